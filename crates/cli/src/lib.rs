@@ -1,0 +1,1 @@
+//! Knows file names, TOML, threads and the terminal.

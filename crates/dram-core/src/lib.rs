@@ -1,0 +1,19 @@
+//! What a DRAM rank does: timing rules, bank and subarray state, row contents.
+//!
+//! A [`Device`] is the ranks of one channel and the command bus that they share. It has no queue, no policy, no wish: it
+//! answers "how soon?" ([`Device::earliest`]) and obeys ([`Device::issue`]). An early command is the caller's bug, and
+//! panics with the rule's name.
+
+mod bank;
+pub mod cells;
+pub mod constraints;
+pub mod device;
+mod rank;
+pub mod rules;
+pub mod timings;
+
+pub use cells::{Background, Cells, Defect, Line};
+pub use device::{Device, Effect, Hold, Refusal};
+pub use rank::{Power, RefreshLedger};
+pub use rules::{Kind, MAXIMA, Maximum, Origin, RULES, Rule, Scope, Term, When};
+pub use timings::{P, Timings};

@@ -1,0 +1,423 @@
+//! Physical address ↔ coordinates, as a mapping that the user writes.
+//!
+//! Every map is linear over GF(2): each coordinate bit is one address bit, or the parity of several. What a map is asked
+//! here (its inverse, its granularity, which frames share a row) is linear algebra on at most 42 bits, done once.
+
+mod matrix;
+mod raw;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use crate::command::{BankId, Channel, Column, Row};
+use crate::geometry::{Geometry, LINE_BYTES, SubarrayId};
+
+pub use raw::{AddressMapError, Field, Preset, RawAddressMap, RawXor};
+
+/// Bytes of a page frame.
+pub const FRAME_BYTES: u64 = 4096;
+
+/// A physical address, in bytes from the start of the memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PhysicalAddress(pub u64);
+
+/// As a listing prints it: `0x1f40`.
+impl fmt::Display for PhysicalAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+/// Where a byte lies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Location {
+    /// The channel.
+    pub channel: Channel,
+    /// The rank and the bank.
+    pub bank: BankId,
+    /// The row of the bank.
+    pub row: Row,
+    /// The line of the row.
+    pub column: Column,
+    /// The byte of the line, 0 to 63.
+    pub offset: u16,
+}
+
+/// As a message prints it: `channel 0 rank 0 bank 3 row 511 column 17`.
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Location { channel, bank, row, column, offset: _ } = self;
+        write!(f, "channel {} {bank} row {} column {}", channel.0, row.0, column.0)
+    }
+}
+
+/// Some consecutive address bits that are consecutive bits of one coordinate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FieldPart {
+    /// The coordinate.
+    pub field: Field,
+    /// The lowest of the address bits.
+    pub address_bit: u32,
+    /// The lowest of the bits of the coordinate.
+    pub bit: u32,
+    /// How many bits, at least 1.
+    pub bits: u32,
+}
+
+/// Physical address ↔ coordinates: a bijection between the bytes of the memory and the locations of a geometry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddressMap {
+    geometry: Geometry,
+    layout: Layout,
+    parts: Vec<FieldPart>,
+    shifts: Vec<Shift>,
+    hashes: Vec<Hash>,
+    /// By bit of the word: the address bits that turn over with it.
+    inverse: Vec<u64>,
+    granularity: u64,
+    run_bytes: u64,
+    /// Basis of the frame-number differences between the frames that share rows.
+    frame_basis: Vec<u64>,
+}
+
+/// `word |= (address >> right & mask) << left`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shift {
+    right: u32,
+    mask: u64,
+    left: u32,
+}
+
+/// `word ^= parity(address & mask) << bit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Hash {
+    mask: u64,
+    bit: u32,
+}
+
+/// How all coordinates of a location make one word, from low to high: offset, column, channel, bank, rank, row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Layout {
+    column: u32,
+    channel: u32,
+    bank: u32,
+    rank: u32,
+    row: u32,
+    end: u32,
+    /// Bits of the row number within its subarray.
+    subarray_row_bits: u32,
+}
+
+impl Layout {
+    fn new(geometry: &Geometry) -> Layout {
+        let column = LINE_BYTES.trailing_zeros();
+        let channel = column + geometry.columns().trailing_zeros();
+        let bank = channel + geometry.channels().trailing_zeros();
+        let rank = bank + geometry.banks().trailing_zeros();
+        let row = rank + geometry.ranks().trailing_zeros();
+        let end = row + geometry.rows_per_bank().trailing_zeros();
+        Layout {
+            column,
+            channel,
+            bank,
+            rank,
+            row,
+            end,
+            subarray_row_bits: geometry.rows_per_subarray().trailing_zeros(),
+        }
+    }
+
+    /// The first bit of the word that a field takes, and how many; `row` is the row within the subarray if `split`.
+    fn place(&self, field: Field, split: bool) -> (u32, u32) {
+        match field {
+            Field::Offset => (0, self.column),
+            Field::Column => (self.column, self.channel - self.column),
+            Field::Channel => (self.channel, self.bank - self.channel),
+            Field::Bank => (self.bank, self.rank - self.bank),
+            Field::Rank => (self.rank, self.row - self.rank),
+            Field::Row if split => (self.row, self.subarray_row_bits),
+            Field::Row => (self.row, self.end - self.row),
+            Field::Subarray => (self.row + self.subarray_row_bits, self.end - self.row - self.subarray_row_bits),
+        }
+    }
+
+    fn pack(&self, location: Location) -> u64 {
+        u64::from(location.offset)
+            | u64::from(location.column.0) << self.column
+            | u64::from(location.channel.0) << self.channel
+            | u64::from(location.bank.bank) << self.bank
+            | u64::from(location.bank.rank) << self.rank
+            | u64::from(location.row.0) << self.row
+    }
+
+    fn unpack(&self, word: u64) -> Location {
+        let bits = |from: u32, to: u32| (word & !(u64::MAX << to)) >> from;
+        Location {
+            channel: Channel(bits(self.channel, self.bank) as u8),
+            bank: BankId { rank: bits(self.rank, self.row) as u8, bank: bits(self.bank, self.rank) as u8 },
+            row: Row((word >> self.row) as u32),
+            column: Column(bits(self.column, self.channel) as u16),
+            offset: bits(0, self.column) as u16,
+        }
+    }
+}
+
+/// One entry of `fields`, read.
+struct Entry {
+    field: Field,
+    width: Option<u32>,
+}
+
+impl Entry {
+    fn read(text: &str) -> Result<Entry, AddressMapError> {
+        let (name, width) = match text.split_once(':') {
+            None => (text.trim(), None),
+            Some((name, width)) => (name.trim(), Some(width.trim())),
+        };
+        let field =
+            Field::from_name(name).ok_or_else(|| AddressMapError::UnknownField { found: text.trim().to_owned() })?;
+        let bad = || AddressMapError::BadWidth { found: text.trim().to_owned(), field: name.to_owned() };
+        let width = width.map(|width| width.parse().ok().filter(|&bits| bits < 64).ok_or_else(bad)).transpose()?;
+        Ok(Entry { field, width })
+    }
+}
+
+impl AddressMap {
+    /// Checks a map that a user wrote against a geometry.
+    ///
+    /// # Errors
+    ///
+    /// An unknown field, widths that do not add up, a hash of what cannot be hashed, or a hash that sends two
+    /// addresses to the same place.
+    pub fn new(geometry: Geometry, raw: &RawAddressMap) -> Result<AddressMap, AddressMapError> {
+        let RawAddressMap { fields, xor } = raw;
+        let layout = Layout::new(&geometry);
+        let entries = fields.iter().map(|text| Entry::read(text)).collect::<Result<Vec<_>, _>>()?;
+        let split = entries.iter().any(|entry| entry.field == Field::Subarray);
+        let parts = lay_out(&entries, |field| layout.place(field, split).1)?;
+        let shifts: Vec<Shift> = parts
+            .iter()
+            .map(|part| Shift {
+                right: part.address_bit,
+                mask: !(u64::MAX << part.bits),
+                left: layout.place(part.field, split).0 + part.bit,
+            })
+            .collect();
+        let hashes = read_hashes(xor, &layout, &parts)?;
+
+        let mut rows = vec![0; layout.end as usize];
+        for shift in &shifts {
+            for bit in 0..shift.mask.count_ones() {
+                rows[(shift.left + bit) as usize] = 1 << (shift.right + bit);
+            }
+        }
+        for hash in &hashes {
+            rows[hash.bit as usize] ^= hash.mask;
+        }
+        // Hashed bits last, in the order written, so that a failure names the entry that brought it about.
+        let hashed = |bit: &usize| hashes.iter().any(|hash| hash.bit as usize == *bit);
+        let order = (0..rows.len()).filter(|bit| !hashed(bit)).chain(hashes.iter().map(|hash| hash.bit as usize));
+        let inverse = matrix::inverse(&rows, order).map_err(|bit| {
+            let entry = hashes.iter().position(|hash| hash.bit as usize == bit).map_or(0, |index| index);
+            let field = Field::from_name(xor[entry].field.trim()).map_or("bank", Field::name);
+            AddressMapError::Singular { field, bit: xor[entry].bit, row_bit: row_bit(&parts) }
+        })?;
+        Ok(AddressMap::from_matrices(geometry, layout, parts, shifts, hashes, &rows, inverse))
+    }
+
+    /// The map of a preset, which fits every geometry.
+    ///
+    /// # Panics
+    ///
+    /// Never: a preset lists every field once and hashes nothing.
+    pub fn preset(geometry: Geometry, preset: Preset) -> AddressMap {
+        AddressMap::new(geometry, &preset.raw()).expect("a preset lists every field once and hashes nothing")
+    }
+
+    fn from_matrices(
+        geometry: Geometry,
+        layout: Layout,
+        parts: Vec<FieldPart>,
+        shifts: Vec<Shift>,
+        hashes: Vec<Hash>,
+        rows: &[u64],
+        inverse: Vec<u64>,
+    ) -> AddressMap {
+        // The addresses of one row differ by sums of these, and by no others: what column and offset bits add to an
+        // address. An aligned block holds whole rows if and only if it is so long that it takes in all of them.
+        let kernel = &inverse[..layout.channel as usize];
+        let reach = kernel.iter().fold(0, |all, word| all | word);
+        let granularity = 1 << (u64::BITS - u64::leading_zeros(reach));
+        // An address bit belongs to the run if it feeds the bit of the word with its own number and nothing else.
+        let plain = |bit: u32| {
+            let fed = |(word_bit, row): (usize, &u64)| (row >> bit & 1 == 1) == (word_bit as u32 == bit);
+            rows.iter().enumerate().all(fed)
+        };
+        let run_bytes = 1 << (0..layout.channel).take_while(|&bit| plain(bit)).count();
+        let frame_basis = matrix::basis(kernel.iter().map(|word| word / FRAME_BYTES));
+        AddressMap { geometry, layout, parts, shifts, hashes, inverse, granularity, run_bytes, frame_basis }
+    }
+
+    /// The geometry that it maps.
+    pub const fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// Which address bits feed which coordinate bits, hashes aside, from low to high.
+    pub fn parts(&self) -> &[FieldPart] {
+        &self.parts
+    }
+
+    /// Where an address lies, or `None` past the end of the memory.
+    pub fn locate(&self, address: PhysicalAddress) -> Option<Location> {
+        if address.0 >> self.layout.end != 0 {
+            return None;
+        }
+        let mut word = 0;
+        for shift in &self.shifts {
+            word |= (address.0 >> shift.right & shift.mask) << shift.left;
+        }
+        for hash in &self.hashes {
+            word ^= u64::from((address.0 & hash.mask).count_ones() & 1) << hash.bit;
+        }
+        Some(self.layout.unpack(word))
+    }
+
+    /// The address of a location, or `None` where the geometry does not have it.
+    pub fn address(&self, location: Location) -> Option<PhysicalAddress> {
+        let Location { channel, bank, row, column, offset } = location;
+        if !self.geometry.holds(channel, bank, row, column) || u64::from(offset) >= LINE_BYTES {
+            return None;
+        }
+        let mut word = self.layout.pack(location);
+        let mut address = 0;
+        while word != 0 {
+            address ^= self.inverse[word.trailing_zeros() as usize];
+            word &= word - 1;
+        }
+        Some(PhysicalAddress(address))
+    }
+
+    /// The minimum copy granularity: bytes of the smallest aligned block of addresses that consists of whole rows.
+    ///
+    /// A power of two, at least the row: the row itself where a row is one block of addresses, row x channels under
+    /// line interleaving.
+    pub const fn granularity(&self) -> u64 {
+        self.granularity
+    }
+
+    /// Bytes of the largest aligned block of addresses in which the column counts up and nothing else but the offset
+    /// varies: one `locate` answers for all of it.
+    ///
+    /// A power of two from 64 to the row.
+    pub const fn run_bytes(&self) -> u64 {
+        self.run_bytes
+    }
+
+    /// The subarrays that a 4 KiB frame lies in, sorted; none past the end of the memory.
+    pub fn frame_subarrays(&self, frame: u64) -> Vec<SubarrayId> {
+        if frame >= self.geometry.bytes() / FRAME_BYTES {
+            return Vec::new();
+        }
+        let runs = (0..FRAME_BYTES).step_by(self.run_bytes.min(FRAME_BYTES) as usize);
+        let mut subarrays: Vec<SubarrayId> = runs
+            .filter_map(|offset| self.locate(PhysicalAddress(frame * FRAME_BYTES + offset)))
+            .map(|Location { channel, bank, row, .. }| SubarrayId {
+                channel,
+                bank,
+                subarray: self.geometry.subarray(row),
+            })
+            .collect();
+        subarrays.sort_unstable();
+        subarrays.dedup();
+        subarrays
+    }
+
+    /// The 4 KiB frames that share a row with a frame, itself included, sorted; none past the end of the memory.
+    pub fn frames_sharing_rows(&self, frame: u64) -> Vec<u64> {
+        if frame >= self.geometry.bytes() / FRAME_BYTES {
+            return Vec::new();
+        }
+        let mut frames: Vec<u64> =
+            matrix::span(&self.frame_basis).into_iter().map(|difference| frame ^ difference).collect();
+        frames.sort_unstable();
+        frames
+    }
+}
+
+/// Gives each entry its address bits, from the low end up. `needed` tells how many bits a field has.
+fn lay_out(entries: &[Entry], needed: impl Fn(Field) -> u32) -> Result<Vec<FieldPart>, AddressMapError> {
+    let split = entries.iter().any(|entry| entry.field == Field::Subarray);
+    for field in Field::ALL {
+        let (name, bits) = (field.name(), needed(field));
+        let widths = || entries.iter().filter(|entry| entry.field == field).map(|entry| entry.width);
+        let found = widths().flatten().sum();
+        match widths().filter(Option::is_none).count() {
+            _ if widths().next().is_none() && (field == Field::Subarray && !split || bits == 0) => {}
+            _ if widths().next().is_none() => return Err(AddressMapError::Missing { field: name, bits }),
+            0 if found == bits => {}
+            1 if found <= bits => {}
+            0 | 1 => return Err(AddressMapError::WidthSum { field: name, found, bits }),
+            _ => return Err(AddressMapError::TwoOpenParts { field: name }),
+        }
+    }
+    let offsets = entries.iter().filter(|entry| entry.field == Field::Offset).count();
+    if offsets != 1 || entries.last().is_none_or(|entry| entry.field != Field::Offset) {
+        return Err(AddressMapError::OffsetNotLast);
+    }
+    let mut parts: Vec<FieldPart> = Vec::new();
+    let mut address_bit = 0;
+    for &Entry { field, width } in entries.iter().rev() {
+        let rest = || {
+            let listed: u32 = entries.iter().filter(|other| other.field == field).filter_map(|other| other.width).sum();
+            needed(field) - listed
+        };
+        let bits = width.unwrap_or_else(rest);
+        let bit = parts.iter().filter(|part| part.field == field).map(|part| part.bits).sum();
+        if bits > 0 {
+            parts.push(FieldPart { field, address_bit, bit, bits });
+        }
+        address_bit += bits;
+    }
+    Ok(parts)
+}
+
+/// An address bit that feeds the row: to hash with it is always possible.
+fn row_bit(parts: &[FieldPart]) -> u32 {
+    parts.iter().find(|part| part.field == Field::Row).map_or(0, |part| part.address_bit)
+}
+
+fn read_hashes(xor: &[RawXor], layout: &Layout, parts: &[FieldPart]) -> Result<Vec<Hash>, AddressMapError> {
+    let mut hashes: Vec<Hash> = Vec::with_capacity(xor.len());
+    for RawXor { field: name, bit, address_bits } in xor {
+        let bit = *bit;
+        let hashable = |field: &Field| matches!(field, Field::Bank | Field::Channel | Field::Rank);
+        let field = Field::from_name(name.trim()).filter(hashable);
+        let found = field.ok_or_else(|| AddressMapError::XorField { found: name.trim().to_owned() })?;
+        let (first, bits) = layout.place(found, false);
+        let field = found.name();
+        if bit >= bits {
+            return Err(AddressMapError::XorBit { field, bit, bits });
+        }
+        if hashes.iter().any(|hash| hash.bit == first + bit) {
+            return Err(AddressMapError::XorTwice { field, bit });
+        }
+        if address_bits.is_empty() {
+            return Err(AddressMapError::XorNothing { field, bit, row_bit: row_bit(parts) });
+        }
+        let mut mask = 0;
+        for &address_bit in address_bits {
+            let (least, most) = (layout.column, layout.end - 1);
+            if !(least..=most).contains(&address_bit) {
+                return Err(AddressMapError::XorAddressBit { field, bit, address_bit, least, most });
+            }
+            if mask >> address_bit & 1 == 1 {
+                return Err(AddressMapError::XorRepeated { field, bit, address_bit });
+            }
+            mask |= 1 << address_bit;
+        }
+        hashes.push(Hash { mask, bit: first + bit });
+    }
+    Ok(hashes)
+}

@@ -1,0 +1,77 @@
+//! Linear maps over GF(2): each output bit is the parity of some input bits.
+
+/// The inverse of the square map whose output bit `i` is the parity of `input & rows[i]`.
+///
+/// Entry `i` of the answer is the input word that makes output bit `i` alone a one, so that an input is found as the
+/// XOR of the entries of all output bits that are ones.
+///
+/// # Errors
+///
+/// The first of `order` whose row depends on the rows before it: the map has no inverse.
+pub(super) fn inverse(rows: &[u64], order: impl IntoIterator<Item = usize>) -> Result<Vec<u64>, usize> {
+    // Gauss and Jordan: each kept row has a pivot bit that no other kept row has. `combination` tells which of the
+    // given rows were added up to it.
+    struct Kept {
+        row: u64,
+        combination: u64,
+        pivot: u32,
+    }
+    let mut kept: Vec<Kept> = Vec::with_capacity(rows.len());
+    for index in order {
+        let (mut row, mut combination) = (rows[index], 1 << index);
+        for other in &kept {
+            if row >> other.pivot & 1 == 1 {
+                row ^= other.row;
+                combination ^= other.combination;
+            }
+        }
+        if row == 0 {
+            return Err(index);
+        }
+        let pivot = row.trailing_zeros();
+        for other in &mut kept {
+            if other.row >> pivot & 1 == 1 {
+                other.row ^= row;
+                other.combination ^= combination;
+            }
+        }
+        kept.push(Kept { row, combination, pivot });
+    }
+    // A square map: each kept row is its pivot alone by now, so input bit `pivot` is the parity of the output bits in
+    // `combination`. Transposed, that is what each output bit adds to the input.
+    let mut answer = vec![0; rows.len()];
+    for Kept { combination, pivot, .. } in kept {
+        for (output, entry) in answer.iter_mut().enumerate() {
+            *entry |= (combination >> output & 1) << pivot;
+        }
+    }
+    Ok(answer)
+}
+
+/// A basis of what the given words span: independent words, each with a highest bit that no other one has.
+pub(super) fn basis(words: impl IntoIterator<Item = u64>) -> Vec<u64> {
+    let mut basis: Vec<u64> = Vec::new();
+    for mut word in words {
+        for &other in &basis {
+            word = word.min(word ^ other);
+        }
+        if word != 0 {
+            for other in &mut basis {
+                *other = (*other).min(*other ^ word);
+            }
+            basis.push(word);
+        }
+    }
+    basis
+}
+
+/// All sums of some of the words of a basis, the empty sum included.
+pub(super) fn span(basis: &[u64]) -> Vec<u64> {
+    let mut sums = vec![0];
+    for &word in basis {
+        for index in 0..sums.len() {
+            sums.push(sums[index] ^ word);
+        }
+    }
+    sums
+}

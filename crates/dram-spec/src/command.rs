@@ -1,0 +1,186 @@
+//! What a controller can say to a channel, in the words of the pins.
+
+use std::fmt;
+
+/// A memory channel, counted from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Channel(pub u8);
+
+/// A bank of one rank of a channel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BankId {
+    /// The rank within its channel, counted from 0.
+    pub rank: u8,
+    /// The bank within its rank, 0 to 7.
+    pub bank: u8,
+}
+
+/// A row of a bank, counted from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Row(pub u32);
+
+/// A column of a row, counted in bursts: column 3 is the fourth 64-byte line of the row.
+///
+/// A burst is eight of JEDEC's columns: JEDEC's column address is this one times 8.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Column(pub u16);
+
+/// Whether a column access closes its bank by itself (A10 high: RDA, WRA).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AutoPrecharge {
+    /// RDA, WRA.
+    Yes,
+    /// RD, WR.
+    No,
+}
+
+/// One command on the command bus of a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Command {
+    /// ACT: opens `row`. To a bank that is already open, it is `RowClone`'s copy activation.
+    Activate {
+        /// The bank.
+        bank: BankId,
+        /// The row to open, or to copy the open row to.
+        row: Row,
+    },
+    /// PRE: closes a bank. A closed bank stays closed.
+    Precharge {
+        /// The bank.
+        bank: BankId,
+    },
+    /// PREA: closes all banks of a rank.
+    PrechargeAll {
+        /// The rank.
+        rank: u8,
+    },
+    /// RD or RDA: one burst out of the open row.
+    Read {
+        /// The bank.
+        bank: BankId,
+        /// The line of the row.
+        column: Column,
+        /// RD or RDA.
+        auto_precharge: AutoPrecharge,
+    },
+    /// WR or WRA: one burst into the open row.
+    Write {
+        /// The bank.
+        bank: BankId,
+        /// The line of the row.
+        column: Column,
+        /// WR or WRA.
+        auto_precharge: AutoPrecharge,
+    },
+    /// TRANSFER, `RowClone`'s serial mode: one burst from an open row to an open row of another bank of the same rank
+    /// over the internal bus. Two command-bus cycles; `at` is the first.
+    Transfer {
+        /// The bank read from.
+        src: BankId,
+        /// The line read.
+        src_column: Column,
+        /// The bank written to: of the same rank, and another one.
+        dst: BankId,
+        /// The line written.
+        dst_column: Column,
+    },
+    /// REF: refreshes the next rows of all banks of a rank; all of them closed.
+    Refresh {
+        /// The rank.
+        rank: u8,
+    },
+    /// PDE: CKE low. Active power-down where a bank is open, else precharge power-down.
+    PowerDownEnter {
+        /// The rank.
+        rank: u8,
+    },
+    /// PDX: CKE high again.
+    PowerDownExit {
+        /// The rank.
+        rank: u8,
+    },
+    /// SRE: self-refresh entry; all banks closed.
+    SelfRefreshEnter {
+        /// The rank.
+        rank: u8,
+    },
+    /// SRX: self-refresh exit.
+    SelfRefreshExit {
+        /// The rank.
+        rank: u8,
+    },
+}
+
+impl Command {
+    /// All mnemonics, in the order in which reports list them.
+    pub const MNEMONICS: [&'static str; 13] =
+        ["ACT", "PRE", "PREA", "RD", "RDA", "WR", "WRA", "TRANSFER", "REF", "PDE", "PDX", "SRE", "SRX"];
+
+    /// The log mnemonic. A copy activation is an ACT on the wire, and is called so here.
+    pub const fn mnemonic(&self) -> &'static str {
+        use AutoPrecharge::{No, Yes};
+        match self {
+            Command::Activate { .. } => "ACT",
+            Command::Precharge { .. } => "PRE",
+            Command::PrechargeAll { .. } => "PREA",
+            Command::Read { auto_precharge: No, .. } => "RD",
+            Command::Read { auto_precharge: Yes, .. } => "RDA",
+            Command::Write { auto_precharge: No, .. } => "WR",
+            Command::Write { auto_precharge: Yes, .. } => "WRA",
+            Command::Transfer { .. } => "TRANSFER",
+            Command::Refresh { .. } => "REF",
+            Command::PowerDownEnter { .. } => "PDE",
+            Command::PowerDownExit { .. } => "PDX",
+            Command::SelfRefreshEnter { .. } => "SRE",
+            Command::SelfRefreshExit { .. } => "SRX",
+        }
+    }
+
+    /// The rank that the command is for.
+    pub const fn rank(&self) -> u8 {
+        match self {
+            Command::Activate { bank, .. }
+            | Command::Precharge { bank }
+            | Command::Read { bank, .. }
+            | Command::Write { bank, .. } => bank.rank,
+            Command::Transfer { src, .. } => src.rank,
+            Command::PrechargeAll { rank }
+            | Command::Refresh { rank }
+            | Command::PowerDownEnter { rank }
+            | Command::PowerDownExit { rank }
+            | Command::SelfRefreshEnter { rank }
+            | Command::SelfRefreshExit { rank } => *rank,
+        }
+    }
+}
+
+impl fmt::Display for BankId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rank {} bank {}", self.rank, self.bank)
+    }
+}
+
+/// As a listing prints it: `RD r0 b3 col 17`.
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.mnemonic();
+        match self {
+            Command::Activate { bank, row } => write!(f, "{name} r{} b{} row {}", bank.rank, bank.bank, row.0),
+            Command::Precharge { bank } => write!(f, "{name} r{} b{}", bank.rank, bank.bank),
+            Command::Read { bank, column, .. } | Command::Write { bank, column, .. } => {
+                write!(f, "{name} r{} b{} col {}", bank.rank, bank.bank, column.0)
+            }
+            Command::Transfer { src, src_column, dst, dst_column } => write!(
+                f,
+                "{name} r{} b{} col {} -> b{} col {}",
+                src.rank, src.bank, src_column.0, dst.bank, dst_column.0
+            ),
+            Command::PrechargeAll { rank }
+            | Command::Refresh { rank }
+            | Command::PowerDownEnter { rank }
+            | Command::PowerDownExit { rank }
+            | Command::SelfRefreshEnter { rank }
+            | Command::SelfRefreshExit { rank } => write!(f, "{name} r{rank}"),
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! What the standard and the datasheets say: densities, widths, and the speed bins' minima.
+//!
+//! The sources behind the short names are listed in `docs/sources.md`.
+
+use std::fmt;
+
+use crate::units::{Clock, Cycles, Min};
+
+/// Banks of a DDR3 chip, in every density.
+pub const BANKS: u64 = 8;
+
+/// Capacity of a chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Density {
+    /// 1 Gb.
+    Gb1,
+    /// 2 Gb.
+    Gb2,
+    /// 4 Gb.
+    Gb4,
+    /// 8 Gb.
+    Gb8,
+}
+
+impl Density {
+    /// All of them.
+    pub const ALL: [Density; 4] = [Density::Gb1, Density::Gb2, Density::Gb4, Density::Gb8];
+
+    /// Gigabits: 1, 2, 4 or 8.
+    pub const fn gigabits(self) -> u64 {
+        match self {
+            Density::Gb1 => 1,
+            Density::Gb2 => 2,
+            Density::Gb4 => 4,
+            Density::Gb8 => 8,
+        }
+    }
+
+    /// Bits of a chip.
+    pub const fn bits(self) -> u64 {
+        self.gigabits() << 30
+    }
+
+    /// The density of so many gigabits.
+    pub fn from_gigabits(gigabits: u64) -> Option<Density> {
+        Density::ALL.into_iter().find(|density| density.gigabits() == gigabits)
+    }
+
+    /// Bytes of a row of one chip: 1 KB for x4 and x8 (2 KB at 8 Gb), 2 KB for x16.
+    ///
+    /// Source: Ramulator 1's organisation table; `DRAMsim3` agrees for 8 Gb.
+    pub const fn page_bytes(self, width: Width) -> u64 {
+        match (self, width) {
+            (_, Width::X16) | (Density::Gb8, _) => 2048,
+            _ => 1024,
+        }
+    }
+
+    /// tRFC: 110, 160, 260, 350 ns. Source: Ramulator 1 and 2. (Early 4 Gb parts: 300.)
+    pub const fn t_rfc(self) -> Min {
+        Min::ps(match self {
+            Density::Gb1 => 110_000,
+            Density::Gb2 => 160_000,
+            Density::Gb4 => 260_000,
+            Density::Gb8 => 350_000,
+        })
+    }
+
+    /// tXS = max(5 nCK, tRFC + 10 ns). Source: Samsung K4B2G0446D rev 1.01, table 49.
+    pub const fn t_xs(self) -> Min {
+        Min::max(5, self.t_rfc().ps + 10_000)
+    }
+}
+
+impl fmt::Display for Density {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} Gb", self.gigabits())
+    }
+}
+
+/// Data pins of a chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Width {
+    /// 4 pins.
+    X4,
+    /// 8 pins.
+    X8,
+    /// 16 pins.
+    X16,
+}
+
+impl Width {
+    /// All of them.
+    pub const ALL: [Width; 3] = [Width::X4, Width::X8, Width::X16];
+
+    /// Pins: 4, 8 or 16.
+    pub const fn pins(self) -> u64 {
+        match self {
+            Width::X4 => 4,
+            Width::X8 => 8,
+            Width::X16 => 16,
+        }
+    }
+
+    /// The width of so many pins.
+    pub fn from_pins(pins: u64) -> Option<Width> {
+        Width::ALL.into_iter().find(|width| width.pins() == pins)
+    }
+
+    /// Chips of a 64-bit rank: 16, 8 or 4.
+    pub const fn chips(self) -> u64 {
+        64 / self.pins()
+    }
+}
+
+impl fmt::Display for Width {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "x{}", self.pins())
+    }
+}
+
+/// A JEDEC speed bin: the clock, the latencies in clocks, and the minima behind the rest.
+///
+/// A minimum that a source gives in ns is stored in ps, and rounded up to clocks by whoever needs them; a bin without
+/// ns of its own is stored as counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpeedBin {
+    /// Data rate and letter: "1066G".
+    pub name: &'static str,
+    /// The clock it is defined at.
+    pub clock: Clock,
+    /// CL, read latency, clocks.
+    pub cl: u64,
+    /// CWL, write latency, clocks.
+    pub cwl: u64,
+    /// ACT to a column access.
+    pub t_rcd: Min,
+    /// PRE to ACT.
+    pub t_rp: Min,
+    /// ACT to PRE.
+    pub t_ras: Min,
+    /// ACT to ACT of one bank.
+    pub t_rc: Min,
+    /// End of write data to PRE.
+    pub t_wr: Min,
+    /// End of write data to RD.
+    pub t_wtr: Min,
+    /// RD to PRE.
+    pub t_rtp: Min,
+    /// Column access to column access.
+    pub t_ccd: Min,
+    /// ACT to ACT of two banks, pages of at most 1 KB.
+    pub t_rrd_1k: Min,
+    /// ACT to ACT of two banks, pages of 2 KB.
+    pub t_rrd_2k: Min,
+    /// First ACT to fifth, pages of at most 1 KB.
+    pub t_faw_1k: Min,
+    /// First ACT to fifth, pages of 2 KB.
+    pub t_faw_2k: Min,
+    /// Power-down exit to any command.
+    pub t_xp: Min,
+    /// Slow power-down exit to RD or WR.
+    pub t_xpdll: Min,
+    /// Least time in power-down (tPD).
+    pub t_cke: Min,
+    /// tACTPDEN, tPRPDEN, tREFPDEN: ACT, PRE or REF to power-down entry.
+    pub t_pden: Min,
+    /// Self-refresh exit to RD or WR: tDLLK.
+    pub t_dllk: Min,
+    /// Rank switch on the data bus. Source: Ramulator 1 (`DRAMSys`, `DRAMSim2` and `DRAMsim3` take 1).
+    pub t_rtrs: Min,
+    /// Where the numbers are from.
+    pub source: &'static str,
+}
+
+/// Clocks that a burst of eight takes on the data bus.
+pub const BURST: Cycles = Cycles(4);
+
+impl SpeedBin {
+    /// tCKESR = tCKE + 1 nCK, in clocks.
+    pub const fn n_ckesr(&self) -> Cycles {
+        Cycles(self.clock.at_least(self.t_cke).0 + 1)
+    }
+
+    /// tRRD of a chip with rows of so many bytes.
+    pub const fn t_rrd(&self, page_bytes: u64) -> Min {
+        if page_bytes <= 1024 { self.t_rrd_1k } else { self.t_rrd_2k }
+    }
+
+    /// tFAW of a chip with rows of so many bytes.
+    pub const fn t_faw(&self, page_bytes: u64) -> Min {
+        if page_bytes <= 1024 { self.t_faw_1k } else { self.t_faw_2k }
+    }
+
+    /// CL-RCD-RP, as bins are called: "8-8-8".
+    pub fn latencies(&self) -> String {
+        format!("{}-{}-{}", self.cl, self.clock.at_least(self.t_rcd).0, self.clock.at_least(self.t_rp).0)
+    }
+
+    /// The bin of that name.
+    pub fn named(name: &str) -> Option<&'static SpeedBin> {
+        BINS.iter().find(|bin| bin.name == name)
+    }
+}
+
+/// What all bins of one data rate share.
+const fn rate(clock: Clock) -> SpeedBin {
+    let slow = SpeedBin {
+        name: "",
+        clock,
+        cl: 0,
+        cwl: 5,
+        t_rcd: Min::ck(0),
+        t_rp: Min::ck(0),
+        t_ras: Min::ps(37_500),
+        t_rc: Min::ck(0),
+        t_wr: Min::ps(15_000),
+        t_wtr: Min::max(4, 7_500),
+        t_rtp: Min::max(4, 7_500),
+        t_ccd: Min::ck(4),
+        t_rrd_1k: Min::max(4, 10_000),
+        t_rrd_2k: Min::max(4, 10_000),
+        t_faw_1k: Min::ps(40_000),
+        t_faw_2k: Min::ps(50_000),
+        t_xp: Min::max(3, 7_500),
+        t_xpdll: Min::max(10, 24_000),
+        t_cke: Min::max(3, 7_500),
+        t_pden: Min::ck(1),
+        t_dllk: Min::ck(512),
+        t_rtrs: Min::ck(2),
+        source: "",
+    };
+    match clock.mega_transfers() {
+        800 => slow,
+        1066 => SpeedBin {
+            cwl: 6,
+            t_rrd_1k: Min::max(4, 7_500),
+            t_faw_1k: Min::ps(37_500),
+            t_cke: Min::max(3, 5_625),
+            ..slow
+        },
+        1333 => SpeedBin {
+            cwl: 7,
+            t_ras: Min::ps(36_000),
+            t_rrd_1k: Min::max(4, 6_000),
+            t_rrd_2k: Min::max(4, 7_500),
+            t_faw_1k: Min::ps(30_000),
+            t_faw_2k: Min::ps(45_000),
+            t_xp: Min::max(3, 6_000),
+            t_cke: Min::max(3, 5_625),
+            ..slow
+        },
+        1600 => SpeedBin {
+            cwl: 8,
+            t_ras: Min::ps(35_000),
+            t_rrd_1k: Min::max(4, 6_000),
+            t_rrd_2k: Min::max(4, 7_500),
+            t_faw_1k: Min::ps(30_000),
+            t_faw_2k: Min::ps(40_000),
+            t_xp: Min::max(3, 6_000),
+            t_cke: Min::max(3, 5_000),
+            ..slow
+        },
+        1866 => SpeedBin {
+            cwl: 9,
+            t_ras: Min::ps(34_000),
+            t_rrd_1k: Min::max(4, 5_000),
+            t_rrd_2k: Min::max(4, 6_000),
+            t_faw_1k: Min::ps(27_000),
+            t_faw_2k: Min::ps(35_000),
+            t_xp: Min::max(3, 6_000),
+            t_cke: Min::max(3, 5_000),
+            ..slow
+        },
+        2133 => SpeedBin {
+            cwl: 10,
+            t_ras: Min::ps(33_000),
+            t_rrd_1k: Min::max(4, 5_000),
+            t_rrd_2k: Min::max(4, 6_000),
+            t_faw_1k: Min::ps(25_000),
+            // Ramulator's 34 clocks, not the 38 of 35 ns: where the two disagree the counts win.
+            t_faw_2k: Min::ck(34),
+            t_xp: Min::max(3, 6_000),
+            t_cke: Min::max(3, 5_000),
+            t_pden: Min::ck(2),
+            ..slow
+        },
+        _ => panic!("DDR3 has six data rates"),
+    }
+}
+
+/// A bin of a data rate: the latencies and the row cycle are its own.
+const fn bin(name: &'static str, clock: Clock, cl: u64, row: Min, t_rc: Min, source: &'static str) -> SpeedBin {
+    SpeedBin { name, cl, t_rcd: row, t_rp: row, t_rc, source, ..rate(clock) }
+}
+
+const RAM1: &str = "Ramulator 1 DDR3.h";
+const SAM_U: &str = "Ramulator 1 DDR3.h; ns: Samsung M378B5673EH1 rev 1.03";
+const MIC_KT: &str = "Ramulator 1 DDR3.h; ns: Micron MT8JTF12864 key timing";
+
+/// Every bin of DDR3-800D to DDR3-2133N.
+#[rustfmt::skip] // One bin a line: read it beside the tables.
+pub const BINS: &[SpeedBin] = &[
+    bin("800D",  Clock::DDR3_800,   5, Min::ck(5),       Min::ck(20),      RAM1),
+    bin("800E",  Clock::DDR3_800,   6, Min::ps(15_000),  Min::ps(52_500),  SAM_U),
+    bin("1066E", Clock::DDR3_1066,  6, Min::ck(6),       Min::ck(26),      RAM1),
+    bin("1066F", Clock::DDR3_1066,  7, Min::ps(13_125),  Min::ps(50_625),  SAM_U),
+    bin("1066G", Clock::DDR3_1066,  8, Min::ps(15_000),  Min::ps(52_500),  SAM_U),
+    bin("1333G", Clock::DDR3_1333,  8, Min::ck(8),       Min::ck(32),      RAM1),
+    bin("1333H", Clock::DDR3_1333,  9, Min::ps(13_500),  Min::ps(49_500),  SAM_U),
+    bin("1600H", Clock::DDR3_1600,  9, Min::ck(9),       Min::ck(37),      RAM1),
+    bin("1600J", Clock::DDR3_1600, 10, Min::ck(10),      Min::ck(38),      RAM1),
+    bin("1600K", Clock::DDR3_1600, 11, Min::ps(13_750),  Min::ps(48_750),  MIC_KT),
+    bin("1866K", Clock::DDR3_1866, 11, Min::ck(11),      Min::ck(43),      RAM1),
+    bin("1866L", Clock::DDR3_1866, 12, Min::ck(12),      Min::ck(44),      RAM1),
+    // DRAMsim3's 4 Gb 1866 file has tWR 15, one more than 15 ns: the counts win.
+    SpeedBin { t_wr: Min::ck(15), ..bin("1866M", Clock::DDR3_1866, 13, Min::ps(13_910), Min::ps(47_910), "DRAMsim3 DDR3_4Gb_x8_1866") },
+    bin("2133L", Clock::DDR3_2133, 12, Min::ck(12),      Min::ck(48),      RAM1),
+    bin("2133M", Clock::DDR3_2133, 13, Min::ck(13),      Min::ck(49),      RAM1),
+    bin("2133N", Clock::DDR3_2133, 14, Min::ps(13_090),  Min::ps(46_090),  "gem5 DDR3_2133_8x8; the rest as 2133M"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Facts, section 2: the clock counts of Ramulator 1, `DRAMsim3` and gem5, against the stored minima rounded up.
+    #[test]
+    #[rustfmt::skip]
+    fn minima_round_to_the_published_counts() {
+        // name, CL RCD RP, CWL RAS RC WR WTR RTP CCD XP XPDLL CKE CKESR, REFI
+        let published: [(&str, [u64; 14], u64); 16] = [
+            ("800D",  [ 5,  5,  5,  5, 15, 20,  6, 4, 4, 4, 3, 10, 3, 4], 3120),
+            ("800E",  [ 6,  6,  6,  5, 15, 21,  6, 4, 4, 4, 3, 10, 3, 4], 3120),
+            ("1066E", [ 6,  6,  6,  6, 20, 26,  8, 4, 4, 4, 4, 13, 3, 4], 4160),
+            ("1066F", [ 7,  7,  7,  6, 20, 27,  8, 4, 4, 4, 4, 13, 3, 4], 4160),
+            ("1066G", [ 8,  8,  8,  6, 20, 28,  8, 4, 4, 4, 4, 13, 3, 4], 4160),
+            ("1333G", [ 8,  8,  8,  7, 24, 32, 10, 5, 5, 4, 4, 16, 4, 5], 5200),
+            ("1333H", [ 9,  9,  9,  7, 24, 33, 10, 5, 5, 4, 4, 16, 4, 5], 5200),
+            ("1600H", [ 9,  9,  9,  8, 28, 37, 12, 6, 6, 4, 5, 20, 4, 5], 6240),
+            ("1600J", [10, 10, 10,  8, 28, 38, 12, 6, 6, 4, 5, 20, 4, 5], 6240),
+            ("1600K", [11, 11, 11,  8, 28, 39, 12, 6, 6, 4, 5, 20, 4, 5], 6240),
+            ("1866K", [11, 11, 11,  9, 32, 43, 14, 7, 7, 4, 6, 23, 5, 6], 7280),
+            ("1866L", [12, 12, 12,  9, 32, 44, 14, 7, 7, 4, 6, 23, 5, 6], 7280),
+            ("1866M", [13, 13, 13,  9, 32, 45, 15, 7, 7, 4, 6, 23, 5, 6], 7280),
+            ("2133L", [12, 12, 12, 10, 36, 48, 16, 8, 8, 4, 7, 26, 6, 7], 8320),
+            ("2133M", [13, 13, 13, 10, 36, 49, 16, 8, 8, 4, 7, 26, 6, 7], 8320),
+            ("2133N", [14, 14, 14, 10, 36, 50, 16, 8, 8, 4, 7, 26, 6, 7], 8320),
+        ];
+        assert_eq!(BINS.len(), published.len());
+        for (name, counts, refi) in published {
+            let bin = SpeedBin::named(name).unwrap();
+            let n = |min| bin.clock.at_least(min).0;
+            let ours = [
+                bin.cl, n(bin.t_rcd), n(bin.t_rp), bin.cwl, n(bin.t_ras), n(bin.t_rc), n(bin.t_wr), n(bin.t_wtr),
+                n(bin.t_rtp), n(bin.t_ccd), n(bin.t_xp), n(bin.t_xpdll), n(bin.t_cke), bin.n_ckesr().0,
+            ];
+            assert_eq!(ours, counts, "{name}");
+            assert_eq!(bin.clock.at_most(7_800_000).0, refi, "{name}");
+        }
+    }
+
+    #[test]
+    fn activation_windows_round_to_the_published_counts() {
+        // data rate, 1 KB page tRRD tFAW, 2 KB page tRRD tFAW
+        let published = [
+            ("800E", [4, 16, 4, 20]),
+            ("1066G", [4, 20, 6, 27]),
+            ("1333H", [4, 20, 5, 30]),
+            ("1600K", [5, 24, 6, 32]),
+            ("1866M", [5, 26, 6, 33]),
+            ("2133N", [6, 27, 7, 34]),
+        ];
+        for (name, counts) in published {
+            let bin = SpeedBin::named(name).unwrap();
+            let minima = [bin.t_rrd(512), bin.t_faw(1024), bin.t_rrd(2048), bin.t_faw(2048)];
+            assert_eq!(minima.map(|min| bin.clock.at_least(min).0), counts, "{name}");
+        }
+    }
+
+    #[test]
+    fn refresh_takes_the_published_counts() {
+        let published = [
+            (Clock::DDR3_800, [44, 64, 104, 140]),
+            (Clock::DDR3_1066, [59, 86, 139, 187]),
+            (Clock::DDR3_1333, [74, 107, 174, 234]),
+            (Clock::DDR3_1600, [88, 128, 208, 280]),
+            (Clock::DDR3_1866, [103, 150, 243, 327]),
+            (Clock::DDR3_2133, [118, 171, 278, 374]),
+        ];
+        for (clock, counts) in published {
+            assert_eq!(Density::ALL.map(|density| clock.at_least(density.t_rfc()).0), counts);
+        }
+        assert_eq!(Density::ALL.map(|density| Clock::DDR3_1066.at_least(density.t_xs()).0), [64, 91, 144, 192]);
+        assert_eq!(Density::ALL.map(|density| Clock::DDR3_1600.at_least(density.t_xs()).0), [96, 136, 216, 288]);
+    }
+}

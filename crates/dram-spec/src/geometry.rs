@@ -1,0 +1,332 @@
+//! How many channels, ranks, banks, subarrays, rows and lines there are, and which rows are set aside.
+
+use crate::command::{BankId, Channel, Column, Row};
+use crate::datasheet::{BANKS, Density, Width};
+
+/// Bytes of one line: one burst of eight transfers on a 64-bit channel.
+pub const LINE_BYTES: u64 = 64;
+
+/// The row of the `RowClone` paper's system: 4 KB a rank, one page.
+pub const PAPER_ROW_BYTES: u64 = 4096;
+
+/// A geometry as written by a user: nothing of it is checked yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RawGeometry {
+    /// Channels, 1 to 8, a power of two.
+    pub channels: u64,
+    /// Ranks a channel, 1 to 4, a power of two.
+    pub ranks: u64,
+    /// Density of a chip.
+    pub density: Density,
+    /// Data pins of a chip.
+    pub width: Width,
+    /// Bytes of a row of a rank: what the chips give (8, 16 or 32 KB), or the paper's 4 KB.
+    pub row_bytes: u64,
+    /// Rows of a subarray, 128 to 1024, a power of two.
+    pub rows_per_subarray: u64,
+}
+
+/// What is wrong with a geometry.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GeometryError {
+    /// A count that is not a power of two in range.
+    #[error("`{key}` is {found}, but must be a power of two from {least} to {most}")]
+    Count {
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        found: u64,
+        /// The smallest legal value.
+        least: u64,
+        /// The largest legal value.
+        most: u64,
+    },
+    /// A row length that these chips do not have.
+    #[error("`row_bytes` is {found}, but a rank of {density} {width} chips has rows of {native} bytes")]
+    RowBytes {
+        /// Its value.
+        found: u64,
+        /// What the chips give.
+        native: u64,
+        /// The density.
+        density: Density,
+        /// The width.
+        width: Width,
+    },
+}
+
+impl GeometryError {
+    /// The key that is wrong.
+    pub const fn key(&self) -> &'static str {
+        match self {
+            Self::Count { key, .. } => key,
+            Self::RowBytes { .. } => "row_bytes",
+        }
+    }
+
+    /// What to do next.
+    pub fn help(&self) -> String {
+        match *self {
+            Self::Count { key, found, least, most } => {
+                let near = if found >= most { most } else { found.next_power_of_two().clamp(least, most) };
+                format!("try `{key} = {near}`")
+            }
+            Self::RowBytes { native, .. } => {
+                format!("try `row_bytes = {native}`, or the RowClone paper's `row_bytes = {PAPER_ROW_BYTES}`")
+            }
+        }
+    }
+}
+
+/// A memory system's shape, checked: every count is a power of two, and all fit the chips.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    channels: u8,
+    ranks: u8,
+    density: Density,
+    width: Width,
+    row_bytes: u64,
+    rows_per_bank: u32,
+    rows_per_subarray: u32,
+}
+
+/// A subarray of a bank, counted from 0: the rows that share sense amplifiers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SubarrayId {
+    /// The channel.
+    pub channel: Channel,
+    /// The bank.
+    pub bank: BankId,
+    /// The subarray within its bank.
+    pub subarray: u32,
+}
+
+impl TryFrom<RawGeometry> for Geometry {
+    type Error = GeometryError;
+
+    fn try_from(raw: RawGeometry) -> Result<Self, GeometryError> {
+        let RawGeometry { channels, ranks, density, width, row_bytes, rows_per_subarray } = raw;
+        let counts =
+            [("channels", channels, 1, 8), ("ranks", ranks, 1, 4), ("rows_per_subarray", rows_per_subarray, 128, 1024)];
+        for (key, found, least, most) in counts {
+            if !found.is_power_of_two() || found < least || found > most {
+                return Err(GeometryError::Count { key, found, least, most });
+            }
+        }
+        let native = native_row_bytes(density, width);
+        if row_bytes != native && row_bytes != PAPER_ROW_BYTES {
+            return Err(GeometryError::RowBytes { found: row_bytes, native, density, width });
+        }
+        let rank_bytes = density.bits() / 8 * width.chips();
+        Ok(Geometry {
+            channels: channels as u8,
+            ranks: ranks as u8,
+            density,
+            width,
+            row_bytes,
+            rows_per_bank: (rank_bytes / BANKS / row_bytes) as u32,
+            rows_per_subarray: rows_per_subarray as u32,
+        })
+    }
+}
+
+/// The row that a rank of such chips gives: 8 KB for x8 with a 1 KB page.
+pub const fn native_row_bytes(density: Density, width: Width) -> u64 {
+    density.page_bytes(width) * width.chips()
+}
+
+impl Geometry {
+    /// Channels, 1 to 8.
+    pub const fn channels(&self) -> u8 {
+        self.channels
+    }
+    /// Ranks a channel, 1 to 4.
+    pub const fn ranks(&self) -> u8 {
+        self.ranks
+    }
+    /// Banks a rank: 8 in every DDR3 chip.
+    pub const fn banks(&self) -> u8 {
+        BANKS as u8
+    }
+    /// Density of a chip.
+    pub const fn density(&self) -> Density {
+        self.density
+    }
+    /// Data pins of a chip.
+    pub const fn width(&self) -> Width {
+        self.width
+    }
+    /// Bytes of a row of a rank.
+    pub const fn row_bytes(&self) -> u64 {
+        self.row_bytes
+    }
+    /// Bytes of a row of one chip, which decide tRRD and tFAW.
+    pub const fn page_bytes(&self) -> u64 {
+        self.row_bytes / self.width.chips()
+    }
+    /// Rows of a bank.
+    pub const fn rows_per_bank(&self) -> u32 {
+        self.rows_per_bank
+    }
+    /// Rows of a subarray.
+    pub const fn rows_per_subarray(&self) -> u32 {
+        self.rows_per_subarray
+    }
+    /// Subarrays of a bank.
+    pub const fn subarrays_per_bank(&self) -> u32 {
+        self.rows_per_bank / self.rows_per_subarray
+    }
+    /// Lines (bursts) of a row.
+    pub const fn columns(&self) -> u16 {
+        (self.row_bytes / LINE_BYTES) as u16
+    }
+    /// Bytes of the whole memory.
+    pub const fn bytes(&self) -> u64 {
+        self.channels as u64 * self.ranks as u64 * BANKS * self.rows_per_bank as u64 * self.row_bytes
+    }
+    /// As the user would have to write it.
+    pub const fn raw(&self) -> RawGeometry {
+        RawGeometry {
+            channels: self.channels as u64,
+            ranks: self.ranks as u64,
+            density: self.density,
+            width: self.width,
+            row_bytes: self.row_bytes,
+            rows_per_subarray: self.rows_per_subarray as u64,
+        }
+    }
+
+    /// The subarray of its bank that a row lies in.
+    pub const fn subarray(&self, row: Row) -> u32 {
+        row.0 / self.rows_per_subarray
+    }
+
+    /// The row of zeros that each subarray sets aside: its last one.
+    pub const fn zero_row(&self, subarray: u32) -> Row {
+        Row((subarray + 1) * self.rows_per_subarray - 1)
+    }
+
+    /// The row that each bank sets aside for 2 x PSM: the last but one, below the last subarray's zero row.
+    pub const fn temporary_row(&self) -> Row {
+        Row(self.rows_per_bank - 2)
+    }
+
+    /// Whether a row is set aside, and so holds no memory that anybody may use.
+    pub const fn reserved(&self, row: Row) -> Option<ReservedRow> {
+        if row.0 % self.rows_per_subarray == self.rows_per_subarray - 1 {
+            Some(ReservedRow::Zero)
+        } else if row.0 == self.temporary_row().0 {
+            Some(ReservedRow::Temporary)
+        } else {
+            None
+        }
+    }
+
+    /// Bytes of memory that the reserved rows take.
+    pub const fn reserved_bytes(&self) -> u64 {
+        let rows = self.subarrays_per_bank() as u64 + 1;
+        self.channels as u64 * self.ranks as u64 * BANKS * rows * self.row_bytes
+    }
+
+    /// Whether a bank, row and column exist.
+    pub const fn holds(&self, channel: Channel, bank: BankId, row: Row, column: Column) -> bool {
+        channel.0 < self.channels
+            && bank.rank < self.ranks
+            && (bank.bank as u64) < BANKS
+            && row.0 < self.rows_per_bank
+            && column.0 < self.columns()
+    }
+}
+
+/// What a reserved row is set aside for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReservedRow {
+    /// The source of zeroing; never written.
+    Zero,
+    /// The stop-over of 2 x PSM.
+    Temporary,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw() -> RawGeometry {
+        RawGeometry {
+            channels: 2,
+            ranks: 1,
+            density: Density::Gb2,
+            width: Width::X8,
+            row_bytes: 4096,
+            rows_per_subarray: 512,
+        }
+    }
+
+    #[test]
+    fn the_papers_system_is_four_gibibytes() {
+        let geometry = Geometry::try_from(raw()).unwrap();
+        assert_eq!(geometry.bytes(), 4 << 30);
+        assert_eq!((geometry.rows_per_bank(), geometry.subarrays_per_bank()), (65_536, 128));
+        assert_eq!((geometry.columns(), geometry.page_bytes()), (64, 512));
+    }
+
+    /// Facts: rows of each part from Ramulator 1's organisation table.
+    #[test]
+    fn chips_have_the_rows_and_pages_of_their_datasheets() {
+        use Density::{Gb1, Gb2, Gb4, Gb8};
+        use Width::{X4, X8, X16};
+        let cases = [
+            (Gb1, X4, 16, 14),
+            (Gb2, X4, 16, 15),
+            (Gb4, X4, 16, 16),
+            (Gb8, X4, 32, 16),
+            (Gb1, X8, 8, 14),
+            (Gb2, X8, 8, 15),
+            (Gb4, X8, 8, 16),
+            (Gb8, X8, 16, 16),
+            (Gb1, X16, 8, 13),
+            (Gb2, X16, 8, 14),
+            (Gb4, X16, 8, 15),
+            (Gb8, X16, 8, 16),
+        ];
+        for (density, width, kib, row_bits) in cases {
+            let row_bytes = native_row_bytes(density, width);
+            let geometry = Geometry::try_from(RawGeometry { density, width, row_bytes, ..raw() }).unwrap();
+            assert_eq!((row_bytes, geometry.rows_per_bank()), (kib << 10, 1 << row_bits), "{density} {width}");
+        }
+    }
+
+    #[test]
+    fn an_impossible_geometry_says_what_would_work() {
+        let check = |raw: RawGeometry, message: &str, help: &str| {
+            let error = Geometry::try_from(raw).unwrap_err();
+            assert_eq!((error.to_string().as_str(), error.help().as_str()), (message, help));
+        };
+        check(
+            RawGeometry { channels: 3, ..raw() },
+            "`channels` is 3, but must be a power of two from 1 to 8",
+            "try `channels = 4`",
+        );
+        check(
+            RawGeometry { ranks: 0, ..raw() },
+            "`ranks` is 0, but must be a power of two from 1 to 4",
+            "try `ranks = 1`",
+        );
+        check(
+            RawGeometry { row_bytes: 2048, ..raw() },
+            "`row_bytes` is 2048, but a rank of 2 Gb x8 chips has rows of 8192 bytes",
+            "try `row_bytes = 8192`, or the RowClone paper's `row_bytes = 4096`",
+        );
+    }
+
+    #[test]
+    fn each_subarray_reserves_one_row_and_each_bank_one_more() {
+        let geometry = Geometry::try_from(raw()).unwrap();
+        let reserved = (0..geometry.rows_per_bank()).filter(|&row| geometry.reserved(Row(row)).is_some()).count();
+        assert_eq!(reserved, 129);
+        assert_eq!(geometry.reserved_bytes(), 129 * 4096 * 16);
+        assert_eq!(geometry.reserved(geometry.zero_row(7)), Some(ReservedRow::Zero));
+        assert_eq!(geometry.reserved(geometry.temporary_row()), Some(ReservedRow::Temporary));
+        assert_eq!(geometry.reserved(Row(0)), None);
+    }
+}

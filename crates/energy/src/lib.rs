@@ -1,0 +1,1 @@
+//! Reads the command stream and prices it, by cause.

@@ -1,0 +1,1 @@
+//! Issues memory traffic to the controller.

@@ -1,0 +1,1 @@
+//! Queues, schedules, refreshes, and owns the only event loop.

@@ -1,0 +1,1 @@
+//! Reads the command stream and judges it: the second opinion.

@@ -1,0 +1,1 @@
+//! Turns results into what people look at.

@@ -1,0 +1,1 @@
+//! Plans a copy: fast parallel, pipelined serial, or over the channel. No clock.
