@@ -358,7 +358,7 @@ impl Device {
 
     fn assert_row_not_overdue(&self, at: Cycle, id: BankId) {
         if let Some(by) = self.close_by(id) {
-            assert!(at <= by, "{id} open until cycle {at}: not after cycle {by} by {}", RAS_MAX.name);
+            assert!(at <= by, "{id} open until cycle {at}, not after cycle {by}: breaks {}", RAS_MAX.name);
         }
     }
 

@@ -3,6 +3,7 @@
 //! Every map is linear over GF(2): each coordinate bit is one address bit, or the parity of several. What a map is asked
 //! here (its inverse, its granularity, which frames share a row) is linear algebra on at most 42 bits, done once.
 
+mod fields;
 mod matrix;
 mod raw;
 #[cfg(test)]
@@ -12,6 +13,8 @@ use std::fmt;
 
 use crate::command::{BankId, Channel, Column, Row};
 use crate::geometry::{Geometry, LINE_BYTES, SubarrayId};
+
+use fields::{Entry, lay_out, read_hashes, row_bit};
 
 pub use raw::{AddressMapError, Field, Preset, RawAddressMap, RawXor};
 
@@ -92,6 +95,7 @@ struct Shift {
 /// `word ^= parity(address & mask) << bit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Hash {
+    field: Field,
     mask: u64,
     bit: u32,
 }
@@ -163,26 +167,6 @@ impl Layout {
     }
 }
 
-/// One entry of `fields`, read.
-struct Entry {
-    field: Field,
-    width: Option<u32>,
-}
-
-impl Entry {
-    fn read(text: &str) -> Result<Entry, AddressMapError> {
-        let (name, width) = match text.split_once(':') {
-            None => (text.trim(), None),
-            Some((name, width)) => (name.trim(), Some(width.trim())),
-        };
-        let field =
-            Field::from_name(name).ok_or_else(|| AddressMapError::UnknownField { found: text.trim().to_owned() })?;
-        let bad = || AddressMapError::BadWidth { found: text.trim().to_owned(), field: name.to_owned() };
-        let width = width.map(|width| width.parse().ok().filter(|&bits| bits < 64).ok_or_else(bad)).transpose()?;
-        Ok(Entry { field, width })
-    }
-}
-
 impl AddressMap {
     /// Checks a map that a user wrote against a geometry.
     ///
@@ -190,6 +174,10 @@ impl AddressMap {
     ///
     /// An unknown field, widths that do not add up, a hash of what cannot be hashed, or a hash that sends two
     /// addresses to the same place.
+    ///
+    /// # Panics
+    ///
+    /// Never: the widths add up, so that only a hash can make a map singular.
     pub fn new(geometry: Geometry, raw: &RawAddressMap) -> Result<AddressMap, AddressMapError> {
         let RawAddressMap { fields, xor } = raw;
         let layout = Layout::new(&geometry);
@@ -216,12 +204,16 @@ impl AddressMap {
             rows[hash.bit as usize] ^= hash.mask;
         }
         // Hashed bits last, in the order written, so that a failure names the entry that brought it about.
-        let hashed = |bit: &usize| hashes.iter().any(|hash| hash.bit as usize == *bit);
-        let order = (0..rows.len()).filter(|bit| !hashed(bit)).chain(hashes.iter().map(|hash| hash.bit as usize));
+        let plain = |bit: &usize| hashes.iter().all(|hash| hash.bit as usize != *bit);
+        let order = (0..rows.len()).filter(plain).chain(hashes.iter().map(|hash| hash.bit as usize));
         let inverse = matrix::inverse(&rows, order).map_err(|bit| {
-            let entry = hashes.iter().position(|hash| hash.bit as usize == bit).map_or(0, |index| index);
-            let field = Field::from_name(xor[entry].field.trim()).map_or("bank", Field::name);
-            AddressMapError::Singular { field, bit: xor[entry].bit, row_bit: row_bit(&parts) }
+            let hash = hashes.iter().find(|hash| hash.bit as usize == bit).expect("only a hash can depend on others");
+            let field = hash.field;
+            AddressMapError::Singular {
+                field: field.name(),
+                bit: hash.bit - layout.place(field, split).0,
+                row_bit: row_bit(&parts),
+            }
         })?;
         Ok(AddressMap::from_matrices(geometry, layout, parts, shifts, hashes, &rows, inverse))
     }
@@ -344,80 +336,4 @@ impl AddressMap {
         frames.sort_unstable();
         frames
     }
-}
-
-/// Gives each entry its address bits, from the low end up. `needed` tells how many bits a field has.
-fn lay_out(entries: &[Entry], needed: impl Fn(Field) -> u32) -> Result<Vec<FieldPart>, AddressMapError> {
-    let split = entries.iter().any(|entry| entry.field == Field::Subarray);
-    for field in Field::ALL {
-        let (name, bits) = (field.name(), needed(field));
-        let widths = || entries.iter().filter(|entry| entry.field == field).map(|entry| entry.width);
-        let found = widths().flatten().sum();
-        match widths().filter(Option::is_none).count() {
-            _ if widths().next().is_none() && (field == Field::Subarray && !split || bits == 0) => {}
-            _ if widths().next().is_none() => return Err(AddressMapError::Missing { field: name, bits }),
-            0 if found == bits => {}
-            1 if found <= bits => {}
-            0 | 1 => return Err(AddressMapError::WidthSum { field: name, found, bits }),
-            _ => return Err(AddressMapError::TwoOpenParts { field: name }),
-        }
-    }
-    let offsets = entries.iter().filter(|entry| entry.field == Field::Offset).count();
-    if offsets != 1 || entries.last().is_none_or(|entry| entry.field != Field::Offset) {
-        return Err(AddressMapError::OffsetNotLast);
-    }
-    let mut parts: Vec<FieldPart> = Vec::new();
-    let mut address_bit = 0;
-    for &Entry { field, width } in entries.iter().rev() {
-        let rest = || {
-            let listed: u32 = entries.iter().filter(|other| other.field == field).filter_map(|other| other.width).sum();
-            needed(field) - listed
-        };
-        let bits = width.unwrap_or_else(rest);
-        let bit = parts.iter().filter(|part| part.field == field).map(|part| part.bits).sum();
-        if bits > 0 {
-            parts.push(FieldPart { field, address_bit, bit, bits });
-        }
-        address_bit += bits;
-    }
-    Ok(parts)
-}
-
-/// An address bit that feeds the row: to hash with it is always possible.
-fn row_bit(parts: &[FieldPart]) -> u32 {
-    parts.iter().find(|part| part.field == Field::Row).map_or(0, |part| part.address_bit)
-}
-
-fn read_hashes(xor: &[RawXor], layout: &Layout, parts: &[FieldPart]) -> Result<Vec<Hash>, AddressMapError> {
-    let mut hashes: Vec<Hash> = Vec::with_capacity(xor.len());
-    for RawXor { field: name, bit, address_bits } in xor {
-        let bit = *bit;
-        let hashable = |field: &Field| matches!(field, Field::Bank | Field::Channel | Field::Rank);
-        let field = Field::from_name(name.trim()).filter(hashable);
-        let found = field.ok_or_else(|| AddressMapError::XorField { found: name.trim().to_owned() })?;
-        let (first, bits) = layout.place(found, false);
-        let field = found.name();
-        if bit >= bits {
-            return Err(AddressMapError::XorBit { field, bit, bits });
-        }
-        if hashes.iter().any(|hash| hash.bit == first + bit) {
-            return Err(AddressMapError::XorTwice { field, bit });
-        }
-        if address_bits.is_empty() {
-            return Err(AddressMapError::XorNothing { field, bit, row_bit: row_bit(parts) });
-        }
-        let mut mask = 0;
-        for &address_bit in address_bits {
-            let (least, most) = (layout.column, layout.end - 1);
-            if !(least..=most).contains(&address_bit) {
-                return Err(AddressMapError::XorAddressBit { field, bit, address_bit, least, most });
-            }
-            if mask >> address_bit & 1 == 1 {
-                return Err(AddressMapError::XorRepeated { field, bit, address_bit });
-            }
-            mask |= 1 << address_bit;
-        }
-        hashes.push(Hash { mask, bit: first + bit });
-    }
-    Ok(hashes)
 }

@@ -1,1 +1,13 @@
-//! Issues memory traffic to the controller.
+//! What issues memory traffic to the controller.
+
+pub mod flat_memory;
+pub mod placement;
+pub mod replay;
+pub mod scenario;
+pub mod witness;
+
+pub use flat_memory::{Contents, FlatMemory, Mismatch};
+pub use placement::{Place, PlacementError, place};
+pub use replay::{Replay, ReplayError, TraceCounts, UnusableRecords};
+pub use scenario::{Kind, OperationSpec, Sequence, SpecError};
+pub use witness::{MemoryCheck, Witnessed};

@@ -41,7 +41,9 @@ impl LineError {
                 "the compressed file is cut short or damaged: test it with `gzip -t`, and fetch it again".into()
             }
             Self::Read { .. } => "check the disk or the pipe that the input comes from".into(),
-            Self::TooLong { .. } => "this looks like another kind of file: give one of text lines, plain or gzip".into(),
+            Self::TooLong { .. } => {
+                "this looks like another kind of file: give one of text lines, plain or gzip".into()
+            }
         }
     }
 }
@@ -66,13 +68,14 @@ impl<R: BufRead> Lines<R> {
             self.buffer.clear();
             self.number += 1;
             let line = self.number;
-            // One byte for the line's end, so that a line of just the limit passes.
-            let mut limited = self.input.by_ref().take(LINE_BYTES_MAX as u64 + 1);
+            // Two bytes more for the line's end, so that a line of just the limit passes.
+            let mut limited = self.input.by_ref().take(LINE_BYTES_MAX as u64 + 2);
             let read = limited.read_until(b'\n', &mut self.buffer);
             if read.map_err(|source| LineError::Read { line, source })? == 0 {
                 return Ok(false);
             }
-            if self.buffer.len() > LINE_BYTES_MAX && !self.buffer.ends_with(b"\n") {
+            let text = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
+            if text.strip_suffix(b"\r").unwrap_or(text).len() > LINE_BYTES_MAX {
                 return Err(LineError::TooLong { line });
             }
             if !self.line().is_empty() {
@@ -122,15 +125,18 @@ mod tests {
 
     #[test]
     fn a_line_of_the_limit_passes_and_one_byte_more_does_not() {
-        let just = [vec![b'x'; LINE_BYTES_MAX], b"\nnext".to_vec()].concat();
-        let mut lines = Lines::new(&just[..]);
-        assert!(lines.advance().unwrap() && lines.advance().unwrap());
-        assert_eq!(lines.line(), b"next");
+        for end in ["\n", "\r\n", ""] {
+            let just = format!("first\n{}{end}", "x".repeat(LINE_BYTES_MAX));
+            let mut lines = Lines::new(just.as_bytes());
+            assert!(lines.advance().unwrap() && lines.advance().unwrap());
+            assert_eq!((lines.number(), lines.line().len()), (2, LINE_BYTES_MAX));
+            assert!(!lines.advance().unwrap());
 
-        let more = [b"first\n".to_vec(), vec![b'x'; LINE_BYTES_MAX + 1], b"\n".to_vec()].concat();
-        let mut lines = Lines::new(&more[..]);
-        assert!(lines.advance().unwrap());
-        assert_eq!(lines.advance().unwrap_err().to_string(), "line 2: longer than 4096 bytes");
+            let more = format!("first\n{}{end}", "x".repeat(LINE_BYTES_MAX + 1));
+            let mut lines = Lines::new(more.as_bytes());
+            assert!(lines.advance().unwrap());
+            assert_eq!(lines.advance().unwrap_err().to_string(), "line 2: longer than 4096 bytes");
+        }
     }
 
     #[test]

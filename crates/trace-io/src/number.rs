@@ -57,7 +57,7 @@ mod tests {
             let number = number >> shift;
             let mut text = Vec::new();
             push_decimal(&mut text, number);
-            prop_assert_eq!(&text, number.to_string().as_bytes());
+            prop_assert_eq!(std::str::from_utf8(&text).unwrap(), number.to_string());
             prop_assert_eq!(decimal(&text), Some(number));
             prop_assert_eq!(hex(format!("{number:x}").as_bytes()), Some(number));
         }

@@ -1,0 +1,150 @@
+//! Where the source of a copy lies, when the user says it by its relation to the destination.
+
+use dram_spec::{AddressMap, Location, PhysicalAddress, Row};
+use rowclone::{Operation, Planner};
+
+/// Where an operand lies: at an address, or in relation to the destination, for every row of the operation alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At this physical address.
+    Address(PhysicalAddress),
+    /// In other rows of the destination's subarrays.
+    SameSubarray,
+    /// In other banks of the destination's rank.
+    OtherBank,
+    /// In other subarrays of the destination's banks.
+    SameBank,
+    /// In another rank of the destination's channel.
+    OtherRank,
+    /// In another channel.
+    OtherChannel,
+}
+
+impl Place {
+    /// The relations, by the names that scenarios give them.
+    pub const RELATIONS: [(&'static str, Place); 5] = [
+        ("same-subarray", Place::SameSubarray),
+        ("other-bank", Place::OtherBank),
+        ("same-bank", Place::SameBank),
+        ("other-rank", Place::OtherRank),
+        ("other-channel", Place::OtherChannel),
+    ];
+
+    /// The relation of that name.
+    pub fn named(name: &str) -> Option<Place> {
+        Self::RELATIONS.into_iter().find(|(known, _)| *known == name).map(|(_, place)| place)
+    }
+
+    /// As scenarios write it.
+    pub fn name(self) -> String {
+        match (self, Self::RELATIONS.into_iter().find(|(_, place)| *place == self)) {
+            (Place::Address(address), _) => address.to_string(),
+            (_, Some((name, _))) => name.to_string(),
+            (_, None) => unreachable!("every relation has its name"),
+        }
+    }
+}
+
+/// No source in that relation to the destination.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no {bytes} bytes lie `{place}` to {dst}")]
+pub struct PlacementError {
+    place: String,
+    dst: PhysicalAddress,
+    bytes: u64,
+    help: &'static str,
+}
+
+impl PlacementError {
+    /// What to do next.
+    pub fn help(&self) -> &'static str {
+        self.help
+    }
+}
+
+/// The address of the source of a copy of `bytes` to `dst`, the nearest that has the relation for every row and touches no
+/// reserved row.
+///
+/// # Errors
+/// The memory has no such place.
+pub fn place(planner: &Planner, place: Place, dst: PhysicalAddress, bytes: u64) -> Result<PhysicalAddress, PlacementError> {
+    if let Place::Address(address) = place {
+        return Ok(address);
+    }
+    let map = planner.map();
+    let found = map.locate(dst).and_then(|location| {
+        candidates(map, place, location)
+            .filter_map(|candidate| map.address(candidate))
+            .find(|&src| has_relation(planner, place, src, dst, bytes))
+    });
+    found.ok_or_else(|| PlacementError {
+        place: place.name(),
+        dst,
+        bytes,
+        help: match place {
+            Place::OtherRank => "give the system two ranks, or take another placement",
+            Place::OtherChannel => "give the system two channels, or take another placement",
+            _ => "copy fewer bytes, take another placement, or give the source's address",
+        },
+    })
+}
+
+/// Places with the relation for the destination's first byte, nearest first.
+fn candidates(map: &AddressMap, place: Place, dst: Location) -> Box<dyn Iterator<Item = Location>> {
+    let geometry = *map.geometry();
+    let (rows, per_subarray) = (geometry.rows_per_bank(), geometry.rows_per_subarray());
+    let (banks, ranks, channels) = (geometry.banks(), geometry.ranks(), geometry.channels());
+    match place {
+        Place::Address(_) => Box::new(std::iter::empty()),
+        Place::SameSubarray => {
+            let first = geometry.subarray(dst.row) * per_subarray;
+            let at = dst.row.0 - first;
+            let near = (1..per_subarray).map(move |step| Row(first + (at + step) % per_subarray));
+            Box::new(near.map(move |row| Location { row, ..dst }))
+        }
+        Place::SameBank => {
+            let steps = (1..geometry.subarrays_per_bank()).map(move |step| (dst.row.0 + step * per_subarray) % rows);
+            Box::new(steps.map(move |row| Location { row: Row(row), ..dst }))
+        }
+        Place::OtherBank => Box::new((1..banks).map(move |step| {
+            let mut location = dst;
+            location.bank.bank = (dst.bank.bank + step) % banks;
+            location
+        })),
+        Place::OtherRank => Box::new((1..ranks).map(move |step| {
+            let mut location = dst;
+            location.bank.rank = (dst.bank.rank + step) % ranks;
+            location
+        })),
+        Place::OtherChannel => Box::new((1..channels).map(move |step| {
+            let mut location = dst;
+            location.channel.0 = (dst.channel.0 + step) % channels;
+            location
+        })),
+    }
+}
+
+fn has_relation(planner: &Planner, place: Place, src: PhysicalAddress, dst: PhysicalAddress, bytes: u64) -> bool {
+    let (low, high) = (src.0.min(dst.0), src.0.max(dst.0));
+    if high - low < bytes || planner.check(&Operation::Copy { src, dst, bytes }).is_err() {
+        return false;
+    }
+    let map = planner.map();
+    let geometry = map.geometry();
+    let step = map.run_bytes().min(bytes.max(1));
+    let offsets = (0..bytes).step_by(step as usize).chain([bytes - 1]);
+    offsets.into_iter().all(|offset| {
+        let at = |base: PhysicalAddress| map.locate(PhysicalAddress(base.0 + offset));
+        let (Some(src), Some(dst)) = (at(src), at(dst)) else { return false };
+        let same_bank = src.channel == dst.channel && src.bank == dst.bank;
+        let same_subarray = geometry.subarray(src.row) == geometry.subarray(dst.row);
+        match place {
+            Place::Address(_) => true,
+            Place::SameSubarray => same_bank && same_subarray && src.row != dst.row && src.column == dst.column,
+            Place::SameBank => same_bank && !same_subarray,
+            Place::OtherBank => src.channel == dst.channel && src.bank.rank == dst.bank.rank && !same_bank,
+            Place::OtherRank => src.channel == dst.channel && src.bank.rank != dst.bank.rank,
+            Place::OtherChannel => src.channel != dst.channel,
+        }
+    })
+}

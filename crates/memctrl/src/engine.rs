@@ -1,0 +1,406 @@
+//! The only place where DRAM time moves, for all channels at once.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dram_core::{Background, Cells, Defect, Device, Effect};
+use dram_spec::{Channel, Command, CommandSink, Cycle, Cycles, System};
+use rowclone::{Blocks, Planner};
+
+use crate::copy::{BankSet, InFlight, Job, Waiting, WaitingLine};
+use crate::policy::Policy;
+use crate::refresh::{self, RefreshPolicy};
+use crate::request::{CommandCounts, RequestSource};
+use crate::segment::{Progress, Stream, Turn};
+use crate::stats::Stats;
+
+/// What a controller is built from.
+#[derive(Clone)]
+pub struct Config {
+    /// The memory system.
+    pub system: System,
+    /// Plans the copies: it knows the address map and the faulty rows.
+    pub planner: Arc<Planner>,
+    /// Which mechanism a part of a copy is given.
+    pub policy: Policy,
+    /// How many lines the controller can hold on their way from read to write.
+    pub staging_lines: usize,
+    /// How refresh is scheduled.
+    pub refresh: RefreshPolicy,
+    /// What memory holds at reset; without it, commands move no data.
+    pub contents: Option<Arc<dyn Background>>,
+    /// A deliberate defect of the data path; for tests of the memory check.
+    pub defect: Option<Defect>,
+}
+
+/// The run was stopped from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interrupt;
+
+/// The controller of all channels.
+pub struct Controller {
+    config: Config,
+    devices: Vec<Device>,
+    /// When each channel is worth another look.
+    look_at: Vec<Cycle>,
+    next_job: u64,
+    jobs: BTreeMap<u64, Job>,
+    /// Jobs whose blocks are not all planned, in order of arrival.
+    planning: VecDeque<(u64, Blocks)>,
+    waiting: WaitingLine,
+    in_flight: Vec<InFlight>,
+    held: BankSet,
+    /// Ranks that a segment waits for which would not end before the next REF must come.
+    pressed: BankSet,
+    completing: BinaryHeap<Reverse<(Cycle, u64)>>,
+    stats: Stats,
+    last: Option<Cycle>,
+}
+
+/// Segments that may wait at once: enough to keep every bank of a channel busy, few enough to scan.
+const WAITING_MOST: usize = 64;
+
+impl Controller {
+    /// All banks closed, no request known.
+    pub fn new(config: Config) -> Controller {
+        let channels = 0..config.system.geometry.channels();
+        let cells = |channel| {
+            let background = Arc::clone(config.contents.as_ref()?);
+            Some(Cells::new(channel, config.system.geometry, background).with_defect(config.defect))
+        };
+        let devices = channels.map(|channel| Device::new(&config.system, cells(Channel(channel)))).collect::<Vec<_>>();
+        Controller {
+            look_at: vec![Cycle::ZERO; devices.len()],
+            devices,
+            config,
+            next_job: 0,
+            jobs: BTreeMap::new(),
+            planning: VecDeque::new(),
+            waiting: WaitingLine::new(),
+            in_flight: Vec::new(),
+            held: BankSet::default(),
+            pressed: BankSet::default(),
+            completing: BinaryHeap::new(),
+            stats: Stats::default(),
+            last: None,
+        }
+    }
+
+    /// Plays `source` until everything has drained, and tells `sink` each command.
+    ///
+    /// # Errors
+    /// `stop` was raised; the run is then in pieces, and of no use.
+    ///
+    /// # Panics
+    /// Where the device finds a command early: a bug of this crate.
+    pub fn run(
+        &mut self,
+        source: &mut impl RequestSource,
+        sink: &mut impl CommandSink,
+        stop: &AtomicBool,
+    ) -> Result<Stats, Interrupt> {
+        while let Some(now) = self.next_instant(source) {
+            assert!(self.last < Some(now), "time must move forward: {:?}, then {now:?}", self.last);
+            if stop.load(Ordering::Relaxed) {
+                return Err(Interrupt);
+            }
+            self.last = Some(now);
+            self.meet_source(source, now);
+            self.begin_segments(now);
+            for channel in 0..self.devices.len() {
+                if self.look_at[channel] <= now {
+                    self.look_at[channel] = self.issue_on(channel, now, sink);
+                }
+            }
+        }
+        let end = self.stats.end;
+        self.devices.iter().for_each(|device| device.finish(end));
+        sink.finish(end);
+        Ok(self.stats.clone())
+    }
+
+    /// The device of a channel, to look at its cells after a run.
+    pub fn device(&self, channel: Channel) -> &Device {
+        &self.devices[usize::from(channel.0)]
+    }
+
+    /// The next moment at which anything can happen; nothing once all is done.
+    fn next_instant(&self, source: &impl RequestSource) -> Option<Cycle> {
+        let floor = self.last.map_or(Cycle::ZERO, |last| last + Cycles(1));
+        let arrival = source.next_arrival();
+        let completion = self.completing.peek().map(|Reverse((at, _))| *at);
+        if arrival.is_none() && completion.is_none() && self.in_flight.is_empty() && self.waiting.is_empty() {
+            return None;
+        }
+        let channels = self.look_at.iter().copied().min();
+        let next = [arrival, completion, channels].into_iter().flatten().min()?;
+        Some(next.max(floor))
+    }
+
+    /// Delivers what is done, and takes what arrives, until neither leads to more.
+    fn meet_source(&mut self, source: &mut impl RequestSource, now: Cycle) {
+        loop {
+            let mut moved = false;
+            while let Some(&Reverse((at, job))) = self.completing.peek()
+                && at <= now
+            {
+                self.completing.pop();
+                let job = self.jobs.remove(&job).expect("a job completes once");
+                let completion = job.into_completion();
+                self.stats.complete(&completion);
+                source.complete(completion);
+                moved = true;
+            }
+            while let Some(request) = source.take(now) {
+                let blocks = self.config.planner.blocks(&request.operation);
+                self.planning.push_back((self.next_job, blocks));
+                self.jobs.insert(self.next_job, Job::new(request, self.config.contents.is_some()));
+                self.next_job += 1;
+                moved = true;
+            }
+            self.plan(now);
+            if !moved {
+                return;
+            }
+        }
+    }
+
+    /// Keeps the waiting line filled.
+    fn plan(&mut self, now: Cycle) {
+        while self.waiting.len() < WAITING_MOST
+            && let Some((id, blocks)) = self.planning.front_mut()
+        {
+            let id = *id;
+            let job = self.jobs.get_mut(&id).expect("a job that is planned is not done");
+            let Some(block) = blocks.next() else {
+                self.planning.pop_front();
+                job.fully_planned = true;
+                job.lasts_until(now);
+                if let Some(done) = job.take_completion() {
+                    self.completing.push(Reverse((done, id)));
+                }
+                continue;
+            };
+            let policy = self.config.policy;
+            let choices: Vec<_> = block.parts().iter().map(|part| policy.choose(part)).collect();
+            for (part, &chosen) in block.parts().iter().zip(&choices) {
+                job.tally(chosen, policy.reason(part, chosen), part.bytes());
+            }
+            for segment in block.segments(&choices, self.config.staging_lines) {
+                job.planned(&segment);
+                self.waiting.push_back(Waiting::new(id, &segment));
+            }
+        }
+    }
+
+    /// Begins each segment whose banks are free of others, of earlier claims, and of a refresh that goes first.
+    fn begin_segments(&mut self, now: Cycle) {
+        self.pressed = BankSet::default();
+        let mut blocked = self.held;
+        for (device, channel) in self.devices.iter().zip(0..) {
+            for rank in 0..self.config.system.geometry.ranks() {
+                if refresh::is_urgent(self.config.refresh, device, rank, now) {
+                    blocked.insert_rank(Channel(channel), rank);
+                }
+            }
+        }
+        let mut index = 0;
+        while index < self.waiting.len() {
+            let banks = self.waiting[index].banks;
+            if blocked.meets(&banks) {
+                index += 1;
+            } else if self.may_begin(&self.waiting[index], now) {
+                let waiting = self.waiting.remove(index).expect("the index is within");
+                for stream in &waiting.streams {
+                    self.look_at[usize::from(stream.channel.0)] = now;
+                }
+                self.held.insert_all(&banks);
+                self.in_flight.push(waiting.into());
+            } else {
+                for stream in &self.waiting[index].streams {
+                    stream.banks().for_each(|bank| self.pressed.insert_rank(stream.channel, bank.rank));
+                }
+                blocked.insert_all(&self.pressed);
+                index += 1;
+            }
+            blocked.insert_all(&banks);
+        }
+    }
+
+    /// Whether the segment is sure to end before the next REF of its ranks must come.
+    fn may_begin(&self, waiting: &Waiting, now: Cycle) -> bool {
+        let timings = self.devices[0].timings();
+        let (accesses, visits) = (waiting.accesses_left(), waiting.visits_left());
+        let lasts = if self.in_flight.is_empty() {
+            refresh::longest_alone(accesses, visits, timings)
+        } else {
+            let streams = || self.in_flight.iter().flat_map(|segment| &segment.streams);
+            let accesses = accesses + streams().map(Stream::accesses_left).sum::<usize>();
+            let visits = visits + streams().map(Stream::visits_left).sum::<usize>();
+            refresh::longest(accesses, visits, timings)
+        };
+        waiting.streams.iter().all(|stream| {
+            let device = &self.devices[usize::from(stream.channel.0)];
+            stream.banks().all(|bank| device.refresh(bank.rank).deadline().is_none_or(|by| now + lasts <= by))
+        })
+    }
+
+    /// Issues what goes first on a channel, and says when the channel is worth another look.
+    fn issue_on(&mut self, channel: usize, now: Cycle, sink: &mut impl CommandSink) -> Cycle {
+        let mut next = Cycle(u64::MAX);
+        if let Some(command) = self.refresh_command(channel, now, &mut next) {
+            self.issue(channel, now, &command, sink);
+            return now + Cycles(1);
+        }
+        let Some((segment, stream, turn, command)) = self.segment_command(channel, now, &mut next) else { return next };
+        let counts = self.issue(channel, now, &command, sink);
+        self.advance(channel, now, (segment, stream, turn), counts);
+        now + Cycles(1)
+    }
+
+    /// A REF that can go now. Else lowers `next` to when one could, or falls due.
+    fn refresh_command(&self, channel: usize, now: Cycle, next: &mut Cycle) -> Option<Command> {
+        let device = &self.devices[channel];
+        let id = Channel(channel as u8);
+        for rank in 0..self.config.system.geometry.ranks() {
+            let ledger = device.refresh(rank);
+            let Some(due) = ledger.next_due(now) else { continue };
+            *next = (*next).min(due);
+            let wanted = ledger.owed(now) > 0
+                && (refresh::is_urgent(self.config.refresh, device, rank, now)
+                    || self.pressed.holds_any_of_rank(id, rank)
+                    || !self.is_wanted(id, rank));
+            if !wanted || self.held.holds_any_of_rank(id, rank) {
+                continue;
+            }
+            let command = Command::Refresh { rank };
+            let hold = device.earliest(&command).expect("segments leave their banks closed and no rank asleep");
+            if hold.until <= now {
+                return Some(command);
+            }
+            *next = (*next).min(hold.until);
+        }
+        None
+    }
+
+    /// Whether a segment waits for the rank.
+    fn is_wanted(&self, channel: Channel, rank: u8) -> bool {
+        self.waiting.iter().any(|waiting| waiting.banks.holds_any_of_rank(channel, rank))
+    }
+
+    /// The first command, by the age of segments, that can go now. Else lowers `next` to when one could.
+    fn segment_command(&self, channel: usize, now: Cycle, next: &mut Cycle) -> Option<(usize, usize, Turn, Command)> {
+        let device = &self.devices[channel];
+        let write_latency = device.timings().write_latency();
+        for (index, segment) in self.in_flight.iter().enumerate() {
+            let here = segment.streams.iter().position(|stream| usize::from(stream.channel.0) == channel);
+            let Some(stream) = here else { continue };
+            for (turn, command, from) in segment.streams[stream].candidates(segment.writable(write_latency)) {
+                let hold = device.earliest(&command).expect("a segment opens its rows before it uses them");
+                let earliest = hold.until.max(from);
+                if earliest <= now {
+                    return Some((index, stream, turn, command));
+                }
+                *next = (*next).min(earliest);
+            }
+        }
+        None
+    }
+
+    /// Puts a command on the bus, and counts it.
+    fn issue(&mut self, channel: usize, now: Cycle, command: &Command, sink: &mut impl CommandSink) -> CommandCounts {
+        let effect = self.devices[channel].issue(now, command);
+        sink.push(now, Channel(channel as u8), command);
+        let mut counts = CommandCounts::default();
+        let count = match (command, effect) {
+            (Command::Activate { .. }, Effect::Plain) => &mut counts.activates,
+            (Command::Activate { .. }, Effect::Copied { .. }) => &mut counts.copy_activates,
+            (Command::Activate { .. }, Effect::Dropped { .. }) => &mut counts.dropped_activates,
+            (Command::Precharge { .. } | Command::PrechargeAll { .. }, _) => &mut counts.precharges,
+            (Command::Read { .. }, _) => &mut counts.reads,
+            (Command::Write { .. }, _) => &mut counts.writes,
+            (Command::Transfer { .. }, _) => &mut counts.transfers,
+            (Command::Refresh { .. }, _) => &mut counts.refreshes,
+            (
+                Command::PowerDownEnter { .. }
+                | Command::PowerDownExit { .. }
+                | Command::SelfRefreshEnter { .. }
+                | Command::SelfRefreshExit { .. },
+                _,
+            ) => unreachable!("no rank is put to sleep yet"),
+        };
+        *count += 1;
+        self.stats.commands += counts;
+        counts
+    }
+
+    /// The segment goes on; what it is done with, is free again.
+    fn advance(
+        &mut self,
+        channel: usize,
+        now: Cycle,
+        (index, stream, turn): (usize, usize, Turn),
+        counts: CommandCounts,
+    ) {
+        let device = &mut self.devices[channel];
+        let segment = &mut self.in_flight[index];
+        let job = self.jobs.get_mut(&segment.job);
+        match segment.streams[stream].advance(turn) {
+            Progress::Row | Progress::Transfer => {}
+            Progress::BankDone(bank) => self.held.remove(Channel(channel as u8), bank),
+            Progress::Read(line) => {
+                let arrives = now + device.timings().read_data();
+                let bytes = device.read_line(line.location.bank, line.location.column);
+                segment.read(arrives, &line, bytes);
+                // A write on another channel may have waited for just this line.
+                self.look_at.fill(now);
+                if let Some(job) = self.jobs.get_mut(&segment.job)
+                    && job.is_read()
+                {
+                    job.reads_left -= 1;
+                    job.lasts_until(arrives);
+                    if let Some(bytes) = bytes {
+                        job.receive(&line, &bytes);
+                    }
+                }
+            }
+            Progress::Write(write) => {
+                if self.config.contents.is_some()
+                    && let Some(job) = &job
+                {
+                    let bytes = segment.compose(&job.request, &write);
+                    device.write_line(write.line.location.bank, write.line.location.column, &bytes);
+                }
+            }
+        }
+        self.settle(index, now, counts);
+    }
+
+    /// Books the command to its operation; closes the segment, and the operation, that it was the last of.
+    fn settle(&mut self, index: usize, now: Cycle, counts: CommandCounts) {
+        let segment = &self.in_flight[index];
+        let id = segment.job;
+        let finished = segment.is_done().then(|| {
+            let ready = |stream: &Stream| stream.ready(&self.devices[usize::from(stream.channel.0)]);
+            segment.streams.iter().map(ready).max().unwrap_or(now)
+        });
+        if let Some(job) = self.jobs.get_mut(&id) {
+            job.issued(now, counts);
+            if let Some(ready) = finished {
+                job.segments_left -= 1;
+                if !job.is_read() {
+                    job.lasts_until(ready);
+                }
+            }
+            if let Some(done) = job.take_completion() {
+                self.completing.push(Reverse((done, id)));
+            }
+        }
+        if let Some(ready) = finished {
+            self.stats.end = self.stats.end.max(ready);
+            self.in_flight.remove(index);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Which of the planner's mechanisms a part of an operation is given.
+
+use rowclone::{Mechanism, Part};
+
+/// What the user asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Policy {
+    /// Never in DRAM.
+    Channel,
+    /// FPM, else the channel.
+    Fpm,
+    /// PSM or 2 x PSM, else the channel; never FPM.
+    Psm,
+    /// The paper's rule: FPM, else PSM, else 2 x PSM, else the channel.
+    Rule,
+}
+
+impl Policy {
+    /// All of them, in the order in which reports list them.
+    pub const ALL: [Policy; 4] = [Policy::Channel, Policy::Fpm, Policy::Psm, Policy::Rule];
+
+    /// As scenarios and reports spell it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Policy::Channel => "channel",
+            Policy::Fpm => "fpm",
+            Policy::Psm => "psm",
+            Policy::Rule => "rule",
+        }
+    }
+
+    /// The policy of that name.
+    pub fn named(name: &str) -> Option<Policy> {
+        Policy::ALL.into_iter().find(|policy| policy.name() == name)
+    }
+
+    /// The mechanisms that it admits, best first. The channel is always possible.
+    pub const fn admits(self) -> &'static [Mechanism] {
+        match self {
+            Policy::Channel => &[Mechanism::Channel],
+            Policy::Fpm => &[Mechanism::Fpm, Mechanism::Channel],
+            Policy::Psm => &[Mechanism::Psm, Mechanism::Psm2, Mechanism::Channel],
+            Policy::Rule => &[Mechanism::Fpm, Mechanism::Psm, Mechanism::Psm2, Mechanism::Channel],
+        }
+    }
+
+    /// The best mechanism that both the policy and the part admit.
+    pub fn choose(self, part: &Part) -> Mechanism {
+        let possible = |mechanism: &&Mechanism| part.allows(**mechanism).is_ok();
+        *self.admits().iter().find(possible).unwrap_or(&Mechanism::Channel)
+    }
+
+    /// Why a part that was given `chosen` got nothing faster, as tallies and reports name it: the refusal of the best
+    /// mechanism that the policy admits, [`Self::FASTEST`], or [`Self::BY_POLICY`].
+    pub fn reason(self, part: &Part, chosen: Mechanism) -> &'static str {
+        let best = self.admits()[0];
+        match part.allows(best) {
+            Err(reason) => reason.name(),
+            Ok(()) if chosen == Mechanism::Fpm => Self::FASTEST,
+            Ok(()) => Self::BY_POLICY,
+        }
+    }
+
+    /// The reason of a part that no mechanism could have served faster.
+    pub const FASTEST: &'static str = "fastest";
+    /// The reason of a part that the policy keeps from FPM.
+    pub const BY_POLICY: &'static str = "policy";
+}

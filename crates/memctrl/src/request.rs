@@ -1,0 +1,138 @@
+//! What the controller is asked for, and what it answers.
+
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+use std::sync::Arc;
+
+use dram_spec::{Cycle, Cycles};
+use rowclone::{Mechanism, Operation};
+
+/// A request's name, chosen by its source; the controller hands it back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestId(pub u64);
+
+/// One operation that arrives at the controller.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Its name.
+    pub id: RequestId,
+    /// When it arrives.
+    pub arrival: Cycle,
+    /// What is to be done.
+    pub operation: Operation,
+    /// The bytes of a write, where contents are modelled; as many as the operation has.
+    pub payload: Option<Arc<[u8]>>,
+}
+
+/// Commands by kind, where kinds differ in cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CommandCounts {
+    /// ACT of a closed bank.
+    pub activates: u64,
+    /// Copy activations that copied.
+    pub copy_activates: u64,
+    /// Copy activations that the chips dropped.
+    pub dropped_activates: u64,
+    /// PRE.
+    pub precharges: u64,
+    /// RD and RDA.
+    pub reads: u64,
+    /// WR and WRA.
+    pub writes: u64,
+    /// TRANSFER.
+    pub transfers: u64,
+    /// REF; never on behalf of a request.
+    pub refreshes: u64,
+}
+
+impl AddAssign for CommandCounts {
+    fn add_assign(&mut self, other: CommandCounts) {
+        let CommandCounts { activates, copy_activates, dropped_activates, precharges, reads, writes, transfers, refreshes } =
+            other;
+        self.activates += activates;
+        self.copy_activates += copy_activates;
+        self.dropped_activates += dropped_activates;
+        self.precharges += precharges;
+        self.reads += reads;
+        self.writes += writes;
+        self.transfers += transfers;
+        self.refreshes += refreshes;
+    }
+}
+
+/// How copies and initialisations were served: segments (a destination row's share that comes from one source row) by
+/// mechanism, and by the reason why no better one was taken.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SegmentTally(pub BTreeMap<(Mechanism, &'static str), Segments>);
+
+/// How many segments, and how many bytes of operations they served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Segments {
+    /// Segments.
+    pub count: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl SegmentTally {
+    pub(crate) fn add(&mut self, mechanism: Mechanism, reason: &'static str, bytes: u64) {
+        let entry = self.0.entry((mechanism, reason)).or_default();
+        entry.count += 1;
+        entry.bytes += bytes;
+    }
+}
+
+impl AddAssign<&SegmentTally> for SegmentTally {
+    fn add_assign(&mut self, other: &SegmentTally) {
+        for (&key, segments) in &other.0 {
+            let entry = self.0.entry(key).or_default();
+            entry.count += segments.count;
+            entry.bytes += segments.bytes;
+        }
+    }
+}
+
+/// A request that is done.
+#[derive(Clone, Debug)]
+pub struct Completion {
+    /// Its name.
+    pub id: RequestId,
+    /// What was done.
+    pub operation: Operation,
+    /// When it arrived.
+    pub arrival: Cycle,
+    /// Its first command; nothing where it needed none (a copy onto itself).
+    pub first_command: Option<Cycle>,
+    /// For a read, the end of its data; else when the last bank that it used can take an ACT again.
+    pub done: Cycle,
+    /// The commands issued for it.
+    pub commands: CommandCounts,
+    /// How its parts were served.
+    pub segments: SegmentTally,
+    /// The bytes that a read returned, where contents are modelled.
+    pub data: Option<Vec<u8>>,
+}
+
+impl Completion {
+    /// Latency as the reports have it: from the first command to the end.
+    pub fn latency(&self) -> Cycles {
+        self.first_command.map_or(Cycles(0), |first| self.done.since(first))
+    }
+
+    /// Bytes that crossed the memory channel for it: a burst a column access.
+    pub fn channel_bytes(&self) -> u64 {
+        (self.commands.reads + self.commands.writes) * dram_spec::LINE_BYTES
+    }
+}
+
+/// Whoever issues memory traffic.
+pub trait RequestSource {
+    /// When the next request arrives, as far as is known now. It may lie in the past: the request is then taken at once.
+    fn next_arrival(&self) -> Option<Cycle>;
+
+    /// The request that [`Self::next_arrival`] spoke of, if it has arrived by `now`.
+    fn take(&mut self, now: Cycle) -> Option<Request>;
+
+    /// A request is done. This may make new arrivals known.
+    fn complete(&mut self, completion: Completion);
+}

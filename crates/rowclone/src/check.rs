@@ -1,0 +1,154 @@
+//! Whether an operation can be planned at all.
+
+use dram_spec::address::{AddressMap, Field};
+use dram_spec::geometry::ReservedRow;
+use dram_spec::{Location, PhysicalAddress};
+
+/// Why an operation cannot be planned.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// It is about no byte.
+    #[error("the operation is about zero bytes")]
+    ZeroBytes,
+    /// It reaches past the end of the memory.
+    #[error("`{operand}` = {address} with {bytes} bytes reaches past the end of the memory at {end}")]
+    PastEnd {
+        /// `src`, `dst` or `address`.
+        operand: &'static str,
+        /// Its value.
+        address: PhysicalAddress,
+        /// Bytes of the operation.
+        bytes: u64,
+        /// Where the memory ends.
+        end: PhysicalAddress,
+    },
+    /// It touches a row that is set aside.
+    #[error("`{operand}` reaches {address}, which lies in a reserved {} row: {location}", reserved_name(*.reserved))]
+    Reserved {
+        /// `src`, `dst` or `address`.
+        operand: &'static str,
+        /// The first byte that it touches there.
+        address: PhysicalAddress,
+        /// Where that is.
+        location: Location,
+        /// What the row is set aside for.
+        reserved: ReservedRow,
+    },
+}
+
+const fn reserved_name(reserved: ReservedRow) -> &'static str {
+    match reserved {
+        ReservedRow::Zero => "zero",
+        ReservedRow::Temporary => "temporary",
+    }
+}
+
+impl PlanError {
+    /// What to do next.
+    pub fn help(&self) -> String {
+        match self {
+            Self::ZeroBytes => "leave the operation out, or give it a size".to_owned(),
+            Self::PastEnd { bytes, end, .. } if *bytes <= end.0 => {
+                format!("the last address that fits is {}", PhysicalAddress(end.0 - bytes))
+            }
+            Self::PastEnd { end, .. } => format!("the whole memory is {} bytes", end.0),
+            Self::Reserved { reserved: ReservedRow::Zero, .. } => {
+                "the last row of each subarray is its zero row: choose addresses in other rows, or list `row` above \
+                 `subarray` as the highest fields, which puts all zero rows at the end of the memory"
+                    .to_owned()
+            }
+            Self::Reserved { reserved: ReservedRow::Temporary, .. } => {
+                "the last row but one of each bank is the stop-over of 2 x PSM: choose addresses in other rows"
+                    .to_owned()
+            }
+        }
+    }
+}
+
+/// The reserved rows, as patterns of address bits. No bit of the row number is ever hashed, so a row number is a pattern.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reserved {
+    zero: Pattern,
+    temporary: Pattern,
+}
+
+/// All addresses whose bits in `mask` are `ones`.
+#[derive(Clone, Copy, Debug)]
+struct Pattern {
+    mask: u64,
+    ones: u64,
+}
+
+impl Reserved {
+    pub(crate) fn new(map: &AddressMap) -> Reserved {
+        let subarray_row_bits = map.geometry().rows_per_subarray().trailing_zeros();
+        let mut zero = Pattern { mask: 0, ones: 0 };
+        let mut temporary = Pattern { mask: 0, ones: 0 };
+        for part in map.parts() {
+            let first = match part.field {
+                Field::Row => part.bit,
+                Field::Subarray => part.bit + subarray_row_bits,
+                Field::Rank | Field::Bank | Field::Column | Field::Channel | Field::Offset => continue,
+            };
+            for (row_bit, address_bit) in (first..first + part.bits).zip(part.address_bit..) {
+                // The zero row is all ones within its subarray; the temporary row is all ones but for the lowest bit.
+                if row_bit < subarray_row_bits {
+                    zero.mask |= 1 << address_bit;
+                }
+                temporary.mask |= 1 << address_bit;
+                temporary.ones |= u64::from(row_bit > 0) << address_bit;
+            }
+        }
+        zero.ones = zero.mask;
+        Reserved { zero, temporary }
+    }
+
+    /// The first reserved address from `start` on, `bytes` far.
+    pub(crate) fn first_in(&self, start: u64, bytes: u64) -> Option<PhysicalAddress> {
+        let first = [self.zero, self.temporary].into_iter().filter_map(|pattern| pattern.first_from(start)).min()?;
+        (first - start < bytes).then_some(PhysicalAddress(first))
+    }
+}
+
+impl Pattern {
+    /// The lowest address from `start` on that fits.
+    fn first_from(self, start: u64) -> Option<u64> {
+        let wrong = (start & self.mask) ^ self.ones;
+        if wrong == 0 {
+            return Some(start);
+        }
+        // Bits above the highest wrong one may stay. If that one must rise, all below it falls to its least; if it must
+        // fall, the lowest free zero above it has to rise instead.
+        let highest = u64::BITS - 1 - wrong.leading_zeros();
+        let above = |bit: u32| u64::MAX.checked_shl(bit + 1).unwrap_or(0);
+        let rises = if self.ones >> highest & 1 == 1 {
+            highest
+        } else {
+            let free = !self.mask & !start & above(highest);
+            if free == 0 {
+                return None;
+            }
+            free.trailing_zeros()
+        };
+        // Above, as it was; at and below, the pattern, and the risen bit where it is a free one.
+        Some(start & above(rises) | self.ones & !above(rises) | 1 << rises)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_fit_is_that_of_a_search() {
+        for mask in 0..64_u64 {
+            for ones in (0..64).filter(|ones| ones & !mask == 0) {
+                for start in 0..64 {
+                    let search = (start..64).find(|address| address & mask == ones);
+                    let found = Pattern { mask, ones }.first_from(start).filter(|&address| address < 64);
+                    assert_eq!(found, search, "mask {mask:#b} ones {ones:#b} start {start}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The planner: what one memory system can do, for any operation.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use dram_spec::address::AddressMap;
+use dram_spec::{LINE_BYTES, Location, PhysicalAddress};
+
+use crate::blocks::Blocks;
+use crate::check::{PlanError, Reserved};
+use crate::faulty::FaultyRows;
+use crate::operation::Operation;
+
+/// The most destination addresses that are planned at once, 16 MiB.
+///
+/// Every sensible map has a smaller granularity (32 KB rows over 8 channels, 4 ranks and 8 banks: 8 MiB). A map with
+/// a larger one, say with the column above the row, gets no FPM.
+pub const MAX_WINDOW_BYTES: u64 = 16 << 20;
+
+/// The copy planner of one memory system. A clone is cheap and shares everything.
+#[derive(Clone, Debug)]
+pub struct Planner {
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// What all clones of a planner, and the blocks that it hands out, share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) map: AddressMap,
+    pub(crate) faulty: FaultyRows,
+    pub(crate) spread: Spread,
+    reserved: Reserved,
+}
+
+/// What the smallest block of whole rows goes over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spread {
+    pub(crate) channels: u32,
+    /// Banks of a channel, those of all ranks.
+    pub(crate) banks: u32,
+}
+
+impl Spread {
+    fn new(map: &AddressMap) -> Spread {
+        // The map is linear: what a block goes over is all sums of what its address bits turn over.
+        let mut channels = BTreeSet::from([0]);
+        let mut banks = BTreeSet::from([(0, 0)]);
+        for bit in LINE_BYTES.trailing_zeros()..map.granularity().trailing_zeros() {
+            let Some(Location { channel, bank, .. }) = map.locate(PhysicalAddress(1 << bit)) else { continue };
+            channels = channels.iter().flat_map(|&other| [other, other ^ channel.0]).collect();
+            banks = banks.iter().flat_map(|&(rank, b)| [(rank, b), (rank ^ bank.rank, b ^ bank.bank)]).collect();
+        }
+        Spread { channels: channels.len() as u32, banks: banks.len() as u32 }
+    }
+}
+
+impl Planner {
+    /// The planner of a memory with this map and these remapped rows.
+    pub fn new(map: AddressMap, faulty: FaultyRows) -> Planner {
+        let (spread, reserved) = (Spread::new(&map), Reserved::new(&map));
+        Planner { shared: Arc::new(Shared { map, faulty, spread, reserved }) }
+    }
+
+    /// The address map.
+    pub fn map(&self) -> &AddressMap {
+        &self.shared.map
+    }
+
+    /// The remapped rows.
+    pub fn faulty_rows(&self) -> &FaultyRows {
+        &self.shared.faulty
+    }
+
+    /// Whether an operation can be planned: it has bytes, lies in the memory, and touches no reserved row.
+    ///
+    /// Takes the same time for any size.
+    ///
+    /// # Errors
+    ///
+    /// The first of these that it fails, source before destination.
+    pub fn check(&self, operation: &Operation) -> Result<(), PlanError> {
+        let bytes = operation.bytes();
+        if bytes == 0 {
+            return Err(PlanError::ZeroBytes);
+        }
+        let target = match operation {
+            Operation::Copy { .. } | Operation::Init { .. } => "dst",
+            Operation::Read { .. } | Operation::Write { .. } => "address",
+        };
+        let end = PhysicalAddress(self.shared.map.geometry().bytes());
+        for (operand, address) in
+            operation.src().map(|src| ("src", src)).into_iter().chain([(target, operation.target())])
+        {
+            if address.0.checked_add(bytes).is_none_or(|last| last > end.0) {
+                return Err(PlanError::PastEnd { operand, address, bytes, end });
+            }
+            if let Some(address) = self.shared.reserved.first_in(address.0, bytes)
+                && let Some(location) = self.shared.map.locate(address)
+                && let Some(reserved) = self.shared.map.geometry().reserved(location.row)
+            {
+                return Err(PlanError::Reserved { operand, address, location, reserved });
+            }
+        }
+        Ok(())
+    }
+
+    /// The blocks of an operation, one by one: memory for at most [`MAX_WINDOW_BYTES`] of it is held at a time.
+    ///
+    /// A copy onto itself has no blocks.
+    ///
+    /// # Panics
+    ///
+    /// If [`Planner::check`] refuses the operation.
+    pub fn blocks(&self, operation: &Operation) -> Blocks {
+        if let Err(error) = self.check(operation) {
+            panic!("an operation must be checked before it is planned: {operation}: {error}");
+        }
+        Blocks::new(Arc::clone(&self.shared), *operation)
+    }
+}

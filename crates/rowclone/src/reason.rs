@@ -1,0 +1,218 @@
+//! Why a mechanism cannot do a part.
+
+use std::fmt;
+
+use dram_spec::LINE_BYTES;
+use dram_spec::address::FRAME_BYTES;
+
+use crate::faulty::RowAddress;
+use crate::planner::MAX_WINDOW_BYTES;
+
+/// Why a mechanism cannot do a part of an operation, or was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// A read or a write: its data cross the channel by definition.
+    NotACopy,
+    /// The policy never takes this mechanism.
+    Policy,
+    /// Source and destination overlap at less than the minimum copy granularity.
+    Overlap {
+        /// Bytes between them.
+        distance: u64,
+        /// The minimum copy granularity.
+        granularity: u64,
+    },
+    /// Source and destination differ by a part of a line.
+    LineMisaligned {
+        /// Bytes by which they differ, 1 to 63.
+        by: u64,
+    },
+    /// A line of which the operation covers only a part.
+    PartialLine,
+    /// Source and destination lie in different channels.
+    OtherChannel,
+    /// They lie in different ranks of a channel.
+    OtherRank,
+    /// They lie in different banks of a rank.
+    OtherBank,
+    /// They lie in different subarrays of a bank.
+    OtherSubarray,
+    /// They lie in the same bank.
+    SameBank,
+    /// They lie in the same row.
+    SameRow,
+    /// A row of which the operation covers only a part, though a row is one block of addresses or the operation is
+    /// long enough to cover others.
+    PartialRow {
+        /// Bytes of this row that it covers.
+        covered: u64,
+        /// Bytes of a row.
+        row_bytes: u64,
+        /// Bytes of the operation.
+        operation_bytes: u64,
+        /// The minimum copy granularity.
+        granularity: u64,
+    },
+    /// The map interleaves below the row, so that the operation covers no whole row at all.
+    Interleaved {
+        /// Bytes of this row that it covers.
+        covered: u64,
+        /// Bytes of a row.
+        row_bytes: u64,
+        /// The minimum copy granularity: bytes of the smallest block of whole rows.
+        granularity: u64,
+        /// Bytes that stay in one row before the next one follows.
+        run_bytes: u64,
+        /// Channels that such a block goes over.
+        channels: u32,
+        /// Banks of a channel that such a block goes over, those of all ranks.
+        banks: u32,
+    },
+    /// The operation covers the row, but from other columns, or from two rows.
+    ColumnsDiffer {
+        /// The minimum copy granularity.
+        granularity: u64,
+    },
+    /// A row that takes part was remapped.
+    FaultyRow {
+        /// The row.
+        row: RowAddress,
+    },
+    /// The temporary rows of all other banks of the rank were remapped.
+    NoTemporaryRow,
+    /// The zero rows of this number in all other banks of the rank were remapped.
+    NoZeroRow,
+    /// PSM from another bank's zero row does it in one step.
+    PsmSuffices,
+    /// The first whole row that is set to a value other than zero: there is nothing to copy it from.
+    FirstRowIsWritten,
+    /// No sound row of this subarray holds the value yet.
+    NoSource,
+}
+
+impl Reason {
+    /// The name, as in JSON: stable.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Reason::NotACopy => "not-a-copy",
+            Reason::Policy => "policy",
+            Reason::Overlap { .. } => "overlap",
+            Reason::LineMisaligned { .. } => "line-misaligned",
+            Reason::PartialLine => "partial-line",
+            Reason::OtherChannel => "other-channel",
+            Reason::OtherRank => "other-rank",
+            Reason::OtherBank => "other-bank",
+            Reason::OtherSubarray => "other-subarray",
+            Reason::SameBank => "same-bank",
+            Reason::SameRow => "same-row",
+            Reason::PartialRow { .. } => "partial-row",
+            Reason::Interleaved { .. } => "interleaved",
+            Reason::ColumnsDiffer { .. } => "columns-differ",
+            Reason::FaultyRow { .. } => "faulty-row",
+            Reason::NoTemporaryRow => "no-temporary-row",
+            Reason::NoZeroRow => "no-zero-row",
+            Reason::PsmSuffices => "psm-suffices",
+            Reason::FirstRowIsWritten => "first-row-is-written",
+            Reason::NoSource => "no-source",
+        }
+    }
+
+    /// What the user can do about it, where there is something.
+    pub fn mend(&self) -> Option<String> {
+        match *self {
+            Reason::PartialRow { row_bytes, operation_bytes, .. } if operation_bytes < row_bytes => Some(format!(
+                "copy {row_bytes}-byte blocks aligned to {row_bytes}, or use a system whose row is one page"
+            )),
+            Reason::PartialRow { granularity, .. } => {
+                Some(format!("begin and end the operation at multiples of {granularity} bytes"))
+            }
+            Reason::Interleaved { granularity, .. } if granularity > MAX_WINDOW_BYTES => {
+                Some("use row interleaving".to_owned())
+            }
+            Reason::Interleaved { granularity, .. } => {
+                Some(format!("copy blocks of {granularity} bytes aligned to {granularity}, or use row interleaving"))
+            }
+            Reason::ColumnsDiffer { granularity } => {
+                Some(format!("let source and destination differ by a multiple of {granularity} bytes"))
+            }
+            Reason::Overlap { granularity, .. } => Some(format!("move the bytes by at least {granularity}")),
+            Reason::LineMisaligned { .. } => {
+                Some(format!("let source and destination differ by a multiple of {LINE_BYTES} bytes"))
+            }
+            Reason::PartialLine => Some(format!("begin and end the operation at multiples of {LINE_BYTES} bytes")),
+            Reason::OtherChannel | Reason::OtherRank | Reason::OtherBank | Reason::OtherSubarray => {
+                Some("let the allocator take the destination from the source's subarray".to_owned())
+            }
+            Reason::NotACopy
+            | Reason::Policy
+            | Reason::SameBank
+            | Reason::SameRow
+            | Reason::FaultyRow { .. }
+            | Reason::NoTemporaryRow
+            | Reason::NoZeroRow
+            | Reason::PsmSuffices
+            | Reason::FirstRowIsWritten
+            | Reason::NoSource => None,
+        }
+    }
+}
+
+/// `2 channels`, `1 channel`.
+fn count(number: u32, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// A sentence without its full stop.
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Reason::NotACopy => write!(f, "the data of a read or a write cross the channel by definition"),
+            Reason::Policy => write!(f, "the policy never takes it"),
+            Reason::Overlap { distance, granularity } => write!(
+                f,
+                "source and destination overlap and are only {distance} bytes apart, less than the granularity of {granularity}"
+            ),
+            Reason::LineMisaligned { by } => {
+                write!(f, "source and destination differ by a part of a line ({by} of {LINE_BYTES} bytes)")
+            }
+            Reason::PartialLine => write!(f, "the operation covers only a part of the line"),
+            Reason::OtherChannel => write!(f, "source and destination lie in different channels"),
+            Reason::OtherRank => write!(f, "source and destination lie in different ranks"),
+            Reason::OtherBank => write!(f, "source and destination lie in different banks"),
+            Reason::OtherSubarray => write!(f, "source and destination lie in different subarrays of a bank"),
+            Reason::SameBank => write!(f, "source and destination lie in the same bank"),
+            Reason::SameRow => write!(f, "source and destination lie in the same row"),
+            Reason::PartialRow { covered, row_bytes, operation_bytes, .. } => {
+                write!(f, "the row is {row_bytes} bytes and the operation covers {covered} of it: ")?;
+                if operation_bytes == FRAME_BYTES && row_bytes > FRAME_BYTES {
+                    write!(f, "a page is smaller than the row")
+                } else if operation_bytes < row_bytes {
+                    write!(f, "the operation is smaller than the row")
+                } else {
+                    write!(f, "it begins or ends within the row")
+                }
+            }
+            Reason::Interleaved { covered, row_bytes, granularity, run_bytes, channels, banks } => {
+                let kind = if run_bytes == LINE_BYTES { "line interleaving" } else { "interleaving" };
+                let over = match (channels, banks) {
+                    (1, 1) => "other rows of its bank".to_owned(),
+                    (channels, 1) => count(channels, "channel"),
+                    (1, banks) => count(banks, "bank"),
+                    (channels, banks) => format!("{} of {} each", count(channels, "channel"), count(banks, "bank")),
+                };
+                write!(f, "{kind} spreads each row over {over}: ")?;
+                write!(f, "the rows fill {granularity} bytes together, and the operation covers {covered} ")?;
+                write!(f, "of this row's {row_bytes}")
+            }
+            Reason::ColumnsDiffer { .. } => {
+                write!(f, "source and destination lie at different columns: both must begin at the same place of a row")
+            }
+            Reason::FaultyRow { row } => write!(f, "{row} was remapped"),
+            Reason::NoTemporaryRow => write!(f, "the temporary rows of all other banks of the rank were remapped"),
+            Reason::NoZeroRow => write!(f, "the zero rows of all other banks of the rank were remapped"),
+            Reason::PsmSuffices => write!(f, "the zeros come from another bank by one PSM"),
+            Reason::FirstRowIsWritten => write!(f, "the first row of a value must be written: nothing holds it yet"),
+            Reason::NoSource => write!(f, "no sound row of the subarray holds the value yet"),
+        }
+    }
+}

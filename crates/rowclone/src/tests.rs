@@ -1,0 +1,6 @@
+//! Laws of the planner as a whole, and its answers to single operations.
+
+mod arbitrary;
+mod laws;
+mod memory;
+mod verdicts;

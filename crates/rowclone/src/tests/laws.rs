@@ -1,0 +1,217 @@
+use std::collections::BTreeMap;
+
+use dram_spec::PhysicalAddress;
+use dram_spec::address::{AddressMap, Field, Preset, RawAddressMap};
+use proptest::prelude::*;
+
+use super::arbitrary::{arb_case, arb_map, paper};
+use super::memory::{Memory, banks};
+use crate::{FaultyRows, Mechanism, Operation, PlanError, Planner, Policy, Segment};
+
+/// A small generator for choices, so that a failing case is a few numbers.
+struct Choices(u64);
+
+impl Choices {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % bound
+    }
+}
+
+/// All segments of an operation, each part by a random one of the mechanisms that it allows.
+fn plan(planner: &Planner, operation: &Operation, staging_lines: usize, choices: &mut Choices) -> Vec<Segment> {
+    let mut segments = Vec::new();
+    for block in planner.blocks(operation) {
+        let mechanisms: Vec<Mechanism> = block
+            .parts()
+            .iter()
+            .map(|part| {
+                let possible: Vec<Mechanism> =
+                    Mechanism::ALL.into_iter().filter(|&mechanism| part.allows(mechanism).is_ok()).collect();
+                possible[choices.below(possible.len())]
+            })
+            .collect();
+        segments.extend(block.segments(&mechanisms, staging_lines));
+    }
+    segments
+}
+
+/// Any order in which segments with a common bank keep theirs.
+fn shuffled(mut segments: Vec<Segment>, choices: &mut Choices) -> Vec<Segment> {
+    let mut order = Vec::new();
+    while !segments.is_empty() {
+        // Few at a time look as if they were in flight at once.
+        let window = segments.len().min(12);
+        let free: Vec<usize> = (0..window)
+            .filter(|&index| {
+                let mine = banks(&segments[index]);
+                segments[..index].iter().all(|earlier| banks(earlier).is_disjoint(&mine))
+            })
+            .collect();
+        order.push(segments.remove(free[choices.below(free.len())]));
+    }
+    order
+}
+
+fn data(address: u64) -> u8 {
+    (address ^ address >> 8) as u8
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    /// Whatever each part is done by, and in whatever order the contract allows: the memory ends as `memmove`, `memset`
+    /// or a plain write leaves it, and each byte of the destination, and no other, is written exactly once.
+    #[test]
+    fn every_plan_ends_as_a_flat_memory_would(
+        (map, faulty, operation) in arb_case(),
+        seed in any::<u64>(),
+        staging_lines in prop_oneof![Just(1_usize), 2..20_usize, Just(64), Just(1000)],
+    ) {
+        let planner = Planner::new(map, faulty);
+        prop_assume!(planner.check(&operation).is_ok());
+        let choices = &mut Choices(seed);
+        let segments = plan(&planner, &operation, staging_lines, choices);
+        let before = Memory::new(planner.map());
+        let mut after = Memory::new(planner.map());
+        for segment in &shuffled(segments, choices) {
+            if let crate::Work::Channel { reads, writes } = &segment.work {
+                let lines = if writes.is_empty() { reads.len() } else { writes.len() };
+                prop_assert!((1..=staging_lines).contains(&lines), "{lines} lines in a stage of {staging_lines}");
+            }
+            after.execute(&operation, segment, data);
+        }
+        let (start, bytes) = (operation.target().0, operation.bytes());
+        for address in (start.saturating_sub(64)..start + bytes + 64).filter(|&a| a < planner.map().geometry().bytes()) {
+            let expected = match operation {
+                _ if !(start..start + bytes).contains(&address) => before.byte(address),
+                Operation::Copy { src, dst, .. } => before.byte(address - dst.0 + src.0),
+                Operation::Init { value, .. } => value,
+                Operation::Write { .. } => data(address),
+                Operation::Read { .. } => before.byte(address),
+            };
+            prop_assert_eq!(after.byte(address), expected, "at {:#x}", address);
+        }
+        let written: u64 = after.written.values().map(|mask| u64::from(mask.count_ones())).sum();
+        let writes = match operation {
+            Operation::Read { .. } => 0,
+            Operation::Copy { src, dst, .. } if src == dst => 0,
+            _ => bytes,
+        };
+        // Each byte of the range holds what it should, and as many bytes were written: none lies outside.
+        prop_assert_eq!(written, writes);
+    }
+
+    /// The bytes of parts and of segments add up, block by block.
+    #[test]
+    fn parts_and_segments_share_out_the_operation(
+        (map, faulty, operation) in arb_case(),
+        policy in proptest::sample::select(Policy::ALL.to_vec()),
+    ) {
+        let planner = Planner::new(map, faulty);
+        prop_assume!(planner.check(&operation).is_ok() && operation.src() != Some(operation.target()));
+        let mut total = 0;
+        for block in planner.blocks(&operation) {
+            let choices: Vec<Mechanism> = block.parts().iter().map(|part| policy.choose(part)).collect();
+            let segments = block.segments(&choices, 64);
+            let bytes: u64 = block.parts().iter().map(crate::Part::bytes).sum();
+            prop_assert!(bytes > 0 && bytes <= planner.map().geometry().row_bytes());
+            prop_assert_eq!(segments.iter().map(|segment| segment.bytes).sum::<u64>(), bytes);
+            prop_assert!(segments.iter().all(|segment| choices[segment.part] == segment.mechanism));
+            for (part, &choice) in block.parts().iter().zip(&choices) {
+                prop_assert_eq!(policy.why_not(part, Mechanism::Fpm).is_none(), choice == Mechanism::Fpm);
+                prop_assert_eq!(policy.why_not(part, choice), None);
+            }
+            total += bytes;
+        }
+        prop_assert_eq!(total, operation.bytes());
+    }
+
+    /// The search for reserved rows by address bits finds what a look at every line finds.
+    #[test]
+    fn a_check_refuses_exactly_what_touches_a_reserved_row(map in arb_map(), start in any::<u64>(), bytes in 1..100_000_u64) {
+        let planner = Planner::new(map, FaultyRows::default());
+        let map = planner.map();
+        // Near the end of a subarray more often than anywhere.
+        let mut start = start % (map.geometry().bytes() - bytes);
+        if start.is_multiple_of(2) {
+            for part in map.parts().iter().filter(|part| part.field == Field::Row) {
+                start |= ((1 << part.bits) - 1) << part.address_bit;
+            }
+            start = start.saturating_sub(bytes).min(map.geometry().bytes() - bytes);
+        }
+        let reserved = |&line: &u64| map.geometry().reserved(map.locate(PhysicalAddress(line)).unwrap().row).is_some();
+        let first = (start / 64 * 64..start + bytes).step_by(64).find(reserved).map(|line| line.max(start));
+        let found = match planner.check(&Operation::Read { address: PhysicalAddress(start), bytes }) {
+            Ok(()) => None,
+            Err(PlanError::Reserved { address, .. }) => Some(address.0),
+            Err(other) => panic!("{other}"),
+        };
+        prop_assert_eq!(found, first);
+    }
+}
+
+/// The random operations reach every mechanism and every reason: else the laws above say less than they seem to.
+#[test]
+fn random_operations_reach_every_mechanism_and_most_reasons() {
+    use proptest::strategy::ValueTree;
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let mut seen: BTreeMap<&str, u32> = BTreeMap::new();
+    for _ in 0..1500 {
+        let (map, faulty, operation) = arb_case().new_tree(&mut runner).unwrap().current();
+        let planner = Planner::new(map, faulty);
+        if planner.check(&operation).is_err() {
+            continue;
+        }
+        for part in planner.blocks(&operation).take(100).flat_map(|block| block.parts().to_vec()) {
+            for mechanism in Mechanism::ALL {
+                let name = part.allows(mechanism).map_or_else(|reason| reason.name(), |()| mechanism.name());
+                *seen.entry(name).or_default() += 1;
+            }
+        }
+    }
+    let expected = [
+        "channel",
+        "columns-differ",
+        "faulty-row",
+        "first-row-is-written",
+        "fpm",
+        "interleaved",
+        "line-misaligned",
+        "no-source",
+        "not-a-copy",
+        "other-bank",
+        "other-channel",
+        "other-rank",
+        "other-subarray",
+        "overlap",
+        "partial-line",
+        "partial-row",
+        "psm",
+        "psm-suffices",
+        "psm2",
+        "same-bank",
+        "same-row",
+    ];
+    assert_eq!(seen.keys().copied().collect::<Vec<_>>(), expected, "{seen:?}");
+}
+
+/// 1 GiB by blocks of 4 KB, on a map that keeps the reserved rows at the end; nothing but the next blocks is in memory.
+#[test]
+fn a_gibibyte_is_planned_block_by_block() {
+    let fields = ["row", "subarray", "rank", "bank", "channel", "column", "offset"].map(str::to_owned).to_vec();
+    let map = AddressMap::new(paper(2, 4096), &RawAddressMap { fields, xor: Vec::new() }).unwrap();
+    let planner = Planner::new(map, FaultyRows::default());
+    let copy = Operation::Copy { src: PhysicalAddress(0), dst: PhysicalAddress(1 << 31), bytes: 1 << 30 };
+    planner.check(&copy).unwrap();
+    let mut blocks = planner.blocks(&copy);
+    assert_eq!(blocks.by_ref().take(1000).map(|block| block.parts()[0].bytes()).sum::<u64>(), 1000 * 4096);
+    assert!(blocks.all(|block| block.parts().len() == 1 && block.parts()[0].allows(Mechanism::Fpm).is_ok()));
+}
+
+#[test]
+fn a_copy_onto_itself_is_no_work() {
+    let planner = Planner::new(AddressMap::preset(paper(1, 4096), Preset::RowInterleaved), FaultyRows::default());
+    let copy = Operation::Copy { src: PhysicalAddress(100), dst: PhysicalAddress(100), bytes: 10_000 };
+    assert_eq!(planner.blocks(&copy).count(), 0);
+}

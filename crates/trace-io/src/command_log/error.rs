@@ -1,0 +1,171 @@
+//! Why a command log cannot be read.
+
+use dram_spec::GeometryError;
+
+use super::{COLUMNS, VERSION_LINE, header};
+use crate::line::LineError;
+
+/// What is wrong with a command log, and in which line (counted from 1).
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    /// The line cannot be had at all.
+    #[error(transparent)]
+    Line(#[from] LineError),
+    /// The first line is not that of a command log of this version.
+    #[error("line {line}: is `{found}`, but a command log begins with `{VERSION_LINE}`")]
+    Version {
+        /// The line.
+        line: u64,
+        /// What stands there.
+        found: String,
+    },
+    /// A line of the header that is neither `# key = value` nor the line of column names that ends it.
+    #[error("line {line}: is `{found}`, but the header has lines `# key = value`, and then the column names")]
+    HeaderLine {
+        /// The line.
+        line: u64,
+        /// What stands there.
+        found: String,
+    },
+    /// A log without the line of column names that ends the header.
+    #[error("line {line}: the log ends within its header")]
+    NoColumns {
+        /// The line that is not there.
+        line: u64,
+    },
+    /// A key that the header does not have.
+    #[error("line {line}: `{found}` is not a key of the header")]
+    UnknownKey {
+        /// The line.
+        line: u64,
+        /// The key.
+        found: String,
+    },
+    /// A key that has been there before.
+    #[error("line {line}: `{key}` was given in line {first} already")]
+    Duplicate {
+        /// The line.
+        line: u64,
+        /// The key.
+        key: &'static str,
+        /// The line where it was first.
+        first: u64,
+    },
+    /// A header that ends without one of its keys.
+    #[error("line {line}: the header ends without `{key}`")]
+    Missing {
+        /// The line that ends the header.
+        line: u64,
+        /// The key.
+        key: &'static str,
+    },
+    /// Both `t_refi_ps` and `refresh`.
+    #[error("line {line}: refresh is off, and yet `t_refi_ps` is given")]
+    RefreshTwice {
+        /// The later of the two lines.
+        line: u64,
+    },
+    /// A value that its key cannot have.
+    #[error("line {line}: `{key}` is `{found}`, but must be {expected}")]
+    Value {
+        /// The line.
+        line: u64,
+        /// The key.
+        key: &'static str,
+        /// What stands there.
+        found: String,
+        /// What should stand there.
+        expected: String,
+    },
+    /// A value that does not go with the others.
+    #[error("line {line}: {source}")]
+    Geometry {
+        /// The line of the key that is wrong.
+        line: u64,
+        /// What is wrong.
+        source: GeometryError,
+    },
+    /// A command with too few or too many cells.
+    #[error("line {line}: has {found} cells, but a command has {}", COLUMNS.len())]
+    CellCount {
+        /// The line.
+        line: u64,
+        /// How many cells it has.
+        found: usize,
+    },
+    /// A cell that its command cannot have.
+    #[error("line {line}: `{column}` is {}, but must be {expected}", quoted(found))]
+    Cell {
+        /// The line.
+        line: u64,
+        /// The name of the column.
+        column: &'static str,
+        /// What stands there.
+        found: String,
+        /// What should stand there.
+        expected: String,
+    },
+}
+
+fn quoted(cell: &str) -> String {
+    if cell.is_empty() { "empty".into() } else { format!("`{cell}`") }
+}
+
+impl LogError {
+    /// The line, counted from 1.
+    pub const fn line(&self) -> u64 {
+        match self {
+            Self::Line(error) => error.line(),
+            Self::Version { line, .. }
+            | Self::HeaderLine { line, .. }
+            | Self::NoColumns { line }
+            | Self::UnknownKey { line, .. }
+            | Self::Duplicate { line, .. }
+            | Self::Missing { line, .. }
+            | Self::RefreshTwice { line }
+            | Self::Value { line, .. }
+            | Self::Geometry { line, .. }
+            | Self::CellCount { line, .. }
+            | Self::Cell { line, .. } => *line,
+        }
+    }
+
+    /// What to do next.
+    pub fn help(&self) -> String {
+        match self {
+            Self::Line(error) => error.help(),
+            Self::Version { found, .. } if found.starts_with(VERSION_LINE.trim_end_matches(char::is_numeric)) => {
+                "this program reads version 1: use the rowclone-sim that wrote the log, or write the log again".into()
+            }
+            Self::Version { .. } => {
+                "give a log that `rowclone-sim` wrote, or put the header of one before the commands".into()
+            }
+            Self::HeaderLine { .. } => {
+                format!("after the last key comes `{}`, and then the commands", COLUMNS.join(","))
+            }
+            Self::NoColumns { .. } => {
+                format!("the log was cut short: write it again, or end the header with `{}`", COLUMNS.join(","))
+            }
+            Self::UnknownKey { .. } => format!("the keys are {}", header::KEYS.map(|(key, _)| key).join(", ")),
+            Self::Duplicate { first, .. } => format!("keep one of lines {first} and {}", self.line()),
+            Self::Missing { key: "t_refi_ps", .. } => {
+                "add `# t_refi_ps = 7800000`, or `# refresh = off`, before the column names".into()
+            }
+            Self::Missing { key, .. } => {
+                format!("add a line such as `# {key} = {}` before the column names", header::example(key))
+            }
+            Self::RefreshTwice { .. } => {
+                "keep `t_refi_ps` for a run with refresh, `refresh = off` for one without".into()
+            }
+            Self::Value { key, .. } => format!("write for example `# {key} = {}`", header::example(key)),
+            Self::Geometry { source, .. } => source.help(),
+            Self::CellCount { .. } => {
+                format!("give each of `{}` its cell; those that a command does not use stay empty", COLUMNS.join(","))
+            }
+            Self::Cell { expected, .. } if expected.starts_with("empty") => {
+                "empty the cell, or correct the command".into()
+            }
+            Self::Cell { column, expected, .. } => format!("write {expected} into `{column}`"),
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! The command log: the command stream of a run as CSV, after a header that holds all that judging it needs.
+//!
+//! ```text
+//! # rowclone-sim command log, version 1
+//! # bin = 1066G                          a speed bin of dram_spec::datasheet
+//! # density_gb = 2                       of a chip: 1, 2, 4 or 8
+//! # width = 8                            data pins of a chip: 4, 8 or 16
+//! # channels = 1
+//! # ranks = 1                            of a channel
+//! # row_bytes = 8192                     of a rank
+//! # rows_per_subarray = 512
+//! # t_refi_ps = 7800000                  or `# refresh = off`
+//! # copy_activations = counted           or `free`: whether tRRD and tFAW see them
+//! # precharge_power_down = fast-exit     or `slow-exit`
+//! # dialect = rowclone                   or `jedec`
+//! # start = idle                         all banks closed, all ranks awake, no refresh owed
+//! # end_cycle = 48                       or `unknown`: the run was cut short
+//! cycle,command,channel,rank,bank,row,column,dst_bank,dst_column
+//! 0,ACT,0,0,3,45,,,
+//! 8,RD,0,0,3,,17,,
+//! 40,REF,0,0,,,,,
+//! ```
+//!
+//! (Without the remarks on the right.) The keys may stand in any order. All numbers are decimal; a column counts bursts
+//! of 64 bytes; a command leaves the cells empty that it does not use. A TRANSFER goes from `bank` and `column` to
+//! `dst_bank` and `dst_column` of the same rank. After the header, blank lines and lines that begin with `#` say nothing.
+
+mod cell;
+mod error;
+mod header;
+mod reader;
+mod writer;
+
+pub use error::LogError;
+pub use header::LogHeader;
+pub use reader::LogReader;
+pub use writer::LogWriter;
+
+/// The first line.
+const VERSION_LINE: &str = "# rowclone-sim command log, version 1";
+
+/// The cells of a command, in order.
+const COLUMNS: [&str; 9] = ["cycle", "command", "channel", "rank", "bank", "row", "column", "dst_bank", "dst_column"];

@@ -1,0 +1,65 @@
+//! A log to a command stream.
+
+use std::io::BufRead;
+
+use dram_spec::Issued;
+
+use super::{LogError, LogHeader, cell, header};
+use crate::line::Lines;
+
+/// The commands of a log, one by one.
+///
+/// It ends with the input or with the first error. Its memory does not depend on the length of the log. Commands are
+/// only read, not judged: order, timing, and ranks or rows that the geometry does not have are the checker's business.
+#[derive(Debug)]
+pub struct LogReader<R> {
+    lines: Lines<R>,
+    header: LogHeader,
+    ended: bool,
+}
+
+impl<R: BufRead> LogReader<R> {
+    /// Reads the header. (For a log that may be compressed, give a [`Text`](crate::Text).)
+    ///
+    /// # Errors
+    /// Any but [`LogError::CellCount`] and [`LogError::Cell`].
+    pub fn new(input: R) -> Result<Self, LogError> {
+        let mut lines = Lines::new(input);
+        let header = header::read(&mut lines)?;
+        Ok(LogReader { lines, header, ended: false })
+    }
+
+    /// Which system the commands are for.
+    pub const fn header(&self) -> &LogHeader {
+        &self.header
+    }
+
+    /// The line of the command returned last, counted from 1.
+    pub const fn line(&self) -> u64 {
+        self.lines.number()
+    }
+
+    fn command(&mut self) -> Result<Option<Issued>, LogError> {
+        while self.lines.advance()? {
+            if !self.lines.line().starts_with(b"#") {
+                return cell::parse(self.lines.line(), self.lines.number()).map(Some);
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl<R: BufRead> Iterator for LogReader<R> {
+    type Item = Result<Issued, LogError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let command = self.command().transpose();
+        self.ended = !matches!(command, Some(Ok(_)));
+        command
+    }
+}
+
+impl<R: BufRead> std::iter::FusedIterator for LogReader<R> {}

@@ -1,0 +1,164 @@
+//! A command stream to a log.
+
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::mem;
+
+use dram_spec::{BankId, Channel, Command, CommandSink, Cycle, Dialect, Refresh, SpeedBin, System};
+
+use super::{COLUMNS, header};
+use crate::number::push_decimal;
+
+/// Digits of the greatest cycle: the room that `end_cycle` is given, for it is known only when all else is written.
+const END_WIDTH: usize = 20;
+
+/// Writes the command stream as it is issued.
+///
+/// A sink cannot fail, so the first I/O error is kept, nothing is written after it, and
+/// [`into_result`](Self::into_result) returns it. Without [`CommandSink::finish`] the log says `end_cycle = unknown`.
+#[derive(Debug)]
+pub struct LogWriter<W: Write + Seek> {
+    output: io::Result<BufWriter<W>>,
+    /// Where in the output the value of `end_cycle` stands.
+    end_at: u64,
+    /// The current line, in one buffer for all.
+    line: Vec<u8>,
+}
+
+impl<W: Write + Seek> LogWriter<W> {
+    /// Writes the header, at the output's current position.
+    ///
+    /// # Errors
+    /// What the output says; [`io::ErrorKind::InvalidInput`] where the header cannot say it: a bin that is none of
+    /// [`dram_spec::datasheet::BINS`], or a tREFI below 15 ns or above 1 s.
+    pub fn new(output: W, system: &System, dialect: Dialect) -> io::Result<Self> {
+        check(system)?;
+        let mut output = BufWriter::new(output);
+        let before_end = header::text_before_end(system, dialect);
+        let end_at = output.stream_position()? + before_end.len() as u64;
+        writeln!(output, "{before_end}{:END_WIDTH$}", header::END_UNKNOWN)?;
+        writeln!(output, "{}", COLUMNS.join(","))?;
+        Ok(LogWriter { output: Ok(output), end_at, line: Vec::new() })
+    }
+
+    /// The output, with everything in it.
+    ///
+    /// # Errors
+    /// The first error since the header: of the output, or [`io::ErrorKind::InvalidInput`] for a TRANSFER between ranks,
+    /// which no line can say.
+    pub fn into_result(self) -> io::Result<W> {
+        self.output?.into_inner().map_err(io::IntoInnerError::into_error)
+    }
+
+    /// Writes, unless something went wrong before.
+    fn write(&mut self, write: impl FnOnce(&mut BufWriter<W>) -> io::Result<()>) {
+        let Ok(output) = &mut self.output else { return };
+        if let Err(error) = write(output)
+            && let Ok(output) = mem::replace(&mut self.output, Err(error))
+        {
+            // Dropped whole, it would write what it still holds.
+            let _ = output.into_parts();
+        }
+    }
+}
+
+/// Refuses what the reader would not read back.
+fn check(system: &System) -> io::Result<()> {
+    let wrong = |message: String| Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    if SpeedBin::named(system.bin.name) != Some(system.bin) {
+        return wrong(format!(
+            "a command log names its bin, and `{}` is not a name that readers know",
+            system.bin.name
+        ));
+    }
+    match system.refresh {
+        Refresh::Every { t_refi_ps } if !header::T_REFI_PS.contains(&t_refi_ps) => {
+            let (least, most) = (header::T_REFI_PS.start(), header::T_REFI_PS.end());
+            wrong(format!("`t_refi_ps` is {t_refi_ps}, but a command log takes {least} to {most}"))
+        }
+        Refresh::Every { .. } | Refresh::Off => Ok(()),
+    }
+}
+
+impl<W: Write + Seek> CommandSink for LogWriter<W> {
+    fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
+        if self.output.is_err() {
+            return;
+        }
+        let mut line = mem::take(&mut self.line);
+        line.clear();
+        let fits = push_line(&mut line, at, channel, command);
+        self.write(|output| if fits { output.write_all(&line) } else { Err(between_ranks(at, command)) });
+        self.line = line;
+    }
+
+    fn finish(&mut self, end: Cycle) {
+        let end_at = self.end_at;
+        self.write(|output| {
+            let after = output.stream_position()?;
+            output.seek(SeekFrom::Start(end_at))?; // writes out what was buffered first
+            write!(output, "{:<END_WIDTH$}", end.0)?;
+            output.seek(SeekFrom::Start(after))?;
+            Ok(())
+        });
+    }
+}
+
+fn between_ranks(at: Cycle, command: &Command) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidInput,
+        format!("cycle {at}: a TRANSFER between ranks has no line: {command:?}"),
+    )
+}
+
+/// Appends the line of a command, with its end. `false`: the command has none.
+fn push_line(line: &mut Vec<u8>, at: Cycle, channel: Channel, command: &Command) -> bool {
+    push_decimal(line, at.0);
+    line.push(b',');
+    line.extend_from_slice(command.mnemonic().as_bytes());
+    line.push(b',');
+    push_decimal(line, u64::from(channel.0));
+    line.push(b',');
+    push_decimal(line, u64::from(command.rank()));
+    match *command {
+        Command::Activate { bank, row } => {
+            push_bank(line, bank);
+            line.push(b',');
+            push_decimal(line, u64::from(row.0));
+            line.extend_from_slice(b",,,");
+        }
+        Command::Precharge { bank } => {
+            push_bank(line, bank);
+            line.extend_from_slice(b",,,,");
+        }
+        Command::Read { bank, column, auto_precharge: _ } | Command::Write { bank, column, auto_precharge: _ } => {
+            push_bank(line, bank);
+            line.extend_from_slice(b",,");
+            push_decimal(line, u64::from(column.0));
+            line.extend_from_slice(b",,");
+        }
+        Command::Transfer { src, src_column, dst, dst_column } => {
+            if src.rank != dst.rank {
+                return false;
+            }
+            push_bank(line, src);
+            line.extend_from_slice(b",,");
+            push_decimal(line, u64::from(src_column.0));
+            push_bank(line, dst);
+            line.push(b',');
+            push_decimal(line, u64::from(dst_column.0));
+        }
+        Command::PrechargeAll { rank: _ }
+        | Command::Refresh { rank: _ }
+        | Command::PowerDownEnter { rank: _ }
+        | Command::PowerDownExit { rank: _ }
+        | Command::SelfRefreshEnter { rank: _ }
+        | Command::SelfRefreshExit { rank: _ } => line.extend_from_slice(b",,,,,"),
+    }
+    line.push(b'\n');
+    true
+}
+
+fn push_bank(line: &mut Vec<u8>, bank: BankId) {
+    line.push(b',');
+    push_decimal(line, u64::from(bank.bank));
+}
