@@ -57,6 +57,9 @@ impl Cells {
     }
 
     /// The bytes of a line.
+    ///
+    /// # Panics
+    /// Where the geometry has no such line.
     pub fn line(&mut self, bank: BankId, row: Row, column: Column) -> Line {
         let at = offset(column);
         let row = self.row(bank, row);

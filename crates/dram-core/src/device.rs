@@ -151,13 +151,19 @@ impl Device {
         self.cells.as_ref()
     }
 
-    /// The line that a RD of `column` puts on the bus. Panics where the bank is closed.
+    /// The line that a RD of `column` puts on the bus.
+    ///
+    /// # Panics
+    /// Where the bank is closed.
     pub fn read_line(&mut self, bank: BankId, column: Column) -> Option<Line> {
         let row = self.bank(bank).open.expect("a RD was issued, so its row is open");
         self.cells.as_mut().map(|cells| cells.line(bank, row, column))
     }
 
-    /// Stores the line that a WR of `column` takes off the bus. Panics where the bank is closed.
+    /// Stores the line that a WR of `column` takes off the bus.
+    ///
+    /// # Panics
+    /// Where the bank is closed.
     pub fn write_line(&mut self, bank: BankId, column: Column, line: &Line) {
         let row = self.bank(bank).open.expect("a WR was issued, so its row is open");
         if let Some(cells) = &mut self.cells {
@@ -170,8 +176,10 @@ impl Device {
         self.bank(bank).holds.of(Kind::Act).until
     }
 
-    /// The first instant at which `command` is legal, and the rule that holds it back until then. An `Err` says that no
-    /// waiting helps.
+    /// The first instant at which `command` is legal, and the rule that holds it back until then.
+    ///
+    /// # Errors
+    /// The present state forbids it, however long one waits.
     pub fn earliest(&self, command: &Command) -> Result<Hold, Refusal> {
         let kind = self.classify(command)?;
         let rank = &self.ranks[usize::from(command.rank())];
@@ -277,8 +285,9 @@ impl Device {
                 needs_open(dst)?;
                 Kind::Transfer
             }
-            Command::Refresh { .. } if rank.open_banks != 0 => return Err(Refusal::BanksOpen),
-            Command::SelfRefreshEnter { .. } if rank.open_banks != 0 => return Err(Refusal::BanksOpen),
+            Command::Refresh { .. } | Command::SelfRefreshEnter { .. } if rank.open_banks != 0 => {
+                return Err(Refusal::BanksOpen);
+            }
             Command::Refresh { .. } => Kind::Ref,
             Command::SelfRefreshEnter { .. } => Kind::Sre,
             Command::PowerDownEnter { .. } => Kind::Pde,

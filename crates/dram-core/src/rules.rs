@@ -49,6 +49,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order of its discriminant.
+    #[rustfmt::skip]
     pub const ALL: [Kind; 18] = [
         Kind::Act,
         Kind::ActCopy,
@@ -221,16 +222,16 @@ fn formula(gap: &[Term]) -> String {
     let mut text = String::new();
     for term in gap {
         let (sign, times, parameter) = match *term {
-            Term::Plus(times, parameter) => ("+", times, parameter),
-            Term::Minus(parameter) => ("-", 1, parameter),
+            Term::Plus(times, parameter) => (" + ", times, parameter),
+            Term::Minus(parameter) => (" - ", 1, parameter),
         };
         if !text.is_empty() {
-            text = format!("{text} {sign} ");
+            text.push_str(sign);
         }
         match (times, parameter) {
-            (1, _) => text += parameter.name(),
-            (_, P::Clock) => text += &format!("{times} nCK"),
-            _ => text += &format!("{times} {}", parameter.name()),
+            (1, _) => text.push_str(parameter.name()),
+            (_, P::Clock) => text.extend([&times.to_string(), " nCK"]),
+            _ => text.extend([&times.to_string(), " ", parameter.name()]),
         }
     }
     text

@@ -124,7 +124,8 @@ impl FlatMemory {
     pub fn compare(&self, channel: Channel, cells: &Cells) -> Option<Mismatch> {
         let touched = cells.touched();
         let wrong_row = touched.iter().find_map(|&(bank, row, bytes)| self.compare_row(channel, bank, row, bytes));
-        wrong_row.or_else(|| self.find_lost_write(channel, &touched.iter().map(|&(bank, row, _)| (bank, row)).collect()))
+        wrong_row
+            .or_else(|| self.find_lost_write(channel, &touched.iter().map(|&(bank, row, _)| (bank, row)).collect()))
     }
 
     fn compare_row(&self, channel: Channel, bank: BankId, row: Row, bytes: &[u8]) -> Option<Mismatch> {

@@ -67,7 +67,12 @@ impl PlacementError {
 ///
 /// # Errors
 /// The memory has no such place.
-pub fn place(planner: &Planner, place: Place, dst: PhysicalAddress, bytes: u64) -> Result<PhysicalAddress, PlacementError> {
+pub fn place(
+    planner: &Planner,
+    place: Place,
+    dst: PhysicalAddress,
+    bytes: u64,
+) -> Result<PhysicalAddress, PlacementError> {
     if let Place::Address(address) = place {
         return Ok(address);
     }

@@ -27,8 +27,13 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, by the names that scenarios give them.
-    pub const NAMES: [(&'static str, Kind); 5] =
-        [("copy", Kind::Copy), ("zero", Kind::Zero), ("init", Kind::Init), ("read", Kind::Read), ("write", Kind::Write)];
+    pub const NAMES: [(&'static str, Kind); 5] = [
+        ("copy", Kind::Copy),
+        ("zero", Kind::Zero),
+        ("init", Kind::Init),
+        ("read", Kind::Read),
+        ("write", Kind::Write),
+    ];
 
     /// The kind of that name.
     pub fn named(name: &str) -> Option<Kind> {
@@ -120,7 +125,10 @@ pub struct Sequence {
 
 impl Sequence {
     /// From the first operation; writes carry data made from `contents`, where contents are modelled.
-    pub fn new(operations: impl IntoIterator<Item = (Operation, Option<Cycle>)>, contents: Option<Contents>) -> Sequence {
+    pub fn new(
+        operations: impl IntoIterator<Item = (Operation, Option<Cycle>)>,
+        contents: Option<Contents>,
+    ) -> Sequence {
         Sequence {
             waiting: operations.into_iter().collect(),
             contents,

@@ -47,8 +47,16 @@ pub struct CommandCounts {
 
 impl AddAssign for CommandCounts {
     fn add_assign(&mut self, other: CommandCounts) {
-        let CommandCounts { activates, copy_activates, dropped_activates, precharges, reads, writes, transfers, refreshes } =
-            other;
+        let CommandCounts {
+            activates,
+            copy_activates,
+            dropped_activates,
+            precharges,
+            reads,
+            writes,
+            transfers,
+            refreshes,
+        } = other;
         self.activates += activates;
         self.copy_activates += copy_activates;
         self.dropped_activates += dropped_activates;

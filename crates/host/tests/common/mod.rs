@@ -1,6 +1,8 @@
 //! The paper's system, and runs of it.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub mod cases;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 

@@ -87,7 +87,7 @@ impl<R: Read> Iterator for Reader<R> {
         }
         let record = self.record().transpose();
         if !matches!(record, Some(Ok(_))) {
-            
+            self.state = State::Ended;
         }
         record
     }

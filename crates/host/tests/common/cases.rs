@@ -1,0 +1,167 @@
+//! Random systems and random operations on them.
+
+use dram_spec::address::{Preset, RawAddressMap, RawXor};
+use dram_spec::datasheet::BINS;
+use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
+use dram_spec::{
+    AddressMap, Column, CopyActivations, Cycle, Density, Geometry, Location, PhysicalAddress, PrechargePowerDown,
+    RawGeometry, Refresh, Row, System, Width,
+};
+use host::{Place, place};
+use memctrl::refresh::RefreshPolicy;
+use memctrl::{Config, Policy};
+use proptest::prelude::*;
+use proptest::sample::select;
+use rowclone::{FaultyRows, Operation, RowAddress};
+
+use super::config;
+
+/// A system and what is to be done on it.
+#[derive(Clone)]
+pub struct Case {
+    pub config: Config,
+    pub seed: u64,
+    pub operations: Vec<(Operation, Option<Cycle>)>,
+}
+
+impl std::fmt::Debug for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{:?}", self.config.system)?;
+        writeln!(f, "{:?} {:?}", self.config.planner.map(), self.config.policy)?;
+        writeln!(f, "staging {} refresh {:?}", self.config.staging_lines, self.config.refresh)?;
+        self.operations.iter().try_for_each(|(operation, at)| writeln!(f, "{operation} at {at:?}"))
+    }
+}
+
+fn arb_system() -> impl Strategy<Value = System> {
+    let organisation = (select(vec![1, 2, 4]), select(vec![1, 2, 4]), select(&Density::ALL[..]), select(&Width::ALL[..]));
+    let rows = (any::<bool>(), select(vec![128, 512, 1024]));
+    let refresh = select(vec![Refresh::NORMAL, Refresh::Every { t_refi_ps: 3_900_000 }, Refresh::Off]);
+    let copies = select(vec![CopyActivations::Counted, CopyActivations::Free]);
+    (select(BINS), organisation, rows, refresh, copies).prop_map(
+        |(bin, (channels, ranks, density, width), (paper, rows_per_subarray), refresh, copy_activations)| {
+            let row_bytes = if paper { PAPER_ROW_BYTES } else { native_row_bytes(density, width) };
+            let raw = RawGeometry { channels, ranks, density, width, row_bytes, rows_per_subarray };
+            System {
+                bin: BINS.iter().find(|known| known.name == bin.name).unwrap(),
+                geometry: Geometry::try_from(raw).unwrap(),
+                copy_activations,
+                precharge_power_down: PrechargePowerDown::FastExit,
+                refresh,
+            }
+        },
+    )
+}
+
+fn arb_map() -> impl Strategy<Value = RawAddressMap> {
+    let list = |fields: &[&str]| RawAddressMap { fields: fields.iter().map(|f| (*f).to_string()).collect(), xor: vec![] };
+    let hashed = RawAddressMap {
+        xor: vec![RawXor { field: "bank".into(), bit: 0, address_bits: vec![21, 23] }],
+        ..Preset::RowInterleaved.raw()
+    };
+    select(vec![
+        Preset::RowInterleaved.raw(),
+        Preset::BankInterleaved.raw(),
+        Preset::LineInterleaved.raw(),
+        list(&["row", "subarray", "rank", "bank", "channel", "column", "offset"]),
+        list(&["channel", "rank", "bank", "row", "column", "offset"]),
+        list(&["row", "column:2", "bank", "rank", "channel", "column", "offset"]),
+        hashed,
+    ])
+}
+
+/// What an operation is made from: resolved once the system is known.
+#[derive(Clone, Debug)]
+struct Draft {
+    kind: u8,
+    bank: u8,
+    row: u32,
+    shift: u64,
+    rows: u64,
+    ragged: u64,
+    relation: usize,
+    overlap: i64,
+    value: u8,
+    at: Option<u64>,
+}
+
+fn arb_draft() -> impl Strategy<Value = Draft> {
+    let ragged = prop_oneof![4 => Just(0u64), 2 => (0u64..64).prop_map(|lines| lines * 64), 2 => 0u64..9000];
+    let shift = prop_oneof![4 => Just(0u64), 2 => (0u64..64).prop_map(|lines| lines * 64), 2 => 0u64..4096];
+    let overlap = prop_oneof![-300i64..300, (-80i64..80).prop_map(|lines| lines * 64), -9000i64..9000];
+    let place = (0u8..8, prop_oneof![0u32..6, 120u32..132, 500u32..520]);
+    let at = prop_oneof![3 => Just(None), 2 => (0u64..3000).prop_map(Some), 1 => (0u64..90_000).prop_map(Some)];
+    (0u8..10, place, shift, 0u64..4, ragged, 0usize..9, overlap, any::<u8>(), at).prop_map(
+        |(kind, (bank, row), shift, rows, ragged, relation, overlap, value, at)| Draft {
+            kind,
+            bank,
+            row,
+            shift,
+            rows,
+            ragged,
+            relation,
+            overlap,
+            value,
+            at,
+        },
+    )
+}
+
+impl Draft {
+    fn resolve(&self, config: &Config) -> Option<(Operation, Option<Cycle>)> {
+        let map = config.planner.map();
+        let geometry = map.geometry();
+        let bytes = (self.rows * geometry.row_bytes().min(8192) + self.ragged).max(1);
+        let bank = dram_spec::BankId { rank: self.bank % geometry.ranks(), bank: self.bank };
+        let channel = dram_spec::Channel(self.value % geometry.channels());
+        let base = map.address(Location { channel, bank, row: Row(self.row), column: Column(0), offset: 0 })?;
+        let dst = PhysicalAddress(base.0 + self.shift);
+        let operation = match self.kind {
+            0..=5 => {
+                let near = PhysicalAddress(dst.0.checked_add_signed(self.overlap)?);
+                let src = match Place::RELATIONS.get(self.relation) {
+                    Some((_, relation)) => place(&config.planner, *relation, dst, bytes).unwrap_or(near),
+                    None => near,
+                };
+                Operation::Copy { src, dst, bytes }
+            }
+            6 => Operation::Init { dst, bytes, value: 0 },
+            7 => Operation::Init { dst, bytes, value: self.value },
+            8 => Operation::Read { address: dst, bytes: bytes.min(8192) },
+            _ => Operation::Write { address: dst, bytes: bytes.min(8192) },
+        };
+        config.planner.check(&operation).ok()?;
+        Some((operation, self.at.map(Cycle)))
+    }
+}
+
+/// At least one operation, on a random system under a random policy.
+pub fn arb_case() -> impl Strategy<Value = Case> {
+    let controller = (select(vec![1usize, 7, 64, 512]), 0u64..=8, select(&Policy::ALL[..]));
+    let faulty = proptest::collection::vec((0u8..8, select(vec![0u32, 1, 2, 127, 511])), 0..3);
+    let drafts = proptest::collection::vec(arb_draft(), 1..7);
+    (arb_system(), arb_map(), controller, faulty, drafts, any::<u64>()).prop_filter_map(
+        "an operation that the memory can take",
+        |(system, map, (staging_lines, postpone_max, policy), faulty, drafts, seed)| {
+            let map = AddressMap::new(system.geometry, &map).ok()?;
+            let faulty: FaultyRows = faulty
+                .into_iter()
+                .map(|(bank, row)| RowAddress {
+                    channel: dram_spec::Channel(0),
+                    bank: dram_spec::BankId { rank: 0, bank },
+                    row: Row(row),
+                })
+                .collect();
+            let config =
+                Config { staging_lines, refresh: RefreshPolicy { postpone_max }, ..config(system, map, faulty, policy) };
+            let mut operations: Vec<_> = drafts.iter().filter_map(|draft| draft.resolve(&config)).collect();
+            // Times of arrival never fall along the list.
+            let mut floor = Cycle::ZERO;
+            for at in operations.iter_mut().filter_map(|(_, at)| at.as_mut()) {
+                floor = floor.max(*at);
+                *at = floor;
+            }
+            (!operations.is_empty()).then_some(Case { config, seed, operations })
+        },
+    )
+}

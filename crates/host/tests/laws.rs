@@ -1,0 +1,131 @@
+//! What must hold for any operations on any system.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::cases::{Case, arb_case};
+use common::{Outcome, run, run_with};
+use dram_core::Defect;
+use dram_spec::geometry::ReservedRow;
+use dram_spec::{Command, Dialect};
+use host::MemoryCheck;
+use memctrl::Policy;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config as Runs, TestRunner};
+
+fn dialect(case: &Case) -> Dialect {
+    if case.config.policy == Policy::Channel { Dialect::Jedec } else { Dialect::RowClone }
+}
+
+fn outcome(case: &Case) -> Outcome {
+    run(&case.config, case.seed, &case.operations, dialect(case))
+}
+
+/// Zero rows are never written; temporary rows only by TRANSFER, and only on the way through.
+fn assert_reserved_rows_are_kept(case: &Case, outcome: &Outcome) {
+    let geometry = &case.config.system.geometry;
+    let mut open = BTreeMap::new();
+    for issued in &outcome.log.commands {
+        let reserved = |bank| open.get(&(issued.channel, bank)).and_then(|&row| geometry.reserved(row));
+        match issued.command {
+            Command::Activate { bank, row } => {
+                if open.contains_key(&(issued.channel, bank)) {
+                    assert_eq!(geometry.reserved(row), None, "FPM into a reserved row: {issued:?}");
+                }
+                open.insert((issued.channel, bank), row);
+            }
+            Command::Precharge { bank } => {
+                open.remove(&(issued.channel, bank));
+            }
+            Command::Read { bank, .. } | Command::Write { bank, .. } => {
+                assert_eq!(reserved(bank), None, "over the channel: {issued:?}");
+            }
+            Command::Transfer { dst, .. } => assert_ne!(reserved(dst), Some(ReservedRow::Zero), "{issued:?}"),
+            _ => {}
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(Runs { cases: 300, ..Runs::default() })]
+
+    /// Every stream is legal (`run` asserts it; a channel-only one under plain JEDEC rules), nothing is dropped, memory is what
+    /// a flat array would hold, and every operation completes after it began.
+    #[test]
+    fn any_operations_leave_a_legal_stream_and_a_plain_memory(case in arb_case()) {
+        let outcome = outcome(&case);
+        prop_assert_eq!(outcome.memory.clone(), MemoryCheck::Equal);
+        prop_assert_eq!(outcome.dropped, 0);
+        prop_assert_eq!(outcome.completions.len(), case.operations.len());
+        for (completion, (operation, at)) in outcome.completions.iter().zip(&case.operations) {
+            prop_assert_eq!(completion.operation, *operation);
+            prop_assert!(completion.arrival >= at.unwrap_or_default());
+            prop_assert!(completion.first_command.is_none_or(|first| completion.arrival <= first && first < completion.done));
+        }
+        assert_reserved_rows_are_kept(&case, &outcome);
+    }
+}
+
+proptest! {
+    #![proptest_config(Runs { cases: 40, ..Runs::default() })]
+
+    #[test]
+    fn the_same_seed_gives_the_same_bytes(case in arb_case()) {
+        let (first, second) = (outcome(&case), outcome(&case));
+        prop_assert_eq!(first.log, second.log);
+        prop_assert_eq!(first.stats, second.stats);
+    }
+
+    /// Bytes in the cells do not steer the scheduler: a run without them gives the same commands.
+    #[test]
+    fn a_run_without_contents_issues_the_same_commands(case in arb_case()) {
+        let with = outcome(&case);
+        let mut log = dram_spec::CommandLog::default();
+        let mut source = host::Sequence::new(case.operations.iter().copied(), None);
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        let stats = memctrl::Controller::new(case.config.clone()).run(&mut source, &mut log, &stop).unwrap();
+        prop_assert_eq!(with.log, log);
+        prop_assert_eq!(with.stats, stats);
+    }
+
+    /// On idle banks nothing is issued later than it must be: any command a cycle earlier breaks a rule.
+    #[test]
+    fn the_commands_of_one_operation_have_no_slack(case in arb_case()) {
+        let mut case = case;
+        case.operations.truncate(1);
+        case.operations[0].1 = None;
+        let outcome = outcome(&case);
+        let commands = &outcome.log.commands;
+        let refreshed = commands.iter().any(|issued| matches!(issued.command, Command::Refresh { .. }));
+        prop_assume!(!refreshed && commands.len() < 400);
+        // Commands at one cycle on two channels are independent; a channel's first may have nothing before it.
+        for index in 1..commands.len() {
+            let mut hasty = outcome.log.clone();
+            if hasty.commands[index].at.0 == 0 {
+                continue;
+            }
+            hasty.commands[index].at.0 -= 1;
+            let found = protocol_check::audit(&case.config.system, dialect(&case), &hasty);
+            prop_assert!(!found.is_empty(), "{:?} has slack", commands[index]);
+        }
+    }
+}
+
+/// Draws cases, always the same ones, until the memory law fails.
+fn cases_until_the_memory_law_fails(defect: Defect) -> Option<usize> {
+    let mut runner = TestRunner::deterministic();
+    let strategy = arb_case();
+    (0..2000).find(|_| {
+        let case = strategy.new_tree(&mut runner).expect("cases can be drawn").current();
+        run_with(&case.config, case.seed, &case.operations, dialect(&case), Some(defect)).memory != MemoryCheck::Equal
+    })
+}
+
+#[test]
+fn the_memory_law_notices_each_defect() {
+    for defect in [Defect::FpmLosesALine, Defect::TransferSwapsColumns, Defect::SharedTemporaryRow] {
+        assert!(cases_until_the_memory_law_fails(defect).is_some(), "{defect:?} goes unnoticed");
+    }
+}
