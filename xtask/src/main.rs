@@ -1,2 +1,69 @@
-//! x
-fn main(){}
+//! The project's own chores: `cargo xtask check` is CI, `cargo xtask full` the slow rest.
+
+use std::process::{Command, ExitCode};
+
+/// One chore: what it is called, and its command line.
+type Step = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
+
+/// What CI runs.
+const CHECK: &[Step] = &[
+    ("formatting", &["cargo", "fmt", "--all", "--check"], &[]),
+    (
+        "lints",
+        &["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
+        &[],
+    ),
+    ("tests, as the README runs them", &["cargo", "test", "--workspace"], &[]),
+    (
+        "documentation",
+        &["cargo", "doc", "--workspace", "--no-deps", "--locked"],
+        &[("RUSTDOCFLAGS", "-D warnings")],
+    ),
+    (
+        "the README's run",
+        &["cargo", "run", "--release", "--", "run", "traces/page-copy.toml"],
+        &[],
+    ),
+];
+
+/// What is too slow for CI.
+const FULL: &[Step] = &[
+    (
+        "the laws, on many more random systems",
+        &["cargo", "test", "--release", "-p", "host", "--test", "laws"],
+        &[("PROPTEST_CASES", "20000")],
+    ),
+    (
+        "the recorded traces under every policy, checked",
+        &["cargo", "test", "--release", "-p", "cli", "--test", "recorded", "--", "--include-ignored"],
+        &[("ROWCLONE_SIM_FULL", "1")],
+    ),
+];
+
+#[expect(clippy::print_stderr, reason = "a chore tells on the terminal what it does")]
+fn main() -> ExitCode {
+    let steps: Vec<&Step> = match std::env::args().nth(1).as_deref() {
+        Some("check") => CHECK.iter().collect(),
+        Some("full") => CHECK.iter().chain(FULL).collect(),
+        _ => {
+            eprintln!("usage: cargo xtask check | full");
+            return ExitCode::from(2);
+        }
+    };
+    for (name, words, environment) in steps {
+        eprintln!("\n== {name}: {}", words.join(" "));
+        let status = Command::new(words[0]).args(&words[1..]).envs(environment.iter().copied()).status();
+        match status {
+            Ok(status) if status.success() => {}
+            Ok(status) => {
+                eprintln!("== {name}: {status}");
+                return ExitCode::FAILURE;
+            }
+            Err(error) => {
+                eprintln!("== {name}: `{}` cannot be started: {error}", words[0]);
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    ExitCode::SUCCESS
+}
