@@ -53,7 +53,7 @@ pub enum Reason {
         /// The minimum copy granularity.
         granularity: u64,
     },
-    /// The map interleaves below the row, so that the operation covers no whole row at all.
+    /// The map interleaves below the row, and the operation holds no whole block of the granularity.
     Interleaved {
         /// Bytes of this row that it covers.
         covered: u64,

@@ -13,7 +13,7 @@ pub(crate) enum Coverage {
     Whole,
     /// The operation covers other rows wholly: this one is at its edge.
     Ragged(Reason),
-    /// The operation covers no whole row, wherever it lies.
+    /// The operation holds no whole block of the granularity, and this row is not covered.
     TooSmall(Reason),
 }
 
@@ -42,6 +42,8 @@ impl Shared {
             rank?;
             self.same_subarray(src, dst)?;
             coverage.reason()?;
+            // The destination row is covered, but a source that is shifted within its row gives only some of the lines.
+            // The columns are compared all the same: a copy activation cannot move a line to another column.
             let lines: usize = pieces.iter().map(|piece| piece.columns().count()).sum();
             if lines < usize::from(self.map.geometry().columns()) || pieces.iter().any(|p| p.src_column != p.dst_column)
             {
@@ -117,8 +119,6 @@ impl Shared {
         let subarray = |at: RowAddress| self.map.geometry().subarray(at.row);
         if src.bank != dst.bank {
             Err(Reason::OtherBank)
-        } else if src == dst {
-            Err(Reason::SameRow)
         } else if subarray(src) != subarray(dst) {
             Err(Reason::OtherSubarray)
         } else {

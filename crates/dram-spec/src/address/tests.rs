@@ -216,14 +216,14 @@ fn subarray_is_the_high_bits_of_the_row() {
     let map = AddressMap::new(paper(2), &raw_map(&fields, &[])).unwrap();
     let row = |bit: u32| map.locate(PhysicalAddress(1 << bit)).unwrap().row.0;
     assert_eq!((row(16), row(22), row(23)), (512, 512 << 6, 1), "7 bits of subarray above channel and bank");
-    // The zero rows of all subarrays are the last 1/512 of the memory: one piece that an allocator can leave out.
-    let bytes = map.geometry().bytes();
-    let zero = |address| {
+    // The reserved rows of all subarrays and banks are the end of the memory: one piece that an allocator can leave out.
+    let (bytes, reserved_bytes) = (map.geometry().bytes(), map.geometry().reserved_bytes());
+    let reserved = |address| {
         let row = map.locate(PhysicalAddress(address)).unwrap().row;
-        row == map.geometry().zero_row(map.geometry().subarray(row))
+        map.geometry().reserved(row).is_some()
     };
-    assert!((bytes - bytes / 512..bytes).step_by(4096).all(zero));
-    assert!(!(0..bytes - bytes / 512).step_by(4096).any(zero));
+    assert!((bytes - reserved_bytes..bytes).step_by(4096).all(reserved));
+    assert!(!(0..bytes - reserved_bytes).step_by(4096).any(reserved));
 }
 
 #[test]

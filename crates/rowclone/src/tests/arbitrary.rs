@@ -124,9 +124,9 @@ pub(super) fn arb_case() -> impl Strategy<Value = (AddressMap, FaultyRows, Opera
         2 => (-5..5_i64).prop_map(|rows| Aim::Near(rows * 8192)),
     ];
     let nudge = || prop_oneof![6 => Just(0_u64), 2 => (0..64_u64).prop_map(|lines| lines * 64), 1 => 0..200_u64];
-    let faults = proptest::collection::vec((any::<u8>(), any::<u8>()), 0..6);
-    (arb_map(), any::<u64>(), aim, any::<u64>(), arb_size(), (nudge(), nudge()), 0..8_u8, faults).prop_map(
-        |(map, src, aim, random, size, nudges, kind, faults)| {
+    let remapped = proptest::collection::vec((any::<u8>(), any::<u8>()), 0..6);
+    (arb_map(), any::<u64>(), aim, any::<u64>(), arb_size(), (nudge(), nudge()), 0..8_u8, remapped).prop_map(
+        |(map, src, aim, random, size, nudges, kind, remapped)| {
             let unit = map.granularity().min(MOST_BYTES);
             let base = src % map.geometry().bytes() / unit * unit;
             let bytes = match size {
@@ -144,16 +144,16 @@ pub(super) fn arb_case() -> impl Strategy<Value = (AddressMap, FaultyRows, Opera
                 2 => Operation::Write { address: dst, bytes },
                 _ => Operation::Copy { src, dst, bytes },
             };
-            let faulty = faulty_near(&map, &operation, &faults);
+            let faulty = faulty_near(&map, &operation, &remapped);
             (map, faulty, operation)
         },
     )
 }
 
 /// Rows that the operation uses or may use: destinations, sources, zero rows and temporary rows.
-fn faulty_near(map: &AddressMap, operation: &Operation, faults: &[(u8, u8)]) -> FaultyRows {
+fn faulty_near(map: &AddressMap, operation: &Operation, remapped: &[(u8, u8)]) -> FaultyRows {
     let geometry = map.geometry();
-    let rows = faults.iter().filter_map(|&(kind, place)| {
+    let rows = remapped.iter().filter_map(|&(kind, place)| {
         let step = operation.bytes() * u64::from(place) / 256;
         let start = if kind % 2 == 0 { operation.target() } else { operation.src().unwrap_or(operation.target()) };
         let Location { channel, bank, row, .. } = map.locate(PhysicalAddress(start.0 + step))?;

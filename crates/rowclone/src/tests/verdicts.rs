@@ -1,1 +1,270 @@
+use dram_spec::address::{AddressMap, Preset};
+use dram_spec::{BankId, Channel, PhysicalAddress, Row};
 
+use super::arbitrary::{at, paper};
+use crate::{FaultyRows, Mechanism, Operation, PlanError, Planner, Policy, Work};
+
+fn planner(channels: u64, row_bytes: u64, preset: Preset, faulty: &[(u8, u32)]) -> Planner {
+    let row = |&(bank, row): &(u8, u32)| (Channel(0), BankId { rank: 0, bank }, Row(row));
+    Planner::new(AddressMap::preset(paper(channels, row_bytes), preset), faulty.iter().map(row).collect())
+}
+
+/// What the first part of an operation's first block may use, fastest last, and the rest's reasons: `psm -other-bank`.
+fn verdict(planner: &Planner, operation: &Operation) -> String {
+    let block = planner.blocks(operation).next().unwrap();
+    let of = |mechanism: Mechanism| match block.parts()[0].allows(mechanism) {
+        Ok(()) => mechanism.name().to_owned(),
+        Err(reason) => format!("-{}", reason.name()),
+    };
+    [Mechanism::Psm, Mechanism::Psm2, Mechanism::Fpm].map(of).join(" ")
+}
+
+/// Source and destination as (channel, bank, row, column), and bytes.
+type Copy = ((u8, u8, u32, u16), (u8, u8, u32, u16), u64);
+
+fn copy(planner: &Planner, (src, dst, bytes): Copy) -> Operation {
+    let address = |(channel, bank, row, column)| at(planner.map(), channel, bank, row, column);
+    Operation::Copy { src: address(src), dst: address(dst), bytes }
+}
+
+#[test]
+fn where_the_rows_lie_decides_the_mechanism() {
+    let planner = planner(2, 4096, Preset::RowInterleaved, &[(0, 7), (1, 65_534)]);
+    let cases: [(Copy, &str); 12] = [
+        (((0, 0, 1, 0), (0, 0, 2, 0), 4096), "-same-bank psm2 fpm"),
+        (((0, 0, 1, 0), (0, 0, 600, 0), 4096), "-same-bank psm2 -other-subarray"),
+        (((0, 0, 1, 0), (0, 3, 1, 0), 4096), "psm -other-bank -other-bank"),
+        (((0, 0, 1, 0), (1, 0, 1, 0), 4096), "-other-channel -other-channel -other-channel"),
+        (((0, 0, 1, 0), (0, 0, 7, 0), 4096), "-same-bank psm2 -faulty-row"),
+        (((0, 0, 7, 0), (0, 0, 1, 0), 4096), "-same-bank psm2 -faulty-row"),
+        (((0, 0, 7, 0), (0, 1, 1, 0), 4096), "psm -other-bank -other-bank"),
+        (((0, 0, 1, 0), (0, 0, 2, 0), 2048), "-same-bank psm2 -partial-row"),
+        (((0, 0, 1, 0), (0, 3, 2, 0), 2048), "psm -other-bank -partial-row"),
+        (((0, 0, 1, 0), (0, 0, 1, 32), 2048), "-same-row -same-row -partial-row"),
+        (((0, 0, 1, 3), (0, 0, 2, 0), 4096), "-same-bank psm2 -columns-differ"),
+        (((0, 0, 1, 0), (0, 0, 2, 0), 63), "-partial-line -partial-line -partial-line"),
+    ];
+    for (case, expected) in cases {
+        assert_eq!(verdict(&planner, &copy(&planner, case)), expected, "{case:?}");
+    }
+    let askew = Operation::Copy { src: PhysicalAddress(0), dst: PhysicalAddress(0x1_0001), bytes: 4096 };
+    assert_eq!(verdict(&planner, &askew), ["-line-misaligned"; 3].join(" "));
+    let close = Operation::Copy { src: PhysicalAddress(0), dst: PhysicalAddress(2048), bytes: 4096 };
+    assert_eq!(verdict(&planner, &close), ["-overlap"; 3].join(" "));
+}
+
+#[test]
+fn what_the_user_can_mend_is_said_with_numbers() {
+    let said = |planner: Planner, case: Copy| {
+        let operation = copy(&planner, case);
+        let block = planner.blocks(&operation).next().unwrap();
+        let reason = block.parts()[0].allows(Mechanism::Fpm).unwrap_err();
+        format!("{reason}; {}", reason.mend().unwrap_or_default())
+    };
+    let near = |bytes| ((0, 0, 1, 0), (0, 0, 2, 0), bytes);
+    assert_eq!(
+        said(planner(1, 8192, Preset::RowInterleaved, &[]), near(4096)),
+        "the row is 8192 bytes and the operation covers 4096 of it: a page is smaller than the row; \
+         copy 8192-byte blocks aligned to 8192, or use a system whose row is one page"
+    );
+    assert_eq!(
+        said(planner(2, 4096, Preset::LineInterleaved, &[]), near(4096)),
+        "line interleaving spreads each row over 2 channels: the rows fill 8192 bytes together, and the operation \
+         covers 2048 of this row's 4096; copy blocks of 8192 bytes aligned to 8192, or use row interleaving"
+    );
+    assert_eq!(
+        said(planner(2, 4096, Preset::BankInterleaved, &[]), near(4096)),
+        "line interleaving spreads each row over 2 channels of 8 banks each: the rows fill 65536 bytes together, and \
+         the operation covers 256 of this row's 4096; copy blocks of 65536 bytes aligned to 65536, or use row \
+         interleaving"
+    );
+    assert_eq!(
+        said(planner(1, 4096, Preset::RowInterleaved, &[]), ((0, 0, 1, 1), (0, 0, 2, 1), 4096)),
+        "the row is 4096 bytes and the operation covers 4032 of it: it begins or ends within the row; \
+         begin and end the operation at multiples of 4096 bytes"
+    );
+    assert_eq!(
+        said(planner(1, 4096, Preset::RowInterleaved, &[]), ((0, 0, 1, 1), (0, 0, 2, 0), 4096)),
+        "source and destination lie at different columns: both must begin at the same place of a row; \
+         let source and destination differ by a multiple of 4096 bytes"
+    );
+}
+
+/// A block of the granularity is whole rows, whatever the interleaving: one segment a row.
+#[test]
+fn a_granule_is_copied_by_one_copy_activation_a_row() {
+    for (channels, preset, rows) in [
+        (1, Preset::RowInterleaved, 1),
+        (2, Preset::RowInterleaved, 1),
+        (2, Preset::LineInterleaved, 2),
+        (2, Preset::BankInterleaved, 16),
+    ] {
+        let planner = planner(channels, 4096, preset, &[]);
+        let operation = copy(&planner, ((0, 0, 1, 0), (0, 0, 2, 0), planner.map().granularity()));
+        let blocks: Vec<_> = planner.blocks(&operation).collect();
+        assert_eq!(blocks.len(), rows, "{preset:?}");
+        for block in blocks {
+            let segments = block.segments(&[Policy::Rule.choose(&block.parts()[0])], 64);
+            let [segment] = segments.as_slice() else { panic!("{segments:#?}") };
+            assert!(matches!(segment.work, Work::Fpm { src: Row(1), dst: Row(2), .. }), "{segment:?}");
+        }
+    }
+}
+
+#[test]
+fn zeros_come_from_the_subarrays_zero_row_or_from_the_next_bank() {
+    let check = |faulty: &[(u8, u32)], bank: u8, row: u32, bytes: u64, verdicts: &str, psm_from: Option<(u8, u32)>| {
+        let planner = planner(1, 4096, Preset::RowInterleaved, faulty);
+        let init = Operation::Init { dst: at(planner.map(), 0, bank, row, 0), bytes, value: 0 };
+        assert_eq!(verdict(&planner, &init), verdicts, "{init}");
+        let block = planner.blocks(&init).next().unwrap();
+        let src = psm_from.map(|_| match block.segments(&[Mechanism::Psm], 64)[0].work {
+            Work::Psm { src, .. } => (src.0.bank, src.1.0),
+            ref other => panic!("{other:?}"),
+        });
+        assert_eq!(src, psm_from);
+    };
+    check(&[], 0, 1, 4096, "psm -psm-suffices fpm", Some((1, 511)));
+    check(&[], 7, 600, 4096, "psm -psm-suffices fpm", Some((0, 1023)));
+    check(&[], 0, 1, 4032, "psm -psm-suffices -partial-row", Some((1, 511)));
+    check(&[(0, 511)], 0, 1, 4096, "psm -psm-suffices -faulty-row", Some((1, 511)));
+    check(&[(0, 1)], 0, 1, 4096, "psm -psm-suffices -faulty-row", Some((1, 511)));
+    check(&[(1, 511), (2, 511)], 0, 1, 4096, "psm -psm-suffices fpm", Some((3, 511)));
+    check(&[1, 2, 3, 4, 5, 6, 7].map(|bank| (bank, 511)), 0, 1, 4096, "-no-zero-row -psm-suffices fpm", None);
+    check(&[], 0, 1, 63, "-partial-line -partial-line -partial-line", None);
+}
+
+#[test]
+fn the_temporary_row_is_that_of_the_next_sound_bank() {
+    let temporary = |faulty: &[(u8, u32)]| {
+        let planner = planner(1, 4096, Preset::RowInterleaved, faulty);
+        let operation = copy(&planner, ((0, 6, 1, 0), (0, 6, 600, 0), 4096));
+        let block = planner.blocks(&operation).next().unwrap();
+        block.parts()[0].allows(Mechanism::Psm2).map_err(|reason| reason.name()).map(|()| {
+            match block.segments(&[Mechanism::Psm2], 64)[0].work {
+                Work::Psm2 { temporary, .. } => (temporary.0.bank, temporary.1.0),
+                ref other => panic!("{other:?}"),
+            }
+        })
+    };
+    assert_eq!(temporary(&[]), Ok((7, 65_534)));
+    assert_eq!(temporary(&[(7, 65_534), (0, 65_534)]), Ok((1, 65_534)));
+    assert_eq!(temporary(&[0, 1, 2, 3, 4, 5, 7].map(|bank| (bank, 65_534))), Err("no-temporary-row"));
+}
+
+/// Two channels, consecutive rows over them and then over the banks: what each row of a `memset` is copied from.
+#[test]
+fn a_value_is_written_once_and_then_copied() {
+    let verdicts = |faulty: &[(u8, u32)], row: u32| -> Vec<String> {
+        let planner = planner(2, 4096, Preset::RowInterleaved, faulty);
+        let init = Operation::Init { dst: at(planner.map(), 0, 0, row, 0), bytes: 18 * 4096, value: 0xff };
+        let of = |allowed: Result<(), crate::Reason>| allowed.map_or_else(|reason| reason.name(), |()| "yes");
+        planner
+            .blocks(&init)
+            .map(|block| {
+                let part = &block.parts()[0];
+                [Mechanism::Psm, Mechanism::Psm2, Mechanism::Fpm].map(|mechanism| of(part.allows(mechanism))).join(" ")
+            })
+            .collect()
+    };
+    let rows = verdicts(&[], 1);
+    assert_eq!(rows[0], ["first-row-is-written"; 3].join(" "));
+    assert_eq!(rows[1], "other-channel other-channel no-source");
+    assert_eq!(rows[2], "yes other-bank no-source");
+    assert_eq!(rows[16], "same-bank yes yes", "the same subarray again");
+    assert_eq!(rows[17], "other-channel other-channel yes", "its channel has a row of its own by now");
+    assert_eq!(verdicts(&[(0, 1)], 1)[16], "same-bank yes no-source", "a remapped row is no source of FPM");
+    assert_eq!(verdicts(&[(0, 2)], 1)[16], "same-bank yes faulty-row");
+}
+
+#[test]
+fn each_policy_takes_the_best_of_what_it_likes() {
+    let planner = planner(2, 4096, Preset::RowInterleaved, &[]);
+    let check = |case: Copy, expected: [(&str, Option<&str>); 4]| {
+        let operation = copy(&planner, case);
+        let block = planner.blocks(&operation).next().unwrap();
+        let part = &block.parts()[0];
+        let found = Policy::ALL.map(|policy| {
+            let why_not = policy.why_not(part, Mechanism::Fpm).map(|reason| reason.name());
+            (policy.choose(part).name(), why_not)
+        });
+        assert_eq!(found, expected, "{case:?}");
+    };
+    let policy = Some("policy");
+    let src = (0, 0, 1, 0);
+    check((src, (0, 0, 2, 0), 4096), [("channel", policy), ("fpm", None), ("psm2", policy), ("fpm", None)]);
+    let other = Some("other-subarray");
+    check((src, (0, 0, 600, 0), 4096), [("channel", policy), ("channel", other), ("psm2", policy), ("psm2", other)]);
+    let other = Some("other-bank");
+    check((src, (0, 1, 1, 0), 4096), [("channel", policy), ("channel", other), ("psm", policy), ("psm", other)]);
+    let other = Some("other-channel");
+    check(
+        (src, (1, 0, 1, 0), 4096),
+        [("channel", policy), ("channel", other), ("channel", policy), ("channel", other)],
+    );
+    for policy in Policy::ALL {
+        assert_eq!(Policy::from_name(policy.name()), Some(policy));
+    }
+    for mechanism in Mechanism::ALL {
+        assert_eq!(Mechanism::from_name(mechanism.name()), Some(mechanism));
+    }
+}
+
+/// 100 bytes from 32 on: 32 of the first line, all of the second, 4 of the third.
+#[test]
+fn ragged_lines_are_merged_with_what_they_held() {
+    let planner = planner(1, 4096, Preset::RowInterleaved, &[]);
+    let write = Operation::Write { address: PhysicalAddress(32), bytes: 100 };
+    let block = planner.blocks(&write).next().unwrap();
+    let segments = block.segments(&[Mechanism::Channel], 64);
+    let [crate::Segment { bytes: 100, work: Work::Channel { reads, writes }, .. }] = segments.as_slice() else {
+        panic!("{segments:#?}")
+    };
+    let reads: Vec<u64> = reads.iter().map(|line| line.address.0).collect();
+    let writes: Vec<_> = writes.iter().map(|write| (write.line.address.0, write.from, write.to)).collect();
+    assert_eq!((reads, writes), (vec![0, 128], vec![(0, 32, 64), (64, 0, 64), (128, 0, 4)]));
+}
+
+#[test]
+fn an_impossible_operation_says_what_would_work() {
+    let planner = planner(1, 4096, Preset::RowInterleaved, &[]);
+    let check = |operation: Operation, message: &str, help: &str| {
+        let error: PlanError = planner.check(&operation).unwrap_err();
+        assert_eq!((error.to_string().as_str(), error.help().as_str()), (message, help));
+    };
+    let (zero, temporary) = (at(planner.map(), 0, 3, 511, 0), at(planner.map(), 0, 0, 65_534, 2));
+    check(
+        Operation::Read { address: PhysicalAddress(0), bytes: 0 },
+        "the operation is about zero bytes",
+        "leave the operation out, or give it a size",
+    );
+    check(
+        Operation::Copy { src: PhysicalAddress(0x7fff_f000), dst: PhysicalAddress(0), bytes: 4097 },
+        "`src` = 0x7ffff000 with 4097 bytes reaches past the end of the memory at 0x80000000",
+        "the last address that fits is 0x7fffefff",
+    );
+    check(
+        Operation::Init { dst: PhysicalAddress(u64::MAX), bytes: u64::MAX, value: 0 },
+        "`dst` = 0xffffffffffffffff with 18446744073709551615 bytes reaches past the end of the memory at 0x80000000",
+        "the whole memory is 2147483648 bytes",
+    );
+    check(
+        Operation::Copy { src: PhysicalAddress(zero.0 - 4096 * 4), dst: zero, bytes: 64 },
+        "`dst` reaches 0xffb000, which lies in a reserved zero row: channel 0 rank 0 bank 3 row 511 column 0",
+        "the last row of each subarray is its zero row: choose addresses in other rows, or list `row` above `subarray` \
+         as the highest fields, which puts all zero rows at the end of the memory",
+    );
+    check(
+        Operation::Read { address: temporary, bytes: 1 },
+        "`address` reaches 0x7fff0080, which lies in a reserved temporary row: channel 0 rank 0 bank 0 row 65534 column 2",
+        "the last row but one of each bank is the stop-over of 2 x PSM: choose addresses in other rows",
+    );
+}
+
+#[test]
+#[should_panic(expected = "that does not allow it: source and destination lie in different banks")]
+fn a_mechanism_that_is_not_allowed_is_refused() {
+    let planner = Planner::new(AddressMap::preset(paper(1, 4096), Preset::RowInterleaved), FaultyRows::default());
+    let operation = copy(&planner, ((0, 0, 1, 0), (0, 1, 1, 0), 4096));
+    planner.blocks(&operation).next().unwrap().segments(&[Mechanism::Fpm], 64);
+}

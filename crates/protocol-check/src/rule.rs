@@ -1,0 +1,187 @@
+//! The rules by name: every row of `docs/rules.md`, in its order.
+
+use std::fmt;
+
+/// Which of the three tables of `docs/rules.md` a rule stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Sort {
+    /// A least distance between two commands.
+    Timing,
+    /// A greatest distance, or a greatest debt of refreshes.
+    Maximum,
+    /// What a command must not find, or not name.
+    State,
+}
+
+macro_rules! rules {
+    ($($variant:ident = $name:literal, $sort:ident, $source:literal, $what:literal;)*) => {
+        /// A rule that a command stream must keep: a row of `docs/rules.md`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Rule {
+            $(#[doc = concat!("`", $name, "`: ", $what, ".")] $variant,)*
+        }
+
+        impl Rule {
+            /// All of them, in the order of `docs/rules.md`.
+            pub const ALL: [Rule; [$($name),*].len()] = [$(Rule::$variant),*];
+
+            /// The name, exactly as in `docs/rules.md`: "tRCD".
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Rule::$variant => $name,)*
+                }
+            }
+
+            /// Timing rule, maximum or state rule.
+            pub const fn sort(self) -> Sort {
+                match self {
+                    $(Rule::$variant => Sort::$sort,)*
+                }
+            }
+
+            /// Who says so: a standard, a datasheet, a paper, another simulator, or this project.
+            pub const fn source(self) -> &'static str {
+                match self {
+                    $(Rule::$variant => $source,)*
+                }
+            }
+
+            /// What the rule is about, in a few words: "ACT to RD, WR".
+            pub const fn what(self) -> &'static str {
+                match self {
+                    $(Rule::$variant => $what,)*
+                }
+            }
+        }
+    };
+}
+
+#[rustfmt::skip] // One rule a line: read it beside docs/rules.md.
+rules! {
+    TRcd               = "tRCD",                Timing,  "JESD79-3", "ACT to RD, WR";
+    TRas               = "tRAS",                Timing,  "JESD79-3", "ACT to PRE";
+    TRc                = "tRC",                 Timing,  "JESD79-3", "ACT to ordinary ACT";
+    TRp                = "tRP",                 Timing,  "JESD79-3", "PRE to ACT";
+    TRtp               = "tRTP",                Timing,  "JESD79-3", "RD without auto-precharge to PRE";
+    TWr                = "tWR",                 Timing,  "JESD79-3", "WR without auto-precharge to PRE";
+    RdaAct             = "RDA-ACT",             Timing,  "JESD79-3", "RDA to ACT";
+    WraAct             = "WRA-ACT",             Timing,  "JESD79-3", "WRA to ACT";
+    TRrd               = "tRRD",                Timing,  "JESD79-3", "ACT to ACT in the rank";
+    TFaw               = "tFAW",                Timing,  "JESD79-3", "ACT to the fourth ACT after it in the rank";
+    TCcdRd             = "tCCD-RD",             Timing,  "JESD79-3", "RD to RD";
+    TCcdWr             = "tCCD-WR",             Timing,  "JESD79-3", "WR to WR";
+    RdWr               = "RD-WR",               Timing,  "JESD79-3", "RD to WR";
+    TWtr               = "tWTR",                Timing,  "JESD79-3", "WR to RD";
+    RdRdRank           = "RD-RD-rank",          Timing,  "Ramulator 1, tRTRS = 2", "RD to RD of another rank";
+    WrWrRank           = "WR-WR-rank",          Timing,  "Ramulator 1", "WR to WR of another rank";
+    RdWrRank           = "RD-WR-rank",          Timing,  "Ramulator 1", "RD to WR of another rank";
+    WrRdRank           = "WR-RD-rank",          Timing,  "Ramulator 1", "WR to RD of another rank";
+    TRpRef             = "tRP-REF",             Timing,  "JESD79-3", "PRE, PREA to REF, SRE";
+    TRcRef             = "tRC-REF",             Timing,  "JESD79-3", "ACT to REF, SRE";
+    RdaRef             = "RDA-REF",             Timing,  "JESD79-3", "RDA to REF, SRE";
+    WraRef             = "WRA-REF",             Timing,  "JESD79-3", "WRA to REF, SRE";
+    TRfc               = "tRFC",                Timing,  "JESD79-3", "REF to ACT, REF, SRE";
+    TRdpden            = "tRDPDEN",             Timing,  "JESD79-3", "RD to PDE";
+    TWrpden            = "tWRPDEN",             Timing,  "JESD79-3", "WR without auto-precharge to PDE";
+    TWrapden           = "tWRAPDEN",            Timing,  "JESD79-3", "WRA to PDE";
+    TActpden           = "tACTPDEN",            Timing,  "JESD79-3", "ACT to PDE";
+    TPrpden            = "tPRPDEN",             Timing,  "JESD79-3", "PRE, PREA to PDE";
+    TRefpden           = "tREFPDEN",            Timing,  "JESD79-3", "REF to PDE";
+    TPd                = "tPD",                 Timing,  "JESD79-3", "PDE to PDX";
+    TXp                = "tXP",                 Timing,  "JESD79-3", "PDX to any other command";
+    TXpdll             = "tXPDLL",              Timing,  "JESD79-3", "PDX of a precharge power-down with slow exit to RD, WR";
+    TCkesr             = "tCKESR",              Timing,  "JESD79-3", "SRE to SRX";
+    TXs                = "tXS",                 Timing,  "JESD79-3", "SRX to ACT, PRE, PREA, REF, PDE, SRE";
+    TXsdll             = "tXSDLL",              Timing,  "JESD79-3", "SRX to RD, WR";
+    Bus                = "bus",                 Timing,  "command bus", "one command a cycle";
+    BusTransfer        = "bus-TRANSFER",        Timing,  "RowClone: two command-bus cycles", "TRANSFER to any";
+    Fpm                = "FPM",                 Timing,  "RowClone: the source row is restored first", "ACT to copy activation";
+    TransferTRcd       = "TRANSFER-tRCD",       Timing,  "project definition", "ACT to TRANSFER, source and destination";
+    TransferTCcd       = "TRANSFER-tCCD",       Timing,  "project definition", "TRANSFER to TRANSFER";
+    TransferTurnaround = "TRANSFER-turnaround", Timing,  "project definition", "TRANSFER into a bank to TRANSFER out of it";
+    RdTransfer         = "RD-TRANSFER",         Timing,  "project definition", "RD to TRANSFER";
+    TransferWr         = "TRANSFER-WR",         Timing,  "project definition", "TRANSFER to WR";
+    WrTransfer         = "WR-TRANSFER",         Timing,  "project definition", "WR to TRANSFER";
+    TransferRd         = "TRANSFER-RD",         Timing,  "project definition", "TRANSFER to RD";
+    TransferTRtp       = "TRANSFER-tRTP",       Timing,  "project definition", "TRANSFER to PRE of its source bank";
+    TransferTWr        = "TRANSFER-tWR",        Timing,  "project definition", "TRANSFER to PRE of its destination bank";
+    TransferPde        = "TRANSFER-PDE",        Timing,  "chosen: the internal write ends first, as after WR", "TRANSFER to PDE";
+    TRasMax            = "tRAS-max",            Maximum, "Samsung M378B5673EH1", "a bank open since its last ACT";
+    TPdMax             = "tPD-max",             Maximum, "Samsung K4B2G0446D", "a rank in power-down";
+    RefGap             = "REF-gap",             Maximum, "JESD79-3", "time without a REF, self-refresh left out";
+    RefPostponed       = "REF-postponed",       Maximum, "JESD79-3", "a REF more than eight intervals late, self-refresh left out";
+    BankClosed         = "bank-closed",         State,   "JESD79-3", "RD, WR or TRANSFER to a bank without an open row";
+    BankOpen           = "bank-open",           State,   "JESD79-3", "ACT to an open bank";
+    FpmSubarray        = "FPM-subarray",        State,   "RowClone: the activation is dropped", "a copy activation of a row of another subarray";
+    BanksOpen          = "banks-open",          State,   "JESD79-3", "REF or SRE while a bank of the rank is open";
+    Asleep             = "asleep",              State,   "JESD79-3", "a command to a rank in power-down or self-refresh";
+    Awake              = "awake",               State,   "JESD79-3", "an exit from a sleep that the rank is not in";
+    TransferJedec      = "TRANSFER-jedec",      State,   "JESD79-3", "a TRANSFER in dialect jedec";
+    TransferBanks      = "TRANSFER-banks",      State,   "RowClone", "a TRANSFER within one bank, or between ranks";
+    Address            = "address",             State,   "the geometry", "a channel, rank, bank, row or column that does not exist";
+    Order              = "order",               State,   "the log", "a command earlier than the one before it on its channel";
+}
+
+impl Rule {
+    /// The rule of that name.
+    pub fn named(name: &str) -> Option<Rule> {
+        Rule::ALL.into_iter().find(|rule| rule.name() == name)
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rows of the tables of `docs/rules.md`: the sort, and the cells.
+    fn rows() -> Vec<(Sort, Vec<&'static str>)> {
+        let page = include_str!("../../../docs/rules.md");
+        let mut sort = None;
+        let mut rows = Vec::new();
+        for line in page.lines() {
+            match line {
+                "## Timing rules" => sort = Some(Sort::Timing),
+                "## Maxima" => sort = Some(Sort::Maximum),
+                "## State rules" => sort = Some(Sort::State),
+                _ if line.starts_with("## ") => sort = None,
+                _ => {}
+            }
+            if let (Some(sort), Some(row)) = (sort, line.strip_prefix("| `")) {
+                rows.push((sort, row.split('|').map(|cell| cell.trim().trim_matches('`')).collect()));
+            }
+        }
+        rows
+    }
+
+    #[test]
+    fn the_rules_are_the_rows_of_the_page_in_its_order() {
+        let page: Vec<_> = rows().into_iter().map(|(sort, cells)| (sort, cells[0])).collect();
+        let ours: Vec<_> = Rule::ALL.into_iter().map(|rule| (rule.sort(), rule.name())).collect();
+        assert_eq!(page, ours);
+    }
+
+    #[test]
+    fn sources_are_those_of_the_page() {
+        for (rule, (sort, cells)) in Rule::ALL.into_iter().zip(rows()) {
+            match sort {
+                Sort::Timing => assert_eq!(rule.source(), cells[4], "{rule}"),
+                Sort::Maximum => assert_eq!(rule.source(), cells[3], "{rule}"),
+                Sort::State => assert!(!rule.source().is_empty(), "the page names no sources of state rules"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_rule_is_found_by_its_name() {
+        for rule in Rule::ALL {
+            assert_eq!(Rule::named(&rule.to_string()), Some(rule));
+        }
+        assert_eq!(Rule::named("tRCDx"), None);
+    }
+}
