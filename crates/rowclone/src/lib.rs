@@ -2,7 +2,7 @@
 //!
 //! A [`Planner`] cuts an [`Operation`] into [`Block`]s, one destination row each, and a block into [`Part`]s, each of
 //! which knows which [`Mechanism`]s can do it and, for each that cannot, the [`Reason`]. Whoever executes the operation
-//! chooses a mechanism for each part (a [`Policy`] does so without looking at the device) and gets [`Segment`]s.
+//! chooses a mechanism for each part, and gets [`Segment`]s.
 //! Plans depend on geometry, address map and addresses alone: no cycle and no price appears here.
 //!
 //! # The contract with the executor
@@ -19,7 +19,6 @@ mod faulty;
 mod mechanism;
 mod operation;
 mod planner;
-mod policy;
 mod reason;
 mod rules;
 mod segment;
@@ -33,6 +32,5 @@ pub use faulty::{FaultyRows, RowAddress};
 pub use mechanism::Mechanism;
 pub use operation::Operation;
 pub use planner::{MAX_WINDOW_BYTES, Planner};
-pub use policy::Policy;
 pub use reason::Reason;
 pub use segment::{Line, LineWrite, Segment, Work};

@@ -8,13 +8,11 @@ use dram_spec::address::FRAME_BYTES;
 use crate::faulty::RowAddress;
 use crate::planner::MAX_WINDOW_BYTES;
 
-/// Why a mechanism cannot do a part of an operation, or was not taken.
+/// Why a mechanism cannot do a part of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
     /// A read or a write: its data cross the channel by definition.
     NotACopy,
-    /// The policy never takes this mechanism.
-    Policy,
     /// Source and destination overlap at less than the minimum copy granularity.
     Overlap {
         /// Bytes between them.
@@ -95,7 +93,6 @@ impl Reason {
     pub const fn name(&self) -> &'static str {
         match self {
             Reason::NotACopy => "not-a-copy",
-            Reason::Policy => "policy",
             Reason::Overlap { .. } => "overlap",
             Reason::LineMisaligned { .. } => "line-misaligned",
             Reason::PartialLine => "partial-line",
@@ -144,7 +141,6 @@ impl Reason {
                 Some("let the allocator take the destination from the source's subarray".to_owned())
             }
             Reason::NotACopy
-            | Reason::Policy
             | Reason::SameBank
             | Reason::SameRow
             | Reason::FaultyRow { .. }
@@ -167,7 +163,6 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Reason::NotACopy => write!(f, "the data of a read or a write cross the channel by definition"),
-            Reason::Policy => write!(f, "the policy never takes it"),
             Reason::Overlap { distance, granularity } => write!(
                 f,
                 "source and destination overlap and are only {distance} bytes apart, less than the granularity of {granularity}"

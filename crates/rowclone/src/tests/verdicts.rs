@@ -2,7 +2,7 @@ use dram_spec::address::{AddressMap, Preset};
 use dram_spec::{BankId, Channel, PhysicalAddress, Row};
 
 use super::arbitrary::{at, paper};
-use crate::{FaultyRows, Mechanism, Operation, PlanError, Planner, Policy, Work};
+use crate::{FaultyRows, Mechanism, Operation, PlanError, Planner, Work};
 
 fn planner(channels: u64, row_bytes: u64, preset: Preset, faulty: &[(u8, u32)]) -> Planner {
     let row = |&(bank, row): &(u8, u32)| (Channel(0), BankId { rank: 0, bank }, Row(row));
@@ -104,7 +104,7 @@ fn a_granule_is_copied_by_one_copy_activation_a_row() {
         let blocks: Vec<_> = planner.blocks(&operation).collect();
         assert_eq!(blocks.len(), rows, "{preset:?}");
         for block in blocks {
-            let segments = block.segments(&[Policy::Rule.choose(&block.parts()[0])], 64);
+            let segments = block.segments(&[Mechanism::Fpm], 64);
             let [segment] = segments.as_slice() else { panic!("{segments:#?}") };
             assert!(matches!(segment.work, Work::Fpm { src: Row(1), dst: Row(2), .. }), "{segment:?}");
         }
@@ -178,33 +178,7 @@ fn a_value_is_written_once_and_then_copied() {
 }
 
 #[test]
-fn each_policy_takes_the_best_of_what_it_likes() {
-    let planner = planner(2, 4096, Preset::RowInterleaved, &[]);
-    let check = |case: Copy, expected: [(&str, Option<&str>); 4]| {
-        let operation = copy(&planner, case);
-        let block = planner.blocks(&operation).next().unwrap();
-        let part = &block.parts()[0];
-        let found = Policy::ALL.map(|policy| {
-            let why_not = policy.why_not(part, Mechanism::Fpm).map(|reason| reason.name());
-            (policy.choose(part).name(), why_not)
-        });
-        assert_eq!(found, expected, "{case:?}");
-    };
-    let policy = Some("policy");
-    let src = (0, 0, 1, 0);
-    check((src, (0, 0, 2, 0), 4096), [("channel", policy), ("fpm", None), ("psm2", policy), ("fpm", None)]);
-    let other = Some("other-subarray");
-    check((src, (0, 0, 600, 0), 4096), [("channel", policy), ("channel", other), ("psm2", policy), ("psm2", other)]);
-    let other = Some("other-bank");
-    check((src, (0, 1, 1, 0), 4096), [("channel", policy), ("channel", other), ("psm", policy), ("psm", other)]);
-    let other = Some("other-channel");
-    check(
-        (src, (1, 0, 1, 0), 4096),
-        [("channel", policy), ("channel", other), ("channel", policy), ("channel", other)],
-    );
-    for policy in Policy::ALL {
-        assert_eq!(Policy::from_name(policy.name()), Some(policy));
-    }
+fn mechanisms_are_known_by_their_names() {
     for mechanism in Mechanism::ALL {
         assert_eq!(Mechanism::from_name(mechanism.name()), Some(mechanism));
     }

@@ -1,0 +1,137 @@
+//! Table 3 of the `RowClone` paper: six published rows beside the simulated ones.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::run_report::SCHEMA_VERSION;
+use crate::table::{Align, aligned};
+
+/// A published latency and energy.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Published {
+    /// ns.
+    pub latency_ns: f64,
+    /// nJ. Of FPM: the baseline divided by the published ratio, for the printed value is rounded to 10 nJ.
+    pub energy_nj: f64,
+}
+
+/// What the simulator's commands took.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Simulated {
+    /// ns.
+    pub latency_ns: f64,
+    /// Clocks.
+    pub latency_cycles: u64,
+    /// nJ above standby.
+    pub energy_nj: f64,
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Row3 {
+    /// `copy/fpm` and so on.
+    pub id: &'static str,
+    /// The paper's.
+    pub published: Published,
+    /// Ours.
+    pub simulated: Simulated,
+}
+
+/// A share, as published and as simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Share {
+    /// The paper's "about 40 %".
+    pub published: f64,
+    /// I/O and termination of a channel copy, of its energy above standby.
+    pub simulated: f64,
+}
+
+/// The table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Table3 {
+    /// The version of these fields.
+    pub schema_version: u32,
+    /// The current set.
+    pub currents: String,
+    /// `operation`: above standby, no background, no refresh; the same in every row.
+    pub accounting: &'static str,
+    /// Ranks of the simulated channel.
+    pub ranks: u8,
+    /// The six rows.
+    pub rows: Vec<Row3>,
+    /// The memory channel's share of the energy of a copy over it.
+    pub channel_share_of_copy_energy: Share,
+}
+
+/// The published rows: `MICRO` 2013, table 3. Energy of FPM: 3600 / 74.4 and 2000 / 41.5.
+#[rustfmt::skip]
+pub const PUBLISHED: [(&str, Published); 6] = [
+    ("copy/channel", Published { latency_ns: 1046.0, energy_nj: 3600.0 }),
+    ("copy/fpm",     Published { latency_ns:   90.0, energy_nj: 3600.0 / 74.4 }),
+    ("copy/psm",     Published { latency_ns:  540.0, energy_nj: 1100.0 }),
+    ("copy/psm2",    Published { latency_ns: 1050.0, energy_nj: 2500.0 }),
+    ("zero/channel", Published { latency_ns:  546.0, energy_nj: 2000.0 }),
+    ("zero/fpm",     Published { latency_ns:   90.0, energy_nj: 2000.0 / 41.5 }),
+];
+
+/// The paper's share of the channel in copy energy: "about 40 %".
+pub const PUBLISHED_CHANNEL_SHARE: f64 = 0.4;
+
+impl Table3 {
+    /// Sets what was simulated beside what was published, in the order of [`PUBLISHED`].
+    pub fn new(currents: String, ranks: u8, simulated: [Simulated; 6], channel_share: f64) -> Table3 {
+        let rows = PUBLISHED.iter().zip(simulated);
+        Table3 {
+            schema_version: SCHEMA_VERSION,
+            currents,
+            accounting: "operation",
+            ranks,
+            rows: rows.map(|(&(id, published), simulated)| Row3 { id, published, simulated }).collect(),
+            channel_share_of_copy_energy: Share { published: PUBLISHED_CHANNEL_SHARE, simulated: channel_share },
+        }
+    }
+
+    /// As a terminal shows it.
+    pub fn to_text(&self) -> String {
+        let columns = [
+            ("row", Align::Left),
+            ("published ns", Align::Right),
+            ("simulated ns", Align::Right),
+            ("clocks", Align::Right),
+            ("off by", Align::Right),
+            ("published nJ", Align::Right),
+            ("simulated nJ", Align::Right),
+            ("off by", Align::Right),
+        ];
+        let off = |simulated: f64, published: f64| format!("{:+.1} %", (simulated / published - 1.0) * 100.0);
+        let cells = self.rows.iter().map(|Row3 { id, published, simulated }| {
+            vec![
+                (*id).to_string(),
+                format!("{:.0}", published.latency_ns),
+                format!("{:.2}", simulated.latency_ns),
+                simulated.latency_cycles.to_string(),
+                off(simulated.latency_ns, published.latency_ns),
+                format!("{:.1}", published.energy_nj),
+                format!("{:.1}", simulated.energy_nj),
+                off(simulated.energy_nj, published.energy_nj),
+            ]
+        });
+        let cells: Vec<_> = cells.collect();
+        let mut text = format!(
+            "RowClone (MICRO 2013), table 3: one 4 KB operation, DDR3-1066 8-8-8, 4 KB rows, {} rank\n\
+             energy above standby (no background, no refresh) with the currents of `{}`\n\n",
+            self.ranks, self.currents
+        );
+        text += &aligned(&columns, &cells);
+        let share = &self.channel_share_of_copy_energy;
+        let _ = write!(
+            text,
+            "\nchannel's share of copy energy: {:.1} % simulated, about {:.0} % published\n\
+             published energy of FPM: the baseline divided by the published ratio (74.4 and 41.5)\n",
+            share.simulated * 100.0,
+            share.published * 100.0
+        );
+        text
+    }
+}
