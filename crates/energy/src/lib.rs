@@ -1,1 +1,23 @@
 //! Reads the command stream and prices it, by cause.
+//!
+//! An [`Account`] counts commands and clocks in integers; [`Prices`] turn the counts into picojoules with one
+//! multiplication each. [`plain`] does the same over again, as naively as possible, so that tests can compare the two.
+//! What is charged for what, and why, stands in `docs/energy.md`.
+
+pub mod account;
+pub mod cause;
+pub mod counts;
+pub mod currents;
+pub mod error;
+pub mod pins;
+pub mod plain;
+pub mod prices;
+pub mod report;
+
+pub use account::Account;
+pub use cause::Cause;
+pub use counts::{Counts, PowerState};
+pub use currents::{Currents, CurrentsError, RawCurrents};
+pub use error::EnergyError;
+pub use prices::{EventPrices, Prices};
+pub use report::EnergyReport;

@@ -61,6 +61,16 @@ impl Policy {
         }
     }
 
+    /// The same as a sentence without its full stop.
+    pub fn explain(self, part: &Part, chosen: Mechanism) -> String {
+        match (part.allows(self.admits()[0]), self) {
+            (Err(reason), _) => reason.to_string(),
+            (Ok(()), _) if chosen == Mechanism::Fpm => "whole rows within one subarray".to_string(),
+            (Ok(()), Policy::Channel) => "the policy stays out of DRAM".to_string(),
+            (Ok(()), _) => "the policy takes no FPM".to_string(),
+        }
+    }
+
     /// The reason of a part that no mechanism could have served faster.
     pub const FASTEST: &'static str = "fastest";
     /// The reason of a part that the policy keeps from FPM.

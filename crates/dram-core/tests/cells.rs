@@ -1,0 +1,164 @@
+//! The data path against a plain map of rows, under any legal commands; and the map notices each defect.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use dram_core::{Background, Cells, Defect, Device, Effect, Line};
+use dram_spec::geometry::PAPER_ROW_BYTES;
+use dram_spec::{
+    AutoPrecharge, BankId, Channel, Column, Command, CopyActivations, Density, Geometry, PrechargePowerDown, RawGeometry,
+    Refresh, Row, SpeedBin, System, Width,
+};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+
+struct Numbered;
+
+impl Background for Numbered {
+    fn line(&self, _: Channel, bank: BankId, row: Row, column: Column) -> Line {
+        let number = u64::from(bank.bank) << 48 | u64::from(row.0) << 16 | u64::from(column.0);
+        let mut line = [0; 64];
+        line.chunks_exact_mut(8).for_each(|word| word.copy_from_slice(&number.wrapping_mul(0x9E37_79B9).to_le_bytes()));
+        line
+    }
+}
+
+fn system() -> System {
+    let raw = RawGeometry {
+        channels: 1,
+        ranks: 1,
+        density: Density::Gb1,
+        width: Width::X8,
+        row_bytes: PAPER_ROW_BYTES,
+        rows_per_subarray: 128,
+    };
+    System {
+        bin: SpeedBin::named("1066G").unwrap(),
+        geometry: Geometry::try_from(raw).unwrap(),
+        copy_activations: CopyActivations::Counted,
+        precharge_power_down: PrechargePowerDown::FastExit,
+        refresh: Refresh::Off,
+    }
+}
+
+/// What somebody wishes for; only what the state allows is done.
+#[derive(Clone, Debug)]
+enum Wish {
+    Activate(u8, u32),
+    Precharge(u8),
+    Write(u8, u16, u8),
+    Transfer(u8, u16, u8, u16),
+}
+
+fn arb_wishes() -> impl Strategy<Value = Vec<Wish>> {
+    let (bank, column) = (0u8..3, 0u16..64);
+    // Rows of two subarrays, so that some copy activations are dropped.
+    let row = prop_oneof![0u32..4, 128u32..131];
+    let wish = prop_oneof![
+        4 => (bank.clone(), row).prop_map(|(bank, row)| Wish::Activate(bank, row)),
+        2 => bank.clone().prop_map(Wish::Precharge),
+        2 => (bank.clone(), column.clone(), any::<u8>()).prop_map(|(b, c, v)| Wish::Write(b, c, v)),
+        2 => (bank.clone(), column.clone(), bank, column).prop_map(|(s, a, d, b)| Wish::Transfer(s, a, d, b)),
+    ];
+    proptest::collection::vec(wish, 1..40)
+}
+
+/// The plain twin: every row as its lines.
+#[derive(Default)]
+struct Rows {
+    rows: BTreeMap<(u8, u32), Vec<Line>>,
+    open: BTreeMap<u8, u32>,
+}
+
+impl Rows {
+    fn row(&mut self, bank: u8, row: u32) -> &mut Vec<Line> {
+        self.rows.entry((bank, row)).or_insert_with(|| {
+            let bank = BankId { rank: 0, bank };
+            (0..64).map(|column| Numbered.line(Channel(0), bank, Row(row), Column(column))).collect()
+        })
+    }
+
+    fn apply(&mut self, wish: &Wish) {
+        match *wish {
+            Wish::Activate(bank, row) => match self.open.get(&bank).copied() {
+                None => {
+                    self.open.insert(bank, row);
+                }
+                Some(open) if open / 128 == row / 128 => {
+                    let moved = self.row(bank, open).clone();
+                    *self.row(bank, row) = moved;
+                    self.open.insert(bank, row);
+                }
+                Some(_) => {}
+            },
+            Wish::Precharge(bank) => {
+                self.open.remove(&bank);
+            }
+            Wish::Write(bank, column, value) => {
+                let row = self.open[&bank];
+                self.row(bank, row)[usize::from(column)] = [value; 64];
+            }
+            Wish::Transfer(src, src_column, dst, dst_column) => {
+                let (src_row, dst_row) = (self.open[&src], self.open[&dst]);
+                let line = self.row(src, src_row)[usize::from(src_column)];
+                self.row(dst, dst_row)[usize::from(dst_column)] = line;
+            }
+        }
+    }
+}
+
+/// Does what can be done of the wishes on both; whether their rows are then the same, and how many activations were dropped.
+fn same_after(wishes: &[Wish], defect: Option<Defect>) -> (bool, u64) {
+    let system = system();
+    let cells = Cells::new(Channel(0), system.geometry, Arc::new(Numbered)).with_defect(defect);
+    let (mut device, mut plain) = (Device::new(&system, Some(cells)), Rows::default());
+    for wish in wishes {
+        let id = |bank| BankId { rank: 0, bank };
+        let command = match *wish {
+            Wish::Activate(bank, row) => Command::Activate { bank: id(bank), row: Row(row) },
+            Wish::Precharge(bank) => Command::Precharge { bank: id(bank) },
+            Wish::Write(bank, column, _) => {
+                Command::Write { bank: id(bank), column: Column(column), auto_precharge: AutoPrecharge::No }
+            }
+            Wish::Transfer(src, src_column, dst, dst_column) => Command::Transfer {
+                src: id(src),
+                src_column: Column(src_column),
+                dst: id(dst),
+                dst_column: Column(dst_column),
+            },
+        };
+        let Ok(hold) = device.earliest(&command) else { continue };
+        let before = device.dropped();
+        let effect = device.issue(hold.until, &command);
+        assert_eq!(matches!(effect, Effect::Dropped { .. }), device.dropped() > before);
+        if let Wish::Write(bank, column, value) = *wish {
+            device.write_line(id(bank), Column(column), &[value; 64]);
+        }
+        plain.apply(wish);
+        for bank in 0..3 {
+            assert_eq!(device.open_row(id(bank)), plain.open.get(&bank).map(|&row| Row(row)));
+        }
+    }
+    let cells = device.cells().unwrap();
+    let same = cells.touched().iter().all(|&(bank, row, bytes)| plain.row(bank.bank, row.0).concat() == bytes);
+    (same, device.dropped())
+}
+
+proptest! {
+    #[test]
+    fn rows_hold_what_a_plain_map_holds(wishes in arb_wishes()) {
+        prop_assert!(same_after(&wishes, None).0);
+    }
+}
+
+#[test]
+fn each_defect_of_the_data_path_is_noticed_and_drops_do_occur() {
+    let mut runner = TestRunner::deterministic();
+    let strategy = arb_wishes();
+    let cases: Vec<_> = (0..500).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect();
+    assert!(cases.iter().any(|wishes| same_after(wishes, None).1 > 0), "no activation is ever dropped");
+    for defect in [Defect::FpmLosesALine, Defect::FpmCrossesSubarrays, Defect::TransferSwapsColumns] {
+        assert!(cases.iter().any(|wishes| !same_after(wishes, Some(defect)).0), "{defect:?} goes unnoticed");
+    }
+}

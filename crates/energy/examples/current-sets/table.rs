@@ -1,0 +1,124 @@
+//! The operations of the paper's table 3, priced with a current set by formula.
+
+use std::fmt::Write as _;
+
+use dram_spec::geometry::PAPER_ROW_BYTES;
+use dram_spec::{CopyActivations, Geometry, PrechargePowerDown, RawGeometry, Refresh, SpeedBin, System};
+use energy::{Counts, Currents, Prices};
+
+/// One operation on 4 KB: what it consists of, and what was published.
+pub struct Operation {
+    /// Operation and mechanism.
+    pub name: &'static str,
+    /// Its commands.
+    pub counts: Counts,
+    /// Published energy, nJ. Of FPM the published ratio to the baseline, since 0.04 and 0.05 uJ are rounded.
+    pub published_nj: f64,
+}
+
+const NONE: Counts = Counts {
+    activates: 0,
+    copy_activates: 0,
+    dropped_activates: 0,
+    reads: 0,
+    writes: 0,
+    transfers: 0,
+    refreshes: 0,
+    clocks: [dram_spec::Cycles(0); 6],
+};
+const FPM: Counts = Counts { activates: 1, copy_activates: 1, ..NONE };
+
+/// Table 3 of the paper.
+#[rustfmt::skip] // One operation a line: read it beside the paper.
+pub const OPERATIONS: [Operation; 6] = [
+    Operation { name: "copy/channel", counts: Counts { activates: 2, reads: 64, writes: 64, ..NONE }, published_nj: 3600.0 },
+    Operation { name: "copy/fpm",     counts: FPM,                                                    published_nj: 3600.0 / 74.4 },
+    Operation { name: "copy/psm",     counts: Counts { activates: 2, transfers: 64, ..NONE },         published_nj: 1100.0 },
+    Operation { name: "copy/psm2",    counts: Counts { activates: 3, transfers: 128, ..NONE },        published_nj: 2500.0 },
+    Operation { name: "zero/channel", counts: Counts { activates: 1, writes: 64, ..NONE },            published_nj: 2000.0 },
+    Operation { name: "zero/fpm",     counts: FPM,                                                    published_nj: 2000.0 / 41.5 },
+];
+
+/// A set's row.
+pub struct Row {
+    /// The set's name.
+    pub name: String,
+    /// nJ of each operation.
+    pub nj: [f64; 6],
+    /// The channel's share of the energy of a copy over it, 0 to 1.
+    pub channel_share: f64,
+}
+
+impl Row {
+    /// The paper's memory of such chips: 1066G, one rank, 4 KB rows.
+    pub fn new(currents: &Currents) -> Row {
+        let raw = RawGeometry {
+            channels: 1,
+            ranks: 1,
+            density: currents.density(),
+            width: currents.width(),
+            row_bytes: PAPER_ROW_BYTES,
+            rows_per_subarray: 512,
+        };
+        let system = System {
+            bin: SpeedBin::named("1066G").expect("it is in the table"),
+            geometry: Geometry::try_from(raw).expect("every chip may have the paper's rows"),
+            copy_activations: CopyActivations::Counted,
+            precharge_power_down: PrechargePowerDown::FastExit,
+            refresh: Refresh::Off,
+        };
+        let prices = Prices::new(&system, currents).expect("the system was made for the set");
+        let report = |operation: &Operation| prices.operation(&operation.counts);
+        Row {
+            name: currents.name().to_owned(),
+            nj: OPERATIONS.each_ref().map(|operation| report(operation).operation().nj()),
+            channel_share: report(&OPERATIONS[0]).channel_share().expect("a copy takes energy"),
+        }
+    }
+
+    /// Each operation's deviation from the published energy, %.
+    pub fn deviations(&self) -> [f64; 6] {
+        let mut index = 0..;
+        self.nj.map(|nj| {
+            let published = OPERATIONS[index.next().expect("it has no end")].published_nj;
+            (nj / published - 1.0) * 100.0
+        })
+    }
+
+    /// The largest of the deviations, whatever its sign, %.
+    pub fn largest_deviation(&self) -> f64 {
+        self.deviations().into_iter().map(f64::abs).fold(0.0, f64::max)
+    }
+}
+
+/// The rows of all sets, the nearest to the published energies first.
+pub fn rows<'a>(sets: impl IntoIterator<Item = &'a Currents>) -> Vec<Row> {
+    let mut rows: Vec<_> = sets.into_iter().map(Row::new).collect();
+    rows.sort_by(|one, other| {
+        one.largest_deviation().total_cmp(&other.largest_deviation()).then_with(|| one.name.cmp(&other.name))
+    });
+    rows
+}
+
+/// The table in Markdown.
+pub fn markdown(rows: &[Row]) -> String {
+    let mut text = String::from("| current set |");
+    let mut rule = String::from("|---|");
+    for operation in &OPERATIONS {
+        let _ = write!(text, " {} |", operation.name);
+        rule.push_str("---:|");
+    }
+    let _ = write!(text, " largest | channel |\n{rule}---:|---:|\n| *published* |");
+    for operation in &OPERATIONS {
+        let _ = write!(text, " *{:.1}* |", operation.published_nj);
+    }
+    text.push_str(" | *about 40 %* |\n");
+    for row in rows {
+        let _ = write!(text, "| `{}` |", row.name);
+        for (nj, deviation) in row.nj.into_iter().zip(row.deviations()) {
+            let _ = write!(text, " {nj:.1} ({deviation:+.1} %) |");
+        }
+        let _ = writeln!(text, " {:.1} % | {:.1} % |", row.largest_deviation(), row.channel_share * 100.0);
+    }
+    text
+}

@@ -1,0 +1,125 @@
+//! What energy is spent on.
+
+use std::fmt;
+
+/// What energy is spent on. Every picojoule of a report has one cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cause {
+    /// Ordinary activations, each with the precharge that will follow.
+    Activate,
+    /// Copy activations: an ACT to an open bank, in the open row's subarray.
+    CopyActivate,
+    /// Reads, within the chips.
+    Read,
+    /// Writes, within the chips.
+    Write,
+    /// TRANSFERs: lines over the internal bus.
+    Transfer,
+    /// Driving the data pins during reads.
+    ReadIo,
+    /// Terminating the data pins during writes, in the rank written to.
+    WriteIo,
+    /// Terminating the data pins in another rank of the channel.
+    IdleRankIo,
+    /// Refreshes, above standby.
+    Refresh,
+    /// Standby with a bank open.
+    BackgroundActive,
+    /// Standby with all banks closed.
+    BackgroundPrecharged,
+    /// Power-down with a bank open.
+    PowerDownActive,
+    /// Precharge power-down with the DLL on.
+    PowerDownFast,
+    /// Precharge power-down with the DLL off.
+    PowerDownSlow,
+    /// Self-refresh.
+    SelfRefresh,
+}
+
+impl Cause {
+    /// All of them, in the order in which reports list them.
+    pub const ALL: [Cause; 15] = [
+        Cause::Activate,
+        Cause::CopyActivate,
+        Cause::Read,
+        Cause::Write,
+        Cause::Transfer,
+        Cause::ReadIo,
+        Cause::WriteIo,
+        Cause::IdleRankIo,
+        Cause::Refresh,
+        Cause::BackgroundActive,
+        Cause::BackgroundPrecharged,
+        Cause::PowerDownActive,
+        Cause::PowerDownFast,
+        Cause::PowerDownSlow,
+        Cause::SelfRefresh,
+    ];
+
+    /// As reports print it: "copy activation".
+    pub const fn name(self) -> &'static str {
+        match self {
+            Cause::Activate => "activate",
+            Cause::CopyActivate => "copy activation",
+            Cause::Read => "read",
+            Cause::Write => "write",
+            Cause::Transfer => "transfer",
+            Cause::ReadIo => "read I/O",
+            Cause::WriteIo => "write I/O",
+            Cause::IdleRankIo => "idle-rank I/O",
+            Cause::Refresh => "refresh",
+            Cause::BackgroundActive => "active standby",
+            Cause::BackgroundPrecharged => "precharged standby",
+            Cause::PowerDownActive => "active power-down",
+            Cause::PowerDownFast => "precharge power-down, fast exit",
+            Cause::PowerDownSlow => "precharge power-down, slow exit",
+            Cause::SelfRefresh => "self-refresh",
+        }
+    }
+
+    /// Whether it is part of an operation: what commands cost above standby, without refresh.
+    pub const fn in_operation(self) -> bool {
+        match self {
+            Cause::Activate
+            | Cause::CopyActivate
+            | Cause::Read
+            | Cause::Write
+            | Cause::Transfer
+            | Cause::ReadIo
+            | Cause::WriteIo
+            | Cause::IdleRankIo => true,
+            Cause::Refresh
+            | Cause::BackgroundActive
+            | Cause::BackgroundPrecharged
+            | Cause::PowerDownActive
+            | Cause::PowerDownFast
+            | Cause::PowerDownSlow
+            | Cause::SelfRefresh => false,
+        }
+    }
+
+    /// Whether it is spent on the channel: the pins and their terminations.
+    pub const fn on_channel(self) -> bool {
+        matches!(self, Cause::ReadIo | Cause::WriteIo | Cause::IdleRankIo)
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_listed_in_their_order_and_under_distinct_names() {
+        for (index, cause) in Cause::ALL.into_iter().enumerate() {
+            assert_eq!(cause as usize, index);
+            assert_eq!(Cause::ALL.iter().filter(|other| other.name() == cause.name()).count(), 1, "{cause}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What was done, in whole commands and whole clocks.
+
+use std::ops::{Add, AddAssign};
+
+use dram_spec::Cycles;
+
+use crate::cause::Cause;
+
+/// What a rank does in a clock, as far as its supply current goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PowerState {
+    /// Awake, a bank open: IDD3N.
+    ActiveStandby,
+    /// Awake, all banks closed: IDD2N.
+    PrechargedStandby,
+    /// In power-down, a bank open: IDD3P.
+    ActivePowerDown,
+    /// In power-down, all banks closed, DLL on: IDD2P1.
+    FastPowerDown,
+    /// In power-down, all banks closed, DLL off: IDD2P0.
+    SlowPowerDown,
+    /// In self-refresh: IDD6.
+    SelfRefresh,
+}
+
+impl PowerState {
+    /// All of them.
+    pub const ALL: [PowerState; 6] = [
+        PowerState::ActiveStandby,
+        PowerState::PrechargedStandby,
+        PowerState::ActivePowerDown,
+        PowerState::FastPowerDown,
+        PowerState::SlowPowerDown,
+        PowerState::SelfRefresh,
+    ];
+
+    /// The datasheet's name of the current that is drawn: "IDD2P1".
+    pub const fn current(self) -> &'static str {
+        match self {
+            PowerState::ActiveStandby => "IDD3N",
+            PowerState::PrechargedStandby => "IDD2N",
+            PowerState::ActivePowerDown => "IDD3P",
+            PowerState::FastPowerDown => "IDD2P1",
+            PowerState::SlowPowerDown => "IDD2P0",
+            PowerState::SelfRefresh => "IDD6",
+        }
+    }
+
+    /// What a state's energy is booked under.
+    pub const fn cause(self) -> Cause {
+        match self {
+            PowerState::ActiveStandby => Cause::BackgroundActive,
+            PowerState::PrechargedStandby => Cause::BackgroundPrecharged,
+            PowerState::ActivePowerDown => Cause::PowerDownActive,
+            PowerState::FastPowerDown => Cause::PowerDownFast,
+            PowerState::SlowPowerDown => Cause::PowerDownSlow,
+            PowerState::SelfRefresh => Cause::SelfRefresh,
+        }
+    }
+}
+
+/// Commands by kind, and clocks by state, of one rank or of several: rank-clocks, so that two idle ranks spend two
+/// a clock. All exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Ordinary activations: ACT to a closed bank.
+    pub activates: u64,
+    /// Copy activations: ACT to an open bank, in the open row's subarray.
+    pub copy_activates: u64,
+    /// Dropped activations: ACT to an open bank, in another subarray. They cost nothing.
+    pub dropped_activates: u64,
+    /// RD and RDA.
+    pub reads: u64,
+    /// WR and WRA.
+    pub writes: u64,
+    /// TRANSFER.
+    pub transfers: u64,
+    /// REF.
+    pub refreshes: u64,
+    /// Clocks in each state, in the order of [`PowerState::ALL`].
+    pub clocks: [Cycles; 6],
+}
+
+impl Counts {
+    /// Clocks spent in a state.
+    pub const fn in_state(&self, state: PowerState) -> Cycles {
+        self.clocks[state as usize]
+    }
+
+    /// What was done between two readings of one account.
+    ///
+    /// # Panics
+    ///
+    /// If a count is greater in `earlier`: then it is not the earlier reading.
+    #[must_use]
+    pub fn since(&self, earlier: &Counts) -> Counts {
+        let less = |later: u64, earlier: u64| later.checked_sub(earlier).expect("counts never fall");
+        let mut clocks = self.clocks;
+        for (later, earlier) in clocks.iter_mut().zip(earlier.clocks) {
+            later.0 = less(later.0, earlier.0);
+        }
+        Counts {
+            activates: less(self.activates, earlier.activates),
+            copy_activates: less(self.copy_activates, earlier.copy_activates),
+            dropped_activates: less(self.dropped_activates, earlier.dropped_activates),
+            reads: less(self.reads, earlier.reads),
+            writes: less(self.writes, earlier.writes),
+            transfers: less(self.transfers, earlier.transfers),
+            refreshes: less(self.refreshes, earlier.refreshes),
+            clocks,
+        }
+    }
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Counts) {
+        let Counts { activates, copy_activates, dropped_activates, reads, writes, transfers, refreshes, clocks } =
+            other;
+        self.activates += activates;
+        self.copy_activates += copy_activates;
+        self.dropped_activates += dropped_activates;
+        self.reads += reads;
+        self.writes += writes;
+        self.transfers += transfers;
+        self.refreshes += refreshes;
+        for (mine, theirs) in self.clocks.iter_mut().zip(clocks) {
+            *mine += theirs;
+        }
+    }
+}
+
+impl Add for Counts {
+    type Output = Counts;
+    fn add(mut self, other: Counts) -> Counts {
+        self += other;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_are_listed_in_their_order() {
+        for (index, state) in PowerState::ALL.into_iter().enumerate() {
+            assert_eq!(state as usize, index);
+        }
+    }
+
+    #[test]
+    fn what_was_added_is_what_was_done_since() {
+        let first = Counts { activates: 3, reads: 5, clocks: [1, 2, 3, 4, 5, 6].map(Cycles), ..Counts::default() };
+        let second = Counts { copy_activates: 2, reads: 1, clocks: [9; 6].map(Cycles), ..Counts::default() };
+        assert_eq!((first + second).since(&first), second);
+    }
+
+    #[test]
+    #[should_panic(expected = "counts never fall")]
+    fn a_later_reading_cannot_be_the_earlier_one() {
+        let _ = Counts::default().since(&Counts { reads: 1, ..Counts::default() });
+    }
+}

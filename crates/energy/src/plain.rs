@@ -1,0 +1,225 @@
+//! The second witness: the same energies by a walk through every clock, as plain as it can be written.
+//!
+//! It shares with [`crate::Account`] and [`crate::Prices`] no formula, no count and no notion of state: it adds up
+//! picojoules command by command and clock by clock, from the currents as they stand in the set. Its cost grows with
+//! the cycles of the run. It is for tests and small runs.
+
+use dram_spec::{AutoPrecharge, Channel, Command, CommandLog, Cycle, Picojoule, PrechargePowerDown, Row, System};
+
+use crate::account::exists;
+use crate::cause::Cause;
+use crate::counts::PowerState;
+use crate::currents::Currents;
+use crate::error::EnergyError;
+
+/// Clocks between two subtotals. A long sum of equal terms drifts in floating point; a sum of subtotals hardly does.
+const SUBTOTAL_CLOCKS: u64 = 1024;
+
+/// What a run cost altogether.
+///
+/// # Errors
+///
+/// As [`by_cause`].
+pub fn total(system: &System, currents: &Currents, log: &CommandLog) -> Result<Picojoule, EnergyError> {
+    Ok(by_cause(system, currents, log)?.into_iter().map(|(_, energy)| energy).sum())
+}
+
+/// What a run cost, in the order of [`Cause::ALL`].
+///
+/// # Errors
+///
+/// If the log cannot be priced: a width that does not fit, a command to nowhere or out of order, a missing current.
+pub fn by_cause(
+    system: &System,
+    currents: &Currents,
+    log: &CommandLog,
+) -> Result<Vec<(Cause, Picojoule)>, EnergyError> {
+    check(system, currents, log)?;
+    let mut spent = vec![0.0; Cause::ALL.len()];
+    for channel in 0..system.geometry.channels() {
+        for rank in 0..system.geometry.ranks() {
+            let commands: Vec<(u64, Command)> = log
+                .commands
+                .iter()
+                .filter(|issued| issued.channel == Channel(channel) && issued.command.rank() == rank)
+                .map(|issued| (issued.at.0, issued.command))
+                .collect();
+            walk(system, currents, &commands, log.end.0, &mut spent)?;
+        }
+    }
+    Ok(Cause::ALL.into_iter().zip(spent.into_iter().map(Picojoule)).collect())
+}
+
+fn check(system: &System, currents: &Currents, log: &CommandLog) -> Result<(), EnergyError> {
+    let (found, wanted) = (currents.width(), system.geometry.width());
+    if found != wanted {
+        return Err(EnergyError::Width { set: currents.name().to_owned(), found, wanted });
+    }
+    let mut lasts = vec![Cycle::ZERO; usize::from(system.geometry.channels())];
+    for issued in &log.commands {
+        let (at, channel, command) = (issued.at, issued.channel, issued.command);
+        if !exists(&system.geometry, channel, &command) {
+            return Err(EnergyError::Address { at, channel, command });
+        }
+        let last = &mut lasts[usize::from(channel.0)];
+        if at < *last {
+            return Err(EnergyError::Order { at, channel, command, last: *last });
+        }
+        *last = at;
+    }
+    match lasts.into_iter().max() {
+        Some(last) if last > log.end => Err(EnergyError::End { end: log.end, last }),
+        _ => Ok(()),
+    }
+}
+
+/// A bank as the walk sees it.
+#[derive(Clone, Copy, Default)]
+struct Bank {
+    open: Option<Row>,
+    activated: u64,
+    /// The auto-precharge starts at this clock; before it the bank draws as an open one.
+    shuts_at: u64,
+}
+
+/// Adds what one rank costs, clock by clock.
+fn walk(
+    system: &System,
+    currents: &Currents,
+    commands: &[(u64, Command)],
+    end: u64,
+    spent: &mut [f64],
+) -> Result<(), EnergyError> {
+    let raw = currents.raw();
+    let chips = 64.0 / raw.width as f64;
+    let t_ck = system.clock().t_ck_ns();
+    let mut banks = [Bank::default(); 8];
+    let (mut power_down, mut self_refresh) = (false, false);
+    let mut subtotal = vec![0.0; Cause::ALL.len()];
+    let mut next = 0;
+    for clock in 0..=end {
+        while let Some(&(at, command)) = commands.get(next).filter(|(at, _)| *at == clock) {
+            add_command(system, currents, &banks, &command, &mut subtotal);
+            change_banks(system, &mut banks, at, &command);
+            let said = |name| command.mnemonic() == name;
+            power_down = (power_down || said("PDE") && !self_refresh) && !said("PDX");
+            self_refresh = (self_refresh || said("SRE") && !power_down) && !said("SRX");
+            next += 1;
+        }
+        if clock < end {
+            let open = banks.iter().any(|bank| bank.open.is_some() || clock < bank.shuts_at);
+            let slow = system.precharge_power_down == PrechargePowerDown::SlowExit;
+            let (cause, state, ma) = match (self_refresh, power_down, open) {
+                (true, _, _) => (Cause::SelfRefresh, PowerState::SelfRefresh, raw.idd6_ma),
+                (_, true, true) => (Cause::PowerDownActive, PowerState::ActivePowerDown, raw.idd3p_ma),
+                (_, true, false) if slow => (Cause::PowerDownSlow, PowerState::SlowPowerDown, raw.idd2p0_ma),
+                (_, true, false) => (Cause::PowerDownFast, PowerState::FastPowerDown, raw.idd2p1_ma),
+                (_, _, true) => (Cause::BackgroundActive, PowerState::ActiveStandby, Some(raw.idd3n_ma)),
+                (_, _, false) => (Cause::BackgroundPrecharged, PowerState::PrechargedStandby, Some(raw.idd2n_ma)),
+            };
+            let ma = ma.ok_or_else(|| EnergyError::Current { set: raw.name.clone(), state })?;
+            subtotal[cause as usize] += raw.vdd_v * ma * t_ck * chips;
+        }
+        if clock % SUBTOTAL_CLOCKS == 0 || clock == end {
+            for (spent, part) in spent.iter_mut().zip(&mut subtotal) {
+                *spent += std::mem::take(part);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds what one command costs by itself.
+fn add_command(system: &System, currents: &Currents, banks: &[Bank; 8], command: &Command, spent: &mut [f64]) {
+    let raw = currents.raw();
+    let chips = 64.0 / raw.width as f64;
+    // Core energies: the clocks of the set's own bin.
+    let own = currents.bin();
+    let ns = |min| own.clock.at_least(min).0 as f64 * own.clock.t_ck_ns();
+    let (t_rc, t_ras, t_rfc) = (ns(own.t_rc), ns(own.t_ras), ns(currents.density().t_rfc()));
+    let burst = 4.0 * own.clock.t_ck_ns();
+    let row = raw.idd0_ma * t_rc - raw.idd3n_ma * t_ras - raw.idd2n_ma * (t_rc - t_ras);
+    let read = chips * raw.vdd_v * (raw.idd4r_ma - raw.idd3n_ma) * burst;
+    let write = chips * raw.vdd_v * (raw.idd4w_ma - raw.idd3n_ma) * burst;
+    // I/O: the clock of the system. 64 DQ; DQS and DM of all chips together.
+    let bus = 4.0 * system.clock().t_ck_ns();
+    let (strobes, masks) = match raw.width {
+        4 => (16.0, 0.0),
+        _ => (8.0, 8.0),
+    };
+    let idle_ranks = f64::from(system.geometry.ranks().min(2) - 1);
+    match *command {
+        Command::Activate { bank, row: to } => {
+            let subarray = |row| system.geometry.subarray(row);
+            let cause = match banks[usize::from(bank.bank)].open {
+                None => Cause::Activate,
+                Some(open) if subarray(open) == subarray(to) => Cause::CopyActivate,
+                Some(_) => return,
+            };
+            spent[cause as usize] += chips * raw.vdd_v * row;
+        }
+        Command::Read { .. } => {
+            spent[Cause::Read as usize] += read;
+            spent[Cause::ReadIo as usize] += 4.6 * (64.0 + strobes) * bus;
+            spent[Cause::IdleRankIo as usize] += idle_ranks * 15.5 * (64.0 + strobes) * bus;
+        }
+        Command::Write { .. } => {
+            spent[Cause::Write as usize] += write;
+            spent[Cause::WriteIo as usize] += 21.2 * (64.0 + strobes + masks) * bus;
+            spent[Cause::IdleRankIo as usize] += idle_ranks * 15.4 * (64.0 + strobes + masks) * bus;
+        }
+        Command::Transfer { .. } => spent[Cause::Transfer as usize] += f64::midpoint(read, write),
+        Command::Refresh { .. } => {
+            spent[Cause::Refresh as usize] += chips * raw.vdd_v * (raw.idd5b_ma - raw.idd3n_ma) * t_rfc;
+        }
+        Command::Precharge { .. }
+        | Command::PrechargeAll { .. }
+        | Command::PowerDownEnter { .. }
+        | Command::PowerDownExit { .. }
+        | Command::SelfRefreshEnter { .. }
+        | Command::SelfRefreshExit { .. } => {}
+    }
+}
+
+/// Opens and closes banks as the command says.
+fn change_banks(system: &System, banks: &mut [Bank; 8], at: u64, command: &Command) {
+    let bin = system.bin;
+    let clocks = |min| bin.clock.at_least(min).0;
+    match *command {
+        Command::Activate { bank, row } => {
+            let bank = &mut banks[usize::from(bank.bank)];
+            let dropped = bank.open.is_some_and(|open| system.geometry.subarray(open) != system.geometry.subarray(row));
+            if !dropped {
+                bank.open = Some(row);
+                bank.activated = at;
+            }
+        }
+        Command::Precharge { bank } => banks[usize::from(bank.bank)].open = None,
+        Command::PrechargeAll { .. } => {
+            for bank in banks {
+                bank.open = None;
+            }
+        }
+        Command::Read { bank, auto_precharge: AutoPrecharge::Yes, .. } => {
+            shut(&mut banks[usize::from(bank.bank)], at + clocks(bin.t_rtp), clocks(bin.t_ras));
+        }
+        Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => {
+            shut(&mut banks[usize::from(bank.bank)], at + bin.cwl + 4 + clocks(bin.t_wr), clocks(bin.t_ras));
+        }
+        Command::Read { auto_precharge: AutoPrecharge::No, .. }
+        | Command::Write { auto_precharge: AutoPrecharge::No, .. }
+        | Command::Transfer { .. }
+        | Command::Refresh { .. }
+        | Command::PowerDownEnter { .. }
+        | Command::PowerDownExit { .. }
+        | Command::SelfRefreshEnter { .. }
+        | Command::SelfRefreshExit { .. } => {}
+    }
+}
+
+/// Closes a bank by auto-precharge, if it is open.
+fn shut(bank: &mut Bank, ready: u64, t_ras: u64) {
+    if bank.open.take().is_some() {
+        bank.shuts_at = bank.shuts_at.max(ready).max(bank.activated + t_ras);
+    }
+}

@@ -1,0 +1,70 @@
+//! What was spent, by cause.
+
+use dram_spec::Picojoule;
+
+use crate::cause::Cause;
+
+/// What was spent, by cause: every cause once, in a fixed order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EnergyReport {
+    by_cause: [(Cause, Picojoule); Cause::ALL.len()],
+}
+
+impl EnergyReport {
+    /// A report by which nothing was spent on anything.
+    pub(crate) fn empty() -> EnergyReport {
+        EnergyReport { by_cause: Cause::ALL.map(|cause| (cause, Picojoule(0.0))) }
+    }
+
+    pub(crate) fn book(&mut self, cause: Cause, energy: Picojoule) {
+        self.by_cause[cause as usize].1 += energy;
+    }
+
+    /// Every cause and its energy, in the order of [`Cause::ALL`].
+    pub const fn by_cause(&self) -> &[(Cause, Picojoule)] {
+        &self.by_cause
+    }
+
+    /// What was spent on one cause.
+    pub const fn of(&self, cause: Cause) -> Picojoule {
+        self.by_cause[cause as usize].1
+    }
+
+    fn sum(&self, wanted: impl Fn(Cause) -> bool) -> Picojoule {
+        self.by_cause.iter().filter(|(cause, _)| wanted(*cause)).map(|(_, energy)| *energy).sum()
+    }
+
+    /// Everything.
+    pub fn total(&self) -> Picojoule {
+        self.sum(|_| true)
+    }
+
+    /// What the commands took above standby, refresh left out: the accounting in which operations are compared.
+    pub fn operation(&self) -> Picojoule {
+        self.sum(Cause::in_operation)
+    }
+
+    /// The share of [`EnergyReport::operation`] that the channel took, 0 to 1; `None` where nothing was spent.
+    pub fn channel_share(&self) -> Option<f64> {
+        let operation = self.operation().0;
+        (operation > 0.0).then(|| self.sum(Cause::on_channel).0 / operation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_take_in_their_causes_and_no_others() {
+        let mut report = EnergyReport::empty();
+        assert_eq!(report.channel_share(), None);
+        for (index, cause) in Cause::ALL.into_iter().enumerate() {
+            report.book(cause, Picojoule(f64::from(1 << index)));
+        }
+        assert_eq!(report.total(), Picojoule(32_767.0), "all fifteen");
+        assert_eq!(report.operation(), Picojoule(255.0), "the first eight: neither refresh nor background");
+        assert_eq!(report.channel_share(), Some(224.0 / 255.0), "32 + 64 + 128: the last three of the eight");
+        assert_eq!(report.of(Cause::Refresh), Picojoule(256.0));
+    }
+}

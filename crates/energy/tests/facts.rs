@@ -1,0 +1,216 @@
+//! Numbers worked out on paper, against the crate.
+
+#![expect(clippy::unwrap_used, reason = "tests: the helpers of this file too")]
+
+mod common;
+
+use common::{act, bank, log, pre, rd, rda, set, system, transfer, wr, wra};
+use dram_spec::{
+    Channel, Command, CommandSink, Cycle, Cycles, Picojoule, PrechargePowerDown, Row, SpeedBin, System, Width,
+};
+use energy::{Account, Cause, Counts, EnergyError, PowerState, Prices, plain};
+
+const A: dram_spec::BankId = bank(0, 0);
+const B: dram_spec::BankId = bank(0, 1);
+
+fn prices(name: &str, ranks: u64) -> Prices {
+    Prices::new(&system(1, ranks, Width::X8), &set(name)).unwrap()
+}
+
+fn account(system: &System, commands: &[(u64, Command)], end: u64) -> Account {
+    let mut account = Account::new(system);
+    log(commands, end).replay(&mut account);
+    account
+}
+
+/// nJ of an operation, as the accounting compares them.
+fn operation(name: &str, commands: &[(u64, Command)]) -> f64 {
+    let system = system(1, 1, Width::X8);
+    account(&system, commands, 1000).report(&prices(name, 1)).unwrap().operation().nj()
+}
+
+/// To half a unit of the last digit given.
+fn near(found: f64, worked_out: f64, digit: f64) {
+    assert!((found - worked_out).abs() <= digit / 2.0 + 1e-9, "{found}, not {worked_out}");
+}
+
+#[test]
+fn core_energies_are_those_of_the_sets_own_bin() {
+    let events = *prices("2 Gb x8 -25E", 1).events();
+    near(events.activate.nj(), 24.75, 1e-9);
+    near(events.read.nj(), 15.6, 1e-9);
+    near(events.write.nj(), 19.8, 1e-9);
+    near(events.transfer.nj(), 17.7, 1e-9);
+    near(events.refresh.nj(), 403.2, 1e-9);
+    for (name, activate) in [
+        ("2 Gb x8 -25E", 24.8),
+        ("2 Gb x8 early die 1066", 13.5),
+        ("2 Gb x8 D-die 1066", 25.7),
+        ("1 Gb x8 G-die 1066", 13.5),
+    ] {
+        near(prices(name, 1).events().activate.nj(), activate, 0.1);
+    }
+}
+
+#[test]
+fn pins_cost_what_they_cost_at_the_systems_clock() {
+    let one = *prices("2 Gb x8 -25E", 1).events();
+    near(one.read_io.nj(), 2.48, 0.01);
+    near(one.write_io.nj(), 12.72, 1e-9);
+    near(one.idle_rank_read.nj(), 0.0, 1e-9);
+    near(one.idle_rank_write.nj(), 0.0, 1e-9);
+    let two = *prices("2 Gb x8 -25E", 2).events();
+    near(two.idle_rank_read.nj(), 8.37, 1e-9);
+    near(two.idle_rank_write.nj(), 9.24, 1e-9);
+    assert_eq!(prices("2 Gb x8 -25E", 4).events(), &two, "one other rank terminates, however many there are");
+
+    let faster = System { bin: SpeedBin::named("2133N").unwrap(), ..system(1, 1, Width::X8) };
+    let faster = *Prices::new(&faster, &set("2 Gb x8 -25E")).unwrap().events();
+    near(faster.write_io.nj(), 6.36, 1e-9);
+    near(faster.write.nj(), 19.8, 1e-9);
+}
+
+#[test]
+fn wider_and_narrower_chips_have_their_own_pins() {
+    // x4: 64 DQ + 16 DQS, no DM; x16: 64 + 8 + 8.
+    for (width, name, read_pins) in [(Width::X4, "4 Gb x4 1600", 80.0), (Width::X16, "4 Gb x16 1600", 72.0)] {
+        let prices = Prices::new(&system(1, 1, width), &set(name)).unwrap();
+        near(prices.events().read_io.nj(), 4.6 * read_pins * 7.5 / 1000.0, 1e-9);
+        near(prices.events().write_io.nj(), 12.72, 1e-9);
+    }
+}
+
+#[test]
+fn copying_one_line_costs_what_was_worked_out() {
+    let channel = [(0, act(A, 0)), (8, rd(A)), (20, pre(A)), (28, act(A, 600)), (36, wr(A)), (54, pre(A))];
+    // Through row 7 of bank 1.
+    let psm2 = [
+        (0, act(A, 0)),
+        (4, act(B, 7)),
+        (12, transfer(A, B)),
+        (20, pre(A)),
+        (28, act(A, 600)),
+        (36, transfer(B, A)),
+        (54, Command::PrechargeAll { rank: 0 }),
+    ];
+    near(operation("2 Gb x8 -25E", &channel), 100.1, 0.1);
+    near(operation("2 Gb x8 -25E", &psm2), 109.7, 0.1);
+    near(operation("2 Gb x8 early die 1066", &channel), 63.8, 0.1);
+    near(operation("2 Gb x8 early die 1066", &psm2), 62.1, 0.1);
+}
+
+#[test]
+fn an_fpm_copy_is_two_activations_and_a_dropped_one_is_free() {
+    let system = system(1, 1, Width::X8);
+    let fpm = account(&system, &[(0, act(A, 0)), (20, act(A, 511)), (40, pre(A))], 48);
+    let report = fpm.report(&prices("2 Gb x8 -25E", 1)).unwrap();
+    near(report.of(Cause::Activate).nj(), 24.75, 1e-9);
+    near(report.of(Cause::CopyActivate).nj(), 24.75, 1e-9);
+    near(report.operation().nj(), 49.5, 1e-9);
+    // Row 512 lies in the next subarray. The open row stays row 0, so the third ACT is a copy activation again.
+    let dropped = account(&system, &[(0, act(A, 0)), (20, act(A, 512)), (40, act(A, 5)), (60, pre(A))], 68);
+    let counts = dropped.counts();
+    assert_eq!((counts.activates, counts.copy_activates, counts.dropped_activates), (1, 1, 1));
+    near(dropped.report(&prices("2 Gb x8 -25E", 1)).unwrap().operation().nj(), 49.5, 1e-9);
+}
+
+fn clocks(system: &System, commands: &[(u64, Command)], end: u64) -> [u64; 6] {
+    account(system, commands, end).counts().clocks.map(|clocks| clocks.0)
+}
+
+/// 1066G: tRTP 4, CWL + BL + tWR = 6 + 4 + 8 = 18, tRAS 20.
+#[test]
+fn a_bank_is_open_until_the_precharge_that_closes_it() {
+    let system = system(1, 1, Width::X8);
+    let open = |commands: &[(u64, Command)]| clocks(&system, commands, 100)[PowerState::ActiveStandby as usize];
+    assert_eq!(open(&[(10, act(A, 0)), (40, pre(A))]), 30);
+    assert_eq!(open(&[(10, act(A, 0)), (40, Command::PrechargeAll { rank: 0 })]), 30);
+    assert_eq!(open(&[(10, act(A, 0)), (20, act(B, 0)), (40, pre(A)), (60, pre(B))]), 50, "any bank of the rank");
+    assert_eq!(open(&[(10, act(A, 0)), (40, rda(A))]), 34, "tRTP after the read");
+    assert_eq!(open(&[(10, act(A, 0)), (18, rda(A))]), 20, "but not before tRAS");
+    assert_eq!(open(&[(10, act(A, 0)), (30, act(A, 1)), (38, rda(A))]), 40, "of the last activation");
+    assert_eq!(open(&[(10, act(A, 0)), (18, wra(A))]), 26, "18 after the write");
+    assert_eq!(open(&[(10, act(A, 0)), (18, wra(A)), (30, pre(A))]), 26, "a PRE of a closing bank changes nothing");
+    assert_eq!(open(&[(10, act(A, 0)), (95, wra(A))]), 90, "no longer than the run lasts");
+    assert_eq!(open(&[(10, rda(A)), (20, pre(A))]), 0, "a closed bank stays closed");
+}
+
+#[test]
+fn each_power_state_is_told_from_the_others() {
+    let (pde, pdx) = (Command::PowerDownEnter { rank: 0 }, Command::PowerDownExit { rank: 0 });
+    let (sre, srx) = (Command::SelfRefreshEnter { rank: 0 }, Command::SelfRefreshExit { rank: 0 });
+    let commands = [(10, act(A, 0)), (20, pde), (32, pdx), (40, pre(A)), (50, pde), (57, pdx), (70, sre), (81, srx)];
+    let mut system = system(1, 1, Width::X8);
+    // open 10..20 and 32..40; closed 0..10, 40..50, 57..70, 81..100; down 20..32, 50..57; self-refresh 70..81
+    assert_eq!(clocks(&system, &commands, 100), [18, 52, 12, 7, 0, 11]);
+    system.precharge_power_down = PrechargePowerDown::SlowExit;
+    assert_eq!(clocks(&system, &commands, 100), [18, 52, 12, 0, 7, 11]);
+    // ACT 0, RDA 1: open until 20. From 10 on in power-down, which is an active one for ten clocks more.
+    assert_eq!(clocks(&system, &[(0, act(A, 0)), (1, rda(A)), (10, pde)], 30), [10, 0, 10, 0, 10, 0]);
+    assert_eq!(clocks(&system, &[(5, pdx), (6, srx)], 30), [0, 30, 0, 0, 0, 0], "an exit from where it is not");
+}
+
+#[test]
+fn background_is_charged_for_every_rank_and_chip() {
+    // 1.5 V x 50 mA x 8 chips x 1.875 ns = 1.125 nJ of one rank in one clock; 65 mA: 1.4625 nJ
+    let system = system(2, 2, Width::X8);
+    let prices = Prices::new(&system, &set("2 Gb x8 -25E")).unwrap();
+    near(prices.clock(PowerState::PrechargedStandby).unwrap().nj(), 1.125, 1e-9);
+    let report = account(&system, &[(0, act(A, 0)), (40, pre(A))], 1000).report(&prices).unwrap();
+    near(report.of(Cause::BackgroundActive).nj(), 40.0 * 1.4625, 1e-9);
+    near(report.of(Cause::BackgroundPrecharged).nj(), 3960.0 * 1.125, 1e-6);
+}
+
+#[test]
+fn the_counts_of_one_operation_are_its_price() {
+    let counts = Counts { activates: 2, reads: 64, writes: 64, ..Counts::default() };
+    let report = prices("2 Gb x8 -25E", 1).operation(&counts);
+    // 2 x 24.75 + 64 x (15.6 + 19.8 + 2.484 + 12.72)
+    near(report.operation().nj(), 3288.156, 1e-6);
+    assert_eq!(report.total(), report.operation());
+    near(report.channel_share().unwrap(), 973.056 / 3288.156, 1e-9);
+    let idle = Counts { refreshes: 3, clocks: [Cycles(9); 6], ..Counts::default() };
+    assert_eq!(prices("2 Gb x8 -25E", 1).operation(&idle).total(), Picojoule(0.0), "neither refresh nor background");
+}
+
+#[test]
+fn a_set_of_another_width_is_refused() {
+    let error = Prices::new(&system(1, 1, Width::X4), &set("2 Gb x8 -25E")).unwrap_err();
+    assert_eq!(error.to_string(), "the current set \"2 Gb x8 -25E\" is of x8 chips, but the system has x4 chips");
+    assert_eq!(error.help(), "take a current set of x4 chips, or set `width = 8`");
+}
+
+#[test]
+fn a_missing_current_matters_once_its_state_was_used() {
+    let system = system(1, 1, Width::X8);
+    let prices = prices("2 Gb x8 -25E", 1);
+    assert!(account(&system, &[(5, act(A, 0))], 10).report(&prices).is_ok());
+    let error = account(&system, &[(5, Command::PowerDownEnter { rank: 0 })], 10).report(&prices).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "a rank was in a state that draws IDD2P1, which the current set \"2 Gb x8 -25E\" does not have"
+    );
+    assert!(error.help().starts_with("add `idd2p1_ma` to the set"), "{}", error.help());
+}
+
+#[test]
+fn what_cannot_be_priced_is_an_error_that_says_where() {
+    let system = system(1, 1, Width::X8);
+    let prices = prices("2 Gb x8 -25E", 1);
+    let fault = |commands: &[(u64, Command)], end| {
+        let error = account(&system, commands, end).report(&prices).unwrap_err();
+        let plain = plain::total(&system, &set("2 Gb x8 -25E"), &log(commands, end)).unwrap_err();
+        assert_eq!(error, plain, "both witnesses refuse it");
+        error
+    };
+    for nowhere in [act(bank(1, 0), 0), act(bank(0, 8), 0), act(A, 65_536), transfer(A, bank(0, 9)), pre(bank(3, 0))] {
+        let expected = EnergyError::Address { at: Cycle(7), channel: Channel(0), command: nowhere };
+        assert_eq!(fault(&[(7, nowhere), (8, act(A, 0))], 10), expected);
+    }
+    let back = EnergyError::Order { at: Cycle(7), channel: Channel(0), command: pre(A), last: Cycle(8) };
+    assert_eq!(fault(&[(8, act(A, 0)), (7, pre(A))], 10), back);
+    assert_eq!(fault(&[(8, act(A, 0))], 7), EnergyError::End { end: Cycle(7), last: Cycle(8) });
+    let mut other = Account::new(&system);
+    other.push(Cycle(0), Channel(1), &Command::Activate { bank: A, row: Row(0) });
+    assert!(other.report(&prices).is_err(), "a channel that is not there");
+}

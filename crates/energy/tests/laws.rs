@@ -1,0 +1,172 @@
+//! What holds for every stream.
+
+#![expect(clippy::unwrap_used, reason = "tests: the helpers of this file too")]
+
+mod common;
+
+use common::{act, bank, rd, rda, set, system, transfer, wr, wra};
+use dram_spec::{
+    Channel, Command, CommandLog, CommandSink, Cycle, Cycles, Picojoule, PrechargePowerDown, SpeedBin, System, Width,
+};
+use energy::{Account, Counts, Currents, EnergyReport, Prices, plain};
+use proptest::prelude::*;
+
+/// Relative error of a sum of a few thousand floating-point terms.
+const TOLERANCE: f64 = 1e-12;
+
+fn assert_near(one: Picojoule, other: Picojoule, what: &str) -> Result<(), TestCaseError> {
+    let close = (one.0 - other.0).abs() <= TOLERANCE * one.0.abs().max(other.0.abs());
+    prop_assert!(close, "{what}: {} and {}", one.0, other.0);
+    Ok(())
+}
+
+/// A set that has every current.
+fn complete() -> Currents {
+    set("2 Gb x8 early die 1066")
+}
+
+fn read(system: &System, log: &CommandLog) -> Account {
+    let mut account = Account::new(system);
+    log.replay(&mut account);
+    account
+}
+
+fn price(system: &System, counts: &Counts) -> EnergyReport {
+    Prices::new(system, &complete()).unwrap().report(counts).unwrap()
+}
+
+fn arb_system() -> impl Strategy<Value = System> {
+    let switches = prop_oneof![Just(PrechargePowerDown::FastExit), Just(PrechargePowerDown::SlowExit)];
+    (0..2u32, 0..3u32, switches, prop::sample::select(vec!["800E", "1066G", "1866M", "2133N"])).prop_map(
+        |(channels, ranks, precharge_power_down, bin)| System {
+            precharge_power_down,
+            bin: SpeedBin::named(bin).unwrap(),
+            ..system(1 << channels, 1 << ranks, Width::X8)
+        },
+    )
+}
+
+/// One command: mostly what a controller would say, to few banks and rows, so that every kind of ACT occurs.
+fn arb_command(ranks: u8) -> impl Strategy<Value = Command> {
+    let banks = (0..ranks, 0..3u8).prop_map(|(rank, number)| bank(rank, number));
+    (banks, 0..ranks, prop::sample::select(vec![0u32, 1, 511, 512, 1023]), 0..32u8).prop_map(
+        |(bank, rank, row, kind)| match kind {
+            0..=8 => act(bank, row),
+            9..=11 => Command::Precharge { bank },
+            12 => Command::PrechargeAll { rank },
+            13..=15 => rd(bank),
+            16..=17 => rda(bank),
+            18..=20 => wr(bank),
+            21..=22 => wra(bank),
+            23..=24 => transfer(bank, common::bank(bank.rank, (bank.bank + 1) % 3)),
+            25 => Command::Refresh { rank },
+            26..=27 => Command::PowerDownEnter { rank },
+            28..=29 => Command::PowerDownExit { rank },
+            30 => Command::SelfRefreshEnter { rank },
+            _ => Command::SelfRefreshExit { rank },
+        },
+    )
+}
+
+/// A log with long and short gaps. It need not be legal: an account takes any.
+fn arb_log(system: &System) -> impl Strategy<Value = CommandLog> + use<> {
+    let (channels, ranks) = (system.geometry.channels(), system.geometry.ranks());
+    let step = (prop_oneof![1..8u64, 1..60u64], 0..channels, arb_command(ranks));
+    (prop::collection::vec(step, 0..150), 0..100u64).prop_map(|(steps, rest)| {
+        let mut log = CommandLog::default();
+        let mut now = 0;
+        for (gap, channel, command) in steps {
+            log.push(Cycle(now), Channel(channel), &command);
+            now += gap;
+        }
+        log.finish(Cycle(now + rest));
+        log
+    })
+}
+
+fn arb_run() -> impl Strategy<Value = (System, CommandLog)> {
+    arb_system().prop_flat_map(|system| arb_log(&system).prop_map(move |log| (system.clone(), log)))
+}
+
+/// The commands that `keep` says, to the same end.
+fn filtered(log: &CommandLog, keep: impl Fn(&dram_spec::Issued) -> bool) -> CommandLog {
+    CommandLog { commands: log.commands.iter().copied().filter(keep).collect(), end: log.end }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The account, and a walk through every clock that shares no arithmetic with it, find the same energies.
+    #[test]
+    fn two_witnesses_agree_on_every_cause((system, log) in arb_run()) {
+        let account = read(&system, &log);
+        let report = price(&system, &account.counts());
+        for ((cause, found), (same, plain)) in
+            report.by_cause().iter().zip(plain::by_cause(&system, &complete(), &log).unwrap())
+        {
+            prop_assert_eq!(*cause, same);
+            assert_near(*found, plain, cause.name())?;
+        }
+        assert_near(report.total(), plain::total(&system, &complete(), &log).unwrap(), "total")?;
+    }
+
+    /// Every clock of every rank is in one state, and every command but PRE and CKE moves is counted once.
+    #[test]
+    fn nothing_is_lost_or_counted_twice((system, log) in arb_run()) {
+        let counts = read(&system, &log).counts();
+        let ranks = u64::from(system.geometry.channels()) * u64::from(system.geometry.ranks());
+        let clocks: Cycles = counts.clocks.into_iter().fold(Cycles(0), |sum, clocks| sum + clocks);
+        prop_assert_eq!(clocks, log.end.since(Cycle::ZERO) * ranks);
+        let said = |names: &[&str]| {
+            log.commands.iter().filter(|issued| names.contains(&issued.command.mnemonic())).count() as u64
+        };
+        prop_assert_eq!(counts.activates + counts.copy_activates + counts.dropped_activates, said(&["ACT"]));
+        prop_assert_eq!((counts.reads, counts.writes), (said(&["RD", "RDA"]), said(&["WR", "WRA"])));
+        prop_assert_eq!((counts.transfers, counts.refreshes), (said(&["TRANSFER"]), said(&["REF"])));
+    }
+
+    /// The energy of a log is the sum over its ranks, each read from a log of its own.
+    #[test]
+    fn the_energy_of_a_log_is_the_sum_over_its_ranks((system, log) in arb_run()) {
+        let whole = read(&system, &log);
+        let mut sum = Picojoule(0.0);
+        for channel in (0..system.geometry.channels()).map(Channel) {
+            for rank in 0..system.geometry.ranks() {
+                let part = filtered(&log, |issued| issued.channel == channel && issued.command.rank() == rank);
+                let counts = read(&system, &part).rank_counts(channel, rank).unwrap();
+                prop_assert_eq!(Some(counts), whole.rank_counts(channel, rank));
+                sum += price(&system, &counts).total();
+            }
+        }
+        assert_near(price(&system, &whole.counts()).total(), sum, "all ranks")?;
+    }
+
+    /// And the sum over its times: what an account of the first part alone has seen, and what came since.
+    #[test]
+    fn the_energy_of_a_log_is_the_sum_over_its_times((system, log) in arb_run(), cut in 0..6000u64) {
+        let cut = Cycle(cut.min(log.end.0));
+        let first = CommandLog { end: cut, ..filtered(&log, |issued| issued.at < cut) };
+        let first = read(&system, &first).counts();
+        let whole = read(&system, &log).counts();
+        let since = whole.since(&first);
+        prop_assert_eq!(first + since, whole);
+        let sum = price(&system, &first).total() + price(&system, &since).total();
+        assert_near(price(&system, &whole).total(), sum, "both parts")?;
+    }
+
+    /// Readings taken while the run goes on never fall, and leave the account as it was.
+    #[test]
+    fn readings_only_grow((system, log) in arb_run()) {
+        let mut account = Account::new(&system);
+        let mut before = account.counts();
+        for issued in &log.commands {
+            account.push(issued.at, issued.channel, &issued.command);
+            let now = account.counts();
+            let _ = now.since(&before);
+            before = now;
+        }
+        account.finish(log.end);
+        prop_assert_eq!(account.counts(), read(&system, &log).counts());
+        let _ = account.counts().since(&before);
+    }
+}
