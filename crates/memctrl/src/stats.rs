@@ -102,7 +102,6 @@ impl Stats {
             }
             Operation::Read { .. } | Operation::Write { .. } => self.access_latency.record(completion.latency()),
         }
-        self.commands += completion.commands;
         self.channel_bytes += completion.channel_bytes();
     }
 }

@@ -2,24 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use crate::run_report::RunReport;
+use crate::run_report::{RunReport, cause_key};
 
 /// One line a policy: the scalars of the JSON, then energy by cause, then segments by mechanism.
 ///
 /// # Errors
 /// The writer's.
 pub fn policies(reports: &[RunReport]) -> Result<String, csv::Error> {
-    let causes: BTreeSet<&str> = reports.iter().flat_map(|report| report.energy_by_cause_nj.keys().copied()).collect();
+    let causes = energy::Cause::ALL.map(cause_key);
     let kinds: BTreeSet<&str> = reports.iter().flat_map(|report| report.commands.keys().copied()).collect();
     let mechanisms = rowclone::Mechanism::ALL.map(rowclone::Mechanism::name);
     let mut writer = csv::Writer::from_writer(Vec::new());
+    #[rustfmt::skip]
     let fixed = [
         "schema_version", "scenario", "policy", "seed", "currents", "makespan_cycles", "makespan_ns", "operations_done",
         "copy_latency_mean_ns", "copy_latency_p50_ns", "copy_latency_p99_ns", "copy_latency_max_ns", "energy_nj",
         "energy_operation_nj", "channel_bytes",
     ];
     let header = fixed.into_iter().map(String::from);
-    let header = header.chain(causes.iter().map(|cause| format!("energy_{}_nj", cause.replace(' ', "_"))));
+    let header = header.chain(causes.iter().map(|cause| format!("energy_{cause}_nj")));
     let header = header.chain(kinds.iter().map(|kind| format!("commands_{}", kind.replace(' ', "_"))));
     writer.write_record(header.chain(mechanisms.iter().map(|mechanism| format!("segments_{mechanism}"))))?;
     for report in reports {
@@ -54,6 +55,7 @@ pub fn policies(reports: &[RunReport]) -> Result<String, csv::Error> {
 /// The writer's.
 pub fn operations(reports: &[RunReport]) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
+    #[rustfmt::skip]
     writer.write_record([
         "policy", "operation", "mechanism", "reasons", "arrival_cycle", "latency_cycles", "latency_ns", "energy_nj",
         "channel_bytes", "speedup_same_pair", "energy_ratio_same_pair", "speedup_same_bank", "energy_ratio_same_bank",

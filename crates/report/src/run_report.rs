@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dram_spec::{Clock, Cycles};
-use energy::EnergyReport;
+use energy::{Cause, EnergyReport};
 use memctrl::{Histogram, Stats};
 use serde::Serialize;
 
@@ -83,7 +83,7 @@ pub struct OperationRow {
     /// Above standby.
     pub energy_nj: f64,
     /// The same by cause.
-    pub energy_by_cause_nj: BTreeMap<&'static str, f64>,
+    pub energy_by_cause_nj: BTreeMap<String, f64>,
     /// Over the memory channel.
     pub channel_bytes: u64,
     /// Against the channel copy of the same pair of addresses.
@@ -196,9 +196,9 @@ pub struct RunReport {
     /// Above standby: no background, no refresh, nJ.
     pub energy_operation_nj: f64,
     /// All of `energy_nj`, by cause.
-    pub energy_by_cause_nj: BTreeMap<&'static str, f64>,
-    /// I/O and termination, of `energy_operation_nj`.
-    pub channel_share_of_operation_energy: f64,
+    pub energy_by_cause_nj: BTreeMap<String, f64>,
+    /// I/O and termination, of `energy_operation_nj`; nothing where that is nothing.
+    pub channel_share_of_operation_energy: Option<f64>,
     /// Bytes over the memory channels.
     pub channel_bytes: u64,
     /// Commands by kind.
@@ -266,7 +266,14 @@ impl RunReport {
     }
 }
 
-/// Every cause with its energy, nJ; causes without any are left out.
-pub fn by_cause(energy: &EnergyReport) -> BTreeMap<&'static str, f64> {
-    energy.causes().filter(|(_, energy)| energy.0 != 0.0).map(|(cause, energy)| (cause.name(), energy.nj())).collect()
+/// Every cause that energy was spent on, nJ, by its key: `copy_activation`, `read_io`.
+pub fn by_cause(energy: &EnergyReport) -> BTreeMap<String, f64> {
+    let spent = energy.by_cause().iter().filter(|(_, energy)| energy.0 != 0.0);
+    spent.map(|(cause, energy)| (cause_key(*cause), energy.nj())).collect()
+}
+
+/// A cause as a key of JSON and CSV.
+pub fn cause_key(cause: Cause) -> String {
+    let words = cause.name().replace("I/O", "io").replace(',', "");
+    words.replace([' ', '-'], "_")
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::run_report::{CheckReport, Comparison, OperationRow, RunReport, TraceReport};
+use energy::Cause;
+
+use crate::run_report::{CheckReport, Comparison, OperationRow, RunReport, TraceReport, cause_key};
 use crate::table::{Align, aligned, bytes, grouped};
 
 use Align::{Left, Right};
@@ -19,6 +21,8 @@ pub fn text(reports: &[RunReport]) -> String {
     if reports.iter().any(|report| !report.operations.is_empty()) {
         section(&mut text, "Operations, from first command to last bank ready; energy above standby");
         text += &operations(reports);
+        section(&mut text, "Why");
+        text += &whys(reports);
     }
     section(&mut text, "Policies");
     text += &policies(reports);
@@ -26,7 +30,7 @@ pub fn text(reports: &[RunReport]) -> String {
     text += &energy(reports);
     section(&mut text, "Segments: by which mechanism, and why no better one");
     text += &segments(reports);
-    for trace in first.trace.iter() {
+    if let Some(trace) = &first.trace {
         section(&mut text, "Recorded trace");
         text += &recorded(trace);
     }
@@ -51,6 +55,21 @@ fn section(text: &mut String, title: &str) {
     let _ = write!(text, "\n{title}\n\n");
 }
 
+/// The operations in the order of the scenario, each under every policy in turn; the label stands once.
+fn by_operation(reports: &[RunReport], cells: impl Fn(&OperationRow) -> Vec<String>) -> Vec<Vec<String>> {
+    let count = reports.iter().map(|report| report.operations.len()).max().unwrap_or(0);
+    let mut rows = Vec::new();
+    for index in 0..count {
+        for (report, nth) in reports.iter().zip(0..) {
+            let Some(operation) = report.operations.get(index) else { continue };
+            let label = if nth == 0 { operation.label.clone() } else { String::new() };
+            let start = [label, report.policy.to_string(), operation.mechanism.clone()];
+            rows.push(start.into_iter().chain(cells(operation)).collect());
+        }
+    }
+    rows
+}
+
 fn operations(reports: &[RunReport]) -> String {
     let columns = [
         ("operation", Left),
@@ -58,46 +77,36 @@ fn operations(reports: &[RunReport]) -> String {
         ("mechanism", Left),
         ("clocks", Right),
         ("ns", Right),
-        ("speed-up", Right),
-        ("vs same bank", Right),
+        ("faster", Right),
+        ("(bank)", Right),
         ("nJ", Right),
-        ("less energy", Right),
-        ("vs same bank", Right),
-        ("channel bytes", Right),
-        ("why", Left),
+        ("saves", Right),
+        ("(bank)", Right),
+        ("channel B", Right),
     ];
-    let count = reports.iter().map(|report| report.operations.len()).max().unwrap_or(0);
-    let mut rows = Vec::new();
-    for index in 0..count {
-        for (report, nth) in reports.iter().zip(0..) {
-            let Some(operation) = report.operations.get(index) else { continue };
-            let label = if nth == 0 { operation.label.clone() } else { String::new() };
-            rows.push(operation_cells(label, report.policy, operation));
-        }
-    }
-    aligned(&columns, &rows)
-        + "\nspeed-up, less energy: against the channel copy of the same pair of addresses; vs same bank: against the channel\n\
-           copy of a pair in one bank. Both on an idle memory, and simulated.\n"
-}
-
-fn operation_cells(label: String, policy: &str, operation: &OperationRow) -> Vec<String> {
     let ratio = |against: &Option<Comparison>, of: fn(&Comparison) -> f64| {
         against.as_ref().map_or("-".to_string(), |against| format!("{:.2}x", of(against)))
     };
-    vec![
-        label,
-        policy.to_string(),
-        operation.mechanism.clone(),
-        grouped(operation.latency_cycles),
-        format!("{:.2}", operation.latency_ns),
-        ratio(&operation.against_same_pair, |against| against.speedup),
-        ratio(&operation.against_same_bank, |against| against.speedup),
-        format!("{:.1}", operation.energy_nj),
-        ratio(&operation.against_same_pair, |against| against.energy_ratio),
-        ratio(&operation.against_same_bank, |against| against.energy_ratio),
-        grouped(operation.channel_bytes),
-        operation.reasons.join("; "),
-    ]
+    let rows = by_operation(reports, |operation| {
+        vec![
+            grouped(operation.latency_cycles),
+            format!("{:.2}", operation.latency_ns),
+            ratio(&operation.against_same_pair, |against| against.speedup),
+            ratio(&operation.against_same_bank, |against| against.speedup),
+            format!("{:.1}", operation.energy_nj),
+            ratio(&operation.against_same_pair, |against| against.energy_ratio),
+            ratio(&operation.against_same_bank, |against| against.energy_ratio),
+            grouped(operation.channel_bytes),
+        ]
+    });
+    aligned(&columns, &rows)
+        + "\nfaster, saves: latency and energy of the channel copy of the same pair of addresses, divided by this one's;\n\
+           (bank): the same against the channel copy of a pair in one bank. Both simulated, on an idle memory.\n"
+}
+
+fn whys(reports: &[RunReport]) -> String {
+    let columns = [("operation", Left), ("policy", Left), ("mechanism", Left), ("why", Left)];
+    aligned(&columns, &by_operation(reports, |operation| vec![operation.reasons.join("; ")]))
 }
 
 /// One column a policy, one row a quantity.
@@ -127,7 +136,7 @@ fn policies(reports: &[RunReport]) -> String {
         ("energy above standby, nJ", &|report| format!("{:.1}", report.energy_operation_nj)),
         ("energy, total, nJ", &|report| format!("{:.1}", report.energy_nj)),
         ("channel's share of it above standby", &|report| {
-            format!("{:.1} %", report.channel_share_of_operation_energy * 100.0)
+            report.channel_share_of_operation_energy.map_or("-".to_string(), |share| format!("{:.1} %", share * 100.0))
         }),
         ("channel bytes", &|report| grouped(report.channel_bytes)),
     ];
@@ -136,13 +145,13 @@ fn policies(reports: &[RunReport]) -> String {
 }
 
 fn energy(reports: &[RunReport]) -> String {
-    let causes: BTreeSet<&str> = reports.iter().flat_map(|report| report.energy_by_cause_nj.keys().copied()).collect();
-    let of = |cause: &'static str| {
-        move |report: &RunReport| format!("{:.1}", report.energy_by_cause_nj.get(cause).unwrap_or(&0.0))
+    let spent = |cause: &Cause| reports.iter().any(|report| report.energy_by_cause_nj.contains_key(&cause_key(*cause)));
+    let of = |cause: Cause| {
+        let key = cause_key(cause);
+        move |report: &RunReport| format!("{:.1}", report.energy_by_cause_nj.get(&key).unwrap_or(&0.0))
     };
-    let columns: Vec<_> = causes.into_iter().map(|cause| (cause, of(cause))).collect();
-    let quantities: Vec<_> =
-        columns.iter().map(|(cause, of)| (*cause, of as &dyn Fn(&RunReport) -> String)).collect();
+    let rows: Vec<_> = Cause::ALL.into_iter().filter(spent).map(|cause| (cause.name(), of(cause))).collect();
+    let quantities: Vec<_> = rows.iter().map(|(cause, of)| (*cause, of as &dyn Fn(&RunReport) -> String)).collect();
     by_policy(reports, &quantities)
 }
 

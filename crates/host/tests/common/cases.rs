@@ -12,7 +12,7 @@ use memctrl::refresh::RefreshPolicy;
 use memctrl::{Config, Policy};
 use proptest::prelude::*;
 use proptest::sample::select;
-use rowclone::{FaultyRows, Operation, RowAddress};
+use rowclone::{FaultyRows, Operation};
 
 use super::config;
 
@@ -146,11 +146,7 @@ pub fn arb_case() -> impl Strategy<Value = Case> {
             let map = AddressMap::new(system.geometry, &map).ok()?;
             let faulty: FaultyRows = faulty
                 .into_iter()
-                .map(|(bank, row)| RowAddress {
-                    channel: dram_spec::Channel(0),
-                    bank: dram_spec::BankId { rank: 0, bank },
-                    row: Row(row),
-                })
+                .map(|(bank, row)| (dram_spec::Channel(0), dram_spec::BankId { rank: 0, bank }, Row(row)))
                 .collect();
             let config =
                 Config { staging_lines, refresh: RefreshPolicy { postpone_max }, ..config(system, map, faulty, policy) };

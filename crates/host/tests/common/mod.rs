@@ -83,8 +83,8 @@ pub fn run_with(
     let stats = controller.run(&mut source, &mut log, &AtomicBool::new(false)).unwrap();
     let channels = config.system.geometry.channels();
     let (sequence, memory) = source.finish(&controller, channels);
-    //let found = protocol_check::audit(&config.system, dialect, &log);
-    //assert!(found.is_empty(), "{found:#?}");
+    let found = protocol_check::audit(&config.system, dialect, &log);
+    assert!(found.is_empty(), "{found:#?}");
     let dropped = (0..channels).map(|channel| controller.device(dram_spec::Channel(channel)).dropped()).sum();
     Outcome { log, stats, completions: sequence.into_completions(), memory, dropped }
 }
