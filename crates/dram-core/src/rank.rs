@@ -64,11 +64,22 @@ impl RefreshLedger {
 
     /// How many REF have fallen due by `at` and have not been issued.
     pub fn owed(&self, at: Cycle) -> u64 {
-        if self.on { (self.clock(at).0 / self.interval.0).saturating_sub(self.counted) } else { 0 }
+        if !self.on || at < self.due() {
+            return 0;
+        }
+        (self.clock(at).0 / self.interval.0).saturating_sub(self.counted)
+    }
+
+    /// When the first REF that has not been issued falls due, or fell.
+    fn due(&self) -> Cycle {
+        Cycle((self.counted + 1) * self.interval.0 + self.asleep.0)
     }
 
     /// When the REF after those that are owed or done falls due; never with refresh off.
     pub fn next_due(&self, at: Cycle) -> Option<Cycle> {
+        if self.on && at < self.due() {
+            return Some(self.due());
+        }
         let done = self.counted.max(self.clock(at).0 / self.interval.0);
         self.on.then(|| Cycle((done + 1) * self.interval.0 + self.asleep.0))
     }

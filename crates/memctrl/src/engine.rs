@@ -51,6 +51,8 @@ pub struct Controller {
     planning: VecDeque<(u64, Blocks)>,
     waiting: WaitingLine,
     in_flight: Vec<InFlight>,
+    /// Whether a segment that could not begin before may be able to now: one was planned, a bank came free, a REF went.
+    may_begin_more: bool,
     held: BankSet,
     /// Ranks that a segment waits for which would not end before the next REF must come.
     pressed: BankSet,
@@ -80,6 +82,7 @@ impl Controller {
             planning: VecDeque::new(),
             waiting: WaitingLine::new(),
             in_flight: Vec::new(),
+            may_begin_more: false,
             held: BankSet::default(),
             pressed: BankSet::default(),
             completing: BinaryHeap::new(),
@@ -191,12 +194,16 @@ impl Controller {
             for segment in block.segments(&choices, self.config.staging_lines) {
                 job.planned(&segment);
                 self.waiting.push_back(Waiting::new(id, &segment));
+                self.may_begin_more = true;
             }
         }
     }
 
     /// Begins each segment whose banks are free of others, of earlier claims, and of a refresh that goes first.
     fn begin_segments(&mut self, now: Cycle) {
+        if !std::mem::take(&mut self.may_begin_more) {
+            return;
+        }
         self.pressed = BankSet::default();
         let mut blocked = self.held;
         for (device, channel) in self.devices.iter().zip(0..) {
@@ -220,6 +227,7 @@ impl Controller {
                 self.in_flight.push(waiting.into());
             } else {
                 for stream in &self.waiting[index].streams {
+                    self.look_at[usize::from(stream.channel.0)] = now;
                     stream.banks().for_each(|bank| self.pressed.insert_rank(stream.channel, bank.rank));
                 }
                 blocked.insert_all(&self.pressed);
@@ -252,6 +260,7 @@ impl Controller {
         let mut next = Cycle(u64::MAX);
         if let Some(command) = self.refresh_command(channel, now, &mut next) {
             self.issue(channel, now, &command, sink);
+            self.may_begin_more = true;
             return now + Cycles(1);
         }
         let Some((segment, stream, turn, command)) = self.segment_command(channel, now, &mut next) else { return next };
@@ -349,7 +358,10 @@ impl Controller {
         let job = self.jobs.get_mut(&segment.job);
         match segment.streams[stream].advance(turn) {
             Progress::Row | Progress::Transfer => {}
-            Progress::BankDone(bank) => self.held.remove(Channel(channel as u8), bank),
+            Progress::BankDone(bank) => {
+                self.held.remove(Channel(channel as u8), bank);
+                self.may_begin_more = true;
+            }
             Progress::Read(line) => {
                 let arrives = now + device.timings().read_data();
                 let bytes = device.read_line(line.location.bank, line.location.column);

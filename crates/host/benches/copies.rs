@@ -1,0 +1,82 @@
+//! Copies through the whole controller, without contents: what an operation costs the host machine.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use dram_spec::address::Preset;
+use dram_spec::{
+    AddressMap, CopyActivations, Cycle, Density, Geometry, PhysicalAddress, PrechargePowerDown, RawGeometry, Refresh,
+    SpeedBin, System, Width,
+};
+use host::{Place, Sequence, place};
+use memctrl::refresh::RefreshPolicy;
+use memctrl::{Config, Controller, Policy};
+use rowclone::{FaultyRows, Operation, Planner};
+
+fn paper(policy: Policy) -> Config {
+    let raw = RawGeometry {
+        channels: 1,
+        ranks: 1,
+        density: Density::Gb2,
+        width: Width::X8,
+        row_bytes: 4096,
+        rows_per_subarray: 512,
+    };
+    let geometry = Geometry::try_from(raw).expect("the paper's geometry is legal");
+    let system = System {
+        bin: SpeedBin::named("1066G").expect("it is in the table of bins"),
+        geometry,
+        copy_activations: CopyActivations::Counted,
+        precharge_power_down: PrechargePowerDown::FastExit,
+        refresh: Refresh::NORMAL,
+    };
+    let planner = Planner::new(AddressMap::preset(geometry, Preset::RowInterleaved), FaultyRows::default());
+    Config {
+        system,
+        planner: Arc::new(planner),
+        policy,
+        staging_lines: 64,
+        refresh: RefreshPolicy { postpone_max: 0 },
+        contents: None,
+        defect: None,
+    }
+}
+
+/// So many page copies from sources that lie so, to pages all over the memory, all there at cycle 0.
+fn copies(config: &Config, relation: Place, count: u64) -> Vec<(Operation, Option<Cycle>)> {
+    let pages = (0..count).map(|index| PhysicalAddress((index * 37 % 100_000) * 4096));
+    let copies = pages.filter_map(|dst| {
+        let src = place(&config.planner, relation, dst, 4096).ok()?;
+        Some((Operation::Copy { src, dst, bytes: 4096 }, Some(Cycle::ZERO)))
+    });
+    copies.collect()
+}
+
+fn bench(criterion: &mut Criterion) {
+    let cases = [
+        ("page copies over the channel", Policy::Channel, Place::OtherBank, 2_000),
+        ("page copies by PSM", Policy::Rule, Place::OtherBank, 2_000),
+        ("page copies by 2 x PSM", Policy::Rule, Place::SameBank, 2_000),
+        ("page copies by FPM", Policy::Rule, Place::SameSubarray, 20_000),
+    ];
+    let mut group = criterion.benchmark_group("copies");
+    group.sample_size(10);
+    for (name, policy, relation, count) in cases {
+        let config = paper(policy);
+        let operations = copies(&config, relation, count);
+        group.throughput(Throughput::Elements(operations.len() as u64));
+        group.bench_function(name, |bencher| {
+            let start = || (Controller::new(config.clone()), Sequence::new(operations.iter().copied(), None));
+            let run = |(mut controller, mut source): (Controller, Sequence)| {
+                black_box(controller.run(&mut source, &mut (), &AtomicBool::new(false)))
+            };
+            bencher.iter_batched(start, run, BatchSize::PerIteration);
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, bench);
+criterion_main!(benches);
