@@ -75,6 +75,7 @@ pub mod planted;
 mod refresh;
 mod report;
 mod rule;
+mod verdict;
 mod violation;
 
 pub use checker::{Checker, audit};

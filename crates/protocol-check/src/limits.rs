@@ -121,8 +121,9 @@ mod tests {
 
     fn limits(bin: &str, width: Width, row_bytes: u64) -> Limits {
         let system = planted::system();
-        let geometry =
-            dram_spec::RawGeometry { width, row_bytes, ..system.geometry.raw() }.try_into().expect("a chip of the table");
+        let geometry = dram_spec::RawGeometry { width, row_bytes, ..system.geometry.raw() }
+            .try_into()
+            .expect("a chip of the table");
         Limits::new(&System { bin: SpeedBin::named(bin).unwrap(), geometry, ..system })
     }
 

@@ -34,7 +34,8 @@ impl std::fmt::Debug for Case {
 }
 
 fn arb_system() -> impl Strategy<Value = System> {
-    let organisation = (select(vec![1, 2, 4]), select(vec![1, 2, 4]), select(&Density::ALL[..]), select(&Width::ALL[..]));
+    let organisation =
+        (select(vec![1, 2, 4]), select(vec![1, 2, 4]), select(&Density::ALL[..]), select(&Width::ALL[..]));
     let rows = (any::<bool>(), select(vec![128, 512, 1024]));
     let refresh = select(vec![Refresh::NORMAL, Refresh::Every { t_refi_ps: 3_900_000 }, Refresh::Off]);
     let copies = select(vec![CopyActivations::Counted, CopyActivations::Free]);
@@ -54,7 +55,8 @@ fn arb_system() -> impl Strategy<Value = System> {
 }
 
 fn arb_map() -> impl Strategy<Value = RawAddressMap> {
-    let list = |fields: &[&str]| RawAddressMap { fields: fields.iter().map(|f| (*f).to_string()).collect(), xor: vec![] };
+    let list =
+        |fields: &[&str]| RawAddressMap { fields: fields.iter().map(|f| (*f).to_string()).collect(), xor: vec![] };
     let hashed = RawAddressMap {
         xor: vec![RawXor { field: "bank".into(), bit: 0, address_bits: vec![21, 23] }],
         ..Preset::RowInterleaved.raw()
@@ -148,8 +150,11 @@ pub fn arb_case() -> impl Strategy<Value = Case> {
                 .into_iter()
                 .map(|(bank, row)| (dram_spec::Channel(0), dram_spec::BankId { rank: 0, bank }, Row(row)))
                 .collect();
-            let config =
-                Config { staging_lines, refresh: RefreshPolicy { postpone_max }, ..config(system, map, faulty, policy) };
+            let config = Config {
+                staging_lines,
+                refresh: RefreshPolicy { postpone_max },
+                ..config(system, map, faulty, policy)
+            };
             let mut operations: Vec<_> = drafts.iter().filter_map(|draft| draft.resolve(&config)).collect();
             // Times of arrival never fall along the list.
             let mut floor = Cycle::ZERO;

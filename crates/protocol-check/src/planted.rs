@@ -1,0 +1,262 @@
+//! For every rule, a smallest log that keeps it and one a step away that does not.
+//!
+//! The step is one cycle of the last command where the rule is about a distance, and one command or one number in it
+//! where it is about a state. The bin, the chips and the rest of the log are so chosen that the step breaks that rule and
+//! no other. A rule without its pair does not compile, so whoever wants a planted violation of every kind has it:
+//!
+//! ```
+//! use protocol_check::{Rule, audit, planted};
+//! for rule in Rule::ALL {
+//!     let pair = planted::pair(rule);
+//!     assert!(audit(&pair.system, pair.dialect, &pair.legal).is_empty());
+//!     assert_eq!(audit(&pair.system, pair.dialect, &pair.illegal)[0].rule, rule);
+//! }
+//! ```
+
+use dram_spec::{
+    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CommandSink, CopyActivations, Cycle, Density, Dialect,
+    Geometry, PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, System, Width,
+};
+
+use crate::rule::Rule;
+
+/// Two logs that one rule tells apart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    /// The system that both are for.
+    pub system: System,
+    /// The dialect that both are in.
+    pub dialect: Dialect,
+    /// Keeps every rule.
+    pub legal: CommandLog,
+    /// Breaks the rule, once, and no other.
+    pub illegal: CommandLog,
+}
+
+/// The system of most pairs: one channel of two ranks at DDR3-1066G, 2 Gb x8 chips, rows of 4 KB, refresh off.
+///
+/// Clocks: CL 8, CWL 6, tRCD 8, tRP 8, tRAS 20, tRC 28, tRRD 4, tFAW 20, tCCD 4, tRTP 4, tWR 8, tWTR 4, tXP 4, tXPDLL 13,
+/// tCKE 3, tRFC 86, tXS 91, tREFI 4160.
+pub fn system() -> System {
+    System {
+        bin: bin("1066G"),
+        geometry: geometry(2),
+        copy_activations: CopyActivations::Counted,
+        precharge_power_down: PrechargePowerDown::FastExit,
+        refresh: Refresh::Off,
+    }
+}
+
+fn bin(name: &str) -> &'static SpeedBin {
+    SpeedBin::named(name).expect("the bins of the pairs are bins of the datasheet")
+}
+
+fn geometry(ranks: u64) -> Geometry {
+    let raw = RawGeometry {
+        channels: 1,
+        ranks,
+        density: Density::Gb2,
+        width: Width::X8,
+        row_bytes: 4096,
+        rows_per_subarray: 512,
+    };
+    Geometry::try_from(raw).expect("2 Gb x8 chips take the paper's rows of 4 KB")
+}
+
+const fn in_rank(rank: u8, bank: u8) -> BankId {
+    BankId { rank, bank }
+}
+
+const fn act_row(bank: u8, row: u32) -> Command {
+    Command::Activate { bank: in_rank(0, bank), row: Row(row) }
+}
+
+const fn act(bank: u8) -> Command {
+    act_row(bank, 0)
+}
+
+const fn pre(bank: u8) -> Command {
+    Command::Precharge { bank: in_rank(0, bank) }
+}
+
+const fn read(rank: u8, auto_precharge: AutoPrecharge) -> Command {
+    Command::Read { bank: in_rank(rank, 0), column: Column(0), auto_precharge }
+}
+
+const fn write(rank: u8, auto_precharge: AutoPrecharge) -> Command {
+    Command::Write { bank: in_rank(rank, 0), column: Column(0), auto_precharge }
+}
+
+const fn transfer(src: u8, dst: u8) -> Command {
+    Command::Transfer { src: in_rank(0, src), src_column: Column(0), dst: in_rank(0, dst), dst_column: Column(0) }
+}
+
+const ACT_RANK_1: Command = Command::Activate { bank: in_rank(1, 0), row: Row(0) };
+const RD: Command = read(0, AutoPrecharge::No);
+const RDA: Command = read(0, AutoPrecharge::Yes);
+const WR: Command = write(0, AutoPrecharge::No);
+const WRA: Command = write(0, AutoPrecharge::Yes);
+const REF: Command = Command::Refresh { rank: 0 };
+const PDE: Command = Command::PowerDownEnter { rank: 0 };
+const PDX: Command = Command::PowerDownExit { rank: 0 };
+const SRE: Command = Command::SelfRefreshEnter { rank: 0 };
+const SRX: Command = Command::SelfRefreshExit { rank: 0 };
+
+type Listing = [(u64, Command)];
+
+fn log(listing: &Listing) -> CommandLog {
+    let mut log = CommandLog::default();
+    for (at, command) in listing {
+        log.push(Cycle(*at), Channel(0), command);
+    }
+    log.finish(log.commands.last().map_or(Cycle::ZERO, |issued| issued.at));
+    log
+}
+
+fn differing(legal: &Listing, illegal: &Listing) -> Pair {
+    Pair { system: system(), dialect: Dialect::RowClone, legal: log(legal), illegal: log(illegal) }
+}
+
+fn last_moved(legal: &Listing, shift: i64) -> Pair {
+    let mut illegal = legal.to_vec();
+    if let Some((at, _)) = illegal.last_mut() {
+        *at = at.saturating_add_signed(shift);
+    }
+    differing(legal, &illegal)
+}
+
+/// The last command is as early as it may be, and then one cycle earlier.
+fn early(legal: &Listing) -> Pair {
+    last_moved(legal, -1)
+}
+
+/// The last command is as late as it may be, and then one cycle later.
+fn late(legal: &Listing) -> Pair {
+    last_moved(legal, 1)
+}
+
+impl Pair {
+    fn on(self, change: impl FnOnce(System) -> System) -> Pair {
+        Pair { system: change(self.system), ..self }
+    }
+
+    /// At DDR3-2133N, where tACTPDEN, tPRPDEN and tREFPDEN are two clocks, and so are not hidden behind the bus.
+    fn at_2133(self) -> Pair {
+        self.on(|system| System { bin: bin("2133N"), ..system })
+    }
+
+    fn slow_exit(self) -> Pair {
+        self.on(|system| System { precharge_power_down: PrechargePowerDown::SlowExit, ..system })
+    }
+
+    /// With refresh on, and no second rank that would miss it.
+    fn refreshed(self) -> Pair {
+        self.on(|system| System { refresh: Refresh::NORMAL, geometry: geometry(1), ..system })
+    }
+
+    fn jedec(self) -> Pair {
+        Pair { dialect: Dialect::Jedec, ..self }
+    }
+}
+
+/// The pair of a rule.
+#[rustfmt::skip] // One log a line: read it beside docs/rules.md.
+pub fn pair(rule: Rule) -> Pair {
+    match rule {
+        Rule::TRcd => early(&[(0, act(0)), (8, RD)]),
+        Rule::TRas => early(&[(0, act(0)), (20, pre(0))]),
+        // By way of RDA, whose own 12 clocks are over: after a PRE, tRAS + tRP would be broken with tRC.
+        Rule::TRc => early(&[(0, act(0)), (8, RDA), (28, act(0))]),
+        Rule::TRp => early(&[(0, pre(0)), (8, act(0))]),
+        // tRAS ends at 20.
+        Rule::TRtp => early(&[(0, act(0)), (17, RD), (21, pre(0))]),
+        // 6 + 4 + 8 = 18.
+        Rule::TWr => early(&[(0, act(0)), (8, WR), (26, pre(0))]),
+        // 4 + 8 = 12; tRC ends at 28.
+        Rule::RdaAct => early(&[(0, act(0)), (17, RDA), (29, act(0))]),
+        // 18 + 8 = 26.
+        Rule::WraAct => early(&[(0, act(0)), (8, WRA), (34, act(0))]),
+        Rule::TRrd => early(&[(0, act(0)), (4, act(1))]),
+        Rule::TFaw => early(&[(0, act(0)), (4, act(1)), (8, act(2)), (12, act(3)), (20, act(4))]),
+        Rule::TCcdRd => early(&[(0, act(0)), (8, RD), (12, RD)]),
+        Rule::TCcdWr => early(&[(0, act(0)), (8, WR), (12, WR)]),
+        // 8 + 4 + 2 - 6 = 8.
+        Rule::RdWr => early(&[(0, act(0)), (8, RD), (16, WR)]),
+        // 6 + 4 + 4 = 14.
+        Rule::TWtr => early(&[(0, act(0)), (8, WR), (22, RD)]),
+        // 4 + 2 = 6.
+        Rule::RdRdRank => early(&[(0, act(0)), (1, ACT_RANK_1), (8, RD), (14, read(1, AutoPrecharge::No))]),
+        Rule::WrWrRank => early(&[(0, act(0)), (1, ACT_RANK_1), (8, WR), (14, write(1, AutoPrecharge::No))]),
+        // 8 + 4 + 2 - 6 = 8.
+        Rule::RdWrRank => early(&[(0, act(0)), (1, ACT_RANK_1), (8, RD), (16, write(1, AutoPrecharge::No))]),
+        // 6 + 4 + 2 - 8 = 4.
+        Rule::WrRdRank => early(&[(0, act(0)), (1, ACT_RANK_1), (8, WR), (12, read(1, AutoPrecharge::No))]),
+        Rule::TRpRef => early(&[(0, pre(0)), (8, REF)]),
+        Rule::TRcRef => early(&[(0, act(0)), (8, RDA), (28, REF)]),
+        Rule::RdaRef => early(&[(0, act(0)), (17, RDA), (29, REF)]),
+        Rule::WraRef => early(&[(0, act(0)), (8, WRA), (34, REF)]),
+        // 160 ns.
+        Rule::TRfc => early(&[(0, REF), (86, act(0))]),
+        // 8 + 4 + 1 = 13.
+        Rule::TRdpden => early(&[(0, act(0)), (8, RD), (21, PDE)]),
+        Rule::TWrpden => early(&[(0, act(0)), (8, WR), (26, PDE)]),
+        Rule::TWrapden => early(&[(0, act(0)), (8, WRA), (27, PDE)]),
+        Rule::TActpden => early(&[(0, act(0)), (2, PDE)]).at_2133(),
+        Rule::TPrpden => early(&[(0, pre(0)), (2, PDE)]).at_2133(),
+        Rule::TRefpden => early(&[(0, REF), (2, PDE)]).at_2133(),
+        Rule::TPd => early(&[(0, PDE), (3, PDX)]),
+        Rule::TXp => early(&[(0, PDE), (3, PDX), (7, act(0))]),
+        // tXP and tRCD together take 12 from PDX, one less than tXPDLL.
+        Rule::TXpdll => early(&[(0, PDE), (3, PDX), (7, act(0)), (16, RD)]).slow_exit(),
+        Rule::TCkesr => early(&[(0, SRE), (4, SRX)]),
+        // 170 ns.
+        Rule::TXs => early(&[(0, SRE), (4, SRX), (95, act(0))]),
+        Rule::TXsdll => early(&[(0, SRE), (4, SRX), (95, act(0)), (516, RD)]),
+        Rule::Bus => early(&[(0, pre(0)), (1, pre(1))]),
+        Rule::BusTransfer => early(&[(0, act(0)), (4, act(1)), (12, transfer(0, 1)), (14, pre(2))]),
+        Rule::Fpm => early(&[(0, act_row(0, 0)), (20, act_row(0, 1))]),
+        Rule::TransferTRcd => early(&[(0, act(0)), (4, act(1)), (12, transfer(0, 1))]),
+        Rule::TransferTCcd => early(&[(0, act(0)), (4, act(1)), (12, transfer(0, 1)), (16, transfer(0, 1))]),
+        Rule::TransferTurnaround => early(&[(0, act(0)), (4, act(1)), (12, transfer(0, 1)), (26, transfer(1, 0))]),
+        Rule::RdTransfer => early(&[(0, act(0)), (4, act(1)), (12, RD), (16, transfer(0, 1))]),
+        Rule::TransferWr => early(&[(0, act(0)), (4, act(1)), (12, transfer(0, 1)), (16, WR)]),
+        Rule::WrTransfer => early(&[(0, act(0)), (4, act(1)), (12, WR), (26, transfer(0, 1))]),
+        Rule::TransferRd => early(&[(0, act(0)), (4, act(1)), (12, transfer(0, 1)), (26, RD)]),
+        // tRAS of the source ends at 20.
+        Rule::TransferTRtp => early(&[(0, act(0)), (4, act(1)), (17, transfer(0, 1)), (21, pre(0))]),
+        Rule::TransferTWr => early(&[(0, act(0)), (4, act(1)), (12, transfer(0, 1)), (30, pre(1))]),
+        Rule::TransferPde => early(&[(0, act(0)), (4, act(1)), (12, transfer(0, 1)), (30, PDE)]),
+        // 9 x 4160 = 37,440.
+        Rule::TRasMax => late(&[(0, act(0)), (37_440, pre(0))]),
+        Rule::TPdMax => late(&[(0, PDE), (37_440, PDX)]),
+        // The REF at 0 counts in advance, so that the next is due at 10 x 4160 only.
+        Rule::RefGap => late(&[(0, REF), (37_440, REF)]).refreshed(),
+        // The first REF, due at 4160, is eight intervals late; the second is due at 2 x 4160, and may be as late.
+        Rule::RefPostponed => late(&[(37_440, REF), (41_600, REF)]).refreshed(),
+        Rule::BankClosed => differing(&[(0, act(0)), (8, RD)], &[(8, RD)]),
+        Rule::BankOpen => differing(
+            &[(0, act(0)), (20, pre(0)), (28, act(0))],
+            &[(0, act(0)), (28, act(0))],
+        ).jedec(),
+        Rule::FpmSubarray => differing(
+            &[(0, act_row(0, 0)), (20, act_row(0, 511))],
+            &[(0, act_row(0, 0)), (20, act_row(0, 512))],
+        ),
+        Rule::BanksOpen => differing(
+            &[(0, act(0)), (20, pre(0)), (28, REF)],
+            &[(0, act(0)), (28, REF)],
+        ),
+        Rule::Asleep => differing(&[(0, PDE), (3, PDX), (7, act(0))], &[(0, PDE), (7, act(0))]),
+        Rule::Awake => differing(&[(0, PDE), (3, PDX)], &[(3, PDX)]),
+        Rule::TransferJedec => differing(
+            &[(0, act(0)), (4, act(1)), (12, RD)],
+            &[(0, act(0)), (4, act(1)), (12, transfer(0, 1))],
+        ).jedec(),
+        Rule::TransferBanks => differing(
+            &[(0, act(0)), (4, act(1)), (12, transfer(0, 1))],
+            &[(0, act(0)), (4, act(1)), (12, transfer(0, 0))],
+        ),
+        Rule::Address => differing(&[(0, act_row(0, 65_535))], &[(0, act_row(0, 65_536))]),
+        Rule::Order => differing(&[(10, pre(0)), (11, pre(1))], &[(10, pre(0)), (9, pre(1))]),
+    }
+}

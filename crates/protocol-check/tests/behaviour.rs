@@ -1,0 +1,274 @@
+//! What commands do to the ones after them: copies, dropped activations, auto-precharge, sleep, refresh.
+
+mod common;
+
+use common::{PDE, PDX, PREA, REF, SRE, SRX, act, broken, ending, log, pre, rd, rda, transfer, wr};
+use dram_spec::{
+    AutoPrecharge, BankId, Channel, Column, Command, CommandSink, CopyActivations, Cycle, Dialect, PrechargePowerDown,
+    Refresh, Row, System,
+};
+use protocol_check::{Checker, Report, Rule, audit, planted};
+
+/// The rules that a listing breaks in the `RowClone` dialect on the pairs' system, refresh off.
+fn found(listing: &[(u64, Command)]) -> Vec<Rule> {
+    broken(&planted::system(), Dialect::RowClone, &log(listing.to_vec()))
+}
+
+#[test]
+fn chains_of_copies_are_legal() {
+    assert_eq!(found(&[(0, act(0, 1)), (20, act(0, 2)), (40, act(0, 3)), (60, pre(0)), (68, act(0, 4))]), []);
+    assert_eq!(
+        found(&[(0, act(0, 1)), (20, act(0, 2)), (39, act(0, 3)), (59, pre(0))]),
+        [Rule::Fpm],
+        "the last ACT is the one that counts"
+    );
+    assert_eq!(found(&[(0, act(0, 1)), (20, act(0, 2)), (39, pre(0))]), [Rule::TRas]);
+}
+
+#[test]
+fn a_dropped_activation_changes_nothing_but_the_bus() {
+    // Row 600 is of the second subarray. Were it an activation, tRCD, tRAS, FPM and tRRD would count from 20.
+    let dropped = [(0, act(0, 1)), (20, act(0, 600))];
+    let then = |rest: &[(u64, Command)]| found(&[&dropped, rest].concat());
+    assert_eq!(then(&[(21, rd(0, 0)), (25, pre(0)), (33, act(0, 1))]), [Rule::FpmSubarray]);
+    assert_eq!(then(&[(21, act(0, 2)), (41, pre(0))]), [Rule::FpmSubarray], "row 1 is still open");
+    assert_eq!(then(&[(21, act(1, 0))]), [Rule::FpmSubarray], "tRRD");
+    assert_eq!(then(&[(20, pre(1))]), [Rule::FpmSubarray, Rule::Bus]);
+}
+
+#[test]
+fn no_timing_rule_runs_to_a_dropped_activation_but_those_of_the_bus_and_txp() {
+    assert_eq!(found(&[(0, act(0, 1)), (1, act(0, 600))]), [Rule::FpmSubarray]);
+    assert_eq!(
+        found(&[(0, act(0, 1)), (1, PDE), (4, PDX), (7, act(0, 600))]),
+        [Rule::TXp, Rule::FpmSubarray],
+        "one clock short of tXP"
+    );
+}
+
+#[test]
+fn free_copies_count_neither_as_earlier_nor_as_later_activations() {
+    let listing = [(0, act(0, 1)), (18, act(1, 1)), (20, act(0, 2)), (22, act(2, 1))];
+    let on = |copy_activations| {
+        broken(&System { copy_activations, ..planted::system() }, Dialect::RowClone, &log(listing.to_vec()))
+    };
+    assert_eq!(on(CopyActivations::Counted), [Rule::TRrd, Rule::TRrd]);
+    assert_eq!(on(CopyActivations::Free), []);
+}
+
+#[test]
+fn auto_precharge_closes_the_bank_at_once() {
+    assert_eq!(found(&[(0, act(0, 1)), (8, rda(0, 0)), (12, rd(0, 1))]), [Rule::BankClosed]);
+    assert_eq!(found(&[(0, act(0, 1)), (8, rda(0, 0)), (28, act(0, 600)), (36, rd(0, 0))]), [], "an ordinary ACT");
+    assert_eq!(
+        found(&[(0, act(0, 1)), (17, rda(0, 0)), (20, pre(0)), (29, act(0, 1))]),
+        [],
+        "PRE need not wait for it"
+    );
+}
+
+#[test]
+fn precharge_all_is_a_precharge_of_every_bank_open_or_not() {
+    assert_eq!(found(&[(0, PREA), (7, act(3, 0))]), [Rule::TRp]);
+    assert_eq!(found(&[(0, act(0, 1)), (8, wr(0, 0)), (25, PREA)]), [Rule::TWr]);
+    assert_eq!(found(&[(0, act(0, 1)), (4, act(1, 1)), (23, PREA)]), [Rule::TRas], "of bank 1, once");
+    assert_eq!(found(&[(0, act(0, 1)), (4, act(1, 1)), (24, PREA), (32, REF)]), [], "tRC from the later ACT");
+    assert_eq!(found(&[(0, act(0, 1)), (4, act(1, 1)), (12, transfer(0, 1, 0)), (29, PREA)]), [Rule::TransferTWr]);
+}
+
+#[test]
+fn ranks_share_the_data_pins_but_no_activation_window() {
+    let other = |id: u8, row: u32| Command::Activate { bank: BankId { rank: 1, bank: id }, row: Row(row) };
+    let both: Vec<_> =
+        (0..4u8).flat_map(|id| [(4 * u64::from(id), act(id, 0)), (4 * u64::from(id) + 1, other(id, 0))]).collect();
+    assert_eq!(found(&both), []);
+    let read =
+        Command::Read { bank: BankId { rank: 1, bank: 0 }, column: Column(0), auto_precharge: AutoPrecharge::Yes };
+    assert_eq!(found(&[(0, act(0, 0)), (1, other(0, 0)), (9, read), (14, rda(0, 0))]), [Rule::RdRdRank]);
+    assert_eq!(
+        found(&[(0, act(0, 0)), (1, other(0, 0)), (4, act(1, 0)), (12, transfer(0, 1, 0)), (14, read)]),
+        [],
+        "a TRANSFER does not use them"
+    );
+}
+
+#[test]
+fn reads_wait_for_the_dll_only_after_a_slow_exit_of_a_precharge_power_down() {
+    let on = |precharge_power_down, listing: &[(u64, Command)]| {
+        let system = System { precharge_power_down, ..planted::system() };
+        broken(&system, Dialect::RowClone, &log(listing.to_vec()))
+    };
+    let precharged = [(0, PDE), (3, PDX), (7, act(0, 0)), (15, rd(0, 0))];
+    let active = [(0, act(0, 0)), (1, PDE), (4, PDX), (8, rd(0, 0))];
+    assert_eq!(on(PrechargePowerDown::SlowExit, &precharged), [Rule::TXpdll]);
+    assert_eq!(on(PrechargePowerDown::FastExit, &precharged), []);
+    assert_eq!(on(PrechargePowerDown::SlowExit, &active), []);
+}
+
+#[test]
+fn a_sleeping_rank_hears_its_own_exit_alone() {
+    assert_eq!(found(&[(0, PDE), (9, SRX), (13, PDX)]), [Rule::Awake, Rule::Asleep]);
+    assert_eq!(found(&[(0, SRE), (9, PDX), (13, SRX)]), [Rule::Awake, Rule::Asleep]);
+    assert_eq!(found(&[(0, SRE), (9, PDE), (13, SRX)]), [Rule::Asleep], "still in self-refresh");
+    assert_eq!(found(&[(0, SRE), (4, SRX), (8, SRX)]), [Rule::Awake]);
+}
+
+#[test]
+fn self_refresh_exit_holds_back_every_command_but_reads_by_txs() {
+    let rest = [
+        (act(0, 0), Rule::TXs),
+        (pre(0), Rule::TXs),
+        (PREA, Rule::TXs),
+        (REF, Rule::TXs),
+        (PDE, Rule::TXs),
+        (SRE, Rule::TXs),
+    ];
+    for (command, rule) in rest {
+        assert_eq!(found(&[(0, SRE), (4, SRX), (94, command)]), [rule], "{command}");
+        assert_eq!(found(&[(0, SRE), (4, SRX), (95, command)]), [], "{command}");
+    }
+}
+
+/// tREFI at 1066: 4160 clocks; nine of them: 37,440.
+fn refreshed(end: u64, listing: &[(u64, Command)]) -> Vec<Rule> {
+    let geometry = planted::pair(Rule::RefGap).system.geometry;
+    let system = System { refresh: Refresh::NORMAL, geometry, ..planted::system() };
+    broken(&system, Dialect::RowClone, &ending(end, listing))
+}
+
+#[test]
+fn a_run_ends_with_what_is_still_running() {
+    assert_eq!(refreshed(37_440, &[]), []);
+    assert_eq!(refreshed(37_441, &[]), [Rule::RefGap, Rule::RefPostponed]);
+    assert_eq!(refreshed(37_441, &[(37_440, REF)]), []);
+    let off = |end, listing: &[(u64, Command)]| broken(&planted::system(), Dialect::RowClone, &ending(end, listing));
+    assert_eq!(off(37_440, &[(0, act(0, 0)), (0, PDE)]), [Rule::Bus, Rule::TActpden]);
+    assert_eq!(off(37_440, &[(0, act(0, 0)), (1, act(1, 0))]), [Rule::TRrd]);
+    assert_eq!(off(37_441, &[(0, act(0, 0)), (4, act(1, 0))]), [Rule::TRasMax]);
+    assert_eq!(off(37_445, &[(0, act(0, 0)), (4, act(1, 0))]), [Rule::TRasMax, Rule::TRasMax]);
+    assert_eq!(off(37_441, &[(0, PDE)]), [Rule::TPdMax]);
+    assert_eq!(off(u64::MAX, &[(0, SRE)]), [], "self-refresh has no maximum");
+}
+
+#[test]
+fn a_copy_activation_opens_the_bank_anew() {
+    assert_eq!(found(&[(0, act(0, 0)), (37_440, act(0, 1)), (74_880, pre(0))]), []);
+    assert_eq!(found(&[(0, act(0, 0)), (37_440, act(0, 1)), (74_881, rda(0, 0))]), [Rule::TRasMax]);
+}
+
+#[test]
+fn the_refresh_clock_stands_still_in_self_refresh() {
+    let asleep = [(30_000, SRE), (130_000, SRX)];
+    assert_eq!(refreshed(137_440, &[&asleep[..], &[(137_440, REF)]].concat()), []);
+    assert_eq!(
+        refreshed(137_441, &[&asleep[..], &[(137_441, REF)]].concat()),
+        [Rule::RefGap, Rule::RefPostponed],
+        "30,000 before, 7,441 after"
+    );
+    assert_eq!(refreshed(1 << 40, &asleep[..1]), [], "and until the end");
+}
+
+/// Eight in advance count: after eight REFs at once and a ninth that does not, the next is due by 17 intervals.
+#[test]
+fn no_more_than_eight_refreshes_count_in_advance() {
+    let advance = |refs: u64| (0..refs).map(|i| (86 * i, REF)).collect::<Vec<_>>();
+    // A REF a while later keeps REF-gap out of it, and counts: n = 9 against 8 + 8.
+    for refs in [8, 9] {
+        let mut listing = advance(refs);
+        listing.push((8 * 4160 + 100, REF));
+        assert_eq!(refreshed(17 * 4160, &listing), []);
+        assert_eq!(refreshed(17 * 4160 + 101, &listing), [Rule::RefGap], "{refs}: due by 18 intervals");
+        listing.push((17 * 4160, REF));
+        listing.push((19 * 4160, REF));
+        assert_eq!(refreshed(20 * 4160, &listing), [], "{refs}: 11 counted");
+        listing.pop();
+        assert_eq!(refreshed(19 * 4160 + 1, &listing), [Rule::RefPostponed], "{refs}: 10 counted, due by 19");
+    }
+}
+
+#[test]
+fn what_does_not_exist_only_keeps_the_bus_busy() {
+    let absent = BankId { rank: 9, bank: 0 };
+    let listing = [(0, Command::Precharge { bank: absent }), (0, act(0, 0))];
+    assert_eq!(found(&listing), [Rule::Address, Rule::Bus]);
+    assert_eq!(found(&[(0, Command::PrechargeAll { rank: 2 }), (1, REF)]), [Rule::Address]);
+    assert_eq!(found(&[(0, act(8, 0)), (1, act(0, 0))]), [Rule::Address], "no tRRD");
+    let mut checker = Checker::new(&planted::system(), Dialect::RowClone);
+    checker.push(Cycle(5), Channel(1), &REF);
+    checker.push(Cycle(5), Channel(0), &REF);
+    assert_eq!((checker.total(), checker.count(Rule::Address)), (1, 1));
+}
+
+#[test]
+fn a_column_that_does_not_exist_is_judged_like_one_that_does() {
+    assert_eq!(found(&[(0, act(0, 0)), (8, rd(0, 64)), (11, rd(0, 0))]), [Rule::Address, Rule::TCcdRd]);
+    assert_eq!(found(&[(0, act(0, 65_536)), (8, rd(0, 0))]), [Rule::Address]);
+}
+
+#[test]
+fn time_goes_on_from_a_command_that_is_out_of_order() {
+    let system = planted::system();
+    let listing = [(1000, act(0, 0)), (100, act(1, 0)), (104, act(2, 0)), (107, act(3, 0))];
+    let log = ending(107, &listing);
+    let found = audit(&system, Dialect::RowClone, &log);
+    assert_eq!(found.iter().map(|violation| violation.rule).collect::<Vec<_>>(), [Rule::Order, Rule::TRrd]);
+    assert_eq!(found[0].clocks_short, Some(900));
+}
+
+#[test]
+fn violations_are_counted_beyond_those_kept() {
+    let mut checker = Checker::new(&planted::system(), Dialect::RowClone);
+    for _ in 0..5000 {
+        checker.push(Cycle(7), Channel(0), &rd(0, 0));
+    }
+    let report = checker.into_report();
+    assert_eq!(report.violations().len(), Report::KEPT);
+    assert_eq!(report.count(Rule::BankClosed), 5000);
+    assert_eq!(report.counts().collect::<Vec<_>>(), [(Rule::Bus, 4999), (Rule::BankClosed, 5000)]);
+    assert_eq!(report.total(), 9999, "a RD of a closed bank leaves nothing for tCCD");
+    assert!(!report.is_clean());
+}
+
+#[test]
+fn only_the_first_end_of_a_run_counts() {
+    let mut checker = Checker::new(&planted::system(), Dialect::RowClone);
+    checker.push(Cycle(0), Channel(0), &PDE);
+    assert_eq!(checker.total(), 0, "not before the end");
+    checker.finish(Cycle(50_000));
+    checker.finish(Cycle(60_000));
+    assert_eq!(checker.total(), 1);
+}
+
+#[test]
+fn violations_read_like_a_listing() {
+    let check = |log, expected: &[&str]| {
+        let system = System { refresh: Refresh::NORMAL, ..planted::pair(Rule::RefGap).system };
+        let lines: Vec<_> = audit(&system, Dialect::RowClone, &log).iter().map(ToString::to_string).collect();
+        assert_eq!(lines, expected);
+    };
+    check(
+        log(vec![(10, act(3, 9)), (17, rd(3, 4))]),
+        &["cycle 17, channel 0: RD r0 b3 col 4 breaks tRCD: 7 clocks after ACT r0 b3 row 9 at cycle 10, needs 8 \
+           (1 short) [JESD79-3: ACT to RD, WR]"],
+    );
+    check(
+        log(vec![(10, act(3, 9)), (30, act(3, 512))]),
+        &["cycle 30, channel 0: ACT r0 b3 row 512 breaks FPM-subarray: after ACT r0 b3 row 9 at cycle 10 \
+           [RowClone: the activation is dropped: a copy activation of a row of another subarray]"],
+    );
+    check(
+        log(vec![(5, rd(3, 0))]),
+        &["cycle 5, channel 0: RD r0 b3 col 0 breaks bank-closed \
+           [JESD79-3: RD, WR or TRANSFER to a bank without an open row]"],
+    );
+    check(
+        ending(37_442, &[]),
+        &[
+            "cycle 37442, channel 0: the end of the run breaks REF-gap in rank 0: 37442 clocks of the refresh clock \
+             after cycle 0, at most 37440 (2 over) [JESD79-3: time without a REF, self-refresh left out]",
+            "cycle 37442, channel 0: the end of the run breaks REF-postponed in rank 0: 37442 clocks of the refresh \
+             clock after cycle 0, at most 37440 (2 over) \
+             [JESD79-3: a REF more than eight intervals late, self-refresh left out]",
+        ],
+    );
+}

@@ -1,0 +1,72 @@
+//! Commands of rank 0 in short, and logs of them.
+
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use dram_spec::{
+    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CommandSink, Cycle, Dialect, Row, System,
+};
+use protocol_check::{Rule, audit};
+
+pub const fn bank(bank: u8) -> BankId {
+    BankId { rank: 0, bank }
+}
+
+pub const fn act(id: u8, row: u32) -> Command {
+    Command::Activate { bank: bank(id), row: Row(row) }
+}
+
+pub const fn pre(id: u8) -> Command {
+    Command::Precharge { bank: bank(id) }
+}
+
+pub const PREA: Command = Command::PrechargeAll { rank: 0 };
+pub const REF: Command = Command::Refresh { rank: 0 };
+pub const PDE: Command = Command::PowerDownEnter { rank: 0 };
+pub const PDX: Command = Command::PowerDownExit { rank: 0 };
+pub const SRE: Command = Command::SelfRefreshEnter { rank: 0 };
+pub const SRX: Command = Command::SelfRefreshExit { rank: 0 };
+
+pub const fn rd(id: u8, column: u16) -> Command {
+    Command::Read { bank: bank(id), column: Column(column), auto_precharge: AutoPrecharge::No }
+}
+
+pub const fn rda(id: u8, column: u16) -> Command {
+    Command::Read { bank: bank(id), column: Column(column), auto_precharge: AutoPrecharge::Yes }
+}
+
+pub const fn wr(id: u8, column: u16) -> Command {
+    Command::Write { bank: bank(id), column: Column(column), auto_precharge: AutoPrecharge::No }
+}
+
+pub const fn transfer(src: u8, dst: u8, column: u16) -> Command {
+    Command::Transfer { src: bank(src), src_column: Column(column), dst: bank(dst), dst_column: Column(column) }
+}
+
+/// The commands in the order of their instants, as a log that ends with the last of them.
+pub fn log(mut listing: Vec<(u64, Command)>) -> CommandLog {
+    listing.sort_by_key(|&(at, _)| at);
+    ending(listing.last().map_or(0, |&(at, _)| at), &listing)
+}
+
+/// The commands in the order given, as a log that ends at `end`.
+pub fn ending(end: u64, listing: &[(u64, Command)]) -> CommandLog {
+    let mut log = CommandLog::default();
+    for (at, command) in listing {
+        log.push(Cycle(*at), Channel(0), command);
+    }
+    log.finish(Cycle(end));
+    log
+}
+
+/// The rules that a log breaks, one for each violation, in the order found.
+pub fn broken(system: &System, dialect: Dialect, log: &CommandLog) -> Vec<Rule> {
+    audit(system, dialect, log).iter().map(|violation| violation.rule).collect()
+}
+
+/// The same, each rule once.
+pub fn rules(system: &System, dialect: Dialect, log: &CommandLog) -> Vec<Rule> {
+    let mut rules = broken(system, dialect, log);
+    rules.sort_unstable();
+    rules.dedup();
+    rules
+}

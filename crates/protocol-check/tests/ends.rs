@@ -1,0 +1,151 @@
+//! A rule that binds several commands binds each of them: all other ends than those of the planted pairs.
+
+mod common;
+
+use common::{PDE, PDX, PREA, REF, SRE, SRX, act, broken, log, pre, rd, rda, transfer, wr};
+use dram_spec::{AutoPrecharge, BankId, Column, Command, Dialect, PrechargePowerDown, Row, SpeedBin, System};
+use protocol_check::{Rule, planted};
+
+const fn wra(id: u8, column: u16) -> Command {
+    Command::Write { bank: BankId { rank: 0, bank: id }, column: Column(column), auto_precharge: AutoPrecharge::Yes }
+}
+
+/// Each listing is legal, and with its last command one clock earlier breaks the rule alone.
+fn check(system: &System, cases: &[(Rule, &[(u64, Command)])]) {
+    for &(rule, listing) in cases {
+        let mut listing = listing.to_vec();
+        assert_eq!(broken(system, Dialect::RowClone, &log(listing.clone())), [], "{rule} {listing:?}");
+        listing.last_mut().unwrap().0 -= 1;
+        assert_eq!(broken(system, Dialect::RowClone, &log(listing.clone())), [rule], "{rule} {listing:?}");
+    }
+}
+
+#[test]
+#[rustfmt::skip] // One log a line.
+fn every_end_of_a_bank_rule_is_bound() {
+    check(&planted::system(), &[
+        (Rule::TRcd, &[(0, act(0, 0)), (8, rda(0, 0))]),
+        (Rule::TRcd, &[(0, act(0, 0)), (8, wr(0, 0))]),
+        (Rule::TRcd, &[(0, act(0, 0)), (8, wra(0, 0))]),
+        (Rule::TRcd, &[(0, act(0, 0)), (20, act(0, 1)), (28, rd(0, 0))]),
+        (Rule::TRas, &[(0, act(0, 0)), (20, act(0, 1)), (40, pre(0))]),
+        (Rule::TRas, &[(0, act(0, 0)), (20, PREA)]),
+        (Rule::TRc, &[(0, act(0, 0)), (20, act(0, 1)), (28, rda(0, 0)), (48, act(0, 0))]),
+        (Rule::TRp, &[(0, PREA), (8, act(7, 0))]),
+        (Rule::TRp, &[(0, act(0, 0)), (20, pre(0)), (24, pre(0)), (32, act(0, 0))]),
+        (Rule::TRtp, &[(0, act(0, 0)), (17, rd(0, 0)), (21, PREA)]),
+        (Rule::TWr, &[(0, act(0, 0)), (8, wr(0, 0)), (26, PREA)]),
+        (Rule::Fpm, &[(0, act(0, 0)), (20, act(0, 1)), (40, act(0, 0))]),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip] // One log a line.
+fn every_end_of_a_rank_rule_is_bound() {
+    check(&planted::system(), &[
+        // A copy activation of bank 0 at 20, as an earlier and as a later one.
+        (Rule::TRrd, &[(0, act(0, 0)), (20, act(0, 1)), (24, act(1, 0))]),
+        (Rule::TRrd, &[(0, act(1, 0)), (6, act(0, 0)), (25, act(2, 0)), (29, act(0, 1))]),
+        (Rule::TFaw, &[(0, act(0, 0)), (20, act(0, 1)), (24, act(1, 0)), (28, act(2, 0)), (32, act(3, 0)), (40, act(4, 0))]),
+        (Rule::TCcdRd, &[(0, act(0, 0)), (4, act(1, 0)), (12, rda(0, 0)), (16, rd(1, 0))]),
+        (Rule::TCcdRd, &[(0, act(0, 0)), (4, act(1, 0)), (12, rd(0, 0)), (16, rda(1, 0))]),
+        (Rule::TCcdWr, &[(0, act(0, 0)), (4, act(1, 0)), (12, wra(0, 0)), (16, wra(1, 0))]),
+        (Rule::RdWr, &[(0, act(0, 0)), (4, act(1, 0)), (12, rda(0, 0)), (20, wra(1, 0))]),
+        (Rule::TWtr, &[(0, act(0, 0)), (4, act(1, 0)), (12, wra(0, 0)), (26, rda(1, 0))]),
+        (Rule::TRpRef, &[(0, PREA), (8, REF)]),
+        (Rule::TRpRef, &[(0, PREA), (8, SRE)]),
+        (Rule::TRpRef, &[(0, pre(5)), (8, SRE)]),
+        (Rule::TRcRef, &[(0, act(0, 0)), (8, rda(0, 0)), (28, SRE)]),
+        (Rule::RdaRef, &[(0, act(0, 0)), (17, rda(0, 0)), (29, SRE)]),
+        (Rule::WraRef, &[(0, act(0, 0)), (8, wra(0, 0)), (34, SRE)]),
+        (Rule::TRfc, &[(0, REF), (86, REF)]),
+        (Rule::TRfc, &[(0, REF), (86, SRE)]),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip] // One log a line.
+fn every_end_of_a_sleep_rule_is_bound() {
+    check(&planted::system(), &[
+        (Rule::TRdpden, &[(0, act(0, 0)), (8, rda(0, 0)), (21, PDE)]),
+        (Rule::TXsdll, &[(0, SRE), (4, SRX), (95, act(0, 0)), (516, wr(0, 0))]),
+    ]);
+    let slow = System { precharge_power_down: PrechargePowerDown::SlowExit, ..planted::system() };
+    check(&slow, &[(Rule::TXpdll, &[(0, PDE), (3, PDX), (7, act(0, 0)), (16, wra(0, 0))])]);
+    // tPDEN is two clocks here.
+    let fast = System { bin: SpeedBin::named("2133N").unwrap(), ..planted::system() };
+    check(&fast, &[
+        (Rule::TActpden, &[(0, act(0, 0)), (36, act(0, 1)), (38, PDE)]),
+        (Rule::TPrpden, &[(0, PREA), (2, PDE)]),
+    ]);
+}
+
+#[test]
+fn txp_holds_back_every_command() {
+    // Two open banks since long ago.
+    let asleep = [(0, act(0, 0)), (4, act(1, 0)), (500, PDE), (503, PDX)];
+    for command in [
+        act(2, 0),
+        act(0, 1),
+        act(0, 512),
+        pre(0),
+        PREA,
+        rd(0, 0),
+        rda(0, 0),
+        wr(0, 0),
+        wra(0, 0),
+        transfer(0, 1, 0),
+        PDE,
+    ] {
+        let at = |at| broken(&planted::system(), Dialect::RowClone, &log([&asleep[..], &[(at, command)]].concat()));
+        let besides = if command == act(0, 512) { vec![Rule::FpmSubarray] } else { vec![] };
+        assert_eq!(at(507), besides, "{command}");
+        assert_eq!(at(506), [vec![Rule::TXp], besides].concat(), "{command}");
+    }
+    for command in [REF, SRE] {
+        check(&planted::system(), &[(Rule::TXp, &[(0, PDE), (3, PDX), (7, command)])]);
+    }
+}
+
+#[test]
+#[rustfmt::skip] // One log a line.
+fn every_end_of_a_transfer_rule_is_bound() {
+    let open = [(0, act(0, 0)), (4, act(1, 0)), (8, act(2, 0))];
+    let check = |rule, rest: &[(u64, Command)]| check(&planted::system(), &[(rule, &[&open[..], rest].concat())]);
+    check(Rule::TransferTRcd, &[(16, transfer(2, 0, 0))]);
+    check(Rule::TransferTRcd, &[(16, transfer(0, 2, 0))]);
+    check(Rule::TransferTCcd, &[(16, transfer(0, 1, 0)), (20, transfer(2, 0, 0))]);
+    check(Rule::TransferTurnaround, &[(16, transfer(0, 1, 0)), (20, transfer(0, 2, 0)), (34, transfer(2, 1, 0))]);
+    check(Rule::RdTransfer, &[(16, rda(2, 0)), (20, transfer(0, 1, 0))]);
+    check(Rule::TransferWr, &[(16, transfer(0, 1, 0)), (20, wra(2, 0))]);
+    check(Rule::WrTransfer, &[(16, wra(2, 0)), (30, transfer(0, 1, 0))]);
+    check(Rule::TransferRd, &[(16, transfer(0, 1, 0)), (30, rda(2, 0))]);
+    check(Rule::TransferTWr, &[(16, transfer(0, 1, 0)), (34, PREA)]);
+    check(Rule::TransferTRtp, &[(16, transfer(0, 1, 0)), (24, transfer(0, 2, 0)), (28, pre(0))]);
+}
+
+#[test]
+fn a_transfer_binds_each_of_its_banks_by_its_own_recovery() {
+    let listing = [(0, act(0, 0)), (4, act(1, 0)), (24, transfer(0, 1, 0))];
+    let then = |rest| broken(&planted::system(), Dialect::RowClone, &log([&listing[..], &[rest]].concat()));
+    assert_eq!(then((28, pre(0))), []);
+    assert_eq!(then((28, pre(1))), [Rule::TransferTWr]);
+    assert_eq!(then((26, pre(2))), [], "a bank that takes no part");
+}
+
+#[test]
+fn every_pair_of_ranks_switches_the_data_pins() {
+    let raw = dram_spec::RawGeometry { ranks: 4, ..planted::system().geometry.raw() };
+    let system = System { geometry: raw.try_into().unwrap(), ..planted::system() };
+    let open = |rank| Command::Activate { bank: BankId { rank, bank: 0 }, row: Row(0) };
+    let read =
+        |rank| Command::Read { bank: BankId { rank, bank: 0 }, column: Column(0), auto_precharge: AutoPrecharge::Yes };
+    let all: Vec<_> = (0..4u8).map(|rank| (u64::from(rank), open(rank))).collect();
+    for from in 0..4 {
+        for to in (0..4).filter(|&to| to != from) {
+            let at = |at| log([&all[..], &[(20, read(from)), (at, read(to))]].concat());
+            assert_eq!(broken(&system, Dialect::RowClone, &at(26)), []);
+            assert_eq!(broken(&system, Dialect::RowClone, &at(25)), [Rule::RdRdRank], "{from} {to}");
+        }
+    }
+}
