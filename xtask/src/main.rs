@@ -8,22 +8,10 @@ type Step = (&'static str, &'static [&'static str], &'static [(&'static str, &'s
 /// What CI runs.
 const CHECK: &[Step] = &[
     ("formatting", &["cargo", "fmt", "--all", "--check"], &[]),
-    (
-        "lints",
-        &["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
-        &[],
-    ),
+    ("lints", &["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"], &[]),
     ("tests, as the README runs them", &["cargo", "test", "--workspace"], &[]),
-    (
-        "documentation",
-        &["cargo", "doc", "--workspace", "--no-deps", "--locked"],
-        &[("RUSTDOCFLAGS", "-D warnings")],
-    ),
-    (
-        "the README's run",
-        &["cargo", "run", "--release", "--", "run", "traces/page-copy.toml"],
-        &[],
-    ),
+    ("documentation", &["cargo", "doc", "--workspace", "--no-deps", "--locked"], &[("RUSTDOCFLAGS", "-D warnings")]),
+    ("the README's run", &["cargo", "run", "--release", "--", "run", "traces/page-copy.toml"], &[]),
 ];
 
 /// What is too slow for CI.

@@ -1,1 +1,58 @@
 //! Knows file names, TOML, threads and the terminal.
+//!
+//! [`main()`] is the whole program `rowclone-sim`. Data go to standard output, messages to standard error; it ends with 0
+//! for a clean result, 1 for a finding (a log that breaks a rule), and 2 where the input or the output was at fault.
+
+pub mod args;
+pub mod commands;
+pub mod error;
+pub mod experiment;
+pub mod input;
+pub mod interrupt;
+pub mod output;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+pub use error::CliError;
+
+/// Input or output was at fault, or the run was interrupted.
+const AT_FAULT: u8 = 2;
+
+/// Runs the program with these arguments, of which the first is its name.
+pub fn main<I, T>(args: I) -> ExitCode
+where
+    I: IntoIterator<Item = T>,
+    T: Into<OsString> + Clone,
+{
+    let outcome = match args::Cli::try_parse_from(args) {
+        Ok(cli) => commands::dispatch(&cli.command),
+        Err(error) => answer(&error),
+    };
+    outcome.unwrap_or_else(|error| report(&error))
+}
+
+/// Says what clap has to say: help and version are data, the rest are messages.
+fn answer(error: &clap::Error) -> Result<ExitCode, CliError> {
+    error.print().map_err(|source| output::stdout_error(&source))?;
+    std::io::stdout().flush().map_err(|source| output::stdout_error(&source))?;
+    Ok(if error.use_stderr() { ExitCode::from(AT_FAULT) } else { ExitCode::SUCCESS })
+}
+
+/// Says on standard error what went wrong. Nobody is left to be told where that fails too.
+fn report(error: &CliError) -> ExitCode {
+    match error {
+        CliError::ClosedPipe => ExitCode::SUCCESS,
+        CliError::Refused { message, help } => {
+            let mut stderr = std::io::stderr().lock();
+            let _ = writeln!(stderr, "error: {message}");
+            if let Some(help) = help {
+                let _ = writeln!(stderr, "help: {help}");
+            }
+            ExitCode::from(AT_FAULT)
+        }
+    }
+}

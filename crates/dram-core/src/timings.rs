@@ -29,7 +29,9 @@ pub enum P {
     Ckesr,
     Xs,
     Dllk,
-    Pden,
+    ActPden,
+    PrPden,
+    RefPden,
     /// One clock.
     Clock,
 }
@@ -37,9 +39,10 @@ pub enum P {
 impl P {
     /// All of them, in order.
     #[rustfmt::skip]
-    pub const ALL: [P; 24] = [
+    pub const ALL: [P; 26] = [
         P::Rcd, P::Rp, P::Ras, P::Rc, P::Rrd, P::Faw, P::Cl, P::Cwl, P::Burst, P::Ccd, P::Wr, P::Wtr, P::Rtp, P::Rtrs, P::Rfc,
-        P::Refi, P::Xp, P::Xpdll, P::Cke, P::Ckesr, P::Xs, P::Dllk, P::Pden, P::Clock,
+        P::Refi, P::Xp, P::Xpdll, P::Cke, P::Ckesr, P::Xs, P::Dllk, P::ActPden, P::PrPden,
+        P::RefPden, P::Clock,
     ];
 
     /// As the standard spells it.
@@ -67,7 +70,9 @@ impl P {
             P::Ckesr => "tCKESR",
             P::Xs => "tXS",
             P::Dllk => "tDLLK",
-            P::Pden => "tACTPDEN",
+            P::ActPden => "tACTPDEN",
+            P::PrPden => "tPRPDEN",
+            P::RefPden => "tREFPDEN",
             P::Clock => "1 nCK",
         }
     }
@@ -126,7 +131,7 @@ fn resolve(parameter: P, system: &System) -> Cycles {
         P::Ckesr => bin.n_ckesr(),
         P::Xs => n(system.geometry.density().t_xs()),
         P::Dllk => n(bin.t_dllk),
-        P::Pden => n(bin.t_pden),
+        P::ActPden | P::PrPden | P::RefPden => n(bin.t_pden),
         P::Clock => Cycles(1),
     }
 }

@@ -1,4 +1,5 @@
 //! The data path against a plain map of rows, under any legal commands; and the map notices each defect.
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,8 +7,8 @@ use std::sync::Arc;
 use dram_core::{Background, Cells, Defect, Device, Effect, Line};
 use dram_spec::geometry::PAPER_ROW_BYTES;
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Column, Command, CopyActivations, Density, Geometry, PrechargePowerDown, RawGeometry,
-    Refresh, Row, SpeedBin, System, Width,
+    AutoPrecharge, BankId, Channel, Column, Command, CopyActivations, Density, Geometry, PrechargePowerDown,
+    RawGeometry, Refresh, Row, SpeedBin, System, Width,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;

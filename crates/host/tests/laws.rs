@@ -103,14 +103,14 @@ proptest! {
         let refreshed = commands.iter().any(|issued| matches!(issued.command, Command::Refresh { .. }));
         prop_assume!(!refreshed && commands.len() < 400);
         // Commands at one cycle on two channels are independent; a channel's first may have nothing before it.
-        for index in 1..commands.len() {
+        for (index, issued) in commands.iter().enumerate().skip(1) {
             let mut hasty = outcome.log.clone();
-            if hasty.commands[index].at.0 == 0 {
+            if issued.at.0 == 0 {
                 continue;
             }
             hasty.commands[index].at.0 -= 1;
             let found = protocol_check::audit(&case.config.system, dialect(&case), &hasty);
-            prop_assert!(!found.is_empty(), "{:?} has slack", commands[index]);
+            prop_assert!(!found.is_empty(), "{issued:?} has slack");
         }
     }
 }

@@ -41,7 +41,8 @@ fn clocks_a_copy(copy_activations: CopyActivations) -> f64 {
             let bank = dram_spec::BankId { rank: 0, bank: (index % 8) as u8 };
             let at = |row| {
                 let (channel, column) = (dram_spec::Channel(0), dram_spec::Column(0));
-                map.address(dram_spec::Location { channel, bank, row: dram_spec::Row(row), column, offset: 0 }).unwrap()
+                map.address(dram_spec::Location { channel, bank, row: dram_spec::Row(row), column, offset: 0 })
+                    .expect("the row exists")
             };
             let row = index / 8 * 2;
             (Operation::Copy { src: at(row), dst: at(row + 1), bytes: 4096 }, Some(Cycle::ZERO))

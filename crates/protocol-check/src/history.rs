@@ -66,6 +66,10 @@ pub(crate) enum Sleep {
 pub(crate) struct Rank {
     pub(crate) banks: Vec<Bank>,
     pub(crate) past: Past,
+    /// RD or RDA.
+    pub(crate) read: Option<Issued>,
+    /// WR or WRA.
+    pub(crate) write: Option<Issued>,
     /// The latest four activations that count in tRRD and tFAW; `newest` is the place of the latest.
     pub(crate) window: [Option<Issued>; 4],
     pub(crate) newest: usize,
@@ -117,16 +121,22 @@ impl Rank {
                 self.past.pre = now;
             }
             Command::Read { bank, auto_precharge, .. } => {
-                self.access(bank, auto_precharge, |past| match auto_precharge {
+                let note = |past: &mut Past| match auto_precharge {
                     AutoPrecharge::No => past.rd = now,
                     AutoPrecharge::Yes => past.rda = now,
-                })
+                };
+                if self.access(bank, auto_precharge, note) {
+                    self.read = now;
+                }
             }
             Command::Write { bank, auto_precharge, .. } => {
-                self.access(bank, auto_precharge, |past| match auto_precharge {
+                let note = |past: &mut Past| match auto_precharge {
                     AutoPrecharge::No => past.wr = now,
                     AutoPrecharge::Yes => past.wra = now,
-                })
+                };
+                if self.access(bank, auto_precharge, note) {
+                    self.write = now;
+                }
             }
             Command::Transfer { src, dst, .. } => self.transfer(issued, src, dst),
             Command::Refresh { .. } => {
@@ -155,14 +165,15 @@ impl Rank {
         }
     }
 
-    /// A column access: nothing where the bank is closed.
-    fn access(&mut self, id: BankId, auto_precharge: AutoPrecharge, note: impl Fn(&mut Past)) {
-        let Some(bank) = self.bank_mut(id).filter(|bank| bank.open_row.is_some()) else { return };
+    /// A column access, and whether it found its bank open: nothing comes of it where the bank is closed.
+    fn access(&mut self, id: BankId, auto_precharge: AutoPrecharge, note: impl Fn(&mut Past)) -> bool {
+        let Some(bank) = self.bank_mut(id).filter(|bank| bank.open_row.is_some()) else { return false };
         note(&mut bank.past);
         if auto_precharge == AutoPrecharge::Yes {
             bank.open_row = None;
         }
         note(&mut self.past);
+        true
     }
 
     /// A TRANSFER: nothing where a bank is closed, or the two are not two of this rank.

@@ -88,11 +88,17 @@ impl Lookback<'_> {
         }
     }
 
-    /// The nearest of some commands, those that lie ahead left out.
-    pub(crate) fn nearest(&self, commands: impl IntoIterator<Item = Option<Issued>>) -> Option<Issued> {
-        commands.into_iter().flatten().filter(|issued| issued.at <= self.at).max_by_key(|issued| issued.at)
+    /// The nearer of two commands, what lies ahead left out.
+    pub(crate) fn nearest(&self, commands: [Option<Issued>; 2]) -> Option<Issued> {
+        let [one, other] = commands.map(|command| command.filter(|issued| issued.at <= self.at));
+        match (one, other) {
+            (Some(a), Some(b)) if a.at >= b.at => one,
+            (_, Some(_)) => other,
+            (_, None) => one,
+        }
     }
 
+    #[cold]
     fn charge(&mut self, rule: Rule, earlier: Option<Issued>, bound: Option<Cycles>, clocks_short: Option<u64>) {
         let Lookback { at, channel, rank, command, .. } = *self;
         self.report.add(Violation { rule, at, channel, rank, command, earlier, bound, clocks_short });

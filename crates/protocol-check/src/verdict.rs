@@ -56,12 +56,13 @@ impl Wires {
 
     /// The nearest RD and the nearest WR of the other ranks.
     fn other_ranks(&self, look: &Lookback<'_>) -> [Option<Issued>; 2] {
-        let others =
-            || self.ranks.iter().enumerate().filter(|&(rank, _)| rank != usize::from(look.rank)).map(|(_, rank)| rank);
-        [
-            look.nearest(others().flat_map(|rank| [rank.past.rd, rank.past.rda])),
-            look.nearest(others().flat_map(|rank| [rank.past.wr, rank.past.wra])),
-        ]
+        let mut nearest = [None; 2];
+        for (rank, history) in self.ranks.iter().enumerate() {
+            if rank != usize::from(look.rank) {
+                nearest = [look.nearest([nearest[0], history.read]), look.nearest([nearest[1], history.write])];
+            }
+        }
+        nearest
     }
 }
 
@@ -122,14 +123,14 @@ impl Rank {
                 }
             }
             Command::Read { bank, auto_precharge, .. } => {
-                look.least(Rule::TCcdRd, self.last_read(look));
-                look.least(Rule::TWtr, self.last_write(look));
+                look.least(Rule::TCcdRd, self.read);
+                look.least(Rule::TWtr, self.write);
                 look.least(Rule::TransferRd, self.past.transfer_out);
                 self.judge_access(look, bank, auto_precharge);
             }
             Command::Write { bank, auto_precharge, .. } => {
-                look.least(Rule::TCcdWr, self.last_write(look));
-                look.least(Rule::RdWr, self.last_read(look));
+                look.least(Rule::TCcdWr, self.write);
+                look.least(Rule::RdWr, self.read);
                 look.least(Rule::TransferWr, self.past.transfer_out);
                 self.judge_access(look, bank, auto_precharge);
             }
@@ -143,14 +144,6 @@ impl Rank {
             Command::PowerDownExit { .. } => look.least(Rule::TPd, self.pde),
             Command::SelfRefreshExit { .. } => look.least(Rule::TCkesr, self.sre),
         }
-    }
-
-    fn last_read(&self, look: &Lookback<'_>) -> Option<Issued> {
-        look.nearest([self.past.rd, self.past.rda])
-    }
-
-    fn last_write(&self, look: &Lookback<'_>) -> Option<Issued> {
-        look.nearest([self.past.wr, self.past.wra])
     }
 
     /// May a rank that sleeps like this be told that, and has it been awake for long enough?
@@ -235,8 +228,8 @@ impl Rank {
             return;
         }
         look.least(Rule::TransferTCcd, self.past.transfer_out);
-        look.least(Rule::RdTransfer, self.last_read(look));
-        look.least(Rule::WrTransfer, self.last_write(look));
+        look.least(Rule::RdTransfer, self.read);
+        look.least(Rule::WrTransfer, self.write);
         let (Some(src), Some(dst)) = (self.bank(src), self.bank(dst)) else { return };
         look.least(Rule::TransferTRcd, look.nearest([src.past.act, dst.past.act]));
         look.least(Rule::TransferTurnaround, src.past.transfer_in);
@@ -245,9 +238,11 @@ impl Rank {
         }
     }
 
-    /// What closed a bank.
+    /// What closed a bank; nothing where it was never open.
     fn closed_by(&self, look: &Lookback<'_>, bank: &Bank) -> Option<Issued> {
-        bank.past.act.and(look.nearest([bank.past.pre, self.prea, bank.past.rda, bank.past.wra]))
+        let precharge = look.nearest([bank.past.pre, self.prea]);
+        let access = look.nearest([bank.past.rda, bank.past.wra]);
+        bank.past.act.and(look.nearest([precharge, access]))
     }
 
     /// REF and SRE.
@@ -264,7 +259,7 @@ impl Rank {
     }
 
     fn judge_power_down(&self, look: &mut Lookback<'_>) {
-        look.least(Rule::TRdpden, self.last_read(look));
+        look.least(Rule::TRdpden, self.read);
         look.least(Rule::TWrpden, self.past.wr);
         look.least(Rule::TWrapden, self.past.wra);
         look.least(Rule::TActpden, self.past.act);

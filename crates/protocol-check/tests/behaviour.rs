@@ -151,6 +151,25 @@ fn a_run_ends_with_what_is_still_running() {
 }
 
 #[test]
+fn precharge_all_closes_each_bank_that_was_open_for_too_long() {
+    let open = [(0, act(0, 0)), (4, act(1, 0)), (100, act(2, 0))];
+    assert_eq!(found(&[&open[..], &[(37_450, PREA)]].concat()), [Rule::TRasMax, Rule::TRasMax]);
+    assert_eq!(found(&[&open[..], &[(37_440, PREA)]].concat()), []);
+}
+
+#[test]
+fn a_transfer_needs_both_rows_open() {
+    for (open, closed) in [(0, 1), (1, 0)] {
+        assert_eq!(found(&[(0, act(open, 0)), (8, transfer(0, 1, 0))]), [Rule::BankClosed], "bank {closed}");
+    }
+    assert_eq!(
+        found(&[(0, act(0, 0)), (8, transfer(0, 1, 0)), (10, rd(0, 0)), (20, pre(0))]),
+        [Rule::BankClosed],
+        "it leaves nothing to wait for"
+    );
+}
+
+#[test]
 fn a_copy_activation_opens_the_bank_anew() {
     assert_eq!(found(&[(0, act(0, 0)), (37_440, act(0, 1)), (74_880, pre(0))]), []);
     assert_eq!(found(&[(0, act(0, 0)), (37_440, act(0, 1)), (74_881, rda(0, 0))]), [Rule::TRasMax]);
@@ -260,6 +279,12 @@ fn violations_read_like_a_listing() {
         log(vec![(5, rd(3, 0))]),
         &["cycle 5, channel 0: RD r0 b3 col 0 breaks bank-closed \
            [JESD79-3: RD, WR or TRANSFER to a bank without an open row]"],
+    );
+    check(
+        ending(37_460, &[(10, REF)]),
+        &["cycle 37460, channel 0: the end of the run breaks REF-gap in rank 0: 37450 clocks of the refresh clock \
+           after REF r0 at cycle 10, at most 37440 (10 over) \
+           [JESD79-3: time without a REF, self-refresh left out]"],
     );
     check(
         ending(37_442, &[]),

@@ -15,7 +15,7 @@ fn check(system: &System, cases: &[(Rule, &[(u64, Command)])]) {
     for &(rule, listing) in cases {
         let mut listing = listing.to_vec();
         assert_eq!(broken(system, Dialect::RowClone, &log(listing.clone())), [], "{rule} {listing:?}");
-        listing.last_mut().unwrap().0 -= 1;
+        listing.last_mut().expect("a listing has commands").0 -= 1;
         assert_eq!(broken(system, Dialect::RowClone, &log(listing.clone())), [rule], "{rule} {listing:?}");
     }
 }

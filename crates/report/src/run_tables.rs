@@ -38,9 +38,9 @@ pub fn text(reports: &[RunReport]) -> String {
         reports.iter().flat_map(|report| &report.operations).flat_map(|operation| &operation.mend).collect();
     if !mends.is_empty() {
         section(&mut text, "What would make FPM possible");
-        mends.iter().for_each(|mend| {
+        for mend in mends {
             let _ = writeln!(text, "- {mend}");
-        });
+        }
     }
     if reports.iter().any(|report| report.check.is_some()) {
         section(&mut text, "Check");
@@ -53,21 +53,6 @@ pub fn text(reports: &[RunReport]) -> String {
 
 fn section(text: &mut String, title: &str) {
     let _ = write!(text, "\n{title}\n\n");
-}
-
-/// The operations in the order of the scenario, each under every policy in turn; the label stands once.
-fn by_operation(reports: &[RunReport], cells: impl Fn(&OperationRow) -> Vec<String>) -> Vec<Vec<String>> {
-    let count = reports.iter().map(|report| report.operations.len()).max().unwrap_or(0);
-    let mut rows = Vec::new();
-    for index in 0..count {
-        for (report, nth) in reports.iter().zip(0..) {
-            let Some(operation) = report.operations.get(index) else { continue };
-            let label = if nth == 0 { operation.label.clone() } else { String::new() };
-            let start = [label, report.policy.to_string(), operation.mechanism.clone()];
-            rows.push(start.into_iter().chain(cells(operation)).collect());
-        }
-    }
-    rows
 }
 
 fn operations(reports: &[RunReport]) -> String {
@@ -87,8 +72,8 @@ fn operations(reports: &[RunReport]) -> String {
     let ratio = |against: &Option<Comparison>, of: fn(&Comparison) -> f64| {
         against.as_ref().map_or("-".to_string(), |against| format!("{:.2}x", of(against)))
     };
-    let rows = by_operation(reports, |operation| {
-        vec![
+    let cells = |operation: &OperationRow| {
+        [
             grouped(operation.latency_cycles),
             format!("{:.2}", operation.latency_ns),
             ratio(&operation.against_same_pair, |against| against.speedup),
@@ -98,19 +83,43 @@ fn operations(reports: &[RunReport]) -> String {
             ratio(&operation.against_same_bank, |against| against.energy_ratio),
             grouped(operation.channel_bytes),
         ]
-    });
+    };
+    let mut rows = Vec::new();
+    for index in 0..reports.iter().map(|report| report.operations.len()).max().unwrap_or(0) {
+        for (report, nth) in reports.iter().zip(0..) {
+            let Some(operation) = report.operations.get(index) else { continue };
+            let label = if nth == 0 { operation.label.clone() } else { String::new() };
+            let start = [label, report.policy.to_string(), operation.mechanism.clone()];
+            rows.push(start.into_iter().chain(cells(operation)).collect());
+        }
+    }
     aligned(&columns, &rows)
         + "\nfaster, saves: latency and energy of the channel copy of the same pair of addresses, divided by this one's;\n\
            (bank): the same against the channel copy of a pair in one bank. Both simulated, on an idle memory.\n"
 }
 
+/// One line a reason; the operation and the policy stand at their first.
 fn whys(reports: &[RunReport]) -> String {
-    let columns = [("operation", Left), ("policy", Left), ("mechanism", Left), ("why", Left)];
-    aligned(&columns, &by_operation(reports, |operation| vec![operation.reasons.join("; ")]))
+    let columns = [("operation", Left), ("policy", Left), ("why", Left)];
+    let mut rows = Vec::new();
+    for index in 0..reports.iter().map(|report| report.operations.len()).max().unwrap_or(0) {
+        for (report, nth) in reports.iter().zip(0..) {
+            let Some(operation) = report.operations.get(index) else { continue };
+            for (reason, first) in operation.reasons.iter().zip(0..) {
+                let label = if (nth, first) == (0, 0) { operation.label.clone() } else { String::new() };
+                let policy = if first == 0 { report.policy.to_string() } else { String::new() };
+                rows.push(vec![label, policy, reason.clone()]);
+            }
+        }
+    }
+    aligned(&columns, &rows)
 }
 
+/// How a quantity of a report is written.
+type Quantity<'a> = &'a dyn Fn(&RunReport) -> String;
+
 /// One column a policy, one row a quantity.
-fn by_policy(reports: &[RunReport], quantities: &[(&str, &dyn Fn(&RunReport) -> String)]) -> String {
+fn by_policy(reports: &[RunReport], quantities: &[(&str, Quantity<'_>)]) -> String {
     let columns: Vec<_> =
         std::iter::once(("", Left)).chain(reports.iter().map(|report| (report.policy, Right))).collect();
     let rows: Vec<Vec<String>> = quantities
@@ -125,7 +134,7 @@ fn policies(reports: &[RunReport]) -> String {
     let used = kinds.into_iter().filter(|kind| reports.iter().any(|report| report.commands[kind] > 0));
     let count = |kind: &'static str| move |report: &RunReport| grouped(report.commands[kind]);
     let commands: Vec<_> = used.map(|kind| (format!("{kind} commands"), count(kind))).collect();
-    let mut quantities: Vec<(&str, &dyn Fn(&RunReport) -> String)> = vec![
+    let mut quantities: Vec<(&str, Quantity<'_>)> = vec![
         ("operations", &|report| grouped(report.operations_done)),
         ("makespan, clocks", &|report| grouped(report.makespan_cycles)),
         ("makespan, ns", &|report| format!("{:.2}", report.makespan_ns)),
@@ -140,7 +149,7 @@ fn policies(reports: &[RunReport]) -> String {
         }),
         ("channel bytes", &|report| grouped(report.channel_bytes)),
     ];
-    quantities.extend(commands.iter().map(|(name, of)| (name.as_str(), of as &dyn Fn(&RunReport) -> String)));
+    quantities.extend(commands.iter().map(|(name, of)| (name.as_str(), of as Quantity<'_>)));
     by_policy(reports, &quantities)
 }
 
@@ -151,7 +160,7 @@ fn energy(reports: &[RunReport]) -> String {
         move |report: &RunReport| format!("{:.1}", report.energy_by_cause_nj.get(&key).unwrap_or(&0.0))
     };
     let rows: Vec<_> = Cause::ALL.into_iter().filter(spent).map(|cause| (cause.name(), of(cause))).collect();
-    let quantities: Vec<_> = rows.iter().map(|(cause, of)| (*cause, of as &dyn Fn(&RunReport) -> String)).collect();
+    let quantities: Vec<_> = rows.iter().map(|(cause, of)| (*cause, of as Quantity<'_>)).collect();
     by_policy(reports, &quantities)
 }
 
@@ -182,9 +191,9 @@ fn recorded(trace: &TraceReport) -> String {
     );
     let (outside, reserved) = (grouped(trace.skipped_outside), grouped(trace.skipped_reserved));
     let _ = writeln!(text, "left out: {outside} outside the memory, {reserved} on a reserved row");
-    trace.skipped.iter().for_each(|skipped| {
+    for skipped in &trace.skipped {
         let _ = writeln!(text, "  {skipped}");
-    });
+    }
     text
 }
 
@@ -198,8 +207,8 @@ fn checked(policy: &str, check: &CheckReport) -> String {
         Some(mismatch) => mismatch,
     };
     let mut text = format!("{policy}: {legality}; {memory}\n");
-    check.first_violations.iter().for_each(|violation| {
+    for violation in &check.first_violations {
         let _ = writeln!(text, "  {violation}");
-    });
+    }
     text
 }

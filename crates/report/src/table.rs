@@ -17,9 +17,9 @@ pub fn aligned(columns: &[(&str, Align)], rows: &[Vec<String>]) -> String {
     let mut table = Table::new();
     table.load_preset(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(columns.iter().map(|(name, _)| *name));
-    rows.iter().for_each(|row| {
+    for row in rows {
         table.add_row(row);
-    });
+    }
     for (column, (_, align)) in table.column_iter_mut().zip(columns) {
         column.set_padding((0, 2));
         column.set_cell_alignment(match align {

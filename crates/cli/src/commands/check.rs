@@ -1,0 +1,143 @@
+//! `check`: the second opinion on a command log, whoever wrote it.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+
+use dram_spec::{CommandSink, Cycle, Dialect, Issued};
+use protocol_check::{Checker, Report, Rule, Violation};
+use report::table::{self, Align};
+use serde_json::{Map, Value, json};
+use trace_io::Text;
+use trace_io::command_log::{LogError, LogReader};
+
+use crate::args::{CheckArgs, DialectName, Format};
+use crate::output::Stdout;
+use crate::{CliError, interrupt};
+
+/// The log breaks a rule.
+const VIOLATIONS: u8 = 1;
+
+/// What was read, and what was found.
+struct Verdict {
+    dialect: Dialect,
+    commands: u64,
+    end: Cycle,
+    report: Report,
+}
+
+/// Judges a log.
+///
+/// # Errors
+/// It cannot be read, is no command log, or ends before its last command.
+pub fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
+    let CheckArgs { file, dialect, format } = args;
+    let verdict = judge(file, *dialect)?;
+    let mut stdout = Stdout::lock();
+    match format {
+        Format::Table => print_table(&verdict, &mut stdout)?,
+        Format::Json => stdout.line(format_args!("{:#}", json(file, &verdict)))?,
+    }
+    stdout.finish()?;
+    Ok(if verdict.report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(VIOLATIONS) })
+}
+
+fn judge(file: &Path, dialect: Option<DialectName>) -> Result<Verdict, CliError> {
+    let unreadable = |source: std::io::Error| CliError::reading(file, &source);
+    let stop = interrupt::flag()?;
+    let mut log = LogReader::new(Text::new(File::open(file).map_err(unreadable)?).map_err(unreadable)?)
+        .map_err(|error| fault(file, &error))?;
+    let header = log.header().clone();
+    let dialect = match dialect {
+        None => header.dialect,
+        Some(DialectName::Jedec) => Dialect::Jedec,
+        Some(DialectName::RowClone) => Dialect::RowClone,
+    };
+    let mut checker = Checker::new(&header.system, dialect);
+    let (mut commands, mut last) = (0, Cycle::ZERO);
+    for issued in &mut log {
+        let Issued { at, channel, command } = issued.map_err(|error| fault(file, &error))?;
+        if stop.load(Ordering::Relaxed) {
+            return Err(CliError::interrupted());
+        }
+        checker.push(at, channel, &command);
+        commands += 1;
+        last = last.max(at);
+    }
+    // A log that was cut short is judged as far as it goes.
+    let end = header.end.unwrap_or(last);
+    if end < last {
+        let message = format!("{}: `end_cycle` is {end}, but a command stands at cycle {last}", file.display());
+        return Err(CliError::new(message).with_help("correct it, or write `# end_cycle = unknown`"));
+    }
+    checker.finish(end);
+    Ok(Verdict { dialect, commands, end, report: checker.into_report() })
+}
+
+/// An error of the log, which begins with `line N: `.
+fn fault(file: &Path, error: &LogError) -> CliError {
+    let message = error.to_string();
+    let message = message.strip_prefix(&format!("line {}: ", error.line())).unwrap_or(&message);
+    CliError::new(format!("{}:{}: {message}", file.display(), error.line())).with_help(error.help())
+}
+
+fn print_table(verdict: &Verdict, stdout: &mut Stdout) -> Result<(), CliError> {
+    let Verdict { dialect: _, commands, end: _, report } = verdict;
+    for violation in report.violations() {
+        stdout.line(violation)?;
+    }
+    let unnamed = report.total() - report.violations().len() as u64;
+    if unnamed > 0 {
+        stdout.line(format_args!("... and {unnamed} more, in the counts below"))?;
+    }
+    if report.is_clean() {
+        return stdout.line(format_args!("{}, no violation", count(*commands, "command")));
+    }
+    let columns = [("rule", Align::Left), ("violations", Align::Right), ("source", Align::Left)];
+    let row = |(rule, violations): (Rule, u64)| {
+        vec![rule.name().to_owned(), violations.to_string(), rule.source().to_owned()]
+    };
+    let counts: Vec<Vec<String>> = report.counts().map(row).collect();
+    stdout.line(format_args!("\n{}", table::aligned(&columns, &counts)))?;
+    stdout.line(format_args!("{}, {}", count(*commands, "command"), count(report.total(), "violation")))
+}
+
+fn count(number: u64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+fn json(file: &Path, verdict: &Verdict) -> Value {
+    let Verdict { dialect, commands, end, report } = verdict;
+    let counts: Map<String, Value> =
+        report.counts().map(|(rule, count)| (rule.name().to_owned(), Value::from(count))).collect();
+    json!({
+        "file": file.display().to_string(),
+        "dialect": match dialect { Dialect::Jedec => "jedec", Dialect::RowClone => "rowclone" },
+        "commands": commands,
+        "end_cycle": end.0,
+        "violations_total": report.total(),
+        "violations_by_rule": counts,
+        "violations": report.violations().iter().map(violation_json).collect::<Vec<_>>(),
+    })
+}
+
+fn violation_json(violation: &Violation) -> Value {
+    let Violation { rule, at, channel, rank, command, earlier, bound, clocks_short } = violation;
+    let issued = |issued: &Option<Issued>| match issued {
+        Some(Issued { at, command, .. }) => json!({ "cycle": at.0, "command": command.to_string() }),
+        None => Value::Null,
+    };
+    json!({
+        "rule": rule.name(),
+        "cycle": at.0,
+        "channel": channel.0,
+        "rank": rank,
+        "command": command.map(|issued| issued.command.to_string()),
+        "earlier": issued(earlier),
+        "bound_clocks": bound.map(|bound| bound.0),
+        "found_clocks": violation.found().map(|found| found.0),
+        "clocks_short": clocks_short,
+        "source": rule.source(),
+    })
+}

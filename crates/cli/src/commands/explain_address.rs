@@ -1,0 +1,134 @@
+//! `explain address`: where an address lies, or which address a location has.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use dram_spec::address::FRAME_BYTES;
+use dram_spec::geometry::ReservedRow;
+use dram_spec::{AddressMap, BankId, Channel, Column, LINE_BYTES, Location, PhysicalAddress, Row, SubarrayId};
+
+use crate::CliError;
+use crate::args::ExplainAddressArgs;
+use crate::input::{Overrides, SystemConfig, number};
+use crate::output::Stdout;
+
+/// Explains an address or a location.
+///
+/// # Errors
+/// It is neither, or the system does not have it.
+pub fn run(args: &ExplainAddressArgs) -> Result<ExitCode, CliError> {
+    let ExplainAddressArgs { place, system } = args;
+    let system = SystemConfig::read(system, &Overrides::default())?;
+    let (address, location) = find(place, &system.map)?;
+    let mut stdout = Stdout::lock();
+    stdout.print(explanation(&system, address, location))?;
+    stdout.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The address and location of what a user wrote: `0x400000`, `4194304`, or `channel=0,rank=0,bank=3,row=17,column=5`
+/// with or without `offset=0`.
+///
+/// # Errors
+/// It is neither, or the system does not have it.
+pub fn find(place: &str, map: &AddressMap) -> Result<(PhysicalAddress, Location), CliError> {
+    if place.contains('=') {
+        let location = read_location(place, map)?;
+        let address =
+            map.address(location).ok_or_else(|| CliError::new(format!("{place}: the system does not have it")))?;
+        return Ok((address, location));
+    }
+    let address = number::parse(place).map(PhysicalAddress).ok_or_else(|| {
+        CliError::new(format!("`{place}` is neither an address nor coordinates"))
+            .with_help("write an address such as 0x400000, or channel=0,rank=0,bank=3,row=17,column=5")
+    })?;
+    let location = map.locate(address).ok_or_else(|| {
+        let end = PhysicalAddress(map.geometry().bytes());
+        CliError::new(format!("{address} lies past the end of the memory at {end}"))
+            .with_help(format!("the last address is {}", PhysicalAddress(end.0 - 1)))
+    })?;
+    Ok((address, location))
+}
+
+/// The coordinates, each with how many there are.
+fn read_location(text: &str, map: &AddressMap) -> Result<Location, CliError> {
+    let geometry = map.geometry();
+    let known: [(&str, u64); 6] = [
+        ("channel", geometry.channels().into()),
+        ("rank", geometry.ranks().into()),
+        ("bank", geometry.banks().into()),
+        ("row", geometry.rows_per_bank().into()),
+        ("column", geometry.columns().into()),
+        ("offset", LINE_BYTES),
+    ];
+    let mut found = [None; 6];
+    for part in text.split(',') {
+        let help = || "write channel=0,rank=0,bank=3,row=17,column=5 and, if you like, offset=0".to_owned();
+        let fault = |message: String| CliError::new(message).with_help(help());
+        let (name, value) = part.split_once('=').ok_or_else(|| fault(format!("`{}` has no `=`", part.trim())))?;
+        let (name, value) = (name.trim(), value.trim());
+        let index = known.iter().position(|(known, _)| *known == name);
+        let index = index.ok_or_else(|| fault(format!("`{name}` is no coordinate")))?;
+        let (name, count) = known[index];
+        let number = number::parse(value).filter(|&number| number < count).ok_or_else(|| {
+            CliError::new(format!("`{name}` is {value}, but must be a whole number from 0 to {}", count - 1))
+                .with_help(format!("try {name}=0"))
+        })?;
+        if found[index].replace(number).is_some() {
+            return Err(fault(format!("`{name}` is given twice")));
+        }
+    }
+    let get = |index: usize| {
+        let (name, _) = known[index];
+        found[index].ok_or_else(|| CliError::new(format!("`{name}` is missing")).with_help(format!("add {name}=0")))
+    };
+    Ok(Location {
+        channel: Channel(get(0)? as u8),
+        bank: BankId { rank: get(1)? as u8, bank: get(2)? as u8 },
+        row: Row(get(3)? as u32),
+        column: Column(get(4)? as u16),
+        offset: found[5].unwrap_or(0) as u16,
+    })
+}
+
+/// Subarrays that are listed one by one; of more, so many and a count.
+const LISTED: usize = 16;
+
+fn explanation(system: &SystemConfig, address: PhysicalAddress, location: Location) -> String {
+    let SystemConfig { name, map, .. } = system;
+    let geometry = map.geometry();
+    let Location { channel, bank, row, column, offset } = location;
+    let subarray = geometry.subarray(row);
+    let reserved = match geometry.reserved(row) {
+        None => "no".to_owned(),
+        Some(ReservedRow::Zero) => "yes: the zero row of its subarray".to_owned(),
+        Some(ReservedRow::Temporary) => "yes: the temporary row of its bank".to_owned(),
+    };
+    let frame = address.0 / FRAME_BYTES;
+    let subarrays = map.frame_subarrays(frame);
+    let mut text = String::new();
+    let mut line = |name: &str, value: &dyn std::fmt::Display| {
+        let _ = writeln!(text, "{name:<24}{value}");
+    };
+    line("system", name);
+    line("address", &format_args!("{address} ({})", address.0));
+    line("channel", &channel.0);
+    line("rank", &bank.rank);
+    line("bank", &bank.bank);
+    line("subarray", &subarray);
+    line("row", &format_args!("{} (row {} of its subarray)", row.0, row.0 % geometry.rows_per_subarray()));
+    line("column", &format_args!("{} (a line of {LINE_BYTES} bytes)", column.0));
+    line("offset", &format_args!("{offset} (bytes)"));
+    line("reserved", &reserved);
+    line("frame", &format_args!("{frame} ({FRAME_BYTES} bytes from {})", PhysicalAddress(frame * FRAME_BYTES)));
+    for (index, SubarrayId { channel, bank, subarray }) in subarrays.iter().take(LISTED).enumerate() {
+        let name = if index == 0 { "the frame lies in" } else { "" };
+        line(name, &format_args!("channel {} {bank} subarray {subarray}", channel.0));
+    }
+    if subarrays.len() > LISTED {
+        line("", &format_args!("and {} more", subarrays.len() - LISTED));
+    }
+    line("frames sharing its rows", &format_args!("{} (itself included)", map.frames_sharing_rows(frame).len()));
+    line("copy granularity", &format_args!("{} bytes", map.granularity()));
+    text
+}

@@ -1,0 +1,134 @@
+//! `rowclone-sim explain energy`: where each nanojoule of an operation comes from.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use dram_spec::Picojoule;
+use dram_spec::datasheet::BURST;
+use energy::{Currents, Prices, pins};
+use memctrl::CommandCounts;
+use report::table::{Align, aligned, grouped};
+
+use crate::CliError;
+use crate::args::ExplainEnergyArgs;
+use crate::experiment;
+use crate::input::{Scenario, SystemConfig};
+use crate::interrupt;
+use crate::output::Stdout;
+
+/// Prices each operation of a scenario on an idle memory, under each policy.
+///
+/// # Errors
+/// Anything wrong with the scenario; a workload that lists no operations.
+pub fn run(args: &ExplainEnergyArgs) -> Result<ExitCode, CliError> {
+    let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
+    let operations = experiment::listed(&scenario, "explain energy")?;
+    let prices = experiment::prices(&scenario.system)?;
+    let stop = interrupt::flag()?;
+    let mut stdout = Stdout::lock();
+    stdout.print(unit_prices(&scenario.system, &prices))?;
+    for (label, operation) in operations {
+        for &policy in &scenario.policies {
+            let (latency, commands) = experiment::alone(&scenario.system, policy, operation, &stop)?;
+            let mut text = format!("\n{label}, policy {}: {} clocks\n\n", policy.name(), grouped(latency.0));
+            text += &shares(&prices, &commands);
+            stdout.print(text)?;
+        }
+    }
+    stdout.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What one command costs, with the formula filled in.
+fn unit_prices(system: &SystemConfig, prices: &Prices) -> String {
+    let currents = &system.currents;
+    let events = prices.events();
+    let width = system.system.geometry.width();
+    let chips = width.chips();
+    let burst_ns = system.system.clock().ns(BURST);
+    let io = |milliwatts: f64, pins: u64| format!("{milliwatts} mW x {pins} pins x {burst_ns} ns");
+    let (read_pins, write_pins) = (pins::read_pins(width), pins::write_pins(width));
+    let mut rows = core_prices(currents, prices, chips);
+    rows.extend([
+        ("read I/O", io(pins::READ_DRIVER_MW, read_pins), events.read_io),
+        ("write I/O", io(pins::WRITE_TERMINATION_MW, write_pins), events.write_io),
+    ]);
+    if system.system.geometry.ranks() > 1 {
+        rows.extend([
+            ("idle rank, read", io(pins::IDLE_READ_TERMINATION_MW, read_pins), events.idle_rank_read),
+            ("idle rank, write", io(pins::IDLE_WRITE_TERMINATION_MW, write_pins), events.idle_rank_write),
+        ]);
+    }
+    let cells: Vec<_> = rows.into_iter().map(|(what, how, price)| vec![what.to_string(), nj(price), how]).collect();
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "Prices with the currents of `{}` (measured in bin {}), {chips} {width} chips a rank, at DDR3-{}\n",
+        currents.name(),
+        currents.bin().name,
+        system.system.bin.name
+    );
+    text += &aligned(&[("one", Align::Left), ("nJ", Align::Right), ("how", Align::Left)], &cells);
+    text
+}
+
+/// The prices that the set's own bin decides.
+fn core_prices(currents: &Currents, prices: &Prices, chips: u64) -> Vec<(&'static str, String, Picojoule)> {
+    let (raw, bin, events) = (currents.raw(), currents.bin(), prices.events());
+    let ns = |min| bin.clock.ns(bin.clock.at_least(min));
+    let (t_rc, t_ras, t_rfc) = (ns(bin.t_rc), ns(bin.t_ras), ns(currents.density().t_rfc()));
+    let (v, idd0, idd2n, idd3n) = (raw.vdd_v, raw.idd0_ma, raw.idd2n_ma, raw.idd3n_ma);
+    let burst = |ma: f64| format!("{v} V x ({ma} - {idd3n}) mA x {} ns x {chips}", bin.clock.ns(BURST));
+    let rest = t_rc - t_ras;
+    vec![
+        (
+            "activation with its precharge",
+            format!("{v} V x ({idd0} x {t_rc} - {idd3n} x {t_ras} - {idd2n} x {rest}) mA ns x {chips}"),
+            events.activate,
+        ),
+        ("copy activation", "as an activation".to_string(), events.activate),
+        ("read", burst(raw.idd4r_ma), events.read),
+        ("write", burst(raw.idd4w_ma), events.write),
+        ("TRANSFER", "mean of read and write; no pin moves".to_string(), events.transfer),
+        ("refresh", format!("{v} V x ({} - {idd3n}) mA x {t_rfc} ns x {chips}", raw.idd5b_ma), events.refresh),
+    ]
+}
+
+/// An operation's energy: how many of what, at which price.
+fn shares(prices: &Prices, commands: &CommandCounts) -> String {
+    let events = prices.events();
+    let (reads, writes) = (commands.reads, commands.writes);
+    let rows = [
+        ("activation with its precharge", commands.activates, events.activate),
+        ("copy activation", commands.copy_activates, events.activate),
+        ("read", reads, events.read),
+        ("write", writes, events.write),
+        ("TRANSFER", commands.transfers, events.transfer),
+        ("read I/O", reads, events.read_io),
+        ("write I/O", writes, events.write_io),
+        ("idle rank, read", reads, events.idle_rank_read),
+        ("idle rank, write", writes, events.idle_rank_write),
+    ];
+    let total = experiment::operation_energy(prices, commands).operation();
+    let spent = rows.into_iter().filter(|(_, count, price)| *count > 0 && price.0 > 0.0);
+    let mut cells: Vec<_> = spent
+        .map(|(what, count, price)| {
+            let share = price * count as f64;
+            let percent = format!("{:.1} %", share.0 / total.0 * 100.0);
+            vec![what.to_string(), grouped(count), nj(price), nj(share), percent]
+        })
+        .collect();
+    cells.push(vec!["above standby".into(), String::new(), String::new(), nj(total), "100.0 %".into()]);
+    let columns = [
+        ("what", Align::Left),
+        ("count", Align::Right),
+        ("nJ each", Align::Right),
+        ("nJ", Align::Right),
+        ("share", Align::Right),
+    ];
+    aligned(&columns, &cells)
+}
+
+fn nj(energy: Picojoule) -> String {
+    format!("{:.3}", energy.nj())
+}

@@ -1,0 +1,92 @@
+//! `rowclone-sim explain plan`: what the planner offers for each part of an operation, and why not more.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use memctrl::Policy;
+use report::table::{Align, aligned, bytes};
+use rowclone::{Mechanism, Operation, Part, Planner};
+
+use crate::CliError;
+use crate::args::ExplainPlanArgs;
+use crate::experiment;
+use crate::input::Scenario;
+use crate::output::Stdout;
+
+/// Explains the plan of each operation of a scenario.
+///
+/// # Errors
+/// Anything wrong with the scenario; a workload that lists no operations.
+pub fn run(args: &ExplainPlanArgs) -> Result<ExitCode, CliError> {
+    let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
+    let operations = experiment::listed(&scenario, "explain plan")?;
+    let map = &scenario.system.map;
+    let mut stdout = Stdout::lock();
+    stdout.print(format!(
+        "Rows of {}, minimum copy granularity {}\n",
+        bytes(map.geometry().row_bytes()),
+        bytes(map.granularity())
+    ))?;
+    for (label, operation) in operations {
+        stdout.print(format!("\n{label}: {operation}\n\n"))?;
+        stdout.print(plan(&scenario.system.planner, &scenario.policies, &operation))?;
+    }
+    stdout.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// More parts than this are counted, and not shown.
+const SHOWN_MOST: usize = 64;
+
+fn plan(planner: &Planner, policies: &[Policy], operation: &Operation) -> String {
+    let mut rows = Vec::new();
+    let (mut why, mut mends) = (BTreeSet::new(), BTreeSet::new());
+    let mut parts = 0;
+    for block in planner.blocks(operation) {
+        for part in block.parts() {
+            parts += 1;
+            for mechanism in Mechanism::ALL {
+                if let Err(reason) = part.allows(mechanism) {
+                    why.insert(format!("{} - {}: {reason}", mechanism.name(), reason.name()));
+                    mends.extend(reason.mend().filter(|_| mechanism == Mechanism::Fpm));
+                }
+            }
+            if parts <= SHOWN_MOST {
+                rows.push(cells(part, policies));
+            }
+        }
+    }
+    let columns = ["to", "from", "bytes", "fpm", "psm", "psm2", "channel"]
+        .map(|name| (name, if name == "bytes" { Align::Right } else { Align::Left }));
+    let chosen: Vec<String> = policies.iter().map(|policy| format!("{} takes", policy.name())).collect();
+    let columns: Vec<_> = columns.into_iter().chain(chosen.iter().map(|name| (name.as_str(), Align::Left))).collect();
+    let mut text = aligned(&columns, &rows);
+    if parts > SHOWN_MOST {
+        let _ = writeln!(text, "… and {} parts more", parts - SHOWN_MOST);
+    }
+    if parts == 0 {
+        text += "nothing to do: source and destination are the same bytes\n";
+    }
+    for (title, lines) in [("Why not:", &why), ("What would make FPM possible:", &mends)] {
+        if !lines.is_empty() {
+            let _ = writeln!(text, "\n{title}");
+            for line in lines {
+                let _ = writeln!(text, "- {line}");
+            }
+        }
+    }
+    text
+}
+
+fn cells(part: &Part, policies: &[Policy]) -> Vec<String> {
+    let verdict = |mechanism| match part.allows(mechanism) {
+        Ok(()) => "yes".to_string(),
+        Err(reason) => reason.name().to_string(),
+    };
+    let from = part.src().map_or("-".to_string(), |src| src.to_string());
+    let mut cells = vec![part.dst().to_string(), from, part.bytes().to_string()];
+    cells.extend([Mechanism::Fpm, Mechanism::Psm, Mechanism::Psm2, Mechanism::Channel].map(verdict));
+    cells.extend(policies.iter().map(|policy| policy.choose(part).name().to_string()));
+    cells
+}

@@ -1,0 +1,138 @@
+//! `explain rules`: every rule of the device, in clocks and ns of one system.
+
+use std::process::ExitCode;
+
+use dram_core::{Kind, MAXIMA, RULES, Rule, Timings, When};
+use dram_spec::{CopyActivations, System};
+use report::table::{self, Align};
+use serde_json::{Value, json};
+
+use crate::CliError;
+use crate::args::{ExplainRulesArgs, Format};
+use crate::input::{Overrides, SystemConfig, system};
+use crate::output::Stdout;
+
+/// Lists the rules.
+///
+/// # Errors
+/// No such bin, or something wrong with the system.
+pub fn run(args: &ExplainRulesArgs) -> Result<ExitCode, CliError> {
+    let ExplainRulesArgs { bin, system, format } = args;
+    let mut config = match system {
+        Some(path) => SystemConfig::read(path, &Overrides::default())?,
+        None => SystemConfig::paper(&Overrides::default())?,
+    };
+    if let Some(bin) = bin {
+        config.system.bin = system::bin_named(bin)
+            .map_err(|(what, help)| CliError::new(format!("`--bin` is {what}")).with_help(help))?;
+    }
+    let mut stdout = Stdout::lock();
+    match format {
+        Format::Table => stdout.print(text(&config.system))?,
+        Format::Json => stdout.line(format_args!("{:#}", json(&config.system)))?,
+    }
+    stdout.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The rules that hold in a system.
+fn rules(system: &System) -> impl Iterator<Item = &'static Rule> {
+    let copies = system.copy_activations;
+    RULES.iter().filter(move |rule| match rule.when {
+        When::Always => true,
+        When::CopiesCounted => copies == CopyActivations::Counted,
+        When::CopiesFree => copies == CopyActivations::Free,
+    })
+}
+
+/// Kinds as one cell: all of them is "any".
+fn kinds(kinds: &[Kind], nth: u8) -> String {
+    let names = kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
+    // All but the two views that a bank has of a TRANSFER.
+    let names = if kinds.len() == Kind::COUNT - 2 { "any".to_owned() } else { names };
+    if nth == 1 { names } else { format!("{nth}th latest of {names}") }
+}
+
+fn text(system: &System) -> String {
+    let (timings, clock) = (Timings::new(system), system.clock());
+    let last = [("clocks", Align::Right), ("ns", Align::Right), ("source", Align::Left)];
+    let minima = [("rule", Align::Left), ("scope", Align::Left), ("from", Align::Left), ("to", Align::Left)];
+    let minima = [&minima[..], &[("least", Align::Left)], &last].concat();
+    let least = rules(system).map(|rule| {
+        let cycles = rule.cycles(&timings);
+        vec![
+            rule.name.to_owned(),
+            rule.scope.to_string(),
+            kinds(rule.from, rule.nth),
+            kinds(rule.to, 1),
+            rule.formula(),
+            cycles.to_string(),
+            format!("{:.3}", clock.ns(cycles)),
+            rule.origin.to_string(),
+        ]
+    });
+    let maxima = [&[("rule", Align::Left), ("what", Align::Left), ("most", Align::Left)][..], &last].concat();
+    let most = MAXIMA.iter().map(|maximum| {
+        let cycles = maximum.cycles(&timings);
+        vec![
+            maximum.name.to_owned(),
+            maximum.what.to_owned(),
+            maximum.formula(),
+            cycles.to_string(),
+            format!("{:.3}", clock.ns(cycles)),
+            maximum.origin.to_string(),
+        ]
+    });
+    let geometry = &system.geometry;
+    format!(
+        "DDR3-{} ({}), tCK {:.4} ns; {} {} chips with pages of {} bytes; bin: {}\n\n{}\n{}",
+        system.bin.name,
+        system.bin.latencies(),
+        clock.t_ck_ns(),
+        geometry.density(),
+        geometry.width(),
+        geometry.page_bytes(),
+        system.bin.source,
+        table::aligned(&minima, &least.collect::<Vec<_>>()),
+        table::aligned(&maxima, &most.collect::<Vec<_>>()),
+    )
+}
+
+fn json(system: &System) -> Value {
+    let (timings, clock) = (Timings::new(system), system.clock());
+    let names = |kinds: &[Kind]| kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>();
+    let minima = rules(system).map(|rule| {
+        let cycles = rule.cycles(&timings);
+        json!({
+            "rule": rule.name,
+            "scope": rule.scope.to_string(),
+            "from": names(rule.from),
+            "nth_latest": rule.nth,
+            "to": names(rule.to),
+            "least": rule.formula(),
+            "clocks": cycles.0,
+            "ns": clock.ns(cycles),
+            "source": rule.origin.to_string(),
+        })
+    });
+    let maxima = MAXIMA.iter().map(|maximum| {
+        let cycles = maximum.cycles(&timings);
+        json!({
+            "rule": maximum.name,
+            "what": maximum.what,
+            "most": maximum.formula(),
+            "clocks": cycles.0,
+            "ns": clock.ns(cycles),
+            "source": maximum.origin.to_string(),
+        })
+    });
+    json!({
+        "bin": system.bin.name,
+        "t_ck_ns": clock.t_ck_ns(),
+        "density_gb": system.geometry.density().gigabits(),
+        "width": system.geometry.width().pins(),
+        "page_bytes": system.geometry.page_bytes(),
+        "minima": minima.collect::<Vec<_>>(),
+        "maxima": maxima.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,34 @@
+//! The commands: each reads its input, does its work, and prints through [`Stdout`](crate::output::Stdout).
+
+pub mod check;
+pub mod explain_address;
+pub mod explain_energy;
+pub mod explain_plan;
+pub mod explain_rules;
+pub mod reproduce;
+pub mod run;
+
+use std::process::ExitCode;
+
+use crate::CliError;
+use crate::args::{Command, Explain, Reproduce};
+
+/// Carries out a command.
+///
+/// # Errors
+/// What the command could not do.
+pub fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
+    match command {
+        Command::Run(args) => run::run(args),
+        Command::Check(args) => check::run(args),
+        Command::Explain(args) => match &args.what {
+            Explain::Address(args) => explain_address::run(args),
+            Explain::Rules(args) => explain_rules::run(args),
+            Explain::Plan(args) => explain_plan::run(args),
+            Explain::Energy(args) => explain_energy::run(args),
+        },
+        Command::Reproduce(args) => match &args.what {
+            Reproduce::Table3(args) => reproduce::table3(args),
+        },
+    }
+}

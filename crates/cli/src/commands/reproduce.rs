@@ -1,0 +1,116 @@
+//! `rowclone-sim reproduce table3`: the published rows beside the simulated ones.
+
+use std::process::ExitCode;
+
+use dram_spec::address::Preset;
+use dram_spec::geometry::PAPER_ROW_BYTES;
+use dram_spec::{
+    AddressMap, CopyActivations, Geometry, PhysicalAddress, PrechargePowerDown, RawGeometry, Refresh, SpeedBin, System,
+};
+use energy::Currents;
+use host::{Kind, OperationSpec, Place};
+use memctrl::Policy;
+use memctrl::refresh::RefreshPolicy;
+use report::Table3;
+use report::table3::Simulated;
+use rowclone::{FaultyRows, Planner};
+
+use crate::CliError;
+use crate::args::{Format, Table3Args};
+use crate::experiment;
+use crate::input::{Overrides, SystemConfig, currents};
+use crate::interrupt;
+use crate::output::Stdout;
+
+/// The operations behind the six rows, in the order of the published table: the policy that takes the mechanism, and where
+/// the source lies.
+const ROWS: [(Policy, Kind, Option<Place>); 6] = [
+    (Policy::Channel, Kind::Copy, Some(Place::SameBank)),
+    (Policy::Rule, Kind::Copy, Some(Place::SameSubarray)),
+    (Policy::Rule, Kind::Copy, Some(Place::OtherBank)),
+    (Policy::Rule, Kind::Copy, Some(Place::SameBank)),
+    (Policy::Channel, Kind::Zero, None),
+    (Policy::Rule, Kind::Zero, None),
+];
+
+/// Simulates the six rows and prints them.
+///
+/// # Errors
+/// An unknown current set; a terminal that cannot be written to.
+pub fn table3(args: &Table3Args) -> Result<ExitCode, CliError> {
+    let currents = match &args.currents {
+        Some(name) => currents::named_or_read(name)?,
+        None => SystemConfig::paper(&Overrides::default())?.currents,
+    };
+    let table = simulate(&currents)?;
+    let text = match args.format {
+        Format::Table => table.to_text(),
+        Format::Json => serde_json::to_string_pretty(&table).map_err(CliError::new)? + "\n",
+    };
+    let mut stdout = Stdout::lock();
+    stdout.print(text)?;
+    stdout.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The paper's DDR3-1066 8-8-8 with 4 KB rows, one channel and one rank, made of the chips that the currents are of.
+fn system(currents: &Currents) -> SystemConfig {
+    let raw = RawGeometry {
+        channels: 1,
+        ranks: 1,
+        density: currents.density(),
+        width: currents.width(),
+        row_bytes: PAPER_ROW_BYTES,
+        rows_per_subarray: 512,
+    };
+    let geometry = Geometry::try_from(raw).expect("every rank can have the paper's rows");
+    let system = System {
+        bin: SpeedBin::named("1066G").expect("it is in the table of bins"),
+        geometry,
+        copy_activations: CopyActivations::Counted,
+        precharge_power_down: PrechargePowerDown::FastExit,
+        refresh: Refresh::NORMAL,
+    };
+    let map = AddressMap::preset(geometry, Preset::RowInterleaved);
+    SystemConfig {
+        name: "RowClone, MICRO 2013".to_string(),
+        path: std::path::PathBuf::new(),
+        planner: std::sync::Arc::new(Planner::new(map.clone(), FaultyRows::default())),
+        map,
+        currents: currents.clone(),
+        staging_lines: usize::from(geometry.columns()),
+        refresh: RefreshPolicy { postpone_max: 0 },
+        system,
+    }
+}
+
+/// The table, from the commands of six runs.
+///
+/// # Errors
+/// The run was stopped.
+///
+/// # Panics
+/// If the memory has no room for one of the pairs, which no legal geometry brings about.
+pub fn simulate(currents: &Currents) -> Result<Table3, CliError> {
+    let system = system(currents);
+    let prices = experiment::prices(&system)?;
+    let stop = interrupt::flag()?;
+    let mut channel_share = 0.0;
+    let mut simulated = Vec::with_capacity(ROWS.len());
+    for (policy, kind, src) in ROWS {
+        let spec = OperationSpec { kind, src, dst: PhysicalAddress(0x0040_0000), bytes: 4096, value: 0, at: None };
+        let operation = spec.resolve(&system.planner).expect("the memory has room for each pair");
+        let (latency, commands) = experiment::alone(&system, policy, operation, &stop)?;
+        let energy = experiment::operation_energy(&prices, &commands);
+        if simulated.is_empty() {
+            channel_share = energy.channel_share().unwrap_or_default();
+        }
+        simulated.push(Simulated {
+            latency_ns: system.system.clock().ns(latency),
+            latency_cycles: latency.0,
+            energy_nj: energy.operation().nj(),
+        });
+    }
+    let simulated = simulated.try_into().expect("a run a row");
+    Ok(Table3::new(currents.name().to_string(), system.system.geometry.ranks(), simulated, channel_share))
+}

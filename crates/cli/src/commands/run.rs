@@ -1,0 +1,299 @@
+//! `rowclone-sim run`: a scenario under each of its policies, side by side.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use dram_spec::Cycles;
+use energy::Prices;
+use host::{Place, TraceCounts, place};
+use memctrl::{Completion, Policy};
+use report::run_report::by_cause;
+use report::table::bytes;
+use report::{Comparison, OperationRow, RunInputs, RunReport, TraceReport, csv_file, run_tables};
+use rowclone::{Mechanism, Operation};
+
+use crate::CliError;
+use crate::args::{RunArgs, RunFormat};
+use crate::experiment::{self, PolicyRun, Wanted};
+use crate::input::{Scenario, SystemConfig, Workload};
+use crate::interrupt;
+use crate::output::{AtomicFile, Existing, Stdout};
+
+/// Runs, and prints what was asked for.
+///
+/// # Errors
+/// Anything wrong with a file, the memory, or the terminal; each in one message.
+pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
+    let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
+    let stop = interrupt::flag()?;
+    let prices = experiment::prices(&scenario.system)?;
+    let existing = Existing::with_force(args.force);
+    let mut references = References::new(&scenario.system, &prices, &stop);
+    let mut reports = Vec::new();
+    for &policy in &scenario.policies {
+        let commands = args.commands.as_deref().map(|path| log_path(path, policy, scenario.policies.len()));
+        let wanted = Wanted { check: args.check, commands: commands.as_deref(), existing, stop: &stop };
+        let run = experiment::run(&scenario, &prices, policy, wanted)?;
+        reports.push(report(&scenario, &prices, policy, &run, &mut references)?);
+    }
+    let text = render(&reports, args.format)?;
+    if let Some(directory) = &args.out {
+        write_files(directory, existing, &reports)?;
+    }
+    let mut stdout = Stdout::lock();
+    stdout.print(text)?;
+    stdout.finish()?;
+    let failed = reports.iter().any(|report| report.check.as_ref().is_some_and(|check| !check.passed()));
+    Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// One log a policy: `log.csv` becomes `log-rule.csv` where there are several.
+fn log_path(path: &Path, policy: Policy, policies: usize) -> PathBuf {
+    if policies == 1 {
+        return path.to_path_buf();
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let name = match path.extension() {
+        Some(extension) => format!("{stem}-{}.{}", policy.name(), extension.to_string_lossy()),
+        None => format!("{stem}-{}", policy.name()),
+    };
+    path.with_file_name(name)
+}
+
+fn render(reports: &[RunReport], format: RunFormat) -> Result<String, CliError> {
+    Ok(match format {
+        RunFormat::Table => run_tables::text(reports),
+        RunFormat::Json => serde_json::to_string_pretty(reports).map_err(CliError::new)? + "\n",
+        RunFormat::Csv => csv_file::policies(reports).map_err(CliError::new)?,
+    })
+}
+
+fn write_files(directory: &Path, existing: Existing, reports: &[RunReport]) -> Result<(), CliError> {
+    std::fs::create_dir_all(directory).map_err(|error| CliError::writing(directory, &error))?;
+    let operations = csv_file::operations(reports).map_err(CliError::new)?;
+    let files = [
+        ("report.txt", render(reports, RunFormat::Table)?),
+        ("results.json", render(reports, RunFormat::Json)?),
+        ("results.csv", render(reports, RunFormat::Csv)?),
+        ("operations.csv", operations),
+    ];
+    let files = files.map(|(name, text)| (directory.join(name), text));
+    // All are refused before any is written.
+    let mut written = Vec::new();
+    for (path, text) in &files {
+        let mut file = AtomicFile::create(path, existing)?;
+        std::io::Write::write_all(&mut file, text.as_bytes()).map_err(|error| CliError::writing(path, &error))?;
+        written.push(file);
+    }
+    written.into_iter().try_for_each(AtomicFile::commit)
+}
+
+/// Channel copies on an idle memory, simulated once each.
+struct References<'a> {
+    system: &'a SystemConfig,
+    prices: &'a Prices,
+    stop: &'a Arc<AtomicBool>,
+    known: BTreeMap<String, (Cycles, f64)>,
+}
+
+impl<'a> References<'a> {
+    fn new(system: &'a SystemConfig, prices: &'a Prices, stop: &'a Arc<AtomicBool>) -> Self {
+        References { system, prices, stop, known: BTreeMap::new() }
+    }
+
+    /// Latency and energy (nJ, above standby) of the operation over the channel.
+    fn channel(&mut self, operation: Operation) -> Result<(Cycles, f64), CliError> {
+        let key = operation.to_string();
+        if let Some(known) = self.known.get(&key) {
+            return Ok(*known);
+        }
+        let (latency, commands) = experiment::alone(self.system, Policy::Channel, operation, self.stop)?;
+        let energy = experiment::operation_energy(self.prices, &commands).operation().nj();
+        self.known.insert(key, (latency, energy));
+        Ok((latency, energy))
+    }
+
+    /// Sets a latency and an energy against the channel's.
+    fn compare(&mut self, channel: Operation, latency: Cycles, nj: f64) -> Result<Comparison, CliError> {
+        let (channel_latency, channel_nj) = self.channel(channel)?;
+        Ok(Comparison {
+            latency_cycles: channel_latency.0,
+            energy_nj: channel_nj,
+            speedup: channel_latency.0 as f64 / latency.0 as f64,
+            energy_ratio: channel_nj / nj,
+        })
+    }
+
+    /// The pair in one bank that the published baseline copies; for a zeroing, itself.
+    fn same_bank(&self, operation: Operation) -> Option<Operation> {
+        match operation {
+            Operation::Copy { dst, bytes, .. } => {
+                let src = place(&self.system.planner, Place::SameBank, dst, bytes).ok()?;
+                Some(Operation::Copy { src, dst, bytes })
+            }
+            Operation::Init { .. } => Some(operation),
+            Operation::Read { .. } | Operation::Write { .. } => None,
+        }
+    }
+}
+
+/// More operations than this are summed up, and not listed one by one.
+const LISTED_MOST: usize = 256;
+
+fn report(
+    scenario: &Scenario,
+    prices: &Prices,
+    policy: Policy,
+    run: &PolicyRun,
+    references: &mut References<'_>,
+) -> Result<RunReport, CliError> {
+    let clock = scenario.system.system.clock();
+    let mut operations = Vec::new();
+    if let Workload::Operations(specs) = &scenario.workload
+        && specs.len() <= LISTED_MOST
+    {
+        for (spec, completion) in specs.iter().zip(&run.completions) {
+            operations.push(operation_row(experiment::label(spec), scenario, prices, policy, completion, references)?);
+        }
+    }
+    let mut warnings = warnings(&scenario.system);
+    if matches!(scenario.workload, Workload::Trace { .. }) {
+        warnings.push("no last-level cache is modelled: every recorded copy and zeroing goes to memory".to_string());
+    }
+    if run.dropped_activations > 0 {
+        warnings.push(format!(
+            "{}: {} copy activations were dropped by the chips",
+            policy.name(),
+            run.dropped_activations
+        ));
+    }
+    Ok(RunReport::new(RunInputs {
+        policy: policy.name(),
+        scenario: &scenario.name,
+        system: &summary(&scenario.system),
+        seed: scenario.seed,
+        currents: prices.set(),
+        clock,
+        stats: &run.stats,
+        energy: &run.energy,
+        operations,
+        trace: run.trace.as_ref().zip(trace_path(scenario)).map(|(counts, path)| trace_report(path, counts)),
+        check: run.check.clone(),
+        dropped_activations: run.dropped_activations,
+        warnings,
+    }))
+}
+
+fn operation_row(
+    label: String,
+    scenario: &Scenario,
+    prices: &Prices,
+    policy: Policy,
+    completion: &Completion,
+    references: &mut References<'_>,
+) -> Result<OperationRow, CliError> {
+    let operation = completion.operation;
+    let energy = experiment::operation_energy(prices, &completion.commands);
+    let (latency, nj) = (completion.latency(), energy.operation().nj());
+    let compared = matches!(operation, Operation::Copy { .. } | Operation::Init { .. }) && latency.0 > 0;
+    let same_pair = compared.then_some(operation);
+    let same_bank = same_pair.and_then(|operation| references.same_bank(operation));
+    let mut against =
+        |channel: Option<Operation>| channel.map(|channel| references.compare(channel, latency, nj)).transpose();
+    let (against_same_pair, against_same_bank) = (against(same_pair)?, against(same_bank)?);
+    let (reasons, mend) = why(scenario, policy, operation);
+    let mut mechanisms: Vec<&str> = completion.segments.0.keys().map(|(mechanism, _)| mechanism.name()).collect();
+    mechanisms.dedup();
+    Ok(OperationRow {
+        label,
+        mechanism: mechanisms.join("+"),
+        reasons,
+        mend,
+        arrival_cycle: completion.arrival.0,
+        latency_cycles: latency.0,
+        latency_ns: scenario.system.system.clock().ns(latency),
+        energy_nj: nj,
+        energy_by_cause_nj: by_cause(&energy),
+        channel_bytes: completion.channel_bytes(),
+        against_same_pair,
+        against_same_bank,
+    })
+}
+
+/// Why the parts of an operation were served as they were, and what the user could change so that FPM serves them: of each
+/// mechanism and reason the first sentence, for parts differ in their numbers.
+fn why(scenario: &Scenario, policy: Policy, operation: Operation) -> (Vec<String>, Vec<String>) {
+    let (mut reasons, mut mend) = (BTreeMap::new(), BTreeMap::new());
+    for block in scenario.system.planner.blocks(&operation) {
+        for part in block.parts() {
+            let chosen = policy.choose(part);
+            let key = (Reverse(chosen), policy.reason(part, chosen));
+            reasons.entry(key).or_insert_with(|| format!("{}: {}", chosen.name(), policy.explain(part, chosen)));
+            if policy.admits().contains(&Mechanism::Fpm)
+                && let Err(reason) = part.allows(Mechanism::Fpm)
+                && let Some(help) = reason.mend()
+            {
+                mend.entry(reason.name()).or_insert_with(|| format!("{reason}: {help}"));
+            }
+        }
+    }
+    (reasons.into_values().collect(), mend.into_values().collect())
+}
+
+fn trace_path(scenario: &Scenario) -> Option<&Path> {
+    match &scenario.workload {
+        Workload::Operations(_) => None,
+        Workload::Trace { path, .. } => Some(path),
+    }
+}
+
+/// One line about a system.
+fn summary(config: &SystemConfig) -> String {
+    let (bin, geometry) = (config.system.bin, config.system.geometry);
+    let count = |count: u8, noun: &str| if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") };
+    format!(
+        "{} (DDR3-{} {}, {} x {}, {} {} chips, rows of {}, {} rows a subarray, {})",
+        config.name,
+        bin.name,
+        bin.latencies(),
+        count(geometry.channels(), "channel"),
+        count(geometry.ranks(), "rank"),
+        geometry.density(),
+        geometry.width(),
+        bytes(geometry.row_bytes()),
+        geometry.rows_per_subarray(),
+        bytes(geometry.bytes())
+    )
+}
+
+/// What to know about a system before believing its numbers.
+fn warnings(config: &SystemConfig) -> Vec<String> {
+    let (currents, geometry) = (&config.currents, config.system.geometry);
+    let mut warnings = Vec::new();
+    if currents.density() != geometry.density() {
+        warnings.push(format!(
+            "the currents `{}` are of {} chips, and the system has {} chips: its energies are those of another part",
+            currents.name(),
+            currents.density(),
+            geometry.density()
+        ));
+    }
+    warnings
+}
+
+fn trace_report(path: &Path, counts: &TraceCounts) -> TraceReport {
+    TraceReport {
+        file: path.display().to_string(),
+        copies: counts.copies,
+        fills: counts.fills,
+        accesses: counts.accesses,
+        accesses_outside: counts.accesses_outside,
+        skipped_outside: counts.skipped_outside,
+        skipped_reserved: counts.skipped_reserved,
+        skipped: counts.skipped.iter().map(|skipped| format!("line {}: {}", skipped.line, skipped.why)).collect(),
+    }
+}

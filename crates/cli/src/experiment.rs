@@ -1,0 +1,264 @@
+//! One run of a scenario under one policy, with whatever reads its command stream.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use dram_spec::{Channel, CommandSink, Cycles, Dialect};
+use energy::{Account, Counts, EnergyError, EnergyReport, Prices};
+use host::{Contents, FlatMemory, MemoryCheck, OperationSpec, Replay, ReplayError, Sequence, TraceCounts, Witnessed};
+use memctrl::{CommandCounts, Completion, Config, Controller, Policy, RequestSource, Stats};
+use protocol_check::Checker;
+use report::CheckReport;
+use report::table::bytes;
+use rowclone::Operation;
+use trace_io::command_log::LogWriter;
+
+use crate::CliError;
+use crate::input::{Scenario, SystemConfig, Workload};
+use crate::output::{AtomicFile, Existing};
+
+/// What is wanted of a run besides its numbers.
+#[derive(Clone, Copy)]
+pub struct Wanted<'a> {
+    /// Judge legality, and compare memory with a flat array.
+    pub check: bool,
+    /// Write the command log here.
+    pub commands: Option<&'a Path>,
+    /// What to do with a log that exists.
+    pub existing: Existing,
+    /// Raised to stop the run.
+    pub stop: &'a Arc<AtomicBool>,
+}
+
+/// What a run gave.
+pub struct PolicyRun {
+    /// What the controller counted.
+    pub stats: Stats,
+    /// All energy, by cause.
+    pub energy: EnergyReport,
+    /// The operations, where the scenario lists them.
+    pub completions: Vec<Completion>,
+    /// What a trace held.
+    pub trace: Option<TraceCounts>,
+    /// What the second opinions found.
+    pub check: Option<CheckReport>,
+    /// Copy activations that the chips dropped.
+    pub dropped_activations: u64,
+}
+
+/// The rules that a policy's stream is judged by: the baseline may not borrow powers it lacks.
+pub const fn dialect(policy: Policy) -> Dialect {
+    match policy {
+        Policy::Channel => Dialect::Jedec,
+        Policy::Fpm | Policy::Psm | Policy::Rule => Dialect::RowClone,
+    }
+}
+
+/// The energy of an operation's own commands, above standby.
+pub fn operation_energy(prices: &Prices, commands: &CommandCounts) -> EnergyReport {
+    let CommandCounts {
+        activates,
+        copy_activates,
+        dropped_activates,
+        reads,
+        writes,
+        transfers,
+        precharges: _,
+        refreshes: _,
+    } = *commands;
+    let counts = Counts { activates, copy_activates, dropped_activates, reads, writes, transfers, ..Counts::default() };
+    prices.operation(&counts)
+}
+
+/// A controller's configuration for a system.
+fn config(system: &SystemConfig, policy: Policy, contents: Option<&Contents>) -> Config {
+    Config {
+        system: system.system.clone(),
+        planner: Arc::clone(&system.planner),
+        policy,
+        staging_lines: system.staging_lines,
+        refresh: system.refresh,
+        contents: contents.map(|contents| Arc::new(contents.clone()) as _),
+        defect: None,
+    }
+}
+
+/// Latency and commands of one operation on an idle memory.
+///
+/// # Errors
+/// The run was stopped.
+///
+/// # Panics
+/// If the controller drains without completing the operation: a bug there.
+pub fn alone(
+    system: &SystemConfig,
+    policy: Policy,
+    operation: Operation,
+    stop: &AtomicBool,
+) -> Result<(Cycles, CommandCounts), CliError> {
+    let mut source = Sequence::new([(operation, None)], None);
+    let mut controller = Controller::new(config(system, policy, None));
+    controller.run(&mut source, &mut (), stop).map_err(|_| CliError::interrupted())?;
+    let completions = source.into_completions();
+    let completion = completions.first().expect("one operation went in, and the run drained");
+    Ok((completion.latency(), completion.commands))
+}
+
+/// The operation that a specification stands for, on this memory.
+///
+/// # Errors
+/// It cannot be done there; loading a scenario has already said so of each.
+pub fn resolve(system: &SystemConfig, spec: &OperationSpec) -> Result<Operation, CliError> {
+    spec.resolve(&system.planner).map_err(|error| CliError::new(&error).with_help(error.help()))
+}
+
+/// What reports call an operation: `copy 4 KiB, same-subarray`.
+pub fn label(spec: &OperationSpec) -> String {
+    let place = spec.src.map_or(String::new(), |src| format!(", {}", src.name()));
+    format!("{} {}{place}", spec.kind.name(), bytes(spec.bytes))
+}
+
+/// The operations that a scenario lists, for a command that explains them one by one.
+///
+/// # Errors
+/// The scenario plays a trace.
+pub fn listed(scenario: &Scenario, command: &str) -> Result<Vec<(String, Operation)>, CliError> {
+    match &scenario.workload {
+        Workload::Operations(specs) => {
+            specs.iter().map(|spec| Ok((label(spec), resolve(&scenario.system, spec)?))).collect()
+        }
+        Workload::Trace { .. } => {
+            let message =
+                format!("{}: `workload` is a trace, and `{command}` explains operations", scenario.path.display());
+            Err(CliError::new(message).with_help("give a scenario with `[[operation]]` entries"))
+        }
+    }
+}
+
+/// The prices of a system's commands.
+///
+/// # Errors
+/// Its currents are of other chips.
+pub fn prices(system: &SystemConfig) -> Result<Prices, CliError> {
+    Prices::new(&system.system, &system.currents).map_err(|error| unpriced(&error))
+}
+
+fn unpriced(error: &EnergyError) -> CliError {
+    CliError::new(error).with_help(error.help())
+}
+
+fn unusable_trace(path: &Path, error: &ReplayError) -> CliError {
+    CliError::new(format!("{}: {error}", path.display())).with_help(error.help())
+}
+
+/// Runs the whole scenario under one policy.
+///
+/// # Errors
+/// A trace that cannot be read, a log that cannot be written, a current that the set lacks, or the user's Ctrl-C.
+pub fn run(scenario: &Scenario, prices: &Prices, policy: Policy, wanted: Wanted<'_>) -> Result<PolicyRun, CliError> {
+    let contents = wanted.check.then(|| Contents::new(scenario.seed, scenario.system.map.clone()));
+    match &scenario.workload {
+        Workload::Operations(specs) => {
+            let mut operations = Vec::with_capacity(specs.len());
+            for spec in specs {
+                operations.push((resolve(&scenario.system, spec)?, spec.at));
+            }
+            let source = Sequence::new(operations, contents.clone());
+            let (source, run) = play(scenario, prices, policy, wanted, contents, source)?;
+            Ok(PolicyRun { completions: source.into_completions(), ..run })
+        }
+        Workload::Trace { path, format, unusable } => {
+            let file = std::fs::File::open(path).map_err(|error| CliError::reading(path, &error))?;
+            let reader = trace_io::ramulatorsharp::Reader::new(file, *format);
+            let reader = reader.map_err(|error| unusable_trace(path, &error.into()))?;
+            let source = Replay::new(reader, &scenario.system.planner, *unusable);
+            let (source, run) = play(scenario, prices, policy, wanted, contents, source)?;
+            let counts = source.into_counts().map_err(|error| unusable_trace(path, &error))?;
+            Ok(PolicyRun { trace: Some(counts), ..run })
+        }
+    }
+}
+
+/// Plays a source to its end, with every reader that is wanted.
+fn play<S: RequestSource>(
+    scenario: &Scenario,
+    prices: &Prices,
+    policy: Policy,
+    wanted: Wanted<'_>,
+    contents: Option<Contents>,
+    mut source: S,
+) -> Result<(S, PolicyRun), CliError> {
+    let system = &scenario.system.system;
+    let mut account = Account::new(system);
+    let mut checker = wanted.check.then(|| Checker::new(system, dialect(policy)));
+    let mut log = match wanted.commands {
+        None => None,
+        Some(path) => {
+            let file = AtomicFile::create(path, wanted.existing)?;
+            Some(LogWriter::new(file, system, dialect(policy)).map_err(|error| CliError::writing(path, &error))?)
+        }
+    };
+    let mut controller = Controller::new(config(&scenario.system, policy, contents.as_ref()));
+    let mut sink = (&mut account, (&mut checker, &mut log));
+    let (source, stats, memory) = match contents {
+        None => {
+            let stats = drive(&mut controller, &mut source, &mut sink, wanted.stop)?;
+            (source, stats, None)
+        }
+        Some(contents) => {
+            let mut witnessed = Witnessed::new(source, FlatMemory::new(contents));
+            let stats = drive(&mut controller, &mut witnessed, &mut sink, wanted.stop)?;
+            let (source, memory) = witnessed.finish(&controller, system.geometry.channels());
+            (source, stats, Some(memory))
+        }
+    };
+    if let (Some(log), Some(path)) = (log, wanted.commands) {
+        let file = log.into_result().map_err(|error| CliError::writing(path, &error))?;
+        file.commit()?;
+    }
+    let energy = account.report(prices).map_err(|error| unpriced(&error))?;
+    let channels = (0..system.geometry.channels()).map(Channel);
+    let run = PolicyRun {
+        stats,
+        energy,
+        completions: Vec::new(),
+        trace: None,
+        check: checker.zip(memory).map(|(checker, memory)| findings(&checker, &memory, dialect(policy))),
+        dropped_activations: channels.map(|channel| controller.device(channel).dropped()).sum(),
+    };
+    Ok((source, run))
+}
+
+fn drive(
+    controller: &mut Controller,
+    source: &mut impl RequestSource,
+    sink: &mut impl CommandSink,
+    stop: &AtomicBool,
+) -> Result<Stats, CliError> {
+    controller.run(source, sink, stop).map_err(|_| CliError::interrupted())
+}
+
+/// How many violations a report names; all are counted.
+const VIOLATIONS_NAMED: usize = 10;
+
+fn findings(checker: &Checker, memory: &MemoryCheck, dialect: Dialect) -> CheckReport {
+    let memory_mismatch = match memory {
+        MemoryCheck::Equal => None,
+        MemoryCheck::Cells(mismatch) => Some(format!(
+            "memory at {} ({}) holds {:#04x}, and a flat array {:#04x}",
+            mismatch.address, mismatch.location, mismatch.found, mismatch.expected
+        )),
+        MemoryCheck::Read { id, at } => Some(format!("read {} returned a wrong byte at offset {at}", id.0)),
+    };
+    CheckReport {
+        dialect: match dialect {
+            Dialect::Jedec => "jedec",
+            Dialect::RowClone => "rowclone",
+        },
+        violations: checker.total(),
+        first_violations: checker.violations().iter().take(VIOLATIONS_NAMED).map(ToString::to_string).collect(),
+        memory_equal: memory_mismatch.is_none(),
+        memory_mismatch,
+    }
+}

@@ -1,0 +1,19 @@
+//! Files that users write: TOML becomes `Raw…` types, and those become checked ones.
+//!
+//! A [`Document`] is a parsed file that knows the line of each key, with the `--set` of the command line put in their
+//! places. `Raw…` types are what serde makes of it; everything that is wrong, in the file or in its meaning, is one
+//! [`CliError`](crate::CliError) with the file, the line, the key, what was found, and what would work.
+
+pub mod currents;
+mod decode;
+pub mod document;
+pub mod number;
+pub mod overrides;
+pub mod scenario;
+mod suggestion;
+pub mod system;
+
+pub use document::Document;
+pub use overrides::Overrides;
+pub use scenario::{Scenario, Workload};
+pub use system::SystemConfig;

@@ -1,0 +1,199 @@
+//! What the command line puts in the place of a file's values: `--set key=value`.
+
+use std::sync::Arc;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::CliError;
+
+use super::document::{Document, Node, Origin, Value, convert};
+
+/// The `--set` of a command line, in their order.
+#[derive(Clone, Debug, Default)]
+pub struct Overrides {
+    assignments: Vec<Assignment>,
+}
+
+#[derive(Clone, Debug)]
+struct Assignment {
+    /// As it was given.
+    text: Arc<str>,
+    steps: Vec<String>,
+    value: Value,
+}
+
+impl Overrides {
+    /// Reads `key=value` each: the key dotted, the value TOML, or a string where it is not.
+    ///
+    /// # Errors
+    /// No `=`, or no key before it.
+    pub fn parse(texts: &[String]) -> Result<Overrides, CliError> {
+        Ok(Overrides { assignments: texts.iter().map(|text| Assignment::parse(text)).collect::<Result<_, _>>()? })
+    }
+
+    /// Takes out those whose key begins with this step and goes on after it; they lose it.
+    #[must_use]
+    pub fn take_prefix(&mut self, prefix: &str) -> Overrides {
+        let belongs = |assignment: &Assignment| assignment.steps.len() > 1 && assignment.steps[0] == prefix;
+        let (mut taken, left): (Vec<_>, _) = self.assignments.drain(..).partition(belongs);
+        self.assignments = left;
+        for assignment in &mut taken {
+            assignment.steps.remove(0);
+        }
+        Overrides { assignments: taken }
+    }
+}
+
+impl Assignment {
+    fn parse(text: &str) -> Result<Assignment, CliError> {
+        let fault = |message: &str| {
+            CliError::new(format!("--set {text}: {message}"))
+                .with_help("write `--set key=value`, for example `--set seed=7` or `--set system.geometry.ranks=2`")
+        };
+        let (key, value) = text.split_once('=').ok_or_else(|| fault("has no `=`"))?;
+        if key.trim().is_empty() {
+            return Err(fault("has no key before its `=`"));
+        }
+        let steps = steps(key).ok_or_else(|| fault(&format!("`{}` is not a dotted key", key.trim())))?;
+        let origin = Origin::Set(text.into());
+        let plain = || Ok(Value::Text(value.trim().to_owned()));
+        let value = match DeTable::parse(&format!("value = {value}")) {
+            Ok(table) => match only(table.get_ref()) {
+                Some((_, value)) => convert(value, &|_| origin.clone()),
+                None => plain(),
+            },
+            Err(_) => plain(),
+        };
+        Ok(Assignment { text: text.into(), steps, value: value.map_err(|(_, message)| fault(&message))? })
+    }
+}
+
+/// The steps of a dotted key, quoted ones included.
+fn steps(key: &str) -> Option<Vec<String>> {
+    if key.contains(['\n', '\r']) {
+        return None;
+    }
+    let text = format!("{key} = 0");
+    let table = DeTable::parse(&text).ok()?;
+    let (mut steps, mut table) = (Vec::new(), table.get_ref());
+    loop {
+        let (step, value) = only(table)?;
+        steps.push(step.get_ref().to_string());
+        match value.get_ref() {
+            DeValue::Table(inner) => table = inner,
+            DeValue::Integer(_) => return Some(steps),
+            _ => return None,
+        }
+    }
+}
+
+type Entry<'a, 'i> = (&'a Spanned<std::borrow::Cow<'i, str>>, &'a Spanned<DeValue<'i>>);
+
+/// The entry of a table that has but one.
+fn only<'a, 'i>(table: &'a DeTable<'i>) -> Option<Entry<'a, 'i>> {
+    let mut entries = table.iter();
+    entries.next().filter(|_| entries.next().is_none())
+}
+
+impl Document {
+    /// Puts the values in their places. Tables that are not there are made; whether the keys exist, decoding tells.
+    ///
+    /// # Errors
+    /// An index past the end of a list, or a key of what is no table.
+    pub fn apply(&mut self, overrides: &Overrides) -> Result<(), CliError> {
+        overrides.assignments.iter().try_for_each(|assignment| put(&mut self.root, assignment))
+    }
+}
+
+fn put(root: &mut Node, assignment: &Assignment) -> Result<(), CliError> {
+    let Assignment { text, steps, value } = assignment;
+    let origin = || Origin::Set(Arc::clone(text));
+    let mut node = root;
+    for (depth, step) in steps.iter().enumerate() {
+        let place = steps[..depth].join(".");
+        node = match &mut node.value {
+            Value::Table(entries) => {
+                let index = entries.iter().position(|(name, _)| name == step).unwrap_or_else(|| {
+                    entries.push((step.clone(), Node { origin: origin(), value: Value::Table(Vec::new()) }));
+                    entries.len() - 1
+                });
+                &mut entries[index].1
+            }
+            Value::List(items) => {
+                let count = items.len();
+                let item = step.parse().ok().and_then(|index: usize| items.get_mut(index));
+                item.ok_or_else(|| {
+                    CliError::new(format!("--set {text}: `{place}` has no item `{step}`")).with_help(match count {
+                        0 => format!("`{place}` is empty"),
+                        _ => format!("its items are 0 to {}", count - 1),
+                    })
+                })?
+            }
+            _ => {
+                return Err(CliError::new(format!("--set {text}: `{place}` is not a table, and so has no `{step}`"))
+                    .with_help(format!("set `{place}` itself")));
+            }
+        };
+    }
+    *node = Node { origin: origin(), value: value.clone() };
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn document() -> Document {
+        let text = "seed = 1\npolicies = [\"rule\"]\n[[operation]]\nbytes = 1\n[[operation]]\nbytes = 2\n";
+        Document::parse(Path::new("x.toml"), text, &[]).unwrap()
+    }
+
+    fn apply(texts: &[&str]) -> Result<Document, CliError> {
+        let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
+        let mut document = document();
+        document.apply(&Overrides::parse(&texts)?)?;
+        Ok(document)
+    }
+
+    fn value(document: &Document) -> toml::Value {
+        document.decode().unwrap()
+    }
+
+    #[test]
+    fn values_are_toml_or_else_strings() {
+        let document =
+            apply(&["seed = 7", "policies=[\"fpm\", 'psm']", "operation.1.bytes=0x10", "name=1600K"]).unwrap();
+        let expected =
+            "seed = 7\npolicies = [\"fpm\", \"psm\"]\noperation = [{ bytes = 1 }, { bytes = 16 }]\nname = \"1600K\"";
+        assert_eq!(value(&document), toml::from_str::<toml::Value>(expected).unwrap());
+        assert_eq!(document.origin("operation.1.bytes"), Some(&Origin::Set("operation.1.bytes=0x10".into())));
+        assert_eq!(document.origin("operation.0.bytes"), Some(&Origin::Line(4)));
+    }
+
+    #[test]
+    fn later_ones_win_and_the_system_takes_its_own() {
+        let texts = ["seed=2", "system.geometry.ranks=2", "seed=3", "system=other.toml"].map(str::to_owned);
+        let mut all = Overrides::parse(&texts).unwrap();
+        let system = all.take_prefix("system");
+        assert_eq!(system.assignments.len(), 1);
+        assert_eq!(system.assignments[0].steps, ["geometry", "ranks"]);
+        let mut document = document();
+        document.apply(&all).unwrap();
+        assert_eq!(value(&document)["seed"].as_integer(), Some(3));
+        assert_eq!(value(&document)["system"].as_str(), Some("other.toml"));
+    }
+
+    #[test]
+    fn what_is_no_assignment_says_so() {
+        let message = |text: &str| apply(&[text]).unwrap_err().to_string();
+        assert_eq!(message("seed"), "--set seed: has no `=`");
+        assert_eq!(message("=7"), "--set =7: has no key before its `=`");
+        assert_eq!(message("a..b=7"), "--set a..b=7: `a..b` is not a dotted key");
+        assert_eq!(message("[a]\nb=7"), "--set [a]\nb=7: `[a]\nb` is not a dotted key");
+        assert_eq!(message("operation.2.bytes=7"), "--set operation.2.bytes=7: `operation` has no item `2`");
+        assert_eq!(message("seed.x=7"), "--set seed.x=7: `seed` is not a table, and so has no `x`");
+    }
+}

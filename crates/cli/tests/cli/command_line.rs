@@ -1,0 +1,201 @@
+//! The program from outside: help, exit codes, and what it does where nobody can read its output.
+
+use std::fs::{self, OpenOptions};
+use std::io::{BufRead, BufReader, Cursor};
+use std::process::{Command, Stdio};
+
+use crate::common::{Directory, program, run};
+use cli::input::{Overrides, SystemConfig};
+use dram_spec::Dialect;
+use trace_io::command_log::LogWriter;
+
+const COMMANDS: &[&[&str]] = &[
+    &[],
+    &["run"],
+    &["check"],
+    &["explain"],
+    &["explain", "address"],
+    &["explain", "rules"],
+    &["explain", "plan"],
+    &["explain", "energy"],
+    &["reproduce"],
+    &["reproduce", "table3"],
+];
+
+#[test]
+fn every_help_ends_with_an_example_of_its_own() {
+    for command in COMMANDS {
+        let (code, help, _) = run(&[command, &["--help"][..]].concat());
+        assert_eq!(code, 0);
+        let (_, examples) = help.rsplit_once("\nExample").unwrap_or_else(|| panic!("{command:?} has no example"));
+        let start = ["rowclone-sim"].iter().chain(*command).copied().collect::<Vec<_>>().join(" ");
+        let last = examples.trim_end().lines().last().unwrap().trim();
+        assert!(last.starts_with(&start), "{command:?}: {last}");
+    }
+}
+
+#[test]
+fn a_wrong_command_line_ends_with_2() {
+    for wrong in [&["fly"][..], &[], &["explain", "rules", "--format", "xml"]] {
+        let (code, stdout, stderr) = run(wrong);
+        assert_eq!((code, stdout.as_str()), (2, ""));
+        assert!(!stderr.is_empty());
+    }
+}
+
+#[test]
+fn an_error_is_one_message_with_its_place_and_a_way_out() {
+    let directory = Directory::with(("channels = 2", "channels = 3"), ("", ""));
+    let path = directory.path("system.toml");
+    let path = path.to_str().unwrap();
+    let expected = format!(
+        "error: {path}:9: `geometry.channels` is 3, but must be a power of two from 1 to 8\nhelp: try `channels = 4`\n"
+    );
+    assert_eq!(run(&["explain", "address", "0", "--system", path]), (2, String::new(), expected));
+}
+
+#[test]
+fn files_that_are_no_text_files_say_so() {
+    let directory = Directory::sound();
+    let binary = directory.path("binary.toml");
+    fs::write(&binary, [0xff, 0xfe, 0x00]).unwrap();
+    let cases = [
+        ("configs", "configs: cannot be read: it is a directory\nhelp: give a file in it"),
+        (
+            "none.toml",
+            "none.toml: cannot be read: no such file or directory\nhelp: check the spelling of the path, and the directory it starts from",
+        ),
+        (
+            binary.to_str().unwrap(),
+            "cannot be read: stream did not contain valid UTF-8\nhelp: give a text file in UTF-8",
+        ),
+    ];
+    for (path, message) in cases {
+        let (code, _, stderr) = run(&["explain", "address", "0", "--system", path]);
+        assert_eq!(code, 2);
+        assert!(stderr.ends_with(&format!("{message}\n")), "{stderr}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_behind_standard_output_is_a_message() {
+    for args in [&["explain", "rules"][..], &["--help"], &["--version"]] {
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rowclone-sim"));
+        let output = command.args(args).stdout(full).stderr(Stdio::piped()).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let expected = "error: standard output: cannot be written: no space left on the device\nhelp: make room there, or write elsewhere\n";
+        assert_eq!((output.status.code(), stderr.as_str()), (Some(2), expected), "{args:?}");
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_ends_the_program_quietly() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rowclone-sim"));
+    let mut child = command
+        .args(["explain", "rules", "--format", "json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The end that is read from is closed before anything is written.
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
+}
+
+/// A log that comes through a pipe and never ends: only Ctrl-C can end it.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_a_check_with_2() {
+    let directory = Directory::sound();
+    let pipe = directory.path("log");
+    let made = Command::new("mkfifo").arg(&pipe).status();
+    if !made.is_ok_and(|status| status.success()) {
+        return;
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rowclone-sim"));
+    let child = command.arg("check").arg(&pipe).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (reading, is_reading) = std::sync::mpsc::channel();
+    let writer = std::thread::spawn(move || {
+        use std::io::Write;
+        // Opens when the program does, which has set its trap by then.
+        let mut log = OpenOptions::new().write(true).open(&pipe).unwrap();
+        let system = SystemConfig::paper(&Overrides::default()).unwrap().system;
+        let header = LogWriter::new(Cursor::new(Vec::new()), &system, Dialect::RowClone).unwrap();
+        log.write_all(header.into_result().unwrap().get_ref()).unwrap();
+        reading.send(()).unwrap();
+        // Until the program no longer reads.
+        let mut at: u64 = 0;
+        while writeln!(log, "{at},PRE,0,0,0,,,,").is_ok() {
+            at += 1;
+        }
+    });
+    is_reading.recv().unwrap();
+    let sent = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    assert_eq!(
+        (output.status.code(), String::from_utf8(output.stderr).unwrap().as_str()),
+        (Some(2), "error: interrupted\n")
+    );
+}
+
+#[test]
+fn rules_are_listed_in_the_clocks_of_the_bin() {
+    let (code, text, _) = run(&["explain", "rules"]);
+    assert_eq!(code, 0);
+    let line = |text: &str, rule: &str| {
+        let line = text.lines().find(|line| line.split_whitespace().next() == Some(rule));
+        line.unwrap_or_else(|| panic!("no {rule}")).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(text.starts_with("DDR3-1066G (8-8-8), tCK 1.8750 ns; 2 Gb x8 chips with pages of 512 bytes; "));
+    assert_eq!(line(&text, "tWTR"), "tWTR rank WR, WRA RD, RDA CWL + BL/2 + tWTR 14 26.250 JESD79-3: WR to RD");
+    assert_eq!(line(&text, "tRAS-max"), "tRAS-max a row open 9 tREFI 37440 70200.000 Samsung M378B5673EH1 rev 1.03");
+
+    let (_, text, _) = run(&["explain", "rules", "--bin", "1600K", "--system", "configs/ddr3-1600-8gb-dimm.toml"]);
+    assert_eq!(
+        line(&text, "tRRD"),
+        "tRRD rank ACT, ACT (copy) ACT, ACT (copy) tRRD 5 6.250 JESD79-3: ACT to ACT of two banks"
+    );
+    let (code, _, stderr) = run(&["explain", "rules", "--bin", "1600"]);
+    assert_eq!(code, 2);
+    assert!(
+        stderr.starts_with(
+            "error: `--bin` is \"1600\", which is no speed bin\nhelp: did you mean `1600H`? the bins are "
+        ),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn rules_in_json_have_every_rule_once() {
+    let (_, text, _) = run(&["explain", "rules", "--format", "json"]);
+    let found: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let names = |key: &str| -> Vec<String> {
+        found[key].as_array().unwrap().iter().map(|rule| rule["rule"].as_str().unwrap().to_owned()).collect()
+    };
+    let mut expected: Vec<&str> = dram_core::RULES.iter().map(|rule| rule.name).collect();
+    expected.dedup(); // tRRD and tFAW stand there once for each way to count copies
+    assert_eq!(names("minima"), expected);
+    assert_eq!(names("maxima"), dram_core::MAXIMA.iter().map(|maximum| maximum.name).collect::<Vec<_>>());
+}
+
+#[test]
+fn output_can_be_cut_after_its_first_line() {
+    let mut shell = Command::new("sh");
+    let line = format!("{} explain rules | head -n 1", env!("CARGO_BIN_EXE_rowclone-sim"));
+    let mut child = shell.args(["-c", &line]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(first.starts_with("DDR3-1066G"));
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
+}
+
+#[test]
+fn the_version_is_that_of_the_package() {
+    program(&["--version"]).assert().success().stdout(format!("rowclone-sim {}\n", env!("CARGO_PKG_VERSION")));
+}

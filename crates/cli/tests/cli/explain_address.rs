@@ -1,0 +1,81 @@
+//! `explain address`, both ways round.
+
+use crate::common::{run, workspace};
+use cli::commands::explain_address::find;
+use cli::input::{Overrides, SystemConfig};
+use dram_spec::Location;
+use proptest::prelude::*;
+
+fn shipped() -> Vec<SystemConfig> {
+    ["ddr3-1066-paper", "ddr3-1066-paper-line-interleaved", "ddr3-1600-8gb-dimm"]
+        .map(|name| workspace().join("configs").join(name).with_extension("toml"))
+        .iter()
+        .map(|path| SystemConfig::read(path, &Overrides::default()).unwrap())
+        .collect()
+}
+
+#[test]
+fn addresses_and_their_coordinates_find_each_other() {
+    let systems = shipped();
+    let addresses = (0..systems.len(), any::<u64>());
+    let mut runner = proptest::test_runner::TestRunner::default();
+    let law = |(index, number): (usize, u64)| {
+        let map = &systems[index].map;
+        let number = number % map.geometry().bytes();
+        let (address, location) = find(&format!("{number:#x}"), map).unwrap();
+        prop_assert_eq!(address.0, number);
+        prop_assert_eq!(find(&number.to_string(), map).unwrap().1, location);
+        let Location { channel, bank, row, column, offset } = location;
+        let coordinates = format!(
+            "offset={offset}, row={}, channel={}, rank={}, bank={}, column={:#x}",
+            row.0, channel.0, bank.rank, bank.bank, column.0
+        );
+        prop_assert_eq!(find(&coordinates, map).unwrap(), (address, location));
+        Ok(())
+    };
+    runner.run(&addresses, law).unwrap();
+}
+
+/// By hand, row interleaving over 2 channels: `0x1ff5_1c5` is offset 5, column 7 of 64, channel 1, bank 2, row 511.
+#[test]
+fn an_address_is_explained_in_full() {
+    let expected = "\
+system                  ddr3-1066-paper
+address                 0x1ff51c5 (33509829)
+channel                 1
+rank                    0
+bank                    2
+subarray                0
+row                     511 (row 511 of its subarray)
+column                  7 (a line of 64 bytes)
+offset                  5 (bytes)
+reserved                yes: the zero row of its subarray
+frame                   8181 (4096 bytes from 0x1ff5000)
+the frame lies in       channel 1 rank 0 bank 2 subarray 0
+frames sharing its rows 1 (itself included)
+copy granularity        4096 bytes
+";
+    let system = "configs/ddr3-1066-paper.toml";
+    assert_eq!(run(&["explain", "address", "0x1ff51c5", "--system", system]), (0, expected.to_owned(), String::new()));
+    let coordinates = "channel=1,rank=0,bank=2,row=511,column=7,offset=5";
+    assert_eq!(run(&["explain", "address", coordinates, "--system", system]).1, expected);
+}
+
+#[test]
+fn what_is_no_place_of_the_memory_says_so() {
+    let system = SystemConfig::paper(&Overrides::default()).unwrap();
+    let cases = [
+        ("", "`` is neither an address nor coordinates"),
+        ("12 KB", "`12 KB` is neither an address nor coordinates"),
+        ("0x100000000", "0x100000000 lies past the end of the memory at 0x100000000"),
+        ("channel=0,rank=0,bank=3,row=17", "`column` is missing"),
+        ("channel=0,rank=0,bank=8,row=17,column=0", "`bank` is 8, but must be a whole number from 0 to 7"),
+        ("channel=0,rank=0,bank=3,row=-1,column=0", "`row` is -1, but must be a whole number from 0 to 65535"),
+        ("channel=0,channel=0", "`channel` is given twice"),
+        ("chanel=0", "`chanel` is no coordinate"),
+        ("channel=0,rank", "`rank` has no `=`"),
+    ];
+    for (place, message) in cases {
+        assert_eq!(find(place, &system.map).unwrap_err().to_string(), message, "{place}");
+    }
+}

@@ -1,0 +1,16 @@
+//! The program and its input, tested from outside.
+
+#![expect(clippy::unwrap_used, reason = "what a test cannot set up is a failure of the test")]
+
+mod any_bytes;
+mod check_command;
+mod command_line;
+mod common;
+mod explain_address;
+mod malformed_scenarios;
+mod malformed_systems;
+mod output;
+mod recorded;
+mod rule_names;
+mod shipped_files;
+mod table3;

@@ -1,0 +1,303 @@
+//! Everything that can be wrong with a scenario, and with what `--set` makes of it.
+
+use crate::common::Directory;
+
+const TWO: &str = "[[operation]]\nkind = \"init\"\ndst = 0x0080_0000\nbytes = 4096\nvalue = 7\n";
+
+/// The scenario with `from` replaced by `to`: the message and the help.
+#[track_caller]
+fn check(from: &str, to: &str, message: &str, help: &str) {
+    let found = Directory::with(("", ""), (from, to)).scenario(&[]).map(|scenario| scenario.name).unwrap_err();
+    assert_eq!((found.0.as_str(), found.1.as_str()), (message, help));
+}
+
+/// The sound scenario with one `--set`.
+#[track_caller]
+fn check_set(set: &str, message: &str, help: &str) {
+    let found = Directory::sound().scenario(&[set]).map(|scenario| scenario.name).unwrap_err();
+    assert_eq!((found.0.as_str(), found.1.as_str()), (format!("--set {set}: {message}").as_str(), help));
+}
+
+#[test]
+fn keys_and_types() {
+    check(
+        "seed = 1",
+        "sed = 1",
+        "scenario.toml:3: `sed` is not a key",
+        "did you mean `seed`? the keys are `system`, `policies`, `seed`, `operation`, `workload`",
+    );
+    check("seed = 1\n", "", "scenario.toml: `seed` is missing", "add for example `seed = 1`");
+    check(
+        "seed = 1",
+        "seed = 99999999999999999999",
+        "scenario.toml:3: `seed` is 99999999999999999999, but must be a whole number, 0 or more",
+        "write for example `seed = 1`",
+    );
+    check(
+        "bytes = 4096",
+        "bytes = \"4k\"",
+        "scenario.toml:8: `operation.0.bytes` is the string \"4k\", but must be a whole number, 0 or more",
+        "write for example `bytes = 4096`",
+    );
+    check(
+        "bytes = 4096\n",
+        "",
+        "scenario.toml:4: `operation.0.bytes` is missing",
+        "add for example `bytes = 4096` to `operation.0`",
+    );
+    check(
+        "\"system.toml\"",
+        "\"none.toml\"",
+        "scenario.toml:1: `system` is \"none.toml\", but none.toml cannot be read: no such file",
+        "paths start from the directory of the file that they stand in",
+    );
+    check(
+        "\"system.toml\"",
+        "\"/dev\"",
+        "scenario.toml:1: `system` is \"/dev\", but /dev cannot be read: it is a directory",
+        "paths start from the directory of the file that they stand in",
+    );
+}
+
+#[test]
+fn tables_and_lists() {
+    let wanted = "`operation` is the string \"copy\", but must be a list";
+    check_set("operation=copy", wanted, "write each of them as a table `[[operation]]`");
+    check_set(
+        "operation=[1]",
+        "`operation.0` is 1, but must be a table",
+        "write each of them as a table `[[operation]]`",
+    );
+    check_set(
+        "policies=rule",
+        "`policies` is the string \"rule\", but must be a list",
+        "write for example `policies = [\"channel\", \"rule\"]`",
+    );
+}
+
+#[test]
+fn policies() {
+    check(
+        "\"rule\"",
+        "\"rules\"",
+        "scenario.toml:2: `policies.1` is \"rules\", which is none of its values",
+        "did you mean `rule`? the values are `channel`, `fpm`, `psm`, `rule`",
+    );
+    check("\"rule\"", "\"channel\"", "scenario.toml:2: `policies` lists \"channel\" twice", "list each policy once");
+    check(
+        "[\"channel\", \"rule\"]",
+        "[]",
+        "scenario.toml:2: `policies` is empty",
+        "try `policies = [\"channel\", \"fpm\", \"psm\", \"rule\"]`",
+    );
+}
+
+#[test]
+fn operations() {
+    check(
+        "kind = \"copy\"",
+        "kind = \"move\"",
+        "scenario.toml:5: `operation.0.kind` is \"move\", which is none of its values",
+        "the values are `copy`, `zero`, `init`, `read`, `write`",
+    );
+    check(
+        "\"same-subarray\"",
+        "\"same-subaray\"",
+        "scenario.toml:6: `operation.0.src` is \"same-subaray\", which is neither an address nor a placement",
+        "did you mean `same-subarray`? the placements are `same-subarray`, `other-bank`, `same-bank`, `other-rank`, `other-channel`",
+    );
+    check(
+        "dst = 0x0040_0000",
+        "dst = \"same-bank\"",
+        "scenario.toml:7: `operation.0.dst` is \"same-bank\", which is no address",
+        "write for example `dst = 0x0040_0000`; placements are for `src`",
+    );
+    check(
+        "dst = 0x0040_0000",
+        "dst = true",
+        "scenario.toml:7: `operation.0.dst` is true, but must be an address (a whole number, or a string such as \"0x400000\") or, for `src`, a placement",
+        "write for example `dst = 0x0040_0000`",
+    );
+    check(
+        "kind = \"copy\"",
+        "kind = \"zero\"",
+        "scenario.toml:6: `operation.0.src` is given, but a `zero` has no `src`",
+        "leave `src` out, or change `kind`",
+    );
+    check(
+        "src = \"same-subarray\"\n",
+        "",
+        "scenario.toml:4: `operation.0.src` is missing, and a copy needs one",
+        "add `src = \"same-subarray\"`, another placement, or an address to `operation.0`",
+    );
+    check(
+        "src = \"same-subarray\"",
+        "src = \"same-subarray\"\nvalue = 0",
+        "scenario.toml:7: `operation.0.value` is given, but a `copy` has no `value`",
+        "leave `value` out, or change `kind`",
+    );
+    check(
+        "value = 7\n",
+        "",
+        "scenario.toml:9: `operation.1.value` is missing, and an init needs one",
+        "add for example `value = 255` to `operation.1`",
+    );
+    check(
+        "value = 7",
+        "value = 256",
+        "scenario.toml:13: `operation.1.value` is 256, but must be from 0 to 255",
+        "try `value = 255`",
+    );
+    check(
+        "bytes = 4096",
+        "bytes = 0",
+        "scenario.toml:8: `operation.0.bytes` is 0, but must be at least 1",
+        "try `bytes = 1`",
+    );
+    check(
+        "value = 7",
+        "value = 7\nat_cycle = 9_007_199_254_740_993",
+        "scenario.toml:14: `operation.1.at_cycle` is 9007199254740993, but must be from 0 to 9007199254740992",
+        "try `at_cycle = 9007199254740992`",
+    );
+    let late = "kind = \"copy\"\nat_cycle = 10";
+    let directory = Directory::with(("", ""), ("kind = \"copy\"", late));
+    let (message, help) = directory.scenario(&["operation.1.at_cycle=9"]).map(|scenario| scenario.name).unwrap_err();
+    assert_eq!(message, "--set operation.1.at_cycle=9: `operation.1.at_cycle` is 9, before operation 0 at cycle 10");
+    assert_eq!(help, "list operations in the order of their cycles");
+}
+
+#[test]
+fn places_that_the_memory_does_not_have() {
+    check(
+        "dst = 0x0040_0000",
+        "dst = 0x1_0000_0000",
+        "scenario.toml:4: `operation.0`: no 4096 bytes lie `same-subarray` to 0x100000000",
+        "copy fewer bytes, take another placement, or give the source's address",
+    );
+    check(
+        "src = \"same-subarray\"",
+        "src = 0xffff_ffff",
+        "scenario.toml:4: `operation.0`: `src` = 0xffffffff with 4096 bytes reaches past the end of the memory at 0x100000000",
+        "the last address that fits is 0xfffff000",
+    );
+    check(
+        "\"same-subarray\"",
+        "\"other-rank\"",
+        "scenario.toml:4: `operation.0`: no 4096 bytes lie `other-rank` to 0x400000",
+        "give the system two ranks, or take another placement",
+    );
+    check(
+        TWO,
+        "[[operation]]\nkind = \"read\"\ndst = 0xffff_f000\nbytes = 4097\n",
+        "scenario.toml:9: `operation.1`: `dst` = 0xfffff000 with 4097 bytes reaches past the end of the memory at 0x100000000",
+        "the last address that fits is 0xffffefff",
+    );
+    // Row 511 of bank 0, the zero row of subarray 0.
+    let (message, help) = Directory::sound().scenario(&["operation.1.dst=0x1ff0000"]).map(|it| it.name).unwrap_err();
+    assert_eq!(
+        message,
+        "scenario.toml:9: `operation.1`: `dst` reaches 0x1ff0000, which lies in a reserved zero row: channel 0 rank 0 bank 0 row 511 column 0"
+    );
+    assert!(
+        help.starts_with("the last row of each subarray is its zero row: choose addresses in other rows"),
+        "{help}"
+    );
+}
+
+#[test]
+fn workloads() {
+    let all = crate::common::SCENARIO.split_once("[[operation]]").unwrap().1;
+    let operations = format!("[[operation]]{all}");
+    check(
+        &operations,
+        "",
+        "scenario.toml: has neither `[[operation]]` nor `[workload]`",
+        "add an `[[operation]]`, or a recorded trace as `[workload]`",
+    );
+    check(
+        "seed = 1",
+        "seed = 1\noperation = []",
+        "scenario.toml:5: is not TOML: duplicate key",
+        "https://toml.io shows how TOML is written; docs/input.md has the keys",
+    );
+    check(&operations, "operation = []", "scenario.toml:4: `operation` is empty", "add an `[[operation]]`");
+    check(
+        "value = 7",
+        "value = 7\n[workload]\nfile = \"x\"",
+        "scenario.toml:14: has both `[workload]` and `[[operation]]`",
+        "leave one of them out: a scenario plays a trace, or a list of operations",
+    );
+    let trace = |more: &str| format!("[workload]\nfile = \"system.toml\"\n{more}");
+    check(
+        &operations,
+        &trace("format = \"csv\""),
+        "scenario.toml:6: `workload.format` is \"csv\", which is none of its values",
+        "the values are `rc`, `cpu`",
+    );
+    check(
+        &operations,
+        &trace("unusable_records = \"skp\""),
+        "scenario.toml:6: `workload.unusable_records` is \"skp\", which is none of its values",
+        "did you mean `skip`? the values are `refuse`, `skip`",
+    );
+    check(
+        &operations,
+        "[workload]\nfile = \"none.gz\"",
+        "scenario.toml:5: `workload.file` is \"none.gz\", but none.gz cannot be read: no such file",
+        "paths start from the directory of the file that they stand in",
+    );
+}
+
+#[test]
+fn set_changes_the_scenario_and_its_system() {
+    let sets = [
+        "seed=0x10",
+        "policies=[\"fpm\"]",
+        "operation.0.bytes=8192",
+        "system.device.bin=1600K",
+        "system.geometry.ranks=2",
+    ];
+    let scenario = Directory::sound().scenario(&sets).unwrap();
+    assert_eq!(scenario.seed, 16);
+    assert_eq!(scenario.policies, [memctrl::Policy::Fpm]);
+    assert_eq!(scenario.system.system.bin.name, "1600K");
+    assert_eq!(scenario.system.system.geometry.ranks(), 2);
+    let cli::input::Workload::Operations(operations) = &scenario.workload else { panic!("it lists operations") };
+    assert_eq!(operations[0].bytes, 8192);
+}
+
+#[test]
+fn set_is_checked_like_the_file_and_named() {
+    check_set(
+        "sed=7",
+        "`sed` is not a key",
+        "did you mean `seed`? the keys are `system`, `policies`, `seed`, `operation`, `workload`",
+    );
+    check_set(
+        "seed=seven",
+        "`seed` is the string \"seven\", but must be a whole number, 0 or more",
+        "write for example `seed = 1`",
+    );
+    check_set(
+        "system.geometry.channels=3",
+        "`geometry.channels` is 3, but must be a power of two from 1 to 8",
+        "try `channels = 4`",
+    );
+    check_set(
+        "system.geometry.chanels=2",
+        "`geometry.chanels` is not a key",
+        "did you mean `channels`? the keys of `geometry` are `channels`, `ranks`, `row_bytes`, `rows_per_subarray`",
+    );
+    check_set(
+        "system.device.bin=1066g",
+        "`device.bin` is \"1066g\", which is no speed bin",
+        "did you mean `1066G`? the bins are `800D`, `800E`, `1066E`, `1066F`, `1066G`, `1333G`, `1333H`, `1600H`, `1600J`, `1600K`, `1866K`, `1866L`, `1866M`, `2133L`, `2133M`, `2133N`",
+    );
+    check_set("operation.2.bytes=1", "`operation` has no item `2`", "its items are 0 to 1");
+    check_set(
+        "system=none.toml",
+        "`system` is \"none.toml\", but none.toml cannot be read: no such file",
+        "paths start from the directory of the file that they stand in",
+    );
+}

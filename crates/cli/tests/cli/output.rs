@@ -1,0 +1,109 @@
+//! What the shipped page-copy run prints, field by field: `docs/output.md` documents it, and these snapshots guard it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn run(arguments: &[&str]) -> String {
+    let mut command = Command::cargo_bin("rowclone-sim").unwrap();
+    let command = command.current_dir(root()).args(["run", "traces/page-copy.toml"]).args(arguments);
+    String::from_utf8(command.assert().success().get_output().stdout.clone()).unwrap()
+}
+
+#[test]
+fn the_table_is_as_it_was() {
+    insta::assert_snapshot!(run(&["--check"]));
+}
+
+#[test]
+fn the_json_is_as_it_was() {
+    insta::assert_snapshot!(run(&["--check", "--format", "json"]));
+}
+
+#[test]
+fn the_csv_is_as_it_was() {
+    insta::assert_snapshot!(run(&["--format", "csv"]));
+}
+
+/// Every key of the JSON, at any depth but those of maps by cause or kind, stands in `docs/output.md`.
+#[test]
+fn every_field_is_documented() {
+    fn keys(value: &Value, into: &mut BTreeSet<String>) {
+        match value {
+            Value::Object(map) => map.iter().for_each(|(key, value)| {
+                into.insert(key.clone());
+                keys(value, into);
+            }),
+            Value::Array(list) => list.iter().for_each(|value| keys(value, into)),
+            _ => {}
+        }
+    }
+    let mut found = BTreeSet::new();
+    keys(&serde_json::from_str(&run(&["--check", "--format", "json"])).unwrap(), &mut found);
+    let documented = std::fs::read_to_string(root().join("docs/output.md")).unwrap();
+    for key in found {
+        assert!(documented.contains(&format!("`{key}`")), "docs/output.md does not name `{key}`");
+    }
+}
+
+/// The README shows what the program prints.
+#[test]
+fn the_readme_shows_the_table_that_is_printed() {
+    let printed = run(&[]);
+    let table: String = printed
+        .lines()
+        .skip_while(|line| !line.starts_with("operation "))
+        .take_while(|line| !line.is_empty())
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    assert!(table.lines().count() == 13 && readme.contains(&table), "the README should show\n{table}");
+}
+
+/// The counts of commands and the channel bytes are those of the log.
+#[test]
+fn the_report_counts_what_the_log_holds() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("log.csv");
+    let reports: Value =
+        serde_json::from_str(&run(&["--format", "json", "--commands", log.to_str().unwrap()])).unwrap();
+    for report in reports.as_array().unwrap() {
+        let policy = report["policy"].as_str().unwrap();
+        let text = std::fs::read_to_string(directory.path().join(format!("log-{policy}.csv"))).unwrap();
+        let count = |kind: &str| text.lines().filter(|line| line.split(',').nth(1) == Some(kind)).count() as u64;
+        let counted = |kind: &str| report["commands"][kind].as_u64().unwrap();
+        for kind in ["PRE", "RD", "WR", "TRANSFER", "REF"] {
+            assert_eq!(counted(kind), count(kind), "{policy} {kind}");
+        }
+        assert_eq!(counted("ACT") + counted("ACT copy"), count("ACT"), "{policy}");
+        assert_eq!(report["channel_bytes"].as_u64().unwrap(), 64 * (count("RD") + count("WR")), "{policy}");
+    }
+}
+
+/// The total equals, to 1e-12, what a plain pass over the command log gives.
+#[test]
+fn the_energy_is_what_a_plain_pass_over_the_log_gives() {
+    use cli::input::Scenario;
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("log.csv");
+    let reports: Value =
+        serde_json::from_str(&run(&["--format", "json", "--commands", log.to_str().unwrap()])).unwrap();
+    let scenario = Scenario::read(&root().join("traces/page-copy.toml"), &[]).unwrap();
+    for report in reports.as_array().unwrap() {
+        let path = directory.path().join(format!("log-{}.csv", report["policy"].as_str().unwrap()));
+        let file = std::io::BufReader::new(std::fs::File::open(path).unwrap());
+        let reader = trace_io::command_log::LogReader::new(file).unwrap();
+        let end = reader.header().end.unwrap();
+        let commands = reader.collect::<Result<Vec<_>, _>>().unwrap();
+        let log = dram_spec::CommandLog { commands, end };
+        let plain = energy::plain::total(&scenario.system.system, &scenario.system.currents, &log).unwrap().nj();
+        let total = report["energy_nj"].as_f64().unwrap();
+        assert!((total / plain - 1.0).abs() < 1e-12, "{total} and {plain}");
+    }
+}

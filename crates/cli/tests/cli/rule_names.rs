@@ -1,0 +1,22 @@
+//! The device and its judge share no code; this compares the names of their rules, and nothing else of them.
+
+use std::collections::BTreeSet;
+
+use dram_core::{MAXIMA, RULES, Refusal};
+use protocol_check::Rule;
+
+#[test]
+fn the_device_and_the_checker_know_the_same_rules() {
+    let refusals = [Refusal::BankClosed, Refusal::BanksOpen, Refusal::Asleep, Refusal::Awake, Refusal::TransferBanks];
+    let mut device: BTreeSet<String> = refusals.iter().map(ToString::to_string).collect();
+    device.extend(RULES.iter().map(|rule| rule.name.to_owned()));
+    device.extend(MAXIMA.iter().map(|maximum| maximum.name.to_owned()));
+    let checker: BTreeSet<String> = Rule::ALL.iter().map(ToString::to_string).collect();
+
+    let only_in_the_device: Vec<&String> = device.difference(&checker).collect();
+    assert_eq!(only_in_the_device, Vec::<&String>::new());
+    // The device has no dialect, obeys an ACT to an open bank as the chip would, and cannot be addressed where it is not
+    // or in the past.
+    let only_in_the_checker: Vec<&String> = checker.difference(&device).collect();
+    assert_eq!(only_in_the_checker, ["FPM-subarray", "TRANSFER-jedec", "address", "bank-open", "order"]);
+}
