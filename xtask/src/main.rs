@@ -1,15 +1,18 @@
 //! The project's own chores: `cargo xtask check` is CI, `cargo xtask full` the slow rest.
 
+mod licences;
+
 use std::process::{Command, ExitCode};
 
-/// One chore: what it is called, and its command line.
+/// One chore: what it is called, its command line, and what it adds to the environment.
 type Step = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
 
 /// What CI runs.
 const CHECK: &[Step] = &[
     ("formatting", &["cargo", "fmt", "--all", "--check"], &[]),
     ("lints", &["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"], &[]),
-    ("tests, as the README runs them", &["cargo", "test", "--workspace"], &[]),
+    ("licences", &["cargo", "xtask", "licences"], &[]),
+    ("tests, as the README runs them", &["cargo", "test", "--workspace"], &[("INSTA_UPDATE", "no")]),
     ("documentation", &["cargo", "doc", "--workspace", "--no-deps", "--locked"], &[("RUSTDOCFLAGS", "-D warnings")]),
     ("the README's run", &["cargo", "run", "--release", "--", "run", "traces/page-copy.toml"], &[]),
 ];
@@ -17,15 +20,17 @@ const CHECK: &[Step] = &[
 /// What is too slow for CI.
 const FULL: &[Step] = &[
     (
-        "the laws, on many more random systems",
+        "the laws of the memory, on many more random systems",
         &["cargo", "test", "--release", "-p", "host", "--test", "laws"],
         &[("PROPTEST_CASES", "20000")],
     ),
+    ("the planner's laws, likewise", &["cargo", "test", "--release", "-p", "rowclone"], &[("PROPTEST_CASES", "5000")]),
     (
-        "the recorded traces under every policy, checked",
-        &["cargo", "test", "--release", "-p", "cli", "--test", "recorded", "--", "--include-ignored"],
-        &[("ROWCLONE_SIM_FULL", "1")],
+        "arbitrary bytes for the readers and the checker",
+        &["cargo", "test", "--release", "-p", "trace-io", "-p", "protocol-check"],
+        &[("PROPTEST_CASES", "50000")],
     ),
+    ("benches", &["cargo", "bench", "--workspace"], &[]),
 ];
 
 #[expect(clippy::print_stderr, reason = "a chore tells on the terminal what it does")]
@@ -33,8 +38,9 @@ fn main() -> ExitCode {
     let steps: Vec<&Step> = match std::env::args().nth(1).as_deref() {
         Some("check") => CHECK.iter().collect(),
         Some("full") => CHECK.iter().chain(FULL).collect(),
+        Some("licences") => return licences::check(),
         _ => {
-            eprintln!("usage: cargo xtask check | full");
+            eprintln!("usage: cargo xtask check | full | licences");
             return ExitCode::from(2);
         }
     };

@@ -104,8 +104,14 @@ fn shape(violations: &[Violation], by: u64) -> Vec<(protocol_check::Rule, u64, O
     violations.iter().map(|violation| (violation.rule, violation.at.0 - by, violation.clocks_short)).collect()
 }
 
+/// 500 cases, or as many as `PROPTEST_CASES` says.
+fn runs() -> ProptestConfig {
+    let asked = ProptestConfig::default();
+    if std::env::var_os("PROPTEST_CASES").is_some() { asked } else { ProptestConfig { cases: 500, ..asked } }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(runs())]
 
     #[test]
     fn no_stream_is_too_absurd(system in arb_system(), log in arb_log()) {

@@ -56,12 +56,8 @@ fn every_field_is_documented() {
 #[test]
 fn the_readme_shows_the_table_that_is_printed() {
     let printed = run(&[]);
-    let table: String = printed
-        .lines()
-        .skip_while(|line| !line.starts_with("operation "))
-        .take_while(|line| !line.is_empty())
-        .map(|line| format!("{line}\n"))
-        .collect();
+    let lines = printed.lines().skip_while(|line| !line.starts_with("operation "));
+    let table = lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     assert!(table.lines().count() == 13 && readme.contains(&table), "the README should show\n{table}");
 }

@@ -2,11 +2,12 @@
 //!
 //! The recordings are not shipped: where they are not there, the test says so, and holds nothing.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 use serde_json::Value;
 
+#[expect(clippy::print_stderr, reason = "a test that holds nothing says so")]
 fn recording(name: &str) -> Option<PathBuf> {
     let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/ramulatorsharp");
     let file = directory.join(name);
@@ -18,13 +19,15 @@ fn recording(name: &str) -> Option<PathBuf> {
 }
 
 /// A run of the whole trace under all four policies, with the paper's system.
-fn play(trace: &PathBuf) -> Vec<Value> {
+fn play(trace: &Path) -> Vec<Value> {
     let directory = tempfile::tempdir().unwrap();
     let scenario = directory.path().join("recorded.toml");
     let system = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../configs/ddr3-1066-paper.toml");
     let text = format!(
-        "system = {system:?}\npolicies = [\"channel\", \"fpm\", \"psm\", \"rule\"]\nseed = 1\n\
-         [workload]\nfile = {trace:?}\nunusable_records = \"skip\"\n"
+        "system = '{}'\npolicies = [\"channel\", \"fpm\", \"psm\", \"rule\"]\nseed = 1\n\
+         [workload]\nfile = '{}'\nunusable_records = \"skip\"\n",
+        system.display(),
+        trace.display()
     );
     std::fs::write(&scenario, text).unwrap();
     let mut command = Command::cargo_bin("rowclone-sim").unwrap();

@@ -57,8 +57,14 @@ fn data(address: u64) -> u8 {
     (address ^ address >> 8) as u8
 }
 
+/// 600 cases, or as many as `PROPTEST_CASES` says.
+fn runs() -> ProptestConfig {
+    let asked = ProptestConfig::default();
+    if std::env::var_os("PROPTEST_CASES").is_some() { asked } else { ProptestConfig { cases: 600, ..asked } }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(runs())]
 
     /// Whatever each part is done by, and in whatever order the contract allows: the memory ends as `memmove`, `memset`
     /// or a plain write leaves it, and each byte of the destination, and no other, is written exactly once.
