@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use rowclone::{FaultyRows, Operation};
 
-use super::config;
+use crate::common::config;
 
 /// A system and what is to be done on it.
 #[derive(Clone)]

@@ -1,12 +1,11 @@
 //! The clock counts of one 4 KB operation on idle banks at DDR3-1066 8-8-8, as `docs/validation.md` works them out.
 
-mod common;
-
-use common::{copy, paper, run};
 use dram_spec::{CopyActivations, Cycle, Dialect, PhysicalAddress, Refresh};
 use host::{MemoryCheck, Place};
 use memctrl::{Config, Policy};
 use rowclone::Operation;
+
+use crate::common::{copy, paper, run};
 
 fn clocks(policy: Policy, operation: impl Fn(&Config) -> Operation) -> u64 {
     let config = paper(policy);

@@ -1,11 +1,7 @@
 //! What must hold for any operations on any system.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::cases::{Case, arb_case};
-use common::{Outcome, run, run_with};
 use dram_core::Defect;
 use dram_spec::geometry::ReservedRow;
 use dram_spec::{Command, Dialect};
@@ -14,6 +10,9 @@ use memctrl::Policy;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config as Runs, TestRunner};
+
+use crate::cases::{Case, arb_case};
+use crate::common::{Outcome, run, run_with};
 
 /// So many cases, or as many as `PROPTEST_CASES` says.
 fn runs(cases: u32) -> Runs {

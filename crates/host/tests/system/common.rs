@@ -1,8 +1,4 @@
 //! The paper's system, and runs of it.
-#![allow(dead_code, reason = "each test binary uses its own part")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
-
-pub mod cases;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -1,0 +1,8 @@
+//! The whole of it below the command line: sources, controller, device, with both witnesses looking on.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+
+mod cases;
+mod common;
+mod laws;
+mod paper_timings;
