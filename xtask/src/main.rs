@@ -17,6 +17,14 @@ const CHECK: &[Step] = &[
     ("the README's run", &["cargo", "run", "--release", "--", "run", "traces/page-copy.toml"], &[]),
 ];
 
+/// The fuzzer's sanitizer is not yet in the stable language.
+const SANITIZER: &[(&str, &str)] = &[("RUSTC_BOOTSTRAP", "1")];
+
+const FUZZ_TRACE: &str = "mkdir -p fuzz/corpus/trace && \
+    cargo fuzz run trace fuzz/corpus/trace fuzz/seeds/trace -- -max_total_time=60";
+const FUZZ_COMMAND_LOG: &str = "mkdir -p fuzz/corpus/command_log && \
+    cargo fuzz run command_log fuzz/corpus/command_log fuzz/seeds/command_log -- -max_total_time=60";
+
 /// What is too slow for CI.
 const FULL: &[Step] = &[
     (
@@ -30,6 +38,9 @@ const FULL: &[Step] = &[
         &["cargo", "test", "--release", "-p", "trace-io", "-p", "protocol-check"],
         &[("PROPTEST_CASES", "50000")],
     ),
+    ("the fuzzer, where it is not installed", &["cargo", "install", "--locked", "cargo-fuzz"], &[]),
+    ("a minute of arbitrary traces", &["sh", "-c", FUZZ_TRACE], SANITIZER),
+    ("a minute of arbitrary command logs, read and judged", &["sh", "-c", FUZZ_COMMAND_LOG], SANITIZER),
     ("benches", &["cargo", "bench", "--workspace"], &[]),
 ];
 
