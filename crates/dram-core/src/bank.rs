@@ -3,7 +3,7 @@
 use dram_spec::{Cycle, Row};
 
 use crate::constraints::Push;
-use crate::device::Hold;
+use crate::hold::Hold;
 use crate::rules::Kind;
 
 /// How long something holds back each kind of command, and by which rule.

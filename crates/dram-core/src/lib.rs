@@ -8,12 +8,14 @@ mod bank;
 pub mod cells;
 pub mod constraints;
 pub mod device;
+mod hold;
 mod rank;
 pub mod rules;
 pub mod timings;
 
 pub use cells::{Background, Cells, Defect, Line};
-pub use device::{Device, Effect, Hold, Refusal};
+pub use device::{Device, Effect, Refusal};
+pub use hold::Hold;
 pub use rank::{Power, RefreshLedger};
 pub use rules::{Kind, MAXIMA, Maximum, Origin, RULES, Rule, Scope, Term, When};
 pub use timings::{P, Timings};

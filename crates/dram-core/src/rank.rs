@@ -4,7 +4,7 @@ use dram_spec::{Cycle, Cycles, Refresh};
 
 use crate::bank::{Bank, Holds};
 use crate::constraints::Constraints;
-use crate::device::Hold;
+use crate::hold::Hold;
 use crate::rules::{Kind, PD_MAX, REF_GAP, REF_POSTPONED};
 use crate::timings::{P, Timings};
 

@@ -1,7 +1,7 @@
 //! Everything about a memory system that decides which command streams are legal, and what they cost.
 
-use crate::datasheet::SpeedBin;
-use crate::geometry::Geometry;
+use crate::datasheet::{Density, SpeedBin, Width};
+use crate::geometry::{Geometry, PAPER_ROW_BYTES, RawGeometry};
 use crate::units::{Clock, Cycles};
 
 /// Whether a copy activation counts as an activation in tRRD and tFAW. No source says; see `docs/decisions`.
@@ -79,6 +79,23 @@ pub struct System {
 }
 
 impl System {
+    /// The memory of the `RowClone` paper, made of such chips: DDR3-1066 8-8-8, one rank, rows of 4 KB, 512 rows a subarray,
+    /// copy activations counted, refreshed each 7.8 us.
+    ///
+    /// # Panics
+    /// Where `channels` is not 1, 2, 4 or 8.
+    pub fn paper(channels: u64, density: Density, width: Width) -> System {
+        let (row_bytes, rows_per_subarray) = (PAPER_ROW_BYTES, 512);
+        let raw = RawGeometry { channels, ranks: 1, density, width, row_bytes, rows_per_subarray };
+        System {
+            bin: SpeedBin::named("1066G").expect("it is in the table of bins"),
+            geometry: Geometry::try_from(raw).expect("every rank can have the paper's rows"),
+            copy_activations: CopyActivations::Counted,
+            precharge_power_down: PrechargePowerDown::FastExit,
+            refresh: Refresh::NORMAL,
+        }
+    }
+
     /// The clock of the bin.
     pub const fn clock(&self) -> Clock {
         self.bin.clock

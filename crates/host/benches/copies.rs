@@ -6,32 +6,15 @@ use std::sync::atomic::AtomicBool;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use dram_spec::address::Preset;
-use dram_spec::{
-    AddressMap, CopyActivations, Cycle, Density, Geometry, PhysicalAddress, PrechargePowerDown, RawGeometry, Refresh,
-    SpeedBin, System, Width,
-};
+use dram_spec::{AddressMap, Cycle, Density, PhysicalAddress, System, Width};
 use host::{Place, Sequence, place};
 use memctrl::refresh::RefreshPolicy;
 use memctrl::{Config, Controller, Policy};
 use rowclone::{FaultyRows, Operation, Planner};
 
 fn paper(policy: Policy) -> Config {
-    let raw = RawGeometry {
-        channels: 1,
-        ranks: 1,
-        density: Density::Gb2,
-        width: Width::X8,
-        row_bytes: 4096,
-        rows_per_subarray: 512,
-    };
-    let geometry = Geometry::try_from(raw).expect("the paper's geometry is legal");
-    let system = System {
-        bin: SpeedBin::named("1066G").expect("it is in the table of bins"),
-        geometry,
-        copy_activations: CopyActivations::Counted,
-        precharge_power_down: PrechargePowerDown::FastExit,
-        refresh: Refresh::NORMAL,
-    };
+    let system = System::paper(1, Density::Gb2, Width::X8);
+    let geometry = system.geometry;
     let planner = Planner::new(AddressMap::preset(geometry, Preset::RowInterleaved), FaultyRows::default());
     Config {
         system,

@@ -3,10 +3,7 @@
 use std::process::ExitCode;
 
 use dram_spec::address::Preset;
-use dram_spec::geometry::PAPER_ROW_BYTES;
-use dram_spec::{
-    AddressMap, CopyActivations, Geometry, PhysicalAddress, PrechargePowerDown, RawGeometry, Refresh, SpeedBin, System,
-};
+use dram_spec::{AddressMap, PhysicalAddress, System};
 use energy::Currents;
 use host::{Kind, OperationSpec, Place};
 use memctrl::Policy;
@@ -55,22 +52,8 @@ pub fn table3(args: &Table3Args) -> Result<ExitCode, CliError> {
 
 /// The paper's DDR3-1066 8-8-8 with 4 KB rows, one channel and one rank, made of the chips that the currents are of.
 fn system(currents: &Currents) -> SystemConfig {
-    let raw = RawGeometry {
-        channels: 1,
-        ranks: 1,
-        density: currents.density(),
-        width: currents.width(),
-        row_bytes: PAPER_ROW_BYTES,
-        rows_per_subarray: 512,
-    };
-    let geometry = Geometry::try_from(raw).expect("every rank can have the paper's rows");
-    let system = System {
-        bin: SpeedBin::named("1066G").expect("it is in the table of bins"),
-        geometry,
-        copy_activations: CopyActivations::Counted,
-        precharge_power_down: PrechargePowerDown::FastExit,
-        refresh: Refresh::NORMAL,
-    };
+    let system = System::paper(1, currents.density(), currents.width());
+    let geometry = system.geometry;
     let map = AddressMap::preset(geometry, Preset::RowInterleaved);
     SystemConfig {
         name: "RowClone, MICRO 2013".to_string(),

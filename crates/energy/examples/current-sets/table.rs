@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use dram_spec::geometry::PAPER_ROW_BYTES;
-use dram_spec::{CopyActivations, Geometry, PrechargePowerDown, RawGeometry, Refresh, SpeedBin, System};
+use dram_spec::System;
 use energy::{Counts, Currents, Prices};
 
 /// One operation on 4 KB: what it consists of, and what was published.
@@ -52,21 +51,7 @@ pub struct Row {
 impl Row {
     /// The paper's memory of such chips: 1066G, one rank, 4 KB rows.
     pub fn new(currents: &Currents) -> Row {
-        let raw = RawGeometry {
-            channels: 1,
-            ranks: 1,
-            density: currents.density(),
-            width: currents.width(),
-            row_bytes: PAPER_ROW_BYTES,
-            rows_per_subarray: 512,
-        };
-        let system = System {
-            bin: SpeedBin::named("1066G").expect("it is in the table"),
-            geometry: Geometry::try_from(raw).expect("every chip may have the paper's rows"),
-            copy_activations: CopyActivations::Counted,
-            precharge_power_down: PrechargePowerDown::FastExit,
-            refresh: Refresh::Off,
-        };
+        let system = System::paper(1, currents.density(), currents.width());
         let prices = Prices::new(&system, currents).expect("the system was made for the set");
         let report = |operation: &Operation| prices.operation(&operation.counts);
         Row {

@@ -5,33 +5,11 @@ use std::sync::atomic::AtomicBool;
 
 use dram_core::Defect;
 use dram_spec::address::Preset;
-use dram_spec::{
-    AddressMap, CommandLog, CopyActivations, Cycle, Density, Dialect, Geometry, PhysicalAddress, PrechargePowerDown,
-    RawGeometry, Refresh, SpeedBin, System, Width,
-};
+use dram_spec::{AddressMap, CommandLog, Cycle, Density, Dialect, PhysicalAddress, System, Width};
 use host::{Contents, FlatMemory, MemoryCheck, Place, Sequence, Witnessed, place};
 use memctrl::refresh::RefreshPolicy;
 use memctrl::{Completion, Config, Controller, Policy, Stats};
 use rowclone::{FaultyRows, Operation, Planner};
-
-/// DDR3-1066 8-8-8, 2 channels, 4 KB rows; refresh is due but far away.
-pub fn paper_system() -> System {
-    let raw = RawGeometry {
-        channels: 2,
-        ranks: 1,
-        density: Density::Gb2,
-        width: Width::X8,
-        row_bytes: 4096,
-        rows_per_subarray: 512,
-    };
-    System {
-        bin: SpeedBin::named("1066G").unwrap(),
-        geometry: Geometry::try_from(raw).unwrap(),
-        copy_activations: CopyActivations::Counted,
-        precharge_power_down: PrechargePowerDown::FastExit,
-        refresh: Refresh::NORMAL,
-    }
-}
 
 pub fn config(system: System, map: AddressMap, faulty: FaultyRows, policy: Policy) -> Config {
     Config {
@@ -46,7 +24,7 @@ pub fn config(system: System, map: AddressMap, faulty: FaultyRows, policy: Polic
 }
 
 pub fn paper(policy: Policy) -> Config {
-    let system = paper_system();
+    let system = System::paper(2, Density::Gb2, Width::X8);
     let map = AddressMap::new(system.geometry, &Preset::RowInterleaved.raw()).unwrap();
     config(system, map, FaultyRows::default(), policy)
 }
