@@ -17,6 +17,7 @@ use trace_io::command_log::LogWriter;
 use crate::CliError;
 use crate::input::{Scenario, SystemConfig, Workload};
 use crate::output::{AtomicFile, Existing};
+use crate::progress::{self, Watched};
 
 /// What is wanted of a run besides its numbers.
 #[derive(Clone, Copy)]
@@ -164,16 +165,19 @@ pub fn run(scenario: &Scenario, prices: &Prices, policy: Policy, wanted: Wanted<
             for spec in specs {
                 operations.push((resolve(&scenario.system, spec)?, spec.at));
             }
-            let source = Sequence::new(operations, contents.clone());
+            let bar = progress::of_operations(policy.name(), operations.len() as u64);
+            let source = Watched::new(Sequence::new(operations, contents.clone()), bar);
             let (source, run) = play(scenario, prices, policy, wanted, contents, source)?;
-            Ok(PolicyRun { completions: source.into_completions(), ..run })
+            Ok(PolicyRun { completions: source.finish().into_completions(), ..run })
         }
         Workload::Trace { path, format, unusable } => {
             let file = std::fs::File::open(path).map_err(|error| CliError::reading(path, &error))?;
-            let reader = trace_io::ramulatorsharp::Reader::new(file, *format);
+            let bar = progress::of_file(policy.name(), file.metadata().map_or(0, |file| file.len()));
+            let reader = trace_io::ramulatorsharp::Reader::new(bar.wrap_read(file), *format);
             let reader = reader.map_err(|error| unusable_trace(path, &error.into()))?;
             let source = Replay::new(reader, &scenario.system.planner, *unusable);
             let (source, run) = play(scenario, prices, policy, wanted, contents, source)?;
+            bar.finish_and_clear();
             let counts = source.into_counts().map_err(|error| unusable_trace(path, &error))?;
             Ok(PolicyRun { trace: Some(counts), ..run })
         }

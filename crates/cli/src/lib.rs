@@ -10,6 +10,7 @@ pub mod experiment;
 pub mod input;
 pub mod interrupt;
 pub mod output;
+pub mod progress;
 
 use std::ffi::OsString;
 use std::io::Write;
