@@ -169,14 +169,6 @@ impl Waiting {
         };
         Waiting { job, streams, banks, reads }
     }
-
-    pub(crate) fn accesses_left(&self) -> usize {
-        self.streams.iter().map(Stream::accesses_left).sum()
-    }
-
-    pub(crate) fn visits_left(&self) -> usize {
-        self.streams.iter().map(Stream::visits_left).sum()
-    }
 }
 
 /// The segments that wait, in the order in which they must reach each bank.
@@ -191,6 +183,8 @@ pub(crate) struct InFlight {
     reads_left: usize,
     /// When the last of the lines read so far has arrived.
     data_arrived: Cycle,
+    /// When the last of the banks that it is done with could take an ACT again.
+    ready: Cycle,
     /// The staging buffer, by line address; empty where contents are not modelled.
     staged: FxHashMap<PhysicalAddress, Bytes>,
 }
@@ -202,14 +196,26 @@ impl From<Waiting> for InFlight {
             streams: waiting.streams,
             reads_left: waiting.reads,
             data_arrived: Cycle::ZERO,
+            ready: Cycle::ZERO,
             staged: FxHashMap::default(),
         }
     }
 }
 
 impl InFlight {
-    pub(crate) fn is_done(&self) -> bool {
-        self.streams.iter().all(Stream::is_done)
+    /// A bank is closed for good, and can take an ACT again at `ready`.
+    pub(crate) fn bank_done(&mut self, ready: Cycle) {
+        self.ready = self.ready.max(ready);
+    }
+
+    /// When the last bank that it used can take an ACT again, once it is done.
+    pub(crate) fn ready(&self) -> Option<Cycle> {
+        self.streams.iter().all(Stream::is_done).then_some(self.ready)
+    }
+
+    /// Whether all its lines have been read, or are on their way.
+    pub(crate) fn all_read(&self) -> bool {
+        self.reads_left == 0
     }
 
     /// When a WR may be issued so that its data is there: nothing before all lines are on their way.

@@ -54,15 +54,50 @@ pub struct Controller {
     /// Whether a segment that could not begin before may be able to now: one was planned, a bank came free, a REF went.
     may_begin_more: bool,
     held: BankSet,
-    /// Ranks that a segment waits for which would not end before the next REF must come.
-    pressed: BankSet,
     completing: BinaryHeap<Reverse<(Cycle, u64)>>,
     stats: Stats,
     last: Option<Cycle>,
+    every_cycle: bool,
 }
 
-/// Segments that may wait at once: enough to keep every bank of a channel busy, few enough to scan.
-const WAITING_MOST: usize = 64;
+/// Segments that may wait at once, over all channels: enough to find work for idle banks, few enough to scan when one comes
+/// free. What comes later is not planned before.
+const WAITING_MOST: usize = 128;
+
+/// Column accesses of older segments whose rows are open and whose turn it is: a younger one must not push them back.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ahead {
+    /// A RD or WR waits for the data bus.
+    data_bus: bool,
+    /// Ranks, as a mask, where a RD or WR waits.
+    bursts: u8,
+    /// Ranks, as a mask, where a TRANSFER waits.
+    transfers: u8,
+}
+
+impl Ahead {
+    fn wait_for(&mut self, command: &Command) {
+        let rank = 1 << command.rank();
+        match command {
+            Command::Read { .. } | Command::Write { .. } => {
+                self.data_bus = true;
+                self.bursts |= rank;
+            }
+            Command::Transfer { .. } => self.transfers |= rank,
+            _ => {}
+        }
+    }
+
+    /// Whether the command would go on a bus, the channel's or a rank's own, that an older access waits for.
+    fn delays(self, command: &Command) -> bool {
+        let rank = 1 << command.rank();
+        match command {
+            Command::Read { .. } | Command::Write { .. } => self.data_bus || self.transfers & rank != 0,
+            Command::Transfer { .. } => (self.bursts | self.transfers) & rank != 0,
+            _ => false,
+        }
+    }
+}
 
 impl Controller {
     /// All banks closed, no request known.
@@ -84,11 +119,18 @@ impl Controller {
             in_flight: Vec::new(),
             may_begin_more: false,
             held: BankSet::default(),
-            pressed: BankSet::default(),
             completing: BinaryHeap::new(),
             stats: Stats::default(),
             last: None,
+            every_cycle: false,
         }
+    }
+
+    /// The same controller, which looks at every channel and every waiting segment at every cycle: slow, and the twin that
+    /// skipping is compared with.
+    #[must_use]
+    pub fn visiting_every_cycle(self) -> Controller {
+        Controller { every_cycle: true, ..self }
     }
 
     /// Plays `source` until everything has drained, and tells `sink` each command.
@@ -110,8 +152,14 @@ impl Controller {
                 return Err(Interrupt);
             }
             self.last = Some(now);
+            if self.every_cycle {
+                self.may_begin_more = true;
+                self.look_at.fill(now);
+            }
             self.meet_source(source, now);
-            self.begin_segments(now);
+            while self.begin_segments(now) {
+                self.plan(now);
+            }
             for channel in 0..self.devices.len() {
                 if self.look_at[channel] <= now {
                     self.look_at[channel] = self.issue_on(channel, now, sink);
@@ -136,6 +184,9 @@ impl Controller {
         let completion = self.completing.peek().map(|Reverse((at, _))| *at);
         if arrival.is_none() && completion.is_none() && self.in_flight.is_empty() && self.waiting.is_empty() {
             return None;
+        }
+        if self.every_cycle {
+            return Some(floor);
         }
         let channels = self.look_at.iter().copied().min();
         let next = [arrival, completion, channels].into_iter().flatten().min()?;
@@ -199,12 +250,13 @@ impl Controller {
         }
     }
 
-    /// Begins each segment whose banks are free of others, of earlier claims, and of a refresh that goes first.
-    fn begin_segments(&mut self, now: Cycle) {
+    /// Begins each segment whose banks are free of others, of earlier claims, and of a refresh that goes first. Says whether any
+    /// began: there is then room to plan more.
+    fn begin_segments(&mut self, now: Cycle) -> bool {
         if !std::mem::take(&mut self.may_begin_more) {
-            return;
+            return false;
         }
-        self.pressed = BankSet::default();
+        let waited = self.waiting.len();
         let mut blocked = self.held;
         for (device, channel) in self.devices.iter().zip(0..) {
             for rank in 0..self.config.system.geometry.ranks() {
@@ -218,41 +270,17 @@ impl Controller {
             let banks = self.waiting[index].banks;
             if blocked.meets(&banks) {
                 index += 1;
-            } else if self.may_begin(&self.waiting[index], now) {
+            } else {
                 let waiting = self.waiting.remove(index).expect("the index is within");
                 for stream in &waiting.streams {
                     self.look_at[usize::from(stream.channel.0)] = now;
                 }
                 self.held.insert_all(&banks);
                 self.in_flight.push(waiting.into());
-            } else {
-                for stream in &self.waiting[index].streams {
-                    self.look_at[usize::from(stream.channel.0)] = now;
-                    stream.banks().for_each(|bank| self.pressed.insert_rank(stream.channel, bank.rank));
-                }
-                blocked.insert_all(&self.pressed);
-                index += 1;
             }
             blocked.insert_all(&banks);
         }
-    }
-
-    /// Whether the segment is sure to end before the next REF of its ranks must come.
-    fn may_begin(&self, waiting: &Waiting, now: Cycle) -> bool {
-        let timings = self.devices[0].timings();
-        let (accesses, visits) = (waiting.accesses_left(), waiting.visits_left());
-        let lasts = if self.in_flight.is_empty() {
-            refresh::longest_alone(accesses, visits, timings)
-        } else {
-            let streams = || self.in_flight.iter().flat_map(|segment| &segment.streams);
-            let accesses = accesses + streams().map(Stream::accesses_left).sum::<usize>();
-            let visits = visits + streams().map(Stream::visits_left).sum::<usize>();
-            refresh::longest(accesses, visits, timings)
-        };
-        waiting.streams.iter().all(|stream| {
-            let device = &self.devices[usize::from(stream.channel.0)];
-            stream.banks().all(|bank| device.refresh(bank.rank).deadline().is_none_or(|by| now + lasts <= by))
-        })
+        self.waiting.len() < waited
     }
 
     /// Issues what goes first on a channel, and says when the channel is worth another look.
@@ -277,21 +305,48 @@ impl Controller {
             let ledger = device.refresh(rank);
             let Some(due) = ledger.next_due(now) else { continue };
             *next = (*next).min(due);
-            let wanted = ledger.owed(now) > 0
-                && (refresh::is_urgent(self.config.refresh, device, rank, now)
-                    || self.pressed.holds_any_of_rank(id, rank)
-                    || !self.is_wanted(id, rank));
-            if !wanted || self.held.holds_any_of_rank(id, rank) {
+            if ledger.owed(now) == 0 {
+                continue;
+            }
+            let must = refresh::yield_from(device, rank).is_some_and(|from| from <= now);
+            let wanted =
+                must || refresh::is_urgent(self.config.refresh, device, rank, now) || !self.is_wanted(id, rank);
+            let occupied = || self.streams_on(channel).any(|(_, _, stream)| stream.has_open(rank));
+            // A segment that has begun goes on until the REF must come; then it yields.
+            let in_the_way = if must { occupied() } else { self.held.holds_any_of_rank(id, rank) };
+            if !wanted || in_the_way {
                 continue;
             }
             let command = Command::Refresh { rank };
-            let hold = device.earliest(&command).expect("segments leave their banks closed and no rank asleep");
+            let hold = device.earliest(&command).expect("its banks are closed, and no rank is asleep");
             if hold.until <= now {
                 return Some(command);
             }
             *next = (*next).min(hold.until);
         }
         None
+    }
+
+    /// The ranks of a channel, as a mask, whose segments must yield now. Lowers `next` to when another one must.
+    fn yielding(&self, channel: usize, now: Cycle, next: &mut Cycle) -> u8 {
+        let device = &self.devices[channel];
+        let mut mask = 0;
+        for rank in 0..self.config.system.geometry.ranks() {
+            match refresh::yield_from(device, rank) {
+                Some(from) if from <= now => mask |= 1 << rank,
+                Some(from) => *next = (*next).min(from),
+                None => {}
+            }
+        }
+        mask
+    }
+
+    /// The streams on a channel, the oldest segment's first: with the indices of segment and stream.
+    fn streams_on(&self, channel: usize) -> impl Iterator<Item = (usize, usize, &Stream)> {
+        self.in_flight.iter().enumerate().filter_map(move |(index, segment)| {
+            let here = segment.streams.iter().position(|stream| usize::from(stream.channel.0) == channel)?;
+            Some((index, here, &segment.streams[here]))
+        })
     }
 
     /// Whether a segment waits for the rank.
@@ -303,16 +358,24 @@ impl Controller {
     fn segment_command(&self, channel: usize, now: Cycle, next: &mut Cycle) -> Option<(usize, usize, Turn, Command)> {
         let device = &self.devices[channel];
         let write_latency = device.timings().write_latency();
-        for (index, segment) in self.in_flight.iter().enumerate() {
-            let here = segment.streams.iter().position(|stream| usize::from(stream.channel.0) == channel);
-            let Some(stream) = here else { continue };
-            for (turn, command, from) in segment.streams[stream].candidates(segment.writable(write_latency)) {
+        let yielding = self.yielding(channel, now, next);
+        let mut ahead = Ahead::default();
+        for (index, here, stream) in self.streams_on(channel) {
+            let writable = self.in_flight[index].writable(write_latency);
+            for (turn, command, from) in stream.candidates(writable, yielding) {
+                if ahead.delays(&command) {
+                    ahead.wait_for(&command);
+                    continue;
+                }
                 let hold = device.earliest(&command).expect("a segment opens its rows before it uses them");
                 let earliest = hold.until.max(from);
                 if earliest <= now {
-                    return Some((index, stream, turn, command));
+                    return Some((index, here, turn, command));
                 }
                 *next = (*next).min(earliest);
+                if from <= now {
+                    ahead.wait_for(&command);
+                }
             }
         }
         None
@@ -359,6 +422,7 @@ impl Controller {
         match segment.streams[stream].advance(turn) {
             Progress::Row | Progress::Transfer => {}
             Progress::BankDone(bank) => {
+                segment.bank_done(device.ready(bank));
                 self.held.remove(Channel(channel as u8), bank);
                 self.may_begin_more = true;
             }
@@ -366,8 +430,10 @@ impl Controller {
                 let arrives = now + device.timings().read_data();
                 let bytes = device.read_line(line.location.bank, line.location.column);
                 segment.read(arrives, &line, bytes);
-                // A write on another channel may have waited for just this line.
-                self.look_at.fill(now);
+                if segment.all_read() {
+                    // A write on another channel may have waited for just this line.
+                    segment.streams.iter().for_each(|stream| self.look_at[usize::from(stream.channel.0)] = now);
+                }
                 if let Some(job) = self.jobs.get_mut(&segment.job)
                     && job.is_read()
                 {
@@ -393,11 +459,7 @@ impl Controller {
     /// Books the command to its operation; closes the segment, and the operation, that it was the last of.
     fn settle(&mut self, index: usize, now: Cycle, counts: CommandCounts) {
         let segment = &self.in_flight[index];
-        let id = segment.job;
-        let finished = segment.is_done().then(|| {
-            let ready = |stream: &Stream| stream.ready(&self.devices[usize::from(stream.channel.0)]);
-            segment.streams.iter().map(ready).max().unwrap_or(now)
-        });
+        let (id, finished) = (segment.job, segment.ready());
         if let Some(job) = self.jobs.get_mut(&id) {
             job.issued(now, counts);
             if let Some(ready) = finished {

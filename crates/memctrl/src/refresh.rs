@@ -1,7 +1,7 @@
-//! When a rank is refreshed, and whether a segment may still begin before that.
+//! When a rank is refreshed, and when segments give way to it.
 
-use dram_core::{Device, P, Timings};
-use dram_spec::{Cycle, Cycles};
+use dram_core::{Device, P};
+use dram_spec::{BankId, Cycle};
 
 /// How refresh is scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,24 +11,21 @@ pub struct RefreshPolicy {
     pub postpone_max: u64,
 }
 
-/// Whether the REF that a rank owes goes before its waiting work.
+/// Whether the REF that a rank owes goes before its waiting work: no segment begins there.
 pub(crate) fn is_urgent(policy: RefreshPolicy, device: &Device, rank: u8, now: Cycle) -> bool {
     device.refresh(rank).owed(now) > policy.postpone_max
 }
 
-/// How long work on a channel may take at most, however its commands interleave.
+/// From when on segments in flight must yield their rank, so that its REF is still in time; with refresh off, so that no row
+/// stays open longer than tRAS may last. Never with refresh off and all banks closed.
 ///
-/// A column access costs at most a turnaround from write to read or back; a stay at a row, its activation and precharge
-/// behind those of every other bank.
-pub(crate) fn longest(accesses: usize, visits: usize, timings: &Timings) -> Cycles {
-    let n = |parameter| timings.get(parameter).0;
-    let turnaround = n(P::Cwl) + n(P::Burst) + n(P::Wtr);
-    let stay = n(P::Rc) + n(P::Faw) + n(P::Rp) + n(P::Cwl) + n(P::Burst) + n(P::Wr);
-    Cycles(accesses as u64 * turnaround + visits as u64 * stay)
-}
-
-/// How long a segment takes at most that has the channel to itself.
-pub(crate) fn longest_alone(accesses: usize, visits: usize, timings: &Timings) -> Cycles {
-    let stays = longest(0, visits, timings);
-    Cycles(accesses as u64 * timings.get(P::Ccd).0) + stays
+/// A bank needs at most a row cycle, a copy activation, and a write's recovery until it is closed; 8 banks of 4 ranks share the
+/// command bus with what else goes on.
+pub(crate) fn yield_from(device: &Device, rank: u8) -> Option<Cycle> {
+    let n = |parameter| device.timings().get(parameter).0;
+    let close = n(P::Rc) + n(P::Ras) + n(P::Cwl) + n(P::Burst) + n(P::Wr) + n(P::Rp);
+    let bus = 2 * 64;
+    let must_close = || (0..8).filter_map(|bank| device.close_by(BankId { rank, bank })).min();
+    let by = device.refresh(rank).deadline().or_else(must_close)?;
+    Some(Cycle(by.0.saturating_sub(close + bus)))
 }

@@ -3,7 +3,6 @@
 //! Column accesses of a channel go in the order of the plan; row commands of different banks go as early as each bank
 //! allows, so that an activation hides behind the accesses of another bank.
 
-use dram_core::Device;
 use dram_spec::{AutoPrecharge, BankId, Channel, Column, Command, Cycle, Row};
 use rowclone::{Line, LineWrite, Work};
 
@@ -40,14 +39,15 @@ impl Lane {
         self.current == self.visits.len()
     }
 
-    /// The row command that the bank waits for, if it waits for one.
-    fn row_command(&self) -> Option<Command> {
+    /// The row command that the bank waits for, if it waits for one. In a rank that yields to a refresh, an open row is
+    /// closed before its accesses are done, and none is opened; a copy activation, once begun, is finished.
+    fn row_command(&self, yielding: bool) -> Option<Command> {
         let visit = self.visits.get(self.current)?;
         let bank = self.bank;
         match self.stage {
-            Stage::Activate => Some(Command::Activate { bank, row: visit.row }),
+            Stage::Activate => (!yielding).then_some(Command::Activate { bank, row: visit.row }),
             Stage::CopyActivate => Some(Command::Activate { bank, row: visit.copy_to? }),
-            Stage::Access => None,
+            Stage::Access => yielding.then_some(Command::Precharge { bank }),
             Stage::Precharge => Some(Command::Precharge { bank }),
         }
     }
@@ -57,12 +57,19 @@ impl Lane {
         self.stage = match self.stage {
             Stage::Activate if visit.copy_to.is_some() => Stage::CopyActivate,
             Stage::Activate | Stage::CopyActivate if visit.accesses > 0 => Stage::Access,
-            Stage::Activate | Stage::CopyActivate | Stage::Access => Stage::Precharge,
+            Stage::Activate | Stage::CopyActivate => Stage::Precharge,
+            // Closed for a refresh: the same row is opened again.
+            Stage::Access => Stage::Activate,
             Stage::Precharge => {
                 self.current += 1;
                 Stage::Activate
             }
         };
+    }
+
+    /// Whether the bank is open, or about to be open whatever comes.
+    fn is_open(&self) -> bool {
+        !self.is_done() && self.stage != Stage::Activate
     }
 
     fn access_issued(&mut self) {
@@ -154,21 +161,24 @@ impl Stream {
         self.lanes.iter().all(Lane::is_done)
     }
 
-    /// Column accesses still to come.
-    pub(crate) fn accesses_left(&self) -> usize {
-        self.accesses.len() - self.next
+    /// Whether it has a bank of that rank open.
+    pub(crate) fn has_open(&self, rank: u8) -> bool {
+        self.lanes.iter().any(|lane| lane.bank.rank == rank && lane.is_open())
     }
 
-    /// Stays at rows still to come or to end.
-    pub(crate) fn visits_left(&self) -> usize {
-        self.lanes.iter().map(|lane| lane.visits.len() - lane.current).sum()
-    }
-
-    /// The commands that could come next, the column access first. `writable` is when a write may be issued, if known.
-    pub(crate) fn candidates(&self, writable: Option<Cycle>) -> impl Iterator<Item = (Turn, Command, Cycle)> {
-        let rows = self.lanes.iter().enumerate();
-        let rows = rows.filter_map(|(index, lane)| Some((Turn::Row(index), lane.row_command()?, Cycle::ZERO)));
-        self.next_access(writable).into_iter().chain(rows)
+    /// The commands that could come next, the column access first. `writable` is when a write may be issued, if known;
+    /// `yielding` the ranks, as a mask, that yield to a refresh.
+    pub(crate) fn candidates(
+        &self,
+        writable: Option<Cycle>,
+        yielding: u8,
+    ) -> impl Iterator<Item = (Turn, Command, Cycle)> {
+        let yields = move |rank: u8| yielding & (1 << rank) != 0;
+        let rows = self.lanes.iter().enumerate().filter_map(move |(index, lane)| {
+            Some((Turn::Row(index), lane.row_command(yields(lane.bank.rank))?, Cycle::ZERO))
+        });
+        let access = self.next_access(writable).filter(move |(_, command, _)| !yields(command.rank()));
+        access.into_iter().chain(rows)
     }
 
     fn next_access(&self, writable: Option<Cycle>) -> Option<(Turn, Command, Cycle)> {
@@ -221,11 +231,6 @@ impl Stream {
                 }
             }
         }
-    }
-
-    /// When the last of its banks can take an ACT again.
-    pub(crate) fn ready(&self, device: &Device) -> Cycle {
-        self.banks().map(|bank| device.ready(bank)).max().unwrap_or_default()
     }
 }
 

@@ -75,7 +75,7 @@ impl Histogram {
 /// What a run did. Its size does not grow with the run's length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// When the last request was done.
+    /// When everything had drained: the last request was done, and the last bank that any used could take an ACT again.
     pub end: Cycle,
     /// Operations done, of any kind.
     pub operations: u64,

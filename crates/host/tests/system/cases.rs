@@ -36,8 +36,13 @@ impl std::fmt::Debug for Case {
 fn arb_system() -> impl Strategy<Value = System> {
     let organisation =
         (select(vec![1, 2, 4]), select(vec![1, 2, 4]), select(&Density::ALL[..]), select(&Width::ALL[..]));
-    let rows = (any::<bool>(), select(vec![128, 512, 1024]));
-    let refresh = select(vec![Refresh::NORMAL, Refresh::Every { t_refi_ps: 3_900_000 }, Refresh::Off]);
+    let rows = (any::<bool>(), select(vec![128, 256, 512, 1024]));
+    let refresh = select(vec![
+        Refresh::NORMAL,
+        Refresh::Every { t_refi_ps: 3_900_000 },
+        Refresh::Every { t_refi_ps: 1_950_000 },
+        Refresh::Off,
+    ]);
     let copies = select(vec![CopyActivations::Counted, CopyActivations::Free]);
     (select(BINS), organisation, rows, refresh, copies).prop_map(
         |(bin, (channels, ranks, density, width), (paper, rows_per_subarray), refresh, copy_activations)| {
@@ -110,10 +115,10 @@ fn arb_draft() -> impl Strategy<Value = Draft> {
 }
 
 impl Draft {
-    fn resolve(&self, config: &Config) -> Option<(Operation, Option<Cycle>)> {
+    fn resolve(&self, config: &Config, bytes_a_row: u64) -> Option<(Operation, Option<Cycle>)> {
         let map = config.planner.map();
         let geometry = map.geometry();
-        let bytes = (self.rows * geometry.row_bytes().min(8192) + self.ragged).max(1);
+        let bytes = (self.rows * geometry.row_bytes().min(bytes_a_row) + self.ragged).max(1);
         let bank = dram_spec::BankId { rank: self.bank % geometry.ranks(), bank: self.bank };
         let channel = dram_spec::Channel(self.value % geometry.channels());
         let base = map.address(Location { channel, bank, row: Row(self.row), column: Column(0), offset: 0 })?;
@@ -137,14 +142,24 @@ impl Draft {
     }
 }
 
-/// At least one operation, on a random system under a random policy.
+/// A few operations, on a random system under a random policy.
 pub fn arb_case() -> impl Strategy<Value = Case> {
+    arb_case_of(1..7, 8192)
+}
+
+/// Many operations, some of them long, that get in each other's way: refreshes fall due, are postponed, and must be made room for.
+pub fn arb_heavy_case() -> impl Strategy<Value = Case> {
+    arb_case_of(10..60, 60_000)
+}
+
+/// So many operations, each of about so many bytes a row of its draft.
+fn arb_case_of(count: std::ops::Range<usize>, bytes_a_row: u64) -> impl Strategy<Value = Case> {
     let controller = (select(vec![1usize, 7, 64, 512]), 0u64..=8, select(&Policy::ALL[..]));
     let faulty = proptest::collection::vec((0u8..8, select(vec![0u32, 1, 2, 127, 511])), 0..3);
-    let drafts = proptest::collection::vec(arb_draft(), 1..7);
+    let drafts = proptest::collection::vec(arb_draft(), count);
     (arb_system(), arb_map(), controller, faulty, drafts, any::<u64>()).prop_filter_map(
         "an operation that the memory can take",
-        |(system, map, (staging_lines, postpone_max, policy), faulty, drafts, seed)| {
+        move |(system, map, (staging_lines, postpone_max, policy), faulty, drafts, seed)| {
             let map = AddressMap::new(system.geometry, &map).ok()?;
             let faulty: FaultyRows = faulty
                 .into_iter()
@@ -155,7 +170,8 @@ pub fn arb_case() -> impl Strategy<Value = Case> {
                 refresh: RefreshPolicy { postpone_max },
                 ..config(system, map, faulty, policy)
             };
-            let mut operations: Vec<_> = drafts.iter().filter_map(|draft| draft.resolve(&config)).collect();
+            let resolved = drafts.iter().filter_map(|draft| draft.resolve(&config, bytes_a_row));
+            let mut operations: Vec<_> = resolved.collect();
             // Times of arrival never fall along the list.
             let mut floor = Cycle::ZERO;
             for at in operations.iter_mut().filter_map(|(_, at)| at.as_mut()) {

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config as Runs, TestRunner};
 
-use crate::cases::{Case, arb_case};
+use crate::cases::{Case, arb_case, arb_heavy_case};
 use crate::common::{Outcome, run, run_with};
 
 /// So many cases, or as many as `PROPTEST_CASES` says.
@@ -75,7 +75,48 @@ proptest! {
 }
 
 proptest! {
+    #![proptest_config(runs(25))]
+
+    /// The same where many operations are under way at once, and every refresh has to find its place among them.
+    #[test]
+    fn a_crowd_of_operations_leaves_a_legal_stream_and_a_plain_memory(case in arb_heavy_case()) {
+        let outcome = outcome(&case);
+        prop_assert_eq!(outcome.memory.clone(), MemoryCheck::Equal);
+        prop_assert_eq!(outcome.completions.len(), case.operations.len());
+        assert_reserved_rows_are_kept(&case, &outcome);
+    }
+}
+
+proptest! {
     #![proptest_config(runs(40))]
+
+    /// What the engine skips is nothing: the same controller, made to look at everything at every cycle, issues the same
+    /// commands at the same cycles.
+    #[test]
+    fn skipping_equals_a_visit_to_every_cycle(case in prop_oneof![arb_case(), arb_heavy_case()]) {
+        let mut case = case;
+        case.config.contents = None;
+        let play = |controller: memctrl::Controller| {
+            let (mut controller, mut log) = (controller, dram_spec::CommandLog::default());
+            let mut source = host::Sequence::new(case.operations.iter().copied(), None);
+            let stop = std::sync::atomic::AtomicBool::new(false);
+            let stats = controller.run(&mut source, &mut log, &stop).unwrap();
+            let spans = source.into_completions().iter().map(|one| (one.first_command, one.done)).collect::<Vec<_>>();
+            (log, stats, spans)
+        };
+        let skipping = play(memctrl::Controller::new(case.config.clone()));
+        let visiting = play(memctrl::Controller::new(case.config.clone()).visiting_every_cycle());
+        let pairs = skipping.0.commands.iter().zip(&visiting.0.commands);
+        let first = pairs.enumerate().find(|(_, (skipping, visiting))| skipping != visiting);
+        if let Some((at, _)) = first {
+            let near = |log: &dram_spec::CommandLog| {
+                let lines = log.commands[at.saturating_sub(12)..(at + 3).min(log.commands.len())].iter();
+                lines.map(|i| format!("{} c{} {}\n", i.at, i.channel.0, i.command)).collect::<String>()
+            };
+            prop_assert!(false, "skipping:\n{}visiting:\n{}", near(&skipping.0), near(&visiting.0));
+        }
+        prop_assert_eq!(skipping, visiting);
+    }
 
     #[test]
     fn the_same_seed_gives_the_same_bytes(case in arb_case()) {

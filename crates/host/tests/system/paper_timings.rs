@@ -61,3 +61,15 @@ fn trains_of_copies_run_at_the_pace_of_the_four_activate_window() {
     let free = clocks_a_copy(CopyActivations::Free);
     assert!((6.0..=6.3).contains(&free), "{free} clocks a copy");
 }
+
+/// Whoever uses a bank after an operation does not lengthen it.
+#[test]
+fn a_copy_ends_with_its_own_banks_whatever_follows_there() {
+    let config = paper(Policy::Rule);
+    let copied = copy(&config, Place::OtherBank, 4096);
+    let src = copied.src().expect("a copy has a source");
+    let write = Operation::Write { address: src, bytes: 64 };
+    let outcome = run(&config, 1, &[(copied, Some(Cycle::ZERO)), (write, Some(Cycle::ZERO))], Dialect::RowClone);
+    assert_eq!(outcome.completions[0].latency().0, 290);
+    assert_eq!(outcome.memory, MemoryCheck::Equal);
+}
