@@ -1,0 +1,50 @@
+//! Allocations and frees a second of each policy, in 4 GiB (1,048,576 frames, 2,048 subarrays) that are half in use.
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use dram_spec::address::Preset;
+use dram_spec::{AddressMap, Density, Geometry, RawGeometry, Width};
+use os_alloc_sim::{Age, FrameMap, FrameSet, Generator, Policy, Request, Units, age};
+
+/// Frees and allocations of one iteration, half of them each.
+const STEPS: u64 = 20_000;
+
+fn paper() -> Geometry {
+    let raw = RawGeometry {
+        channels: 2,
+        ranks: 1,
+        density: Density::Gb2,
+        width: Width::X8,
+        row_bytes: 4096,
+        rows_per_subarray: 512,
+    };
+    Geometry::try_from(raw).expect("the paper's system is a legal geometry")
+}
+
+/// Frees a random frame and allocates one for a copy of another, over and over.
+fn churn(criterion: &mut Criterion) {
+    let map = FrameMap::new(AddressMap::preset(paper(), Preset::RowInterleaved));
+    let set = FrameSet::new(&map, Units::Together);
+    let half = Age::new(0.5, 0.5).expect("a half is a share");
+    let mut group = criterion.benchmark_group("churn");
+    group.throughput(Throughput::Elements(STEPS));
+    for policy in Policy::ALL {
+        let mut allocator = policy.allocator(&map, &set, 1).expect("a unit is one frame");
+        let mut held = age(&set, allocator.as_mut(), half, 2).held;
+        let mut generator = Generator::new(3);
+        group.bench_function(policy.name(), |bencher| {
+            bencher.iter(|| {
+                for _ in 0..STEPS / 2 {
+                    let victim = generator.below(held.len() as u32) as usize;
+                    let source = held[generator.below(held.len() as u32) as usize];
+                    allocator.free(held[victim]);
+                    let grant = allocator.allocate(Request::near(source));
+                    held[victim] = grant.expect("half of the memory is free").frame;
+                }
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, churn);
+criterion_main!(benches);

@@ -1,0 +1,104 @@
+//! A set of small numbers that knows its least one.
+
+/// Bits of a word.
+const WIDTH: usize = u64::BITS as usize;
+
+/// A set of numbers below a bound: a tree of bits, 64 to a node, so that all questions cost the logarithm to base 64.
+#[derive(Clone, Debug)]
+pub(crate) struct Bits {
+    /// The lowest level first; a bit of a level stands for a word of the level below, and is set if that is not 0.
+    levels: Vec<Vec<u64>>,
+}
+
+impl Bits {
+    /// The empty set of numbers below `end`.
+    pub(crate) fn new(end: usize) -> Bits {
+        let mut levels = vec![vec![0; end.div_ceil(WIDTH).max(1)]];
+        while let Some(words) = levels.last().map(Vec::len).filter(|&words| words > 1) {
+            levels.push(vec![0; words.div_ceil(WIDTH)]);
+        }
+        Bits { levels }
+    }
+
+    /// Whether a number is in it.
+    pub(crate) fn contains(&self, number: u32) -> bool {
+        let number = number as usize;
+        self.levels[0].get(number / WIDTH).is_some_and(|word| word >> (number % WIDTH) & 1 == 1)
+    }
+
+    /// Puts a number in; whether it was not there yet.
+    pub(crate) fn insert(&mut self, number: u32) -> bool {
+        let fresh = !self.contains(number);
+        let mut number = number as usize;
+        for level in &mut self.levels {
+            level[number / WIDTH] |= 1 << (number % WIDTH);
+            number /= WIDTH;
+        }
+        fresh
+    }
+
+    /// Takes a number out; whether it was there.
+    pub(crate) fn remove(&mut self, number: u32) -> bool {
+        let there = self.contains(number);
+        let mut number = number as usize;
+        for level in &mut self.levels {
+            let word = &mut level[number / WIDTH];
+            *word &= !(1 << (number % WIDTH));
+            if *word != 0 {
+                break;
+            }
+            number /= WIDTH;
+        }
+        there
+    }
+
+    /// The least number in it.
+    pub(crate) fn first(&self) -> Option<u32> {
+        let mut word = 0;
+        for level in self.levels.iter().rev() {
+            let bits = level[word];
+            if bits == 0 {
+                return None;
+            }
+            word = word * WIDTH + bits.trailing_zeros() as usize;
+        }
+        Some(word as u32)
+    }
+
+    /// All numbers in it, rising.
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = u32> {
+        let words = self.levels[0].iter().enumerate();
+        words.filter(|(_, bits)| **bits != 0).flat_map(|(word, &bits)| {
+            (0..WIDTH).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| (word * WIDTH + bit) as u32)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn it_is_an_ordered_set(
+            end in 1_u32..9000,
+            moves in prop::collection::vec((any::<bool>(), any::<u32>()), 0..300),
+        ) {
+            let (mut bits, mut model) = (Bits::new(end as usize), BTreeSet::new());
+            for (insert, number) in moves {
+                let number = number % end;
+                if insert {
+                    prop_assert_eq!(bits.insert(number), model.insert(number));
+                } else {
+                    prop_assert_eq!(bits.remove(number), model.remove(&number));
+                }
+                prop_assert_eq!(bits.first(), model.first().copied());
+            }
+            prop_assert_eq!(bits.iter().collect::<Vec<_>>(), model.into_iter().collect::<Vec<_>>());
+        }
+    }
+}

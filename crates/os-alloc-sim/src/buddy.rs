@@ -1,0 +1,169 @@
+//! `buddy`: blocks that are split in two and merged again.
+
+use crate::allocator::{Found, FrameAllocator, Grant, Policy, PolicyError, Request};
+use crate::bits::Bits;
+use crate::blocks::{FreeBlocks, MAX_ORDER};
+use crate::frame::Frame;
+use crate::frame_set::FrameSet;
+
+/// The end of a list, or the order of a grain that is not the first of a free block.
+const NONE: u32 = u32::MAX;
+const INSIDE: u8 = u8::MAX;
+
+/// The neighbours of a free block's first grain in the list of its order.
+#[derive(Clone, Copy, Debug)]
+struct Links {
+    next: u32,
+    previous: u32,
+}
+
+/// The free blocks of one order, the last freed first.
+#[derive(Clone, Copy, Debug)]
+struct List {
+    head: u32,
+    blocks: u64,
+}
+
+/// Hands out a block as small as will do, as Linux does.
+///
+/// Where there is none of the order asked for, the first block of the next order that has any is split: the lower half
+/// is split on, the upper one becomes a free block. A freed block is merged with its buddy (the other half of the block
+/// above) as long as that is free and whole. A list is last in, first out; Linux's lists of pages by processor, zones
+/// and migration types are left out.
+#[derive(Clone, Debug)]
+pub struct Buddy {
+    set: FrameSet,
+    /// By order, less the grain's.
+    lists: Vec<List>,
+    links: Vec<Links>,
+    /// By grain: the order, less the grain's, of the free block that it begins; or `INSIDE`.
+    order: Vec<u8>,
+    /// The grains that are handed out.
+    out: Bits,
+}
+
+impl Buddy {
+    /// With all frames of a set free, and the lowest at the head of its list.
+    ///
+    /// # Errors
+    ///
+    /// If a grain is larger than the largest block.
+    pub fn new(set: &FrameSet) -> Result<Buddy, PolicyError> {
+        if set.grain_order() > MAX_ORDER {
+            return Err(PolicyError::UnitAboveBlock { frames: set.grain_frames() });
+        }
+        let end = set.end() as usize;
+        let mut buddy = Buddy {
+            set: set.clone(),
+            lists: vec![List { head: NONE, blocks: 0 }; usize::from(MAX_ORDER - set.grain_order()) + 1],
+            links: vec![Links { next: NONE, previous: NONE }; end],
+            order: vec![INSIDE; end],
+            out: Bits::new(end),
+        };
+        set.numbers().iter().rev().for_each(|grain| buddy.give(grain));
+        Ok(buddy)
+    }
+
+    fn push(&mut self, grain: u32, order: u8) {
+        let list = &mut self.lists[usize::from(order)];
+        let next = std::mem::replace(&mut list.head, grain);
+        list.blocks += 1;
+        self.links[grain as usize] = Links { next, previous: NONE };
+        self.order[grain as usize] = order;
+        if next != NONE {
+            self.links[next as usize].previous = grain;
+        }
+    }
+
+    fn unlink(&mut self, grain: u32, order: u8) {
+        let Links { next, previous } = self.links[grain as usize];
+        let list = &mut self.lists[usize::from(order)];
+        list.blocks -= 1;
+        if previous == NONE {
+            list.head = next;
+        } else {
+            self.links[previous as usize].next = next;
+        }
+        if next != NONE {
+            self.links[next as usize].previous = previous;
+        }
+        self.order[grain as usize] = INSIDE;
+    }
+
+    /// Makes a grain free, merging as far as buddies are free.
+    fn give(&mut self, grain: u32) {
+        let (mut first, mut order) = (grain, 0);
+        while usize::from(order) + 1 < self.lists.len() {
+            let other = first ^ 1 << order;
+            if self.order.get(other as usize) != Some(&order) {
+                break;
+            }
+            self.unlink(other, order);
+            first &= other;
+            order += 1;
+        }
+        self.push(first, order);
+    }
+
+    /// The free block that a grain lies in, and its order.
+    fn block(&self, grain: u32) -> Option<(u32, u8)> {
+        let orders = 0..self.lists.len() as u8;
+        orders.map(|order| (grain >> order << order, order)).find(|&(first, order)| self.order[first as usize] == order)
+    }
+}
+
+impl FrameAllocator for Buddy {
+    fn policy(&self) -> Policy {
+        Policy::Buddy
+    }
+
+    fn allocate(&mut self, request: Request) -> Option<Grant> {
+        let wanted = request.order.saturating_sub(self.set.grain_order());
+        let mut order = (wanted..self.lists.len() as u8).find(|&order| self.lists[usize::from(order)].blocks > 0)?;
+        let first = self.lists[usize::from(order)].head;
+        self.unlink(first, order);
+        while order > wanted {
+            order -= 1;
+            self.push(first + (1 << order), order);
+        }
+        for grain in first..first + (1 << wanted) {
+            self.out.insert(grain);
+        }
+        Some(Grant { frame: self.set.frame(first), found: Found::Blind })
+    }
+
+    fn free(&mut self, frame: Frame) {
+        let grain = self.set.grain(frame);
+        assert!(self.out.remove(grain), "{frame} is not handed out");
+        self.give(grain);
+    }
+
+    fn claim(&mut self, frame: Frame) -> bool {
+        let grain = self.set.grain(frame);
+        let Some((mut first, mut order)) = self.block(grain) else { return false };
+        self.unlink(first, order);
+        while order > 0 {
+            order -= 1;
+            let upper = first + (1 << order);
+            let rest = if grain < upper { upper } else { std::mem::replace(&mut first, upper) };
+            self.push(rest, order);
+        }
+        self.out.insert(grain)
+    }
+
+    fn is_free(&self, frame: Frame) -> bool {
+        self.block(self.set.grain(frame)).is_some()
+    }
+
+    fn free_frames(&self) -> u64 {
+        self.free_blocks().frames()
+    }
+
+    fn free_blocks(&self) -> FreeBlocks {
+        let mut blocks = FreeBlocks::default();
+        for (list, count) in self.lists.iter().zip(&mut blocks.0[usize::from(self.set.grain_order())..]) {
+            *count = list.blocks;
+        }
+        blocks
+    }
+}

@@ -1,0 +1,70 @@
+//! Memories that the tests use.
+
+use std::sync::LazyLock;
+
+use dram_spec::address::{Preset, RawAddressMap, RawXor};
+use dram_spec::{AddressMap, Density, Geometry, RawGeometry, Width};
+
+use crate::frame::{Frame, FrameMap};
+use crate::frame_set::{FrameSet, Units};
+
+/// Two channels of eight banks with rows of 4 or 8 KB, the fewest subarrays there are: 1 GiB with 4 or 2 GiB.
+pub(crate) fn geometry(row_bytes: u64) -> Geometry {
+    let (channels, density) = (2, Density::Gb1);
+    let raw = RawGeometry { channels, ranks: 1, density, width: Width::X16, row_bytes, rows_per_subarray: 1024 };
+    Geometry::try_from(raw).unwrap()
+}
+
+/// All kinds of maps: presets, hashes, rows within a frame's reach, and columns high up.
+pub(crate) fn maps() -> Vec<AddressMap> {
+    let hashed = |field: &str, bit, address_bits: &[u32]| RawXor {
+        field: field.to_owned(),
+        bit,
+        address_bits: address_bits.to_vec(),
+    };
+    let fields = |fields: &[&str]| fields.iter().map(|field| (*field).to_owned()).collect();
+    let mut maps: Vec<AddressMap> = Vec::new();
+    for row_bytes in [4096, 8192] {
+        let geometry = geometry(row_bytes);
+        maps.extend(Preset::ALL.map(|preset| AddressMap::preset(geometry, preset)));
+        let raws = [
+            RawAddressMap {
+                xor: vec![hashed("bank", 0, &[18]), hashed("channel", 0, &[8, 20])],
+                ..Preset::RowInterleaved.raw()
+            },
+            RawAddressMap { xor: vec![hashed("bank", 1, &[22])], ..Preset::BankInterleaved.raw() },
+            RawAddressMap {
+                fields: fields(&["row", "column:1", "bank", "row:2", "channel", "column", "offset"]),
+                xor: Vec::new(),
+            },
+            RawAddressMap {
+                fields: fields(&["row", "bank", "channel", "column:3", "row:2", "column", "offset"]),
+                xor: Vec::new(),
+            },
+            RawAddressMap { fields: fields(&["column:1", "row", "bank", "channel", "column", "offset"]), xor: vec![] },
+        ];
+        maps.extend(raws.iter().map(|raw| AddressMap::new(geometry, raw).unwrap()));
+    }
+    maps
+}
+
+/// A memory, and a few of its frames: two aligned blocks of 1024, and every 509th.
+pub(crate) fn few(map: AddressMap, units: Units) -> (FrameMap, FrameSet) {
+    let map = FrameMap::new(map);
+    let mut set = FrameSet::new(&map, units);
+    let order = set.grain_order();
+    let every = if order > 5 { 7 } else { 509 };
+    for frame in (0..map.frames()).filter(|frame| frame / 2048 != 3 && !(frame >> order).is_multiple_of(every)) {
+        set.withhold(Frame(frame));
+    }
+    (map, set)
+}
+
+/// A few frames of each kind of memory. Made once: they cost more than the tests that use them.
+pub(crate) fn memories() -> &'static [(FrameMap, FrameSet)] {
+    static MEMORIES: LazyLock<Vec<(FrameMap, FrameSet)>> = LazyLock::new(|| {
+        let both = |map: AddressMap| Units::ALL.map(|units| few(map.clone(), units));
+        maps().into_iter().flat_map(both).collect()
+    });
+    &MEMORIES
+}

@@ -1,0 +1,114 @@
+//! Free grains in pools, any of which can be taken in constant time.
+
+use crate::bits::Bits;
+
+/// No slot: a grain that is never handed out.
+const NOWHERE: u32 = u32::MAX;
+
+/// Grains, each of one pool for good, and free or not.
+///
+/// The slots of a pool stand together, those of its free grains first:
+///
+/// ```text
+/// slots     | 4 0 . 2 | 5 1 3 . |     pool 0 has grains 0, 2, 4 and one more; pool 1 has ...
+/// free         ^2         ^3          4 and 0 are free, and the next one out is 0
+/// ```
+#[derive(Clone, Debug)]
+pub(crate) struct Pools {
+    /// By pool: its first slot.
+    start: Vec<u32>,
+    /// By pool: its free grains.
+    free: Vec<u32>,
+    slots: Vec<u32>,
+    /// By grain: its slot.
+    slot: Vec<u32>,
+}
+
+impl Pools {
+    /// All of these grains free, each in its pool. They leave a pool in the order in which they are listed.
+    pub(crate) fn new(pools: usize, end: u32, grains: impl DoubleEndedIterator<Item = (u32, u32)> + Clone) -> Pools {
+        let mut free = vec![0; pools];
+        grains.clone().for_each(|(_, pool)| free[pool as usize] += 1);
+        let mut start: Vec<u32> = Vec::with_capacity(pools);
+        let mut next = 0;
+        for count in &free {
+            start.push(next);
+            next += count;
+        }
+        let (mut slots, mut slot) = (vec![NOWHERE; next as usize], vec![NOWHERE; end as usize]);
+        let mut ends = start.clone();
+        for (grain, pool) in grains.rev() {
+            let at = &mut ends[pool as usize];
+            slots[*at as usize] = grain;
+            slot[grain as usize] = *at;
+            *at += 1;
+        }
+        Pools { start, free, slots, slot }
+    }
+
+    /// Free grains of a pool.
+    pub(crate) fn free(&self, pool: u32) -> u32 {
+        self.free[pool as usize]
+    }
+
+    /// Whether a grain of that pool is free.
+    pub(crate) fn is_free(&self, grain: u32, pool: u32) -> bool {
+        let slot = self.slot[grain as usize];
+        slot != NOWHERE && slot - self.start[pool as usize] < self.free[pool as usize]
+    }
+
+    /// Takes the last freed grain of a pool, if it has any.
+    pub(crate) fn pop(&mut self, pool: u32) -> Option<u32> {
+        let left = self.free[pool as usize].checked_sub(1)?;
+        self.free[pool as usize] = left;
+        Some(self.slots[(self.start[pool as usize] + left) as usize])
+    }
+
+    /// Takes the free grain at a place of a pool's list.
+    pub(crate) fn take_at(&mut self, place: u32, pool: u32) -> u32 {
+        assert!(place < self.free(pool), "pool {pool} has {} free grains: none at {place}", self.free(pool));
+        let grain = self.slots[(self.start[pool as usize] + place) as usize];
+        self.take(grain, pool);
+        grain
+    }
+
+    /// Takes a grain of that pool; whether it was free.
+    pub(crate) fn take(&mut self, grain: u32, pool: u32) -> bool {
+        let free = self.is_free(grain, pool);
+        if free {
+            self.free[pool as usize] -= 1;
+            self.exchange(grain, self.start[pool as usize] + self.free[pool as usize]);
+        }
+        free
+    }
+
+    /// Puts a grain back into its pool; whether it was taken.
+    pub(crate) fn put(&mut self, grain: u32, pool: u32) -> bool {
+        let taken = self.slot[grain as usize] != NOWHERE && !self.is_free(grain, pool);
+        if taken {
+            self.exchange(grain, self.start[pool as usize] + self.free[pool as usize]);
+            self.free[pool as usize] += 1;
+        }
+        taken
+    }
+
+    /// The free grains, as a set of numbers.
+    pub(crate) fn free_grains(&self) -> Bits {
+        let mut bits = Bits::new(self.slot.len());
+        for (&start, &free) in self.start.iter().zip(&self.free) {
+            for &grain in &self.slots[start as usize..(start + free) as usize] {
+                bits.insert(grain);
+            }
+        }
+        bits
+    }
+
+    /// Lets a grain and the one in slot `to` change places.
+    fn exchange(&mut self, grain: u32, to: u32) {
+        let from = self.slot[grain as usize];
+        let other = self.slots[to as usize];
+        self.slots.swap(from as usize, to as usize);
+        self.slot[grain as usize] = to;
+        self.slot[other as usize] = from;
+    }
+}

@@ -1,0 +1,61 @@
+//! `random`: any free frame.
+
+use crate::allocator::{Found, FrameAllocator, Grant, Policy, Request};
+use crate::blocks::FreeBlocks;
+use crate::frame::Frame;
+use crate::frame_set::FrameSet;
+use crate::generator::Generator;
+use crate::pools::Pools;
+
+/// Hands out any free grain, each as likely, by seed. It has no blocks above a grain.
+#[derive(Clone, Debug)]
+pub struct Random {
+    set: FrameSet,
+    /// One pool.
+    pools: Pools,
+    generator: Generator,
+}
+
+impl Random {
+    /// With all frames of a set free.
+    pub fn new(set: &FrameSet, seed: u64) -> Random {
+        let grains: Vec<(u32, u32)> = set.numbers().iter().map(|grain| (grain, 0)).collect();
+        let pools = Pools::new(1, set.end(), grains.into_iter());
+        Random { set: set.clone(), pools, generator: Generator::new(seed) }
+    }
+}
+
+impl FrameAllocator for Random {
+    fn policy(&self) -> Policy {
+        Policy::Random
+    }
+
+    fn allocate(&mut self, request: Request) -> Option<Grant> {
+        if request.order > self.set.grain_order() || self.pools.free(0) == 0 {
+            return None;
+        }
+        let place = self.generator.below(self.pools.free(0));
+        let grain = self.pools.take_at(place, 0);
+        Some(Grant { frame: self.set.frame(grain), found: Found::Blind })
+    }
+
+    fn free(&mut self, frame: Frame) {
+        assert!(self.pools.put(self.set.grain(frame), 0), "{frame} is not handed out");
+    }
+
+    fn claim(&mut self, frame: Frame) -> bool {
+        self.pools.take(self.set.grain(frame), 0)
+    }
+
+    fn is_free(&self, frame: Frame) -> bool {
+        self.pools.is_free(self.set.grain(frame), 0)
+    }
+
+    fn free_frames(&self) -> u64 {
+        u64::from(self.pools.free(0)) << self.set.grain_order()
+    }
+
+    fn free_blocks(&self) -> FreeBlocks {
+        FreeBlocks::of(&self.pools.free_grains(), self.set.grain_order())
+    }
+}

@@ -1,0 +1,61 @@
+//! `sequential`: the lowest free frame.
+
+use crate::allocator::{Found, FrameAllocator, Grant, Policy, Request};
+use crate::bits::Bits;
+use crate::blocks::FreeBlocks;
+use crate::frame::Frame;
+use crate::frame_set::FrameSet;
+
+/// Hands out the lowest free grain. It has no blocks above a grain.
+#[derive(Clone, Debug)]
+pub struct Sequential {
+    set: FrameSet,
+    free: Bits,
+    count: u32,
+}
+
+impl Sequential {
+    /// With all frames of a set free.
+    pub fn new(set: &FrameSet) -> Sequential {
+        Sequential { set: set.clone(), free: set.numbers().clone(), count: set.numbers().iter().count() as u32 }
+    }
+}
+
+impl FrameAllocator for Sequential {
+    fn policy(&self) -> Policy {
+        Policy::Sequential
+    }
+
+    fn allocate(&mut self, request: Request) -> Option<Grant> {
+        if request.order > self.set.grain_order() {
+            return None;
+        }
+        let grain = self.free.first()?;
+        self.free.remove(grain);
+        self.count -= 1;
+        Some(Grant { frame: self.set.frame(grain), found: Found::Blind })
+    }
+
+    fn free(&mut self, frame: Frame) {
+        assert!(self.set.contains(frame) && self.free.insert(self.set.grain(frame)), "{frame} is not handed out");
+        self.count += 1;
+    }
+
+    fn claim(&mut self, frame: Frame) -> bool {
+        let claimed = self.free.remove(self.set.grain(frame));
+        self.count -= u32::from(claimed);
+        claimed
+    }
+
+    fn is_free(&self, frame: Frame) -> bool {
+        self.free.contains(self.set.grain(frame))
+    }
+
+    fn free_frames(&self) -> u64 {
+        u64::from(self.count) << self.set.grain_order()
+    }
+
+    fn free_blocks(&self) -> FreeBlocks {
+        FreeBlocks::of(&self.free, self.set.grain_order())
+    }
+}

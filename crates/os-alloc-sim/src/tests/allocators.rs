@@ -1,0 +1,244 @@
+//! Every allocator against a set of free frames.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dram_spec::address::Preset;
+use dram_spec::{AddressMap, SubarrayId};
+use proptest::prelude::*;
+
+use crate::bits::Bits;
+use crate::fixture::{geometry, memories};
+use crate::{Found, Frame, FrameAllocator, FrameMap, FrameSet, FreeBlocks, MAX_ORDER, Policy, Request, Units};
+
+/// What may be asked of an allocator; numbers choose among what there is.
+#[derive(Clone, Copy, Debug)]
+enum Move {
+    Allocate {
+        order: u8,
+        source: Option<u32>,
+    },
+    /// Leaves no more than so many grains free.
+    Drain {
+        left: u32,
+    },
+    Free {
+        which: u32,
+    },
+    Claim {
+        which: u32,
+    },
+}
+
+fn moves() -> impl Strategy<Value = Vec<Move>> {
+    let one = prop_oneof![
+        6 => (0..=MAX_ORDER, prop::option::of(any::<u32>())).prop_map(|(order, source)| Move::Allocate { order, source }),
+        6 => prop::option::of(any::<u32>()).prop_map(|source| Move::Allocate { order: 0, source }),
+        1 => (0_u32..40).prop_map(|left| Move::Drain { left }),
+        8 => any::<u32>().prop_map(|which| Move::Free { which }),
+        2 => any::<u32>().prop_map(|which| Move::Claim { which }),
+    ];
+    prop::collection::vec(one, 1..120)
+}
+
+/// The free grains, by their first frames, and nothing clever.
+struct Model<'a> {
+    map: &'a FrameMap,
+    set: &'a FrameSet,
+    all: Vec<Frame>,
+    free: BTreeSet<Frame>,
+    out: Vec<Frame>,
+}
+
+impl Model<'_> {
+    fn grain(&self, frame: Frame) -> Frame {
+        Frame(frame.0 >> self.set.grain_order() << self.set.grain_order())
+    }
+
+    fn blocks(&self) -> FreeBlocks {
+        let mut bits = Bits::new(self.map.frames() as usize);
+        for grain in &self.free {
+            bits.insert(grain.0 >> self.set.grain_order());
+        }
+        FreeBlocks::of(&bits, self.set.grain_order())
+    }
+
+    /// The pools that a grain may come from: exactly one, unless nothing is free.
+    fn pool(&self, source: Option<Frame>) -> Option<(SubarrayId, Found)> {
+        let mut pools: BTreeMap<SubarrayId, usize> = BTreeMap::new();
+        for grain in &self.free {
+            *pools.entry(self.map.subarray(*grain)).or_default() += 1;
+        }
+        // The first of those with most: the order of the pools is that of their names.
+        let fullest = |among: &dyn Fn(&SubarrayId) -> bool| {
+            let pools = pools.iter().rev().filter(|(pool, _)| among(pool));
+            pools.max_by_key(|(_, free)| **free).map(|(pool, _)| *pool)
+        };
+        let Some(source) = source.map(|source| self.map.subarray(self.grain(source))) else {
+            return Some((fullest(&|_| true)?, Found::Unbound));
+        };
+        if pools.contains_key(&source) {
+            return Some((source, Found::SourcePool));
+        }
+        let mut banks = BTreeMap::new();
+        for (pool, free) in &pools {
+            if (pool.channel, pool.bank.rank) == (source.channel, source.bank.rank) {
+                *banks.entry(pool.bank).or_insert(0) += free;
+            }
+        }
+        let Some((bank, _)) = banks.iter().rev().max_by_key(|(_, free)| **free) else {
+            return Some((fullest(&|_| true)?, Found::Elsewhere));
+        };
+        let in_bank = |pool: &SubarrayId| pool.channel == source.channel && pool.bank == *bank;
+        Some((fullest(&in_bank)?, Found::SourceRank))
+    }
+
+    fn allocate(&mut self, allocator: &mut dyn FrameAllocator, request: Request) -> Result<(), TestCaseError> {
+        let (policy, grain_order) = (allocator.policy(), self.set.grain_order());
+        let order = request.order.max(grain_order);
+        let before = self.blocks();
+        let grant = allocator.allocate(request);
+        let possible = match policy {
+            Policy::Buddy => before.frames_from(order) > 0,
+            _ => order == grain_order && !self.free.is_empty(),
+        };
+        prop_assert_eq!(grant.is_some(), possible, "{:?} with {:?}", request, before);
+        let Some(grant) = grant else { return Ok(()) };
+        prop_assert!(grant.frame.0.is_multiple_of(1 << order));
+        match policy {
+            Policy::Sequential => prop_assert_eq!(Some(&grant.frame), self.free.first()),
+            Policy::SubarrayAware => {
+                prop_assert_eq!(Some((self.map.subarray(grant.frame), grant.found)), self.pool(request.source));
+            }
+            Policy::Random | Policy::Buddy => prop_assert_eq!(grant.found, Found::Blind),
+        }
+        for frame in (grant.frame.0..grant.frame.0 + (1 << order)).step_by(1 << grain_order).map(Frame) {
+            prop_assert!(self.free.remove(&frame), "{} was not free", frame);
+            self.out.push(frame);
+        }
+        if policy == Policy::Buddy {
+            // A block as small as will do was split in halves, one of which is left of each order below its own.
+            let smallest = (order..=MAX_ORDER).find(|&order| before.0[usize::from(order)] > 0);
+            let mut after = before;
+            after.0[usize::from(smallest.unwrap_or(order))] -= 1;
+            for halved in order..smallest.unwrap_or(order) {
+                after.0[usize::from(halved)] += 1;
+            }
+            prop_assert_eq!(self.blocks(), after);
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, allocator: &mut dyn FrameAllocator, step: Move) -> Result<(), TestCaseError> {
+        let any = |which: u32, frames: &[Frame]| frames[which as usize % frames.len()];
+        match step {
+            Move::Allocate { order, source } => {
+                let source = source.map(|which| any(which, &self.all).plus(which % self.set.grain_frames()));
+                self.allocate(allocator, Request { order, source })?;
+            }
+            Move::Drain { left } => {
+                while self.free.len() > left as usize {
+                    let grant = allocator.allocate(Request::ANYWHERE);
+                    let frame = grant.expect("there are free grains").frame;
+                    prop_assert!(self.free.remove(&frame), "{} was not free", frame);
+                    self.out.push(frame);
+                }
+            }
+            Move::Free { which } if !self.out.is_empty() => {
+                let frame = self.out.swap_remove(which as usize % self.out.len());
+                allocator.free(frame.plus(which % self.set.grain_frames()));
+                self.free.insert(frame);
+            }
+            Move::Free { .. } => {}
+            Move::Claim { which } => {
+                let frame = any(which, &self.all);
+                prop_assert_eq!(allocator.claim(frame), self.free.remove(&frame));
+                if !self.out.contains(&frame) {
+                    self.out.push(frame);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn no_frame_is_lost_or_handed_out_twice(
+        memory in 0..memories().len(),
+        policy in prop::sample::select(Policy::ALL.to_vec()),
+        moves in moves(),
+        seed in any::<u64>(),
+    ) {
+        let (map, set) = &memories()[memory];
+        let Ok(mut allocator) = policy.allocator(map, set, seed) else {
+            prop_assert!(policy == Policy::Buddy && set.grain_order() > MAX_ORDER);
+            return Ok(());
+        };
+        let all: Vec<Frame> = set.grains().collect();
+        let mut model = Model { map, set, free: all.iter().copied().collect(), all, out: Vec::new() };
+        for step in moves {
+            model.step(allocator.as_mut(), step)?;
+            prop_assert_eq!(allocator.free_frames(), (model.free.len() as u64) << set.grain_order());
+        }
+        prop_assert_eq!(allocator.free_blocks(), model.blocks());
+        for &grain in &model.all {
+            prop_assert_eq!(allocator.is_free(grain), model.free.contains(&grain));
+        }
+    }
+}
+
+/// A seed is part of a result: what it hands out may never change.
+#[test]
+fn a_seed_always_hands_out_the_same_frames() {
+    let map = FrameMap::new(AddressMap::preset(geometry(4096), Preset::RowInterleaved));
+    let set = FrameSet::new(&map, Units::Together);
+    let frames = |seed| {
+        let mut random = Policy::Random.allocator(&map, &set, seed).unwrap();
+        std::array::from_fn(|_| random.allocate(Request::ANYWHERE).unwrap().frame.0)
+    };
+    assert_eq!(frames(1), [113_601, 66_637, 7_595, 145_636, 145_661]);
+    assert_eq!(frames(2), [107_151, 65_755, 105_988, 61_480, 180_452]);
+}
+
+/// Linux: order 0 of an empty memory splits one block of order 10 all the way down, and freeing it merges it again.
+#[test]
+fn a_buddy_splits_and_merges_all_the_way() {
+    let (map, set) = &memories()[0];
+    let mut buddy = Policy::Buddy.allocator(map, set, 0).unwrap();
+    let mut single = Vec::new();
+    let whole = buddy.free_blocks();
+    assert_eq!(whole.0[10], 2);
+    while buddy.free_blocks().0[10] == 2 {
+        single.push(buddy.allocate(Request::ANYWHERE).unwrap().frame);
+    }
+    assert_eq!(buddy.free_blocks().0, [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
+    let huge = buddy.allocate(Request { order: 9, source: None }).unwrap().frame;
+    assert!(huge.0.is_multiple_of(512) && huge.0 / 2048 == 3);
+    assert_eq!(buddy.free_blocks().0[10], 1, "the smaller block will do");
+    (0..512).for_each(|at| buddy.free(huge.plus(at)));
+    for frame in single {
+        buddy.free(frame);
+    }
+    assert_eq!(buddy.free_blocks(), whole);
+}
+
+#[test]
+#[should_panic(expected = "is not handed out")]
+fn a_frame_cannot_be_freed_twice() {
+    let (map, set) = &memories()[0];
+    let mut allocator = Policy::SubarrayAware.allocator(map, set, 0).unwrap();
+    let frame = allocator.allocate(Request::ANYWHERE).unwrap().frame;
+    allocator.free(frame);
+    allocator.free(frame);
+}
+
+#[test]
+fn a_unit_above_a_block_is_refused_with_a_way_out() {
+    let units: Vec<_> = memories().iter().filter(|(_, set)| set.grain_order() > MAX_ORDER).collect();
+    for (map, set) in units {
+        let error = Policy::Buddy.allocator(map, set, 0).unwrap_err();
+        assert!(error.to_string().contains(&set.grain_frames().to_string()) && error.help().contains("marked"));
+    }
+}

@@ -1,0 +1,209 @@
+//! Single events, by hand.
+
+use dram_spec::AddressMap;
+use dram_spec::address::Preset;
+
+use crate::fixture::{few, geometry, memories};
+use crate::{
+    Cause, Destination, Fallback, Fault, Found, HugePages, Kernel, Mechanism, MemoryOperation, PageSize, Policy,
+    Report, Sharing, Units, ZeroOnFree,
+};
+
+/// Two processes over 4 KB rows, by hand: what is zeroed, what is copied, and why.
+#[test]
+fn a_fork_copies_what_is_written_and_no_more() {
+    let (map, set) = memories()[0].clone();
+    let mut kernel = Kernel::over(map, set, Policy::SubarrayAware, 0, ZeroOnFree::Off).unwrap();
+    let mut operations = Vec::new();
+    let parent = kernel.spawn();
+    let first = kernel.map(parent, 3, PageSize::Small).unwrap();
+    let mine = kernel.write(parent, first, &mut operations).unwrap();
+    kernel.touch(parent, first + 1, &mut operations).unwrap();
+    let child = kernel.fork(parent).unwrap();
+    assert_eq!(kernel.references(mine), 2);
+    let copy = kernel.write(child, first, &mut operations).unwrap();
+    assert_eq!(kernel.write(parent, first, &mut operations), Ok(mine), "the last user keeps the frame");
+    assert_eq!(
+        kernel.touch(child, first + 3, &mut operations),
+        Err(Fault::NotMapped { process: child, page: first + 3 })
+    );
+    let [zero, other, copied] = operations[..] else { panic!("{operations:?}") };
+    assert_eq!(zero, MemoryOperation::Zero { dst: mine, frames: 1, cause: Cause::DemandZero });
+    assert!(matches!(other, MemoryOperation::Zero { frames: 1, cause: Cause::DemandZero, .. }));
+    let found = Found::SourcePool;
+    assert_eq!(copied, MemoryOperation::Copy { src: mine, dst: copy, frames: 1, cause: Cause::CopyOnWrite, found });
+    let Report { traffic, .. } = kernel.report();
+    assert_eq!((traffic.copies().by(Mechanism::Fpm), traffic.zeroings().by(Mechanism::Fpm)), (1, 2));
+    kernel.exit(parent, &mut operations).unwrap();
+    kernel.exit(child, &mut operations).unwrap();
+    assert_eq!(kernel.report().free.frames(), kernel.frame_set().frames());
+}
+
+/// A page of 4 KiB in rows of 8 KB: alone it cannot go by FPM; with its neighbour it does.
+#[test]
+fn a_shared_row_is_handed_out_whole_or_prevents_fpm() {
+    let check = |units: Units, frames: u32, by: Mechanism, why: Option<Fallback>| {
+        let map = AddressMap::preset(geometry(8192), Preset::RowInterleaved);
+        let (map, set) = few(map, units);
+        let mut kernel = Kernel::over(map, set, Policy::SubarrayAware, 0, ZeroOnFree::Off).unwrap();
+        let (parent, mut operations) = (kernel.spawn(), Vec::new());
+        kernel.map(parent, 2, PageSize::Small).unwrap();
+        kernel.write(parent, 0, &mut operations).unwrap();
+        let child = kernel.fork(parent).unwrap();
+        kernel.write(child, 0, &mut operations).unwrap();
+        let copies = kernel.report().traffic.copies();
+        assert_eq!((copies.operations, copies.frames(), copies.by(by)), (1, u64::from(frames), u64::from(frames)));
+        for fallback in Fallback::ALL {
+            assert_eq!(copies.fallbacks(fallback), u64::from(why == Some(fallback)) * u64::from(frames));
+        }
+        kernel.report().sharing
+    };
+    assert_eq!(check(Units::Together, 2, Mechanism::Fpm, None), Sharing::Together { frames: 2 });
+    let marked = check(Units::Marked, 1, Mechanism::Psm2, Some(Fallback::SharedRow));
+    assert_eq!(marked, Sharing::Marked { frames: 2 });
+}
+
+/// 512 pages are one copy, unless there is no block for them; then the page that was written is copied alone.
+#[test]
+fn a_huge_page_is_copied_whole_while_there_are_blocks() {
+    let (map, set) = memories()[0].clone();
+    let mut kernel = Kernel::over(map, set, Policy::Buddy, 0, ZeroOnFree::Off).unwrap();
+    let (parent, mut operations) = (kernel.spawn(), Vec::new());
+    kernel.map(parent, 3, PageSize::Small).unwrap();
+    let first = kernel.map(parent, 512, PageSize::Huge).unwrap();
+    assert!(first.is_multiple_of(512));
+    kernel.write(parent, first + 17, &mut operations).unwrap();
+    let children = [(); 4].map(|()| kernel.fork(parent).unwrap());
+    for child in children {
+        kernel.write(child, first + 300, &mut operations).unwrap();
+    }
+    let frames: Vec<u32> = operations
+        .iter()
+        .map(|operation| match *operation {
+            MemoryOperation::Copy { frames, .. } | MemoryOperation::Zero { frames, .. } => frames,
+        })
+        .collect();
+    assert_eq!(frames, [512, 512, 512, 512, 1]);
+    assert_eq!(kernel.report().huge_pages, HugePages { wanted: 5, served: 4 });
+
+    // In a full memory the write fails, and was never counted as wanting a block.
+    let child = kernel.fork(children[0]).unwrap();
+    let free = kernel.report().free.frames();
+    let last = kernel.map(parent, free, PageSize::Small).unwrap();
+    for page in last..last + free {
+        kernel.touch(parent, page, &mut operations).unwrap();
+    }
+    let full = Err(Fault::OutOfMemory { needed: 1, free: 0 });
+    assert_eq!(kernel.write(child, first, &mut operations), full);
+    assert_eq!(kernel.report().huge_pages, HugePages { wanted: 5, served: 4 });
+}
+
+/// A small page in a huge one, left by a time without blocks, keeps later copies small.
+#[test]
+fn a_huge_page_that_was_split_is_copied_page_by_page() {
+    let (map, set) = memories()[0].clone();
+    let mut kernel = Kernel::over(map, set, Policy::Buddy, 0, ZeroOnFree::Off).unwrap();
+    let (parent, other, mut operations) = (kernel.spawn(), kernel.spawn(), Vec::new());
+    kernel.map(parent, 512, PageSize::Huge).unwrap();
+    kernel.map(other, 3 * 512, PageSize::Huge).unwrap();
+    kernel.write(parent, 0, &mut operations).unwrap();
+    for page in [0, 512, 1024] {
+        kernel.write(other, page, &mut operations).unwrap();
+    }
+    let child = kernel.fork(parent).unwrap();
+    kernel.write(child, 300, &mut operations).unwrap();
+    kernel.exit(other, &mut operations).unwrap();
+    kernel.write(parent, 5, &mut operations).unwrap();
+    let copied = kernel.report().traffic.copies();
+    assert_eq!((copied.operations, copied.frames()), (2, 2));
+}
+
+#[test]
+fn what_was_zeroed_when_freed_is_not_zeroed_when_touched() {
+    let (map, set) = memories()[0].clone();
+    let mut kernel = Kernel::over(map, set, Policy::Sequential, 0, ZeroOnFree::On).unwrap();
+    let mut operations = Vec::new();
+    let frames = [(); 2].map(|()| {
+        let process = kernel.spawn();
+        let page = kernel.map(process, 1, PageSize::Small).unwrap();
+        let dst = kernel.write(process, page, &mut operations).unwrap();
+        kernel.exit(process, &mut operations).unwrap();
+        dst
+    });
+    let [first, second] = frames;
+    assert_eq!(first, second);
+    let zero = |cause| MemoryOperation::Zero { dst: first, frames: 1, cause };
+    assert_eq!(operations, [Cause::DemandZero, Cause::ZeroOnFree, Cause::ZeroOnFree].map(zero));
+}
+
+/// Whichever of the two writes first undoes de-duplication; the other keeps the frame, and is an ordinary page again.
+#[test]
+fn deduplication_is_undone_by_the_first_write() {
+    for writer in [0, 1] {
+        let (map, set) = memories()[0].clone();
+        let mut kernel = Kernel::over(map, set, Policy::SubarrayAware, 0, ZeroOnFree::Off).unwrap();
+        let (process, mut operations) = (kernel.spawn(), Vec::new());
+        kernel.map(process, 2, PageSize::Small).unwrap();
+        for page in [0, 1] {
+            kernel.touch(process, page, &mut operations).unwrap();
+        }
+        assert_eq!(kernel.deduplicate((process, 0), (process, 1), &mut operations), Ok(true));
+        assert_eq!(kernel.deduplicate((process, 0), (process, 1), &mut operations), Ok(false));
+        for page in [writer, 1 - writer] {
+            kernel.write(process, page, &mut operations).unwrap();
+        }
+        let child = kernel.fork(process).unwrap();
+        kernel.write(child, 1 - writer, &mut operations).unwrap();
+        let Report { traffic, .. } = kernel.report();
+        let copies = [Cause::DedupUndo, Cause::CopyOnWrite].map(|cause| traffic.copies_of(cause).operations);
+        assert_eq!(copies, [1, 1]);
+    }
+}
+
+/// Two merged pages need one more frame between them, not two.
+#[test]
+fn undoing_takes_no_more_frames_than_it_needs() {
+    let (map, set) = memories()[0].clone();
+    let all = set.frames();
+    let mut kernel = Kernel::over(map, set, Policy::Sequential, 0, ZeroOnFree::Off).unwrap();
+    let (process, mut operations) = (kernel.spawn(), Vec::new());
+    kernel.map(process, all, PageSize::Small).unwrap();
+    for page in 0..all {
+        kernel.touch(process, page, &mut operations).unwrap();
+    }
+    kernel.deduplicate((process, 0), (process, 1), &mut operations).unwrap();
+    kernel.undo_deduplication(process, &mut operations).unwrap();
+    let copies = kernel.report().traffic.copies_of(Cause::DedupUndo).operations;
+    assert_eq!((copies, kernel.report().free.frames()), (1, 0));
+    let full = Err(Fault::OutOfMemory { needed: 1, free: 0 });
+    assert_eq!(kernel.migrate(process, 0, Destination::Anywhere, &mut operations), full);
+}
+
+/// A migration has its reason for not going by FPM: nobody asked for a place near the source.
+#[test]
+fn a_migration_elsewhere_is_no_fault_of_the_policy() {
+    let (map, set) = memories()[0].clone();
+    let mut kernel = Kernel::over(map, set, Policy::SubarrayAware, 0, ZeroOnFree::Off).unwrap();
+    let (process, mut operations) = (kernel.spawn(), Vec::new());
+    kernel.map(process, 1, PageSize::Small).unwrap();
+    let first = kernel.touch(process, 0, &mut operations).unwrap();
+    let elsewhere = kernel.frame_set().grains().find(|&grain| kernel.map.subarray(grain) != kernel.map.subarray(first));
+    kernel.migrate(process, 0, Destination::NearSource, &mut operations).unwrap();
+    kernel.migrate(process, 0, Destination::Near(elsewhere.unwrap()), &mut operations).unwrap();
+    let moves = |kernel: &Kernel| {
+        let moves = *kernel.report().traffic.copies_of(Cause::Migration);
+        (moves.by(Mechanism::Fpm), moves.fallbacks(Fallback::NotAsked), moves.frames())
+    };
+    assert_eq!(moves(&kernel), (1, 1, 2));
+    // Nor is it one that the pool asked for is empty.
+    let empty = kernel.map.subarray(first);
+    let pool: Vec<_> = kernel.frame_set().grains().filter(|&grain| kernel.map.subarray(grain) == empty).collect();
+    for grain in pool {
+        kernel.allocator.claim(grain);
+    }
+    kernel.migrate(process, 0, Destination::Near(first), &mut operations).unwrap();
+    assert_eq!(moves(&kernel).1 + moves(&kernel).0, 3);
+    let child = kernel.fork(process).unwrap();
+    let refused = Err(Fault::Shared { process: child, page: 0 });
+    assert_eq!(kernel.migrate(child, 0, Destination::Anywhere, &mut operations), refused);
+}

@@ -1,0 +1,289 @@
+//! Kernels, against processes that share nothing and a memory that keeps what is written to it.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use crate::fixture::memories;
+use crate::{
+    Age, Cause, CheckpointId, Destination, Fault, Frame, Generator, HugePages, Kernel, MAX_ORDER, MemoryOperation,
+    PageSize, Policy, ProcessId, Report, ZeroOnFree,
+};
+
+/// An event: its kind, and numbers that choose what it happens to.
+type Step = (u8, u32, u64, u64);
+
+/// What a frame or a page holds: 0 for zeros, and a number of its own for each write.
+type Contents = u64;
+
+/// What frames held before anybody wrote to them.
+const RUBBISH: Contents = u64::MAX;
+
+/// Every process with pages of its own, copied at once, whatever the kernel does.
+struct Model<'a> {
+    kernel: &'a mut Kernel,
+    memory: BTreeMap<Frame, Contents>,
+    /// What a frame holds that is not listed.
+    unlisted: Contents,
+    /// By process: its mapped pages, and what those hold that were touched.
+    processes: BTreeMap<ProcessId, BTreeMap<u64, Option<Contents>>>,
+    checkpoints: BTreeMap<CheckpointId, Vec<Contents>>,
+    writes: Contents,
+    /// First pages of the regions of all processes: those that may be hit.
+    starts: Vec<u64>,
+}
+
+impl Model<'_> {
+    fn held(&self, frame: Frame) -> Contents {
+        self.memory.get(&frame).copied().unwrap_or(self.unlisted)
+    }
+
+    fn obey(&mut self, operations: Vec<MemoryOperation>) {
+        for operation in operations {
+            match operation {
+                MemoryOperation::Zero { dst, frames, .. } => {
+                    self.memory.extend((0..frames).map(|at| (dst.plus(at), 0)));
+                }
+                MemoryOperation::Copy { src, dst, frames, .. } => {
+                    for at in 0..frames {
+                        let contents = self.held(src.plus(at));
+                        self.memory.insert(dst.plus(at), contents);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A first touch gives frames to a whole grain or huge page; what was not touched before is zero then.
+    fn settle(&mut self, process: ProcessId) {
+        let space = self.kernel.address_space(process).unwrap();
+        for (page, contents) in self.processes.get_mut(&process).unwrap() {
+            if contents.is_none() && space.frame(*page).is_some() {
+                *contents = Some(0);
+            }
+        }
+    }
+
+    fn step(&mut self, (kind, which, page, more): Step) -> Result<(), Fault> {
+        let ids: Vec<ProcessId> = self.processes.keys().copied().collect();
+        let pick = |which: u32| ids.get(which as usize % ids.len().max(1)).copied().unwrap_or(ProcessId(1000));
+        let process = pick(which);
+        let start = self.starts.get(more as usize % self.starts.len().max(1)).copied().unwrap_or(0);
+        let page = start + page;
+        let mut operations = Vec::new();
+        let grain = self.kernel.frame_set().grain_frames();
+        match kind {
+            0 => {
+                let process = self.kernel.spawn();
+                self.processes.insert(process, BTreeMap::new());
+            }
+            1 => {
+                let size = if more.is_multiple_of(2) { PageSize::Huge } else { PageSize::Small };
+                let pages = if more.is_multiple_of(4) { 700 } else { 1 + more % 40 };
+                let first = self.kernel.map(process, pages, size)?;
+                let space = self.processes.get_mut(&process).unwrap();
+                space.extend((first..first + pages.next_multiple_of(u64::from(grain))).map(|page| (page, None)));
+                self.starts.push(first);
+            }
+            2 => {
+                let frame = self.kernel.touch(process, page, &mut operations)?;
+                assert_eq!(self.kernel.address_space(process).unwrap().frame(page), Some(frame));
+                self.obey(operations);
+                self.settle(process);
+            }
+            3 => {
+                let frame = self.kernel.write(process, page, &mut operations)?;
+                assert_eq!(self.kernel.references(frame), 1, "a written page is nobody else's");
+                self.obey(operations);
+                self.settle(process);
+                self.writes += 1;
+                self.memory.insert(frame, self.writes);
+                self.processes.get_mut(&process).unwrap().insert(page, Some(self.writes));
+            }
+            4 => {
+                let child = self.kernel.fork(process)?;
+                self.processes.insert(child, self.processes[&process].clone());
+            }
+            5 => {
+                self.kernel.unmap(process, page, more % 50, &mut operations)?;
+                self.obey(operations);
+                let (grain, end) = (u64::from(grain), page + more % 50);
+                let gone = page / grain * grain..end.next_multiple_of(grain);
+                self.processes.get_mut(&process).unwrap().retain(|page, _| !gone.contains(page));
+            }
+            6 => {
+                self.kernel.exit(process, &mut operations)?;
+                self.obey(operations);
+                self.processes.remove(&process);
+            }
+            7 => {
+                let checkpoint = self.kernel.checkpoint(process, &mut operations)?;
+                self.obey(operations);
+                let contents = self.processes[&process].values().copied().flatten().collect();
+                self.checkpoints.insert(checkpoint, contents);
+            }
+            8 => {
+                let kept = self.checkpoints.keys().next().copied().unwrap_or(CheckpointId(9999));
+                self.kernel.drop_checkpoint(kept, &mut operations)?;
+                self.obey(operations);
+                self.checkpoints.remove(&kept);
+            }
+            9 => {
+                let twin = self.kernel.clone_machine(process, &mut operations)?;
+                self.obey(operations);
+                self.processes.insert(twin, self.processes[&process].clone());
+            }
+            10 => {
+                // Only grains of equal contents may be merged.
+                let other = (pick(more as u32), page / u64::from(grain) * u64::from(grain));
+                let page = (process, start / u64::from(grain) * u64::from(grain));
+                let contents = |(process, page): (ProcessId, u64)| {
+                    let pages = self.processes.get(&process);
+                    let at = |at| pages.and_then(|pages| pages.get(&(page + u64::from(at))).copied().flatten());
+                    (0..grain).map(at).collect::<Option<Vec<Contents>>>()
+                };
+                if contents(page) == contents(other) || contents(page).is_none() || contents(other).is_none() {
+                    self.kernel.deduplicate(page, other, &mut operations)?;
+                    self.obey(operations);
+                    let frame = |(process, page)| self.kernel.address_space(process).unwrap().frame(page);
+                    assert_eq!(frame(page), frame(other));
+                }
+            }
+            11 => {
+                self.kernel.undo_deduplication(process, &mut operations)?;
+                self.obey(operations);
+            }
+            _ => {
+                let to = [Destination::NearSource, Destination::Anywhere, Destination::Near(Frame(6 * 1024 + 17))];
+                let to = to[more as usize % to.len()];
+                let before = self.kernel.address_space(process).and_then(|space| space.frame(page));
+                let frame = self.kernel.migrate(process, page, to, &mut operations)?;
+                assert_ne!(Some(frame), before);
+                self.obey(operations);
+            }
+        }
+        Ok(())
+    }
+
+    fn assert_sound(&self) {
+        for (&process, pages) in &self.processes {
+            let space = self.kernel.address_space(process).unwrap();
+            for (&page, contents) in pages {
+                let found = space.frame(page).map(|frame| self.held(frame));
+                assert_eq!(found, *contents, "page {page} of {process}");
+                assert!(space.is_mapped(page));
+            }
+            assert_eq!(space.present(), pages.values().flatten().count() as u64);
+        }
+        for (checkpoint, contents) in &self.checkpoints {
+            let frames = self.kernel.checkpoints[checkpoint].iter();
+            let frames = frames.flat_map(|grain| (0..self.kernel.grain_frames()).map(|at| grain.plus(at)));
+            let found: Vec<Contents> = frames.map(|frame| self.held(frame)).collect();
+            assert_eq!(found, *contents);
+        }
+        self.assert_every_frame_is_counted();
+    }
+
+    /// No frame lost: each has as many users as refer to it, and is free if and only if it has none.
+    fn assert_every_frame_is_counted(&self) {
+        let mut users: BTreeMap<Frame, u32> = BTreeMap::new();
+        let spaces = self.kernel.spaces.values().flat_map(|space| space.entries().map(|(_, entry)| entry.frame));
+        let checkpoints = self.kernel.checkpoints.values().flatten().copied();
+        for frame in spaces.chain(checkpoints).chain(self.kernel.background().iter().copied()) {
+            *users.entry(frame).or_default() += 1;
+        }
+        let mut free = 0;
+        for grain in self.kernel.frame_set().grains() {
+            let references = users.remove(&grain).unwrap_or(0);
+            assert_eq!(self.kernel.references(grain), references, "{grain}");
+            assert_eq!(self.kernel.allocator().is_free(grain), references == 0, "{grain}");
+            free += u64::from(references == 0) * u64::from(self.kernel.grain_frames());
+        }
+        assert!(users.is_empty(), "frames that nobody may have: {users:?}");
+        assert_eq!(self.kernel.report().free.frames(), free);
+    }
+
+    fn state(&self) -> (Report, BTreeMap<Frame, Contents>) {
+        (self.kernel.report(), self.memory.clone())
+    }
+}
+
+/// The kinds of steps, the frequent ones often.
+const KINDS: [u8; 19] = [0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 5, 6, 7, 8, 9, 10, 10, 11, 12];
+
+fn run(
+    memory: usize,
+    policy: Policy,
+    zero_on_free: ZeroOnFree,
+    age: Option<Age>,
+    steps: impl IntoIterator<Item = Step>,
+) -> Report {
+    let (map, set) = memories()[memory].clone();
+    let mut kernel = Kernel::over(map, set, policy, 7, zero_on_free).unwrap();
+    if let Some(age) = age {
+        kernel.age(age, 5);
+    }
+    let mut model = Model {
+        kernel: &mut kernel,
+        memory: BTreeMap::new(),
+        // Whatever was freed before was zeroed too.
+        unlisted: if age.is_some() && zero_on_free == ZeroOnFree::On { 0 } else { RUBBISH },
+        processes: BTreeMap::new(),
+        checkpoints: BTreeMap::new(),
+        writes: 0,
+        starts: Vec::new(),
+    };
+    let opening = [(0, 0, 0, 0), (1, 0, 0, 4), (1, 0, 0, 21)];
+    for step in opening.into_iter().chain(steps) {
+        let before = model.state();
+        if model.step(step).is_err() {
+            assert!(model.state() == before, "an event that fails changes nothing: {step:?}");
+        }
+        model.assert_sound();
+    }
+    kernel.report()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    /// Whatever is shared, merged, moved or zeroed: each process reads what it wrote, and no frame is lost.
+    #[test]
+    fn processes_see_their_own_memory_and_nobody_elses(
+        memory in 0..memories().len(),
+        policy in prop::sample::select(Policy::ALL.to_vec()),
+        zero in prop::sample::select(vec![ZeroOnFree::Off, ZeroOnFree::On]),
+        utilisation in prop::option::of(0.0..0.9),
+        steps in prop::collection::vec(
+            (prop::sample::select(KINDS.to_vec()), any::<u32>(), 0_u64..30, any::<u64>()), 1..60),
+    ) {
+        prop_assume!(policy != Policy::Buddy || memories()[memory].1.grain_order() <= MAX_ORDER);
+        let age = utilisation.map(|utilisation| Age::new(utilisation, 0.5).unwrap());
+        run(memory, policy, zero, age, steps);
+    }
+}
+
+/// The search above would prove little if it met no huge page, or no de-duplication to undo.
+#[test]
+fn every_cause_and_huge_pages_are_met() {
+    let mut generator = Generator::new(11);
+    let mut step = || {
+        let kind = KINDS[generator.below(KINDS.len() as u32) as usize];
+        (kind, generator.below(1 << 30), u64::from(generator.below(30)), generator.number())
+    };
+    let mut met = [0; Cause::ALL.len()];
+    let (mut huge, mut huge_copies) = (HugePages::default(), 0);
+    for _ in 0..40 {
+        let steps: Vec<Step> = (0..60).map(|_| step()).collect();
+        let report = run(0, Policy::Buddy, ZeroOnFree::On, None, steps);
+        for (met, cause) in met.iter_mut().zip(Cause::ALL) {
+            *met += report.traffic.copies_of(cause).operations + report.traffic.zeroings_of(cause).operations;
+        }
+        huge.wanted += report.huge_pages.wanted;
+        huge.served += report.huge_pages.served;
+        let copies = report.traffic.copies_of(Cause::CopyOnWrite);
+        huge_copies += (copies.frames() - copies.operations) / 511;
+    }
+    assert!(met.iter().all(|met| *met > 0), "{met:?}");
+    assert!(huge_copies > 0 && huge.wanted > huge.served, "{huge:?}, {huge_copies} copied");
+}

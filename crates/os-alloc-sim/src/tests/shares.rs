@@ -1,0 +1,133 @@
+//! Ageing, and the shares of copies that follow from chance or from a policy.
+
+use std::collections::BTreeSet;
+
+use dram_spec::AddressMap;
+use dram_spec::address::Preset;
+use proptest::prelude::*;
+
+use crate::fixture::geometry;
+use crate::{Age, Fallback, FrameMap, FrameSet, HUGE_ORDER, Mechanism, Policy, Survey, Tally, Units, age};
+
+const COPIES: u64 = 20_000;
+const UTILISATIONS: [f64; 9] = [0.1, 0.25, 0.5, 0.6, 0.75, 0.9, 0.95, 0.98, 0.99];
+
+fn map(row_bytes: u64, preset: Preset) -> FrameMap {
+    FrameMap::new(AddressMap::preset(geometry(row_bytes), preset))
+}
+
+fn copies(map: &FrameMap, policy: Policy, units: Units, utilisation: f64, unusable: f64) -> Tally {
+    let age = Age::new(utilisation, unusable).unwrap();
+    let surveyed = Survey { policy, units, age, copies: COPIES, seed: 1 }.run(map).unwrap();
+    assert!((surveyed.report.utilisation() - utilisation).abs() < 1e-4);
+    let copies = surveyed.report.traffic.copies();
+    assert_eq!(copies.operations, COPIES);
+    let fallbacks: u64 = Fallback::ALL.iter().map(|&why| copies.fallbacks(why)).sum();
+    assert_eq!(fallbacks + copies.by(Mechanism::Fpm), copies.frames());
+    copies
+}
+
+/// The standard deviation of a share that was measured on so many copies.
+fn sigma(share: f64) -> f64 {
+    (share * (1.0 - share) / COPIES as f64).sqrt()
+}
+
+/// A random destination lies in the subarray of its source as often as chance says: in 1 of 256, or of 128 where a unit
+/// of two frames takes a row of each channel.
+#[test]
+fn random_frames_go_by_fpm_as_chance_says() {
+    for (preset, row_bytes, subarrays) in
+        [(Preset::RowInterleaved, 4096, 256), (Preset::LineInterleaved, 4096, 128), (Preset::RowInterleaved, 8192, 128)]
+    {
+        let map = map(row_bytes, preset);
+        let set = FrameSet::new(&map, Units::Together);
+        let places: BTreeSet<_> = set.grains().map(|grain| map.subarray(grain)).collect();
+        assert_eq!(places.len(), subarrays);
+        let chance = 1.0 / subarrays as f64;
+        for utilisation in UTILISATIONS {
+            let share = copies(&map, Policy::Random, Units::Together, utilisation, 0.8).share(Mechanism::Fpm).unwrap();
+            assert!((share - chance).abs() <= 3.0 * sigma(chance), "{share} at {utilisation} of {preset:?}");
+        }
+    }
+}
+
+#[test]
+fn subarray_aware_copies_go_by_fpm_less_and_less_as_memory_fills() {
+    for (preset, row_bytes) in [(Preset::RowInterleaved, 4096), (Preset::BankInterleaved, 8192)] {
+        let map = map(row_bytes, preset);
+        for unusable in [0.2, 0.9] {
+            let mut last = 1.0;
+            for utilisation in UTILISATIONS {
+                let tally = copies(&map, Policy::SubarrayAware, Units::Together, utilisation, unusable);
+                let share = tally.share(Mechanism::Fpm).unwrap();
+                assert!(
+                    share <= last + 3.0 * (sigma(last).powi(2) + sigma(share).powi(2)).sqrt(),
+                    "{share} after {last}"
+                );
+                assert!(share >= 0.95 || utilisation > 0.5, "{share} at {utilisation}");
+                assert_eq!(tally.fallbacks(Fallback::PoolEmpty), tally.frames() - tally.by(Mechanism::Fpm));
+                last = share;
+            }
+        }
+    }
+}
+
+#[test]
+fn frames_that_share_a_row_never_go_by_fpm_alone() {
+    for policy in Policy::ALL {
+        let tally = copies(&map(8192, Preset::RowInterleaved), policy, Units::Marked, 0.5, 0.5);
+        assert_eq!((tally.by(Mechanism::Fpm), tally.fallbacks(Fallback::SharedRow)), (0, COPIES));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Utilisation to half a grain, fragmentation to half a block and the rounding of the former.
+    #[test]
+    fn ageing_reaches_what_it_is_asked_for(
+        preset in prop::sample::select(Preset::ALL.to_vec()),
+        policy in prop::sample::select(Policy::ALL.to_vec()),
+        utilisation in 0.05..0.99,
+        unusable in 0.05..=1.0,
+        seed in any::<u64>(),
+    ) {
+        let map = map(4096, preset);
+        let set = FrameSet::new(&map, Units::Together);
+        let mut allocator = policy.allocator(&map, &set, 0).unwrap();
+        let aged = age(&set, allocator.as_mut(), Age::new(utilisation, unusable).unwrap(), seed);
+        let (all, grain) = (set.frames() as f64, f64::from(set.grain_frames()));
+        prop_assert!((aged.utilisation - utilisation).abs() * all <= grain);
+        let free = allocator.free_frames() as f64;
+        prop_assert!((aged.unusable - unusable).abs() * free <= 256.0 + grain, "{} for {}", aged.unusable, unusable);
+        prop_assert_eq!(aged.unusable.to_bits(), allocator.free_blocks().unusable(HUGE_ORDER).to_bits());
+        prop_assert_eq!(aged.held.len() as u64 * u64::from(set.grain_frames()) + allocator.free_frames(), set.frames());
+        prop_assert!(aged.held.iter().all(|&grain| !allocator.is_free(grain)));
+    }
+}
+
+/// What cannot be had is not claimed: an empty memory is not fragmented, and a full one has no block left.
+#[test]
+fn ageing_reports_what_it_could_not_reach() {
+    let map = map(4096, Preset::RowInterleaved);
+    let set = FrameSet::new(&map, Units::Together);
+    let reached = |utilisation, unusable| {
+        let mut allocator = Policy::Buddy.allocator(&map, &set, 0).unwrap();
+        let aged = age(&set, allocator.as_mut(), Age::new(utilisation, unusable).unwrap(), 0);
+        (aged.utilisation, aged.unusable)
+    };
+    let (utilisation, unusable) = reached(0.0, 1.0);
+    assert!(utilisation == 0.0 && unusable < 0.04, "the reserved rows alone break blocks: {unusable}");
+    assert_eq!(reached(1.0, 0.0), (1.0, 1.0));
+    // 26 free frames are no block; and a handful in use to each block breaks all blocks, if none is left without.
+    let unusable = [reached(0.9999, 0.0).1, reached(0.01, 1.0).1];
+    assert_eq!(unusable.map(f64::to_bits), [1_f64.to_bits(); 2]);
+}
+
+#[test]
+fn an_age_that_is_no_share_is_refused_with_a_way_out() {
+    let error = Age::new(50.0, 0.5).unwrap_err();
+    assert_eq!(error.to_string(), "`utilisation` is 50, but must be a share from 0 to 1");
+    assert_eq!(error.help(), "try `utilisation = 0.5`");
+    assert_eq!(Age::new(0.5, f64::NAN).unwrap_err().help(), "try `fragmentation = 0.5`");
+}
