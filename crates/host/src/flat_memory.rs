@@ -77,6 +77,15 @@ pub struct Mismatch {
 
 const PAGE: u64 = 4096;
 
+/// The pages that a range goes over, and which bytes of each.
+fn pages(address: PhysicalAddress, bytes: u64) -> impl Iterator<Item = (u64, std::ops::Range<usize>)> {
+    let end = address.0 + bytes;
+    (address.0 / PAGE..end.div_ceil(PAGE)).map(move |page| {
+        let base = page * PAGE;
+        (page, (address.0.max(base) - base) as usize..(end.min(base + PAGE) - base) as usize)
+    })
+}
+
 impl FlatMemory {
     /// Memory at reset.
     pub fn new(contents: Contents) -> FlatMemory {
@@ -85,24 +94,34 @@ impl FlatMemory {
 
     /// `bytes` bytes from `address`.
     pub fn read(&self, address: PhysicalAddress, bytes: u64) -> Vec<u8> {
-        (address.0..address.0 + bytes)
-            .map(|at| match self.written.get(&(at / PAGE)) {
-                Some(page) => page[(at % PAGE) as usize],
-                None => self.contents.byte(PhysicalAddress(at)),
-            })
-            .collect()
+        let mut read = Vec::with_capacity(bytes as usize);
+        for (page, part) in pages(address, bytes) {
+            match self.written.get(&page) {
+                Some(bytes) => read.extend_from_slice(&bytes[part]),
+                None => read.extend_from_slice(&self.at_reset(page)[part]),
+            }
+        }
+        read
     }
 
     /// Stores `bytes` from `address`.
     pub fn write(&mut self, address: PhysicalAddress, bytes: &[u8]) {
-        let contents = &self.contents;
-        for (byte, at) in bytes.iter().zip(address.0..) {
-            let page = self.written.entry(at / PAGE).or_insert_with(|| {
-                let first = at / PAGE * PAGE / 8;
-                (first..first + PAGE / 8).flat_map(|index| contents.word(index)).collect()
-            });
-            page[(at % PAGE) as usize] = *byte;
+        let mut rest = bytes;
+        for (page, part) in pages(address, bytes.len() as u64) {
+            let (now, later) = rest.split_at(part.len());
+            if !self.written.contains_key(&page) {
+                self.written.insert(page, self.at_reset(page));
+            }
+            if let Some(page) = self.written.get_mut(&page) {
+                page[part].copy_from_slice(now);
+            }
+            rest = later;
         }
+    }
+
+    fn at_reset(&self, page: u64) -> Box<[u8]> {
+        let first = page * PAGE / 8;
+        (first..first + PAGE / 8).flat_map(|index| self.contents.word(index)).collect()
     }
 
     /// What an operation leaves behind; what a read returns. `payload` is what a write writes.
@@ -141,6 +160,9 @@ impl FlatMemory {
                 Some(_) => vec![0; line.len()],
                 None => self.read(base, LINE_BYTES),
             };
+            if *line == *expected {
+                return None;
+            }
             let offset = (0..line.len()).find(|&at| line[at] != expected[at])?;
             Some(Mismatch {
                 address: PhysicalAddress(base.0 + offset as u64),
@@ -153,14 +175,20 @@ impl FlatMemory {
 
     /// A byte written here in a row that the cells were never touched in: they still hold what reset left.
     fn find_lost_write(&self, channel: Channel, touched: &BTreeSet<(BankId, Row)>) -> Option<Mismatch> {
-        self.written.iter().find_map(|(page, bytes)| {
-            bytes.iter().zip(page * PAGE..).find_map(|(&expected, at)| {
-                let address = PhysicalAddress(at);
-                let found = self.contents.byte(address);
-                let location = self.contents.map.locate(address).filter(|_| found != expected)?;
-                let lost = location.channel == channel && !touched.contains(&(location.bank, location.row));
-                lost.then_some(Mismatch { address, location, expected, found })
-            })
+        let map = &self.contents.map;
+        let untouched = |address: &PhysicalAddress| {
+            let location = map.locate(*address);
+            location.is_some_and(|at| at.channel == channel && !touched.contains(&(at.bank, at.row)))
+        };
+        self.written.iter().find_map(|(page, written)| {
+            let lines = (page * PAGE..(page + 1) * PAGE).step_by(LINE_BYTES as usize).map(PhysicalAddress);
+            let wrong = lines
+                .filter(untouched)
+                .flat_map(|line| line.0..line.0 + LINE_BYTES)
+                .find(|at| written[(at % PAGE) as usize] != self.contents.byte(PhysicalAddress(*at)));
+            let address = PhysicalAddress(wrong?);
+            let (expected, found) = (written[(address.0 % PAGE) as usize], self.contents.byte(address));
+            Some(Mismatch { address, location: map.locate(address)?, expected, found })
         })
     }
 }

@@ -97,6 +97,8 @@ impl OperationSpec {
     /// No such source, past the end of memory, or on a reserved row.
     pub fn resolve(&self, planner: &Planner) -> Result<Operation, SpecError> {
         let OperationSpec { kind, src, dst, bytes, value, at: _ } = *self;
+        // What is wrong with the destination is said before a source is looked for.
+        planner.check(&Operation::Init { dst, bytes, value })?;
         let operation = match kind {
             Kind::Copy => {
                 let src = place(planner, src.unwrap_or(Place::SameSubarray), dst, bytes)?;

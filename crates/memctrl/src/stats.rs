@@ -7,7 +7,8 @@ use rowclone::Operation;
 
 /// A distribution of cycle counts in bounded memory.
 ///
-/// Values below 2048 have a bucket each; above, 1024 buckets an octave, so that a percentile is at most 0.1 % too low.
+/// Values below 2048 have a bucket each; above, 1024 buckets an octave, so that a percentile is at most 0.1 % off; in the bucket of
+/// the maximum, it is the maximum.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     buckets: Vec<u64>,
@@ -53,7 +54,8 @@ impl Histogram {
         for (bucket, &count) in self.buckets.iter().enumerate() {
             seen += u128::from(count);
             if count > 0 && seen >= rank {
-                return Cycles(Self::lowest(bucket));
+                let in_last = bucket + 1 == self.buckets.len();
+                return Cycles(if in_last { self.max } else { Self::lowest(bucket) });
             }
         }
         Cycles(0)
@@ -126,5 +128,8 @@ mod tests {
         assert_eq!([1, 50, 99, 100].map(|p| histogram.percentile(p).0), [1, 50, 99, 100]);
         assert_eq!((histogram.mean(), histogram.max(), histogram.count()), (50.5, Cycles(100), 100));
         assert_eq!(Histogram::default().percentile(50), Cycles(0));
+        let mut single = Histogram::default();
+        single.record(Cycles(4_323_728));
+        assert_eq!(single.percentile(50), Cycles(4_323_728), "a single value is its own median");
     }
 }

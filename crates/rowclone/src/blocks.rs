@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::vec;
 
-use dram_spec::{LINE_BYTES, Location, PhysicalAddress, Row, SubarrayId};
+use dram_spec::{Channel, LINE_BYTES, Location, PhysicalAddress, Row, SubarrayId};
 use rustc_hash::FxHashMap;
 
 use crate::block::{Block, Direction, Part, Piece, Routes};
@@ -39,7 +39,8 @@ enum Shape {
 /// Which whole rows an initialisation with a value other than zero has passed: each of them holds the value by now.
 #[derive(Clone, Debug, Default)]
 struct Written {
-    first: Option<RowAddress>,
+    /// The first of each rank of each channel: what the others of that rank can be copied from.
+    first: BTreeMap<(Channel, u8), RowAddress>,
     /// The first sound one of each subarray.
     sound: BTreeMap<SubarrayId, Row>,
 }
@@ -196,11 +197,12 @@ impl Blocks {
         }
         let subarray = self.shared.map.geometry().subarray(dst.row);
         let subarray = SubarrayId { channel: dst.channel, bank: dst.bank, subarray };
-        let routes = match self.written.first {
+        let rank = (dst.channel, dst.bank.rank);
+        let routes = match self.written.first.get(&rank).copied() {
             None => Routes::channel_only(Reason::FirstRowIsWritten),
             Some(first) => self.shared.value_routes(first, self.written.sound.get(&subarray).copied(), dst),
         };
-        self.written.first.get_or_insert(dst);
+        self.written.first.entry(rank).or_insert(dst);
         if !self.shared.faulty.contains(dst) {
             self.written.sound.entry(subarray).or_insert(dst.row);
         }

@@ -82,7 +82,7 @@ pub enum Reason {
     NoZeroRow,
     /// PSM from another bank's zero row does it in one step.
     PsmSuffices,
-    /// The first whole row that is set to a value other than zero: there is nothing to copy it from.
+    /// The first whole row of its rank that is set to a value other than zero: there is nothing to copy it from.
     FirstRowIsWritten,
     /// No sound row of this subarray holds the value yet.
     NoSource,
@@ -136,13 +136,13 @@ impl Reason {
             Reason::LineMisaligned { .. } => {
                 Some(format!("let source and destination differ by a multiple of {LINE_BYTES} bytes"))
             }
-            Reason::PartialLine => Some(format!("begin and end the operation at multiples of {LINE_BYTES} bytes")),
             Reason::OtherChannel | Reason::OtherRank | Reason::OtherBank | Reason::OtherSubarray => {
                 Some("let the allocator take the destination from the source's subarray".to_owned())
             }
             Reason::NotACopy
             | Reason::SameBank
             | Reason::SameRow
+            | Reason::PartialLine
             | Reason::FaultyRow { .. }
             | Reason::NoTemporaryRow
             | Reason::NoZeroRow
@@ -206,7 +206,9 @@ impl fmt::Display for Reason {
             Reason::NoTemporaryRow => write!(f, "the temporary rows of all other banks of the rank were remapped"),
             Reason::NoZeroRow => write!(f, "the zero rows of all other banks of the rank were remapped"),
             Reason::PsmSuffices => write!(f, "the zeros come from another bank by one PSM"),
-            Reason::FirstRowIsWritten => write!(f, "the first row of a value must be written: nothing holds it yet"),
+            Reason::FirstRowIsWritten => {
+                write!(f, "the first row of a value must be written in each rank: nothing there holds it yet")
+            }
             Reason::NoSource => write!(f, "no sound row of the subarray holds the value yet"),
         }
     }

@@ -81,13 +81,11 @@ impl Shared {
     /// A whole row `dst`, set to what `first`, the operation's first whole row, holds already; as does row `near` of
     /// the same subarray, if there is one.
     pub(crate) fn value_routes(&self, first: RowAddress, near: Option<Row>, dst: RowAddress) -> Routes {
-        let rank = same_rank(first, dst);
         let fpm = || {
             self.sound(dst)?;
             near.ok_or(Reason::NoSource)
         };
         let psm = || {
-            rank?;
             if first.bank == dst.bank { Err(Reason::SameBank) } else { Ok((first.bank, first.row)) }
         };
         Routes { fpm: fpm(), psm: psm(), psm2: self.psm2(first, dst) }

@@ -169,10 +169,10 @@ fn a_value_is_written_once_and_then_copied() {
     };
     let rows = verdicts(&[], 1);
     assert_eq!(rows[0], ["first-row-is-written"; 3].join(" "));
-    assert_eq!(rows[1], "other-channel other-channel no-source");
+    assert_eq!(rows[1], ["first-row-is-written"; 3].join(" "), "the first of its channel");
     assert_eq!(rows[2], "yes other-bank no-source");
     assert_eq!(rows[16], "same-bank yes yes", "the same subarray again");
-    assert_eq!(rows[17], "other-channel other-channel yes", "its channel has a row of its own by now");
+    assert_eq!(rows[17], "same-bank yes yes", "its channel has a row of its own");
     assert_eq!(verdicts(&[(0, 1)], 1)[16], "same-bank yes no-source", "a remapped row is no source of FPM");
     assert_eq!(verdicts(&[(0, 2)], 1)[16], "same-bank yes faulty-row");
 }
