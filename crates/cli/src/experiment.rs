@@ -16,7 +16,7 @@ use trace_io::command_log::LogWriter;
 
 use crate::CliError;
 use crate::input::{Scenario, SystemConfig, Workload};
-use crate::output::{AtomicFile, Existing};
+use crate::output::AtomicFile;
 use crate::progress::{self, Watched};
 
 /// What is wanted of a run besides its numbers.
@@ -24,10 +24,6 @@ use crate::progress::{self, Watched};
 pub struct Wanted<'a> {
     /// Judge legality, and compare memory with a flat array.
     pub check: bool,
-    /// Write the command log here.
-    pub commands: Option<&'a Path>,
-    /// What to do with a log that exists.
-    pub existing: Existing,
     /// Raised to stop the run.
     pub stop: &'a Arc<AtomicBool>,
 }
@@ -46,6 +42,8 @@ pub struct PolicyRun {
     pub check: Option<CheckReport>,
     /// Copy activations that the chips dropped.
     pub dropped_activations: u64,
+    /// The command log, complete and not yet under its name.
+    pub log: Option<AtomicFile>,
 }
 
 /// The rules that a policy's stream is judged by: the baseline may not borrow powers it lacks.
@@ -157,8 +155,13 @@ fn unusable_trace(path: &Path, error: &ReplayError) -> CliError {
 ///
 /// # Errors
 /// A trace that cannot be read, a log that cannot be written, a current that the set lacks, or the user's Ctrl-C.
-pub fn run(scenario: &Scenario, prices: &Prices, policy: Policy, wanted: Wanted<'_>) -> Result<PolicyRun, CliError> {
-    let contents = wanted.check.then(|| Contents::new(scenario.seed, scenario.system.map.clone()));
+pub fn run(
+    scenario: &Scenario,
+    prices: &Prices,
+    policy: Policy,
+    wanted: Wanted<'_>,
+    log: Option<AtomicFile>,
+) -> Result<PolicyRun, CliError> {
     match &scenario.workload {
         Workload::Operations(specs) => {
             let mut operations = Vec::with_capacity(specs.len());
@@ -166,8 +169,8 @@ pub fn run(scenario: &Scenario, prices: &Prices, policy: Policy, wanted: Wanted<
                 operations.push((resolve(&scenario.system, spec)?, spec.at));
             }
             let bar = progress::of_operations(policy.name(), operations.len() as u64);
-            let source = Watched::new(Sequence::new(operations, contents.clone()), bar);
-            let (source, run) = play(scenario, prices, policy, wanted, contents, source)?;
+            let source = Watched::new(Sequence::new(operations, contents(scenario, wanted)), bar);
+            let (source, run) = play(scenario, prices, policy, wanted, source, log)?;
             Ok(PolicyRun { completions: source.finish().into_completions(), ..run })
         }
         Workload::Trace { path, format, unusable } => {
@@ -176,12 +179,17 @@ pub fn run(scenario: &Scenario, prices: &Prices, policy: Policy, wanted: Wanted<
             let reader = trace_io::ramulatorsharp::Reader::new(bar.wrap_read(file), *format);
             let reader = reader.map_err(|error| unusable_trace(path, &error.into()))?;
             let source = Replay::new(reader, &scenario.system.planner, *unusable);
-            let (source, run) = play(scenario, prices, policy, wanted, contents, source)?;
+            let (source, run) = play(scenario, prices, policy, wanted, source, log)?;
             bar.finish_and_clear();
             let counts = source.into_counts().map_err(|error| unusable_trace(path, &error))?;
             Ok(PolicyRun { trace: Some(counts), ..run })
         }
     }
+}
+
+/// What memory holds at reset, where it is to be compared with a flat array.
+fn contents(scenario: &Scenario, wanted: Wanted<'_>) -> Option<Contents> {
+    wanted.check.then(|| Contents::new(scenario.seed, scenario.system.map.clone()))
 }
 
 /// Plays a source to its end, with every reader that is wanted.
@@ -190,19 +198,16 @@ fn play<S: RequestSource>(
     prices: &Prices,
     policy: Policy,
     wanted: Wanted<'_>,
-    contents: Option<Contents>,
     mut source: S,
+    log: Option<AtomicFile>,
 ) -> Result<(S, PolicyRun), CliError> {
     let system = &scenario.system.system;
     let mut account = Account::new(system);
     let mut checker = wanted.check.then(|| Checker::new(system, dialect(policy)));
-    let mut log = match wanted.commands {
-        None => None,
-        Some(path) => {
-            let file = AtomicFile::create(path, wanted.existing)?;
-            Some(LogWriter::new(file, system, dialect(policy)).map_err(|error| CliError::writing(path, &error))?)
-        }
-    };
+    let target = log.as_ref().map(|log| log.target().to_path_buf()).unwrap_or_default();
+    let writing = |error: std::io::Error| CliError::writing(&target, &error);
+    let mut log = log.map(|file| LogWriter::new(file, system, dialect(policy))).transpose().map_err(writing)?;
+    let contents = contents(scenario, wanted);
     let mut controller = Controller::new(config(&scenario.system, policy, contents.as_ref()));
     let mut sink = (&mut account, (&mut checker, &mut log));
     let (source, stats, memory) = match contents {
@@ -217,10 +222,7 @@ fn play<S: RequestSource>(
             (source, stats, Some(memory))
         }
     };
-    if let (Some(log), Some(path)) = (log, wanted.commands) {
-        let file = log.into_result().map_err(|error| CliError::writing(path, &error))?;
-        file.commit()?;
-    }
+    let log = log.map(LogWriter::into_result).transpose().map_err(writing)?;
     let energy = account.report(prices).map_err(|error| unpriced(&error))?;
     let channels = (0..system.geometry.channels()).map(Channel);
     let run = PolicyRun {
@@ -230,6 +232,7 @@ fn play<S: RequestSource>(
         trace: None,
         check: checker.zip(memory).map(|(checker, memory)| findings(&checker, &memory, dialect(policy))),
         dropped_activations: channels.map(|channel| controller.device(channel).dropped()).sum(),
+        log,
     };
     Ok((source, run))
 }
@@ -240,7 +243,7 @@ fn drive(
     sink: &mut impl CommandSink,
     stop: &AtomicBool,
 ) -> Result<Stats, CliError> {
-    controller.run(source, sink, stop).map_err(|_| CliError::interrupted())
+    controller.run(source, sink, stop).map_err(|_| CliError::interrupted().with_help("no file was written"))
 }
 
 /// How many violations a report names; all are counted.
@@ -256,10 +259,7 @@ fn findings(checker: &Checker, memory: &MemoryCheck, dialect: Dialect) -> CheckR
         MemoryCheck::Read { id, at } => Some(format!("read {} returned a wrong byte at offset {at}", id.0)),
     };
     CheckReport {
-        dialect: match dialect {
-            Dialect::Jedec => "jedec",
-            Dialect::RowClone => "rowclone",
-        },
+        dialect: dialect.name(),
         violations: checker.total(),
         first_violations: checker.violations().iter().take(VIOLATIONS_NAMED).map(ToString::to_string).collect(),
         memory_equal: memory_mismatch.is_none(),

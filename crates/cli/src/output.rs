@@ -57,6 +57,12 @@ impl Write for Stdout {
     }
 }
 
+/// Says something that is no result, on standard error.
+#[expect(clippy::print_stderr, reason = "messages go to standard error")]
+pub fn message(text: &str) {
+    eprintln!("{text}");
+}
+
 /// What it means that standard output cannot be written.
 pub fn stdout_error(source: &io::Error) -> CliError {
     match source.kind() {

@@ -61,6 +61,16 @@ pub enum Dialect {
     RowClone,
 }
 
+impl Dialect {
+    /// As logs and command lines spell it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Dialect::Jedec => "jedec",
+            Dialect::RowClone => "rowclone",
+        }
+    }
+}
+
 /// A memory system as its commands see it: parts, bin, geometry, switches. All channels are alike.
 ///
 /// At cycle 0 all banks are closed, all ranks are awake, and no refresh is owed.

@@ -10,6 +10,14 @@ use crate::table::{Align, aligned, bytes, grouped};
 
 use Align::{Left, Right};
 
+/// More operations than this are left to JSON and CSV.
+const SHOWN_MOST: usize = 64;
+
+/// How many operations are shown, each under every policy.
+fn shown(reports: &[RunReport]) -> usize {
+    reports.iter().map(|report| report.operations.len()).max().unwrap_or(0).min(SHOWN_MOST)
+}
+
 /// Everything: operations, policies, energy by cause, decisions, findings.
 pub fn text(reports: &[RunReport]) -> String {
     let Some(first) = reports.first() else { return String::new() };
@@ -21,6 +29,11 @@ pub fn text(reports: &[RunReport]) -> String {
     if reports.iter().any(|report| !report.operations.is_empty()) {
         section(&mut text, "Operations, from first command to last bank ready; energy above standby");
         text += &operations(reports);
+        let listed = reports.iter().map(|report| report.operations.len()).max().unwrap_or(0);
+        if listed > SHOWN_MOST {
+            let _ =
+                writeln!(text, "The first {SHOWN_MOST} of {listed} operations: `--format json` and `--out` list all.");
+        }
         section(&mut text, "Why");
         text += &whys(reports);
     }
@@ -85,7 +98,7 @@ fn operations(reports: &[RunReport]) -> String {
         ]
     };
     let mut rows = Vec::new();
-    for index in 0..reports.iter().map(|report| report.operations.len()).max().unwrap_or(0) {
+    for index in 0..shown(reports) {
         for (report, nth) in reports.iter().zip(0..) {
             let Some(operation) = report.operations.get(index) else { continue };
             let label = if nth == 0 { operation.label.clone() } else { String::new() };
@@ -102,7 +115,7 @@ fn operations(reports: &[RunReport]) -> String {
 fn whys(reports: &[RunReport]) -> String {
     let columns = [("operation", Left), ("policy", Left), ("why", Left)];
     let mut rows = Vec::new();
-    for index in 0..reports.iter().map(|report| report.operations.len()).max().unwrap_or(0) {
+    for index in 0..shown(reports) {
         for (report, nth) in reports.iter().zip(0..) {
             let Some(operation) = report.operations.get(index) else { continue };
             for (reason, first) in operation.reasons.iter().zip(0..) {

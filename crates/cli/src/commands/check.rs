@@ -113,7 +113,7 @@ fn json(file: &Path, verdict: &Verdict) -> Value {
         report.counts().map(|(rule, count)| (rule.name().to_owned(), Value::from(count))).collect();
     json!({
         "file": file.display().to_string(),
-        "dialect": match dialect { Dialect::Jedec => "jedec", Dialect::RowClone => "rowclone" },
+        "dialect": dialect.name(),
         "commands": commands,
         "end_cycle": end.0,
         "violations_total": report.total(),

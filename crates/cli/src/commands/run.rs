@@ -21,7 +21,7 @@ use crate::args::{RunArgs, RunFormat};
 use crate::experiment::{self, PolicyRun, Wanted};
 use crate::input::{Scenario, SystemConfig, Workload};
 use crate::interrupt;
-use crate::output::{AtomicFile, Existing, Stdout};
+use crate::output::{self, AtomicFile, Existing, Stdout};
 
 /// Runs, and prints what was asked for.
 ///
@@ -31,19 +31,18 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
     let stop = interrupt::flag()?;
     let prices = experiment::prices(&scenario.system)?;
-    let existing = Existing::with_force(args.force);
+    // Every file is opened before anything runs, and gets its name when all is done: all of them, or none.
+    let mut files = Files::open(args, &scenario.policies)?;
     let mut references = References::new(&scenario.system, &prices, &stop);
     let mut reports = Vec::new();
-    for &policy in &scenario.policies {
-        let commands = args.commands.as_deref().map(|path| log_path(path, policy, scenario.policies.len()));
-        let wanted = Wanted { check: args.check, commands: commands.as_deref(), existing, stop: &stop };
-        let run = experiment::run(&scenario, &prices, policy, wanted)?;
+    for (&policy, log) in scenario.policies.iter().zip(&mut files.logs) {
+        let wanted = Wanted { check: args.check, stop: &stop };
+        let mut run = experiment::run(&scenario, &prices, policy, wanted, log.take())?;
+        *log = run.log.take();
         reports.push(report(&scenario, &prices, policy, &run, &mut references)?);
     }
     let text = render(&reports, args.format)?;
-    if let Some(directory) = &args.out {
-        write_files(directory, existing, &reports)?;
-    }
+    files.commit(&reports)?;
     let mut stdout = Stdout::lock();
     stdout.print(text)?;
     stdout.finish()?;
@@ -52,16 +51,20 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
 }
 
 /// One log a policy: `log.csv` becomes `log-rule.csv` where there are several.
-fn log_path(path: &Path, policy: Policy, policies: usize) -> PathBuf {
-    if policies == 1 {
-        return path.to_path_buf();
+fn log_file(path: &Path, policy: Policy, policies: usize, existing: Existing) -> Result<AtomicFile, CliError> {
+    let Some(stem) = path.file_stem().filter(|_| !path.is_dir()) else {
+        let message = format!("{}: is a directory", path.display());
+        return Err(CliError::new(message).with_help("give `--commands` the name of a file"));
+    };
+    if policies == 1 || path.metadata().is_ok_and(|there| !there.is_file()) {
+        return AtomicFile::create(path, existing);
     }
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = stem.to_string_lossy();
     let name = match path.extension() {
         Some(extension) => format!("{stem}-{}.{}", policy.name(), extension.to_string_lossy()),
         None => format!("{stem}-{}", policy.name()),
     };
-    path.with_file_name(name)
+    AtomicFile::create(&path.with_file_name(name), existing)
 }
 
 fn render(reports: &[RunReport], format: RunFormat) -> Result<String, CliError> {
@@ -72,24 +75,73 @@ fn render(reports: &[RunReport], format: RunFormat) -> Result<String, CliError> 
     })
 }
 
-fn write_files(directory: &Path, existing: Existing, reports: &[RunReport]) -> Result<(), CliError> {
-    std::fs::create_dir_all(directory).map_err(|error| CliError::writing(directory, &error))?;
-    let operations = csv_file::operations(reports).map_err(CliError::new)?;
-    let files = [
-        ("report.txt", render(reports, RunFormat::Table)?),
-        ("results.json", render(reports, RunFormat::Json)?),
-        ("results.csv", render(reports, RunFormat::Csv)?),
-        ("operations.csv", operations),
-    ];
-    let files = files.map(|(name, text)| (directory.join(name), text));
-    // All are refused before any is written.
-    let mut written = Vec::new();
-    for (path, text) in &files {
-        let mut file = AtomicFile::create(path, existing)?;
-        std::io::Write::write_all(&mut file, text.as_bytes()).map_err(|error| CliError::writing(path, &error))?;
-        written.push(file);
+/// The files that a run writes besides its standard output.
+struct Files {
+    /// One a policy, where logs are wanted.
+    logs: Vec<Option<AtomicFile>>,
+    /// `report.txt`, `results.json`, `results.csv`, `operations.csv`, where a directory is wanted.
+    results: Vec<AtomicFile>,
+    /// The directory, where it had to be made.
+    made: Option<PathBuf>,
+}
+
+impl Files {
+    fn open(args: &RunArgs, policies: &[Policy]) -> Result<Files, CliError> {
+        let existing = Existing::with_force(args.force);
+        let mut files = Files { logs: Vec::new(), results: Vec::new(), made: None };
+        for &policy in policies {
+            let log = args.commands.as_deref().map(|path| log_file(path, policy, policies.len(), existing));
+            files.logs.push(log.transpose()?);
+        }
+        if let Some(directory) = &args.out {
+            if !directory.exists() {
+                files.made = Some(directory.clone());
+            }
+            std::fs::create_dir_all(directory).map_err(|error| match error.kind() {
+                std::io::ErrorKind::AlreadyExists => {
+                    CliError::new(format!("{}: is a file", directory.display())).with_help("give `--out` a directory")
+                }
+                _ => CliError::writing(directory, &error),
+            })?;
+            for name in ["report.txt", "results.json", "results.csv", "operations.csv"] {
+                files.results.push(AtomicFile::create(&directory.join(name), existing)?);
+            }
+        }
+        Ok(files)
     }
-    written.into_iter().try_for_each(AtomicFile::commit)
+
+    fn commit(mut self, reports: &[RunReport]) -> Result<(), CliError> {
+        let texts = [
+            render(reports, RunFormat::Table)?,
+            render(reports, RunFormat::Json)?,
+            render(reports, RunFormat::Csv)?,
+            csv_file::operations(reports).map_err(CliError::new)?,
+        ];
+        for (file, text) in self.results.iter_mut().zip(texts) {
+            let written = std::io::Write::write_all(file, text.as_bytes());
+            written.map_err(|error| CliError::writing(file.target(), &error))?;
+        }
+        let mut written = Vec::new();
+        for file in self.logs.drain(..).flatten().chain(self.results.drain(..)) {
+            written.push(file.target().display().to_string());
+            file.commit()?;
+        }
+        self.made = None;
+        if !written.is_empty() {
+            output::message(&format!("wrote {}", written.join(", ")));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Files {
+    /// A directory that was made for nothing goes again; one with anything in it stays.
+    fn drop(&mut self) {
+        self.results.clear();
+        if let Some(directory) = &self.made {
+            let _ = std::fs::remove_dir(directory);
+        }
+    }
 }
 
 /// Channel copies on an idle memory, simulated once each.
@@ -141,8 +193,8 @@ impl<'a> References<'a> {
     }
 }
 
-/// More operations than this are summed up, and not listed one by one.
-const LISTED_MOST: usize = 256;
+/// More operations than this are summed up, and not listed one by one: each is compared with runs of its own.
+const LISTED_MOST: usize = 10_000;
 
 fn report(
     scenario: &Scenario,
@@ -161,6 +213,14 @@ fn report(
         }
     }
     let mut warnings = warnings(&scenario.system);
+    if let Workload::Operations(specs) = &scenario.workload
+        && specs.len() > LISTED_MOST
+    {
+        warnings.push(format!("more than {LISTED_MOST} operations: they are summed up, and not listed one by one"));
+    }
+    if run.stats.operations == 0 {
+        warnings.push("nothing was played: the trace holds no copy and no fill that this memory can take".to_string());
+    }
     if matches!(scenario.workload, Workload::Trace { .. }) {
         warnings.push("no last-level cache is modelled: every recorded copy and zeroing goes to memory".to_string());
     }

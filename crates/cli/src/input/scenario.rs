@@ -5,8 +5,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use dram_spec::{Cycle, PhysicalAddress};
-use host::{Kind, OperationSpec, Place, UnusableRecords};
+use host::{Kind, OperationSpec, Place, SpecError, UnusableRecords};
 use memctrl::Policy;
+use rowclone::PlanError;
 use serde::Deserialize;
 use serde::de::{Deserializer, Visitor};
 use trace_io::ramulatorsharp::Format;
@@ -71,7 +72,7 @@ const FORMATS: [(&str, Format); 2] = [("rc", Format::Rc), ("cpu", Format::Cpu)];
 const UNUSABLE: [(&str, UnusableRecords); 2] = [("refuse", UnusableRecords::Refuse), ("skip", UnusableRecords::Skip)];
 
 /// The last cycle at which an operation may arrive: 2^53, the largest whole number that every JSON reader takes.
-const AT_CYCLE_MAX: u64 = 1 << 53;
+const AT_CYCLE_MAX: u64 = 1 << 40;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -282,10 +283,22 @@ fn check_workload(document: &Document, raw: RawWorkload) -> Result<Workload, Cli
 }
 
 /// That each operation can be done on this system; it is resolved again when it runs.
+/// The key of an operation that an error is about.
+fn faulty_key(error: &SpecError) -> &'static str {
+    match error {
+        SpecError::Placement(_)
+        | SpecError::Plan(PlanError::PastEnd { operand: "src", .. } | PlanError::Reserved { operand: "src", .. }) => {
+            "src"
+        }
+        SpecError::Plan(PlanError::ZeroBytes) => "bytes",
+        SpecError::Plan(PlanError::PastEnd { .. } | PlanError::Reserved { .. }) => "dst",
+    }
+}
+
 fn check_places(document: &Document, operations: &[OperationSpec], system: &SystemConfig) -> Result<(), CliError> {
     for (index, operation) in operations.iter().enumerate() {
         operation.resolve(&system.planner).map_err(|error| {
-            let key = format!("operation.{index}");
+            let key = format!("operation.{index}.{}", faulty_key(&error));
             // The planner says `address` of what a read or a write touches; here the key is `dst`.
             let message = error.to_string().replacen("`address`", "`dst`", 1);
             document.fault(&key, format!("`{key}`: {message}")).with_help(error.help())

@@ -157,8 +157,8 @@ fn operations() {
     check(
         "value = 7",
         "value = 7\nat_cycle = 9_007_199_254_740_993",
-        "scenario.toml:14: `operation.1.at_cycle` is 9007199254740993, but must be from 0 to 9007199254740992",
-        "try `at_cycle = 9007199254740992`",
+        "scenario.toml:14: `operation.1.at_cycle` is 9007199254740993, but must be from 0 to 1099511627776",
+        "try `at_cycle = 1099511627776`",
     );
     let late = "kind = \"copy\"\nat_cycle = 10";
     let directory = Directory::with(("", ""), ("kind = \"copy\"", late));
@@ -172,32 +172,32 @@ fn places_that_the_memory_does_not_have() {
     check(
         "dst = 0x0040_0000",
         "dst = 0x1_0000_0000",
-        "scenario.toml:4: `operation.0`: no 4096 bytes lie `same-subarray` to 0x100000000",
-        "copy fewer bytes, take another placement, or give the source's address",
+        "scenario.toml:7: `operation.0.dst`: `dst` = 0x100000000 with 4096 bytes reaches past the end of the memory at 0x100000000",
+        "the last address that fits is 0xfffff000",
     );
     check(
         "src = \"same-subarray\"",
         "src = 0xffff_ffff",
-        "scenario.toml:4: `operation.0`: `src` = 0xffffffff with 4096 bytes reaches past the end of the memory at 0x100000000",
+        "scenario.toml:6: `operation.0.src`: `src` = 0xffffffff with 4096 bytes reaches past the end of the memory at 0x100000000",
         "the last address that fits is 0xfffff000",
     );
     check(
         "\"same-subarray\"",
         "\"other-rank\"",
-        "scenario.toml:4: `operation.0`: no 4096 bytes lie `other-rank` to 0x400000",
+        "scenario.toml:6: `operation.0.src`: no 4096 bytes lie `other-rank` to 0x400000",
         "give the system two ranks, or take another placement",
     );
     check(
         TWO,
         "[[operation]]\nkind = \"read\"\ndst = 0xffff_f000\nbytes = 4097\n",
-        "scenario.toml:9: `operation.1`: `dst` = 0xfffff000 with 4097 bytes reaches past the end of the memory at 0x100000000",
+        "scenario.toml:11: `operation.1.dst`: `dst` = 0xfffff000 with 4097 bytes reaches past the end of the memory at 0x100000000",
         "the last address that fits is 0xffffefff",
     );
     // Row 511 of bank 0, the zero row of subarray 0.
     let (message, help) = Directory::sound().scenario(&["operation.1.dst=0x1ff0000"]).map(|it| it.name).unwrap_err();
     assert_eq!(
         message,
-        "scenario.toml:9: `operation.1`: `dst` reaches 0x1ff0000, which lies in a reserved zero row: channel 0 rank 0 bank 0 row 511 column 0"
+        "--set operation.1.dst=0x1ff0000: `operation.1.dst`: `dst` reaches 0x1ff0000, which lies in a reserved zero row: channel 0 rank 0 bank 0 row 511 column 0"
     );
     assert!(
         help.starts_with("the last row of each subarray is its zero row: choose addresses in other rows"),

@@ -111,9 +111,9 @@ proptest! {
         if let Some((at, _)) = first {
             let near = |log: &dram_spec::CommandLog| {
                 let lines = log.commands[at.saturating_sub(12)..(at + 3).min(log.commands.len())].iter();
-                lines.map(|i| format!("{} c{} {}\n", i.at, i.channel.0, i.command)).collect::<String>()
+                lines.map(|i| format!("{} c{} {}", i.at, i.channel.0, i.command)).collect::<Vec<_>>().join("\n")
             };
-            prop_assert!(false, "skipping:\n{}visiting:\n{}", near(&skipping.0), near(&visiting.0));
+            prop_assert!(false, "skipping:\n{}\nvisiting:\n{}", near(&skipping.0), near(&visiting.0));
         }
         prop_assert_eq!(skipping, visiting);
     }

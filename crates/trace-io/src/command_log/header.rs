@@ -70,13 +70,6 @@ const fn precharge_power_down_name(value: PrechargePowerDown) -> &'static str {
     }
 }
 
-const fn dialect_name(value: Dialect) -> &'static str {
-    match value {
-        Dialect::Jedec => "jedec",
-        Dialect::RowClone => "rowclone",
-    }
-}
-
 /// The header up to the value of `end_cycle`, its last key.
 pub(super) fn text_before_end(system: &System, dialect: Dialect) -> String {
     let System { bin, geometry, copy_activations, precharge_power_down, refresh } = system;
@@ -97,7 +90,7 @@ pub(super) fn text_before_end(system: &System, dialect: Dialect) -> String {
         format!("# {refresh}"),
         format!("# copy_activations = {}", copy_activations_name(*copy_activations)),
         format!("# precharge_power_down = {}", precharge_power_down_name(*precharge_power_down)),
-        format!("# dialect = {}", dialect_name(dialect)),
+        format!("# dialect = {}", dialect.name()),
         "# start = idle".into(),
         "# end_cycle = ".into(),
     ];
@@ -196,7 +189,7 @@ impl Entries {
             )?,
             refresh: self.refresh()?,
         };
-        let dialect = self.choice("dialect", &DIALECTS, dialect_name)?;
+        let dialect = self.choice("dialect", &DIALECTS, Dialect::name)?;
         let end = self.get(
             "end_cycle",
             || format!("a whole number or `{END_UNKNOWN}`"),
