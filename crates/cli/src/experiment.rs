@@ -147,8 +147,14 @@ fn unpriced(error: &EnergyError) -> CliError {
     CliError::new(error).with_help(error.help())
 }
 
+/// Readers, who know no file names, say `line 5: …`; with the name it reads like any other error.
 fn unusable_trace(path: &Path, error: &ReplayError) -> CliError {
-    CliError::new(format!("{}: {error}", path.display())).with_help(error.help())
+    let text = error.to_string();
+    let message = match text.strip_prefix("line ").and_then(|rest| rest.split_once(": ")) {
+        Some((line, what)) => format!("{}:{line}: {what}", path.display()),
+        None => format!("{}: {text}", path.display()),
+    };
+    CliError::new(message).with_help(error.help())
 }
 
 /// Runs the whole scenario under one policy.

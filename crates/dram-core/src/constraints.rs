@@ -1,8 +1,8 @@
 //! The rule table turned round: for each kind of command, what its issue holds back, and for how long.
 
-use dram_spec::{CopyActivations, Cycles, System};
+use dram_spec::{Cycles, System};
 
-use crate::rules::{Kind, RULES, Scope, When};
+use crate::rules::{Kind, RULES, Scope};
 use crate::timings::Timings;
 
 /// "This command holds back each `to`, by `gap`."
@@ -58,12 +58,7 @@ impl Constraints {
         let mut by_kind = vec![Pushes::default(); Kind::COUNT];
         let mut windows = Vec::new();
         for (index, rule) in RULES.iter().enumerate() {
-            let holds = match rule.when {
-                When::Always => true,
-                When::CopiesCounted => system.copy_activations == CopyActivations::Counted,
-                When::CopiesFree => system.copy_activations == CopyActivations::Free,
-            };
-            if !holds {
+            if !rule.holds_in(system) {
                 continue;
             }
             let (gap, index) = (rule.cycles(timings), index as u8);

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::timings::{P, Timings};
-use dram_spec::Cycles;
+use dram_spec::{CopyActivations, Cycles, System};
 
 /// What a command is to the rules, given the state of the bank or rank that it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,6 +196,15 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// Whether it holds in a system.
+    pub fn holds_in(&self, system: &System) -> bool {
+        match self.when {
+            When::Always => true,
+            When::CopiesCounted => system.copy_activations == CopyActivations::Counted,
+            When::CopiesFree => system.copy_activations == CopyActivations::Free,
+        }
+    }
+
     /// The distance in clocks. At least 0: a rule whose sum is negative holds nothing back.
     pub fn cycles(&self, timings: &Timings) -> Cycles {
         sum(self.gap, timings)

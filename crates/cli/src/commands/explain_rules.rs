@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use dram_core::{Kind, MAXIMA, RULES, Rule, Timings, When};
-use dram_spec::{CopyActivations, System};
+use dram_core::{Kind, MAXIMA, RULES, Rule, Timings};
+use dram_spec::System;
 use report::table::{self, Align};
 use serde_json::{Value, json};
 
@@ -36,13 +36,8 @@ pub fn run(args: &ExplainRulesArgs) -> Result<ExitCode, CliError> {
 }
 
 /// The rules that hold in a system.
-fn rules(system: &System) -> impl Iterator<Item = &'static Rule> {
-    let copies = system.copy_activations;
-    RULES.iter().filter(move |rule| match rule.when {
-        When::Always => true,
-        When::CopiesCounted => copies == CopyActivations::Counted,
-        When::CopiesFree => copies == CopyActivations::Free,
-    })
+fn rules(system: &System) -> impl Iterator<Item = &'static Rule> + '_ {
+    RULES.iter().filter(|rule| rule.holds_in(system))
 }
 
 /// Kinds as one cell: all of them is "any".

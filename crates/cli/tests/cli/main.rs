@@ -7,6 +7,7 @@ mod check_command;
 mod command_line;
 mod common;
 mod explain_address;
+mod files_of_a_run;
 mod malformed_scenarios;
 mod malformed_systems;
 mod output;

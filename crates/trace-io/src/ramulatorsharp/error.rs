@@ -78,14 +78,14 @@ impl TraceError {
                 "give a RamulatorSharp trace, plain or gzip: lines like `R 7c025cc0 0 5` or `5 2080529600`".into()
             }
             Self::UnknownRecord { found, .. } if found.bytes().all(|digit| digit.is_ascii_digit()) => {
-                "lines that begin with a number are of the all-decimal format: read the trace as that".into()
+                "lines that begin with a number are of the all-decimal format: read the trace as that (`format = \"cpu\"`)".into()
             }
             Self::UnknownRecord { .. } => {
                 "correct the line, or leave it out: R is an access, C a copy, S a fill".into()
             }
             Self::FieldCount { shape, .. } => format!("separate by spaces just these: {shape}"),
             Self::Field { found, .. } if matches!(found.as_str(), "R" | "C" | "S") => {
-                "lines that begin with a letter are of the R/C/S format: read the trace as that".into()
+                "lines that begin with a letter are of the R/C/S format: read the trace as that (`format = \"rc\"`)".into()
             }
             Self::Field { key, expected, .. } => {
                 format!("write `{key}` as {expected}: digits alone, no sign and no prefix")

@@ -1,0 +1,84 @@
+//! What a run writes besides its standard output: all of it, or nothing.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::common::{Directory, run};
+
+/// The names in a directory, hidden ones too, but for the two files that it was made with.
+fn names(directory: &Directory) -> Vec<String> {
+    let entries = fs::read_dir(directory.path(".")).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|name| name != "system.toml" && name != "scenario.toml").collect();
+    names.sort();
+    names
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn each_policy_has_its_log_and_each_format_its_file() {
+    let directory = Directory::sound();
+    let (scenario, log, out) = (directory.path("scenario.toml"), directory.path("log.csv"), directory.path("out"));
+    let arguments = ["run", text(&scenario), "--commands", text(&log), "--out", text(&out)];
+    let (code, stdout, stderr) = run(&arguments);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(names(&directory), ["log-channel.csv", "log-rule.csv", "out"]);
+    assert!(stderr.contains("log-channel.csv") && stderr.contains("results.json"), "{stderr}");
+    assert_eq!(fs::read_to_string(out.join("report.txt")).unwrap(), stdout);
+    let (_, json, _) = run(&["run", text(&scenario), "--format", "json"]);
+    assert_eq!(fs::read_to_string(out.join("results.json")).unwrap(), json);
+    let (_, csv, _) = run(&["run", text(&scenario), "--format", "csv"]);
+    assert_eq!(fs::read_to_string(out.join("results.csv")).unwrap(), csv);
+    // Two operations under two policies, and the header.
+    assert_eq!(fs::read_to_string(out.join("operations.csv")).unwrap().lines().count(), 5);
+    assert_eq!(run(&["check", text(&directory.path("log-rule.csv"))]).0, 0);
+
+    let before = fs::read(directory.path("log-rule.csv")).unwrap();
+    let (code, _, stderr) = run(&arguments);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("log-channel.csv: exists already\nhelp: "), "{stderr}");
+    assert_eq!(fs::read(directory.path("log-rule.csv")).unwrap(), before);
+    assert_eq!(run(&[&arguments[..], &["--force"]].concat()).0, 0);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_stops_the_run_before_it_begins() {
+    let directory = Directory::sound();
+    let (scenario, log) = (directory.path("scenario.toml"), directory.path("log.csv"));
+    fs::write(directory.path("log-rule.csv"), "precious").unwrap();
+    let out = directory.path("out");
+    let (code, _, stderr) = run(&["run", text(&scenario), "--commands", text(&log), "--out", text(&out)]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("log-rule.csv: exists already"), "{stderr}");
+    assert_eq!(names(&directory), ["log-rule.csv"], "the log of the first policy is not there either");
+    assert_eq!(fs::read_to_string(directory.path("log-rule.csv")).unwrap(), "precious");
+    let (code, _, stderr) = run(&["run", text(&scenario), "--commands", text(&directory.path("."))]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("is a directory\nhelp: give `--commands` the name of a file"), "{stderr}");
+}
+
+/// A run that lasts until the clock has gone far: only Ctrl-C can end it, and it leaves nothing.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_a_run_with_2_and_leaves_nothing() {
+    let directory = Directory::with(("", ""), ("value = 7", "value = 7\nat_cycle = 1_000_000_000_000"));
+    let scenario = directory.path("scenario.toml");
+    let (log, out) = (directory.path("log.csv"), directory.path("out"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rowclone-sim"));
+    command.args(["run", text(&scenario), "--commands", text(&log), "--out", text(&out)]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Its files are there under other names once it has set its trap.
+    while !names(&directory).iter().any(|name| name == "out") {
+        std::thread::yield_now();
+    }
+    let sent = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), stderr.as_str()), (Some(2), "error: interrupted\nhelp: no file was written\n"));
+    assert_eq!(names(&directory), Vec::<String>::new());
+}
