@@ -30,12 +30,12 @@ const FULL: &[Step] = &[
     (
         "the laws of the memory, on many more random systems",
         &["cargo", "test", "--release", "-p", "host"],
-        &[("PROPTEST_CASES", "20000")],
+        &[("PROPTEST_CASES", "3000")],
     ),
     ("the planner's laws, likewise", &["cargo", "test", "--release", "-p", "rowclone"], &[("PROPTEST_CASES", "5000")]),
     (
-        "arbitrary bytes for the readers and the checker",
-        &["cargo", "test", "--release", "-p", "trace-io", "-p", "protocol-check"],
+        "arbitrary bytes for the readers, arbitrary commands for the device and the checker",
+        &["cargo", "test", "--release", "-p", "trace-io", "-p", "protocol-check", "-p", "dram-core"],
         &[("PROPTEST_CASES", "50000")],
     ),
     ("the fuzzer, where it is not installed", &["cargo", "install", "--locked", "cargo-fuzz"], &[]),
