@@ -71,7 +71,7 @@ pub const EXAMPLES: &[Example] = &[
 const FORMATS: [(&str, Format); 2] = [("rc", Format::Rc), ("cpu", Format::Cpu)];
 const UNUSABLE: [(&str, UnusableRecords); 2] = [("refuse", UnusableRecords::Refuse), ("skip", UnusableRecords::Skip)];
 
-/// The last cycle at which an operation may arrive: 2^53, the largest whole number that every JSON reader takes.
+/// The last cycle at which an operation may arrive: 2^40, about half an hour of memory; its idle refreshes are played one by one.
 const AT_CYCLE_MAX: u64 = 1 << 40;
 
 #[derive(Debug, Deserialize)]
