@@ -33,7 +33,7 @@ impl std::fmt::Debug for Case {
     }
 }
 
-fn arb_system() -> impl Strategy<Value = System> {
+pub fn arb_system() -> impl Strategy<Value = System> {
     let organisation =
         (select(vec![1, 2, 4]), select(vec![1, 2, 4]), select(&Density::ALL[..]), select(&Width::ALL[..]));
     let rows = (any::<bool>(), select(vec![128, 256, 512, 1024]));
@@ -59,7 +59,7 @@ fn arb_system() -> impl Strategy<Value = System> {
     )
 }
 
-fn arb_map() -> impl Strategy<Value = RawAddressMap> {
+pub fn arb_map() -> impl Strategy<Value = RawAddressMap> {
     let list =
         |fields: &[&str]| RawAddressMap { fields: fields.iter().map(|f| (*f).to_string()).collect(), xor: vec![] };
     let hashed = RawAddressMap {
