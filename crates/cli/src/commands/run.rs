@@ -56,6 +56,10 @@ fn log_file(path: &Path, policy: Policy, policies: usize, existing: Existing) ->
         let message = format!("{}: is a directory", path.display());
         return Err(CliError::new(message).with_help("give `--commands` the name of a file"));
     };
+    if path == Path::new("-") {
+        let message = "`--commands -`: a log needs a file, for its end is entered at its beginning";
+        return Err(CliError::new(message).with_help("give the name of a new file"));
+    }
     if policies == 1 || path.metadata().is_ok_and(|there| !there.is_file()) {
         return AtomicFile::create(path, existing);
     }
