@@ -359,6 +359,11 @@ impl Controller {
         let device = &self.devices[channel];
         let write_latency = device.timings().write_latency();
         let yielding = self.yielding(channel, now, next);
+        if yielding != 0
+            && let Some(first) = self.room_for_refresh(channel, now, yielding)
+        {
+            return Some(first);
+        }
         let mut ahead = Ahead::default();
         for (index, here, stream) in self.streams_on(channel) {
             let writable = self.in_flight[index].writable(write_latency);
@@ -379,6 +384,18 @@ impl Controller {
             }
         }
         None
+    }
+
+    /// A row command that can go now in a rank that yields: it goes before all else, for TRANSFERs of other ranks alone can fill
+    /// the command bus.
+    fn room_for_refresh(&self, channel: usize, now: Cycle, yielding: u8) -> Option<(usize, usize, Turn, Command)> {
+        let device = &self.devices[channel];
+        let can_go = |command: &Command| device.earliest(command).is_ok_and(|hold| hold.until <= now);
+        self.streams_on(channel).find_map(|(index, here, stream)| {
+            // Without a time for writes, and where its rank yields, a stream offers row commands alone.
+            let rows = stream.candidates(None, u8::MAX).filter(|(_, command, _)| yielding & (1 << command.rank()) != 0);
+            rows.map(|(turn, command, _)| (index, here, turn, command)).find(|(_, _, _, command)| can_go(command))
+        })
     }
 
     /// Puts a command on the bus, and counts it.

@@ -7,3 +7,4 @@ mod cases;
 mod common;
 mod laws;
 mod paper_timings;
+mod refresh;
