@@ -286,19 +286,22 @@ impl Controller {
     /// Issues what goes first on a channel, and says when the channel is worth another look.
     fn issue_on(&mut self, channel: usize, now: Cycle, sink: &mut impl CommandSink) -> Cycle {
         let mut next = Cycle(u64::MAX);
-        if let Some(command) = self.refresh_command(channel, now, &mut next) {
+        let yielding = self.yielding(channel, now, &mut next);
+        if let Some(command) = self.refresh_command(channel, now, yielding, &mut next) {
             self.issue(channel, now, &command, sink);
             self.may_begin_more = true;
             return now + Cycles(1);
         }
-        let Some((segment, stream, turn, command)) = self.segment_command(channel, now, &mut next) else { return next };
+        let Some((segment, stream, turn, command)) = self.segment_command(channel, now, yielding, &mut next) else {
+            return next;
+        };
         let counts = self.issue(channel, now, &command, sink);
         self.advance(channel, now, (segment, stream, turn), counts);
         now + Cycles(1)
     }
 
     /// A REF that can go now. Else lowers `next` to when one could, or falls due.
-    fn refresh_command(&self, channel: usize, now: Cycle, next: &mut Cycle) -> Option<Command> {
+    fn refresh_command(&self, channel: usize, now: Cycle, yielding: u8, next: &mut Cycle) -> Option<Command> {
         let device = &self.devices[channel];
         let id = Channel(channel as u8);
         for rank in 0..self.config.system.geometry.ranks() {
@@ -308,12 +311,11 @@ impl Controller {
             if ledger.owed(now) == 0 {
                 continue;
             }
-            let must = refresh::yield_from(device, rank).is_some_and(|from| from <= now);
+            let must = yielding & (1 << rank) != 0;
             let wanted =
                 must || refresh::is_urgent(self.config.refresh, device, rank, now) || !self.is_wanted(id, rank);
-            let occupied = || self.streams_on(channel).any(|(_, _, stream)| stream.has_open(rank));
             // A segment that has begun goes on until the REF must come; then it yields.
-            let in_the_way = if must { occupied() } else { self.held.holds_any_of_rank(id, rank) };
+            let in_the_way = if must { device.any_open(rank) } else { self.held.holds_any_of_rank(id, rank) };
             if !wanted || in_the_way {
                 continue;
             }
@@ -355,10 +357,15 @@ impl Controller {
     }
 
     /// The first command, by the age of segments, that can go now. Else lowers `next` to when one could.
-    fn segment_command(&self, channel: usize, now: Cycle, next: &mut Cycle) -> Option<(usize, usize, Turn, Command)> {
+    fn segment_command(
+        &self,
+        channel: usize,
+        now: Cycle,
+        yielding: u8,
+        next: &mut Cycle,
+    ) -> Option<(usize, usize, Turn, Command)> {
         let device = &self.devices[channel];
         let write_latency = device.timings().write_latency();
-        let yielding = self.yielding(channel, now, next);
         if yielding != 0
             && let Some(first) = self.room_for_refresh(channel, now, yielding)
         {

@@ -67,11 +67,6 @@ impl Lane {
         };
     }
 
-    /// Whether the bank is open, or about to be open whatever comes.
-    fn is_open(&self) -> bool {
-        !self.is_done() && self.stage != Stage::Activate
-    }
-
     fn access_issued(&mut self) {
         let visit = &mut self.visits[self.current];
         visit.accesses -= 1;
@@ -159,11 +154,6 @@ impl Stream {
 
     pub(crate) fn is_done(&self) -> bool {
         self.lanes.iter().all(Lane::is_done)
-    }
-
-    /// Whether it has a bank of that rank open.
-    pub(crate) fn has_open(&self, rank: u8) -> bool {
-        self.lanes.iter().any(|lane| lane.bank.rank == rank && lane.is_open())
     }
 
     /// The commands that could come next, the column access first. `writable` is when a write may be issued, if known;
