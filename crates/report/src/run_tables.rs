@@ -68,6 +68,17 @@ fn section(text: &mut String, title: &str) {
     let _ = write!(text, "\n{title}\n\n");
 }
 
+/// The operations that are shown, each under every policy in turn, with its label, which stands once, and the policy.
+fn by_operation(reports: &[RunReport]) -> impl Iterator<Item = (String, String, &OperationRow)> {
+    (0..shown(reports)).flat_map(move |index| {
+        reports.iter().zip(0..).filter_map(move |(report, nth)| {
+            let operation = report.operations.get(index)?;
+            let label = if nth == 0 { operation.label.clone() } else { String::new() };
+            Some((label, report.policy.to_string(), operation))
+        })
+    })
+}
+
 fn operations(reports: &[RunReport]) -> String {
     let columns = [
         ("operation", Left),
@@ -97,15 +108,10 @@ fn operations(reports: &[RunReport]) -> String {
             grouped(operation.channel_bytes),
         ]
     };
-    let mut rows = Vec::new();
-    for index in 0..shown(reports) {
-        for (report, nth) in reports.iter().zip(0..) {
-            let Some(operation) = report.operations.get(index) else { continue };
-            let label = if nth == 0 { operation.label.clone() } else { String::new() };
-            let start = [label, report.policy.to_string(), operation.mechanism.clone()];
-            rows.push(start.into_iter().chain(cells(operation)).collect());
-        }
-    }
+    let rows = by_operation(reports).map(|(label, policy, operation)| {
+        [label, policy, operation.mechanism.clone()].into_iter().chain(cells(operation)).collect()
+    });
+    let rows: Vec<_> = rows.collect();
     aligned(&columns, &rows)
         + "\nfaster, saves: latency and energy of the channel copy of the same pair of addresses, divided by this one's;\n\
            (bank): the same against the channel copy of a pair in one bank. Both simulated, on an idle memory.\n"
@@ -114,17 +120,11 @@ fn operations(reports: &[RunReport]) -> String {
 /// One line a reason; the operation and the policy stand at their first.
 fn whys(reports: &[RunReport]) -> String {
     let columns = [("operation", Left), ("policy", Left), ("why", Left)];
-    let mut rows = Vec::new();
-    for index in 0..shown(reports) {
-        for (report, nth) in reports.iter().zip(0..) {
-            let Some(operation) = report.operations.get(index) else { continue };
-            for (reason, first) in operation.reasons.iter().zip(0..) {
-                let label = if (nth, first) == (0, 0) { operation.label.clone() } else { String::new() };
-                let policy = if first == 0 { report.policy.to_string() } else { String::new() };
-                rows.push(vec![label, policy, reason.clone()]);
-            }
-        }
-    }
+    let rows = by_operation(reports).flat_map(|(label, policy, operation)| {
+        let starts = std::iter::once([label, policy]).chain(std::iter::repeat([String::new(), String::new()]));
+        starts.zip(&operation.reasons).map(|([label, policy], reason)| vec![label, policy, reason.clone()])
+    });
+    let rows: Vec<_> = rows.collect();
     aligned(&columns, &rows)
 }
 
