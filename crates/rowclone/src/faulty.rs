@@ -36,11 +36,6 @@ impl FaultyRows {
     pub fn contains(&self, row: RowAddress) -> bool {
         !self.rows.is_empty() && self.rows.contains(&row)
     }
-
-    /// The faulty rows, in order.
-    pub fn iter(&self) -> impl Iterator<Item = RowAddress> + '_ {
-        self.rows.iter().copied()
-    }
 }
 
 impl FromIterator<(Channel, BankId, Row)> for FaultyRows {

@@ -66,11 +66,6 @@ impl Planner {
         &self.shared.map
     }
 
-    /// The remapped rows.
-    pub fn faulty_rows(&self) -> &FaultyRows {
-        &self.shared.faulty
-    }
-
     /// Whether an operation can be planned: it has bytes, lies in the memory, and touches no reserved row.
     ///
     /// Takes the same time for any size.

@@ -1,5 +1,7 @@
 //! The laws of the command log.
 
+mod common;
+
 use std::io::{BufReader, Cursor};
 
 use dram_spec::datasheet::BINS;
@@ -11,23 +13,7 @@ use dram_spec::{
 use proptest::prelude::*;
 use trace_io::command_log::{LogError, LogHeader, LogReader, LogWriter};
 
-fn system() -> System {
-    let raw = RawGeometry {
-        channels: 1,
-        ranks: 2,
-        density: Density::Gb2,
-        width: Width::X8,
-        row_bytes: 8192,
-        rows_per_subarray: 512,
-    };
-    System {
-        bin: dram_spec::SpeedBin::named("1066G").expect("a bin of the table"),
-        geometry: Geometry::try_from(raw).expect("a legal geometry"),
-        copy_activations: CopyActivations::Counted,
-        precharge_power_down: PrechargePowerDown::FastExit,
-        refresh: Refresh::NORMAL,
-    }
-}
+use common::system;
 
 fn written(header: &LogHeader, commands: &[Issued]) -> Vec<u8> {
     let mut writer =

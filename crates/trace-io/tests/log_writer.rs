@@ -1,32 +1,15 @@
 //! What the writer of the command log does with its output.
 
+mod common;
+
 use std::cell::Cell;
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use std::rc::Rc;
 
-use dram_spec::{
-    BankId, Channel, Column, Command, CommandSink, CopyActivations, Cycle, Density, Dialect, Geometry,
-    PrechargePowerDown, RawGeometry, Refresh, System, Width,
-};
+use dram_spec::{BankId, Channel, Column, Command, CommandSink, Cycle, Dialect, Refresh, System};
 use trace_io::command_log::{LogReader, LogWriter};
 
-fn system() -> System {
-    let raw = RawGeometry {
-        channels: 1,
-        ranks: 2,
-        density: Density::Gb2,
-        width: Width::X8,
-        row_bytes: 8192,
-        rows_per_subarray: 512,
-    };
-    System {
-        bin: dram_spec::SpeedBin::named("1066G").expect("a bin of the table"),
-        geometry: Geometry::try_from(raw).expect("a legal geometry"),
-        copy_activations: CopyActivations::Counted,
-        precharge_power_down: PrechargePowerDown::FastExit,
-        refresh: Refresh::NORMAL,
-    }
-}
+use common::system;
 
 #[test]
 fn the_log_may_begin_anywhere_in_its_output() {

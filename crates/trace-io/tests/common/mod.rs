@@ -1,0 +1,24 @@
+//! The system that the tests' logs are of.
+
+use dram_spec::{
+    CopyActivations, Density, Geometry, PrechargePowerDown, RawGeometry, Refresh, SpeedBin, System, Width,
+};
+
+/// DDR3-1066 8-8-8, two ranks, rows of 8 KB.
+pub fn system() -> System {
+    let raw = RawGeometry {
+        channels: 1,
+        ranks: 2,
+        density: Density::Gb2,
+        width: Width::X8,
+        row_bytes: 8192,
+        rows_per_subarray: 512,
+    };
+    System {
+        bin: SpeedBin::named("1066G").expect("a bin of the table"),
+        geometry: Geometry::try_from(raw).expect("a legal geometry"),
+        copy_activations: CopyActivations::Counted,
+        precharge_power_down: PrechargePowerDown::FastExit,
+        refresh: Refresh::NORMAL,
+    }
+}
