@@ -50,7 +50,7 @@ pub struct PolicyRun {
 pub const fn dialect(policy: Policy) -> Dialect {
     match policy {
         Policy::Channel => Dialect::Jedec,
-        Policy::Fpm | Policy::Psm | Policy::Rule => Dialect::RowClone,
+        Policy::Fpm | Policy::Psm | Policy::Rule | Policy::Fastest | Policy::LeastEnergy => Dialect::RowClone,
     }
 }
 
@@ -65,6 +65,8 @@ pub fn operation_energy(prices: &Prices, commands: &CommandCounts) -> EnergyRepo
         transfers,
         precharges: _,
         refreshes: _,
+        power_downs: _,
+        self_refreshes: _,
     } = *commands;
     let counts = Counts { activates, copy_activates, dropped_activates, reads, writes, transfers, ..Counts::default() };
     prices.operation(&counts)
@@ -73,13 +75,10 @@ pub fn operation_energy(prices: &Prices, commands: &CommandCounts) -> EnergyRepo
 /// A controller's configuration for a system.
 fn config(system: &SystemConfig, policy: Policy, contents: Option<&Contents>) -> Config {
     Config {
-        system: system.system.clone(),
-        planner: Arc::clone(&system.planner),
-        policy,
         staging_lines: system.staging_lines,
         refresh: system.refresh,
         contents: contents.map(|contents| Arc::new(contents.clone()) as _),
-        defect: None,
+        ..Config::new(system.system.clone(), Arc::clone(&system.planner), policy)
     }
 }
 

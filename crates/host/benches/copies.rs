@@ -8,7 +8,6 @@ use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_mai
 use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Cycle, Density, PhysicalAddress, System, Width};
 use host::{Place, Sequence, place};
-use memctrl::refresh::RefreshPolicy;
 use memctrl::{Config, Controller, Policy};
 use rowclone::{FaultyRows, Operation, Planner};
 
@@ -16,15 +15,7 @@ fn paper(policy: Policy) -> Config {
     let system = System::paper(1, Density::Gb2, Width::X8);
     let geometry = system.geometry;
     let planner = Planner::new(AddressMap::preset(geometry, Preset::RowInterleaved), FaultyRows::default());
-    Config {
-        system,
-        planner: Arc::new(planner),
-        policy,
-        staging_lines: 64,
-        refresh: RefreshPolicy { postpone_max: 0 },
-        contents: None,
-        defect: None,
-    }
+    Config::new(system, Arc::new(planner), policy)
 }
 
 /// So many page copies from sources that lie so, to pages all over the memory, all there at cycle 0.

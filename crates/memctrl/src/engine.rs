@@ -5,35 +5,16 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dram_core::{Background, Cells, Defect, Device, Effect};
-use dram_spec::{Channel, Command, CommandSink, Cycle, Cycles, System};
-use rowclone::{Blocks, Planner};
+use dram_core::{Cells, Device, Effect};
+use dram_spec::{Channel, Command, CommandSink, Cycle, Cycles};
+use rowclone::{Blocks, Operation};
 
 use crate::copy::{BankSet, InFlight, Job, Waiting, WaitingLine};
-use crate::policy::Policy;
-use crate::refresh::{self, RefreshPolicy};
+use crate::config::Config;
+use crate::refresh;
 use crate::request::{CommandCounts, RequestSource};
 use crate::segment::{Progress, Stream, Turn};
 use crate::stats::Stats;
-
-/// What a controller is built from.
-#[derive(Clone)]
-pub struct Config {
-    /// The memory system.
-    pub system: System,
-    /// Plans the copies: it knows the address map and the faulty rows.
-    pub planner: Arc<Planner>,
-    /// Which mechanism a part of a copy is given.
-    pub policy: Policy,
-    /// How many lines the controller can hold on their way from read to write.
-    pub staging_lines: usize,
-    /// How refresh is scheduled.
-    pub refresh: RefreshPolicy,
-    /// What memory holds at reset; without it, commands move no data.
-    pub contents: Option<Arc<dyn Background>>,
-    /// A deliberate defect of the data path; for tests of the memory check.
-    pub defect: Option<Defect>,
-}
 
 /// The run was stopped from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,7 +184,7 @@ impl Controller {
                 self.completing.pop();
                 let job = self.jobs.remove(&job).expect("a job completes once");
                 let completion = job.into_completion();
-                self.stats.complete(&completion);
+                self.complete(&completion);
                 source.complete(completion);
                 moved = true;
             }
@@ -219,6 +200,23 @@ impl Controller {
                 return;
             }
         }
+    }
+
+    fn complete(&mut self, completion: &crate::request::Completion) {
+        self.stats.end = self.stats.end.max(completion.done);
+        let figures = &mut self.stats.whole;
+        figures.requests += 1;
+        let response = completion.done.since(completion.arrival);
+        match completion.operation {
+            Operation::Copy { .. } | Operation::Init { .. } => {
+                figures.copy_latency.record(completion.latency());
+                figures.copy_response.record(response);
+                figures.segments += &completion.segments;
+            }
+            Operation::Read { .. } => figures.read_latency.record(response),
+            Operation::Write { .. } => figures.write_latency.record(response),
+        }
+        figures.channel_bytes += completion.channel_bytes();
     }
 
     /// Keeps the waiting line filled.
@@ -428,7 +426,7 @@ impl Controller {
             ) => unreachable!("no rank is put to sleep yet"),
         };
         *count += 1;
-        self.stats.commands += counts;
+        self.stats.whole.commands += counts;
         counts
     }
 

@@ -13,11 +13,16 @@ pub enum Policy {
     Psm,
     /// The paper's rule: FPM, else PSM, else 2 x PSM, else the channel.
     Rule,
+    /// What is estimated to be done first, given open rows, queues and refresh.
+    Fastest,
+    /// What costs the least energy above standby.
+    LeastEnergy,
 }
 
 impl Policy {
     /// All of them, in the order in which reports list them.
-    pub const ALL: [Policy; 4] = [Policy::Channel, Policy::Fpm, Policy::Psm, Policy::Rule];
+    pub const ALL: [Policy; 6] =
+        [Policy::Channel, Policy::Fpm, Policy::Psm, Policy::Rule, Policy::Fastest, Policy::LeastEnergy];
 
     /// As scenarios and reports spell it.
     pub const fn name(self) -> &'static str {
@@ -26,6 +31,8 @@ impl Policy {
             Policy::Fpm => "fpm",
             Policy::Psm => "psm",
             Policy::Rule => "rule",
+            Policy::Fastest => "fastest",
+            Policy::LeastEnergy => "least-energy",
         }
     }
 
@@ -40,7 +47,7 @@ impl Policy {
             Policy::Channel => &[Mechanism::Channel],
             Policy::Fpm => &[Mechanism::Fpm, Mechanism::Channel],
             Policy::Psm => &[Mechanism::Psm, Mechanism::Psm2, Mechanism::Channel],
-            Policy::Rule => &[Mechanism::Fpm, Mechanism::Psm, Mechanism::Psm2, Mechanism::Channel],
+            Policy::Rule | Policy::Fastest | Policy::LeastEnergy => &[Mechanism::Fpm, Mechanism::Psm, Mechanism::Psm2, Mechanism::Channel],
         }
     }
 

@@ -33,7 +33,7 @@ pub struct CommandCounts {
     pub copy_activates: u64,
     /// Copy activations that the chips dropped.
     pub dropped_activates: u64,
-    /// PRE.
+    /// PRE and PREA.
     pub precharges: u64,
     /// RD and RDA.
     pub reads: u64,
@@ -43,6 +43,10 @@ pub struct CommandCounts {
     pub transfers: u64,
     /// REF; never on behalf of a request.
     pub refreshes: u64,
+    /// PDE; never on behalf of a request.
+    pub power_downs: u64,
+    /// SRE; never on behalf of a request.
+    pub self_refreshes: u64,
 }
 
 impl AddAssign for CommandCounts {
@@ -56,6 +60,8 @@ impl AddAssign for CommandCounts {
             writes,
             transfers,
             refreshes,
+            power_downs,
+            self_refreshes,
         } = other;
         self.activates += activates;
         self.copy_activates += copy_activates;
@@ -65,6 +71,8 @@ impl AddAssign for CommandCounts {
         self.writes += writes;
         self.transfers += transfers;
         self.refreshes += refreshes;
+        self.power_downs += power_downs;
+        self.self_refreshes += self_refreshes;
     }
 }
 

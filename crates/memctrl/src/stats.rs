@@ -2,8 +2,7 @@
 
 use dram_spec::{Cycle, Cycles};
 
-use crate::request::{CommandCounts, Completion, SegmentTally};
-use rowclone::Operation;
+use crate::request::{CommandCounts, SegmentTally};
 
 /// A distribution of cycle counts in bounded memory.
 ///
@@ -61,6 +60,23 @@ impl Histogram {
         Cycles(0)
     }
 
+    /// Takes in what another one counted.
+    pub fn merge(&mut self, other: &Histogram) {
+        if self.buckets.len() < other.buckets.len() {
+            self.buckets.resize(other.buckets.len(), 0);
+        }
+        self.buckets.iter_mut().zip(&other.buckets).for_each(|(mine, theirs)| *mine += theirs);
+        self.count += other.count;
+        self.sum += other.sum;
+        self.max = self.max.max(other.max);
+    }
+
+    /// In five numbers.
+    pub fn summary(&self) -> Summary {
+        let [p50, p99] = [50, 99].map(|percent| self.percentile(percent));
+        Summary { count: self.count, mean: self.mean(), p50, p99, max: self.max() }
+    }
+
     /// The bucket: the value itself while it has at most 11 bits, then its leading 11 bits and its octave.
     fn bucket(value: u64) -> usize {
         let octave = (u64::BITS - value.leading_zeros()).saturating_sub(Self::PRECISION_BITS + 1);
@@ -74,38 +90,117 @@ impl Histogram {
     }
 }
 
-/// What a run did. Its size does not grow with the run's length.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Stats {
-    /// When everything had drained: the last request was done, and the last bank that any used could take an ACT again.
-    pub end: Cycle,
-    /// Operations done, of any kind.
-    pub operations: u64,
-    /// All commands issued.
-    pub commands: CommandCounts,
-    /// How the parts of copies and initialisations were served.
-    pub segments: SegmentTally,
-    /// Latency of copies and initialisations: from first command to the last bank ready.
-    pub copy_latency: Histogram,
-    /// Latency of reads and writes, likewise (a read: to the end of its data).
-    pub access_latency: Histogram,
-    /// Bytes that crossed the memory channels.
-    pub channel_bytes: u64,
+/// A distribution, in five numbers. All in cycles, and 0 of none.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// How many values.
+    pub count: u64,
+    /// Their mean.
+    pub mean: f64,
+    /// Their median.
+    pub p50: Cycles,
+    /// What one in a hundred exceeds.
+    pub p99: Cycles,
+    /// The largest.
+    pub max: Cycles,
 }
 
-impl Stats {
-    pub(crate) fn complete(&mut self, completion: &Completion) {
-        self.operations += 1;
-        self.end = self.end.max(completion.done);
-        match completion.operation {
-            Operation::Copy { .. } | Operation::Init { .. } => {
-                self.copy_latency.record(completion.latency());
-                self.segments += &completion.segments;
-            }
-            Operation::Read { .. } | Operation::Write { .. } => self.access_latency.record(completion.latency()),
-        }
-        self.channel_bytes += completion.channel_bytes();
+/// What accesses found in their banks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcomes {
+    /// Served by a RD or WR alone: neither ACT nor PRE was issued for them.
+    pub hits: u64,
+    /// An ACT was issued for them, and no PRE.
+    pub misses: u64,
+    /// A PRE was issued for them.
+    pub conflicts: u64,
+}
+
+impl Outcomes {
+    /// All that were served.
+    pub const fn total(&self) -> u64 {
+        self.hits + self.misses + self.conflicts
     }
+}
+
+/// How full a queue was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Depth {
+    /// Entries in use, summed over cycles and channels: the mean is this by the cycles and the channels.
+    pub entry_cycles: u64,
+    /// The most in use at once on a channel, at the end of a cycle.
+    pub most: u64,
+}
+
+/// What was done in some stretch of time, in integers; distributions as a [`Histogram`] or a [`Summary`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figures<D> {
+    /// Requests delivered, of any kind.
+    pub requests: u64,
+    /// Commands issued.
+    pub commands: CommandCounts,
+    /// RD of queued reads, by what they found.
+    pub reads: Outcomes,
+    /// WR of queued writes, by what they found.
+    pub writes: Outcomes,
+    /// Lines of reads that were answered from a queued write.
+    pub forwarded: u64,
+    /// Latency of reads delivered: from arrival to the end of their data.
+    pub read_latency: D,
+    /// Latency of writes delivered: from arrival to the end of their data on the bus. (Of a write that had to read first: to its
+    /// last bank ready.)
+    pub write_latency: D,
+    /// Latency of copies and initialisations delivered: from the first command to the last bank ready.
+    pub copy_latency: D,
+    /// The same from their arrival.
+    pub copy_response: D,
+    /// How the parts of copies and initialisations delivered were served.
+    pub segments: SegmentTally,
+    /// For each time that a segment left a bank where a read waited: how long it had kept the oldest waiting, from its arrival in the queue
+    /// or the segment's beginning, whichever was later, to when the bank could take an ACT again.
+    pub held_back: D,
+    /// Segments that gave way to a read.
+    pub broken_off_for_reads: u64,
+    /// Segments that gave way to a refresh.
+    pub broken_off_for_refresh: u64,
+    /// Turns to write mode.
+    pub drains: u64,
+    /// Bytes that crossed the channels.
+    pub channel_bytes: u64,
+    /// Cycles that a command bus was in use (two a TRANSFER), summed over channels.
+    pub command_bus: Cycles,
+    /// Cycles of data on a data bus (four a RD or WR, counted at its command), summed over channels.
+    pub data_bus: Cycles,
+    /// Entries of read queues.
+    pub read_queue: Depth,
+    /// Entries of write queues.
+    pub write_queue: Depth,
+    /// Jobs in progress, over all channels.
+    pub copy_queue: Depth,
+}
+
+/// A stretch of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Epoch {
+    /// Its first cycle.
+    pub from: Cycle,
+    /// The cycle after its last.
+    pub to: Cycle,
+    /// What was done in it.
+    pub figures: Figures<Summary>,
+}
+
+/// What a run did. Its size does not grow with the run's length, but by a summary an epoch, where epochs are wanted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stats {
+    /// Where the figures begin: the end of the warm-up, or of the run, if that came first.
+    pub from: Cycle,
+    /// When everything had drained.
+    pub end: Cycle,
+    /// The figures from there to the end.
+    pub whole: Figures<Histogram>,
+    /// The same by epochs; the last one ends with the run.
+    pub epochs: Vec<Epoch>,
 }
 
 #[cfg(test)]

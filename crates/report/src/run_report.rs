@@ -222,13 +222,13 @@ impl RunReport {
     pub fn new(inputs: RunInputs<'_>) -> RunReport {
         let RunInputs { stats, energy, clock, .. } = inputs;
         let end = Cycles(stats.end.0);
-        let segments = stats.segments.0.iter().map(|(&(mechanism, reason), segments)| SegmentRow {
+        let segments = stats.whole.segments.0.iter().map(|(&(mechanism, reason), segments)| SegmentRow {
             mechanism: mechanism.name(),
             reason,
             count: segments.count,
             bytes: segments.bytes,
         });
-        let commands = &stats.commands;
+        let commands = &stats.whole.commands;
         RunReport {
             schema_version: SCHEMA_VERSION,
             policy: inputs.policy,
@@ -238,14 +238,14 @@ impl RunReport {
             currents: inputs.currents.to_string(),
             makespan_cycles: end.0,
             makespan_ns: clock.ns(end),
-            operations_done: stats.operations,
-            copy_latency_ns: LatencyNs::new(&stats.copy_latency, clock),
-            access_latency_ns: LatencyNs::new(&stats.access_latency, clock),
+            operations_done: stats.whole.requests,
+            copy_latency_ns: LatencyNs::new(&stats.whole.copy_latency, clock),
+            access_latency_ns: LatencyNs::new(&stats.whole.read_latency, clock),
             energy_nj: energy.total().nj(),
             energy_operation_nj: energy.operation().nj(),
             energy_by_cause_nj: by_cause(energy),
             channel_share_of_operation_energy: energy.channel_share(),
-            channel_bytes: stats.channel_bytes,
+            channel_bytes: stats.whole.channel_bytes,
             commands: BTreeMap::from([
                 ("ACT", commands.activates),
                 ("ACT copy", commands.copy_activates),

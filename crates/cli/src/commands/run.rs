@@ -222,7 +222,7 @@ fn report(
     {
         warnings.push(format!("more than {LISTED_MOST} operations: they are summed up, and not listed one by one"));
     }
-    if run.stats.operations == 0 {
+    if run.stats.whole.requests == 0 {
         warnings.push("nothing was played: the trace holds no copy and no fill that this memory can take".to_string());
     }
     if matches!(scenario.workload, Workload::Trace { .. }) {

@@ -7,20 +7,11 @@ use dram_core::Defect;
 use dram_spec::address::Preset;
 use dram_spec::{AddressMap, CommandLog, Cycle, Density, Dialect, PhysicalAddress, System, Width};
 use host::{Contents, FlatMemory, MemoryCheck, Place, Sequence, Witnessed, place};
-use memctrl::refresh::RefreshPolicy;
 use memctrl::{Completion, Config, Controller, Policy, Stats};
 use rowclone::{FaultyRows, Operation, Planner};
 
 pub fn config(system: System, map: AddressMap, faulty: FaultyRows, policy: Policy) -> Config {
-    Config {
-        staging_lines: usize::from(system.geometry.columns()),
-        system,
-        planner: Arc::new(Planner::new(map, faulty)),
-        policy,
-        refresh: RefreshPolicy { postpone_max: 0 },
-        contents: None,
-        defect: None,
-    }
+    Config::new(system, Arc::new(Planner::new(map, faulty)), policy)
 }
 
 pub fn paper(policy: Policy) -> Config {

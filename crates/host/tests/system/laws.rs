@@ -193,8 +193,8 @@ fn the_cases_reach_every_mechanism_and_refreshes() {
     let (mut mechanisms, mut refreshes, mut overlapping) = (std::collections::BTreeSet::new(), 0, 0);
     for _ in 0..300 {
         let outcome = outcome(&strategy.new_tree(&mut runner).expect("cases can be drawn").current());
-        mechanisms.extend(outcome.stats.segments.0.keys().map(|(mechanism, _)| *mechanism));
-        refreshes += outcome.stats.commands.refreshes;
+        mechanisms.extend(outcome.stats.whole.segments.0.keys().map(|(mechanism, _)| *mechanism));
+        refreshes += outcome.stats.whole.commands.refreshes;
         let spans = outcome.completions.windows(2);
         overlapping += spans.filter(|pair| pair[1].first_command.is_some_and(|first| first < pair[0].done)).count();
     }
