@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Geometry, PrechargePowerDown, Row, System};
+use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Cycles, Geometry, PrechargePowerDown, Row, System};
 
 use crate::cells::{Cells, Line};
 use crate::constraints::Constraints;
-use crate::hold::Hold;
+use crate::hold::{Hold, PackedHold};
 use crate::rank::{Power, Rank, RefreshLedger};
 use crate::rules::{Kind, RAS_MAX};
 use crate::timings::Timings;
@@ -63,7 +63,9 @@ pub struct Device {
     timings: Timings,
     constraints: Constraints,
     ranks: Vec<Rank>,
-    bus: Hold,
+    bus: PackedHold,
+    /// tRAS's maximum.
+    row_open_most: Cycles,
     cells: Option<Cells>,
     dropped: u64,
 }
@@ -78,9 +80,10 @@ impl Device {
             geometry: system.geometry,
             precharge_power_down: system.precharge_power_down,
             ranks: vec![rank; usize::from(system.geometry.ranks())],
+            bus: PackedHold::NONE,
+            row_open_most: RAS_MAX.cycles(&timings),
             timings,
             constraints,
-            bus: Hold::NONE,
             cells,
             dropped: 0,
         }
@@ -98,7 +101,13 @@ impl Device {
 
     /// Whether any bank of a rank is open.
     pub fn any_open(&self, rank: u8) -> bool {
-        self.ranks[usize::from(rank)].open_banks != 0
+        self.open_banks(rank) != 0
+    }
+
+    /// The open banks of a rank: a bit each, bank 0's the lowest.
+    #[inline]
+    pub fn open_banks(&self, rank: u8) -> u8 {
+        self.ranks[usize::from(rank)].open_banks
     }
 
     /// What a rank's CKE makes of it.
@@ -119,7 +128,7 @@ impl Device {
     /// The last instant at which an open bank may still be closed (tRAS maximum).
     pub fn close_by(&self, bank: BankId) -> Option<Cycle> {
         let bank = self.bank(bank);
-        bank.open.map(|_| bank.activated + RAS_MAX.cycles(&self.timings))
+        bank.open.map(|_| bank.activated + self.row_open_most)
     }
 
     /// The contents of the cells, where they are modelled.
@@ -141,34 +150,22 @@ impl Device {
 
     /// When an open bank can be closed, as far as the bank itself is concerned (tRAS, tRTP, tWR).
     pub fn closable(&self, bank: BankId) -> Cycle {
-        self.bank(bank).holds.of(Kind::Pre).until
+        self.bank(bank).holds.of(Kind::Pre).until()
     }
 
     /// When a closed bank can take an ACT as far as the bank itself is concerned (tRP, tRC, an auto-precharge).
     pub fn ready(&self, bank: BankId) -> Cycle {
-        self.bank(bank).holds.of(Kind::Act).until
+        self.bank(bank).holds.of(Kind::Act).until()
     }
 
     /// The first instant at which `command` is legal, and the rule that holds it back until then.
     ///
     /// # Errors
     /// The present state forbids it, however long one waits.
+    #[inline]
     pub fn earliest(&self, command: &Command) -> Result<Hold, Refusal> {
-        let kind = self.classify(command)?;
-        let rank = &self.ranks[usize::from(command.rank())];
-        let mut hold = self.bus.later(rank.holds.of(kind));
-        match *command {
-            Command::Activate { bank, .. }
-            | Command::Precharge { bank }
-            | Command::Read { bank, .. }
-            | Command::Write { bank, .. } => hold = hold.later(self.bank(bank).holds.of(kind)),
-            Command::Transfer { src, dst, .. } => {
-                hold = hold.later(self.bank(src).holds.of(Kind::TransferSrc));
-                hold = hold.later(self.bank(dst).holds.of(Kind::TransferDst));
-            }
-            _ => {}
-        }
-        Ok(hold)
+        let (_, held) = self.classify(command)?;
+        Ok(held.max(self.bus).unpack())
     }
 
     /// Issues `command` at `at`.
@@ -177,20 +174,17 @@ impl Device {
     /// Where the command is early or the state forbids it, with both cycles and the rule's name: that is a bug of whoever
     /// schedules.
     pub fn issue(&mut self, at: Cycle, command: &Command) -> Effect {
-        let kind = match self.classify(command) {
-            Ok(kind) => kind,
+        let (kind, held) = match self.classify(command) {
+            Ok(legal) => legal,
             Err(refusal) => panic!("{command} at cycle {at}: breaks {refusal}"),
         };
-        if let Ok(hold) = self.earliest(command) {
-            assert!(
-                at >= hold.until,
-                "{command} at cycle {at}: not before cycle {} by {}",
-                hold.until,
-                hold.rule().unwrap_or("order")
-            );
+        let held = held.max(self.bus);
+        if at < held.until() {
+            let (until, rule) = (held.until(), held.unpack().rule().unwrap_or("order"));
+            panic!("{command} at cycle {at}: not before cycle {until} by {rule}");
         }
         let effect = self.change_state(at, command, kind);
-        self.hold_back(at, command, kind);
+        self.hold_back(at, command.rank(), kind);
         effect
     }
 
@@ -208,71 +202,99 @@ impl Device {
         &self.ranks[usize::from(id.rank)].banks[usize::from(id.bank)]
     }
 
-    /// What the command is, in the present state.
-    fn classify(&self, command: &Command) -> Result<Kind, Refusal> {
-        use AutoPrecharge::{No, Yes};
-        let rank = &self.ranks[usize::from(command.rank())];
-        match command {
-            Command::PowerDownExit { .. } => {
-                return match (rank.power, self.precharge_power_down) {
-                    (Power::PrechargePowerDown { .. }, PrechargePowerDown::SlowExit) => Ok(Kind::PdxSlow),
-                    (Power::ActivePowerDown { .. } | Power::PrechargePowerDown { .. }, _) => Ok(Kind::Pdx),
-                    (Power::Awake | Power::SelfRefresh { .. }, _) => Err(Refusal::Awake),
+    /// What the command is, in the present state, and what its rank and its banks hold it back for.
+    #[inline]
+    fn classify(&self, command: &Command) -> Result<(Kind, PackedHold), Refusal> {
+        match *command {
+            Command::Activate { bank: id, row } => {
+                let rank = self.awake(id.rank)?;
+                let bank = &rank.banks[usize::from(id.bank)];
+                let kind = match bank.open {
+                    None => Kind::Act,
+                    Some(open) if self.geometry.subarray(open) == self.geometry.subarray(row) => Kind::ActCopy,
+                    Some(_) => Kind::ActDropped,
                 };
+                Ok((kind, rank.holds.of(kind).max(bank.holds.of(kind))))
             }
-            Command::SelfRefreshExit { .. } => {
-                let asleep = matches!(rank.power, Power::SelfRefresh { .. });
-                return if asleep { Ok(Kind::Srx) } else { Err(Refusal::Awake) };
+            Command::Precharge { bank: id } => {
+                let rank = self.awake(id.rank)?;
+                let bank = &rank.banks[usize::from(id.bank)];
+                Ok((Kind::Pre, rank.holds.of(Kind::Pre).max(bank.holds.of(Kind::Pre))))
             }
-            _ if rank.power != Power::Awake => return Err(Refusal::Asleep),
-            _ => {}
-        }
-        let needs_open = |bank: &BankId| self.bank(*bank).open.map(|_| ()).ok_or(Refusal::BankClosed);
-        Ok(match command {
-            Command::Activate { bank, row } => match self.bank(*bank).open {
-                None => Kind::Act,
-                Some(open) if self.geometry.subarray(open) == self.geometry.subarray(*row) => Kind::ActCopy,
-                Some(_) => Kind::ActDropped,
-            },
-            Command::Precharge { .. } => Kind::Pre,
-            Command::PrechargeAll { .. } => Kind::PreA,
-            Command::Read { bank, auto_precharge, .. } => {
-                needs_open(bank)?;
-                match auto_precharge {
-                    No => Kind::Rd,
-                    Yes => Kind::Rda,
-                }
+            Command::Read { bank: id, auto_precharge, .. } => {
+                let rank = self.awake(id.rank)?;
+                let kind = match auto_precharge {
+                    AutoPrecharge::No => Kind::Rd,
+                    AutoPrecharge::Yes => Kind::Rda,
+                };
+                Ok((kind, rank.holds.of(kind).max(rank.open_bank(id.bank)?.holds.of(kind))))
             }
-            Command::Write { bank, auto_precharge, .. } => {
-                needs_open(bank)?;
-                match auto_precharge {
-                    No => Kind::Wr,
-                    Yes => Kind::Wra,
-                }
+            Command::Write { bank: id, auto_precharge, .. } => {
+                let rank = self.awake(id.rank)?;
+                let kind = match auto_precharge {
+                    AutoPrecharge::No => Kind::Wr,
+                    AutoPrecharge::Yes => Kind::Wra,
+                };
+                Ok((kind, rank.holds.of(kind).max(rank.open_bank(id.bank)?.holds.of(kind))))
             }
             Command::Transfer { src, dst, .. } => {
+                let rank = self.awake(src.rank)?;
                 if src.rank != dst.rank || src.bank == dst.bank {
                     return Err(Refusal::TransferBanks);
                 }
-                needs_open(src)?;
-                needs_open(dst)?;
-                Kind::Transfer
+                let out = rank.open_bank(src.bank)?.holds.of(Kind::TransferSrc);
+                let into = rank.open_bank(dst.bank)?.holds.of(Kind::TransferDst);
+                Ok((Kind::Transfer, rank.holds.of(Kind::Transfer).max(out).max(into)))
             }
-            Command::Refresh { .. } | Command::SelfRefreshEnter { .. } if rank.open_banks != 0 => {
-                return Err(Refusal::BanksOpen);
+            Command::PrechargeAll { rank } => Ok(self.awake(rank)?.held_back(Kind::PreA)),
+            Command::Refresh { rank } => Ok(self.all_closed(rank)?.held_back(Kind::Ref)),
+            Command::SelfRefreshEnter { rank } => Ok(self.all_closed(rank)?.held_back(Kind::Sre)),
+            Command::PowerDownEnter { rank } => Ok(self.awake(rank)?.held_back(Kind::Pde)),
+            Command::PowerDownExit { rank } => {
+                let rank = &self.ranks[usize::from(rank)];
+                match (rank.power, self.precharge_power_down) {
+                    (Power::PrechargePowerDown { .. }, PrechargePowerDown::SlowExit) => {
+                        Ok(rank.held_back(Kind::PdxSlow))
+                    }
+                    (Power::ActivePowerDown { .. } | Power::PrechargePowerDown { .. }, _) => {
+                        Ok(rank.held_back(Kind::Pdx))
+                    }
+                    (Power::Awake | Power::SelfRefresh { .. }, _) => Err(Refusal::Awake),
+                }
             }
-            Command::Refresh { .. } => Kind::Ref,
-            Command::SelfRefreshEnter { .. } => Kind::Sre,
-            Command::PowerDownEnter { .. } => Kind::Pde,
-            Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. } => unreachable!("taken above"),
-        })
+            Command::SelfRefreshExit { rank } => {
+                let rank = &self.ranks[usize::from(rank)];
+                let asleep = matches!(rank.power, Power::SelfRefresh { .. });
+                if asleep { Ok(rank.held_back(Kind::Srx)) } else { Err(Refusal::Awake) }
+            }
+        }
     }
 
-    /// Banks, cells, CKE and the refresh ledger after the command.
+    /// The rank, where its CKE is high.
+    #[inline]
+    fn awake(&self, rank: u8) -> Result<&Rank, Refusal> {
+        let rank = &self.ranks[usize::from(rank)];
+        if rank.power == Power::Awake { Ok(rank) } else { Err(Refusal::Asleep) }
+    }
+
+    /// The rank, where its CKE is high and all its banks are closed.
+    fn all_closed(&self, rank: u8) -> Result<&Rank, Refusal> {
+        let rank = self.awake(rank)?;
+        if rank.open_banks == 0 { Ok(rank) } else { Err(Refusal::BanksOpen) }
+    }
+
+    /// Banks, cells, CKE and the refresh ledger after the command, and what it holds back in its banks.
     fn change_state(&mut self, at: Cycle, command: &Command, kind: Kind) -> Effect {
         match *command {
-            Command::Activate { bank: id, row } => return self.activate(at, id, row, kind),
-            Command::Precharge { bank } => self.close(at, bank),
+            Command::Activate { bank, row } => {
+                let effect = self.activate(at, bank, row, kind);
+                self.hold_back_in(bank, at, kind);
+                return effect;
+            }
+            Command::Precharge { bank } => {
+                self.close(at, bank);
+                self.hold_back_in(bank, at, kind);
+            }
             Command::PrechargeAll { rank } => {
                 for bank in 0..self.geometry.banks() {
                     self.close(at, BankId { rank, bank });
@@ -282,11 +304,16 @@ impl Device {
                 if auto_precharge == AutoPrecharge::Yes {
                     self.close(at, bank);
                 }
+                self.hold_back_in(bank, at, kind);
             }
             Command::Transfer { src, src_column, dst, dst_column } => {
                 let (src_row, dst_row) = (self.bank(src).open, self.bank(dst).open);
                 if let (Some(cells), Some(src_row), Some(dst_row)) = (&mut self.cells, src_row, dst_row) {
                     cells.transfer((src, src_row, src_column), (dst, dst_row, dst_column));
+                }
+                for (bank, role) in [(src, Kind::TransferSrc), (dst, Kind::TransferDst)] {
+                    self.hold_back_in(bank, at, role);
+                    self.ranks[usize::from(bank.rank)].holds.push(at, &self.constraints.of(role).rank);
                 }
             }
             Command::Refresh { rank } => self.ranks[usize::from(rank)].refreshed(at),
@@ -344,32 +371,21 @@ impl Device {
         }
     }
 
-    /// What the command holds back from now on.
-    fn hold_back(&mut self, at: Cycle, command: &Command, kind: Kind) {
-        let index = usize::from(command.rank());
+    /// What the command holds back from now on in one of its banks.
+    #[inline]
+    fn hold_back_in(&mut self, id: BankId, at: Cycle, kind: Kind) {
+        let bank = &mut self.ranks[usize::from(id.rank)].banks[usize::from(id.bank)];
+        bank.holds.push(at, &self.constraints.of(kind).bank);
+    }
+
+    /// What the command holds back from now on everywhere else.
+    fn hold_back(&mut self, at: Cycle, rank: u8, kind: Kind) {
+        let rank = usize::from(rank);
         let pushes = self.constraints.of(kind);
-        if let Some(push) = &pushes.bus {
-            self.bus = Hold { until: at + push.gap, rule: push.rule };
-        }
-        let rank = &mut self.ranks[index];
-        rank.holds.push(at, &pushes.rank);
-        rank.enter_windows(kind, at, &self.constraints);
-        match *command {
-            Command::Activate { bank, .. }
-            | Command::Precharge { bank }
-            | Command::Read { bank, .. }
-            | Command::Write { bank, .. } => rank.banks[usize::from(bank.bank)].holds.push(at, &pushes.bank),
-            Command::Transfer { src, dst, .. } => {
-                for (bank, role) in [(src, Kind::TransferSrc), (dst, Kind::TransferDst)] {
-                    let pushes = self.constraints.of(role);
-                    rank.banks[usize::from(bank.bank)].holds.push(at, &pushes.bank);
-                    rank.holds.push(at, &pushes.rank);
-                }
-            }
-            _ => {}
-        }
-        if !pushes.other_ranks.is_empty() {
-            for (_, other) in self.ranks.iter_mut().enumerate().filter(|(other, _)| *other != index) {
+        self.bus = PackedHold::new(at, pushes.bus);
+        self.ranks[rank].hold_back(at, pushes, &self.constraints.windows);
+        if self.ranks.len() > 1 && !pushes.other_ranks.is_empty() {
+            for (_, other) in self.ranks.iter_mut().enumerate().filter(|(other, _)| *other != rank) {
                 other.holds.push(at, &pushes.other_ranks);
             }
         }
