@@ -1,6 +1,6 @@
 //! The rule table turned round: for each kind of command, what its issue holds back, and for how long.
 
-use dram_spec::{Cycle, System};
+use dram_spec::{Cycle, Cycles, System};
 
 use crate::hold::{PackedGap, PackedHold};
 use crate::rules::{Kind, RULES, Rule, Scope};
@@ -45,7 +45,8 @@ const SLOTS: [Slot; Kind::COUNT] = {
     slots
 };
 
-/// Whether every rule that holds back one of them holds back the other, in the same place.
+/// Whether every rule that holds back one of them holds back the other, in the same place. (A PREA is held back in its banks,
+/// as their PRE are.)
 const fn are_held_back_alike(one: Kind, other: Kind) -> bool {
     let mut rule = 0;
     while rule < RULES.len() {
@@ -54,7 +55,12 @@ const fn are_held_back_alike(one: Kind, other: Kind) -> bool {
         }
         rule += 1;
     }
-    one.is_rank_wide() == other.is_rank_wide()
+    is_held_back_in_banks(one) == is_held_back_in_banks(other)
+}
+
+/// Whether a bank's rule holds it back in that bank. Of the commands to a whole rank only PREA looks at each bank.
+const fn is_held_back_in_banks(kind: Kind) -> bool {
+    !kind.is_rank_wide() || matches!(kind, Kind::PreA)
 }
 
 const fn lists(kinds: &[Kind], kind: Kind) -> bool {
@@ -91,20 +97,26 @@ pub(crate) struct Window {
 /// The latest few commands that entered a window of a rank: until when each holds back what comes `depth` later.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring {
-    until: Vec<PackedHold>,
+    until: [PackedHold; Ring::ROOM],
     oldest: usize,
+}
+
+impl Ring {
+    /// At least as long as any window is deep; a power of two, so that no index is past the end.
+    const ROOM: usize = 4;
 }
 
 impl Window {
     pub(crate) fn ring(&self) -> Ring {
-        Ring { until: vec![PackedHold::NONE; self.depth], oldest: 0 }
+        assert!(self.depth <= Ring::ROOM, "a window is deeper than there is room for");
+        Ring { until: [PackedHold::NONE; Ring::ROOM], oldest: 0 }
     }
 
     /// Enters a command; says until when the oldest of those now within holds back which others.
     pub(crate) fn enter(&self, ring: &mut Ring, at: Cycle) -> (PackedHold, &[Slot]) {
-        ring.until[ring.oldest] = PackedHold::new(at, self.gap);
+        ring.until[ring.oldest % Ring::ROOM] = PackedHold::new(at, self.gap);
         ring.oldest = if ring.oldest + 1 == self.depth { 0 } else { ring.oldest + 1 };
-        (ring.until[ring.oldest], &self.to)
+        (ring.until[ring.oldest % Ring::ROOM], &self.to)
     }
 }
 
@@ -115,12 +127,26 @@ pub(crate) struct Pushes {
     pub(crate) bank: Vec<Push>,
     /// In its own rank.
     pub(crate) rank: Vec<Push>,
-    /// In the other ranks of its channel.
-    pub(crate) other_ranks: Vec<Push>,
     /// On its command bus: every command alike.
     pub(crate) bus: PackedGap,
+    /// What else there is; most kinds have none of it.
+    pub(crate) elsewhere: Elsewhere,
+}
+
+/// What a command holds back beyond its bank and its rank.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Elsewhere {
+    /// In the other ranks of its channel, where it has others.
+    pub(crate) other_ranks: Vec<Push>,
     /// The windows that it enters, by index.
     pub(crate) windows: Vec<usize>,
+    is_some: bool,
+}
+
+impl Elsewhere {
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.is_some
+    }
 }
 
 /// The rule table of one system, ready for the device.
@@ -140,8 +166,14 @@ impl Constraints {
         let windows: Vec<&(&Rule, PackedGap)> = rules.iter().filter(|(rule, _)| rule.nth > 1).collect();
         let by_kind = Kind::ALL.map(|from| {
             let entered = windows.iter().zip(0..).filter(|((rule, _), _)| lists(rule.from, from));
-            let windows = entered.map(|(_, index)| index).collect();
-            Pushes { windows, ..Pushes::of(from, rules.iter().filter(|(rule, _)| rule.nth == 1)) }
+            let mut pushes = Pushes::of(from, rules.iter().filter(|(rule, _)| rule.nth == 1));
+            let elsewhere = &mut pushes.elsewhere;
+            elsewhere.windows = entered.map(|(_, index)| index).collect();
+            if system.geometry.ranks() == 1 {
+                elsewhere.other_ranks.clear();
+            }
+            elsewhere.is_some = !elsewhere.windows.is_empty() || !elsewhere.other_ranks.is_empty();
+            pushes
         });
         let windows = windows.iter().map(|(rule, gap)| {
             let mut to: Vec<Slot> = rule.to.iter().map(|&to| Slot::of(to)).collect();
@@ -161,10 +193,9 @@ impl Pushes {
     fn of<'a>(from: Kind, rules: impl Iterator<Item = &'a (&'static Rule, PackedGap)>) -> Pushes {
         let (on_bus, others): (Vec<_>, Vec<_>) =
             rules.filter(|(rule, _)| lists(rule.from, from)).partition(|(rule, _)| rule.scope == Scope::Channel);
-        // Of the kinds that are no commands but the part of a bank in one, the bus does not hear.
-        let bus = on_bus.iter().map(|&&(_, gap)| gap).max().unwrap_or(PackedGap::new(dram_spec::Cycles(0), 0));
-        let mut pushes =
-            Pushes { bank: Vec::new(), rank: Vec::new(), other_ranks: Vec::new(), bus, windows: Vec::new() };
+        // The kinds that are the part of a bank in a command, and no command, take no time on the bus.
+        let bus = on_bus.iter().map(|&&(_, gap)| gap).max().unwrap_or(PackedGap::new(Cycles(0), 0));
+        let mut pushes = Pushes { bank: Vec::new(), rank: Vec::new(), bus, elsewhere: Elsewhere::default() };
         for &&(rule, gap) in &others {
             // What is held back no longer than the bus is taken need not be told so.
             if gap.cycles() <= bus.cycles() {
@@ -172,11 +203,11 @@ impl Pushes {
             }
             for &to in rule.to {
                 let list = match rule.scope {
-                    // A rank-wide end of a bank's rule concerns each bank of the rank alike.
-                    Scope::Bank if from.is_rank_wide() || to.is_rank_wide() => &mut pushes.rank,
+                    // A rank-wide command concerns each bank of its rank alike.
+                    Scope::Bank if from.is_rank_wide() || !is_held_back_in_banks(to) => &mut pushes.rank,
                     Scope::Bank => &mut pushes.bank,
                     Scope::Rank => &mut pushes.rank,
-                    Scope::OtherRanks => &mut pushes.other_ranks,
+                    Scope::OtherRanks => &mut pushes.elsewhere.other_ranks,
                     Scope::Channel => unreachable!("taken apart above"),
                 };
                 add(list, Push { to: Slot::of(to), gap });
@@ -203,7 +234,7 @@ mod tests {
         let share = |one, other| Slot::of(one) == Slot::of(other);
         assert!(share(Kind::Rd, Kind::Rda) && share(Kind::Wr, Kind::Wra) && share(Kind::Ref, Kind::Sre));
         assert!(!share(Kind::Rd, Kind::Wr), "tWTR holds back a RD alone");
-        assert!(!share(Kind::Pre, Kind::PreA), "tRAS holds back a PRE in its bank, a PREA in its rank");
+        assert!(share(Kind::Pre, Kind::PreA), "a PREA is the PRE of each bank");
         assert!(!share(Kind::Act, Kind::ActCopy), "tRC holds back an ordinary ACT alone");
     }
 }

@@ -164,8 +164,22 @@ impl Device {
     /// The present state forbids it, however long one waits.
     #[inline]
     pub fn earliest(&self, command: &Command) -> Result<Hold, Refusal> {
-        let (_, held) = self.classify(command)?;
-        Ok(held.max(self.bus).unpack())
+        let held = match *command {
+            Command::Activate { bank, row } => self.activation(bank, row)?.1,
+            Command::Precharge { bank } => self.precharge(bank)?,
+            Command::Read { bank, auto_precharge: AutoPrecharge::No, .. } => self.column_access(bank, Kind::Rd)?,
+            Command::Read { bank, auto_precharge: AutoPrecharge::Yes, .. } => self.column_access(bank, Kind::Rda)?,
+            Command::Write { bank, auto_precharge: AutoPrecharge::No, .. } => self.column_access(bank, Kind::Wr)?,
+            Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => self.column_access(bank, Kind::Wra)?,
+            Command::Transfer { src, dst, .. } => self.transfer(src, dst)?,
+            Command::PrechargeAll { rank }
+            | Command::Refresh { rank }
+            | Command::PowerDownEnter { rank }
+            | Command::PowerDownExit { rank }
+            | Command::SelfRefreshEnter { rank }
+            | Command::SelfRefreshExit { rank } => self.rank_wide(command, rank)?.1,
+        };
+        Ok(held.unpack())
     }
 
     /// Issues `command` at `at`.
@@ -174,18 +188,43 @@ impl Device {
     /// Where the command is early or the state forbids it, with both cycles and the rule's name: that is a bug of whoever
     /// schedules.
     pub fn issue(&mut self, at: Cycle, command: &Command) -> Effect {
-        let (kind, held) = match self.classify(command) {
-            Ok(legal) => legal,
-            Err(refusal) => panic!("{command} at cycle {at}: breaks {refusal}"),
-        };
-        let held = held.max(self.bus);
-        if at < held.until() {
-            let (until, rule) = (held.until(), held.unpack().rule().unwrap_or("order"));
-            panic!("{command} at cycle {at}: not before cycle {until} by {rule}");
+        match *command {
+            Command::Read { bank, auto_precharge: AutoPrecharge::No, .. } => {
+                self.issue_column_access(at, command, bank, Kind::Rd)
+            }
+            Command::Write { bank, auto_precharge: AutoPrecharge::No, .. } => {
+                self.issue_column_access(at, command, bank, Kind::Wr)
+            }
+            Command::Read { bank, auto_precharge: AutoPrecharge::Yes, .. } => {
+                let effect = self.issue_column_access(at, command, bank, Kind::Rda);
+                self.close(at, bank);
+                effect
+            }
+            Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => {
+                let effect = self.issue_column_access(at, command, bank, Kind::Wra);
+                self.close(at, bank);
+                effect
+            }
+            Command::Activate { bank, row } => self.activate(at, command, bank, row),
+            Command::Precharge { bank } => self.issue_precharge(at, command, bank),
+            Command::Transfer { src, src_column, dst, dst_column } => {
+                self.assert_legal(at, command, self.transfer(src, dst));
+                let (src_row, dst_row) = (self.bank(src).open, self.bank(dst).open);
+                if let (Some(cells), Some(src_row), Some(dst_row)) = (&mut self.cells, src_row, dst_row) {
+                    cells.transfer((src, src_row, src_column), (dst, dst_row, dst_column));
+                }
+                for (bank, kind) in [(src, Kind::TransferSrc), (dst, Kind::TransferDst), (src, Kind::Transfer)] {
+                    self.hold_back(at, bank, kind);
+                }
+                Effect::Plain
+            }
+            Command::PrechargeAll { rank }
+            | Command::Refresh { rank }
+            | Command::PowerDownEnter { rank }
+            | Command::PowerDownExit { rank }
+            | Command::SelfRefreshEnter { rank }
+            | Command::SelfRefreshExit { rank } => self.issue_rank_wide(at, command, rank),
         }
-        let effect = self.change_state(at, command, kind);
-        self.hold_back(at, command.rank(), kind);
-        effect
     }
 
     /// Asserts that nothing is overdue when the run ends.
@@ -202,72 +241,73 @@ impl Device {
         &self.ranks[usize::from(id.rank)].banks[usize::from(id.bank)]
     }
 
-    /// What the command is, in the present state, and what its rank and its banks hold it back for.
+    /// What an ACT is in the present state, and until when it is held back.
     #[inline]
-    fn classify(&self, command: &Command) -> Result<(Kind, PackedHold), Refusal> {
-        match *command {
-            Command::Activate { bank: id, row } => {
-                let rank = self.awake(id.rank)?;
-                let bank = &rank.banks[usize::from(id.bank)];
-                let kind = match bank.open {
-                    None => Kind::Act,
-                    Some(open) if self.geometry.subarray(open) == self.geometry.subarray(row) => Kind::ActCopy,
-                    Some(_) => Kind::ActDropped,
-                };
-                Ok((kind, rank.holds.of(kind).max(bank.holds.of(kind))))
-            }
-            Command::Precharge { bank: id } => {
-                let rank = self.awake(id.rank)?;
-                let bank = &rank.banks[usize::from(id.bank)];
-                Ok((Kind::Pre, rank.holds.of(Kind::Pre).max(bank.holds.of(Kind::Pre))))
-            }
-            Command::Read { bank: id, auto_precharge, .. } => {
-                let rank = self.awake(id.rank)?;
-                let kind = match auto_precharge {
-                    AutoPrecharge::No => Kind::Rd,
-                    AutoPrecharge::Yes => Kind::Rda,
-                };
-                Ok((kind, rank.holds.of(kind).max(rank.open_bank(id.bank)?.holds.of(kind))))
-            }
-            Command::Write { bank: id, auto_precharge, .. } => {
-                let rank = self.awake(id.rank)?;
-                let kind = match auto_precharge {
-                    AutoPrecharge::No => Kind::Wr,
-                    AutoPrecharge::Yes => Kind::Wra,
-                };
-                Ok((kind, rank.holds.of(kind).max(rank.open_bank(id.bank)?.holds.of(kind))))
-            }
-            Command::Transfer { src, dst, .. } => {
-                let rank = self.awake(src.rank)?;
-                if src.rank != dst.rank || src.bank == dst.bank {
-                    return Err(Refusal::TransferBanks);
-                }
-                let out = rank.open_bank(src.bank)?.holds.of(Kind::TransferSrc);
-                let into = rank.open_bank(dst.bank)?.holds.of(Kind::TransferDst);
-                Ok((Kind::Transfer, rank.holds.of(Kind::Transfer).max(out).max(into)))
-            }
-            Command::PrechargeAll { rank } => Ok(self.awake(rank)?.held_back(Kind::PreA)),
-            Command::Refresh { rank } => Ok(self.all_closed(rank)?.held_back(Kind::Ref)),
-            Command::SelfRefreshEnter { rank } => Ok(self.all_closed(rank)?.held_back(Kind::Sre)),
-            Command::PowerDownEnter { rank } => Ok(self.awake(rank)?.held_back(Kind::Pde)),
-            Command::PowerDownExit { rank } => {
-                let rank = &self.ranks[usize::from(rank)];
-                match (rank.power, self.precharge_power_down) {
-                    (Power::PrechargePowerDown { .. }, PrechargePowerDown::SlowExit) => {
-                        Ok(rank.held_back(Kind::PdxSlow))
-                    }
-                    (Power::ActivePowerDown { .. } | Power::PrechargePowerDown { .. }, _) => {
-                        Ok(rank.held_back(Kind::Pdx))
-                    }
-                    (Power::Awake | Power::SelfRefresh { .. }, _) => Err(Refusal::Awake),
-                }
-            }
-            Command::SelfRefreshExit { rank } => {
-                let rank = &self.ranks[usize::from(rank)];
-                let asleep = matches!(rank.power, Power::SelfRefresh { .. });
-                if asleep { Ok(rank.held_back(Kind::Srx)) } else { Err(Refusal::Awake) }
-            }
+    fn activation(&self, id: BankId, row: Row) -> Result<(Kind, PackedHold), Refusal> {
+        let rank = self.awake(id.rank)?;
+        let bank = &rank.banks[usize::from(id.bank)];
+        let kind = match bank.open {
+            None => Kind::Act,
+            Some(open) if self.geometry.subarray(open) == self.geometry.subarray(row) => Kind::ActCopy,
+            Some(_) => Kind::ActDropped,
+        };
+        Ok((kind, self.held(rank, kind).max(bank.holds.of(kind))))
+    }
+
+    /// Until when a PRE is held back.
+    #[inline]
+    fn precharge(&self, id: BankId) -> Result<PackedHold, Refusal> {
+        let rank = self.awake(id.rank)?;
+        Ok(self.held(rank, Kind::Pre).max(rank.banks[usize::from(id.bank)].holds.of(Kind::Pre)))
+    }
+
+    /// Until when a column access of that kind is held back.
+    #[inline]
+    fn column_access(&self, id: BankId, kind: Kind) -> Result<PackedHold, Refusal> {
+        let rank = self.awake(id.rank)?;
+        Ok(self.held(rank, kind).max(rank.open_bank(id.bank)?.holds.of(kind)))
+    }
+
+    fn transfer(&self, src: BankId, dst: BankId) -> Result<PackedHold, Refusal> {
+        let rank = self.awake(src.rank)?;
+        if src.rank != dst.rank || src.bank == dst.bank {
+            return Err(Refusal::TransferBanks);
         }
+        let out = rank.open_bank(src.bank)?.holds.of(Kind::TransferSrc);
+        let into = rank.open_bank(dst.bank)?.holds.of(Kind::TransferDst);
+        Ok(self.held(rank, Kind::Transfer).max(out).max(into))
+    }
+
+    /// What a command to a whole rank is in the present state, and until when it is held back.
+    fn rank_wide(&self, command: &Command, index: u8) -> Result<(Kind, PackedHold), Refusal> {
+        let rank = &self.ranks[usize::from(index)];
+        let kind = match (command, rank.power) {
+            (Command::PowerDownExit { .. }, Power::PrechargePowerDown { .. }) => match self.precharge_power_down {
+                PrechargePowerDown::SlowExit => Kind::PdxSlow,
+                PrechargePowerDown::FastExit => Kind::Pdx,
+            },
+            (Command::PowerDownExit { .. }, Power::ActivePowerDown { .. }) => Kind::Pdx,
+            (Command::SelfRefreshExit { .. }, Power::SelfRefresh { .. }) => Kind::Srx,
+            (Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. }, _) => return Err(Refusal::Awake),
+            (_, Power::ActivePowerDown { .. } | Power::PrechargePowerDown { .. } | Power::SelfRefresh { .. }) => {
+                return Err(Refusal::Asleep);
+            }
+            (Command::PowerDownEnter { .. }, Power::Awake) => Kind::Pde,
+            (Command::PrechargeAll { .. }, Power::Awake) => {
+                let in_banks = rank.banks.iter().map(|bank| bank.holds.of(Kind::PreA)).max();
+                return Ok((Kind::PreA, self.held(rank, Kind::PreA).max(in_banks.unwrap_or(PackedHold::NONE))));
+            }
+            (_, Power::Awake) if rank.open_banks != 0 => return Err(Refusal::BanksOpen),
+            (Command::SelfRefreshEnter { .. }, Power::Awake) => Kind::Sre,
+            (_, Power::Awake) => Kind::Ref,
+        };
+        Ok((kind, self.held(rank, kind)))
+    }
+
+    /// Until when bus and rank hold a kind of command back.
+    #[inline]
+    fn held(&self, rank: &Rank, kind: Kind) -> PackedHold {
+        self.bus.max(rank.holds.of(kind))
     }
 
     /// The rank, where its CKE is high.
@@ -277,63 +317,66 @@ impl Device {
         if rank.power == Power::Awake { Ok(rank) } else { Err(Refusal::Asleep) }
     }
 
-    /// The rank, where its CKE is high and all its banks are closed.
-    fn all_closed(&self, rank: u8) -> Result<&Rank, Refusal> {
-        let rank = self.awake(rank)?;
-        if rank.open_banks == 0 { Ok(rank) } else { Err(Refusal::BanksOpen) }
+    #[inline]
+    fn assert_legal(&self, at: Cycle, command: &Command, held: Result<PackedHold, Refusal>) {
+        if !held.is_ok_and(|held| at >= held.until()) {
+            self.panic_illegal(at, command);
+        }
     }
 
-    /// Banks, cells, CKE and the refresh ledger after the command, and what it holds back in its banks.
-    fn change_state(&mut self, at: Cycle, command: &Command, kind: Kind) -> Effect {
-        match *command {
-            Command::Activate { bank, row } => {
-                let effect = self.activate(at, bank, row, kind);
-                self.hold_back_in(bank, at, kind);
-                return effect;
-            }
-            Command::Precharge { bank } => {
-                self.close(at, bank);
-                self.hold_back_in(bank, at, kind);
-            }
-            Command::PrechargeAll { rank } => {
-                for bank in 0..self.geometry.banks() {
-                    self.close(at, BankId { rank, bank });
-                }
-            }
-            Command::Read { bank, auto_precharge, .. } | Command::Write { bank, auto_precharge, .. } => {
-                if auto_precharge == AutoPrecharge::Yes {
-                    self.close(at, bank);
-                }
-                self.hold_back_in(bank, at, kind);
-            }
-            Command::Transfer { src, src_column, dst, dst_column } => {
-                let (src_row, dst_row) = (self.bank(src).open, self.bank(dst).open);
-                if let (Some(cells), Some(src_row), Some(dst_row)) = (&mut self.cells, src_row, dst_row) {
-                    cells.transfer((src, src_row, src_column), (dst, dst_row, dst_column));
-                }
-                for (bank, role) in [(src, Kind::TransferSrc), (dst, Kind::TransferDst)] {
-                    self.hold_back_in(bank, at, role);
-                    self.ranks[usize::from(bank.rank)].holds.push(at, &self.constraints.of(role).rank);
-                }
-            }
-            Command::Refresh { rank } => self.ranks[usize::from(rank)].refreshed(at),
-            Command::PowerDownEnter { rank } => {
-                let open = self.any_open(rank);
-                let power =
-                    if open { Power::ActivePowerDown { since: at } } else { Power::PrechargePowerDown { since: at } };
-                self.ranks[usize::from(rank)].set_power(at, power, &self.timings);
-            }
-            Command::SelfRefreshEnter { rank } => {
-                self.ranks[usize::from(rank)].set_power(at, Power::SelfRefresh { since: at }, &self.timings);
-            }
-            Command::PowerDownExit { rank } | Command::SelfRefreshExit { rank } => {
-                self.ranks[usize::from(rank)].set_power(at, Power::Awake, &self.timings);
+    #[cold]
+    fn panic_illegal(&self, at: Cycle, command: &Command) -> ! {
+        match self.earliest(command) {
+            Err(refusal) => panic!("{command} at cycle {at}: breaks {refusal}"),
+            Ok(hold) => {
+                let (until, rule) = (hold.until, hold.rule().unwrap_or("order"));
+                panic!("{command} at cycle {at}: not before cycle {until} by {rule}")
             }
         }
+    }
+
+    /// A command to a whole rank: its banks, CKE and the refresh ledger after it, and what it holds back.
+    fn issue_rank_wide(&mut self, at: Cycle, command: &Command, index: u8) -> Effect {
+        let Ok((kind, held)) = self.rank_wide(command, index) else { self.panic_illegal(at, command) };
+        self.assert_legal(at, command, Ok(held));
+        if kind == Kind::PreA {
+            (0..self.geometry.banks()).for_each(|bank| self.close(at, BankId { rank: index, bank }));
+        }
+        let rank = &mut self.ranks[usize::from(index)];
+        match kind {
+            Kind::Ref => rank.refreshed(at),
+            Kind::Pde if rank.open_banks != 0 => {
+                rank.set_power(at, Power::ActivePowerDown { since: at }, &self.timings);
+            }
+            Kind::Pde => rank.set_power(at, Power::PrechargePowerDown { since: at }, &self.timings),
+            Kind::Sre => rank.set_power(at, Power::SelfRefresh { since: at }, &self.timings),
+            Kind::Pdx | Kind::PdxSlow | Kind::Srx => rank.set_power(at, Power::Awake, &self.timings),
+            _ => {}
+        }
+        // It has no bank, and holds back none more than another.
+        self.hold_back(at, BankId { rank: index, bank: 0 }, kind);
         Effect::Plain
     }
 
-    fn activate(&mut self, at: Cycle, id: BankId, row: Row, kind: Kind) -> Effect {
+    /// RD, RDA, WR or WRA, but for closing the bank.
+    fn issue_column_access(&mut self, at: Cycle, command: &Command, id: BankId, kind: Kind) -> Effect {
+        self.assert_legal(at, command, self.column_access(id, kind));
+        self.hold_back(at, id, kind);
+        Effect::Plain
+    }
+
+    fn issue_precharge(&mut self, at: Cycle, command: &Command, id: BankId) -> Effect {
+        self.assert_legal(at, command, self.precharge(id));
+        self.close(at, id);
+        self.hold_back(at, id, Kind::Pre);
+        Effect::Plain
+    }
+
+    fn activate(&mut self, at: Cycle, command: &Command, id: BankId, row: Row) -> Effect {
+        let activation = self.activation(id, row);
+        self.assert_legal(at, command, activation.map(|(_, held)| held));
+        let kind = activation.map_or(Kind::Act, |(kind, _)| kind);
+        self.hold_back(at, id, kind);
         let rank = &mut self.ranks[usize::from(id.rank)];
         let bank = &mut rank.banks[usize::from(id.bank)];
         let effect = match (bank.open, kind) {
@@ -371,23 +414,26 @@ impl Device {
         }
     }
 
-    /// What the command holds back from now on in one of its banks.
+    /// What the command holds back from now on: on the bus, in its bank, in its rank, and elsewhere.
     #[inline]
-    fn hold_back_in(&mut self, id: BankId, at: Cycle, kind: Kind) {
-        let bank = &mut self.ranks[usize::from(id.rank)].banks[usize::from(id.bank)];
-        bank.holds.push(at, &self.constraints.of(kind).bank);
-    }
-
-    /// What the command holds back from now on everywhere else.
-    fn hold_back(&mut self, at: Cycle, rank: u8, kind: Kind) {
-        let rank = usize::from(rank);
+    fn hold_back(&mut self, at: Cycle, id: BankId, kind: Kind) {
         let pushes = self.constraints.of(kind);
         self.bus = PackedHold::new(at, pushes.bus);
-        self.ranks[rank].hold_back(at, pushes, &self.constraints.windows);
-        if self.ranks.len() > 1 && !pushes.other_ranks.is_empty() {
-            for (_, other) in self.ranks.iter_mut().enumerate().filter(|(other, _)| *other != rank) {
-                other.holds.push(at, &pushes.other_ranks);
-            }
+        let rank = &mut self.ranks[usize::from(id.rank)];
+        rank.banks[usize::from(id.bank)].holds.push(at, &pushes.bank);
+        rank.holds.push(at, &pushes.rank);
+        if !pushes.elsewhere.is_empty() {
+            self.hold_back_elsewhere(at, id, kind);
+        }
+    }
+
+    /// The same in the windows of its rank, and in the other ranks.
+    #[inline(never)]
+    fn hold_back_elsewhere(&mut self, at: Cycle, id: BankId, kind: Kind) {
+        let elsewhere = &self.constraints.of(kind).elsewhere;
+        self.ranks[usize::from(id.rank)].enter_windows(at, &elsewhere.windows, &self.constraints.windows);
+        for (other, _) in self.ranks.iter_mut().zip(0..).filter(|&(_, index)| index != id.rank) {
+            other.holds.push(at, &elsewhere.other_ranks);
         }
     }
 }

@@ -3,10 +3,9 @@
 use dram_spec::{Cycle, Cycles, Refresh};
 
 use crate::bank::{Bank, Holds};
-use crate::constraints::{Constraints, Pushes, Ring, Window};
+use crate::constraints::{Constraints, Ring, Window};
 use crate::device::Refusal;
-use crate::hold::PackedHold;
-use crate::rules::{Kind, PD_MAX, REF_GAP, REF_POSTPONED};
+use crate::rules::{PD_MAX, REF_GAP, REF_POSTPONED};
 use crate::timings::{P, Timings};
 
 /// What CKE and the mode make of a rank.
@@ -130,11 +129,11 @@ impl RefreshLedger {
 /// One rank.
 #[derive(Clone, Debug)]
 pub(crate) struct Rank {
-    pub(crate) banks: [Bank; 8],
+    pub(crate) power: Power,
     /// A bit for each open bank.
     pub(crate) open_banks: u8,
-    pub(crate) power: Power,
     pub(crate) holds: Holds,
+    pub(crate) banks: [Bank; 8],
     pub(crate) refresh: RefreshLedger,
     windows: Vec<Ring>,
 }
@@ -158,16 +157,9 @@ impl Rank {
         if bank.open.is_some() { Ok(bank) } else { Err(Refusal::BankClosed) }
     }
 
-    /// A kind of command that concerns no bank more than another, and how long it is held back.
-    pub(crate) fn held_back(&self, kind: Kind) -> (Kind, PackedHold) {
-        (kind, self.holds.of(kind))
-    }
-
-    /// Holds back what a command does in its whole rank.
-    #[inline]
-    pub(crate) fn hold_back(&mut self, at: Cycle, pushes: &Pushes, windows: &[Window]) {
-        self.holds.push(at, &pushes.rank);
-        for &index in &pushes.windows {
+    /// Enters a command into the windows that it belongs to, by index.
+    pub(crate) fn enter_windows(&mut self, at: Cycle, entered: &[usize], windows: &[Window]) {
+        for &index in entered {
             let (hold, to) = windows[index].enter(&mut self.windows[index], at);
             to.iter().for_each(|&to| self.holds.raise(to, hold));
         }
