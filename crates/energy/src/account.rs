@@ -144,15 +144,21 @@ impl Account {
                     rank.close_by_itself(at, bank, closing.write, closing, asleep);
                 }
             }
-            Command::Transfer { src, src_column, dst, dst_column } if geometry.holds(channel, dst, Row(0), dst_column) => {
+            Command::Transfer { src, src_column, dst, dst_column }
+                if geometry.holds(channel, dst, Row(0), dst_column) =>
+            {
                 self.rank(at, channel, src, Row(0), src_column)?.counts.transfers += 1;
             }
             Command::Transfer { .. } => return None,
-            Command::PrechargeAll { rank } => self.rank(at, channel, wide(rank), Row(0), Column(0))?.close_all(at, asleep),
+            Command::PrechargeAll { rank } => {
+                self.rank(at, channel, wide(rank), Row(0), Column(0))?.close_all(at, asleep)
+            }
             Command::Refresh { rank } => self.rank(at, channel, wide(rank), Row(0), Column(0))?.counts.refreshes += 1,
             Command::PowerDownEnter { rank } => self.change_mode(at, channel, rank, Mode::Awake, Mode::PowerDown)?,
             Command::PowerDownExit { rank } => self.change_mode(at, channel, rank, Mode::PowerDown, Mode::Awake)?,
-            Command::SelfRefreshEnter { rank } => self.change_mode(at, channel, rank, Mode::Awake, Mode::SelfRefresh)?,
+            Command::SelfRefreshEnter { rank } => {
+                self.change_mode(at, channel, rank, Mode::Awake, Mode::SelfRefresh)?
+            }
             Command::SelfRefreshExit { rank } => self.change_mode(at, channel, rank, Mode::SelfRefresh, Mode::Awake)?,
         }
         Some(())
