@@ -182,9 +182,9 @@ impl ChannelState {
                 self.commanded(now, bank);
                 self.banks[index(bank)].served = 0;
             }
-            Command::Precharge { bank }
-            | Command::Read { bank, .. }
-            | Command::Write { bank, .. } => self.commanded(now, bank),
+            Command::Precharge { bank } | Command::Read { bank, .. } | Command::Write { bank, .. } => {
+                self.commanded(now, bank);
+            }
             Command::Transfer { src, dst, .. } => {
                 self.commanded(now, src);
                 self.commanded(now, dst);
@@ -198,6 +198,13 @@ impl ChannelState {
             | Command::PowerDownExit { rank }
             | Command::SelfRefreshEnter { rank }
             | Command::SelfRefreshExit { rank } => {
+                let busy = match command {
+                    Command::Refresh { .. } => self.device.timings().get(P::Rfc),
+                    Command::PowerDownExit { .. } => self.device.timings().get(P::Xp),
+                    Command::SelfRefreshExit { .. } => self.device.timings().get(P::Dllk),
+                    _ => Cycles(0),
+                };
+                self.ranks[usize::from(rank)].usable_from = now + busy;
                 self.ranks[usize::from(rank)].ledger_changed(&self.device, config, now);
                 self.banks[usize::from(rank) * 8..][..8].iter_mut().for_each(|bank| bank.soon = Cycle::ZERO);
             }

@@ -187,7 +187,11 @@ impl Controller {
         for channel in &self.channels {
             next = next.min(channel.look_at);
         }
-        assert!(next < Cycle(u64::MAX), "nothing can happen any more, and requests are in progress: {:?}", self.outstanding);
+        assert!(
+            next < Cycle(u64::MAX),
+            "nothing can happen any more, and requests are in progress: {:?}",
+            self.outstanding
+        );
         Some(next.max(floor))
     }
 
@@ -263,6 +267,12 @@ impl Controller {
             return;
         }
         let mut next_end = Cycle(u64::MAX);
+        // One of those that have not got anywhere does, whatever its term; so all do in the end.
+        let is_stuck = |slot: &u32| {
+            let segment = &self.segments[*slot];
+            !segment.moved && !segment.giving_way && segment.goes_by_lines()
+        };
+        let first_stuck = self.in_flight.iter().copied().find(is_stuck);
         for slot in self.in_flight.clone() {
             let segment = &self.segments[slot];
             if segment.giving_way || segment.is_copying_rows() {
@@ -277,7 +287,7 @@ impl Controller {
                 continue;
             }
             let Some(hold) = self.config.copy_hold_max else { continue };
-            if !segment.moved {
+            if !segment.goes_by_lines() || first_stuck == Some(slot) {
                 continue;
             }
             if now < segment.term_end {
@@ -348,7 +358,8 @@ impl Controller {
         let state = &mut self.channels[usize::from(channel.0)];
         state.release(bank, number);
         if let Some(read) = state.oldest_read(bank) {
-            let since = self.accesses[read].queued.max(began);
+            let usable = state.ranks[usize::from(bank.rank)].usable_from;
+            let since = self.accesses[read].queued.max(began).max(usable).min(ready);
             self.recorder.figures.held_back.record(ready.since(since));
         }
         self.may_begin |= !self.waiting.is_empty();
@@ -448,7 +459,10 @@ impl Controller {
         }
         let segment = &mut self.segments[slot];
         segment.begin(now, age, |channel, bank| channels[usize::from(channel.0)].device.open_row(bank));
-        segment.term_end = self.config.copy_hold_max.map_or(Cycle(u64::MAX), |hold| now + hold);
+        if let Some(hold) = self.config.copy_hold_max {
+            segment.term_end = now + hold;
+            self.terms_end = self.terms_end.min(now + Cycles(1));
+        }
         for (index, stream) in segment.streams.iter().enumerate().filter(|(_, stream)| !stream.is_done()) {
             channels[usize::from(stream.channel.0)].segments.push((slot, index));
         }
@@ -511,13 +525,7 @@ impl Controller {
     }
 
     /// The segment goes on; what it is done with, is free again.
-    fn advance(
-        &mut self,
-        index: usize,
-        now: Cycle,
-        (slot, stream, turn): (u32, usize, Turn),
-        counts: CommandCounts,
-    ) {
+    fn advance(&mut self, index: usize, now: Cycle, (slot, stream, turn): (u32, usize, Turn), counts: CommandCounts) {
         let channel = &mut self.channels[index];
         let segment = &mut self.segments[slot];
         let request = &mut self.outstanding[segment.job];

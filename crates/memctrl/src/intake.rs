@@ -127,9 +127,8 @@ impl Controller {
     }
 
     fn conflicting_jobs(&self, kind: Kind, line: PhysicalAddress) -> Vec<u32> {
-        let conflicts = |slot: &u32| {
-            self.outstanding[*slot].job.as_ref().is_some_and(|job| job.conflicts(kind, line.0))
-        };
+        let conflicts =
+            |slot: &u32| self.outstanding[*slot].job.as_ref().is_some_and(|job| job.conflicts(kind, line.0));
         self.jobs.iter().copied().filter(conflicts).collect()
     }
 
@@ -209,14 +208,7 @@ impl Controller {
     }
 
     /// A command was issued for an access.
-    pub(crate) fn serve(
-        &mut self,
-        channel: usize,
-        now: Cycle,
-        entry: Entry,
-        command: &Command,
-        counts: CommandCounts,
-    ) {
+    pub(crate) fn serve(&mut self, channel: usize, now: Cycle, entry: Entry, command: &Command, counts: CommandCounts) {
         let access = &mut self.accesses[entry];
         self.outstanding[access.request].issued(now, counts);
         match command {

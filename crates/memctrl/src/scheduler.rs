@@ -147,11 +147,8 @@ impl ChannelState {
         }
         let access = &accesses[oldest];
         let is_open = self.open & (1 << bank) != 0;
-        let command = if is_open {
-            Command::Precharge { bank: id }
-        } else {
-            Command::Activate { bank: id, row: access.row }
-        };
+        let command =
+            if is_open { Command::Precharge { bank: id } } else { Command::Activate { bank: id, row: access.row } };
         Candidate { entry: oldest, command, is_row: true, number: access.number }
     }
 
