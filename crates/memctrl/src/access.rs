@@ -88,6 +88,12 @@ impl Access {
             next_of_row: Entry::NONE,
         }
     }
+
+    /// Where it lies.
+    pub(crate) fn place(&self) -> Location {
+        let Access { channel, bank, row, column, .. } = *self;
+        Location { channel, bank, row, column, offset: 0 }
+    }
 }
 
 /// All accesses that hold an entry of some queue.

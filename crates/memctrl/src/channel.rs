@@ -8,7 +8,7 @@ use crate::bank_queue::{BankQueues, index};
 use crate::config::{Config, PowerPolicy, RowPolicy, Scheduler};
 use crate::rank::Rank;
 use crate::request::CommandCounts;
-use crate::scheduler::Party;
+use crate::scheduler::{Choice, Party};
 
 /// What the controller keeps of a bank.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +49,8 @@ pub(crate) struct ChannelState {
     pub(crate) power: PowerPolicy,
     /// The watermarks of writes, high and low.
     drain: (u32, u32),
+    /// What goes first, and when, if nothing happens before.
+    pub(crate) prepared: Option<(Cycle, Choice)>,
     /// Room for a list that is made at every visit.
     pub(crate) parties: Vec<Party>,
 }
@@ -72,6 +74,7 @@ impl ChannelState {
             row_policy: config.row_policy,
             power: config.power,
             drain: (config.queues.drain_high as u32, config.queues.drain_low as u32),
+            prepared: None,
             parties: Vec::new(),
             device,
         }
@@ -87,6 +90,7 @@ impl ChannelState {
         rank.busy += 1;
         if rank.busy == 1 {
             rank.look_at = Cycle::ZERO;
+            self.prepared = None;
             self.look_at = self.look_at.min(now);
         }
     }
@@ -97,6 +101,7 @@ impl ChannelState {
         rank.busy -= 1;
         if rank.busy == 0 {
             rank.look_at = Cycle::ZERO;
+            self.prepared = None;
             self.look_at = self.look_at.min(now);
         }
     }
@@ -106,6 +111,7 @@ impl ChannelState {
         self.held |= 1 << index(bank);
         self.held_writes += self.queues.count_in(index(bank), Kind::Write);
         self.rank_of(bank).held += 1;
+        self.prepared = None;
         self.look_at = Cycle::ZERO;
     }
 
@@ -115,6 +121,7 @@ impl ChannelState {
         self.held_writes -= self.queues.count_in(index(bank), Kind::Write);
         self.banks[index(bank)].released = number;
         self.banks[index(bank)].soon = Cycle::ZERO;
+        self.prepared = None;
         let rank = self.rank_of(bank);
         rank.held -= 1;
         if rank.held == 0 {
@@ -133,6 +140,9 @@ impl ChannelState {
         let matters = self.queues.push(accesses, entry);
         if matters {
             self.banks[index(bank)].soon = Cycle::ZERO;
+        }
+        if matters || self.row_policy == RowPolicy::Closed {
+            self.prepared = None;
         }
         if (matters && kind == self.mode) || self.turns_to().is_some() {
             self.look_at = self.look_at.min(now);
@@ -155,6 +165,7 @@ impl ChannelState {
     pub(crate) fn turn(&mut self) -> bool {
         let Some(mode) = self.turns_to() else { return false };
         self.mode = mode;
+        self.prepared = None;
         self.banks.iter_mut().for_each(|bank| bank.soon = Cycle::ZERO);
         true
     }
@@ -162,6 +173,7 @@ impl ChannelState {
     /// Puts a command on the bus: the device, the banks and the ranks after it.
     pub(crate) fn issue(&mut self, now: Cycle, command: &Command, config: &Config) -> CommandCounts {
         let effect = self.device.issue(now, command);
+        self.prepared = None;
         let mut counts = CommandCounts::default();
         let count = match (command, effect) {
             (Command::Activate { .. }, Effect::Plain) => &mut counts.activates,

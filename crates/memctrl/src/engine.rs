@@ -31,6 +31,8 @@ pub struct Interrupt;
 pub struct Controller {
     pub(crate) config: Config,
     pub(crate) channels: Vec<ChannelState>,
+    /// How many entries a channel has for reads and for writes.
+    pub(crate) entries: [u64; 2],
     /// The next sequence number.
     counter: u64,
     /// Requests taken so far.
@@ -56,6 +58,8 @@ pub struct Controller {
     pub(crate) may_begin: bool,
     /// When the next term of a segment may end.
     terms_end: Cycle,
+    /// When that is, or a rank must next be made free; not later than either.
+    gives_way_at: Cycle,
     /// Whether a command has made room for what comes in.
     made_room: bool,
     completing: BinaryHeap<Reverse<(Cycle, u64, u32)>>,
@@ -89,6 +93,7 @@ impl Controller {
         let channels = channels.map(|id| ChannelState::new(id, Device::new(&config.system, cells(id)), &config));
         Controller {
             channels: channels.collect(),
+            entries: [queues.read_entries as u64, queues.write_entries as u64],
             counter: 0,
             taken: 0,
             outstanding: Slots::default(),
@@ -104,6 +109,7 @@ impl Controller {
             in_flight: Vec::new(),
             may_begin: false,
             terms_end: Cycle(u64::MAX),
+            gives_way_at: Cycle::ZERO,
             made_room: false,
             completing: BinaryHeap::new(),
             recorder: Recorder::new(&config),
@@ -140,8 +146,12 @@ impl Controller {
             self.recorder.advance_to(now);
             self.last = Some(now);
             self.meet_source(source, now);
-            self.give_way(now);
-            self.plan_and_begin(now);
+            if now >= self.gives_way_at || self.every_cycle {
+                self.give_way(now);
+            }
+            if self.may_begin || self.every_cycle {
+                self.plan_and_begin(now);
+            }
             for channel in 0..self.channels.len() {
                 if self.every_cycle || self.channels[channel].look_at <= now {
                     self.visit(channel, now, sink);
@@ -218,6 +228,7 @@ impl Controller {
         if done.job.is_some() {
             self.jobs.retain(|&job| job != slot);
             self.recorder.levels.jobs -= 1;
+            self.let_in();
             self.release_blocked(slot, now);
         }
         let completion = done.into_completion();
@@ -251,18 +262,22 @@ impl Controller {
     /// Segments whose terms are over, or whose ranks must refresh, give way.
     fn give_way(&mut self, now: Cycle) {
         let mut any_must = false;
+        let mut must_from = Cycle(u64::MAX);
         for channel in &mut self.channels {
             for rank in &mut channel.ranks {
                 let before = rank.must;
                 if rank.must_by(&channel.device, now) != before {
                     rank.look_at = Cycle::ZERO;
                     channel.look_at = Cycle::ZERO;
+                    channel.prepared = None;
                     any_must |= rank.must;
                     self.may_begin = true;
                 }
                 any_must |= rank.must && rank.held > 0;
+                must_from = must_from.min(rank.must_from());
             }
         }
+        self.gives_way_at = must_from.min(self.terms_end);
         if !any_must && now < self.terms_end && !self.every_cycle {
             return;
         }
@@ -312,6 +327,7 @@ impl Controller {
             }
         }
         self.terms_end = next_end;
+        self.gives_way_at = must_from.min(next_end);
     }
 
     /// A segment gives way from now on.
@@ -462,6 +478,7 @@ impl Controller {
         if let Some(hold) = self.config.copy_hold_max {
             segment.term_end = now + hold;
             self.terms_end = self.terms_end.min(now + Cycles(1));
+            self.gives_way_at = self.gives_way_at.min(self.terms_end);
         }
         for (index, stream) in segment.streams.iter().enumerate().filter(|(_, stream)| !stream.is_done()) {
             channels[usize::from(stream.channel.0)].segments.push((slot, index));
@@ -478,23 +495,24 @@ impl Controller {
             self.recorder.figures.drains += u64::from(channel.mode == crate::access::Kind::Write);
         }
         let staging = self.config.staging_lines;
-        let next = match channel.choose(now, &self.accesses, &self.segments, staging) {
+        let found = match channel.prepared {
+            Some((at, choice)) if at == now && !self.every_cycle => Ok(choice),
+            _ => channel.choose(now, &self.accesses, &self.segments, staging),
+        };
+        let next = match found {
             Err(next) => next,
             Ok(choice) => {
                 self.issue(index, now, choice, sink);
                 let channel = &mut self.channels[index];
-                let after = now + Cycles(1);
                 for rank in &mut channel.ranks {
                     let before = rank.must;
                     if rank.must_by(&channel.device, now) != before {
                         rank.look_at = Cycle::ZERO;
                         self.may_begin = true;
                     }
+                    self.gives_way_at = self.gives_way_at.min(rank.must_from());
                 }
-                match channel.choose(after, &self.accesses, &self.segments, staging) {
-                    Ok(_) => after,
-                    Err(next) => next,
-                }
+                channel.foresee(now + Cycles(1), &self.accesses, &self.segments, staging)
             }
         };
         let channel = &mut self.channels[index];
@@ -536,6 +554,7 @@ impl Controller {
             wakes_others = !std::mem::replace(&mut segment.moved, true);
             let soonest = segment.term_end.max(now + Cycles(1));
             self.terms_end = self.terms_end.min(soonest);
+            self.gives_way_at = self.gives_way_at.min(self.terms_end);
         }
         match segment.streams[stream].advance(turn, segment.giving_way) {
             Progress::Row | Progress::Transfer => {}
@@ -594,5 +613,6 @@ impl Controller {
     /// There is room for what comes in.
     pub(crate) fn made_room(&mut self) {
         self.made_room = true;
+        self.let_in();
     }
 }

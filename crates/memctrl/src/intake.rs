@@ -1,6 +1,6 @@
 //! How requests come in, and how accesses are served.
 
-use dram_spec::{Command, Cycle, Cycles, LINE_BYTES, PhysicalAddress};
+use dram_spec::{Command, Cycle, Cycles, LINE_BYTES, Location, PhysicalAddress};
 use rowclone::Operation;
 
 use crate::access::{Access, Entry, Kind};
@@ -16,6 +16,10 @@ pub(crate) struct Incoming {
     kind: Option<Kind>,
     next_line: u64,
     end: u64,
+    /// Where the next line lies, once that has been asked.
+    place: Option<Location>,
+    /// Whether it could not be accepted, and nothing has happened since that would change it.
+    held_up: bool,
 }
 
 /// An access that waits for jobs.
@@ -43,24 +47,26 @@ impl Controller {
                 self.taken += 1;
                 let kind = kind.filter(|_| outstanding.job.is_none());
                 let slot = self.outstanding.insert(outstanding);
-                self.incoming = Some(Incoming { slot, kind, next_line: whole.start, end: whole.end });
+                self.incoming = Some(Incoming { slot, kind, next_line: whole.start, end: whole.end, place: None, held_up: false });
                 moved = true;
             }
             let Some(mut incoming) = self.incoming else { return moved };
+            if incoming.held_up {
+                return moved;
+            }
             let accepted = match incoming.kind {
                 None => self.accept_job(incoming.slot),
                 Some(kind) => {
-                    while incoming.next_line < incoming.end
-                        && self.accept_line(incoming.slot, kind, PhysicalAddress(incoming.next_line), now)
-                    {
+                    while incoming.next_line < incoming.end && self.accept_line(&mut incoming, kind, now) {
                         incoming.next_line += LINE_BYTES;
+                        incoming.place = None;
                         moved = true;
                     }
                     incoming.next_line == incoming.end
                 }
             };
-            self.incoming = Some(incoming);
             if !accepted {
+                self.incoming = Some(Incoming { held_up: true, ..incoming });
                 return moved;
             }
             self.incoming = None;
@@ -96,27 +102,25 @@ impl Controller {
     }
 
     /// A line of a read or of a write is accepted, if it can be.
-    fn accept_line(&mut self, slot: u32, kind: Kind, line: PhysicalAddress, now: Cycle) -> bool {
-        let place = self.config.planner.map().locate(line).expect("requests lie in the memory");
+    fn accept_line(&mut self, incoming: &mut Incoming, kind: Kind, now: Cycle) -> bool {
+        let line = PhysicalAddress(incoming.next_line);
+        let locate = || self.config.planner.map().locate(line).expect("requests lie in the memory");
+        let place = *incoming.place.get_or_insert_with(locate);
         let conflicting = if self.jobs.is_empty() { Vec::new() } else { self.conflicting_jobs(kind, line) };
-        let access = Access::new(kind, slot, line, place);
-        if conflicting.is_empty() && kind == Kind::Read && self.forward(&access, now) {
-            return true;
-        }
         let channel = usize::from(place.channel.0);
-        let entries = match kind {
-            Kind::Read => self.config.queues.read_entries,
-            Kind::Write => self.config.queues.write_entries,
-        };
-        let used = &mut self.recorder.levels.accesses[channel][kind as usize];
-        if *used >= entries as u64 {
+        let full = self.recorder.levels.accesses[channel][kind as usize] >= self.entries[kind as usize];
+        if kind == Kind::Read && conflicting.is_empty() {
+            if self.forward(incoming.slot, line, place, now) {
+                return true;
+            }
+        } else if kind == Kind::Write && !full && self.newest(Kind::Read, line, place).is_some() {
             return false;
         }
-        if kind == Kind::Write && self.newest(Kind::Read, &access).is_some() {
+        if full {
             return false;
         }
         self.recorder.levels.accesses[channel][kind as usize] += 1;
-        let entry = self.accesses.insert(access);
+        let entry = self.accesses.insert(Access::new(kind, incoming.slot, line, place));
         if conflicting.is_empty() {
             self.queue(entry, now);
         } else {
@@ -132,28 +136,28 @@ impl Controller {
         self.jobs.iter().copied().filter(conflicts).collect()
     }
 
-    /// The newest access of that kind to the line of another one.
-    fn newest(&self, kind: Kind, of: &Access) -> Option<Entry> {
+    /// The newest access of that kind to a line.
+    fn newest(&self, kind: Kind, line: PhysicalAddress, place: Location) -> Option<Entry> {
         // Whatever came after one that is blocked, and goes to the same line, is blocked too.
         let same = |blocked: &&Blocked| {
             let access = &self.accesses[blocked.entry];
-            access.kind == kind && access.line == of.line
+            access.kind == kind && access.line == line
         };
         let blocked = self.blocked.iter().rev().find(same).map(|blocked| blocked.entry);
-        let queues = &self.channels[usize::from(of.channel.0)].queues;
-        blocked.or_else(|| queues.youngest_to(&self.accesses, (kind, of.bank, of.row), of.line.0))
+        let queues = &self.channels[usize::from(place.channel.0)].queues;
+        blocked.or_else(|| queues.youngest_to(&self.accesses, (kind, place.bank, place.row), line.0))
     }
 
     /// Answers a read from the newest queued write of its line, if there is one.
-    fn forward(&mut self, read: &Access, now: Cycle) -> bool {
-        let Some(write) = self.newest(Kind::Write, read) else { return false };
-        let bytes = self.outstanding[self.accesses[write].request].payload(read.line);
-        let request = &mut self.outstanding[read.request];
-        request.receive(read.line, &bytes);
+    fn forward(&mut self, slot: u32, line: PhysicalAddress, place: Location, now: Cycle) -> bool {
+        let Some(write) = self.newest(Kind::Write, line, place) else { return false };
+        let bytes = self.outstanding[self.accesses[write].request].payload(line);
+        let request = &mut self.outstanding[slot];
+        request.receive(line, &bytes);
         request.lasts_until(now + Cycles(1));
         request.lines_left -= 1;
         self.recorder.figures.forwarded += 1;
-        self.settle(read.request);
+        self.settle(slot);
         true
     }
 
@@ -165,6 +169,13 @@ impl Controller {
         access.queued = now;
         let channel = &mut self.channels[usize::from(access.channel.0)];
         channel.queue(&mut self.accesses, entry, now);
+    }
+
+    /// An access has left its queue, or a job is delivered: what is held up may be accepted.
+    pub(crate) fn let_in(&mut self) {
+        if let Some(incoming) = &mut self.incoming {
+            incoming.held_up = false;
+        }
     }
 
     /// A job is delivered: what waited for nothing else is accepted again.
@@ -181,12 +192,13 @@ impl Controller {
             }
             let entry = blocked.entry;
             self.accesses[entry].blocked = false;
-            let access = self.accesses[entry].clone();
-            if access.kind == Kind::Read && self.forward(&access, now) {
+            let access = &self.accesses[entry];
+            let (kind, request, line, place) = (access.kind, access.request, access.line, access.place());
+            if kind == Kind::Read && self.forward(request, line, place, now) {
                 self.leave(entry);
             } else {
-                if access.kind == Kind::Write && !access.waiters.is_empty() {
-                    self.channels[usize::from(access.channel.0)].forced += 1;
+                if kind == Kind::Write && !self.accesses[entry].waiters.is_empty() {
+                    self.channels[usize::from(place.channel.0)].forced += 1;
                 }
                 self.queue(entry, now);
             }
