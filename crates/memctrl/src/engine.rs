@@ -9,7 +9,7 @@ use dram_core::{Cells, Device, P};
 use dram_spec::{Channel, Command, CommandSink, Cycle, Cycles, LINE_BYTES, Refresh};
 use rowclone::{Blocks, Operation};
 
-use crate::access::Accesses;
+use crate::access::{Accesses, Entry};
 use crate::channel::ChannelState;
 use crate::config::Config;
 use crate::copy::{BankSet, Copying};
@@ -17,7 +17,7 @@ use crate::estimate::Estimator;
 use crate::intake::{Blocked, Incoming};
 use crate::outstanding::Outstanding;
 use crate::recorder::Recorder;
-use crate::request::{CommandCounts, Completion, RequestSource};
+use crate::request::{Completion, Counted, RequestSource};
 use crate::scheduler::Choice;
 use crate::segment::{Progress, Turn};
 use crate::slots::Slots;
@@ -43,6 +43,10 @@ pub struct Controller {
     pub(crate) blocked: Vec<Blocked>,
     /// The request that is being accepted.
     pub(crate) incoming: Option<Incoming>,
+    /// Whether it could not be, and nothing has happened since that would change that.
+    pub(crate) is_held_up: bool,
+    /// Jobs that wait for accesses.
+    pub(crate) waiters: Vec<(Entry, u32)>,
     /// Jobs in progress, in the order in which they were accepted.
     pub(crate) jobs: Vec<u32>,
     /// Jobs whose blocks are not all planned.
@@ -100,6 +104,8 @@ impl Controller {
             accesses: Accesses::default(),
             blocked: Vec::new(),
             incoming: None,
+            is_held_up: false,
+            waiters: Vec::new(),
             jobs: Vec::new(),
             planning: VecDeque::new(),
             estimator: Estimator::new(&config),
@@ -216,7 +222,7 @@ impl Controller {
                 self.deliver(source, slot, now);
                 moved = true;
             }
-            moved |= self.take_in(source, now);
+            moved |= !self.is_held_up && self.take_in(source, now);
             if !moved {
                 return;
             }
@@ -228,7 +234,7 @@ impl Controller {
         if done.job.is_some() {
             self.jobs.retain(|&job| job != slot);
             self.recorder.levels.jobs -= 1;
-            self.let_in();
+            self.is_held_up = false;
             self.release_blocked(slot, now);
         }
         let completion = done.into_completion();
@@ -264,18 +270,12 @@ impl Controller {
         let mut any_must = false;
         let mut must_from = Cycle(u64::MAX);
         for channel in &mut self.channels {
-            for rank in &mut channel.ranks {
-                let before = rank.must;
-                if rank.must_by(&channel.device, now) != before {
-                    rank.look_at = Cycle::ZERO;
-                    channel.look_at = Cycle::ZERO;
-                    channel.prepared = None;
-                    any_must |= rank.must;
-                    self.may_begin = true;
-                }
-                any_must |= rank.must && rank.held > 0;
-                must_from = must_from.min(rank.must_from());
+            if channel.ask_must(now) {
+                channel.look_at = Cycle::ZERO;
+                self.may_begin = true;
             }
+            any_must |= channel.ranks.iter().any(|rank| rank.must);
+            must_from = must_from.min(channel.must_from);
         }
         self.gives_way_at = must_from.min(self.terms_end);
         if !any_must && now < self.terms_end && !self.every_cycle {
@@ -504,19 +504,13 @@ impl Controller {
             Ok(choice) => {
                 self.issue(index, now, choice, sink);
                 let channel = &mut self.channels[index];
-                for rank in &mut channel.ranks {
-                    let before = rank.must;
-                    if rank.must_by(&channel.device, now) != before {
-                        rank.look_at = Cycle::ZERO;
-                        self.may_begin = true;
-                    }
-                    self.gives_way_at = self.gives_way_at.min(rank.must_from());
-                }
+                self.may_begin |= channel.ask_must(now);
+                self.gives_way_at = self.gives_way_at.min(channel.must_from);
                 channel.foresee(now + Cycles(1), &self.accesses, &self.segments, staging)
             }
         };
         let channel = &mut self.channels[index];
-        let must = channel.ranks.iter().map(crate::rank::Rank::must_from).min().unwrap_or(next);
+        let must = channel.must_from;
         let turns = if channel.turns_to().is_some() { now + Cycles(1) } else { next };
         channel.look_at = next.min(turns).min(must.max(now + Cycles(1)));
     }
@@ -527,27 +521,32 @@ impl Controller {
         if let Choice::Access(entry, Command::Read { .. } | Command::Write { .. }) = choice {
             channel.queues.remove(&mut self.accesses, entry);
         }
-        let counts = channel.issue(now, &command, &self.config);
+        let counted = channel.issue(now, &command, &self.config);
         sink.push(now, channel.id, &command);
         let figures = &mut self.recorder.figures;
-        figures.commands += counts;
-        figures.command_bus += Cycles(1 + counts.transfers);
-        let bursts = counts.reads + counts.writes;
-        figures.channel_bytes += bursts * LINE_BYTES;
-        figures.data_bus += Cycles(bursts * channel.device.timings().get(P::Burst).0);
+        figures.commands.count(counted);
+        figures.command_bus += Cycles(1);
+        match counted {
+            Counted::Read | Counted::Write => {
+                figures.channel_bytes += LINE_BYTES;
+                figures.data_bus += channel.device.timings().get(P::Burst);
+            }
+            Counted::Transfer => figures.command_bus += Cycles(1),
+            _ => {}
+        }
         match choice {
             Choice::Upkeep(command) => self.may_begin |= matches!(command, Command::Refresh { .. }),
-            Choice::Access(entry, command) => self.serve(index, now, entry, &command, counts),
-            Choice::Segment { slot, stream, turn, .. } => self.advance(index, now, (slot, stream, turn), counts),
+            Choice::Access(entry, command) => self.serve(index, now, entry, &command, counted),
+            Choice::Segment { slot, stream, turn, .. } => self.advance(index, now, (slot, stream, turn), counted),
         }
     }
 
     /// The segment goes on; what it is done with, is free again.
-    fn advance(&mut self, index: usize, now: Cycle, (slot, stream, turn): (u32, usize, Turn), counts: CommandCounts) {
+    fn advance(&mut self, index: usize, now: Cycle, (slot, stream, turn): (u32, usize, Turn), counted: Counted) {
         let channel = &mut self.channels[index];
         let segment = &mut self.segments[slot];
         let request = &mut self.outstanding[segment.job];
-        request.issued(now, counts);
+        request.issued(now, counted);
         let mut wakes_others = false;
         if let Turn::Access = turn {
             // With its first access it gets younger, on its other channels too.
@@ -613,6 +612,6 @@ impl Controller {
     /// There is room for what comes in.
     pub(crate) fn made_room(&mut self) {
         self.made_room = true;
-        self.let_in();
+        self.is_held_up = false;
     }
 }

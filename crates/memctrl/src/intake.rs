@@ -7,7 +7,7 @@ use crate::access::{Access, Entry, Kind};
 use crate::bank_queue::index;
 use crate::engine::Controller;
 use crate::outstanding::{Outstanding, lines};
-use crate::request::{CommandCounts, RequestSource};
+use crate::request::{Counted, Request, RequestSource};
 
 /// A request that is being accepted.
 #[derive(Clone, Copy, Debug)]
@@ -18,8 +18,6 @@ pub(crate) struct Incoming {
     end: u64,
     /// Where the next line lies, once that has been asked.
     place: Option<Location>,
-    /// Whether it could not be accepted, and nothing has happened since that would change it.
-    held_up: bool,
 }
 
 /// An access that waits for jobs.
@@ -35,25 +33,13 @@ impl Controller {
     pub(crate) fn take_in(&mut self, source: &mut impl RequestSource, now: Cycle) -> bool {
         let mut moved = false;
         loop {
-            if self.incoming.is_none() {
-                let Some(request) = source.take(now) else { return moved };
-                let kind = match request.operation {
-                    Operation::Read { .. } => Some(Kind::Read),
-                    Operation::Write { .. } => Some(Kind::Write),
-                    Operation::Copy { .. } | Operation::Init { .. } => None,
-                };
-                let whole = lines(request.operation.target(), request.operation.bytes());
-                let outstanding = Outstanding::new(request, self.taken, self.config.contents.is_some());
-                self.taken += 1;
-                let kind = kind.filter(|_| outstanding.job.is_none());
-                let slot = self.outstanding.insert(outstanding);
-                self.incoming = Some(Incoming { slot, kind, next_line: whole.start, end: whole.end, place: None, held_up: false });
-                moved = true;
-            }
-            let Some(mut incoming) = self.incoming else { return moved };
-            if incoming.held_up {
-                return moved;
-            }
+            let mut incoming = match self.incoming.take() {
+                Some(incoming) => incoming,
+                None => match source.take(now) {
+                    Some(request) => self.enter(request),
+                    None => return moved,
+                },
+            };
             let accepted = match incoming.kind {
                 None => self.accept_job(incoming.slot),
                 Some(kind) => {
@@ -66,12 +52,26 @@ impl Controller {
                 }
             };
             if !accepted {
-                self.incoming = Some(Incoming { held_up: true, ..incoming });
+                self.incoming = Some(incoming);
+                self.is_held_up = true;
                 return moved;
             }
-            self.incoming = None;
             moved = true;
         }
+    }
+
+    /// A request was taken.
+    fn enter(&mut self, request: Request) -> Incoming {
+        let whole = lines(request.operation.target(), request.operation.bytes());
+        let outstanding = Outstanding::new(request, self.taken, self.config.contents.is_some());
+        self.taken += 1;
+        let kind = match outstanding.request.operation {
+            _ if outstanding.job.is_some() => None,
+            Operation::Read { .. } => Some(Kind::Read),
+            _ => Some(Kind::Write),
+        };
+        let slot = self.outstanding.insert(outstanding);
+        Incoming { slot, kind, next_line: whole.start, end: whole.end, place: None }
     }
 
     /// A job joins those in progress, if there is room.
@@ -81,17 +81,18 @@ impl Controller {
         }
         let request = &mut self.outstanding[slot];
         let job = request.job.as_mut().expect("what is no read and no write of whole lines is a job");
-        for access in self.accesses.iter_mut() {
+        for (entry, access) in self.accesses.iter_mut() {
             if !job.conflicts(access.kind, access.line.0) {
                 continue;
             }
             job.waits_for += 1;
-            if access.kind == Kind::Write && !access.blocked && access.waiters.is_empty() {
+            if access.kind == Kind::Write && !access.blocked && !access.waited_for {
                 let channel = &mut self.channels[usize::from(access.channel.0)];
                 channel.forced += 1;
                 channel.look_at = Cycle::ZERO;
             }
-            access.waiters.push(slot);
+            access.waited_for = true;
+            self.waiters.push((entry, slot));
         }
         let blocks = self.config.planner.blocks(&request.request.operation);
         self.planning.push_back((slot, blocks));
@@ -107,8 +108,7 @@ impl Controller {
         let locate = || self.config.planner.map().locate(line).expect("requests lie in the memory");
         let place = *incoming.place.get_or_insert_with(locate);
         let conflicting = if self.jobs.is_empty() { Vec::new() } else { self.conflicting_jobs(kind, line) };
-        let channel = usize::from(place.channel.0);
-        let full = self.recorder.levels.accesses[channel][kind as usize] >= self.entries[kind as usize];
+        let full = self.recorder.levels.of(place.channel, kind) >= self.entries[kind as usize];
         if kind == Kind::Read && conflicting.is_empty() {
             if self.forward(incoming.slot, line, place, now) {
                 return true;
@@ -119,7 +119,7 @@ impl Controller {
         if full {
             return false;
         }
-        self.recorder.levels.accesses[channel][kind as usize] += 1;
+        self.recorder.levels.enter(place.channel, kind);
         let entry = self.accesses.insert(Access::new(kind, incoming.slot, line, place));
         if conflicting.is_empty() {
             self.queue(entry, now);
@@ -171,13 +171,6 @@ impl Controller {
         channel.queue(&mut self.accesses, entry, now);
     }
 
-    /// An access has left its queue, or a job is delivered: what is held up may be accepted.
-    pub(crate) fn let_in(&mut self) {
-        if let Some(incoming) = &mut self.incoming {
-            incoming.held_up = false;
-        }
-    }
-
     /// A job is delivered: what waited for nothing else is accepted again.
     pub(crate) fn release_blocked(&mut self, job: u32, now: Cycle) {
         if self.blocked.is_empty() {
@@ -197,7 +190,7 @@ impl Controller {
             if kind == Kind::Read && self.forward(request, line, place, now) {
                 self.leave(entry);
             } else {
-                if kind == Kind::Write && !self.accesses[entry].waiters.is_empty() {
+                if kind == Kind::Write && self.accesses[entry].waited_for {
                     self.channels[usize::from(place.channel.0)].forced += 1;
                 }
                 self.queue(entry, now);
@@ -209,20 +202,32 @@ impl Controller {
     /// An access gives its entry back; who waited for it, goes on.
     fn leave(&mut self, entry: Entry) -> Access {
         let access = self.accesses.remove(entry);
-        self.recorder.levels.accesses[usize::from(access.channel.0)][access.kind as usize] -= 1;
+        self.recorder.levels.leave(access.channel, access.kind);
         self.made_room();
-        for &job in &access.waiters {
-            let job = self.outstanding[job].job_mut();
-            job.waits_for -= 1;
-            self.may_begin |= job.waits_for == 0;
+        if access.waited_for {
+            self.tell_waiters(entry);
         }
         access
     }
 
+    /// Jobs that waited for an access do so no more.
+    fn tell_waiters(&mut self, left: Entry) {
+        let outstanding = &mut self.outstanding;
+        let may_begin = &mut self.may_begin;
+        self.waiters.retain(|&(entry, job)| {
+            if entry == left {
+                let job = outstanding[job].job_mut();
+                job.waits_for -= 1;
+                *may_begin |= job.waits_for == 0;
+            }
+            entry != left
+        });
+    }
+
     /// A command was issued for an access.
-    pub(crate) fn serve(&mut self, channel: usize, now: Cycle, entry: Entry, command: &Command, counts: CommandCounts) {
+    pub(crate) fn serve(&mut self, channel: usize, now: Cycle, entry: Entry, command: &Command, counted: Counted) {
         let access = &mut self.accesses[entry];
-        self.outstanding[access.request].issued(now, counts);
+        self.outstanding[access.request].issued(now, counted);
         match command {
             Command::Precharge { .. } => access.closed = true,
             Command::Activate { .. } => access.opened = true,
@@ -236,7 +241,7 @@ impl Controller {
         let state = &mut self.channels[channel];
         state.banks[index(access.bank)].served += 1;
         state.vacate(access.bank, now);
-        if access.kind == Kind::Write && !access.waiters.is_empty() {
+        if access.kind == Kind::Write && access.waited_for {
             state.forced -= 1;
         }
         let figures = &mut self.recorder.figures;

@@ -69,7 +69,6 @@ impl Rank {
             (_, Some(due)) => Cycle((due.0 + config.refresh.postpone_max * interval) - ledger.owed(now) * interval),
         };
         self.must_from = Cycle::ZERO;
-        self.look_at = Cycle::ZERO;
     }
 
     /// Whether the rank must be made free now. Cheap until it may be so.

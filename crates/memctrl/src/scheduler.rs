@@ -118,6 +118,9 @@ impl ChannelState {
 
     /// The own command of a rank that can go at `now`; else the banks, as a mask, of ranks that accesses cannot use, and when one might.
     fn own_commands(&mut self, now: Cycle) -> Result<Command, (u32, Cycle)> {
+        if now < self.quiet.0 {
+            return Err((self.quiet.1, self.quiet.0));
+        }
         let (mut unusable, mut next) = (0, NEVER);
         for rank in &mut self.ranks {
             if now >= rank.look_at {
@@ -130,6 +133,7 @@ impl ChannelState {
             let asleep = self.device.power(rank.index()) != Power::Awake;
             unusable |= u32::from(asleep || rank.is_urgent(now)) * (0xFF << (8 * rank.index()));
         }
+        self.quiet = (next, unusable);
         Err((unusable, next))
     }
 

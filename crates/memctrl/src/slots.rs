@@ -34,8 +34,9 @@ impl<T> Slots<T> {
         self.free.len() == self.slots.len()
     }
 
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.slots.iter_mut().flatten()
+    /// Those in use, with their slots.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut T)> {
+        (0..).zip(&mut self.slots).filter_map(|(slot, thing)| Some((slot, thing.as_mut()?)))
     }
 }
 
