@@ -58,8 +58,8 @@ pub(crate) struct Access {
     pub(crate) opened: bool,
     /// Whether it waits for jobs, and in no bank.
     pub(crate) blocked: bool,
-    /// The slots of the jobs that wait for it.
-    pub(crate) waiters: Vec<u32>,
+    /// Whether jobs wait for it.
+    pub(crate) waited_for: bool,
     /// Neighbours in its bank, by age.
     pub(crate) older: Entry,
     pub(crate) younger: Entry,
@@ -82,11 +82,17 @@ impl Access {
             closed: false,
             opened: false,
             blocked: false,
-            waiters: Vec::new(),
+            waited_for: false,
             older: Entry::NONE,
             younger: Entry::NONE,
             next_of_row: Entry::NONE,
         }
+    }
+
+    /// Where it lies.
+    pub(crate) fn place(&self) -> Location {
+        let Access { channel, bank, row, column, .. } = *self;
+        Location { channel, bank, row, column, offset: 0 }
     }
 }
 
@@ -104,8 +110,8 @@ impl Accesses {
     }
 
     /// All of them, in no order.
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Access> {
-        self.0.iter_mut()
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (Entry, &mut Access)> {
+        self.0.iter_mut().map(|(slot, access)| (Entry(slot), access))
     }
 }
 

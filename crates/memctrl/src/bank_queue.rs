@@ -214,15 +214,17 @@ impl BankQueues {
     }
 
     /// The youngest access of that kind to a line, if any waits in its bank.
+    #[inline]
     pub(crate) fn youngest_to(
         &self,
         accesses: &Accesses,
         (kind, bank, row): (Kind, BankId, Row),
         line: u64,
     ) -> Option<Entry> {
-        if !self.lines[kind as usize].may_hold(line) {
-            return None;
-        }
+        if self.lines[kind as usize].may_hold(line) { self.find(accesses, (kind, bank, row), line) } else { None }
+    }
+
+    fn find(&self, accesses: &Accesses, (kind, bank, row): (Kind, BankId, Row), line: u64) -> Option<Entry> {
         let queue = &self.banks[index(bank)];
         let group = if queue.open == Some(row) {
             queue.hits[kind as usize]

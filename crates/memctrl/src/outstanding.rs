@@ -4,7 +4,7 @@ use dram_core::Line as Bytes;
 use dram_spec::{Cycle, LINE_BYTES, PhysicalAddress};
 use rowclone::{Mechanism, Operation};
 
-use crate::request::{CommandCounts, Completion, Request, SegmentTally};
+use crate::request::{CommandCounts, Completion, Counted, Request, SegmentTally};
 
 /// Whole lines, by the addresses of their first bytes; the end is not among them.
 pub(crate) type Lines = std::ops::Range<u64>;
@@ -97,9 +97,9 @@ impl Outstanding {
         self.job.as_mut().expect("only jobs have segments")
     }
 
-    pub(crate) fn issued(&mut self, at: Cycle, counts: CommandCounts) {
+    pub(crate) fn issued(&mut self, at: Cycle, command: Counted) {
         self.first_command.get_or_insert(at);
-        self.commands += counts;
+        self.commands.count(command);
     }
 
     pub(crate) fn lasts_until(&mut self, instant: Cycle) {

@@ -96,23 +96,11 @@ impl ChannelState {
         segments: &Slots<Copying>,
         staging_lines: usize,
     ) -> Found {
-        let mut next = NEVER;
-        let mut unusable = 0;
-        for rank in &mut self.ranks {
-            if now >= rank.look_at {
-                match rank.own(&self.device, self.power, now) {
-                    Own::Now(command) => return Ok(Choice::Upkeep(command)),
-                    Own::NotBefore(at) => rank.look_at = at,
-                }
-            }
-            next = next.min(rank.look_at);
-            let asleep = self.device.power(rank.index()) != Power::Awake;
-            unusable |= u32::from(asleep || rank.is_urgent(now)) * (0xFF << (8 * rank.index()));
-        }
-        let mut usable = self.queues.pending(self.mode) & !self.held & !unusable;
-        if self.scheduler == Scheduler::Fcfs {
-            usable &= self.oldest(accesses).map_or(0, |bank| 1 << bank);
-        }
+        let (unusable, mut next) = match self.own_commands(now) {
+            Ok(command) => return Ok(Choice::Upkeep(command)),
+            Err(others) => others,
+        };
+        let usable = self.usable(unusable, accesses);
         let found = if self.segments.is_empty() {
             self.first_access(now, usable, accesses)
         } else {
@@ -126,6 +114,74 @@ impl ChannelState {
             Ok(choice) => Ok(choice),
             Err(at) => Err(next.min(at)),
         }
+    }
+
+    /// The own command of a rank that can go at `now`; else the banks, as a mask, of ranks that accesses cannot use, and when one might.
+    fn own_commands(&mut self, now: Cycle) -> Result<Command, (u32, Cycle)> {
+        if now < self.quiet.0 {
+            return Err((self.quiet.1, self.quiet.0));
+        }
+        let (mut unusable, mut next) = (0, NEVER);
+        for rank in &mut self.ranks {
+            if now >= rank.look_at {
+                match rank.own(&self.device, self.power, now) {
+                    Own::Now(command) => return Ok(command),
+                    Own::NotBefore(at) => rank.look_at = at,
+                }
+            }
+            next = next.min(rank.look_at);
+            let asleep = self.device.power(rank.index()) != Power::Awake;
+            unusable |= u32::from(asleep || rank.is_urgent(now)) * (0xFF << (8 * rank.index()));
+        }
+        self.quiet = (next, unusable);
+        Err((unusable, next))
+    }
+
+    /// Banks, as a mask, whose accesses may have a command.
+    fn usable(&self, unusable: u32, accesses: &Accesses) -> u32 {
+        let usable = self.queues.pending(self.mode) & !self.held & !unusable;
+        if self.scheduler == Scheduler::Fcfs {
+            usable & self.oldest(accesses).map_or(0, |bank| 1 << bank)
+        } else {
+            usable
+        }
+    }
+
+    /// When, from `from` on, something may go first, as far as can be foreseen. Where nothing but accesses can, what goes first then is
+    /// found out on the way, and kept.
+    pub(crate) fn foresee(
+        &mut self,
+        from: Cycle,
+        accesses: &Accesses,
+        segments: &Slots<Copying>,
+        staging_lines: usize,
+    ) -> Cycle {
+        if !self.segments.is_empty() || matches!(self.row_policy, RowPolicy::Timeout(_)) {
+            return self.choose(from, accesses, segments, staging_lines).err().unwrap_or(from);
+        }
+        let (unusable, upkeep) = match self.own_commands(from) {
+            Ok(_) => return from,
+            Err(others) => others,
+        };
+        let mut first: Option<(Cycle, Candidate)> = None;
+        let mut next = NEVER;
+        for bank in bits(self.usable(unusable, accesses)) {
+            // What cannot go before what is known to go, need not be looked at.
+            if self.banks[bank].soon > next {
+                continue;
+            }
+            let candidate = self.candidate(bank, accesses);
+            let at = self.earliest(&candidate.command).max(from);
+            self.banks[bank].soon = at;
+            next = next.min(at);
+            let order = |(at, candidate): (Cycle, Candidate)| (at, candidate.is_row, candidate.number);
+            if first.is_none_or(|first| order((at, candidate)) < order(first)) {
+                first = Some((at, candidate));
+            }
+        }
+        let first = first.filter(|&(at, _)| at < upkeep);
+        self.prepared = first.map(|(at, first)| (at, Choice::Access(first.entry, first.command)));
+        next.min(upkeep)
     }
 
     fn candidate(&self, bank: usize, accesses: &Accesses) -> Candidate {
@@ -147,11 +203,8 @@ impl ChannelState {
         }
         let access = &accesses[oldest];
         let is_open = self.open & (1 << bank) != 0;
-        let command = if is_open {
-            Command::Precharge { bank: id }
-        } else {
-            Command::Activate { bank: id, row: access.row }
-        };
+        let command =
+            if is_open { Command::Precharge { bank: id } } else { Command::Activate { bank: id, row: access.row } };
         Candidate { entry: oldest, command, is_row: true, number: access.number }
     }
 

@@ -34,13 +34,9 @@ impl<T> Slots<T> {
         self.free.len() == self.slots.len()
     }
 
-    /// Those in use, with their slots, in the order of the slots.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
-        (0..).zip(&self.slots).filter_map(|(slot, thing)| Some((slot, thing.as_ref()?)))
-    }
-
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.slots.iter_mut().flatten()
+    /// Those in use, with their slots.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut T)> {
+        (0..).zip(&mut self.slots).filter_map(|(slot, thing)| Some((slot, thing.as_mut()?)))
     }
 }
 

@@ -46,7 +46,9 @@ fn assert_reserved_rows_are_kept(case: &Case, outcome: &Outcome) {
                 open.remove(&(issued.channel, bank));
             }
             Command::PrechargeAll { rank } => {
-                open.retain(|(channel, bank): &(_, dram_spec::BankId), _| *channel != issued.channel || bank.rank != rank);
+                open.retain(|(channel, bank): &(_, dram_spec::BankId), _| {
+                    *channel != issued.channel || bank.rank != rank
+                });
             }
             Command::Read { bank, auto_precharge, .. } | Command::Write { bank, auto_precharge, .. } => {
                 assert_eq!(reserved(bank), None, "over the channel: {issued:?}");
