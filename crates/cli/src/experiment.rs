@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::{Channel, CommandSink, Cycles, Dialect};
-use energy::{Account, Counts, EnergyError, EnergyReport, Prices};
+use dram_spec::{Channel, CommandSink, Dialect};
+use energy::{Counts, EnergyError, EnergyReport, EventPrices, Prices};
 use host::{Contents, FlatMemory, MemoryCheck, OperationSpec, Replay, ReplayError, Sequence, TraceCounts, Witnessed};
-use memctrl::{CommandCounts, Completion, Config, Controller, Policy, RequestSource, Stats};
+use memctrl::{CommandCounts, Completion, Config, Controller, Policy, PriceTable, RequestSource, Stats};
 use protocol_check::Checker;
 use report::CheckReport;
 use report::table::bytes;
@@ -15,7 +15,8 @@ use rowclone::Operation;
 use trace_io::command_log::LogWriter;
 
 use crate::CliError;
-use crate::input::{Scenario, SystemConfig, Workload};
+use crate::input::{ControllerConfig, Scenario, SystemConfig, Workload};
+use crate::metered::{Metered, MeteredEnergy};
 use crate::output::AtomicFile;
 use crate::progress::{self, Watched};
 
@@ -32,8 +33,8 @@ pub struct Wanted<'a> {
 pub struct PolicyRun {
     /// What the controller counted.
     pub stats: Stats,
-    /// All energy, by cause.
-    pub energy: EnergyReport,
+    /// The energy of what `stats` counted, by cause.
+    pub energy: MeteredEnergy,
     /// The operations, where the scenario lists them.
     pub completions: Vec<Completion>,
     /// What a trace held.
@@ -54,6 +55,21 @@ pub const fn dialect(policy: Policy) -> Dialect {
     }
 }
 
+/// Whether a policy weighs mechanisms against each other when it plans, so that nobody can tell beforehand what it takes.
+pub const fn weighs(policy: Policy) -> bool {
+    match policy {
+        Policy::Channel | Policy::Fpm | Policy::Psm | Policy::Rule => false,
+        Policy::Fastest | Policy::LeastEnergy => true,
+    }
+}
+
+/// The mechanisms that served an operation: `channel+fpm`; nothing of a read or a write.
+pub fn mechanisms(completion: &Completion) -> String {
+    let mut names: Vec<&str> = completion.segments.0.keys().map(|(mechanism, _)| mechanism.name()).collect();
+    names.dedup();
+    names.join("+")
+}
+
 /// The energy of an operation's own commands, above standby.
 pub fn operation_energy(prices: &Prices, commands: &CommandCounts) -> EnergyReport {
     let CommandCounts {
@@ -72,17 +88,36 @@ pub fn operation_energy(prices: &Prices, commands: &CommandCounts) -> EnergyRepo
     prices.operation(&counts)
 }
 
+/// What a choice between mechanisms costs: each command with its share of the channel, all chips of the rank together.
+pub fn price_table(prices: &Prices) -> PriceTable {
+    let EventPrices { activate, read, write, transfer, read_io, write_io, idle_rank_read, idle_rank_write, refresh: _ } =
+        *prices.events();
+    PriceTable {
+        activate,
+        copy_activate: activate,
+        read: read + read_io + idle_rank_read,
+        write: write + write_io + idle_rank_write,
+        transfer,
+    }
+}
+
 /// A controller's configuration for a system.
-fn config(system: &SystemConfig, policy: Policy, contents: Option<&Contents>) -> Config {
+fn config(system: &SystemConfig, prices: &Prices, policy: Policy) -> Config {
+    let ControllerConfig { staging_lines, copy_hold_max, queues, scheduler, row_policy, power } = system.controller;
     Config {
-        staging_lines: system.staging_lines,
+        prices: Some(price_table(prices)),
+        staging_lines,
+        copy_hold_max,
+        queues,
+        scheduler,
+        row_policy,
         refresh: system.refresh,
-        contents: contents.map(|contents| Arc::new(contents.clone()) as _),
+        power,
         ..Config::new(system.system.clone(), Arc::clone(&system.planner), policy)
     }
 }
 
-/// Latency and commands of one operation on an idle memory.
+/// One operation on an idle memory.
 ///
 /// # Errors
 /// The run was stopped.
@@ -91,16 +126,16 @@ fn config(system: &SystemConfig, policy: Policy, contents: Option<&Contents>) ->
 /// If the controller drains without completing the operation: a bug there.
 pub fn alone(
     system: &SystemConfig,
+    prices: &Prices,
     policy: Policy,
     operation: Operation,
     stop: &AtomicBool,
-) -> Result<(Cycles, CommandCounts), CliError> {
+) -> Result<Completion, CliError> {
     let mut source = Sequence::new([(operation, None)], None);
-    let mut controller = Controller::new(config(system, policy, None));
+    let mut controller = Controller::new(config(system, prices, policy));
     controller.run(&mut source, &mut (), stop).map_err(|_| CliError::interrupted())?;
-    let completions = source.into_completions();
-    let completion = completions.first().expect("one operation went in, and the run drained");
-    Ok((completion.latency(), completion.commands))
+    let mut completions = source.into_completions();
+    Ok(completions.pop().expect("one operation went in, and the run drained"))
 }
 
 /// The operation that a specification stands for, on this memory.
@@ -207,13 +242,18 @@ fn play<S: RequestSource>(
     log: Option<AtomicFile>,
 ) -> Result<(S, PolicyRun), CliError> {
     let system = &scenario.system.system;
-    let mut account = Account::new(system);
+    let mut account = Metered::new(system, scenario.warm_up, scenario.epoch);
     let mut checker = wanted.check.then(|| Checker::new(system, dialect(policy)));
     let target = log.as_ref().map(|log| log.target().to_path_buf()).unwrap_or_default();
     let writing = |error: std::io::Error| CliError::writing(&target, &error);
     let mut log = log.map(|file| LogWriter::new(file, system, dialect(policy))).transpose().map_err(writing)?;
     let contents = contents(scenario, wanted);
-    let mut controller = Controller::new(config(&scenario.system, policy, contents.as_ref()));
+    let mut controller = Controller::new(Config {
+        warm_up: scenario.warm_up,
+        epoch: scenario.epoch,
+        contents: contents.as_ref().map(|contents| Arc::new(contents.clone()) as _),
+        ..config(&scenario.system, prices, policy)
+    });
     let mut sink = (&mut account, (&mut checker, &mut log));
     let (source, stats, memory) = match contents {
         None => {
@@ -228,7 +268,7 @@ fn play<S: RequestSource>(
         }
     };
     let log = log.map(LogWriter::into_result).transpose().map_err(writing)?;
-    let energy = account.report(prices).map_err(|error| unpriced(&error))?;
+    let energy = account.report(prices, &stats).map_err(|error| unpriced(&error))?;
     let channels = (0..system.geometry.channels()).map(Channel);
     let run = PolicyRun {
         stats,
@@ -269,5 +309,34 @@ fn findings(checker: &Checker, memory: &MemoryCheck, dialect: Dialect) -> CheckR
         first_violations: checker.violations().iter().take(VIOLATIONS_NAMED).map(ToString::to_string).collect(),
         memory_equal: memory_mismatch.is_none(),
         memory_mismatch,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::{Overrides, currents};
+
+    /// One rank and two: with two, the idle one terminates the pins.
+    #[test]
+    fn the_price_of_a_command_is_what_the_account_books_for_it() {
+        for ranks in ["1", "2"] {
+            let overrides = Overrides::parse(&[format!("geometry.ranks={ranks}")]).unwrap();
+            let system = SystemConfig::paper(&overrides).unwrap();
+            for set in currents::shipped().unwrap().iter().filter(|set| set.width() == system.currents.width()) {
+                let prices = Prices::new(&system.system, set).unwrap();
+                let table = price_table(&prices);
+                for (price, counts) in [
+                    (table.activate, Counts { activates: 1, ..Counts::default() }),
+                    (table.copy_activate, Counts { copy_activates: 1, ..Counts::default() }),
+                    (table.read, Counts { reads: 1, ..Counts::default() }),
+                    (table.write, Counts { writes: 1, ..Counts::default() }),
+                    (table.transfer, Counts { transfers: 1, ..Counts::default() }),
+                ] {
+                    let booked = prices.operation(&counts).operation().0;
+                    assert!((price.0 / booked - 1.0).abs() < 1e-12, "{}: {counts:?} {price:?} {booked}", set.name());
+                }
+            }
+        }
     }
 }

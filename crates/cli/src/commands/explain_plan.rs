@@ -1,10 +1,10 @@
 //! `rowclone-sim explain plan`: what the planner offers for each part of an operation, and why not more.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use memctrl::Policy;
+use memctrl::{Completion, Policy};
 use report::table::{Align, aligned, bytes};
 use rowclone::{Mechanism, Operation, Part, Planner};
 
@@ -12,6 +12,7 @@ use crate::CliError;
 use crate::args::ExplainPlanArgs;
 use crate::experiment;
 use crate::input::Scenario;
+use crate::interrupt;
 use crate::output::Stdout;
 
 /// Explains the plan of each operation of a scenario.
@@ -21,6 +22,10 @@ use crate::output::Stdout;
 pub fn run(args: &ExplainPlanArgs) -> Result<ExitCode, CliError> {
     let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
     let operations = experiment::listed(&scenario, "explain plan")?;
+    let prices = experiment::prices(&scenario.system)?;
+    let stop = interrupt::flag()?;
+    let (weighing, fixed): (Vec<Policy>, Vec<Policy>) =
+        scenario.policies.iter().copied().partition(|policy| experiment::weighs(*policy));
     let map = &scenario.system.map;
     let mut stdout = Stdout::lock();
     stdout.print(format!(
@@ -30,10 +35,28 @@ pub fn run(args: &ExplainPlanArgs) -> Result<ExitCode, CliError> {
     ))?;
     for (label, operation) in operations {
         stdout.print(format!("\n{label}: {operation}\n\n"))?;
-        stdout.print(plan(&scenario.system.planner, &scenario.policies, &operation))?;
+        stdout.print(plan(&scenario.system.planner, &fixed, &operation))?;
+        for &policy in &weighing {
+            let completion = experiment::alone(&scenario.system, &prices, policy, operation, &stop)?;
+            stdout.print(weighed(policy, &completion))?;
+        }
     }
     stdout.finish()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a policy takes that weighs the state of the memory.
+fn weighed(policy: Policy, completion: &Completion) -> String {
+    let mut served: BTreeMap<Mechanism, u64> = BTreeMap::new();
+    for (&(mechanism, _), segments) in &completion.segments.0 {
+        *served.entry(mechanism).or_default() += segments.count;
+    }
+    if served.is_empty() {
+        return String::new();
+    }
+    let parts = served.iter().rev().map(|(mechanism, count)| format!("{count} by {}", mechanism.name()));
+    let parts = parts.collect::<Vec<_>>().join(", ");
+    format!("\n{} weighs the state of the memory; alone on an idle one, parts: {parts}\n", policy.name())
 }
 
 /// More parts than this are counted, and not shown.

@@ -11,10 +11,10 @@ use dram_spec::Cycles;
 use energy::Prices;
 use host::{Place, TraceCounts, place};
 use memctrl::{Completion, Policy};
-use report::run_report::by_cause;
+use report::figures::by_cause;
 use report::table::bytes;
 use report::{Comparison, OperationRow, RunInputs, RunReport, TraceReport, csv_file, run_tables};
-use rowclone::{Mechanism, Operation};
+use rowclone::{Mechanism, Operation, Part};
 
 use crate::CliError;
 use crate::args::{RunArgs, RunFormat};
@@ -75,7 +75,7 @@ fn render(reports: &[RunReport], format: RunFormat) -> Result<String, CliError> 
     Ok(match format {
         RunFormat::Table => run_tables::text(reports),
         RunFormat::Json => serde_json::to_string_pretty(reports).map_err(CliError::new)? + "\n",
-        RunFormat::Csv => csv_file::policies(reports).map_err(CliError::new)?,
+        RunFormat::Csv => csv_file::results(reports).map_err(CliError::new)?,
     })
 }
 
@@ -167,8 +167,9 @@ impl<'a> References<'a> {
         if let Some(known) = self.known.get(&key) {
             return Ok(*known);
         }
-        let (latency, commands) = experiment::alone(self.system, Policy::Channel, operation, self.stop)?;
-        let energy = experiment::operation_energy(self.prices, &commands).operation().nj();
+        let completion = experiment::alone(self.system, self.prices, Policy::Channel, operation, self.stop)?;
+        let latency = completion.latency();
+        let energy = experiment::operation_energy(self.prices, &completion.commands).operation().nj();
         self.known.insert(key, (latency, energy));
         Ok((latency, energy))
     }
@@ -239,12 +240,16 @@ fn report(
         policy: policy.name(),
         scenario: &scenario.name,
         system: &summary(&scenario.system),
+        controller: &scenario.system.controller.summary(),
         seed: scenario.seed,
         currents: prices.set(),
         clock,
+        channels: scenario.system.system.geometry.channels(),
         stats: &run.stats,
-        energy: &run.energy,
+        energy: &run.energy.whole,
+        epoch_energy: &run.energy.epochs,
         operations,
+        allocator: None,
         trace: run.trace.as_ref().zip(trace_path(scenario)).map(|(counts, path)| trace_report(path, counts)),
         check: run.check.clone(),
         dropped_activations: run.dropped_activations,
@@ -269,12 +274,10 @@ fn operation_row(
     let mut against =
         |channel: Option<Operation>| channel.map(|channel| references.compare(channel, latency, nj)).transpose();
     let (against_same_pair, against_same_bank) = (against(same_pair)?, against(same_bank)?);
-    let (reasons, mend) = why(scenario, policy, operation);
-    let mut mechanisms: Vec<&str> = completion.segments.0.keys().map(|(mechanism, _)| mechanism.name()).collect();
-    mechanisms.dedup();
+    let (reasons, mend) = why(scenario, policy, completion);
     Ok(OperationRow {
         label,
-        mechanism: mechanisms.join("+"),
+        mechanism: experiment::mechanisms(completion),
         reasons,
         mend,
         arrival_cycle: completion.arrival.0,
@@ -290,13 +293,14 @@ fn operation_row(
 
 /// Why the parts of an operation were served as they were, and what the user could change so that FPM serves them: of each
 /// mechanism and reason the first sentence, for parts differ in their numbers.
-fn why(scenario: &Scenario, policy: Policy, operation: Operation) -> (Vec<String>, Vec<String>) {
+fn why(scenario: &Scenario, policy: Policy, completion: &Completion) -> (Vec<String>, Vec<String>) {
     let (mut reasons, mut mend) = (BTreeMap::new(), BTreeMap::new());
-    for block in scenario.system.planner.blocks(&operation) {
+    for block in scenario.system.planner.blocks(&completion.operation) {
         for part in block.parts() {
-            let chosen = policy.choose(part);
-            let key = (Reverse(chosen), policy.reason(part, chosen));
-            reasons.entry(key).or_insert_with(|| format!("{}: {}", chosen.name(), policy.explain(part, chosen)));
+            for chosen in chosen(policy, part, completion) {
+                let key = (Reverse(chosen), policy.reason(part, chosen));
+                reasons.entry(key).or_insert_with(|| format!("{}: {}", chosen.name(), because(policy, part, chosen)));
+            }
             if policy.admits().contains(&Mechanism::Fpm)
                 && let Err(reason) = part.allows(Mechanism::Fpm)
                 && let Some(help) = reason.mend()
@@ -306,6 +310,27 @@ fn why(scenario: &Scenario, policy: Policy, operation: Operation) -> (Vec<String
         }
     }
     (reasons.into_values().collect(), mend.into_values().collect())
+}
+
+/// What a part was given; of a policy that weighs, all that the tally of the operation leaves possible.
+fn chosen(policy: Policy, part: &Part, completion: &Completion) -> Vec<Mechanism> {
+    if !experiment::weighs(policy) {
+        return vec![policy.choose(part)];
+    }
+    let taken =
+        completion.segments.0.keys().filter(|(mechanism, reason)| {
+            part.allows(*mechanism).is_ok() && policy.reason(part, *mechanism) == *reason
+        });
+    taken.map(|(mechanism, _)| *mechanism).collect()
+}
+
+fn because(policy: Policy, part: &Part, chosen: Mechanism) -> String {
+    let ruled = Policy::Rule.choose(part);
+    match policy {
+        Policy::Fastest if chosen != ruled => format!("estimated to be done sooner than by {}", ruled.name()),
+        Policy::LeastEnergy if chosen != ruled => format!("takes less energy than {}", ruled.name()),
+        _ => policy.explain(part, chosen),
+    }
 }
 
 fn trace_path(scenario: &Scenario) -> Option<&Path> {

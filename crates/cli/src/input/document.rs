@@ -193,7 +193,7 @@ impl Document {
     }
 
     /// A value that the key may have: `operation.0.bytes` is an `operation.bytes`.
-    fn example(&self, key: &str) -> Option<&'static str> {
+    pub(super) fn example(&self, key: &str) -> Option<&'static str> {
         let plain: Vec<&str> = key.split('.').filter(|step| step.parse::<usize>().is_err()).collect();
         let plain = plain.join(".");
         self.examples.iter().find(|(name, _)| *name == plain).map(|(_, example)| *example)

@@ -4,6 +4,7 @@
 //! places. `Raw…` types are what serde makes of it; everything that is wrong, in the file or in its meaning, is one
 //! [`CliError`](crate::CliError) with the file, the line, the key, what was found, and what would work.
 
+pub mod controller;
 pub mod currents;
 mod decode;
 pub mod document;
@@ -13,6 +14,7 @@ pub mod scenario;
 mod suggestion;
 pub mod system;
 
+pub use controller::ControllerConfig;
 pub use document::Document;
 pub use overrides::Overrides;
 pub use scenario::{Scenario, Workload};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use dram_spec::{Cycle, PhysicalAddress};
+use dram_spec::{Cycle, Cycles, PhysicalAddress};
 use host::{Kind, OperationSpec, Place, SpecError, UnusableRecords};
 use memctrl::Policy;
 use rowclone::PlanError;
@@ -30,6 +30,10 @@ pub struct Scenario {
     pub policies: Vec<Policy>,
     /// What memory contents and written data are made from.
     pub seed: u64,
+    /// Figures leave out what happens before this cycle.
+    pub warm_up: Cycles,
+    /// Figures are also given for each stretch of so many cycles.
+    pub epoch: Option<Cycles>,
     /// What to do.
     pub workload: Workload,
 }
@@ -55,6 +59,8 @@ pub const EXAMPLES: &[Example] = &[
     ("system", "\"../configs/ddr3-1066-paper.toml\""),
     ("policies", "[\"channel\", \"rule\"]"),
     ("seed", "1"),
+    ("warm_up_cycles", "100_000"),
+    ("epoch_cycles", "1_000_000"),
     ("operation", ""),
     ("operation.kind", "\"copy\""),
     ("operation.src", "\"same-subarray\""),
@@ -73,6 +79,8 @@ const UNUSABLE: [(&str, UnusableRecords); 2] = [("refuse", UnusableRecords::Refu
 
 /// The last cycle at which an operation may arrive: 2^40, about half an hour of memory; its idle refreshes are played one by one.
 const AT_CYCLE_MAX: u64 = 1 << 40;
+/// The shortest epoch: each is kept, and a run has many cycles.
+const EPOCH_MIN: u64 = 100;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -80,6 +88,8 @@ struct RawScenario {
     system: String,
     policies: Vec<String>,
     seed: u64,
+    warm_up_cycles: Option<u64>,
+    epoch_cycles: Option<u64>,
     operation: Option<Vec<RawOperation>>,
     workload: Option<RawWorkload>,
 }
@@ -139,8 +149,11 @@ impl Scenario {
         let for_system = overrides.take_prefix("system");
         let mut document = Document::read(path, EXAMPLES)?;
         document.apply(&overrides)?;
-        let RawScenario { system, policies, seed, operation, workload } = document.decode()?;
+        let RawScenario { system, policies, seed, warm_up_cycles, epoch_cycles, operation, workload } =
+            document.decode()?;
         let policies = check_policies(&document, &policies)?;
+        document.within("warm_up_cycles", warm_up_cycles.unwrap_or(0), 0, AT_CYCLE_MAX)?;
+        document.within("epoch_cycles", epoch_cycles.unwrap_or(EPOCH_MIN), EPOCH_MIN, AT_CYCLE_MAX)?;
         let workload = match (operation, workload) {
             (Some(_), Some(_)) => {
                 let message = "has both `[workload]` and `[[operation]]`";
@@ -159,7 +172,8 @@ impl Scenario {
             check_places(&document, operations, &system)?;
         }
         let name = document.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Scenario { path: document.path().to_owned(), name, system, policies, seed, workload })
+        let (warm_up, epoch) = (Cycles(warm_up_cycles.unwrap_or(0)), epoch_cycles.map(Cycles));
+        Ok(Scenario { path: document.path().to_owned(), name, system, policies, seed, warm_up, epoch, workload })
     }
 }
 

@@ -24,7 +24,7 @@ fn keys_and_types() {
         "seed = 1",
         "sed = 1",
         "scenario.toml:3: `sed` is not a key",
-        "did you mean `seed`? the keys are `system`, `policies`, `seed`, `operation`, `workload`",
+        "did you mean `seed`? the keys are `system`, `policies`, `seed`, `warm_up_cycles`, `epoch_cycles`, `operation`, `workload`",
     );
     check("seed = 1\n", "", "scenario.toml: `seed` is missing", "add for example `seed = 1`");
     check(
@@ -81,14 +81,14 @@ fn policies() {
         "\"rule\"",
         "\"rules\"",
         "scenario.toml:2: `policies.1` is \"rules\", which is none of its values",
-        "did you mean `rule`? the values are `channel`, `fpm`, `psm`, `rule`",
+        "did you mean `rule`? the values are `channel`, `fpm`, `psm`, `rule`, `fastest`, `least-energy`",
     );
     check("\"rule\"", "\"channel\"", "scenario.toml:2: `policies` lists \"channel\" twice", "list each policy once");
     check(
         "[\"channel\", \"rule\"]",
         "[]",
         "scenario.toml:2: `policies` is empty",
-        "try `policies = [\"channel\", \"fpm\", \"psm\", \"rule\"]`",
+        "try `policies = [\"channel\", \"fpm\", \"psm\", \"rule\", \"fastest\", \"least-energy\"]`",
     );
 }
 
@@ -272,7 +272,7 @@ fn set_is_checked_like_the_file_and_named() {
     check_set(
         "sed=7",
         "`sed` is not a key",
-        "did you mean `seed`? the keys are `system`, `policies`, `seed`, `operation`, `workload`",
+        "did you mean `seed`? the keys are `system`, `policies`, `seed`, `warm_up_cycles`, `epoch_cycles`, `operation`, `workload`",
     );
     check_set(
         "seed=seven",

@@ -46,7 +46,7 @@ fn check(name: &str, accesses: u64, copies: u64, fills: u64) {
         assert_eq!(held["accesses"], accesses, "{policy}");
         let played = held["copies"].as_u64().unwrap() + held["fills"].as_u64().unwrap();
         assert_eq!(played + skipped, copies + fills, "{policy}");
-        assert_eq!(run["operations_done"], played, "{policy}");
+        assert_eq!(run["requests"], played, "{policy}");
         assert_eq!(run["check"]["violations"], 0, "{policy}");
         assert_eq!(run["check"]["memory_equal"], true, "{policy}");
         let segments = run["segments"].as_array().unwrap();
