@@ -15,7 +15,7 @@ use rowclone::Operation;
 use trace_io::command_log::LogWriter;
 
 use crate::CliError;
-use crate::input::{ControllerConfig, Scenario, SystemConfig, Workload};
+use crate::input::{ControllerConfig, Scenario, SystemConfig, TraceWorkload, Variant, Workload};
 use crate::metered::{Metered, MeteredEnergy};
 use crate::output::AtomicFile;
 use crate::progress::{self, Watched};
@@ -30,7 +30,7 @@ pub struct Wanted<'a> {
 }
 
 /// What a run gave.
-pub struct PolicyRun {
+pub struct VariantRun {
     /// What the controller counted.
     pub stats: Stats,
     /// The energy of what `stats` counted, by cause.
@@ -155,15 +155,15 @@ pub fn label(spec: &OperationSpec) -> String {
 /// The operations that a scenario lists, for a command that explains them one by one.
 ///
 /// # Errors
-/// The scenario plays a trace.
+/// The scenario has a workload.
 pub fn listed(scenario: &Scenario, command: &str) -> Result<Vec<(String, Operation)>, CliError> {
     match &scenario.workload {
         Workload::Operations(specs) => {
             specs.iter().map(|spec| Ok((label(spec), resolve(&scenario.system, spec)?))).collect()
         }
-        Workload::Trace { .. } => {
-            let message =
-                format!("{}: `workload` is a trace, and `{command}` explains operations", scenario.path.display());
+        Workload::Trace(_) | Workload::Accesses(_) | Workload::PageCopies(_) | Workload::Paging(_) => {
+            let path = scenario.path.display();
+            let message = format!("{path}: has a `workload`, and `{command}` explains operations that are listed");
             Err(CliError::new(message).with_help("give a scenario with `[[operation]]` entries"))
         }
     }
@@ -191,39 +191,40 @@ fn unusable_trace(path: &Path, error: &ReplayError) -> CliError {
     CliError::new(message).with_help(error.help())
 }
 
-/// Runs the whole scenario under one policy.
+/// Runs the whole scenario once.
 ///
 /// # Errors
 /// A trace that cannot be read, a log that cannot be written, a current that the set lacks, or the user's Ctrl-C.
 pub fn run(
     scenario: &Scenario,
     prices: &Prices,
-    policy: Policy,
+    variant: Variant,
     wanted: Wanted<'_>,
     log: Option<AtomicFile>,
-) -> Result<PolicyRun, CliError> {
+) -> Result<VariantRun, CliError> {
     match &scenario.workload {
         Workload::Operations(specs) => {
             let mut operations = Vec::with_capacity(specs.len());
             for spec in specs {
                 operations.push((resolve(&scenario.system, spec)?, spec.at));
             }
-            let bar = progress::of_operations(policy.name(), operations.len() as u64);
+            let bar = progress::of_operations(&variant.label("/"), operations.len() as u64);
             let source = Watched::new(Sequence::new(operations, contents(scenario, wanted)), bar);
-            let (source, run) = play(scenario, prices, policy, wanted, source, log)?;
-            Ok(PolicyRun { completions: source.finish().into_completions(), ..run })
+            let (source, run) = play(scenario, prices, variant.policy, wanted, source, log)?;
+            Ok(VariantRun { completions: source.finish().into_completions(), ..run })
         }
-        Workload::Trace { path, format, unusable } => {
+        Workload::Trace(TraceWorkload { path, format, unusable, .. }) => {
             let file = std::fs::File::open(path).map_err(|error| CliError::reading(path, &error))?;
-            let bar = progress::of_file(policy.name(), file.metadata().map_or(0, |file| file.len()));
+            let bar = progress::of_file(&variant.label("/"), file.metadata().map_or(0, |file| file.len()));
             let reader = trace_io::ramulatorsharp::Reader::new(bar.wrap_read(file), *format);
             let reader = reader.map_err(|error| unusable_trace(path, &error.into()))?;
             let source = Replay::new(reader, &scenario.system.planner, *unusable);
-            let (source, run) = play(scenario, prices, policy, wanted, source, log)?;
+            let (source, run) = play(scenario, prices, variant.policy, wanted, source, log)?;
             bar.finish_and_clear();
             let counts = source.into_counts().map_err(|error| unusable_trace(path, &error))?;
-            Ok(PolicyRun { trace: Some(counts), ..run })
+            Ok(VariantRun { trace: Some(counts), ..run })
         }
+        _ => todo!(),
     }
 }
 
@@ -240,7 +241,7 @@ fn play<S: RequestSource>(
     wanted: Wanted<'_>,
     mut source: S,
     log: Option<AtomicFile>,
-) -> Result<(S, PolicyRun), CliError> {
+) -> Result<(S, VariantRun), CliError> {
     let system = &scenario.system.system;
     let mut account = Metered::new(system, scenario.warm_up, scenario.epoch);
     let mut checker = wanted.check.then(|| Checker::new(system, dialect(policy)));
@@ -270,7 +271,7 @@ fn play<S: RequestSource>(
     let log = log.map(LogWriter::into_result).transpose().map_err(writing)?;
     let energy = account.report(prices, &stats).map_err(|error| unpriced(&error))?;
     let channels = (0..system.geometry.channels()).map(Channel);
-    let run = PolicyRun {
+    let run = VariantRun {
         stats,
         energy,
         completions: Vec::new(),

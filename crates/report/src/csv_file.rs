@@ -89,7 +89,7 @@ fn result(report: &RunReport) -> Line {
         cell("schema_version", report.schema_version),
         cell("scenario", &report.scenario),
         cell("policy", report.policy),
-        cell("allocator", report.allocator.as_ref().map_or("", |allocator| allocator.policy)),
+        cell("placement", report.placement.unwrap_or_default()),
         cell("seed", report.seed),
         cell("currents", &report.currents),
     ]

@@ -103,6 +103,8 @@ pub struct TraceReport {
 pub struct RunInputs<'a> {
     /// The policy's name.
     pub policy: &'static str,
+    /// Who placed the pages, where pages are placed: `as-recorded`, or an allocator.
+    pub placement: Option<&'static str>,
     /// The scenario's name.
     pub scenario: &'a str,
     /// One line about the system.
@@ -156,6 +158,8 @@ pub struct RunReport {
     pub schema_version: u32,
     /// The policy's name.
     pub policy: &'static str,
+    /// Who placed the pages, where pages are placed: `as-recorded`, or an allocator.
+    pub placement: Option<&'static str>,
     /// The scenario file's name.
     pub scenario: String,
     /// One line about the system.
@@ -209,6 +213,7 @@ impl RunReport {
         RunReport {
             schema_version: SCHEMA_VERSION,
             policy: inputs.policy,
+            placement: inputs.placement,
             scenario: inputs.scenario.to_string(),
             system: inputs.system.to_string(),
             controller: inputs.controller.to_string(),
@@ -230,8 +235,8 @@ impl RunReport {
 
     /// What sets this result apart from the others of a scenario: `rule`, or `rule/buddy`.
     pub fn label(&self) -> String {
-        match &self.allocator {
-            Some(allocator) => format!("{}/{}", self.policy, allocator.policy),
+        match self.placement {
+            Some(placement) => format!("{}/{placement}", self.policy),
             None => self.policy.to_string(),
         }
     }

@@ -31,7 +31,7 @@ fn every_scenario_is_sound() {
         let recorded = path.file_name().unwrap() == "recorded.toml";
         let sets = if recorded { vec![here.clone()] } else { Vec::new() };
         let scenario = Scenario::read(&path, &sets).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(matches!(scenario.workload, Workload::Trace { .. }), recorded);
+        assert_eq!(matches!(scenario.workload, Workload::Trace(_)), recorded);
     }
 }
 
