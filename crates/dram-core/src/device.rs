@@ -127,24 +127,21 @@ impl Device {
         self.cells.as_ref()
     }
 
-    /// The line that a RD of `column` puts on the bus.
-    ///
-    /// # Panics
-    /// Where the bank is closed.
-    pub fn read_line(&mut self, bank: BankId, column: Column) -> Option<Line> {
-        let row = self.bank(bank).open.expect("a RD was issued, so its row is open");
+    /// The line that a RD puts on the bus.
+    pub fn read_line(&mut self, bank: BankId, row: Row, column: Column) -> Option<Line> {
         self.cells.as_mut().map(|cells| cells.line(bank, row, column))
     }
 
-    /// Stores the line that a WR of `column` takes off the bus.
-    ///
-    /// # Panics
-    /// Where the bank is closed.
-    pub fn write_line(&mut self, bank: BankId, column: Column, line: &Line) {
-        let row = self.bank(bank).open.expect("a WR was issued, so its row is open");
+    /// Stores the line that a WR takes off the bus.
+    pub fn write_line(&mut self, bank: BankId, row: Row, column: Column, line: &Line) {
         if let Some(cells) = &mut self.cells {
             cells.write(bank, row, column, line);
         }
+    }
+
+    /// When an open bank can be closed, as far as the bank itself is concerned (tRAS, tRTP, tWR).
+    pub fn closable(&self, bank: BankId) -> Cycle {
+        self.bank(bank).holds.of(Kind::Pre).until
     }
 
     /// When a closed bank can take an ACT as far as the bank itself is concerned (tRP, tRC, an auto-precharge).

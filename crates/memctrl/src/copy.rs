@@ -1,43 +1,31 @@
-//! Operations in progress, and their segments: waiting, in flight, with the data on its way over the channel.
+//! Segments: waiting in line, and in flight, with the data on its way over the channel.
 
 use std::collections::VecDeque;
 
 use dram_core::Line as Bytes;
-use dram_spec::{BankId, Channel, Cycle, Cycles, LINE_BYTES, PhysicalAddress};
-use rowclone::{Line, LineWrite, Mechanism, Operation, Segment};
+use dram_spec::{BankId, Channel, Cycle, Cycles, LINE_BYTES, PhysicalAddress, Row};
+use rowclone::{Line, LineWrite, Operation, Segment, Work};
 use rustc_hash::FxHashMap;
 
-use crate::request::{CommandCounts, Completion, Request, SegmentTally};
-use crate::segment::{Stream, streams};
+use crate::request::Request;
+use crate::segment::{Kind, Stream, streams};
 
 /// A set of banks of the whole system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct BankSet([u64; 4]);
+pub(crate) struct BankSet([u32; 8]);
 
 impl BankSet {
-    fn place(channel: Channel, bank: BankId) -> (usize, u64) {
-        let index = (usize::from(channel.0) * 4 + usize::from(bank.rank)) * 8 + usize::from(bank.bank);
-        (index / 64, 1 << (index % 64))
-    }
-
     pub(crate) fn insert(&mut self, channel: Channel, bank: BankId) {
-        let (word, bit) = Self::place(channel, bank);
-        self.0[word] |= bit;
-    }
-
-    pub(crate) fn remove(&mut self, channel: Channel, bank: BankId) {
-        let (word, bit) = Self::place(channel, bank);
-        self.0[word] &= !bit;
+        self.0[usize::from(channel.0)] |= 1 << crate::bank_queue::index(bank);
     }
 
     pub(crate) fn insert_rank(&mut self, channel: Channel, rank: u8) {
-        let (word, first) = Self::place(channel, BankId { rank, bank: 0 });
-        self.0[word] |= 0xFF * first;
+        self.0[usize::from(channel.0)] |= 0xFF << (8 * rank);
     }
 
-    pub(crate) fn holds_any_of_rank(&self, channel: Channel, rank: u8) -> bool {
-        let (word, first) = Self::place(channel, BankId { rank, bank: 0 });
-        self.0[word] & (0xFF * first) != 0
+    /// The banks of a channel, as a mask.
+    pub(crate) fn of(&self, channel: Channel) -> u32 {
+        self.0[usize::from(channel.0)]
     }
 
     pub(crate) fn meets(&self, other: &BankSet) -> bool {
@@ -47,140 +35,38 @@ impl BankSet {
     pub(crate) fn insert_all(&mut self, other: &BankSet) {
         self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a |= b);
     }
+
+    pub(crate) fn iter(self) -> impl Iterator<Item = (Channel, BankId)> {
+        let bits = |mask: u32| (0..32).filter(move |bit| mask & (1 << bit) != 0);
+        (0..).zip(self.0).flat_map(move |(channel, mask)| {
+            bits(mask).map(move |bit| (Channel(channel), crate::bank_queue::bank_at(bit)))
+        })
+    }
 }
 
-/// An operation that has arrived and is not done.
+/// A planned segment, from when it waits to when it is done.
 #[derive(Debug)]
-pub(crate) struct Job {
-    pub(crate) request: Request,
-    pub(crate) fully_planned: bool,
-    completing: bool,
-    /// Segments planned and not finished.
-    pub(crate) segments_left: usize,
-    /// Lines of a read still to be read.
-    pub(crate) reads_left: usize,
-    first_command: Option<Cycle>,
-    done: Cycle,
-    commands: CommandCounts,
-    segments: SegmentTally,
-    data: Option<Vec<u8>>,
-}
-
-impl Job {
-    pub(crate) fn new(request: Request, keeps_data: bool) -> Job {
-        let data = match request.operation {
-            Operation::Read { bytes, .. } if keeps_data => Some(vec![0; bytes as usize]),
-            _ => None,
-        };
-        Job {
-            done: request.arrival,
-            request,
-            fully_planned: false,
-            completing: false,
-            segments_left: 0,
-            reads_left: 0,
-            first_command: None,
-            commands: CommandCounts::default(),
-            segments: SegmentTally::default(),
-            data,
-        }
-    }
-
-    pub(crate) fn is_read(&self) -> bool {
-        matches!(self.request.operation, Operation::Read { .. })
-    }
-
-    /// When it is done, once that is known; said once.
-    pub(crate) fn take_completion(&mut self) -> Option<Cycle> {
-        let left = if self.is_read() { self.reads_left } else { self.segments_left };
-        if self.completing || !self.fully_planned || left > 0 {
-            return None;
-        }
-        self.completing = true;
-        Some(self.done)
-    }
-
-    /// A part of it was given to a mechanism.
-    pub(crate) fn tally(&mut self, mechanism: Mechanism, reason: &'static str, bytes: u64) {
-        self.segments.add(mechanism, reason, bytes);
-    }
-
-    pub(crate) fn planned(&mut self, segment: &Segment) {
-        self.segments_left += 1;
-        if self.is_read()
-            && let rowclone::Work::Channel { reads, .. } = &segment.work
-        {
-            self.reads_left += reads.len();
-        }
-    }
-
-    pub(crate) fn issued(&mut self, at: Cycle, counts: CommandCounts) {
-        self.first_command.get_or_insert(at);
-        self.commands += counts;
-    }
-
-    pub(crate) fn lasts_until(&mut self, instant: Cycle) {
-        self.done = self.done.max(instant);
-    }
-
-    /// A line of a read arrived.
-    pub(crate) fn receive(&mut self, line: &Line, bytes: &Bytes) {
-        let (Some(data), Operation::Read { address, .. }) = (&mut self.data, self.request.operation) else { return };
-        for (byte, at) in bytes.iter().zip(line.address.0..) {
-            if let Some(slot) = at.checked_sub(address.0).and_then(|offset| data.get_mut(offset as usize)) {
-                *slot = *byte;
-            }
-        }
-    }
-
-    pub(crate) fn into_completion(self) -> Completion {
-        Completion {
-            id: self.request.id,
-            operation: self.request.operation,
-            arrival: self.request.arrival,
-            first_command: self.first_command,
-            done: self.done,
-            commands: self.commands,
-            segments: self.segments,
-            data: self.data,
-        }
-    }
-}
-
-/// A segment that has been planned and has not begun.
-#[derive(Debug)]
-pub(crate) struct Waiting {
-    pub(crate) job: u64,
+pub(crate) struct Copying {
+    /// The slot of its job.
+    pub(crate) job: u32,
+    /// The sequence number that it got when it was planned.
+    pub(crate) place: u64,
+    /// The sequence number that it got when it began, or when its last term did.
+    age: u64,
+    /// When it began.
+    pub(crate) began: Cycle,
+    /// When it may next be asked to give way to a read.
+    pub(crate) term_end: Cycle,
+    /// Whether it has made a column access since it began.
+    pub(crate) moved: bool,
+    pub(crate) giving_way: bool,
     pub(crate) streams: Vec<Stream>,
-    pub(crate) banks: BankSet,
-    reads: usize,
-}
-
-impl Waiting {
-    pub(crate) fn new(job: u64, segment: &Segment) -> Waiting {
-        let streams = streams(&segment.work);
-        let mut banks = BankSet::default();
-        for stream in &streams {
-            stream.banks().for_each(|bank| banks.insert(stream.channel, bank));
-        }
-        let reads = match &segment.work {
-            rowclone::Work::Channel { reads, .. } => reads.len(),
-            _ => 0,
-        };
-        Waiting { job, streams, banks, reads }
-    }
-}
-
-/// The segments that wait, in the order in which they must reach each bank.
-pub(crate) type WaitingLine = VecDeque<Waiting>;
-
-/// A segment that has begun: it holds its banks until their last precharge.
-#[derive(Debug)]
-pub(crate) struct InFlight {
-    pub(crate) job: u64,
-    pub(crate) streams: Vec<Stream>,
-    /// Lines still to be read before the first may be written.
+    /// Whether a line may be written while others are still to be read: reads and writes go over different channels, line by line.
+    crosses: bool,
+    /// Lines still to be read.
     reads_left: usize,
+    /// When the lines that are read and not written have arrived, or will have: of a crossing segment.
+    arrivals: VecDeque<Cycle>,
     /// When the last of the lines read so far has arrived.
     data_arrived: Cycle,
     /// When the last of the banks that it is done with could take an ACT again.
@@ -189,22 +75,82 @@ pub(crate) struct InFlight {
     staged: FxHashMap<PhysicalAddress, Bytes>,
 }
 
-impl From<Waiting> for InFlight {
-    fn from(waiting: Waiting) -> InFlight {
-        InFlight {
-            job: waiting.job,
-            streams: waiting.streams,
-            reads_left: waiting.reads,
+/// How old a party is: the smaller, the older.
+pub(crate) type Age = (u8, u64);
+
+impl Copying {
+    pub(crate) fn new(job: u32, place: u64, segment: &Segment) -> Copying {
+        let streams = streams(&segment.work);
+        let (reads_left, writes) = match &segment.work {
+            Work::Channel { reads, writes } => (reads.len(), writes.len()),
+            _ => (0, 0),
+        };
+        Copying {
+            job,
+            place,
+            age: place,
+            began: Cycle::ZERO,
+            term_end: Cycle(u64::MAX),
+            moved: false,
+            giving_way: false,
+            crosses: streams.len() == 2 && reads_left == writes && streams.iter().all(Stream::is_one_way),
+            streams,
+            reads_left,
+            arrivals: VecDeque::new(),
             data_arrived: Cycle::ZERO,
             ready: Cycle::ZERO,
             staged: FxHashMap::default(),
         }
     }
-}
 
-impl InFlight {
-    /// A bank is closed for good, and can take an ACT again at `ready`.
-    pub(crate) fn bank_done(&mut self, ready: Cycle) {
+    /// The banks that it is not done with.
+    pub(crate) fn banks(&self) -> BankSet {
+        self.banks_of(Stream::banks)
+    }
+
+    fn banks_of<'a, I: Iterator<Item = BankId>>(&'a self, banks: impl Fn(&'a Stream) -> I) -> BankSet {
+        let mut set = BankSet::default();
+        for stream in &self.streams {
+            banks(stream).for_each(|bank| set.insert(stream.channel, bank));
+        }
+        set
+    }
+
+    /// The banks that it holds.
+    pub(crate) fn held(&self) -> BankSet {
+        self.banks_of(Stream::held_banks)
+    }
+
+    pub(crate) fn begin(&mut self, now: Cycle, age: u64, open: impl Fn(Channel, BankId) -> Option<Row>) {
+        (self.began, self.age, self.moved, self.giving_way) = (now, age, false, false);
+        for stream in &mut self.streams {
+            let channel = stream.channel;
+            stream.begin(|bank| open(channel, bank));
+        }
+    }
+
+    /// A new term.
+    pub(crate) fn renew(&mut self, age: u64) {
+        self.age = age;
+    }
+
+    /// Until it has made a column access it is older than all that have, and than every access.
+    pub(crate) fn age(&self) -> Age {
+        if self.moved { (1, self.age) } else { (0, self.place) }
+    }
+
+    /// Whether it makes column accesses, and can be broken off at a line.
+    pub(crate) fn goes_by_lines(&self) -> bool {
+        self.streams.iter().any(Stream::has_accesses)
+    }
+
+    /// Whether a copy activation is under way, which nothing may break off.
+    pub(crate) fn is_copying_rows(&self) -> bool {
+        self.streams.iter().any(Stream::is_copying_rows)
+    }
+
+    /// A bank is closed, and can take an ACT again at `ready`.
+    pub(crate) fn bank_closed(&mut self, ready: Cycle) {
         self.ready = self.ready.max(ready);
     }
 
@@ -213,22 +159,33 @@ impl InFlight {
         self.streams.iter().all(Stream::is_done).then_some(self.ready)
     }
 
-    /// Whether all its lines have been read, or are on their way.
-    pub(crate) fn all_read(&self) -> bool {
-        self.reads_left == 0
+    /// From when on the next access of a kind may be made, as far as its data goes; nothing while that is not known.
+    pub(crate) fn from(&self, kind: Kind, write_latency: Cycles, staging_lines: usize) -> Option<Cycle> {
+        let written_at = |arrives: Cycle| Cycle(arrives.0.saturating_sub(write_latency.0));
+        match (kind, self.crosses) {
+            (Kind::Transfer, _) | (Kind::Read, false) => Some(Cycle::ZERO),
+            (Kind::Read, true) => (self.arrivals.len() < staging_lines).then_some(Cycle::ZERO),
+            (Kind::Write, false) => (self.reads_left == 0).then(|| written_at(self.data_arrived)),
+            (Kind::Write, true) => self.arrivals.front().map(|&arrives| written_at(arrives)),
+        }
     }
 
-    /// When a WR may be issued so that its data is there: nothing before all lines are on their way.
-    pub(crate) fn writable(&self, write_latency: Cycles) -> Option<Cycle> {
-        (self.reads_left == 0).then(|| Cycle(self.data_arrived.0.saturating_sub(write_latency.0)))
-    }
-
-    pub(crate) fn read(&mut self, arrives: Cycle, line: &Line, bytes: Option<Bytes>) {
+    /// A line was read. Says whether a write may have waited for it.
+    pub(crate) fn read(&mut self, arrives: Cycle, line: &Line, bytes: Option<Bytes>) -> bool {
         self.reads_left -= 1;
         self.data_arrived = self.data_arrived.max(arrives);
         if let Some(bytes) = bytes {
             self.staged.insert(line.address, bytes);
         }
+        if self.crosses {
+            self.arrivals.push_back(arrives);
+        }
+        self.streams.len() > 1 && (self.crosses || self.reads_left == 0)
+    }
+
+    /// A line is written. Says whether a read may have waited for its room.
+    pub(crate) fn written(&mut self) -> bool {
+        self.crosses && self.arrivals.pop_front().is_some()
     }
 
     /// The line that a WR puts on the bus: the operation's bytes, merged into what was read of a partial line.

@@ -1,19 +1,26 @@
-//! The only place where DRAM time moves, for all channels at once.
+//! The only place where DRAM time moves, for all channels at once. `docs/controller.md` has its rules.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dram_core::{Cells, Device, Effect};
-use dram_spec::{Channel, Command, CommandSink, Cycle, Cycles};
+use dram_core::{Cells, Device, P};
+use dram_spec::{Channel, Command, CommandSink, Cycle, Cycles, LINE_BYTES, Refresh};
 use rowclone::{Blocks, Operation};
 
-use crate::copy::{BankSet, InFlight, Job, Waiting, WaitingLine};
+use crate::access::Accesses;
+use crate::channel::ChannelState;
 use crate::config::Config;
-use crate::refresh;
-use crate::request::{CommandCounts, RequestSource};
-use crate::segment::{Progress, Stream, Turn};
+use crate::copy::{BankSet, Copying};
+use crate::estimate::Estimator;
+use crate::intake::{Blocked, Incoming};
+use crate::outstanding::Outstanding;
+use crate::recorder::Recorder;
+use crate::request::{CommandCounts, Completion, RequestSource};
+use crate::scheduler::Choice;
+use crate::segment::{Progress, Turn};
+use crate::slots::Slots;
 use crate::stats::Stats;
 
 /// The run was stopped from outside.
@@ -22,21 +29,41 @@ pub struct Interrupt;
 
 /// The controller of all channels.
 pub struct Controller {
-    config: Config,
-    devices: Vec<Device>,
-    /// When each channel is worth another look.
-    look_at: Vec<Cycle>,
-    next_job: u64,
-    jobs: BTreeMap<u64, Job>,
-    /// Jobs whose blocks are not all planned, in order of arrival.
-    planning: VecDeque<(u64, Blocks)>,
-    waiting: WaitingLine,
-    in_flight: Vec<InFlight>,
-    /// Whether a segment that could not begin before may be able to now: one was planned, a bank came free, a REF went.
-    may_begin_more: bool,
-    held: BankSet,
-    completing: BinaryHeap<Reverse<(Cycle, u64)>>,
-    stats: Stats,
+    pub(crate) config: Config,
+    pub(crate) channels: Vec<ChannelState>,
+    /// How many entries a channel has for reads and for writes.
+    pub(crate) entries: [u64; 2],
+    /// The next sequence number.
+    counter: u64,
+    /// Requests taken so far.
+    pub(crate) taken: u64,
+    pub(crate) outstanding: Slots<Outstanding>,
+    pub(crate) accesses: Accesses,
+    /// Accesses that wait for jobs, in the order in which they were accepted.
+    pub(crate) blocked: Vec<Blocked>,
+    /// The request that is being accepted.
+    pub(crate) incoming: Option<Incoming>,
+    /// Jobs in progress, in the order in which they were accepted.
+    pub(crate) jobs: Vec<u32>,
+    /// Jobs whose blocks are not all planned.
+    pub(crate) planning: VecDeque<(u32, Blocks)>,
+    estimator: Estimator,
+    pub(crate) segments: Slots<Copying>,
+    /// Segments that have not begun, or have given way, by place.
+    waiting: Vec<u32>,
+    waiting_banks: BankSet,
+    /// Segments in flight, by place.
+    in_flight: Vec<u32>,
+    /// Whether a segment may be able to begin that was not before.
+    pub(crate) may_begin: bool,
+    /// When the next term of a segment may end.
+    terms_end: Cycle,
+    /// When that is, or a rank must next be made free; not later than either.
+    gives_way_at: Cycle,
+    /// Whether a command has made room for what comes in.
+    made_room: bool,
+    completing: BinaryHeap<Reverse<(Cycle, u64, u32)>>,
+    pub(crate) recorder: Recorder,
     last: Option<Cycle>,
     every_cycle: bool,
 }
@@ -45,70 +72,54 @@ pub struct Controller {
 /// free. What comes later is not planned before.
 const WAITING_MOST: usize = 128;
 
-/// Column accesses of older segments whose rows are open and whose turn it is: a younger one must not push them back.
-#[derive(Clone, Copy, Debug, Default)]
-struct Ahead {
-    /// A RD or WR waits for the data bus.
-    data_bus: bool,
-    /// Ranks, as a mask, where a RD or WR waits.
-    bursts: u8,
-    /// Ranks, as a mask, where a TRANSFER waits.
-    transfers: u8,
-}
-
-impl Ahead {
-    fn wait_for(&mut self, command: &Command) {
-        let rank = 1 << command.rank();
-        match command {
-            Command::Read { .. } | Command::Write { .. } => {
-                self.data_bus = true;
-                self.bursts |= rank;
-            }
-            Command::Transfer { .. } => self.transfers |= rank,
-            _ => {}
-        }
-    }
-
-    /// Whether the command would go on a bus, the channel's or a rank's own, that an older access waits for.
-    fn delays(self, command: &Command) -> bool {
-        let rank = 1 << command.rank();
-        match command {
-            Command::Read { .. } | Command::Write { .. } => self.data_bus || self.transfers & rank != 0,
-            Command::Transfer { .. } => (self.bursts | self.transfers) & rank != 0,
-            _ => false,
-        }
-    }
-}
-
 impl Controller {
     /// All banks closed, no request known.
+    ///
+    /// # Panics
+    /// Where the settings contradict each other: watermarks out of order, a queue, a term or an epoch of nothing, sleep without
+    /// refresh, or `least-energy` without prices.
     pub fn new(config: Config) -> Controller {
-        let channels = 0..config.system.geometry.channels();
+        let queues = config.queues;
+        assert!(queues.drain_low < queues.drain_high && queues.drain_high <= queues.write_entries, "{queues:?}");
+        assert!(queues.read_entries > 0 && queues.copy_entries > 0 && config.staging_lines > 0, "{queues:?}");
+        assert!(config.epoch != Some(Cycles(0)) && config.copy_hold_max != Some(Cycles(0)), "at least a cycle");
+        let sleeps = config.power.power_down_after.is_some() || config.power.self_refresh_after.is_some();
+        assert!(!sleeps || config.system.refresh != Refresh::Off, "a rank that sleeps is woken by its refreshes");
         let cells = |channel| {
             let background = Arc::clone(config.contents.as_ref()?);
             Some(Cells::new(channel, config.system.geometry, background).with_defect(config.defect))
         };
-        let devices = channels.map(|channel| Device::new(&config.system, cells(Channel(channel)))).collect::<Vec<_>>();
+        let channels = (0..config.system.geometry.channels()).map(Channel);
+        let channels = channels.map(|id| ChannelState::new(id, Device::new(&config.system, cells(id)), &config));
         Controller {
-            look_at: vec![Cycle::ZERO; devices.len()],
-            devices,
-            config,
-            next_job: 0,
-            jobs: BTreeMap::new(),
+            channels: channels.collect(),
+            entries: [queues.read_entries as u64, queues.write_entries as u64],
+            counter: 0,
+            taken: 0,
+            outstanding: Slots::default(),
+            accesses: Accesses::default(),
+            blocked: Vec::new(),
+            incoming: None,
+            jobs: Vec::new(),
             planning: VecDeque::new(),
-            waiting: WaitingLine::new(),
+            estimator: Estimator::new(&config),
+            segments: Slots::default(),
+            waiting: Vec::new(),
+            waiting_banks: BankSet::default(),
             in_flight: Vec::new(),
-            may_begin_more: false,
-            held: BankSet::default(),
+            may_begin: false,
+            terms_end: Cycle(u64::MAX),
+            gives_way_at: Cycle::ZERO,
+            made_room: false,
             completing: BinaryHeap::new(),
-            stats: Stats::default(),
+            recorder: Recorder::new(&config),
             last: None,
             every_cycle: false,
+            config,
         }
     }
 
-    /// The same controller, which looks at every channel and every waiting segment at every cycle: slow, and the twin that
-    /// skipping is compared with.
+    /// The same controller, which looks at everything at every cycle: slow, and what skipping is compared with.
     #[must_use]
     pub fn visiting_every_cycle(self) -> Controller {
         Controller { every_cycle: true, ..self }
@@ -132,45 +143,65 @@ impl Controller {
             if stop.load(Ordering::Relaxed) {
                 return Err(Interrupt);
             }
+            self.recorder.advance_to(now);
             self.last = Some(now);
-            if self.every_cycle {
-                self.may_begin_more = true;
-                self.look_at.fill(now);
-            }
             self.meet_source(source, now);
-            while self.begin_segments(now) {
-                self.plan(now);
+            if now >= self.gives_way_at || self.every_cycle {
+                self.give_way(now);
             }
-            for channel in 0..self.devices.len() {
-                if self.look_at[channel] <= now {
-                    self.look_at[channel] = self.issue_on(channel, now, sink);
+            if self.may_begin || self.every_cycle {
+                self.plan_and_begin(now);
+            }
+            for channel in 0..self.channels.len() {
+                if self.every_cycle || self.channels[channel].look_at <= now {
+                    self.visit(channel, now, sink);
                 }
             }
+            if std::mem::take(&mut self.made_room) {
+                self.take_in(source, now);
+            }
         }
-        let end = self.stats.end;
-        self.devices.iter().for_each(|device| device.finish(end));
+        let end = self.last.unwrap_or_default();
+        self.channels.iter().for_each(|channel| channel.device.finish(end));
         sink.finish(end);
-        Ok(self.stats.clone())
+        let recorder = std::mem::replace(&mut self.recorder, Recorder::new(&self.config));
+        Ok(recorder.finish(end))
     }
 
     /// The device of a channel, to look at its cells after a run.
     pub fn device(&self, channel: Channel) -> &Device {
-        &self.devices[usize::from(channel.0)]
+        &self.channels[usize::from(channel.0)].device
+    }
+
+    /// The next sequence number.
+    pub(crate) fn number(&mut self) -> u64 {
+        self.counter += 1;
+        self.counter - 1
     }
 
     /// The next moment at which anything can happen; nothing once all is done.
     fn next_instant(&self, source: &impl RequestSource) -> Option<Cycle> {
         let floor = self.last.map_or(Cycle::ZERO, |last| last + Cycles(1));
-        let arrival = source.next_arrival();
-        let completion = self.completing.peek().map(|Reverse((at, _))| *at);
-        if arrival.is_none() && completion.is_none() && self.in_flight.is_empty() && self.waiting.is_empty() {
+        // What is held up in intake waits for a command, or for a delivery.
+        let arrival = if self.incoming.is_none() { source.next_arrival() } else { None };
+        if arrival.is_none() && self.outstanding.is_empty() {
             return None;
         }
-        if self.every_cycle {
+        if self.every_cycle || self.may_begin {
             return Some(floor);
         }
-        let channels = self.look_at.iter().copied().min();
-        let next = [arrival, completion, channels].into_iter().flatten().min()?;
+        let mut next = arrival.unwrap_or(Cycle(u64::MAX)).min(self.terms_end);
+        if let Some(&Reverse((at, _, _))) = self.completing.peek() {
+            next = next.min(at);
+        }
+        for channel in &self.channels {
+            next = next.min(channel.look_at);
+        }
+        assert!(
+            next < Cycle(u64::MAX),
+            "nothing can happen any more, and requests are in progress: {:?}",
+            self.outstanding
+        );
         Some(next.max(floor))
     }
 
@@ -178,33 +209,35 @@ impl Controller {
     fn meet_source(&mut self, source: &mut impl RequestSource, now: Cycle) {
         loop {
             let mut moved = false;
-            while let Some(&Reverse((at, job))) = self.completing.peek()
+            while let Some(&Reverse((at, _, slot))) = self.completing.peek()
                 && at <= now
             {
                 self.completing.pop();
-                let job = self.jobs.remove(&job).expect("a job completes once");
-                let completion = job.into_completion();
-                self.complete(&completion);
-                source.complete(completion);
+                self.deliver(source, slot, now);
                 moved = true;
             }
-            while let Some(request) = source.take(now) {
-                let blocks = self.config.planner.blocks(&request.operation);
-                self.planning.push_back((self.next_job, blocks));
-                self.jobs.insert(self.next_job, Job::new(request, self.config.contents.is_some()));
-                self.next_job += 1;
-                moved = true;
-            }
-            self.plan(now);
+            moved |= self.take_in(source, now);
             if !moved {
                 return;
             }
         }
     }
 
-    fn complete(&mut self, completion: &crate::request::Completion) {
-        self.stats.end = self.stats.end.max(completion.done);
-        let figures = &mut self.stats.whole;
+    fn deliver(&mut self, source: &mut impl RequestSource, slot: u32, now: Cycle) {
+        let done = self.outstanding.remove(slot);
+        if done.job.is_some() {
+            self.jobs.retain(|&job| job != slot);
+            self.recorder.levels.jobs -= 1;
+            self.let_in();
+            self.release_blocked(slot, now);
+        }
+        let completion = done.into_completion();
+        self.record(&completion);
+        source.complete(completion);
+    }
+
+    fn record(&mut self, completion: &Completion) {
+        let figures = &mut self.recorder.figures;
         figures.requests += 1;
         let response = completion.done.since(completion.arrival);
         match completion.operation {
@@ -216,287 +249,370 @@ impl Controller {
             Operation::Read { .. } => figures.read_latency.record(response),
             Operation::Write { .. } => figures.write_latency.record(response),
         }
-        figures.channel_bytes += completion.channel_bytes();
+    }
+
+    /// A request may be done: then it is delivered in time.
+    pub(crate) fn settle(&mut self, slot: u32) {
+        let request = &self.outstanding[slot];
+        if let Some(done) = request.is_done() {
+            self.completing.push(Reverse((done, request.order, slot)));
+        }
+    }
+
+    /// Segments whose terms are over, or whose ranks must refresh, give way.
+    fn give_way(&mut self, now: Cycle) {
+        let mut any_must = false;
+        let mut must_from = Cycle(u64::MAX);
+        for channel in &mut self.channels {
+            for rank in &mut channel.ranks {
+                let before = rank.must;
+                if rank.must_by(&channel.device, now) != before {
+                    rank.look_at = Cycle::ZERO;
+                    channel.look_at = Cycle::ZERO;
+                    channel.prepared = None;
+                    any_must |= rank.must;
+                    self.may_begin = true;
+                }
+                any_must |= rank.must && rank.held > 0;
+                must_from = must_from.min(rank.must_from());
+            }
+        }
+        self.gives_way_at = must_from.min(self.terms_end);
+        if !any_must && now < self.terms_end && !self.every_cycle {
+            return;
+        }
+        let mut next_end = Cycle(u64::MAX);
+        // One of those that have not got anywhere does, whatever its term; so all do in the end.
+        let is_stuck = |slot: &u32| {
+            let segment = &self.segments[*slot];
+            !segment.moved && !segment.giving_way && segment.goes_by_lines()
+        };
+        let first_stuck = self.in_flight.iter().copied().find(is_stuck);
+        for slot in self.in_flight.clone() {
+            let segment = &self.segments[slot];
+            if segment.giving_way || segment.is_copying_rows() {
+                continue;
+            }
+            let of_rank = |(channel, bank): (Channel, dram_spec::BankId)| {
+                self.channels[usize::from(channel.0)].ranks[usize::from(bank.rank)].must
+            };
+            if segment.banks().iter().any(of_rank) {
+                self.recorder.figures.broken_off_for_refresh += 1;
+                self.break_off(slot, now);
+                continue;
+            }
+            let Some(hold) = self.config.copy_hold_max else { continue };
+            if !segment.goes_by_lines() || first_stuck == Some(slot) {
+                continue;
+            }
+            if now < segment.term_end {
+                next_end = next_end.min(segment.term_end);
+                continue;
+            }
+            let has_reader = |(channel, bank): (Channel, dram_spec::BankId)| {
+                self.channels[usize::from(channel.0)].oldest_read(bank).is_some()
+            };
+            if segment.held().iter().any(has_reader) {
+                self.recorder.figures.broken_off_for_reads += 1;
+                self.break_off(slot, now);
+            } else {
+                let age = self.number();
+                let segment = &mut self.segments[slot];
+                segment.renew(age);
+                segment.term_end = now + hold;
+                for stream in &segment.streams {
+                    self.channels[usize::from(stream.channel.0)].look_at = Cycle::ZERO;
+                }
+                next_end = next_end.min(segment.term_end);
+            }
+        }
+        self.terms_end = next_end;
+        self.gives_way_at = must_from.min(next_end);
+    }
+
+    /// A segment gives way from now on.
+    fn break_off(&mut self, slot: u32, now: Cycle) {
+        let segment = &mut self.segments[slot];
+        segment.giving_way = true;
+        let mut released = Vec::new();
+        for stream in &mut segment.streams {
+            let channel = stream.channel;
+            stream.give_way(|bank| released.push((channel, bank)));
+            self.channels[usize::from(channel.0)].look_at = Cycle::ZERO;
+        }
+        for (channel, bank) in released {
+            self.release(slot, channel, bank, now, now);
+        }
+        self.return_to_line(slot);
+    }
+
+    /// A segment that has given way, and holds nothing any more, waits again.
+    fn return_to_line(&mut self, slot: u32) {
+        let segment = &self.segments[slot];
+        if segment.held() != BankSet::default() {
+            return;
+        }
+        let (place, banks) = (segment.place, segment.banks());
+        self.leave_flight(slot);
+        let index = self.waiting.partition_point(|&other| self.segments[other].place < place);
+        self.waiting.insert(index, slot);
+        self.waiting_banks.insert_all(&banks);
+        self.may_begin = true;
+    }
+
+    fn leave_flight(&mut self, slot: u32) {
+        self.in_flight.retain(|&other| other != slot);
+        for stream in &self.segments[slot].streams {
+            self.channels[usize::from(stream.channel.0)].segments.retain(|&(other, _)| other != slot);
+        }
+    }
+
+    /// A segment lets go of a bank, which can take an ACT at `ready`.
+    fn release(&mut self, slot: u32, channel: Channel, bank: dram_spec::BankId, ready: Cycle, now: Cycle) {
+        let number = self.number();
+        let began = self.segments[slot].began;
+        let state = &mut self.channels[usize::from(channel.0)];
+        state.release(bank, number);
+        if let Some(read) = state.oldest_read(bank) {
+            let usable = state.ranks[usize::from(bank.rank)].usable_from;
+            let since = self.accesses[read].queued.max(began).max(usable).min(ready);
+            self.recorder.figures.held_back.record(ready.since(since));
+        }
+        self.may_begin |= !self.waiting.is_empty();
+        self.channels[usize::from(channel.0)].look_at = now;
+    }
+
+    /// Plans what there is room for, and begins what can, until no more begins.
+    fn plan_and_begin(&mut self, now: Cycle) {
+        self.plan(now);
+        while std::mem::take(&mut self.may_begin) || self.every_cycle {
+            if !self.begin(now) {
+                break;
+            }
+            self.plan(now);
+        }
     }
 
     /// Keeps the waiting line filled.
     fn plan(&mut self, now: Cycle) {
         while self.waiting.len() < WAITING_MOST
-            && let Some((id, blocks)) = self.planning.front_mut()
+            && let Some((slot, blocks)) = self.planning.front_mut()
         {
-            let id = *id;
-            let job = self.jobs.get_mut(&id).expect("a job that is planned is not done");
+            let slot = *slot;
             let Some(block) = blocks.next() else {
                 self.planning.pop_front();
-                job.fully_planned = true;
-                job.lasts_until(now);
-                if let Some(done) = job.take_completion() {
-                    self.completing.push(Reverse((done, id)));
+                let request = &mut self.outstanding[slot];
+                request.job_mut().fully_planned = true;
+                if request.is_done().is_some() {
+                    request.lasts_until(now);
+                    self.settle(slot);
                 }
                 continue;
             };
-            let policy = self.config.policy;
-            let choices: Vec<_> = block.parts().iter().map(|part| policy.choose(part)).collect();
-            for (part, &chosen) in block.parts().iter().zip(&choices) {
-                job.tally(chosen, policy.reason(part, chosen), part.bytes());
+            let (choices, reasons) = self.estimator.choose(&self.config, &self.channels, &block, now);
+            let job = self.outstanding[slot].job_mut();
+            for ((part, &chosen), reason) in block.parts().iter().zip(&choices).zip(reasons) {
+                job.tally(chosen, reason, part.bytes());
             }
             for segment in block.segments(&choices, self.config.staging_lines) {
-                job.planned(&segment);
-                self.waiting.push_back(Waiting::new(id, &segment));
-                self.may_begin_more = true;
+                self.outstanding[slot].job_mut().segments_left += 1;
+                self.estimator.book(&self.config, &self.channels, &segment.work, now);
+                let copying = Copying::new(slot, self.number(), &segment);
+                for (channel, bank) in copying.banks().iter() {
+                    self.channels[usize::from(channel.0)].occupy(bank, now);
+                }
+                self.waiting_banks.insert_all(&copying.banks());
+                let slot = self.segments.insert(copying);
+                self.waiting.push(slot);
+                self.may_begin = true;
             }
         }
     }
 
-    /// Begins each segment whose banks are free of others, of earlier claims, and of a refresh that goes first. Says whether any
-    /// began: there is then room to plan more.
-    fn begin_segments(&mut self, now: Cycle) -> bool {
-        if !std::mem::take(&mut self.may_begin_more) {
-            return false;
+    /// Begins each segment that can. Says whether any began: there is then room to plan more.
+    fn begin(&mut self, now: Cycle) -> bool {
+        let mut taken = BankSet::default();
+        for channel in &self.channels {
+            crate::scheduler::bits(channel.held)
+                .for_each(|bank| taken.insert(channel.id, crate::bank_queue::bank_at(bank)));
+            let urgent = channel.ranks.iter().filter(|rank| rank.is_urgent(now));
+            urgent.for_each(|rank| taken.insert_rank(channel.id, rank.index()));
         }
-        let waited = self.waiting.len();
-        let mut blocked = self.held;
-        for (device, channel) in self.devices.iter().zip(0..) {
-            for rank in 0..self.config.system.geometry.ranks() {
-                if refresh::is_urgent(self.config.refresh, device, rank, now) {
-                    blocked.insert_rank(Channel(channel), rank);
-                }
-            }
-        }
-        let mut index = 0;
-        while index < self.waiting.len() {
-            let banks = self.waiting[index].banks;
-            if blocked.meets(&banks) {
-                index += 1;
+        let waited = std::mem::take(&mut self.waiting);
+        let count = waited.len();
+        self.waiting_banks = BankSet::default();
+        for slot in waited {
+            let banks = self.segments[slot].banks();
+            if !taken.meets(&banks) && self.may_go_before_reads(slot, &banks) {
+                self.begin_one(slot, &banks, now);
             } else {
-                let waiting = self.waiting.remove(index).expect("the index is within");
-                for stream in &waiting.streams {
-                    self.look_at[usize::from(stream.channel.0)] = now;
-                }
-                self.held.insert_all(&banks);
-                self.in_flight.push(waiting.into());
+                self.waiting_banks.insert_all(&banks);
+                self.waiting.push(slot);
             }
-            blocked.insert_all(&banks);
+            taken.insert_all(&banks);
         }
-        self.waiting.len() < waited
+        self.waiting.len() < count
     }
 
-    /// Issues what goes first on a channel, and says when the channel is worth another look.
-    fn issue_on(&mut self, channel: usize, now: Cycle, sink: &mut impl CommandSink) -> Cycle {
-        let mut next = Cycle(u64::MAX);
-        let yielding = self.yielding(channel, now, &mut next);
-        if let Some(command) = self.refresh_command(channel, now, yielding, &mut next) {
-            self.issue(channel, now, &command, sink);
-            self.may_begin_more = true;
-            return now + Cycles(1);
-        }
-        let Some((segment, stream, turn, command)) = self.segment_command(channel, now, yielding, &mut next) else {
-            return next;
+    /// Whether its job waits for nothing, and no read that goes first waits in its banks.
+    fn may_go_before_reads(&self, slot: u32, banks: &BankSet) -> bool {
+        let segment = &self.segments[slot];
+        let goes_first = |(channel, bank): (Channel, dram_spec::BankId)| {
+            let state = &self.channels[usize::from(channel.0)];
+            let released = state.banks[crate::bank_queue::index(bank)].released;
+            let before = segment.place.max(released);
+            state.oldest_read(bank).is_some_and(|read| self.accesses[read].number < before)
         };
-        let counts = self.issue(channel, now, &command, sink);
-        self.advance(channel, now, (segment, stream, turn), counts);
-        now + Cycles(1)
+        let waits_for = self.outstanding[segment.job].job.as_ref().map_or(0, |job| job.waits_for);
+        waits_for == 0 && !banks.iter().any(goes_first)
     }
 
-    /// A REF that can go now. Else lowers `next` to when one could, or falls due.
-    fn refresh_command(&self, channel: usize, now: Cycle, yielding: u8, next: &mut Cycle) -> Option<Command> {
-        let device = &self.devices[channel];
-        let id = Channel(channel as u8);
-        for rank in 0..self.config.system.geometry.ranks() {
-            let ledger = device.refresh(rank);
-            let Some(due) = ledger.next_due(now) else { continue };
-            *next = (*next).min(due);
-            if ledger.owed(now) == 0 {
-                continue;
-            }
-            let must = yielding & (1 << rank) != 0;
-            let wanted =
-                must || refresh::is_urgent(self.config.refresh, device, rank, now) || !self.is_wanted(id, rank);
-            // A segment that has begun goes on until the REF must come; then it yields.
-            let in_the_way = if must { device.any_open(rank) } else { self.held.holds_any_of_rank(id, rank) };
-            if !wanted || in_the_way {
-                continue;
-            }
-            let command = Command::Refresh { rank };
-            let hold = device.earliest(&command).expect("its banks are closed, and no rank is asleep");
-            if hold.until <= now {
-                return Some(command);
-            }
-            *next = (*next).min(hold.until);
+    fn begin_one(&mut self, slot: u32, banks: &BankSet, now: Cycle) {
+        let age = self.number();
+        let channels = &mut self.channels;
+        for (channel, bank) in banks.iter() {
+            channels[usize::from(channel.0)].hold(bank);
         }
-        None
-    }
-
-    /// The ranks of a channel, as a mask, whose segments must yield now. Lowers `next` to when another one must.
-    fn yielding(&self, channel: usize, now: Cycle, next: &mut Cycle) -> u8 {
-        let device = &self.devices[channel];
-        let mut mask = 0;
-        for rank in 0..self.config.system.geometry.ranks() {
-            match refresh::yield_from(device, rank) {
-                Some(from) if from <= now => mask |= 1 << rank,
-                Some(from) => *next = (*next).min(from),
-                None => {}
-            }
+        let segment = &mut self.segments[slot];
+        segment.begin(now, age, |channel, bank| channels[usize::from(channel.0)].device.open_row(bank));
+        if let Some(hold) = self.config.copy_hold_max {
+            segment.term_end = now + hold;
+            self.terms_end = self.terms_end.min(now + Cycles(1));
+            self.gives_way_at = self.gives_way_at.min(self.terms_end);
         }
-        mask
-    }
-
-    /// The streams on a channel, the oldest segment's first: with the indices of segment and stream.
-    fn streams_on(&self, channel: usize) -> impl Iterator<Item = (usize, usize, &Stream)> {
-        self.in_flight.iter().enumerate().filter_map(move |(index, segment)| {
-            let here = segment.streams.iter().position(|stream| usize::from(stream.channel.0) == channel)?;
-            Some((index, here, &segment.streams[here]))
-        })
-    }
-
-    /// Whether a segment waits for the rank.
-    fn is_wanted(&self, channel: Channel, rank: u8) -> bool {
-        self.waiting.iter().any(|waiting| waiting.banks.holds_any_of_rank(channel, rank))
-    }
-
-    /// The first command, by the age of segments, that can go now. Else lowers `next` to when one could.
-    fn segment_command(
-        &self,
-        channel: usize,
-        now: Cycle,
-        yielding: u8,
-        next: &mut Cycle,
-    ) -> Option<(usize, usize, Turn, Command)> {
-        let device = &self.devices[channel];
-        let write_latency = device.timings().write_latency();
-        if yielding != 0
-            && let Some(first) = self.room_for_refresh(channel, now, yielding)
-        {
-            return Some(first);
+        for (index, stream) in segment.streams.iter().enumerate().filter(|(_, stream)| !stream.is_done()) {
+            channels[usize::from(stream.channel.0)].segments.push((slot, index));
         }
-        let mut ahead = Ahead::default();
-        for (index, here, stream) in self.streams_on(channel) {
-            let writable = self.in_flight[index].writable(write_latency);
-            for (turn, command, from) in stream.candidates(writable, yielding) {
-                if ahead.delays(&command) {
-                    ahead.wait_for(&command);
-                    continue;
-                }
-                let hold = device.earliest(&command).expect("a segment opens its rows before it uses them");
-                let earliest = hold.until.max(from);
-                if earliest <= now {
-                    return Some((index, here, turn, command));
-                }
-                *next = (*next).min(earliest);
-                if from <= now {
-                    ahead.wait_for(&command);
-                }
-            }
+        let place = segment.place;
+        let at = self.in_flight.partition_point(|&other| self.segments[other].place < place);
+        self.in_flight.insert(at, slot);
+    }
+
+    /// Issues what goes first on a channel, and finds out when it is worth another look.
+    fn visit(&mut self, index: usize, now: Cycle, sink: &mut impl CommandSink) {
+        let channel = &mut self.channels[index];
+        if channel.turn() {
+            self.recorder.figures.drains += u64::from(channel.mode == crate::access::Kind::Write);
         }
-        None
-    }
-
-    /// A row command that can go now in a rank that yields: it goes before all else, for TRANSFERs of other ranks alone can fill
-    /// the command bus.
-    fn room_for_refresh(&self, channel: usize, now: Cycle, yielding: u8) -> Option<(usize, usize, Turn, Command)> {
-        let device = &self.devices[channel];
-        let can_go = |command: &Command| device.earliest(command).is_ok_and(|hold| hold.until <= now);
-        self.streams_on(channel).find_map(|(index, here, stream)| {
-            // Without a time for writes, and where its rank yields, a stream offers row commands alone.
-            let rows = stream.candidates(None, u8::MAX).filter(|(_, command, _)| yielding & (1 << command.rank()) != 0);
-            rows.map(|(turn, command, _)| (index, here, turn, command)).find(|(_, _, _, command)| can_go(command))
-        })
-    }
-
-    /// Puts a command on the bus, and counts it.
-    fn issue(&mut self, channel: usize, now: Cycle, command: &Command, sink: &mut impl CommandSink) -> CommandCounts {
-        let effect = self.devices[channel].issue(now, command);
-        sink.push(now, Channel(channel as u8), command);
-        let mut counts = CommandCounts::default();
-        let count = match (command, effect) {
-            (Command::Activate { .. }, Effect::Plain) => &mut counts.activates,
-            (Command::Activate { .. }, Effect::Copied { .. }) => &mut counts.copy_activates,
-            (Command::Activate { .. }, Effect::Dropped { .. }) => &mut counts.dropped_activates,
-            (Command::Precharge { .. } | Command::PrechargeAll { .. }, _) => &mut counts.precharges,
-            (Command::Read { .. }, _) => &mut counts.reads,
-            (Command::Write { .. }, _) => &mut counts.writes,
-            (Command::Transfer { .. }, _) => &mut counts.transfers,
-            (Command::Refresh { .. }, _) => &mut counts.refreshes,
-            (
-                Command::PowerDownEnter { .. }
-                | Command::PowerDownExit { .. }
-                | Command::SelfRefreshEnter { .. }
-                | Command::SelfRefreshExit { .. },
-                _,
-            ) => unreachable!("no rank is put to sleep yet"),
+        let staging = self.config.staging_lines;
+        let found = match channel.prepared {
+            Some((at, choice)) if at == now && !self.every_cycle => Ok(choice),
+            _ => channel.choose(now, &self.accesses, &self.segments, staging),
         };
-        *count += 1;
-        self.stats.whole.commands += counts;
-        counts
+        let next = match found {
+            Err(next) => next,
+            Ok(choice) => {
+                self.issue(index, now, choice, sink);
+                let channel = &mut self.channels[index];
+                for rank in &mut channel.ranks {
+                    let before = rank.must;
+                    if rank.must_by(&channel.device, now) != before {
+                        rank.look_at = Cycle::ZERO;
+                        self.may_begin = true;
+                    }
+                    self.gives_way_at = self.gives_way_at.min(rank.must_from());
+                }
+                channel.foresee(now + Cycles(1), &self.accesses, &self.segments, staging)
+            }
+        };
+        let channel = &mut self.channels[index];
+        let must = channel.ranks.iter().map(crate::rank::Rank::must_from).min().unwrap_or(next);
+        let turns = if channel.turns_to().is_some() { now + Cycles(1) } else { next };
+        channel.look_at = next.min(turns).min(must.max(now + Cycles(1)));
+    }
+
+    fn issue(&mut self, index: usize, now: Cycle, choice: Choice, sink: &mut impl CommandSink) {
+        let (Choice::Upkeep(command) | Choice::Access(_, command) | Choice::Segment { command, .. }) = choice;
+        let channel = &mut self.channels[index];
+        if let Choice::Access(entry, Command::Read { .. } | Command::Write { .. }) = choice {
+            channel.queues.remove(&mut self.accesses, entry);
+        }
+        let counts = channel.issue(now, &command, &self.config);
+        sink.push(now, channel.id, &command);
+        let figures = &mut self.recorder.figures;
+        figures.commands += counts;
+        figures.command_bus += Cycles(1 + counts.transfers);
+        let bursts = counts.reads + counts.writes;
+        figures.channel_bytes += bursts * LINE_BYTES;
+        figures.data_bus += Cycles(bursts * channel.device.timings().get(P::Burst).0);
+        match choice {
+            Choice::Upkeep(command) => self.may_begin |= matches!(command, Command::Refresh { .. }),
+            Choice::Access(entry, command) => self.serve(index, now, entry, &command, counts),
+            Choice::Segment { slot, stream, turn, .. } => self.advance(index, now, (slot, stream, turn), counts),
+        }
     }
 
     /// The segment goes on; what it is done with, is free again.
-    fn advance(
-        &mut self,
-        channel: usize,
-        now: Cycle,
-        (index, stream, turn): (usize, usize, Turn),
-        counts: CommandCounts,
-    ) {
-        let device = &mut self.devices[channel];
-        let segment = &mut self.in_flight[index];
-        let job = self.jobs.get_mut(&segment.job);
-        match segment.streams[stream].advance(turn) {
+    fn advance(&mut self, index: usize, now: Cycle, (slot, stream, turn): (u32, usize, Turn), counts: CommandCounts) {
+        let channel = &mut self.channels[index];
+        let segment = &mut self.segments[slot];
+        let request = &mut self.outstanding[segment.job];
+        request.issued(now, counts);
+        let mut wakes_others = false;
+        if let Turn::Access = turn {
+            // With its first access it gets younger, on its other channels too.
+            wakes_others = !std::mem::replace(&mut segment.moved, true);
+            let soonest = segment.term_end.max(now + Cycles(1));
+            self.terms_end = self.terms_end.min(soonest);
+            self.gives_way_at = self.gives_way_at.min(self.terms_end);
+        }
+        match segment.streams[stream].advance(turn, segment.giving_way) {
             Progress::Row | Progress::Transfer => {}
-            Progress::BankDone(bank) => {
-                segment.bank_done(device.ready(bank));
-                self.held.remove(Channel(channel as u8), bank);
-                self.may_begin_more = true;
+            Progress::Released(bank) => {
+                let ready = channel.device.ready(bank);
+                segment.bank_closed(ready);
+                if !segment.streams[stream].banks().any(|other| other == bank) {
+                    channel.vacate(bank, now);
+                }
+                let id = channel.id;
+                self.release(slot, id, bank, ready, now);
+                return self.finish_segment(slot);
             }
             Progress::Read(line) => {
-                let arrives = now + device.timings().read_data();
-                let bytes = device.read_line(line.location.bank, line.location.column);
-                segment.read(arrives, &line, bytes);
-                if segment.all_read() {
-                    // A write on another channel may have waited for just this line.
-                    segment.streams.iter().for_each(|stream| self.look_at[usize::from(stream.channel.0)] = now);
-                }
-                if let Some(job) = self.jobs.get_mut(&segment.job)
-                    && job.is_read()
-                {
-                    job.reads_left -= 1;
-                    job.lasts_until(arrives);
-                    if let Some(bytes) = bytes {
-                        job.receive(&line, &bytes);
-                    }
-                }
+                let arrives = now + channel.read_data();
+                let bytes = channel.device.read_line(line.location.bank, line.location.row, line.location.column);
+                wakes_others |= segment.read(arrives, &line, bytes);
             }
             Progress::Write(write) => {
-                if self.config.contents.is_some()
-                    && let Some(job) = &job
-                {
-                    let bytes = segment.compose(&job.request, &write);
-                    device.write_line(write.line.location.bank, write.line.location.column, &bytes);
+                if self.config.contents.is_some() {
+                    let bytes = segment.compose(&request.request, &write);
+                    let at = write.line.location;
+                    channel.device.write_line(at.bank, at.row, at.column, &bytes);
                 }
+                wakes_others |= segment.written();
             }
         }
-        self.settle(index, now, counts);
+        if wakes_others {
+            for stream in &segment.streams {
+                self.channels[usize::from(stream.channel.0)].look_at = Cycle::ZERO;
+            }
+        }
     }
 
-    /// Books the command to its operation; closes the segment, and the operation, that it was the last of.
-    fn settle(&mut self, index: usize, now: Cycle, counts: CommandCounts) {
-        let segment = &self.in_flight[index];
-        let (id, finished) = (segment.job, segment.ready());
-        if let Some(job) = self.jobs.get_mut(&id) {
-            job.issued(now, counts);
-            if let Some(ready) = finished {
-                job.segments_left -= 1;
-                if !job.is_read() {
-                    job.lasts_until(ready);
-                }
-            }
-            if let Some(done) = job.take_completion() {
-                self.completing.push(Reverse((done, id)));
-            }
+    /// A bank of a segment was released: perhaps it is done, or has given way.
+    fn finish_segment(&mut self, slot: u32) {
+        let segment = &self.segments[slot];
+        let job = segment.job;
+        if let Some(ready) = segment.ready() {
+            self.leave_flight(slot);
+            self.segments.remove(slot);
+            let request = &mut self.outstanding[job];
+            request.lasts_until(ready);
+            request.job_mut().segments_left -= 1;
+            self.settle(job);
+        } else if segment.giving_way {
+            self.return_to_line(slot);
         }
-        if let Some(ready) = finished {
-            self.stats.end = self.stats.end.max(ready);
-            self.in_flight.remove(index);
-        }
+    }
+
+    /// Whether a segment that waits may have waited for a read of this bank.
+    pub(crate) fn is_waited_for(&self, channel: Channel, bank: dram_spec::BankId) -> bool {
+        self.waiting_banks.of(channel) & (1 << crate::bank_queue::index(bank)) != 0
+    }
+
+    /// There is room for what comes in.
+    pub(crate) fn made_room(&mut self) {
+        self.made_room = true;
+        self.let_in();
     }
 }

@@ -1,13 +1,23 @@
 //! The memory controller: takes requests, plans copies, schedules commands, refreshes, and owns the only event loop.
 
+mod access;
+mod bank_queue;
+mod channel;
 pub mod config;
-pub mod copy;
+mod copy;
 pub mod engine;
+pub mod estimate;
+mod intake;
+mod outstanding;
 pub mod policy;
 pub mod prices;
+mod rank;
+mod recorder;
 pub mod refresh;
 pub mod request;
+mod scheduler;
 mod segment;
+mod slots;
 pub mod stats;
 
 pub use config::{Config, PowerPolicy, Queues, RowPolicy, Scheduler};

@@ -47,19 +47,26 @@ impl Policy {
             Policy::Channel => &[Mechanism::Channel],
             Policy::Fpm => &[Mechanism::Fpm, Mechanism::Channel],
             Policy::Psm => &[Mechanism::Psm, Mechanism::Psm2, Mechanism::Channel],
-            Policy::Rule | Policy::Fastest | Policy::LeastEnergy => &[Mechanism::Fpm, Mechanism::Psm, Mechanism::Psm2, Mechanism::Channel],
+            Policy::Rule | Policy::Fastest | Policy::LeastEnergy => {
+                &[Mechanism::Fpm, Mechanism::Psm, Mechanism::Psm2, Mechanism::Channel]
+            }
         }
     }
 
-    /// The best mechanism that both the policy and the part admit.
+    /// The best mechanism that both the policy and the part admit, by the paper's order. (What `fastest` and `least-energy` take,
+    /// [`crate::estimate`] says.)
     pub fn choose(self, part: &Part) -> Mechanism {
         let possible = |mechanism: &&Mechanism| part.allows(**mechanism).is_ok();
         *self.admits().iter().find(possible).unwrap_or(&Mechanism::Channel)
     }
 
-    /// Why a part that was given `chosen` got nothing faster, as tallies and reports name it: the refusal of the best
-    /// mechanism that the policy admits, [`Self::FASTEST`], or [`Self::BY_POLICY`].
+    /// Why a part was given `chosen`, as tallies and reports name it: [`Self::SOONEST`] or [`Self::CHEAPEST`] where the policy passed
+    /// over what the paper's rule would take; else the refusal of the best mechanism that the policy admits,
+    /// [`Self::FASTEST`], or [`Self::BY_POLICY`].
     pub fn reason(self, part: &Part, chosen: Mechanism) -> &'static str {
+        if chosen != self.choose(part) {
+            return if self == Policy::Fastest { Self::SOONEST } else { Self::CHEAPEST };
+        }
         let best = self.admits()[0];
         match part.allows(best) {
             Err(reason) => reason.name(),
@@ -70,6 +77,12 @@ impl Policy {
 
     /// The same as a sentence without its full stop.
     pub fn explain(self, part: &Part, chosen: Mechanism) -> String {
+        if chosen != self.choose(part) {
+            return match self {
+                Policy::Fastest => "estimated to be done first".to_string(),
+                _ => "costs the least energy".to_string(),
+            };
+        }
         match (part.allows(self.admits()[0]), self) {
             (Err(reason), _) => reason.to_string(),
             (Ok(()), _) if chosen == Mechanism::Fpm => "whole rows within one subarray".to_string(),
@@ -78,6 +91,10 @@ impl Policy {
         }
     }
 
+    /// The reason of a part that is estimated to be done sooner so than by what the paper's rule takes.
+    pub const SOONEST: &'static str = "soonest";
+    /// The reason of a part that costs less so than by what the paper's rule takes.
+    pub const CHEAPEST: &'static str = "cheapest";
     /// The reason of a part that no mechanism could have served faster.
     pub const FASTEST: &'static str = "fastest";
     /// The reason of a part that the policy keeps from FPM.

@@ -47,6 +47,8 @@ pub struct CommandCounts {
     pub power_downs: u64,
     /// SRE; never on behalf of a request.
     pub self_refreshes: u64,
+    /// PDX and SRX; never on behalf of a request.
+    pub wake_ups: u64,
 }
 
 impl AddAssign for CommandCounts {
@@ -62,6 +64,7 @@ impl AddAssign for CommandCounts {
             refreshes,
             power_downs,
             self_refreshes,
+            wake_ups,
         } = other;
         self.activates += activates;
         self.copy_activates += copy_activates;
@@ -73,6 +76,7 @@ impl AddAssign for CommandCounts {
         self.refreshes += refreshes;
         self.power_downs += power_downs;
         self.self_refreshes += self_refreshes;
+        self.wake_ups += wake_ups;
     }
 }
 

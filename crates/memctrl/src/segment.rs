@@ -3,7 +3,7 @@
 //! Column accesses of a channel go in the order of the plan; row commands of different banks go as early as each bank
 //! allows, so that an activation hides behind the accesses of another bank.
 
-use dram_spec::{AutoPrecharge, BankId, Channel, Column, Command, Cycle, Row};
+use dram_spec::{AutoPrecharge, BankId, Channel, Column, Command, Row};
 use rowclone::{Line, LineWrite, Work};
 
 /// A stay of one bank at one row.
@@ -19,6 +19,8 @@ struct Visit {
 /// What a bank does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
+    /// Closes the row that it was found with.
+    Clear,
     Activate,
     CopyActivate,
     Access,
@@ -32,6 +34,8 @@ struct Lane {
     visits: Vec<Visit>,
     current: usize,
     stage: Stage,
+    /// Whether the segment holds the bank.
+    held: bool,
 }
 
 impl Lane {
@@ -39,27 +43,54 @@ impl Lane {
         self.current == self.visits.len()
     }
 
-    /// The row command that the bank waits for, if it waits for one. In a rank that yields to a refresh, an open row is
-    /// closed before its accesses are done, and none is opened; a copy activation, once begun, is finished.
-    fn row_command(&self, yielding: bool) -> Option<Command> {
+    /// Goes on with what the bank is found with.
+    fn enter(&mut self, open: Option<Row>) {
+        self.held = true;
+        self.stage = match open {
+            None => Stage::Activate,
+            Some(row) if row == self.visits[self.current].row => {
+                self.stage = Stage::Activate;
+                self.row_opened()
+            }
+            Some(_) => Stage::Clear,
+        };
+    }
+
+    /// What comes after an activation.
+    fn row_opened(&self) -> Stage {
+        let visit = &self.visits[self.current];
+        match self.stage {
+            Stage::Activate if visit.copy_to.is_some() => Stage::CopyActivate,
+            _ if visit.accesses > 0 => Stage::Access,
+            _ => Stage::Precharge,
+        }
+    }
+
+    /// Whether the row of the present visit is open.
+    fn is_open(&self) -> bool {
+        matches!(self.stage, Stage::CopyActivate | Stage::Access | Stage::Precharge)
+    }
+
+    /// The row command that the bank waits for, if it waits for one.
+    fn row_command(&self, giving_way: bool) -> Option<Command> {
+        if !self.held {
+            return None;
+        }
         let visit = self.visits.get(self.current)?;
         let bank = self.bank;
         match self.stage {
-            Stage::Activate => (!yielding).then_some(Command::Activate { bank, row: visit.row }),
+            Stage::Activate => Some(Command::Activate { bank, row: visit.row }),
             Stage::CopyActivate => Some(Command::Activate { bank, row: visit.copy_to? }),
-            Stage::Access => yielding.then_some(Command::Precharge { bank }),
-            Stage::Precharge => Some(Command::Precharge { bank }),
+            Stage::Access => giving_way.then_some(Command::Precharge { bank }),
+            Stage::Clear | Stage::Precharge => Some(Command::Precharge { bank }),
         }
     }
 
     fn row_command_issued(&mut self) {
-        let visit = &self.visits[self.current];
         self.stage = match self.stage {
-            Stage::Activate if visit.copy_to.is_some() => Stage::CopyActivate,
-            Stage::Activate | Stage::CopyActivate if visit.accesses > 0 => Stage::Access,
-            Stage::Activate | Stage::CopyActivate => Stage::Precharge,
-            // Closed for a refresh: the same row is opened again.
-            Stage::Access => Stage::Activate,
+            Stage::Activate | Stage::CopyActivate => self.row_opened(),
+            // Closed before its accesses were done: the same row is opened again.
+            Stage::Clear | Stage::Access => Stage::Activate,
             Stage::Precharge => {
                 self.current += 1;
                 Stage::Activate
@@ -107,13 +138,21 @@ pub(crate) enum Turn {
 pub(crate) enum Progress {
     /// Nothing but itself.
     Row,
-    /// The bank is free again.
-    BankDone(BankId),
+    /// A bank is not held any more.
+    Released(BankId),
     /// A line was read.
     Read(Line),
     /// A line is written.
     Write(LineWrite),
     /// A line was moved inside the rank.
+    Transfer,
+}
+
+/// Which column access comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Read,
+    Write,
     Transfer,
 }
 
@@ -125,7 +164,7 @@ impl Stream {
     /// The bank's lane, with a visit to that row as its last one.
     fn visit(&mut self, bank: BankId, row: Row) -> usize {
         let lane = self.lanes.iter().position(|lane| lane.bank == bank).unwrap_or_else(|| {
-            self.lanes.push(Lane { bank, visits: Vec::new(), current: 0, stage: Stage::Activate });
+            self.lanes.push(Lane { bank, visits: Vec::new(), current: 0, stage: Stage::Activate, held: false });
             self.lanes.len() - 1
         });
         let visits = &mut self.lanes[lane].visits;
@@ -148,58 +187,89 @@ impl Stream {
         }
     }
 
+    /// The banks that it is not done with.
     pub(crate) fn banks(&self) -> impl Iterator<Item = BankId> {
-        self.lanes.iter().map(|lane| lane.bank)
+        self.lanes.iter().filter(|lane| !lane.is_done()).map(|lane| lane.bank)
+    }
+
+    /// The banks that it holds.
+    pub(crate) fn held_banks(&self) -> impl Iterator<Item = BankId> {
+        self.lanes.iter().filter(|lane| lane.held).map(|lane| lane.bank)
     }
 
     pub(crate) fn is_done(&self) -> bool {
         self.lanes.iter().all(Lane::is_done)
     }
 
-    /// The commands that could come next, the column access first. `writable` is when a write may be issued, if known;
-    /// `yielding` the ranks, as a mask, that yield to a refresh.
-    pub(crate) fn candidates(
-        &self,
-        writable: Option<Cycle>,
-        yielding: u8,
-    ) -> impl Iterator<Item = (Turn, Command, Cycle)> {
-        let yields = move |rank: u8| yielding & (1 << rank) != 0;
-        let rows = self.lanes.iter().enumerate().filter_map(move |(index, lane)| {
-            Some((Turn::Row(index), lane.row_command(yields(lane.bank.rank))?, Cycle::ZERO))
-        });
-        let access = self.next_access(writable).filter(move |(_, command, _)| !yields(command.rank()));
-        access.into_iter().chain(rows)
+    /// Whether it makes column accesses.
+    pub(crate) fn has_accesses(&self) -> bool {
+        !self.accesses.is_empty()
     }
 
-    fn next_access(&self, writable: Option<Cycle>) -> Option<(Turn, Command, Cycle)> {
-        let open = |lane: usize| self.lanes[lane].stage == Stage::Access;
-        let (ready, command, from) = match *self.accesses.get(self.next)? {
-            Access::Read { lane, line } => (open(lane), self.read(lane, line.location.column), Cycle::ZERO),
-            Access::Write { lane, write } => (open(lane), self.write(lane, write.line.location.column), writable?),
+    /// Whether it has only reads, only writes, or neither.
+    pub(crate) fn is_one_way(&self) -> bool {
+        let reads = self.accesses.iter().filter(|access| matches!(access, Access::Read { .. })).count();
+        reads == 0 || reads == self.accesses.len()
+    }
+
+    /// Holds the banks that it is not done with, as they are found.
+    pub(crate) fn begin(&mut self, open: impl Fn(BankId) -> Option<Row>) {
+        for lane in self.lanes.iter_mut().filter(|lane| !lane.is_done()) {
+            lane.enter(open(lane.bank));
+        }
+    }
+
+    /// Whether a copy activation is under way, which nothing may break off.
+    pub(crate) fn is_copying_rows(&self) -> bool {
+        let copies = |lane: &Lane| lane.visits.get(lane.current).is_some_and(|visit| visit.copy_to.is_some());
+        self.lanes.iter().any(|lane| lane.held && copies(lane) && lane.is_open())
+    }
+
+    /// Lets go of the banks where it has no row open; `released` hears of each.
+    pub(crate) fn give_way(&mut self, mut released: impl FnMut(BankId)) {
+        for lane in self.lanes.iter_mut().filter(|lane| lane.held && !lane.is_open()) {
+            lane.held = false;
+            released(lane.bank);
+        }
+    }
+
+    /// The row commands that could come next, by lane.
+    pub(crate) fn row_commands(&self, giving_way: bool) -> impl Iterator<Item = (Turn, Command)> {
+        let lanes = self.lanes.iter().enumerate();
+        lanes.filter_map(move |(index, lane)| Some((Turn::Row(index), lane.row_command(giving_way)?)))
+    }
+
+    /// The column access that comes next, once the rows that it needs are open.
+    pub(crate) fn next_access(&self) -> Option<(Kind, Command)> {
+        let open = |lane: usize| self.lanes[lane].held && self.lanes[lane].stage == Stage::Access;
+        let auto_precharge = AutoPrecharge::No;
+        let (ready, kind, command) = match *self.accesses.get(self.next)? {
+            Access::Read { lane, line } => {
+                let (bank, column) = (self.lanes[lane].bank, line.location.column);
+                (open(lane), Kind::Read, Command::Read { bank, column, auto_precharge })
+            }
+            Access::Write { lane, write } => {
+                let (bank, column) = (self.lanes[lane].bank, write.line.location.column);
+                (open(lane), Kind::Write, Command::Write { bank, column, auto_precharge })
+            }
             Access::Transfer { src, src_column, dst, dst_column } => {
                 let (src_bank, dst_bank) = (self.lanes[src].bank, self.lanes[dst].bank);
                 let command = Command::Transfer { src: src_bank, src_column, dst: dst_bank, dst_column };
-                (open(src) && open(dst), command, Cycle::ZERO)
+                (open(src) && open(dst), Kind::Transfer, command)
             }
         };
-        ready.then_some((Turn::Access, command, from))
-    }
-
-    fn read(&self, lane: usize, column: Column) -> Command {
-        Command::Read { bank: self.lanes[lane].bank, column, auto_precharge: AutoPrecharge::No }
-    }
-
-    fn write(&self, lane: usize, column: Column) -> Command {
-        Command::Write { bank: self.lanes[lane].bank, column, auto_precharge: AutoPrecharge::No }
+        ready.then_some((kind, command))
     }
 
     /// The command of that turn was issued.
-    pub(crate) fn advance(&mut self, turn: Turn) -> Progress {
+    pub(crate) fn advance(&mut self, turn: Turn, giving_way: bool) -> Progress {
         match turn {
             Turn::Row(index) => {
                 let lane = &mut self.lanes[index];
                 lane.row_command_issued();
-                if lane.is_done() { Progress::BankDone(lane.bank) } else { Progress::Row }
+                let released = lane.is_done() || (giving_way && !lane.is_open());
+                lane.held &= !released;
+                if released { Progress::Released(lane.bank) } else { Progress::Row }
             }
             Turn::Access => {
                 let access = self.accesses[self.next];
@@ -228,9 +298,10 @@ impl Stream {
 pub(crate) fn streams(work: &Work) -> Vec<Stream> {
     match work {
         Work::Fpm { channel, bank, src, dst } => {
-            let visit = Visit { row: *src, copy_to: Some(*dst), accesses: 0 };
-            let lane = Lane { bank: *bank, visits: vec![visit], current: 0, stage: Stage::Activate };
-            vec![Stream { lanes: vec![lane], ..Stream::new(*channel) }]
+            let mut stream = Stream::new(*channel);
+            let lane = stream.visit(*bank, *src);
+            stream.lanes[lane].visits[0].copy_to = Some(*dst);
+            vec![stream]
         }
         Work::Psm { channel, src, dst, columns } => {
             let mut stream = Stream::new(*channel);

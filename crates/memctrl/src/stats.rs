@@ -1,5 +1,7 @@
 //! What a run did, in integers.
 
+use std::ops::AddAssign;
+
 use dram_spec::{Cycle, Cycles};
 
 use crate::request::{CommandCounts, SegmentTally};
@@ -123,6 +125,15 @@ impl Outcomes {
     }
 }
 
+impl AddAssign for Outcomes {
+    fn add_assign(&mut self, other: Outcomes) {
+        let Outcomes { hits, misses, conflicts } = other;
+        self.hits += hits;
+        self.misses += misses;
+        self.conflicts += conflicts;
+    }
+}
+
 /// How full a queue was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Depth {
@@ -130,6 +141,13 @@ pub struct Depth {
     pub entry_cycles: u64,
     /// The most in use at once on a channel, at the end of a cycle.
     pub most: u64,
+}
+
+impl AddAssign for Depth {
+    fn add_assign(&mut self, other: Depth) {
+        self.entry_cycles += other.entry_cycles;
+        self.most = self.most.max(other.most);
+    }
 }
 
 /// What was done in some stretch of time, in integers; distributions as a [`Histogram`] or a [`Summary`].
@@ -156,8 +174,9 @@ pub struct Figures<D> {
     pub copy_response: D,
     /// How the parts of copies and initialisations delivered were served.
     pub segments: SegmentTally,
-    /// For each time that a segment left a bank where a read waited: how long it had kept the oldest waiting, from its arrival in the queue
-    /// or the segment's beginning, whichever was later, to when the bank could take an ACT again.
+    /// For each time that a segment left a bank where a read waited: how long it alone had kept the oldest waiting, up to when the bank
+    /// could take an ACT again. It is counted from the last of: the read's arrival in the queue, the segment's beginning, and the end of the
+    /// rank's last REF (tRFC), PDX (tXP) or SRX (tDLLK); 0 if that is later.
     pub held_back: D,
     /// Segments that gave way to a read.
     pub broken_off_for_reads: u64,
@@ -177,6 +196,58 @@ pub struct Figures<D> {
     pub write_queue: Depth,
     /// Jobs in progress, over all channels.
     pub copy_queue: Depth,
+}
+
+impl Figures<Histogram> {
+    /// The same with distributions in five numbers.
+    pub(crate) fn summarise(&self) -> Figures<Summary> {
+        Figures {
+            requests: self.requests,
+            commands: self.commands,
+            reads: self.reads,
+            writes: self.writes,
+            forwarded: self.forwarded,
+            read_latency: self.read_latency.summary(),
+            write_latency: self.write_latency.summary(),
+            copy_latency: self.copy_latency.summary(),
+            copy_response: self.copy_response.summary(),
+            segments: self.segments.clone(),
+            held_back: self.held_back.summary(),
+            broken_off_for_reads: self.broken_off_for_reads,
+            broken_off_for_refresh: self.broken_off_for_refresh,
+            drains: self.drains,
+            channel_bytes: self.channel_bytes,
+            command_bus: self.command_bus,
+            data_bus: self.data_bus,
+            read_queue: self.read_queue,
+            write_queue: self.write_queue,
+            copy_queue: self.copy_queue,
+        }
+    }
+
+    /// Takes in what was done in another stretch.
+    pub(crate) fn absorb(&mut self, other: &Figures<Histogram>) {
+        self.requests += other.requests;
+        self.commands += other.commands;
+        self.reads += other.reads;
+        self.writes += other.writes;
+        self.forwarded += other.forwarded;
+        self.read_latency.merge(&other.read_latency);
+        self.write_latency.merge(&other.write_latency);
+        self.copy_latency.merge(&other.copy_latency);
+        self.copy_response.merge(&other.copy_response);
+        self.segments += &other.segments;
+        self.held_back.merge(&other.held_back);
+        self.broken_off_for_reads += other.broken_off_for_reads;
+        self.broken_off_for_refresh += other.broken_off_for_refresh;
+        self.drains += other.drains;
+        self.channel_bytes += other.channel_bytes;
+        self.command_bus += other.command_bus;
+        self.data_bus += other.data_bus;
+        self.read_queue += other.read_queue;
+        self.write_queue += other.write_queue;
+        self.copy_queue += other.copy_queue;
+    }
 }
 
 /// A stretch of the run.

@@ -63,8 +63,8 @@ pub enum Work {
     ///
     /// Of a copy, the byte written at address `a` is the one read at `a - dst + src`.
     Channel {
-        /// The lines to read, each once, by rising address. A line that is written in part is among them, so that the
-        /// rest of it can be merged.
+        /// The lines to read, each once, by rising address, or by falling address where the writes fall. A line that is written in
+        /// part is among them, so that the rest of it can be merged.
         reads: Vec<Line>,
         /// The lines to write, each once.
         writes: Vec<LineWrite>,
@@ -119,9 +119,23 @@ impl Block {
             if self.direction == Direction::Descending {
                 writes.reverse();
             }
-            segments.extend(writes.chunks(staging_lines).map(|writes| self.channel_segment(part, writes)));
+            // Between channels, each line is written as it arrives: the buffer bounds what is on its way, and not the segment.
+            let crosses =
+                by_channel.iter().all(|(_, part)| part.src.is_some_and(|src| src.channel != part.dst.channel));
+            let most = if crosses { writes.len().max(1) } else { staging_lines };
+            segments.extend(writes.chunks(most).map(|writes| self.channel_segment(part, writes)));
         }
         segments
+    }
+
+    /// The work of one part alone with a mechanism.
+    ///
+    /// # Panics
+    ///
+    /// As [`Block::segments`], and if there is no such part.
+    pub fn segments_of(&self, part: usize, mechanism: Mechanism, staging_lines: usize) -> Vec<Segment> {
+        let alone = Block { parts: vec![self.parts[part].clone()], ..self.clone() };
+        alone.segments(&[mechanism], staging_lines)
     }
 
     /// The destination lines of some parts, by rising address.
@@ -170,6 +184,9 @@ impl Block {
         }
         reads.sort_unstable_by_key(|read| read.address);
         reads.dedup();
+        if self.direction == Direction::Descending {
+            reads.reverse();
+        }
         reads
     }
 }

@@ -5,13 +5,17 @@ use std::sync::atomic::AtomicBool;
 
 use dram_core::Defect;
 use dram_spec::address::Preset;
-use dram_spec::{AddressMap, CommandLog, Cycle, Density, Dialect, PhysicalAddress, System, Width};
+use dram_spec::{AddressMap, CommandLog, Cycle, Density, Dialect, PhysicalAddress, Picojoule, System, Width};
 use host::{Contents, FlatMemory, MemoryCheck, Place, Sequence, Witnessed, place};
-use memctrl::{Completion, Config, Controller, Policy, Stats};
+use memctrl::{Completion, Config, Controller, Policy, PriceTable, Stats};
 use rowclone::{FaultyRows, Operation, Planner};
 
 pub fn config(system: System, map: AddressMap, faulty: FaultyRows, policy: Policy) -> Config {
-    Config::new(system, Arc::new(Planner::new(map, faulty)), policy)
+    // About what `2 Gb x8 -25E` gives.
+    let [activate, copy_activate, read, write, transfer] =
+        [24_800.0, 24_800.0, 14_000.0, 30_000.0, 13_000.0].map(Picojoule);
+    let prices = Some(PriceTable { activate, copy_activate, read, write, transfer });
+    Config { prices, ..Config::new(system, Arc::new(Planner::new(map, faulty)), policy) }
 }
 
 pub fn paper(policy: Policy) -> Config {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dram_core::Defect;
 use dram_spec::geometry::ReservedRow;
-use dram_spec::{Command, Dialect};
+use dram_spec::{AutoPrecharge, Command, Dialect};
 use host::MemoryCheck;
 use memctrl::Policy;
 use proptest::prelude::*;
@@ -45,8 +45,16 @@ fn assert_reserved_rows_are_kept(case: &Case, outcome: &Outcome) {
             Command::Precharge { bank } => {
                 open.remove(&(issued.channel, bank));
             }
-            Command::Read { bank, .. } | Command::Write { bank, .. } => {
+            Command::PrechargeAll { rank } => {
+                open.retain(|(channel, bank): &(_, dram_spec::BankId), _| {
+                    *channel != issued.channel || bank.rank != rank
+                });
+            }
+            Command::Read { bank, auto_precharge, .. } | Command::Write { bank, auto_precharge, .. } => {
                 assert_eq!(reserved(bank), None, "over the channel: {issued:?}");
+                if auto_precharge == AutoPrecharge::Yes {
+                    open.remove(&(issued.channel, bank));
+                }
             }
             Command::Transfer { dst, .. } => assert_ne!(reserved(dst), Some(ReservedRow::Zero), "{issued:?}"),
             _ => {}

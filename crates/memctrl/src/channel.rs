@@ -1,0 +1,279 @@
+//! One channel: its device, and all that waits for it.
+
+use dram_core::{Device, Effect, P};
+use dram_spec::{BankId, Channel, Command, Cycle, Cycles};
+
+use crate::access::{Accesses, Entry, Kind};
+use crate::bank_queue::{BankQueues, index};
+use crate::config::{Config, PowerPolicy, RowPolicy, Scheduler};
+use crate::rank::Rank;
+use crate::request::CommandCounts;
+use crate::scheduler::{Choice, Party};
+
+/// What the controller keeps of a bank.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bank {
+    /// The sequence number of the last time that a segment let go of it.
+    pub(crate) released: u64,
+    /// Accesses served from the row since it was opened.
+    pub(crate) served: u32,
+    /// The last command to it.
+    pub(crate) commanded: Cycle,
+    /// No candidate of it can go before this.
+    pub(crate) soon: Cycle,
+}
+
+/// One channel.
+pub(crate) struct ChannelState {
+    pub(crate) id: Channel,
+    pub(crate) device: Device,
+    pub(crate) queues: BankQueues,
+    pub(crate) ranks: Vec<Rank>,
+    pub(crate) banks: Vec<Bank>,
+    /// Banks, as a mask, that segments in flight hold.
+    pub(crate) held: u32,
+    /// Queued writes in them.
+    held_writes: u32,
+    /// Banks, as a mask, with a row open.
+    pub(crate) open: u32,
+    /// Queued writes that jobs wait for.
+    pub(crate) forced: u32,
+    /// Whose accesses get commands.
+    pub(crate) mode: Kind,
+    /// The segments in flight that use the channel: the slot, and the stream of it.
+    pub(crate) segments: Vec<(u32, usize)>,
+    /// When the channel is worth another look.
+    pub(crate) look_at: Cycle,
+    pub(crate) scheduler: Scheduler,
+    pub(crate) row_policy: RowPolicy,
+    pub(crate) power: PowerPolicy,
+    /// The watermarks of writes, high and low.
+    drain: (u32, u32),
+    /// What goes first, and when, if nothing happens before.
+    pub(crate) prepared: Option<(Cycle, Choice)>,
+    /// Room for a list that is made at every visit.
+    pub(crate) parties: Vec<Party>,
+}
+
+impl ChannelState {
+    pub(crate) fn new(id: Channel, device: Device, config: &Config) -> ChannelState {
+        let ranks = config.system.geometry.ranks();
+        ChannelState {
+            id,
+            queues: BankQueues::new(ranks),
+            ranks: (0..ranks).map(|rank| Rank::new(rank, &device, config)).collect(),
+            banks: vec![Bank::default(); usize::from(ranks) * 8],
+            held: 0,
+            held_writes: 0,
+            open: 0,
+            forced: 0,
+            mode: Kind::Read,
+            segments: Vec::new(),
+            look_at: Cycle::ZERO,
+            scheduler: config.scheduler,
+            row_policy: config.row_policy,
+            power: config.power,
+            drain: (config.queues.drain_high as u32, config.queues.drain_low as u32),
+            prepared: None,
+            parties: Vec::new(),
+            device,
+        }
+    }
+
+    pub(crate) fn rank_of(&mut self, bank: BankId) -> &mut Rank {
+        &mut self.ranks[usize::from(bank.rank)]
+    }
+
+    /// Somebody more waits for a rank.
+    pub(crate) fn occupy(&mut self, bank: BankId, now: Cycle) {
+        let rank = self.rank_of(bank);
+        rank.busy += 1;
+        if rank.busy == 1 {
+            rank.look_at = Cycle::ZERO;
+            self.prepared = None;
+            self.look_at = self.look_at.min(now);
+        }
+    }
+
+    /// Somebody waits for it no more.
+    pub(crate) fn vacate(&mut self, bank: BankId, now: Cycle) {
+        let rank = self.rank_of(bank);
+        rank.busy -= 1;
+        if rank.busy == 0 {
+            rank.look_at = Cycle::ZERO;
+            self.prepared = None;
+            self.look_at = self.look_at.min(now);
+        }
+    }
+
+    /// A segment holds a bank from now on.
+    pub(crate) fn hold(&mut self, bank: BankId) {
+        self.held |= 1 << index(bank);
+        self.held_writes += self.queues.count_in(index(bank), Kind::Write);
+        self.rank_of(bank).held += 1;
+        self.prepared = None;
+        self.look_at = Cycle::ZERO;
+    }
+
+    /// And lets go of it.
+    pub(crate) fn release(&mut self, bank: BankId, number: u64) {
+        self.held &= !(1 << index(bank));
+        self.held_writes -= self.queues.count_in(index(bank), Kind::Write);
+        self.banks[index(bank)].released = number;
+        self.banks[index(bank)].soon = Cycle::ZERO;
+        self.prepared = None;
+        let rank = self.rank_of(bank);
+        rank.held -= 1;
+        if rank.held == 0 {
+            rank.look_at = Cycle::ZERO;
+        }
+        self.look_at = Cycle::ZERO;
+    }
+
+    /// An access joins those that wait in its bank.
+    pub(crate) fn queue(&mut self, accesses: &mut Accesses, entry: Entry, now: Cycle) {
+        let (bank, kind) = (accesses[entry].bank, accesses[entry].kind);
+        self.occupy(bank, now);
+        if self.held & (1 << index(bank)) != 0 && kind == Kind::Write {
+            self.held_writes += 1;
+        }
+        let matters = self.queues.push(accesses, entry);
+        if matters {
+            self.banks[index(bank)].soon = Cycle::ZERO;
+        }
+        if matters || self.row_policy == RowPolicy::Closed {
+            self.prepared = None;
+        }
+        if (matters && kind == self.mode) || self.turns_to().is_some() {
+            self.look_at = self.look_at.min(now);
+        }
+    }
+
+    /// The mode that the channel should be in, where it is another.
+    pub(crate) fn turns_to(&self) -> Option<Kind> {
+        let (all, reads) = (self.queues.count(Kind::Write), self.queues.count(Kind::Read));
+        let writes = all - self.held_writes;
+        let (high, low) = self.drain;
+        let forced = self.forced > 0;
+        match self.mode {
+            Kind::Read => (writes > 0 && (all >= high || reads == 0 || forced)).then_some(Kind::Write),
+            Kind::Write => (writes == 0 || (all <= low && reads > 0 && !forced)).then_some(Kind::Read),
+        }
+    }
+
+    /// Turns, if it should.
+    pub(crate) fn turn(&mut self) -> bool {
+        let Some(mode) = self.turns_to() else { return false };
+        self.mode = mode;
+        self.prepared = None;
+        self.banks.iter_mut().for_each(|bank| bank.soon = Cycle::ZERO);
+        true
+    }
+
+    /// Puts a command on the bus: the device, the banks and the ranks after it.
+    pub(crate) fn issue(&mut self, now: Cycle, command: &Command, config: &Config) -> CommandCounts {
+        let effect = self.device.issue(now, command);
+        self.prepared = None;
+        let mut counts = CommandCounts::default();
+        let count = match (command, effect) {
+            (Command::Activate { .. }, Effect::Plain) => &mut counts.activates,
+            (Command::Activate { .. }, Effect::Copied { .. }) => &mut counts.copy_activates,
+            (Command::Activate { .. }, Effect::Dropped { .. }) => &mut counts.dropped_activates,
+            (Command::Precharge { .. } | Command::PrechargeAll { .. }, _) => &mut counts.precharges,
+            (Command::Read { .. }, _) => &mut counts.reads,
+            (Command::Write { .. }, _) => &mut counts.writes,
+            (Command::Transfer { .. }, _) => &mut counts.transfers,
+            (Command::Refresh { .. }, _) => &mut counts.refreshes,
+            (Command::PowerDownEnter { .. }, _) => &mut counts.power_downs,
+            (Command::SelfRefreshEnter { .. }, _) => &mut counts.self_refreshes,
+            (Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. }, _) => &mut counts.wake_ups,
+        };
+        *count += 1;
+        match *command {
+            Command::Activate { bank, .. } => {
+                self.commanded(now, bank);
+                self.banks[index(bank)].served = 0;
+            }
+            Command::Precharge { bank } | Command::Read { bank, .. } | Command::Write { bank, .. } => {
+                self.commanded(now, bank);
+            }
+            Command::Transfer { src, dst, .. } => {
+                self.commanded(now, src);
+                self.commanded(now, dst);
+            }
+            Command::PrechargeAll { rank } => {
+                (0..8).for_each(|bank| self.row_may_have_changed(BankId { rank, bank }));
+                self.ranks[usize::from(rank)].look_at = Cycle::ZERO;
+            }
+            Command::Refresh { rank }
+            | Command::PowerDownEnter { rank }
+            | Command::PowerDownExit { rank }
+            | Command::SelfRefreshEnter { rank }
+            | Command::SelfRefreshExit { rank } => {
+                let busy = match command {
+                    Command::Refresh { .. } => self.device.timings().get(P::Rfc),
+                    Command::PowerDownExit { .. } => self.device.timings().get(P::Xp),
+                    Command::SelfRefreshExit { .. } => self.device.timings().get(P::Dllk),
+                    _ => Cycles(0),
+                };
+                self.ranks[usize::from(rank)].usable_from = now + busy;
+                self.ranks[usize::from(rank)].ledger_changed(&self.device, config, now);
+                self.banks[usize::from(rank) * 8..][..8].iter_mut().for_each(|bank| bank.soon = Cycle::ZERO);
+            }
+        }
+        counts
+    }
+
+    /// A command of an access or a segment went to a bank.
+    fn commanded(&mut self, now: Cycle, bank: BankId) {
+        self.banks[index(bank)].commanded = now;
+        self.rank_of(bank).worked = now;
+        self.row_may_have_changed(bank);
+    }
+
+    fn row_may_have_changed(&mut self, bank: BankId) {
+        let (place, row) = (index(bank), self.device.open_row(bank));
+        self.banks[place].soon = Cycle::ZERO;
+        self.queues.row_changed(place, row);
+        if row.is_some() {
+            self.open |= 1 << place;
+        } else {
+            self.open &= !(1 << place);
+        }
+    }
+
+    /// The oldest access of the mode's kind, of all banks.
+    pub(crate) fn oldest(&self, accesses: &Accesses) -> Option<usize> {
+        let banks = crate::scheduler::bits(self.queues.pending(self.mode));
+        banks.min_by_key(|&bank| accesses[self.queues.oldest(bank, self.mode)].number)
+    }
+
+    /// The oldest read that waits in a bank.
+    pub(crate) fn oldest_read(&self, bank: BankId) -> Option<Entry> {
+        Some(self.queues.oldest(index(bank), Kind::Read)).filter(|entry| entry.is_some())
+    }
+
+    /// From a RD to the end of its data.
+    pub(crate) fn read_data(&self) -> Cycles {
+        self.device.timings().read_data()
+    }
+
+    /// From a WR to the end of its data.
+    pub(crate) fn write_data(&self) -> Cycles {
+        self.device.timings().write_latency() + self.device.timings().get(P::Burst)
+    }
+}
+
+impl crate::estimate::Outlook for Vec<ChannelState> {
+    fn device(&self, channel: Channel) -> &Device {
+        &self[usize::from(channel.0)].device
+    }
+
+    fn reads_in(&self, channel: Channel, bank: BankId) -> u64 {
+        u64::from(self[usize::from(channel.0)].queues.count_in(index(bank), Kind::Read))
+    }
+
+    fn reads_on(&self, channel: Channel) -> u64 {
+        u64::from(self[usize::from(channel.0)].queues.count(Kind::Read))
+    }
+}

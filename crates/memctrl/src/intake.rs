@@ -1,0 +1,275 @@
+//! How requests come in, and how accesses are served.
+
+use dram_spec::{Command, Cycle, Cycles, LINE_BYTES, Location, PhysicalAddress};
+use rowclone::Operation;
+
+use crate::access::{Access, Entry, Kind};
+use crate::bank_queue::index;
+use crate::engine::Controller;
+use crate::outstanding::{Outstanding, lines};
+use crate::request::{CommandCounts, RequestSource};
+
+/// A request that is being accepted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Incoming {
+    slot: u32,
+    kind: Option<Kind>,
+    next_line: u64,
+    end: u64,
+    /// Where the next line lies, once that has been asked.
+    place: Option<Location>,
+    /// Whether it could not be accepted, and nothing has happened since that would change it.
+    held_up: bool,
+}
+
+/// An access that waits for jobs.
+#[derive(Clone, Debug)]
+pub(crate) struct Blocked {
+    entry: Entry,
+    /// The slots of the jobs that it conflicts with, and that are not delivered.
+    jobs: Vec<u32>,
+}
+
+impl Controller {
+    /// Takes requests, one after another, as far as they can be accepted. Says whether anything moved.
+    pub(crate) fn take_in(&mut self, source: &mut impl RequestSource, now: Cycle) -> bool {
+        let mut moved = false;
+        loop {
+            if self.incoming.is_none() {
+                let Some(request) = source.take(now) else { return moved };
+                let kind = match request.operation {
+                    Operation::Read { .. } => Some(Kind::Read),
+                    Operation::Write { .. } => Some(Kind::Write),
+                    Operation::Copy { .. } | Operation::Init { .. } => None,
+                };
+                let whole = lines(request.operation.target(), request.operation.bytes());
+                let outstanding = Outstanding::new(request, self.taken, self.config.contents.is_some());
+                self.taken += 1;
+                let kind = kind.filter(|_| outstanding.job.is_none());
+                let slot = self.outstanding.insert(outstanding);
+                self.incoming = Some(Incoming { slot, kind, next_line: whole.start, end: whole.end, place: None, held_up: false });
+                moved = true;
+            }
+            let Some(mut incoming) = self.incoming else { return moved };
+            if incoming.held_up {
+                return moved;
+            }
+            let accepted = match incoming.kind {
+                None => self.accept_job(incoming.slot),
+                Some(kind) => {
+                    while incoming.next_line < incoming.end && self.accept_line(&mut incoming, kind, now) {
+                        incoming.next_line += LINE_BYTES;
+                        incoming.place = None;
+                        moved = true;
+                    }
+                    incoming.next_line == incoming.end
+                }
+            };
+            if !accepted {
+                self.incoming = Some(Incoming { held_up: true, ..incoming });
+                return moved;
+            }
+            self.incoming = None;
+            moved = true;
+        }
+    }
+
+    /// A job joins those in progress, if there is room.
+    fn accept_job(&mut self, slot: u32) -> bool {
+        if self.jobs.len() >= self.config.queues.copy_entries {
+            return false;
+        }
+        let request = &mut self.outstanding[slot];
+        let job = request.job.as_mut().expect("what is no read and no write of whole lines is a job");
+        for access in self.accesses.iter_mut() {
+            if !job.conflicts(access.kind, access.line.0) {
+                continue;
+            }
+            job.waits_for += 1;
+            if access.kind == Kind::Write && !access.blocked && access.waiters.is_empty() {
+                let channel = &mut self.channels[usize::from(access.channel.0)];
+                channel.forced += 1;
+                channel.look_at = Cycle::ZERO;
+            }
+            access.waiters.push(slot);
+        }
+        let blocks = self.config.planner.blocks(&request.request.operation);
+        self.planning.push_back((slot, blocks));
+        self.jobs.push(slot);
+        self.recorder.levels.jobs += 1;
+        self.may_begin = true;
+        true
+    }
+
+    /// A line of a read or of a write is accepted, if it can be.
+    fn accept_line(&mut self, incoming: &mut Incoming, kind: Kind, now: Cycle) -> bool {
+        let line = PhysicalAddress(incoming.next_line);
+        let locate = || self.config.planner.map().locate(line).expect("requests lie in the memory");
+        let place = *incoming.place.get_or_insert_with(locate);
+        let conflicting = if self.jobs.is_empty() { Vec::new() } else { self.conflicting_jobs(kind, line) };
+        let channel = usize::from(place.channel.0);
+        let full = self.recorder.levels.accesses[channel][kind as usize] >= self.entries[kind as usize];
+        if kind == Kind::Read && conflicting.is_empty() {
+            if self.forward(incoming.slot, line, place, now) {
+                return true;
+            }
+        } else if kind == Kind::Write && !full && self.newest(Kind::Read, line, place).is_some() {
+            return false;
+        }
+        if full {
+            return false;
+        }
+        self.recorder.levels.accesses[channel][kind as usize] += 1;
+        let entry = self.accesses.insert(Access::new(kind, incoming.slot, line, place));
+        if conflicting.is_empty() {
+            self.queue(entry, now);
+        } else {
+            self.accesses[entry].blocked = true;
+            self.blocked.push(Blocked { entry, jobs: conflicting });
+        }
+        true
+    }
+
+    fn conflicting_jobs(&self, kind: Kind, line: PhysicalAddress) -> Vec<u32> {
+        let conflicts =
+            |slot: &u32| self.outstanding[*slot].job.as_ref().is_some_and(|job| job.conflicts(kind, line.0));
+        self.jobs.iter().copied().filter(conflicts).collect()
+    }
+
+    /// The newest access of that kind to a line.
+    fn newest(&self, kind: Kind, line: PhysicalAddress, place: Location) -> Option<Entry> {
+        // Whatever came after one that is blocked, and goes to the same line, is blocked too.
+        let same = |blocked: &&Blocked| {
+            let access = &self.accesses[blocked.entry];
+            access.kind == kind && access.line == line
+        };
+        let blocked = self.blocked.iter().rev().find(same).map(|blocked| blocked.entry);
+        let queues = &self.channels[usize::from(place.channel.0)].queues;
+        blocked.or_else(|| queues.youngest_to(&self.accesses, (kind, place.bank, place.row), line.0))
+    }
+
+    /// Answers a read from the newest queued write of its line, if there is one.
+    fn forward(&mut self, slot: u32, line: PhysicalAddress, place: Location, now: Cycle) -> bool {
+        let Some(write) = self.newest(Kind::Write, line, place) else { return false };
+        let bytes = self.outstanding[self.accesses[write].request].payload(line);
+        let request = &mut self.outstanding[slot];
+        request.receive(line, &bytes);
+        request.lasts_until(now + Cycles(1));
+        request.lines_left -= 1;
+        self.recorder.figures.forwarded += 1;
+        self.settle(slot);
+        true
+    }
+
+    /// An access takes its place in its bank.
+    fn queue(&mut self, entry: Entry, now: Cycle) {
+        let number = self.number();
+        let access = &mut self.accesses[entry];
+        access.number = number;
+        access.queued = now;
+        let channel = &mut self.channels[usize::from(access.channel.0)];
+        channel.queue(&mut self.accesses, entry, now);
+    }
+
+    /// An access has left its queue, or a job is delivered: what is held up may be accepted.
+    pub(crate) fn let_in(&mut self) {
+        if let Some(incoming) = &mut self.incoming {
+            incoming.held_up = false;
+        }
+    }
+
+    /// A job is delivered: what waited for nothing else is accepted again.
+    pub(crate) fn release_blocked(&mut self, job: u32, now: Cycle) {
+        if self.blocked.is_empty() {
+            return;
+        }
+        let mut still = Vec::with_capacity(self.blocked.len());
+        for mut blocked in std::mem::take(&mut self.blocked) {
+            blocked.jobs.retain(|&other| other != job);
+            if !blocked.jobs.is_empty() {
+                still.push(blocked);
+                continue;
+            }
+            let entry = blocked.entry;
+            self.accesses[entry].blocked = false;
+            let access = &self.accesses[entry];
+            let (kind, request, line, place) = (access.kind, access.request, access.line, access.place());
+            if kind == Kind::Read && self.forward(request, line, place, now) {
+                self.leave(entry);
+            } else {
+                if kind == Kind::Write && !self.accesses[entry].waiters.is_empty() {
+                    self.channels[usize::from(place.channel.0)].forced += 1;
+                }
+                self.queue(entry, now);
+            }
+        }
+        self.blocked = still;
+    }
+
+    /// An access gives its entry back; who waited for it, goes on.
+    fn leave(&mut self, entry: Entry) -> Access {
+        let access = self.accesses.remove(entry);
+        self.recorder.levels.accesses[usize::from(access.channel.0)][access.kind as usize] -= 1;
+        self.made_room();
+        for &job in &access.waiters {
+            let job = self.outstanding[job].job_mut();
+            job.waits_for -= 1;
+            self.may_begin |= job.waits_for == 0;
+        }
+        access
+    }
+
+    /// A command was issued for an access.
+    pub(crate) fn serve(&mut self, channel: usize, now: Cycle, entry: Entry, command: &Command, counts: CommandCounts) {
+        let access = &mut self.accesses[entry];
+        self.outstanding[access.request].issued(now, counts);
+        match command {
+            Command::Precharge { .. } => access.closed = true,
+            Command::Activate { .. } => access.opened = true,
+            _ => self.access_made(channel, now, entry),
+        }
+    }
+
+    /// The RD or WR of an access was issued.
+    fn access_made(&mut self, channel: usize, now: Cycle, entry: Entry) {
+        let access = self.leave(entry);
+        let state = &mut self.channels[channel];
+        state.banks[index(access.bank)].served += 1;
+        state.vacate(access.bank, now);
+        if access.kind == Kind::Write && !access.waiters.is_empty() {
+            state.forced -= 1;
+        }
+        let figures = &mut self.recorder.figures;
+        let outcomes = match access.kind {
+            Kind::Read => &mut figures.reads,
+            Kind::Write => &mut figures.writes,
+        };
+        match (access.closed, access.opened) {
+            (true, _) => outcomes.conflicts += 1,
+            (false, true) => outcomes.misses += 1,
+            (false, false) => outcomes.hits += 1,
+        }
+        let request = &mut self.outstanding[access.request];
+        let done = match access.kind {
+            Kind::Read => {
+                if let Some(bytes) = state.device.read_line(access.bank, access.row, access.column) {
+                    request.receive(access.line, &bytes);
+                }
+                now + state.read_data()
+            }
+            Kind::Write => {
+                if self.config.contents.is_some() {
+                    let bytes = request.payload(access.line);
+                    state.device.write_line(access.bank, access.row, access.column, &bytes);
+                }
+                now + state.write_data()
+            }
+        };
+        request.lasts_until(done);
+        request.lines_left -= 1;
+        self.settle(access.request);
+        if access.kind == Kind::Read && self.is_waited_for(access.channel, access.bank) {
+            self.may_begin = true;
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Requests that have been taken and are not delivered.
+
+use dram_core::Line as Bytes;
+use dram_spec::{Cycle, LINE_BYTES, PhysicalAddress};
+use rowclone::{Mechanism, Operation};
+
+use crate::request::{CommandCounts, Completion, Request, SegmentTally};
+
+/// Whole lines, by the addresses of their first bytes; the end is not among them.
+pub(crate) type Lines = std::ops::Range<u64>;
+
+/// The lines that hold a byte of a range.
+pub(crate) fn lines(address: PhysicalAddress, bytes: u64) -> Lines {
+    address.0 / LINE_BYTES * LINE_BYTES..(address.0 + bytes).next_multiple_of(LINE_BYTES)
+}
+
+/// What is kept of a copy, an initialisation, or a write of parts of lines.
+#[derive(Debug)]
+pub(crate) struct Job {
+    reads: Lines,
+    writes: Lines,
+    pub(crate) fully_planned: bool,
+    /// Segments planned and not finished.
+    pub(crate) segments_left: usize,
+    /// Queued accesses that it must not overtake.
+    pub(crate) waits_for: usize,
+    segments: SegmentTally,
+}
+
+impl Job {
+    fn new(operation: &Operation) -> Job {
+        let reads = operation.src().map_or(0..0, |src| lines(src, operation.bytes()));
+        Job {
+            reads,
+            writes: lines(operation.target(), operation.bytes()),
+            fully_planned: false,
+            segments_left: 0,
+            waits_for: 0,
+            segments: SegmentTally::default(),
+        }
+    }
+
+    /// Whether an access of that line would see, or undo, what it does.
+    pub(crate) fn conflicts(&self, kind: crate::access::Kind, line: u64) -> bool {
+        self.writes.contains(&line) || (kind == crate::access::Kind::Write && self.reads.contains(&line))
+    }
+
+    /// A part of it was given to a mechanism.
+    pub(crate) fn tally(&mut self, mechanism: Mechanism, reason: &'static str, bytes: u64) {
+        self.segments.add(mechanism, reason, bytes);
+    }
+}
+
+/// A request that has been taken and is not delivered.
+#[derive(Debug)]
+pub(crate) struct Outstanding {
+    pub(crate) request: Request,
+    /// Its place among the requests taken.
+    pub(crate) order: u64,
+    /// Lines that have not been accepted, or not been served. None of a job.
+    pub(crate) lines_left: u64,
+    /// What is kept of a job.
+    pub(crate) job: Option<Box<Job>>,
+    first_command: Option<Cycle>,
+    done: Cycle,
+    commands: CommandCounts,
+    data: Option<Vec<u8>>,
+}
+
+impl Outstanding {
+    pub(crate) fn new(request: Request, order: u64, keeps_data: bool) -> Outstanding {
+        let operation = &request.operation;
+        let within = lines(operation.target(), operation.bytes());
+        let is_whole = within.end - within.start == operation.bytes();
+        let is_job = match operation {
+            Operation::Read { .. } => false,
+            Operation::Write { .. } => !is_whole,
+            Operation::Copy { .. } | Operation::Init { .. } => true,
+        };
+        let data = match operation {
+            Operation::Read { bytes, .. } if keeps_data => Some(vec![0; *bytes as usize]),
+            _ => None,
+        };
+        Outstanding {
+            order,
+            lines_left: if is_job { 0 } else { (within.end - within.start) / LINE_BYTES },
+            job: is_job.then(|| Box::new(Job::new(operation))),
+            first_command: None,
+            done: request.arrival,
+            commands: CommandCounts::default(),
+            data,
+            request,
+        }
+    }
+
+    pub(crate) fn job_mut(&mut self) -> &mut Job {
+        self.job.as_mut().expect("only jobs have segments")
+    }
+
+    pub(crate) fn issued(&mut self, at: Cycle, counts: CommandCounts) {
+        self.first_command.get_or_insert(at);
+        self.commands += counts;
+    }
+
+    pub(crate) fn lasts_until(&mut self, instant: Cycle) {
+        self.done = self.done.max(instant);
+    }
+
+    /// When it is done, once nothing of it is left to do.
+    pub(crate) fn is_done(&self) -> Option<Cycle> {
+        let working = self.job.as_ref().is_some_and(|job| !job.fully_planned || job.segments_left > 0);
+        (self.lines_left == 0 && !working).then_some(self.done)
+    }
+
+    /// A line of a read arrived.
+    pub(crate) fn receive(&mut self, line: PhysicalAddress, bytes: &Bytes) {
+        let start = self.request.operation.target();
+        let Some(data) = &mut self.data else { return };
+        for (byte, at) in bytes.iter().zip(line.0..) {
+            if let Some(slot) = at.checked_sub(start.0).and_then(|offset| data.get_mut(offset as usize)) {
+                *slot = *byte;
+            }
+        }
+    }
+
+    /// The bytes that a write of whole lines writes to one of them; zeros where it carries none.
+    pub(crate) fn payload(&self, line: PhysicalAddress) -> Bytes {
+        let offset = (line.0 - self.request.operation.target().0) as usize;
+        let bytes = self.request.payload.as_deref().and_then(|bytes| bytes.get(offset..)?.first_chunk());
+        bytes.copied().unwrap_or([0; LINE_BYTES as usize])
+    }
+
+    pub(crate) fn into_completion(self) -> Completion {
+        Completion {
+            id: self.request.id,
+            operation: self.request.operation,
+            arrival: self.request.arrival,
+            first_command: self.first_command,
+            done: self.done,
+            commands: self.commands,
+            segments: self.job.map_or_else(SegmentTally::default, |job| job.segments),
+            data: self.data,
+        }
+    }
+}

@@ -1,0 +1,375 @@
+//! Who goes first on a channel.
+
+use dram_core::Power;
+use dram_spec::{AutoPrecharge, Command, Cycle};
+
+use crate::access::{Accesses, Entry, Kind};
+use crate::bank_queue::bank_at;
+use crate::channel::ChannelState;
+use crate::config::{RowPolicy, Scheduler};
+use crate::copy::{Age, Copying};
+use crate::rank::Own;
+use crate::segment::Turn;
+use crate::slots::Slots;
+
+const NEVER: Cycle = Cycle(u64::MAX);
+
+/// A command that can go, and whose it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Choice {
+    /// A rank's own, or that of nobody.
+    Upkeep(Command),
+    /// For an access.
+    Access(Entry, Command),
+    /// For a segment.
+    Segment { slot: u32, stream: usize, turn: Turn, command: Command },
+}
+
+/// Who has a column access to make.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Party {
+    age: Age,
+    /// The segment's slot, stream and access, and from when on its data allows it; nothing for the accesses of the mode.
+    segment: Option<(u32, usize, Command, Cycle)>,
+}
+
+/// Column accesses of older parties that wait for the device: a younger one must not push them back.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ahead {
+    /// A RD or WR waits for the data bus.
+    data_bus: bool,
+    /// Ranks, as a mask, where a RD or WR waits.
+    bursts: u8,
+    /// Ranks, as a mask, where a TRANSFER waits.
+    transfers: u8,
+}
+
+impl Ahead {
+    fn wait_for(&mut self, command: &Command) {
+        let rank = 1 << command.rank();
+        if let Command::Transfer { .. } = command {
+            self.transfers |= rank;
+        } else {
+            self.data_bus = true;
+            self.bursts |= rank;
+        }
+    }
+
+    /// Whether the command would go on a bus, the channel's or a rank's own, that an older access waits for.
+    fn keeps_back(self, command: &Command) -> bool {
+        let rank = 1 << command.rank();
+        if let Command::Transfer { .. } = command {
+            (self.bursts | self.transfers) & rank != 0
+        } else {
+            self.data_bus || self.transfers & rank != 0
+        }
+    }
+}
+
+/// What the accesses of a bank would do next.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    entry: Entry,
+    command: Command,
+    is_row: bool,
+    number: u64,
+}
+
+/// The bits of a mask that are set, from the lowest.
+pub(crate) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = mask.trailing_zeros() as usize;
+        mask &= mask.wrapping_sub(1);
+        (bit < 32).then_some(bit)
+    })
+}
+
+/// What can go at `now`, or when something could at the earliest.
+type Found = Result<Choice, Cycle>;
+
+impl ChannelState {
+    /// The first command, by the order of who goes first, that can go at `now`; else the next instant at which one might.
+    pub(crate) fn choose(
+        &mut self,
+        now: Cycle,
+        accesses: &Accesses,
+        segments: &Slots<Copying>,
+        staging_lines: usize,
+    ) -> Found {
+        let (unusable, mut next) = match self.own_commands(now) {
+            Ok(command) => return Ok(Choice::Upkeep(command)),
+            Err(others) => others,
+        };
+        let usable = self.usable(unusable, accesses);
+        let found = if self.segments.is_empty() {
+            self.first_access(now, usable, accesses)
+        } else {
+            self.first_of_all(now, usable, accesses, segments, staging_lines)
+        };
+        match found {
+            Ok(choice) => return Ok(choice),
+            Err(at) => next = next.min(at),
+        }
+        match self.timed_out(now, unusable) {
+            Ok(choice) => Ok(choice),
+            Err(at) => Err(next.min(at)),
+        }
+    }
+
+    /// The own command of a rank that can go at `now`; else the banks, as a mask, of ranks that accesses cannot use, and when one might.
+    fn own_commands(&mut self, now: Cycle) -> Result<Command, (u32, Cycle)> {
+        let (mut unusable, mut next) = (0, NEVER);
+        for rank in &mut self.ranks {
+            if now >= rank.look_at {
+                match rank.own(&self.device, self.power, now) {
+                    Own::Now(command) => return Ok(command),
+                    Own::NotBefore(at) => rank.look_at = at,
+                }
+            }
+            next = next.min(rank.look_at);
+            let asleep = self.device.power(rank.index()) != Power::Awake;
+            unusable |= u32::from(asleep || rank.is_urgent(now)) * (0xFF << (8 * rank.index()));
+        }
+        Err((unusable, next))
+    }
+
+    /// Banks, as a mask, whose accesses may have a command.
+    fn usable(&self, unusable: u32, accesses: &Accesses) -> u32 {
+        let usable = self.queues.pending(self.mode) & !self.held & !unusable;
+        if self.scheduler == Scheduler::Fcfs {
+            usable & self.oldest(accesses).map_or(0, |bank| 1 << bank)
+        } else {
+            usable
+        }
+    }
+
+    /// When, from `from` on, something may go first, as far as can be foreseen. Where nothing but accesses can, what goes first then is
+    /// found out on the way, and kept.
+    pub(crate) fn foresee(
+        &mut self,
+        from: Cycle,
+        accesses: &Accesses,
+        segments: &Slots<Copying>,
+        staging_lines: usize,
+    ) -> Cycle {
+        if !self.segments.is_empty() || matches!(self.row_policy, RowPolicy::Timeout(_)) {
+            return self.choose(from, accesses, segments, staging_lines).err().unwrap_or(from);
+        }
+        let (unusable, upkeep) = match self.own_commands(from) {
+            Ok(_) => return from,
+            Err(others) => others,
+        };
+        let mut first: Option<(Cycle, Candidate)> = None;
+        let mut next = NEVER;
+        for bank in bits(self.usable(unusable, accesses)) {
+            // What cannot go before what is known to go, need not be looked at.
+            if self.banks[bank].soon > next {
+                continue;
+            }
+            let candidate = self.candidate(bank, accesses);
+            let at = self.earliest(&candidate.command).max(from);
+            self.banks[bank].soon = at;
+            next = next.min(at);
+            let order = |(at, candidate): (Cycle, Candidate)| (at, candidate.is_row, candidate.number);
+            if first.is_none_or(|first| order((at, candidate)) < order(first)) {
+                first = Some((at, candidate));
+            }
+        }
+        let first = first.filter(|&(at, _)| at < upkeep);
+        self.prepared = first.map(|(at, first)| (at, Choice::Access(first.entry, first.command)));
+        next.min(upkeep)
+    }
+
+    fn candidate(&self, bank: usize, accesses: &Accesses) -> Candidate {
+        let oldest = self.queues.oldest(bank, self.mode);
+        let hit = self.queues.oldest_hit(bank, self.mode);
+        let id = bank_at(bank);
+        let capped = match self.scheduler {
+            // Where the oldest is to the open row, it is the oldest of that row.
+            Scheduler::FrFcfsCap(cap) => hit != oldest && self.banks[bank].served >= cap,
+            Scheduler::Fcfs => hit != oldest,
+            Scheduler::FrFcfs => false,
+        };
+        if hit.is_some() && !capped {
+            let closes = self.row_policy == RowPolicy::Closed && self.queues.is_last_hit(bank, accesses, hit);
+            let auto_precharge = if closes { AutoPrecharge::Yes } else { AutoPrecharge::No };
+            let access = &accesses[hit];
+            let command = self.mode.command(id, access.column, auto_precharge);
+            return Candidate { entry: hit, command, is_row: false, number: access.number };
+        }
+        let access = &accesses[oldest];
+        let is_open = self.open & (1 << bank) != 0;
+        let command =
+            if is_open { Command::Precharge { bank: id } } else { Command::Activate { bank: id, row: access.row } };
+        Candidate { entry: oldest, command, is_row: true, number: access.number }
+    }
+
+    /// Where no segment is in flight: a bank is looked at when its candidate may have come due.
+    fn first_access(&mut self, now: Cycle, usable: u32, accesses: &Accesses) -> Found {
+        let mut next = NEVER;
+        let mut first: Option<Candidate> = None;
+        for bank in bits(usable) {
+            if self.banks[bank].soon > now {
+                next = next.min(self.banks[bank].soon);
+                continue;
+            }
+            let candidate = self.candidate(bank, accesses);
+            let until = self.earliest(&candidate.command);
+            if until > now {
+                self.banks[bank].soon = until;
+                next = next.min(until);
+            } else if first.is_none_or(|first| (candidate.is_row, candidate.number) < (first.is_row, first.number)) {
+                first = Some(candidate);
+            }
+        }
+        first.map(|first| Choice::Access(first.entry, first.command)).ok_or(next)
+    }
+
+    fn earliest(&self, command: &Command) -> Cycle {
+        self.device.earliest(command).expect("a row is opened before it is used").until
+    }
+
+    /// Where segments are in flight.
+    fn first_of_all(
+        &mut self,
+        now: Cycle,
+        usable: u32,
+        accesses: &Accesses,
+        segments: &Slots<Copying>,
+        staging_lines: usize,
+    ) -> Found {
+        let mut next = NEVER;
+        if self.ranks.iter().any(|rank| rank.must) {
+            let musts = |rank: u8| self.ranks[usize::from(rank)].must;
+            if let Some((_, choice)) = self.first_row_command(now, segments, musts, &mut next) {
+                return Ok(choice);
+            }
+        }
+        let mut parties = std::mem::take(&mut self.parties);
+        let found = self.first_column_access(now, usable, accesses, segments, (staging_lines, &mut parties), &mut next);
+        parties.clear();
+        self.parties = parties;
+        if let Some(choice) = found {
+            return Ok(choice);
+        }
+        let mut first = self.first_row_command(now, segments, |_| true, &mut next);
+        for bank in bits(usable) {
+            let candidate = self.candidate(bank, accesses);
+            if !candidate.is_row {
+                continue;
+            }
+            let until = self.earliest(&candidate.command);
+            if until > now {
+                next = next.min(until);
+            } else if first.is_none_or(|(age, _)| (1, candidate.number) < age) {
+                first = Some(((1, candidate.number), Choice::Access(candidate.entry, candidate.command)));
+            }
+        }
+        first.map(|(_, choice)| choice).ok_or(next)
+    }
+
+    /// The row command of the oldest segment that can go, in the ranks asked for.
+    fn first_row_command(
+        &self,
+        now: Cycle,
+        segments: &Slots<Copying>,
+        ranks: impl Fn(u8) -> bool,
+        next: &mut Cycle,
+    ) -> Option<(Age, Choice)> {
+        let mut first: Option<(Age, Choice)> = None;
+        for &(slot, stream) in &self.segments {
+            let segment = &segments[slot];
+            let age = segment.age();
+            for (turn, command) in segment.streams[stream].row_commands(segment.giving_way) {
+                if !ranks(command.rank()) {
+                    continue;
+                }
+                let until = self.earliest(&command);
+                if until > now {
+                    *next = (*next).min(until);
+                } else if first.is_none_or(|(other, _)| age < other) {
+                    first = Some((age, Choice::Segment { slot, stream, turn, command }));
+                }
+            }
+        }
+        first
+    }
+
+    /// The column access that goes first, of the segments and of the accesses.
+    fn first_column_access(
+        &self,
+        now: Cycle,
+        usable: u32,
+        accesses: &Accesses,
+        segments: &Slots<Copying>,
+        (staging_lines, parties): (usize, &mut Vec<Party>),
+        next: &mut Cycle,
+    ) -> Option<Choice> {
+        let write_latency = self.device.timings().write_latency();
+        for &(slot, index) in &self.segments {
+            let segment = &segments[slot];
+            if segment.giving_way {
+                continue;
+            }
+            let Some((kind, command)) = segment.streams[index].next_access() else { continue };
+            if self.ranks[usize::from(command.rank())].must {
+                continue;
+            }
+            if let Some(from) = segment.from(kind, write_latency, staging_lines) {
+                parties.push(Party { age: segment.age(), segment: Some((slot, index, command, from)) });
+            }
+        }
+        let columns = usable & self.queues.hits(self.mode);
+        let candidates = || bits(columns).map(|bank| self.candidate(bank, accesses)).filter(|c| !c.is_row);
+        if let Some(number) = candidates().map(|candidate| candidate.number).min() {
+            parties.push(Party { age: (1, number), segment: None });
+        }
+        parties.sort_unstable_by_key(|party| party.age);
+        let mut ahead = Ahead::default();
+        for party in &*parties {
+            if let Some((slot, stream, command, from)) = party.segment {
+                if !ahead.keeps_back(&command) {
+                    let until = self.earliest(&command).max(from);
+                    if until <= now {
+                        return Some(Choice::Segment { slot, stream, turn: Turn::Access, command });
+                    }
+                    *next = (*next).min(until);
+                }
+                if from <= now {
+                    ahead.wait_for(&command);
+                }
+                continue;
+            }
+            let mut first: Option<Candidate> = None;
+            for candidate in candidates().filter(|candidate| !ahead.keeps_back(&candidate.command)) {
+                let until = self.earliest(&candidate.command);
+                if until > now {
+                    *next = (*next).min(until);
+                } else if first.is_none_or(|first| candidate.number < first.number) {
+                    first = Some(candidate);
+                }
+            }
+            if let Some(first) = first {
+                return Some(Choice::Access(first.entry, first.command));
+            }
+            candidates().for_each(|candidate| ahead.wait_for(&candidate.command));
+        }
+        None
+    }
+
+    /// A row that has been open for long enough with nobody to use it.
+    fn timed_out(&self, now: Cycle, unusable: u32) -> Found {
+        let RowPolicy::Timeout(after) = self.row_policy else { return Err(NEVER) };
+        let wanted = self.queues.hits(Kind::Read) | self.queues.hits(Kind::Write);
+        let mut next = NEVER;
+        for bank in bits(self.open & !self.held & !unusable & !wanted) {
+            let command = Command::Precharge { bank: bank_at(bank) };
+            let until = self.earliest(&command).max(self.banks[bank].commanded + after);
+            if until <= now {
+                return Ok(Choice::Upkeep(command));
+            }
+            next = next.min(until);
+        }
+        Err(next)
+    }
+}
