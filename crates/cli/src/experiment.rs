@@ -83,6 +83,7 @@ pub fn operation_energy(prices: &Prices, commands: &CommandCounts) -> EnergyRepo
         refreshes: _,
         power_downs: _,
         self_refreshes: _,
+        wake_ups: _,
     } = *commands;
     let counts = Counts { activates, copy_activates, dropped_activates, reads, writes, transfers, ..Counts::default() };
     prices.operation(&counts)

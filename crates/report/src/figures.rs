@@ -267,6 +267,7 @@ fn commands(counts: &memctrl::CommandCounts) -> BTreeMap<&'static str, u64> {
         refreshes,
         power_downs,
         self_refreshes,
+        wake_ups,
     } = *counts;
     BTreeMap::from([
         ("ACT", activates),
@@ -279,6 +280,7 @@ fn commands(counts: &memctrl::CommandCounts) -> BTreeMap<&'static str, u64> {
         ("REF", refreshes),
         ("PDE", power_downs),
         ("SRE", self_refreshes),
+        ("PDX or SRX", wake_ups),
     ])
 }
 

@@ -4,14 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use memctrl::{Completion, Policy};
-use report::table::{Align, aligned, bytes};
+use dram_core::Timings;
+use dram_spec::Picojoule;
+use energy::Prices;
+use memctrl::{Completion, Policy, estimate};
+use report::table::{Align, aligned, bytes, grouped};
 use rowclone::{Mechanism, Operation, Part, Planner};
 
 use crate::CliError;
 use crate::args::ExplainPlanArgs;
 use crate::experiment;
-use crate::input::Scenario;
+use crate::input::{Scenario, SystemConfig};
 use crate::interrupt;
 use crate::output::Stdout;
 
@@ -36,6 +39,9 @@ pub fn run(args: &ExplainPlanArgs) -> Result<ExitCode, CliError> {
     for (label, operation) in operations {
         stdout.print(format!("\n{label}: {operation}\n\n"))?;
         stdout.print(plan(&scenario.system.planner, &fixed, &operation))?;
+        if !weighing.is_empty() {
+            stdout.print(estimates(&scenario.system, &prices, &operation))?;
+        }
         for &policy in &weighing {
             let completion = experiment::alone(&scenario.system, &prices, policy, operation, &stop)?;
             stdout.print(weighed(policy, &completion))?;
@@ -44,6 +50,37 @@ pub fn run(args: &ExplainPlanArgs) -> Result<ExitCode, CliError> {
     stdout.finish()?;
     Ok(ExitCode::SUCCESS)
 }
+
+/// What `fastest` and `least-energy` go by: clocks on idle banks and energy, of each mechanism that a part allows.
+fn estimates(system: &SystemConfig, prices: &Prices, operation: &Operation) -> String {
+    let (timings, table) = (Timings::new(&system.system), experiment::price_table(prices));
+    let mut rows = Vec::new();
+    for block in system.planner.blocks(operation) {
+        for (index, part) in block.parts().iter().enumerate().take(SHOWN_MOST - rows.len()) {
+            let mut cells = vec![part.dst().to_string(), part.bytes().to_string()];
+            for mechanism in MECHANISMS {
+                if part.allows(mechanism).is_err() {
+                    cells.push("-".to_string());
+                    continue;
+                }
+                let segments = block.segments_of(index, mechanism, system.controller.staging_lines);
+                let clocks = segments.iter().map(|segment| estimate::duration(&segment.work, &timings)).max();
+                let energy: Picojoule = segments.iter().map(|segment| estimate::energy(&segment.work, &table)).sum();
+                cells.push(format!("{} / {:.1}", grouped(clocks.unwrap_or_default().0), energy.nj()));
+            }
+            rows.push(cells);
+        }
+    }
+    let columns = ["to", "bytes", "fpm", "psm", "psm2", "channel"]
+        .map(|name| (name, if name == "to" { Align::Left } else { Align::Right }));
+    if rows.is_empty() {
+        return String::new();
+    }
+    "\nEstimates, clocks on idle banks / nJ above standby:\n\n".to_string() + &aligned(&columns, &rows)
+}
+
+/// In the order of the columns.
+const MECHANISMS: [Mechanism; 4] = [Mechanism::Fpm, Mechanism::Psm, Mechanism::Psm2, Mechanism::Channel];
 
 /// What a policy takes that weighs the state of the memory.
 fn weighed(policy: Policy, completion: &Completion) -> String {
@@ -109,7 +146,7 @@ fn cells(part: &Part, policies: &[Policy]) -> Vec<String> {
     };
     let from = part.src().map_or("-".to_string(), |src| src.to_string());
     let mut cells = vec![part.dst().to_string(), from, part.bytes().to_string()];
-    cells.extend([Mechanism::Fpm, Mechanism::Psm, Mechanism::Psm2, Mechanism::Channel].map(verdict));
+    cells.extend(MECHANISMS.map(verdict));
     cells.extend(policies.iter().map(|policy| policy.choose(part).name().to_string()));
     cells
 }

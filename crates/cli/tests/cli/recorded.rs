@@ -25,7 +25,7 @@ fn play(trace: &Path) -> Vec<Value> {
     let system = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../configs/ddr3-1066-paper.toml");
     let text = format!(
         "system = '{}'\npolicies = [\"channel\", \"fpm\", \"psm\", \"rule\"]\nseed = 1\n\
-         [workload]\nfile = '{}'\nunusable_records = \"skip\"\n",
+         [workload]\nkind = \"trace\"\nfile = '{}'\ninstructions_per_clock = 12\nunusable_records = \"skip\"\n",
         system.display(),
         trace.display()
     );
