@@ -75,16 +75,17 @@ fn epochs_make_up_the_run_and_the_warm_up_is_left_out() {
             let epochs = report["epochs"].as_array().unwrap();
             assert!(epochs.len() > 30 && epochs[0]["from_cycle"] == report["from_cycle"]);
             assert_eq!(epochs.last().unwrap()["to_cycle"], report["makespan_cycles"]);
-            let sum = |of: &dyn Fn(&Value) -> f64| epochs.iter().map(of).sum::<f64>();
+            let made_up = |what: &str, of: &dyn Fn(&Value) -> f64| {
+                let (sum, whole) = (epochs.iter().map(of).sum::<f64>(), of(report));
+                assert!((sum - whole).abs() <= 1e-9 * whole, "{what}: {sum} and {whole}");
+            };
             for key in ["requests", "channel_bytes", "energy_nj", "energy_operation_nj"] {
-                let (sum, whole) = (sum(&|epoch| epoch[key].as_f64().unwrap()), report[key].as_f64().unwrap());
-                assert!((sum - whole).abs() <= 1e-9 * whole, "{key}: {sum} and {whole}");
+                made_up(key, &|value| value[key].as_f64().unwrap());
             }
-            for (outer, inner) in
+            for (of, key) in
                 [("commands", "ACT"), ("commands", "RD"), ("reads", "row_misses"), ("read_latency_ns", "count")]
             {
-                let of = |value: &Value| value[outer][inner].as_f64().unwrap();
-                assert_eq!(sum(&of), of(report), "{outer} {inner}");
+                made_up(key, &|value| value[of][key].as_f64().unwrap());
             }
         }
         assert_eq!((&all["makespan_cycles"], &warm["from_cycle"]), (&warm["makespan_cycles"], &Value::from(4_000)));
