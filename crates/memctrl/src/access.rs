@@ -43,6 +43,7 @@ impl Entry {
 }
 
 /// An access.
+#[expect(clippy::struct_excessive_bools, reason = "four things that may each have happened to it, in any order")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
     pub(crate) kind: Kind,
