@@ -8,19 +8,19 @@ use memctrl::{Completion, Request, RequestSource};
 const SHOWN_FROM_OPERATIONS: u64 = 10_000;
 
 /// A bar for a list of so many operations.
-pub fn of_operations(policy: &str, count: u64) -> ProgressBar {
-    if count < SHOWN_FROM_OPERATIONS { ProgressBar::hidden() } else { bar(policy, count) }
+pub fn of_operations(label: &str, count: u64) -> ProgressBar {
+    if count < SHOWN_FROM_OPERATIONS { ProgressBar::hidden() } else { bar(label, count) }
 }
 
 /// A bar for a trace file of so many bytes, read as the run goes on.
-pub fn of_file(policy: &str, bytes: u64) -> ProgressBar {
-    bar(policy, bytes)
+pub fn of_file(label: &str, bytes: u64) -> ProgressBar {
+    bar(label, bytes)
 }
 
-fn bar(policy: &str, length: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{prefix:8} {wide_bar} {percent:>3} %, {eta} left");
+fn bar(label: &str, length: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{prefix} {wide_bar} {percent:>3} %, {eta} left");
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(length).with_style(style).with_prefix(policy.to_string())
+    ProgressBar::new(length).with_style(style).with_prefix(label.to_string())
 }
 
 /// Moves a bar on with each operation that is done.

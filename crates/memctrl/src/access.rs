@@ -4,8 +4,6 @@ use std::ops::{Index, IndexMut};
 
 use dram_spec::{AutoPrecharge, BankId, Channel, Column, Command, Cycle, Location, PhysicalAddress, Row};
 
-use crate::slots::Slots;
-
 /// Reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -15,6 +13,13 @@ pub(crate) enum Kind {
 
 impl Kind {
     pub(crate) const BOTH: [Kind; 2] = [Kind::Read, Kind::Write];
+
+    pub(crate) fn other(self) -> Kind {
+        match self {
+            Kind::Read => Kind::Write,
+            Kind::Write => Kind::Read,
+        }
+    }
 
     pub(crate) fn command(self, bank: BankId, column: Column, auto_precharge: AutoPrecharge) -> Command {
         match self {
@@ -38,7 +43,8 @@ impl Entry {
 }
 
 /// An access.
-#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "four things that may each have happened to it, in any order")]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
     pub(crate) kind: Kind,
     /// The slot of its request.
@@ -98,32 +104,43 @@ impl Access {
 
 /// All accesses that hold an entry of some queue.
 #[derive(Debug, Default)]
-pub(crate) struct Accesses(Slots<Access>);
+pub(crate) struct Accesses {
+    slots: Vec<Access>,
+    free: Vec<Entry>,
+}
 
 impl Accesses {
     pub(crate) fn insert(&mut self, access: Access) -> Entry {
-        Entry(self.0.insert(access))
+        if let Some(entry) = self.free.pop() {
+            self[entry] = access;
+            return entry;
+        }
+        self.slots.push(access);
+        Entry(self.slots.len() as u32 - 1)
     }
 
     pub(crate) fn remove(&mut self, entry: Entry) -> Access {
-        self.0.remove(entry.0)
+        self.free.push(entry);
+        self[entry]
     }
 
-    /// All of them, in no order.
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (Entry, &mut Access)> {
-        self.0.iter_mut().map(|(slot, access)| (Entry(slot), access))
+    /// Those in use, in the order of the slab.
+    pub(crate) fn in_use(&self) -> Vec<Entry> {
+        let mut used = vec![true; self.slots.len()];
+        self.free.iter().for_each(|entry| used[entry.0 as usize] = false);
+        (0..).map(Entry).zip(used).filter_map(|(entry, used)| used.then_some(entry)).collect()
     }
 }
 
 impl Index<Entry> for Accesses {
     type Output = Access;
     fn index(&self, entry: Entry) -> &Access {
-        &self.0[entry.0]
+        &self.slots[entry.0 as usize]
     }
 }
 
 impl IndexMut<Entry> for Accesses {
     fn index_mut(&mut self, entry: Entry) -> &mut Access {
-        &mut self.0[entry.0]
+        &mut self.slots[entry.0 as usize]
     }
 }

@@ -213,18 +213,22 @@ impl BankQueues {
         queue.open = open;
     }
 
-    /// The youngest access of that kind to a line, if any waits in its bank.
+    /// Whether an access of that kind to a line may wait here: never no where one does.
     #[inline]
+    pub(crate) fn may_hold(&self, kind: Kind, line: u64) -> bool {
+        self.lines[kind as usize].may_hold(line)
+    }
+
+    /// The youngest access of that kind to a line, if any waits in its bank.
     pub(crate) fn youngest_to(
         &self,
         accesses: &Accesses,
         (kind, bank, row): (Kind, BankId, Row),
         line: u64,
     ) -> Option<Entry> {
-        if self.lines[kind as usize].may_hold(line) { self.find(accesses, (kind, bank, row), line) } else { None }
-    }
-
-    fn find(&self, accesses: &Accesses, (kind, bank, row): (Kind, BankId, Row), line: u64) -> Option<Entry> {
+        if !self.may_hold(kind, line) {
+            return None;
+        }
         let queue = &self.banks[index(bank)];
         let group = if queue.open == Some(row) {
             queue.hits[kind as usize]

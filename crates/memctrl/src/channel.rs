@@ -1,7 +1,7 @@
 //! One channel: its device, and all that waits for it.
 
 use dram_core::{Device, Effect, P};
-use dram_spec::{BankId, Channel, Command, Cycle, Cycles};
+use dram_spec::{AutoPrecharge, BankId, Channel, Command, Cycle, Cycles};
 
 use crate::access::{Accesses, Entry, Kind};
 use crate::bank_queue::{BankQueues, index};
@@ -221,11 +221,16 @@ impl ChannelState {
         match *command {
             Command::Activate { bank, .. } => {
                 self.commanded(now, bank);
+                self.row_may_have_changed(bank);
                 self.banks[index(bank)].served = 0;
             }
-            Command::Precharge { bank } | Command::Read { bank, .. } | Command::Write { bank, .. } => {
+            Command::Precharge { bank }
+            | Command::Read { bank, auto_precharge: AutoPrecharge::Yes, .. }
+            | Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => {
                 self.commanded(now, bank);
+                self.row_may_have_changed(bank);
             }
+            Command::Read { bank, .. } | Command::Write { bank, .. } => self.commanded(now, bank),
             Command::Transfer { src, dst, .. } => {
                 self.commanded(now, src);
                 self.commanded(now, dst);
@@ -257,9 +262,10 @@ impl ChannelState {
 
     /// A command of an access or a segment went to a bank.
     fn commanded(&mut self, now: Cycle, bank: BankId) {
-        self.banks[index(bank)].commanded = now;
+        let state = &mut self.banks[index(bank)];
+        state.commanded = now;
+        state.soon = Cycle::ZERO;
         self.rank_of(bank).worked = now;
-        self.row_may_have_changed(bank);
     }
 
     fn row_may_have_changed(&mut self, bank: BankId) {

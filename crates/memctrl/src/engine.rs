@@ -1,7 +1,6 @@
 //! The only place where DRAM time moves, for all channels at once. `docs/controller.md` has its rules.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,7 +14,7 @@ use crate::config::Config;
 use crate::copy::{BankSet, Copying};
 use crate::estimate::Estimator;
 use crate::intake::{Blocked, Incoming};
-use crate::outstanding::Outstanding;
+use crate::outstanding::Requests;
 use crate::recorder::Recorder;
 use crate::request::{Completion, Counted, RequestSource};
 use crate::scheduler::Choice;
@@ -28,6 +27,10 @@ use crate::stats::Stats;
 pub struct Interrupt;
 
 /// The controller of all channels.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a reason to look at something, raised in one place and taken in another"
+)]
 pub struct Controller {
     pub(crate) config: Config,
     pub(crate) channels: Vec<ChannelState>,
@@ -37,7 +40,7 @@ pub struct Controller {
     counter: u64,
     /// Requests taken so far.
     pub(crate) taken: u64,
-    pub(crate) outstanding: Slots<Outstanding>,
+    pub(crate) outstanding: Requests,
     pub(crate) accesses: Accesses,
     /// Accesses that wait for jobs, in the order in which they were accepted.
     pub(crate) blocked: Vec<Blocked>,
@@ -66,7 +69,8 @@ pub struct Controller {
     gives_way_at: Cycle,
     /// Whether a command has made room for what comes in.
     made_room: bool,
-    completing: BinaryHeap<Reverse<(Cycle, u64, u32)>>,
+    /// What is done or will be, and when: by that, then in the order in which the requests were taken; with its slot.
+    completing: VecDeque<(Cycle, u64, u32)>,
     pub(crate) recorder: Recorder,
     last: Option<Cycle>,
     every_cycle: bool,
@@ -100,7 +104,7 @@ impl Controller {
             entries: [queues.read_entries as u64, queues.write_entries as u64],
             counter: 0,
             taken: 0,
-            outstanding: Slots::default(),
+            outstanding: Requests::default(),
             accesses: Accesses::default(),
             blocked: Vec::new(),
             incoming: None,
@@ -117,7 +121,7 @@ impl Controller {
             terms_end: Cycle(u64::MAX),
             gives_way_at: Cycle::ZERO,
             made_room: false,
-            completing: BinaryHeap::new(),
+            completing: VecDeque::new(),
             recorder: Recorder::new(&config),
             last: None,
             every_cycle: false,
@@ -197,7 +201,7 @@ impl Controller {
             return Some(floor);
         }
         let mut next = arrival.unwrap_or(Cycle(u64::MAX)).min(self.terms_end);
-        if let Some(&Reverse((at, _, _))) = self.completing.peek() {
+        if let Some(&(at, _, _)) = self.completing.front() {
             next = next.min(at);
         }
         for channel in &self.channels {
@@ -215,10 +219,10 @@ impl Controller {
     fn meet_source(&mut self, source: &mut impl RequestSource, now: Cycle) {
         loop {
             let mut moved = false;
-            while let Some(&Reverse((at, _, slot))) = self.completing.peek()
+            while let Some(&(at, _, slot)) = self.completing.front()
                 && at <= now
             {
-                self.completing.pop();
+                self.completing.pop_front();
                 self.deliver(source, slot, now);
                 moved = true;
             }
@@ -230,14 +234,14 @@ impl Controller {
     }
 
     fn deliver(&mut self, source: &mut impl RequestSource, slot: u32, now: Cycle) {
-        let done = self.outstanding.remove(slot);
-        if done.job.is_some() {
+        if self.outstanding[slot].job.is_some() {
             self.jobs.retain(|&job| job != slot);
             self.recorder.levels.jobs -= 1;
             self.is_held_up = false;
             self.release_blocked(slot, now);
         }
-        let completion = done.into_completion();
+        let completion = self.outstanding[slot].complete();
+        self.outstanding.free(slot);
         self.record(&completion);
         source.complete(completion);
     }
@@ -261,7 +265,13 @@ impl Controller {
     pub(crate) fn settle(&mut self, slot: u32) {
         let request = &self.outstanding[slot];
         if let Some(done) = request.is_done() {
-            self.completing.push(Reverse((done, request.order, slot)));
+            let new = (done, request.order, slot);
+            if self.completing.back().is_none_or(|last| *last < new) {
+                self.completing.push_back(new);
+            } else {
+                let place = self.completing.partition_point(|other| *other < new);
+                self.completing.insert(place, new);
+            }
         }
     }
 

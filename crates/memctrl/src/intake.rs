@@ -81,7 +81,8 @@ impl Controller {
         }
         let request = &mut self.outstanding[slot];
         let job = request.job.as_mut().expect("what is no read and no write of whole lines is a job");
-        for (entry, access) in self.accesses.iter_mut() {
+        for entry in self.accesses.in_use() {
+            let access = &mut self.accesses[entry];
             if !job.conflicts(access.kind, access.line.0) {
                 continue;
             }
@@ -107,27 +108,58 @@ impl Controller {
         let line = PhysicalAddress(incoming.next_line);
         let locate = || self.config.planner.map().locate(line).expect("requests lie in the memory");
         let place = *incoming.place.get_or_insert_with(locate);
-        let conflicting = if self.jobs.is_empty() { Vec::new() } else { self.conflicting_jobs(kind, line) };
         let full = self.recorder.levels.of(place.channel, kind) >= self.entries[kind as usize];
-        if kind == Kind::Read && conflicting.is_empty() {
-            if self.forward(incoming.slot, line, place, now) {
-                return true;
-            }
-        } else if kind == Kind::Write && !full && self.newest(Kind::Read, line, place).is_some() {
+        // Another access may go to the same line, one of the other kind: for a read, one that answers it.
+        let meets = self.channels[usize::from(place.channel.0)].queues.may_hold(kind.other(), line.0)
+            || !self.blocked.is_empty();
+        if meets || !self.jobs.is_empty() {
+            return self.accept_among_others(incoming.slot, kind, (line, place), full, now);
+        }
+        if !full {
+            self.take_entry(incoming.slot, kind, (line, place), Vec::new(), now);
+        }
+        !full
+    }
+
+    /// The same where another access may go to the line, or a job.
+    #[cold]
+    fn accept_among_others(
+        &mut self,
+        slot: u32,
+        kind: Kind,
+        (line, place): (PhysicalAddress, Location),
+        full: bool,
+        now: Cycle,
+    ) -> bool {
+        let conflicting = self.conflicting_jobs(kind, line);
+        if kind == Kind::Read && conflicting.is_empty() && self.forward(slot, line, place, now) {
+            return true;
+        }
+        if full || (kind == Kind::Write && self.newest(Kind::Read, line, place).is_some()) {
             return false;
         }
-        if full {
-            return false;
-        }
+        self.take_entry(slot, kind, (line, place), conflicting, now);
+        true
+    }
+
+    /// An access takes an entry, and its place in its bank if it waits for no job.
+    #[inline]
+    fn take_entry(
+        &mut self,
+        slot: u32,
+        kind: Kind,
+        (line, place): (PhysicalAddress, Location),
+        conflicting: Vec<u32>,
+        now: Cycle,
+    ) {
         self.recorder.levels.enter(place.channel, kind);
-        let entry = self.accesses.insert(Access::new(kind, incoming.slot, line, place));
+        let entry = self.accesses.insert(Access::new(kind, slot, line, place));
         if conflicting.is_empty() {
             self.queue(entry, now);
         } else {
             self.accesses[entry].blocked = true;
             self.blocked.push(Blocked { entry, jobs: conflicting });
         }
-        true
     }
 
     fn conflicting_jobs(&self, kind: Kind, line: PhysicalAddress) -> Vec<u32> {
@@ -138,6 +170,10 @@ impl Controller {
 
     /// The newest access of that kind to a line.
     fn newest(&self, kind: Kind, line: PhysicalAddress, place: Location) -> Option<Entry> {
+        if self.blocked.is_empty() {
+            let queues = &self.channels[usize::from(place.channel.0)].queues;
+            return queues.youngest_to(&self.accesses, (kind, place.bank, place.row), line.0);
+        }
         // Whatever came after one that is blocked, and goes to the same line, is blocked too.
         let same = |blocked: &&Blocked| {
             let access = &self.accesses[blocked.entry];

@@ -159,10 +159,7 @@ impl ChannelState {
         if !self.segments.is_empty() || matches!(self.row_policy, RowPolicy::Timeout(_)) {
             return self.choose(from, accesses, segments, staging_lines).err().unwrap_or(from);
         }
-        let (unusable, upkeep) = match self.own_commands(from) {
-            Ok(_) => return from,
-            Err(others) => others,
-        };
+        let Err((unusable, upkeep)) = self.own_commands(from) else { return from };
         let mut first: Option<(Cycle, Candidate)> = None;
         let mut next = NEVER;
         for bank in bits(self.usable(unusable, accesses)) {

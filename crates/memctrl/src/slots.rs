@@ -29,15 +29,6 @@ impl<T> Slots<T> {
         self.free.push(slot);
         self.slots[slot as usize].take().expect("a slot is emptied once")
     }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.free.len() == self.slots.len()
-    }
-
-    /// Those in use, with their slots.
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut T)> {
-        (0..).zip(&mut self.slots).filter_map(|(slot, thing)| Some((slot, thing.as_mut()?)))
-    }
 }
 
 impl<T> Index<u32> for Slots<T> {
