@@ -366,6 +366,13 @@ fn allocators() {
         "scenario.toml:10: `allocator.units` is \"apart\", which is none of its values",
         "the values are `together`, `marked`",
     );
+    // Lines of a page lie in all banks and both channels, and low bits of the row above them: 2,048 frames share their rows.
+    let fields = "fields = [\"row\", \"rank\", \"column\", \"bank\", \"channel\", \"offset\"]";
+    let all = crate::common::SCENARIO.split_once("[[operation]]").unwrap().1;
+    let (operations, workload) =
+        (format!("[[operation]]{all}"), format!("[workload]\n{}\n", fork("policies = [\"random\", \"buddy\"]")));
+    let spread = Directory::with(("preset = \"row-interleaved\"", fields), (&operations, &workload));
+    assert!(spread.scenario(&[]).is_ok(), "16 frames are a unit");
 }
 
 #[test]
