@@ -73,6 +73,14 @@ pub enum Placement {
 }
 
 impl Placement {
+    /// The allocator, if one places pages.
+    pub const fn allocator(self) -> Option<os_alloc_sim::Policy> {
+        match self {
+            Placement::Given | Placement::AsRecorded => None,
+            Placement::Allocator(policy) => Some(policy),
+        }
+    }
+
     /// As reports name it; nothing where there is nobody to name.
     pub const fn name(self) -> Option<&'static str> {
         match self {

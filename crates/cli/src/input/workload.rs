@@ -125,12 +125,17 @@ impl RawWorkload {
     pub(super) fn check(self, document: &Document) -> Result<Workload, CliError> {
         let kind = document.choice("workload.kind", &self.kind, &KINDS.map(|kind| (kind.0, kind)))?;
         self.check_keys(document, kind)?;
-        if kind.0 == "trace" { Ok(Workload::Trace(self.trace(document)?)) } else { Ok(Workload::Made(self.made(document)?)) }
+        if kind.0 == "trace" {
+            Ok(Workload::Trace(self.trace(document)?))
+        } else {
+            Ok(Workload::Made(self.made(document)?))
+        }
     }
 
     /// The settings of a workload that is made; whether they make sense on the system, [`check_settings`] tells.
     fn made(&self, document: &Document) -> Result<Settings, CliError> {
-        let start = self.start.as_ref().map_or(Ok(PhysicalAddress(0)), |start| start.address(document, "workload.start"))?;
+        let start =
+            self.start.as_ref().map_or(Ok(PhysicalAddress(0)), |start| start.address(document, "workload.start"))?;
         let [count, bytes, pages] = [self.count, self.bytes, self.pages].map(Option::unwrap_or_default);
         let [writes, copies, zeroings] =
             [self.write_share, self.copy_share, self.zero_share].map(Option::unwrap_or_default);
@@ -172,21 +177,25 @@ impl RawWorkload {
         match (&self.pattern, &self.dst) {
             (Some(_), Some(_)) => {
                 let message = "`workload` has both `pattern` and `dst`";
-                let help = "leave one of them out: a stream reads and writes by a pattern, or copies line by line to `dst`";
+                let help =
+                    "leave one of them out: a stream reads and writes by a pattern, or copies line by line to `dst`";
                 Err(document.fault("workload.dst", message).with_help(help))
             }
             (None, Some(dst)) => Ok(Access::Copy { dst: dst.address(document, "workload.dst")? }),
             (None, None) => Ok(Access::Pattern(Pattern::READS)),
             (Some(found), None) => Pattern::named(found).map(Access::Pattern).ok_or_else(|| {
                 let message = format!("`workload.pattern` is {found:?}, but must be 1 to 64 letters `r` and `w`");
-                document.fault("workload.pattern", message).with_help("try `pattern = \"rrw\"`: two lines read, one written")
+                document
+                    .fault("workload.pattern", message)
+                    .with_help("try `pattern = \"rrw\"`: two lines read, one written")
             }),
         }
     }
 
     fn pairs(&self, document: &Document, default: Pairs) -> Result<Pairs, CliError> {
         let placed = Place::RELATIONS.map(|(name, place)| (name, Pairs::Placed(place)));
-        let known: Vec<_> = [("neighbours", Pairs::Neighbours), ("random", Pairs::Random)].into_iter().chain(placed).collect();
+        let known: Vec<_> =
+            [("neighbours", Pairs::Neighbours), ("random", Pairs::Random)].into_iter().chain(placed).collect();
         Ok(choice(document, "pairs", self.pairs.as_deref(), &known)?.unwrap_or(default))
     }
 
