@@ -34,14 +34,12 @@ warm_up_cycles = 10
 epoch_cycles = 100
 [workload]
 kind = "fork"
+bytes = 65536
 pages = 8
-written_pages = 4
 [allocator]
 policies = ["buddy", "subarray-aware"]
-units = "together"
 utilisation = 0.5
 fragmentation = 0.5
-zero_on_free = true
 "#;
 
 #[test]
