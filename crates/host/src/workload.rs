@@ -4,14 +4,17 @@
 //! seed always give the same requests. Those that need processes play them on an allocator, and [`Workload::into_outcome`] says
 //! afterwards what it did.
 
+mod bulk;
 pub mod checkpoint;
 pub mod error;
 pub mod fork;
+mod machine;
 pub mod machine_clone;
 pub mod migration;
 pub mod mixed;
 mod pace;
 pub mod page_copies;
+pub mod pairs;
 pub mod random;
 mod region;
 mod share;
@@ -33,7 +36,8 @@ pub use fork::{Fill, Fork};
 pub use machine_clone::MachineClone;
 pub use migration::{Migration, MoveTo};
 pub use mixed::Mixed;
-pub use page_copies::{CopyBy, PageCopies, Pairs};
+pub use page_copies::{CopyBy, PageCopies};
+pub use pairs::Pairs;
 pub use random::Random;
 pub use stream::{Access, Pattern, Stream};
 
@@ -100,10 +104,20 @@ impl Settings {
         if !self.needs_allocator() && allocator.is_some() {
             return Err(WorkloadError::NeedlessAllocator { workload: self.name() });
         }
+        let name = self.name();
         let source = match self {
             Settings::Stream(settings) => Source::Stream(settings.source(planner)?),
             Settings::Random(settings) => Source::Random(settings.source(planner, seed)?),
-            _ => return Err(WorkloadError::NoAllocator { workload: self.name() }),
+            Settings::Mixed(settings) => Source::Mixed(settings.source(planner, seed)?),
+            Settings::PageCopies(settings) => Source::PageCopies(settings.source(planner, seed)?),
+            Settings::Fork(settings) => Source::Fork(Box::new(settings.source(name, planner, allocator, seed)?)),
+            Settings::Checkpoint(settings) => {
+                Source::Checkpoint(Box::new(settings.source(name, planner, allocator, seed)?))
+            }
+            Settings::Clone(settings) => Source::Clone(Box::new(settings.source(name, planner, allocator)?)),
+            Settings::Migration(settings) => {
+                Source::Migration(Box::new(settings.source(name, planner, allocator, seed)?))
+            }
         };
         Ok(Workload { source, contents, taken: 0 })
     }
@@ -121,6 +135,12 @@ pub struct Workload {
 enum Source {
     Stream(stream::StreamSource),
     Random(random::RandomSource),
+    Mixed(mixed::MixedSource),
+    PageCopies(page_copies::PageCopiesSource),
+    Fork(Box<fork::ForkSource>),
+    Checkpoint(Box<bulk::Bulk<checkpoint::Checkpoints>>),
+    Clone(Box<bulk::Bulk<machine_clone::Clones>>),
+    Migration(Box<bulk::Bulk<migration::Moves>>),
 }
 
 /// Asks whichever source it is.
@@ -129,6 +149,12 @@ macro_rules! ask {
         match $source {
             Source::Stream($each) => $answer,
             Source::Random($each) => $answer,
+            Source::Mixed($each) => $answer,
+            Source::PageCopies($each) => $answer,
+            Source::Fork($each) => $answer,
+            Source::Checkpoint($each) => $answer,
+            Source::Clone($each) => $answer,
+            Source::Migration($each) => $answer,
         }
     };
 }
@@ -156,7 +182,14 @@ impl Workload {
 
     /// What it did besides making requests, after the run.
     pub fn into_outcome(self) -> Outcome {
-        Outcome { os: None }
+        let report = match &self.source {
+            Source::Stream(_) | Source::Random(_) | Source::Mixed(_) | Source::PageCopies(_) => None,
+            Source::Fork(source) => Some(source.report()),
+            Source::Checkpoint(source) => Some(source.report()),
+            Source::Clone(source) => Some(source.report()),
+            Source::Migration(source) => Some(source.report()),
+        };
+        Outcome { os: report.map(|report| OsOutcome { report }) }
     }
 }
 
@@ -176,5 +209,15 @@ impl RequestSource for Workload {
         Some(Request { id, arrival, operation, payload })
     }
 
-    fn complete(&mut self, _completion: Completion) {}
+    #[inline]
+    fn complete(&mut self, completion: Completion) {
+        match &mut self.source {
+            // They wait for nothing.
+            Source::Stream(_) | Source::Random(_) | Source::Mixed(_) | Source::PageCopies(_) => {}
+            Source::Fork(source) => source.complete(&completion.operation, completion.done),
+            Source::Checkpoint(source) => source.complete(&completion.operation, completion.done),
+            Source::Clone(source) => source.complete(&completion.operation, completion.done),
+            Source::Migration(source) => source.complete(&completion.operation, completion.done),
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! What is wrong with the settings of a workload.
 
 use dram_spec::PhysicalAddress;
+use rowclone::PlanError;
 
 use crate::allocator_settings::AllocatorError;
 use crate::placement::PlacementError;
@@ -104,6 +105,9 @@ pub enum WorkloadError {
     /// No page lies so.
     #[error(transparent)]
     Placement(#[from] PlacementError),
+    /// Nothing can be copied from that address.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
 }
 
 impl WorkloadError {
@@ -118,7 +122,7 @@ impl WorkloadError {
             | Self::TooMany { key, .. }
             | Self::AllReserved { key }
             | Self::OutOfMemory { key, .. } => Some(key),
-            Self::Placement(_) => Some("placement"),
+            Self::Placement(_) | Self::Plan(_) => Some("pairs"),
             Self::SharesAboveOne { .. }
             | Self::NoAllocator { .. }
             | Self::NeedlessAllocator { .. }
@@ -154,6 +158,7 @@ impl WorkloadError {
             Self::NeedlessAllocator { .. } => "leave the allocator out: the addresses are the workload's own".to_owned(),
             Self::Allocator(error) => error.help(),
             Self::Placement(error) => error.help().to_owned(),
+            Self::Plan(error) => error.help(),
         }
     }
 }

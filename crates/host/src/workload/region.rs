@@ -52,11 +52,10 @@ impl Region {
         self.planner.check(&Operation::Read { address, bytes: self.place_bytes }).is_ok()
     }
 
-    /// Any place that may be used, each as likely as any other (to 1 in 2^64 / places).
+    /// Any place that may be used, each as likely as any other.
     pub(super) fn draw(&self, generator: &mut Generator) -> PhysicalAddress {
         loop {
-            let number = (u128::from(generator.number()) * u128::from(self.places)) >> 64;
-            let address = self.place(number as u64);
+            let address = self.place(below(generator, self.places));
             if self.is_sound(address) {
                 return address;
             }
@@ -72,4 +71,9 @@ pub(super) const fn multiple(key: &'static str, found: u64, unit: u64) -> Result
 /// Fails where a setting is 0.
 pub(super) const fn at_least_one(key: &'static str, found: u64) -> Result<(), WorkloadError> {
     if found == 0 { Err(WorkloadError::Zero { key }) } else { Ok(()) }
+}
+
+/// A number below `end`, each as likely as any other (to 1 in 2^64 / `end`).
+pub(super) fn below(generator: &mut Generator, end: u64) -> u64 {
+    ((u128::from(generator.number()) * u128::from(end)) >> 64) as u64
 }
