@@ -41,8 +41,10 @@ pub fn text(reports: &[RunReport]) -> String {
     text += &result_tables::figures(reports);
     section(&mut text, "Energy by cause, nJ");
     text += &result_tables::energy(reports);
-    section(&mut text, "Segments: by which mechanism, and why no better one");
-    text += &segments(reports);
+    if reports.iter().any(|report| !report.figures.segments.is_empty()) {
+        section(&mut text, "Segments: by which mechanism, and why no better one");
+        text += &segments(reports);
+    }
     if reports.iter().any(|report| !report.epochs.is_empty()) {
         section(&mut text, "Epochs");
         text += &result_tables::epochs(reports);

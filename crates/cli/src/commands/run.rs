@@ -253,7 +253,7 @@ fn report(
         energy: &run.energy.whole,
         epoch_energy: &run.energy.epochs,
         operations,
-        allocator: None,
+        allocator: run.allocator.clone(),
         trace: run.trace.as_ref().zip(trace_path(scenario)).map(|(counts, path)| trace_report(path, counts)),
         check: run.check.clone(),
         dropped_activations: run.dropped_activations,
