@@ -7,7 +7,10 @@ use std::sync::atomic::AtomicBool;
 use dram_spec::{Channel, CommandSink, Dialect};
 use energy::{Counts, EnergyError, EnergyReport, EventPrices, Prices};
 use host::workload::WorkloadError;
-use host::{Contents, FlatMemory, MemoryCheck, OperationSpec, Replay, ReplayError, Sequence, TraceCounts, Witnessed};
+use host::{
+    Contents, Copier, FlatMemory, MemoryCheck, OperationSpec, Replay, ReplayError, ReplaySettings, Sequence,
+    TraceCounts, Witnessed,
+};
 use memctrl::{CommandCounts, Completion, Config, Controller, Policy, PriceTable, RequestSource, Stats};
 use protocol_check::Checker;
 use report::table::bytes;
@@ -206,6 +209,8 @@ pub fn run(
     wanted: Wanted<'_>,
     log: Option<AtomicFile>,
 ) -> Result<VariantRun, CliError> {
+    let allocator = scenario.allocator.as_ref().zip(variant.placement.allocator());
+    let allocator = allocator.map(|(config, policy)| config.settings(policy, scenario.seed));
     match &scenario.workload {
         Workload::Operations(specs) => {
             let mut operations = Vec::with_capacity(specs.len());
@@ -217,20 +222,27 @@ pub fn run(
             let (source, run) = play(scenario, prices, variant.policy, wanted, source, log)?;
             Ok(VariantRun { completions: source.finish().into_completions(), ..run })
         }
-        Workload::Trace(TraceWorkload { path, format, unusable, .. }) => {
+        Workload::Trace(TraceWorkload { path, format, unusable, instructions_per_clock, .. }) => {
             let file = std::fs::File::open(path).map_err(|error| CliError::reading(path, &error))?;
             let bar = progress::of_file(&variant.label("/"), file.metadata().map_or(0, |file| file.len()));
             let reader = trace_io::ramulatorsharp::Reader::new(bar.wrap_read(file), *format);
             let reader = reader.map_err(|error| unusable_trace(path, &error.into()))?;
-            let source = Replay::new(reader, &scenario.system.planner, *unusable);
+            let settings = ReplaySettings {
+                unusable: *unusable,
+                instructions_per_clock: *instructions_per_clock,
+                copier: if variant.policy == Policy::Channel { Copier::Cpu } else { Copier::Controller },
+                placement: allocator.map_or(host::Placement::AsRecorded, host::Placement::Allocator),
+            };
+            let source = Replay::new(reader, &scenario.system.planner, settings, contents(scenario, wanted));
+            let source = source.map_err(|error| unusable_trace(path, &error))?;
+            let before = source.pages();
             let (source, run) = play(scenario, prices, variant.policy, wanted, source, log)?;
             bar.finish_and_clear();
-            let counts = source.into_counts().map_err(|error| unusable_trace(path, &error))?;
-            Ok(VariantRun { trace: Some(counts), ..run })
+            let outcome = source.into_outcome().map_err(|error| unusable_trace(path, &error))?;
+            let allocator = before.zip(outcome.pages).map(|(before, after)| AllocatorReport::new(&before, &after));
+            Ok(VariantRun { trace: Some(outcome.counts), allocator, ..run })
         }
         Workload::Made(settings) => {
-            let allocator = scenario.allocator.as_ref().zip(variant.placement.allocator());
-            let allocator = allocator.map(|(config, policy)| config.settings(policy, scenario.seed));
             let fault = |error: WorkloadError| CliError::new(&error).with_help(error.help());
             let before = allocator.map(|settings| settings.build(&scenario.system.map)).transpose();
             let before = before.map_err(|error| fault(error.into()))?.map(|kernel| kernel.report());

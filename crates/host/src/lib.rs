@@ -2,6 +2,7 @@
 
 pub mod allocator_settings;
 pub mod flat_memory;
+pub mod pages;
 pub mod placement;
 pub mod replay;
 pub mod scenario;
@@ -11,6 +12,6 @@ pub mod workload;
 pub use allocator_settings::AllocatorSettings;
 pub use flat_memory::{Contents, FlatMemory, Mismatch};
 pub use placement::{Place, PlacementError, place};
-pub use replay::{Replay, ReplayError, TraceCounts, UnusableRecords};
+pub use replay::{Copier, Placement, Replay, ReplayError, ReplayOutcome, ReplaySettings, TraceCounts, UnusableRecords};
 pub use scenario::{Kind, OperationSpec, Sequence, SpecError};
 pub use witness::{MemoryCheck, Witnessed};
