@@ -8,7 +8,7 @@ use crate::bank_queue::{BankQueues, index};
 use crate::config::{Config, PowerPolicy, RowPolicy, Scheduler};
 use crate::rank::Rank;
 use crate::request::Counted;
-use crate::scheduler::{Choice, Party};
+use crate::scheduler::{Candidate, Choice, Party};
 
 /// What the controller keeps of a bank.
 #[derive(Clone, Debug, Default)]
@@ -19,8 +19,8 @@ pub(crate) struct Bank {
     pub(crate) served: u32,
     /// The last command to it.
     pub(crate) commanded: Cycle,
-    /// No candidate of it can go before this.
-    pub(crate) soon: Cycle,
+    /// What its accesses would do next, as far as that has been found out since anything happened to it.
+    pub(crate) next: Option<Candidate>,
 }
 
 /// One channel.
@@ -151,7 +151,7 @@ impl ChannelState {
         self.held &= !(1 << index(bank));
         self.held_writes -= self.queues.count_in(index(bank), Kind::Write);
         self.banks[index(bank)].released = number;
-        self.banks[index(bank)].soon = Cycle::ZERO;
+        self.banks[index(bank)].next = None;
         self.prepared = None;
         let rank = self.rank_of(bank);
         rank.held -= 1;
@@ -169,10 +169,8 @@ impl ChannelState {
             self.held_writes += 1;
         }
         let matters = self.queues.push(accesses, entry);
-        if matters {
-            self.banks[index(bank)].soon = Cycle::ZERO;
-        }
         if matters || self.row_policy == RowPolicy::Closed {
+            self.banks[index(bank)].next = None;
             self.prepared = None;
         }
         if (matters && kind == self.mode) || self.turns_to().is_some() {
@@ -197,7 +195,7 @@ impl ChannelState {
         let Some(mode) = self.turns_to() else { return false };
         self.mode = mode;
         self.prepared = None;
-        self.banks.iter_mut().for_each(|bank| bank.soon = Cycle::ZERO);
+        self.banks.iter_mut().for_each(|bank| bank.next = None);
         true
     }
 
@@ -254,7 +252,7 @@ impl ChannelState {
                 self.ranks[usize::from(rank)].ledger_changed(&self.device, config, now);
                 self.must_from = Cycle::ZERO;
                 self.wake(rank);
-                self.banks[usize::from(rank) * 8..][..8].iter_mut().for_each(|bank| bank.soon = Cycle::ZERO);
+                self.banks[usize::from(rank) * 8..][..8].iter_mut().for_each(|bank| bank.next = None);
             }
         }
         counted
@@ -264,13 +262,13 @@ impl ChannelState {
     fn commanded(&mut self, now: Cycle, bank: BankId) {
         let state = &mut self.banks[index(bank)];
         state.commanded = now;
-        state.soon = Cycle::ZERO;
+        state.next = None;
         self.rank_of(bank).worked = now;
     }
 
     fn row_may_have_changed(&mut self, bank: BankId) {
         let (place, row) = (index(bank), self.device.open_row(bank));
-        self.banks[place].soon = Cycle::ZERO;
+        self.banks[place].next = None;
         self.queues.row_changed(place, row);
         if row.is_some() {
             self.open |= 1 << place;
