@@ -12,7 +12,8 @@ use rowclone::{FaultyRows, Operation, Planner};
 
 pub fn config(system: System, map: AddressMap, faulty: FaultyRows, policy: Policy) -> Config {
     // About what `2 Gb x8 -25E` gives.
-    let [activate, copy_activate, read, write, transfer] = [24_800.0, 24_800.0, 14_000.0, 30_000.0, 13_000.0].map(Picojoule);
+    let [activate, copy_activate, read, write, transfer] =
+        [24_800.0, 24_800.0, 14_000.0, 30_000.0, 13_000.0].map(Picojoule);
     let prices = Some(PriceTable { activate, copy_activate, read, write, transfer });
     Config { prices, ..Config::new(system, Arc::new(Planner::new(map, faulty)), policy) }
 }

@@ -15,13 +15,13 @@ use crate::cases::{Case, arb_case, arb_heavy_case};
 use crate::common::{Outcome, run, run_with};
 
 /// So many cases, or as many as `PROPTEST_CASES` says.
-fn runs(cases: u32) -> Runs {
+pub fn runs(cases: u32) -> Runs {
     let asked = Runs::default();
     let cases = if std::env::var_os("PROPTEST_CASES").is_some() { asked.cases } else { cases };
     Runs { cases, max_global_rejects: 100 * cases, ..asked }
 }
 
-fn dialect(case: &Case) -> Dialect {
+pub fn dialect(case: &Case) -> Dialect {
     if case.config.policy == Policy::Channel { Dialect::Jedec } else { Dialect::RowClone }
 }
 
@@ -46,7 +46,9 @@ fn assert_reserved_rows_are_kept(case: &Case, outcome: &Outcome) {
                 open.remove(&(issued.channel, bank));
             }
             Command::PrechargeAll { rank } => {
-                open.retain(|(channel, bank): &(_, dram_spec::BankId), _| *channel != issued.channel || bank.rank != rank);
+                open.retain(|(channel, bank): &(_, dram_spec::BankId), _| {
+                    *channel != issued.channel || bank.rank != rank
+                });
             }
             Command::Read { bank, auto_precharge, .. } | Command::Write { bank, auto_precharge, .. } => {
                 assert_eq!(reserved(bank), None, "over the channel: {issued:?}");

@@ -8,3 +8,5 @@ mod common;
 mod laws;
 mod paper_timings;
 mod refresh;
+mod twin;
+mod twins;

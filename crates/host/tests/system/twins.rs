@@ -1,0 +1,94 @@
+//! The engine and its plain twin do the same.
+
+use std::fmt::Write;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use dram_spec::{Channel, CommandLog};
+use host::{Contents, Sequence};
+use memctrl::{Completion, Config, Controller, Stats};
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+
+use crate::cases::{Case, arb_case, arb_heavy_case};
+use crate::laws::runs;
+use crate::twin::Plain;
+
+/// What a run did, in all that can be seen of it.
+struct Told {
+    log: CommandLog,
+    stats: Stats,
+    completions: Vec<Completion>,
+    /// Every row that was touched, with its bytes, by channel.
+    rows: Vec<String>,
+}
+
+fn rows(device: &dram_core::Device) -> String {
+    let mut text = String::new();
+    for (bank, row, bytes) in device.cells().unwrap().touched() {
+        writeln!(text, "{bank} row {}: {bytes:?}", row.0).unwrap();
+    }
+    text
+}
+
+fn told(case: &Case, run: impl FnOnce(Config, &mut Sequence, &mut CommandLog) -> (Stats, Vec<String>)) -> Told {
+    let contents = Contents::new(case.seed, case.config.planner.map().clone());
+    let config = Config { contents: Some(Arc::new(contents.clone())), ..case.config.clone() };
+    let mut source = Sequence::new(case.operations.iter().copied(), Some(contents));
+    let mut log = CommandLog::default();
+    let (stats, rows) = run(config, &mut source, &mut log);
+    Told { log, stats, completions: source.into_completions(), rows }
+}
+
+/// A dozen commands before the first that differs, and a few after it.
+fn near(log: &CommandLog, at: usize) -> String {
+    let end = (at + 3).min(log.commands.len());
+    let mut text = String::new();
+    for issued in &log.commands[at.saturating_sub(12).min(end)..end] {
+        writeln!(text, "{} c{} {}", issued.at, issued.channel.0, issued.command).unwrap();
+    }
+    text
+}
+
+/// Whether engine and twin do the same with a case.
+pub fn compare(case: &Case) -> Result<(), TestCaseError> {
+    let channels = case.config.system.geometry.channels();
+    let engine = told(case, |config, source, log| {
+        let mut controller = Controller::new(config);
+        let stats = controller.run(source, log, &AtomicBool::new(false)).unwrap();
+        (stats, (0..channels).map(|channel| rows(controller.device(Channel(channel)))).collect())
+    });
+    let twin = told(case, |config, source, log| {
+        let mut plain = Plain::new(config);
+        let stats = plain.run(source, log);
+        (stats, plain.devices.iter().map(rows).collect())
+    });
+    let longer = engine.log.commands.len().max(twin.log.commands.len());
+    let first = (0..longer).find(|&at| engine.log.commands.get(at) != twin.log.commands.get(at));
+    if let Some(at) = first {
+        prop_assert!(false, "command {at}; engine:\n{}twin:\n{}", near(&engine.log, at), near(&twin.log, at));
+    }
+    prop_assert_eq!(engine.completions.len(), twin.completions.len());
+    for (engine, twin) in engine.completions.iter().zip(&twin.completions) {
+        let of =
+            |one: &Completion| (one.id, one.arrival, one.done, one.first_command, one.commands, one.segments.clone());
+        prop_assert_eq!(of(engine), of(twin), "engine, twin: {}", engine.operation);
+        prop_assert!(engine.data == twin.data, "the data of {} differs", engine.operation);
+    }
+    prop_assert!(engine.rows == twin.rows, "the cells differ");
+    prop_assert_eq!(&engine.stats.whole, &twin.stats.whole, "engine, twin");
+    prop_assert_eq!(engine.stats, twin.stats, "engine, twin");
+    prop_assert_eq!(engine.log.end, twin.log.end);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(runs(40))]
+
+    /// Whoever builds a controller from `docs/controller.md` gets the same commands at the same cycles, the same answers, the same
+    /// memory and the same figures.
+    #[test]
+    fn the_engine_does_what_its_page_says(case in prop_oneof![arb_case(), arb_heavy_case()]) {
+        compare(&case)?;
+    }
+}
