@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::{Channel, CommandLog};
+use dram_spec::{BankId, Channel, CommandLog, Row};
 use host::{Contents, Sequence};
 use memctrl::{Completion, Config, Controller, Stats};
 use proptest::prelude::*;
@@ -14,24 +14,23 @@ use crate::cases::{Case, arb_case, arb_heavy_case};
 use crate::laws::runs;
 use crate::twin::Plain;
 
+type Touched = Vec<(BankId, Row, Vec<u8>)>;
+
 /// What a run did, in all that can be seen of it.
 struct Told {
     log: CommandLog,
     stats: Stats,
     completions: Vec<Completion>,
     /// Every row that was touched, with its bytes, by channel.
-    rows: Vec<String>,
+    rows: Vec<Touched>,
 }
 
-fn rows(device: &dram_core::Device) -> String {
-    let mut text = String::new();
-    for (bank, row, bytes) in device.cells().unwrap().touched() {
-        writeln!(text, "{bank} row {}: {bytes:?}", row.0).unwrap();
-    }
-    text
+fn rows(device: &dram_core::Device) -> Touched {
+    let rows = device.cells().unwrap().touched();
+    rows.into_iter().map(|(bank, row, bytes)| (bank, row, bytes.to_vec())).collect()
 }
 
-fn told(case: &Case, run: impl FnOnce(Config, &mut Sequence, &mut CommandLog) -> (Stats, Vec<String>)) -> Told {
+fn told(case: &Case, run: impl FnOnce(Config, &mut Sequence, &mut CommandLog) -> (Stats, Vec<Touched>)) -> Told {
     let contents = Contents::new(case.seed, case.config.planner.map().clone());
     let config = Config { contents: Some(Arc::new(contents.clone())), ..case.config.clone() };
     let mut source = Sequence::new(case.operations.iter().copied(), Some(contents));

@@ -257,9 +257,11 @@ impl Plain {
             if let Some(block) = self.jobs[job].blocks.next() {
                 let mut estimator = self.estimator.clone();
                 let (choices, reasons) = estimator.choose(&self.config, &self.look(), &block, self.now);
+                for (part, (&mechanism, &reason)) in block.parts().iter().zip(choices.iter().zip(&reasons)) {
+                    self.served(request, mechanism, reason, part.bytes());
+                }
                 for segment in block.segments(&choices, self.config.staging_lines) {
                     estimator.book(&self.config, &self.look(), &segment.work, self.now);
-                    self.served(request, segment.mechanism, reasons[segment.part], segment.bytes);
                     let place = self.number();
                     self.segments.push(Segment::new(request, place, segment.work));
                     self.jobs[job].left += 1;
