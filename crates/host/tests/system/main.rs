@@ -6,6 +6,7 @@ mod allocator;
 mod cases;
 mod common;
 mod laws;
+mod load;
 mod paper_timings;
 mod refresh;
 mod twin;

@@ -500,7 +500,10 @@ impl Plain {
         self.notes(channel, bank).release = release;
         let reads = self.accesses.iter().filter(|access| access.is_read_in(channel, bank));
         if let Some(oldest) = reads.min_by_key(|access| access.age) {
-            let held_back = self.device(channel).ready(bank).since(oldest.queued_at.max(begun));
+            let device = self.device(channel);
+            // A bank that is left open with a row of somebody else's can be used at once.
+            let free = if device.open_row(bank).is_some() { self.now } else { device.ready(bank) };
+            let held_back = free.since(oldest.queued_at.max(begun));
             self.figures.count(self.now, |figures| figures.held_back.record(held_back));
         }
     }
