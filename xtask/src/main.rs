@@ -1,5 +1,6 @@
 //! The project's own chores: `cargo xtask check` is CI, `cargo xtask full` the slow rest.
 
+mod instructions;
 mod licences;
 
 use std::process::{Command, ExitCode};
@@ -41,6 +42,7 @@ const FULL: &[Step] = &[
     ("the fuzzer, where it is not installed", &["cargo", "install", "--locked", "cargo-fuzz"], &[]),
     ("a minute of arbitrary traces", &["sh", "-c", FUZZ_TRACE], SANITIZER),
     ("a minute of arbitrary command logs, read and judged", &["sh", "-c", FUZZ_COMMAND_LOG], SANITIZER),
+    ("instructions a request", &["cargo", "xtask", "instructions"], &[]),
     ("benches", &["cargo", "bench", "--workspace"], &[]),
 ];
 
@@ -49,9 +51,10 @@ fn main() -> ExitCode {
     let steps: Vec<&Step> = match std::env::args().nth(1).as_deref() {
         Some("check") => CHECK.iter().collect(),
         Some("full") => CHECK.iter().chain(FULL).collect(),
+        Some("instructions") => return instructions::check(),
         Some("licences") => return licences::check(),
         _ => {
-            eprintln!("usage: cargo xtask check | full | licences");
+            eprintln!("usage: cargo xtask check | full | instructions | licences");
             return ExitCode::from(2);
         }
     };

@@ -4,18 +4,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::{Channel, CommandSink, Cycles, Dialect};
-use energy::{Account, Counts, EnergyError, EnergyReport, Prices};
+use dram_spec::{Channel, CommandSink, Dialect};
+use energy::{Counts, EnergyError, EnergyReport, EventPrices, Prices};
+use host::workload::WorkloadError;
 use host::{Contents, FlatMemory, MemoryCheck, OperationSpec, Replay, ReplayError, Sequence, TraceCounts, Witnessed};
-use memctrl::{CommandCounts, Completion, Config, Controller, Policy, RequestSource, Stats};
+use memctrl::{CommandCounts, Completion, Config, Controller, Policy, PriceTable, RequestSource, Stats};
 use protocol_check::Checker;
-use report::CheckReport;
 use report::table::bytes;
+use report::{AllocatorReport, CheckReport};
 use rowclone::Operation;
 use trace_io::command_log::LogWriter;
 
 use crate::CliError;
-use crate::input::{Scenario, SystemConfig, Workload};
+use crate::input::{ControllerConfig, Scenario, SystemConfig, TraceWorkload, Variant, Workload};
+use crate::metered::{Metered, MeteredEnergy};
 use crate::output::AtomicFile;
 use crate::progress::{self, Watched};
 
@@ -29,13 +31,15 @@ pub struct Wanted<'a> {
 }
 
 /// What a run gave.
-pub struct PolicyRun {
+pub struct VariantRun {
     /// What the controller counted.
     pub stats: Stats,
-    /// All energy, by cause.
-    pub energy: EnergyReport,
+    /// The energy of what `stats` counted, by cause.
+    pub energy: MeteredEnergy,
     /// The operations, where the scenario lists them.
     pub completions: Vec<Completion>,
+    /// What the allocator did that placed the pages.
+    pub allocator: Option<AllocatorReport>,
     /// What a trace held.
     pub trace: Option<TraceCounts>,
     /// What the second opinions found.
@@ -54,6 +58,21 @@ pub const fn dialect(policy: Policy) -> Dialect {
     }
 }
 
+/// Whether a policy weighs mechanisms against each other when it plans, so that nobody can tell beforehand what it takes.
+pub const fn weighs(policy: Policy) -> bool {
+    match policy {
+        Policy::Channel | Policy::Fpm | Policy::Psm | Policy::Rule => false,
+        Policy::Fastest | Policy::LeastEnergy => true,
+    }
+}
+
+/// The mechanisms that served an operation: `channel+fpm`; nothing of a read or a write.
+pub fn mechanisms(completion: &Completion) -> String {
+    let mut names: Vec<&str> = completion.segments.0.keys().map(|(mechanism, _)| mechanism.name()).collect();
+    names.dedup();
+    names.join("+")
+}
+
 /// The energy of an operation's own commands, above standby.
 pub fn operation_energy(prices: &Prices, commands: &CommandCounts) -> EnergyReport {
     let CommandCounts {
@@ -67,22 +86,42 @@ pub fn operation_energy(prices: &Prices, commands: &CommandCounts) -> EnergyRepo
         refreshes: _,
         power_downs: _,
         self_refreshes: _,
+        wake_ups: _,
     } = *commands;
     let counts = Counts { activates, copy_activates, dropped_activates, reads, writes, transfers, ..Counts::default() };
     prices.operation(&counts)
 }
 
+/// What a choice between mechanisms costs: each command with its share of the channel, all chips of the rank together.
+pub fn price_table(prices: &Prices) -> PriceTable {
+    let EventPrices { activate, read, write, transfer, read_io, write_io, idle_rank_read, idle_rank_write, refresh: _ } =
+        *prices.events();
+    PriceTable {
+        activate,
+        copy_activate: activate,
+        read: read + read_io + idle_rank_read,
+        write: write + write_io + idle_rank_write,
+        transfer,
+    }
+}
+
 /// A controller's configuration for a system.
-fn config(system: &SystemConfig, policy: Policy, contents: Option<&Contents>) -> Config {
+fn config(system: &SystemConfig, prices: &Prices, policy: Policy) -> Config {
+    let ControllerConfig { staging_lines, copy_hold_max, queues, scheduler, row_policy, power } = system.controller;
     Config {
-        staging_lines: system.staging_lines,
+        prices: Some(price_table(prices)),
+        staging_lines,
+        copy_hold_max,
+        queues,
+        scheduler,
+        row_policy,
         refresh: system.refresh,
-        contents: contents.map(|contents| Arc::new(contents.clone()) as _),
+        power,
         ..Config::new(system.system.clone(), Arc::clone(&system.planner), policy)
     }
 }
 
-/// Latency and commands of one operation on an idle memory.
+/// One operation on an idle memory.
 ///
 /// # Errors
 /// The run was stopped.
@@ -91,16 +130,16 @@ fn config(system: &SystemConfig, policy: Policy, contents: Option<&Contents>) ->
 /// If the controller drains without completing the operation: a bug there.
 pub fn alone(
     system: &SystemConfig,
+    prices: &Prices,
     policy: Policy,
     operation: Operation,
     stop: &AtomicBool,
-) -> Result<(Cycles, CommandCounts), CliError> {
+) -> Result<Completion, CliError> {
     let mut source = Sequence::new([(operation, None)], None);
-    let mut controller = Controller::new(config(system, policy, None));
+    let mut controller = Controller::new(config(system, prices, policy));
     controller.run(&mut source, &mut (), stop).map_err(|_| CliError::interrupted())?;
-    let completions = source.into_completions();
-    let completion = completions.first().expect("one operation went in, and the run drained");
-    Ok((completion.latency(), completion.commands))
+    let mut completions = source.into_completions();
+    Ok(completions.pop().expect("one operation went in, and the run drained"))
 }
 
 /// The operation that a specification stands for, on this memory.
@@ -120,15 +159,15 @@ pub fn label(spec: &OperationSpec) -> String {
 /// The operations that a scenario lists, for a command that explains them one by one.
 ///
 /// # Errors
-/// The scenario plays a trace.
+/// The scenario has a workload.
 pub fn listed(scenario: &Scenario, command: &str) -> Result<Vec<(String, Operation)>, CliError> {
     match &scenario.workload {
         Workload::Operations(specs) => {
             specs.iter().map(|spec| Ok((label(spec), resolve(&scenario.system, spec)?))).collect()
         }
-        Workload::Trace { .. } => {
-            let message =
-                format!("{}: `workload` is a trace, and `{command}` explains operations", scenario.path.display());
+        Workload::Trace(_) | Workload::Made(_) => {
+            let path = scenario.path.display();
+            let message = format!("{path}: has a `workload`, and `{command}` explains operations that are listed");
             Err(CliError::new(message).with_help("give a scenario with `[[operation]]` entries"))
         }
     }
@@ -156,38 +195,53 @@ fn unusable_trace(path: &Path, error: &ReplayError) -> CliError {
     CliError::new(message).with_help(error.help())
 }
 
-/// Runs the whole scenario under one policy.
+/// Runs the whole scenario once.
 ///
 /// # Errors
 /// A trace that cannot be read, a log that cannot be written, a current that the set lacks, or the user's Ctrl-C.
 pub fn run(
     scenario: &Scenario,
     prices: &Prices,
-    policy: Policy,
+    variant: Variant,
     wanted: Wanted<'_>,
     log: Option<AtomicFile>,
-) -> Result<PolicyRun, CliError> {
+) -> Result<VariantRun, CliError> {
     match &scenario.workload {
         Workload::Operations(specs) => {
             let mut operations = Vec::with_capacity(specs.len());
             for spec in specs {
                 operations.push((resolve(&scenario.system, spec)?, spec.at));
             }
-            let bar = progress::of_operations(policy.name(), operations.len() as u64);
+            let bar = progress::of_requests(&variant.label("/"), Some(operations.len() as u64));
             let source = Watched::new(Sequence::new(operations, contents(scenario, wanted)), bar);
-            let (source, run) = play(scenario, prices, policy, wanted, source, log)?;
-            Ok(PolicyRun { completions: source.finish().into_completions(), ..run })
+            let (source, run) = play(scenario, prices, variant.policy, wanted, source, log)?;
+            Ok(VariantRun { completions: source.finish().into_completions(), ..run })
         }
-        Workload::Trace { path, format, unusable } => {
+        Workload::Trace(TraceWorkload { path, format, unusable, .. }) => {
             let file = std::fs::File::open(path).map_err(|error| CliError::reading(path, &error))?;
-            let bar = progress::of_file(policy.name(), file.metadata().map_or(0, |file| file.len()));
+            let bar = progress::of_file(&variant.label("/"), file.metadata().map_or(0, |file| file.len()));
             let reader = trace_io::ramulatorsharp::Reader::new(bar.wrap_read(file), *format);
             let reader = reader.map_err(|error| unusable_trace(path, &error.into()))?;
             let source = Replay::new(reader, &scenario.system.planner, *unusable);
-            let (source, run) = play(scenario, prices, policy, wanted, source, log)?;
+            let (source, run) = play(scenario, prices, variant.policy, wanted, source, log)?;
             bar.finish_and_clear();
             let counts = source.into_counts().map_err(|error| unusable_trace(path, &error))?;
-            Ok(PolicyRun { trace: Some(counts), ..run })
+            Ok(VariantRun { trace: Some(counts), ..run })
+        }
+        Workload::Made(settings) => {
+            let allocator = scenario.allocator.as_ref().zip(variant.placement.allocator());
+            let allocator = allocator.map(|(config, policy)| config.settings(policy, scenario.seed));
+            let fault = |error: WorkloadError| CliError::new(&error).with_help(error.help());
+            let before = allocator.map(|settings| settings.build(&scenario.system.map)).transpose();
+            let before = before.map_err(|error| fault(error.into()))?.map(|kernel| kernel.report());
+            let planner = &scenario.system.planner;
+            let source = settings.source(planner, allocator.as_ref(), scenario.seed, contents(scenario, wanted));
+            let source = source.map_err(fault)?;
+            let bar = progress::of_requests(&variant.label("/"), source.requests());
+            let (source, run) = play(scenario, prices, variant.policy, wanted, Watched::new(source, bar), log)?;
+            let os = source.finish().into_outcome().os;
+            let allocator = before.zip(os).map(|(before, os)| AllocatorReport::new(&before, &os.report));
+            Ok(VariantRun { allocator, ..run })
         }
     }
 }
@@ -205,15 +259,20 @@ fn play<S: RequestSource>(
     wanted: Wanted<'_>,
     mut source: S,
     log: Option<AtomicFile>,
-) -> Result<(S, PolicyRun), CliError> {
+) -> Result<(S, VariantRun), CliError> {
     let system = &scenario.system.system;
-    let mut account = Account::new(system);
+    let mut account = Metered::new(system, scenario.warm_up, scenario.epoch);
     let mut checker = wanted.check.then(|| Checker::new(system, dialect(policy)));
     let target = log.as_ref().map(|log| log.target().to_path_buf()).unwrap_or_default();
     let writing = |error: std::io::Error| CliError::writing(&target, &error);
     let mut log = log.map(|file| LogWriter::new(file, system, dialect(policy))).transpose().map_err(writing)?;
     let contents = contents(scenario, wanted);
-    let mut controller = Controller::new(config(&scenario.system, policy, contents.as_ref()));
+    let mut controller = Controller::new(Config {
+        warm_up: scenario.warm_up,
+        epoch: scenario.epoch,
+        contents: contents.as_ref().map(|contents| Arc::new(contents.clone()) as _),
+        ..config(&scenario.system, prices, policy)
+    });
     let mut sink = (&mut account, (&mut checker, &mut log));
     let (source, stats, memory) = match contents {
         None => {
@@ -228,12 +287,13 @@ fn play<S: RequestSource>(
         }
     };
     let log = log.map(LogWriter::into_result).transpose().map_err(writing)?;
-    let energy = account.report(prices).map_err(|error| unpriced(&error))?;
+    let energy = account.report(prices, &stats).map_err(|error| unpriced(&error))?;
     let channels = (0..system.geometry.channels()).map(Channel);
-    let run = PolicyRun {
+    let run = VariantRun {
         stats,
         energy,
         completions: Vec::new(),
+        allocator: None,
         trace: None,
         check: checker.zip(memory).map(|(checker, memory)| findings(&checker, &memory, dialect(policy))),
         dropped_activations: channels.map(|channel| controller.device(channel).dropped()).sum(),
@@ -269,5 +329,34 @@ fn findings(checker: &Checker, memory: &MemoryCheck, dialect: Dialect) -> CheckR
         first_violations: checker.violations().iter().take(VIOLATIONS_NAMED).map(ToString::to_string).collect(),
         memory_equal: memory_mismatch.is_none(),
         memory_mismatch,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::{Overrides, currents};
+
+    /// One rank and two: with two, the idle one terminates the pins.
+    #[test]
+    fn the_price_of_a_command_is_what_the_account_books_for_it() {
+        for ranks in ["1", "2"] {
+            let overrides = Overrides::parse(&[format!("geometry.ranks={ranks}")]).unwrap();
+            let system = SystemConfig::paper(&overrides).unwrap();
+            for set in currents::shipped().unwrap().iter().filter(|set| set.width() == system.currents.width()) {
+                let prices = Prices::new(&system.system, set).unwrap();
+                let table = price_table(&prices);
+                for (price, counts) in [
+                    (table.activate, Counts { activates: 1, ..Counts::default() }),
+                    (table.copy_activate, Counts { copy_activates: 1, ..Counts::default() }),
+                    (table.read, Counts { reads: 1, ..Counts::default() }),
+                    (table.write, Counts { writes: 1, ..Counts::default() }),
+                    (table.transfer, Counts { transfers: 1, ..Counts::default() }),
+                ] {
+                    let booked = prices.operation(&counts).operation().0;
+                    assert!((price.0 / booked - 1.0).abs() < 1e-12, "{}: {counts:?} {price:?} {booked}", set.name());
+                }
+            }
+        }
     }
 }

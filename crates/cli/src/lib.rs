@@ -9,6 +9,7 @@ pub mod error;
 pub mod experiment;
 pub mod input;
 pub mod interrupt;
+pub mod metered;
 pub mod output;
 pub mod progress;
 

@@ -2,34 +2,34 @@
 
 use dram_spec::{Cycle, Row};
 
-use crate::constraints::Push;
-use crate::hold::Hold;
+use crate::constraints::{Push, Slot};
+use crate::hold::PackedHold;
 use crate::rules::Kind;
 
 /// How long something holds back each kind of command, and by which rule.
 #[derive(Clone, Debug)]
-pub(crate) struct Holds([Hold; Kind::COUNT]);
+pub(crate) struct Holds([PackedHold; Slot::ROOM]);
 
 impl Default for Holds {
     fn default() -> Self {
-        Holds([Hold::NONE; Kind::COUNT])
+        Holds([PackedHold::NONE; Slot::ROOM])
     }
 }
 
 impl Holds {
-    pub(crate) fn of(&self, kind: Kind) -> Hold {
-        self.0[kind as usize]
+    pub(crate) fn of(&self, kind: Kind) -> PackedHold {
+        self.0[Slot::of(kind).index()]
     }
 
     pub(crate) fn push(&mut self, at: Cycle, pushes: &[Push]) {
         for push in pushes {
-            self.raise(push.to, Hold { until: at + push.gap, rule: push.rule });
+            self.raise(push.to, PackedHold::new(at, push.gap));
         }
     }
 
-    pub(crate) fn raise(&mut self, kind: Kind, hold: Hold) {
-        let held = &mut self.0[kind as usize];
-        *held = held.later(hold);
+    pub(crate) fn raise(&mut self, to: Slot, hold: PackedHold) {
+        let held = &mut self.0[to.index()];
+        *held = hold.max(*held);
     }
 }
 

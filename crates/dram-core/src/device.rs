@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Geometry, PrechargePowerDown, Row, System};
+use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Cycles, Geometry, PrechargePowerDown, Row, System};
 
 use crate::cells::{Cells, Line};
 use crate::constraints::Constraints;
-use crate::hold::Hold;
+use crate::hold::{Hold, PackedHold};
 use crate::rank::{Power, Rank, RefreshLedger};
 use crate::rules::{Kind, RAS_MAX};
 use crate::timings::Timings;
@@ -63,7 +63,9 @@ pub struct Device {
     timings: Timings,
     constraints: Constraints,
     ranks: Vec<Rank>,
-    bus: Hold,
+    bus: PackedHold,
+    /// tRAS's maximum.
+    row_open_most: Cycles,
     cells: Option<Cells>,
     dropped: u64,
 }
@@ -78,9 +80,10 @@ impl Device {
             geometry: system.geometry,
             precharge_power_down: system.precharge_power_down,
             ranks: vec![rank; usize::from(system.geometry.ranks())],
+            bus: PackedHold::NONE,
+            row_open_most: RAS_MAX.cycles(&timings),
             timings,
             constraints,
-            bus: Hold::NONE,
             cells,
             dropped: 0,
         }
@@ -98,7 +101,13 @@ impl Device {
 
     /// Whether any bank of a rank is open.
     pub fn any_open(&self, rank: u8) -> bool {
-        self.ranks[usize::from(rank)].open_banks != 0
+        self.open_banks(rank) != 0
+    }
+
+    /// The open banks of a rank: a bit each, bank 0's the lowest.
+    #[inline]
+    pub fn open_banks(&self, rank: u8) -> u8 {
+        self.ranks[usize::from(rank)].open_banks
     }
 
     /// What a rank's CKE makes of it.
@@ -119,7 +128,7 @@ impl Device {
     /// The last instant at which an open bank may still be closed (tRAS maximum).
     pub fn close_by(&self, bank: BankId) -> Option<Cycle> {
         let bank = self.bank(bank);
-        bank.open.map(|_| bank.activated + RAS_MAX.cycles(&self.timings))
+        bank.open.map(|_| bank.activated + self.row_open_most)
     }
 
     /// The contents of the cells, where they are modelled.
@@ -141,34 +150,49 @@ impl Device {
 
     /// When an open bank can be closed, as far as the bank itself is concerned (tRAS, tRTP, tWR).
     pub fn closable(&self, bank: BankId) -> Cycle {
-        self.bank(bank).holds.of(Kind::Pre).until
+        self.bank(bank).holds.of(Kind::Pre).until()
     }
 
     /// When a closed bank can take an ACT as far as the bank itself is concerned (tRP, tRC, an auto-precharge).
     pub fn ready(&self, bank: BankId) -> Cycle {
-        self.bank(bank).holds.of(Kind::Act).until
+        self.bank(bank).holds.of(Kind::Act).until()
+    }
+
+    /// Until when a bank itself holds a kind of command back. Only commands to that bank change this.
+    #[inline]
+    pub fn held_by_bank(&self, bank: BankId, kind: Kind) -> Cycle {
+        self.bank(bank).holds.of(kind).until()
+    }
+
+    /// Until when the rank, and the command bus, hold a kind of command back, whatever the bank. With [`Self::held_by_bank`], what
+    /// [`Self::earliest`] says of a command to one bank of a rank that is awake.
+    #[inline]
+    pub fn held_by_rank(&self, rank: u8, kind: Kind) -> Cycle {
+        self.held(&self.ranks[usize::from(rank)], kind).until()
     }
 
     /// The first instant at which `command` is legal, and the rule that holds it back until then.
     ///
     /// # Errors
     /// The present state forbids it, however long one waits.
+    #[inline]
     pub fn earliest(&self, command: &Command) -> Result<Hold, Refusal> {
-        let kind = self.classify(command)?;
-        let rank = &self.ranks[usize::from(command.rank())];
-        let mut hold = self.bus.later(rank.holds.of(kind));
-        match *command {
-            Command::Activate { bank, .. }
-            | Command::Precharge { bank }
-            | Command::Read { bank, .. }
-            | Command::Write { bank, .. } => hold = hold.later(self.bank(bank).holds.of(kind)),
-            Command::Transfer { src, dst, .. } => {
-                hold = hold.later(self.bank(src).holds.of(Kind::TransferSrc));
-                hold = hold.later(self.bank(dst).holds.of(Kind::TransferDst));
-            }
-            _ => {}
-        }
-        Ok(hold)
+        let held = match *command {
+            Command::Activate { bank, row } => self.activation(bank, row)?.1,
+            Command::Precharge { bank } => self.precharge(bank)?,
+            Command::Read { bank, auto_precharge: AutoPrecharge::No, .. } => self.column_access(bank, Kind::Rd)?,
+            Command::Read { bank, auto_precharge: AutoPrecharge::Yes, .. } => self.column_access(bank, Kind::Rda)?,
+            Command::Write { bank, auto_precharge: AutoPrecharge::No, .. } => self.column_access(bank, Kind::Wr)?,
+            Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => self.column_access(bank, Kind::Wra)?,
+            Command::Transfer { src, dst, .. } => self.transfer(src, dst)?,
+            Command::PrechargeAll { rank }
+            | Command::Refresh { rank }
+            | Command::PowerDownEnter { rank }
+            | Command::PowerDownExit { rank }
+            | Command::SelfRefreshEnter { rank }
+            | Command::SelfRefreshExit { rank } => self.rank_wide(command, rank)?.1,
+        };
+        Ok(held.unpack())
     }
 
     /// Issues `command` at `at`.
@@ -177,21 +201,43 @@ impl Device {
     /// Where the command is early or the state forbids it, with both cycles and the rule's name: that is a bug of whoever
     /// schedules.
     pub fn issue(&mut self, at: Cycle, command: &Command) -> Effect {
-        let kind = match self.classify(command) {
-            Ok(kind) => kind,
-            Err(refusal) => panic!("{command} at cycle {at}: breaks {refusal}"),
-        };
-        if let Ok(hold) = self.earliest(command) {
-            assert!(
-                at >= hold.until,
-                "{command} at cycle {at}: not before cycle {} by {}",
-                hold.until,
-                hold.rule().unwrap_or("order")
-            );
+        match *command {
+            Command::Read { bank, auto_precharge: AutoPrecharge::No, .. } => {
+                self.issue_column_access(at, command, bank, Kind::Rd)
+            }
+            Command::Write { bank, auto_precharge: AutoPrecharge::No, .. } => {
+                self.issue_column_access(at, command, bank, Kind::Wr)
+            }
+            Command::Read { bank, auto_precharge: AutoPrecharge::Yes, .. } => {
+                let effect = self.issue_column_access(at, command, bank, Kind::Rda);
+                self.close(at, bank);
+                effect
+            }
+            Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => {
+                let effect = self.issue_column_access(at, command, bank, Kind::Wra);
+                self.close(at, bank);
+                effect
+            }
+            Command::Activate { bank, row } => self.activate(at, command, bank, row),
+            Command::Precharge { bank } => self.issue_precharge(at, command, bank),
+            Command::Transfer { src, src_column, dst, dst_column } => {
+                self.assert_legal(at, command, self.transfer(src, dst));
+                let (src_row, dst_row) = (self.bank(src).open, self.bank(dst).open);
+                if let (Some(cells), Some(src_row), Some(dst_row)) = (&mut self.cells, src_row, dst_row) {
+                    cells.transfer((src, src_row, src_column), (dst, dst_row, dst_column));
+                }
+                for (bank, kind) in [(src, Kind::TransferSrc), (dst, Kind::TransferDst), (src, Kind::Transfer)] {
+                    self.hold_back(at, bank, kind);
+                }
+                Effect::Plain
+            }
+            Command::PrechargeAll { rank }
+            | Command::Refresh { rank }
+            | Command::PowerDownEnter { rank }
+            | Command::PowerDownExit { rank }
+            | Command::SelfRefreshEnter { rank }
+            | Command::SelfRefreshExit { rank } => self.issue_rank_wide(at, command, rank),
         }
-        let effect = self.change_state(at, command, kind);
-        self.hold_back(at, command, kind);
-        effect
     }
 
     /// Asserts that nothing is overdue when the run ends.
@@ -208,105 +254,142 @@ impl Device {
         &self.ranks[usize::from(id.rank)].banks[usize::from(id.bank)]
     }
 
-    /// What the command is, in the present state.
-    fn classify(&self, command: &Command) -> Result<Kind, Refusal> {
-        use AutoPrecharge::{No, Yes};
-        let rank = &self.ranks[usize::from(command.rank())];
-        match command {
-            Command::PowerDownExit { .. } => {
-                return match (rank.power, self.precharge_power_down) {
-                    (Power::PrechargePowerDown { .. }, PrechargePowerDown::SlowExit) => Ok(Kind::PdxSlow),
-                    (Power::ActivePowerDown { .. } | Power::PrechargePowerDown { .. }, _) => Ok(Kind::Pdx),
-                    (Power::Awake | Power::SelfRefresh { .. }, _) => Err(Refusal::Awake),
-                };
-            }
-            Command::SelfRefreshExit { .. } => {
-                let asleep = matches!(rank.power, Power::SelfRefresh { .. });
-                return if asleep { Ok(Kind::Srx) } else { Err(Refusal::Awake) };
-            }
-            _ if rank.power != Power::Awake => return Err(Refusal::Asleep),
-            _ => {}
-        }
-        let needs_open = |bank: &BankId| self.bank(*bank).open.map(|_| ()).ok_or(Refusal::BankClosed);
-        Ok(match command {
-            Command::Activate { bank, row } => match self.bank(*bank).open {
-                None => Kind::Act,
-                Some(open) if self.geometry.subarray(open) == self.geometry.subarray(*row) => Kind::ActCopy,
-                Some(_) => Kind::ActDropped,
-            },
-            Command::Precharge { .. } => Kind::Pre,
-            Command::PrechargeAll { .. } => Kind::PreA,
-            Command::Read { bank, auto_precharge, .. } => {
-                needs_open(bank)?;
-                match auto_precharge {
-                    No => Kind::Rd,
-                    Yes => Kind::Rda,
-                }
-            }
-            Command::Write { bank, auto_precharge, .. } => {
-                needs_open(bank)?;
-                match auto_precharge {
-                    No => Kind::Wr,
-                    Yes => Kind::Wra,
-                }
-            }
-            Command::Transfer { src, dst, .. } => {
-                if src.rank != dst.rank || src.bank == dst.bank {
-                    return Err(Refusal::TransferBanks);
-                }
-                needs_open(src)?;
-                needs_open(dst)?;
-                Kind::Transfer
-            }
-            Command::Refresh { .. } | Command::SelfRefreshEnter { .. } if rank.open_banks != 0 => {
-                return Err(Refusal::BanksOpen);
-            }
-            Command::Refresh { .. } => Kind::Ref,
-            Command::SelfRefreshEnter { .. } => Kind::Sre,
-            Command::PowerDownEnter { .. } => Kind::Pde,
-            Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. } => unreachable!("taken above"),
-        })
+    /// What an ACT is in the present state, and until when it is held back.
+    #[inline]
+    fn activation(&self, id: BankId, row: Row) -> Result<(Kind, PackedHold), Refusal> {
+        let rank = self.awake(id.rank)?;
+        let bank = &rank.banks[usize::from(id.bank)];
+        let kind = match bank.open {
+            None => Kind::Act,
+            Some(open) if self.geometry.subarray(open) == self.geometry.subarray(row) => Kind::ActCopy,
+            Some(_) => Kind::ActDropped,
+        };
+        Ok((kind, self.held(rank, kind).max(bank.holds.of(kind))))
     }
 
-    /// Banks, cells, CKE and the refresh ledger after the command.
-    fn change_state(&mut self, at: Cycle, command: &Command, kind: Kind) -> Effect {
-        match *command {
-            Command::Activate { bank: id, row } => return self.activate(at, id, row, kind),
-            Command::Precharge { bank } => self.close(at, bank),
-            Command::PrechargeAll { rank } => {
-                for bank in 0..self.geometry.banks() {
-                    self.close(at, BankId { rank, bank });
-                }
+    /// Until when a PRE is held back.
+    #[inline]
+    fn precharge(&self, id: BankId) -> Result<PackedHold, Refusal> {
+        let rank = self.awake(id.rank)?;
+        Ok(self.held(rank, Kind::Pre).max(rank.banks[usize::from(id.bank)].holds.of(Kind::Pre)))
+    }
+
+    /// Until when a column access of that kind is held back.
+    #[inline]
+    fn column_access(&self, id: BankId, kind: Kind) -> Result<PackedHold, Refusal> {
+        let rank = self.awake(id.rank)?;
+        Ok(self.held(rank, kind).max(rank.open_bank(id.bank)?.holds.of(kind)))
+    }
+
+    fn transfer(&self, src: BankId, dst: BankId) -> Result<PackedHold, Refusal> {
+        let rank = self.awake(src.rank)?;
+        if src.rank != dst.rank || src.bank == dst.bank {
+            return Err(Refusal::TransferBanks);
+        }
+        let out = rank.open_bank(src.bank)?.holds.of(Kind::TransferSrc);
+        let into = rank.open_bank(dst.bank)?.holds.of(Kind::TransferDst);
+        Ok(self.held(rank, Kind::Transfer).max(out).max(into))
+    }
+
+    /// What a command to a whole rank is in the present state, and until when it is held back.
+    fn rank_wide(&self, command: &Command, index: u8) -> Result<(Kind, PackedHold), Refusal> {
+        let rank = &self.ranks[usize::from(index)];
+        let kind = match (command, rank.power) {
+            (Command::PowerDownExit { .. }, Power::PrechargePowerDown { .. }) => match self.precharge_power_down {
+                PrechargePowerDown::SlowExit => Kind::PdxSlow,
+                PrechargePowerDown::FastExit => Kind::Pdx,
+            },
+            (Command::PowerDownExit { .. }, Power::ActivePowerDown { .. }) => Kind::Pdx,
+            (Command::SelfRefreshExit { .. }, Power::SelfRefresh { .. }) => Kind::Srx,
+            (Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. }, _) => return Err(Refusal::Awake),
+            (_, Power::ActivePowerDown { .. } | Power::PrechargePowerDown { .. } | Power::SelfRefresh { .. }) => {
+                return Err(Refusal::Asleep);
             }
-            Command::Read { bank, auto_precharge, .. } | Command::Write { bank, auto_precharge, .. } => {
-                if auto_precharge == AutoPrecharge::Yes {
-                    self.close(at, bank);
-                }
+            (Command::PowerDownEnter { .. }, Power::Awake) => Kind::Pde,
+            (Command::PrechargeAll { .. }, Power::Awake) => {
+                let in_banks = rank.banks.iter().map(|bank| bank.holds.of(Kind::PreA)).max();
+                return Ok((Kind::PreA, self.held(rank, Kind::PreA).max(in_banks.unwrap_or(PackedHold::NONE))));
             }
-            Command::Transfer { src, src_column, dst, dst_column } => {
-                let (src_row, dst_row) = (self.bank(src).open, self.bank(dst).open);
-                if let (Some(cells), Some(src_row), Some(dst_row)) = (&mut self.cells, src_row, dst_row) {
-                    cells.transfer((src, src_row, src_column), (dst, dst_row, dst_column));
-                }
-            }
-            Command::Refresh { rank } => self.ranks[usize::from(rank)].refreshed(at),
-            Command::PowerDownEnter { rank } => {
-                let open = self.any_open(rank);
-                let power =
-                    if open { Power::ActivePowerDown { since: at } } else { Power::PrechargePowerDown { since: at } };
-                self.ranks[usize::from(rank)].set_power(at, power, &self.timings);
-            }
-            Command::SelfRefreshEnter { rank } => {
-                self.ranks[usize::from(rank)].set_power(at, Power::SelfRefresh { since: at }, &self.timings);
-            }
-            Command::PowerDownExit { rank } | Command::SelfRefreshExit { rank } => {
-                self.ranks[usize::from(rank)].set_power(at, Power::Awake, &self.timings);
+            (_, Power::Awake) if rank.open_banks != 0 => return Err(Refusal::BanksOpen),
+            (Command::SelfRefreshEnter { .. }, Power::Awake) => Kind::Sre,
+            (_, Power::Awake) => Kind::Ref,
+        };
+        Ok((kind, self.held(rank, kind)))
+    }
+
+    /// Until when bus and rank hold a kind of command back.
+    #[inline]
+    fn held(&self, rank: &Rank, kind: Kind) -> PackedHold {
+        self.bus.max(rank.holds.of(kind))
+    }
+
+    /// The rank, where its CKE is high.
+    #[inline]
+    fn awake(&self, rank: u8) -> Result<&Rank, Refusal> {
+        let rank = &self.ranks[usize::from(rank)];
+        if rank.power == Power::Awake { Ok(rank) } else { Err(Refusal::Asleep) }
+    }
+
+    #[inline]
+    fn assert_legal(&self, at: Cycle, command: &Command, held: Result<PackedHold, Refusal>) {
+        if !held.is_ok_and(|held| at >= held.until()) {
+            self.panic_illegal(at, command);
+        }
+    }
+
+    #[cold]
+    fn panic_illegal(&self, at: Cycle, command: &Command) -> ! {
+        match self.earliest(command) {
+            Err(refusal) => panic!("{command} at cycle {at}: breaks {refusal}"),
+            Ok(hold) => {
+                let (until, rule) = (hold.until, hold.rule().unwrap_or("order"));
+                panic!("{command} at cycle {at}: not before cycle {until} by {rule}")
             }
         }
+    }
+
+    /// A command to a whole rank: its banks, CKE and the refresh ledger after it, and what it holds back.
+    fn issue_rank_wide(&mut self, at: Cycle, command: &Command, index: u8) -> Effect {
+        let Ok((kind, held)) = self.rank_wide(command, index) else { self.panic_illegal(at, command) };
+        self.assert_legal(at, command, Ok(held));
+        if kind == Kind::PreA {
+            (0..self.geometry.banks()).for_each(|bank| self.close(at, BankId { rank: index, bank }));
+        }
+        let rank = &mut self.ranks[usize::from(index)];
+        match kind {
+            Kind::Ref => rank.refreshed(at),
+            Kind::Pde if rank.open_banks != 0 => {
+                rank.set_power(at, Power::ActivePowerDown { since: at }, &self.timings);
+            }
+            Kind::Pde => rank.set_power(at, Power::PrechargePowerDown { since: at }, &self.timings),
+            Kind::Sre => rank.set_power(at, Power::SelfRefresh { since: at }, &self.timings),
+            Kind::Pdx | Kind::PdxSlow | Kind::Srx => rank.set_power(at, Power::Awake, &self.timings),
+            _ => {}
+        }
+        // It has no bank, and holds back none more than another.
+        self.hold_back(at, BankId { rank: index, bank: 0 }, kind);
         Effect::Plain
     }
 
-    fn activate(&mut self, at: Cycle, id: BankId, row: Row, kind: Kind) -> Effect {
+    /// RD, RDA, WR or WRA, but for closing the bank.
+    fn issue_column_access(&mut self, at: Cycle, command: &Command, id: BankId, kind: Kind) -> Effect {
+        self.assert_legal(at, command, self.column_access(id, kind));
+        self.hold_back(at, id, kind);
+        Effect::Plain
+    }
+
+    fn issue_precharge(&mut self, at: Cycle, command: &Command, id: BankId) -> Effect {
+        self.assert_legal(at, command, self.precharge(id));
+        self.close(at, id);
+        self.hold_back(at, id, Kind::Pre);
+        Effect::Plain
+    }
+
+    fn activate(&mut self, at: Cycle, command: &Command, id: BankId, row: Row) -> Effect {
+        let activation = self.activation(id, row);
+        self.assert_legal(at, command, activation.map(|(_, held)| held));
+        let kind = activation.map_or(Kind::Act, |(kind, _)| kind);
+        self.hold_back(at, id, kind);
         let rank = &mut self.ranks[usize::from(id.rank)];
         let bank = &mut rank.banks[usize::from(id.bank)];
         let effect = match (bank.open, kind) {
@@ -344,34 +427,26 @@ impl Device {
         }
     }
 
-    /// What the command holds back from now on.
-    fn hold_back(&mut self, at: Cycle, command: &Command, kind: Kind) {
-        let index = usize::from(command.rank());
+    /// What the command holds back from now on: on the bus, in its bank, in its rank, and elsewhere.
+    #[inline]
+    fn hold_back(&mut self, at: Cycle, id: BankId, kind: Kind) {
         let pushes = self.constraints.of(kind);
-        if let Some(push) = &pushes.bus {
-            self.bus = Hold { until: at + push.gap, rule: push.rule };
-        }
-        let rank = &mut self.ranks[index];
+        self.bus = PackedHold::new(at, pushes.bus);
+        let rank = &mut self.ranks[usize::from(id.rank)];
+        rank.banks[usize::from(id.bank)].holds.push(at, &pushes.bank);
         rank.holds.push(at, &pushes.rank);
-        rank.enter_windows(kind, at, &self.constraints);
-        match *command {
-            Command::Activate { bank, .. }
-            | Command::Precharge { bank }
-            | Command::Read { bank, .. }
-            | Command::Write { bank, .. } => rank.banks[usize::from(bank.bank)].holds.push(at, &pushes.bank),
-            Command::Transfer { src, dst, .. } => {
-                for (bank, role) in [(src, Kind::TransferSrc), (dst, Kind::TransferDst)] {
-                    let pushes = self.constraints.of(role);
-                    rank.banks[usize::from(bank.bank)].holds.push(at, &pushes.bank);
-                    rank.holds.push(at, &pushes.rank);
-                }
-            }
-            _ => {}
+        if !pushes.elsewhere.is_empty() {
+            self.hold_back_elsewhere(at, id, kind);
         }
-        if !pushes.other_ranks.is_empty() {
-            for (_, other) in self.ranks.iter_mut().enumerate().filter(|(other, _)| *other != index) {
-                other.holds.push(at, &pushes.other_ranks);
-            }
+    }
+
+    /// The same in the windows of its rank, and in the other ranks.
+    #[inline(never)]
+    fn hold_back_elsewhere(&mut self, at: Cycle, id: BankId, kind: Kind) {
+        let elsewhere = &self.constraints.of(kind).elsewhere;
+        self.ranks[usize::from(id.rank)].enter_windows(at, &elsewhere.windows, &self.constraints.windows);
+        for (other, _) in self.ranks.iter_mut().zip(0..).filter(|&(_, index)| index != id.rank) {
+            other.holds.push(at, &elsewhere.other_ranks);
         }
     }
 }

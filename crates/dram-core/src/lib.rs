@@ -6,7 +6,7 @@
 
 mod bank;
 pub mod cells;
-pub mod constraints;
+mod constraints;
 pub mod device;
 mod hold;
 mod rank;

@@ -3,9 +3,9 @@
 use dram_spec::{Cycle, Cycles, Refresh};
 
 use crate::bank::{Bank, Holds};
-use crate::constraints::Constraints;
-use crate::hold::Hold;
-use crate::rules::{Kind, PD_MAX, REF_GAP, REF_POSTPONED};
+use crate::constraints::{Constraints, Ring, Window};
+use crate::device::Refusal;
+use crate::rules::{PD_MAX, REF_GAP, REF_POSTPONED};
 use crate::timings::{P, Timings};
 
 /// What CKE and the mode make of a rank.
@@ -30,13 +30,6 @@ pub enum Power {
     },
 }
 
-/// The latest few commands of one sort, oldest first to go.
-#[derive(Clone, Debug)]
-struct Ring {
-    at: Vec<Option<Cycle>>,
-    oldest: usize,
-}
-
 /// Which refreshes a rank has had, and until when the next may be put off.
 ///
 /// Its clock stands still in self-refresh. The k-th REF is due at k tREFI; at most eight count in advance.
@@ -47,15 +40,41 @@ pub struct RefreshLedger {
     counted: u64,
     last: Cycles,
     asleep: Cycles,
+    /// When the first REF that has not been issued falls due, or fell; never with refresh off. Follows from the above, as does
+    /// `deadline`: both are asked for at every turn.
+    due: Cycle,
+    /// The last instant at which that REF is still in time.
+    deadline: Cycle,
 }
 
 impl RefreshLedger {
     const POSTPONED_MOST: u64 = 8;
     const ADVANCED_MOST: u64 = 8;
+    const NEVER: Cycle = Cycle(u64::MAX);
 
     fn new(refresh: Refresh, timings: &Timings) -> Self {
         let interval = timings.get(P::Refi);
-        RefreshLedger { interval, on: refresh != Refresh::Off, counted: 0, last: Cycles(0), asleep: Cycles(0) }
+        let mut ledger = RefreshLedger {
+            interval,
+            on: refresh != Refresh::Off,
+            counted: 0,
+            last: Cycles(0),
+            asleep: Cycles(0),
+            due: Self::NEVER,
+            deadline: Self::NEVER,
+        };
+        ledger.look_ahead();
+        ledger
+    }
+
+    /// Works out the next instants again.
+    fn look_ahead(&mut self) {
+        if self.on {
+            let postponed = (self.counted + 1 + Self::POSTPONED_MOST) * self.interval.0;
+            let gap = self.last.0 + 9 * self.interval.0;
+            self.due = Cycle((self.counted + 1) * self.interval.0 + self.asleep.0);
+            self.deadline = Cycle(postponed.min(gap) + self.asleep.0);
+        }
     }
 
     fn clock(&self, at: Cycle) -> Cycles {
@@ -64,31 +83,23 @@ impl RefreshLedger {
 
     /// How many REF have fallen due by `at` and have not been issued.
     pub fn owed(&self, at: Cycle) -> u64 {
-        if !self.on || at < self.due() {
-            return 0;
+        let late = at.since(self.due);
+        match at >= self.due {
+            false => 0,
+            // All but always; a division is slow.
+            true if late < self.interval => 1,
+            true => 1 + late.0 / self.interval.0,
         }
-        (self.clock(at).0 / self.interval.0).saturating_sub(self.counted)
-    }
-
-    /// When the first REF that has not been issued falls due, or fell.
-    fn due(&self) -> Cycle {
-        Cycle((self.counted + 1) * self.interval.0 + self.asleep.0)
     }
 
     /// When the REF after those that are owed or done falls due; never with refresh off.
     pub fn next_due(&self, at: Cycle) -> Option<Cycle> {
-        if self.on && at < self.due() {
-            return Some(self.due());
-        }
-        let done = self.counted.max(self.clock(at).0 / self.interval.0);
-        self.on.then(|| Cycle((done + 1) * self.interval.0 + self.asleep.0))
+        self.on.then(|| self.due + self.interval * self.owed(at))
     }
 
     /// The last instant at which the next REF is still in time; never with refresh off.
     pub fn deadline(&self) -> Option<Cycle> {
-        let postponed = (self.counted + 1 + Self::POSTPONED_MOST) * self.interval.0;
-        let gap = self.last.0 + 9 * self.interval.0;
-        self.on.then(|| Cycle(postponed.min(gap) + self.asleep.0))
+        self.on.then_some(self.deadline)
     }
 
     fn refresh(&mut self, at: Cycle) {
@@ -98,6 +109,13 @@ impl RefreshLedger {
             self.counted += 1;
         }
         self.last = clock;
+        self.look_ahead();
+    }
+
+    /// The clock stood still for so long.
+    fn slept(&mut self, asleep: Cycles) {
+        self.asleep += asleep;
+        self.look_ahead();
     }
 
     fn assert_in_time(&self, at: Cycle) {
@@ -111,41 +129,40 @@ impl RefreshLedger {
 /// One rank.
 #[derive(Clone, Debug)]
 pub(crate) struct Rank {
-    pub(crate) banks: [Bank; 8],
+    pub(crate) power: Power,
     /// A bit for each open bank.
     pub(crate) open_banks: u8,
-    pub(crate) power: Power,
     pub(crate) holds: Holds,
+    pub(crate) banks: [Bank; 8],
     pub(crate) refresh: RefreshLedger,
     windows: Vec<Ring>,
 }
 
 impl Rank {
     pub(crate) fn new(refresh: Refresh, timings: &Timings, constraints: &Constraints) -> Rank {
-        let windows =
-            constraints.windows.iter().map(|window| Ring { at: vec![None; window.depth], oldest: 0 }).collect();
         Rank {
             banks: Default::default(),
             open_banks: 0,
             power: Power::Awake,
             holds: Holds::default(),
             refresh: RefreshLedger::new(refresh, timings),
-            windows,
+            windows: constraints.windows.iter().map(Window::ring).collect(),
         }
     }
 
-    /// Enters a command into the windows that it belongs to.
-    pub(crate) fn enter_windows(&mut self, kind: Kind, at: Cycle, constraints: &Constraints) {
-        for (window, ring) in constraints.windows.iter().zip(&mut self.windows) {
-            if !window.from.contains(&kind) {
-                continue;
-            }
-            ring.at[ring.oldest] = Some(at);
-            ring.oldest = (ring.oldest + 1) % window.depth;
-            if let Some(oldest) = ring.at[ring.oldest] {
-                for &to in window.to {
-                    self.holds.raise(to, Hold { until: oldest + window.gap, rule: window.rule });
-                }
+    /// The bank, where it is open.
+    #[inline]
+    pub(crate) fn open_bank(&self, bank: u8) -> Result<&Bank, Refusal> {
+        let bank = &self.banks[usize::from(bank)];
+        if bank.open.is_some() { Ok(bank) } else { Err(Refusal::BankClosed) }
+    }
+
+    /// Enters a command into the windows that it belongs to, by index.
+    pub(crate) fn enter_windows(&mut self, at: Cycle, entered: &[usize], windows: &[Window]) {
+        for &index in entered {
+            let (hold, to) = windows[index].enter(&mut self.windows[index], at);
+            for &to in to {
+                self.holds.raise(to, hold);
             }
         }
     }
@@ -160,7 +177,7 @@ impl Rank {
         self.assert_power_down_in_time(at, timings);
         match (self.power, to) {
             (_, Power::SelfRefresh { .. }) => self.refresh.assert_in_time(at),
-            (Power::SelfRefresh { since }, _) => self.refresh.asleep += at.since(since),
+            (Power::SelfRefresh { since }, _) => self.refresh.slept(at.since(since)),
             _ => {}
         }
         self.power = to;

@@ -134,7 +134,8 @@ fn same_after(wishes: &[Wish], defect: Option<Defect>) -> (bool, u64) {
         let effect = device.issue(hold.until, &command);
         assert_eq!(matches!(effect, Effect::Dropped { .. }), device.dropped() > before);
         if let Wish::Write(bank, column, value) = *wish {
-            device.write_line(id(bank), Column(column), &[value; 64]);
+            let row = device.open_row(id(bank)).unwrap();
+            device.write_line(id(bank), row, Column(column), &[value; 64]);
         }
         plain.apply(wish);
         for bank in 0..3 {

@@ -12,6 +12,7 @@ mod tests;
 use std::fmt;
 
 use crate::command::{BankId, Channel, Column, Row};
+use crate::datasheet::BANKS;
 use crate::geometry::{Geometry, LINE_BYTES, SubarrayId};
 
 use fields::{Entry, lay_out, read_hashes, row_bit};
@@ -84,12 +85,27 @@ pub struct AddressMap {
     frame_basis: Vec<u64>,
 }
 
-/// `word |= (address >> right & mask) << left`.
+/// `word |= (address & mask).rotate_left(left)`: all address bits that go equally far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shift {
-    right: u32,
     mask: u64,
     left: u32,
+}
+
+impl Shift {
+    /// One for each distance that some part goes.
+    fn all(parts: &[FieldPart], place: impl Fn(Field) -> u32) -> Vec<Shift> {
+        let mut shifts: Vec<Shift> = Vec::new();
+        for part in parts {
+            let mask = !(u64::MAX << part.bits) << part.address_bit;
+            let left = (place(part.field) + part.bit).wrapping_sub(part.address_bit) % u64::BITS;
+            match shifts.iter_mut().find(|shift| shift.left == left) {
+                Some(shift) => shift.mask |= mask,
+                None => shifts.push(Shift { mask, left }),
+            }
+        }
+        shifts
+    }
 }
 
 /// `word ^= parity(address & mask) << bit`.
@@ -111,6 +127,10 @@ struct Layout {
     end: u32,
     /// Bits of the row number within its subarray.
     subarray_row_bits: u32,
+    /// All bits of the fields that are not alike in every geometry.
+    column_mask: u16,
+    channel_mask: u8,
+    rank_mask: u8,
 }
 
 impl Layout {
@@ -129,6 +149,9 @@ impl Layout {
             row,
             end,
             subarray_row_bits: geometry.rows_per_subarray().trailing_zeros(),
+            column_mask: geometry.columns() - 1,
+            channel_mask: geometry.channels() - 1,
+            rank_mask: geometry.ranks() - 1,
         }
     }
 
@@ -156,13 +179,15 @@ impl Layout {
     }
 
     fn unpack(&self, word: u64) -> Location {
-        let bits = |from: u32, to: u32| (word & !(u64::MAX << to)) >> from;
         Location {
-            channel: Channel(bits(self.channel, self.bank) as u8),
-            bank: BankId { rank: bits(self.rank, self.row) as u8, bank: bits(self.bank, self.rank) as u8 },
+            channel: Channel((word >> self.channel) as u8 & self.channel_mask),
+            bank: BankId {
+                rank: (word >> self.rank) as u8 & self.rank_mask,
+                bank: (word >> self.bank) as u8 & (BANKS - 1) as u8,
+            },
             row: Row((word >> self.row) as u32),
-            column: Column(bits(self.column, self.channel) as u16),
-            offset: bits(0, self.column) as u16,
+            column: Column((word >> self.column) as u16 & self.column_mask),
+            offset: word as u16 & (LINE_BYTES - 1) as u16,
         }
     }
 }
@@ -184,20 +209,13 @@ impl AddressMap {
         let entries = fields.iter().map(|text| Entry::read(text)).collect::<Result<Vec<_>, _>>()?;
         let split = entries.iter().any(|entry| entry.field == Field::Subarray);
         let parts = lay_out(&entries, |field| layout.place(field, split).1)?;
-        let shifts: Vec<Shift> = parts
-            .iter()
-            .map(|part| Shift {
-                right: part.address_bit,
-                mask: !(u64::MAX << part.bits),
-                left: layout.place(part.field, split).0 + part.bit,
-            })
-            .collect();
+        let shifts = Shift::all(&parts, |field| layout.place(field, split).0);
         let hashes = read_hashes(xor, &layout, &parts)?;
 
         let mut rows = vec![0; layout.end as usize];
-        for shift in &shifts {
-            for bit in 0..shift.mask.count_ones() {
-                rows[(shift.left + bit) as usize] = 1 << (shift.right + bit);
+        for part in &parts {
+            for bit in 0..part.bits {
+                rows[(layout.place(part.field, split).0 + part.bit + bit) as usize] = 1 << (part.address_bit + bit);
             }
         }
         for hash in &hashes {
@@ -268,7 +286,7 @@ impl AddressMap {
         }
         let mut word = 0;
         for shift in &self.shifts {
-            word |= (address.0 >> shift.right & shift.mask) << shift.left;
+            word |= (address.0 & shift.mask).rotate_left(shift.left);
         }
         for hash in &self.hashes {
             word ^= u64::from((address.0 & hash.mask).count_ones() & 1) << hash.bit;

@@ -198,7 +198,8 @@ impl Geometry {
 
     /// The subarray of its bank that a row lies in.
     pub const fn subarray(&self, row: Row) -> u32 {
-        row.0 / self.rows_per_subarray
+        // A power of two: a shift instead of a division.
+        row.0 >> self.rows_per_subarray.trailing_zeros()
     }
 
     /// The row of zeros that each subarray sets aside: its last one.
@@ -213,7 +214,7 @@ impl Geometry {
 
     /// Whether a row is set aside, and so holds no memory that anybody may use.
     pub const fn reserved(&self, row: Row) -> Option<ReservedRow> {
-        if row.0 % self.rows_per_subarray == self.rows_per_subarray - 1 {
+        if row.0 & (self.rows_per_subarray - 1) == self.rows_per_subarray - 1 {
             Some(ReservedRow::Zero)
         } else if row.0 == self.temporary_row().0 {
             Some(ReservedRow::Temporary)

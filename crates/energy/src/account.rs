@@ -35,7 +35,7 @@ struct Closing {
 
 #[derive(Clone, Debug)]
 struct ChannelAccount {
-    /// The last instant read; instants never fall.
+    /// The last instant taken in; instants never fall.
     last: Cycle,
     ranks: Vec<RankAccount>,
 }
@@ -121,26 +121,92 @@ impl Account {
         }
     }
 
-    fn read(&mut self, at: Cycle, channel: Channel, command: &Command) -> Result<(), EnergyError> {
-        if !exists(&self.geometry, channel, command) {
-            return Err(EnergyError::Address { at, channel, command: *command });
+    /// Takes a command in, if it can be priced.
+    fn take(&mut self, at: Cycle, channel: Channel, command: &Command) -> Option<()> {
+        let (geometry, closing, asleep) = (self.geometry, self.closing, self.asleep);
+        let wide = |rank| BankId { rank, bank: 0 };
+        match *command {
+            Command::Activate { bank, row } => {
+                self.rank(at, channel, bank, row, Column(0))?.activate(at, bank, geometry.subarray(row), asleep);
+            }
+            Command::Precharge { bank } => self.rank(at, channel, bank, Row(0), Column(0))?.close(at, bank, asleep),
+            Command::Read { bank, column, auto_precharge } => {
+                let rank = self.rank(at, channel, bank, Row(0), column)?;
+                rank.counts.reads += 1;
+                if auto_precharge == AutoPrecharge::Yes {
+                    rank.close_by_itself(at, bank, closing.read, closing, asleep);
+                }
+            }
+            Command::Write { bank, column, auto_precharge } => {
+                let rank = self.rank(at, channel, bank, Row(0), column)?;
+                rank.counts.writes += 1;
+                if auto_precharge == AutoPrecharge::Yes {
+                    rank.close_by_itself(at, bank, closing.write, closing, asleep);
+                }
+            }
+            Command::Transfer { src, src_column, dst, dst_column }
+                if geometry.holds(channel, dst, Row(0), dst_column) =>
+            {
+                self.rank(at, channel, src, Row(0), src_column)?.counts.transfers += 1;
+            }
+            Command::Transfer { .. } => return None,
+            Command::PrechargeAll { rank } => {
+                self.rank(at, channel, wide(rank), Row(0), Column(0))?.close_all(at, asleep);
+            }
+            Command::Refresh { rank } => self.rank(at, channel, wide(rank), Row(0), Column(0))?.counts.refreshes += 1,
+            Command::PowerDownEnter { rank } => self.change_mode(at, channel, rank, Mode::Awake, Mode::PowerDown)?,
+            Command::PowerDownExit { rank } => self.change_mode(at, channel, rank, Mode::PowerDown, Mode::Awake)?,
+            Command::SelfRefreshEnter { rank } => {
+                self.change_mode(at, channel, rank, Mode::Awake, Mode::SelfRefresh)?;
+            }
+            Command::SelfRefreshExit { rank } => self.change_mode(at, channel, rank, Mode::SelfRefresh, Mode::Awake)?,
         }
-        let account = &mut self.channels[usize::from(channel.0)];
-        if at < account.last {
-            return Err(EnergyError::Order { at, channel, command: *command, last: account.last });
-        }
+        Some(())
+    }
+
+    /// The rank of a command, once its place and its time are found to exist.
+    #[inline]
+    fn rank(
+        &mut self,
+        at: Cycle,
+        channel: Channel,
+        bank: BankId,
+        row: Row,
+        column: Column,
+    ) -> Option<&mut RankAccount> {
+        let exists = self.geometry.holds(channel, bank, row, column);
+        let account = self.channels.get_mut(usize::from(channel.0)).filter(|account| exists && at >= account.last)?;
         account.last = at;
-        let rank = &mut account.ranks[usize::from(command.rank())];
-        rank.advance_to(at, self.asleep);
-        rank.take(at, command, &self.geometry, self.closing);
-        Ok(())
+        account.ranks.get_mut(usize::from(bank.rank))
+    }
+
+    /// Changes nothing where the rank is in another mode than the command supposes.
+    fn change_mode(&mut self, at: Cycle, channel: Channel, rank: u8, from: Mode, to: Mode) -> Option<()> {
+        let asleep = self.asleep;
+        let rank = self.rank(at, channel, BankId { rank, bank: 0 }, Row(0), Column(0))?;
+        rank.advance_to(at, asleep);
+        if rank.mode == from {
+            rank.mode = to;
+        }
+        Some(())
+    }
+
+    /// Why a command cannot be priced.
+    #[cold]
+    fn fault(&self, at: Cycle, channel: Channel, command: &Command) -> EnergyError {
+        let command = *command;
+        if exists(&self.geometry, channel, &command) {
+            EnergyError::Order { at, channel, command, last: self.channels[usize::from(channel.0)].last }
+        } else {
+            EnergyError::Address { at, channel, command }
+        }
     }
 }
 
 impl CommandSink for Account {
     fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
-        if self.fault.is_none() {
-            self.fault = self.read(at, channel, command).err();
+        if self.fault.is_none() && self.take(at, channel, command).is_none() {
+            self.fault = Some(self.fault(at, channel, command));
         }
     }
 
@@ -182,7 +248,8 @@ impl RankAccount {
         copy.counts
     }
 
-    /// Counts the clocks from where the last command left off.
+    /// Counts the clocks from where they were last counted: before the first bank opens, before the last one closes, and
+    /// before the mode changes. In between, all clocks are alike.
     fn advance_to(&mut self, now: Cycle, asleep: PowerState) {
         let closed = if self.open_banks > 0 { now } else { self.closing_until.clamp(self.counted, now) };
         let (while_open, while_closed) = match self.mode {
@@ -195,72 +262,48 @@ impl RankAccount {
         self.counted = now;
     }
 
-    fn take(&mut self, at: Cycle, command: &Command, geometry: &Geometry, closing: Closing) {
-        match *command {
-            Command::Activate { bank, row } => self.activate(at, bank, geometry.subarray(row)),
-            Command::Precharge { bank } => self.close(bank),
-            Command::PrechargeAll { .. } => {
-                self.banks = self.banks.map(|bank| BankAccount { open_subarray: None, ..bank });
-                self.open_banks = 0;
-            }
-            Command::Read { bank, auto_precharge, .. } => {
-                self.counts.reads += 1;
-                self.close_by_itself(bank, auto_precharge, at + closing.read, closing);
-            }
-            Command::Write { bank, auto_precharge, .. } => {
-                self.counts.writes += 1;
-                self.close_by_itself(bank, auto_precharge, at + closing.write, closing);
-            }
-            Command::Transfer { .. } => self.counts.transfers += 1,
-            Command::Refresh { .. } => self.counts.refreshes += 1,
-            Command::PowerDownEnter { .. } => self.change_mode(Mode::Awake, Mode::PowerDown),
-            Command::PowerDownExit { .. } => self.change_mode(Mode::PowerDown, Mode::Awake),
-            Command::SelfRefreshEnter { .. } => self.change_mode(Mode::Awake, Mode::SelfRefresh),
-            Command::SelfRefreshExit { .. } => self.change_mode(Mode::SelfRefresh, Mode::Awake),
-        }
-    }
-
-    fn bank(&mut self, bank: BankId) -> &mut BankAccount {
-        &mut self.banks[usize::from(bank.bank)]
-    }
-
-    fn activate(&mut self, at: Cycle, bank: BankId, subarray: u32) {
-        match self.bank(bank).open_subarray {
+    fn activate(&mut self, at: Cycle, id: BankId, subarray: u32, asleep: PowerState) {
+        let bank = &mut self.banks[usize::from(id.bank)];
+        match bank.open_subarray {
             None => {
+                *bank = BankAccount { open_subarray: Some(subarray), activated: at };
+                if self.open_banks == 0 {
+                    self.advance_to(at, asleep);
+                }
                 self.counts.activates += 1;
                 self.open_banks += 1;
             }
-            Some(open) if open == subarray => self.counts.copy_activates += 1,
-            Some(_) => {
-                self.counts.dropped_activates += 1;
-                return;
+            Some(open) if open == subarray => {
+                bank.activated = at;
+                self.counts.copy_activates += 1;
             }
+            Some(_) => self.counts.dropped_activates += 1,
         }
-        *self.bank(bank) = BankAccount { open_subarray: Some(subarray), activated: at };
     }
 
-    fn close(&mut self, bank: BankId) {
-        if self.bank(bank).open_subarray.take().is_some() {
+    fn close(&mut self, at: Cycle, id: BankId, asleep: PowerState) {
+        if self.banks[usize::from(id.bank)].open_subarray.take().is_some() {
+            if self.open_banks == 1 {
+                self.advance_to(at, asleep);
+            }
             self.open_banks -= 1;
         }
     }
 
-    /// RDA and WRA: the bank is closed to all later commands at once, but draws as an open one until its precharge.
-    fn close_by_itself(&mut self, bank: BankId, auto_precharge: AutoPrecharge, ready: Cycle, closing: Closing) {
-        match auto_precharge {
-            AutoPrecharge::Yes if self.bank(bank).open_subarray.is_some() => {
-                let restored = self.bank(bank).activated + closing.activate;
-                self.closing_until = self.closing_until.max(ready).max(restored);
-                self.close(bank);
-            }
-            AutoPrecharge::Yes | AutoPrecharge::No => {}
-        }
+    fn close_all(&mut self, at: Cycle, asleep: PowerState) {
+        self.advance_to(at, asleep);
+        self.banks = self.banks.map(|bank| BankAccount { open_subarray: None, ..bank });
+        self.open_banks = 0;
     }
 
-    /// Changes nothing where the rank is in another mode than the command supposes.
-    fn change_mode(&mut self, from: Mode, to: Mode) {
-        if self.mode == from {
-            self.mode = to;
+    /// RDA and WRA: the bank is closed to all later commands at once, but draws as an open one until its precharge, which its
+    /// own restoring may hold up beyond `ready` clocks from now.
+    fn close_by_itself(&mut self, at: Cycle, id: BankId, ready: Cycles, closing: Closing, asleep: PowerState) {
+        let bank = self.banks[usize::from(id.bank)];
+        if bank.open_subarray.is_some() {
+            self.close(at, id, asleep);
+            let restored = bank.activated + closing.activate;
+            self.closing_until = self.closing_until.max(at + ready).max(restored);
         }
     }
 }

@@ -1,11 +1,14 @@
 //! What issues memory traffic to the controller.
 
+pub mod allocator_settings;
 pub mod flat_memory;
 pub mod placement;
 pub mod replay;
 pub mod scenario;
 pub mod witness;
+pub mod workload;
 
+pub use allocator_settings::AllocatorSettings;
 pub use flat_memory::{Contents, FlatMemory, Mismatch};
 pub use placement::{Place, PlacementError, place};
 pub use replay::{Replay, ReplayError, TraceCounts, UnusableRecords};

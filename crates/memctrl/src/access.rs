@@ -4,8 +4,6 @@ use std::ops::{Index, IndexMut};
 
 use dram_spec::{AutoPrecharge, BankId, Channel, Column, Command, Cycle, Location, PhysicalAddress, Row};
 
-use crate::slots::Slots;
-
 /// Reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -14,7 +12,12 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const BOTH: [Kind; 2] = [Kind::Read, Kind::Write];
+    pub(crate) fn other(self) -> Kind {
+        match self {
+            Kind::Read => Kind::Write,
+            Kind::Write => Kind::Read,
+        }
+    }
 
     pub(crate) fn command(self, bank: BankId, column: Column, auto_precharge: AutoPrecharge) -> Command {
         match self {
@@ -38,7 +41,8 @@ impl Entry {
 }
 
 /// An access.
-#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "four things that may each have happened to it, in any order")]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
     pub(crate) kind: Kind,
     /// The slot of its request.
@@ -58,8 +62,8 @@ pub(crate) struct Access {
     pub(crate) opened: bool,
     /// Whether it waits for jobs, and in no bank.
     pub(crate) blocked: bool,
-    /// The slots of the jobs that wait for it.
-    pub(crate) waiters: Vec<u32>,
+    /// Whether jobs wait for it.
+    pub(crate) waited_for: bool,
     /// Neighbours in its bank, by age.
     pub(crate) older: Entry,
     pub(crate) younger: Entry,
@@ -82,42 +86,59 @@ impl Access {
             closed: false,
             opened: false,
             blocked: false,
-            waiters: Vec::new(),
+            waited_for: false,
             older: Entry::NONE,
             younger: Entry::NONE,
             next_of_row: Entry::NONE,
         }
     }
+
+    /// Where it lies.
+    pub(crate) fn place(&self) -> Location {
+        let Access { channel, bank, row, column, .. } = *self;
+        Location { channel, bank, row, column, offset: 0 }
+    }
 }
 
 /// All accesses that hold an entry of some queue.
 #[derive(Debug, Default)]
-pub(crate) struct Accesses(Slots<Access>);
+pub(crate) struct Accesses {
+    slots: Vec<Access>,
+    free: Vec<Entry>,
+}
 
 impl Accesses {
     pub(crate) fn insert(&mut self, access: Access) -> Entry {
-        Entry(self.0.insert(access))
+        if let Some(entry) = self.free.pop() {
+            self[entry] = access;
+            return entry;
+        }
+        self.slots.push(access);
+        Entry(self.slots.len() as u32 - 1)
     }
 
     pub(crate) fn remove(&mut self, entry: Entry) -> Access {
-        self.0.remove(entry.0)
+        self.free.push(entry);
+        self[entry]
     }
 
-    /// All of them, in no order.
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Access> {
-        self.0.iter_mut()
+    /// Those in use, in the order of the slab.
+    pub(crate) fn in_use(&self) -> Vec<Entry> {
+        let mut used = vec![true; self.slots.len()];
+        self.free.iter().for_each(|entry| used[entry.0 as usize] = false);
+        (0..).map(Entry).zip(used).filter_map(|(entry, used)| used.then_some(entry)).collect()
     }
 }
 
 impl Index<Entry> for Accesses {
     type Output = Access;
     fn index(&self, entry: Entry) -> &Access {
-        &self.0[entry.0]
+        &self.slots[entry.0 as usize]
     }
 }
 
 impl IndexMut<Entry> for Accesses {
     fn index_mut(&mut self, entry: Entry) -> &mut Access {
-        &mut self.0[entry.0]
+        &mut self.slots[entry.0 as usize]
     }
 }

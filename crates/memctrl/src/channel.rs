@@ -1,14 +1,14 @@
 //! One channel: its device, and all that waits for it.
 
 use dram_core::{Device, Effect, P};
-use dram_spec::{BankId, Channel, Command, Cycle, Cycles};
+use dram_spec::{AutoPrecharge, BankId, Channel, Command, Cycle, Cycles};
 
 use crate::access::{Accesses, Entry, Kind};
 use crate::bank_queue::{BankQueues, index};
 use crate::config::{Config, PowerPolicy, RowPolicy, Scheduler};
 use crate::rank::Rank;
-use crate::request::CommandCounts;
-use crate::scheduler::Party;
+use crate::request::Counted;
+use crate::scheduler::{Candidate, Choice, Party};
 
 /// What the controller keeps of a bank.
 #[derive(Clone, Debug, Default)]
@@ -19,8 +19,8 @@ pub(crate) struct Bank {
     pub(crate) served: u32,
     /// The last command to it.
     pub(crate) commanded: Cycle,
-    /// No candidate of it can go before this.
-    pub(crate) soon: Cycle,
+    /// What its accesses would do next, as far as that has been found out since anything happened to it.
+    pub(crate) next: Option<Candidate>,
 }
 
 /// One channel.
@@ -49,6 +49,12 @@ pub(crate) struct ChannelState {
     pub(crate) power: PowerPolicy,
     /// The watermarks of writes, high and low.
     drain: (u32, u32),
+    /// Until when no rank has a command of its own, and the banks, as a mask, of ranks that accesses cannot use until then.
+    pub(crate) quiet: (Cycle, u32),
+    /// When a rank must next be made free, at the earliest.
+    pub(crate) must_from: Cycle,
+    /// What goes first, and when, if nothing happens before.
+    pub(crate) prepared: Option<(Cycle, Choice)>,
     /// Room for a list that is made at every visit.
     pub(crate) parties: Vec<Party>,
 }
@@ -72,6 +78,9 @@ impl ChannelState {
             row_policy: config.row_policy,
             power: config.power,
             drain: (config.queues.drain_high as u32, config.queues.drain_low as u32),
+            quiet: (Cycle::ZERO, 0),
+            must_from: Cycle::ZERO,
+            prepared: None,
             parties: Vec::new(),
             device,
         }
@@ -81,12 +90,39 @@ impl ChannelState {
         &mut self.ranks[usize::from(bank.rank)]
     }
 
+    /// What a rank needs on its own account may be another now.
+    pub(crate) fn wake(&mut self, rank: u8) {
+        self.ranks[usize::from(rank)].look_at = Cycle::ZERO;
+        self.quiet.0 = Cycle::ZERO;
+        self.prepared = None;
+    }
+
+    /// Asks each rank again whether it must be made free, where that may have changed. Says whether it has, of any.
+    pub(crate) fn ask_must(&mut self, now: Cycle) -> bool {
+        if now < self.must_from {
+            return false;
+        }
+        let mut changed = false;
+        self.must_from = Cycle(u64::MAX);
+        for rank in 0..self.ranks.len() {
+            let state = &mut self.ranks[rank];
+            let before = state.must;
+            let flips = state.must_by(&self.device, now) != before;
+            self.must_from = self.must_from.min(state.must_from());
+            if flips {
+                self.wake(rank as u8);
+                changed = true;
+            }
+        }
+        changed
+    }
+
     /// Somebody more waits for a rank.
     pub(crate) fn occupy(&mut self, bank: BankId, now: Cycle) {
         let rank = self.rank_of(bank);
         rank.busy += 1;
         if rank.busy == 1 {
-            rank.look_at = Cycle::ZERO;
+            self.wake(bank.rank);
             self.look_at = self.look_at.min(now);
         }
     }
@@ -96,7 +132,7 @@ impl ChannelState {
         let rank = self.rank_of(bank);
         rank.busy -= 1;
         if rank.busy == 0 {
-            rank.look_at = Cycle::ZERO;
+            self.wake(bank.rank);
             self.look_at = self.look_at.min(now);
         }
     }
@@ -106,6 +142,7 @@ impl ChannelState {
         self.held |= 1 << index(bank);
         self.held_writes += self.queues.count_in(index(bank), Kind::Write);
         self.rank_of(bank).held += 1;
+        self.prepared = None;
         self.look_at = Cycle::ZERO;
     }
 
@@ -114,11 +151,12 @@ impl ChannelState {
         self.held &= !(1 << index(bank));
         self.held_writes -= self.queues.count_in(index(bank), Kind::Write);
         self.banks[index(bank)].released = number;
-        self.banks[index(bank)].soon = Cycle::ZERO;
+        self.banks[index(bank)].next = None;
+        self.prepared = None;
         let rank = self.rank_of(bank);
         rank.held -= 1;
         if rank.held == 0 {
-            rank.look_at = Cycle::ZERO;
+            self.wake(bank.rank);
         }
         self.look_at = Cycle::ZERO;
     }
@@ -131,8 +169,9 @@ impl ChannelState {
             self.held_writes += 1;
         }
         let matters = self.queues.push(accesses, entry);
-        if matters {
-            self.banks[index(bank)].soon = Cycle::ZERO;
+        if matters || self.row_policy == RowPolicy::Closed {
+            self.banks[index(bank)].next = None;
+            self.prepared = None;
         }
         if (matters && kind == self.mode) || self.turns_to().is_some() {
             self.look_at = self.look_at.min(now);
@@ -155,66 +194,81 @@ impl ChannelState {
     pub(crate) fn turn(&mut self) -> bool {
         let Some(mode) = self.turns_to() else { return false };
         self.mode = mode;
-        self.banks.iter_mut().for_each(|bank| bank.soon = Cycle::ZERO);
+        self.prepared = None;
+        self.banks.iter_mut().for_each(|bank| bank.next = None);
         true
     }
 
     /// Puts a command on the bus: the device, the banks and the ranks after it.
-    pub(crate) fn issue(&mut self, now: Cycle, command: &Command, config: &Config) -> CommandCounts {
+    pub(crate) fn issue(&mut self, now: Cycle, command: &Command, config: &Config) -> Counted {
         let effect = self.device.issue(now, command);
-        let mut counts = CommandCounts::default();
-        let count = match (command, effect) {
-            (Command::Activate { .. }, Effect::Plain) => &mut counts.activates,
-            (Command::Activate { .. }, Effect::Copied { .. }) => &mut counts.copy_activates,
-            (Command::Activate { .. }, Effect::Dropped { .. }) => &mut counts.dropped_activates,
-            (Command::Precharge { .. } | Command::PrechargeAll { .. }, _) => &mut counts.precharges,
-            (Command::Read { .. }, _) => &mut counts.reads,
-            (Command::Write { .. }, _) => &mut counts.writes,
-            (Command::Transfer { .. }, _) => &mut counts.transfers,
-            (Command::Refresh { .. }, _) => &mut counts.refreshes,
-            (Command::PowerDownEnter { .. }, _) => &mut counts.power_downs,
-            (Command::SelfRefreshEnter { .. }, _) => &mut counts.self_refreshes,
-            (Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. }, _) => &mut counts.wake_ups,
+        self.prepared = None;
+        let counted = match (command, effect) {
+            (Command::Activate { .. }, Effect::Plain) => Counted::Activate,
+            (Command::Activate { .. }, Effect::Copied { .. }) => Counted::CopyActivate,
+            (Command::Activate { .. }, Effect::Dropped { .. }) => Counted::DroppedActivate,
+            (Command::Precharge { .. } | Command::PrechargeAll { .. }, _) => Counted::Precharge,
+            (Command::Read { .. }, _) => Counted::Read,
+            (Command::Write { .. }, _) => Counted::Write,
+            (Command::Transfer { .. }, _) => Counted::Transfer,
+            (Command::Refresh { .. }, _) => Counted::Refresh,
+            (Command::PowerDownEnter { .. }, _) => Counted::PowerDown,
+            (Command::SelfRefreshEnter { .. }, _) => Counted::SelfRefresh,
+            (Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. }, _) => Counted::WakeUp,
         };
-        *count += 1;
         match *command {
             Command::Activate { bank, .. } => {
                 self.commanded(now, bank);
+                self.row_may_have_changed(bank);
                 self.banks[index(bank)].served = 0;
             }
             Command::Precharge { bank }
-            | Command::Read { bank, .. }
-            | Command::Write { bank, .. } => self.commanded(now, bank),
+            | Command::Read { bank, auto_precharge: AutoPrecharge::Yes, .. }
+            | Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => {
+                self.commanded(now, bank);
+                self.row_may_have_changed(bank);
+            }
+            Command::Read { bank, .. } | Command::Write { bank, .. } => self.commanded(now, bank),
             Command::Transfer { src, dst, .. } => {
                 self.commanded(now, src);
                 self.commanded(now, dst);
             }
             Command::PrechargeAll { rank } => {
                 (0..8).for_each(|bank| self.row_may_have_changed(BankId { rank, bank }));
-                self.ranks[usize::from(rank)].look_at = Cycle::ZERO;
+                self.wake(rank);
             }
             Command::Refresh { rank }
             | Command::PowerDownEnter { rank }
             | Command::PowerDownExit { rank }
             | Command::SelfRefreshEnter { rank }
             | Command::SelfRefreshExit { rank } => {
+                let busy = match command {
+                    Command::Refresh { .. } => self.device.timings().get(P::Rfc),
+                    Command::PowerDownExit { .. } => self.device.timings().get(P::Xp),
+                    Command::SelfRefreshExit { .. } => self.device.timings().get(P::Dllk),
+                    _ => Cycles(0),
+                };
+                self.ranks[usize::from(rank)].usable_from = now + busy;
                 self.ranks[usize::from(rank)].ledger_changed(&self.device, config, now);
-                self.banks[usize::from(rank) * 8..][..8].iter_mut().for_each(|bank| bank.soon = Cycle::ZERO);
+                self.must_from = Cycle::ZERO;
+                self.wake(rank);
+                self.banks[usize::from(rank) * 8..][..8].iter_mut().for_each(|bank| bank.next = None);
             }
         }
-        counts
+        counted
     }
 
     /// A command of an access or a segment went to a bank.
     fn commanded(&mut self, now: Cycle, bank: BankId) {
-        self.banks[index(bank)].commanded = now;
+        let state = &mut self.banks[index(bank)];
+        state.commanded = now;
+        state.next = None;
         self.rank_of(bank).worked = now;
-        self.row_may_have_changed(bank);
     }
 
     fn row_may_have_changed(&mut self, bank: BankId) {
         let (place, row) = (index(bank), self.device.open_row(bank));
-        self.banks[place].soon = Cycle::ZERO;
+        self.banks[place].next = None;
         self.queues.row_changed(place, row);
         if row.is_some() {
             self.open |= 1 << place;

@@ -19,10 +19,6 @@ impl BankSet {
         self.0[usize::from(channel.0)] |= 1 << crate::bank_queue::index(bank);
     }
 
-    pub(crate) fn remove(&mut self, channel: Channel, bank: BankId) {
-        self.0[usize::from(channel.0)] &= !(1 << crate::bank_queue::index(bank));
-    }
-
     pub(crate) fn insert_rank(&mut self, channel: Channel, rank: u8) {
         self.0[usize::from(channel.0)] |= 0xFF << (8 * rank);
     }
@@ -141,6 +137,11 @@ impl Copying {
     /// Until it has made a column access it is older than all that have, and than every access.
     pub(crate) fn age(&self) -> Age {
         if self.moved { (1, self.age) } else { (0, self.place) }
+    }
+
+    /// Whether it makes column accesses, and can be broken off at a line.
+    pub(crate) fn goes_by_lines(&self) -> bool {
+        self.streams.iter().any(Stream::has_accesses)
     }
 
     /// Whether a copy activation is under way, which nothing may break off.

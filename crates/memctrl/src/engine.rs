@@ -1,7 +1,6 @@
 //! The only place where DRAM time moves, for all channels at once. `docs/controller.md` has its rules.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,15 +8,15 @@ use dram_core::{Cells, Device, P};
 use dram_spec::{Channel, Command, CommandSink, Cycle, Cycles, LINE_BYTES, Refresh};
 use rowclone::{Blocks, Operation};
 
-use crate::access::Accesses;
+use crate::access::{Accesses, Entry};
 use crate::channel::ChannelState;
 use crate::config::Config;
 use crate::copy::{BankSet, Copying};
 use crate::estimate::Estimator;
 use crate::intake::{Blocked, Incoming};
-use crate::outstanding::Outstanding;
+use crate::outstanding::Requests;
 use crate::recorder::Recorder;
-use crate::request::{CommandCounts, Completion, RequestSource};
+use crate::request::{Completion, Counted, RequestSource};
 use crate::scheduler::Choice;
 use crate::segment::{Progress, Turn};
 use crate::slots::Slots;
@@ -28,19 +27,29 @@ use crate::stats::Stats;
 pub struct Interrupt;
 
 /// The controller of all channels.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a reason to look at something, raised in one place and taken in another"
+)]
 pub struct Controller {
     pub(crate) config: Config,
     pub(crate) channels: Vec<ChannelState>,
+    /// How many entries a channel has for reads and for writes.
+    pub(crate) entries: [u64; 2],
     /// The next sequence number.
     counter: u64,
     /// Requests taken so far.
     pub(crate) taken: u64,
-    pub(crate) outstanding: Slots<Outstanding>,
+    pub(crate) outstanding: Requests,
     pub(crate) accesses: Accesses,
     /// Accesses that wait for jobs, in the order in which they were accepted.
     pub(crate) blocked: Vec<Blocked>,
     /// The request that is being accepted.
     pub(crate) incoming: Option<Incoming>,
+    /// Whether it could not be, and nothing has happened since that would change that.
+    pub(crate) is_held_up: bool,
+    /// Jobs that wait for accesses.
+    pub(crate) waiters: Vec<(Entry, u32)>,
     /// Jobs in progress, in the order in which they were accepted.
     pub(crate) jobs: Vec<u32>,
     /// Jobs whose blocks are not all planned.
@@ -56,9 +65,12 @@ pub struct Controller {
     pub(crate) may_begin: bool,
     /// When the next term of a segment may end.
     terms_end: Cycle,
+    /// When that is, or a rank must next be made free; not later than either.
+    gives_way_at: Cycle,
     /// Whether a command has made room for what comes in.
     made_room: bool,
-    completing: BinaryHeap<Reverse<(Cycle, u64, u32)>>,
+    /// What is done or will be, and when: by that, then in the order in which the requests were taken; with its slot.
+    completing: VecDeque<(Cycle, u64, u32)>,
     pub(crate) recorder: Recorder,
     last: Option<Cycle>,
     every_cycle: bool,
@@ -89,12 +101,15 @@ impl Controller {
         let channels = channels.map(|id| ChannelState::new(id, Device::new(&config.system, cells(id)), &config));
         Controller {
             channels: channels.collect(),
+            entries: [queues.read_entries as u64, queues.write_entries as u64],
             counter: 0,
             taken: 0,
-            outstanding: Slots::default(),
+            outstanding: Requests::default(),
             accesses: Accesses::default(),
             blocked: Vec::new(),
             incoming: None,
+            is_held_up: false,
+            waiters: Vec::new(),
             jobs: Vec::new(),
             planning: VecDeque::new(),
             estimator: Estimator::new(&config),
@@ -104,8 +119,9 @@ impl Controller {
             in_flight: Vec::new(),
             may_begin: false,
             terms_end: Cycle(u64::MAX),
+            gives_way_at: Cycle::ZERO,
             made_room: false,
-            completing: BinaryHeap::new(),
+            completing: VecDeque::new(),
             recorder: Recorder::new(&config),
             last: None,
             every_cycle: false,
@@ -140,8 +156,12 @@ impl Controller {
             self.recorder.advance_to(now);
             self.last = Some(now);
             self.meet_source(source, now);
-            self.give_way(now);
-            self.plan_and_begin(now);
+            if now >= self.gives_way_at || self.every_cycle {
+                self.give_way(now);
+            }
+            if self.may_begin || self.every_cycle {
+                self.plan_and_begin(now);
+            }
             for channel in 0..self.channels.len() {
                 if self.every_cycle || self.channels[channel].look_at <= now {
                     self.visit(channel, now, sink);
@@ -181,13 +201,17 @@ impl Controller {
             return Some(floor);
         }
         let mut next = arrival.unwrap_or(Cycle(u64::MAX)).min(self.terms_end);
-        if let Some(&Reverse((at, _, _))) = self.completing.peek() {
+        if let Some(&(at, _, _)) = self.completing.front() {
             next = next.min(at);
         }
         for channel in &self.channels {
             next = next.min(channel.look_at);
         }
-        assert!(next < Cycle(u64::MAX), "nothing can happen any more, and requests are in progress: {:?}", self.outstanding);
+        assert!(
+            next < Cycle(u64::MAX),
+            "nothing can happen any more, and requests are in progress: {:?}",
+            self.outstanding
+        );
         Some(next.max(floor))
     }
 
@@ -195,14 +219,14 @@ impl Controller {
     fn meet_source(&mut self, source: &mut impl RequestSource, now: Cycle) {
         loop {
             let mut moved = false;
-            while let Some(&Reverse((at, _, slot))) = self.completing.peek()
+            while let Some(&(at, _, slot)) = self.completing.front()
                 && at <= now
             {
-                self.completing.pop();
+                self.completing.pop_front();
                 self.deliver(source, slot, now);
                 moved = true;
             }
-            moved |= self.take_in(source, now);
+            moved |= !self.is_held_up && self.take_in(source, now);
             if !moved {
                 return;
             }
@@ -210,13 +234,14 @@ impl Controller {
     }
 
     fn deliver(&mut self, source: &mut impl RequestSource, slot: u32, now: Cycle) {
-        let done = self.outstanding.remove(slot);
-        if done.job.is_some() {
+        if self.outstanding[slot].job.is_some() {
             self.jobs.retain(|&job| job != slot);
             self.recorder.levels.jobs -= 1;
+            self.is_held_up = false;
             self.release_blocked(slot, now);
         }
-        let completion = done.into_completion();
+        let completion = self.outstanding[slot].complete();
+        self.outstanding.free(slot);
         self.record(&completion);
         source.complete(completion);
     }
@@ -240,29 +265,39 @@ impl Controller {
     pub(crate) fn settle(&mut self, slot: u32) {
         let request = &self.outstanding[slot];
         if let Some(done) = request.is_done() {
-            self.completing.push(Reverse((done, request.order, slot)));
+            let new = (done, request.order, slot);
+            if self.completing.back().is_none_or(|last| *last < new) {
+                self.completing.push_back(new);
+            } else {
+                let place = self.completing.partition_point(|other| *other < new);
+                self.completing.insert(place, new);
+            }
         }
     }
 
     /// Segments whose terms are over, or whose ranks must refresh, give way.
     fn give_way(&mut self, now: Cycle) {
         let mut any_must = false;
+        let mut must_from = Cycle(u64::MAX);
         for channel in &mut self.channels {
-            for rank in &mut channel.ranks {
-                let before = rank.must;
-                if rank.must_by(&channel.device, now) != before {
-                    rank.look_at = Cycle::ZERO;
-                    channel.look_at = Cycle::ZERO;
-                    any_must |= rank.must;
-                    self.may_begin = true;
-                }
-                any_must |= rank.must && rank.held > 0;
+            if channel.ask_must(now) {
+                channel.look_at = Cycle::ZERO;
+                self.may_begin = true;
             }
+            any_must |= channel.ranks.iter().any(|rank| rank.must);
+            must_from = must_from.min(channel.must_from);
         }
+        self.gives_way_at = must_from.min(self.terms_end);
         if !any_must && now < self.terms_end && !self.every_cycle {
             return;
         }
         let mut next_end = Cycle(u64::MAX);
+        // One of those that have not got anywhere does, whatever its term; so all do in the end.
+        let is_stuck = |slot: &u32| {
+            let segment = &self.segments[*slot];
+            !segment.moved && !segment.giving_way && segment.goes_by_lines()
+        };
+        let first_stuck = self.in_flight.iter().copied().find(is_stuck);
         for slot in self.in_flight.clone() {
             let segment = &self.segments[slot];
             if segment.giving_way || segment.is_copying_rows() {
@@ -277,7 +312,7 @@ impl Controller {
                 continue;
             }
             let Some(hold) = self.config.copy_hold_max else { continue };
-            if !segment.moved {
+            if !segment.goes_by_lines() || first_stuck == Some(slot) {
                 continue;
             }
             if now < segment.term_end {
@@ -302,6 +337,7 @@ impl Controller {
             }
         }
         self.terms_end = next_end;
+        self.gives_way_at = must_from.min(next_end);
     }
 
     /// A segment gives way from now on.
@@ -348,7 +384,8 @@ impl Controller {
         let state = &mut self.channels[usize::from(channel.0)];
         state.release(bank, number);
         if let Some(read) = state.oldest_read(bank) {
-            let since = self.accesses[read].queued.max(began);
+            let usable = state.ranks[usize::from(bank.rank)].usable_from;
+            let since = self.accesses[read].queued.max(began).max(usable).min(ready);
             self.recorder.figures.held_back.record(ready.since(since));
         }
         self.may_begin |= !self.waiting.is_empty();
@@ -448,7 +485,11 @@ impl Controller {
         }
         let segment = &mut self.segments[slot];
         segment.begin(now, age, |channel, bank| channels[usize::from(channel.0)].device.open_row(bank));
-        segment.term_end = self.config.copy_hold_max.map_or(Cycle(u64::MAX), |hold| now + hold);
+        if let Some(hold) = self.config.copy_hold_max {
+            segment.term_end = now + hold;
+            self.terms_end = self.terms_end.min(now + Cycles(1));
+            self.gives_way_at = self.gives_way_at.min(self.terms_end);
+        }
         for (index, stream) in segment.streams.iter().enumerate().filter(|(_, stream)| !stream.is_done()) {
             channels[usize::from(stream.channel.0)].segments.push((slot, index));
         }
@@ -464,27 +505,22 @@ impl Controller {
             self.recorder.figures.drains += u64::from(channel.mode == crate::access::Kind::Write);
         }
         let staging = self.config.staging_lines;
-        let next = match channel.choose(now, &self.accesses, &self.segments, staging) {
+        let found = match channel.prepared {
+            Some((at, choice)) if at == now && !self.every_cycle => Ok(choice),
+            _ => channel.choose(now, &self.accesses, &self.segments, staging),
+        };
+        let next = match found {
             Err(next) => next,
             Ok(choice) => {
                 self.issue(index, now, choice, sink);
                 let channel = &mut self.channels[index];
-                let after = now + Cycles(1);
-                for rank in &mut channel.ranks {
-                    let before = rank.must;
-                    if rank.must_by(&channel.device, now) != before {
-                        rank.look_at = Cycle::ZERO;
-                        self.may_begin = true;
-                    }
-                }
-                match channel.choose(after, &self.accesses, &self.segments, staging) {
-                    Ok(_) => after,
-                    Err(next) => next,
-                }
+                self.may_begin |= channel.ask_must(now);
+                self.gives_way_at = self.gives_way_at.min(channel.must_from);
+                channel.foresee(now + Cycles(1), &self.accesses, &self.segments, staging)
             }
         };
         let channel = &mut self.channels[index];
-        let must = channel.ranks.iter().map(crate::rank::Rank::must_from).min().unwrap_or(next);
+        let must = channel.must_from;
         let turns = if channel.turns_to().is_some() { now + Cycles(1) } else { next };
         channel.look_at = next.min(turns).min(must.max(now + Cycles(1)));
     }
@@ -495,39 +531,39 @@ impl Controller {
         if let Choice::Access(entry, Command::Read { .. } | Command::Write { .. }) = choice {
             channel.queues.remove(&mut self.accesses, entry);
         }
-        let counts = channel.issue(now, &command, &self.config);
+        let counted = channel.issue(now, &command, &self.config);
         sink.push(now, channel.id, &command);
         let figures = &mut self.recorder.figures;
-        figures.commands += counts;
-        figures.command_bus += Cycles(1 + counts.transfers);
-        let bursts = counts.reads + counts.writes;
-        figures.channel_bytes += bursts * LINE_BYTES;
-        figures.data_bus += Cycles(bursts * channel.device.timings().get(P::Burst).0);
+        figures.commands.count(counted);
+        figures.command_bus += Cycles(1);
+        match counted {
+            Counted::Read | Counted::Write => {
+                figures.channel_bytes += LINE_BYTES;
+                figures.data_bus += channel.device.timings().get(P::Burst);
+            }
+            Counted::Transfer => figures.command_bus += Cycles(1),
+            _ => {}
+        }
         match choice {
             Choice::Upkeep(command) => self.may_begin |= matches!(command, Command::Refresh { .. }),
-            Choice::Access(entry, command) => self.serve(index, now, entry, &command, counts),
-            Choice::Segment { slot, stream, turn, .. } => self.advance(index, now, (slot, stream, turn), counts),
+            Choice::Access(entry, command) => self.serve(index, now, entry, &command, counted),
+            Choice::Segment { slot, stream, turn, .. } => self.advance(index, now, (slot, stream, turn), counted),
         }
     }
 
     /// The segment goes on; what it is done with, is free again.
-    fn advance(
-        &mut self,
-        index: usize,
-        now: Cycle,
-        (slot, stream, turn): (u32, usize, Turn),
-        counts: CommandCounts,
-    ) {
+    fn advance(&mut self, index: usize, now: Cycle, (slot, stream, turn): (u32, usize, Turn), counted: Counted) {
         let channel = &mut self.channels[index];
         let segment = &mut self.segments[slot];
         let request = &mut self.outstanding[segment.job];
-        request.issued(now, counts);
+        request.issued(now, counted);
         let mut wakes_others = false;
         if let Turn::Access = turn {
             // With its first access it gets younger, on its other channels too.
             wakes_others = !std::mem::replace(&mut segment.moved, true);
             let soonest = segment.term_end.max(now + Cycles(1));
             self.terms_end = self.terms_end.min(soonest);
+            self.gives_way_at = self.gives_way_at.min(self.terms_end);
         }
         match segment.streams[stream].advance(turn, segment.giving_way) {
             Progress::Row | Progress::Transfer => {}
@@ -586,5 +622,6 @@ impl Controller {
     /// There is room for what comes in.
     pub(crate) fn made_room(&mut self) {
         self.made_room = true;
+        self.is_held_up = false;
     }
 }

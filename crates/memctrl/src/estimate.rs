@@ -41,9 +41,13 @@ fn first_rows(work: &Work) -> Vec<(Channel, BankId, Row)> {
     };
     match work {
         Work::Fpm { channel, bank, src, .. } => enter(*channel, *bank, *src),
-        Work::Psm { channel, src, dst, .. } => [src, dst].iter().for_each(|(bank, row)| enter(*channel, *bank, *row)),
+        Work::Psm { channel, src, dst, .. } => {
+            enter(*channel, src.0, src.1);
+            enter(*channel, dst.0, dst.1);
+        }
         Work::Psm2 { channel, src, temporary, .. } => {
-            [src, temporary].iter().for_each(|(bank, row)| enter(*channel, *bank, *row));
+            enter(*channel, src.0, src.1);
+            enter(*channel, temporary.0, temporary.1);
         }
         Work::Channel { reads, writes } => {
             for line in reads.iter().chain(writes.iter().map(|write| &write.line)) {

@@ -1,13 +1,13 @@
 //! How requests come in, and how accesses are served.
 
-use dram_spec::{Command, Cycle, Cycles, LINE_BYTES, PhysicalAddress};
+use dram_spec::{Command, Cycle, Cycles, LINE_BYTES, Location, PhysicalAddress};
 use rowclone::Operation;
 
 use crate::access::{Access, Entry, Kind};
 use crate::bank_queue::index;
 use crate::engine::Controller;
 use crate::outstanding::{Outstanding, lines};
-use crate::request::{CommandCounts, RequestSource};
+use crate::request::{Counted, Request, RequestSource};
 
 /// A request that is being accepted.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +16,8 @@ pub(crate) struct Incoming {
     kind: Option<Kind>,
     next_line: u64,
     end: u64,
+    /// Where the next line lies, once that has been asked.
+    place: Option<Location>,
 }
 
 /// An access that waits for jobs.
@@ -31,41 +33,45 @@ impl Controller {
     pub(crate) fn take_in(&mut self, source: &mut impl RequestSource, now: Cycle) -> bool {
         let mut moved = false;
         loop {
-            if self.incoming.is_none() {
-                let Some(request) = source.take(now) else { return moved };
-                let kind = match request.operation {
-                    Operation::Read { .. } => Some(Kind::Read),
-                    Operation::Write { .. } => Some(Kind::Write),
-                    Operation::Copy { .. } | Operation::Init { .. } => None,
-                };
-                let whole = lines(request.operation.target(), request.operation.bytes());
-                let outstanding = Outstanding::new(request, self.taken, self.config.contents.is_some());
-                self.taken += 1;
-                let kind = kind.filter(|_| outstanding.job.is_none());
-                let slot = self.outstanding.insert(outstanding);
-                self.incoming = Some(Incoming { slot, kind, next_line: whole.start, end: whole.end });
-                moved = true;
-            }
-            let Some(mut incoming) = self.incoming else { return moved };
+            let mut incoming = match self.incoming.take() {
+                Some(incoming) => incoming,
+                None => match source.take(now) {
+                    Some(request) => self.enter(request),
+                    None => return moved,
+                },
+            };
             let accepted = match incoming.kind {
                 None => self.accept_job(incoming.slot),
                 Some(kind) => {
-                    while incoming.next_line < incoming.end
-                        && self.accept_line(incoming.slot, kind, PhysicalAddress(incoming.next_line), now)
-                    {
+                    while incoming.next_line < incoming.end && self.accept_line(&mut incoming, kind, now) {
                         incoming.next_line += LINE_BYTES;
+                        incoming.place = None;
                         moved = true;
                     }
                     incoming.next_line == incoming.end
                 }
             };
-            self.incoming = Some(incoming);
             if !accepted {
+                self.incoming = Some(incoming);
+                self.is_held_up = true;
                 return moved;
             }
-            self.incoming = None;
             moved = true;
         }
+    }
+
+    /// A request was taken.
+    fn enter(&mut self, request: Request) -> Incoming {
+        let whole = lines(request.operation.target(), request.operation.bytes());
+        let outstanding = Outstanding::new(request, self.taken, self.config.contents.is_some());
+        self.taken += 1;
+        let kind = match outstanding.request.operation {
+            _ if outstanding.job.is_some() => None,
+            Operation::Read { .. } => Some(Kind::Read),
+            _ => Some(Kind::Write),
+        };
+        let slot = self.outstanding.insert(outstanding);
+        Incoming { slot, kind, next_line: whole.start, end: whole.end, place: None }
     }
 
     /// A job joins those in progress, if there is room.
@@ -75,17 +81,19 @@ impl Controller {
         }
         let request = &mut self.outstanding[slot];
         let job = request.job.as_mut().expect("what is no read and no write of whole lines is a job");
-        for access in self.accesses.iter_mut() {
+        for entry in self.accesses.in_use() {
+            let access = &mut self.accesses[entry];
             if !job.conflicts(access.kind, access.line.0) {
                 continue;
             }
             job.waits_for += 1;
-            if access.kind == Kind::Write && !access.blocked && access.waiters.is_empty() {
+            if access.kind == Kind::Write && !access.blocked && !access.waited_for {
                 let channel = &mut self.channels[usize::from(access.channel.0)];
                 channel.forced += 1;
                 channel.look_at = Cycle::ZERO;
             }
-            access.waiters.push(slot);
+            access.waited_for = true;
+            self.waiters.push((entry, slot));
         }
         let blocks = self.config.planner.blocks(&request.request.operation);
         self.planning.push_back((slot, blocks));
@@ -96,65 +104,96 @@ impl Controller {
     }
 
     /// A line of a read or of a write is accepted, if it can be.
-    fn accept_line(&mut self, slot: u32, kind: Kind, line: PhysicalAddress, now: Cycle) -> bool {
-        let place = self.config.planner.map().locate(line).expect("requests lie in the memory");
-        let conflicting = if self.jobs.is_empty() { Vec::new() } else { self.conflicting_jobs(kind, line) };
-        let access = Access::new(kind, slot, line, place);
-        if conflicting.is_empty() && kind == Kind::Read && self.forward(&access, now) {
+    fn accept_line(&mut self, incoming: &mut Incoming, kind: Kind, now: Cycle) -> bool {
+        let line = PhysicalAddress(incoming.next_line);
+        let locate = || self.config.planner.map().locate(line).expect("requests lie in the memory");
+        let place = *incoming.place.get_or_insert_with(locate);
+        let full = self.recorder.levels.of(place.channel, kind) >= self.entries[kind as usize];
+        // Another access may go to the same line, one of the other kind: for a read, one that answers it.
+        let meets = self.channels[usize::from(place.channel.0)].queues.may_hold(kind.other(), line.0)
+            || !self.blocked.is_empty();
+        if meets || !self.jobs.is_empty() {
+            return self.accept_among_others(incoming.slot, kind, (line, place), full, now);
+        }
+        if !full {
+            self.take_entry(incoming.slot, kind, (line, place), Vec::new(), now);
+        }
+        !full
+    }
+
+    /// The same where another access may go to the line, or a job.
+    #[cold]
+    fn accept_among_others(
+        &mut self,
+        slot: u32,
+        kind: Kind,
+        (line, place): (PhysicalAddress, Location),
+        full: bool,
+        now: Cycle,
+    ) -> bool {
+        let conflicting = self.conflicting_jobs(kind, line);
+        if kind == Kind::Read && conflicting.is_empty() && self.forward(slot, line, place, now) {
             return true;
         }
-        let channel = usize::from(place.channel.0);
-        let entries = match kind {
-            Kind::Read => self.config.queues.read_entries,
-            Kind::Write => self.config.queues.write_entries,
-        };
-        let used = &mut self.recorder.levels.accesses[channel][kind as usize];
-        if *used >= entries as u64 {
+        if full || (kind == Kind::Write && self.newest(Kind::Read, line, place).is_some()) {
             return false;
         }
-        if kind == Kind::Write && self.newest(Kind::Read, &access).is_some() {
-            return false;
-        }
-        self.recorder.levels.accesses[channel][kind as usize] += 1;
-        let entry = self.accesses.insert(access);
+        self.take_entry(slot, kind, (line, place), conflicting, now);
+        true
+    }
+
+    /// An access takes an entry, and its place in its bank if it waits for no job.
+    #[inline]
+    fn take_entry(
+        &mut self,
+        slot: u32,
+        kind: Kind,
+        (line, place): (PhysicalAddress, Location),
+        conflicting: Vec<u32>,
+        now: Cycle,
+    ) {
+        self.recorder.levels.enter(place.channel, kind);
+        let entry = self.accesses.insert(Access::new(kind, slot, line, place));
         if conflicting.is_empty() {
             self.queue(entry, now);
         } else {
             self.accesses[entry].blocked = true;
             self.blocked.push(Blocked { entry, jobs: conflicting });
         }
-        true
     }
 
     fn conflicting_jobs(&self, kind: Kind, line: PhysicalAddress) -> Vec<u32> {
-        let conflicts = |slot: &u32| {
-            self.outstanding[*slot].job.as_ref().is_some_and(|job| job.conflicts(kind, line.0))
-        };
+        let conflicts =
+            |slot: &u32| self.outstanding[*slot].job.as_ref().is_some_and(|job| job.conflicts(kind, line.0));
         self.jobs.iter().copied().filter(conflicts).collect()
     }
 
-    /// The newest access of that kind to the line of another one.
-    fn newest(&self, kind: Kind, of: &Access) -> Option<Entry> {
+    /// The newest access of that kind to a line.
+    fn newest(&self, kind: Kind, line: PhysicalAddress, place: Location) -> Option<Entry> {
+        if self.blocked.is_empty() {
+            let queues = &self.channels[usize::from(place.channel.0)].queues;
+            return queues.youngest_to(&self.accesses, (kind, place.bank, place.row), line.0);
+        }
         // Whatever came after one that is blocked, and goes to the same line, is blocked too.
         let same = |blocked: &&Blocked| {
             let access = &self.accesses[blocked.entry];
-            access.kind == kind && access.line == of.line
+            access.kind == kind && access.line == line
         };
         let blocked = self.blocked.iter().rev().find(same).map(|blocked| blocked.entry);
-        let queues = &self.channels[usize::from(of.channel.0)].queues;
-        blocked.or_else(|| queues.youngest_to(&self.accesses, (kind, of.bank, of.row), of.line.0))
+        let queues = &self.channels[usize::from(place.channel.0)].queues;
+        blocked.or_else(|| queues.youngest_to(&self.accesses, (kind, place.bank, place.row), line.0))
     }
 
     /// Answers a read from the newest queued write of its line, if there is one.
-    fn forward(&mut self, read: &Access, now: Cycle) -> bool {
-        let Some(write) = self.newest(Kind::Write, read) else { return false };
-        let bytes = self.outstanding[self.accesses[write].request].payload(read.line);
-        let request = &mut self.outstanding[read.request];
-        request.receive(read.line, &bytes);
+    fn forward(&mut self, slot: u32, line: PhysicalAddress, place: Location, now: Cycle) -> bool {
+        let Some(write) = self.newest(Kind::Write, line, place) else { return false };
+        let bytes = self.outstanding[self.accesses[write].request].payload(line);
+        let request = &mut self.outstanding[slot];
+        request.receive(line, &bytes);
         request.lasts_until(now + Cycles(1));
         request.lines_left -= 1;
         self.recorder.figures.forwarded += 1;
-        self.settle(read.request);
+        self.settle(slot);
         true
     }
 
@@ -182,12 +221,13 @@ impl Controller {
             }
             let entry = blocked.entry;
             self.accesses[entry].blocked = false;
-            let access = self.accesses[entry].clone();
-            if access.kind == Kind::Read && self.forward(&access, now) {
+            let access = &self.accesses[entry];
+            let (kind, request, line, place) = (access.kind, access.request, access.line, access.place());
+            if kind == Kind::Read && self.forward(request, line, place, now) {
                 self.leave(entry);
             } else {
-                if access.kind == Kind::Write && !access.waiters.is_empty() {
-                    self.channels[usize::from(access.channel.0)].forced += 1;
+                if kind == Kind::Write && self.accesses[entry].waited_for {
+                    self.channels[usize::from(place.channel.0)].forced += 1;
                 }
                 self.queue(entry, now);
             }
@@ -198,27 +238,32 @@ impl Controller {
     /// An access gives its entry back; who waited for it, goes on.
     fn leave(&mut self, entry: Entry) -> Access {
         let access = self.accesses.remove(entry);
-        self.recorder.levels.accesses[usize::from(access.channel.0)][access.kind as usize] -= 1;
+        self.recorder.levels.leave(access.channel, access.kind);
         self.made_room();
-        for &job in &access.waiters {
-            let job = self.outstanding[job].job_mut();
-            job.waits_for -= 1;
-            self.may_begin |= job.waits_for == 0;
+        if access.waited_for {
+            self.tell_waiters(entry);
         }
         access
     }
 
+    /// Jobs that waited for an access do so no more.
+    fn tell_waiters(&mut self, left: Entry) {
+        let outstanding = &mut self.outstanding;
+        let may_begin = &mut self.may_begin;
+        self.waiters.retain(|&(entry, job)| {
+            if entry == left {
+                let job = outstanding[job].job_mut();
+                job.waits_for -= 1;
+                *may_begin |= job.waits_for == 0;
+            }
+            entry != left
+        });
+    }
+
     /// A command was issued for an access.
-    pub(crate) fn serve(
-        &mut self,
-        channel: usize,
-        now: Cycle,
-        entry: Entry,
-        command: &Command,
-        counts: CommandCounts,
-    ) {
+    pub(crate) fn serve(&mut self, channel: usize, now: Cycle, entry: Entry, command: &Command, counted: Counted) {
         let access = &mut self.accesses[entry];
-        self.outstanding[access.request].issued(now, counts);
+        self.outstanding[access.request].issued(now, counted);
         match command {
             Command::Precharge { .. } => access.closed = true,
             Command::Activate { .. } => access.opened = true,
@@ -232,7 +277,7 @@ impl Controller {
         let state = &mut self.channels[channel];
         state.banks[index(access.bank)].served += 1;
         state.vacate(access.bank, now);
-        if access.kind == Kind::Write && !access.waiters.is_empty() {
+        if access.kind == Kind::Write && access.waited_for {
             state.forced -= 1;
         }
         let figures = &mut self.recorder.figures;

@@ -1,10 +1,12 @@
 //! Requests that have been taken and are not delivered.
 
+use std::ops::{Index, IndexMut};
+
 use dram_core::Line as Bytes;
 use dram_spec::{Cycle, LINE_BYTES, PhysicalAddress};
 use rowclone::{Mechanism, Operation};
 
-use crate::request::{CommandCounts, Completion, Request, SegmentTally};
+use crate::request::{CommandCounts, Completion, Counted, Request, SegmentTally};
 
 /// Whole lines, by the addresses of their first bytes; the end is not among them.
 pub(crate) type Lines = std::ops::Range<u64>;
@@ -51,6 +53,27 @@ impl Job {
     }
 }
 
+/// The commands issued for a request, of the kinds that may be.
+#[derive(Clone, Copy, Debug, Default)]
+struct Issued([u32; 7]);
+
+impl Issued {
+    fn counts(self) -> CommandCounts {
+        let [activates, copy_activates, dropped_activates, precharges, reads, writes, transfers] =
+            self.0.map(u64::from);
+        CommandCounts {
+            activates,
+            copy_activates,
+            dropped_activates,
+            precharges,
+            reads,
+            writes,
+            transfers,
+            ..CommandCounts::default()
+        }
+    }
+}
+
 /// A request that has been taken and is not delivered.
 #[derive(Debug)]
 pub(crate) struct Outstanding {
@@ -63,7 +86,7 @@ pub(crate) struct Outstanding {
     pub(crate) job: Option<Box<Job>>,
     first_command: Option<Cycle>,
     done: Cycle,
-    commands: CommandCounts,
+    commands: Issued,
     data: Option<Vec<u8>>,
 }
 
@@ -87,7 +110,7 @@ impl Outstanding {
             job: is_job.then(|| Box::new(Job::new(operation))),
             first_command: None,
             done: request.arrival,
-            commands: CommandCounts::default(),
+            commands: Issued::default(),
             data,
             request,
         }
@@ -97,9 +120,10 @@ impl Outstanding {
         self.job.as_mut().expect("only jobs have segments")
     }
 
-    pub(crate) fn issued(&mut self, at: Cycle, counts: CommandCounts) {
+    pub(crate) fn issued(&mut self, at: Cycle, command: Counted) {
         self.first_command.get_or_insert(at);
-        self.commands += counts;
+        // The kinds are in the order of [`Issued::counts`]; the rest is never issued for a request.
+        self.commands.0[command as usize] += 1;
     }
 
     pub(crate) fn lasts_until(&mut self, instant: Cycle) {
@@ -130,16 +154,57 @@ impl Outstanding {
         bytes.copied().unwrap_or([0; LINE_BYTES as usize])
     }
 
-    pub(crate) fn into_completion(self) -> Completion {
+    /// What its source hears of it.
+    pub(crate) fn complete(&mut self) -> Completion {
         Completion {
             id: self.request.id,
             operation: self.request.operation,
             arrival: self.request.arrival,
             first_command: self.first_command,
             done: self.done,
-            commands: self.commands,
-            segments: self.job.map_or_else(SegmentTally::default, |job| job.segments),
-            data: self.data,
+            commands: self.commands.counts(),
+            segments: self.job.take().map_or_else(SegmentTally::default, |job| job.segments),
+            data: self.data.take(),
         }
+    }
+}
+
+/// All requests in progress, by slot. A slot keeps what was in it until it is used again.
+#[derive(Debug, Default)]
+pub(crate) struct Requests {
+    slots: Vec<Outstanding>,
+    free: Vec<u32>,
+}
+
+impl Requests {
+    pub(crate) fn insert(&mut self, request: Outstanding) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            self[slot] = request;
+            return slot;
+        }
+        self.slots.push(request);
+        self.slots.len() as u32 - 1
+    }
+
+    /// Its slot may be used again.
+    pub(crate) fn free(&mut self, slot: u32) {
+        self.free.push(slot);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.free.len() == self.slots.len()
+    }
+}
+
+impl Index<u32> for Requests {
+    type Output = Outstanding;
+    fn index(&self, slot: u32) -> &Outstanding {
+        &self.slots[slot as usize]
+    }
+}
+
+impl IndexMut<u32> for Requests {
+    fn index_mut(&mut self, slot: u32) -> &mut Outstanding {
+        &mut self.slots[slot as usize]
     }
 }

@@ -47,7 +47,9 @@ impl Policy {
             Policy::Channel => &[Mechanism::Channel],
             Policy::Fpm => &[Mechanism::Fpm, Mechanism::Channel],
             Policy::Psm => &[Mechanism::Psm, Mechanism::Psm2, Mechanism::Channel],
-            Policy::Rule | Policy::Fastest | Policy::LeastEnergy => &[Mechanism::Fpm, Mechanism::Psm, Mechanism::Psm2, Mechanism::Channel],
+            Policy::Rule | Policy::Fastest | Policy::LeastEnergy => {
+                &[Mechanism::Fpm, Mechanism::Psm, Mechanism::Psm2, Mechanism::Channel]
+            }
         }
     }
 

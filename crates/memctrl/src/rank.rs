@@ -18,6 +18,8 @@ pub(crate) struct Rank {
     pub(crate) held: u32,
     /// The last command of an access or a segment.
     pub(crate) worked: Cycle,
+    /// When its last REF, or its last waking, was over.
+    pub(crate) usable_from: Cycle,
     /// From when on more REF are owed than may be.
     urgent_from: Cycle,
     /// From when on the rank must be made free; a lower bound.
@@ -42,6 +44,7 @@ impl Rank {
             busy: 0,
             held: 0,
             worked: Cycle::ZERO,
+            usable_from: Cycle::ZERO,
             urgent_from: NEVER,
             must_from: Cycle::ZERO,
             must: false,
@@ -66,7 +69,6 @@ impl Rank {
             (_, Some(due)) => Cycle((due.0 + config.refresh.postpone_max * interval) - ledger.owed(now) * interval),
         };
         self.must_from = Cycle::ZERO;
-        self.look_at = Cycle::ZERO;
     }
 
     /// Whether the rank must be made free now. Cheap until it may be so.

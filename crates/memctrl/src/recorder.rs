@@ -1,7 +1,8 @@
 //! Keeps the statistics as the run goes on: by epochs, and without the warm-up.
 
-use dram_spec::{Cycle, Cycles};
+use dram_spec::{Channel, Cycle, Cycles};
 
+use crate::access::Kind;
 use crate::config::Config;
 use crate::stats::{Depth, Epoch, Figures, Histogram, Stats};
 
@@ -9,9 +10,30 @@ use crate::stats::{Depth, Epoch, Figures, Histogram, Stats};
 #[derive(Clone, Debug)]
 pub(crate) struct Levels {
     /// Entries in use, by channel: of reads and of writes.
-    pub(crate) accesses: Vec<[u64; 2]>,
+    accesses: Vec<[u64; 2]>,
+    /// The same of all channels together.
+    total: [u64; 2],
+    /// Whether any has risen since the most in use was last looked for.
+    risen: bool,
     /// Jobs in progress.
     pub(crate) jobs: u64,
+}
+
+impl Levels {
+    pub(crate) fn of(&self, channel: Channel, kind: Kind) -> u64 {
+        self.accesses[usize::from(channel.0)][kind as usize]
+    }
+
+    pub(crate) fn enter(&mut self, channel: Channel, kind: Kind) {
+        self.accesses[usize::from(channel.0)][kind as usize] += 1;
+        self.total[kind as usize] += 1;
+        self.risen = true;
+    }
+
+    pub(crate) fn leave(&mut self, channel: Channel, kind: Kind) {
+        self.accesses[usize::from(channel.0)][kind as usize] -= 1;
+        self.total[kind as usize] -= 1;
+    }
 }
 
 impl Depth {
@@ -53,7 +75,12 @@ impl Recorder {
             counted: Cycle::ZERO,
             epoch: config.epoch,
             start,
-            levels: Levels { accesses: vec![[0; 2]; usize::from(config.system.geometry.channels())], jobs: 0 },
+            levels: Levels {
+                accesses: vec![[0; 2]; usize::from(config.system.geometry.channels())],
+                total: [0; 2],
+                risen: false,
+                jobs: 0,
+            },
         };
         if !recorder.warming_up {
             recorder.open(start);
@@ -62,6 +89,7 @@ impl Recorder {
     }
 
     fn open(&mut self, from: Cycle) {
+        self.levels.risen = true;
         self.from = from;
         self.until = self.epoch.map_or(Cycle(u64::MAX), |cycles| from + cycles);
     }
@@ -88,16 +116,16 @@ impl Recorder {
             return;
         }
         self.counted = now;
-        let (mut total, mut most) = ([0; 2], [0; 2]);
-        for used in &self.levels.accesses {
-            for kind in 0..2 {
-                total[kind] += used[kind];
-                most[kind] = most[kind].max(used[kind]);
+        let [reads, writes] = self.levels.total;
+        self.figures.read_queue.entry_cycles += cycles * reads;
+        self.figures.write_queue.entry_cycles += cycles * writes;
+        self.figures.copy_queue.last(cycles, self.levels.jobs, self.levels.jobs);
+        if std::mem::take(&mut self.levels.risen) {
+            for [reads, writes] in &self.levels.accesses {
+                self.figures.read_queue.most = self.figures.read_queue.most.max(*reads);
+                self.figures.write_queue.most = self.figures.write_queue.most.max(*writes);
             }
         }
-        self.figures.read_queue.last(cycles, total[0], most[0]);
-        self.figures.write_queue.last(cycles, total[1], most[1]);
-        self.figures.copy_queue.last(cycles, self.levels.jobs, self.levels.jobs);
     }
 
     fn close(&mut self, to: Cycle) {

@@ -51,6 +51,41 @@ pub struct CommandCounts {
     pub wake_ups: u64,
 }
 
+/// Which count a command goes into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    Activate,
+    CopyActivate,
+    DroppedActivate,
+    Precharge,
+    Read,
+    Write,
+    Transfer,
+    Refresh,
+    PowerDown,
+    SelfRefresh,
+    WakeUp,
+}
+
+impl CommandCounts {
+    pub(crate) fn count(&mut self, command: Counted) {
+        let count = match command {
+            Counted::Activate => &mut self.activates,
+            Counted::CopyActivate => &mut self.copy_activates,
+            Counted::DroppedActivate => &mut self.dropped_activates,
+            Counted::Precharge => &mut self.precharges,
+            Counted::Read => &mut self.reads,
+            Counted::Write => &mut self.writes,
+            Counted::Transfer => &mut self.transfers,
+            Counted::Refresh => &mut self.refreshes,
+            Counted::PowerDown => &mut self.power_downs,
+            Counted::SelfRefresh => &mut self.self_refreshes,
+            Counted::WakeUp => &mut self.wake_ups,
+        };
+        *count += 1;
+    }
+}
+
 impl AddAssign for CommandCounts {
     fn add_assign(&mut self, other: CommandCounts) {
         let CommandCounts {

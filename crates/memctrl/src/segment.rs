@@ -201,6 +201,11 @@ impl Stream {
         self.lanes.iter().all(Lane::is_done)
     }
 
+    /// Whether it makes column accesses.
+    pub(crate) fn has_accesses(&self) -> bool {
+        !self.accesses.is_empty()
+    }
+
     /// Whether it has only reads, only writes, or neither.
     pub(crate) fn is_one_way(&self) -> bool {
         let reads = self.accesses.iter().filter(|access| matches!(access, Access::Read { .. })).count();

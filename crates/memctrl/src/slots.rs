@@ -29,19 +29,6 @@ impl<T> Slots<T> {
         self.free.push(slot);
         self.slots[slot as usize].take().expect("a slot is emptied once")
     }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.free.len() == self.slots.len()
-    }
-
-    /// Those in use, with their slots, in the order of the slots.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
-        (0..).zip(&self.slots).filter_map(|(slot, thing)| Some((slot, thing.as_ref()?)))
-    }
-
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.slots.iter_mut().flatten()
-    }
 }
 
 impl<T> Index<u32> for Slots<T> {

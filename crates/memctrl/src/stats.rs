@@ -174,8 +174,9 @@ pub struct Figures<D> {
     pub copy_response: D,
     /// How the parts of copies and initialisations delivered were served.
     pub segments: SegmentTally,
-    /// For each time that a segment left a bank where a read waited: how long it had kept the oldest waiting, from its arrival in the queue
-    /// or the segment's beginning, whichever was later, to when the bank could take an ACT again.
+    /// For each time that a segment left a bank where a read waited: how long it alone had kept the oldest waiting, up to when the bank
+    /// could take an ACT again. It is counted from the last of: the read's arrival in the queue, the segment's beginning, and the end of the
+    /// rank's last REF (tRFC), PDX (tXP) or SRX (tDLLK); 0 if that is later.
     pub held_back: D,
     /// Segments that gave way to a read.
     pub broken_off_for_reads: u64,

@@ -1,55 +1,46 @@
-//! CSV: one line a policy, and one line an operation.
+//! CSV: one line a result, one an epoch, and one an operation.
 
 use std::collections::BTreeSet;
 
-use crate::run_report::{RunReport, cause_key};
+use crate::figures::{Distribution, FiguresReport, QueueDepth, RowOutcomes, cause_key};
+use crate::run_report::RunReport;
 
-/// One line a policy: the scalars of the JSON, then energy by cause, then segments by mechanism.
+/// A line: its columns and their cells, in one list so that none gets out of step.
+type Line = Vec<(String, String)>;
+
+/// One line a result: the scalars of the JSON, then energy by cause, commands by kind, and segments by mechanism.
 ///
 /// # Errors
 /// The writer's.
-pub fn policies(reports: &[RunReport]) -> Result<String, csv::Error> {
-    let causes = energy::Cause::ALL.map(cause_key);
-    let kinds: BTreeSet<&str> = reports.iter().flat_map(|report| report.commands.keys().copied()).collect();
-    let mechanisms = rowclone::Mechanism::ALL.map(rowclone::Mechanism::name);
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    #[rustfmt::skip]
-    let fixed = [
-        "schema_version", "scenario", "policy", "seed", "currents", "makespan_cycles", "makespan_ns", "operations_done",
-        "copy_latency_mean_ns", "copy_latency_p50_ns", "copy_latency_p99_ns", "copy_latency_max_ns", "energy_nj",
-        "energy_operation_nj", "channel_bytes",
-    ];
-    let header = fixed.into_iter().map(String::from);
-    let header = header.chain(causes.iter().map(|cause| format!("energy_{cause}_nj")));
-    let header = header.chain(kinds.iter().map(|kind| format!("commands_{}", kind.replace(' ', "_"))));
-    writer.write_record(header.chain(mechanisms.iter().map(|mechanism| format!("segments_{mechanism}"))))?;
-    for report in reports {
-        let latency = &report.copy_latency_ns;
-        let mut cells = vec![
-            report.schema_version.to_string(),
-            report.scenario.clone(),
-            report.policy.to_string(),
-            report.seed.to_string(),
-            report.currents.clone(),
-            report.makespan_cycles.to_string(),
-            report.makespan_ns.to_string(),
-            report.operations_done.to_string(),
-        ];
-        cells.extend([latency.mean, latency.p50, latency.p99, latency.max].map(|ns| ns.to_string()));
-        cells.extend([report.energy_nj, report.energy_operation_nj].map(|nj| nj.to_string()));
-        cells.push(report.channel_bytes.to_string());
-        cells.extend(causes.iter().map(|cause| report.energy_by_cause_nj.get(cause).unwrap_or(&0.0).to_string()));
-        cells.extend(kinds.iter().map(|kind| report.commands.get(kind).unwrap_or(&0).to_string()));
-        cells.extend(mechanisms.iter().map(|mechanism| {
-            let served = report.segments.iter().filter(|row| row.mechanism == *mechanism);
-            served.map(|row| row.count).sum::<u64>().to_string()
-        }));
-        writer.write_record(cells)?;
-    }
-    text(writer)
+pub fn results(reports: &[RunReport]) -> Result<String, csv::Error> {
+    table(reports.iter().map(|report| {
+        let mut line = result(report);
+        line.extend([
+            cell("makespan_cycles", report.makespan_cycles),
+            cell("makespan_ns", report.makespan_ns),
+            cell("from_cycle", report.from_cycle),
+        ]);
+        line.extend(figures(&report.figures));
+        line
+    }))
 }
 
-/// One line an operation and policy.
+/// One line an epoch.
+///
+/// # Errors
+/// The writer's.
+pub fn epochs(reports: &[RunReport]) -> Result<String, csv::Error> {
+    table(reports.iter().flat_map(|report| {
+        report.epochs.iter().map(|epoch| {
+            let mut line = result(report);
+            line.extend([cell("from_cycle", epoch.from_cycle), cell("to_cycle", epoch.to_cycle)]);
+            line.extend(figures(&epoch.figures));
+            line
+        })
+    }))
+}
+
+/// One line an operation and result.
 ///
 /// # Errors
 /// The writer's.
@@ -79,6 +70,97 @@ pub fn operations(reports: &[RunReport]) -> Result<String, csv::Error> {
             ];
             writer.write_record(cells.into_iter().chain(ratios.into_iter().flatten()))?;
         }
+    }
+    text(writer)
+}
+
+fn cell(column: impl Into<String>, value: impl std::fmt::Display) -> (String, String) {
+    (column.into(), format!("{value}"))
+}
+
+/// Empty where there is nothing.
+fn optional(column: impl Into<String>, value: Option<f64>) -> (String, String) {
+    (column.into(), value.map_or(String::new(), |value| value.to_string()))
+}
+
+/// Which result a line is of.
+fn result(report: &RunReport) -> Line {
+    vec![
+        cell("schema_version", report.schema_version),
+        cell("scenario", &report.scenario),
+        cell("policy", report.policy),
+        cell("placement", report.placement.unwrap_or_default()),
+        cell("seed", report.seed),
+        cell("currents", &report.currents),
+    ]
+}
+
+fn figures(figures: &FiguresReport) -> Line {
+    let mut line = vec![cell("requests", figures.requests)];
+    for (kind, outcomes) in [("reads", figures.reads), ("writes", figures.writes)] {
+        let RowOutcomes { row_hits, row_misses, row_conflicts } = outcomes;
+        line.push(cell(format!("{kind}_row_hits"), row_hits));
+        line.push(cell(format!("{kind}_row_misses"), row_misses));
+        line.push(cell(format!("{kind}_row_conflicts"), row_conflicts));
+    }
+    line.push(cell("forwarded", figures.forwarded));
+    for (name, times) in [
+        ("read_latency", &figures.read_latency_ns),
+        ("write_latency", &figures.write_latency_ns),
+        ("copy_latency", &figures.copy_latency_ns),
+        ("copy_response", &figures.copy_response_ns),
+        ("held_back", &figures.held_back_ns),
+    ] {
+        let Distribution { count, mean, p50, p99, max } = *times;
+        line.push(cell(format!("{name}_count"), count));
+        let parts = [("mean", mean), ("p50", p50), ("p99", p99), ("max", max)];
+        line.extend(parts.map(|(part, ns)| cell(format!("{name}_{part}_ns"), ns)));
+    }
+    line.extend([
+        cell("broken_off_for_reads", figures.broken_off_for_reads),
+        cell("broken_off_for_refresh", figures.broken_off_for_refresh),
+        cell("drains", figures.drains),
+        cell("channel_bytes", figures.channel_bytes),
+        optional("bandwidth_gb_s", figures.bandwidth_gb_s),
+        optional("command_bus_share", figures.command_bus_share),
+        optional("data_bus_share", figures.data_bus_share),
+    ]);
+    for (queue, depth) in
+        [("read_queue", figures.read_queue), ("write_queue", figures.write_queue), ("copy_queue", figures.copy_queue)]
+    {
+        let QueueDepth { mean_entries, max_entries } = depth;
+        line.push(optional(format!("{queue}_mean_entries"), mean_entries));
+        line.push(cell(format!("{queue}_max_entries"), max_entries));
+    }
+    line.extend([cell("energy_nj", figures.energy_nj), cell("energy_operation_nj", figures.energy_operation_nj)]);
+    for cause in energy::Cause::ALL.map(cause_key) {
+        let nj = *figures.energy_by_cause_nj.get(&cause).unwrap_or(&0.0);
+        line.push(cell(format!("energy_{cause}_nj"), nj));
+    }
+    for (kind, count) in &figures.commands {
+        line.push(cell(format!("commands_{}", kind.replace(' ', "_")), count));
+    }
+    for mechanism in rowclone::Mechanism::ALL.map(rowclone::Mechanism::name) {
+        let served = figures.segments.iter().filter(|row| row.mechanism == mechanism);
+        line.push(cell(format!("segments_{mechanism}"), served.map(|row| row.count).sum::<u64>()));
+    }
+    line
+}
+
+/// All lines have the same columns.
+fn table(lines: impl Iterator<Item = Line>) -> Result<String, csv::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for (index, line) in lines.enumerate() {
+        let (columns, cells): (Vec<String>, Vec<String>) = line.into_iter().unzip();
+        debug_assert_eq!(
+            columns.iter().collect::<BTreeSet<_>>().len(),
+            columns.len(),
+            "each column has a name of its own"
+        );
+        if index == 0 {
+            writer.write_record(columns)?;
+        }
+        writer.write_record(cells)?;
     }
     text(writer)
 }

@@ -3,52 +3,15 @@
 use std::collections::BTreeMap;
 
 use dram_spec::{Clock, Cycles};
-use energy::{Cause, EnergyReport};
-use memctrl::{Histogram, Stats};
+use energy::EnergyReport;
+use memctrl::Stats;
 use serde::Serialize;
 
+use crate::allocator_report::AllocatorReport;
+use crate::figures::{FiguresReport, Stretch};
+
 /// The version of the JSON and CSV fields. It rises when a field changes its name, unit or meaning.
-pub const SCHEMA_VERSION: u32 = 1;
-
-/// Latency of a set of operations.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LatencyNs {
-    /// How many.
-    pub count: u64,
-    /// ns.
-    pub mean: f64,
-    /// ns.
-    pub p50: f64,
-    /// ns.
-    pub p99: f64,
-    /// ns.
-    pub max: f64,
-}
-
-impl LatencyNs {
-    fn new(histogram: &Histogram, clock: Clock) -> LatencyNs {
-        LatencyNs {
-            count: histogram.count(),
-            mean: histogram.mean() * clock.t_ck_ns(),
-            p50: clock.ns(histogram.percentile(50)),
-            p99: clock.ns(histogram.percentile(99)),
-            max: clock.ns(histogram.max()),
-        }
-    }
-}
-
-/// How many segments a mechanism served, and why nothing better did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SegmentRow {
-    /// `channel`, `psm`, `psm2` or `fpm`.
-    pub mechanism: &'static str,
-    /// Why no better mechanism: a planner's reason, `policy`, or `fastest`.
-    pub reason: &'static str,
-    /// Segments.
-    pub count: u64,
-    /// Bytes of operations.
-    pub bytes: u64,
-}
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// An operation set against copies over the channel on an idle memory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -140,22 +103,32 @@ pub struct TraceReport {
 pub struct RunInputs<'a> {
     /// The policy's name.
     pub policy: &'static str,
+    /// Who placed the pages, where pages are placed: `as-recorded`, or an allocator.
+    pub placement: Option<&'static str>,
     /// The scenario's name.
     pub scenario: &'a str,
     /// One line about the system.
     pub system: &'a str,
+    /// Half a line about its controller.
+    pub controller: &'a str,
     /// The seed.
     pub seed: u64,
     /// The current set's name.
     pub currents: &'a str,
     /// The simulated clock.
     pub clock: Clock,
+    /// Channels of the system.
+    pub channels: u8,
     /// What the controller counted.
     pub stats: &'a Stats,
-    /// What the account priced.
+    /// What the account priced, from where the figures begin.
     pub energy: &'a EnergyReport,
+    /// The same for each epoch of `stats`.
+    pub epoch_energy: &'a [EnergyReport],
     /// The operations, where they are listed one by one.
     pub operations: Vec<OperationRow>,
+    /// The allocator, where one places pages.
+    pub allocator: Option<AllocatorReport>,
     /// The trace, where there is one.
     pub trace: Option<TraceReport>,
     /// The second opinions, where they were asked for.
@@ -166,17 +139,33 @@ pub struct RunInputs<'a> {
     pub warnings: Vec<String>,
 }
 
+/// A stretch of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EpochReport {
+    /// Its first cycle.
+    pub from_cycle: u64,
+    /// The cycle after its last.
+    pub to_cycle: u64,
+    /// What was done in it.
+    #[serde(flatten)]
+    pub figures: FiguresReport,
+}
+
 /// What one run did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunReport {
     /// [`SCHEMA_VERSION`].
     pub schema_version: u32,
-    /// `channel`, `fpm`, `psm` or `rule`.
+    /// The policy's name.
     pub policy: &'static str,
+    /// Who placed the pages, where pages are placed: `as-recorded`, or an allocator.
+    pub placement: Option<&'static str>,
     /// The scenario file's name.
     pub scenario: String,
     /// One line about the system.
     pub system: String,
+    /// Half a line about its controller.
+    pub controller: String,
     /// The seed of contents and written data.
     pub seed: u64,
     /// The current set.
@@ -185,30 +174,19 @@ pub struct RunReport {
     pub makespan_cycles: u64,
     /// The same in ns.
     pub makespan_ns: f64,
-    /// Operations done.
-    pub operations_done: u64,
-    /// Latency of copies and initialisations.
-    pub copy_latency_ns: LatencyNs,
-    /// Latency of reads and writes.
-    pub access_latency_ns: LatencyNs,
-    /// Everything, background and refresh included, nJ.
-    pub energy_nj: f64,
-    /// Above standby: no background, no refresh, nJ.
-    pub energy_operation_nj: f64,
-    /// All of `energy_nj`, by cause.
-    pub energy_by_cause_nj: BTreeMap<String, f64>,
-    /// I/O and termination, of `energy_operation_nj`; nothing where that is nothing.
-    pub channel_share_of_operation_energy: Option<f64>,
-    /// Bytes over the memory channels.
-    pub channel_bytes: u64,
-    /// Commands by kind.
-    pub commands: BTreeMap<&'static str, u64>,
+    /// Where the figures begin: the warm-up before it is left out.
+    pub from_cycle: u64,
+    /// What was done from there to the end.
+    #[serde(flatten)]
+    pub figures: FiguresReport,
+    /// The same by epochs, where they were asked for.
+    pub epochs: Vec<EpochReport>,
     /// Copy activations that the chips dropped.
     pub dropped_activations: u64,
-    /// How copies and initialisations were served.
-    pub segments: Vec<SegmentRow>,
     /// The operations one by one, where a scenario lists them.
     pub operations: Vec<OperationRow>,
+    /// What the allocator did that placed the pages.
+    pub allocator: Option<AllocatorReport>,
     /// What a recorded trace held.
     pub trace: Option<TraceReport>,
     /// What `--check` found.
@@ -219,61 +197,47 @@ pub struct RunReport {
 
 impl RunReport {
     /// Puts the results in their units.
+    ///
+    /// # Panics
+    /// If there is not an energy for each epoch.
     pub fn new(inputs: RunInputs<'_>) -> RunReport {
-        let RunInputs { stats, energy, clock, .. } = inputs;
+        let RunInputs { stats, clock, channels, epoch_energy, .. } = inputs;
+        assert_eq!(stats.epochs.len(), epoch_energy.len(), "an energy an epoch");
         let end = Cycles(stats.end.0);
-        let segments = stats.whole.segments.0.iter().map(|(&(mechanism, reason), segments)| SegmentRow {
-            mechanism: mechanism.name(),
-            reason,
-            count: segments.count,
-            bytes: segments.bytes,
+        let stretch = |cycles| Stretch { cycles, clock, channels };
+        let epochs = stats.epochs.iter().zip(epoch_energy).map(|(epoch, energy)| EpochReport {
+            from_cycle: epoch.from.0,
+            to_cycle: epoch.to.0,
+            figures: FiguresReport::new(&epoch.figures, energy, stretch(epoch.to.since(epoch.from))),
         });
-        let commands = &stats.whole.commands;
         RunReport {
             schema_version: SCHEMA_VERSION,
             policy: inputs.policy,
+            placement: inputs.placement,
             scenario: inputs.scenario.to_string(),
             system: inputs.system.to_string(),
+            controller: inputs.controller.to_string(),
             seed: inputs.seed,
             currents: inputs.currents.to_string(),
             makespan_cycles: end.0,
             makespan_ns: clock.ns(end),
-            operations_done: stats.whole.requests,
-            copy_latency_ns: LatencyNs::new(&stats.whole.copy_latency, clock),
-            access_latency_ns: LatencyNs::new(&stats.whole.read_latency, clock),
-            energy_nj: energy.total().nj(),
-            energy_operation_nj: energy.operation().nj(),
-            energy_by_cause_nj: by_cause(energy),
-            channel_share_of_operation_energy: energy.channel_share(),
-            channel_bytes: stats.whole.channel_bytes,
-            commands: BTreeMap::from([
-                ("ACT", commands.activates),
-                ("ACT copy", commands.copy_activates),
-                ("ACT dropped", commands.dropped_activates),
-                ("PRE", commands.precharges),
-                ("RD", commands.reads),
-                ("WR", commands.writes),
-                ("TRANSFER", commands.transfers),
-                ("REF", commands.refreshes),
-            ]),
+            from_cycle: stats.from.0,
+            figures: FiguresReport::new(&stats.whole, inputs.energy, stretch(stats.end.since(stats.from))),
+            epochs: epochs.collect(),
             dropped_activations: inputs.dropped_activations,
-            segments: segments.collect(),
             operations: inputs.operations,
+            allocator: inputs.allocator,
             trace: inputs.trace,
             check: inputs.check,
             warnings: inputs.warnings,
         }
     }
-}
 
-/// Every cause that energy was spent on, nJ, by its key: `copy_activation`, `read_io`.
-pub fn by_cause(energy: &EnergyReport) -> BTreeMap<String, f64> {
-    let spent = energy.by_cause().iter().filter(|(_, energy)| energy.0 != 0.0);
-    spent.map(|(cause, energy)| (cause_key(*cause), energy.nj())).collect()
-}
-
-/// A cause as a key of JSON and CSV.
-pub fn cause_key(cause: Cause) -> String {
-    let words = cause.name().replace("I/O", "io").replace(',', "");
-    words.replace([' ', '-'], "_")
+    /// What sets this result apart from the others of a scenario: `rule`, or `rule/buddy`.
+    pub fn label(&self) -> String {
+        match self.placement {
+            Some(placement) => format!("{}/{placement}", self.policy),
+            None => self.policy.to_string(),
+        }
+    }
 }

@@ -1,11 +1,11 @@
 //! What a terminal shows of a run under several policies.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use energy::Cause;
-
-use crate::run_report::{CheckReport, Comparison, OperationRow, RunReport, TraceReport, cause_key};
+use crate::allocator_report::{self, AllocatorReport};
+use crate::result_tables;
+use crate::run_report::{CheckReport, Comparison, OperationRow, RunReport, TraceReport};
 use crate::table::{Align, aligned, bytes, grouped};
 
 use Align::{Left, Right};
@@ -22,7 +22,7 @@ fn shown(reports: &[RunReport]) -> usize {
 pub fn text(reports: &[RunReport]) -> String {
     let Some(first) = reports.first() else { return String::new() };
     let mut text = format!("{}: {}\n", first.scenario, first.system);
-    let _ = writeln!(text, "currents `{}`, seed {}", first.currents, first.seed);
+    let _ = writeln!(text, "{}; currents `{}`, seed {}", first.controller, first.currents, first.seed);
     for warning in reports.iter().flat_map(|report| &report.warnings).collect::<BTreeSet<_>>() {
         let _ = writeln!(text, "warning: {warning}");
     }
@@ -38,11 +38,23 @@ pub fn text(reports: &[RunReport]) -> String {
         text += &whys(reports);
     }
     section(&mut text, "Policies");
-    text += &policies(reports);
+    text += &result_tables::figures(reports);
     section(&mut text, "Energy by cause, nJ");
-    text += &energy(reports);
-    section(&mut text, "Segments: by which mechanism, and why no better one");
-    text += &segments(reports);
+    text += &result_tables::energy(reports);
+    if reports.iter().any(|report| !report.figures.segments.is_empty()) {
+        section(&mut text, "Segments: by which mechanism, and why no better one");
+        text += &segments(reports);
+    }
+    if reports.iter().any(|report| !report.epochs.is_empty()) {
+        section(&mut text, "Epochs");
+        text += &result_tables::epochs(reports);
+    }
+    let allocators: BTreeMap<&str, &AllocatorReport> =
+        reports.iter().rev().flat_map(|report| &report.allocator).map(|report| (report.policy, report)).collect();
+    if !allocators.is_empty() {
+        section(&mut text, "Allocators: how frames can go under the rule, and what is left free");
+        text += &allocator_report::text(&allocators.into_values().collect::<Vec<_>>());
+    }
     if let Some(trace) = &first.trace {
         section(&mut text, "Recorded trace");
         text += &recorded(trace);
@@ -58,7 +70,7 @@ pub fn text(reports: &[RunReport]) -> String {
     if reports.iter().any(|report| report.check.is_some()) {
         section(&mut text, "Check");
         for report in reports {
-            report.check.iter().for_each(|check| text += &checked(report.policy, check));
+            report.check.iter().for_each(|check| text += &checked(&report.label(), check));
         }
     }
     text
@@ -74,7 +86,7 @@ fn by_operation(reports: &[RunReport]) -> impl Iterator<Item = (String, String, 
         reports.iter().zip(0..).filter_map(move |(report, nth)| {
             let operation = report.operations.get(index)?;
             let label = if nth == 0 { operation.label.clone() } else { String::new() };
-            Some((label, report.policy.to_string(), operation))
+            Some((label, report.label(), operation))
         })
     })
 }
@@ -128,64 +140,15 @@ fn whys(reports: &[RunReport]) -> String {
     aligned(&columns, &rows)
 }
 
-/// How a quantity of a report is written.
-type Quantity<'a> = &'a dyn Fn(&RunReport) -> String;
-
-/// One column a policy, one row a quantity.
-fn by_policy(reports: &[RunReport], quantities: &[(&str, Quantity<'_>)]) -> String {
-    let columns: Vec<_> =
-        std::iter::once(("", Left)).chain(reports.iter().map(|report| (report.policy, Right))).collect();
-    let rows: Vec<Vec<String>> = quantities
-        .iter()
-        .map(|(name, quantity)| std::iter::once((*name).to_string()).chain(reports.iter().map(quantity)).collect())
-        .collect();
-    aligned(&columns, &rows)
-}
-
-fn policies(reports: &[RunReport]) -> String {
-    let kinds: BTreeSet<&str> = reports.iter().flat_map(|report| report.commands.keys().copied()).collect();
-    let used = kinds.into_iter().filter(|kind| reports.iter().any(|report| report.commands[kind] > 0));
-    let count = |kind: &'static str| move |report: &RunReport| grouped(report.commands[kind]);
-    let commands: Vec<_> = used.map(|kind| (format!("{kind} commands"), count(kind))).collect();
-    let mut quantities: Vec<(&str, Quantity<'_>)> = vec![
-        ("operations", &|report| grouped(report.operations_done)),
-        ("makespan, clocks", &|report| grouped(report.makespan_cycles)),
-        ("makespan, ns", &|report| format!("{:.2}", report.makespan_ns)),
-        ("copy latency, mean ns", &|report| format!("{:.2}", report.copy_latency_ns.mean)),
-        ("copy latency, p50 ns", &|report| format!("{:.2}", report.copy_latency_ns.p50)),
-        ("copy latency, p99 ns", &|report| format!("{:.2}", report.copy_latency_ns.p99)),
-        ("copy latency, max ns", &|report| format!("{:.2}", report.copy_latency_ns.max)),
-        ("energy above standby, nJ", &|report| format!("{:.1}", report.energy_operation_nj)),
-        ("energy, total, nJ", &|report| format!("{:.1}", report.energy_nj)),
-        ("channel's share of it above standby", &|report| {
-            report.channel_share_of_operation_energy.map_or("-".to_string(), |share| format!("{:.1} %", share * 100.0))
-        }),
-        ("channel bytes", &|report| grouped(report.channel_bytes)),
-    ];
-    quantities.extend(commands.iter().map(|(name, of)| (name.as_str(), of as Quantity<'_>)));
-    by_policy(reports, &quantities)
-}
-
-fn energy(reports: &[RunReport]) -> String {
-    let spent = |cause: &Cause| reports.iter().any(|report| report.energy_by_cause_nj.contains_key(&cause_key(*cause)));
-    let of = |cause: Cause| {
-        let key = cause_key(cause);
-        move |report: &RunReport| format!("{:.1}", report.energy_by_cause_nj.get(&key).unwrap_or(&0.0))
-    };
-    let rows: Vec<_> = Cause::ALL.into_iter().filter(spent).map(|cause| (cause.name(), of(cause))).collect();
-    let quantities: Vec<_> = rows.iter().map(|(cause, of)| (*cause, of as Quantity<'_>)).collect();
-    by_policy(reports, &quantities)
-}
-
 fn segments(reports: &[RunReport]) -> String {
     let columns =
         [("policy", Left), ("mechanism", Left), ("why no better one", Left), ("segments", Right), ("bytes", Right)];
     let rows: Vec<Vec<String>> = reports
         .iter()
         .flat_map(|report| {
-            report.segments.iter().map(|row| {
-                let names = [report.policy, row.mechanism, row.reason].map(String::from);
-                names.into_iter().chain([grouped(row.count), bytes(row.bytes)]).collect()
+            report.figures.segments.iter().map(|row| {
+                let names = [row.mechanism, row.reason].map(String::from);
+                std::iter::once(report.label()).chain(names).chain([grouped(row.count), bytes(row.bytes)]).collect()
             })
         })
         .collect();

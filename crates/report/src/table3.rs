@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::run_report::SCHEMA_VERSION;
 use crate::table::{Align, aligned};
+
+/// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
+pub const SCHEMA_VERSION: u32 = 1;
 
 /// A published latency and energy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

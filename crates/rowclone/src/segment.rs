@@ -120,7 +120,8 @@ impl Block {
                 writes.reverse();
             }
             // Between channels, each line is written as it arrives: the buffer bounds what is on its way, and not the segment.
-            let crosses = by_channel.iter().all(|(_, part)| part.src.is_some_and(|src| src.channel != part.dst.channel));
+            let crosses =
+                by_channel.iter().all(|(_, part)| part.src.is_some_and(|src| src.channel != part.dst.channel));
             let most = if crosses { writes.len().max(1) } else { staging_lines };
             segments.extend(writes.chunks(most).map(|writes| self.channel_segment(part, writes)));
         }

@@ -29,9 +29,11 @@ pub fn run(args: &ExplainEnergyArgs) -> Result<ExitCode, CliError> {
     stdout.print(unit_prices(&scenario.system, &prices))?;
     for (label, operation) in operations {
         for &policy in &scenario.policies {
-            let (latency, commands) = experiment::alone(&scenario.system, policy, operation, &stop)?;
-            let mut text = format!("\n{label}, policy {}: {} clocks\n\n", policy.name(), grouped(latency.0));
-            text += &shares(&prices, &commands);
+            let completion = experiment::alone(&scenario.system, &prices, policy, operation, &stop)?;
+            let (mechanisms, latency) = (experiment::mechanisms(&completion), completion.latency());
+            let taken = if mechanisms.is_empty() { String::new() } else { format!(", {mechanisms}") };
+            let mut text = format!("\n{label}, policy {}{taken}: {} clocks\n\n", policy.name(), grouped(latency.0));
+            text += &shares(&prices, &completion.commands);
             stdout.print(text)?;
         }
     }

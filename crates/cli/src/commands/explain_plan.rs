@@ -1,17 +1,21 @@
 //! `rowclone-sim explain plan`: what the planner offers for each part of an operation, and why not more.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use memctrl::Policy;
-use report::table::{Align, aligned, bytes};
+use dram_core::Timings;
+use dram_spec::Picojoule;
+use energy::Prices;
+use memctrl::{Completion, Policy, estimate};
+use report::table::{Align, aligned, bytes, grouped};
 use rowclone::{Mechanism, Operation, Part, Planner};
 
 use crate::CliError;
 use crate::args::ExplainPlanArgs;
 use crate::experiment;
-use crate::input::Scenario;
+use crate::input::{Scenario, SystemConfig};
+use crate::interrupt;
 use crate::output::Stdout;
 
 /// Explains the plan of each operation of a scenario.
@@ -21,6 +25,10 @@ use crate::output::Stdout;
 pub fn run(args: &ExplainPlanArgs) -> Result<ExitCode, CliError> {
     let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
     let operations = experiment::listed(&scenario, "explain plan")?;
+    let prices = experiment::prices(&scenario.system)?;
+    let stop = interrupt::flag()?;
+    let (weighing, fixed): (Vec<Policy>, Vec<Policy>) =
+        scenario.policies.iter().copied().partition(|policy| experiment::weighs(*policy));
     let map = &scenario.system.map;
     let mut stdout = Stdout::lock();
     stdout.print(format!(
@@ -30,10 +38,62 @@ pub fn run(args: &ExplainPlanArgs) -> Result<ExitCode, CliError> {
     ))?;
     for (label, operation) in operations {
         stdout.print(format!("\n{label}: {operation}\n\n"))?;
-        stdout.print(plan(&scenario.system.planner, &scenario.policies, &operation))?;
+        stdout.print(plan(&scenario.system.planner, &fixed, &operation))?;
+        if !weighing.is_empty() {
+            stdout.print(estimates(&scenario.system, &prices, &operation))?;
+        }
+        for &policy in &weighing {
+            let completion = experiment::alone(&scenario.system, &prices, policy, operation, &stop)?;
+            stdout.print(weighed(policy, &completion))?;
+        }
     }
     stdout.finish()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What `fastest` and `least-energy` go by: clocks on idle banks and energy, of each mechanism that a part allows.
+fn estimates(system: &SystemConfig, prices: &Prices, operation: &Operation) -> String {
+    let (timings, table) = (Timings::new(&system.system), experiment::price_table(prices));
+    let mut rows = Vec::new();
+    for block in system.planner.blocks(operation) {
+        for (index, part) in block.parts().iter().enumerate().take(SHOWN_MOST - rows.len()) {
+            let mut cells = vec![part.dst().to_string(), part.bytes().to_string()];
+            for mechanism in MECHANISMS {
+                if part.allows(mechanism).is_err() {
+                    cells.push("-".to_string());
+                    continue;
+                }
+                let segments = block.segments_of(index, mechanism, system.controller.staging_lines);
+                let clocks = segments.iter().map(|segment| estimate::duration(&segment.work, &timings)).max();
+                let energy: Picojoule = segments.iter().map(|segment| estimate::energy(&segment.work, &table)).sum();
+                cells.push(format!("{} / {:.1}", grouped(clocks.unwrap_or_default().0), energy.nj()));
+            }
+            rows.push(cells);
+        }
+    }
+    let columns = ["to", "bytes", "fpm", "psm", "psm2", "channel"]
+        .map(|name| (name, if name == "to" { Align::Left } else { Align::Right }));
+    if rows.is_empty() {
+        return String::new();
+    }
+    "\nEstimates, clocks on idle banks / nJ above standby:\n\n".to_string() + &aligned(&columns, &rows)
+}
+
+/// In the order of the columns.
+const MECHANISMS: [Mechanism; 4] = [Mechanism::Fpm, Mechanism::Psm, Mechanism::Psm2, Mechanism::Channel];
+
+/// What a policy takes that weighs the state of the memory.
+fn weighed(policy: Policy, completion: &Completion) -> String {
+    let mut served: BTreeMap<Mechanism, u64> = BTreeMap::new();
+    for (&(mechanism, _), segments) in &completion.segments.0 {
+        *served.entry(mechanism).or_default() += segments.count;
+    }
+    if served.is_empty() {
+        return String::new();
+    }
+    let parts = served.iter().rev().map(|(mechanism, count)| format!("{count} by {}", mechanism.name()));
+    let parts = parts.collect::<Vec<_>>().join(", ");
+    format!("\n{} weighs the state of the memory; alone on an idle one, parts: {parts}\n", policy.name())
 }
 
 /// More parts than this are counted, and not shown.
@@ -86,7 +146,7 @@ fn cells(part: &Part, policies: &[Policy]) -> Vec<String> {
     };
     let from = part.src().map_or("-".to_string(), |src| src.to_string());
     let mut cells = vec![part.dst().to_string(), from, part.bytes().to_string()];
-    cells.extend([Mechanism::Fpm, Mechanism::Psm, Mechanism::Psm2, Mechanism::Channel].map(verdict));
+    cells.extend(MECHANISMS.map(verdict));
     cells.extend(policies.iter().map(|policy| policy.choose(part).name().to_string()));
     cells
 }

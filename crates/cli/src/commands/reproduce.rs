@@ -15,7 +15,7 @@ use rowclone::{FaultyRows, Planner};
 use crate::CliError;
 use crate::args::{Format, Table3Args};
 use crate::experiment;
-use crate::input::{Overrides, SystemConfig, currents};
+use crate::input::{ControllerConfig, Overrides, SystemConfig, currents};
 use crate::interrupt;
 use crate::output::Stdout;
 
@@ -61,7 +61,7 @@ fn system(currents: &Currents) -> SystemConfig {
         planner: std::sync::Arc::new(Planner::new(map.clone(), FaultyRows::default())),
         map,
         currents: currents.clone(),
-        staging_lines: usize::from(geometry.columns()),
+        controller: ControllerConfig::new(&geometry),
         refresh: RefreshPolicy { postpone_max: 0 },
         system,
     }
@@ -83,8 +83,9 @@ pub fn simulate(currents: &Currents) -> Result<Table3, CliError> {
     for (policy, kind, src) in ROWS {
         let spec = OperationSpec { kind, src, dst: PhysicalAddress(0x0040_0000), bytes: 4096, value: 0, at: None };
         let operation = spec.resolve(&system.planner).expect("the memory has room for each pair");
-        let (latency, commands) = experiment::alone(&system, policy, operation, &stop)?;
-        let energy = experiment::operation_energy(&prices, &commands);
+        let completion = experiment::alone(&system, &prices, policy, operation, &stop)?;
+        let latency = completion.latency();
+        let energy = experiment::operation_energy(&prices, &completion.commands);
         if simulated.is_empty() {
             channel_share = energy.channel_share().unwrap_or_default();
         }

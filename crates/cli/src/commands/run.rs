@@ -11,15 +11,15 @@ use dram_spec::Cycles;
 use energy::Prices;
 use host::{Place, TraceCounts, place};
 use memctrl::{Completion, Policy};
-use report::run_report::by_cause;
+use report::figures::by_cause;
 use report::table::bytes;
 use report::{Comparison, OperationRow, RunInputs, RunReport, TraceReport, csv_file, run_tables};
-use rowclone::{Mechanism, Operation};
+use rowclone::{Mechanism, Operation, Part};
 
 use crate::CliError;
 use crate::args::{RunArgs, RunFormat};
-use crate::experiment::{self, PolicyRun, Wanted};
-use crate::input::{Scenario, SystemConfig, Workload};
+use crate::experiment::{self, VariantRun, Wanted};
+use crate::input::{Scenario, SystemConfig, Variant, Workload};
 use crate::interrupt;
 use crate::output::{self, AtomicFile, Existing, Stdout};
 
@@ -32,14 +32,15 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let stop = interrupt::flag()?;
     let prices = experiment::prices(&scenario.system)?;
     // Every file is opened before anything runs, and gets its name when all is done: all of them, or none.
-    let mut files = Files::open(args, &scenario.policies)?;
+    let variants = scenario.variants();
+    let mut files = Files::open(args, &variants, scenario.epoch)?;
     let mut references = References::new(&scenario.system, &prices, &stop);
     let mut reports = Vec::new();
-    for (&policy, log) in scenario.policies.iter().zip(&mut files.logs) {
+    for (&variant, log) in variants.iter().zip(&mut files.logs) {
         let wanted = Wanted { check: args.check, stop: &stop };
-        let mut run = experiment::run(&scenario, &prices, policy, wanted, log.take())?;
+        let mut run = experiment::run(&scenario, &prices, variant, wanted, log.take())?;
         *log = run.log.take();
-        reports.push(report(&scenario, &prices, policy, &run, &mut references)?);
+        reports.push(report(&scenario, &prices, variant, &run, &mut references)?);
     }
     let text = render(&reports, args.format)?;
     files.commit(&reports)?;
@@ -50,8 +51,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
-/// One log a policy: `log.csv` becomes `log-rule.csv` where there are several.
-fn log_file(path: &Path, policy: Policy, policies: usize, existing: Existing) -> Result<AtomicFile, CliError> {
+/// One log a result: `log.csv` becomes `log-rule.csv` where there are several.
+fn log_file(path: &Path, variant: Variant, variants: usize, existing: Existing) -> Result<AtomicFile, CliError> {
     let Some(stem) = path.file_stem().filter(|_| !path.is_dir()) else {
         let message = format!("{}: is a directory", path.display());
         return Err(CliError::new(message).with_help("give `--commands` the name of a file"));
@@ -60,13 +61,13 @@ fn log_file(path: &Path, policy: Policy, policies: usize, existing: Existing) ->
         let message = "`--commands -`: a log needs a file, for its end is entered at its beginning";
         return Err(CliError::new(message).with_help("give the name of a new file"));
     }
-    if policies == 1 || path.metadata().is_ok_and(|there| !there.is_file()) {
+    if variants == 1 || path.metadata().is_ok_and(|there| !there.is_file()) {
         return AtomicFile::create(path, existing);
     }
     let stem = stem.to_string_lossy();
     let name = match path.extension() {
-        Some(extension) => format!("{stem}-{}.{}", policy.name(), extension.to_string_lossy()),
-        None => format!("{stem}-{}", policy.name()),
+        Some(extension) => format!("{stem}-{}.{}", variant.label("-"), extension.to_string_lossy()),
+        None => format!("{stem}-{}", variant.label("-")),
     };
     AtomicFile::create(&path.with_file_name(name), existing)
 }
@@ -75,26 +76,26 @@ fn render(reports: &[RunReport], format: RunFormat) -> Result<String, CliError> 
     Ok(match format {
         RunFormat::Table => run_tables::text(reports),
         RunFormat::Json => serde_json::to_string_pretty(reports).map_err(CliError::new)? + "\n",
-        RunFormat::Csv => csv_file::policies(reports).map_err(CliError::new)?,
+        RunFormat::Csv => csv_file::results(reports).map_err(CliError::new)?,
     })
 }
 
 /// The files that a run writes besides its standard output.
 struct Files {
-    /// One a policy, where logs are wanted.
+    /// One a result, where logs are wanted.
     logs: Vec<Option<AtomicFile>>,
-    /// `report.txt`, `results.json`, `results.csv`, `operations.csv`, where a directory is wanted.
+    /// `report.txt`, `results.json`, `results.csv`, `operations.csv`, and with epochs `epochs.csv`, where a directory is wanted.
     results: Vec<AtomicFile>,
     /// The directory, where it had to be made.
     made: Option<PathBuf>,
 }
 
 impl Files {
-    fn open(args: &RunArgs, policies: &[Policy]) -> Result<Files, CliError> {
+    fn open(args: &RunArgs, variants: &[Variant], epoch: Option<Cycles>) -> Result<Files, CliError> {
         let existing = Existing::with_force(args.force);
         let mut files = Files { logs: Vec::new(), results: Vec::new(), made: None };
-        for &policy in policies {
-            let log = args.commands.as_deref().map(|path| log_file(path, policy, policies.len(), existing));
+        for &variant in variants {
+            let log = args.commands.as_deref().map(|path| log_file(path, variant, variants.len(), existing));
             files.logs.push(log.transpose()?);
         }
         if let Some(directory) = &args.out {
@@ -107,7 +108,8 @@ impl Files {
                 }
                 _ => CliError::writing(directory, &error),
             })?;
-            for name in ["report.txt", "results.json", "results.csv", "operations.csv"] {
+            let by_epoch = epoch.map(|_| "epochs.csv");
+            for name in ["report.txt", "results.json", "results.csv", "operations.csv"].into_iter().chain(by_epoch) {
                 files.results.push(AtomicFile::create(&directory.join(name), existing)?);
             }
         }
@@ -120,6 +122,7 @@ impl Files {
             render(reports, RunFormat::Json)?,
             render(reports, RunFormat::Csv)?,
             csv_file::operations(reports).map_err(CliError::new)?,
+            csv_file::epochs(reports).map_err(CliError::new)?,
         ];
         for (file, text) in self.results.iter_mut().zip(texts) {
             let written = std::io::Write::write_all(file, text.as_bytes());
@@ -167,8 +170,9 @@ impl<'a> References<'a> {
         if let Some(known) = self.known.get(&key) {
             return Ok(*known);
         }
-        let (latency, commands) = experiment::alone(self.system, Policy::Channel, operation, self.stop)?;
-        let energy = experiment::operation_energy(self.prices, &commands).operation().nj();
+        let completion = experiment::alone(self.system, self.prices, Policy::Channel, operation, self.stop)?;
+        let latency = completion.latency();
+        let energy = experiment::operation_energy(self.prices, &completion.commands).operation().nj();
         self.known.insert(key, (latency, energy));
         Ok((latency, energy))
     }
@@ -203,11 +207,11 @@ const LISTED_MOST: usize = 10_000;
 fn report(
     scenario: &Scenario,
     prices: &Prices,
-    policy: Policy,
-    run: &PolicyRun,
+    variant: Variant,
+    run: &VariantRun,
     references: &mut References<'_>,
 ) -> Result<RunReport, CliError> {
-    let clock = scenario.system.system.clock();
+    let (clock, policy) = (scenario.system.system.clock(), variant.policy);
     let mut operations = Vec::new();
     if let Workload::Operations(specs) = &scenario.workload
         && specs.len() <= LISTED_MOST
@@ -225,26 +229,31 @@ fn report(
     if run.stats.whole.requests == 0 {
         warnings.push("nothing was played: the trace holds no copy and no fill that this memory can take".to_string());
     }
-    if matches!(scenario.workload, Workload::Trace { .. }) {
+    if matches!(scenario.workload, Workload::Trace(_)) {
         warnings.push("no last-level cache is modelled: every recorded copy and zeroing goes to memory".to_string());
     }
     if run.dropped_activations > 0 {
         warnings.push(format!(
             "{}: {} copy activations were dropped by the chips",
-            policy.name(),
+            variant.label("/"),
             run.dropped_activations
         ));
     }
     Ok(RunReport::new(RunInputs {
         policy: policy.name(),
+        placement: variant.placement.name(),
         scenario: &scenario.name,
         system: &summary(&scenario.system),
+        controller: &scenario.system.controller.summary(),
         seed: scenario.seed,
         currents: prices.set(),
         clock,
+        channels: scenario.system.system.geometry.channels(),
         stats: &run.stats,
-        energy: &run.energy,
+        energy: &run.energy.whole,
+        epoch_energy: &run.energy.epochs,
         operations,
+        allocator: run.allocator.clone(),
         trace: run.trace.as_ref().zip(trace_path(scenario)).map(|(counts, path)| trace_report(path, counts)),
         check: run.check.clone(),
         dropped_activations: run.dropped_activations,
@@ -269,12 +278,10 @@ fn operation_row(
     let mut against =
         |channel: Option<Operation>| channel.map(|channel| references.compare(channel, latency, nj)).transpose();
     let (against_same_pair, against_same_bank) = (against(same_pair)?, against(same_bank)?);
-    let (reasons, mend) = why(scenario, policy, operation);
-    let mut mechanisms: Vec<&str> = completion.segments.0.keys().map(|(mechanism, _)| mechanism.name()).collect();
-    mechanisms.dedup();
+    let (reasons, mend) = why(scenario, policy, completion);
     Ok(OperationRow {
         label,
-        mechanism: mechanisms.join("+"),
+        mechanism: experiment::mechanisms(completion),
         reasons,
         mend,
         arrival_cycle: completion.arrival.0,
@@ -290,13 +297,14 @@ fn operation_row(
 
 /// Why the parts of an operation were served as they were, and what the user could change so that FPM serves them: of each
 /// mechanism and reason the first sentence, for parts differ in their numbers.
-fn why(scenario: &Scenario, policy: Policy, operation: Operation) -> (Vec<String>, Vec<String>) {
+fn why(scenario: &Scenario, policy: Policy, completion: &Completion) -> (Vec<String>, Vec<String>) {
     let (mut reasons, mut mend) = (BTreeMap::new(), BTreeMap::new());
-    for block in scenario.system.planner.blocks(&operation) {
+    for block in scenario.system.planner.blocks(&completion.operation) {
         for part in block.parts() {
-            let chosen = policy.choose(part);
-            let key = (Reverse(chosen), policy.reason(part, chosen));
-            reasons.entry(key).or_insert_with(|| format!("{}: {}", chosen.name(), policy.explain(part, chosen)));
+            for chosen in chosen(policy, part, completion) {
+                let key = (Reverse(chosen), policy.reason(part, chosen));
+                reasons.entry(key).or_insert_with(|| format!("{}: {}", chosen.name(), because(policy, part, chosen)));
+            }
             if policy.admits().contains(&Mechanism::Fpm)
                 && let Err(reason) = part.allows(Mechanism::Fpm)
                 && let Some(help) = reason.mend()
@@ -308,10 +316,31 @@ fn why(scenario: &Scenario, policy: Policy, operation: Operation) -> (Vec<String
     (reasons.into_values().collect(), mend.into_values().collect())
 }
 
+/// What a part was given; of a policy that weighs, all that the tally of the operation leaves possible.
+fn chosen(policy: Policy, part: &Part, completion: &Completion) -> Vec<Mechanism> {
+    if !experiment::weighs(policy) {
+        return vec![policy.choose(part)];
+    }
+    let taken =
+        completion.segments.0.keys().filter(|(mechanism, reason)| {
+            part.allows(*mechanism).is_ok() && policy.reason(part, *mechanism) == *reason
+        });
+    taken.map(|(mechanism, _)| *mechanism).collect()
+}
+
+fn because(policy: Policy, part: &Part, chosen: Mechanism) -> String {
+    let ruled = Policy::Rule.choose(part);
+    match policy {
+        Policy::Fastest if chosen != ruled => format!("estimated to be done sooner than by {}", ruled.name()),
+        Policy::LeastEnergy if chosen != ruled => format!("takes less energy than {}", ruled.name()),
+        _ => policy.explain(part, chosen),
+    }
+}
+
 fn trace_path(scenario: &Scenario) -> Option<&Path> {
     match &scenario.workload {
-        Workload::Operations(_) => None,
-        Workload::Trace { path, .. } => Some(path),
+        Workload::Trace(trace) => Some(&trace.path),
+        _ => None,
     }
 }
 

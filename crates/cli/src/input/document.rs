@@ -149,6 +149,28 @@ impl Document {
         })
     }
 
+    /// Some of these names, at least one and each once, and what they stand for.
+    ///
+    /// # Errors
+    /// One is none of them, or is there twice; or there are none.
+    pub fn choices<T: Copy>(&self, key: &str, found: &[String], known: &[(&str, T)]) -> Result<Vec<T>, CliError> {
+        if found.is_empty() {
+            let all = known.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+            let last = key.rsplit('.').next().unwrap_or(key);
+            return Err(self.fault(key, format!("`{key}` is empty")).with_help(format!("try `{last} = [{all}]`")));
+        }
+        let mut meanings = Vec::with_capacity(found.len());
+        for (index, name) in found.iter().enumerate() {
+            let place = format!("{key}.{index}");
+            meanings.push(self.choice(&place, name, known)?);
+            if found[..index].contains(name) {
+                let message = format!("`{key}` lists \"{name}\" twice");
+                return Err(self.fault(&place, message).with_help("list each once"));
+            }
+        }
+        Ok(meanings)
+    }
+
     /// That a number lies within these bounds.
     ///
     /// # Errors
@@ -193,7 +215,7 @@ impl Document {
     }
 
     /// A value that the key may have: `operation.0.bytes` is an `operation.bytes`.
-    fn example(&self, key: &str) -> Option<&'static str> {
+    pub(super) fn example(&self, key: &str) -> Option<&'static str> {
         let plain: Vec<&str> = key.split('.').filter(|step| step.parse::<usize>().is_err()).collect();
         let plain = plain.join(".");
         self.examples.iter().find(|(name, _)| *name == plain).map(|(_, example)| *example)

@@ -4,16 +4,23 @@
 //! places. `Raw…` types are what serde makes of it; everything that is wrong, in the file or in its meaning, is one
 //! [`CliError`](crate::CliError) with the file, the line, the key, what was found, and what would work.
 
+pub mod allocator;
+pub mod controller;
 pub mod currents;
 mod decode;
 pub mod document;
 pub mod number;
+mod operations;
 pub mod overrides;
 pub mod scenario;
 mod suggestion;
 pub mod system;
+pub mod workload;
 
+pub use allocator::AllocatorConfig;
+pub use controller::ControllerConfig;
 pub use document::Document;
 pub use overrides::Overrides;
-pub use scenario::{Scenario, Workload};
+pub use scenario::{Placement, Scenario, Variant, Workload};
 pub use system::SystemConfig;
+pub use workload::TraceWorkload;

@@ -16,6 +16,7 @@ use serde::Deserialize;
 
 use crate::CliError;
 
+use super::controller::{ControllerConfig, RawController, Surroundings};
 use super::document::{Document, Example};
 use super::{Overrides, currents, suggestion};
 
@@ -34,8 +35,8 @@ pub struct SystemConfig {
     pub planner: Arc<Planner>,
     /// The supply currents of its chips, of the same width as they.
     pub currents: Currents,
-    /// Lines that a copy over the channel stages, 1 to 65,536.
-    pub staging_lines: usize,
+    /// What its controller is told besides a policy.
+    pub controller: ControllerConfig,
     /// How refresh is scheduled.
     pub refresh: RefreshPolicy,
 }
@@ -71,6 +72,18 @@ pub const EXAMPLES: &[Example] = &[
     ("address_map.xor.address_bits", "[17]"),
     ("controller", ""),
     ("controller.staging_lines", "64"),
+    ("controller.scheduler", "\"fr-fcfs\""),
+    ("controller.scheduler_cap", "4"),
+    ("controller.row_policy", "\"open\""),
+    ("controller.row_timeout_cycles", "200"),
+    ("controller.read_entries", "64"),
+    ("controller.write_entries", "64"),
+    ("controller.copy_entries", "32"),
+    ("controller.drain_high", "48"),
+    ("controller.drain_low", "16"),
+    ("controller.copy_hold_max_cycles", "200"),
+    ("controller.power_down_after_cycles", "100"),
+    ("controller.self_refresh_after_cycles", "10_000"),
     ("faulty_rows", "[{ channel = 0, rank = 0, bank = 3, row = 17 }]"),
     ("faulty_rows.channel", "0"),
     ("faulty_rows.rank", "0"),
@@ -87,8 +100,6 @@ const PRECHARGE_POWER_DOWN: [(&str, PrechargePowerDown); 2] =
 const T_REFI_PS: (u64, u64) = (1_950_000, 1_000_000_000_000);
 /// JEDEC lets at most eight REF be postponed.
 const POSTPONE_MAX: u64 = 8;
-/// 4 MiB of staging: more than any row of all channels.
-const STAGING_LINES_MAX: u64 = 65_536;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -148,12 +159,6 @@ struct RawHash {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawController {
-    staging_lines: Option<u64>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct RawFaultyRow {
     channel: u64,
     rank: u64,
@@ -194,9 +199,14 @@ impl SystemConfig {
         let (refresh, policy) = file.refresh(&refresh)?;
         let map = file.map(address_map, geometry)?;
         let faulty = file.faulty_rows(&faulty_rows.unwrap_or_default(), &geometry)?;
-        let staging_lines = controller.and_then(|controller| controller.staging_lines);
-        let staging_lines = staging_lines.unwrap_or(u64::from(geometry.columns()));
-        document.within("controller.staging_lines", staging_lines, 1, STAGING_LINES_MAX)?;
+        let surroundings = Surroundings {
+            document: &document,
+            geometry: &geometry,
+            refresh,
+            precharge_power_down,
+            currents: &currents,
+        };
+        let controller = surroundings.check(&controller.unwrap_or_default())?;
         let name = document.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
         Ok(SystemConfig {
             name,
@@ -205,7 +215,7 @@ impl SystemConfig {
             planner: Arc::new(Planner::new(map.clone(), faulty)),
             map,
             currents,
-            staging_lines: staging_lines as usize,
+            controller,
             refresh: policy,
         })
     }

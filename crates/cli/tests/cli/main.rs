@@ -15,3 +15,4 @@ mod recorded;
 mod rule_names;
 mod shipped_files;
 mod table3;
+mod weighing_policies;

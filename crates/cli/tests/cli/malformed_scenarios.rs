@@ -24,7 +24,7 @@ fn keys_and_types() {
         "seed = 1",
         "sed = 1",
         "scenario.toml:3: `sed` is not a key",
-        "did you mean `seed`? the keys are `system`, `policies`, `seed`, `operation`, `workload`",
+        "did you mean `seed`? the keys are `system`, `policies`, `seed`, `warm_up_cycles`, `epoch_cycles`, `operation`, `workload`, `allocator`",
     );
     check("seed = 1\n", "", "scenario.toml: `seed` is missing", "add for example `seed = 1`");
     check(
@@ -81,14 +81,14 @@ fn policies() {
         "\"rule\"",
         "\"rules\"",
         "scenario.toml:2: `policies.1` is \"rules\", which is none of its values",
-        "did you mean `rule`? the values are `channel`, `fpm`, `psm`, `rule`",
+        "did you mean `rule`? the values are `channel`, `fpm`, `psm`, `rule`, `fastest`, `least-energy`",
     );
-    check("\"rule\"", "\"channel\"", "scenario.toml:2: `policies` lists \"channel\" twice", "list each policy once");
+    check("\"rule\"", "\"channel\"", "scenario.toml:2: `policies` lists \"channel\" twice", "list each once");
     check(
         "[\"channel\", \"rule\"]",
         "[]",
         "scenario.toml:2: `policies` is empty",
-        "try `policies = [\"channel\", \"fpm\", \"psm\", \"rule\"]`",
+        "try `policies = [\"channel\", \"fpm\", \"psm\", \"rule\", \"fastest\", \"least-energy\"]`",
     );
 }
 
@@ -213,7 +213,7 @@ fn workloads() {
         &operations,
         "",
         "scenario.toml: has neither `[[operation]]` nor `[workload]`",
-        "add an `[[operation]]`, or a recorded trace as `[workload]`",
+        "add an `[[operation]]`, or a `[workload]`",
     );
     check(
         "seed = 1",
@@ -224,29 +224,200 @@ fn workloads() {
     check(&operations, "operation = []", "scenario.toml:4: `operation` is empty", "add an `[[operation]]`");
     check(
         "value = 7",
-        "value = 7\n[workload]\nfile = \"x\"",
+        "value = 7\n[workload]\nkind = \"x\"",
         "scenario.toml:14: has both `[workload]` and `[[operation]]`",
-        "leave one of them out: a scenario plays a trace, or a list of operations",
+        "leave one of them out: a scenario has a workload, or a list of operations",
     );
-    let trace = |more: &str| format!("[workload]\nfile = \"system.toml\"\n{more}");
     check(
         &operations,
-        &trace("format = \"csv\""),
-        "scenario.toml:6: `workload.format` is \"csv\", which is none of its values",
+        "[workload]\nfile = \"system.toml\"",
+        "scenario.toml:4: `workload.kind` is missing",
+        "add for example `kind = \"fork\"` to `workload`",
+    );
+    check_workload(
+        "kind = \"forks\"",
+        "scenario.toml:5: `workload.kind` is \"forks\", which is none of its values",
+        "did you mean `fork`? the values are `trace`, `stream`, `random`, `mixed`, `page-copies`, `fork`, `checkpoint`, `clone`, `migration`",
+    );
+    check_workload(
+        "kind = \"stream\"\ncount = 10\npages = 3",
+        "scenario.toml:7: `workload.pages` is given, but `kind = \"stream\"` has no `pages`",
+        "the keys of `stream` are `count`, `start`, `stride_bytes`, `pattern`, `dst`, `gap_cycles`",
+    );
+    check_workload(
+        "kind = \"fork\"\npages = 3",
+        "scenario.toml:5: `workload.bytes` is missing, and `kind = \"fork\"` needs it",
+        "add for example `bytes = 0x0100_0000` to `workload`",
+    );
+    check_workload(
+        "kind = \"random\"\ncount = 10\nbytes = 4096\nwrite_share = 30",
+        "scenario.toml:8: `workload.write_share`: `write_share` is 30, but must be a share from 0 to 1",
+        "try `write_share = 0.3`",
+    );
+    check_workload(
+        "kind = \"random\"\ncount = 10\nbytes = 4096\nwrite_share = nan",
+        "scenario.toml:8: `workload.write_share`: `write_share` is NaN, but must be a share from 0 to 1",
+        "try `write_share = 0.5`",
+    );
+    check_workload(
+        "kind = \"random\"\ncount = 10\nbytes = 4095",
+        "scenario.toml:7: `workload.bytes`: `bytes` is 4095, but must be a multiple of 64",
+        "try `bytes = 4096`",
+    );
+    check_workload(
+        "kind = \"stream\"\ncount = 10\nstride_bytes = 65",
+        "scenario.toml:7: `workload.stride_bytes`: `stride_bytes` is 65, but must be a multiple of 64",
+        "try `stride_bytes = 128`",
+    );
+    check_workload(
+        "kind = \"stream\"\ncount = 100_000_000",
+        "scenario.toml:6: `workload.count`: `count` leads past the end of the memory at 0x100000000",
+        "lower `count`, or begin at a lower address: the whole memory is 4294967296 bytes",
+    );
+    check_workload(
+        "kind = \"stream\"\ncount = 10\npattern = \"rx\"",
+        "scenario.toml:7: `workload.pattern` is \"rx\", but must be 1 to 64 letters `r` and `w`",
+        "try `pattern = \"rrw\"`: two lines read, one written",
+    );
+    check_workload(
+        "kind = \"stream\"\ncount = 10\npattern = \"r\"\ndst = 4096",
+        "scenario.toml:8: `workload` has both `pattern` and `dst`",
+        "leave one of them out: a stream reads and writes by a pattern, or copies line by line to `dst`",
+    );
+    check_workload(
+        "kind = \"stream\"\ncount = 10\nstart = \"same-bank\"",
+        "scenario.toml:7: `workload.start` is \"same-bank\", which is no address",
+        "write for example `start = 0x0040_0000`; placements are for `src`",
+    );
+    check_workload(
+        "kind = \"mixed\"\ncount = 10\nbytes = 8192\npairs = \"neighbors\"",
+        "scenario.toml:8: `workload.pairs` is \"neighbors\", which is none of its values",
+        "did you mean `neighbours`? the values are `neighbours`, `random`, `same-subarray`, `other-bank`, `same-bank`, `other-rank`, `other-channel`",
+    );
+}
+
+/// The scenario with a workload instead of its operations, whose first key is in line 5: the message and the help.
+#[track_caller]
+fn check_workload(workload: &str, message: &str, help: &str) {
+    let all = crate::common::SCENARIO.split_once("[[operation]]").unwrap().1;
+    check(&format!("[[operation]]{all}"), &format!("[workload]\n{workload}\n"), message, help);
+}
+
+#[test]
+fn recorded_traces() {
+    let trace = |more: &str| format!("kind = \"trace\"\nfile = \"system.toml\"\n{more}");
+    check_workload(
+        &trace(""),
+        "scenario.toml:5: `workload.instructions_per_clock` is missing, and `kind = \"trace\"` needs it",
+        "add for example `instructions_per_clock = 4.0` to `workload`",
+    );
+    check_workload(
+        &trace("instructions_per_clock = 0"),
+        "scenario.toml:7: `workload.instructions_per_clock` is 0, but must be from 0.001 to 1000",
+        "try `instructions_per_clock = 0.001`",
+    );
+    check_workload(
+        &trace("instructions_per_clock = 4\nformat = \"csv\""),
+        "scenario.toml:8: `workload.format` is \"csv\", which is none of its values",
         "the values are `rc`, `cpu`",
     );
-    check(
-        &operations,
-        &trace("unusable_records = \"skp\""),
-        "scenario.toml:6: `workload.unusable_records` is \"skp\", which is none of its values",
+    check_workload(
+        &trace("instructions_per_clock = 4\nunusable_records = \"skp\""),
+        "scenario.toml:8: `workload.unusable_records` is \"skp\", which is none of its values",
         "did you mean `skip`? the values are `refuse`, `skip`",
     );
-    check(
-        &operations,
-        "[workload]\nfile = \"none.gz\"",
-        "scenario.toml:5: `workload.file` is \"none.gz\", but none.gz cannot be read: no such file",
+    check_workload(
+        &trace("instructions_per_clock = 4\nplacement = \"recorded\""),
+        "scenario.toml:8: `workload.placement.0` is \"recorded\", which is none of its values",
+        "did you mean `as-recorded`? the values are `as-recorded`, `allocator`",
+    );
+    check_workload(
+        &trace("instructions_per_clock = 4\nplacement = 7"),
+        "scenario.toml:8: `workload.placement` is 7, but must be a string, or a list of strings",
+        "write for example `placement = \"as-recorded\"`",
+    );
+    check_workload(
+        "kind = \"trace\"\nfile = \"none.gz\"\ninstructions_per_clock = 4",
+        "scenario.toml:6: `workload.file` is \"none.gz\", but none.gz cannot be read: no such file",
         "paths start from the directory of the file that they stand in",
     );
+}
+
+#[test]
+fn allocators() {
+    let fork = |more: &str| format!("kind = \"fork\"\npages = 8\nbytes = 65536\n[allocator]\n{more}");
+    check_workload(
+        "kind = \"fork\"\npages = 8\nbytes = 65536",
+        "scenario.toml:4: `allocator` is missing, and pages of this workload are placed by one",
+        "add a table `[allocator]` with for example `policies = [\"buddy\", \"subarray-aware\"]`",
+    );
+    check_workload(
+        "kind = \"stream\"\ncount = 10\n[allocator]\npolicies = [\"buddy\"]",
+        "scenario.toml:7: `allocator` is given, but no page of this scenario is placed by one",
+        "leave it out",
+    );
+    check_workload(
+        "kind = \"trace\"\nfile = \"system.toml\"\ninstructions_per_clock = 4\n[allocator]\npolicies = [\"buddy\"]",
+        "scenario.toml:8: `allocator` is given, but no page of this scenario is placed by one",
+        "leave it out, or write `placement = \"allocator\"` in `workload`",
+    );
+    check_workload(
+        &fork("policies = []"),
+        "scenario.toml:9: `allocator.policies` is empty",
+        "try `policies = [\"sequential\", \"random\", \"buddy\", \"subarray-aware\"]`",
+    );
+    check_workload(
+        &fork("policies = [\"budy\"]"),
+        "scenario.toml:9: `allocator.policies.0` is \"budy\", which is none of its values",
+        "did you mean `buddy`? the values are `sequential`, `random`, `buddy`, `subarray-aware`",
+    );
+    check_workload(
+        &fork("policies = [\"buddy\"]\nutilisation = 50\nfragmentation = 0.5"),
+        "scenario.toml:10: `allocator.utilisation` is 50, but must be a share from 0 to 1",
+        "try `utilisation = 0.5`",
+    );
+    check_workload(
+        &fork("policies = [\"buddy\"]\nutilisation = 0.5"),
+        "scenario.toml:10: `allocator.utilisation` is given, and `allocator.fragmentation` is not",
+        "add for example `fragmentation = 0.5`: an aged memory has both, a fresh one neither",
+    );
+}
+
+#[test]
+fn stretches_of_a_run() {
+    check_set(
+        "warm_up_cycles=-1",
+        "`warm_up_cycles` is -1, but must be a whole number, 0 or more",
+        "write for example `warm_up_cycles = 100_000`",
+    );
+    check_set(
+        "epoch_cycles=99",
+        "`epoch_cycles` is 99, but must be from 100 to 1099511627776",
+        "try `epoch_cycles = 100`",
+    );
+    let scenario = Directory::sound().scenario(&["warm_up_cycles=500", "epoch_cycles=1_000"]).unwrap();
+    assert_eq!((scenario.warm_up.0, scenario.epoch.map(|epoch| epoch.0)), (500, Some(1000)));
+}
+
+/// Each policy with each placement, in the order of their lists.
+#[test]
+fn a_scenario_runs_once_for_each_policy_and_placement() {
+    let labels = |workload: &str| {
+        let all = crate::common::SCENARIO.split_once("[[operation]]").unwrap().1;
+        let (operations, workload) = (format!("[[operation]]{all}"), format!("[workload]\n{workload}\n"));
+        let scenario = Directory::with(("", ""), (&operations, &workload)).scenario(&[]).unwrap();
+        scenario.variants().iter().map(|variant| variant.label("/")).collect::<Vec<_>>()
+    };
+    let allocators = "[allocator]\npolicies = [\"subarray-aware\", \"buddy\"]";
+    assert_eq!(labels("kind = \"stream\"\ncount = 1"), ["channel", "rule"]);
+    assert_eq!(
+        labels(&format!("kind = \"migration\"\nbytes = 4096\npages = 1\nto = \"anywhere\"\n{allocators}")),
+        ["channel/subarray-aware", "channel/buddy", "rule/subarray-aware", "rule/buddy"]
+    );
+    let trace = "kind = \"trace\"\nfile = \"system.toml\"\ninstructions_per_clock = 4";
+    assert_eq!(labels(trace), ["channel/as-recorded", "rule/as-recorded"]);
+    let both = format!("{trace}\nplacement = [\"as-recorded\", \"allocator\"]\n{allocators}");
+    assert_eq!(labels(&both)[3..], ["rule/as-recorded", "rule/subarray-aware", "rule/buddy"]);
 }
 
 #[test]
@@ -272,7 +443,7 @@ fn set_is_checked_like_the_file_and_named() {
     check_set(
         "sed=7",
         "`sed` is not a key",
-        "did you mean `seed`? the keys are `system`, `policies`, `seed`, `operation`, `workload`",
+        "did you mean `seed`? the keys are `system`, `policies`, `seed`, `warm_up_cycles`, `epoch_cycles`, `operation`, `workload`, `allocator`",
     );
     check_set(
         "seed=seven",

@@ -1,5 +1,9 @@
 //! Everything that can be wrong with a system file is one message with its place, and a way out.
 
+use cli::input::{Overrides, SystemConfig};
+use dram_spec::Cycles;
+use memctrl::{PowerPolicy, Queues, RowPolicy, Scheduler};
+
 use crate::common::Directory;
 
 /// The system with `from` replaced by `to`: the message and the help.
@@ -20,7 +24,7 @@ fn check_start(from: &str, to: &str, message: &str, help: &str) {
 #[test]
 fn a_sound_system_is_none_of_these() {
     let system = Directory::sound().system().unwrap();
-    assert_eq!((system.name.as_str(), system.staging_lines, system.refresh.postpone_max), ("system", 64, 0));
+    assert_eq!((system.name.as_str(), system.controller.staging_lines, system.refresh.postpone_max), ("system", 64, 0));
 }
 
 #[test]
@@ -202,6 +206,125 @@ fn refresh_and_controller() {
         "system.toml:18: `controller.staging_lines` is 0, but must be from 1 to 65536",
         "try `staging_lines = 1`",
     );
+}
+
+/// What the table `[controller]` with these lines, of which the first is line 18, is refused with.
+#[track_caller]
+fn check_controller(lines: &str, message: &str, help: &str) {
+    check("[address_map]", &format!("[controller]\n{lines}\n[address_map]"), message, help);
+}
+
+#[test]
+fn the_controller() {
+    check_controller(
+        "scheduler = \"frfcfs\"",
+        "system.toml:18: `controller.scheduler` is \"frfcfs\", which is none of its values",
+        "did you mean `fr-fcfs`? the values are `fcfs`, `fr-fcfs`, `fr-fcfs-cap`",
+    );
+    check_controller(
+        "scheduler_cap = 4",
+        "system.toml:18: `controller.scheduler_cap` is given, but `scheduler` is not \"fr-fcfs-cap\"",
+        "leave `scheduler_cap` out, or write `scheduler = \"fr-fcfs-cap\"`",
+    );
+    check_controller(
+        "scheduler = \"fr-fcfs-cap\"",
+        "system.toml:18: `controller.scheduler_cap` is missing, and `scheduler = \"fr-fcfs-cap\"` needs it",
+        "add for example `scheduler_cap = 4` to `controller`",
+    );
+    check_controller(
+        "scheduler = \"fr-fcfs-cap\"\nscheduler_cap = 0",
+        "system.toml:19: `controller.scheduler_cap` is 0, but must be from 1 to 1073741824",
+        "try `scheduler_cap = 1`",
+    );
+    check_controller(
+        "row_policy = \"closed\"\nrow_timeout_cycles = 100",
+        "system.toml:19: `controller.row_timeout_cycles` is given, but `row_policy` is not \"timeout\"",
+        "leave `row_timeout_cycles` out, or write `row_policy = \"timeout\"`",
+    );
+    check_controller(
+        "row_policy = \"timeout\"",
+        "system.toml:18: `controller.row_timeout_cycles` is missing, and `row_policy = \"timeout\"` needs it",
+        "add for example `row_timeout_cycles = 200` to `controller`",
+    );
+    check_controller(
+        "copy_hold_max_cycles = 0",
+        "system.toml:18: `controller.copy_hold_max_cycles` is 0, but must be from 1 to 1099511627776",
+        "try `copy_hold_max_cycles = 1`",
+    );
+}
+
+#[test]
+fn queues_and_watermarks() {
+    for queue in ["read_entries", "write_entries", "copy_entries"] {
+        check_controller(
+            &format!("{queue} = 0"),
+            &format!("system.toml:18: `controller.{queue}` is 0, but must be from 1 to 4096"),
+            &format!("try `{queue} = 1`"),
+        );
+    }
+    check_controller(
+        "write_entries = 8\ndrain_high = 9",
+        "system.toml:19: `controller.drain_high` is 9, but must be from 1 to 8",
+        "try `drain_high = 8`",
+    );
+    check_controller(
+        "drain_high = 12\ndrain_low = 12",
+        "system.toml:19: `controller.drain_low` is 12, but must be less than `drain_high`, 12",
+        "try `drain_low = 4`",
+    );
+}
+
+#[test]
+fn ranks_that_sleep() {
+    check_controller(
+        "power_down_after_cycles = 100",
+        "system.toml:18: `controller.power_down_after_cycles` puts ranks into a state that draws IDD2P1, \
+        which the current set \"2 Gb x8 -25E\" does not have",
+        "set `device.precharge_power_down = \"slow-exit\"`, whose current it has, or take a set of x8 chips that has them all: \
+        `1 Gb x8 G-die 1066`, `1 Gb x8 G-die 1600`, `1 Gb x8 G-die 800`, `2 Gb x8 D-die 1066`, `2 Gb x8 early die 1066`, \
+        `2 Gb x8 early die 1333`, `2 Gb x8 M-die 1066`, `2 Gb x8 M-die 1333`, `2 Gb x8 M-die 1600`, `4 Gb x8 2133`, \
+        `4 Gb x8 E/J-die 1600`",
+    );
+    let with = |sets: &[&str]| {
+        let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+        let read = SystemConfig::read(&Directory::sound().path("system.toml"), &Overrides::parse(&sets).unwrap());
+        read.map(|system| system.controller.power).map_err(|error| error.to_string())
+    };
+    let (sleep, deep) = ("controller.power_down_after_cycles=100", "controller.self_refresh_after_cycles=5_000");
+    let slow = "device.precharge_power_down=slow-exit";
+    let power = PowerPolicy { power_down_after: Some(Cycles(100)), self_refresh_after: Some(Cycles(5_000)) };
+    assert_eq!(with(&[slow, sleep, deep]), Ok(power));
+    for key in ["power_down_after_cycles", "self_refresh_after_cycles"] {
+        let set = format!("controller.{key}=100");
+        assert_eq!(
+            with(&["refresh.enabled=false", &set]),
+            Err(format!("--set {set}: `controller.{key}` is given, but `refresh.enabled` is false"))
+        );
+    }
+    let early = "controller.self_refresh_after_cycles=100";
+    assert_eq!(
+        with(&[slow, sleep, early]),
+        Err(format!(
+            "--set {early}: `controller.self_refresh_after_cycles` is 100, but must be more than `power_down_after_cycles`, 100"
+        ))
+    );
+}
+
+/// The watermarks that are left out follow the queue; all that is left out is the controller's own default.
+#[test]
+fn what_is_left_out_of_the_controller_has_the_documented_default() {
+    let controller = |set: &str| {
+        let overrides = Overrides::parse(&[set.to_owned()]).unwrap();
+        SystemConfig::read(&Directory::sound().path("system.toml"), &overrides).unwrap().controller
+    };
+    let plain = controller("controller.staging_lines=64");
+    assert_eq!(plain.queues, Queues::default());
+    assert_eq!((plain.scheduler, plain.row_policy), (Scheduler::FrFcfs, RowPolicy::Open));
+    assert_eq!((plain.copy_hold_max, plain.power), (None, PowerPolicy::default()));
+    for (entries, high, low) in [(1, 1, 0), (2, 1, 0), (64, 48, 16), (128, 96, 32)] {
+        let queues = controller(&format!("controller.write_entries={entries}")).queues;
+        assert_eq!((queues.drain_high, queues.drain_low), (high, low), "{entries}");
+    }
 }
 
 #[test]

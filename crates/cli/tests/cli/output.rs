@@ -52,6 +52,50 @@ fn every_field_is_documented() {
     }
 }
 
+/// Counts, times and energies of the epochs make up those of the run; a warm-up is in none of them.
+#[test]
+fn epochs_make_up_the_run_and_the_warm_up_is_left_out() {
+    let run = |warm_up: &str| -> Value {
+        let sets = ["--set", warm_up, "--set", "epoch_cycles=3_000", "--format", "json"];
+        let output = Command::cargo_bin("rowclone-sim")
+            .unwrap()
+            .current_dir(root())
+            .args(["run", "traces/unaligned.toml"])
+            .args(sets)
+            .assert()
+            .success()
+            .get_output()
+            .stdout
+            .clone();
+        serde_json::from_slice(&output).unwrap()
+    };
+    let (all, warm) = (run("warm_up_cycles=0"), run("warm_up_cycles=4_000"));
+    for (all, warm) in all.as_array().unwrap().iter().zip(warm.as_array().unwrap()) {
+        for report in [all, warm] {
+            let epochs = report["epochs"].as_array().unwrap();
+            assert!(epochs.len() > 30 && epochs[0]["from_cycle"] == report["from_cycle"]);
+            assert_eq!(epochs.last().unwrap()["to_cycle"], report["makespan_cycles"]);
+            let made_up = |what: &str, of: &dyn Fn(&Value) -> f64| {
+                let (sum, whole) = (epochs.iter().map(of).sum::<f64>(), of(report));
+                assert!((sum - whole).abs() <= 1e-9 * whole, "{what}: {sum} and {whole}");
+            };
+            for key in ["requests", "channel_bytes", "energy_nj", "energy_operation_nj"] {
+                made_up(key, &|value| value[key].as_f64().unwrap());
+            }
+            for (of, key) in
+                [("commands", "ACT"), ("commands", "RD"), ("reads", "row_misses"), ("read_latency_ns", "count")]
+            {
+                made_up(key, &|value| value[of][key].as_f64().unwrap());
+            }
+        }
+        assert_eq!((&all["makespan_cycles"], &warm["from_cycle"]), (&warm["makespan_cycles"], &Value::from(4_000)));
+        assert!(
+            warm["energy_nj"].as_f64() < all["energy_nj"].as_f64()
+                && warm["requests"].as_u64() < all["requests"].as_u64()
+        );
+    }
+}
+
 /// The README shows what the program prints.
 #[test]
 fn the_readme_shows_the_table_that_is_printed() {

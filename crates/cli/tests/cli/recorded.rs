@@ -25,7 +25,7 @@ fn play(trace: &Path) -> Vec<Value> {
     let system = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../configs/ddr3-1066-paper.toml");
     let text = format!(
         "system = '{}'\npolicies = [\"channel\", \"fpm\", \"psm\", \"rule\"]\nseed = 1\n\
-         [workload]\nfile = '{}'\nunusable_records = \"skip\"\n",
+         [workload]\nkind = \"trace\"\nfile = '{}'\ninstructions_per_clock = 12\nunusable_records = \"skip\"\n",
         system.display(),
         trace.display()
     );
@@ -46,7 +46,7 @@ fn check(name: &str, accesses: u64, copies: u64, fills: u64) {
         assert_eq!(held["accesses"], accesses, "{policy}");
         let played = held["copies"].as_u64().unwrap() + held["fills"].as_u64().unwrap();
         assert_eq!(played + skipped, copies + fills, "{policy}");
-        assert_eq!(run["operations_done"], played, "{policy}");
+        assert_eq!(run["requests"], played, "{policy}");
         assert_eq!(run["check"]["violations"], 0, "{policy}");
         assert_eq!(run["check"]["memory_equal"], true, "{policy}");
         let segments = run["segments"].as_array().unwrap();

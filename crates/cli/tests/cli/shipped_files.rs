@@ -17,7 +17,7 @@ fn files(directory: &str) -> Vec<PathBuf> {
 fn every_system_is_sound() {
     for path in files("configs") {
         let config = SystemConfig::read(&path, &Overrides::default()).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(config.staging_lines, usize::from(config.system.geometry.columns()), "{}", config.name);
+        assert_eq!(config.controller.staging_lines, usize::from(config.system.geometry.columns()), "{}", config.name);
     }
     let paper = SystemConfig::paper(&Overrides::default()).unwrap();
     assert_eq!(paper.system.geometry.bytes(), 4 << 30);
@@ -31,7 +31,7 @@ fn every_scenario_is_sound() {
         let recorded = path.file_name().unwrap() == "recorded.toml";
         let sets = if recorded { vec![here.clone()] } else { Vec::new() };
         let scenario = Scenario::read(&path, &sets).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(matches!(scenario.workload, Workload::Trace { .. }), recorded);
+        assert_eq!(matches!(scenario.workload, Workload::Trace(_)), recorded);
     }
 }
 

@@ -1,0 +1,64 @@
+//! The table `[allocator]` of a scenario: who places its pages, and how old the memory is.
+
+use host::AllocatorSettings;
+use os_alloc_sim::{Age, Policy};
+use serde::Deserialize;
+
+use crate::CliError;
+
+use super::document::Document;
+
+/// How pages are placed, checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AllocatorConfig {
+    /// Under which policies to run the scenario: at least one, each once.
+    pub policies: Vec<Policy>,
+    /// How old the memory is; fresh, and all free, where it is not said.
+    pub age: Option<Age>,
+}
+
+/// As the file has it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawAllocator {
+    policies: Vec<String>,
+    utilisation: Option<f64>,
+    fragmentation: Option<f64>,
+}
+
+impl RawAllocator {
+    pub(super) fn check(&self, document: &Document) -> Result<AllocatorConfig, CliError> {
+        let RawAllocator { policies, utilisation, fragmentation } = self;
+        let age = match (utilisation, fragmentation) {
+            (None, None) => None,
+            (Some(utilisation), Some(fragmentation)) => {
+                Some(Age::new(*utilisation, *fragmentation).map_err(|error| {
+                    let key = format!("allocator.{}", error.key);
+                    let message = error.to_string().replacen(error.key, &key, 1);
+                    document.fault(&key, message).with_help(error.help())
+                })?)
+            }
+            (given, _) => {
+                let (there, missing) = match given {
+                    Some(_) => ("utilisation", "fragmentation"),
+                    None => ("fragmentation", "utilisation"),
+                };
+                let message = format!("`allocator.{there}` is given, and `allocator.{missing}` is not");
+                let help = format!("add for example `{missing} = 0.5`: an aged memory has both, a fresh one neither");
+                return Err(document.fault(&format!("allocator.{there}"), message).with_help(help));
+            }
+        };
+        Ok(AllocatorConfig {
+            policies: document.choices("allocator.policies", policies, &Policy::ALL.map(|it| (it.name(), it)))?,
+            age,
+        })
+    }
+}
+
+impl AllocatorConfig {
+    /// One of its policies, with all that goes with it.
+    pub fn settings(&self, policy: Policy, seed: u64) -> AllocatorSettings {
+        let (utilisation, fragmentation) = self.age.map_or((0.0, 0.0), |age| (age.utilisation(), age.unusable()));
+        AllocatorSettings { policy, seed, utilisation, fragmentation }
+    }
+}

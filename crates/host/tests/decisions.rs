@@ -1,0 +1,140 @@
+//! What the controller decides: which mechanism, and for how long a copy may hold a bank.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use dram_spec::address::Preset;
+use dram_spec::{AddressMap, CommandLog, Cycle, Cycles, Density, Dialect, PhysicalAddress, System, Width};
+use host::{Place, Sequence, place};
+use memctrl::{Completion, Config, Controller, Policy, Stats};
+use rowclone::{FaultyRows, Mechanism, Operation, Planner};
+
+fn paper(policy: Policy, channels: u64) -> Config {
+    let system = System::paper(channels, Density::Gb2, Width::X8);
+    let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
+    Config::new(system, Arc::new(Planner::new(map, FaultyRows::default())), policy)
+}
+
+type Timed = (Operation, Option<Cycle>);
+
+fn run(config: &Config, operations: &[Timed]) -> (Stats, Vec<Completion>) {
+    let mut source = Sequence::new(operations.iter().copied(), None);
+    let mut log = CommandLog::default();
+    let stats = Controller::new(config.clone()).run(&mut source, &mut log, &AtomicBool::new(false)).unwrap();
+    let found = protocol_check::audit(&config.system, Dialect::RowClone, &log);
+    assert!(found.is_empty(), "{found:#?}");
+    (stats, source.into_completions())
+}
+
+fn copy(config: &Config, relation: Place, dst: u64, bytes: u64) -> Operation {
+    let dst = PhysicalAddress(dst);
+    Operation::Copy { src: place(&config.planner, relation, dst, bytes).unwrap(), dst, bytes }
+}
+
+/// The mechanism of the last operation, which has one part.
+fn mechanism_of(policy: Policy, operations: impl Fn(&Config) -> Vec<Timed>) -> (Mechanism, &'static str) {
+    let config = paper(policy, 2);
+    let (_, completions) = run(&config, &operations(&config));
+    let segments = &completions.last().unwrap().segments.0;
+    assert_eq!(segments.len(), 1, "{segments:?}");
+    *segments.keys().next().unwrap()
+}
+
+#[test]
+fn fastest_takes_the_channel_for_a_page_within_an_idle_bank() {
+    let page = |config: &Config| vec![(copy(config, Place::SameBank, 0x40_0000, 4096), None)];
+    assert_eq!(mechanism_of(Policy::Rule, page).0, Mechanism::Psm2, "562 cycles");
+    assert_eq!(mechanism_of(Policy::Fastest, page), (Mechanism::Channel, Policy::SOONEST), "558 cycles");
+}
+
+#[test]
+fn fastest_takes_the_rule_s_choice_where_that_is_faster() {
+    let lies = |relation| move |config: &Config| vec![(copy(config, relation, 0x40_0000, 4096), None)];
+    assert_eq!(mechanism_of(Policy::Fastest, lies(Place::SameSubarray)).0, Mechanism::Fpm);
+    assert_eq!(mechanism_of(Policy::Fastest, lies(Place::OtherBank)).0, Mechanism::Psm);
+}
+
+/// A page copy within a bank goes by 2 x PSM where the data bus is taken: reads of other banks fill it.
+#[test]
+fn fastest_leaves_a_busy_bus_alone() {
+    let under_load = |config: &Config| {
+        let dst = config.planner.map().locate(PhysicalAddress(0x40_0000)).unwrap();
+        let mut bank = dst;
+        bank.bank.bank = (dst.bank.bank + 4) % 8;
+        let line = |column| dram_spec::Location { column: dram_spec::Column(column), ..bank };
+        let address = |column| config.planner.map().address(line(column)).unwrap();
+        let read = |column| (Operation::Read { address: address(column), bytes: 64 }, Some(Cycle::ZERO));
+        let mut operations: Vec<Timed> = (0..60).map(read).collect();
+        operations.push((copy(config, Place::SameBank, 0x40_0000, 4096), Some(Cycle::ZERO)));
+        operations
+    };
+    assert_eq!(mechanism_of(Policy::Fastest, under_load).0, Mechanism::Psm2);
+}
+
+/// What [`memctrl::estimate::duration`] says of a page on idle banks is what it takes.
+#[test]
+fn durations_are_those_of_idle_banks() {
+    for (policy, relation) in [
+        (Policy::Rule, Place::SameSubarray),
+        (Policy::Rule, Place::OtherBank),
+        (Policy::Rule, Place::SameBank),
+        (Policy::Channel, Place::SameBank),
+        (Policy::Channel, Place::OtherBank),
+        (Policy::Channel, Place::OtherChannel),
+    ] {
+        for bytes in [64, 640, 4096] {
+            let config = paper(policy, 2);
+            let operation = copy(&config, relation, 0x40_0000, bytes);
+            let block = config.planner.blocks(&operation).next().unwrap();
+            let choices = [policy.choose(&block.parts()[0])];
+            let segments = block.segments(&choices, config.staging_lines);
+            let timings = dram_core::Timings::new(&config.system);
+            let estimated = memctrl::estimate::duration(&segments[0].work, &timings);
+            let (_, completions) = run(&config, &[(operation, None)]);
+            assert_eq!(estimated, completions[0].latency(), "{policy:?} {relation:?} {bytes} bytes");
+        }
+    }
+}
+
+/// Reads that arrive 30 cycles apart all over the memory, while pages are copied between banks.
+fn loaded(config: &Config) -> Vec<Timed> {
+    let mut random = 12_345_u64;
+    let mut next = || {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        random >> 33
+    };
+    let relations = [Place::OtherBank, Place::SameBank, Place::SameSubarray];
+    let mut operations: Vec<Timed> = Vec::new();
+    for step in 0..4000u64 {
+        let at = Some(Cycle(step * 30));
+        let page = next() % 100_000 * 4096;
+        if step % 20 == 0 {
+            operations.push((copy(config, relations[(step / 20 % 3) as usize], page, 4096), at));
+        } else {
+            operations.push((Operation::Read { address: PhysicalAddress(page), bytes: 64 }, at));
+        }
+    }
+    operations
+}
+
+fn longest_held_back(policy: Policy, bound: Option<u64>) -> u64 {
+    let config = Config { copy_hold_max: bound.map(Cycles), ..paper(policy, 1) };
+    let (stats, completions) = run(&config, &loaded(&config));
+    assert_eq!(completions.len(), 4000);
+    assert!(stats.whole.held_back.count() > 50, "reads met copies {} times", stats.whole.held_back.count());
+    stats.whole.held_back.max().0
+}
+
+#[test]
+fn a_bounded_copy_holds_a_read_back_for_its_bound_and_64_cycles_at_most() {
+    for policy in [Policy::Channel, Policy::Psm, Policy::Rule] {
+        for bound in [20, 50, 100, 200] {
+            let longest = longest_held_back(policy, Some(bound));
+            assert!(longest <= bound + 64, "{policy:?}: {longest} cycles with a bound of {bound}");
+        }
+        let longest = longest_held_back(policy, None);
+        assert!(longest > 200 + 64, "{policy:?}: {longest} cycles without a bound");
+    }
+}

@@ -1,0 +1,321 @@
+//! What was done in some stretch of time, with the units in the names: of a whole run, and of each epoch.
+
+use std::collections::BTreeMap;
+
+use dram_spec::{Clock, Cycles};
+use energy::{Cause, EnergyReport};
+use memctrl::{Depth, Figures, Histogram, Outcomes, Summary};
+use serde::Serialize;
+
+/// A distribution, in five numbers, of clocks (`u64`) or ns (`f64`). All 0 of none.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Distribution<T> {
+    /// How many values.
+    pub count: u64,
+    /// Their mean.
+    pub mean: f64,
+    /// Their median.
+    pub p50: T,
+    /// What one in a hundred exceeds.
+    pub p99: T,
+    /// The largest.
+    pub max: T,
+}
+
+impl Distribution<u64> {
+    fn cycles(summary: &Summary) -> Distribution<u64> {
+        let Summary { count, mean, p50, p99, max } = *summary;
+        Distribution { count, mean, p50: p50.0, p99: p99.0, max: max.0 }
+    }
+}
+
+impl Distribution<f64> {
+    fn ns(summary: &Summary, clock: Clock) -> Distribution<f64> {
+        let Summary { count, mean, p50, p99, max } = *summary;
+        Distribution { count, mean: mean * clock.t_ck_ns(), p50: clock.ns(p50), p99: clock.ns(p99), max: clock.ns(max) }
+    }
+}
+
+/// What gives a distribution's five numbers.
+pub trait Summarised {
+    /// They.
+    fn five(&self) -> Summary;
+}
+
+impl Summarised for Histogram {
+    fn five(&self) -> Summary {
+        self.summary()
+    }
+}
+
+impl Summarised for Summary {
+    fn five(&self) -> Summary {
+        *self
+    }
+}
+
+/// What accesses found in their banks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RowOutcomes {
+    /// Their row was open.
+    pub row_hits: u64,
+    /// Their bank was closed.
+    pub row_misses: u64,
+    /// Another row was open.
+    pub row_conflicts: u64,
+}
+
+impl RowOutcomes {
+    /// All of them.
+    pub const fn total(&self) -> u64 {
+        self.row_hits + self.row_misses + self.row_conflicts
+    }
+}
+
+impl From<Outcomes> for RowOutcomes {
+    fn from(outcomes: Outcomes) -> RowOutcomes {
+        let Outcomes { hits, misses, conflicts } = outcomes;
+        RowOutcomes { row_hits: hits, row_misses: misses, row_conflicts: conflicts }
+    }
+}
+
+/// How full a queue was.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct QueueDepth {
+    /// Entries in use, over time; nothing of no time.
+    pub mean_entries: Option<f64>,
+    /// The most in use at once.
+    pub max_entries: u64,
+}
+
+/// How many segments a mechanism served, and why nothing better did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SegmentRow {
+    /// `channel`, `psm`, `psm2` or `fpm`.
+    pub mechanism: &'static str,
+    /// Why no better mechanism: a planner's reason, `policy`, or `fastest`.
+    pub reason: &'static str,
+    /// Segments.
+    pub count: u64,
+    /// Bytes of operations.
+    pub bytes: u64,
+}
+
+/// A stretch of time, and what it is measured in.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch {
+    /// How long it is.
+    pub cycles: Cycles,
+    /// The clock.
+    pub clock: Clock,
+    /// Channels of the system.
+    pub channels: u8,
+}
+
+impl Stretch {
+    /// A count by the stretch's clocks, of so many at once; nothing of no time.
+    fn share(&self, count: u64, at_once: u8) -> Option<f64> {
+        let whole = self.cycles.0 * u64::from(at_once);
+        (whole > 0).then(|| count as f64 / whole as f64)
+    }
+
+    /// Bytes by ns, which are 10^9 bytes by second.
+    fn bandwidth(&self, bytes: u64) -> Option<f64> {
+        (self.cycles.0 > 0).then(|| bytes as f64 / self.clock.ns(self.cycles))
+    }
+
+    fn depth(&self, depth: &Depth, queues: u8) -> QueueDepth {
+        let Depth { entry_cycles, most } = *depth;
+        QueueDepth { mean_entries: self.share(entry_cycles, queues), max_entries: most }
+    }
+}
+
+/// What was done in a stretch of time. `docs/output.md` says what each figure counts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FiguresReport {
+    /// Requests done, of any kind.
+    pub requests: u64,
+    /// Reads served by a RD.
+    pub reads: RowOutcomes,
+    /// Writes served by a WR.
+    pub writes: RowOutcomes,
+    /// Lines of reads answered from a queued write.
+    pub forwarded: u64,
+    /// Latency of reads, from arrival to the end of their data.
+    pub read_latency_ns: Distribution<f64>,
+    /// The same in clocks.
+    pub read_latency_cycles: Distribution<u64>,
+    /// Latency of writes, likewise.
+    pub write_latency_ns: Distribution<f64>,
+    /// The same in clocks.
+    pub write_latency_cycles: Distribution<u64>,
+    /// Latency of copies and initialisations, from first command to last bank ready.
+    pub copy_latency_ns: Distribution<f64>,
+    /// The same in clocks.
+    pub copy_latency_cycles: Distribution<u64>,
+    /// The same from arrival.
+    pub copy_response_ns: Distribution<f64>,
+    /// The same in clocks.
+    pub copy_response_cycles: Distribution<u64>,
+    /// How long copies kept reads waiting.
+    pub held_back_ns: Distribution<f64>,
+    /// The same in clocks.
+    pub held_back_cycles: Distribution<u64>,
+    /// Segments that gave way to a read.
+    pub broken_off_for_reads: u64,
+    /// Segments that gave way to a refresh.
+    pub broken_off_for_refresh: u64,
+    /// Turns of a channel to its writes.
+    pub drains: u64,
+    /// Bytes over the memory channels.
+    pub channel_bytes: u64,
+    /// The same by time, all channels together, 10^9 bytes a second.
+    pub bandwidth_gb_s: Option<f64>,
+    /// Share of the time that a command bus was in use; mean of the channels.
+    pub command_bus_share: Option<f64>,
+    /// Share of the time that a data bus was in use; mean of the channels.
+    pub data_bus_share: Option<f64>,
+    /// Entries of a channel's read queue.
+    pub read_queue: QueueDepth,
+    /// Entries of a channel's write queue.
+    pub write_queue: QueueDepth,
+    /// Copies and initialisations in progress, over all channels.
+    pub copy_queue: QueueDepth,
+    /// Commands by kind.
+    pub commands: BTreeMap<&'static str, u64>,
+    /// How copies and initialisations were served.
+    pub segments: Vec<SegmentRow>,
+    /// Everything, background and refresh included, nJ.
+    pub energy_nj: f64,
+    /// Above standby: no background, no refresh, nJ.
+    pub energy_operation_nj: f64,
+    /// All of `energy_nj`, by cause.
+    pub energy_by_cause_nj: BTreeMap<String, f64>,
+    /// I/O and termination, of `energy_operation_nj`; nothing where that is nothing.
+    pub channel_share_of_operation_energy: Option<f64>,
+}
+
+impl FiguresReport {
+    /// Puts what was counted and priced in a stretch in its units.
+    pub fn new<D: Summarised>(figures: &Figures<D>, energy: &EnergyReport, stretch: Stretch) -> FiguresReport {
+        let Stretch { clock, channels, .. } = stretch;
+        let [read, write, copy, response, held] = [
+            &figures.read_latency,
+            &figures.write_latency,
+            &figures.copy_latency,
+            &figures.copy_response,
+            &figures.held_back,
+        ]
+        .map(Summarised::five);
+        let ns = |summary: &Summary| Distribution::ns(summary, clock);
+        let segments = figures.segments.0.iter().map(|(&(mechanism, reason), segments)| SegmentRow {
+            mechanism: mechanism.name(),
+            reason,
+            count: segments.count,
+            bytes: segments.bytes,
+        });
+        FiguresReport {
+            requests: figures.requests,
+            reads: figures.reads.into(),
+            writes: figures.writes.into(),
+            forwarded: figures.forwarded,
+            read_latency_ns: ns(&read),
+            read_latency_cycles: Distribution::cycles(&read),
+            write_latency_ns: ns(&write),
+            write_latency_cycles: Distribution::cycles(&write),
+            copy_latency_ns: ns(&copy),
+            copy_latency_cycles: Distribution::cycles(&copy),
+            copy_response_ns: ns(&response),
+            copy_response_cycles: Distribution::cycles(&response),
+            held_back_ns: ns(&held),
+            held_back_cycles: Distribution::cycles(&held),
+            broken_off_for_reads: figures.broken_off_for_reads,
+            broken_off_for_refresh: figures.broken_off_for_refresh,
+            drains: figures.drains,
+            channel_bytes: figures.channel_bytes,
+            bandwidth_gb_s: stretch.bandwidth(figures.channel_bytes),
+            command_bus_share: stretch.share(figures.command_bus.0, channels),
+            data_bus_share: stretch.share(figures.data_bus.0, channels),
+            read_queue: stretch.depth(&figures.read_queue, channels),
+            write_queue: stretch.depth(&figures.write_queue, channels),
+            copy_queue: stretch.depth(&figures.copy_queue, 1),
+            commands: commands(&figures.commands),
+            segments: segments.collect(),
+            energy_nj: energy.total().nj(),
+            energy_operation_nj: energy.operation().nj(),
+            energy_by_cause_nj: by_cause(energy),
+            channel_share_of_operation_energy: energy.channel_share(),
+        }
+    }
+
+    /// Whether there were reads or writes, and not copies and initialisations alone.
+    pub const fn has_demand(&self) -> bool {
+        self.read_latency_cycles.count + self.write_latency_cycles.count + self.forwarded > 0
+            || self.reads.total() + self.writes.total() > 0
+    }
+}
+
+fn commands(counts: &memctrl::CommandCounts) -> BTreeMap<&'static str, u64> {
+    let memctrl::CommandCounts {
+        activates,
+        copy_activates,
+        dropped_activates,
+        precharges,
+        reads,
+        writes,
+        transfers,
+        refreshes,
+        power_downs,
+        self_refreshes,
+        wake_ups,
+    } = *counts;
+    BTreeMap::from([
+        ("ACT", activates),
+        ("ACT copy", copy_activates),
+        ("ACT dropped", dropped_activates),
+        ("PRE", precharges),
+        ("RD", reads),
+        ("WR", writes),
+        ("TRANSFER", transfers),
+        ("REF", refreshes),
+        ("PDE", power_downs),
+        ("SRE", self_refreshes),
+        ("PDX or SRX", wake_ups),
+    ])
+}
+
+/// Every cause that energy was spent on, nJ, by its key: `copy_activation`, `read_io`.
+pub fn by_cause(energy: &EnergyReport) -> BTreeMap<String, f64> {
+    let spent = energy.by_cause().iter().filter(|(_, energy)| energy.0 != 0.0);
+    spent.map(|(cause, energy)| (cause_key(*cause), energy.nj())).collect()
+}
+
+/// A cause as a key of JSON and CSV.
+pub fn cause_key(cause: Cause) -> String {
+    let words = cause.name().replace("I/O", "io").replace(',', "");
+    words.replace([' ', '-'], "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1,000 clocks of DDR3-1066 are 1,875 ns: 7,500 bytes are 4 GB/s, and 500 of 2 x 1,000 clocks a quarter.
+    #[test]
+    fn shares_are_of_all_channels_and_bandwidth_is_of_their_sum() {
+        let stretch = Stretch { cycles: Cycles(1_000), clock: Clock::DDR3_1066, channels: 2 };
+        assert_eq!((stretch.bandwidth(7_500), stretch.share(500, 2)), (Some(4.0), Some(0.25)));
+        let depth = Depth { entry_cycles: 6_000, most: 7 };
+        assert_eq!(stretch.depth(&depth, 2), QueueDepth { mean_entries: Some(3.0), max_entries: 7 });
+        let none = Stretch { cycles: Cycles(0), ..stretch };
+        assert_eq!((none.bandwidth(0), none.depth(&depth, 2).mean_entries), (None, None), "no time, no mean");
+    }
+
+    #[test]
+    fn ns_are_clocks_by_the_clock() {
+        let summary = Summary { count: 3, mean: 10.0, p50: Cycles(8), p99: Cycles(16), max: Cycles(16) };
+        let ns = Distribution { count: 3, mean: 18.75, p50: 15.0, p99: 30.0, max: 30.0 };
+        assert_eq!(Distribution::ns(&summary, Clock::DDR3_1066), ns);
+        assert_eq!(Distribution::cycles(&summary), Distribution { count: 3, mean: 10.0, p50: 8, p99: 16, max: 16 });
+    }
+}

@@ -1,0 +1,184 @@
+//! What a terminal shows of the figures: a column a result, a row a quantity; and a row an epoch.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use energy::Cause;
+
+use crate::figures::{Distribution, FiguresReport, QueueDepth, RowOutcomes, cause_key};
+use crate::run_report::RunReport;
+use crate::table::{Align, aligned, grouped};
+
+use Align::{Left, Right};
+
+/// Rows of a table with a column a result.
+struct Rows<'a> {
+    reports: &'a [RunReport],
+    rows: Vec<Vec<String>>,
+}
+
+impl Rows<'_> {
+    /// A row: its quantity with the unit, and what each result has there.
+    fn add(&mut self, quantity: &str, of: impl Fn(&RunReport) -> String) {
+        let cells = self.reports.iter().map(of);
+        self.rows.push(std::iter::once(quantity.to_owned()).chain(cells).collect());
+    }
+
+    /// The same, of figures.
+    fn figure(&mut self, quantity: &str, of: impl Fn(&FiguresReport) -> String) {
+        self.add(quantity, |report| of(&report.figures));
+    }
+
+    /// A count; left out where no result has any.
+    fn count(&mut self, quantity: &str, of: impl Fn(&FiguresReport) -> u64) {
+        if self.reports.iter().any(|report| of(&report.figures) > 0) {
+            self.figure(quantity, |figures| grouped(of(figures)));
+        }
+    }
+
+    /// A distribution of times; left out where no result has any.
+    fn times(&mut self, quantity: &str, of: impl Fn(&FiguresReport) -> Distribution<f64>) {
+        if self.reports.iter().all(|report| of(&report.figures).count == 0) {
+            return;
+        }
+        self.figure(&format!("{quantity}, mean ns"), |figures| format!("{:.2}", of(figures).mean));
+        self.figure(&format!("{quantity}, p50 ns"), |figures| format!("{:.2}", of(figures).p50));
+        self.figure(&format!("{quantity}, p99 ns"), |figures| format!("{:.2}", of(figures).p99));
+        self.figure(&format!("{quantity}, max ns"), |figures| format!("{:.2}", of(figures).max));
+    }
+
+    fn outcomes(&mut self, quantity: &str, of: impl Fn(&FiguresReport) -> RowOutcomes) {
+        if self.reports.iter().any(|report| of(&report.figures).total() > 0) {
+            self.figure(&format!("{quantity}, row hits"), |figures| grouped(of(figures).row_hits));
+            self.figure(&format!("{quantity}, row misses"), |figures| grouped(of(figures).row_misses));
+            self.figure(&format!("{quantity}, row conflicts"), |figures| grouped(of(figures).row_conflicts));
+        }
+    }
+
+    fn depth(&mut self, quantity: &str, of: impl Fn(&FiguresReport) -> QueueDepth) {
+        self.figure(&format!("{quantity}, mean entries"), |figures| or_dash(of(figures).mean_entries, "", 1.0));
+        self.figure(&format!("{quantity}, max entries"), |figures| grouped(of(figures).max_entries));
+    }
+
+    fn to_text(&self) -> String {
+        let labels: Vec<String> = self.reports.iter().map(RunReport::label).collect();
+        let columns = std::iter::once(("", Left)).chain(labels.iter().map(|label| (label.as_str(), Right)));
+        aligned(&columns.collect::<Vec<_>>(), &self.rows)
+    }
+}
+
+fn or_dash(value: Option<f64>, unit: &str, scale: f64) -> String {
+    value.map_or("-".to_owned(), |value| format!("{:.2}{unit}", value * scale))
+}
+
+/// The quantities that there are, one a row.
+pub(crate) fn figures(reports: &[RunReport]) -> String {
+    let mut rows = Rows { reports, rows: Vec::new() };
+    rows.figure("requests", |figures| grouped(figures.requests));
+    rows.add("makespan, clocks", |report| grouped(report.makespan_cycles));
+    rows.add("makespan, ns", |report| format!("{:.2}", report.makespan_ns));
+    if reports.iter().any(|report| report.from_cycle > 0) {
+        rows.add("counted from clock", |report| grouped(report.from_cycle));
+    }
+    if reports.iter().any(|report| report.figures.has_demand()) {
+        demand(&mut rows);
+    }
+    copies(&mut rows);
+    rows.figure("energy above standby, nJ", |figures| format!("{:.1}", figures.energy_operation_nj));
+    rows.figure("energy, total, nJ", |figures| format!("{:.1}", figures.energy_nj));
+    rows.figure("channel's share of it above standby", |figures| {
+        figures.channel_share_of_operation_energy.map_or("-".to_string(), |share| format!("{:.1} %", share * 100.0))
+    });
+    rows.figure("channel bytes", |figures| grouped(figures.channel_bytes));
+    let kinds: BTreeSet<&str> = reports.iter().flat_map(|report| report.figures.commands.keys().copied()).collect();
+    for kind in kinds {
+        rows.count(&format!("{kind} commands"), |figures| figures.commands[kind]);
+    }
+    rows.to_text()
+}
+
+/// What reads and writes met with.
+fn demand(rows: &mut Rows<'_>) {
+    rows.times("read latency", |figures| figures.read_latency_ns);
+    rows.times("write latency", |figures| figures.write_latency_ns);
+    rows.outcomes("reads", |figures| figures.reads);
+    rows.count("reads forwarded from writes", |figures| figures.forwarded);
+    rows.outcomes("writes", |figures| figures.writes);
+    rows.count("turns to writes", |figures| figures.drains);
+    rows.figure("bandwidth, GB/s", |figures| or_dash(figures.bandwidth_gb_s, "", 1.0));
+    rows.figure("data bus in use", |figures| or_dash(figures.data_bus_share, " %", 100.0));
+    rows.figure("command bus in use", |figures| or_dash(figures.command_bus_share, " %", 100.0));
+    rows.depth("read queue", |figures| figures.read_queue);
+    rows.depth("write queue", |figures| figures.write_queue);
+}
+
+/// What copies and initialisations took, and what they took from others.
+fn copies(rows: &mut Rows<'_>) {
+    rows.times("copy latency", |figures| figures.copy_latency_ns);
+    let waits = |report: &RunReport| report.figures.copy_latency_cycles != report.figures.copy_response_cycles;
+    if rows.reports.iter().any(waits) {
+        rows.times("copy, from its arrival", |figures| figures.copy_response_ns);
+    }
+    if rows.reports.iter().any(|report| report.figures.copy_queue.max_entries > 1) {
+        rows.depth("copies in progress", |figures| figures.copy_queue);
+    }
+    rows.count("reads held back by copies", |figures| figures.held_back_cycles.count);
+    rows.times("read held back by a copy", |figures| figures.held_back_ns);
+    rows.count("segments broken off for reads", |figures| figures.broken_off_for_reads);
+    rows.count("segments broken off for refresh", |figures| figures.broken_off_for_refresh);
+}
+
+/// All energy, a cause a row.
+pub(crate) fn energy(reports: &[RunReport]) -> String {
+    let mut rows = Rows { reports, rows: Vec::new() };
+    for cause in Cause::ALL {
+        let key = cause_key(cause);
+        if reports.iter().any(|report| report.figures.energy_by_cause_nj.contains_key(&key)) {
+            rows.figure(cause.name(), |figures| format!("{:.1}", figures.energy_by_cause_nj.get(&key).unwrap_or(&0.0)));
+        }
+    }
+    rows.to_text()
+}
+
+/// More epochs of a result than this are left to JSON and CSV.
+const EPOCHS_SHOWN_MOST: usize = 32;
+
+/// One line an epoch.
+pub(crate) fn epochs(reports: &[RunReport]) -> String {
+    let demand = reports.iter().any(|report| report.figures.has_demand());
+    let mut columns = vec![("result", Left), ("from clock", Right), ("to clock", Right), ("requests", Right)];
+    if demand {
+        columns.extend([
+            ("reads", Right),
+            ("mean ns", Right),
+            ("p99 ns", Right),
+            ("writes", Right),
+            ("mean ns", Right),
+        ]);
+    }
+    columns.extend([("copies", Right), ("mean ns", Right), ("GB/s", Right), ("data bus", Right), ("nJ", Right)]);
+    let mut rows = Vec::new();
+    for report in reports {
+        for epoch in report.epochs.iter().take(EPOCHS_SHOWN_MOST) {
+            let figures = &epoch.figures;
+            let (read, write) = (figures.read_latency_ns, figures.write_latency_ns);
+            let copy = figures.copy_latency_ns;
+            let mean = |it: Distribution<f64>| if it.count == 0 { "-".to_owned() } else { format!("{:.2}", it.mean) };
+            let p99 = |it: Distribution<f64>| if it.count == 0 { "-".to_owned() } else { format!("{:.2}", it.p99) };
+            let mut cells = vec![report.label()];
+            cells.extend([epoch.from_cycle, epoch.to_cycle, figures.requests].map(grouped));
+            if demand {
+                cells.extend([grouped(read.count), mean(read), p99(read), grouped(write.count), mean(write)]);
+            }
+            cells.extend([grouped(copy.count), mean(copy), or_dash(figures.bandwidth_gb_s, "", 1.0)]);
+            cells.extend([or_dash(figures.data_bus_share, " %", 100.0), format!("{:.1}", figures.energy_nj)]);
+            rows.push(cells);
+        }
+    }
+    let mut text = aligned(&columns, &rows);
+    let most = reports.iter().map(|report| report.epochs.len()).max().unwrap_or(0);
+    if most > EPOCHS_SHOWN_MOST {
+        let _ = writeln!(text, "The first {EPOCHS_SHOWN_MOST} of {most} epochs: `--format json` and `--out` list all.");
+    }
+    text
+}
