@@ -120,7 +120,9 @@ impl Draft {
             Kind::Init(bytes, offset, value) => Operation::Init { dst: at(self.to, offset)?, bytes, value },
         };
         config.planner.check(&operation).ok()?;
-        if operation.src() == Some(operation.target()) { return None; } // TODO engine
+        if operation.src() == Some(operation.target()) {
+            return None;
+        } // TODO engine
         Some(operation)
     }
 }

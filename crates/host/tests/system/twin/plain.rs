@@ -60,6 +60,8 @@ pub struct Plain {
     pub banks: Vec<[[BankNotes; 8]; 4]>,
     /// The last command of an access or a segment to each rank.
     pub used: Vec<[Cycle; 4]>,
+    /// The end of the last REF, PDX or SRX of each rank.
+    pub back: Vec<[Cycle; 4]>,
     pub writing: Vec<bool>,
     pub estimator: Estimator,
     pub figures: Recorder,
@@ -108,6 +110,7 @@ impl Plain {
             segments: Vec::new(),
             banks: vec![Default::default(); usize::from(channels)],
             used: vec![Default::default(); usize::from(channels)],
+            back: vec![Default::default(); usize::from(channels)],
             writing: vec![false; usize::from(channels)],
             estimator: Estimator::new(&config),
             figures: Recorder::new(config.warm_up, config.epoch),

@@ -222,7 +222,7 @@ impl Plain {
                 continue;
             }
             let over = self.config.copy_hold_max.is_some_and(|most| self.now >= segment.term + most);
-            if !over || !segment.moved {
+            if !over || segment.fpm.is_some() || self.first_unmoved() == Some(place) {
                 continue;
             }
             let read_in = |used: &Used| self.accesses.iter().any(|access| access.is_read_in(used.channel, used.bank));
@@ -236,6 +236,13 @@ impl Plain {
                 segment.term = now;
             }
         }
+    }
+
+    /// The first segment in flight that has still to make its first column access.
+    fn first_unmoved(&self) -> Option<u64> {
+        let unmoved =
+            |segment: &&Segment| segment.in_flight && !segment.moved && !segment.giving_way && segment.fpm.is_none();
+        self.segments.iter().find(unmoved).map(|segment| segment.place)
     }
 
     fn give_way(&mut self, place: u64) {
@@ -503,7 +510,8 @@ impl Plain {
             let device = self.device(channel);
             // A bank that is left open with a row of somebody else's can be used at once.
             let free = if device.open_row(bank).is_some() { self.now } else { device.ready(bank) };
-            let held_back = free.since(oldest.queued_at.max(begun));
+            let held_back =
+                free.since(oldest.queued_at.max(begun).max(self.back[usize::from(channel.0)][usize::from(bank.rank)]));
             self.figures.count(self.now, |figures| figures.held_back.record(held_back));
         }
     }

@@ -1,6 +1,7 @@
 //! Who goes first on a channel.
 
-use dram_spec::{BankId, Channel, Command};
+use dram_core::P;
+use dram_spec::{BankId, Channel, Command, Cycle};
 use memctrl::RowPolicy;
 
 use super::plain::Plain;
@@ -169,6 +170,14 @@ impl Plain {
             | Command::SelfRefreshEnter { .. }
             | Command::SelfRefreshExit { .. } => vec![],
         };
+        let back = match command {
+            Command::Refresh { .. } => now.0 + self.cycles(P::Rfc),
+            Command::PowerDownExit { .. } => now.0 + self.cycles(P::Xp),
+            Command::SelfRefreshExit { .. } => now.0 + self.cycles(P::Dllk),
+            _ => 0,
+        };
+        let rank = &mut self.back[usize::from(channel.0)][usize::from(command.rank())];
+        *rank = (*rank).max(Cycle(back));
         for bank in banks {
             self.notes(channel, bank).last = now;
             self.used[usize::from(channel.0)][usize::from(bank.rank)] = now;
@@ -200,7 +209,7 @@ impl Plain {
                 (false, false) => outcomes.hits += 1,
             }
         });
-        let after = self.cycles(if access.write { dram_core::P::Cwl } else { dram_core::P::Cl }) + 4;
+        let after = self.cycles(if access.write { P::Cwl } else { P::Cl }) + 4;
         let device = &mut self.devices[usize::from(channel.0)];
         let mut bytes = None;
         if !access.write {
@@ -208,7 +217,7 @@ impl Plain {
         } else if let Some(line) = self.written_line(access.request, access.address) {
             self.devices[usize::from(channel.0)].write_line(bank, row, column, &line);
         }
-        self.answer(access.request, access.address, bytes, dram_spec::Cycle(self.now.0 + after));
+        self.answer(access.request, access.address, bytes, Cycle(self.now.0 + after));
         self.close_request(access.request);
     }
 }
