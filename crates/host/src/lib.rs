@@ -9,7 +9,7 @@ pub mod scenario;
 pub mod witness;
 pub mod workload;
 
-pub use allocator_settings::AllocatorSettings;
+pub use allocator_settings::{AgedMemory, AllocatorError, AllocatorSettings};
 pub use flat_memory::{Contents, FlatMemory, Mismatch};
 pub use placement::{Place, PlacementError, place};
 pub use replay::{Copier, Placement, Replay, ReplayError, ReplayOutcome, ReplaySettings, TraceCounts, UnusableRecords};

@@ -6,7 +6,7 @@ use rowclone::{Operation, Planner};
 
 use super::error::WorkloadError;
 use super::pace::Pace;
-use super::region::{Region, at_least_one};
+use super::region::{Region, some};
 use super::share::Share;
 
 /// Reads and writes of random lines of a region, those on reserved rows left out.
@@ -38,7 +38,7 @@ pub(super) struct RandomSource {
 impl Random {
     pub(super) fn source(&self, planner: &Planner, seed: u64) -> Result<RandomSource, WorkloadError> {
         let Random { count, start, bytes, writes, gap } = *self;
-        at_least_one("count", count)?;
+        some("count", count, 1)?;
         Ok(RandomSource {
             left: count,
             requests: count,

@@ -24,8 +24,7 @@ impl Region {
         place_bytes: u64,
     ) -> Result<Region, WorkloadError> {
         multiple("start", start.0, dram_spec::LINE_BYTES)?;
-        multiple("bytes", bytes, place_bytes)?;
-        at_least_one("bytes", bytes)?;
+        some("bytes", bytes, place_bytes)?;
         let end = planner.map().geometry().bytes();
         if start.0.checked_add(bytes).is_none_or(|last| last > end) {
             return Err(WorkloadError::PastEnd { key: "bytes", end: PhysicalAddress(end) });
@@ -68,9 +67,9 @@ pub(super) const fn multiple(key: &'static str, found: u64, unit: u64) -> Result
     if found.is_multiple_of(unit) { Ok(()) } else { Err(WorkloadError::NotAMultiple { key, found, unit }) }
 }
 
-/// Fails where a setting is 0.
-pub(super) const fn at_least_one(key: &'static str, found: u64) -> Result<(), WorkloadError> {
-    if found == 0 { Err(WorkloadError::Zero { key }) } else { Ok(()) }
+/// Fails unless a setting is a multiple of a unit, and more than 0.
+pub(super) fn some(key: &'static str, found: u64, unit: u64) -> Result<(), WorkloadError> {
+    if found == 0 { Err(WorkloadError::Zero { key, least: unit }) } else { multiple(key, found, unit) }
 }
 
 /// A number below `end`, each as likely as any other (to 1 in 2^64 / `end`).

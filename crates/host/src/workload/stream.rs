@@ -5,7 +5,7 @@ use rowclone::{Operation, Planner};
 
 use super::error::WorkloadError;
 use super::pace::Pace;
-use super::region::{at_least_one, multiple};
+use super::region::{multiple, some};
 use super::sound::Sound;
 
 /// Reads and writes in turn, up to 64 of them.
@@ -133,9 +133,8 @@ impl Stream {
     pub(super) fn source(&self, planner: &Planner) -> Result<StreamSource, WorkloadError> {
         let Stream { start, count, stride, access, gap } = *self;
         multiple("start", start.0, LINE_BYTES)?;
-        at_least_one("count", count)?;
-        at_least_one("stride", stride)?;
-        multiple("stride", stride, LINE_BYTES)?;
+        some("count", count, 1)?;
+        some("stride", stride, LINE_BYTES)?;
         let end = planner.map().geometry().bytes();
         let past_end = |key| WorkloadError::PastEnd { key, end: PhysicalAddress(end) };
         let dst = match access {
