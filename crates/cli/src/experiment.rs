@@ -6,7 +6,10 @@ use std::sync::atomic::AtomicBool;
 
 use dram_spec::{Channel, CommandSink, Cycles, Dialect};
 use energy::{Account, Counts, EnergyError, EnergyReport, Prices};
-use host::{Contents, FlatMemory, MemoryCheck, OperationSpec, Replay, ReplayError, Sequence, TraceCounts, Witnessed};
+use host::{
+    Contents, Copier, FlatMemory, MemoryCheck, OperationSpec, Placement, Replay, ReplayError, ReplaySettings, Sequence,
+    TraceCounts, Witnessed,
+};
 use memctrl::{CommandCounts, Completion, Config, Controller, Policy, RequestSource, Stats};
 use protocol_check::Checker;
 use report::CheckReport;
@@ -67,6 +70,7 @@ pub fn operation_energy(prices: &Prices, commands: &CommandCounts) -> EnergyRepo
         refreshes: _,
         power_downs: _,
         self_refreshes: _,
+        wake_ups: _,
     } = *commands;
     let counts = Counts { activates, copy_activates, dropped_activates, reads, writes, transfers, ..Counts::default() };
     prices.operation(&counts)
@@ -183,10 +187,13 @@ pub fn run(
             let bar = progress::of_file(policy.name(), file.metadata().map_or(0, |file| file.len()));
             let reader = trace_io::ramulatorsharp::Reader::new(bar.wrap_read(file), *format);
             let reader = reader.map_err(|error| unusable_trace(path, &error.into()))?;
-            let source = Replay::new(reader, &scenario.system.planner, *unusable);
+            let (copier, placement) = (Copier::Controller, Placement::AsRecorded);
+            let settings = ReplaySettings { unusable: *unusable, instructions_per_clock: 1.0, copier, placement };
+            let source = Replay::new(reader, &scenario.system.planner, settings, contents(scenario, wanted));
+            let source = source.map_err(|error| unusable_trace(path, &error))?;
             let (source, run) = play(scenario, prices, policy, wanted, source, log)?;
             bar.finish_and_clear();
-            let counts = source.into_counts().map_err(|error| unusable_trace(path, &error))?;
+            let counts = source.into_outcome().map_err(|error| unusable_trace(path, &error))?.counts;
             Ok(PolicyRun { trace: Some(counts), ..run })
         }
     }

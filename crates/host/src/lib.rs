@@ -1,13 +1,18 @@
 //! What issues memory traffic to the controller.
 
+pub mod allocator_settings;
 pub mod flat_memory;
 pub mod placement;
 pub mod replay;
 pub mod scenario;
 pub mod witness;
 
+pub use allocator_settings::{AgedMemory, AllocatorError, AllocatorSettings};
 pub use flat_memory::{Contents, FlatMemory, Mismatch};
 pub use placement::{Place, PlacementError, place};
-pub use replay::{Replay, ReplayError, TraceCounts, UnusableRecords};
+pub use replay::{
+    Copier, PageReport, Placement, Replay, ReplayError, ReplayOutcome, ReplaySettings, Skipped, TraceCounts,
+    UnusableRecords,
+};
 pub use scenario::{Kind, OperationSpec, Sequence, SpecError};
 pub use witness::{MemoryCheck, Witnessed};
