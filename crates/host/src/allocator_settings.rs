@@ -1,28 +1,32 @@
-//! How the system software hands out frames, and how old the memory is.
+//! The allocator that pages get their frames from, and the memory that it finds.
 
 use dram_spec::AddressMap;
-use os_alloc_sim::{Age, AgeError, FrameMap, Kernel, Policy, PolicyError, Units, ZeroOnFree};
+use os_alloc_sim::{
+    Age, AgeError, Aged, FrameAllocator, FrameMap, FrameSet, Generator, Kernel, Policy, PolicyError, Units, ZeroOnFree,
+    age,
+};
 
-/// The frames that a run starts from.
+/// Which frames are handed out, and how full the memory is before the first is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AllocatorSettings {
-    /// Which free frame is handed out.
+    /// How a frame is chosen.
     pub policy: Policy,
-    /// Decides which frames are in use at the beginning, and what `random` hands out.
+    /// Decides which frames ageing leaves in use, and what `random` hands out.
     pub seed: u64,
-    /// The share of the frames that are in use at the beginning, 0 to 1.
+    /// The share of the frames that is in use before the traffic begins, 0 to 1. With 0 here and for `fragmentation`
+    /// the memory is fresh: free frames are in their first order, not in that which ageing leaves.
     pub utilisation: f64,
-    /// The share of the free memory that no huge page could use, 0 to 1. With `utilisation`, 0 and 0 are a memory as after reset.
+    /// How fragmented the free memory is by then, as far as it can be: the unusable free space index of order 9, 0 to 1.
     pub fragmentation: f64,
 }
 
-/// An allocator that cannot be had.
+/// Why there is no such allocator.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum AllocatorError {
-    /// A memory that cannot be so old.
+    /// A share that is none.
     #[error(transparent)]
     Age(#[from] AgeError),
-    /// Units that the policy cannot hand out.
+    /// A policy that cannot hand out the units of this memory.
     #[error(transparent)]
     Policy(#[from] PolicyError),
 }
@@ -37,17 +41,57 @@ impl AllocatorError {
     }
 }
 
+/// A memory with its allocator, before the traffic begins.
+#[derive(Debug)]
+pub struct AgedMemory {
+    /// Where frames lie.
+    pub map: FrameMap,
+    /// The frames that there are to hand out.
+    pub set: FrameSet,
+    /// Hands them out; what was in use before is handed out already.
+    pub allocator: Box<dyn FrameAllocator>,
+    /// What was in use before, and stays so.
+    pub aged: Aged,
+}
+
 impl AllocatorSettings {
+    /// Whether nothing was in use before.
+    fn is_fresh(&self) -> bool {
+        self.utilisation <= 0.0 && self.fragmentation <= 0.0
+    }
+
+    /// The memory and its allocator.
+    ///
+    /// # Errors
+    /// A share that is not from 0 to 1; a policy that cannot hand out units of this size.
+    pub fn memory(&self, map: &AddressMap, units: Units) -> Result<AgedMemory, AllocatorError> {
+        let target = Age::new(self.utilisation, self.fragmentation)?;
+        let map = FrameMap::new(map.clone());
+        let set = FrameSet::new(&map, units);
+        let mut seeds = Generator::new(self.seed);
+        let mut allocator = self.policy.allocator(&map, &set, seeds.number())?;
+        let aged = if self.is_fresh() {
+            Aged {
+                held: Vec::new(),
+                utilisation: 0.0,
+                unusable: allocator.free_blocks().unusable(os_alloc_sim::HUGE_ORDER),
+            }
+        } else {
+            age(&set, allocator.as_mut(), target, seeds.number())
+        };
+        Ok(AgedMemory { map, set, allocator, aged })
+    }
+
     /// A kernel without processes over a memory of that age. Frames that share rows are handed out together.
     ///
     /// # Errors
     /// No such age, or units that the policy cannot hand out.
-    pub fn build(&self, map: &AddressMap) -> Result<Kernel, AllocatorError> {
-        let AllocatorSettings { policy, seed, utilisation, fragmentation } = *self;
-        let age = Age::new(utilisation, fragmentation)?;
-        let mut kernel = Kernel::new(FrameMap::new(map.clone()), Units::Together, policy, seed, ZeroOnFree::Off)?;
-        if utilisation > 0.0 || fragmentation > 0.0 {
-            kernel.age(age, seed);
+    pub fn kernel(&self, map: &AddressMap) -> Result<Kernel, AllocatorError> {
+        let age = Age::new(self.utilisation, self.fragmentation)?;
+        let map = FrameMap::new(map.clone());
+        let mut kernel = Kernel::new(map, Units::Together, self.policy, self.seed, ZeroOnFree::Off)?;
+        if !self.is_fresh() {
+            kernel.age(age, self.seed);
         }
         Ok(kernel)
     }

@@ -8,9 +8,12 @@ pub mod scenario;
 pub mod witness;
 pub mod workload;
 
-pub use allocator_settings::AllocatorSettings;
+pub use allocator_settings::{AgedMemory, AllocatorError, AllocatorSettings};
 pub use flat_memory::{Contents, FlatMemory, Mismatch};
 pub use placement::{Place, PlacementError, place};
-pub use replay::{Replay, ReplayError, TraceCounts, UnusableRecords};
+pub use replay::{
+    Copier, PageReport, Placement, Replay, ReplayError, ReplayOutcome, ReplaySettings, Skipped, TraceCounts,
+    UnusableRecords,
+};
 pub use scenario::{Kind, OperationSpec, Sequence, SpecError};
 pub use witness::{MemoryCheck, Witnessed};

@@ -30,7 +30,7 @@ impl Machine {
         at_least_one("bytes", bytes)?;
         multiple("bytes", bytes, FRAME_BYTES)?;
         let settings = allocator.ok_or(WorkloadError::NoAllocator { workload })?;
-        let mut kernel = settings.build(planner.map())?;
+        let mut kernel = settings.kernel(planner.map())?;
         let process = kernel.spawn();
         let machine = Machine { kernel, process, pages: bytes / FRAME_BYTES };
         machine.assure_room("bytes", machine.grains(), 1)?;
