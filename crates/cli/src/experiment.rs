@@ -6,13 +6,15 @@ use std::sync::atomic::AtomicBool;
 
 use dram_spec::{Channel, CommandSink, Dialect};
 use energy::{Counts, EnergyError, EnergyReport, EventPrices, Prices};
-use host::workload::WorkloadError;
+use host::workload::{Settings, WorkloadError};
 use host::{
-    Contents, Copier, FlatMemory, MemoryCheck, OperationSpec, Replay, ReplayError, ReplaySettings, Sequence,
-    TraceCounts, Witnessed,
+    AllocatorSettings, Contents, Copier, FlatMemory, MemoryCheck, OperationSpec, Replay, ReplayError, ReplayOutcome,
+    ReplaySettings, Sequence, Witnessed,
 };
 use memctrl::{CommandCounts, Completion, Config, Controller, Policy, PriceTable, RequestSource, Stats};
+use os_alloc_sim::Units;
 use protocol_check::Checker;
+use report::allocator_report::MemoryState;
 use report::table::bytes;
 use report::{AllocatorReport, CheckReport};
 use rowclone::Operation;
@@ -44,7 +46,7 @@ pub struct VariantRun {
     /// What the allocator did that placed the pages.
     pub allocator: Option<AllocatorReport>,
     /// What a trace held.
-    pub trace: Option<TraceCounts>,
+    pub trace: Option<ReplayOutcome>,
     /// What the second opinions found.
     pub check: Option<CheckReport>,
     /// Copy activations that the chips dropped.
@@ -209,8 +211,6 @@ pub fn run(
     wanted: Wanted<'_>,
     log: Option<AtomicFile>,
 ) -> Result<VariantRun, CliError> {
-    let allocator = scenario.allocator.as_ref().zip(variant.placement.allocator());
-    let allocator = allocator.map(|(config, policy)| config.settings(policy, scenario.seed));
     match &scenario.workload {
         Workload::Operations(specs) => {
             let mut operations = Vec::with_capacity(specs.len());
@@ -222,40 +222,77 @@ pub fn run(
             let (source, run) = play(scenario, prices, variant.policy, wanted, source, log)?;
             Ok(VariantRun { completions: source.finish().into_completions(), ..run })
         }
-        Workload::Trace(TraceWorkload { path, format, unusable, instructions_per_clock, .. }) => {
-            let file = std::fs::File::open(path).map_err(|error| CliError::reading(path, &error))?;
-            let bar = progress::of_file(&variant.label("/"), file.metadata().map_or(0, |file| file.len()));
-            let reader = trace_io::ramulatorsharp::Reader::new(bar.wrap_read(file), *format);
-            let reader = reader.map_err(|error| unusable_trace(path, &error.into()))?;
-            let settings = ReplaySettings {
-                unusable: *unusable,
-                instructions_per_clock: *instructions_per_clock,
-                copier: if variant.policy == Policy::Channel { Copier::Cpu } else { Copier::Controller },
-                placement: allocator.map_or(host::Placement::AsRecorded, host::Placement::Allocator),
-            };
-            let source = Replay::new(reader, &scenario.system.planner, settings, contents(scenario, wanted));
-            let source = source.map_err(|error| unusable_trace(path, &error))?;
-            let before = source.pages();
-            let (source, run) = play(scenario, prices, variant.policy, wanted, source, log)?;
-            bar.finish_and_clear();
-            let outcome = source.into_outcome().map_err(|error| unusable_trace(path, &error))?;
-            let allocator = before.zip(outcome.pages).map(|(before, after)| AllocatorReport::new(&before, &after));
-            Ok(VariantRun { trace: Some(outcome.counts), allocator, ..run })
-        }
-        Workload::Made(settings) => {
-            let fault = |error: WorkloadError| CliError::new(&error).with_help(error.help());
-            let before = allocator.map(|settings| settings.build(&scenario.system.map)).transpose();
-            let before = before.map_err(|error| fault(error.into()))?.map(|kernel| kernel.report());
-            let planner = &scenario.system.planner;
-            let source = settings.source(planner, allocator.as_ref(), scenario.seed, contents(scenario, wanted));
-            let source = source.map_err(fault)?;
-            let bar = progress::of_requests(&variant.label("/"), source.requests());
-            let (source, run) = play(scenario, prices, variant.policy, wanted, Watched::new(source, bar), log)?;
-            let os = source.finish().into_outcome().os;
-            let allocator = before.zip(os).map(|(before, os)| AllocatorReport::new(&before, &os.report));
-            Ok(VariantRun { allocator, ..run })
-        }
+        Workload::Trace(trace) => run_trace(scenario, trace, prices, variant, wanted, log),
+        Workload::Made(settings) => run_made(scenario, settings, prices, variant, wanted, log),
     }
+}
+
+/// The allocator of a variant, where one places its pages.
+fn allocator(scenario: &Scenario, variant: Variant) -> Option<AllocatorSettings> {
+    let (config, policy) = scenario.allocator.as_ref().zip(variant.placement.allocator())?;
+    Some(config.settings(policy, scenario.seed))
+}
+
+fn run_trace(
+    scenario: &Scenario,
+    trace: &TraceWorkload,
+    prices: &Prices,
+    variant: Variant,
+    wanted: Wanted<'_>,
+    log: Option<AtomicFile>,
+) -> Result<VariantRun, CliError> {
+    let TraceWorkload { path, format, unusable, instructions_per_clock, .. } = trace;
+    let (file_error, fault) = (|error| CliError::reading(path, &error), |error| unusable_trace(path, &error));
+    let file = std::fs::File::open(path).map_err(file_error)?;
+    let bar = progress::of_file(&variant.label("/"), file.metadata().map_or(0, |file| file.len()));
+    let reader = trace_io::ramulatorsharp::Reader::new(bar.wrap_read(file), *format);
+    let reader = reader.map_err(|error| fault(error.into()))?;
+    let allocator = allocator(scenario, variant);
+    let settings = ReplaySettings {
+        unusable: *unusable,
+        instructions_per_clock: *instructions_per_clock,
+        copier: match variant.policy {
+            Policy::Channel => Copier::Cpu,
+            Policy::Fpm | Policy::Psm | Policy::Rule | Policy::Fastest | Policy::LeastEnergy => Copier::Controller,
+        },
+        placement: allocator.map_or(host::Placement::AsRecorded, host::Placement::Allocator),
+    };
+    // The memory as it is before the first record, for the report: the run's own one changes.
+    let before = allocator.map(|settings| settings.memory(&scenario.system.map, Units::Marked)).transpose();
+    let before = before.map_err(|error| fault(error.into()))?;
+    let source = Replay::new(reader, &scenario.system.planner, settings, contents(scenario, wanted)).map_err(fault)?;
+    let (source, run) = play(scenario, prices, variant.policy, wanted, source, log)?;
+    bar.finish_and_clear();
+    let outcome = source.into_outcome().map_err(fault)?;
+    let allocator = before.zip(outcome.pages.as_ref()).map(|(before, pages)| {
+        let before = MemoryState::new(before.set.frames(), &before.allocator.free_blocks());
+        AllocatorReport::new(before, &pages.allocator)
+    });
+    Ok(VariantRun { allocator, trace: Some(outcome), ..run })
+}
+
+fn run_made(
+    scenario: &Scenario,
+    settings: &Settings,
+    prices: &Prices,
+    variant: Variant,
+    wanted: Wanted<'_>,
+    log: Option<AtomicFile>,
+) -> Result<VariantRun, CliError> {
+    let fault = |error: WorkloadError| CliError::new(&error).with_help(error.help());
+    let (planner, allocator) = (&scenario.system.planner, allocator(scenario, variant));
+    // The memory as it is before the workload, for the report: the run's own one changes.
+    let before = allocator.map(|settings| settings.kernel(planner.map())).transpose();
+    let before = before.map_err(|error| fault(error.into()))?.map(|kernel| kernel.report());
+    let source = settings.source(planner, allocator.as_ref(), scenario.seed, contents(scenario, wanted));
+    let source = source.map_err(fault)?;
+    let bar = progress::of_requests(&variant.label("/"), source.requests());
+    let (source, run) = play(scenario, prices, variant.policy, wanted, Watched::new(source, bar), log)?;
+    let os = source.finish().into_outcome().os;
+    let allocator = before
+        .zip(os)
+        .map(|(before, os)| AllocatorReport::new(MemoryState::new(before.frames, &before.free), &os.report));
+    Ok(VariantRun { allocator, ..run })
 }
 
 /// What memory holds at reset, where it is to be compared with a flat array.

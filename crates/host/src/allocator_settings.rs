@@ -2,7 +2,8 @@
 
 use dram_spec::AddressMap;
 use os_alloc_sim::{
-    Age, AgeError, Aged, FrameAllocator, FrameMap, FrameSet, Generator, Policy, PolicyError, Units, age,
+    Age, AgeError, Aged, FrameAllocator, FrameMap, FrameSet, Generator, Kernel, Policy, PolicyError, Units, ZeroOnFree,
+    age,
 };
 
 /// Which frames are handed out, and how full the memory is before the first is.
@@ -54,18 +55,22 @@ pub struct AgedMemory {
 }
 
 impl AllocatorSettings {
+    /// Whether nothing was in use before.
+    fn is_fresh(&self) -> bool {
+        self.utilisation <= 0.0 && self.fragmentation <= 0.0
+    }
+
     /// The memory and its allocator.
     ///
     /// # Errors
     /// A share that is not from 0 to 1; a policy that cannot hand out units of this size.
-    pub fn build(&self, map: &AddressMap, units: Units) -> Result<AgedMemory, AllocatorError> {
+    pub fn memory(&self, map: &AddressMap, units: Units) -> Result<AgedMemory, AllocatorError> {
         let target = Age::new(self.utilisation, self.fragmentation)?;
         let map = FrameMap::new(map.clone());
         let set = FrameSet::new(&map, units);
         let mut seeds = Generator::new(self.seed);
         let mut allocator = self.policy.allocator(&map, &set, seeds.number())?;
-        let fresh = self.utilisation <= 0.0 && self.fragmentation <= 0.0;
-        let aged = if fresh {
+        let aged = if self.is_fresh() {
             Aged {
                 held: Vec::new(),
                 utilisation: 0.0,
@@ -75,5 +80,21 @@ impl AllocatorSettings {
             age(&set, allocator.as_mut(), target, seeds.number())
         };
         Ok(AgedMemory { map, set, allocator, aged })
+    }
+
+    /// A kernel without processes over a memory of that age. Frames that share rows are handed out together.
+    ///
+    /// # Errors
+    /// No such age, or units that the policy cannot hand out.
+    pub fn kernel(&self, map: &AddressMap) -> Result<Kernel, AllocatorError> {
+        let age = Age::new(self.utilisation, self.fragmentation)?;
+        let map = FrameMap::new(map.clone());
+        // The seeds in the order of [`Self::memory`]: it is the same memory.
+        let mut seeds = Generator::new(self.seed);
+        let mut kernel = Kernel::new(map, Units::Together, self.policy, seeds.number(), ZeroOnFree::Off)?;
+        if !self.is_fresh() {
+            kernel.age(age, seeds.number());
+        }
+        Ok(kernel)
     }
 }

@@ -1,414 +1,295 @@
-//! A recorded trace, played without cores: its reads and writebacks as they come, its copies and fills one at a time.
+//! A recorded trace, played without cores. `docs/replay.md` has the rules.
 
-use std::collections::VecDeque;
+mod arrivals;
+mod counts;
+mod error;
+mod pages;
+mod pieces;
+mod settings;
+
 use std::io::Read;
 
-use dram_spec::address::FRAME_BYTES;
-use dram_spec::{Cycle, Cycles, LINE_BYTES, PhysicalAddress};
+use dram_spec::{Cycle, LINE_BYTES, PhysicalAddress};
 use memctrl::{Completion, Request, RequestId, RequestSource};
-use os_alloc_sim::Report;
 use rowclone::{Operation, PlanError, Planner};
-use trace_io::ramulatorsharp::{Reader, Record, TraceError};
+use trace_io::ramulatorsharp::{Reader, Record};
 
-use crate::allocator_settings::{AllocatorError, AllocatorSettings};
 use crate::flat_memory::Contents;
-use crate::pages::{NoFrameLeft, Pages};
 use crate::scenario::payload;
+use arrivals::Arrivals;
+use counts::Shape;
+use pages::{NoFrame, Pages};
+use pieces::{Piece, Pieces};
 
-/// What to do with what this memory cannot take.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum UnusableRecords {
-    /// Stop, and name it.
-    #[default]
-    Refuse,
-    /// Leave it out, and count it.
-    Skip,
-}
+pub use counts::{Skipped, TraceCounts};
+pub use error::ReplayError;
+pub use pages::PageReport;
+pub use settings::{Copier, Placement, ReplaySettings, UnusableRecords};
 
-/// Who copies and fills: only a CPU spends instructions on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Copier {
-    /// A CPU: what comes after a copy or a fill comes later by the instructions that were recorded for it.
-    Cpu,
-    /// The memory controller.
-    Controller,
-}
-
-/// Where the pages of a trace lie.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Placement {
-    /// Where they were recorded.
-    AsRecorded,
-    /// Where an allocator puts them.
-    Allocator(AllocatorSettings),
-}
-
-/// How a trace is played.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ReplaySettings {
-    /// What to do with records that the memory cannot take.
-    pub unusable: UnusableRecords,
-    /// Instructions that pass in a clock of the memory; more than 0.
-    pub instructions_per_clock: f64,
-    /// Who copies and fills.
-    pub copier: Copier,
-    /// Where the pages lie.
-    pub placement: Placement,
-}
-
-/// Why a trace could not be played to its end.
-#[derive(Debug, thiserror::Error)]
-pub enum ReplayError {
-    /// The file is not what it should be.
-    #[error(transparent)]
-    Trace(#[from] TraceError),
-    /// A record outside the memory or on a reserved row.
-    #[error("line {line}: {source}")]
-    Record {
-        /// The line of the record.
-        line: u64,
-        /// What is wrong with it.
-        source: PlanError,
-    },
-    /// More pages than the memory has frames.
-    #[error("line {line}: {source}")]
-    Full {
-        /// The line of the record.
-        line: u64,
-        /// Which page.
-        source: NoFrameLeft,
-    },
-    /// An allocator that cannot be had.
-    #[error(transparent)]
-    Allocator(#[from] AllocatorError),
-    /// A speed that is none.
-    #[error("`instructions_per_clock` is {found}, but must be a number above 0")]
-    Speed {
-        /// What was given.
-        found: f64,
-    },
-}
-
-impl ReplayError {
-    /// What to do next.
-    pub fn help(&self) -> String {
-        match self {
-            ReplayError::Trace(error) => error.help(),
-            ReplayError::Record { source, .. } => {
-                format!("{}; or leave such records out with `unusable_records = \"skip\"`", source.help())
-            }
-            ReplayError::Full { .. } => "take a larger memory, or a lower `utilisation`".to_owned(),
-            ReplayError::Allocator(error) => error.help(),
-            ReplayError::Speed { .. } => {
-                "a 3-wide core at 2.67 GHz beside DDR3-1066 retires at most 15 instructions in a clock; try 5"
-                    .to_owned()
-            }
-        }
-    }
-}
-
-/// A record, or a part of one, that was left out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Skipped {
-    /// Its line.
-    pub line: u64,
-    /// Why.
-    pub why: PlanError,
-}
-
-/// What of a trace was played.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TraceCounts {
-    /// `R` records.
-    pub accesses: u64,
-    /// Their reads that were played.
-    pub reads: u64,
-    /// Their writebacks that were played.
-    pub writebacks: u64,
-    /// `C` records played.
-    pub copies: u64,
-    /// `S` records played.
-    pub fills: u64,
-    /// Reads, writebacks, copies and fills left out because they reach past the end of the memory.
-    pub skipped_outside: u64,
-    /// The same because they touch a reserved row.
-    pub skipped_reserved: u64,
-    /// The first few left out.
-    pub skipped: Vec<Skipped>,
-}
-
-/// What came of playing a trace.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a trace held, and what became of its pages.
+#[derive(Clone, Debug, PartialEq)]
 pub struct ReplayOutcome {
-    /// What was played.
+    /// What it held, and what of it was played.
     pub counts: TraceCounts,
-    /// What the allocator did, where there was one.
-    pub pages: Option<Report>,
+    /// What the allocator did, if there was one.
+    pub pages: Option<PageReport>,
 }
 
-/// How many left-out records are named; all are counted.
-const SKIPPED_NAMED: usize = 5;
-
-/// Memory clocks from instructions: the whole clocks of all instructions since some instant, so that no fraction is lost on the way.
-#[derive(Clone, Copy, Debug)]
-struct Pace {
-    per_clock: f64,
-    since: Cycle,
-    instructions: u64,
-}
-
-impl Pace {
-    fn now(&self) -> Cycle {
-        self.since + Cycles((self.instructions as f64 / self.per_clock) as u64)
-    }
-
-    /// All starts again at an instant.
-    fn resume(&mut self, at: Cycle, instructions: u64) {
-        (self.since, self.instructions) = (at, instructions);
-    }
-}
-
-/// Plays a trace. A record arrives so many instructions after the one before; after a copy or a fill, when that is complete.
-pub struct Replay<'a, R: Read> {
+/// Plays a trace: accesses as they arrive, and each copy or fill to its end before the record after it.
+///
+/// It holds one record at a time, and the frame of each page.
+pub struct Replay<R: Read> {
     reader: Reader<R>,
-    planner: &'a Planner,
-    settings: ReplaySettings,
+    planner: Planner,
+    unusable: UnusableRecords,
+    copier: Copier,
+    arrivals: Arrivals,
     pages: Option<Pages>,
     contents: Option<Contents>,
     counts: TraceCounts,
     error: Option<ReplayError>,
-    /// What the present record asks for, and is not taken yet.
-    upcoming: VecDeque<Operation>,
-    arrival: Cycle,
-    pace: Pace,
-    /// Operations that hold up what comes after: how many are not complete.
-    blocking: u64,
-    /// When the last of those that are was.
-    done: Cycle,
-    /// The instructions that a CPU spends on the copy or fill under way.
-    own_instructions: u64,
+    /// The record that is being played.
+    current: Current,
+    /// Its next request, and when it arrives.
+    upcoming: Option<(Operation, Cycle)>,
     taken: u64,
+    /// The operations of a copy or fill that were taken and are not done, and when the last one was that is.
+    in_flight: u64,
+    done: Cycle,
+    /// What the CPU executes when they are done, before it goes on.
+    instructions_after: u64,
 }
 
-impl<'a, R: Read> Replay<'a, R> {
-    /// From the first record. Writebacks carry data made from `contents`, where contents are modelled.
+/// What is left of a record behind its next request.
+#[derive(Clone, Debug)]
+enum Current {
+    /// A line to be written back.
+    Access { writeback: Option<Operation> },
+    /// A copy or fill, whole.
+    AsRecorded,
+    /// A copy or fill, page by page, and the value of a fill.
+    Placed { pieces: Pieces, value: u8 },
+}
+
+impl<R: Read> Replay<R> {
+    /// Before the first record. With `contents`, writebacks carry data made from it.
     ///
     /// # Errors
-    /// A speed that is none, or an allocator that cannot be had.
+    /// Settings that make no sense. What is wrong with the trace is said by [`Self::into_outcome`].
     pub fn new(
         reader: Reader<R>,
-        planner: &'a Planner,
+        planner: &Planner,
         settings: ReplaySettings,
         contents: Option<Contents>,
-    ) -> Result<Replay<'a, R>, ReplayError> {
-        let per_clock = settings.instructions_per_clock;
-        if !(per_clock.is_finite() && per_clock > 0.0) {
-            return Err(ReplayError::Speed { found: per_clock });
-        }
-        let pages = match &settings.placement {
+    ) -> Result<Replay<R>, ReplayError> {
+        let ReplaySettings { unusable, instructions_per_clock, copier, placement } = settings;
+        let pages = match placement {
             Placement::AsRecorded => None,
-            Placement::Allocator(allocator) => Some(Pages::new(allocator, planner.map())?),
+            Placement::Allocator(settings) => Some(Pages::new(planner.map(), settings)?),
         };
         let mut replay = Replay {
             reader,
-            planner,
-            settings,
+            planner: planner.clone(),
+            unusable,
+            copier,
+            arrivals: Arrivals::new(instructions_per_clock)?,
             pages,
             contents,
             counts: TraceCounts::default(),
             error: None,
-            upcoming: VecDeque::new(),
-            arrival: Cycle::ZERO,
-            pace: Pace { per_clock, since: Cycle::ZERO, instructions: 0 },
-            blocking: 0,
-            done: Cycle::ZERO,
-            own_instructions: 0,
+            current: Current::Access { writeback: None },
+            upcoming: None,
             taken: 0,
+            in_flight: 0,
+            done: Cycle::ZERO,
+            instructions_after: 0,
         };
         replay.advance();
         Ok(replay)
     }
 
-    /// What the allocator has done so far, where there is one.
-    pub fn pages(&self) -> Option<Report> {
-        self.pages.as_ref().map(Pages::report)
-    }
-
-    /// What was played, or why not to the end.
+    /// What the trace held, or why it could not be played to its end.
     ///
     /// # Errors
-    /// A malformed file, an unusable record that was to be refused, or a full memory.
+    /// A malformed file; an unusable record that was to be refused; no frame left; a record that arrives too late.
     pub fn into_outcome(self) -> Result<ReplayOutcome, ReplayError> {
-        let pages = self.pages();
-        self.error.map_or(Ok(ReplayOutcome { counts: self.counts, pages }), Err)
+        let Replay { counts, pages, error, .. } = self;
+        error.map_or(Ok(ReplayOutcome { counts, pages: pages.map(Pages::into_report) }), Err)
     }
 
-    /// Reads on to the next record that asks for anything.
+    /// Goes on to the next request: of this record or of one after it.
     fn advance(&mut self) {
-        while self.upcoming.is_empty() && self.error.is_none() {
-            match self.reader.next() {
+        self.upcoming = None;
+        while self.upcoming.is_none() && self.error.is_none() {
+            let entered = match self.reader.next() {
                 None => return,
-                Some(Err(error)) => self.error = Some(error.into()),
-                Some(Ok(record)) => {
-                    if let Err(error) = self.enter(record) {
-                        self.error = Some(error);
-                        self.upcoming.clear();
-                    }
-                }
-            }
+                Some(Err(error)) => Err(error.into()),
+                Some(Ok(record)) => self.enter(record),
+            };
+            self.error = entered.err();
         }
     }
 
     fn enter(&mut self, record: Record) -> Result<(), ReplayError> {
         match record {
             Record::Access { read, writeback, instructions } => {
-                self.pace.instructions += instructions;
                 self.counts.accesses += 1;
-                let line = |at: PhysicalAddress| PhysicalAddress(at.0 / LINE_BYTES * LINE_BYTES);
-                if self.usable(&Operation::Read { address: line(read), bytes: LINE_BYTES })? {
-                    self.counts.reads += 1;
-                    let address = self.placed(line(read))?;
-                    self.upcoming.push_back(Operation::Read { address, bytes: LINE_BYTES });
-                }
-                if let Some(writeback) = writeback
-                    && self.usable(&Operation::Write { address: line(writeback), bytes: LINE_BYTES })?
-                {
-                    self.counts.writebacks += 1;
-                    let address = self.placed(line(writeback))?;
-                    self.upcoming.push_back(Operation::Write { address, bytes: LINE_BYTES });
-                }
+                self.arrivals.execute(instructions);
+                let read = self.line(read, |address| Operation::Read { address, bytes: LINE_BYTES })?;
+                self.counts.reads += u64::from(read.is_some());
+                let write = |address| Operation::Write { address, bytes: LINE_BYTES };
+                let writeback = writeback.map_or(Ok(None), |address| self.line(address, write))?;
+                self.counts.writebacks += u64::from(writeback.is_some());
+                self.current = Current::Access { writeback: if read.is_some() { writeback } else { None } };
+                read.or(writeback).map_or(Ok(()), |operation| self.announce(operation))
             }
             Record::Copy { dst, src, bytes, instructions } => {
-                if self.usable(&Operation::Copy { src, dst, bytes })? {
-                    self.counts.copies += 1;
-                    self.own_instructions = instructions;
-                    self.copy(src, dst, bytes)?;
-                }
+                self.enter_bulk(Operation::Copy { src, dst, bytes }, 0, instructions)
             }
             Record::Fill { dst, value, bytes, instructions } => {
-                if self.usable(&Operation::Init { dst, bytes, value })? {
-                    self.counts.fills += 1;
-                    self.own_instructions = instructions;
-                    self.fill(dst, bytes, value)?;
-                }
+                self.enter_bulk(Operation::Init { dst, bytes, value }, value, instructions)
             }
         }
-        self.arrival = self.pace.now();
-        Ok(())
     }
 
-    /// Whether this memory can take an operation at its recorded address. Where an allocator places the pages, reserved rows do
-    /// not matter there: the address is a name.
-    fn usable(&mut self, operation: &Operation) -> Result<bool, ReplayError> {
-        let why = match (self.planner.check(operation), &self.pages) {
-            (Ok(()), _) | (Err(PlanError::Reserved { .. }), Some(_)) => return Ok(true),
-            (Err(why), _) => why,
+    /// The access to the line of an address, where it lies; nothing if it is left out.
+    fn line(
+        &mut self,
+        address: PhysicalAddress,
+        access: impl Fn(PhysicalAddress) -> Operation,
+    ) -> Result<Option<Operation>, ReplayError> {
+        let address = PhysicalAddress(address.0 / LINE_BYTES * LINE_BYTES);
+        if !self.usable(&access(address), Shape::Access)? {
+            return Ok(None);
+        }
+        let placed = match &mut self.pages {
+            None => Ok(address),
+            Some(pages) => pages.place(address),
         };
-        if self.settings.unusable == UnusableRecords::Refuse {
-            return Err(ReplayError::Record { line: self.reader.line(), source: why });
-        }
-        match why {
-            PlanError::Reserved { .. } => self.counts.skipped_reserved += 1,
-            PlanError::PastEnd { .. } | PlanError::ZeroBytes => self.counts.skipped_outside += 1,
-        }
-        if self.counts.skipped.len() < SKIPPED_NAMED {
-            self.counts.skipped.push(Skipped { line: self.reader.line(), why });
-        }
-        Ok(false)
+        placed.map(|address| Some(access(address))).map_err(|no_frame| self.out_of_frames(no_frame))
     }
 
-    /// Where an address lies once its page is placed.
-    fn placed(&mut self, recorded: PhysicalAddress) -> Result<PhysicalAddress, ReplayError> {
-        let Some(pages) = &mut self.pages else { return Ok(recorded) };
-        let frame = pages.frame(recorded.0 / FRAME_BYTES).map_err(|source| full(&self.reader, source))?;
-        Ok(PhysicalAddress(frame.address().0 + recorded.0 % FRAME_BYTES))
-    }
-
-    fn copy(&mut self, src: PhysicalAddress, dst: PhysicalAddress, bytes: u64) -> Result<(), ReplayError> {
-        if self.pages.is_none() {
-            self.upcoming.push_back(Operation::Copy { src, dst, bytes });
+    fn enter_bulk(&mut self, operation: Operation, value: u8, instructions: u64) -> Result<(), ReplayError> {
+        if !self.usable(&operation, Shape::Bulk)? {
             return Ok(());
         }
-        let mut copied = 0;
-        while copied < bytes {
-            let (from, to) = (src.0 + copied, dst.0 + copied);
-            let left = |at: u64| FRAME_BYTES - at % FRAME_BYTES;
-            let part = left(from).min(left(to)).min(bytes - copied);
-            let (src_page, dst_page) = (from / FRAME_BYTES, to / FRAME_BYTES);
-            let operation = match &mut self.pages {
-                Some(pages) if part == FRAME_BYTES && src_page != dst_page => {
-                    let (src, dst) = pages.copy(src_page, dst_page).map_err(|source| full(&self.reader, source))?;
-                    Operation::Copy { src: src.address(), dst: dst.address(), bytes: part }
-                }
-                _ => {
-                    let (src, dst) = (self.placed(PhysicalAddress(from))?, self.placed(PhysicalAddress(to))?);
-                    Operation::Copy { src, dst, bytes: part }
-                }
-            };
-            self.upcoming.push_back(operation);
-            copied += part;
+        match operation {
+            Operation::Copy { .. } => self.counts.copies += 1,
+            _ => self.counts.fills += 1,
+        }
+        self.instructions_after = match self.copier {
+            Copier::Cpu => instructions,
+            Copier::Controller => 0,
+        };
+        if self.pages.is_none() {
+            self.current = Current::AsRecorded;
+            return self.announce(operation);
+        }
+        self.current = Current::Placed { pieces: Pieces::new(&operation), value };
+        self.enter_piece()
+    }
+
+    /// The next piece of a copy or fill, if there is one.
+    fn enter_piece(&mut self) -> Result<(), ReplayError> {
+        let (Current::Placed { pieces, value }, Some(pages)) = (&mut self.current, &mut self.pages) else {
+            return Ok(());
+        };
+        let value = *value;
+        let Some(piece) = pieces.next() else { return Ok(()) };
+        let Piece { src, bytes, .. } = piece;
+        let placed = match src {
+            Some(src) => pages.place_copy(src, &piece).map(|(src, dst)| Operation::Copy { src, dst, bytes }),
+            None => pages.place_fill(value, &piece).map(|dst| Operation::Init { dst, bytes, value }),
+        };
+        let operation = placed.map_err(|no_frame| self.out_of_frames(no_frame))?;
+        self.announce(operation)
+    }
+
+    /// An operation arrives now.
+    fn announce(&mut self, operation: Operation) -> Result<(), ReplayError> {
+        let now = self.arrivals.now().ok_or(ReplayError::TooLate { line: self.reader.line() })?;
+        self.upcoming = Some((operation, now));
+        Ok(())
+    }
+
+    /// Whether an operation can be played; if not, it is refused or counted.
+    fn usable(&mut self, operation: &Operation, shape: Shape) -> Result<bool, ReplayError> {
+        let checked = match self.pages {
+            None => self.planner.check(operation),
+            // Names of pages: nothing of the trace lies in the rows that they would be in.
+            Some(_) => self.check_inside(operation),
+        };
+        match (checked, self.unusable) {
+            (Ok(()), _) => Ok(true),
+            (Err(source), UnusableRecords::Refuse) => Err(ReplayError::Record { line: self.reader.line(), source }),
+            (Err(why), UnusableRecords::Skip) => {
+                self.counts.skip(self.reader.line(), shape, why);
+                Ok(false)
+            }
+        }
+    }
+
+    /// Whether an operation lies in the memory, wherever in it.
+    fn check_inside(&self, operation: &Operation) -> Result<(), PlanError> {
+        match self.planner.check(operation) {
+            Err(PlanError::Reserved { .. }) => {}
+            checked => return checked,
+        }
+        // A reserved row of the source is named before the end of the destination is looked at.
+        let (address, bytes) = (operation.target(), operation.bytes());
+        let end = PhysicalAddress(self.planner.map().geometry().bytes());
+        if address.0.checked_add(bytes).is_none_or(|last| last > end.0) {
+            return Err(PlanError::PastEnd { operand: "dst", address, bytes, end });
         }
         Ok(())
     }
 
-    fn fill(&mut self, dst: PhysicalAddress, bytes: u64, value: u8) -> Result<(), ReplayError> {
-        if self.pages.is_none() {
-            self.upcoming.push_back(Operation::Init { dst, bytes, value });
-            return Ok(());
-        }
-        let mut filled = 0;
-        while filled < bytes {
-            let to = dst.0 + filled;
-            let part = (FRAME_BYTES - to % FRAME_BYTES).min(bytes - filled);
-            let dst = match &mut self.pages {
-                Some(pages) if part == FRAME_BYTES => {
-                    pages.fill(to / FRAME_BYTES, value).map_err(|source| full(&self.reader, source))?.address()
-                }
-                _ => self.placed(PhysicalAddress(to))?,
-            };
-            self.upcoming.push_back(Operation::Init { dst, bytes: part, value });
-            filled += part;
-        }
-        Ok(())
+    fn out_of_frames(&self, NoFrame { page }: NoFrame) -> ReplayError {
+        let (frames, held) = self.pages.as_ref().map_or((0, 0), Pages::frames);
+        ReplayError::OutOfFrames { line: self.reader.line(), page, frames, held }
     }
 }
 
-fn full<R: Read>(reader: &Reader<R>, source: NoFrameLeft) -> ReplayError {
-    ReplayError::Full { line: reader.line(), source }
-}
-
-impl<R: Read> RequestSource for Replay<'_, R> {
+impl<R: Read> RequestSource for Replay<R> {
     fn next_arrival(&self) -> Option<Cycle> {
-        let blocks = |operation: &Operation| matches!(operation, Operation::Copy { .. } | Operation::Init { .. });
-        // What a record asks for arrives together; what comes after a copy or a fill waits for it.
-        let next = self.upcoming.front()?;
-        (self.blocking == 0 || blocks(next)).then_some(self.arrival)
+        self.upcoming.map(|(_, arrival)| arrival)
     }
 
     fn take(&mut self, now: Cycle) -> Option<Request> {
-        let arrival = self.next_arrival().filter(|&at| at <= now)?;
-        let operation = self.upcoming.pop_front()?;
+        let (operation, arrival) = self.upcoming.take_if(|(_, arrival)| *arrival <= now)?;
         let id = RequestId(self.taken);
         self.taken += 1;
+        let entered = match &mut self.current {
+            Current::Access { writeback } => {
+                if let Some(writeback) = writeback.take() {
+                    self.announce(writeback)
+                } else {
+                    self.advance();
+                    Ok(())
+                }
+            }
+            Current::AsRecorded | Current::Placed { .. } => {
+                self.in_flight += 1;
+                self.enter_piece()
+            }
+        };
+        if let Err(error) = entered {
+            self.error = Some(error);
+        }
         let payload = self.contents.as_ref().and_then(|contents| payload(contents, id.0, &operation));
-        if matches!(operation, Operation::Copy { .. } | Operation::Init { .. }) {
-            self.blocking += 1;
-        }
-        if self.upcoming.is_empty() && self.blocking == 0 {
-            self.advance();
-        }
         Some(Request { id, arrival, operation, payload })
     }
 
     fn complete(&mut self, completion: Completion) {
-        if !matches!(completion.operation, Operation::Copy { .. } | Operation::Init { .. }) {
-            return;
+        match completion.operation {
+            Operation::Read { .. } | Operation::Write { .. } => return,
+            Operation::Copy { .. } | Operation::Init { .. } => {}
         }
-        self.blocking -= 1;
+        self.in_flight -= 1;
         self.done = self.done.max(completion.done);
-        if self.blocking == 0 && self.upcoming.is_empty() {
-            let own = if self.settings.copier == Copier::Cpu { self.own_instructions } else { 0 };
-            self.pace.resume(self.done, own);
+        if self.in_flight == 0 && self.upcoming.is_none() && self.error.is_none() {
+            self.arrivals.resume(self.done);
+            self.arrivals.execute(self.instructions_after);
             self.advance();
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use os_alloc_sim::{Cause, Fallback, HUGE_ORDER, Mechanism, Report, Sharing, Tally, Traffic};
+use os_alloc_sim::{Cause, Fallback, FreeBlocks, HUGE_ORDER, Mechanism, Report, Sharing, Tally, Traffic};
 use serde::Serialize;
 
 use crate::table::{Align, aligned, bytes, grouped};
@@ -54,13 +54,14 @@ pub struct MemoryState {
     pub free_frames_by_order: Vec<u64>,
 }
 
-impl From<&Report> for MemoryState {
-    fn from(report: &Report) -> MemoryState {
+impl MemoryState {
+    /// A memory of so many frames, of which these are free.
+    pub fn new(frames: u64, free: &FreeBlocks) -> MemoryState {
         MemoryState {
-            utilisation: report.utilisation(),
-            unusable_index: report.free.unusable(HUGE_ORDER),
-            free_frames: report.free.frames(),
-            free_frames_by_order: report.free.0.iter().zip(0..).map(|(blocks, order)| blocks << order).collect(),
+            utilisation: if frames == 0 { 1.0 } else { 1.0 - free.frames() as f64 / frames as f64 },
+            unusable_index: free.unusable(HUGE_ORDER),
+            free_frames: free.frames(),
+            free_frames_by_order: free.0.iter().zip(0..).map(|(blocks, order)| blocks << order).collect(),
         }
     }
 }
@@ -99,8 +100,8 @@ pub struct AllocatorReport {
 }
 
 impl AllocatorReport {
-    /// From the allocator's reports before and after the workload.
-    pub fn new(before: &Report, after: &Report) -> AllocatorReport {
+    /// From the memory before the workload, and the allocator's report after it.
+    pub fn new(before: MemoryState, after: &Report) -> AllocatorReport {
         let traffic: &Traffic = &after.traffic;
         AllocatorReport {
             policy: after.policy.name(),
@@ -118,8 +119,8 @@ impl AllocatorReport {
             huge_pages_served: after.huge_pages.served,
             copies: TrafficReport::new(&traffic.copies(), |cause| traffic.copies_of(cause).frames()),
             zeroings: TrafficReport::new(&traffic.zeroings(), |cause| traffic.zeroings_of(cause).frames()),
-            before: before.into(),
-            after: after.into(),
+            before,
+            after: MemoryState::new(after.frames, &after.free),
         }
     }
 }
@@ -227,7 +228,7 @@ mod tests {
         let map = FrameMap::new(AddressMap::preset(geometry, Preset::RowInterleaved));
         let mut kernel = Kernel::new(map, Units::Together, policy, 1, ZeroOnFree::Off).expect("a frame is a row");
         kernel.age(Age::new(0.5, 0.5).expect("shares"), 1);
-        let before = kernel.report();
+        let before = MemoryState::new(kernel.report().frames, &kernel.report().free);
         let mut operations = Vec::new();
         let process = kernel.spawn();
         let first = kernel.map(process, 64, PageSize::Small).expect("it lives");
@@ -238,7 +239,7 @@ mod tests {
         for page in first..first + 64 {
             kernel.write(process, page, &mut operations).expect("there is room");
         }
-        AllocatorReport::new(&before, &kernel.report())
+        AllocatorReport::new(before, &kernel.report())
     }
 
     #[test]

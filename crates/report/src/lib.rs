@@ -12,6 +12,6 @@ pub mod table3;
 pub use allocator_report::AllocatorReport;
 pub use figures::{FiguresReport, Stretch};
 pub use run_report::{
-    CheckReport, Comparison, EpochReport, OperationRow, RunInputs, RunReport, SCHEMA_VERSION, TraceReport,
+    CheckReport, Comparison, EpochReport, OperationRow, RunInputs, RunReport, SCHEMA_VERSION, TracePages, TraceReport,
 };
 pub use table3::{Published, Row3, Table3};

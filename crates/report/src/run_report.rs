@@ -82,22 +82,47 @@ impl CheckReport {
 pub struct TraceReport {
     /// The file, as the scenario names it.
     pub file: String,
+    /// `R` records.
+    pub accesses: u64,
+    /// Reads of lines played.
+    pub reads: u64,
+    /// Writebacks of lines played.
+    pub writebacks: u64,
     /// `C` records played.
     pub copies: u64,
     /// `S` records played.
     pub fills: u64,
-    /// `R` records.
-    pub accesses: u64,
-    /// Their reads that were played.
-    pub reads: u64,
-    /// Their writebacks that were played.
-    pub writebacks: u64,
-    /// Reads, writebacks, copies and fills left out: outside the memory.
+    /// Reads and writebacks left out: outside the memory.
+    pub accesses_outside: u64,
+    /// Reads and writebacks left out: on a reserved row.
+    pub accesses_reserved: u64,
+    /// `C` and `S` records left out: outside the memory.
     pub skipped_outside: u64,
-    /// The same: on a reserved row.
+    /// `C` and `S` records left out: on a reserved row.
     pub skipped_reserved: u64,
     /// The first records left out, by line and reason.
     pub skipped: Vec<String>,
+    /// What became of its pages, where an allocator placed them.
+    pub pages: Option<TracePages>,
+}
+
+/// What became of the pages of a trace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TracePages {
+    /// Frames handed out to pages at their first appearance, other than as a whole destination.
+    pub appeared: u64,
+    /// Frames handed out to destinations of copies.
+    pub copied: u64,
+    /// Frames handed out to destinations of fills.
+    pub filled: u64,
+    /// Frames freed: the earlier ones of destinations.
+    pub freed: u64,
+    /// Copies of parts of pages, and within one range: not in the allocator's tallies.
+    pub copies_in_part: u64,
+    /// Fills of parts of pages: not in the tallies.
+    pub fills_in_part: u64,
+    /// Fills of whole pages with another value than zero: not in the tallies.
+    pub fills_of_other_values: u64,
 }
 
 /// All that a report is made from.

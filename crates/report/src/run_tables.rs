@@ -55,9 +55,9 @@ pub fn text(reports: &[RunReport]) -> String {
         section(&mut text, "Allocators: how frames can go under the rule, and what is left free");
         text += &allocator_report::text(&allocators.into_values().collect::<Vec<_>>());
     }
-    if let Some(trace) = &first.trace {
+    if first.trace.is_some() {
         section(&mut text, "Recorded trace");
-        text += &recorded(trace);
+        text += &recorded(reports);
     }
     let mends: BTreeSet<&String> =
         reports.iter().flat_map(|report| &report.operations).flat_map(|operation| &operation.mend).collect();
@@ -155,22 +155,60 @@ fn segments(reports: &[RunReport]) -> String {
     aligned(&columns, &rows)
 }
 
-fn recorded(trace: &TraceReport) -> String {
-    let mut text = format!(
-        "{}: {} copies and {} zeroings or fills played, {} reads and {} writebacks; no last-level cache is modelled\n",
-        trace.file,
-        grouped(trace.copies),
-        grouped(trace.fills),
-        grouped(trace.reads),
-        grouped(trace.writebacks)
-    );
-    let (outside, reserved) = (grouped(trace.skipped_outside), grouped(trace.skipped_reserved));
-    let _ = writeln!(text, "left out: {outside} outside the memory, {reserved} on a reserved row");
-    for skipped in &trace.skipped {
-        let _ = writeln!(text, "  {skipped}");
+fn recorded(reports: &[RunReport]) -> String {
+    let mut text = String::new();
+    if let Some(first) = reports.iter().find_map(|report| report.trace.as_ref()) {
+        let _ = writeln!(text, "{}: no last-level cache is modelled\n", first.file);
+    }
+    // What a trace holds is the same under every policy.
+    let mut seen = BTreeSet::new();
+    let traces: Vec<_> = reports
+        .iter()
+        .filter(|report| seen.insert(report.placement))
+        .filter_map(|report| report.trace.as_ref().map(|trace| (report.placement.unwrap_or_default(), trace)))
+        .collect();
+    let mut columns = vec![("", Left)];
+    columns.extend(traces.iter().map(|(placement, _)| (*placement, Right)));
+    let rows: Vec<Vec<String>> = TRACE_ROWS
+        .iter()
+        .map(|(name, of)| (name, traces.iter().map(|(_, trace)| of(trace)).collect::<Vec<_>>()))
+        .filter(|(_, counts)| counts.iter().any(Option::is_some))
+        .map(|(name, counts)| {
+            let cells = counts.into_iter().map(|count| count.map_or("-".to_string(), grouped));
+            std::iter::once((*name).to_string()).chain(cells).collect()
+        })
+        .collect();
+    text += &aligned(&columns, &rows);
+    for (placement, trace) in &traces {
+        for skipped in &trace.skipped {
+            let _ = writeln!(text, "left out, {placement}: {skipped}");
+        }
     }
     text
 }
+
+/// A row of the table about traces; nothing where it does not apply.
+type TraceRow = (&'static str, fn(&TraceReport) -> Option<u64>);
+
+#[rustfmt::skip]
+const TRACE_ROWS: [TraceRow; 16] = [
+    ("records of accesses",                     |trace| Some(trace.accesses)),
+    ("reads played, lines",                     |trace| Some(trace.reads)),
+    ("writebacks played, lines",                |trace| Some(trace.writebacks)),
+    ("copies played",                           |trace| Some(trace.copies)),
+    ("zeroings and fills played",               |trace| Some(trace.fills)),
+    ("left out: accesses outside the memory",   |trace| Some(trace.accesses_outside)),
+    ("left out: accesses to reserved rows",     |trace| Some(trace.accesses_reserved)),
+    ("left out: copies, fills outside",         |trace| Some(trace.skipped_outside)),
+    ("left out: copies, fills, reserved rows",  |trace| Some(trace.skipped_reserved)),
+    ("pages placed when they appeared",         |trace| trace.pages.as_ref().map(|pages| pages.appeared)),
+    ("pages placed as copies",                  |trace| trace.pages.as_ref().map(|pages| pages.copied)),
+    ("pages placed as fills",                   |trace| trace.pages.as_ref().map(|pages| pages.filled)),
+    ("frames freed by those",                   |trace| trace.pages.as_ref().map(|pages| pages.freed)),
+    ("copies in part, not in the shares above", |trace| trace.pages.as_ref().map(|pages| pages.copies_in_part)),
+    ("fills in part, likewise",                 |trace| trace.pages.as_ref().map(|pages| pages.fills_in_part)),
+    ("fills of other values, likewise",         |trace| trace.pages.as_ref().map(|pages| pages.fills_of_other_values)),
+];
 
 fn checked(policy: &str, check: &CheckReport) -> String {
     let legality = match check.violations {

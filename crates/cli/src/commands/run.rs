@@ -7,13 +7,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::Cycles;
+use dram_spec::{Cycle, Cycles};
 use energy::Prices;
-use host::{Place, TraceCounts, place};
+use host::{Place, ReplayOutcome, place};
 use memctrl::{Completion, Policy};
 use report::figures::by_cause;
 use report::table::bytes;
-use report::{Comparison, OperationRow, RunInputs, RunReport, TraceReport, csv_file, run_tables};
+use report::{Comparison, OperationRow, RunInputs, RunReport, TracePages, TraceReport, csv_file, run_tables};
 use rowclone::{Mechanism, Operation, Part};
 
 use crate::CliError;
@@ -226,11 +226,15 @@ fn report(
     {
         warnings.push(format!("more than {LISTED_MOST} operations: they are summed up, and not listed one by one"));
     }
-    if run.stats.whole.requests == 0 {
-        warnings.push("nothing was played: the trace holds no copy and no fill that this memory can take".to_string());
+    if run.stats.whole.requests == 0 && run.stats.end < Cycle::ZERO + scenario.warm_up {
+        warnings.push("nothing was counted: the run was over before its warm-up was".to_string());
+    } else if run.stats.whole.requests == 0 {
+        warnings.push("nothing was played: the trace holds no record that this memory can take".to_string());
     }
     if matches!(scenario.workload, Workload::Trace(_)) {
-        warnings.push("no last-level cache is modelled: every recorded copy and zeroing goes to memory".to_string());
+        warnings.push(
+            "no last-level cache is modelled: every recorded access, copy and zeroing goes to memory".to_string(),
+        );
     }
     if run.dropped_activations > 0 {
         warnings.push(format!(
@@ -378,16 +382,28 @@ fn warnings(config: &SystemConfig) -> Vec<String> {
     warnings
 }
 
-fn trace_report(path: &Path, counts: &TraceCounts) -> TraceReport {
+fn trace_report(path: &Path, outcome: &ReplayOutcome) -> TraceReport {
+    let ReplayOutcome { counts, pages } = outcome;
     TraceReport {
         file: path.display().to_string(),
-        copies: counts.copies,
-        fills: counts.fills,
         accesses: counts.accesses,
         reads: counts.reads,
         writebacks: counts.writebacks,
+        copies: counts.copies,
+        fills: counts.fills,
+        accesses_outside: counts.accesses_outside,
+        accesses_reserved: counts.accesses_reserved,
         skipped_outside: counts.skipped_outside,
         skipped_reserved: counts.skipped_reserved,
         skipped: counts.skipped.iter().map(|skipped| format!("line {}: {}", skipped.line, skipped.why)).collect(),
+        pages: pages.as_ref().map(|pages| TracePages {
+            appeared: pages.appeared,
+            copied: pages.copied,
+            filled: pages.filled,
+            freed: pages.freed,
+            copies_in_part: pages.copies_in_part,
+            fills_in_part: pages.fills_in_part,
+            fills_of_other_values: pages.fills_of_other_values,
+        }),
     }
 }

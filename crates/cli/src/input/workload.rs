@@ -115,7 +115,6 @@ const FORMATS: [(&str, Format); 2] = [("rc", Format::Rc), ("cpu", Format::Cpu)];
 const UNUSABLE: [(&str, UnusableRecords); 2] = [("refuse", UnusableRecords::Refuse), ("skip", UnusableRecords::Skip)];
 const PLACEMENTS: [(&str, bool); 2] = [("as-recorded", false), ("allocator", true)];
 const BY: [(&str, CopyBy); 2] = [("operation", CopyBy::Operation), ("lines", CopyBy::Lines)];
-const FILL: [(&str, Fill); 2] = [("before", Fill::Before), ("played", Fill::Played)];
 /// More than any machine does in a clock of its memory, or fewer: a slip of the pen.
 const INSTRUCTIONS_PER_CLOCK: (f64, f64) = (0.001, 1000.0);
 /// A page of the allocator, and what a copy is about where nothing else is said.
@@ -158,7 +157,7 @@ impl RawWorkload {
                 Settings::PageCopies(PageCopies { count, start, bytes, page_bytes, pairs, by, gap })
             }
             "fork" => {
-                let fill = choice(document, "fill", self.fill.as_deref(), &FILL)?.unwrap_or(Fill::Before);
+                let fill = choice(document, "fill", self.fill.as_deref(), &Fill::NAMES)?.unwrap_or(Fill::Before);
                 Settings::Fork(Fork { bytes, pages, fill, gap })
             }
             "checkpoint" => {

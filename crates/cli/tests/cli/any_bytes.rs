@@ -38,8 +38,8 @@ bytes = 65536
 pages = 8
 [allocator]
 policies = ["buddy", "subarray-aware"]
-utilisation = 0.5
-fragmentation = 0.5
+utilisation = 0.0
+fragmentation = 0.0
 "#;
 
 #[test]

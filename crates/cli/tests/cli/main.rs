@@ -8,6 +8,7 @@ mod command_line;
 mod common;
 mod explain_address;
 mod files_of_a_run;
+mod made_workloads;
 mod malformed_scenarios;
 mod malformed_systems;
 mod output;

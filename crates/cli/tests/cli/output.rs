@@ -46,6 +46,11 @@ fn every_field_is_documented() {
     }
     let mut found = BTreeSet::new();
     keys(&serde_json::from_str(&run(&["--check", "--format", "json"])).unwrap(), &mut found);
+    let sets = ["policies=[\"rule\"]", "allocator.policies=[\"buddy\"]", "workload.pages=8", "epoch_cycles=1000"];
+    let mut fork = Command::cargo_bin("rowclone-sim").unwrap();
+    fork.current_dir(root()).args(["run", "traces/fork.toml", "--format", "json"]);
+    fork.args(sets.iter().flat_map(|set| ["--set", *set]));
+    keys(&serde_json::from_slice(&fork.assert().success().get_output().stdout).unwrap(), &mut found);
     let documented = std::fs::read_to_string(root().join("docs/output.md")).unwrap();
     for key in found {
         assert!(documented.contains(&format!("`{key}`")), "docs/output.md does not name `{key}`");

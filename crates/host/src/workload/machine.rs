@@ -1,11 +1,11 @@
 //! The system software that a workload of processes runs on.
 
+use dram_spec::LINE_BYTES;
 use dram_spec::address::FRAME_BYTES;
-use dram_spec::{AddressMap, LINE_BYTES};
-use os_alloc_sim::{Age, Frame, FrameMap, Generator, Kernel, MemoryOperation, PageSize, ProcessId, Units, ZeroOnFree};
+use os_alloc_sim::{Frame, Generator, Kernel, MemoryOperation, PageSize, ProcessId};
 use rowclone::{Operation, Planner};
 
-use crate::allocator_settings::{AllocatorError, AllocatorSettings};
+use crate::allocator_settings::AllocatorSettings;
 
 use super::error::WorkloadError;
 use super::region::{below, some};
@@ -29,7 +29,7 @@ impl Machine {
     ) -> Result<Machine, WorkloadError> {
         some("bytes", bytes, FRAME_BYTES)?;
         let settings = allocator.ok_or(WorkloadError::NoAllocator { workload })?;
-        let mut kernel = kernel(settings, planner.map())?;
+        let mut kernel = settings.kernel(planner.map())?;
         let process = kernel.spawn();
         let machine = Machine { kernel, process, pages: bytes / FRAME_BYTES };
         machine.assure_room("bytes", machine.grains(), 1)?;
@@ -69,20 +69,6 @@ impl Machine {
     pub(super) fn draw_page(&self, generator: &mut Generator) -> u64 {
         below(generator, self.pages)
     }
-}
-
-/// A kernel without processes over the memory that [`AllocatorSettings::build`] makes of the same settings. Frames that share
-/// rows are handed out together.
-fn kernel(settings: &AllocatorSettings, map: &AddressMap) -> Result<Kernel, AllocatorError> {
-    let AllocatorSettings { policy, seed, utilisation, fragmentation } = *settings;
-    let age = Age::new(utilisation, fragmentation)?;
-    let mut seeds = Generator::new(seed);
-    let map = FrameMap::new(map.clone());
-    let mut kernel = Kernel::new(map, Units::Together, policy, seeds.number(), ZeroOnFree::Off)?;
-    if utilisation > 0.0 || fragmentation > 0.0 {
-        kernel.age(age, seeds.number());
-    }
-    Ok(kernel)
 }
 
 /// The write of any line of a frame.

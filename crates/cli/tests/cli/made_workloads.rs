@@ -1,0 +1,95 @@
+//! The shipped workloads: each runs, is judged legal, leaves memory as a flat array would, and shows what its comment says.
+
+use serde_json::Value;
+
+use crate::common::run;
+
+/// A run of a shipped scenario, made smaller, on a memory of 1 GiB.
+fn play(name: &str, sets: &[&str]) -> Vec<Value> {
+    let file = format!("traces/{name}.toml");
+    let small = ["system.device.density_gb=1", "system.geometry.channels=1"];
+    let sets = small.iter().chain(sets).flat_map(|set| ["--set", *set]);
+    let (code, stdout, stderr) =
+        run(&["run", &file, "--check", "--format", "json"].into_iter().chain(sets).collect::<Vec<_>>());
+    assert_eq!(code, 0, "{stderr}");
+    let reports: Vec<Value> = serde_json::from_str(&stdout).unwrap();
+    for report in &reports {
+        assert_eq!(report["check"]["violations"], 0, "{name}");
+        assert_eq!(report["check"]["memory_equal"], true, "{name}");
+    }
+    reports
+}
+
+fn share(report: &Value, mechanism: &str) -> f64 {
+    report["allocator"]["copies"]["share_by_mechanism"][mechanism].as_f64().unwrap()
+}
+
+#[test]
+fn a_fork_copies_by_fpm_where_the_allocator_looks_at_subarrays() {
+    let reports = play("fork", &["workload.pages=100"]);
+    let labels: Vec<_> =
+        reports.iter().map(|it| [&it["policy"], &it["placement"]].map(|it| it.as_str().unwrap())).collect();
+    let expected = [["channel", "buddy"], ["channel", "subarray-aware"], ["rule", "buddy"], ["rule", "subarray-aware"]];
+    assert_eq!(labels, expected);
+    for report in &reports {
+        assert_eq!(report["requests"], 200, "a copy and a write each");
+        assert_eq!(report["allocator"]["copies"]["frames_by_cause"]["copy-on-write"], 100);
+        assert_eq!(report["copy_latency_ns"]["count"], 100);
+    }
+    let [_, channel, buddy, aware] = &reports[..] else { panic!("four") };
+    assert!((share(aware, "fpm") - 1.0).abs() < 1e-12 && share(buddy, "fpm") < 0.1);
+    // What the allocator says of its copies is what the controller did with them.
+    assert_eq!(aware["segments"][0]["mechanism"], "fpm");
+    assert_eq!(aware["segments"][0]["count"], 100);
+    for key in ["makespan_ns", "energy_nj"] {
+        assert!(aware[key].as_f64() < buddy[key].as_f64() && aware[key].as_f64() < channel[key].as_f64(), "{key}");
+    }
+    assert_eq!(aware["channel_bytes"], 100 * 64, "the child's own writes");
+}
+
+#[test]
+fn checkpoints_clones_and_migrations_are_counted_by_their_cause() {
+    let one = "allocator.policies=[\"subarray-aware\"]";
+    for (name, cause, frames) in
+        [("checkpoint", "checkpoint", 2 * 16), ("clone", "clone", 16), ("migration", "migration", 8)]
+    {
+        let mut sets = vec![one, "policies=[\"rule\"]", "workload.bytes=65536"];
+        sets.extend((name == "migration").then_some("workload.pages=8"));
+        let reports = play(name, &sets);
+        let allocator = &reports[0]["allocator"];
+        assert_eq!(allocator["copies"]["frames_by_cause"][cause], frames, "{name}");
+        assert_eq!(reports[0]["copy_latency_ns"]["count"], frames, "{name}");
+    }
+    let to = ["workload.to=near-source", one, "policies=[\"rule\"]", "workload.bytes=65536", "workload.pages=8"];
+    assert!((share(&play("migration", &to)[0], "fpm") - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn accesses_are_counted_by_what_they_are() {
+    let stream = &play("stream", &["workload.count=2_000", "workload.pattern=rrw"])[0];
+    let total = |report: &Value, kind: &str| {
+        ["row_hits", "row_misses", "row_conflicts"].iter().map(|it| report[kind][it].as_u64().unwrap()).sum::<u64>()
+    };
+    let forwarded = stream["forwarded"].as_u64().unwrap();
+    assert_eq!((total(stream, "reads") + forwarded, total(stream, "writes")), (1334, 666));
+    assert_eq!(stream["channel_bytes"], (2_000 - forwarded) * 64);
+    let random = &play("random", &["workload.count=2_000"])[0];
+    assert_eq!(random["requests"], 2_000);
+    assert_eq!(
+        random["read_latency_ns"]["count"].as_u64().unwrap() + random["write_latency_ns"]["count"].as_u64().unwrap(),
+        2_000
+    );
+    assert!(total(random, "writes") > 500 && total(random, "writes") < 700);
+    let copies = &play("page-copies", &["workload.count=50", "policies=[\"rule\"]"])[0];
+    assert_eq!((&copies["requests"], &copies["segments"][0]["mechanism"]), (&Value::from(50), &Value::from("fpm")));
+}
+
+#[test]
+fn a_bound_on_copies_shortens_what_reads_wait_for_them() {
+    let mixed = |sets: &[&str]| {
+        let all: Vec<&str> = ["workload.count=5_000", "policies=[\"channel\"]"].iter().chain(sets).copied().collect();
+        play("mixed", &all)[0]["held_back_cycles"]["max"].as_u64().unwrap()
+    };
+    assert!(mixed(&[]) > 264);
+    assert!(mixed(&["system.controller.copy_hold_max_cycles=200"]) <= 264);
+}
