@@ -2,7 +2,7 @@
 //!
 //! Each is a [`Settings`]; [`Settings::source`] makes the [`Workload`] that a controller plays. The same settings and the same
 //! seed always give the same requests. Those that need processes play them on an allocator, and [`Workload::into_outcome`] says
-//! afterwards what it did.
+//! afterwards what it did. No caches are modelled: each line that a process stores is a write to the memory.
 
 mod bulk;
 pub mod checkpoint;
