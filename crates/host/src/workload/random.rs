@@ -59,14 +59,12 @@ impl RandomSource {
         (self.left > 0).then_some(self.pace.next())
     }
 
+    #[inline]
     pub(super) fn take(&mut self, now: Cycle) -> (Cycle, Operation) {
         self.left -= 1;
-        let (address, bytes) = (self.region.draw(&mut self.generator), LINE_BYTES);
-        let operation = if self.writes.draw(&mut self.generator) {
-            Operation::Write { address, bytes }
-        } else {
-            Operation::Read { address, bytes }
-        };
+        let (address, rest) = self.region.draw_and_rest(&mut self.generator);
+        let (write, bytes) = (self.writes.holds(rest), LINE_BYTES);
+        let operation = if write { Operation::Write { address, bytes } } else { Operation::Read { address, bytes } };
         (self.pace.arrive(now), operation)
     }
 }

@@ -1,15 +1,17 @@
 //! A stretch of memory that a workload keeps to.
 
-use dram_spec::PhysicalAddress;
+use dram_spec::{LINE_BYTES, PhysicalAddress};
 use os_alloc_sim::Generator;
 use rowclone::{Operation, Planner};
 
 use super::error::WorkloadError;
+use super::reserved_rows::ReservedRows;
 
 /// Consecutive places of one size (lines, pages), without those in reserved rows.
 #[derive(Clone, Debug)]
 pub(super) struct Region {
     planner: Planner,
+    reserved: ReservedRows,
     start: u64,
     places: u64,
     place_bytes: u64,
@@ -23,13 +25,15 @@ impl Region {
         bytes: u64,
         place_bytes: u64,
     ) -> Result<Region, WorkloadError> {
-        multiple("start", start.0, dram_spec::LINE_BYTES)?;
+        multiple("start", start.0, LINE_BYTES)?;
         some("bytes", bytes, place_bytes)?;
         let end = planner.map().geometry().bytes();
         if start.0.checked_add(bytes).is_none_or(|last| last > end) {
             return Err(WorkloadError::PastEnd { key: "bytes", end: PhysicalAddress(end) });
         }
-        let region = Region { planner: planner.clone(), start: start.0, places: bytes / place_bytes, place_bytes };
+        let reserved = ReservedRows::new(planner.map());
+        let region =
+            Region { planner: planner.clone(), reserved, start: start.0, places: bytes / place_bytes, place_bytes };
         if (0..region.places).all(|place| !region.is_sound(region.place(place))) {
             return Err(WorkloadError::AllReserved { key: "bytes" });
         }
@@ -46,17 +50,29 @@ impl Region {
         PhysicalAddress(self.start + number * self.place_bytes)
     }
 
-    /// Whether a place may be used.
+    /// Whether a place of the region may be used.
+    #[inline]
     pub(super) fn is_sound(&self, address: PhysicalAddress) -> bool {
+        if self.place_bytes == LINE_BYTES { !self.reserved.hold(address) } else { self.is_sound_throughout(address) }
+    }
+
+    fn is_sound_throughout(&self, address: PhysicalAddress) -> bool {
         self.planner.check(&Operation::Read { address, bytes: self.place_bytes }).is_ok()
     }
 
     /// Any place that may be used, each as likely as any other.
     pub(super) fn draw(&self, generator: &mut Generator) -> PhysicalAddress {
+        self.draw_and_rest(generator).0
+    }
+
+    /// The same, and a number of 64 bits that says nothing of the place.
+    #[inline]
+    pub(super) fn draw_and_rest(&self, generator: &mut Generator) -> (PhysicalAddress, u64) {
         loop {
-            let address = self.place(below(generator, self.places));
+            let product = u128::from(generator.number()) * u128::from(self.places);
+            let address = self.place((product >> 64) as u64);
             if self.is_sound(address) {
-                return address;
+                return (address, product as u64);
             }
         }
     }

@@ -8,3 +8,4 @@ mod fork;
 mod laws;
 mod processes;
 mod refusals;
+mod witness;
