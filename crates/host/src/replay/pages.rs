@@ -179,11 +179,7 @@ impl Pages {
         }
     }
 
-    fn allocate(
-        &mut self,
-        address: PhysicalAddress,
-        request: Request,
-    ) -> Result<(Frame, Found), NoFrame> {
+    fn allocate(&mut self, address: PhysicalAddress, request: Request) -> Result<(Frame, Found), NoFrame> {
         let page = PhysicalAddress(address.0 / FRAME_BYTES * FRAME_BYTES);
         let grant = self.memory.allocator.allocate(request).ok_or(NoFrame { page })?;
         self.frames[index(page)] = grant.frame.0 + 1;
