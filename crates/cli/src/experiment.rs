@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::{Channel, CommandSink, Dialect};
+use dram_spec::{Channel, CommandSink, Cycle, Dialect};
 use energy::{Counts, EnergyError, EnergyReport, EventPrices, Prices};
 use host::workload::{Settings, WorkloadError};
 use host::{
@@ -25,6 +25,7 @@ use crate::input::{ControllerConfig, Scenario, SystemConfig, TraceWorkload, Vari
 use crate::metered::{Metered, MeteredEnergy};
 use crate::output::AtomicFile;
 use crate::progress::{self, Watched};
+use crate::served::{Served, ServedTally};
 
 /// What is wanted of a run besides its numbers.
 #[derive(Clone, Copy)]
@@ -41,6 +42,8 @@ pub struct VariantRun {
     pub stats: Stats,
     /// The energy of what `stats` counted, by cause.
     pub energy: MeteredEnergy,
+    /// How copies, and how initialisations, were served.
+    pub served: ServedTally,
     /// The operations, where the scenario lists them.
     pub completions: Vec<Completion>,
     /// What the allocator did that placed the pages.
@@ -306,9 +309,10 @@ fn play<S: RequestSource>(
     prices: &Prices,
     policy: Policy,
     wanted: Wanted<'_>,
-    mut source: S,
+    source: S,
     log: Option<AtomicFile>,
 ) -> Result<(S, VariantRun), CliError> {
+    let mut source = Served::new(source, Cycle::ZERO + scenario.warm_up);
     let system = &scenario.system.system;
     let mut account = Metered::new(system, scenario.warm_up, scenario.epoch);
     let mut checker = wanted.check.then(|| Checker::new(system, dialect(policy)));
@@ -338,9 +342,11 @@ fn play<S: RequestSource>(
     let log = log.map(LogWriter::into_result).transpose().map_err(writing)?;
     let energy = account.report(prices, &stats).map_err(|error| unpriced(&error))?;
     let channels = (0..system.geometry.channels()).map(Channel);
+    let (source, served) = source.finish();
     let run = VariantRun {
         stats,
         energy,
+        served,
         completions: Vec::new(),
         allocator: None,
         trace: None,

@@ -12,6 +12,7 @@ pub mod interrupt;
 pub mod metered;
 pub mod output;
 pub mod progress;
+pub mod served;
 
 use std::ffi::OsString;
 use std::io::Write;

@@ -256,6 +256,7 @@ fn report(
         stats: &run.stats,
         energy: &run.energy.whole,
         epoch_energy: &run.energy.epochs,
+        served: [("copy", &run.served.copies), ("init", &run.served.inits)],
         operations,
         allocator: run.allocator.clone(),
         trace: run.trace.as_ref().zip(trace_path(scenario)).map(|(counts, path)| trace_report(path, counts)),
