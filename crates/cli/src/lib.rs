@@ -11,6 +11,7 @@ pub mod input;
 pub mod interrupt;
 pub mod metered;
 pub mod output;
+pub mod pricing;
 pub mod progress;
 pub mod served;
 
