@@ -4,14 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::{Channel, CommandSink, Dialect};
-use energy::{Counts, EnergyError, EnergyReport, EventPrices, Prices};
+use dram_spec::{Channel, CommandSink, Cycle, Dialect};
+use energy::Prices;
 use host::workload::{Settings, WorkloadError};
 use host::{
     AllocatorSettings, Contents, Copier, FlatMemory, MemoryCheck, OperationSpec, Replay, ReplayError, ReplayOutcome,
     ReplaySettings, Sequence, Witnessed,
 };
-use memctrl::{CommandCounts, Completion, Config, Controller, Policy, PriceTable, RequestSource, Stats};
+use memctrl::{Completion, Config, Controller, Policy, RequestSource, Stats};
 use os_alloc_sim::Units;
 use protocol_check::Checker;
 use report::allocator_report::MemoryState;
@@ -24,7 +24,9 @@ use crate::CliError;
 use crate::input::{ControllerConfig, Scenario, SystemConfig, TraceWorkload, Variant, Workload};
 use crate::metered::{Metered, MeteredEnergy};
 use crate::output::AtomicFile;
+use crate::pricing::{price_table, unpriced};
 use crate::progress::{self, Watched};
+use crate::served::{Served, ServedTally};
 
 /// What is wanted of a run besides its numbers.
 #[derive(Clone, Copy)]
@@ -41,6 +43,8 @@ pub struct VariantRun {
     pub stats: Stats,
     /// The energy of what `stats` counted, by cause.
     pub energy: MeteredEnergy,
+    /// How copies, and how initialisations, were served.
+    pub served: ServedTally,
     /// The operations, where the scenario lists them.
     pub completions: Vec<Completion>,
     /// What the allocator did that placed the pages.
@@ -76,38 +80,6 @@ pub fn mechanisms(completion: &Completion) -> String {
     let mut names: Vec<&str> = completion.segments.0.keys().map(|(mechanism, _)| mechanism.name()).collect();
     names.dedup();
     names.join("+")
-}
-
-/// The energy of an operation's own commands, above standby.
-pub fn operation_energy(prices: &Prices, commands: &CommandCounts) -> EnergyReport {
-    let CommandCounts {
-        activates,
-        copy_activates,
-        dropped_activates,
-        reads,
-        writes,
-        transfers,
-        precharges: _,
-        refreshes: _,
-        power_downs: _,
-        self_refreshes: _,
-        wake_ups: _,
-    } = *commands;
-    let counts = Counts { activates, copy_activates, dropped_activates, reads, writes, transfers, ..Counts::default() };
-    prices.operation(&counts)
-}
-
-/// What a choice between mechanisms costs: each command with its share of the channel, all chips of the rank together.
-pub fn price_table(prices: &Prices) -> PriceTable {
-    let EventPrices { activate, read, write, transfer, read_io, write_io, idle_rank_read, idle_rank_write, refresh: _ } =
-        *prices.events();
-    PriceTable {
-        activate,
-        copy_activate: activate,
-        read: read + read_io + idle_rank_read,
-        write: write + write_io + idle_rank_write,
-        transfer,
-    }
 }
 
 /// A controller's configuration for a system.
@@ -176,18 +148,6 @@ pub fn listed(scenario: &Scenario, command: &str) -> Result<Vec<(String, Operati
             Err(CliError::new(message).with_help("give a scenario with `[[operation]]` entries"))
         }
     }
-}
-
-/// The prices of a system's commands.
-///
-/// # Errors
-/// Its currents are of other chips.
-pub fn prices(system: &SystemConfig) -> Result<Prices, CliError> {
-    Prices::new(&system.system, &system.currents).map_err(|error| unpriced(&error))
-}
-
-fn unpriced(error: &EnergyError) -> CliError {
-    CliError::new(error).with_help(error.help())
 }
 
 /// Readers, who know no file names, say `line 5: …`; with the name it reads like any other error.
@@ -306,9 +266,10 @@ fn play<S: RequestSource>(
     prices: &Prices,
     policy: Policy,
     wanted: Wanted<'_>,
-    mut source: S,
+    source: S,
     log: Option<AtomicFile>,
 ) -> Result<(S, VariantRun), CliError> {
+    let mut source = Served::new(source, Cycle::ZERO + scenario.warm_up);
     let system = &scenario.system.system;
     let mut account = Metered::new(system, scenario.warm_up, scenario.epoch);
     let mut checker = wanted.check.then(|| Checker::new(system, dialect(policy)));
@@ -338,9 +299,11 @@ fn play<S: RequestSource>(
     let log = log.map(LogWriter::into_result).transpose().map_err(writing)?;
     let energy = account.report(prices, &stats).map_err(|error| unpriced(&error))?;
     let channels = (0..system.geometry.channels()).map(Channel);
+    let (source, served) = source.finish();
     let run = VariantRun {
         stats,
         energy,
+        served,
         completions: Vec::new(),
         allocator: None,
         trace: None,
@@ -378,34 +341,5 @@ fn findings(checker: &Checker, memory: &MemoryCheck, dialect: Dialect) -> CheckR
         first_violations: checker.violations().iter().take(VIOLATIONS_NAMED).map(ToString::to_string).collect(),
         memory_equal: memory_mismatch.is_none(),
         memory_mismatch,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::input::{Overrides, currents};
-
-    /// One rank and two: with two, the idle one terminates the pins.
-    #[test]
-    fn the_price_of_a_command_is_what_the_account_books_for_it() {
-        for ranks in ["1", "2"] {
-            let overrides = Overrides::parse(&[format!("geometry.ranks={ranks}")]).unwrap();
-            let system = SystemConfig::paper(&overrides).unwrap();
-            for set in currents::shipped().unwrap().iter().filter(|set| set.width() == system.currents.width()) {
-                let prices = Prices::new(&system.system, set).unwrap();
-                let table = price_table(&prices);
-                for (price, counts) in [
-                    (table.activate, Counts { activates: 1, ..Counts::default() }),
-                    (table.copy_activate, Counts { copy_activates: 1, ..Counts::default() }),
-                    (table.read, Counts { reads: 1, ..Counts::default() }),
-                    (table.write, Counts { writes: 1, ..Counts::default() }),
-                    (table.transfer, Counts { transfers: 1, ..Counts::default() }),
-                ] {
-                    let booked = prices.operation(&counts).operation().0;
-                    assert!((price.0 / booked - 1.0).abs() < 1e-12, "{}: {counts:?} {price:?} {booked}", set.name());
-                }
-            }
-        }
     }
 }

@@ -11,7 +11,9 @@ pub mod input;
 pub mod interrupt;
 pub mod metered;
 pub mod output;
+pub mod pricing;
 pub mod progress;
+pub mod served;
 
 use std::ffi::OsString;
 use std::io::Write;

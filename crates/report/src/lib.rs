@@ -12,6 +12,7 @@ pub mod table3;
 pub use allocator_report::AllocatorReport;
 pub use figures::{FiguresReport, Stretch};
 pub use run_report::{
-    CheckReport, Comparison, EpochReport, OperationRow, RunInputs, RunReport, SCHEMA_VERSION, TracePages, TraceReport,
+    CheckReport, Comparison, EpochReport, OperationRow, RunInputs, RunReport, SCHEMA_VERSION, ServedRow, TracePages,
+    TraceReport,
 };
 pub use table3::{Published, Row3, Table3};

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use dram_spec::{Clock, Cycles};
 use energy::EnergyReport;
-use memctrl::Stats;
+use memctrl::request::Segments;
+use memctrl::{SegmentTally, Stats};
+use rowclone::Mechanism;
 use serde::Serialize;
 
 use crate::allocator_report::AllocatorReport;
@@ -152,6 +154,8 @@ pub struct RunInputs<'a> {
     pub energy: &'a EnergyReport,
     /// The same for each epoch of `stats`.
     pub epoch_energy: &'a [EnergyReport],
+    /// How copies, and how initialisations, were served, each by its name.
+    pub served: [(&'static str, &'a SegmentTally); 2],
     /// The operations, where they are listed one by one.
     pub operations: Vec<OperationRow>,
     /// The allocator, where one places pages.
@@ -164,6 +168,36 @@ pub struct RunInputs<'a> {
     pub dropped_activations: u64,
     /// What a reader should know before believing a number.
     pub warnings: Vec<String>,
+}
+
+/// How many segments of copies, or of initialisations, a mechanism served, and why nothing better did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ServedRow {
+    /// `copy`, or `init`.
+    pub operation: &'static str,
+    /// `channel`, `psm`, `psm2` or `fpm`.
+    pub mechanism: &'static str,
+    /// Why no better mechanism: a planner's reason, `policy`, or `fastest`.
+    pub reason: &'static str,
+    /// Segments.
+    pub count: u64,
+    /// Bytes of operations.
+    pub bytes: u64,
+    /// The same as a share of all bytes of such operations, 0 to 1.
+    pub share_of_bytes: f64,
+}
+
+fn served(operation: &'static str, tally: &SegmentTally) -> Vec<ServedRow> {
+    let all: u64 = tally.0.values().map(|segments| segments.bytes).sum();
+    let row = |(&(mechanism, reason), segments): (&(Mechanism, &'static str), &Segments)| ServedRow {
+        operation,
+        mechanism: mechanism.name(),
+        reason,
+        count: segments.count,
+        bytes: segments.bytes,
+        share_of_bytes: segments.bytes as f64 / all as f64,
+    };
+    tally.0.iter().map(row).collect()
 }
 
 /// A stretch of a run.
@@ -208,6 +242,8 @@ pub struct RunReport {
     pub figures: FiguresReport,
     /// The same by epochs, where they were asked for.
     pub epochs: Vec<EpochReport>,
+    /// How copies, and how initialisations, were served.
+    pub served: Vec<ServedRow>,
     /// Copy activations that the chips dropped.
     pub dropped_activations: u64,
     /// The operations one by one, where a scenario lists them.
@@ -251,6 +287,7 @@ impl RunReport {
             from_cycle: stats.from.0,
             figures: FiguresReport::new(&stats.whole, inputs.energy, stretch(stats.end.since(stats.from))),
             epochs: epochs.collect(),
+            served: inputs.served.iter().flat_map(|(operation, tally)| served(operation, tally)).collect(),
             dropped_activations: inputs.dropped_activations,
             operations: inputs.operations,
             allocator: inputs.allocator,

@@ -41,7 +41,7 @@ pub fn text(reports: &[RunReport]) -> String {
     text += &result_tables::figures(reports);
     section(&mut text, "Energy by cause, nJ");
     text += &result_tables::energy(reports);
-    if reports.iter().any(|report| !report.figures.segments.is_empty()) {
+    if reports.iter().any(|report| !report.served.is_empty()) {
         section(&mut text, "Segments: by which mechanism, and why no better one");
         text += &segments(reports);
     }
@@ -141,14 +141,23 @@ fn whys(reports: &[RunReport]) -> String {
 }
 
 fn segments(reports: &[RunReport]) -> String {
-    let columns =
-        [("policy", Left), ("mechanism", Left), ("why no better one", Left), ("segments", Right), ("bytes", Right)];
+    let columns = [
+        ("policy", Left),
+        ("of", Left),
+        ("mechanism", Left),
+        ("why no better one", Left),
+        ("segments", Right),
+        ("bytes", Right),
+        ("share", Right),
+    ];
     let rows: Vec<Vec<String>> = reports
         .iter()
         .flat_map(|report| {
-            report.figures.segments.iter().map(|row| {
-                let names = [row.mechanism, row.reason].map(String::from);
-                std::iter::once(report.label()).chain(names).chain([grouped(row.count), bytes(row.bytes)]).collect()
+            report.served.iter().map(|row| {
+                let names = [row.operation, row.mechanism, row.reason].map(String::from);
+                let share = format!("{:.1} %", row.share_of_bytes * 100.0);
+                let counts = [grouped(row.count), bytes(row.bytes), share];
+                std::iter::once(report.label()).chain(names).chain(counts).collect()
             })
         })
         .collect();

@@ -15,6 +15,7 @@ use crate::experiment;
 use crate::input::{Scenario, SystemConfig};
 use crate::interrupt;
 use crate::output::Stdout;
+use crate::pricing;
 
 /// Prices each operation of a scenario on an idle memory, under each policy.
 ///
@@ -23,7 +24,7 @@ use crate::output::Stdout;
 pub fn run(args: &ExplainEnergyArgs) -> Result<ExitCode, CliError> {
     let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
     let operations = experiment::listed(&scenario, "explain energy")?;
-    let prices = experiment::prices(&scenario.system)?;
+    let prices = pricing::prices(&scenario.system)?;
     let stop = interrupt::flag()?;
     let mut stdout = Stdout::lock();
     stdout.print(unit_prices(&scenario.system, &prices))?;
@@ -111,7 +112,7 @@ fn shares(prices: &Prices, commands: &CommandCounts) -> String {
         ("idle rank, read", reads, events.idle_rank_read),
         ("idle rank, write", writes, events.idle_rank_write),
     ];
-    let total = experiment::operation_energy(prices, commands).operation();
+    let total = pricing::operation_energy(prices, commands).operation();
     let spent = rows.into_iter().filter(|(_, count, price)| *count > 0 && price.0 > 0.0);
     let mut cells: Vec<_> = spent
         .map(|(what, count, price)| {

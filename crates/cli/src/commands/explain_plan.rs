@@ -17,6 +17,7 @@ use crate::experiment;
 use crate::input::{Scenario, SystemConfig};
 use crate::interrupt;
 use crate::output::Stdout;
+use crate::pricing;
 
 /// Explains the plan of each operation of a scenario.
 ///
@@ -25,7 +26,7 @@ use crate::output::Stdout;
 pub fn run(args: &ExplainPlanArgs) -> Result<ExitCode, CliError> {
     let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
     let operations = experiment::listed(&scenario, "explain plan")?;
-    let prices = experiment::prices(&scenario.system)?;
+    let prices = pricing::prices(&scenario.system)?;
     let stop = interrupt::flag()?;
     let (weighing, fixed): (Vec<Policy>, Vec<Policy>) =
         scenario.policies.iter().copied().partition(|policy| experiment::weighs(*policy));
@@ -53,7 +54,7 @@ pub fn run(args: &ExplainPlanArgs) -> Result<ExitCode, CliError> {
 
 /// What `fastest` and `least-energy` go by: clocks on idle banks and energy, of each mechanism that a part allows.
 fn estimates(system: &SystemConfig, prices: &Prices, operation: &Operation) -> String {
-    let (timings, table) = (Timings::new(&system.system), experiment::price_table(prices));
+    let (timings, table) = (Timings::new(&system.system), pricing::price_table(prices));
     let mut rows = Vec::new();
     for block in system.planner.blocks(operation) {
         for (index, part) in block.parts().iter().enumerate().take(SHOWN_MOST - rows.len()) {

@@ -5,6 +5,7 @@ pub mod explain_address;
 pub mod explain_energy;
 pub mod explain_plan;
 pub mod explain_rules;
+mod operation_row;
 pub mod reproduce;
 pub mod run;
 

@@ -18,6 +18,7 @@ use crate::experiment;
 use crate::input::{ControllerConfig, Overrides, SystemConfig, currents};
 use crate::interrupt;
 use crate::output::Stdout;
+use crate::pricing;
 
 /// The operations behind the six rows, in the order of the published table: the policy that takes the mechanism, and where
 /// the source lies.
@@ -76,7 +77,7 @@ fn system(currents: &Currents) -> SystemConfig {
 /// If the memory has no room for one of the pairs, which no legal geometry brings about.
 pub fn simulate(currents: &Currents) -> Result<Table3, CliError> {
     let system = system(currents);
-    let prices = experiment::prices(&system)?;
+    let prices = pricing::prices(&system)?;
     let stop = interrupt::flag()?;
     let mut channel_share = 0.0;
     let mut simulated = Vec::with_capacity(ROWS.len());
@@ -85,7 +86,7 @@ pub fn simulate(currents: &Currents) -> Result<Table3, CliError> {
         let operation = spec.resolve(&system.planner).expect("the memory has room for each pair");
         let completion = experiment::alone(&system, &prices, policy, operation, &stop)?;
         let latency = completion.latency();
-        let energy = experiment::operation_energy(&prices, &completion.commands);
+        let energy = pricing::operation_energy(&prices, &completion.commands);
         if simulated.is_empty() {
             channel_share = energy.channel_share().unwrap_or_default();
         }
