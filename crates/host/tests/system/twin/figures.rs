@@ -33,15 +33,10 @@ impl Recorder {
     }
 
     /// The run's last cycle was `end`.
-    pub fn finish(mut self, end: Cycle) -> Stats {
+    pub fn finish(self, end: Cycle) -> Stats {
         let mut epochs = Vec::new();
         if let Some(epoch) = self.epoch {
             let from = |index: usize| Cycle(self.warm_up.0 + index as u64 * epoch.0);
-            // The last epoch holds the last cycle too, even where another one would begin with it.
-            if self.epochs.len() > 1 && from(self.epochs.len() - 1) == end {
-                let last = self.epochs.pop().expect("there are several");
-                absorb(self.epochs.last_mut().expect("there were several"), &last);
-            }
             for (index, figures) in self.epochs.iter().enumerate() {
                 let to = from(index + 1).min(end);
                 epochs.push(Epoch { from: from(index), to, figures: summarise(figures) });
@@ -73,29 +68,6 @@ pub fn tally(counts: &mut CommandCounts, command: &Command, effect: Effect) {
         (Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. }, _) => &mut counts.wake_ups,
     };
     *count += 1;
-}
-
-fn absorb(into: &mut Figures<Histogram>, other: &Figures<Histogram>) {
-    into.requests += other.requests;
-    into.commands += other.commands;
-    into.reads += other.reads;
-    into.writes += other.writes;
-    into.forwarded += other.forwarded;
-    into.read_latency.merge(&other.read_latency);
-    into.write_latency.merge(&other.write_latency);
-    into.copy_latency.merge(&other.copy_latency);
-    into.copy_response.merge(&other.copy_response);
-    into.segments += &other.segments;
-    into.held_back.merge(&other.held_back);
-    into.broken_off_for_reads += other.broken_off_for_reads;
-    into.broken_off_for_refresh += other.broken_off_for_refresh;
-    into.drains += other.drains;
-    into.channel_bytes += other.channel_bytes;
-    into.command_bus += other.command_bus;
-    into.data_bus += other.data_bus;
-    into.read_queue += other.read_queue;
-    into.write_queue += other.write_queue;
-    into.copy_queue += other.copy_queue;
 }
 
 fn summarise(figures: &Figures<Histogram>) -> Figures<memctrl::Summary> {

@@ -250,7 +250,7 @@ impl Plain {
         for index in 0..self.segment(place).banks.len() {
             let used = &self.segment(place).banks[index];
             if used.held && !used.opened {
-                self.release(place, index);
+                self.release(place, index, false);
             }
         }
         self.settle(place);
@@ -482,7 +482,7 @@ impl Plain {
                 segment.banks[index].done = nothing_left;
                 if nothing_left || (segment.giving_way && own) {
                     self.job_ready(place, index);
-                    self.release(place, index);
+                    self.release(place, index, true);
                     self.settle(place);
                 }
             }
@@ -499,7 +499,7 @@ impl Plain {
     }
 
     /// A segment leaves a bank.
-    fn release(&mut self, place: u64, index: usize) {
+    fn release(&mut self, place: u64, index: usize, closed: bool) {
         let release = self.number();
         let segment = self.segment_mut(place);
         segment.banks[index].held = false;
@@ -508,8 +508,8 @@ impl Plain {
         let reads = self.accesses.iter().filter(|access| access.is_read_in(channel, bank));
         if let Some(oldest) = reads.min_by_key(|access| access.age) {
             let device = self.device(channel);
-            // A bank that is left open with a row of somebody else's can be used at once.
-            let free = if device.open_row(bank).is_some() { self.now } else { device.ready(bank) };
+            // Where it has closed nothing, it keeps nobody waiting any more.
+            let free = if closed { device.ready(bank) } else { self.now };
             let held_back =
                 free.since(oldest.queued_at.max(begun).max(self.back[usize::from(channel.0)][usize::from(bank.rank)]));
             self.figures.count(self.now, |figures| figures.held_back.record(held_back));
