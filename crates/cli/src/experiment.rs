@@ -6,11 +6,15 @@ use std::sync::atomic::AtomicBool;
 
 use dram_spec::{Channel, CommandSink, Dialect};
 use energy::{Counts, EnergyError, EnergyReport, EventPrices, Prices};
-use host::{Contents, FlatMemory, MemoryCheck, OperationSpec, Replay, ReplayError, Sequence, TraceCounts, Witnessed};
+use host::workload::WorkloadError;
+use host::{
+    Contents, Copier, FlatMemory, MemoryCheck, OperationSpec, Replay, ReplayError, ReplaySettings, Sequence,
+    TraceCounts, Witnessed,
+};
 use memctrl::{CommandCounts, Completion, Config, Controller, Policy, PriceTable, RequestSource, Stats};
 use protocol_check::Checker;
-use report::CheckReport;
 use report::table::bytes;
+use report::{AllocatorReport, CheckReport};
 use rowclone::Operation;
 use trace_io::command_log::LogWriter;
 
@@ -37,6 +41,8 @@ pub struct VariantRun {
     pub energy: MeteredEnergy,
     /// The operations, where the scenario lists them.
     pub completions: Vec<Completion>,
+    /// What the allocator did that placed the pages.
+    pub allocator: Option<AllocatorReport>,
     /// What a trace held.
     pub trace: Option<TraceCounts>,
     /// What the second opinions found.
@@ -162,7 +168,7 @@ pub fn listed(scenario: &Scenario, command: &str) -> Result<Vec<(String, Operati
         Workload::Operations(specs) => {
             specs.iter().map(|spec| Ok((label(spec), resolve(&scenario.system, spec)?))).collect()
         }
-        Workload::Trace(_) | Workload::Accesses(_) | Workload::PageCopies(_) | Workload::Paging(_) => {
+        Workload::Trace(_) | Workload::Made(_) => {
             let path = scenario.path.display();
             let message = format!("{path}: has a `workload`, and `{command}` explains operations that are listed");
             Err(CliError::new(message).with_help("give a scenario with `[[operation]]` entries"))
@@ -203,29 +209,52 @@ pub fn run(
     wanted: Wanted<'_>,
     log: Option<AtomicFile>,
 ) -> Result<VariantRun, CliError> {
+    let allocator = scenario.allocator.as_ref().zip(variant.placement.allocator());
+    let allocator = allocator.map(|(config, policy)| config.settings(policy, scenario.seed));
     match &scenario.workload {
         Workload::Operations(specs) => {
             let mut operations = Vec::with_capacity(specs.len());
             for spec in specs {
                 operations.push((resolve(&scenario.system, spec)?, spec.at));
             }
-            let bar = progress::of_operations(&variant.label("/"), operations.len() as u64);
+            let bar = progress::of_requests(&variant.label("/"), Some(operations.len() as u64));
             let source = Watched::new(Sequence::new(operations, contents(scenario, wanted)), bar);
             let (source, run) = play(scenario, prices, variant.policy, wanted, source, log)?;
             Ok(VariantRun { completions: source.finish().into_completions(), ..run })
         }
-        Workload::Trace(TraceWorkload { path, format, unusable, .. }) => {
+        Workload::Trace(TraceWorkload { path, format, unusable, instructions_per_clock, .. }) => {
             let file = std::fs::File::open(path).map_err(|error| CliError::reading(path, &error))?;
             let bar = progress::of_file(&variant.label("/"), file.metadata().map_or(0, |file| file.len()));
             let reader = trace_io::ramulatorsharp::Reader::new(bar.wrap_read(file), *format);
             let reader = reader.map_err(|error| unusable_trace(path, &error.into()))?;
-            let source = Replay::new(reader, &scenario.system.planner, *unusable);
+            let settings = ReplaySettings {
+                unusable: *unusable,
+                instructions_per_clock: *instructions_per_clock,
+                copier: if variant.policy == Policy::Channel { Copier::Cpu } else { Copier::Controller },
+                placement: allocator.map_or(host::Placement::AsRecorded, host::Placement::Allocator),
+            };
+            let source = Replay::new(reader, &scenario.system.planner, settings, contents(scenario, wanted));
+            let source = source.map_err(|error| unusable_trace(path, &error))?;
+            let before = source.pages();
             let (source, run) = play(scenario, prices, variant.policy, wanted, source, log)?;
             bar.finish_and_clear();
-            let counts = source.into_counts().map_err(|error| unusable_trace(path, &error))?;
-            Ok(VariantRun { trace: Some(counts), ..run })
+            let outcome = source.into_outcome().map_err(|error| unusable_trace(path, &error))?;
+            let allocator = before.zip(outcome.pages).map(|(before, after)| AllocatorReport::new(&before, &after));
+            Ok(VariantRun { trace: Some(outcome.counts), allocator, ..run })
         }
-        _ => todo!(),
+        Workload::Made(settings) => {
+            let fault = |error: WorkloadError| CliError::new(&error).with_help(error.help());
+            let before = allocator.map(|settings| settings.build(&scenario.system.map)).transpose();
+            let before = before.map_err(|error| fault(error.into()))?.map(|kernel| kernel.report());
+            let planner = &scenario.system.planner;
+            let source = settings.source(planner, allocator.as_ref(), scenario.seed, contents(scenario, wanted));
+            let source = source.map_err(fault)?;
+            let bar = progress::of_requests(&variant.label("/"), source.requests());
+            let (source, run) = play(scenario, prices, variant.policy, wanted, Watched::new(source, bar), log)?;
+            let os = source.finish().into_outcome().os;
+            let allocator = before.zip(os).map(|(before, os)| AllocatorReport::new(&before, &os.report));
+            Ok(VariantRun { allocator, ..run })
+        }
     }
 }
 
@@ -276,6 +305,7 @@ fn play<S: RequestSource>(
         stats,
         energy,
         completions: Vec::new(),
+        allocator: None,
         trace: None,
         check: checker.zip(memory).map(|(checker, memory)| findings(&checker, &memory, dialect(policy))),
         dropped_activations: channels.map(|channel| controller.device(channel).dropped()).sum(),

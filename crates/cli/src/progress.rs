@@ -5,11 +5,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 use memctrl::{Completion, Request, RequestSource};
 
 /// Runs shorter than this show nothing: a bar that flashes by only disturbs.
-const SHOWN_FROM_OPERATIONS: u64 = 10_000;
+const SHOWN_FROM_REQUESTS: u64 = 10_000;
 
-/// A bar for a list of so many operations.
-pub fn of_operations(label: &str, count: u64) -> ProgressBar {
-    if count < SHOWN_FROM_OPERATIONS { ProgressBar::hidden() } else { bar(label, count) }
+/// A bar for so many requests; none where nobody knows how many there will be.
+pub fn of_requests(label: &str, count: Option<u64>) -> ProgressBar {
+    count.filter(|&count| count >= SHOWN_FROM_REQUESTS).map_or_else(ProgressBar::hidden, |count| bar(label, count))
 }
 
 /// A bar for a trace file of so many bytes, read as the run goes on.
@@ -23,14 +23,14 @@ fn bar(label: &str, length: u64) -> ProgressBar {
     ProgressBar::new(length).with_style(style).with_prefix(label.to_string())
 }
 
-/// Moves a bar on with each operation that is done.
+/// Moves a bar on with each request that is done.
 pub struct Watched<S> {
     source: S,
     bar: ProgressBar,
 }
 
 impl<S> Watched<S> {
-    /// Beside a bar that counts operations.
+    /// Beside a bar that counts requests.
     pub fn new(source: S, bar: ProgressBar) -> Watched<S> {
         Watched { source, bar }
     }

@@ -10,7 +10,7 @@ use criterion::measurement::WallTime;
 use criterion::{BatchSize, BenchmarkGroup, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Density, System, Width};
-use host::{Replay, UnusableRecords};
+use host::{Copier, Placement, Replay, ReplaySettings, UnusableRecords};
 use memctrl::{Config, Controller, Policy, Stats};
 use rowclone::{FaultyRows, Planner};
 use trace_io::ramulatorsharp::Reader;
@@ -57,10 +57,13 @@ fn play_fork(path: &Path, policy: Policy) -> Stats {
     let system = System::paper(2, Density::Gb2, Width::X8);
     let planner = Planner::new(AddressMap::preset(system.geometry, Preset::RowInterleaved), FaultyRows::default());
     let reader = Reader::new(File::open(path).expect("it was there a moment ago"), None).expect("its format is known");
-    let mut replay = Replay::new(reader, &planner, UnusableRecords::Skip);
+    let copier = if policy == Policy::Channel { Copier::Cpu } else { Copier::Controller };
+    let unusable = UnusableRecords::Skip;
+    let settings = ReplaySettings { unusable, instructions_per_clock: 5.0, copier, placement: Placement::AsRecorded };
+    let mut replay = Replay::new(reader, &planner, settings, None).expect("the speed is one");
     let config = Config::new(system, planner.clone().into(), policy);
     let run = Controller::new(config).run(&mut replay, &mut (), &AtomicBool::new(false));
-    replay.into_counts().expect("it is well formed");
+    replay.into_outcome().expect("it is well formed");
     run.expect("nobody stops it")
 }
 

@@ -12,8 +12,6 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const BOTH: [Kind; 2] = [Kind::Read, Kind::Write];
-
     pub(crate) fn other(self) -> Kind {
         match self {
             Kind::Read => Kind::Write,

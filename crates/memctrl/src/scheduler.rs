@@ -105,7 +105,11 @@ impl ChannelState {
         };
         let usable = self.usable(unusable, accesses);
         let found = if self.segments.is_empty() {
-            self.first_access(now, usable, accesses)
+            match self.soonest(now, usable, accesses) {
+                Some((at, choice)) if at <= now => Ok(choice),
+                Some((at, _)) => Err(at),
+                None => Err(NEVER),
+            }
         } else {
             self.first_of_all(now, usable, accesses, segments, staging_lines)
         };
@@ -163,21 +167,31 @@ impl ChannelState {
             return self.choose(from, accesses, segments, staging_lines).err().unwrap_or(from);
         }
         let Err((unusable, upkeep)) = self.own_commands(from) else { return from };
-        let mut first: Option<(Cycle, Candidate)> = None;
-        for bank in bits(self.usable(unusable, accesses)) {
-            let candidate = self.candidate(bank, accesses);
-            let at = self.earliest_of(bank, &candidate).max(from);
-            let is_first = first.is_none_or(|(first_at, first)| {
-                at < first_at || (at == first_at && (candidate.is_row, candidate.number) < (first.is_row, first.number))
-            });
-            if is_first {
-                first = Some((at, candidate));
+        let first = self.soonest(from, self.usable(unusable, accesses), accesses);
+        self.prepared = first.filter(|&(at, _)| at < upkeep);
+        first.map_or(NEVER, |(at, _)| at).min(upkeep)
+    }
+
+    /// The candidate that can go first, from `from` on, and when: of those that can at the same time, RD and WR before the rest, then the oldest.
+    fn soonest(&mut self, from: Cycle, usable: u32, accesses: &Accesses) -> Option<(Cycle, Choice)> {
+        let mut first = (NEVER, true, u64::MAX);
+        let mut whose = None;
+        for bank in bits(usable) {
+            if self.banks[bank].next.is_none() {
+                self.banks[bank].next = Some(self.find_candidate(bank, accesses));
+            }
+            let Some(candidate) = &self.banks[bank].next else { continue };
+            let at = candidate.held_by_bank.max(self.device.held_by_rank((bank / 8) as u8, candidate.kind)).max(from);
+            if at > first.0 {
+                continue;
+            }
+            let order = (at, candidate.is_row, candidate.number);
+            if order < first {
+                (first, whose) = (order, Some(bank));
             }
         }
-        let next = first.map_or(NEVER, |(at, _)| at);
-        let first = first.filter(|&(at, _)| at < upkeep);
-        self.prepared = first.map(|(at, first)| (at, Choice::Access(first.entry, first.command)));
-        next.min(upkeep)
+        let candidate = self.banks[whose?].next.as_ref()?;
+        Some((first.0, Choice::Access(candidate.entry, candidate.command)))
     }
 
     /// What a bank's accesses would do next; kept until something happens to the bank.
@@ -225,22 +239,6 @@ impl ChannelState {
     #[inline]
     fn earliest_of(&self, bank: usize, candidate: &Candidate) -> Cycle {
         candidate.held_by_bank.max(self.device.held_by_rank(bank_at(bank).rank, candidate.kind))
-    }
-
-    /// Where no segment is in flight.
-    fn first_access(&mut self, now: Cycle, usable: u32, accesses: &Accesses) -> Found {
-        let mut next = NEVER;
-        let mut first: Option<Candidate> = None;
-        for bank in bits(usable) {
-            let candidate = self.candidate(bank, accesses);
-            let until = self.earliest_of(bank, &candidate);
-            if until > now {
-                next = next.min(until);
-            } else if first.is_none_or(|first| (candidate.is_row, candidate.number) < (first.is_row, first.number)) {
-                first = Some(candidate);
-            }
-        }
-        first.map(|first| Choice::Access(first.entry, first.command)).ok_or(next)
     }
 
     fn earliest(&self, command: &Command) -> Cycle {

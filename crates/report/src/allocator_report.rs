@@ -212,3 +212,65 @@ fn free(reports: &[&AllocatorReport]) -> String {
     });
     aligned(&columns, &rows.collect::<Vec<_>>())
 }
+
+#[cfg(test)]
+mod tests {
+    use dram_spec::address::Preset;
+    use dram_spec::{AddressMap, Density, System, Width};
+    use os_alloc_sim::{Age, FrameMap, Kernel, PageSize, Policy, Units, ZeroOnFree};
+
+    use super::*;
+
+    /// A process of 64 pages in a half-full memory forks, and writes to all of them.
+    fn forked(policy: Policy) -> AllocatorReport {
+        let geometry = System::paper(1, Density::Gb1, Width::X8).geometry;
+        let map = FrameMap::new(AddressMap::preset(geometry, Preset::RowInterleaved));
+        let mut kernel = Kernel::new(map, Units::Together, policy, 1, ZeroOnFree::Off).expect("a frame is a row");
+        kernel.age(Age::new(0.5, 0.5).expect("shares"), 1);
+        let before = kernel.report();
+        let mut operations = Vec::new();
+        let process = kernel.spawn();
+        let first = kernel.map(process, 64, PageSize::Small).expect("it lives");
+        for page in first..first + 64 {
+            kernel.touch(process, page, &mut operations).expect("there is room");
+        }
+        kernel.fork(process).expect("it lives");
+        for page in first..first + 64 {
+            kernel.write(process, page, &mut operations).expect("there is room");
+        }
+        AllocatorReport::new(&before, &kernel.report())
+    }
+
+    #[test]
+    fn every_frame_goes_some_way_for_some_cause_and_what_is_not_fpm_has_its_reason() {
+        for policy in Policy::ALL {
+            let report = forked(policy);
+            for (traffic, cause) in [(&report.copies, "copy-on-write"), (&report.zeroings, "demand-zero")] {
+                assert_eq!((traffic.operations, traffic.frames), (64, 64), "{policy}");
+                assert_eq!(traffic.frames_by_cause, BTreeMap::from([(cause, 64)]), "{policy}");
+                assert_eq!(traffic.frames_by_mechanism.values().sum::<u64>(), 64, "{policy}");
+                let refused: u64 = traffic.fallbacks.values().sum();
+                assert_eq!(refused + traffic.frames_by_mechanism["fpm"], 64, "{policy}");
+                assert!((traffic.share_by_mechanism.values().sum::<f64>() - 1.0).abs() < 1e-12, "{policy}");
+            }
+            for state in [&report.before, &report.after] {
+                assert_eq!(state.free_frames_by_order.iter().sum::<u64>(), state.free_frames, "{policy}");
+            }
+            assert_eq!(report.before.free_frames - report.after.free_frames, 128, "{policy}");
+            assert_eq!(report.reserved_frames * 4096, report.lost_bytes, "{policy}: a frame is a row");
+        }
+        assert_eq!(forked(Policy::SubarrayAware).copies.frames_by_mechanism["fpm"], 64);
+    }
+
+    #[test]
+    fn a_terminal_shows_each_allocator_in_each_table() {
+        let reports = [forked(Policy::Buddy), forked(Policy::SubarrayAware)];
+        let text = text(&reports.iter().collect::<Vec<_>>());
+        for line in ["subarray-aware  copied      64  100.0 %", "subarray-aware  zeroed      64  100.0 %"] {
+            assert!(text.contains(line), "{text}");
+        }
+        for table in text.split("\n\n") {
+            assert!(table.contains("buddy"), "{table}");
+        }
+    }
+}

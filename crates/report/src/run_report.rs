@@ -86,13 +86,15 @@ pub struct TraceReport {
     pub copies: u64,
     /// `S` records played.
     pub fills: u64,
-    /// `R` records: counted, not played.
+    /// `R` records.
     pub accesses: u64,
-    /// Of those, with an address outside the memory.
-    pub accesses_outside: u64,
-    /// Records left out: outside the memory.
+    /// Their reads that were played.
+    pub reads: u64,
+    /// Their writebacks that were played.
+    pub writebacks: u64,
+    /// Reads, writebacks, copies and fills left out: outside the memory.
     pub skipped_outside: u64,
-    /// Records left out: on a reserved row.
+    /// The same: on a reserved row.
     pub skipped_reserved: u64,
     /// The first records left out, by line and reason.
     pub skipped: Vec<String>,

@@ -41,8 +41,10 @@ pub fn text(reports: &[RunReport]) -> String {
     text += &result_tables::figures(reports);
     section(&mut text, "Energy by cause, nJ");
     text += &result_tables::energy(reports);
-    section(&mut text, "Segments: by which mechanism, and why no better one");
-    text += &segments(reports);
+    if reports.iter().any(|report| !report.figures.segments.is_empty()) {
+        section(&mut text, "Segments: by which mechanism, and why no better one");
+        text += &segments(reports);
+    }
     if reports.iter().any(|report| !report.epochs.is_empty()) {
         section(&mut text, "Epochs");
         text += &result_tables::epochs(reports);
@@ -155,13 +157,12 @@ fn segments(reports: &[RunReport]) -> String {
 
 fn recorded(trace: &TraceReport) -> String {
     let mut text = format!(
-        "{}: {} copies and {} zeroings or fills played, one after another, at their recorded addresses\n\
-         {} reads counted, not played ({} outside the memory); no cache is modelled\n",
+        "{}: {} copies and {} zeroings or fills played, {} reads and {} writebacks; no last-level cache is modelled\n",
         trace.file,
         grouped(trace.copies),
         grouped(trace.fills),
-        grouped(trace.accesses),
-        grouped(trace.accesses_outside)
+        grouped(trace.reads),
+        grouped(trace.writebacks)
     );
     let (outside, reserved) = (grouped(trace.skipped_outside), grouped(trace.skipped_reserved));
     let _ = writeln!(text, "left out: {outside} outside the memory, {reserved} on a reserved row");

@@ -23,4 +23,4 @@ pub use document::Document;
 pub use overrides::Overrides;
 pub use scenario::{Placement, Scenario, Variant, Workload};
 pub use system::SystemConfig;
-pub use workload::{Accesses, PageCopies, Paging, PagingEvent, Pattern, TraceWorkload};
+pub use workload::TraceWorkload;

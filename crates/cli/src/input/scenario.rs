@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use dram_spec::Cycles;
 use host::OperationSpec;
+use host::workload::Settings;
 use memctrl::Policy;
 use serde::Deserialize;
 
@@ -12,7 +13,7 @@ use crate::CliError;
 use super::allocator::{AllocatorConfig, RawAllocator};
 use super::document::{Document, Example};
 use super::operations::{CYCLE_MAX, RawOperation, check_operations, check_places};
-use super::workload::{Accesses, PageCopies, Paging, RawWorkload, TraceWorkload};
+use super::workload::{RawWorkload, TraceWorkload, check_settings};
 use super::{Overrides, SystemConfig};
 
 /// What to run, checked.
@@ -45,21 +46,17 @@ pub enum Workload {
     Operations(Vec<OperationSpec>),
     /// What a recorded trace holds.
     Trace(TraceWorkload),
-    /// Reads and writes, and copies among them.
-    Accesses(Accesses),
-    /// Copies of pages.
-    PageCopies(PageCopies),
-    /// What an operating system does with pages.
-    Paging(Paging),
+    /// Traffic made from a few settings.
+    Made(Settings),
 }
 
 impl Workload {
     /// Whether pages of it are placed by allocators.
     const fn is_placed(&self) -> bool {
         match self {
-            Workload::Operations(_) | Workload::Accesses(_) | Workload::PageCopies(_) => false,
+            Workload::Operations(_) => false,
             Workload::Trace(trace) => trace.by_allocator,
-            Workload::Paging(_) => true,
+            Workload::Made(settings) => settings.needs_allocator(),
         }
     }
 }
@@ -76,6 +73,14 @@ pub enum Placement {
 }
 
 impl Placement {
+    /// The allocator, if one places pages.
+    pub const fn allocator(self) -> Option<os_alloc_sim::Policy> {
+        match self {
+            Placement::Given | Placement::AsRecorded => None,
+            Placement::Allocator(policy) => Some(policy),
+        }
+    }
+
     /// As reports name it; nothing where there is nobody to name.
     pub const fn name(self) -> Option<&'static str> {
         match self {
@@ -126,23 +131,30 @@ pub const EXAMPLES: &[Example] = &[
     ("workload.unusable_records", "\"skip\""),
     ("workload.instructions_per_clock", "4.0"),
     ("workload.placement", "\"as-recorded\""),
-    ("workload.requests", "100_000"),
+    ("workload.count", "100_000"),
     ("workload.start", "0x0040_0000"),
-    ("workload.bytes", "0x1000_0000"),
+    ("workload.bytes", "0x0100_0000"),
+    ("workload.stride_bytes", "64"),
+    ("workload.pattern", "\"rrw\""),
+    ("workload.dst", "0x0800_0000"),
     ("workload.write_share", "0.3"),
     ("workload.copy_share", "0.01"),
     ("workload.zero_share", "0.01"),
-    ("workload.interval_cycles", "50"),
-    ("workload.copies", "1000"),
+    ("workload.page_bytes", "4096"),
+    ("workload.pairs", "\"same-subarray\""),
+    ("workload.by", "\"operation\""),
     ("workload.pages", "1024"),
-    ("workload.written_pages", "256"),
+    ("workload.fill", "\"before\""),
     ("workload.checkpoints", "2"),
+    ("workload.writes", "1000"),
+    ("workload.clones", "1"),
+    ("workload.to", "\"anywhere\""),
+    ("workload.window", "1"),
+    ("workload.gap_cycles", "50"),
     ("allocator", ""),
     ("allocator.policies", "[\"buddy\", \"subarray-aware\"]"),
-    ("allocator.units", "\"together\""),
     ("allocator.utilisation", "0.5"),
     ("allocator.fragmentation", "0.5"),
-    ("allocator.zero_on_free", "false"),
 ];
 
 /// The shortest epoch: each is kept, and a run has many cycles.
@@ -194,8 +206,12 @@ impl Scenario {
         if let Workload::Operations(operations) = &workload {
             check_places(&document, operations, &system)?;
         }
-        if let Some(allocator) = &allocator {
-            allocator.check_units(&document, &system.map)?;
+        if let Workload::Made(settings) = &workload {
+            let allocators: Vec<_> = match &allocator {
+                Some(config) => config.policies.iter().map(|&policy| Some(config.settings(policy, seed))).collect(),
+                None => vec![None],
+            };
+            check_settings(&document, settings, &allocators, &system)?;
         }
         let name = document.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let (warm_up, epoch) = (Cycles(warm_up_cycles.unwrap_or(0)), epoch_cycles.map(Cycles));
@@ -207,8 +223,9 @@ impl Scenario {
     pub fn variants(&self) -> Vec<Variant> {
         let given = match &self.workload {
             Workload::Trace(trace) if trace.as_recorded => Some(Placement::AsRecorded),
-            Workload::Trace(_) | Workload::Paging(_) => None,
-            Workload::Operations(_) | Workload::Accesses(_) | Workload::PageCopies(_) => Some(Placement::Given),
+            Workload::Made(settings) if !settings.needs_allocator() => Some(Placement::Given),
+            Workload::Operations(_) => Some(Placement::Given),
+            Workload::Trace(_) | Workload::Made(_) => None,
         };
         let placed = self.allocator.iter().flat_map(|allocator| &allocator.policies);
         let placements: Vec<_> = given.into_iter().chain(placed.map(|&policy| Placement::Allocator(policy))).collect();

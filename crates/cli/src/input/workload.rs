@@ -3,8 +3,12 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use dram_spec::{Cycles, PhysicalAddress};
-use host::UnusableRecords;
+use dram_spec::{Cycles, LINE_BYTES, PhysicalAddress};
+use host::workload::{
+    Access, Checkpoint, CopyBy, Fill, Fork, MachineClone, Migration, Mixed, MoveTo, PageCopies, Pairs, Pattern, Random,
+    Settings, Stream, WorkloadError,
+};
+use host::{AllocatorSettings, Place, UnusableRecords};
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use trace_io::ramulatorsharp::Format;
@@ -12,9 +16,9 @@ use trace_io::ramulatorsharp::Format;
 use crate::CliError;
 
 use super::document::Document;
-use super::operations::RawPlace;
+use super::operations::{CYCLE_MAX, RawPlace};
 use super::scenario::Workload;
-use super::suggestion;
+use super::{SystemConfig, suggestion};
 
 /// A recorded trace to play, checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,87 +37,19 @@ pub struct TraceWorkload {
     pub by_allocator: bool,
 }
 
-/// Reads and writes of lines that somebody issues, and copies among them, checked.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Accesses {
-    /// How addresses follow each other.
-    pub pattern: Pattern,
-    /// How many requests.
-    pub requests: u64,
-    /// Where they go to: from here,
-    pub start: PhysicalAddress,
-    /// so many bytes; to the end of the memory where it is not said.
-    pub bytes: Option<u64>,
-    /// Share of the accesses that are writes, 0 to 1.
-    pub write_share: f64,
-    /// Share of the requests that copy a page, 0 to 1.
-    pub copy_share: f64,
-    /// Share of the requests that zero a page, 0 to 1.
-    pub zero_share: f64,
-    /// Clocks from one arrival to the next; without it, as fast as they are taken.
-    pub interval: Option<Cycles>,
-}
-
-/// How the addresses of accesses follow each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pattern {
-    /// Line by line, again from the start at the end.
-    Stream,
-    /// Each line as likely.
-    Random,
-}
-
-/// Page copies over a region, from each even page to the odd one after it; checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PageCopies {
-    /// How many.
-    pub copies: u64,
-    /// The first source.
-    pub start: PhysicalAddress,
-    /// Clocks from one arrival to the next; without it, as fast as they are taken.
-    pub interval: Option<Cycles>,
-}
-
-/// What an operating system does with pages, checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Paging {
-    /// What it does.
-    pub event: PagingEvent,
-    /// Pages of the process, or of the machine.
-    pub pages: u64,
-    /// Pages written to afterwards; of checkpoints, after each.
-    pub written_pages: u64,
-}
-
-/// What an operating system copies pages for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PagingEvent {
-    /// A process forks; pages are copied as they are written to.
-    Fork,
-    /// All pages are copied, so many times.
-    Checkpoint {
-        /// How many times.
-        checkpoints: u64,
-    },
-    /// A virtual machine is cloned: all pages are copied.
-    Clone,
-    /// All pages move to other frames.
-    Migration,
-}
-
 /// The kinds of workload, and which keys each needs and may have.
 type Kind = (&'static str, &'static [&'static str], &'static [&'static str]);
-const REGION: &[&str] = &["start", "bytes", "write_share", "interval_cycles"];
+#[rustfmt::skip]
 const KINDS: [Kind; 9] = [
     ("trace", &["file", "instructions_per_clock"], &["format", "unusable_records", "placement"]),
-    ("stream", &["requests"], REGION),
-    ("random", &["requests"], REGION),
-    ("mixed", &["requests", "copy_share"], &["zero_share", "start", "bytes", "write_share", "interval_cycles"]),
-    ("page-copies", &["copies"], &["start", "interval_cycles"]),
-    ("fork", &["pages", "written_pages"], &[]),
-    ("checkpoint", &["pages", "written_pages", "checkpoints"], &[]),
-    ("clone", &["pages"], &["written_pages"]),
-    ("migration", &["pages"], &[]),
+    ("stream", &["count"], &["start", "stride_bytes", "pattern", "dst", "gap_cycles"]),
+    ("random", &["count", "bytes"], &["start", "write_share", "gap_cycles"]),
+    ("mixed", &["count", "bytes"], &["start", "write_share", "copy_share", "zero_share", "page_bytes", "pairs", "gap_cycles"]),
+    ("page-copies", &["count", "bytes"], &["start", "page_bytes", "pairs", "by", "gap_cycles"]),
+    ("fork", &["bytes", "pages"], &["fill", "gap_cycles"]),
+    ("checkpoint", &["bytes", "checkpoints"], &["writes", "window", "gap_cycles"]),
+    ("clone", &["bytes"], &["clones", "window", "gap_cycles"]),
+    ("migration", &["bytes", "pages", "to"], &["window", "gap_cycles"]),
 ];
 
 /// As the file has it: the keys of all kinds.
@@ -126,17 +62,26 @@ pub(super) struct RawWorkload {
     unusable_records: Option<String>,
     instructions_per_clock: Option<f64>,
     placement: Option<OneOrMore>,
-    requests: Option<u64>,
+    count: Option<u64>,
     start: Option<RawPlace>,
     bytes: Option<u64>,
+    stride_bytes: Option<u64>,
+    pattern: Option<String>,
+    dst: Option<RawPlace>,
     write_share: Option<f64>,
     copy_share: Option<f64>,
     zero_share: Option<f64>,
-    interval_cycles: Option<u64>,
-    copies: Option<u64>,
+    page_bytes: Option<u64>,
+    pairs: Option<String>,
+    by: Option<String>,
     pages: Option<u64>,
-    written_pages: Option<u64>,
+    fill: Option<String>,
     checkpoints: Option<u64>,
+    writes: Option<u64>,
+    clones: Option<u64>,
+    to: Option<String>,
+    window: Option<u64>,
+    gap_cycles: Option<u64>,
 }
 
 /// A name, or a list of names.
@@ -169,54 +114,110 @@ impl<'de> Deserialize<'de> for OneOrMore {
 const FORMATS: [(&str, Format); 2] = [("rc", Format::Rc), ("cpu", Format::Cpu)];
 const UNUSABLE: [(&str, UnusableRecords); 2] = [("refuse", UnusableRecords::Refuse), ("skip", UnusableRecords::Skip)];
 const PLACEMENTS: [(&str, bool); 2] = [("as-recorded", false), ("allocator", true)];
+const BY: [(&str, CopyBy); 2] = [("operation", CopyBy::Operation), ("lines", CopyBy::Lines)];
+const FILL: [(&str, Fill); 2] = [("before", Fill::Before), ("played", Fill::Played)];
 /// More than any machine does in a clock of its memory, or fewer: a slip of the pen.
 const INSTRUCTIONS_PER_CLOCK: (f64, f64) = (0.001, 1000.0);
-/// Requests of a run: hours of work.
-const REQUESTS_MAX: u64 = 1 << 40;
-/// 16 TiB of pages: more than any memory; whether there is room shows when it runs.
-const PAGES_MAX: u64 = 1 << 32;
+/// A page of the allocator, and what a copy is about where nothing else is said.
+const PAGE_BYTES: u64 = 4096;
 
 impl RawWorkload {
     pub(super) fn check(self, document: &Document) -> Result<Workload, CliError> {
-        let kind @ (name, ..) = document.choice("workload.kind", &self.kind, &KINDS.map(|kind| (kind.0, kind)))?;
+        let kind = document.choice("workload.kind", &self.kind, &KINDS.map(|kind| (kind.0, kind)))?;
         self.check_keys(document, kind)?;
-        let pattern = if name == "stream" { Pattern::Stream } else { Pattern::Random };
-        Ok(match name {
-            "trace" => Workload::Trace(self.trace(document)?),
-            "stream" | "random" | "mixed" => Workload::Accesses(self.accesses(document, pattern)?),
-            "page-copies" => Workload::PageCopies(PageCopies {
-                copies: within(document, "copies", self.copies, 1, REQUESTS_MAX)?,
-                start: self.start(document)?,
-                interval: self.interval(document)?,
-            }),
-            _ => Workload::Paging(self.paging(document, name)?),
+        if kind.0 == "trace" {
+            Ok(Workload::Trace(self.trace(document)?))
+        } else {
+            Ok(Workload::Made(self.made(document)?))
+        }
+    }
+
+    /// The settings of a workload that is made; whether they make sense on the system, [`check_settings`] tells.
+    fn made(&self, document: &Document) -> Result<Settings, CliError> {
+        let start =
+            self.start.as_ref().map_or(Ok(PhysicalAddress(0)), |start| start.address(document, "workload.start"))?;
+        let [count, bytes, pages] = [self.count, self.bytes, self.pages].map(Option::unwrap_or_default);
+        let [writes, copies, zeroings] =
+            [self.write_share, self.copy_share, self.zero_share].map(Option::unwrap_or_default);
+        let (page_bytes, window) = (self.page_bytes.unwrap_or(PAGE_BYTES), self.window.unwrap_or(1));
+        document.within("workload.gap_cycles", self.gap_cycles.unwrap_or(0), 0, CYCLE_MAX)?;
+        let gap = Cycles(self.gap_cycles.unwrap_or(0));
+        Ok(match self.kind.as_str() {
+            "stream" => {
+                let (stride, access) = (self.stride_bytes.unwrap_or(LINE_BYTES), self.access(document)?);
+                Settings::Stream(Stream { start, count, stride, access, gap })
+            }
+            "random" => Settings::Random(Random { count, start, bytes, writes, gap }),
+            "mixed" => {
+                let pairs = self.pairs(document, Pairs::Random)?;
+                Settings::Mixed(Mixed { count, start, bytes, writes, copies, zeroings, page_bytes, pairs, gap })
+            }
+            "page-copies" => {
+                let pairs = self.pairs(document, Pairs::Neighbours)?;
+                let by = choice(document, "by", self.by.as_deref(), &BY)?.unwrap_or(CopyBy::Operation);
+                Settings::PageCopies(PageCopies { count, start, bytes, page_bytes, pairs, by, gap })
+            }
+            "fork" => {
+                let fill = choice(document, "fill", self.fill.as_deref(), &FILL)?.unwrap_or(Fill::Before);
+                Settings::Fork(Fork { bytes, pages, fill, gap })
+            }
+            "checkpoint" => {
+                let [checkpoints, writes] = [self.checkpoints, self.writes].map(Option::unwrap_or_default);
+                Settings::Checkpoint(Checkpoint { bytes, checkpoints, writes, window, gap })
+            }
+            "clone" => Settings::Clone(MachineClone { bytes, clones: self.clones.unwrap_or(1), window, gap }),
+            _ => {
+                let to = choice(document, "to", self.to.as_deref(), &MoveTo::NAMES)?.unwrap_or(MoveTo::Anywhere);
+                Settings::Migration(Migration { bytes, pages, to, window, gap })
+            }
         })
+    }
+
+    fn access(&self, document: &Document) -> Result<Access, CliError> {
+        match (&self.pattern, &self.dst) {
+            (Some(_), Some(_)) => {
+                let message = "`workload` has both `pattern` and `dst`";
+                let help =
+                    "leave one of them out: a stream reads and writes by a pattern, or copies line by line to `dst`";
+                Err(document.fault("workload.dst", message).with_help(help))
+            }
+            (None, Some(dst)) => Ok(Access::Copy { dst: dst.address(document, "workload.dst")? }),
+            (None, None) => Ok(Access::Pattern(Pattern::READS)),
+            (Some(found), None) => Pattern::named(found).map(Access::Pattern).ok_or_else(|| {
+                let message = format!("`workload.pattern` is {found:?}, but must be 1 to 64 letters `r` and `w`");
+                document
+                    .fault("workload.pattern", message)
+                    .with_help("try `pattern = \"rrw\"`: two lines read, one written")
+            }),
+        }
+    }
+
+    fn pairs(&self, document: &Document, default: Pairs) -> Result<Pairs, CliError> {
+        let placed = Place::RELATIONS.map(|(name, place)| (name, Pairs::Placed(place)));
+        let known: Vec<_> =
+            [("neighbours", Pairs::Neighbours), ("random", Pairs::Random)].into_iter().chain(placed).collect();
+        Ok(choice(document, "pairs", self.pairs.as_deref(), &known)?.unwrap_or(default))
     }
 
     /// The keys that are there.
     fn given(&self) -> Vec<&'static str> {
         #[rustfmt::skip]
         let RawWorkload {
-            kind: _, file, format, unusable_records, instructions_per_clock, placement, requests, start, bytes, write_share,
-            copy_share, zero_share, interval_cycles, copies, pages, written_pages, checkpoints,
+            kind: _, file, format, unusable_records, instructions_per_clock, placement, count, start, bytes, stride_bytes,
+            pattern, dst, write_share, copy_share, zero_share, page_bytes, pairs, by, pages, fill, checkpoints, writes,
+            clones, to, window, gap_cycles,
         } = self;
+        #[rustfmt::skip]
         let all = [
-            ("file", file.is_some()),
-            ("format", format.is_some()),
-            ("unusable_records", unusable_records.is_some()),
-            ("instructions_per_clock", instructions_per_clock.is_some()),
-            ("placement", placement.is_some()),
-            ("requests", requests.is_some()),
-            ("start", start.is_some()),
-            ("bytes", bytes.is_some()),
-            ("write_share", write_share.is_some()),
-            ("copy_share", copy_share.is_some()),
-            ("zero_share", zero_share.is_some()),
-            ("interval_cycles", interval_cycles.is_some()),
-            ("copies", copies.is_some()),
-            ("pages", pages.is_some()),
-            ("written_pages", written_pages.is_some()),
-            ("checkpoints", checkpoints.is_some()),
+            ("file", file.is_some()), ("format", format.is_some()), ("unusable_records", unusable_records.is_some()),
+            ("instructions_per_clock", instructions_per_clock.is_some()), ("placement", placement.is_some()),
+            ("count", count.is_some()), ("start", start.is_some()), ("bytes", bytes.is_some()),
+            ("stride_bytes", stride_bytes.is_some()), ("pattern", pattern.is_some()), ("dst", dst.is_some()),
+            ("write_share", write_share.is_some()), ("copy_share", copy_share.is_some()),
+            ("zero_share", zero_share.is_some()), ("page_bytes", page_bytes.is_some()), ("pairs", pairs.is_some()),
+            ("by", by.is_some()), ("pages", pages.is_some()), ("fill", fill.is_some()),
+            ("checkpoints", checkpoints.is_some()), ("writes", writes.is_some()), ("clones", clones.is_some()),
+            ("to", to.is_some()), ("window", window.is_some()), ("gap_cycles", gap_cycles.is_some()),
         ];
         all.into_iter().filter(|(_, given)| *given).map(|(key, _)| key).collect()
     }
@@ -263,63 +264,19 @@ impl RawWorkload {
             by_allocator: placements.contains(&true),
         })
     }
-
-    fn accesses(&self, document: &Document, pattern: Pattern) -> Result<Accesses, CliError> {
-        let share = |key, found: Option<f64>| between(document, key, Some(found.unwrap_or(0.0)), 0.0, 1.0);
-        let (copy_share, zero_share) = (share("copy_share", self.copy_share)?, share("zero_share", self.zero_share)?);
-        if copy_share + zero_share > 1.0 {
-            let message = format!(
-                "`workload.zero_share` is {zero_share}, which with `copy_share`, {copy_share}, is more than all"
-            );
-            let help = format!("try `zero_share = {}`", 1.0 - copy_share);
-            return Err(document.fault("workload.zero_share", message).with_help(help));
-        }
-        Ok(Accesses {
-            pattern,
-            requests: within(document, "requests", self.requests, 1, REQUESTS_MAX)?,
-            start: self.start(document)?,
-            bytes: self.bytes,
-            write_share: share("write_share", self.write_share)?,
-            copy_share,
-            zero_share,
-            interval: self.interval(document)?,
-        })
-    }
-
-    fn paging(&self, document: &Document, kind: &str) -> Result<Paging, CliError> {
-        let pages = within(document, "pages", self.pages, 1, PAGES_MAX)?;
-        let written_pages = within(document, "written_pages", Some(self.written_pages.unwrap_or(0)), 0, pages)?;
-        let event = match kind {
-            "fork" => PagingEvent::Fork,
-            "clone" => PagingEvent::Clone,
-            "migration" => PagingEvent::Migration,
-            _ => {
-                PagingEvent::Checkpoint { checkpoints: within(document, "checkpoints", self.checkpoints, 1, 1 << 20)? }
-            }
-        };
-        Ok(Paging { event, pages, written_pages })
-    }
-
-    fn start(&self, document: &Document) -> Result<PhysicalAddress, CliError> {
-        match &self.start {
-            None => Ok(PhysicalAddress(0)),
-            Some(start) => start.address(document, "workload.start"),
-        }
-    }
-
-    fn interval(&self, document: &Document) -> Result<Option<Cycles>, CliError> {
-        let checked = |found| within(document, "interval_cycles", Some(found), 1, 1 << 40).map(Cycles);
-        self.interval_cycles.map(checked).transpose()
-    }
 }
 
-/// A number within its bounds; the key's presence has been checked.
-fn within(document: &Document, key: &str, found: Option<u64>, least: u64, most: u64) -> Result<u64, CliError> {
-    let found = found.unwrap_or_default();
-    document.within(&format!("workload.{key}"), found, least, most).map(|()| found)
+/// One of some names, where the key is there.
+fn choice<T: Copy>(
+    document: &Document,
+    key: &str,
+    found: Option<&str>,
+    known: &[(&str, T)],
+) -> Result<Option<T>, CliError> {
+    found.map(|found| document.choice(&format!("workload.{key}"), found, known)).transpose()
 }
 
-/// The same of a fraction. Neither infinity nor what is no number lies between any.
+/// A fraction within its bounds. Neither infinity nor what is no number lies between any.
 fn between(document: &Document, key: &str, found: Option<f64>, least: f64, most: f64) -> Result<f64, CliError> {
     let found = found.unwrap_or_default();
     if (least..=most).contains(&found) {
@@ -328,4 +285,43 @@ fn between(document: &Document, key: &str, found: Option<f64>, least: f64, most:
     let message = format!("`workload.{key}` is {found}, but must be from {least} to {most}");
     let near = if found > most { most } else { least };
     Err(document.fault(&format!("workload.{key}"), message).with_help(format!("try `{key} = {near}`")))
+}
+
+/// What files call a setting of a workload that has another name there.
+fn file_key(settings: &Settings, key: &str) -> &'static str {
+    let known = KINDS.iter().flat_map(|(_, needed, known)| needed.iter().chain(*known));
+    match (settings, key) {
+        (Settings::Random(_) | Settings::Mixed(_), "writes") => "write_share",
+        (Settings::Mixed(_), "copies") => "copy_share",
+        (Settings::Mixed(_), "zeroings") => "zero_share",
+        (_, "stride") => "stride_bytes",
+        (_, "placement") => "pairs",
+        _ => known.copied().find(|known| *known == key).unwrap_or("kind"),
+    }
+}
+
+/// That a workload can be made on this system, with each of its allocators.
+pub(super) fn check_settings(
+    document: &Document,
+    settings: &Settings,
+    allocators: &[Option<AllocatorSettings>],
+    system: &SystemConfig,
+) -> Result<(), CliError> {
+    for allocator in allocators {
+        settings.source(&system.planner, allocator.as_ref(), 0, None).map_err(|error| {
+            let rename = |text: String| {
+                ["writes", "copies", "zeroings", "stride"].iter().fold(text, |text, key| {
+                    text.replace(&format!("`{key}`"), &format!("`{}`", file_key(settings, key)))
+                        .replace(&format!("`{key} = "), &format!("`{} = ", file_key(settings, key)))
+                })
+            };
+            let key = match error.key() {
+                Some(key) => format!("workload.{}", file_key(settings, key)),
+                None if matches!(error, WorkloadError::Allocator(_)) => "allocator.policies".to_owned(),
+                None => "workload.kind".to_owned(),
+            };
+            document.fault(&key, format!("`{key}`: {}", rename(error.to_string()))).with_help(rename(error.help()))
+        })?;
+    }
+    Ok(())
 }

@@ -26,11 +26,36 @@ fn damaged(text: &'static str) -> impl Strategy<Value = String> {
     })
 }
 
+/// A sound scenario with each table that the plain one lacks.
+const FORK: &str = r#"system = "system.toml"
+policies = ["fastest", "least-energy"]
+seed = 1
+warm_up_cycles = 10
+epoch_cycles = 100
+[workload]
+kind = "fork"
+bytes = 65536
+pages = 8
+[allocator]
+policies = ["buddy", "subarray-aware"]
+utilisation = 0.5
+fragmentation = 0.5
+"#;
+
+#[test]
+fn the_undamaged_files_are_sound() {
+    let directory = Directory::sound();
+    for text in [SCENARIO, FORK] {
+        fs::write(directory.path("scenario.toml"), text).unwrap();
+        directory.scenario(&[]).unwrap();
+    }
+}
+
 proptest! {
     #[test]
     fn every_damaged_file_is_read_or_refused_with_its_place(
         system in damaged(SYSTEM),
-        scenario in damaged(SCENARIO),
+        scenario in prop_oneof![damaged(SCENARIO), damaged(FORK)],
         set in "(system\\.)?[a-z.0-9\"]{0,9}=?[\\[\\]{}\"0-9a-z]{0,4}",
     ) {
         let directory = Directory::sound();

@@ -240,39 +240,59 @@ fn workloads() {
         "did you mean `fork`? the values are `trace`, `stream`, `random`, `mixed`, `page-copies`, `fork`, `checkpoint`, `clone`, `migration`",
     );
     check_workload(
-        "kind = \"stream\"\nrequests = 10\npages = 3",
+        "kind = \"stream\"\ncount = 10\npages = 3",
         "scenario.toml:7: `workload.pages` is given, but `kind = \"stream\"` has no `pages`",
-        "the keys of `stream` are `requests`, `start`, `bytes`, `write_share`, `interval_cycles`",
+        "the keys of `stream` are `count`, `start`, `stride_bytes`, `pattern`, `dst`, `gap_cycles`",
     );
     check_workload(
         "kind = \"fork\"\npages = 3",
-        "scenario.toml:5: `workload.written_pages` is missing, and `kind = \"fork\"` needs it",
-        "add for example `written_pages = 256` to `workload`",
+        "scenario.toml:5: `workload.bytes` is missing, and `kind = \"fork\"` needs it",
+        "add for example `bytes = 0x0100_0000` to `workload`",
     );
     check_workload(
-        "kind = \"fork\"\npages = 3\nwritten_pages = 4",
-        "scenario.toml:7: `workload.written_pages` is 4, but must be from 0 to 3",
-        "try `written_pages = 3`",
+        "kind = \"random\"\ncount = 10\nbytes = 4096\nwrite_share = 30",
+        "scenario.toml:8: `workload.write_share`: `write_share` is 30, but must be a share from 0 to 1",
+        "try `write_share = 0.3`",
     );
     check_workload(
-        "kind = \"random\"\nrequests = 10\nwrite_share = 30",
-        "scenario.toml:7: `workload.write_share` is 30, but must be from 0 to 1",
-        "try `write_share = 1`",
+        "kind = \"random\"\ncount = 10\nbytes = 4096\nwrite_share = nan",
+        "scenario.toml:8: `workload.write_share`: `write_share` is NaN, but must be a share from 0 to 1",
+        "try `write_share = 0.5`",
     );
     check_workload(
-        "kind = \"random\"\nrequests = 10\nwrite_share = nan",
-        "scenario.toml:7: `workload.write_share` is NaN, but must be from 0 to 1",
-        "try `write_share = 0`",
+        "kind = \"random\"\ncount = 10\nbytes = 4095",
+        "scenario.toml:7: `workload.bytes`: `bytes` is 4095, but must be a multiple of 64",
+        "try `bytes = 4096`",
     );
     check_workload(
-        "kind = \"mixed\"\nrequests = 10\ncopy_share = 0.75\nzero_share = 0.5",
-        "scenario.toml:8: `workload.zero_share` is 0.5, which with `copy_share`, 0.75, is more than all",
-        "try `zero_share = 0.25`",
+        "kind = \"stream\"\ncount = 10\nstride_bytes = 65",
+        "scenario.toml:7: `workload.stride_bytes`: `stride_bytes` is 65, but must be a multiple of 64",
+        "try `stride_bytes = 128`",
     );
     check_workload(
-        "kind = \"page-copies\"\ncopies = 10\nstart = \"same-bank\"",
+        "kind = \"stream\"\ncount = 100_000_000",
+        "scenario.toml:6: `workload.count`: `count` leads past the end of the memory at 0x100000000",
+        "lower `count`, or begin at a lower address: the whole memory is 4294967296 bytes",
+    );
+    check_workload(
+        "kind = \"stream\"\ncount = 10\npattern = \"rx\"",
+        "scenario.toml:7: `workload.pattern` is \"rx\", but must be 1 to 64 letters `r` and `w`",
+        "try `pattern = \"rrw\"`: two lines read, one written",
+    );
+    check_workload(
+        "kind = \"stream\"\ncount = 10\npattern = \"r\"\ndst = 4096",
+        "scenario.toml:8: `workload` has both `pattern` and `dst`",
+        "leave one of them out: a stream reads and writes by a pattern, or copies line by line to `dst`",
+    );
+    check_workload(
+        "kind = \"stream\"\ncount = 10\nstart = \"same-bank\"",
         "scenario.toml:7: `workload.start` is \"same-bank\", which is no address",
         "write for example `start = 0x0040_0000`; placements are for `src`",
+    );
+    check_workload(
+        "kind = \"mixed\"\ncount = 10\nbytes = 8192\npairs = \"neighbors\"",
+        "scenario.toml:8: `workload.pairs` is \"neighbors\", which is none of its values",
+        "did you mean `neighbours`? the values are `neighbours`, `random`, `same-subarray`, `other-bank`, `same-bank`, `other-rank`, `other-channel`",
     );
 }
 
@@ -325,14 +345,14 @@ fn recorded_traces() {
 
 #[test]
 fn allocators() {
-    let fork = |more: &str| format!("kind = \"fork\"\npages = 8\nwritten_pages = 4\n[allocator]\n{more}");
+    let fork = |more: &str| format!("kind = \"fork\"\npages = 8\nbytes = 65536\n[allocator]\n{more}");
     check_workload(
-        "kind = \"fork\"\npages = 8\nwritten_pages = 4",
+        "kind = \"fork\"\npages = 8\nbytes = 65536",
         "scenario.toml:4: `allocator` is missing, and pages of this workload are placed by one",
         "add a table `[allocator]` with for example `policies = [\"buddy\", \"subarray-aware\"]`",
     );
     check_workload(
-        "kind = \"stream\"\nrequests = 10\n[allocator]\npolicies = [\"buddy\"]",
+        "kind = \"stream\"\ncount = 10\n[allocator]\npolicies = [\"buddy\"]",
         "scenario.toml:7: `allocator` is given, but no page of this scenario is placed by one",
         "leave it out",
     );
@@ -360,11 +380,6 @@ fn allocators() {
         &fork("policies = [\"buddy\"]\nutilisation = 0.5"),
         "scenario.toml:10: `allocator.utilisation` is given, and `allocator.fragmentation` is not",
         "add for example `fragmentation = 0.5`: an aged memory has both, a fresh one neither",
-    );
-    check_workload(
-        &fork("policies = [\"buddy\"]\nunits = \"apart\""),
-        "scenario.toml:10: `allocator.units` is \"apart\", which is none of its values",
-        "the values are `together`, `marked`",
     );
 }
 
@@ -394,9 +409,9 @@ fn a_scenario_runs_once_for_each_policy_and_placement() {
         scenario.variants().iter().map(|variant| variant.label("/")).collect::<Vec<_>>()
     };
     let allocators = "[allocator]\npolicies = [\"subarray-aware\", \"buddy\"]";
-    assert_eq!(labels("kind = \"stream\"\nrequests = 1"), ["channel", "rule"]);
+    assert_eq!(labels("kind = \"stream\"\ncount = 1"), ["channel", "rule"]);
     assert_eq!(
-        labels(&format!("kind = \"migration\"\npages = 1\n{allocators}")),
+        labels(&format!("kind = \"migration\"\nbytes = 4096\npages = 1\nto = \"anywhere\"\n{allocators}")),
         ["channel/subarray-aware", "channel/buddy", "rule/subarray-aware", "rule/buddy"]
     );
     let trace = "kind = \"trace\"\nfile = \"system.toml\"\ninstructions_per_clock = 4";

@@ -1,0 +1,79 @@
+//! The allocator that pages get their frames from, and the memory that it finds.
+
+use dram_spec::AddressMap;
+use os_alloc_sim::{
+    Age, AgeError, Aged, FrameAllocator, FrameMap, FrameSet, Generator, Policy, PolicyError, Units, age,
+};
+
+/// Which frames are handed out, and how full the memory is before the first is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AllocatorSettings {
+    /// How a frame is chosen.
+    pub policy: Policy,
+    /// Decides which frames ageing leaves in use, and what `random` hands out.
+    pub seed: u64,
+    /// The share of the frames that is in use before the traffic begins, 0 to 1. With 0 here and for `fragmentation`
+    /// the memory is fresh: free frames are in their first order, not in that which ageing leaves.
+    pub utilisation: f64,
+    /// How fragmented the free memory is by then, as far as it can be: the unusable free space index of order 9, 0 to 1.
+    pub fragmentation: f64,
+}
+
+/// Why there is no such allocator.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum AllocatorError {
+    /// A share that is none.
+    #[error(transparent)]
+    Age(#[from] AgeError),
+    /// A policy that cannot hand out the units of this memory.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+}
+
+impl AllocatorError {
+    /// What to do next.
+    pub fn help(&self) -> String {
+        match self {
+            AllocatorError::Age(error) => error.help(),
+            AllocatorError::Policy(error) => error.help().to_owned(),
+        }
+    }
+}
+
+/// A memory with its allocator, before the traffic begins.
+#[derive(Debug)]
+pub struct AgedMemory {
+    /// Where frames lie.
+    pub map: FrameMap,
+    /// The frames that there are to hand out.
+    pub set: FrameSet,
+    /// Hands them out; what was in use before is handed out already.
+    pub allocator: Box<dyn FrameAllocator>,
+    /// What was in use before, and stays so.
+    pub aged: Aged,
+}
+
+impl AllocatorSettings {
+    /// The memory and its allocator.
+    ///
+    /// # Errors
+    /// A share that is not from 0 to 1; a policy that cannot hand out units of this size.
+    pub fn build(&self, map: &AddressMap, units: Units) -> Result<AgedMemory, AllocatorError> {
+        let target = Age::new(self.utilisation, self.fragmentation)?;
+        let map = FrameMap::new(map.clone());
+        let set = FrameSet::new(&map, units);
+        let mut seeds = Generator::new(self.seed);
+        let mut allocator = self.policy.allocator(&map, &set, seeds.number())?;
+        let fresh = self.utilisation <= 0.0 && self.fragmentation <= 0.0;
+        let aged = if fresh {
+            Aged {
+                held: Vec::new(),
+                utilisation: 0.0,
+                unusable: allocator.free_blocks().unusable(os_alloc_sim::HUGE_ORDER),
+            }
+        } else {
+            age(&set, allocator.as_mut(), target, seeds.number())
+        };
+        Ok(AgedMemory { map, set, allocator, aged })
+    }
+}

@@ -1,0 +1,105 @@
+//! Copies in bulk, some of them under way at once.
+
+use dram_spec::{Cycle, Cycles};
+use os_alloc_sim::Report;
+use rowclone::Operation;
+
+use super::machine::Machine;
+
+/// What is to be done next.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step {
+    /// This.
+    Issue(Operation),
+    /// Nothing before all that was issued is done.
+    Wait,
+    /// Nothing any more.
+    Done,
+}
+
+/// Who wants the copies.
+pub(super) trait Task {
+    /// The next step. After [`Step::Wait`] this is asked when all is done.
+    fn step(&mut self, machine: &mut Machine) -> Step;
+}
+
+/// The requests of a task. No more than so many copies are under way at once; writes do not count as such.
+#[derive(Debug)]
+pub(super) struct Bulk<T> {
+    machine: Machine,
+    task: T,
+    upcoming: Step,
+    window: u64,
+    /// Requests that are not done.
+    in_flight: u64,
+    /// Copies among them.
+    copies: u64,
+    gap: Cycles,
+    next: Cycle,
+    requests: u64,
+}
+
+const fn is_copy(operation: &Operation) -> bool {
+    matches!(operation, Operation::Copy { .. } | Operation::Init { .. })
+}
+
+impl<T: Task> Bulk<T> {
+    /// From the task's first step.
+    pub(super) fn new(machine: Machine, task: T, window: u64, gap: Cycles, requests: u64) -> Bulk<T> {
+        let (upcoming, next) = (Step::Wait, Cycle::ZERO);
+        let mut bulk = Bulk { machine, task, upcoming, window, in_flight: 0, copies: 0, gap, next, requests };
+        bulk.advance();
+        bulk
+    }
+
+    pub(super) const fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    pub(super) fn report(&self) -> Report {
+        self.machine.kernel.report()
+    }
+
+    pub(super) const fn next_arrival(&self) -> Option<Cycle> {
+        match self.upcoming {
+            Step::Issue(operation) if self.copies < self.window || !is_copy(&operation) => Some(self.next),
+            Step::Issue(_) | Step::Wait | Step::Done => None,
+        }
+    }
+
+    pub(super) fn take(&mut self, now: Cycle) -> (Cycle, Operation) {
+        let Step::Issue(operation) = self.upcoming else { unreachable!("it has arrived") };
+        self.in_flight += 1;
+        if is_copy(&operation) {
+            self.copies += 1;
+        } else if self.gap.0 == 0 {
+            // Stores go as fast as they are taken: one that is not taken yet is not issued.
+            self.next = now;
+        }
+        let arrival = self.next;
+        self.next += self.gap;
+        self.advance();
+        (arrival, operation)
+    }
+
+    pub(super) fn complete(&mut self, operation: &Operation, done: Cycle) {
+        self.in_flight -= 1;
+        if is_copy(operation) {
+            if self.copies == self.window {
+                self.next = self.next.max(done);
+            }
+            self.copies -= 1;
+        }
+        if self.in_flight == 0 && matches!(self.upcoming, Step::Wait) {
+            self.next = self.next.max(done);
+            self.advance();
+        }
+    }
+
+    fn advance(&mut self) {
+        self.upcoming = self.task.step(&mut self.machine);
+        while self.in_flight == 0 && matches!(self.upcoming, Step::Wait) {
+            self.upcoming = self.task.step(&mut self.machine);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The system software that a workload of processes runs on.
+
+use dram_spec::address::FRAME_BYTES;
+use dram_spec::{AddressMap, LINE_BYTES};
+use os_alloc_sim::{Age, Frame, FrameMap, Generator, Kernel, MemoryOperation, PageSize, ProcessId, Units, ZeroOnFree};
+use rowclone::{Operation, Planner};
+
+use crate::allocator_settings::{AllocatorError, AllocatorSettings};
+
+use super::error::WorkloadError;
+use super::region::{below, some};
+
+/// A kernel with a process that has mapped its memory, and room for what is to come.
+#[derive(Debug)]
+pub(super) struct Machine {
+    pub(super) kernel: Kernel,
+    pub(super) process: ProcessId,
+    /// Pages of 4 KiB of the process.
+    pub(super) pages: u64,
+}
+
+impl Machine {
+    /// A process with so many bytes, none of them touched.
+    pub(super) fn new(
+        workload: &'static str,
+        planner: &Planner,
+        allocator: Option<&AllocatorSettings>,
+        bytes: u64,
+    ) -> Result<Machine, WorkloadError> {
+        some("bytes", bytes, FRAME_BYTES)?;
+        let settings = allocator.ok_or(WorkloadError::NoAllocator { workload })?;
+        let mut kernel = kernel(settings, planner.map())?;
+        let process = kernel.spawn();
+        let machine = Machine { kernel, process, pages: bytes / FRAME_BYTES };
+        machine.assure_room("bytes", machine.grains(), 1)?;
+        let Machine { mut kernel, process, pages } = machine;
+        kernel.map(process, pages, PageSize::Small).expect("the process lives");
+        Ok(Machine { kernel, process, pages })
+    }
+
+    /// How many frames are handed out together.
+    pub(super) const fn grain_frames(&self) -> u64 {
+        self.kernel.frame_set().grain_frames() as u64
+    }
+
+    /// What the process has, in portions that are handed out together.
+    pub(super) const fn grains(&self) -> u64 {
+        self.pages.div_ceil(self.grain_frames())
+    }
+
+    /// Fails where there are not so many grains, so many times over.
+    pub(super) fn assure_room(&self, key: &'static str, grains: u64, times: u64) -> Result<(), WorkloadError> {
+        let needed = grains.saturating_mul(times).saturating_mul(self.grain_frames());
+        let free = self.kernel.allocator().free_frames();
+        if needed > free { Err(WorkloadError::OutOfMemory { key, needed, free }) } else { Ok(()) }
+    }
+
+    /// The process touches all of its memory. Neither played nor counted.
+    pub(super) fn fill(&mut self) {
+        let mut unplayed = Vec::new();
+        for page in 0..self.pages {
+            self.kernel.touch(self.process, page, &mut unplayed).expect("there is room for all pages");
+            unplayed.clear();
+        }
+        self.kernel.reset_counts();
+    }
+
+    /// Any page of the process.
+    pub(super) fn draw_page(&self, generator: &mut Generator) -> u64 {
+        below(generator, self.pages)
+    }
+}
+
+/// A kernel without processes over the memory that [`AllocatorSettings::build`] makes of the same settings. Frames that share
+/// rows are handed out together.
+fn kernel(settings: &AllocatorSettings, map: &AddressMap) -> Result<Kernel, AllocatorError> {
+    let AllocatorSettings { policy, seed, utilisation, fragmentation } = *settings;
+    let age = Age::new(utilisation, fragmentation)?;
+    let mut seeds = Generator::new(seed);
+    let map = FrameMap::new(map.clone());
+    let mut kernel = Kernel::new(map, Units::Together, policy, seeds.number(), ZeroOnFree::Off)?;
+    if utilisation > 0.0 || fragmentation > 0.0 {
+        kernel.age(age, seeds.number());
+    }
+    Ok(kernel)
+}
+
+/// The write of any line of a frame.
+pub(super) fn write_a_line(frame: Frame, generator: &mut Generator) -> Operation {
+    write_line(frame, below(generator, FRAME_BYTES / LINE_BYTES))
+}
+
+/// The write of a line of a frame, counted from 0.
+pub(super) fn write_line(frame: Frame, line: u64) -> Operation {
+    let mut address = frame.address();
+    address.0 += line * LINE_BYTES;
+    Operation::Write { address, bytes: LINE_BYTES }
+}
+
+/// What is to be issued for an operation of the kernel.
+pub(super) fn request(operation: &MemoryOperation) -> Operation {
+    match *operation {
+        MemoryOperation::Copy { src, dst, frames, .. } => {
+            Operation::Copy { src: src.address(), dst: dst.address(), bytes: u64::from(frames) * FRAME_BYTES }
+        }
+        MemoryOperation::Zero { dst, frames, .. } => {
+            Operation::Init { dst: dst.address(), bytes: u64::from(frames) * FRAME_BYTES, value: 0 }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Lines from anywhere.
+
+use dram_spec::{Cycle, Cycles, LINE_BYTES, PhysicalAddress};
+use os_alloc_sim::Generator;
+use rowclone::{Operation, Planner};
+
+use super::error::WorkloadError;
+use super::pace::Pace;
+use super::region::{Region, some};
+use super::share::Share;
+
+/// Reads and writes of random lines of a region, those on reserved rows left out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Random {
+    /// Requests, a line each.
+    pub count: u64,
+    /// Where the region begins: a multiple of 64.
+    pub start: PhysicalAddress,
+    /// How large it is: a multiple of 64.
+    pub bytes: u64,
+    /// The share of the requests that are writes, 0 to 1. The others are reads.
+    pub writes: f64,
+    /// Between the arrivals of two requests; 0: each arrives when it can be taken.
+    pub gap: Cycles,
+}
+
+/// The requests of a [`Random`].
+#[derive(Clone, Debug)]
+pub(super) struct RandomSource {
+    left: u64,
+    requests: u64,
+    region: Region,
+    writes: Share,
+    generator: Generator,
+    pace: Pace,
+}
+
+impl Random {
+    pub(super) fn source(&self, planner: &Planner, seed: u64) -> Result<RandomSource, WorkloadError> {
+        let Random { count, start, bytes, writes, gap } = *self;
+        some("count", count, 1)?;
+        Ok(RandomSource {
+            left: count,
+            requests: count,
+            region: Region::new(planner, start, bytes, LINE_BYTES)?,
+            writes: Share::new("writes", writes)?,
+            generator: Generator::new(seed),
+            pace: Pace::new(gap),
+        })
+    }
+}
+
+impl RandomSource {
+    pub(super) const fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    pub(super) fn next_arrival(&self) -> Option<Cycle> {
+        (self.left > 0).then_some(self.pace.next())
+    }
+
+    pub(super) fn take(&mut self, now: Cycle) -> (Cycle, Operation) {
+        self.left -= 1;
+        let (address, bytes) = (self.region.draw(&mut self.generator), LINE_BYTES);
+        let operation = if self.writes.draw(&mut self.generator) {
+            Operation::Write { address, bytes }
+        } else {
+            Operation::Read { address, bytes }
+        };
+        (self.pace.arrive(now), operation)
+    }
+}
