@@ -445,8 +445,10 @@ impl Device {
     fn hold_back_elsewhere(&mut self, at: Cycle, id: BankId, kind: Kind) {
         let elsewhere = &self.constraints.of(kind).elsewhere;
         self.ranks[usize::from(id.rank)].enter_windows(at, &elsewhere.windows, &self.constraints.windows);
-        for (other, _) in self.ranks.iter_mut().zip(0..).filter(|&(_, index)| index != id.rank) {
-            other.holds.push(at, &elsewhere.other_ranks);
+        if !elsewhere.other_ranks.is_empty() {
+            for (other, _) in self.ranks.iter_mut().zip(0..).filter(|&(_, index)| index != id.rank) {
+                other.holds.push(at, &elsewhere.other_ranks);
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::{Channel, Cycle, Cycles, Dialect};
+use dram_spec::{Channel, Command, CommandSink, Cycle, Cycles, Dialect};
 use host::{Contents, FlatMemory, MemoryCheck, Witnessed};
 use memctrl::{CommandCounts, Completion, Config, Controller, Policy, Request, RequestId, RequestSource, SegmentTally};
 use os_alloc_sim::Generator;
@@ -64,14 +64,16 @@ impl Chunk {
             config.system, config.policy, config.scheduler, config.row_policy, config.queues
         );
         let dialect = if config.policy == Policy::Channel { Dialect::Jedec } else { Dialect::RowClone };
-        let (mut checker, channels) = (Checker::new(&config.system, dialect), config.system.geometry.channels());
+        let channels = config.system.geometry.channels();
+        let mut sink = (Checker::new(&config.system, dialect), Limit::default());
         let counted_from_the_start = config.warm_up == Cycles(0);
         source.advance();
         let mut source = Witnessed::new(source, FlatMemory::new(contents));
         let mut controller = Controller::new(config);
-        let run = controller.run(&mut source, &mut checker, &AtomicBool::new(false));
+        let run = controller.run(&mut source, &mut sink, &AtomicBool::new(false));
         let stats = run.expect("nobody stops it");
         let (source, memory) = source.finish(&controller, channels);
+        let (checker, _) = sink;
         assert_eq!(checker.total(), 0, "{:#?}\n{what}", checker.violations());
         assert_eq!(memory, MemoryCheck::Equal, "{what}");
         assert_eq!((source.taken, source.completed), (REQUESTS, REQUESTS), "taken and completed; {what}");
@@ -103,6 +105,11 @@ impl AddAssign<&Tally> for Tally {
 }
 
 impl Tally {
+    /// How many chunks.
+    pub fn chunks(&self) -> u64 {
+        self.requests / REQUESTS
+    }
+
     fn segments_by(&self, mechanism: Mechanism) -> u64 {
         self.segments.0.iter().filter(|((by, _), _)| *by == mechanism).map(|(_, segments)| segments.count).sum()
     }
@@ -128,6 +135,22 @@ impl fmt::Display for Tally {
         )?;
         write!(f, "{forwarded} reads forwarded; {broken_off} segments broken off; segments:")?;
         Mechanism::ALL.iter().try_for_each(|&by| write!(f, " {} {}", self.segments_by(by), by.name()))
+    }
+}
+
+/// Commands so far: more than any chunk needs, and it is one that does not end.
+#[derive(Default)]
+struct Limit(u64);
+
+impl Limit {
+    /// A chunk needs about half a million, and one of long pauses and short sleeps some millions.
+    const MOST: u64 = 20_000_000;
+}
+
+impl CommandSink for Limit {
+    fn push(&mut self, at: Cycle, _: Channel, _: &Command) {
+        self.0 += 1;
+        assert!(self.0 <= Limit::MOST, "{} commands by cycle {at}, and no end", self.0);
     }
 }
 

@@ -17,6 +17,9 @@ use chunk::{Chunk, Tally};
 /// Ten million requests.
 const CHUNKS: u64 = 10_000_000 / chunk::REQUESTS;
 
+/// So many chunks are worth a line on the terminal.
+const PROGRESS: u64 = 50;
+
 /// So many chunks take in all that is asserted of a soak.
 const ENOUGH: u64 = 100;
 
@@ -55,6 +58,7 @@ fn arguments(mut words: impl Iterator<Item = String>) -> Option<(u64, u64)> {
 }
 
 /// Plays the chunks of consecutive seeds, one on each processor at a time; what they did, and the lowest seed that failed.
+#[expect(clippy::print_stderr, reason = "an example talks to the terminal")]
 fn soak(seed: u64, chunks: u64) -> (Tally, Option<u64>) {
     let (next, found) = (AtomicU64::new(seed), Mutex::new((Tally::default(), None::<u64>)));
     let work = || {
@@ -68,7 +72,12 @@ fn soak(seed: u64, chunks: u64) -> (Tally, Option<u64>) {
             let played = catch_unwind(AssertUnwindSafe(|| Chunk::new(seed_now).play()));
             let mut found = found.lock().expect("nobody panics with it");
             match played {
-                Ok(tally) => found.0 += &tally,
+                Ok(tally) => {
+                    found.0 += &tally;
+                    if found.0.chunks().is_multiple_of(PROGRESS) {
+                        eprintln!("{} of {chunks} chunks", found.0.chunks());
+                    }
+                }
                 Err(_) => found.1 = Some(found.1.map_or(seed_now, |other| other.min(seed_now))),
             }
         }
