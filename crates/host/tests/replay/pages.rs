@@ -157,7 +157,7 @@ proptest! {
         let geometry = Geometry::try_from(RawGeometry { row_bytes, ..small().geometry.raw() }).unwrap();
         let planner = planner(&dram_spec::System { geometry, ..small() }, preset);
         let settings = AllocatorSettings { policy, seed, utilisation: age.0, fragmentation: age.1 };
-        let aged = settings.build(planner.map(), Units::Marked).unwrap().aged;
+        let aged = settings.memory(planner.map(), Units::Marked).unwrap().aged;
         let contents = Contents::new(seed, planner.map().clone());
 
         let lines = (0..END / 64).map(|line| Event::Access { read: line * 64, writeback: None });
