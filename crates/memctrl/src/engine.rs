@@ -236,6 +236,8 @@ impl Controller {
     fn deliver(&mut self, source: &mut impl RequestSource, slot: u32, now: Cycle) {
         if self.outstanding[slot].job.is_some() {
             self.jobs.retain(|&job| job != slot);
+            // One without segments is done while it waits.
+            self.waiters.retain(|&(_, job)| job != slot);
             self.recorder.levels.jobs -= 1;
             self.is_held_up = false;
             self.release_blocked(slot, now);
@@ -447,6 +449,10 @@ impl Controller {
                 .for_each(|bank| taken.insert(channel.id, crate::bank_queue::bank_at(bank)));
             let urgent = channel.ranks.iter().filter(|rank| rank.is_urgent(now));
             urgent.for_each(|rank| taken.insert_rank(channel.id, rank.index()));
+        }
+        // A segment that gives way will be back in the line, before those that came after it: also where it holds a bank no more.
+        for &slot in self.in_flight.iter().filter(|&&slot| self.segments[slot].giving_way) {
+            taken.insert_all(&self.segments[slot].banks());
         }
         let waited = std::mem::take(&mut self.waiting);
         let count = waited.len();

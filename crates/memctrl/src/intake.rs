@@ -212,14 +212,16 @@ impl Controller {
         if self.blocked.is_empty() {
             return;
         }
-        let mut still = Vec::with_capacity(self.blocked.len());
-        for mut blocked in std::mem::take(&mut self.blocked) {
+        for blocked in &mut self.blocked {
             blocked.jobs.retain(|&other| other != job);
-            if !blocked.jobs.is_empty() {
-                still.push(blocked);
+        }
+        let mut at = 0;
+        while at < self.blocked.len() {
+            if !self.blocked[at].jobs.is_empty() {
+                at += 1;
                 continue;
             }
-            let entry = blocked.entry;
+            let entry = self.blocked.remove(at).entry;
             self.accesses[entry].blocked = false;
             let access = &self.accesses[entry];
             let (kind, request, line, place) = (access.kind, access.request, access.line, access.place());
@@ -232,7 +234,6 @@ impl Controller {
                 self.queue(entry, now);
             }
         }
-        self.blocked = still;
     }
 
     /// An access gives its entry back; who waited for it, goes on.

@@ -1,6 +1,6 @@
 //! Who goes first on a channel.
 
-use dram_core::{Kind, Power};
+use dram_core::{Kind, Power, Refusal};
 use dram_spec::{AutoPrecharge, Command, Cycle};
 
 use crate::access::{self, Accesses, Entry};
@@ -242,7 +242,12 @@ impl ChannelState {
     }
 
     fn earliest(&self, command: &Command) -> Cycle {
-        self.device.earliest(command).expect("a row is opened before it is used").until
+        match self.device.earliest(command) {
+            Ok(hold) => hold.until,
+            // It waits for PDX or SRX, which is its rank's own.
+            Err(Refusal::Asleep) => NEVER,
+            Err(refusal) => panic!("a row is opened before it is used: {refusal}"),
+        }
     }
 
     /// Where segments are in flight.
