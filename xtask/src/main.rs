@@ -42,6 +42,7 @@ const FULL: &[Step] = &[
     ("the fuzzer, where it is not installed", &["cargo", "install", "--locked", "cargo-fuzz"], &[]),
     ("a minute of arbitrary traces", &["sh", "-c", FUZZ_TRACE], SANITIZER),
     ("a minute of arbitrary command logs, read and judged", &["sh", "-c", FUZZ_COMMAND_LOG], SANITIZER),
+    ("ten million random requests", &["cargo", "run", "--release", "-p", "host", "--example", "soak"], &[]),
     ("instructions a request", &["cargo", "xtask", "instructions"], &[]),
     ("benches", &["cargo", "bench", "--workspace"], &[]),
 ];

@@ -158,6 +158,19 @@ impl Device {
         self.bank(bank).holds.of(Kind::Act).until()
     }
 
+    /// Until when a bank itself holds a kind of command back. Only commands to that bank change this.
+    #[inline]
+    pub fn held_by_bank(&self, bank: BankId, kind: Kind) -> Cycle {
+        self.bank(bank).holds.of(kind).until()
+    }
+
+    /// Until when the rank, and the command bus, hold a kind of command back, whatever the bank. With [`Self::held_by_bank`], what
+    /// [`Self::earliest`] says of a command to one bank of a rank that is awake.
+    #[inline]
+    pub fn held_by_rank(&self, rank: u8, kind: Kind) -> Cycle {
+        self.held(&self.ranks[usize::from(rank)], kind).until()
+    }
+
     /// The first instant at which `command` is legal, and the rule that holds it back until then.
     ///
     /// # Errors

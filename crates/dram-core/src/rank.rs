@@ -161,7 +161,9 @@ impl Rank {
     pub(crate) fn enter_windows(&mut self, at: Cycle, entered: &[usize], windows: &[Window]) {
         for &index in entered {
             let (hold, to) = windows[index].enter(&mut self.windows[index], at);
-            to.iter().for_each(|&to| self.holds.raise(to, hold));
+            for &to in to {
+                self.holds.raise(to, hold);
+            }
         }
     }
 

@@ -151,13 +151,13 @@ impl Account {
             }
             Command::Transfer { .. } => return None,
             Command::PrechargeAll { rank } => {
-                self.rank(at, channel, wide(rank), Row(0), Column(0))?.close_all(at, asleep)
+                self.rank(at, channel, wide(rank), Row(0), Column(0))?.close_all(at, asleep);
             }
             Command::Refresh { rank } => self.rank(at, channel, wide(rank), Row(0), Column(0))?.counts.refreshes += 1,
             Command::PowerDownEnter { rank } => self.change_mode(at, channel, rank, Mode::Awake, Mode::PowerDown)?,
             Command::PowerDownExit { rank } => self.change_mode(at, channel, rank, Mode::PowerDown, Mode::Awake)?,
             Command::SelfRefreshEnter { rank } => {
-                self.change_mode(at, channel, rank, Mode::Awake, Mode::SelfRefresh)?
+                self.change_mode(at, channel, rank, Mode::Awake, Mode::SelfRefresh)?;
             }
             Command::SelfRefreshExit { rank } => self.change_mode(at, channel, rank, Mode::SelfRefresh, Mode::Awake)?,
         }

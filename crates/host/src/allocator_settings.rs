@@ -89,9 +89,11 @@ impl AllocatorSettings {
     pub fn kernel(&self, map: &AddressMap) -> Result<Kernel, AllocatorError> {
         let age = Age::new(self.utilisation, self.fragmentation)?;
         let map = FrameMap::new(map.clone());
-        let mut kernel = Kernel::new(map, Units::Together, self.policy, self.seed, ZeroOnFree::Off)?;
+        // The seeds in the order of [`Self::memory`]: it is the same memory.
+        let mut seeds = Generator::new(self.seed);
+        let mut kernel = Kernel::new(map, Units::Together, self.policy, seeds.number(), ZeroOnFree::Off)?;
         if !self.is_fresh() {
-            kernel.age(age, self.seed);
+            kernel.age(age, seeds.number());
         }
         Ok(kernel)
     }

@@ -1,4 +1,17 @@
-//! A recorded trace, played without cores. `docs/replay.md` has the rules.
+//! A recorded trace, played without cores, and without a last-level cache: what was recorded goes to the memory.
+//!
+//! - A record arrives when the CPU has executed its instructions, at a set number of them in a clock of the memory, after
+//!   the record before. Instructions are added up and the sum is divided, so that fractions of a clock are not lost.
+//! - An access is the read of the line that holds its address and the write of its victim's, both at once. Nothing waits
+//!   for them.
+//! - A copy or fill holds the CPU up: what follows arrives no earlier than at its completion, plus the instructions in
+//!   between. They have no instructions before them in the recorded formats; those that they name are what a CPU executes
+//!   to copy or fill, and are executed after the completion where a CPU is the [`Copier`]. (How far a real CPU would overlap the
+//!   two depends on the CPU; here it does not.)
+//! - A record that reaches past the end of the memory is refused, or left out and counted; one on a reserved row too, if
+//!   pages lie where they were recorded. Of an access that is left out the instructions are still executed. A copy or fill that
+//!   is left out takes no time.
+//! - With an allocator, addresses are names of pages; `docs/allocator.md` says what frames they get.
 
 mod arrivals;
 mod counts;

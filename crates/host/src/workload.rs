@@ -2,7 +2,7 @@
 //!
 //! Each is a [`Settings`]; [`Settings::source`] makes the [`Workload`] that a controller plays. The same settings and the same
 //! seed always give the same requests. Those that need processes play them on an allocator, and [`Workload::into_outcome`] says
-//! afterwards what it did.
+//! afterwards what it did. No caches are modelled: each line that a process stores is a write to the memory.
 
 mod bulk;
 pub mod checkpoint;
@@ -17,6 +17,7 @@ pub mod page_copies;
 pub mod pairs;
 pub mod random;
 mod region;
+mod reserved_rows;
 mod share;
 mod sound;
 pub mod stream;
@@ -201,8 +202,12 @@ impl RequestSource for Workload {
 
     #[inline]
     fn take(&mut self, now: Cycle) -> Option<Request> {
-        self.next_arrival().filter(|&at| at <= now)?;
-        let (arrival, operation): (Cycle, Operation) = ask!(&mut self.source, source => source.take(now));
+        let (arrival, operation): (Cycle, Operation) = ask!(&mut self.source, source => {
+            if source.next_arrival().is_none_or(|at| at > now) {
+                return None;
+            }
+            source.take(now)
+        });
         let id = RequestId(self.taken);
         self.taken += 1;
         let payload = self.contents.as_ref().and_then(|contents| payload(contents, id.0, &operation));

@@ -12,8 +12,6 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const BOTH: [Kind; 2] = [Kind::Read, Kind::Write];
-
     pub(crate) fn other(self) -> Kind {
         match self {
             Kind::Read => Kind::Write,
@@ -43,6 +41,7 @@ impl Entry {
 }
 
 /// An access.
+#[expect(clippy::struct_excessive_bools, reason = "four things that may each have happened to it, in any order")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
     pub(crate) kind: Kind,

@@ -198,19 +198,20 @@ impl BankQueues {
         if queue.open == open {
             return;
         }
-        for kind in Kind::BOTH.map(|kind| kind as usize) {
-            let group = std::mem::replace(&mut queue.hits[kind], NONE);
-            if let (Some(row), true) = (queue.open, group.oldest.is_some()) {
-                self.rows.insert((bank as u8, kind as u8, row), group);
+        for kind in 0..2 {
+            let queue = &mut self.banks[bank];
+            if queue.count[kind] == 0 {
+                continue;
             }
-            let next = open.and_then(|row| {
-                (queue.count[kind] > 0).then(|| self.rows.remove(&(bank as u8, kind as u8, row))).flatten()
-            });
+            if let (Some(row), true) = (queue.open, queue.hits[kind].oldest.is_some()) {
+                self.rows.insert((bank as u8, kind as u8, row), queue.hits[kind]);
+            }
+            let next = open.and_then(|row| self.rows.remove(&(bank as u8, kind as u8, row)));
             queue.hits[kind] = next.unwrap_or(NONE);
             let bit = u32::from(next.is_some()) << bank;
             self.hits[kind] = self.hits[kind] & !(1 << bank) | bit;
         }
-        queue.open = open;
+        self.banks[bank].open = open;
     }
 
     /// Whether an access of that kind to a line may wait here: never no where one does.

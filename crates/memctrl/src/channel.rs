@@ -1,14 +1,14 @@
 //! One channel: its device, and all that waits for it.
 
 use dram_core::{Device, Effect, P};
-use dram_spec::{BankId, Channel, Command, Cycle, Cycles};
+use dram_spec::{AutoPrecharge, BankId, Channel, Command, Cycle, Cycles};
 
 use crate::access::{Accesses, Entry, Kind};
 use crate::bank_queue::{BankQueues, index};
 use crate::config::{Config, PowerPolicy, RowPolicy, Scheduler};
 use crate::rank::Rank;
 use crate::request::Counted;
-use crate::scheduler::{Choice, Party};
+use crate::scheduler::{Candidate, Choice, Party};
 
 /// What the controller keeps of a bank.
 #[derive(Clone, Debug, Default)]
@@ -19,8 +19,8 @@ pub(crate) struct Bank {
     pub(crate) served: u32,
     /// The last command to it.
     pub(crate) commanded: Cycle,
-    /// No candidate of it can go before this.
-    pub(crate) soon: Cycle,
+    /// What its accesses would do next, as far as that has been found out since anything happened to it.
+    pub(crate) next: Option<Candidate>,
 }
 
 /// One channel.
@@ -151,7 +151,7 @@ impl ChannelState {
         self.held &= !(1 << index(bank));
         self.held_writes -= self.queues.count_in(index(bank), Kind::Write);
         self.banks[index(bank)].released = number;
-        self.banks[index(bank)].soon = Cycle::ZERO;
+        self.banks[index(bank)].next = None;
         self.prepared = None;
         let rank = self.rank_of(bank);
         rank.held -= 1;
@@ -169,10 +169,8 @@ impl ChannelState {
             self.held_writes += 1;
         }
         let matters = self.queues.push(accesses, entry);
-        if matters {
-            self.banks[index(bank)].soon = Cycle::ZERO;
-        }
         if matters || self.row_policy == RowPolicy::Closed {
+            self.banks[index(bank)].next = None;
             self.prepared = None;
         }
         if (matters && kind == self.mode) || self.turns_to().is_some() {
@@ -197,7 +195,7 @@ impl ChannelState {
         let Some(mode) = self.turns_to() else { return false };
         self.mode = mode;
         self.prepared = None;
-        self.banks.iter_mut().for_each(|bank| bank.soon = Cycle::ZERO);
+        self.banks.iter_mut().for_each(|bank| bank.next = None);
         true
     }
 
@@ -221,11 +219,16 @@ impl ChannelState {
         match *command {
             Command::Activate { bank, .. } => {
                 self.commanded(now, bank);
+                self.row_may_have_changed(bank);
                 self.banks[index(bank)].served = 0;
             }
-            Command::Precharge { bank } | Command::Read { bank, .. } | Command::Write { bank, .. } => {
+            Command::Precharge { bank }
+            | Command::Read { bank, auto_precharge: AutoPrecharge::Yes, .. }
+            | Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => {
                 self.commanded(now, bank);
+                self.row_may_have_changed(bank);
             }
+            Command::Read { bank, .. } | Command::Write { bank, .. } => self.commanded(now, bank),
             Command::Transfer { src, dst, .. } => {
                 self.commanded(now, src);
                 self.commanded(now, dst);
@@ -249,7 +252,7 @@ impl ChannelState {
                 self.ranks[usize::from(rank)].ledger_changed(&self.device, config, now);
                 self.must_from = Cycle::ZERO;
                 self.wake(rank);
-                self.banks[usize::from(rank) * 8..][..8].iter_mut().for_each(|bank| bank.soon = Cycle::ZERO);
+                self.banks[usize::from(rank) * 8..][..8].iter_mut().for_each(|bank| bank.next = None);
             }
         }
         counted
@@ -257,14 +260,15 @@ impl ChannelState {
 
     /// A command of an access or a segment went to a bank.
     fn commanded(&mut self, now: Cycle, bank: BankId) {
-        self.banks[index(bank)].commanded = now;
+        let state = &mut self.banks[index(bank)];
+        state.commanded = now;
+        state.next = None;
         self.rank_of(bank).worked = now;
-        self.row_may_have_changed(bank);
     }
 
     fn row_may_have_changed(&mut self, bank: BankId) {
         let (place, row) = (index(bank), self.device.open_row(bank));
-        self.banks[place].soon = Cycle::ZERO;
+        self.banks[place].next = None;
         self.queues.row_changed(place, row);
         if row.is_some() {
             self.open |= 1 << place;

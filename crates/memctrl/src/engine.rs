@@ -27,6 +27,10 @@ use crate::stats::Stats;
 pub struct Interrupt;
 
 /// The controller of all channels.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a reason to look at something, raised in one place and taken in another"
+)]
 pub struct Controller {
     pub(crate) config: Config,
     pub(crate) channels: Vec<ChannelState>,

@@ -1,9 +1,9 @@
 //! Who goes first on a channel.
 
-use dram_core::Power;
+use dram_core::{Kind, Power};
 use dram_spec::{AutoPrecharge, Command, Cycle};
 
-use crate::access::{Accesses, Entry, Kind};
+use crate::access::{self, Accesses, Entry};
 use crate::bank_queue::bank_at;
 use crate::channel::ChannelState;
 use crate::config::{RowPolicy, Scheduler};
@@ -68,11 +68,14 @@ impl Ahead {
 
 /// What the accesses of a bank would do next.
 #[derive(Clone, Copy, Debug)]
-struct Candidate {
+pub(crate) struct Candidate {
     entry: Entry,
     command: Command,
+    kind: Kind,
     is_row: bool,
     number: u64,
+    /// Until when its bank holds it back.
+    held_by_bank: Cycle,
 }
 
 /// The bits of a mask that are set, from the lowest.
@@ -102,7 +105,11 @@ impl ChannelState {
         };
         let usable = self.usable(unusable, accesses);
         let found = if self.segments.is_empty() {
-            self.first_access(now, usable, accesses)
+            match self.soonest(now, usable, accesses) {
+                Some((at, choice)) if at <= now => Ok(choice),
+                Some((at, _)) => Err(at),
+                None => Err(NEVER),
+            }
         } else {
             self.first_of_all(now, usable, accesses, segments, staging_lines)
         };
@@ -159,32 +166,46 @@ impl ChannelState {
         if !self.segments.is_empty() || matches!(self.row_policy, RowPolicy::Timeout(_)) {
             return self.choose(from, accesses, segments, staging_lines).err().unwrap_or(from);
         }
-        let (unusable, upkeep) = match self.own_commands(from) {
-            Ok(_) => return from,
-            Err(others) => others,
-        };
-        let mut first: Option<(Cycle, Candidate)> = None;
-        let mut next = NEVER;
-        for bank in bits(self.usable(unusable, accesses)) {
-            // What cannot go before what is known to go, need not be looked at.
-            if self.banks[bank].soon > next {
-                continue;
-            }
-            let candidate = self.candidate(bank, accesses);
-            let at = self.earliest(&candidate.command).max(from);
-            self.banks[bank].soon = at;
-            next = next.min(at);
-            let order = |(at, candidate): (Cycle, Candidate)| (at, candidate.is_row, candidate.number);
-            if first.is_none_or(|first| order((at, candidate)) < order(first)) {
-                first = Some((at, candidate));
-            }
-        }
-        let first = first.filter(|&(at, _)| at < upkeep);
-        self.prepared = first.map(|(at, first)| (at, Choice::Access(first.entry, first.command)));
-        next.min(upkeep)
+        let Err((unusable, upkeep)) = self.own_commands(from) else { return from };
+        let first = self.soonest(from, self.usable(unusable, accesses), accesses);
+        self.prepared = first.filter(|&(at, _)| at < upkeep);
+        first.map_or(NEVER, |(at, _)| at).min(upkeep)
     }
 
-    fn candidate(&self, bank: usize, accesses: &Accesses) -> Candidate {
+    /// The candidate that can go first, from `from` on, and when: of those that can at the same time, RD and WR before the rest, then the oldest.
+    fn soonest(&mut self, from: Cycle, usable: u32, accesses: &Accesses) -> Option<(Cycle, Choice)> {
+        let mut first = (NEVER, true, u64::MAX);
+        let mut whose = None;
+        for bank in bits(usable) {
+            if self.banks[bank].next.is_none() {
+                self.banks[bank].next = Some(self.find_candidate(bank, accesses));
+            }
+            let Some(candidate) = &self.banks[bank].next else { continue };
+            let at = candidate.held_by_bank.max(self.device.held_by_rank((bank / 8) as u8, candidate.kind)).max(from);
+            if at > first.0 {
+                continue;
+            }
+            let order = (at, candidate.is_row, candidate.number);
+            if order < first {
+                (first, whose) = (order, Some(bank));
+            }
+        }
+        let candidate = self.banks[whose?].next.as_ref()?;
+        Some((first.0, Choice::Access(candidate.entry, candidate.command)))
+    }
+
+    /// What a bank's accesses would do next; kept until something happens to the bank.
+    #[inline]
+    fn candidate(&mut self, bank: usize, accesses: &Accesses) -> Candidate {
+        if let Some(known) = self.banks[bank].next {
+            return known;
+        }
+        let found = self.find_candidate(bank, accesses);
+        self.banks[bank].next = Some(found);
+        found
+    }
+
+    fn find_candidate(&self, bank: usize, accesses: &Accesses) -> Candidate {
         let oldest = self.queues.oldest(bank, self.mode);
         let hit = self.queues.oldest_hit(bank, self.mode);
         let id = bank_at(bank);
@@ -194,39 +215,30 @@ impl ChannelState {
             Scheduler::Fcfs => hit != oldest,
             Scheduler::FrFcfs => false,
         };
-        if hit.is_some() && !capped {
+        let (entry, command, kind, is_row) = if hit.is_some() && !capped {
             let closes = self.row_policy == RowPolicy::Closed && self.queues.is_last_hit(bank, accesses, hit);
             let auto_precharge = if closes { AutoPrecharge::Yes } else { AutoPrecharge::No };
-            let access = &accesses[hit];
-            let command = self.mode.command(id, access.column, auto_precharge);
-            return Candidate { entry: hit, command, is_row: false, number: access.number };
-        }
-        let access = &accesses[oldest];
-        let is_open = self.open & (1 << bank) != 0;
-        let command =
-            if is_open { Command::Precharge { bank: id } } else { Command::Activate { bank: id, row: access.row } };
-        Candidate { entry: oldest, command, is_row: true, number: access.number }
+            let command = self.mode.command(id, accesses[hit].column, auto_precharge);
+            let kind = match (self.mode, closes) {
+                (access::Kind::Read, false) => Kind::Rd,
+                (access::Kind::Read, true) => Kind::Rda,
+                (access::Kind::Write, false) => Kind::Wr,
+                (access::Kind::Write, true) => Kind::Wra,
+            };
+            (hit, command, kind, false)
+        } else if self.open & (1 << bank) != 0 {
+            (oldest, Command::Precharge { bank: id }, Kind::Pre, true)
+        } else {
+            (oldest, Command::Activate { bank: id, row: accesses[oldest].row }, Kind::Act, true)
+        };
+        let held_by_bank = self.device.held_by_bank(id, kind);
+        Candidate { entry, command, kind, is_row, number: accesses[entry].number, held_by_bank }
     }
 
-    /// Where no segment is in flight: a bank is looked at when its candidate may have come due.
-    fn first_access(&mut self, now: Cycle, usable: u32, accesses: &Accesses) -> Found {
-        let mut next = NEVER;
-        let mut first: Option<Candidate> = None;
-        for bank in bits(usable) {
-            if self.banks[bank].soon > now {
-                next = next.min(self.banks[bank].soon);
-                continue;
-            }
-            let candidate = self.candidate(bank, accesses);
-            let until = self.earliest(&candidate.command);
-            if until > now {
-                self.banks[bank].soon = until;
-                next = next.min(until);
-            } else if first.is_none_or(|first| (candidate.is_row, candidate.number) < (first.is_row, first.number)) {
-                first = Some(candidate);
-            }
-        }
-        first.map(|first| Choice::Access(first.entry, first.command)).ok_or(next)
+    /// When a candidate can go, in a rank that is awake.
+    #[inline]
+    fn earliest_of(&self, bank: usize, candidate: &Candidate) -> Cycle {
+        candidate.held_by_bank.max(self.device.held_by_rank(bank_at(bank).rank, candidate.kind))
     }
 
     fn earliest(&self, command: &Command) -> Cycle {
@@ -262,7 +274,7 @@ impl ChannelState {
             if !candidate.is_row {
                 continue;
             }
-            let until = self.earliest(&candidate.command);
+            let until = self.earliest_of(bank, &candidate);
             if until > now {
                 next = next.min(until);
             } else if first.is_none_or(|(age, _)| (1, candidate.number) < age) {
@@ -324,7 +336,7 @@ impl ChannelState {
             }
         }
         let columns = usable & self.queues.hits(self.mode);
-        let candidates = || bits(columns).map(|bank| self.candidate(bank, accesses)).filter(|c| !c.is_row);
+        let candidates = || bits(columns).map(|bank| self.find_candidate(bank, accesses)).filter(|c| !c.is_row);
         if let Some(number) = candidates().map(|candidate| candidate.number).min() {
             parties.push(Party { age: (1, number), segment: None });
         }
@@ -364,7 +376,7 @@ impl ChannelState {
     /// A row that has been open for long enough with nobody to use it.
     fn timed_out(&self, now: Cycle, unusable: u32) -> Found {
         let RowPolicy::Timeout(after) = self.row_policy else { return Err(NEVER) };
-        let wanted = self.queues.hits(Kind::Read) | self.queues.hits(Kind::Write);
+        let wanted = self.queues.hits(access::Kind::Read) | self.queues.hits(access::Kind::Write);
         let mut next = NEVER;
         for bank in bits(self.open & !self.held & !unusable & !wanted) {
             let command = Command::Precharge { bank: bank_at(bank) };

@@ -2,6 +2,7 @@
 
 mod allocators;
 mod events;
+mod fallbacks;
 mod kernels;
 mod lines;
 mod shares;

@@ -29,12 +29,10 @@ pub(super) struct Piece {
 /// What becomes of the destination page of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DestinationPage {
-    /// It keeps its frame, and the bytes that the operation does not write.
+    /// It keeps its frame: the operation covers only a part of it, or this is a further piece of it.
     Kept,
-    /// All of it is new, and this is the first piece of it.
+    /// It gets another frame: the operation covers all of it, and this is the first piece of it.
     Renewed,
-    /// A further piece of one that is new.
-    Continued,
 }
 
 impl Pieces {
@@ -70,19 +68,15 @@ impl Iterator for Pieces {
         self.cut += bytes;
         let (dst, start) = (self.dst + first, (self.dst + first) / FRAME_BYTES * FRAME_BYTES);
         // What overlaps is moved within memory that somebody uses: nothing of it is allocated.
-        let whole = !self.overlap && self.dst <= start && start + FRAME_BYTES <= self.dst + self.bytes;
-        let page = match (whole, dst == start) {
-            (false, _) => DestinationPage::Kept,
-            (true, true) => DestinationPage::Renewed,
-            (true, false) => DestinationPage::Continued,
-        };
+        let renewed = !self.overlap && dst == start && start + FRAME_BYTES <= self.dst + self.bytes;
+        let page = if renewed { DestinationPage::Renewed } else { DestinationPage::Kept };
         Some(Piece { src: self.src.map(|src| PhysicalAddress(src + first)), dst: PhysicalAddress(dst), bytes, page })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use DestinationPage::{Continued, Kept, Renewed};
+    use DestinationPage::{Kept, Renewed};
 
     use super::*;
 
@@ -105,7 +99,7 @@ mod tests {
         check(None, 0x1800, 0x1C00, &[(0x1800, 0x800, Kept), (0x2000, 0x1000, Renewed), (0x3000, 0x400, Kept)]);
         check(None, 0x1010, 0x20, &[(0x1010, 0x20, Kept)]);
         // A page of two halves, from two pages.
-        check(Some(0x8800), 0x1000, 0x1000, &[(0x1000, 0x800, Renewed), (0x1800, 0x800, Continued)]);
+        check(Some(0x8800), 0x1000, 0x1000, &[(0x1000, 0x800, Renewed), (0x1800, 0x800, Kept)]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::allocator_settings::AllocatorSettings;
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::machine::{Machine, request, write_a_line};
-use super::region::at_least_one;
+use super::region::some;
 
 /// A process writes lines to its memory, and stops while all of it is copied; again and again. One checkpoint is kept: an older
 /// one is dropped when the next is complete.
@@ -54,8 +54,8 @@ impl Checkpoint {
         seed: u64,
     ) -> Result<Bulk<Checkpoints>, WorkloadError> {
         let Checkpoint { bytes, checkpoints, writes, window, gap } = *self;
-        at_least_one("checkpoints", checkpoints)?;
-        at_least_one("window", window)?;
+        some("checkpoints", checkpoints, 1)?;
+        some("window", window, 1)?;
         let mut machine = Machine::new(workload, planner, allocator, bytes)?;
         machine.assure_room("bytes", machine.grains(), 1 + checkpoints.min(2))?;
         machine.fill();

@@ -9,11 +9,13 @@ use crate::placement::PlacementError;
 /// Why a workload cannot be had. Where one setting is at fault, the text begins with its name.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WorkloadError {
-    /// There must be at least one.
-    #[error("`{key}` is 0, but must be at least 1")]
+    /// There must be something.
+    #[error("`{key}` is 0, but must be at least {least}")]
     Zero {
         /// The setting.
         key: &'static str,
+        /// What will do.
+        least: u64,
     },
     /// Not whole lines, or pages.
     #[error("`{key}` is {found}, but must be a multiple of {unit}")]
@@ -114,7 +116,7 @@ impl WorkloadError {
     /// The setting that is at fault, where it is one of the workload.
     pub const fn key(&self) -> Option<&'static str> {
         match self {
-            Self::Zero { key }
+            Self::Zero { key, .. }
             | Self::NotAMultiple { key, .. }
             | Self::NotAShare { key, .. }
             | Self::PastEnd { key, .. }
@@ -133,7 +135,6 @@ impl WorkloadError {
     /// What to do next.
     pub fn help(&self) -> String {
         match self {
-            Self::Zero { key } => format!("try `{key} = 1`"),
             Self::NotAMultiple { key, found, unit } => {
                 format!("try `{key} = {}`", found.checked_next_multiple_of(*unit).unwrap_or(*unit))
             }
@@ -145,7 +146,7 @@ impl WorkloadError {
             Self::PastEnd { key, end } => {
                 format!("lower `{key}`, or begin at a lower address: the whole memory is {} bytes", end.0)
             }
-            Self::TooSmall { key, least, .. } => format!("try `{key} = {least}`"),
+            Self::Zero { key, least } | Self::TooSmall { key, least, .. } => format!("try `{key} = {least}`"),
             Self::TooMany { key, most, .. } => format!("try `{key} = {most}`"),
             Self::AllReserved { .. } => {
                 "the last row of each subarray is reserved: choose other addresses, or more of them".to_owned()

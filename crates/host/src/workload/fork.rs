@@ -11,7 +11,7 @@ use crate::allocator_settings::AllocatorSettings;
 
 use super::error::WorkloadError;
 use super::machine::{Machine, request, write_a_line, write_line};
-use super::region::at_least_one;
+use super::region::some;
 
 /// How the memory of a process came to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl Fork {
         seed: u64,
     ) -> Result<ForkSource, WorkloadError> {
         let Fork { bytes, pages, fill, gap } = *self;
-        at_least_one("pages", pages)?;
+        some("pages", pages, 1)?;
         let mut machine = Machine::new(workload, planner, allocator, bytes)?;
         if pages > machine.pages {
             return Err(WorkloadError::TooMany { key: "pages", found: pages, most: machine.pages });

@@ -8,7 +8,7 @@ use rowclone::{Operation, Planner};
 use crate::allocator_settings::AllocatorSettings;
 
 use super::error::WorkloadError;
-use super::region::{at_least_one, below, multiple};
+use super::region::{below, some};
 
 /// A kernel with a process that has mapped its memory, and room for what is to come.
 #[derive(Debug)]
@@ -27,8 +27,7 @@ impl Machine {
         allocator: Option<&AllocatorSettings>,
         bytes: u64,
     ) -> Result<Machine, WorkloadError> {
-        at_least_one("bytes", bytes)?;
-        multiple("bytes", bytes, FRAME_BYTES)?;
+        some("bytes", bytes, FRAME_BYTES)?;
         let settings = allocator.ok_or(WorkloadError::NoAllocator { workload })?;
         let mut kernel = settings.kernel(planner.map())?;
         let process = kernel.spawn();

@@ -10,7 +10,7 @@ use crate::allocator_settings::AllocatorSettings;
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::machine::{Machine, request};
-use super::region::at_least_one;
+use super::region::some;
 
 /// A virtual machine stands still and is copied, all of it and several times. All clones live on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +42,8 @@ impl MachineClone {
         allocator: Option<&AllocatorSettings>,
     ) -> Result<Bulk<Clones>, WorkloadError> {
         let MachineClone { bytes, clones, window, gap } = *self;
-        at_least_one("clones", clones)?;
-        at_least_one("window", window)?;
+        some("clones", clones, 1)?;
+        some("window", window, 1)?;
         let mut machine = Machine::new(workload, planner, allocator, bytes)?;
         machine.assure_room("clones", machine.grains(), clones.saturating_add(1))?;
         machine.fill();

@@ -9,7 +9,7 @@ use crate::allocator_settings::AllocatorSettings;
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::machine::{Machine, request};
-use super::region::at_least_one;
+use super::region::some;
 
 /// Where a page is moved to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,8 +70,8 @@ impl Migration {
         seed: u64,
     ) -> Result<Bulk<Moves>, WorkloadError> {
         let Migration { bytes, pages, to, window, gap } = *self;
-        at_least_one("pages", pages)?;
-        at_least_one("window", window)?;
+        some("pages", pages, 1)?;
+        some("window", window, 1)?;
         let mut machine = Machine::new(workload, planner, allocator, bytes)?;
         machine.assure_room("bytes", machine.grains() + 1, 1)?;
         machine.fill();

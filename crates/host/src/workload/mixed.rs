@@ -7,7 +7,7 @@ use rowclone::{Operation, Planner};
 use super::error::WorkloadError;
 use super::pace::Pace;
 use super::pairs::{PagePairs, Pairs};
-use super::region::{Region, at_least_one, multiple};
+use super::region::{Region, some};
 use super::share::Share;
 
 /// Reads and writes of random lines of a region, and copies and zeroings of random pages of it; reserved rows are left out.
@@ -54,14 +54,13 @@ pub(super) struct MixedSource {
 impl Mixed {
     pub(super) fn source(&self, planner: &Planner, seed: u64) -> Result<MixedSource, WorkloadError> {
         let Mixed { count, start, bytes, writes, copies, zeroings, page_bytes, pairs, gap } = *self;
-        at_least_one("count", count)?;
-        at_least_one("page_bytes", page_bytes)?;
-        multiple("page_bytes", page_bytes, LINE_BYTES)?;
+        some("count", count, 1)?;
+        some("page_bytes", page_bytes, LINE_BYTES)?;
         for (key, share) in [("writes", writes), ("copies", copies), ("zeroings", zeroings)] {
             Share::new(key, share)?;
         }
         let sum = writes + copies + zeroings;
-        // Shares in tenths may come to a little more than 1.
+        // Shares in hundredths may come to a little more than 1.
         if sum > 1.0 + 1e-9 {
             return Err(WorkloadError::SharesAboveOne { keys: "writes`, `copies` and `zeroings", sum });
         }

@@ -7,7 +7,7 @@ use rowclone::{Operation, Planner};
 use super::error::WorkloadError;
 use super::pace::Pace;
 use super::pairs::{PagePairs, Pairs};
-use super::region::{at_least_one, multiple};
+use super::region::some;
 
 /// How a page is copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,9 +54,8 @@ pub(super) struct PageCopiesSource {
 impl PageCopies {
     pub(super) fn source(&self, planner: &Planner, seed: u64) -> Result<PageCopiesSource, WorkloadError> {
         let PageCopies { count, start, bytes, page_bytes, pairs, by, gap } = *self;
-        at_least_one("count", count)?;
-        at_least_one("page_bytes", page_bytes)?;
-        multiple("page_bytes", page_bytes, LINE_BYTES)?;
+        some("count", count, 1)?;
+        some("page_bytes", page_bytes, LINE_BYTES)?;
         let each = match by {
             CopyBy::Operation => 1,
             CopyBy::Lines => 2 * page_bytes / LINE_BYTES,

@@ -6,7 +6,7 @@ use rowclone::{Operation, Planner};
 
 use super::error::WorkloadError;
 use super::pace::Pace;
-use super::region::{Region, at_least_one};
+use super::region::{Region, some};
 use super::share::Share;
 
 /// Reads and writes of random lines of a region, those on reserved rows left out.
@@ -38,7 +38,7 @@ pub(super) struct RandomSource {
 impl Random {
     pub(super) fn source(&self, planner: &Planner, seed: u64) -> Result<RandomSource, WorkloadError> {
         let Random { count, start, bytes, writes, gap } = *self;
-        at_least_one("count", count)?;
+        some("count", count, 1)?;
         Ok(RandomSource {
             left: count,
             requests: count,
@@ -59,14 +59,12 @@ impl RandomSource {
         (self.left > 0).then_some(self.pace.next())
     }
 
+    #[inline]
     pub(super) fn take(&mut self, now: Cycle) -> (Cycle, Operation) {
         self.left -= 1;
-        let (address, bytes) = (self.region.draw(&mut self.generator), LINE_BYTES);
-        let operation = if self.writes.draw(&mut self.generator) {
-            Operation::Write { address, bytes }
-        } else {
-            Operation::Read { address, bytes }
-        };
+        let (address, rest) = self.region.draw_and_rest(&mut self.generator);
+        let (write, bytes) = (self.writes.holds(rest), LINE_BYTES);
+        let operation = if write { Operation::Write { address, bytes } } else { Operation::Read { address, bytes } };
         (self.pace.arrive(now), operation)
     }
 }

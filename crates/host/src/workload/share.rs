@@ -1,7 +1,5 @@
 //! Parts of all requests.
 
-use os_alloc_sim::Generator;
-
 use super::error::WorkloadError;
 
 /// A share from 0 to 1, as the number that so many of all 64-bit numbers are below; exact at both ends.
@@ -21,10 +19,5 @@ impl Share {
     /// Whether a number drawn from all of them falls into the share.
     pub(super) fn holds(self, number: u64) -> bool {
         u128::from(number) < self.0
-    }
-
-    /// Whether chance says so.
-    pub(super) fn draw(self, generator: &mut Generator) -> bool {
-        self.holds(generator.number())
     }
 }

@@ -5,7 +5,7 @@ use rowclone::{Operation, Planner};
 
 use super::error::WorkloadError;
 use super::pace::Pace;
-use super::region::{at_least_one, multiple};
+use super::region::{multiple, some};
 use super::sound::Sound;
 
 /// Reads and writes in turn, up to 64 of them.
@@ -84,6 +84,7 @@ pub struct Stream {
 pub(super) struct StreamSource {
     lines: Lines,
     left: u64,
+    start: u64,
     access: Access,
     turn: u8,
     pace: Pace,
@@ -95,6 +96,8 @@ pub(super) struct StreamSource {
 struct Lines {
     at: u64,
     stride: u64,
+    /// Lines from here on, this one included, that are known to be of use.
+    known: u64,
     src: Sound,
     /// What to add for the line that is written, and where that may lie.
     dst: Option<(u64, Sound)>,
@@ -108,7 +111,8 @@ impl Lines {
             && self.dst.as_mut().is_none_or(|(offset, sound)| sound.holds(at.wrapping_add(*offset), LINE_BYTES))
     }
 
-    /// Passes over lines until one may be used; nothing where the memory ends before. `false` then.
+    /// Passes over lines until one may be used, and looks how many do from there; `false` where the memory ends before.
+    #[cold]
     fn settle(&mut self, end: u64) -> bool {
         while !self.is_sound() {
             let dst = self.dst.as_ref().map_or(0, |(offset, _)| self.at.wrapping_add(*offset));
@@ -117,15 +121,16 @@ impl Lines {
             }
             self.at += self.stride;
         }
+        let src = self.src.known_from(self.at);
+        let dst = self.dst.as_ref().map_or(src, |(offset, sound)| sound.known_from(self.at.wrapping_add(*offset)));
+        self.known = (src.min(dst) - LINE_BYTES) / self.stride + 1;
         true
     }
 
-    /// How many lines from here on, this one included, are known to be of use: at least 1 where this one is.
-    fn known(&self) -> u64 {
-        let src = self.src.known_from(self.at);
-        let dst = self.dst.as_ref().map_or(src, |(offset, sound)| sound.known_from(self.at.wrapping_add(*offset)));
-        let bytes = src.min(dst);
-        if bytes < LINE_BYTES { 0 } else { (bytes - LINE_BYTES) / self.stride + 1 }
+    /// Goes so many lines on, no more than are known.
+    fn advance(&mut self, lines: u64) {
+        self.at += lines * self.stride;
+        self.known -= lines;
     }
 }
 
@@ -133,9 +138,8 @@ impl Stream {
     pub(super) fn source(&self, planner: &Planner) -> Result<StreamSource, WorkloadError> {
         let Stream { start, count, stride, access, gap } = *self;
         multiple("start", start.0, LINE_BYTES)?;
-        at_least_one("count", count)?;
-        at_least_one("stride", stride)?;
-        multiple("stride", stride, LINE_BYTES)?;
+        some("count", count, 1)?;
+        some("stride", stride, LINE_BYTES)?;
         let end = planner.map().geometry().bytes();
         let past_end = |key| WorkloadError::PastEnd { key, end: PhysicalAddress(end) };
         let dst = match access {
@@ -154,24 +158,30 @@ impl Stream {
         if stride > end {
             return Err(past_end("stride"));
         }
-        let mut lines = Lines { at: start.0, stride, src: Sound::new(planner), dst };
+        let mut lines = Lines { at: start.0, stride, known: 0, src: Sound::new(planner), dst };
         // The whole way, from one reserved row to the next, to see whether it leads past the end.
-        let mut way = lines.clone();
-        let mut left = count;
+        let (mut way, mut left) = (lines.clone(), count);
         loop {
             if !way.settle(end) {
                 return Err(past_end("count"));
             }
-            let known = way.known();
-            if known >= left {
+            if way.known >= left {
                 break;
             }
-            left -= known;
-            way.at += known * stride;
+            left -= way.known;
+            way.advance(way.known);
         }
         lines.settle(end);
         let each = if matches!(access, Access::Copy { .. }) { 2 } else { 1 };
-        Ok(StreamSource { lines, left: count, access, turn: 0, pace: Pace::new(gap), requests: count * each })
+        Ok(StreamSource {
+            lines,
+            left: count,
+            start: start.0,
+            access,
+            turn: 0,
+            pace: Pace::new(gap),
+            requests: count * each,
+        })
     }
 }
 
@@ -184,34 +194,36 @@ impl StreamSource {
         (self.left > 0).then_some(self.pace.next())
     }
 
+    #[inline]
     pub(super) fn take(&mut self, now: Cycle) -> (Cycle, Operation) {
         let (address, bytes) = (PhysicalAddress(self.lines.at), LINE_BYTES);
-        let (operation, turns) = match (self.access, &self.lines.dst) {
-            (Access::Copy { .. }, Some((offset, _))) if self.turn == 1 => {
-                let address = PhysicalAddress(address.0.wrapping_add(*offset));
-                (Operation::Write { address, bytes }, 2)
+        let operation = match self.access {
+            Access::Pattern(pattern) => {
+                let write = pattern.is_write(self.turn);
+                self.turn = if self.turn + 1 == pattern.turns { 0 } else { self.turn + 1 };
+                self.advance();
+                if write { Operation::Write { address, bytes } } else { Operation::Read { address, bytes } }
             }
-            (Access::Copy { .. }, _) => (Operation::Read { address, bytes }, 2),
-            (Access::Pattern(pattern), _) if pattern.is_write(self.turn) => {
-                (Operation::Write { address, bytes }, pattern.turns)
+            Access::Copy { .. } if self.turn == 0 => {
+                self.turn = 1;
+                Operation::Read { address, bytes }
             }
-            (Access::Pattern(pattern), _) => (Operation::Read { address, bytes }, pattern.turns),
+            Access::Copy { dst } => {
+                self.turn = 0;
+                self.advance();
+                Operation::Write {
+                    address: PhysicalAddress(address.0.wrapping_add(dst.0.wrapping_sub(self.start))),
+                    bytes,
+                }
+            }
         };
-        self.turn += 1;
-        let line_is_done = self.turn == turns || matches!(self.access, Access::Pattern(_));
-        if self.turn == turns {
-            self.turn = 0;
-        }
-        if line_is_done {
-            self.advance();
-        }
         (self.pace.arrive(now), operation)
     }
 
     fn advance(&mut self) {
         self.left -= 1;
-        if self.left > 0 {
-            self.lines.at += self.lines.stride;
+        self.lines.advance(1);
+        if self.lines.known == 0 && self.left > 0 {
             // The end was looked for before the first request.
             self.lines.settle(u64::MAX);
         }

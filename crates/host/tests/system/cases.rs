@@ -28,7 +28,11 @@ impl std::fmt::Debug for Case {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{:?}", self.config.system)?;
         writeln!(f, "{:?} {:?}", self.config.planner.map(), self.config.policy)?;
-        writeln!(f, "staging {} refresh {:?}", self.config.staging_lines, self.config.refresh)?;
+        let Config {
+            staging_lines, refresh, copy_hold_max, queues, scheduler, row_policy, power, warm_up, epoch, ..
+        } = &self.config;
+        writeln!(f, "staging {staging_lines} {refresh:?} hold {copy_hold_max:?} {scheduler:?} {row_policy:?}")?;
+        writeln!(f, "{queues:?} {power:?} warm-up {warm_up} epoch {epoch:?}")?;
         self.operations.iter().try_for_each(|(operation, at)| writeln!(f, "{operation} at {at:?}"))
     }
 }

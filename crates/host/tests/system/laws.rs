@@ -15,13 +15,13 @@ use crate::cases::{Case, arb_case, arb_heavy_case};
 use crate::common::{Outcome, run, run_with};
 
 /// So many cases, or as many as `PROPTEST_CASES` says.
-fn runs(cases: u32) -> Runs {
+pub fn runs(cases: u32) -> Runs {
     let asked = Runs::default();
     let cases = if std::env::var_os("PROPTEST_CASES").is_some() { asked.cases } else { cases };
     Runs { cases, max_global_rejects: 100 * cases, ..asked }
 }
 
-fn dialect(case: &Case) -> Dialect {
+pub fn dialect(case: &Case) -> Dialect {
     if case.config.policy == Policy::Channel { Dialect::Jedec } else { Dialect::RowClone }
 }
 

@@ -6,5 +6,8 @@ mod allocator;
 mod cases;
 mod common;
 mod laws;
+mod load;
 mod paper_timings;
 mod refresh;
+mod twin;
+mod twins;

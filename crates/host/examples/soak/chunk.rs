@@ -1,0 +1,175 @@
+//! Some thousand requests on one random system.
+
+use std::fmt;
+use std::ops::AddAssign;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use dram_spec::{Channel, Cycle, Cycles, Dialect};
+use host::{Contents, FlatMemory, MemoryCheck, Witnessed};
+use memctrl::{CommandCounts, Completion, Config, Controller, Policy, Request, RequestId, RequestSource, SegmentTally};
+use os_alloc_sim::Generator;
+use protocol_check::Checker;
+use rowclone::{Mechanism, Operation};
+
+use crate::random_config::{config, one_of};
+use crate::random_operation::Operations;
+
+/// Requests of a chunk.
+pub const REQUESTS: u64 = 20_000;
+
+/// A system, and what it is asked for.
+pub struct Chunk {
+    config: Config,
+    contents: Contents,
+    source: Traffic,
+}
+
+/// What chunks did, added up.
+#[derive(Default)]
+pub struct Tally {
+    requests: u64,
+    cycles: u64,
+    forwarded: u64,
+    broken_off: u64,
+    commands: CommandCounts,
+    segments: SegmentTally,
+}
+
+impl Chunk {
+    /// Everything follows from the seed.
+    pub fn new(seed: u64) -> Chunk {
+        let mut generator = Generator::new(seed);
+        let config = config(&mut generator);
+        let contents = Contents::new(seed, config.planner.map().clone());
+        let config = Config { contents: Some(Arc::new(contents.clone())), ..config };
+        let source = Traffic {
+            operations: Operations::new(&config, &mut generator),
+            gap: one_of(&mut generator, &[1, 8, 60, 400]),
+            contents: contents.clone(),
+            generator,
+            next: None,
+            arrival: Cycle::ZERO,
+            taken: 0,
+            completed: 0,
+        };
+        Chunk { config, contents, source }
+    }
+
+    /// Plays it. Panics where a command is illegal, a byte is wrong, or a request is lost.
+    pub fn play(self) -> Tally {
+        let Chunk { config, contents, mut source } = self;
+        let what = format!(
+            "{:?}\n{:?} {:?} {:?} {:?}",
+            config.system, config.policy, config.scheduler, config.row_policy, config.queues
+        );
+        let dialect = if config.policy == Policy::Channel { Dialect::Jedec } else { Dialect::RowClone };
+        let (mut checker, channels) = (Checker::new(&config.system, dialect), config.system.geometry.channels());
+        let counted_from_the_start = config.warm_up == Cycles(0);
+        source.advance();
+        let mut source = Witnessed::new(source, FlatMemory::new(contents));
+        let mut controller = Controller::new(config);
+        let run = controller.run(&mut source, &mut checker, &AtomicBool::new(false));
+        let stats = run.expect("nobody stops it");
+        let (source, memory) = source.finish(&controller, channels);
+        assert_eq!(checker.total(), 0, "{:#?}\n{what}", checker.violations());
+        assert_eq!(memory, MemoryCheck::Equal, "{what}");
+        assert_eq!((source.taken, source.completed), (REQUESTS, REQUESTS), "taken and completed; {what}");
+        let dropped: u64 = (0..channels).map(|channel| controller.device(Channel(channel)).dropped()).sum();
+        assert_eq!(dropped, 0, "copy activations that the chips dropped; {what}");
+        let figures = stats.whole;
+        assert!(figures.requests == REQUESTS || !counted_from_the_start, "{} counted; {what}", figures.requests);
+        Tally {
+            requests: source.completed,
+            cycles: stats.end.0,
+            forwarded: figures.forwarded,
+            broken_off: figures.broken_off_for_reads + figures.broken_off_for_refresh,
+            commands: figures.commands,
+            segments: figures.segments,
+        }
+    }
+}
+
+impl AddAssign<&Tally> for Tally {
+    fn add_assign(&mut self, other: &Tally) {
+        let Tally { requests, cycles, forwarded, broken_off, commands, segments } = other;
+        self.requests += requests;
+        self.cycles += cycles;
+        self.forwarded += forwarded;
+        self.broken_off += broken_off;
+        self.commands += *commands;
+        self.segments += segments;
+    }
+}
+
+impl Tally {
+    fn segments_by(&self, mechanism: Mechanism) -> u64 {
+        self.segments.0.iter().filter(|((by, _), _)| *by == mechanism).map(|(_, segments)| segments.count).sum()
+    }
+
+    /// A soak in which something never happened has not tried it.
+    pub fn assert_all_occurred(&self) {
+        for mechanism in Mechanism::ALL {
+            assert!(self.segments_by(mechanism) > 0, "no segment by {}", mechanism.name());
+        }
+        let CommandCounts { refreshes, power_downs, self_refreshes, .. } = self.commands;
+        assert!(refreshes > 0 && power_downs > 0 && self_refreshes > 0, "{:?}", self.commands);
+        assert!(self.forwarded > 0 && self.broken_off > 0, "nothing forwarded, or nothing broken off");
+    }
+}
+
+/// In one line and one for the copies.
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Tally { requests, cycles, forwarded, broken_off, commands, segments: _ } = self;
+        writeln!(
+            f,
+            "{requests} requests in {cycles} cycles: every command legal, every byte in its place; {commands:?}"
+        )?;
+        write!(f, "{forwarded} reads forwarded; {broken_off} segments broken off; segments:")?;
+        Mechanism::ALL.iter().try_for_each(|&by| write!(f, " {} {}", self.segments_by(by), by.name()))
+    }
+}
+
+/// Random operations at random instants.
+struct Traffic {
+    operations: Operations,
+    generator: Generator,
+    contents: Contents,
+    /// Cycles from one arrival to the next, on the average, leaving out the long pauses.
+    gap: u32,
+    next: Option<Operation>,
+    arrival: Cycle,
+    taken: u64,
+    completed: u64,
+}
+
+impl Traffic {
+    /// Makes the next request known.
+    fn advance(&mut self) {
+        // Pauses that let ranks fall asleep; bursts that fill the queues.
+        let pause = if self.generator.below(200) == 0 { self.generator.below(20_000) } else { 0 };
+        self.arrival += Cycles(u64::from(pause + self.generator.below(2 * self.gap)));
+        self.next = (self.taken < REQUESTS).then(|| self.operations.draw(&mut self.generator));
+    }
+}
+
+impl RequestSource for Traffic {
+    fn next_arrival(&self) -> Option<Cycle> {
+        self.next.map(|_| self.arrival)
+    }
+
+    fn take(&mut self, now: Cycle) -> Option<Request> {
+        let arrival = self.next_arrival().filter(|&at| at <= now)?;
+        let operation = self.next?;
+        let id = RequestId(self.taken);
+        self.taken += 1;
+        self.advance();
+        let payload = host::scenario::payload(&self.contents, id.0, &operation);
+        Some(Request { id, arrival, operation, payload })
+    }
+
+    fn complete(&mut self, _: Completion) {
+        self.completed += 1;
+    }
+}

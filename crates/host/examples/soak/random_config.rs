@@ -1,0 +1,133 @@
+//! A controller and its memory, drawn at random.
+
+use std::sync::Arc;
+
+use dram_spec::address::{Preset, RawAddressMap, RawXor};
+use dram_spec::datasheet::BINS;
+use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
+use dram_spec::{
+    AddressMap, BankId, Channel, CopyActivations, Cycles, Density, Geometry, Picojoule, PrechargePowerDown,
+    RawGeometry, Refresh, Row, System, Width,
+};
+use memctrl::refresh::RefreshPolicy;
+use memctrl::{Config, Policy, PowerPolicy, PriceTable, Queues, RowPolicy, Scheduler};
+use os_alloc_sim::Generator;
+use rowclone::{FaultyRows, Planner};
+
+/// One of some, each as likely.
+pub fn one_of<T: Copy>(generator: &mut Generator, all: &[T]) -> T {
+    all[generator.below(all.len() as u32) as usize]
+}
+
+fn from_to(generator: &mut Generator, least: u32, most: u32) -> usize {
+    (least + generator.below(most - least + 1)) as usize
+}
+
+fn cycles(generator: &mut Generator, least: u32, most: u32) -> Cycles {
+    Cycles(from_to(generator, least, most) as u64)
+}
+
+/// Nothing, as often as not.
+fn perhaps<T>(generator: &mut Generator, some: impl FnOnce(&mut Generator) -> T) -> Option<T> {
+    (generator.below(2) == 0).then(|| some(generator))
+}
+
+/// Any controller of any memory that is refreshed.
+pub fn config(generator: &mut Generator) -> Config {
+    let system = system(generator);
+    let map = AddressMap::new(system.geometry, &map(generator))
+        .expect("each map fits every geometry of four channels and ranks");
+    let planner = Arc::new(Planner::new(map, faulty_rows(generator, &system.geometry)));
+    let write_entries = from_to(generator, 2, 64);
+    let drain_high = from_to(generator, 1, write_entries as u32);
+    Config {
+        prices: Some(prices(generator)),
+        staging_lines: from_to(generator, 1, 128),
+        copy_hold_max: perhaps(generator, |generator| cycles(generator, 1, 2000)),
+        queues: Queues {
+            read_entries: from_to(generator, 1, 64),
+            write_entries,
+            copy_entries: from_to(generator, 1, 32),
+            drain_high,
+            drain_low: from_to(generator, 0, drain_high as u32 - 1),
+        },
+        scheduler: match generator.below(3) {
+            0 => Scheduler::Fcfs,
+            1 => Scheduler::FrFcfs,
+            _ => Scheduler::FrFcfsCap(from_to(generator, 1, 16) as u32),
+        },
+        row_policy: match generator.below(3) {
+            0 => RowPolicy::Open,
+            1 => RowPolicy::Closed,
+            _ => RowPolicy::Timeout(cycles(generator, 1, 500)),
+        },
+        refresh: RefreshPolicy { postpone_max: from_to(generator, 0, 8) as u64 },
+        power: PowerPolicy {
+            power_down_after: Some(cycles(generator, 1, 500)),
+            self_refresh_after: perhaps(generator, |generator| cycles(generator, 100, 8000)),
+        },
+        warm_up: if generator.below(4) == 0 { cycles(generator, 0, 100_000) } else { Cycles(0) },
+        epoch: perhaps(generator, |generator| cycles(generator, 50_000, 500_000)),
+        ..Config::new(system, planner, one_of(generator, &Policy::ALL))
+    }
+}
+
+fn system(generator: &mut Generator) -> System {
+    let (density, width) = (one_of(generator, &Density::ALL), one_of(generator, &Width::ALL));
+    let raw = RawGeometry {
+        channels: one_of(generator, &[1, 2, 4]),
+        ranks: one_of(generator, &[1, 2, 4]),
+        density,
+        width,
+        row_bytes: one_of(generator, &[PAPER_ROW_BYTES, native_row_bytes(density, width)]),
+        rows_per_subarray: one_of(generator, &[128, 256, 512, 1024]),
+    };
+    System {
+        bin: &BINS[generator.below(BINS.len() as u32) as usize],
+        geometry: Geometry::try_from(raw).expect("each of these fits the others"),
+        copy_activations: one_of(generator, &[CopyActivations::Counted, CopyActivations::Free]),
+        precharge_power_down: one_of(generator, &[PrechargePowerDown::FastExit, PrechargePowerDown::SlowExit]),
+        refresh: Refresh::Every { t_refi_ps: one_of(generator, &[7_800_000, 3_900_000, 1_950_000]) },
+    }
+}
+
+fn map(generator: &mut Generator) -> RawAddressMap {
+    let [by_row, by_bank, by_line] = Preset::ALL.map(Preset::fields);
+    let fields: &[&str] = one_of(
+        generator,
+        &[
+            &by_row,
+            &by_bank,
+            &by_line,
+            &["row", "subarray", "rank", "bank", "channel", "column", "offset"],
+            &["channel", "rank", "bank", "row", "column", "offset"],
+            &["row", "column:2", "bank", "rank", "channel", "column", "offset"],
+        ],
+    );
+    // Address bits of rows, above all that the other fields take.
+    let hash = RawXor { field: "bank".to_string(), bit: 0, address_bits: vec![25, 26] };
+    let hashed = fields[0] == "row" && generator.below(3) == 0;
+    RawAddressMap {
+        fields: fields.iter().map(|&field| field.to_string()).collect(),
+        xor: if hashed { vec![hash] } else { Vec::new() },
+    }
+}
+
+/// A few of the rows that the traffic goes to.
+fn faulty_rows(generator: &mut Generator, geometry: &Geometry) -> FaultyRows {
+    let count = one_of(generator, &[0, 0, 0, 40]);
+    let row = |_| {
+        let bank = BankId {
+            rank: generator.below(u32::from(geometry.ranks())) as u8,
+            bank: generator.below(u32::from(geometry.banks())) as u8,
+        };
+        (Channel(generator.below(u32::from(geometry.channels())) as u8), bank, Row(generator.below(64)))
+    };
+    (0..count).map(row).collect()
+}
+
+/// Prices that make now one mechanism the cheapest, now another.
+fn prices(generator: &mut Generator) -> PriceTable {
+    let mut price = || Picojoule(f64::from(1000 + generator.below(40_000)));
+    PriceTable { activate: price(), copy_activate: price(), read: price(), write: price(), transfer: price() }
+}

@@ -1,0 +1,78 @@
+//! Which addresses lie in reserved rows.
+
+use dram_spec::address::{Field, FieldPart};
+use dram_spec::{AddressMap, PhysicalAddress};
+
+/// Which rows of a memory are set aside, as patterns of address bits: a comparison each. (Rows are never hashed, so that a row
+/// number is a pattern.)
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReservedRows {
+    /// All ones: the last row of a subarray.
+    zero: u64,
+    /// The bits of the row, and what they are in a bank's temporary row.
+    row: u64,
+    temporary: u64,
+}
+
+impl ReservedRows {
+    /// Those of that map.
+    pub(super) fn new(map: &AddressMap) -> ReservedRows {
+        let geometry = map.geometry();
+        let address_bits = |row: u32| address_bits(map, row);
+        ReservedRows {
+            zero: address_bits(geometry.rows_per_subarray() - 1),
+            row: address_bits(geometry.rows_per_bank() - 1),
+            temporary: address_bits(geometry.temporary_row().0),
+        }
+    }
+
+    /// Whether an address of the memory lies in one.
+    pub(super) const fn hold(self, address: PhysicalAddress) -> bool {
+        address.0 & self.zero == self.zero || address.0 & self.row == self.temporary
+    }
+}
+
+/// The address bits that make a row number.
+fn address_bits(map: &AddressMap, row: u32) -> u64 {
+    let within_subarray = map.geometry().rows_per_subarray().trailing_zeros();
+    let bits = |part: &FieldPart| {
+        let first = match part.field {
+            Field::Row => part.bit,
+            Field::Subarray => part.bit + within_subarray,
+            Field::Rank | Field::Bank | Field::Column | Field::Channel | Field::Offset => return 0,
+        };
+        (u64::from(row) >> first & ((1 << part.bits) - 1)) << part.address_bit
+    };
+    map.parts().iter().map(bits).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use dram_spec::address::{Preset, RawAddressMap};
+    use dram_spec::{Density, System, Width};
+
+    use super::*;
+
+    #[test]
+    fn reserved_rows_are_those_of_the_geometry() {
+        let geometry = System::paper(2, Density::Gb1, Width::X16).geometry;
+        let fields = |fields: &[&str]| RawAddressMap {
+            fields: fields.iter().map(|field| (*field).to_owned()).collect(),
+            xor: Vec::new(),
+        };
+        let raws = [
+            fields(&["row", "bank", "channel", "column:3", "row:2", "column", "offset"]),
+            fields(&["row", "subarray", "column:1", "bank", "channel", "column", "offset"]),
+        ];
+        for raw in Preset::ALL.map(Preset::raw).iter().chain(&raws) {
+            let map = AddressMap::new(geometry, raw).expect("the map is a bijection");
+            let rows = ReservedRows::new(&map);
+            let (everywhere, end) =
+                ((0..geometry.bytes()).step_by(64 * 61), geometry.bytes() - (1 << 20)..geometry.bytes());
+            for address in everywhere.chain(end.step_by(64)).map(PhysicalAddress) {
+                let row = map.locate(address).expect("the address is one of the memory").row;
+                assert_eq!(rows.hold(address), geometry.reserved(row).is_some(), "{address} of {:?}", map.parts());
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! When records arrive, to the cycle.
+
+use dram_spec::address::Preset;
+use dram_spec::{Cycle, Cycles};
+use host::{Copier, Placement, ReplaySettings};
+use memctrl::RequestSource;
+use os_alloc_sim::Policy;
+
+use crate::driver::{SETTINGS, allocator, completion, drive, planner, replay, small};
+
+/// What arrives when, if a copy or fill takes 100 clocks.
+fn check(settings: ReplaySettings, trace: &str, expected: &[(&str, u64)]) {
+    let mut replay = replay(trace, &planner(&small(), Preset::RowInterleaved), settings, None).unwrap();
+    let mut found = Vec::new();
+    drive(&mut replay, Cycles(100), |request| found.push((request.operation.to_string(), request.arrival.0)));
+    let expected: Vec<_> = expected.iter().map(|&(operation, at)| (operation.to_owned(), at)).collect();
+    assert_eq!(found, expected);
+    replay.into_outcome().unwrap();
+}
+
+#[test]
+fn a_read_and_its_writeback_arrive_together_and_hold_up_nothing() {
+    check(
+        ReplaySettings { instructions_per_clock: 2.0, ..SETTINGS },
+        "R 1008 0 4\nR 2000 3fff 4\nR 4000 0 3\nR 4000 0 3",
+        &[
+            ("read 64 bytes 0x1000", 2),
+            ("read 64 bytes 0x2000", 4),
+            ("write 64 bytes 0x3fc0", 4),
+            // After 11 and 14 instructions.
+            ("read 64 bytes 0x4000", 6),
+            ("read 64 bytes 0x4000", 7),
+        ],
+    );
+}
+
+#[test]
+fn accesses_of_the_decimal_format_are_played_alike() {
+    check(
+        SETTINGS,
+        "5 4096 64\n7 128",
+        &[("read 64 bytes 0x1000", 5), ("write 64 bytes 0x40", 5), ("read 64 bytes 0x80", 12)],
+    );
+}
+
+const COPIES: &str =
+    "R 1000 0 4\nC 8000 10000 8192 1000\nR 1000 0 4\nS 8000 7 100 20\nC 8000 10000 64 30\nR 1000 0 1\n";
+
+#[test]
+fn what_follows_a_copy_or_a_fill_waits_until_it_is_complete() {
+    check(
+        SETTINGS,
+        COPIES,
+        &[
+            ("read 64 bytes 0x1000", 4),
+            ("copy 8192 bytes 0x10000 -> 0x8000", 4),
+            ("read 64 bytes 0x1000", 108),
+            ("init 100 bytes 0x8000 with 0x07", 108),
+            ("copy 64 bytes 0x10000 -> 0x8000", 208),
+            ("read 64 bytes 0x1000", 309),
+        ],
+    );
+}
+
+#[test]
+fn a_cpu_that_copies_executes_the_copys_instructions_as_well() {
+    check(
+        ReplaySettings { copier: Copier::Cpu, ..SETTINGS },
+        COPIES,
+        &[
+            ("read 64 bytes 0x1000", 4),
+            ("copy 8192 bytes 0x10000 -> 0x8000", 4),
+            ("read 64 bytes 0x1000", 104 + 1000 + 4),
+            ("init 100 bytes 0x8000 with 0x07", 1108),
+            ("copy 64 bytes 0x10000 -> 0x8000", 1208 + 20),
+            ("read 64 bytes 0x1000", 1328 + 30 + 1),
+        ],
+    );
+}
+
+/// Three pages, and the last to be done is not the last that was asked for.
+#[test]
+fn all_pages_of_an_operation_arrive_at_once_and_all_hold_up_what_follows() {
+    let settings = ReplaySettings { placement: Placement::Allocator(allocator(Policy::Sequential)), ..SETTINGS };
+    let trace = "R 1000 0 4\nC 8000 10000 12288 1000\nR 1000 0 4\n";
+    let mut replay = replay(trace, &planner(&small(), Preset::RowInterleaved), settings, None).unwrap();
+    assert_eq!(replay.take(Cycle(4)).unwrap().operation.to_string(), "read 64 bytes 0x0");
+    let mut taken = Vec::new();
+    while let Some(request) = replay.take(Cycle(4)) {
+        taken.push(request);
+    }
+    let operations: Vec<String> = taken.iter().map(|request| request.operation.to_string()).collect();
+    assert_eq!(
+        operations,
+        ["copy 4096 bytes 0x1000 -> 0x2000", "copy 4096 bytes 0x3000 -> 0x4000", "copy 4096 bytes 0x5000 -> 0x6000",]
+    );
+    assert!(taken.iter().all(|request| request.arrival == Cycle(4)));
+    for (at, done) in [(1, 300), (0, 150), (2, 200)] {
+        assert_eq!(replay.next_arrival(), None);
+        replay.complete(completion(&taken[at], Cycle(done)));
+    }
+    assert_eq!(replay.next_arrival(), Some(Cycle(304)));
+}
+
+/// The first page is done before the second is taken, for want of room in the controller.
+#[test]
+fn a_page_that_is_done_early_sets_nothing_free() {
+    let settings = ReplaySettings { placement: Placement::Allocator(allocator(Policy::Sequential)), ..SETTINGS };
+    check(
+        settings,
+        "C 8000 10000 8192 1000\nR 8fc0 0 4\n",
+        &[("copy 4096 bytes 0x0 -> 0x1000", 0), ("copy 4096 bytes 0x2000 -> 0x3000", 0), ("read 64 bytes 0x1fc0", 104)],
+    );
+}

@@ -1,0 +1,80 @@
+//! Plays a trace without a controller.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use dram_spec::address::Preset;
+use dram_spec::{AddressMap, Cycle, Cycles, Density, System, Width};
+use host::{AllocatorSettings, Contents, Copier, Placement, Replay, ReplayError, ReplaySettings, UnusableRecords};
+use memctrl::{CommandCounts, Completion, Request, RequestSource, SegmentTally};
+use os_alloc_sim::Policy;
+use rowclone::{FaultyRows, Operation, Planner};
+use trace_io::ramulatorsharp::Reader;
+
+/// As recorded, 1 instruction a clock, the controller copies, nothing is left out.
+pub const SETTINGS: ReplaySettings = ReplaySettings {
+    unusable: UnusableRecords::Refuse,
+    instructions_per_clock: 1.0,
+    copier: Copier::Controller,
+    placement: Placement::AsRecorded,
+};
+
+/// A fresh memory and such a policy.
+pub const fn allocator(policy: Policy) -> AllocatorSettings {
+    AllocatorSettings { policy, seed: 1, utilisation: 0.0, fragmentation: 0.0 }
+}
+
+/// 512 MiB: one channel of the paper's memory, made of four chips.
+pub fn small() -> System {
+    System::paper(1, Density::Gb1, Width::X16)
+}
+
+pub fn planner(system: &System, preset: Preset) -> Planner {
+    Planner::new(AddressMap::preset(system.geometry, preset), FaultyRows::default())
+}
+
+/// The replay of a trace written out.
+pub fn replay<'a>(
+    text: &'a str,
+    planner: &Planner,
+    settings: ReplaySettings,
+    contents: Option<Contents>,
+) -> Result<Replay<&'a [u8]>, ReplayError> {
+    Replay::new(Reader::new(text.as_bytes(), None).unwrap(), planner, settings, contents)
+}
+
+/// Whether an operation holds up what comes after it.
+pub fn blocks(operation: &Operation) -> bool {
+    matches!(operation, Operation::Copy { .. } | Operation::Init { .. })
+}
+
+pub fn completion(request: &Request, done: Cycle) -> Completion {
+    Completion {
+        id: request.id,
+        operation: request.operation,
+        arrival: request.arrival,
+        first_command: None,
+        done,
+        commands: CommandCounts::default(),
+        segments: SegmentTally::default(),
+        data: None,
+    }
+}
+
+/// Takes each request as it arrives. Copies and fills take so long; accesses are never done, for nobody waits for them.
+pub fn drive<R: Read>(replay: &mut Replay<R>, each: Cycles, mut see: impl FnMut(&Request)) {
+    while let Some(now) = replay.next_arrival() {
+        let request = replay.take(now).expect("it has arrived");
+        assert_eq!(request.arrival, now);
+        see(&request);
+        if blocks(&request.operation) {
+            replay.complete(completion(&request, now + each));
+        }
+    }
+}
+
+/// A controller's configuration of that system.
+pub fn config(system: &System, planner: &Planner, policy: memctrl::Policy, contents: &Contents) -> memctrl::Config {
+    let contents = Some(Arc::new(contents.clone()) as _);
+    memctrl::Config { contents, ..memctrl::Config::new(system.clone(), Arc::new(planner.clone()), policy) }
+}

@@ -1,0 +1,186 @@
+//! The recordings that lie beside the repository: which of their copies the frames allow to go by FPM, and a run of them.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use dram_spec::address::Preset;
+use dram_spec::{CommandLog, Cycles, Density, Dialect, Geometry, RawGeometry, System, Width};
+use host::{
+    Contents, Copier, FlatMemory, MemoryCheck, Placement, Replay, ReplayOutcome, ReplaySettings, UnusableRecords,
+    Witnessed,
+};
+use memctrl::Controller;
+use os_alloc_sim::{Cause, Fallback, Policy, Sharing};
+use rowclone::{Mechanism, Operation, Planner};
+use trace_io::ramulatorsharp::{Format, Reader, Writer};
+
+use crate::driver::{SETTINGS, allocator, config, drive, planner};
+
+/// A recording; where it is not there, the test says so, and holds nothing.
+fn recording(name: &str) -> Option<Reader<File>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/ramulatorsharp");
+    let path = folder.join(name);
+    if !path.is_file() {
+        // Not `eprintln!`: the test runner would keep that to itself.
+        let mut terminal = std::io::stderr();
+        writeln!(terminal, "skipped: the recorded trace is not there ({})", path.display()).unwrap();
+        return None;
+    }
+    Some(Reader::new(File::open(path).unwrap(), None).unwrap())
+}
+
+/// The paper's system at 4 GiB: 2 channels, 4 KB rows, 65,536 rows a bank.
+fn paper() -> System {
+    let system = System::paper(2, Density::Gb2, Width::X8);
+    assert_eq!((system.geometry.bytes(), system.geometry.rows_per_bank()), (4 << 30, 65_536));
+    system
+}
+
+const AS_RECORDED: ReplaySettings = ReplaySettings { unusable: UnusableRecords::Skip, ..SETTINGS };
+const AWARE: ReplaySettings =
+    ReplaySettings { placement: Placement::Allocator(allocator(Policy::SubarrayAware)), ..AS_RECORDED };
+
+/// Copies of one kind of record, by what the planner says of FPM: `fpm`, or why not.
+#[derive(Debug, Default)]
+struct Ways(BTreeMap<&'static str, u64>);
+
+impl Ways {
+    fn count(&mut self, planner: &Planner, operation: &Operation) {
+        let mut why_not = None;
+        for block in planner.blocks(operation) {
+            why_not = why_not.or(block.parts().iter().find_map(|part| part.allows(Mechanism::Fpm).err()));
+        }
+        *self.0.entry(why_not.map_or("fpm", |reason| reason.name())).or_default() += 1;
+    }
+
+    fn by(&self, way: &str) -> u64 {
+        self.0.get(way).copied().unwrap_or(0)
+    }
+
+    fn all(&self) -> u64 {
+        self.0.values().sum()
+    }
+
+    fn share(&self) -> f64 {
+        self.by("fpm") as f64 / self.all() as f64
+    }
+}
+
+struct Found {
+    copies: Ways,
+    fills: Ways,
+    outcome: ReplayOutcome,
+}
+
+/// What the frames allow the copies and the fills of a trace; each is complete at once.
+fn survey(trace: &str, planner: &Planner, settings: ReplaySettings) -> Option<Found> {
+    let mut replay = Replay::new(recording(trace)?, planner, settings, None).unwrap();
+    let (mut copies, mut fills) = (Ways::default(), Ways::default());
+    drive(&mut replay, Cycles(0), |request| match request.operation {
+        Operation::Copy { .. } => copies.count(planner, &request.operation),
+        Operation::Init { .. } => fills.count(planner, &request.operation),
+        Operation::Read { .. } | Operation::Write { .. } => {}
+    });
+    let outcome = replay.into_outcome().unwrap();
+    assert_eq!((copies.all(), fills.all()), (outcome.counts.copies, outcome.counts.fills), "each is a page");
+    if let Some(pages) = &outcome.pages {
+        let traffic = &pages.allocator.traffic;
+        let (copied, zeroed) = (traffic.copies_of(Cause::CopyOnWrite), traffic.zeroings_of(Cause::DemandZero));
+        for (ways, tally) in [(&copies, copied), (&fills, zeroed)] {
+            assert_eq!((ways.all(), ways.by("fpm")), (tally.frames(), tally.by(os_alloc_sim::Mechanism::Fpm)));
+        }
+        assert_eq!((pages.copies_in_part, pages.fills_in_part, pages.fills_of_other_values), (0, 0, 0));
+    }
+    Some(Found { copies, fills, outcome })
+}
+
+#[test]
+fn a_fork_as_recorded_has_almost_no_copy_within_a_subarray() {
+    let planner = planner(&paper(), Preset::RowInterleaved);
+    let Some(Found { copies, fills, outcome }) = survey("forkset-rc.gz", &planner, AS_RECORDED) else { return };
+    let counts = outcome.counts;
+    assert_eq!(counts.accesses, 145_129);
+    assert_eq!(counts.copies + counts.fills + counts.skipped_outside + counts.skipped_reserved, 21_787 + 185);
+    assert!(counts.skipped_reserved > 0, "one row in 512 is a zero row");
+    assert!(copies.share() < 0.01, "{copies:?}");
+    // Zeros come from the subarray's own zero row, wherever the page lies.
+    assert_eq!(fills.by("fpm"), fills.all(), "{fills:?}");
+}
+
+#[test]
+fn the_aware_policy_makes_almost_every_copy_one_within_a_subarray() {
+    let planner = planner(&paper(), Preset::RowInterleaved);
+    for (trace, accesses, records) in
+        [("forkset-rc.gz", 145_129, [21_787, 185]), ("shell-rc.gz", 165_753, [2_340, 4_350])]
+    {
+        let Some(Found { copies, fills, outcome }) = survey(trace, &planner, AWARE) else { return };
+        let counts = outcome.counts;
+        assert_eq!((counts.accesses, counts.reads, [counts.copies, counts.fills]), (accesses, accesses, records));
+        assert!(copies.share() >= 0.95, "{trace}: {copies:?}");
+        assert_eq!(fills.by("fpm"), fills.all(), "{trace}: {fills:?}");
+    }
+}
+
+/// Two pages of 4 KiB share a row, or each is spread over two: FPM would have to copy the other one, too.
+#[test]
+fn frames_smaller_than_a_row_keep_every_page_from_fpm() {
+    let native = RawGeometry { row_bytes: 8192, ..paper().geometry.raw() };
+    let native = System { geometry: Geometry::try_from(native).unwrap(), ..paper() };
+    let cases = [(native, Preset::RowInterleaved, "partial-row"), (paper(), Preset::LineInterleaved, "interleaved")];
+    for (system, preset, why) in cases {
+        let planner = planner(&system, preset);
+        for settings in [AS_RECORDED, AWARE] {
+            let Some(Found { copies, fills, outcome }) = survey("forkset-rc.gz", &planner, settings) else { return };
+            assert!(outcome.counts.copies > 20_000);
+            assert_eq!((copies.by(why), copies.by("fpm")), (copies.all(), 0), "{copies:?}");
+            assert_eq!((fills.by(why), fills.by("fpm")), (fills.all(), 0), "{fills:?}");
+            let Some(pages) = outcome.pages else { continue };
+            let tally = pages.allocator.traffic.copies_of(Cause::CopyOnWrite);
+            assert_eq!(pages.allocator.sharing, Sharing::Marked { frames: 2 });
+            assert_eq!(tally.fallbacks(Fallback::SharedRow), tally.frames());
+        }
+    }
+}
+
+/// The first records of a trace, with hundreds of copies and of writebacks among them.
+fn beginning(trace: &str) -> Option<Vec<u8>> {
+    let mut writer = Writer::new(Vec::new(), Format::Rc);
+    for record in recording(trace)?.take(8000) {
+        writer.write_record(&record.unwrap()).unwrap();
+    }
+    Some(writer.into_inner())
+}
+
+/// With real bytes, and every command judged.
+fn run(trace: &[u8], settings: ReplaySettings, policy: memctrl::Policy) -> (ReplayOutcome, memctrl::Stats) {
+    let (system, planner) = (paper(), planner(&paper(), Preset::RowInterleaved));
+    let contents = Contents::new(5, planner.map().clone());
+    let mut controller = Controller::new(config(&system, &planner, policy, &contents));
+    let replay = Replay::new(Reader::new(trace, None).unwrap(), &planner, settings, Some(contents.clone())).unwrap();
+    let mut source = Witnessed::new(replay, FlatMemory::new(contents));
+    let mut log = CommandLog::default();
+    let stats = controller.run(&mut source, &mut log, &AtomicBool::new(false)).unwrap();
+    let dialect = if policy == memctrl::Policy::Channel { Dialect::Jedec } else { Dialect::RowClone };
+    let found = protocol_check::audit(&system, dialect, &log);
+    assert!(found.is_empty(), "{found:#?}");
+    let (replay, memory) = source.finish(&controller, system.geometry.channels());
+    assert_eq!(memory, MemoryCheck::Equal);
+    (replay.into_outcome().unwrap(), stats)
+}
+
+#[test]
+fn a_fork_runs_under_the_controller_and_leaves_memory_as_a_plain_one_would_be() {
+    let Some(trace) = beginning("forkset-rc.gz") else { return };
+    let cpu = ReplaySettings { copier: Copier::Cpu, ..AS_RECORDED };
+    let (channel, by_cpu) = run(&trace, cpu, memctrl::Policy::Channel);
+    let (recorded, in_dram) = run(&trace, AS_RECORDED, memctrl::Policy::Rule);
+    let (placed, near) = run(&trace, AWARE, memctrl::Policy::Rule);
+    assert_eq!(channel.counts, recorded.counts);
+    assert!(recorded.counts.copies > 800 && recorded.counts.writebacks > 200, "{:?}", recorded.counts);
+    assert!(placed.counts.copies >= recorded.counts.copies);
+    // A CPU that copies is the slowest, and copies within a subarray are the fastest.
+    assert!(by_cpu.end > in_dram.end && in_dram.end > near.end);
+}

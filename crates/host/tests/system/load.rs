@@ -1,0 +1,240 @@
+//! Random controllers under load: reads, writes and copies that get in each other's way on a few rows, in bursts and after pauses.
+
+use dram_spec::{
+    AddressMap, BankId, Channel, Column, Cycle, Cycles, Location, PhysicalAddress, PrechargePowerDown, Refresh, Row,
+};
+use memctrl::refresh::RefreshPolicy;
+use memctrl::{Config, Policy, PowerPolicy, Queues, RowPolicy, Scheduler};
+use proptest::prelude::*;
+use proptest::sample::select;
+use rowclone::{FaultyRows, Operation};
+
+use crate::cases::{Case, arb_map, arb_system};
+use crate::common::config;
+
+/// One of a few lines of the memory, so that requests meet.
+#[derive(Clone, Copy, Debug)]
+struct Spot {
+    channel: u8,
+    rank: u8,
+    bank: u8,
+    row: u32,
+    column: u16,
+}
+
+/// What a request is made from.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// So many bytes from so far into a line.
+    Read(u64, u64),
+    /// So many lines.
+    Write(u64),
+    /// So many bytes from so far into a line.
+    RaggedWrite(u64, u64),
+    /// A page or a row, between rows' beginnings.
+    PageCopy { row: bool },
+    /// So many bytes, from and to so far into lines.
+    Copy(u64, u64, u64),
+    /// A page or a row.
+    PageInit { row: bool, value: u8 },
+    /// So many bytes from so far into a line.
+    Init(u64, u64, u8),
+}
+
+/// When a request arrives.
+#[derive(Clone, Copy, Debug)]
+enum When {
+    /// So long after the one before.
+    Later(u64),
+    /// When all before it are done.
+    Done,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Draft {
+    kind: Kind,
+    to: Spot,
+    from: Spot,
+    when: When,
+}
+
+fn arb_spot() -> impl Strategy<Value = Spot> {
+    let place = (
+        prop_oneof![3 => Just(0u8), 1 => 0u8..4],
+        prop_oneof![3 => Just(0u8), 1 => 0u8..4],
+        prop_oneof![3 => 0u8..2, 1 => 0u8..8],
+    );
+    (place, select(vec![0u32, 0, 1, 2, 130, 300]), prop_oneof![3 => 0u16..4, 1 => 0u16..64])
+        .prop_map(|((channel, rank, bank), row, column)| Spot { channel, rank, bank, row, column })
+}
+
+fn arb_kind() -> impl Strategy<Value = Kind> {
+    let lines = || prop_oneof![6 => Just(1u64), 2 => 1u64..5, 1 => 1u64..70];
+    prop_oneof![
+        8 => lines().prop_map(|lines| Kind::Read(lines * 64, 0)),
+        2 => (1u64..300, 0u64..64).prop_map(|(bytes, offset)| Kind::Read(bytes, offset)),
+        7 => lines().prop_map(Kind::Write),
+        1 => (1u64..300, 0u64..64).prop_map(|(bytes, offset)| Kind::RaggedWrite(bytes, offset)),
+        2 => any::<bool>().prop_map(|row| Kind::PageCopy { row }),
+        1 => (1u64..40, 0u64..4).prop_map(|(lines, offset)| Kind::Copy(lines * 64, offset * 64, 0)),
+        1 => (1u64..3000, 0u64..64, 0u64..64).prop_map(|(bytes, from, to)| Kind::Copy(bytes, from, to)),
+        1 => (any::<bool>(), select(vec![0u8, 0, 7])).prop_map(|(row, value)| Kind::PageInit { row, value }),
+        1 => (1u64..3000, 0u64..64, select(vec![0u8, 7])).prop_map(|(bytes, offset, value)| Kind::Init(bytes, offset, value)),
+    ]
+}
+
+fn arb_draft() -> impl Strategy<Value = Draft> {
+    let when = prop_oneof![
+        12 => Just(When::Later(0)),
+        8 => (0u64..60).prop_map(When::Later),
+        1 => (0u64..5000).prop_map(When::Later),
+        1 => Just(When::Done),
+    ];
+    (arb_kind(), arb_spot(), arb_spot(), when).prop_map(|(kind, to, from, when)| Draft { kind, to, from, when })
+}
+
+impl Spot {
+    fn address(self, config: &Config, column: u16) -> Option<u64> {
+        let geometry = &config.system.geometry;
+        let channel = Channel(self.channel % geometry.channels());
+        let bank = BankId { rank: self.rank % geometry.ranks(), bank: self.bank };
+        let location = Location { channel, bank, row: Row(self.row), column: Column(column), offset: 0 };
+        config.planner.map().address(location).map(|address| address.0)
+    }
+}
+
+impl Draft {
+    fn resolve(self, config: &Config) -> Option<Operation> {
+        let at = |spot: Spot, offset| spot.address(config, spot.column).map(|base| PhysicalAddress(base + offset));
+        let start = |spot: Spot| spot.address(config, 0).map(PhysicalAddress);
+        let size = |row| if row { config.system.geometry.row_bytes() } else { 4096 };
+        let operation = match self.kind {
+            Kind::Read(bytes, offset) => Operation::Read { address: at(self.to, offset)?, bytes },
+            Kind::Write(lines) => Operation::Write { address: at(self.to, 0)?, bytes: lines * 64 },
+            Kind::RaggedWrite(bytes, offset) => Operation::Write { address: at(self.to, offset)?, bytes },
+            Kind::PageCopy { row } => {
+                Operation::Copy { src: start(self.from)?, dst: start(self.to)?, bytes: size(row) }
+            }
+            Kind::Copy(bytes, from, to) => Operation::Copy { src: at(self.from, from)?, dst: at(self.to, to)?, bytes },
+            Kind::PageInit { row, value } => Operation::Init { dst: start(self.to)?, bytes: size(row), value },
+            Kind::Init(bytes, offset, value) => Operation::Init { dst: at(self.to, offset)?, bytes, value },
+        };
+        config.planner.check(&operation).ok()?;
+        if operation.src() == Some(operation.target()) {
+            return None;
+        } // TODO engine
+        Some(operation)
+    }
+}
+
+fn arb_queues() -> impl Strategy<Value = Queues> {
+    let entries = || prop_oneof![2 => 1usize..9, 1 => 1usize..65, 1 => Just(64usize)];
+    (entries(), entries(), 1usize..33, any::<u16>(), any::<u16>()).prop_map(
+        |(read_entries, write_entries, copy_entries, high, low)| {
+            let drain_high = 1 + usize::from(high) % write_entries;
+            let drain_low = usize::from(low) % drain_high;
+            Queues { read_entries, write_entries, copy_entries, drain_high, drain_low }
+        },
+    )
+}
+
+/// What of a controller is not its memory.
+#[derive(Clone, Debug)]
+struct Knobs {
+    policy: Policy,
+    scheduler: Scheduler,
+    row_policy: RowPolicy,
+    queues: Queues,
+    copy_hold_max: Option<u64>,
+    postpone_max: u64,
+    power: [Option<u64>; 2],
+    slow_exit: bool,
+    warm_up: u64,
+    epoch: Option<u64>,
+    staging_lines: usize,
+}
+
+fn arb_knobs() -> impl Strategy<Value = Knobs> {
+    let scheduler = prop_oneof![
+        1 => Just(Scheduler::Fcfs),
+        2 => Just(Scheduler::FrFcfs),
+        1 => (1u32..9).prop_map(Scheduler::FrFcfsCap),
+    ];
+    let rows = prop_oneof![
+        2 => Just(RowPolicy::Open),
+        2 => Just(RowPolicy::Closed),
+        1 => (0u64..500).prop_map(|after| RowPolicy::Timeout(Cycles(after))),
+    ];
+    let hold = prop_oneof![1 => Just(None), 2 => (1u64..1000).prop_map(Some), 1 => (1u64..60).prop_map(Some)];
+    let sleep = || prop_oneof![2 => Just(None), 1 => (0u64..100).prop_map(Some), 1 => (0u64..3000).prop_map(Some)];
+    let counted = (
+        prop_oneof![1 => Just(0u64), 1 => 0u64..5000],
+        prop_oneof![1 => Just(None), 3 => (50u64..5000).prop_map(Some), 1 => (1u64..50).prop_map(Some)],
+    );
+    let choices = (select(&Policy::ALL[..]), scheduler, rows, arb_queues(), hold);
+    let rest = (0u64..=8, [sleep(), sleep()], any::<bool>(), counted, prop_oneof![1usize..20, 1usize..513]);
+    (choices, rest).prop_map(
+        |(
+            (policy, scheduler, row_policy, queues, copy_hold_max),
+            (postpone_max, power, slow_exit, (warm_up, epoch), staging_lines),
+        )| Knobs {
+            policy,
+            scheduler,
+            row_policy,
+            queues,
+            copy_hold_max,
+            postpone_max,
+            power,
+            slow_exit,
+            warm_up,
+            epoch,
+            staging_lines,
+        },
+    )
+}
+
+/// Up to 150 requests on a random system, with everything about its controller drawn too.
+pub fn arb_load() -> impl Strategy<Value = Case> {
+    let faulty = proptest::collection::vec((0u8..8, select(vec![0u32, 1, 2, 127])), 0..2);
+    let drafts =
+        prop_oneof![proptest::collection::vec(arb_draft(), 1..20), proptest::collection::vec(arb_draft(), 1..150)];
+    (arb_system(), arb_map(), arb_knobs(), faulty, drafts, any::<u64>()).prop_filter_map(
+        "a request that the memory can take",
+        |(mut system, map, knobs, faulty, drafts, seed)| {
+            if knobs.slow_exit {
+                system.precharge_power_down = PrechargePowerDown::SlowExit;
+            }
+            let map = AddressMap::new(system.geometry, &map).ok()?;
+            let faulty: FaultyRows =
+                faulty.into_iter().map(|(bank, row)| (Channel(0), BankId { rank: 0, bank }, Row(row))).collect();
+            // Without refresh nothing would wake a rank in time.
+            let [power_down_after, self_refresh_after] =
+                knobs.power.map(|after| after.filter(|_| system.refresh != Refresh::Off).map(Cycles));
+            let config = Config {
+                staging_lines: knobs.staging_lines,
+                copy_hold_max: knobs.copy_hold_max.map(Cycles),
+                queues: knobs.queues,
+                scheduler: knobs.scheduler,
+                row_policy: knobs.row_policy,
+                refresh: RefreshPolicy { postpone_max: knobs.postpone_max },
+                power: PowerPolicy { power_down_after, self_refresh_after },
+                warm_up: Cycles(knobs.warm_up),
+                epoch: knobs.epoch.map(Cycles),
+                ..config(system, map, faulty, knobs.policy)
+            };
+            let mut now = 0;
+            let mut operations = Vec::new();
+            for draft in &drafts {
+                let at = match draft.when {
+                    When::Later(gap) => {
+                        now += gap;
+                        Some(Cycle(now))
+                    }
+                    When::Done => None,
+                };
+                operations.extend(draft.resolve(&config).map(|operation| (operation, at)));
+            }
+            (!operations.is_empty()).then_some(Case { config, seed, operations })
+        },
+    )
+}

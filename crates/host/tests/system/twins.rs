@@ -1,0 +1,136 @@
+//! The engine and its plain twin do the same.
+
+use std::fmt::Write;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use dram_spec::{BankId, Channel, CommandLog, Row};
+use host::{Contents, Sequence};
+use memctrl::{Completion, Config, Controller, Stats};
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+
+use crate::cases::{Case, arb_case, arb_heavy_case};
+use crate::laws::runs;
+use crate::load::arb_load;
+use crate::twin::Plain;
+
+type Touched = Vec<(BankId, Row, Vec<u8>)>;
+
+/// What a run did, in all that can be seen of it.
+struct Told {
+    log: CommandLog,
+    stats: Stats,
+    completions: Vec<Completion>,
+    /// Every row that was touched, with its bytes, by channel.
+    rows: Vec<Touched>,
+}
+
+fn rows(device: &dram_core::Device) -> Touched {
+    let rows = device.cells().unwrap().touched();
+    rows.into_iter().map(|(bank, row, bytes)| (bank, row, bytes.to_vec())).collect()
+}
+
+fn told(case: &Case, run: impl FnOnce(Config, &mut Sequence, &mut CommandLog) -> (Stats, Vec<Touched>)) -> Told {
+    let contents = Contents::new(case.seed, case.config.planner.map().clone());
+    let config = Config { contents: Some(Arc::new(contents.clone())), ..case.config.clone() };
+    let mut source = Sequence::new(case.operations.iter().copied(), Some(contents));
+    let mut log = CommandLog::default();
+    let (stats, rows) = run(config, &mut source, &mut log);
+    Told { log, stats, completions: source.into_completions(), rows }
+}
+
+/// A dozen commands before the first that differs, and a few after it.
+fn near(log: &CommandLog, at: usize) -> String {
+    let end = (at + 3).min(log.commands.len());
+    let mut text = String::new();
+    for issued in &log.commands[at.saturating_sub(12).min(end)..end] {
+        writeln!(text, "{} c{} {}", issued.at, issued.channel.0, issued.command).unwrap();
+    }
+    text
+}
+
+/// The first few lines in which two listings differ, with those that they stand under.
+fn differences<T: std::fmt::Debug>(name: &str, engine: &T, twin: &T) -> String {
+    let [engine, twin] = [engine, twin].map(|one| format!("{one:#?}"));
+    let (mut text, mut above) = (String::new(), Vec::new());
+    for (engine, twin) in engine.lines().zip(twin.lines()) {
+        let indent = engine.len() - engine.trim_start().len();
+        above.retain(|(deep, _)| *deep < indent);
+        above.push((indent, engine.trim()));
+        if engine != twin && text.lines().count() < 12 {
+            let path: Vec<_> = above.iter().map(|(_, line)| *line).collect();
+            writeln!(text, "{name}: {} -- {}", path.join(" "), twin.trim()).unwrap();
+        }
+    }
+    text
+}
+
+/// The same for statistics.
+fn assert_same(engine: &Stats, twin: &Stats) -> Result<(), TestCaseError> {
+    let whole = |stats: &Stats| (stats.from, stats.end);
+    prop_assert_eq!(whole(engine), whole(twin), "engine, twin: from, end");
+    prop_assert!(engine.whole == twin.whole, "{}", differences("whole", &engine.whole, &twin.whole));
+    let spans = |stats: &Stats| stats.epochs.iter().map(|epoch| (epoch.from, epoch.to)).collect::<Vec<_>>();
+    let [spans, others] = [engine, twin].map(spans);
+    prop_assert!(
+        spans == others,
+        "epochs: {} and {}, to {:?} and {:?}",
+        spans.len(),
+        others.len(),
+        spans.last(),
+        others.last()
+    );
+    for (engine, twin) in engine.epochs.iter().zip(&twin.epochs) {
+        prop_assert!(engine == twin, "{}", differences(&format!("from {}", engine.from), engine, twin));
+    }
+    Ok(())
+}
+
+/// Whether engine and twin do the same with a case.
+pub fn compare(case: &Case) -> Result<(), TestCaseError> {
+    let channels = case.config.system.geometry.channels();
+    let engine = told(case, |config, source, log| {
+        let mut controller = Controller::new(config);
+        let stats = controller.run(source, log, &AtomicBool::new(false)).unwrap();
+        (stats, (0..channels).map(|channel| rows(controller.device(Channel(channel)))).collect())
+    });
+    let twin = told(case, |config, source, log| {
+        let mut plain = Plain::new(config);
+        let stats = plain.run(source, log);
+        (stats, plain.devices.iter().map(rows).collect())
+    });
+    let longer = engine.log.commands.len().max(twin.log.commands.len());
+    let first = (0..longer).find(|&at| engine.log.commands.get(at) != twin.log.commands.get(at));
+    if let Some(at) = first {
+        prop_assert!(false, "command {at}; engine:\n{}twin:\n{}", near(&engine.log, at), near(&twin.log, at));
+    }
+    prop_assert_eq!(engine.completions.len(), twin.completions.len());
+    for (engine, twin) in engine.completions.iter().zip(&twin.completions) {
+        let of =
+            |one: &Completion| (one.id, one.arrival, one.done, one.first_command, one.commands, one.segments.clone());
+        prop_assert_eq!(of(engine), of(twin), "engine, twin: {}", engine.operation);
+        prop_assert!(engine.data == twin.data, "the data of {} differs", engine.operation);
+    }
+    prop_assert!(engine.rows == twin.rows, "the cells differ");
+    assert_same(&engine.stats, &twin.stats)?;
+    prop_assert_eq!(engine.log.end, twin.log.end);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(runs(40))]
+
+    /// Whoever builds a controller from `docs/controller.md` gets the same commands at the same cycles, the same answers, the same
+    /// memory and the same figures.
+    #[test]
+    fn the_engine_does_what_its_page_says(case in prop_oneof![arb_case(), arb_heavy_case()]) {
+        compare(&case)?;
+    }
+
+    /// The same under load.
+    #[test]
+    fn the_engine_does_what_its_page_says_under_load(case in arb_load()) {
+        compare(&case)?;
+    }
+}

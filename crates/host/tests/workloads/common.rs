@@ -1,0 +1,217 @@
+//! The paper's system, workloads of all kinds, and runs of them.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use dram_spec::address::Preset;
+use dram_spec::{AddressMap, Channel, CommandLog, Cycle, Cycles, Density, Dialect, PhysicalAddress, System, Width};
+use host::workload::{
+    Access, Checkpoint, CopyBy, Fill, Fork, MachineClone, Migration, Mixed, MoveTo, Outcome, PageCopies, Pairs,
+    Pattern, Random, Settings, Stream, Workload,
+};
+use host::{AllocatorSettings, Contents, FlatMemory, MemoryCheck, Place, Witnessed};
+use memctrl::{Completion, Config, Controller, Policy, Request, RequestSource, Stats};
+use rowclone::{FaultyRows, Operation, Planner};
+
+/// The memory of the paper, with rows of 4 KB and 512 rows a subarray; small: one channel of 512 MiB has 256 subarrays.
+pub fn system() -> System {
+    System::paper(1, Density::Gb1, Width::X16)
+}
+
+pub fn planner(system: &System, preset: Preset) -> Planner {
+    Planner::new(AddressMap::preset(system.geometry, preset), FaultyRows::default())
+}
+
+pub fn paper() -> Planner {
+    planner(&system(), Preset::RowInterleaved)
+}
+
+/// Memory that is half full.
+pub fn allocator(policy: os_alloc_sim::Policy) -> AllocatorSettings {
+    AllocatorSettings { policy, seed: 5, utilisation: 0.5, fragmentation: 0.5 }
+}
+
+/// Memory that nobody uses.
+pub fn free_memory(policy: os_alloc_sim::Policy) -> AllocatorSettings {
+    AllocatorSettings { utilisation: 0.0, fragmentation: 0.0, ..allocator(policy) }
+}
+
+pub const START: PhysicalAddress = PhysicalAddress(0x0100_0000);
+/// A region that has reserved rows in its midst: its subarrays end at multiples of 16 MiB.
+pub const END_OF_SUBARRAYS: PhysicalAddress = PhysicalAddress(0x0200_0000 - 0x2_0000);
+pub const FAST: Cycles = Cycles(0);
+
+pub fn stream(access: Access) -> Stream {
+    Stream { start: START, count: 200, stride: 64, access, gap: FAST }
+}
+
+pub fn random() -> Random {
+    Random { count: 200, start: START, bytes: 1 << 20, writes: 0.3, gap: FAST }
+}
+
+pub fn mixed() -> Mixed {
+    let (start, bytes, page_bytes) = (END_OF_SUBARRAYS, 0x4_0000, 4096);
+    let (writes, copies, zeroings, pairs) = (0.3, 0.1, 0.1, Pairs::Random);
+    Mixed { count: 200, start, bytes, writes, copies, zeroings, page_bytes, pairs, gap: FAST }
+}
+
+pub fn page_copies(pairs: Pairs, by: CopyBy) -> PageCopies {
+    PageCopies { count: 20, start: END_OF_SUBARRAYS, bytes: 0x4_0000, page_bytes: 4096, pairs, by, gap: FAST }
+}
+
+pub fn fork() -> Fork {
+    Fork { bytes: 64 * 4096, pages: 16, fill: Fill::Before, gap: FAST }
+}
+
+pub fn checkpoint() -> Checkpoint {
+    Checkpoint { bytes: 12 * 4096, checkpoints: 3, writes: 20, window: 4, gap: FAST }
+}
+
+pub fn machine_clone() -> MachineClone {
+    MachineClone { bytes: 12 * 4096, clones: 3, window: 4, gap: FAST }
+}
+
+pub fn migration() -> Migration {
+    Migration { bytes: 12 * 4096, pages: 30, to: MoveTo::Anywhere, window: 4, gap: FAST }
+}
+
+/// Every kind, in each of the ways that it has.
+pub fn all() -> Vec<Settings> {
+    let copies =
+        [Pairs::Neighbours, Pairs::Random, Pairs::Placed(Place::SameBank), Pairs::Placed(Place::Address(START))];
+    let mut all = vec![
+        Settings::Stream(stream(Access::Pattern(Pattern::READS))),
+        Settings::Stream(Stream { gap: Cycles(20), ..stream(Access::Pattern(Pattern::WRITES)) }),
+        Settings::Stream(Stream {
+            start: END_OF_SUBARRAYS,
+            count: 60,
+            stride: 4096 + 64,
+            ..stream(Access::Pattern(Pattern::named("rrw").unwrap()))
+        }),
+        Settings::Stream(stream(Access::Copy { dst: PhysicalAddress(0x0300_0000) })),
+        Settings::Random(random()),
+        Settings::Random(Random { gap: Cycles(30), start: END_OF_SUBARRAYS, bytes: 0x4_0000, ..random() }),
+        Settings::Mixed(mixed()),
+        Settings::Mixed(Mixed { gap: Cycles(100), pairs: Pairs::Placed(Place::SameSubarray), ..mixed() }),
+        Settings::PageCopies(PageCopies { count: 3, ..page_copies(Pairs::Neighbours, CopyBy::Lines) }),
+        Settings::Fork(fork()),
+        Settings::Fork(Fork { bytes: 8 * 4096, pages: 8, fill: Fill::Played, gap: Cycles(500) }),
+        Settings::Checkpoint(checkpoint()),
+        Settings::Checkpoint(Checkpoint { writes: 0, window: 1, gap: Cycles(2000), ..checkpoint() }),
+        Settings::Clone(machine_clone()),
+        Settings::Migration(migration()),
+        Settings::Migration(Migration { to: MoveTo::NearSource, ..migration() }),
+    ];
+    all.extend(copies.map(|pairs| Settings::PageCopies(page_copies(pairs, CopyBy::Operation))));
+    all
+}
+
+/// With an allocator where it needs one.
+pub fn workload(settings: &Settings, planner: &Planner, seed: u64, contents: Option<Contents>) -> Workload {
+    let allocator = settings.needs_allocator().then(|| allocator(os_alloc_sim::Policy::SubarrayAware));
+    settings.source(planner, allocator.as_ref(), seed, contents).unwrap()
+}
+
+/// Notes down what is asked for and what is done.
+pub struct Noted<S> {
+    pub source: S,
+    pub taken: Vec<Request>,
+    pub done: Vec<Completion>,
+    /// The most copies and zeroings that were under way at once.
+    pub most_copies: usize,
+    copies: usize,
+}
+
+impl<S> Noted<S> {
+    pub fn new(source: S) -> Noted<S> {
+        Noted { source, taken: Vec::new(), done: Vec::new(), most_copies: 0, copies: 0 }
+    }
+}
+
+fn is_copy(operation: &Operation) -> bool {
+    matches!(operation, Operation::Copy { .. } | Operation::Init { .. })
+}
+
+impl<S: RequestSource> RequestSource for Noted<S> {
+    fn next_arrival(&self) -> Option<Cycle> {
+        self.source.next_arrival()
+    }
+
+    fn take(&mut self, now: Cycle) -> Option<Request> {
+        let arrival = self.next_arrival();
+        let request = self.source.take(now);
+        assert_eq!(
+            request.is_some(),
+            arrival.is_some_and(|at| at <= now),
+            "what has arrived can be taken, and nothing else"
+        );
+        let request = request?;
+        assert!(request.arrival <= now, "nothing is taken before it arrives");
+        self.copies += usize::from(is_copy(&request.operation));
+        self.most_copies = self.most_copies.max(self.copies);
+        self.taken.push(request.clone());
+        Some(request)
+    }
+
+    fn complete(&mut self, completion: Completion) {
+        self.copies -= usize::from(is_copy(&completion.operation));
+        self.done.push(completion.clone());
+        self.source.complete(completion);
+    }
+}
+
+pub struct Played {
+    pub taken: Vec<Request>,
+    pub done: Vec<Completion>,
+    pub most_copies: usize,
+    pub stats: Stats,
+    pub outcome: Outcome,
+    pub requests: Option<u64>,
+}
+
+/// Plays a workload with real bytes. The command stream is judged, and memory compared with a plain one.
+pub fn play(system: &System, planner: &Planner, policy: Policy, make: impl FnOnce(Contents) -> Workload) -> Played {
+    let contents = Contents::new(3, planner.map().clone());
+    let config = Config {
+        contents: Some(Arc::new(contents.clone())),
+        ..Config::new(system.clone(), Arc::new(planner.clone()), policy)
+    };
+    let workload = make(contents.clone());
+    let requests = workload.requests();
+    let mut source = Witnessed::new(Noted::new(workload), FlatMemory::new(contents));
+    let (mut log, mut controller) = (CommandLog::default(), Controller::new(config));
+    let stats = controller.run(&mut source, &mut log, &AtomicBool::new(false)).unwrap();
+    let (noted, memory) = source.finish(&controller, system.geometry.channels());
+    assert_eq!(memory, MemoryCheck::Equal);
+    let dialect = if policy == Policy::Channel { Dialect::Jedec } else { Dialect::RowClone };
+    let found = protocol_check::audit(system, dialect, &log);
+    assert!(found.is_empty(), "{found:#?}");
+    assert_eq!((0..system.geometry.channels()).map(|at| controller.device(Channel(at)).dropped()).sum::<u64>(), 0);
+    let Noted { source, taken, done, most_copies, .. } = noted;
+    Played { taken, done, most_copies, stats, outcome: source.into_outcome(), requests }
+}
+
+/// All requests of a workload, each done as soon as it is taken; nothing is simulated.
+pub fn requests(mut workload: Workload) -> (Vec<Request>, Outcome) {
+    let (mut taken, mut now) = (Vec::new(), Cycle::ZERO);
+    while let Some(at) = workload.next_arrival() {
+        now = now.max(at);
+        let request = workload.take(now).expect("it has arrived");
+        workload.complete(done(&request, now));
+        taken.push(request);
+    }
+    (taken, workload.into_outcome())
+}
+
+fn done(request: &Request, now: Cycle) -> Completion {
+    Completion {
+        id: request.id,
+        operation: request.operation,
+        arrival: request.arrival,
+        first_command: None,
+        done: now,
+        commands: memctrl::CommandCounts::default(),
+        segments: memctrl::SegmentTally::default(),
+        data: None,
+    }
+}

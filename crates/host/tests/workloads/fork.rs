@@ -1,0 +1,127 @@
+//! A fork: what the child copies and writes, and which way its copies go.
+
+use std::collections::BTreeSet;
+
+use dram_spec::Cycles;
+use dram_spec::address::{FRAME_BYTES, Preset};
+use host::AllocatorSettings;
+use host::workload::{Fill, Fork, Settings};
+use memctrl::Policy as CopyPolicy;
+use os_alloc_sim::{Cause, Mechanism, Policy};
+use rowclone::Operation;
+
+use crate::common::{allocator, fork, free_memory, paper, planner, play, requests, system};
+
+/// How the bytes of copies went: by FPM, and all.
+fn segments(stats: &memctrl::Stats) -> (u64, u64) {
+    let mut bytes = (0, 0);
+    for (&(mechanism, _), segments) in &stats.whole.segments.0 {
+        bytes.1 += segments.bytes;
+        bytes.0 += if mechanism == rowclone::Mechanism::Fpm { segments.bytes } else { 0 };
+    }
+    bytes
+}
+
+/// Played on the paper's system with free memory. The controller does what the system software counts on.
+#[test]
+fn a_subarray_aware_fork_copies_by_fpm() {
+    let (system, planner) = (system(), paper());
+    let settings = Settings::Fork(Fork { bytes: 512 * 4096, pages: 200, ..fork() });
+    for policy in Policy::ALL {
+        let played = play(&system, &planner, CopyPolicy::Rule, |contents| {
+            settings.source(&planner, Some(&free_memory(policy)), 1, Some(contents)).unwrap()
+        });
+        let report = played.outcome.os.unwrap().report;
+        let copies = *report.traffic.copies_of(Cause::CopyOnWrite);
+        assert_eq!((copies.frames(), report.traffic.copies().frames(), report.policy), (200, 200, policy));
+        assert_eq!(segments(&played.stats), (copies.by(Mechanism::Fpm) * FRAME_BYTES, 200 * FRAME_BYTES), "{policy}");
+        let share = copies.share(Mechanism::Fpm).unwrap();
+        assert!(policy != Policy::SubarrayAware || share >= 0.95, "{share}");
+        assert!(policy != Policy::Random || share <= 0.05, "{share}");
+        assert_eq!(report.frames - report.free.frames(), 512, "the child is gone, and its parent is not");
+    }
+}
+
+/// 16,384 copies in a memory of 256 subarrays: 64 by chance, to 4 sigma (of sqrt(64) = 8).
+#[test]
+fn random_frames_go_by_fpm_as_chance_says() {
+    let planner = paper();
+    let geometry = planner.map().geometry();
+    let subarrays = u64::from(geometry.subarrays_per_bank()) * u64::from(geometry.banks());
+    assert_eq!(subarrays, 256);
+    let settings = Settings::Fork(Fork { bytes: 64 << 20, pages: 16_384, ..fork() });
+    let by_fpm = |policy| {
+        let workload = settings.source(&planner, Some(&free_memory(policy)), 1, None).unwrap();
+        let report = requests(workload).1.os.unwrap().report;
+        report.traffic.copies().by(Mechanism::Fpm)
+    };
+    assert!((64 - 32..=64 + 32).contains(&by_fpm(Policy::Random)), "{}", by_fpm(Policy::Random));
+    assert!(by_fpm(Policy::SubarrayAware) * 100 >= 16_384 * 95);
+}
+
+/// A copy of each page, and then the child's line, in the copy and not in the parent's page.
+#[test]
+fn the_child_writes_to_its_copies_and_waits_for_each() {
+    let planner = paper();
+    let (gap, fork) = (Cycles(300), Fork { gap: Cycles(300), ..fork() });
+    let played = play(&system(), &planner, CopyPolicy::Channel, |contents| {
+        Settings::Fork(fork).source(&planner, Some(&allocator(Policy::Random)), 1, Some(contents)).unwrap()
+    });
+    let (mut parents, mut copies) = (BTreeSet::new(), BTreeSet::new());
+    for (pair, requests) in played.taken.chunks(2).enumerate() {
+        let [copy, write] = requests else { panic!("a copy without a write") };
+        let Operation::Copy { src, dst, bytes: FRAME_BYTES } = copy.operation else { panic!("{copy:?}") };
+        let Operation::Write { address, bytes: 64 } = write.operation else { panic!("{write:?}") };
+        assert!(parents.insert(src) && copies.insert(dst));
+        assert!((dst.0..dst.0 + FRAME_BYTES).contains(&address.0), "{address} is not in the copy at {dst}");
+        let done = played.done.iter().find(|completion| completion.id == copy.id).unwrap().done;
+        assert_eq!(write.arrival, done);
+        if let Some(next) = played.taken.get(2 * pair + 2) {
+            assert_eq!(next.arrival, write.arrival + gap);
+        }
+    }
+    assert_eq!((parents.len(), copies.len(), played.most_copies), (16, 16, 1));
+    assert!(parents.is_disjoint(&copies));
+}
+
+/// Each page of the parent is zeroed, and then all of it written; the child copies pages that are so filled.
+#[test]
+fn a_parent_that_is_played_fills_its_memory_first() {
+    let planner = paper();
+    let fork = Fork { bytes: 8 * 4096, pages: 5, fill: Fill::Played, gap: Cycles(0) };
+    let played = play(&system(), &planner, CopyPolicy::Rule, |contents| {
+        Settings::Fork(fork).source(&planner, Some(&allocator(Policy::Buddy)), 1, Some(contents)).unwrap()
+    });
+    let (filling, child) = played.taken.split_at(8 * 65);
+    let mut pages = BTreeSet::new();
+    for page in filling.chunks(65) {
+        let Operation::Init { dst, bytes: FRAME_BYTES, value: 0 } = page[0].operation else { panic!("{:?}", page[0]) };
+        assert!(pages.insert(dst));
+        for (line, write) in page[1..].iter().enumerate() {
+            assert_eq!((write.operation.target().0, write.operation.bytes()), (dst.0 + 64 * line as u64, 64));
+        }
+        let done = played.done.iter().find(|completion| completion.id == page[0].id).unwrap().done;
+        assert!(page[1].arrival >= done, "the parent waits for the zeroing");
+    }
+    let sources = child.iter().filter_map(|request| request.operation.src());
+    assert_eq!(sources.inspect(|src| assert!(pages.contains(src))).count(), 5);
+    let traffic = played.outcome.os.unwrap().report.traffic;
+    assert_eq!((traffic.zeroings_of(Cause::DemandZero).frames(), traffic.copies().frames()), (8, 5));
+}
+
+/// Where two channels share the lines of a page, two frames are one unit: it is copied once, by FPM, for both of them.
+#[test]
+fn frames_that_share_rows_are_copied_together() {
+    let system = dram_spec::System::paper(2, dram_spec::Density::Gb1, dram_spec::Width::X16);
+    let planner = planner(&system, Preset::LineInterleaved);
+    let settings = Settings::Fork(Fork { bytes: 16 * 4096, pages: 16, ..fork() });
+    let allocator = AllocatorSettings { utilisation: 0.1, ..allocator(Policy::SubarrayAware) };
+    let played = play(&system, &planner, CopyPolicy::Rule, |contents| {
+        settings.source(&planner, Some(&allocator), 1, Some(contents)).unwrap()
+    });
+    let copies = played.outcome.os.unwrap().report.traffic.copies();
+    assert_eq!((copies.operations, copies.frames(), copies.by(Mechanism::Fpm)), (8, 16, 16));
+    assert_eq!((played.requests, played.taken.len()), (Some(24), 24));
+    let all = 16 * FRAME_BYTES;
+    assert_eq!(segments(&played.stats), (all, all));
+}

@@ -1,0 +1,74 @@
+//! What holds for all workloads.
+
+use dram_spec::address::Preset;
+use host::workload::{Pairs, Settings};
+use memctrl::{Policy, Request};
+use rowclone::Operation;
+
+use crate::common::{all, paper, planner, play, requests, system, workload};
+
+/// Played (`play` judges the commands, and compares memory), everything that was asked for is done, once, and asked for in order.
+#[test]
+fn every_workload_is_played_to_its_end() {
+    for settings in all() {
+        for (preset, policy) in [
+            (Preset::RowInterleaved, Policy::Rule),
+            (Preset::RowInterleaved, Policy::Channel),
+            (Preset::BankInterleaved, Policy::Rule),
+        ] {
+            let system = system();
+            let planner = planner(&system, preset);
+            let mut played =
+                play(&system, &planner, policy, |contents| workload(&settings, &planner, 1, Some(contents)));
+            let name = format!("{settings:?} under {policy:?}");
+            assert_eq!(played.requests, Some(played.taken.len() as u64), "{name}");
+            assert!(played.taken.iter().map(|request| request.id.0).eq(0..played.taken.len() as u64), "{name}");
+            assert!(played.taken.is_sorted_by_key(|request| request.arrival), "{name}");
+            played.done.sort_by_key(|completion| completion.id);
+            assert_eq!(played.done.len(), played.taken.len(), "{name}");
+            for (request, completion) in played.taken.iter().zip(&played.done) {
+                assert_eq!((request.id, request.operation), (completion.id, completion.operation), "{name}");
+                let is_write = matches!(request.operation, Operation::Write { .. });
+                let payload = request.payload.as_ref().map(|payload| payload.len() as u64);
+                assert_eq!(payload, is_write.then_some(request.operation.bytes()), "{name}");
+            }
+            assert_eq!(played.outcome.os.is_some(), settings.needs_allocator(), "{name}");
+        }
+    }
+}
+
+/// What tells one request from another.
+fn told(requests: &[Request]) -> Vec<(u64, u64, Operation)> {
+    requests.iter().map(|request| (request.id.0, request.arrival.0, request.operation)).collect()
+}
+
+#[test]
+fn a_seed_gives_the_same_requests_and_another_gives_others() {
+    let planner = paper();
+    for settings in all() {
+        let [first, again, other] = [1, 1, 2].map(|seed| requests(workload(&settings, &planner, seed, None)));
+        assert_eq!((told(&first.0), first.1), (told(&again.0), again.1), "{settings:?}");
+        let chance = match settings {
+            Settings::PageCopies(copies) => copies.pairs == Pairs::Random,
+            // All pages are copied, in their order; the writes before are what differs.
+            Settings::Checkpoint(checkpoint) => checkpoint.writes > 0,
+            Settings::Stream(_) | Settings::Clone(_) => false,
+            _ => true,
+        };
+        assert_eq!(told(&first.0) != told(&other.0), chance, "{settings:?}");
+        assert!(first.0.iter().all(|request| request.payload.is_none()), "no data where no contents are modelled");
+    }
+}
+
+/// All lie in the memory, and on no reserved row.
+#[test]
+fn no_request_touches_a_reserved_row() {
+    for preset in Preset::ALL {
+        let planner = planner(&system(), preset);
+        for settings in all() {
+            for request in requests(workload(&settings, &planner, 7, None)).0 {
+                assert_eq!(planner.check(&request.operation), Ok(()), "{settings:?}");
+            }
+        }
+    }
+}

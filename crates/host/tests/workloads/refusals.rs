@@ -1,0 +1,108 @@
+//! Settings that make no sense, and what is said about them.
+
+use dram_spec::PhysicalAddress;
+use host::workload::{
+    Access, Checkpoint, CopyBy, Fork, MachineClone, Migration, Mixed, PageCopies, Pairs, Pattern, Random, Settings,
+    Stream, WorkloadError,
+};
+use host::{AllocatorSettings, Place};
+use os_alloc_sim::Policy;
+
+use crate::common::{
+    START, allocator, checkpoint, fork, machine_clone, migration, mixed, page_copies, paper, random, stream,
+};
+
+fn refusal(settings: Settings, allocator: Option<AllocatorSettings>) -> WorkloadError {
+    let made = settings.source(&paper(), allocator.as_ref(), 1, None);
+    made.err().unwrap_or_else(|| panic!("{settings:?} is not refused"))
+}
+
+const READS: Access = Access::Pattern(Pattern::READS);
+/// 512 MiB.
+const END: u64 = 0x2000_0000;
+
+#[test]
+fn each_wrong_setting_is_named_with_a_way_out() {
+    let copies = page_copies(Pairs::Neighbours, CopyBy::Operation);
+    let anywhere = PhysicalAddress(END - 64);
+    let cases: Vec<(&str, &str, Settings)> = vec![
+        ("count", "try `count = 1`", Settings::Stream(Stream { count: 0, ..stream(READS) })),
+        ("stride", "try `stride = 128`", Settings::Stream(Stream { stride: 100, ..stream(READS) })),
+        ("stride", "try `stride = 64`", Settings::Stream(Stream { stride: 0, ..stream(READS) })),
+        ("stride", "lower `stride`", Settings::Stream(Stream { stride: u64::MAX - 63, ..stream(READS) })),
+        ("start", "try `start = 64`", Settings::Stream(Stream { start: PhysicalAddress(1), ..stream(READS) })),
+        ("start", "lower `start`", Settings::Stream(Stream { start: PhysicalAddress(END), ..stream(READS) })),
+        ("count", "lower `count`", Settings::Stream(Stream { start: anywhere, ..stream(READS) })),
+        ("count", "lower `count`", Settings::Stream(Stream { count: u64::MAX, ..stream(READS) })),
+        ("count", "lower `count`", Settings::Stream(stream(Access::Copy { dst: anywhere }))),
+        ("dst", "try `dst = 64`", Settings::Stream(stream(Access::Copy { dst: PhysicalAddress(7) }))),
+        ("dst", "lower `dst`", Settings::Stream(stream(Access::Copy { dst: PhysicalAddress(END) }))),
+        ("count", "try `count = 1`", Settings::Random(Random { count: 0, ..random() })),
+        ("bytes", "try `bytes = 64`", Settings::Random(Random { bytes: 0, ..random() })),
+        ("bytes", "lower `bytes`", Settings::Random(Random { bytes: END, ..random() })),
+        (
+            "bytes",
+            "choose other addresses",
+            Settings::Random(Random { start: PhysicalAddress(END - 64), bytes: 64, ..random() }),
+        ),
+        ("writes", "try `writes = 0.3`", Settings::Random(Random { writes: 30.0, ..random() })),
+        ("writes", "try `writes = 0.5`", Settings::Random(Random { writes: f64::NAN, ..random() })),
+        ("copies", "try `copies = 0.5`", Settings::Mixed(Mixed { copies: -0.1, ..mixed() })),
+        ("page_bytes", "try `page_bytes = 64`", Settings::Mixed(Mixed { page_bytes: 63, ..mixed() })),
+        ("bytes", "try `bytes = 8192`", Settings::PageCopies(PageCopies { bytes: 5000, ..copies })),
+        ("bytes", "try `bytes = 8192`", Settings::PageCopies(PageCopies { bytes: 4096, ..copies })),
+        ("page_bytes", "try `page_bytes = 64`", Settings::PageCopies(PageCopies { page_bytes: 0, ..copies })),
+        (
+            "pairs",
+            "give the system two ranks",
+            Settings::PageCopies(PageCopies { pairs: Pairs::Placed(Place::OtherRank), ..copies }),
+        ),
+        (
+            "pairs",
+            "the last address that fits",
+            Settings::PageCopies(PageCopies { pairs: Pairs::Placed(Place::Address(anywhere)), ..copies }),
+        ),
+        ("bytes", "try `bytes = 4096`", Settings::Fork(Fork { bytes: 4000, ..fork() })),
+        ("pages", "try `pages = 64`", Settings::Fork(Fork { pages: 65, ..fork() })),
+        ("pages", "try `pages = 1`", Settings::Fork(Fork { pages: 0, ..fork() })),
+        ("bytes", "lower `bytes`", Settings::Fork(Fork { bytes: END, ..fork() })),
+        ("pages", "lower `pages`", Settings::Fork(Fork { bytes: END / 8 * 3, pages: END / 4096 / 8 * 2, ..fork() })),
+        ("checkpoints", "try `checkpoints = 1`", Settings::Checkpoint(Checkpoint { checkpoints: 0, ..checkpoint() })),
+        ("window", "try `window = 1`", Settings::Checkpoint(Checkpoint { window: 0, ..checkpoint() })),
+        ("bytes", "lower `bytes`", Settings::Checkpoint(Checkpoint { bytes: END / 4, ..checkpoint() })),
+        ("clones", "lower `clones`", Settings::Clone(MachineClone { clones: u64::MAX, ..machine_clone() })),
+        ("window", "try `window = 1`", Settings::Clone(MachineClone { window: 0, ..machine_clone() })),
+        ("pages", "try `pages = 1`", Settings::Migration(Migration { pages: 0, ..migration() })),
+        ("bytes", "try `bytes = 4096`", Settings::Migration(Migration { bytes: 0, ..migration() })),
+    ];
+    for (key, help, settings) in cases {
+        let error = refusal(settings, settings.needs_allocator().then(|| allocator(Policy::Random)));
+        assert_eq!(error.key(), Some(key), "{settings:?}: {error}");
+        assert!(error.help().contains(help), "{settings:?}: {error}; {}", error.help());
+        let named = error.to_string().contains(&format!("`{key}`"));
+        assert!(named || key == "pairs", "{error}");
+    }
+}
+
+#[test]
+fn shares_that_come_to_more_than_all_are_refused() {
+    let error = refusal(Settings::Mixed(Mixed { writes: 0.5, copies: 0.5, zeroings: 0.5, ..mixed() }), None);
+    assert_eq!(
+        error.to_string(),
+        "`writes`, `copies` and `zeroings` are shares of all requests, but come to 1.5 together"
+    );
+    // In hundredths, all of it may come to a little more than 1.
+    let all = Settings::Mixed(Mixed { writes: 0.33, copies: 0.56, zeroings: 0.11, ..mixed() });
+    assert!(0.33 + 0.56 + 0.11 > 1.0 && all.source(&paper(), None, 1, None).is_ok());
+}
+
+#[test]
+fn an_allocator_is_asked_for_where_it_is_needed_and_nowhere_else() {
+    let error = refusal(Settings::Fork(fork()), None);
+    assert_eq!(error.to_string(), "`fork` takes frames from an allocator, and none is set");
+    assert!(error.help().contains("subarray-aware"));
+    let error = refusal(Settings::Stream(Stream { start: START, ..stream(READS) }), Some(allocator(Policy::Random)));
+    assert_eq!(error.to_string(), "`stream` takes no frames from an allocator, but one is set");
+    let old = AllocatorSettings { utilisation: 50.0, ..allocator(Policy::Random) };
+    assert_eq!(refusal(Settings::Fork(fork()), Some(old)).help(), "try `utilisation = 0.5`");
+}

@@ -1,0 +1,46 @@
+//! Two runs that four other simulators agree on to 0.2 %.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use dram_spec::address::RawAddressMap;
+use dram_spec::{AddressMap, Cycles, Density, Geometry, PhysicalAddress, RawGeometry, SpeedBin, System, Width};
+use host::workload::{Access, CopyBy, PageCopies, Pairs, Pattern, Settings, Stream};
+use memctrl::{Config, Controller, Policy};
+use rowclone::{FaultyRows, Planner};
+
+/// To the end of the last data. DDR3-1600 11-11-11, 4 Gb x8 chips (8 KB rows), one channel, one rank, the map row : rank : bank :
+/// column, FR-FCFS, open rows, refresh not postponed; requests as fast as the queues take them.
+fn cycles(settings: Settings) -> u64 {
+    let (density, width) = (Density::Gb4, Width::X8);
+    let raw = RawGeometry { channels: 1, ranks: 1, density, width, row_bytes: 8192, rows_per_subarray: 512 };
+    let geometry = Geometry::try_from(raw).unwrap();
+    let system = System { bin: SpeedBin::named("1600K").unwrap(), geometry, ..System::paper(1, density, width) };
+    let fields = ["row", "rank", "bank", "channel", "column", "offset"].map(str::to_owned).to_vec();
+    let map = AddressMap::new(geometry, &RawAddressMap { fields, xor: Vec::new() }).unwrap();
+    let planner = Planner::new(map, FaultyRows::default());
+    let mut workload = settings.source(&planner, None, 1, None).unwrap();
+    let mut controller = Controller::new(Config::new(system, Arc::new(planner), Policy::Channel));
+    controller.run(&mut workload, &mut (), &AtomicBool::new(false)).unwrap().end.0
+}
+
+fn assert_within_half_a_percent(found: u64, expected: f64) {
+    assert!((found as f64 / expected - 1.0).abs() <= 0.005, "{found} cycles, not {expected}");
+}
+
+/// A tenth of 1,000,000, which take 4,157,000 cycles.
+#[test]
+fn sequential_reads_take_as_long_as_elsewhere() {
+    let (start, access) = (PhysicalAddress(0), Access::Pattern(Pattern::READS));
+    let stream = Stream { start, count: 100_000, stride: 64, access, gap: Cycles(0) };
+    assert_within_half_a_percent(cycles(Settings::Stream(stream)), 415_700.0);
+}
+
+/// A tenth of 8,000 times 64 reads of page 2i and then 64 writes of page 2i + 1, which take 4,417,000 cycles.
+#[test]
+fn page_copies_by_lines_take_as_long_as_elsewhere() {
+    let (start, page_bytes, count) = (PhysicalAddress(0), 4096, 800);
+    let (pairs, by) = (Pairs::Neighbours, CopyBy::Lines);
+    let copies = PageCopies { count, start, bytes: 2 * count * page_bytes, page_bytes, pairs, by, gap: Cycles(0) };
+    assert_within_half_a_percent(cycles(Settings::PageCopies(copies)), 441_700.0);
+}

@@ -1,0 +1,121 @@
+//! Why copies do not go by FPM, each reason by hand; and what the reserved rows take with them.
+
+use dram_spec::Channel;
+
+use crate::fixture::{maps, memories};
+use crate::{
+    Cause, Fallback, Frame, FrameMap, FrameSet, Kernel, Mechanism, MemoryOperation, PageSize, Policy, Sharing, Tally,
+    Units, ZeroOnFree,
+};
+
+/// A page of a process that has forked, in a memory of 4 KB rows: the kernel, the child, and the page's frame.
+fn forked(policy: Policy) -> (Kernel, crate::ProcessId, Frame) {
+    let (map, set) = memories()[0].clone();
+    let mut kernel = Kernel::over(map, set, policy, 3, ZeroOnFree::Off).unwrap();
+    let parent = kernel.spawn();
+    kernel.map(parent, 1, PageSize::Small).unwrap();
+    let source = kernel.write(parent, 0, &mut Vec::new()).unwrap();
+    let child = kernel.fork(parent).unwrap();
+    (kernel, child, source)
+}
+
+/// Somebody takes all free frames that are like that.
+fn take_all(kernel: &mut Kernel, like: impl Fn(&FrameMap, Frame) -> bool) {
+    let frames: Vec<Frame> = kernel.frame_set().grains().filter(|&frame| like(kernel.frame_map(), frame)).collect();
+    for frame in frames {
+        kernel.allocator.claim(frame);
+    }
+}
+
+/// The child writes: how its copy goes, and why not by FPM.
+fn copied(kernel: &mut Kernel, child: crate::ProcessId) -> (Mechanism, Vec<Fallback>) {
+    kernel.write(child, 0, &mut Vec::new()).unwrap();
+    let copies: Tally = kernel.report().traffic.copies();
+    let mechanism = Mechanism::ALL.into_iter().find(|&mechanism| copies.by(mechanism) == 1);
+    (mechanism.unwrap(), Fallback::ALL.into_iter().filter(|&why| copies.fallbacks(why) == 1).collect())
+}
+
+/// First the source's pool, then another of its rank, which may be of its bank, then any.
+#[test]
+fn each_way_away_from_the_source_has_its_reason() {
+    let (mut kernel, child, _) = forked(Policy::SubarrayAware);
+    assert_eq!(copied(&mut kernel, child), (Mechanism::Fpm, vec![]));
+
+    let (mut kernel, child, source) = forked(Policy::SubarrayAware);
+    let pool = kernel.map.subarray(source);
+    take_all(&mut kernel, |map, frame| map.subarray(frame) == pool);
+    let (mechanism, why) = copied(&mut kernel, child);
+    assert!([Mechanism::Psm, Mechanism::Psm2].contains(&mechanism), "{mechanism:?}");
+    assert_eq!(why, [Fallback::PoolEmpty]);
+
+    let (mut kernel, child, source) = forked(Policy::SubarrayAware);
+    let pool = kernel.map.subarray(source);
+    take_all(&mut kernel, |map, frame| {
+        let other = map.subarray(frame);
+        other == pool || other.channel != pool.channel || other.bank != pool.bank
+    });
+    assert_eq!(copied(&mut kernel, child), (Mechanism::Psm2, vec![Fallback::PoolEmpty]), "none but its bank is left");
+
+    let (mut kernel, child, source) = forked(Policy::SubarrayAware);
+    let Channel(channel) = kernel.map.subarray(source).channel;
+    take_all(&mut kernel, |map, frame| map.subarray(frame).channel == Channel(channel));
+    assert_eq!(copied(&mut kernel, child), (Mechanism::Channel, vec![Fallback::RankEmpty]));
+}
+
+#[test]
+fn a_policy_that_looks_at_no_source_is_the_reason_itself() {
+    for policy in [Policy::Sequential, Policy::Random, Policy::Buddy] {
+        let (mut kernel, child, source) = forked(policy);
+        let pool = kernel.map.subarray(source);
+        take_all(&mut kernel, |map, frame| map.subarray(frame) == pool);
+        let (mechanism, why) = copied(&mut kernel, child);
+        assert!(mechanism != Mechanism::Fpm, "{policy}");
+        assert_eq!(why, [Fallback::PolicyBlind], "{policy}");
+    }
+}
+
+/// A map whose smallest block of whole rows is above 16 MiB: nothing goes by FPM, neither copies nor zeroings.
+#[test]
+fn a_unit_that_is_too_large_is_the_reason_before_all_others() {
+    let too_large: Vec<_> = memories().iter().filter(|(map, _)| map.unit().is_none()).collect();
+    assert!(!too_large.is_empty());
+    for (map, set) in too_large {
+        for policy in Policy::ALL {
+            let mut kernel = Kernel::over(map.clone(), set.clone(), policy, 3, ZeroOnFree::Off).unwrap();
+            let (parent, mut operations) = (kernel.spawn(), Vec::new());
+            kernel.map(parent, 1, PageSize::Small).unwrap();
+            kernel.write(parent, 0, &mut operations).unwrap();
+            let child = kernel.fork(parent).unwrap();
+            kernel.write(child, 0, &mut operations).unwrap();
+            assert!(matches!(operations[1], MemoryOperation::Copy { cause: Cause::CopyOnWrite, .. }));
+            let report = kernel.report();
+            assert!(matches!(report.sharing, Sharing::TooLarge { .. }));
+            for tally in [report.traffic.copies(), report.traffic.zeroings()] {
+                assert_eq!((tally.by(Mechanism::Fpm), tally.fallbacks(Fallback::UnitTooLarge)), (0, 1), "{policy}");
+            }
+        }
+    }
+}
+
+/// Nobody gets a frame with a part in a reserved row. Where units are handed out together, one such frame takes the others of its
+/// unit with it; some maps have such units.
+#[test]
+fn reserved_frames_are_nobodys_and_take_their_unit_with_them() {
+    let mut met = 0;
+    for map in maps() {
+        let map = FrameMap::new(map);
+        for units in Units::ALL {
+            let set = FrameSet::new(&map, units);
+            let mut lost = 0;
+            for unit in (0..map.frames()).step_by(set.grain_frames() as usize) {
+                let frames = (unit..unit + set.grain_frames()).map(Frame);
+                let reserved = frames.clone().filter(|&frame| map.is_reserved(frame)).count() as u64;
+                assert!(frames.into_iter().all(|frame| set.contains(frame) == (reserved == 0)), "unit of {unit}");
+                lost += if reserved > 0 { u64::from(set.grain_frames()) - reserved } else { 0 };
+            }
+            assert_eq!(set.reservation().lost_frames, lost);
+            met += u64::from(lost > 0);
+        }
+    }
+    assert!(met > 0, "no map has a unit that is partly reserved");
+}
