@@ -33,6 +33,7 @@ fn each_policy_has_its_log_and_each_format_its_file() {
     assert_eq!(fs::read_to_string(out.join("results.json")).unwrap(), json);
     let (_, csv, _) = run(&["run", text(&scenario), "--format", "csv"]);
     assert_eq!(fs::read_to_string(out.join("results.csv")).unwrap(), csv);
+    assert!(!out.join("epochs.csv").exists(), "the scenario has no epochs");
     // Two operations under two policies, and the header.
     assert_eq!(fs::read_to_string(out.join("operations.csv")).unwrap().lines().count(), 5);
     assert_eq!(run(&["check", text(&directory.path("log-rule.csv"))]).0, 0);
@@ -43,6 +44,23 @@ fn each_policy_has_its_log_and_each_format_its_file() {
     assert!(stderr.contains("log-channel.csv: exists already\nhelp: "), "{stderr}");
     assert_eq!(fs::read(directory.path("log-rule.csv")).unwrap(), before);
     assert_eq!(run(&[&arguments[..], &["--force"]].concat()).0, 0);
+}
+
+#[test]
+fn epochs_have_a_file_of_their_own() {
+    let directory = Directory::sound();
+    let (scenario, out) = (directory.path("scenario.toml"), directory.path("out"));
+    let (code, _, stderr) = run(&["run", text(&scenario), "--out", text(&out), "--set", "epoch_cycles=500"]);
+    assert_eq!(code, 0, "{stderr}");
+    let lines = |name: &str| fs::read_to_string(out.join(name)).unwrap().lines().map(str::to_owned).collect::<Vec<_>>();
+    let epochs = lines("epochs.csv");
+    assert!(
+        epochs[0].starts_with("schema_version,scenario,policy,placement,seed,currents,from_cycle,to_cycle,requests,")
+    );
+    // 844 clocks over the channel, and 96 by FPM.
+    let of = |policy: &str| epochs.iter().filter(|line| line.contains(&format!(",{policy},"))).count();
+    assert_eq!((of("channel"), of("rule")), (2, 1), "{epochs:#?}");
+    assert_eq!(lines("results.csv").len(), 3);
 }
 
 #[test]
