@@ -21,16 +21,16 @@ pub fn runs(cases: u32) -> Runs {
     Runs { cases, max_global_rejects: 100 * cases, ..asked }
 }
 
-pub fn dialect(case: &Case) -> Dialect {
+fn dialect(case: &Case) -> Dialect {
     if case.config.policy == Policy::Channel { Dialect::Jedec } else { Dialect::RowClone }
 }
 
-fn outcome(case: &Case) -> Outcome {
+pub fn outcome(case: &Case) -> Outcome {
     run(&case.config, case.seed, &case.operations, dialect(case))
 }
 
 /// Zero rows are never written; temporary rows only by TRANSFER, and only on the way through.
-fn assert_reserved_rows_are_kept(case: &Case, outcome: &Outcome) {
+pub fn assert_reserved_rows_are_kept(case: &Case, outcome: &Outcome) {
     let geometry = &case.config.system.geometry;
     let mut open = BTreeMap::new();
     for issued in &outcome.log.commands {

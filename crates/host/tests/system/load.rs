@@ -3,6 +3,7 @@
 use dram_spec::{
     AddressMap, BankId, Channel, Column, Cycle, Cycles, Location, PhysicalAddress, PrechargePowerDown, Refresh, Row,
 };
+use host::MemoryCheck;
 use memctrl::refresh::RefreshPolicy;
 use memctrl::{Config, Policy, PowerPolicy, Queues, RowPolicy, Scheduler};
 use proptest::prelude::*;
@@ -11,6 +12,7 @@ use rowclone::{FaultyRows, Operation};
 
 use crate::cases::{Case, arb_map, arb_system};
 use crate::common::config;
+use crate::laws::{assert_reserved_rows_are_kept, outcome, runs};
 
 /// One of a few lines of the memory, so that requests meet.
 #[derive(Clone, Copy, Debug)]
@@ -237,4 +239,24 @@ pub fn arb_load() -> impl Strategy<Value = Case> {
             (!operations.is_empty()).then_some(Case { config, seed, operations })
         },
     )
+}
+
+proptest! {
+    #![proptest_config(runs(60))]
+
+    /// Under load too every stream is legal (`run` asserts it), memory is what a flat array would hold, reads return it, and every
+    /// request is answered.
+    #[test]
+    fn a_loaded_controller_leaves_a_legal_stream_and_a_plain_memory(case in arb_load()) {
+        let outcome = outcome(&case);
+        prop_assert_eq!(outcome.memory.clone(), MemoryCheck::Equal);
+        prop_assert_eq!(outcome.dropped, 0);
+        prop_assert_eq!(outcome.completions.len(), case.operations.len());
+        for (completion, (operation, at)) in outcome.completions.iter().zip(&case.operations) {
+            prop_assert_eq!(completion.operation, *operation);
+            prop_assert!(completion.arrival >= at.unwrap_or_default());
+            prop_assert!(completion.first_command.is_none_or(|first| completion.arrival <= first && first < completion.done));
+        }
+        assert_reserved_rows_are_kept(&case, &outcome);
+    }
 }
