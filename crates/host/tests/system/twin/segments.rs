@@ -303,7 +303,9 @@ impl Plain {
     /// Step 3, second half: begins segments along the waiting line; whether any began.
     pub fn begin(&mut self) -> bool {
         let mut any = false;
-        let mut before: Vec<(Channel, BankId)> = Vec::new();
+        let giving_way = self.segments.iter().filter(|segment| segment.in_flight && segment.giving_way);
+        let theirs = giving_way.flat_map(|segment| &segment.banks).filter(|used| !used.done);
+        let mut before: Vec<(Channel, BankId)> = theirs.map(|used| (used.channel, used.bank)).collect();
         for place in self.places(false) {
             let segment = self.segment(place);
             let banks: Vec<_> =
