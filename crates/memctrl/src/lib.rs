@@ -7,6 +7,7 @@ pub mod config;
 mod copy;
 pub mod engine;
 pub mod estimate;
+mod flight;
 mod intake;
 mod outstanding;
 pub mod policy;

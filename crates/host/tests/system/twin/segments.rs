@@ -59,6 +59,7 @@ pub struct Used {
 }
 
 /// A part of a job.
+#[expect(clippy::struct_excessive_bools, reason = "plain facts, one by one")]
 pub struct Segment {
     /// By request.
     pub job: usize,
@@ -387,7 +388,7 @@ impl Plain {
         let open = |&(bank, row): &(BankId, Row)| held(bank) && self.device(channel).open_row(bank) == Some(row);
         let ready = match step.what {
             What::Transfer => true,
-            What::Read(_) => !segment.streams || self.on_their_way(segment) < self.config.staging_lines,
+            What::Read(_) => !segment.streams || Self::on_their_way(segment) < self.config.staging_lines,
             What::Write(write) if segment.streams => {
                 let source = self.source(segment, write.line.address.0);
                 self.arrived(segment.steps.iter().find(|step| matches!(step.what, What::Read(line) if line == source)))
@@ -398,7 +399,7 @@ impl Plain {
     }
 
     /// Lines that are read and not written.
-    fn on_their_way(&self, segment: &Segment) -> usize {
+    fn on_their_way(segment: &Segment) -> usize {
         let issued = |step: &&Step| step.at.is_some();
         let reads = segment.steps.iter().filter(issued).filter(|step| matches!(step.what, What::Read(_))).count();
         let writes = segment.steps.iter().filter(issued).filter(|step| matches!(step.what, What::Write(_))).count();
