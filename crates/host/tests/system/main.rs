@@ -9,5 +9,6 @@ mod laws;
 mod load;
 mod paper_timings;
 mod refresh;
+mod regressions;
 mod twin;
 mod twins;
