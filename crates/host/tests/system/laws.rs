@@ -9,7 +9,7 @@ use host::MemoryCheck;
 use memctrl::Policy;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use proptest::test_runner::{Config as Runs, TestRunner};
+use proptest::test_runner::{Config as Runs, TestCaseError, TestRunner};
 
 use crate::cases::{Case, arb_case, arb_heavy_case};
 use crate::common::{Outcome, run, run_with};
@@ -25,12 +25,12 @@ fn dialect(case: &Case) -> Dialect {
     if case.config.policy == Policy::Channel { Dialect::Jedec } else { Dialect::RowClone }
 }
 
-pub fn outcome(case: &Case) -> Outcome {
+fn outcome(case: &Case) -> Outcome {
     run(&case.config, case.seed, &case.operations, dialect(case))
 }
 
 /// Zero rows are never written; temporary rows only by TRANSFER, and only on the way through.
-pub fn assert_reserved_rows_are_kept(case: &Case, outcome: &Outcome) {
+fn assert_reserved_rows_are_kept(case: &Case, outcome: &Outcome) {
     let geometry = &case.config.system.geometry;
     let mut open = BTreeMap::new();
     for issued in &outcome.log.commands {
@@ -62,6 +62,23 @@ pub fn assert_reserved_rows_are_kept(case: &Case, outcome: &Outcome) {
     }
 }
 
+/// The stream is legal (`run` asserts it), nothing is dropped, memory is what a flat array would hold, and every operation is
+/// answered after it began.
+pub fn leaves_a_legal_stream_and_a_plain_memory(case: &Case) -> Result<(), TestCaseError> {
+    let outcome = outcome(case);
+    prop_assert_eq!(outcome.memory.clone(), MemoryCheck::Equal);
+    prop_assert_eq!(outcome.dropped, 0);
+    prop_assert_eq!(outcome.completions.len(), case.operations.len());
+    for (completion, (operation, at)) in outcome.completions.iter().zip(&case.operations) {
+        prop_assert_eq!(completion.operation, *operation);
+        prop_assert!(completion.arrival >= at.unwrap_or_default());
+        let began = completion.first_command;
+        prop_assert!(began.is_none_or(|first| completion.arrival <= first && first < completion.done));
+    }
+    assert_reserved_rows_are_kept(case, &outcome);
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(runs(300))]
 
@@ -69,16 +86,7 @@ proptest! {
     /// a flat array would hold, and every operation completes after it began.
     #[test]
     fn any_operations_leave_a_legal_stream_and_a_plain_memory(case in arb_case()) {
-        let outcome = outcome(&case);
-        prop_assert_eq!(outcome.memory.clone(), MemoryCheck::Equal);
-        prop_assert_eq!(outcome.dropped, 0);
-        prop_assert_eq!(outcome.completions.len(), case.operations.len());
-        for (completion, (operation, at)) in outcome.completions.iter().zip(&case.operations) {
-            prop_assert_eq!(completion.operation, *operation);
-            prop_assert!(completion.arrival >= at.unwrap_or_default());
-            prop_assert!(completion.first_command.is_none_or(|first| completion.arrival <= first && first < completion.done));
-        }
-        assert_reserved_rows_are_kept(&case, &outcome);
+        leaves_a_legal_stream_and_a_plain_memory(&case)?;
     }
 }
 
@@ -88,10 +96,7 @@ proptest! {
     /// The same where many operations are under way at once, and every refresh has to find its place among them.
     #[test]
     fn a_crowd_of_operations_leaves_a_legal_stream_and_a_plain_memory(case in arb_heavy_case()) {
-        let outcome = outcome(&case);
-        prop_assert_eq!(outcome.memory.clone(), MemoryCheck::Equal);
-        prop_assert_eq!(outcome.completions.len(), case.operations.len());
-        assert_reserved_rows_are_kept(&case, &outcome);
+        leaves_a_legal_stream_and_a_plain_memory(&case)?;
     }
 }
 
