@@ -248,7 +248,8 @@ impl ChannelState {
                     Command::SelfRefreshExit { .. } => self.device.timings().get(P::Dllk),
                     _ => Cycles(0),
                 };
-                self.ranks[usize::from(rank)].usable_from = now + busy;
+                let state = &mut self.ranks[usize::from(rank)];
+                state.usable_from = state.usable_from.max(now + busy);
                 self.ranks[usize::from(rank)].ledger_changed(&self.device, config, now);
                 self.must_from = Cycle::ZERO;
                 self.wake(rank);

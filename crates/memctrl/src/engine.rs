@@ -232,8 +232,7 @@ impl Controller {
     fn deliver(&mut self, source: &mut impl RequestSource, slot: u32, now: Cycle) {
         if self.outstanding[slot].job.is_some() {
             self.jobs.retain(|&job| job != slot);
-            // One without segments is done while it waits.
-            self.waiters.retain(|&(_, job)| job != slot);
+            self.wait_no_more(slot, now);
             self.recorder.levels.jobs -= 1;
             self.is_held_up = false;
             self.release_blocked(slot, now);

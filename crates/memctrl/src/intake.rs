@@ -261,6 +261,22 @@ impl Controller {
         });
     }
 
+    /// A job is delivered: one without segments is done while it waits for accesses, and they need not hurry for it.
+    pub(crate) fn wait_no_more(&mut self, delivered: u32, now: Cycle) {
+        let waited: Vec<Entry> =
+            self.waiters.iter().filter(|(_, job)| *job == delivered).map(|&(entry, _)| entry).collect();
+        self.waiters.retain(|&(_, job)| job != delivered);
+        for entry in waited {
+            let access = &mut self.accesses[entry];
+            access.waited_for = self.waiters.iter().any(|&(other, _)| other == entry);
+            if !access.waited_for && access.kind == Kind::Write && !access.blocked {
+                let channel = &mut self.channels[usize::from(access.channel.0)];
+                channel.forced -= 1;
+                channel.look_at = channel.look_at.min(now);
+            }
+        }
+    }
+
     /// A command was issued for an access.
     pub(crate) fn serve(&mut self, channel: usize, now: Cycle, entry: Entry, command: &Command, counted: Counted) {
         let access = &mut self.accesses[entry];
