@@ -25,7 +25,7 @@ fn dialect(case: &Case) -> Dialect {
     if case.config.policy == Policy::Channel { Dialect::Jedec } else { Dialect::RowClone }
 }
 
-fn outcome(case: &Case) -> Outcome {
+pub fn outcome(case: &Case) -> Outcome {
     run(&case.config, case.seed, &case.operations, dialect(case))
 }
 

@@ -1,5 +1,7 @@
 //! Random controllers under load: reads, writes and copies that get in each other's way on a few rows, in bursts and after pauses.
 
+use std::collections::BTreeMap;
+
 use dram_spec::{
     AddressMap, BankId, Channel, Column, Cycle, Cycles, Location, PhysicalAddress, PrechargePowerDown, Refresh, Row,
 };
@@ -7,11 +9,13 @@ use memctrl::refresh::RefreshPolicy;
 use memctrl::{Config, Policy, PowerPolicy, Queues, RowPolicy, Scheduler};
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use rowclone::{FaultyRows, Operation};
 
 use crate::cases::{Case, arb_map, arb_system};
-use crate::common::config;
-use crate::laws::{leaves_a_legal_stream_and_a_plain_memory, runs};
+use crate::common::{Outcome, config};
+use crate::laws::{leaves_a_legal_stream_and_a_plain_memory, outcome, runs};
 
 /// One of a few lines of the memory, so that requests meet.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +96,17 @@ fn arb_draft() -> impl Strategy<Value = Draft> {
         1 => Just(When::Done),
     ];
     (arb_kind(), arb_spot(), arb_spot(), when).prop_map(|(kind, to, from, when)| Draft { kind, to, from, when })
+}
+
+/// None, or so many copies of rows at once that refreshes, which may be put off for long there, have to break into them.
+fn arb_crowd() -> impl Strategy<Value = Vec<Draft>> {
+    let copy = (any::<bool>(), arb_spot(), arb_spot()).prop_map(|(row, to, from)| Draft {
+        kind: Kind::PageCopy { row },
+        to,
+        from,
+        when: When::Later(0),
+    });
+    prop_oneof![4 => Just(Vec::new()), 1 => proptest::collection::vec(copy, 20..40)]
 }
 
 impl Spot {
@@ -196,9 +211,13 @@ pub fn arb_load() -> impl Strategy<Value = Case> {
     let faulty = proptest::collection::vec((0u8..8, select(vec![0u32, 1, 2, 127])), 0..2);
     let drafts =
         prop_oneof![proptest::collection::vec(arb_draft(), 1..20), proptest::collection::vec(arb_draft(), 1..150)];
-    (arb_system(), arb_map(), arb_knobs(), faulty, drafts, any::<u64>()).prop_filter_map(
+    (arb_system(), arb_map(), arb_knobs(), faulty, (arb_crowd(), drafts), any::<u64>()).prop_filter_map(
         "a request that the memory can take",
-        |(mut system, map, knobs, faulty, drafts, seed)| {
+        |(mut system, map, mut knobs, faulty, (crowd, drafts), seed)| {
+            if !crowd.is_empty() {
+                system.refresh = Refresh::Every { t_refi_ps: 1_950_000 };
+                knobs.postpone_max = 8;
+            }
             if knobs.slow_exit {
                 system.precharge_power_down = PrechargePowerDown::SlowExit;
             }
@@ -222,7 +241,7 @@ pub fn arb_load() -> impl Strategy<Value = Case> {
             };
             let mut now = 0;
             let mut operations = Vec::new();
-            for draft in &drafts {
+            for draft in crowd.iter().chain(&drafts) {
                 let at = match draft.when {
                     When::Later(gap) => {
                         now += gap;
@@ -246,4 +265,118 @@ proptest! {
     fn a_loaded_controller_leaves_a_legal_stream_and_a_plain_memory(case in arb_load()) {
         leaves_a_legal_stream_and_a_plain_memory(&case)?;
     }
+}
+
+/// What a run under load reached.
+fn reached(case: &Case, outcome: &Outcome) -> Vec<String> {
+    let figures = &outcome.stats.whole;
+    let outcomes = |of: &memctrl::Outcomes| [of.hits, of.misses, of.conflicts];
+    let ([read_hits, read_misses, read_conflicts], [write_hits, write_misses, write_conflicts]) =
+        (outcomes(&figures.reads), outcomes(&figures.writes));
+    let counts = [
+        ("read hits", read_hits),
+        ("read misses", read_misses),
+        ("read conflicts", read_conflicts),
+        ("write hits", write_hits),
+        ("write misses", write_misses),
+        ("write conflicts", write_conflicts),
+        ("forwarding", figures.forwarded),
+        ("drains", figures.drains),
+        ("waits for a segment's banks", figures.held_back.count()),
+        ("broken off for reads", figures.broken_off_for_reads),
+        ("broken off for refresh", figures.broken_off_for_refresh),
+        ("REF", figures.commands.refreshes),
+        ("power-down", figures.commands.power_downs),
+        ("self-refresh", figures.commands.self_refreshes),
+        ("epochs", u64::from(outcome.stats.epochs.len() > 1)),
+    ];
+    let mut names: Vec<String> =
+        counts.iter().filter(|(_, count)| *count > 0).map(|(name, _)| (*name).to_string()).collect();
+    names.extend(figures.segments.0.keys().map(|(mechanism, _)| mechanism.name().to_string()));
+    names.extend(outcome.log.commands.iter().map(|issued| issued.command.mnemonic().to_string()));
+    let used = |channel| outcome.log.commands.iter().any(|issued| issued.channel == Channel(channel));
+    names.extend([1, 3].into_iter().filter(|&channel| used(channel)).map(|channel| format!("channel {channel}")));
+    if full_queue(case, outcome) {
+        names.push("full read queue".into());
+    }
+    if waits_for_a_job(outcome) {
+        names.push("blocked access".into());
+    }
+    names
+}
+
+fn full_queue(case: &Case, outcome: &Outcome) -> bool {
+    outcome.stats.whole.read_queue.most == case.config.queues.read_entries as u64
+}
+
+/// Whether a read that arrived while a job wrote some byte of it was not begun before the job was done.
+fn waits_for_a_job(outcome: &Outcome) -> bool {
+    let bytes = |operation: &Operation| operation.target().0..operation.target().0 + operation.bytes();
+    outcome.completions.iter().enumerate().any(|(index, read)| {
+        matches!(read.operation, Operation::Read { .. })
+            && outcome.completions[..index].iter().any(|job| {
+                let (of_read, of_job) = (bytes(&read.operation), bytes(&job.operation));
+                let overlap = of_read.start < of_job.end && of_job.start < of_read.end;
+                let copies = matches!(job.operation, Operation::Copy { .. } | Operation::Init { .. });
+                copies
+                    && overlap
+                    && read.arrival < job.done
+                    && read.first_command.is_some_and(|first| first >= job.done)
+            })
+    })
+}
+
+/// The loaded laws speak of something.
+#[test]
+fn the_loads_reach_all_that_a_controller_does() {
+    let mut runner = TestRunner::deterministic();
+    let strategy = arb_load();
+    let mut runs_with: BTreeMap<String, usize> = BTreeMap::new();
+    let cases = 150;
+    for _ in 0..cases {
+        let case = strategy.new_tree(&mut runner).expect("cases can be drawn").current();
+        let mut names = reached(&case, &outcome(&case));
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
+            *runs_with.entry(name).or_default() += 1;
+        }
+    }
+    let wanted = [
+        "read hits",
+        "read misses",
+        "read conflicts",
+        "write hits",
+        "write misses",
+        "write conflicts",
+        "forwarding",
+        "drains",
+        "waits for a segment's banks",
+        "broken off for reads",
+        "broken off for refresh",
+        "REF",
+        "power-down",
+        "self-refresh",
+        "epochs",
+        "fpm",
+        "psm",
+        "psm2",
+        "channel",
+        "ACT",
+        "PRE",
+        "PREA",
+        "RD",
+        "RDA",
+        "WR",
+        "WRA",
+        "TRANSFER",
+        "PDX",
+        "SRX",
+        "channel 1",
+        "channel 3",
+        "full read queue",
+        "blocked access",
+    ];
+    let seldom: Vec<_> = wanted.iter().filter(|name| runs_with.get(**name).is_none_or(|&runs| runs < 5)).collect();
+    assert!(seldom.is_empty(), "in fewer than 5 runs of {cases}: {seldom:?}, of {runs_with:?}");
 }

@@ -119,7 +119,7 @@ pub fn compare(case: &Case) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(runs(40))]
+    #![proptest_config(runs(20))]
 
     /// Whoever builds a controller from `docs/controller.md` gets the same commands at the same cycles, the same answers, the same
     /// memory and the same figures.
