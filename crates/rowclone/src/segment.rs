@@ -98,7 +98,8 @@ impl Block {
     /// The work of the block with a mechanism for each part.
     ///
     /// Parts that stay in DRAM make one segment each. All that go over the channel are merged, sorted by address, and
-    /// cut into pieces of at most `staging_lines` lines written (of a read: read).
+    /// cut into pieces of at most `staging_lines` lines written (of a read: read); but not where whole lines come from
+    /// one channel and go to another.
     ///
     /// # Panics
     ///
@@ -119,9 +120,13 @@ impl Block {
             if self.direction == Direction::Descending {
                 writes.reverse();
             }
-            // Between channels, each line is written as it arrives: the buffer bounds what is on its way, and not the segment.
-            let crosses =
-                by_channel.iter().all(|(_, part)| part.src.is_some_and(|src| src.channel != part.dst.channel));
+            // From one channel to another, each line is written as it arrives: the buffer bounds what is on its way, and
+            // not the segment.
+            let from = by_channel[0].1.src.map(|src| src.channel);
+            let crosses = from.is_some_and(|from| {
+                let across = |part: &Part| part.src.is_some_and(|src| src.channel == from && part.dst.channel != from);
+                by_channel.iter().all(|(_, part)| across(part))
+            });
             let most = if crosses { writes.len().max(1) } else { staging_lines };
             segments.extend(writes.chunks(most).map(|writes| self.channel_segment(part, writes)));
         }
