@@ -1,16 +1,24 @@
-//! Turns results into what people look at: tables, JSON, CSV. Reads results; computes no physics.
+//! Turns results into what people look at: tables, JSON, CSV, Parquet. Reads results; computes no physics.
 
 pub mod allocator_report;
+pub mod cell;
 pub mod csv_file;
+pub mod csv_table;
 pub mod figures;
+pub mod parquet_table;
 mod result_tables;
+pub mod run_cells;
 pub mod run_report;
 pub mod run_tables;
 pub mod table;
 pub mod table3;
 
 pub use allocator_report::AllocatorReport;
+pub use cell::{Cell, Column, Kind};
+pub use csv_table::CsvTable;
 pub use figures::{FiguresReport, Stretch};
+pub use parquet_table::ParquetTable;
+pub use run_cells::RunCells;
 pub use run_report::{
     CheckReport, Comparison, EpochReport, OperationRow, RunInputs, RunReport, SCHEMA_VERSION, ServedRow, TracePages,
     TraceReport,

@@ -43,6 +43,11 @@ impl Overrides {
         }
         Overrides { assignments: taken }
     }
+
+    /// Each as it was given.
+    pub(super) fn texts(&self) -> Vec<Arc<str>> {
+        self.assignments.iter().map(|assignment| Arc::clone(&assignment.text)).collect()
+    }
 }
 
 impl Assignment {
