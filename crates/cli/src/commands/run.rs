@@ -32,7 +32,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let mut references = References::new(&scenario.system, &prices, &stop);
     let mut reports = Vec::new();
     for (&variant, log) in variants.iter().zip(&mut files.logs) {
-        let wanted = Wanted { check: args.check, stop: &stop };
+        let wanted = Wanted { check: args.check, ..Wanted::new(&stop) };
         let mut run = experiment::run(&scenario, &prices, variant, wanted, log.take())?;
         *log = run.log.take();
         reports.push(report(&scenario, &prices, variant, &run, &mut references)?);
