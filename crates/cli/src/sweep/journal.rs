@@ -18,7 +18,7 @@ use super::shard::Shard;
 /// Names of journals begin and end like this; shards have theirs between.
 const NAME: (&str, &str) = ("journal", ".rows");
 
-/// The first words of a journal, before the name of its sweep.
+/// The first words of a line with which whoever writes to a journal begins, before the name of its sweep.
 const TITLE: &str = "rowclone-sim sweep journal 1: ";
 
 /// All journals of some directories.
@@ -146,10 +146,10 @@ fn paths(directory: &Path) -> Result<Vec<PathBuf>, CliError> {
 pub(super) fn sweep_of(directory: &Path) -> Result<Option<String>, CliError> {
     for path in paths(directory)? {
         let fault = |error: io::Error| CliError::reading(&path, &error);
-        let mut line = Vec::new();
-        BufReader::new(File::open(&path).map_err(fault)?).read_until(b'\n', &mut line).map_err(fault)?;
-        if let Some(name) = String::from_utf8_lossy(&line).trim_end().strip_prefix(TITLE) {
-            return Ok(Some(name.to_owned()));
+        for line in BufReader::new(File::open(&path).map_err(fault)?).split(b'\n') {
+            if let Some(name) = String::from_utf8_lossy(&line.map_err(fault)?).strip_prefix(TITLE) {
+                return Ok(Some(name.to_owned()));
+            }
         }
     }
     Ok(None)
@@ -166,8 +166,8 @@ impl Writer {
         let open = || {
             let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
             // After a line that was torn, a new one begins; an empty line is nobody's.
-            let begin = if file.metadata()?.len() == 0 { format!("{TITLE}{sweep}\n") } else { "\n".to_owned() };
-            file.write_all(begin.as_bytes())?;
+            let line_end = if file.metadata()?.len() == 0 { "" } else { "\n" };
+            file.write_all(format!("{line_end}{TITLE}{sweep}\n").as_bytes())?;
             Ok(file)
         };
         let file = open().map_err(|error| CliError::writing(&path, &error))?;

@@ -15,5 +15,6 @@ mod output;
 mod recorded;
 mod rule_names;
 mod shipped_files;
+mod sweeps;
 mod table3;
 mod weighing_policies;
