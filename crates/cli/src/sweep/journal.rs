@@ -131,7 +131,8 @@ fn paths(directory: &Path) -> Result<Vec<PathBuf>, CliError> {
     for entry in entries {
         let path = entry.map_err(fault)?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if name.starts_with(NAME.0) && name.ends_with(NAME.1) {
+        // Nothing but a file ends.
+        if name.starts_with(NAME.0) && name.ends_with(NAME.1) && path.is_file() {
             paths.push(path);
         }
     }

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+
 use crate::common::{Directory, run};
 
 /// A sweep of twelve points, two policies each. Two of the points fail: 3 is no capacity of a subarray.
@@ -212,7 +215,10 @@ fn shards_merged_are_the_whole_in_one_directory_or_in_several() {
         match shard {
             "1/3" => assert_eq!((code, stderr.contains("one: has no journal of a sweep")), (2, true), "{stderr}"),
             "2/3" => {
-                assert!(code == 3 && stderr.contains("; 10 missing, the first at point 2, 5, 8, 11, 3"), "{stderr}")
+                assert!(
+                    code == 3 && stderr.contains("; 12 missing, the first at point 2, 5, 6, 8, 11, 12\n"),
+                    "{stderr}"
+                );
             }
             _ => assert!(
                 code == 3 && stderr.starts_with("sweep: 16 runs finished, 4 of them failed; 4 missing"),
@@ -280,6 +286,30 @@ fn times_are_kept_apart_from_results() {
     assert!(times.iter().all(|row| row["wall_s"].parse::<f64>().unwrap() > 0.0));
     let results = table(&directory.path("out/results.csv"));
     assert!(results[0].keys().all(|column| !column.contains("wall")));
+}
+
+/// Read back by the library that wrote it; `cargo xtask full` has another one read it.
+#[test]
+fn parquet_says_what_csv_says() {
+    let directory = with_sweep(SWEEP);
+    sweep(&directory, "out", &[]);
+    let csv = table(&directory.path("out/results.csv"));
+    let reader = SerializedFileReader::try_from(directory.path("out/results.parquet").as_path()).unwrap();
+    let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), csv.len());
+    for (row, cells) in rows.iter().zip(&csv) {
+        assert_eq!(row.len(), cells.len());
+        for (column, field) in row.get_column_iter() {
+            let found = match field {
+                Field::Null => String::new(),
+                Field::Str(text) => text.clone(),
+                Field::ULong(count) => count.to_string(),
+                Field::Double(number) => number.to_string(),
+                other => panic!("{column}: {other:?}"),
+            };
+            assert_eq!(found, cells[column], "{column}");
+        }
+    }
 }
 
 /// The shipped sweep: a change of results is a change of this snapshot, and wants another `MODEL_VERSION`.
