@@ -28,6 +28,8 @@ pub enum Command {
     Run(RunArgs),
     /// Runs a scenario at many points, its keys varied along axes: one table of all results
     Sweep(SweepArgs),
+    /// Makes one HTML page of what a sweep or a run has written: warnings, tables, plots, decisions, energy
+    Report(ReportArgs),
     /// Judges a command log against every rule of the standard and of RowClone
     Check(CheckArgs),
     /// Explains an address, the rules, a plan or an energy
@@ -164,6 +166,30 @@ pub struct CollectArgs {
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
     /// Replaces files that exist already
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `report`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The page needs no network and no other file. Opened as `report.html#sort=runs,3,descending`, it is sorted by \
+    the fourth column of the table `runs`.\n\n\
+    Examples:\n  \
+    rowclone-sim sweep sweeps/copy-size.toml --out copy-size && rowclone-sim report copy-size -o copy-size.html\n  \
+    rowclone-sim run traces/page-copy.toml --out page-copy && rowclone-sim report page-copy -o page-copy.html"
+)]
+pub struct ReportArgs {
+    /// What to report: the directory of `sweep --out` or of `run --out`
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Writes the page to this file
+    #[arg(short, long, value_name = "FILE.html")]
+    pub output: PathBuf,
+    /// The heading of the page [default: the name of the sweep or the scenario]
+    #[arg(long)]
+    pub title: Option<String>,
+    /// Replaces the page if it exists already
     #[arg(long)]
     pub force: bool,
 }

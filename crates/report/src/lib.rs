@@ -1,10 +1,11 @@
-//! Turns results into what people look at: tables, JSON, CSV, Parquet. Reads results; computes no physics.
+//! Turns results into what people look at: tables, JSON, CSV, Parquet, an HTML page. Reads results; computes no physics.
 
 pub mod allocator_report;
 pub mod cell;
 pub mod csv_file;
 pub mod csv_table;
 pub mod figures;
+pub mod page;
 pub mod parquet_table;
 mod result_tables;
 pub mod run_cells;

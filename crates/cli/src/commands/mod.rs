@@ -6,6 +6,7 @@ pub mod explain_energy;
 pub mod explain_plan;
 pub mod explain_rules;
 mod operation_row;
+pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod sweep;
@@ -23,6 +24,7 @@ pub fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
     match command {
         Command::Run(args) => run::run(args),
         Command::Sweep(args) => sweep::run(args),
+        Command::Report(args) => report::run(args),
         Command::Check(args) => check::run(args),
         Command::Explain(args) => match &args.what {
             Explain::Address(args) => explain_address::run(args),

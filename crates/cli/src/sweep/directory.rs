@@ -60,6 +60,14 @@ pub fn collect(sweep: &Sweep<'_>, from: &[PathBuf], directory: &Path, force: boo
     tables::write(sweep, &plans, &journals, directory, existing)
 }
 
+/// The sweep whose journals lie in a directory; nothing where there are none.
+///
+/// # Errors
+/// A journal cannot be read.
+pub fn name_of(directory: &Path) -> Result<Option<String>, CliError> {
+    journal::sweep_of(directory)
+}
+
 /// Makes the directory, and sees to it that what lies in it is this sweep's.
 fn claim(sweep: &Sweep<'_>, directory: &Path, shard: Option<Shard>, force: bool) -> Result<(), CliError> {
     create(directory)?;

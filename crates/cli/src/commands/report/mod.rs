@@ -1,0 +1,120 @@
+//! `rowclone-sim report`: what a sweep or a run has written, as one HTML page.
+
+mod published;
+mod results_csv;
+mod results_json;
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use report::page::{Fact, Origin, Page, PublishedFigures, Runs};
+
+use crate::CliError;
+use crate::args::ReportArgs;
+use crate::output::{self, AtomicFile, Existing};
+use crate::sweep::directory;
+
+use results_csv::Table;
+use results_json::RunJson;
+
+/// Reads a directory and writes its page.
+///
+/// # Errors
+/// A file that cannot be read, or holds what no sweep and no run writes; a page that cannot be written.
+pub fn run(args: &ReportArgs) -> Result<ExitCode, CliError> {
+    // Before anything is read: an existing page is refused at once.
+    let mut file = AtomicFile::create(&args.output, Existing::with_force(args.force))?;
+    let page = page(&args.directory, args.title.as_deref())?;
+    file.write_all(page.to_html().as_bytes()).map_err(|error| CliError::writing(&args.output, &error))?;
+    file.commit()?;
+    output::message(&format!("wrote {}", args.output.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a directory holds.
+///
+/// # Errors
+/// A file that cannot be read, or holds what no sweep and no run writes.
+pub fn page(directory: &Path, title: Option<&str>) -> Result<Page, CliError> {
+    let path = directory.join("results.csv");
+    if directory.is_dir() && !path.exists() {
+        let message = format!("{}: holds no results.csv", directory.display());
+        return Err(CliError::new(message).with_help("give the directory of `sweep --out` or of `run --out`"));
+    }
+    let table = Table::read(&path)?;
+    match table.origin()? {
+        Origin::Sweep => of_a_sweep(directory, &table, title),
+        Origin::Run => of_a_run(directory, &table, title),
+    }
+}
+
+fn of_a_sweep(directory: &Path, table: &Table, title: Option<&str>) -> Result<Page, CliError> {
+    let name = directory::name_of(directory)?;
+    let runs = table.runs(&table.axes_of_a_sweep()?)?;
+    let mut facts = Vec::new();
+    facts.extend(name.clone().map(|name| fact("sweep", [name])));
+    facts.push(fact("scenario", runs.distinct("scenario")));
+    facts.push(fact("model version", runs.distinct("model_version")));
+    let commands = name.iter().map(|name| format!("rowclone-sim sweep {name}.toml --out {}", directory.display()));
+    let title = title.map(str::to_owned).or_else(|| name.clone()).unwrap_or_else(|| "A sweep".to_owned());
+    Ok(Page {
+        title,
+        origin: Origin::Sweep,
+        facts,
+        commands: commands.collect(),
+        findings: Vec::new(),
+        epochs: Runs::default(),
+        operations: Vec::new(),
+        served: Vec::new(),
+        published: PublishedFigures { rows: Vec::new(), notes: vec![published::none()] },
+        runs,
+    })
+}
+
+fn of_a_run(directory: &Path, table: &Table, title: Option<&str>) -> Result<Page, CliError> {
+    let path = directory.join("results.json");
+    let text = fs::read_to_string(&path).map_err(|error| CliError::reading(&path, &error))?;
+    let results = results_json::read(&path, &text)?;
+    let runs = table.runs(&[])?;
+    if results.len() != runs.len() {
+        let message = format!("{}: has {} results, and results.csv has {}", path.display(), results.len(), runs.len());
+        return Err(CliError::new(message).with_help("give a directory whose files one run has written"));
+    }
+    let epochs = directory.join("epochs.csv");
+    let epochs =
+        if epochs.exists() { Table::read(&epochs)?.runs(&["from_cycle".to_owned()])? } else { Runs::default() };
+    let all = |of: fn(&RunJson) -> String| {
+        let mut values: Vec<String> = results.iter().map(of).collect();
+        values.dedup();
+        values
+    };
+    let facts = vec![
+        fact("scenario", all(|run| run.scenario.clone())),
+        fact("system", all(|run| run.system.clone())),
+        fact("controller", all(|run| run.controller.clone())),
+        fact("currents", all(|run| run.currents.clone())),
+        fact("checked", all(|run| run.checked().to_owned())),
+        fact("schema version", all(|run| run.schema_version.to_string())),
+    ];
+    let title =
+        title.map_or_else(|| results.first().map(|run| run.scenario.clone()).unwrap_or_default(), str::to_owned);
+    let published = published::of_a_run(&results);
+    Ok(Page {
+        title,
+        origin: Origin::Run,
+        facts,
+        commands: Vec::new(),
+        findings: results.iter().flat_map(RunJson::findings).collect(),
+        runs,
+        epochs,
+        operations: results.iter().flat_map(RunJson::operations).collect(),
+        served: results.iter().flat_map(RunJson::served).collect(),
+        published,
+    })
+}
+
+fn fact(name: &str, values: impl IntoIterator<Item = String>) -> Fact {
+    Fact { name: name.to_owned(), values: values.into_iter().collect() }
+}

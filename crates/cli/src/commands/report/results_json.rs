@@ -1,0 +1,152 @@
+//! `results.json`, read back: what its table of figures does not hold.
+
+use std::path::Path;
+
+use report::SCHEMA_VERSION;
+use report::page::{Finding, Operation, Served, Weight};
+use serde::Deserialize;
+
+use crate::CliError;
+
+/// One result.
+#[derive(Debug, Deserialize)]
+pub(super) struct RunJson {
+    pub(super) schema_version: u32,
+    policy: String,
+    placement: Option<String>,
+    pub(super) scenario: String,
+    pub(super) system: String,
+    pub(super) controller: String,
+    pub(super) currents: String,
+    served: Vec<ServedJson>,
+    pub(super) operations: Vec<OperationJson>,
+    check: Option<CheckJson>,
+    warnings: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ServedJson {
+    operation: String,
+    mechanism: String,
+    reason: String,
+    count: u64,
+    bytes: u64,
+    share_of_bytes: f64,
+}
+
+/// An operation.
+#[derive(Debug, Deserialize)]
+pub(super) struct OperationJson {
+    pub(super) label: String,
+    pub(super) mechanism: String,
+    reasons: Vec<String>,
+    pub(super) arrival_cycle: u64,
+    pub(super) latency_cycles: u64,
+    pub(super) latency_ns: f64,
+    pub(super) energy_nj: f64,
+    channel_bytes: u64,
+    against_same_pair: Option<AgainstJson>,
+}
+
+#[derive(Debug, Deserialize)]
+struct AgainstJson {
+    speedup: f64,
+    energy_ratio: f64,
+}
+
+#[derive(Debug, Deserialize)]
+struct CheckJson {
+    violations: u64,
+    memory_equal: bool,
+    memory_mismatch: Option<String>,
+}
+
+/// The version alone, which tells whether the rest can be read.
+#[derive(Debug, Deserialize)]
+struct VersionJson {
+    schema_version: u32,
+}
+
+/// Reads the results of one scenario.
+///
+/// # Errors
+/// It is no JSON, of another version, or a key is missing or has a value that it cannot have.
+pub(super) fn read(path: &Path, text: &str) -> Result<Vec<RunJson>, CliError> {
+    let again = "run the scenario again with `--out`, and this version of the program";
+    let fault = |error: &serde_json::Error| {
+        // serde_json says the place last: ours comes first.
+        let said = error.to_string();
+        let what = said.split(" at line ").next().unwrap_or(&said);
+        CliError::new(format!("{}:{}: {what}", path.display(), error.line())).with_help(again)
+    };
+    let versions: Vec<VersionJson> = serde_json::from_str(text).map_err(|error| fault(&error))?;
+    if let Some(other) = versions.iter().find(|result| result.schema_version != SCHEMA_VERSION) {
+        let (path, found) = (path.display(), other.schema_version);
+        let message = format!("{path}: `schema_version` is {found}, but must be {SCHEMA_VERSION}");
+        return Err(CliError::new(message).with_help(again));
+    }
+    serde_json::from_str(text).map_err(|error| fault(&error))
+}
+
+impl RunJson {
+    /// Policy, and placement where there is one.
+    pub(super) fn variant(&self) -> String {
+        match &self.placement {
+            Some(placement) => format!("{}/{placement}", self.policy),
+            None => self.policy.clone(),
+        }
+    }
+
+    /// Whether a second opinion was asked for.
+    pub(super) fn checked(&self) -> &'static str {
+        if self.check.is_some() { "yes, every command and all of memory" } else { "no: `run --check` does it" }
+    }
+
+    /// What it had to say.
+    pub(super) fn findings(&self) -> Vec<Finding> {
+        let finding = |weight, text| Finding { weight, text, runs: 1 };
+        let mut found: Vec<Finding> = self.warnings.iter().map(|text| finding(Weight::Warning, text.clone())).collect();
+        if let Some(CheckJson { violations, memory_equal, memory_mismatch }) = &self.check {
+            let variant = self.variant();
+            if *violations > 0 {
+                found.push(finding(Weight::Violation, format!("{variant}: {violations} commands break a rule")));
+            }
+            if !memory_equal {
+                let where_to = memory_mismatch.as_deref().unwrap_or("memory is not what a flat array holds");
+                found.push(finding(Weight::Violation, format!("{variant}: {where_to}")));
+            }
+        }
+        found
+    }
+
+    /// Its operations.
+    pub(super) fn operations(&self) -> Vec<Operation> {
+        let operation = |(index, operation): (usize, &OperationJson)| Operation {
+            label: operation.label.clone(),
+            index,
+            run: self.variant(),
+            mechanism: operation.mechanism.clone(),
+            reasons: operation.reasons.clone(),
+            latency_cycles: operation.latency_cycles,
+            latency_ns: operation.latency_ns,
+            energy_nj: operation.energy_nj,
+            channel_bytes: operation.channel_bytes,
+            against_same_pair: operation.against_same_pair.as_ref().map(|to| (to.speedup, to.energy_ratio)),
+        };
+        self.operations.iter().enumerate().map(operation).collect()
+    }
+
+    /// Its decisions by reason.
+    pub(super) fn served(&self) -> Vec<Served> {
+        let served = |served: &ServedJson| Served {
+            run: self.variant(),
+            operation: served.operation.clone(),
+            mechanism: served.mechanism.clone(),
+            reason: served.reason.clone(),
+            count: served.count,
+            bytes: served.bytes,
+            share_of_bytes: served.share_of_bytes,
+        };
+        self.served.iter().map(served).collect()
+    }
+}

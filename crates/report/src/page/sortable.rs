@@ -1,0 +1,152 @@
+//! Tables that a reader can sort, by pointer and by keyboard. Numbers stand to the right; the best of a group has a sign.
+
+use maud::{Markup, html};
+
+/// A column of a table.
+#[derive(Clone, Debug)]
+pub(super) struct Head {
+    pub(super) name: String,
+    pub(super) unit: &'static str,
+    pub(super) numeric: bool,
+}
+
+/// A cell: what is shown, and what it is sorted by.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shown {
+    pub(super) text: String,
+    /// Of numbers.
+    pub(super) value: Option<f64>,
+    /// Whether it is the best of its group.
+    pub(super) best: bool,
+    /// A command, or another text to be taken letter by letter.
+    pub(super) code: bool,
+}
+
+/// A table under a caption.
+#[derive(Clone, Debug)]
+pub(super) struct Sortable {
+    /// Its `id` in the page, by which `#sort=…` names it.
+    pub(super) id: &'static str,
+    pub(super) caption: String,
+    pub(super) heads: Vec<Head>,
+    pub(super) rows: Vec<Vec<Shown>>,
+}
+
+/// More rows than this scroll in a box of their own.
+const BOXED_FROM: usize = 40;
+
+impl Head {
+    pub(super) fn text(name: impl Into<String>) -> Head {
+        Head { name: name.into(), unit: "", numeric: false }
+    }
+
+    pub(super) fn number(name: impl Into<String>, unit: &'static str) -> Head {
+        Head { name: name.into(), unit, numeric: true }
+    }
+}
+
+impl Shown {
+    pub(super) fn text(text: impl Into<String>) -> Shown {
+        Shown { text: text.into(), ..Shown::default() }
+    }
+
+    pub(super) fn code(text: impl Into<String>) -> Shown {
+        Shown { code: true, ..Shown::text(text) }
+    }
+
+    pub(super) fn number(text: impl Into<String>, value: f64) -> Shown {
+        Shown { value: Some(value), ..Shown::text(text) }
+    }
+
+    pub(super) fn none() -> Shown {
+        Shown::text("–")
+    }
+}
+
+impl Sortable {
+    /// Marks, in a column, the lowest value of each group of rows, where there is another to compare it with.
+    pub(super) fn mark_lowest(&mut self, column: usize, group: impl Fn(usize) -> usize) {
+        let groups = (0..self.rows.len()).map(&group).max().map_or(0, |last| last + 1);
+        let mut range = vec![(f64::INFINITY, f64::NEG_INFINITY); groups];
+        for (row, cells) in self.rows.iter().enumerate() {
+            if let Some(value) = cells[column].value {
+                let (low, high) = &mut range[group(row)];
+                (*low, *high) = (low.min(value), high.max(value));
+            }
+        }
+        for (row, cells) in self.rows.iter_mut().enumerate() {
+            let (low, high) = range[group(row)];
+            // Bit by bit: it is the same value.
+            let lowest = cells[column].value.is_some_and(|value| value.to_bits() == low.to_bits());
+            cells[column].best = low < high && lowest;
+        }
+    }
+
+    /// Draws it.
+    pub(super) fn draw(&self) -> Markup {
+        let Sortable { id, caption, heads, rows } = self;
+        let boxed = rows.len() > BOXED_FROM;
+        html! {
+            div.scroll.boxed[boxed] tabindex="0" role="region" aria-label=(caption) {
+                table id=(id) {
+                    caption { (caption) }
+                    thead { tr {
+                        @for head in heads {
+                            th.number[head.numeric] scope="col" aria-sort="none" {
+                                button type="button" {
+                                    (head.name) @if !head.unit.is_empty() { " " span.unit { (head.unit) } }
+                                }
+                            }
+                        }
+                    } }
+                    tbody { @for row in rows { tr { @for (head, cell) in heads.iter().zip(row) { (draw_cell(head, cell)) } } } }
+                }
+            }
+        }
+    }
+}
+
+fn draw_cell(head: &Head, cell: &Shown) -> Markup {
+    html! {
+        td.number[head.numeric].best[cell.best] data-v=[cell.value] {
+            @if cell.best { span.sign title="lowest of its group" { "★" } }
+            @if cell.code { code { (cell.text) } } @else { (cell.text) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(values: &[Option<f64>]) -> Sortable {
+        let cell = |value: &Option<f64>| value.map_or_else(Shown::none, |value| Shown::number("", value));
+        let rows = values.iter().map(|value| vec![cell(value)]).collect();
+        Sortable { id: "t", caption: String::new(), heads: vec![Head::number("n", "ns")], rows }
+    }
+
+    fn best(values: &[Option<f64>]) -> Vec<bool> {
+        let mut table = table(values);
+        table.mark_lowest(0, |row| row / 3);
+        table.rows.iter().map(|row| row[0].best).collect()
+    }
+
+    #[test]
+    fn the_lowest_of_a_group_is_marked_with_all_its_equals() {
+        let values = [3.0, 1.0, 1.0, 5.0, 9.0, 7.0].map(Some);
+        assert_eq!(best(&values), [false, true, true, true, false, false]);
+    }
+
+    #[test]
+    fn nothing_is_marked_where_there_is_nothing_to_compare() {
+        assert_eq!(best(&[Some(2.0), Some(2.0), None, Some(1.0)]), [false; 4]);
+        assert_eq!(best(&[]), [false; 0]);
+    }
+
+    #[test]
+    fn a_table_escapes_what_it_shows() {
+        let mut table = table(&[None]);
+        table.rows[0][0].text = "<b>&".to_owned();
+        assert!(table.draw().into_string().contains("&lt;b&gt;&amp;"));
+    }
+}

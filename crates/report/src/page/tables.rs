@@ -1,0 +1,169 @@
+//! The comparison tables: every run, and every operation where they are listed.
+
+use super::data::{Operation, Page, Runs, in_order};
+use super::figures;
+use super::sortable::{Head, Shown, Sortable};
+use super::words::{Heading, number};
+use crate::cell::Cell;
+use crate::table::grouped;
+
+/// The group of each row: what differs in policy and placement alone.
+fn groups(runs: &Runs) -> Vec<usize> {
+    let key = |row: usize| {
+        let axes = runs.axes().iter().map(|axis| runs.text(row, axis));
+        axes.chain([runs.text(row, "seed")]).collect::<Vec<_>>()
+    };
+    let mut known = std::collections::BTreeMap::new();
+    (0..runs.len())
+        .map(|row| {
+            let next = known.len();
+            *known.entry(key(row)).or_insert(next)
+        })
+        .collect()
+}
+
+/// Every run with its main figures; how to do it again, or its error, stands last.
+pub(super) fn runs(runs: &Runs) -> Sortable {
+    let figures = figures::present(runs);
+    let has = |column: &str| (0..runs.len()).any(|row| !runs.text(row, column).is_empty());
+    let several = |column: &str| runs.distinct(column).len() > 1;
+    let mut labels: Vec<&str> = Vec::new();
+    labels.extend(has("point").then_some("point"));
+    labels.extend(runs.axes().iter().map(String::as_str));
+    labels.extend(several("seed").then_some("seed"));
+    labels.push("policy");
+    labels.extend(has("placement").then_some("placement"));
+    let last = ["error"].into_iter().filter(|column| has(column));
+    let columns: Vec<&str> =
+        labels.iter().copied().chain(figures.iter().map(|figure| figure.column)).chain(last).collect();
+    let heads = columns.iter().map(|column| {
+        let Heading { name, unit } = Heading::of(column);
+        let numeric = (0..runs.len()).any(|row| runs.number(row, column).is_some());
+        Head { unit: if unit == name { "" } else { unit }, name, numeric }
+    });
+    let cell = |row: usize, column: &str| match (runs.number(row, column), runs.cell(row, column)) {
+        (Some(value), _) => Shown::number(Heading::of(column).value(value), value),
+        (None, Some(Cell::Text(text))) if !text.is_empty() => Shown::text(text.clone()),
+        _ => Shown::none(),
+    };
+    let rows = (0..runs.len()).map(|row| columns.iter().map(|column| cell(row, column)).collect());
+    let mut table =
+        Sortable { id: "runs", caption: "Every run".to_owned(), heads: heads.collect(), rows: rows.collect() };
+    let groups = groups(runs);
+    for (place, figure) in figures.iter().enumerate() {
+        if figure.lowest_is_best {
+            table.mark_lowest(labels.len() + place, |row| groups[row]);
+        }
+    }
+    table
+}
+
+/// In how many points each policy has the lowest of a figure, over the points that every policy finished.
+pub(super) fn tally(runs: &Runs) -> Option<Sortable> {
+    let variants = in_order((0..runs.len()).map(|row| runs.variant(row)));
+    let groups = groups(runs);
+    let count = groups.iter().max().map_or(0, |last| last + 1);
+    if variants.len() < 2 || count < 2 {
+        return None;
+    }
+    let columns: Vec<&str> =
+        figures::present(runs).iter().filter(|figure| figure.lowest_is_best).map(|figure| figure.column).collect();
+    let mut heads = vec![Head::text("policy")];
+    let mut won = vec![vec![0_u64; columns.len()]; variants.len()];
+    for (place, column) in columns.iter().enumerate() {
+        let mut compared = 0;
+        for values in by_group(runs, column, &groups, count, &variants) {
+            // A point counts where every policy has a value.
+            let Some(values) = values.into_iter().collect::<Option<Vec<f64>>>() else { continue };
+            compared += 1;
+            let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+            for (variant, value) in values.iter().enumerate() {
+                won[variant][place] += u64::from(value.to_bits() == low.to_bits());
+            }
+        }
+        heads.push(Head::number(format!("{}: lowest in, of {}", Heading::of(column).name, grouped(compared)), ""));
+    }
+    let rows = variants.into_iter().zip(won).map(|(variant, won)| {
+        let counts = won.into_iter().map(|count| Shown::number(grouped(count), count as f64));
+        [Shown::text(variant)].into_iter().chain(counts).collect()
+    });
+    let caption = "Points in which each policy has the lowest figure, shared places counted for each".to_owned();
+    Some(Sortable { id: "tally", caption, heads, rows: rows.collect() })
+}
+
+/// The values of a column: of each group, one a variant.
+fn by_group(runs: &Runs, column: &str, groups: &[usize], count: usize, variants: &[String]) -> Vec<Vec<Option<f64>>> {
+    let mut values = vec![vec![None; variants.len()]; count];
+    for (row, &group) in groups.iter().enumerate() {
+        let variant = runs.variant(row);
+        if let Some(place) = variants.iter().position(|other| *other == variant) {
+            values[group][place] = runs.number(row, column);
+        }
+    }
+    values
+}
+
+/// How to do each run again.
+pub(super) fn rerun(runs: &Runs) -> Option<Sortable> {
+    let commands = runs.distinct("rerun");
+    if commands.iter().all(String::is_empty) {
+        return None;
+    }
+    let heads = vec![Head::number("point", ""), Head::text("policy"), Head::text("command"), Head::text("digest")];
+    let row = |row: usize| {
+        let point = runs.number(row, "point");
+        vec![
+            point.map_or_else(Shown::none, |point| Shown::number(number(point), point)),
+            Shown::text(runs.variant(row)),
+            Shown::code(runs.text(row, "rerun")),
+            Shown::code(runs.text(row, "digest")),
+        ]
+    };
+    let rows = (0..runs.len()).map(row).collect();
+    Some(Sortable { id: "rerun", caption: "The command of each run".to_owned(), heads, rows })
+}
+
+/// Every operation under every policy.
+pub(super) fn operations(page: &Page) -> Sortable {
+    let heads = vec![
+        Head::number("number", ""),
+        Head::text("operation"),
+        Head::text("policy"),
+        Head::text("mechanism"),
+        Head::number("latency", "clocks"),
+        Head::number("latency", "ns"),
+        Head::number("faster than the channel", "times"),
+        Head::number("energy above standby", "nJ"),
+        Head::number("saves against the channel", "times"),
+        Head::number("channel", "bytes"),
+    ];
+    let times = |value: Option<f64>| match value {
+        Some(value) => Shown::number(format!("{value:.2}"), value),
+        None => Shown::none(),
+    };
+    let row = |operation: &Operation| {
+        let Operation { label, run, mechanism, latency_cycles, latency_ns, energy_nj, channel_bytes, .. } = operation;
+        let (faster, saves) = operation.against_same_pair.unzip();
+        vec![
+            Shown::number((operation.index + 1).to_string(), operation.index as f64),
+            Shown::text(label.clone()),
+            Shown::text(run.clone()),
+            Shown::text(mechanism.clone()),
+            Shown::number(grouped(*latency_cycles), *latency_cycles as f64),
+            Shown::number(number(*latency_ns), *latency_ns),
+            times(faster),
+            Shown::number(number(*energy_nj), *energy_nj),
+            times(saves),
+            Shown::number(grouped(*channel_bytes), *channel_bytes as f64),
+        ]
+    };
+    let mut sorted: Vec<&Operation> = page.operations.iter().collect();
+    sorted.sort_by_key(|operation| operation.index);
+    let rows = sorted.iter().map(|operation| row(operation)).collect();
+    let caption = "Every operation, from its first command to its last bank ready".to_owned();
+    let mut table = Sortable { id: "operations", caption, heads, rows };
+    for column in [5, 7] {
+        table.mark_lowest(column, |row| sorted[row].index);
+    }
+    table
+}

@@ -1,0 +1,60 @@
+//! What to know before believing a number: it comes first.
+
+use std::collections::BTreeMap;
+
+use super::data::{Finding, Origin, Page, Weight};
+use super::words::whole;
+use crate::table::grouped;
+
+/// Every distinct finding with the number of runs that it concerns, the gravest first, then by first appearance.
+pub(super) fn all(page: &Page) -> Vec<Finding> {
+    let mut found: Vec<Finding> = Vec::new();
+    let mut places: BTreeMap<(Weight, String), usize> = BTreeMap::new();
+    for finding in of_the_table(page).into_iter().chain(page.findings.iter().cloned()) {
+        let place = *places.entry((finding.weight, finding.text.clone())).or_insert(found.len());
+        if place == found.len() {
+            found.push(finding);
+        } else {
+            found[place].runs += finding.runs;
+        }
+    }
+    found.sort_by_key(|finding| finding.weight);
+    found
+}
+
+/// What the rows say themselves.
+fn of_the_table(page: &Page) -> Vec<Finding> {
+    let runs = &page.runs;
+    let alone = page.origin == Origin::Sweep; // What a scenario has to warn of stands in its results.
+    let (mut found, mut idle, mut dropped) = (Vec::new(), 0, 0);
+    for row in 0..runs.len() {
+        let error = runs.error(row);
+        if error.is_empty() {
+            idle += u64::from(alone && runs.number(row, "requests") == Some(0.0));
+            dropped += u64::from(runs.number(row, "dropped_activations").is_some_and(|count| count > 0.0));
+        } else {
+            found.push(Finding { weight: Weight::Error, text: error, runs: 1 });
+        }
+    }
+    if idle > 0 {
+        let text = "nothing was counted: no request was done after the warm-up".to_owned();
+        found.push(Finding { weight: Weight::Warning, text, runs: idle });
+    }
+    if dropped > 0 {
+        let text = "the chips dropped copy activations: they went to another subarray".to_owned();
+        found.push(Finding { weight: Weight::Violation, text, runs: dropped });
+    }
+    let missing = missing_points(page);
+    if missing > 0 {
+        let text = format!("{} points before the last one are not in the table", grouped(missing));
+        found.push(Finding { weight: Weight::Warning, text, runs: 0 });
+    }
+    found
+}
+
+/// Points are numbered from 1 on: how many of them, up to the last one here, are not here.
+fn missing_points(page: &Page) -> u64 {
+    let points: std::collections::BTreeSet<u64> =
+        (0..page.runs.len()).filter_map(|row| page.runs.number(row, "point")).filter_map(whole).collect();
+    points.last().map_or(0, |last| last.saturating_sub(points.len() as u64))
+}
