@@ -32,6 +32,8 @@ pub(super) struct Sortable {
     pub(super) rows: Vec<Vec<Shown>>,
 }
 
+/// A longer text may be broken into lines.
+const WRAPPED_FROM: usize = 36;
 /// More rows than this scroll in a box of their own.
 const BOXED_FROM: usize = 40;
 
@@ -108,7 +110,7 @@ impl Sortable {
 
 fn draw_cell(head: &Head, cell: &Shown) -> Markup {
     html! {
-        td.number[head.numeric].best[cell.best] data-v=[cell.value] {
+        td.number[head.numeric].long[cell.text.len() > WRAPPED_FROM].best[cell.best] data-v=[cell.value] {
             @if cell.best { span.sign title="lowest of its group" { "★" } }
             @if cell.code { code { (cell.text) } } @else { (cell.text) }
         }

@@ -1,1 +1,247 @@
-//! Laws of a page as a whole.
+//! Laws of a page as a whole: a parser of the standard's reads it back.
+
+use html5ever::tendril::TendrilSink;
+use html5ever::{ParseOpts, parse_document};
+use markup5ever_rcdom::{Handle, NodeData, RcDom};
+
+use super::*;
+use crate::cell::{Cell, Column, Kind};
+
+/// A name that would be a program, if it were not escaped.
+const HOSTILE: &str = "</style><script>alert('\"&\")</script><img src=x onerror=alert(1)>";
+
+/// Two sizes, two sources, two policies and a seed; the last run failed.
+fn sweep(name: &str) -> Page {
+    let text = |name: &str| Column::new(name, Kind::Text);
+    let count = |name: &str| Column::new(name, Kind::Count);
+    let number = |name: &str| Column::new(name, Kind::Number);
+    let columns = vec![
+        count("point"),
+        text("source"),
+        count("bytes"),
+        count("seed"),
+        text("policy"),
+        count("requests"),
+        count("copy_latency_count"),
+        number("copy_latency_mean_ns"),
+        number("energy_operation_nj"),
+        number("energy_activate_nj"),
+        number("energy_write_nj"),
+        count("segments_channel"),
+        count("segments_fpm"),
+        text("error"),
+        text("rerun"),
+    ];
+    let mut rows = Vec::new();
+    for (point, (source, bytes)) in [(name, 64_u64), (name, 4096), ("b", 64), ("b", 4096)].into_iter().enumerate() {
+        for (policy, ns) in [("channel", 1046.25), ("rule", 90.0)] {
+            let figures = [ns + bytes as f64, ns * 3.0, ns, ns * 2.0].map(Cell::from);
+            let mut row: Vec<Cell> = vec![(point as u64 + 1).into(), source.into(), bytes.into(), 1_u64.into()];
+            row.extend([policy.into(), 1_u64.into(), 1_u64.into()]);
+            row.extend(figures);
+            row.extend([1_u64.into(), 0_u64.into(), "".into(), format!("run {name}").into()]);
+            rows.push(row);
+        }
+    }
+    let failed = rows.last_mut().expect("there are rows");
+    for (cell, column) in failed.iter_mut().zip(&columns).skip(5).take(8) {
+        *cell = column.kind.empty();
+    }
+    failed[13] = name.into();
+    Page {
+        title: name.to_owned(),
+        origin: Origin::Sweep,
+        facts: vec![Fact { name: name.to_owned(), values: vec![name.to_owned()] }],
+        commands: vec![name.to_owned()],
+        findings: vec![Finding { weight: Weight::Warning, text: name.to_owned(), runs: 3 }],
+        runs: Runs::new(columns, vec!["source".to_owned(), "bytes".to_owned()], rows),
+        epochs: Runs::default(),
+        operations: Vec::new(),
+        served: Vec::new(),
+        published: PublishedFigures { rows: Vec::new(), notes: vec![name.to_owned()] },
+    }
+}
+
+/// The results of a scenario with an operation under two policies.
+fn run(name: &str) -> Page {
+    let operation = |run: &str, latency_ns| Operation {
+        label: name.to_owned(),
+        index: 0,
+        run: run.to_owned(),
+        mechanism: "fpm".to_owned(),
+        reasons: vec![name.to_owned()],
+        latency_cycles: 48,
+        latency_ns,
+        energy_nj: 49.5,
+        channel_bytes: 0,
+        against_same_pair: Some((11.62, 66.43)),
+    };
+    let served = Served {
+        run: "rule".to_owned(),
+        operation: "copy".to_owned(),
+        mechanism: "fpm".to_owned(),
+        reason: name.to_owned(),
+        count: 1,
+        bytes: 4096,
+        share_of_bytes: 1.0,
+    };
+    let beside = Beside {
+        id: "copy/fpm".to_owned(),
+        run: name.to_owned(),
+        published_ns: 90.0,
+        simulated_ns: 90.0,
+        published_nj: 48.4,
+        simulated_nj: 49.5,
+    };
+    Page {
+        origin: Origin::Run,
+        operations: vec![operation("channel", 1046.25), operation("rule", 90.0)],
+        served: vec![served],
+        published: PublishedFigures { rows: vec![beside], notes: Vec::new() },
+        ..sweep(name)
+    }
+}
+
+/// Reads a page as a browser does.
+fn parsed(html: &str) -> RcDom {
+    let dom = parse_document(RcDom::default(), ParseOpts::default()).one(html);
+    assert_eq!(*dom.errors.borrow(), Vec::<std::borrow::Cow<str>>::new());
+    dom
+}
+
+fn walk(node: &Handle, visit: &mut impl FnMut(&Handle)) {
+    visit(node);
+    for child in node.children.borrow().iter() {
+        walk(child, visit);
+    }
+}
+
+fn tag(node: &Handle) -> String {
+    match &node.data {
+        NodeData::Element { name, .. } => name.local.to_string(),
+        _ => String::new(),
+    }
+}
+
+fn attribute(node: &Handle, wanted: &str) -> Option<String> {
+    let NodeData::Element { attrs, .. } = &node.data else { return None };
+    let attrs = attrs.borrow();
+    attrs.iter().find(|attr| *attr.name.local == *wanted).map(|attr| attr.value.to_string())
+}
+
+fn all(dom: &RcDom, wanted: &str) -> Vec<Handle> {
+    let mut found = Vec::new();
+    walk(&dom.document, &mut |node| {
+        if tag(node) == wanted {
+            found.push(node.clone());
+        }
+    });
+    found
+}
+
+fn text(node: &Handle) -> String {
+    let mut said = String::new();
+    walk(node, &mut |node| {
+        if let NodeData::Text { contents } = &node.data {
+            said.push_str(&contents.borrow());
+        }
+    });
+    said
+}
+
+/// The cells of the table's body.
+fn body(dom: &RcDom, id: &str) -> Vec<Vec<String>> {
+    let tables = all(dom, "table");
+    let table = tables.iter().find(|table| attribute(table, "id").as_deref() == Some(id)).expect("it is there");
+    let mut rows = Vec::new();
+    walk(table, &mut |node| {
+        if tag(node) == "tr" {
+            let cells = node.children.borrow();
+            rows.push(cells.iter().filter(|cell| tag(cell) == "td").map(text).collect());
+        }
+    });
+    rows.into_iter().filter(|row: &Vec<String>| !row.is_empty()).collect()
+}
+
+#[test]
+fn a_page_is_html_without_an_error_whatever_the_names_are() {
+    for page in [sweep("plain"), run("plain"), sweep(HOSTILE), run(HOSTILE)] {
+        let dom = parsed(&page.to_html());
+        assert_eq!(all(&dom, "script").len(), 1, "only ours");
+        assert_eq!((all(&dom, "style").len(), all(&dom, "img").len()), (1, 0));
+        assert_eq!(text(&all(&dom, "h1")[0]), page.title);
+    }
+}
+
+#[test]
+fn every_run_and_every_operation_has_its_row() {
+    let dom = parsed(&sweep("a").to_html());
+    let rows = body(&dom, "runs");
+    assert_eq!(rows.len(), 8);
+    assert_eq!(rows[3][..5], ["2", "a", "4,096", "rule", "★4,186"]);
+    assert_eq!(rows[7][4..], ["–", "–", "–", "a"], "the run that failed has its error, and no figures");
+    assert_eq!(body(&dom, "rerun").len(), 8);
+    assert_eq!(body(&parsed(&run("a").to_html()), "operations").len(), 2);
+}
+
+#[test]
+fn nothing_is_loaded_and_nothing_changes_from_time_to_time() {
+    for page in [sweep("a"), run("a")] {
+        let html = page.to_html();
+        assert!(!html.contains("http://") && !html.contains("https://") && !html.contains("@import"));
+        let dom = parsed(&html);
+        let mut loads = Vec::new();
+        walk(&dom.document, &mut |node| loads.extend(attribute(node, "src").or_else(|| attribute(node, "href"))));
+        assert!(loads.iter().all(|load| load.starts_with('#') || load == "data:,"), "{loads:?}");
+        assert_eq!(html, page.to_html());
+    }
+}
+
+#[test]
+fn each_id_is_there_once_and_each_link_has_its_place() {
+    for page in [sweep("a"), run("a")] {
+        let dom = parsed(&page.to_html());
+        let (mut ids, mut links) = (Vec::new(), Vec::new());
+        walk(&dom.document, &mut |node| {
+            ids.extend(attribute(node, "id"));
+            links.extend(attribute(node, "href").filter(|link| link.starts_with('#')));
+        });
+        let count = ids.len();
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), count, "{ids:?}");
+        assert!(links.iter().all(|link| ids.contains(&link[1..].to_owned())), "{links:?}");
+    }
+}
+
+#[test]
+fn warnings_come_first_with_the_runs_that_they_concern() {
+    let mut page = sweep("a");
+    page.findings.push(Finding { weight: Weight::Warning, text: "a".to_owned(), runs: 2 });
+    let dom = parsed(&page.to_html());
+    assert_eq!(text(&all(&dom, "h2")[0]), "Warnings");
+    let items = all(&dom, "li").iter().map(text).filter(|item| item.contains("run")).collect::<Vec<_>>();
+    assert_eq!(items[1..], ["✖ Errora (1 run)", "⚠ Warninga (5 runs)"]);
+}
+
+#[test]
+fn points_that_are_missing_are_warned_of() {
+    let mut page = sweep("a");
+    let rows = (0..8).filter(|row| ![2, 3].contains(row));
+    let cells = |row: usize| {
+        page.runs.columns().iter().filter_map(|column| page.runs.cell(row, &column.name).cloned()).collect()
+    };
+    page.runs = Runs::new(page.runs.columns().to_vec(), page.runs.axes().to_vec(), rows.map(cells).collect());
+    assert!(warnings::all(&page).iter().any(|found| found.text.starts_with("1 points before the last")), "{page:?}");
+}
+
+#[test]
+fn every_mark_of_a_plot_tells_its_value() {
+    let dom = parsed(&sweep("a").to_html());
+    let titles: Vec<String> =
+        all(&dom, "g").iter().filter(|g| attribute(g, "class").as_deref() == Some("mark")).map(text).collect();
+    assert!(titles.contains(&"rule, bytes 4 KiB: 4,186 ns".to_owned()), "{titles:?}");
+    assert!(titles.iter().all(|title| !title.is_empty()));
+    let dom = parsed(&run("a").to_html());
+    assert!(all(&dom, "title").iter().map(text).any(|title| title == "a, channel: 1,046.25 ns"));
+}

@@ -22,7 +22,10 @@ const UNITS: [(&str, &str); 8] = [
 ];
 
 /// What columns are called that their own names do not say well.
-const NAMES: [(&str, &str); 5] = [
+const NAMES: [(&str, &str); 8] = [
+    ("channel_bytes", "channel traffic"),
+    ("command_bus_share", "command bus in use"),
+    ("data_bus_share", "data bus in use"),
     ("energy_nj", "energy, total"),
     ("energy_operation_nj", "energy above standby"),
     ("copy_response_mean_ns", "copy, from its arrival, mean"),
@@ -141,7 +144,7 @@ mod tests {
         assert_eq!(of("copy_latency_mean_ns"), "copy latency, mean (ns)");
         assert_eq!(of("energy_operation_nj"), "energy above standby (nJ)");
         assert_eq!(of("bytes"), "bytes");
-        assert_eq!(of("channel_bytes"), "channel (bytes)");
+        assert_eq!(of("channel_bytes"), "channel traffic (bytes)");
         assert_eq!(of("copies_by_fpm_share"), "copies by FPM (%)");
         assert_eq!(of("policy"), "policy");
     }
