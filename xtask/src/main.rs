@@ -1,5 +1,6 @@
 //! The project's own chores: `cargo xtask check` is CI, `cargo xtask full` the slow rest.
 
+mod browser;
 mod instructions;
 mod licences;
 
@@ -48,6 +49,7 @@ const FULL: &[Step] = &[
     ("a minute of arbitrary traces", &["sh", "-c", FUZZ_TRACE], SANITIZER),
     ("a minute of arbitrary command logs, read and judged", &["sh", "-c", FUZZ_COMMAND_LOG], SANITIZER),
     ("the table of a sweep, read by another implementation of Parquet", &["sh", "-c", PARQUET], &[]),
+    ("reports in a real browser", &["cargo", "xtask", "browser"], &[]),
     ("ten million random requests", &["cargo", "run", "--release", "-p", "host", "--example", "soak"], &[]),
     ("instructions a request", &["cargo", "xtask", "instructions"], &[]),
     ("benches", &["cargo", "bench", "--workspace"], &[]),
@@ -58,10 +60,11 @@ fn main() -> ExitCode {
     let steps: Vec<&Step> = match std::env::args().nth(1).as_deref() {
         Some("check") => CHECK.iter().collect(),
         Some("full") => CHECK.iter().chain(FULL).collect(),
+        Some("browser") => return browser::check(),
         Some("instructions") => return instructions::check(),
         Some("licences") => return licences::check(),
         _ => {
-            eprintln!("usage: cargo xtask check | full | instructions | licences");
+            eprintln!("usage: cargo xtask check | full | browser | instructions | licences");
             return ExitCode::from(2);
         }
     };

@@ -144,6 +144,8 @@ pub struct RunInputs<'a> {
     pub seed: u64,
     /// The current set's name.
     pub currents: &'a str,
+    /// The command line that runs the scenario again.
+    pub rerun: &'a str,
     /// The simulated clock.
     pub clock: Clock,
     /// Channels of the system.
@@ -231,6 +233,8 @@ pub struct RunReport {
     pub seed: u64,
     /// The current set.
     pub currents: String,
+    /// The command line that runs the scenario again, under all its policies.
+    pub rerun: String,
     /// When everything had drained, clocks.
     pub makespan_cycles: u64,
     /// The same in ns.
@@ -282,6 +286,7 @@ impl RunReport {
             controller: inputs.controller.to_string(),
             seed: inputs.seed,
             currents: inputs.currents.to_string(),
+            rerun: inputs.rerun.to_string(),
             makespan_cycles: end.0,
             makespan_ns: clock.ns(end),
             from_cycle: stats.from.0,

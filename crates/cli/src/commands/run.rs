@@ -17,6 +17,7 @@ use crate::input::{Scenario, SystemConfig, Variant, Workload};
 use crate::interrupt;
 use crate::output::{self, AtomicFile, Existing, Stdout};
 use crate::pricing;
+use crate::sweep;
 
 /// Runs, and prints what was asked for.
 ///
@@ -30,12 +31,13 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let variants = scenario.variants();
     let mut files = Files::open(args, &variants, scenario.epoch)?;
     let mut references = References::new(&scenario.system, &prices, &stop);
+    let rerun = sweep::command_line(&args.scenario.scenario, &args.scenario.set, &[], None);
     let mut reports = Vec::new();
     for (&variant, log) in variants.iter().zip(&mut files.logs) {
         let wanted = Wanted { check: args.check, ..Wanted::new(&stop) };
         let mut run = experiment::run(&scenario, &prices, variant, wanted, log.take())?;
         *log = run.log.take();
-        reports.push(report(&scenario, &prices, variant, &run, &mut references)?);
+        reports.push(report(&scenario, &rerun, &prices, variant, &run, &mut references)?);
     }
     let text = render(&reports, args.format)?;
     files.commit(&reports)?;
@@ -151,6 +153,7 @@ const LISTED_MOST: usize = 10_000;
 
 fn report(
     scenario: &Scenario,
+    rerun: &str,
     prices: &Prices,
     variant: Variant,
     run: &VariantRun,
@@ -196,6 +199,7 @@ fn report(
         controller: &scenario.system.controller.summary(),
         seed: scenario.seed,
         currents: prices.set(),
+        rerun,
         clock,
         channels: scenario.system.system.geometry.channels(),
         stats: &run.stats,
@@ -219,7 +223,7 @@ fn trace_path(scenario: &Scenario) -> Option<&Path> {
 }
 
 /// One line about a system.
-fn summary(config: &SystemConfig) -> String {
+pub(super) fn summary(config: &SystemConfig) -> String {
     let (bin, geometry) = (config.system.bin, config.system.geometry);
     let count = |count: u8, noun: &str| if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") };
     format!(

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use report::run_cells;
 use sha2::{Digest as _, Sha256};
 
 use crate::input::{ResolvedScenario, Variant};
@@ -80,6 +81,12 @@ impl ScenarioDigest {
         add(&mut hasher, variant.placement.name().unwrap_or_default());
         Digest::finish(hasher)
     }
+}
+
+/// Of a run of a scenario that lists its operations, as a table of this version of the program gives it.
+pub fn of_operations(resolved: &ResolvedScenario, variant: Variant) -> Digest {
+    let columns: Vec<String> = run_cells::columns().into_iter().map(|column| column.name).collect();
+    ScenarioDigest::new(resolved, None, &columns.join(",")).of(variant)
 }
 
 /// With its length, so that no two lists of parts look the same.

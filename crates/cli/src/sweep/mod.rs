@@ -23,10 +23,11 @@ mod traces;
 mod value;
 
 pub use axis::{Axis, AxisColumn, Step};
-pub use digest::{Digest, MODEL_VERSION};
+pub use digest::{Digest, MODEL_VERSION, of_operations as digest_of_operations};
 pub use exclude::Exclude;
 pub use file::{EXAMPLES, SweepFile};
 pub use points::{Point, Points};
+pub use rerun::{command as command_line, words};
 pub use run::{Sweep, Tally};
 pub use shard::Shard;
 pub use tables::Tables;

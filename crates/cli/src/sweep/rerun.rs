@@ -8,7 +8,7 @@ use crate::input::{Placement, Variant};
 ///
 /// Where pages lie as recorded in one run of a trace, and where an allocator places them in another, the command of the
 /// former does the latter as well: a scenario must have a use for its `[allocator]`.
-pub(super) fn command(scenario: &Path, words: &[String], runs: &[Variant], run: Option<Variant>) -> String {
+pub fn command(scenario: &Path, words: &[String], runs: &[Variant], run: Option<Variant>) -> String {
     let mut all: Vec<String> = words.to_vec();
     if let Some(Variant { policy, placement }) = run {
         all.push(format!("policies=[\"{}\"]", policy.name()));
@@ -27,6 +27,25 @@ pub(super) fn command(scenario: &Path, words: &[String], runs: &[Variant], run: 
     line
 }
 
+/// The words of such a line, as a shell would cut it; nothing of a quote that does not end.
+pub fn words(line: &str) -> Option<Vec<String>> {
+    let (mut words, mut word, mut quoted) = (Vec::new(), None::<String>, false);
+    let mut characters = line.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\'' => {
+                quoted = !quoted;
+                word.get_or_insert_default();
+            }
+            '\\' if !quoted => word.get_or_insert_default().push(characters.next()?),
+            ' ' if !quoted => words.extend(word.take()),
+            other => word.get_or_insert_default().push(other),
+        }
+    }
+    words.extend(word);
+    (!quoted).then_some(words)
+}
+
 /// As a shell takes it for one word.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
@@ -41,6 +60,16 @@ mod tests {
     use memctrl::Policy;
 
     use super::*;
+
+    #[test]
+    fn a_line_is_cut_into_the_words_that_it_was_made_of() {
+        let sets = ["seed=7", "", "a b", "it's=[\"x\\y\"]", "'"].map(str::to_owned);
+        let line = command(Path::new("a 'b'.toml"), &sets, &[], None);
+        let mut expected = vec!["rowclone-sim".to_owned(), "run".to_owned(), "a 'b'.toml".to_owned()];
+        expected.extend(sets.iter().flat_map(|set| ["--set".to_owned(), set.clone()]));
+        assert_eq!(words(&line), Some(expected));
+        assert_eq!(words("run 'a"), None);
+    }
 
     #[test]
     fn a_run_is_told_from_the_others_of_its_point() {

@@ -14,6 +14,7 @@ mod malformed_sweeps;
 mod malformed_systems;
 mod output;
 mod recorded;
+mod reports;
 mod rule_names;
 mod shipped_files;
 mod sweeps;

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use report::page::{Fact, Origin, Page, PublishedFigures, Runs};
+use report::page::{Fact, Origin, Page, Runs};
 
 use crate::CliError;
 use crate::args::ReportArgs;
@@ -57,18 +57,20 @@ fn of_a_sweep(directory: &Path, table: &Table, title: Option<&str>) -> Result<Pa
     facts.extend(name.clone().map(|name| fact("sweep", [name])));
     facts.push(fact("scenario", runs.distinct("scenario")));
     facts.push(fact("model version", runs.distinct("model_version")));
-    let commands = name.iter().map(|name| format!("rowclone-sim sweep {name}.toml --out {}", directory.display()));
+    // The file is named like the sweep; where it lies is not kept.
+    let again = |name: &String| vec![format!("rowclone-sim sweep …/{name}.toml --out {}", directory.display())];
+    let commands = name.as_ref().map(again).unwrap_or_default();
     let title = title.map(str::to_owned).or_else(|| name.clone()).unwrap_or_else(|| "A sweep".to_owned());
     Ok(Page {
         title,
         origin: Origin::Sweep,
         facts,
-        commands: commands.collect(),
+        commands,
         findings: Vec::new(),
         epochs: Runs::default(),
         operations: Vec::new(),
         served: Vec::new(),
-        published: PublishedFigures { rows: Vec::new(), notes: vec![published::none()] },
+        published: published::of_a_sweep(&runs),
         runs,
     })
 }
@@ -100,12 +102,14 @@ fn of_a_run(directory: &Path, table: &Table, title: Option<&str>) -> Result<Page
     ];
     let title =
         title.map_or_else(|| results.first().map(|run| run.scenario.clone()).unwrap_or_default(), str::to_owned);
+    let mut commands: Vec<String> = results.iter().filter_map(|run| run.rerun.clone()).collect();
+    commands.dedup();
     let published = published::of_a_run(&results);
     Ok(Page {
         title,
         origin: Origin::Run,
         facts,
-        commands: Vec::new(),
+        commands,
         findings: results.iter().flat_map(RunJson::findings).collect(),
         runs,
         epochs,

@@ -1,10 +1,17 @@
 //! Which of our operations have the setting of a published row: only those are set beside it.
 
+use std::path::Path;
+
 use dram_spec::address::FRAME_BYTES;
-use report::page::{Beside, PublishedFigures};
+use report::page::{Beside, PublishedFigures, Runs};
 use report::table3::PUBLISHED;
+use rowclone::Mechanism;
 
 use super::results_json::{OperationJson, RunJson};
+use crate::commands::run::summary;
+use crate::experiment;
+use crate::input::{Library, ResolvedScenario, Workload};
+use crate::sweep;
 
 /// The setting of the published table, in the words of a result's line about its system: the clock, one rank, a page a row.
 const SETTING: [&str; 3] = ["DDR3-1066G 8-8-8, ", " x 1 rank, ", " rows of 4 KiB, "];
@@ -22,7 +29,7 @@ const ROWS: [(&str, &str, &str); 7] = [
 ];
 
 /// Said under every comparison.
-pub(super) const NOTES: [&str; 3] = [
+const NOTES: [&str; 3] = [
     "Latencies are those of the legal sequences of commands, and no parameter was fitted to them.",
     "Energies depend on a calibrated choice: of the shipped current sets, `2 Gb x8 -25E` comes nearest to the published \
      energies and is the default by selection, which is no validation. Both count what is above standby.",
@@ -36,17 +43,79 @@ pub(super) fn of_a_run(results: &[RunJson]) -> PublishedFigures {
         let alone = operations.filter(|(index, _)| is_alone(&result.operations, *index));
         alone.filter_map(|(_, operation)| beside(result, operation))
     });
-    let rows: Vec<Beside> = rows.collect();
-    let notes = if rows.is_empty() { vec![none()] } else { NOTES.map(str::to_owned).into() };
-    PublishedFigures { rows, notes }
+    with_notes(rows.collect(), Vec::new())
 }
 
-/// Why nothing is beside ours.
-pub(super) fn none() -> String {
-    format!(
+/// The rows of a sweep that are of one operation on the published system.
+///
+/// A table does not say which system its rows had: the scenario does, if it is here, and gives a row the same digest still.
+pub(super) fn of_a_sweep(runs: &Runs) -> PublishedFigures {
+    let (library, mut rows, mut unknown) = (Library::default(), Vec::new(), 0_u64);
+    for row in (0..runs.len()).filter(|&row| runs.number(row, "requests") == Some(1.0)) {
+        let Some(mechanism) = mechanism(runs, row) else { continue };
+        match label(&library, &runs.text(row, "rerun"), &runs.text(row, "digest")) {
+            Some(Label::Matching(label)) => {
+                let figure = |column| runs.number(row, column).unwrap_or_default();
+                let run = format!("{label}, {}, point {}", runs.variant(row), runs.text(row, "point"));
+                let (ns, nj) = (figure("copy_latency_mean_ns"), figure("energy_operation_nj"));
+                rows.extend(set_beside(&label, mechanism.name(), run, ns, nj));
+            }
+            Some(Label::Other) => {}
+            None => unknown += 1,
+        }
+    }
+    let not_told = (unknown > 0).then(|| {
+        format!(
+            "Of {unknown} runs of one operation nobody can say which system they had: their scenario is not here, seen from \
+             where this page was made, or was changed since."
+        )
+    });
+    with_notes(rows, not_told.into_iter().collect())
+}
+
+/// What served all of a row's only operation; nothing if several did, or it was no copy.
+fn mechanism(runs: &Runs, row: usize) -> Option<Mechanism> {
+    let served_all = |mechanism: &Mechanism| {
+        ["copies", "inits"]
+            .iter()
+            .any(|operations| runs.number(row, &format!("{operations}_by_{}_share", mechanism.name())) == Some(1.0))
+    };
+    Mechanism::ALL.into_iter().find(served_all)
+}
+
+/// The operation of a row, as a result's list would name it.
+enum Label {
+    /// On the published system.
+    Matching(String),
+    /// On another.
+    Other,
+}
+
+/// What a row's scenario says; nothing if it is not the one that was run.
+fn label(library: &Library, rerun: &str, digest: &str) -> Option<Label> {
+    let words = sweep::words(rerun)?;
+    let (path, sets) = (words.get(2)?, words.get(3..)?);
+    let sets: Vec<String> = sets.iter().filter(|word| *word != "--set").cloned().collect();
+    let resolved = ResolvedScenario::read(library, Path::new(path), &sets).ok()?;
+    let [variant] = resolved.scenario.variants()[..] else { return None };
+    if sweep::digest_of_operations(&resolved, variant).to_string() != digest {
+        return None;
+    }
+    match &resolved.scenario.workload {
+        Workload::Operations(specs) if specs.len() == 1 && has_the_setting(&summary(&resolved.scenario.system)) => {
+            Some(Label::Matching(experiment::label(&specs[0])))
+        }
+        _ => Some(Label::Other),
+    }
+}
+
+fn with_notes(rows: Vec<Beside>, more: Vec<String>) -> PublishedFigures {
+    let none = format!(
         "Nothing here has the setting of the published table: one operation of {FRAME_BYTES} bytes, alone on DDR3-1066 8-8-8 \
          with one rank and rows of 4 KiB. `rowclone-sim reproduce table3` simulates it."
-    )
+    );
+    let notes = if rows.is_empty() { vec![none] } else { NOTES.map(str::to_owned).into() };
+    PublishedFigures { rows, notes: notes.into_iter().chain(more).collect() }
 }
 
 /// The name of a system is its owner's: only what follows it counts.
@@ -68,16 +137,15 @@ fn is_alone(operations: &[OperationJson], index: usize) -> bool {
 }
 
 fn beside(result: &RunJson, operation: &OperationJson) -> Option<Beside> {
-    let id = published_row(&operation.label, &operation.mechanism)?;
+    let OperationJson { label, mechanism, latency_ns, energy_nj, .. } = operation;
+    set_beside(label, mechanism, format!("{label}, {}", result.variant()), *latency_ns, *energy_nj)
+}
+
+fn set_beside(label: &str, mechanism: &str, run: String, simulated_ns: f64, simulated_nj: f64) -> Option<Beside> {
+    let id = published_row(label, mechanism)?;
     let (_, published) = PUBLISHED.iter().find(|(row, _)| *row == id)?;
-    Some(Beside {
-        id: id.to_owned(),
-        run: format!("{}, {}", operation.label, result.variant()),
-        published_ns: published.latency_ns,
-        simulated_ns: operation.latency_ns,
-        published_nj: published.energy_nj,
-        simulated_nj: operation.energy_nj,
-    })
+    let (published_ns, published_nj) = (published.latency_ns, published.energy_nj);
+    Some(Beside { id: id.to_owned(), run, published_ns, simulated_ns, published_nj, simulated_nj })
 }
 
 /// The published row of an operation that was done so.

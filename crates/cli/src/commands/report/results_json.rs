@@ -18,6 +18,8 @@ pub(super) struct RunJson {
     pub(super) system: String,
     pub(super) controller: String,
     pub(super) currents: String,
+    /// Results of before it was written have none.
+    pub(super) rerun: Option<String>,
     served: Vec<ServedJson>,
     pub(super) operations: Vec<OperationJson>,
     check: Option<CheckJson>,
