@@ -15,7 +15,7 @@ use crate::copy::{BankSet, Copying};
 use crate::estimate::Estimator;
 use crate::intake::{Blocked, Incoming};
 use crate::outstanding::Requests;
-use crate::recorder::Recorder;
+use crate::recorder::{Level, Recorder};
 use crate::request::{Completion, Counted, RequestSource};
 use crate::scheduler::Choice;
 
@@ -149,7 +149,6 @@ impl Controller {
             if stop.load(Ordering::Relaxed) {
                 return Err(Interrupt);
             }
-            self.recorder.advance_to(now);
             self.last = Some(now);
             self.meet_source(source, now);
             if now >= self.gives_way_at || self.every_cycle {
@@ -166,6 +165,7 @@ impl Controller {
             if std::mem::take(&mut self.made_room) {
                 self.take_in(source, now);
             }
+            self.recorder.end_instant();
         }
         let end = self.last.unwrap_or_default();
         self.channels.iter().for_each(|channel| channel.device.finish(end));
@@ -188,17 +188,23 @@ impl Controller {
     /// The next moment at which anything can happen; nothing once all is done.
     fn next_instant(&self, source: &impl RequestSource) -> Option<Cycle> {
         let floor = self.last.map_or(Cycle::ZERO, |last| last + Cycles(1));
-        // What is held up in intake waits for a command, or for a delivery.
-        let arrival = if self.incoming.is_none() { source.next_arrival() } else { None };
-        if arrival.is_none() && self.outstanding.is_empty() {
-            return None;
+        let mut next = self.terms_end;
+        // What is held up in intake waits for a command, or for the delivery of a job; its source is not asked before, and hears in time
+        // of what else is done.
+        if self.incoming.is_none() {
+            let arrival = source.next_arrival();
+            if arrival.is_none() && self.outstanding.is_empty() {
+                return None;
+            }
+            next = next.min(arrival.unwrap_or(Cycle(u64::MAX)));
         }
         if self.every_cycle || self.may_begin {
             return Some(floor);
         }
-        let mut next = arrival.unwrap_or(Cycle(u64::MAX)).min(self.terms_end);
-        if let Some(&(at, _, _)) = self.completing.front() {
-            next = next.min(at);
+        if self.incoming.is_none() || !self.jobs.is_empty() {
+            if let Some(&(at, _, _)) = self.completing.front() {
+                next = next.min(at);
+            }
         }
         for channel in &self.channels {
             next = next.min(channel.look_at);
@@ -219,9 +225,10 @@ impl Controller {
                 && at <= now
             {
                 self.completing.pop_front();
-                self.deliver(source, slot, now);
+                self.deliver(source, slot, at, now);
                 moved = true;
             }
+            self.recorder.advance_to(now);
             moved |= !self.is_held_up && self.take_in(source, now);
             if !moved {
                 return;
@@ -229,14 +236,17 @@ impl Controller {
         }
     }
 
-    fn deliver(&mut self, source: &mut impl RequestSource, slot: u32, now: Cycle) {
+    /// Tells the source of what was done at `done`.
+    fn deliver(&mut self, source: &mut impl RequestSource, slot: u32, done: Cycle, now: Cycle) {
         if self.outstanding[slot].job.is_some() {
+            self.recorder.advance_to(now);
             self.jobs.retain(|&job| job != slot);
             self.wait_no_more(slot, now);
-            self.recorder.levels.jobs -= 1;
+            self.recorder.levels.fall(Level::Jobs, now);
             self.is_held_up = false;
             self.release_blocked(slot, now);
         }
+        self.recorder.advance_to(done);
         let completion = self.outstanding[slot].complete();
         self.outstanding.free(slot);
         self.record(&completion);

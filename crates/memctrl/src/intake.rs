@@ -7,6 +7,7 @@ use crate::access::{Access, Entry, Kind};
 use crate::bank_queue::index;
 use crate::engine::Controller;
 use crate::outstanding::{Outstanding, lines};
+use crate::recorder::Level;
 use crate::request::{Counted, Request, RequestSource};
 
 /// A request that is being accepted.
@@ -41,7 +42,7 @@ impl Controller {
                 },
             };
             let accepted = match incoming.kind {
-                None => self.accept_job(incoming.slot),
+                None => self.accept_job(incoming.slot, now),
                 Some(kind) => {
                     while incoming.next_line < incoming.end && self.accept_line(&mut incoming, kind, now) {
                         incoming.next_line += LINE_BYTES;
@@ -75,7 +76,7 @@ impl Controller {
     }
 
     /// A job joins those in progress, if there is room.
-    fn accept_job(&mut self, slot: u32) -> bool {
+    fn accept_job(&mut self, slot: u32, now: Cycle) -> bool {
         if self.jobs.len() >= self.config.queues.copy_entries {
             return false;
         }
@@ -98,7 +99,7 @@ impl Controller {
         let blocks = self.config.planner.blocks(&request.request.operation);
         self.planning.push_back((slot, blocks));
         self.jobs.push(slot);
-        self.recorder.levels.jobs += 1;
+        self.recorder.levels.rise(Level::Jobs, now);
         self.may_begin = true;
         true
     }
@@ -152,7 +153,7 @@ impl Controller {
         conflicting: Vec<u32>,
         now: Cycle,
     ) {
-        self.recorder.levels.enter(place.channel, kind);
+        self.recorder.levels.enter(place.channel, kind, now);
         let entry = self.accesses.insert(Access::new(kind, slot, line, place));
         if conflicting.is_empty() {
             self.queue(entry, now);
@@ -226,7 +227,7 @@ impl Controller {
             let access = &self.accesses[entry];
             let (kind, request, line, place) = (access.kind, access.request, access.line, access.place());
             if kind == Kind::Read && self.forward(request, line, place, now) {
-                self.leave(entry);
+                self.leave(entry, now);
             } else {
                 if kind == Kind::Write && self.accesses[entry].waited_for {
                     self.channels[usize::from(place.channel.0)].forced += 1;
@@ -237,9 +238,9 @@ impl Controller {
     }
 
     /// An access gives its entry back; who waited for it, goes on.
-    fn leave(&mut self, entry: Entry) -> Access {
+    fn leave(&mut self, entry: Entry, now: Cycle) -> Access {
         let access = self.accesses.remove(entry);
-        self.recorder.levels.leave(access.channel, access.kind);
+        self.recorder.levels.leave(access.channel, access.kind, now);
         self.made_room();
         if access.waited_for {
             self.tell_waiters(entry);
@@ -290,7 +291,7 @@ impl Controller {
 
     /// The RD or WR of an access was issued.
     fn access_made(&mut self, channel: usize, now: Cycle, entry: Entry) {
-        let access = self.leave(entry);
+        let access = self.leave(entry, now);
         let state = &mut self.channels[channel];
         state.banks[index(access.bank)].served += 1;
         state.vacate(access.bank, now);

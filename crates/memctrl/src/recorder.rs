@@ -4,42 +4,78 @@ use dram_spec::{Channel, Cycle, Cycles};
 
 use crate::access::Kind;
 use crate::config::Config;
-use crate::stats::{Depth, Epoch, Figures, Histogram, Stats};
+use crate::stats::{Epoch, Figures, Histogram, Stats};
+
+/// A queue of all channels, or the jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    Reads,
+    Writes,
+    Jobs,
+}
+
+impl From<Kind> for Level {
+    fn from(kind: Kind) -> Level {
+        match kind {
+            Kind::Read => Level::Reads,
+            Kind::Write => Level::Writes,
+        }
+    }
+}
 
 /// How full the queues are.
+///
+/// A cycle sum is kept as what it will be at cycle 0 of the level staying as it is: each that enters takes away the cycle at which it
+/// does, each that leaves adds its own. So nothing is to be done while levels do not change.
 #[derive(Clone, Debug)]
 pub(crate) struct Levels {
     /// Entries in use, by channel: of reads and of writes.
     accesses: Vec<[u64; 2]>,
-    /// The same of all channels together.
-    total: [u64; 2],
-    /// Whether any has risen since the most in use was last looked for.
+    /// Entries of all channels together, and jobs.
+    total: [u64; 3],
+    /// The cycle sums; modulo 2^64.
+    sums: [u64; 3],
+    /// Whether any level has risen in this cycle.
     risen: bool,
-    /// Jobs in progress.
-    pub(crate) jobs: u64,
 }
 
 impl Levels {
+    #[inline]
     pub(crate) fn of(&self, channel: Channel, kind: Kind) -> u64 {
         self.accesses[usize::from(channel.0)][kind as usize]
     }
 
-    pub(crate) fn enter(&mut self, channel: Channel, kind: Kind) {
+    #[inline]
+    pub(crate) fn enter(&mut self, channel: Channel, kind: Kind, now: Cycle) {
         self.accesses[usize::from(channel.0)][kind as usize] += 1;
-        self.total[kind as usize] += 1;
+        self.rise(kind.into(), now);
+    }
+
+    #[inline]
+    pub(crate) fn leave(&mut self, channel: Channel, kind: Kind, now: Cycle) {
+        self.accesses[usize::from(channel.0)][kind as usize] -= 1;
+        self.fall(kind.into(), now);
+    }
+
+    #[inline]
+    pub(crate) fn rise(&mut self, level: Level, now: Cycle) {
+        self.total[level as usize] += 1;
+        self.sums[level as usize] = self.sums[level as usize].wrapping_sub(now.0);
         self.risen = true;
     }
 
-    pub(crate) fn leave(&mut self, channel: Channel, kind: Kind) {
-        self.accesses[usize::from(channel.0)][kind as usize] -= 1;
-        self.total[kind as usize] -= 1;
+    #[inline]
+    pub(crate) fn fall(&mut self, level: Level, now: Cycle) {
+        self.total[level as usize] -= 1;
+        self.sums[level as usize] = self.sums[level as usize].wrapping_add(now.0);
     }
-}
 
-impl Depth {
-    fn last(&mut self, cycles: u64, total: u64, most: u64) {
-        self.entry_cycles += cycles * total;
-        self.most = self.most.max(most);
+    /// The sums up to `now`; from there on they are counted anew.
+    fn take_sums(&mut self, now: Cycle) -> [u64; 3] {
+        let up_to = |level: usize| self.total[level].wrapping_mul(now.0);
+        let sums = [0, 1, 2].map(|level| self.sums[level].wrapping_add(up_to(level)));
+        self.sums = [0, 1, 2].map(|level| 0_u64.wrapping_sub(up_to(level)));
+        sums
     }
 }
 
@@ -55,8 +91,6 @@ pub(crate) struct Recorder {
     /// Where it ends; never, for a run without epochs.
     until: Cycle,
     warming_up: bool,
-    /// The queues' levels are counted up to here.
-    counted: Cycle,
     epoch: Option<Cycles>,
     start: Cycle,
     pub(crate) levels: Levels,
@@ -72,14 +106,13 @@ impl Recorder {
             from: Cycle::ZERO,
             until: start,
             warming_up: start > Cycle::ZERO,
-            counted: Cycle::ZERO,
             epoch: config.epoch,
             start,
             levels: Levels {
                 accesses: vec![[0; 2]; usize::from(config.system.geometry.channels())],
-                total: [0; 2],
+                total: [0; 3],
+                sums: [0; 3],
                 risen: false,
-                jobs: 0,
             },
         };
         if !recorder.warming_up {
@@ -95,37 +128,48 @@ impl Recorder {
     }
 
     /// Time has come to `now`, and nothing has happened since the last call.
+    #[inline]
     pub(crate) fn advance_to(&mut self, now: Cycle) {
         while self.until <= now {
-            let until = self.until;
-            self.count_levels(until);
-            if self.warming_up {
-                self.warming_up = false;
-                self.figures = Figures::default();
-            } else {
-                self.close(until);
-            }
-            self.open(until);
+            self.turn(now);
         }
-        self.count_levels(now);
     }
 
-    fn count_levels(&mut self, now: Cycle) {
-        let cycles = now.0 - self.counted.0;
-        if cycles == 0 {
-            return;
+    /// The present epoch, or the warm-up, is over.
+    #[cold]
+    fn turn(&mut self, now: Cycle) {
+        let until = self.until;
+        self.count_levels(until);
+        if self.warming_up {
+            self.warming_up = false;
+            self.figures = Figures::default();
+        } else {
+            self.close(until);
         }
-        self.counted = now;
-        let [reads, writes] = self.levels.total;
-        self.figures.read_queue.entry_cycles += cycles * reads;
-        self.figures.write_queue.entry_cycles += cycles * writes;
-        self.figures.copy_queue.last(cycles, self.levels.jobs, self.levels.jobs);
+        self.open(until);
+        if until < now {
+            self.end_instant();
+        }
+    }
+
+    /// Nothing more happens in this cycle: what rose, may be higher than ever.
+    #[inline]
+    pub(crate) fn end_instant(&mut self) {
         if std::mem::take(&mut self.levels.risen) {
             for [reads, writes] in &self.levels.accesses {
                 self.figures.read_queue.most = self.figures.read_queue.most.max(*reads);
                 self.figures.write_queue.most = self.figures.write_queue.most.max(*writes);
             }
+            let jobs = self.levels.total[Level::Jobs as usize];
+            self.figures.copy_queue.most = self.figures.copy_queue.most.max(jobs);
         }
+    }
+
+    fn count_levels(&mut self, to: Cycle) {
+        let [reads, writes, jobs] = self.levels.take_sums(to);
+        self.figures.read_queue.entry_cycles = reads;
+        self.figures.write_queue.entry_cycles = writes;
+        self.figures.copy_queue.entry_cycles = jobs;
     }
 
     fn close(&mut self, to: Cycle) {
@@ -139,6 +183,7 @@ impl Recorder {
         if self.warming_up {
             return Stats { from: end, end, ..Stats::default() };
         }
+        self.count_levels(end);
         if self.epoch.is_some() {
             self.close(end);
         } else {
