@@ -6,6 +6,36 @@
 mod fields;
 mod matrix;
 mod raw;
+/// Locates addresses of one map, most of which lie near the one before: it decodes only where another run begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Locator {
+    /// The run's first byte; of none yet, an address that no run begins with.
+    run: u64,
+    first: Location,
+}
+
+impl Default for Locator {
+    fn default() -> Locator {
+        Locator { run: u64::MAX, first: Location::default() }
+    }
+}
+
+impl Locator {
+    /// Where an address lies, or `None` past the end of the memory.
+    #[inline]
+    pub fn locate(&mut self, map: &AddressMap, address: PhysicalAddress) -> Option<Location> {
+        let run = map.run_base(address);
+        if run != self.run {
+            self.first = map.locate(PhysicalAddress(run))?;
+            self.run = run;
+        }
+        let within = (address.0 - run) as u32;
+        let line = (within / LINE_BYTES as u32) as u16;
+        let offset = within as u16 % LINE_BYTES as u16;
+        Some(Location { column: Column(self.first.column.0 + line), offset, ..self.first })
+    }
+}
+
 #[cfg(test)]
 mod tests;
 
@@ -292,6 +322,11 @@ impl AddressMap {
             word ^= u64::from((address.0 & hash.mask).count_ones() & 1) << hash.bit;
         }
         Some(self.layout.unpack(word))
+    }
+
+    /// The first byte of the run that an address lies in.
+    const fn run_base(&self, address: PhysicalAddress) -> u64 {
+        address.0 & !(self.run_bytes - 1)
     }
 
     /// The address of a location, or `None` where the geometry does not have it.

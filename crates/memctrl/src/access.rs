@@ -2,7 +2,7 @@
 
 use std::ops::{Index, IndexMut};
 
-use dram_spec::{AutoPrecharge, BankId, Channel, Column, Command, Cycle, Location, PhysicalAddress, Row};
+use dram_spec::{BankId, Channel, Column, Cycle, Location, PhysicalAddress, Row};
 
 /// Reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,13 +16,6 @@ impl Kind {
         match self {
             Kind::Read => Kind::Write,
             Kind::Write => Kind::Read,
-        }
-    }
-
-    pub(crate) fn command(self, bank: BankId, column: Column, auto_precharge: AutoPrecharge) -> Command {
-        match self {
-            Kind::Read => Command::Read { bank, column, auto_precharge },
-            Kind::Write => Command::Write { bank, column, auto_precharge },
         }
     }
 }
@@ -69,6 +62,9 @@ pub(crate) struct Access {
     pub(crate) younger: Entry,
     /// The next access to the same row.
     pub(crate) next_of_row: Entry,
+    /// Of the oldest to a row that is not open: the youngest, and what comes next in the table of rows.
+    pub(crate) youngest_of_row: Entry,
+    pub(crate) next_row: Entry,
 }
 
 impl Access {
@@ -90,6 +86,8 @@ impl Access {
             older: Entry::NONE,
             younger: Entry::NONE,
             next_of_row: Entry::NONE,
+            youngest_of_row: Entry::NONE,
+            next_row: Entry::NONE,
         }
     }
 
@@ -108,6 +106,7 @@ pub(crate) struct Accesses {
 }
 
 impl Accesses {
+    #[inline]
     pub(crate) fn insert(&mut self, access: Access) -> Entry {
         if let Some(entry) = self.free.pop() {
             self[entry] = access;
@@ -117,9 +116,10 @@ impl Accesses {
         Entry(self.slots.len() as u32 - 1)
     }
 
-    pub(crate) fn remove(&mut self, entry: Entry) -> Access {
+    /// Its place may be used again; until then, it is still there.
+    #[inline]
+    pub(crate) fn remove(&mut self, entry: Entry) {
         self.free.push(entry);
-        self[entry]
     }
 
     /// Those in use, in the order of the slab.

@@ -4,11 +4,11 @@ use dram_core::{Device, Effect, P};
 use dram_spec::{AutoPrecharge, BankId, Channel, Command, Cycle, Cycles};
 
 use crate::access::{Accesses, Entry, Kind};
-use crate::bank_queue::{BankQueues, index};
+use crate::bank_queue::{BankQueues, MOST_BANKS, index};
 use crate::config::{Config, PowerPolicy, RowPolicy, Scheduler};
 use crate::rank::Rank;
 use crate::request::Counted;
-use crate::scheduler::{Candidate, Choice, Party};
+use crate::scheduler::{Candidate, Party};
 
 /// What the controller keeps of a bank.
 #[derive(Clone, Debug, Default)]
@@ -19,8 +19,6 @@ pub(crate) struct Bank {
     pub(crate) served: u32,
     /// The last command to it.
     pub(crate) commanded: Cycle,
-    /// What its accesses would do next, as far as that has been found out since anything happened to it.
-    pub(crate) next: Option<Candidate>,
 }
 
 /// One channel.
@@ -29,7 +27,11 @@ pub(crate) struct ChannelState {
     pub(crate) device: Device,
     pub(crate) queues: BankQueues,
     pub(crate) ranks: Vec<Rank>,
-    pub(crate) banks: Vec<Bank>,
+    pub(crate) banks: [Bank; MOST_BANKS],
+    /// What the accesses of each bank would do next.
+    pub(crate) next: [Candidate; MOST_BANKS],
+    /// Banks, as a mask, where that has been found out since anything happened to them.
+    pub(crate) known: u32,
     /// Banks, as a mask, that segments in flight hold.
     pub(crate) held: u32,
     /// Queued writes in them.
@@ -53,8 +55,8 @@ pub(crate) struct ChannelState {
     pub(crate) quiet: (Cycle, u32),
     /// When a rank must next be made free, at the earliest.
     pub(crate) must_from: Cycle,
-    /// What goes first, and when, if nothing happens before.
-    pub(crate) prepared: Option<(Cycle, Choice)>,
+    /// The bank whose candidate goes first, and when, if nothing happens before.
+    pub(crate) prepared: Option<(Cycle, u8)>,
     /// Room for a list that is made at every visit.
     pub(crate) parties: Vec<Party>,
 }
@@ -64,9 +66,11 @@ impl ChannelState {
         let ranks = config.system.geometry.ranks();
         ChannelState {
             id,
-            queues: BankQueues::new(ranks),
+            queues: BankQueues::new(),
             ranks: (0..ranks).map(|rank| Rank::new(rank, &device, config)).collect(),
-            banks: vec![Bank::default(); usize::from(ranks) * 8],
+            banks: Default::default(),
+            next: [Candidate::NONE; MOST_BANKS],
+            known: 0,
             held: 0,
             held_writes: 0,
             open: 0,
@@ -151,7 +155,7 @@ impl ChannelState {
         self.held &= !(1 << index(bank));
         self.held_writes -= self.queues.count_in(index(bank), Kind::Write);
         self.banks[index(bank)].released = number;
-        self.banks[index(bank)].next = None;
+        self.known &= !(1 << index(bank));
         self.prepared = None;
         let rank = self.rank_of(bank);
         rank.held -= 1;
@@ -170,7 +174,7 @@ impl ChannelState {
         }
         let matters = self.queues.push(accesses, entry);
         if matters || self.row_policy == RowPolicy::Closed {
-            self.banks[index(bank)].next = None;
+            self.known &= !(1 << index(bank));
             self.prepared = None;
         }
         if (matters && kind == self.mode) || self.turns_to().is_some() {
@@ -195,12 +199,12 @@ impl ChannelState {
         let Some(mode) = self.turns_to() else { return false };
         self.mode = mode;
         self.prepared = None;
-        self.banks.iter_mut().for_each(|bank| bank.next = None);
+        self.known = 0;
         true
     }
 
     /// Puts a command on the bus: the device, the banks and the ranks after it.
-    pub(crate) fn issue(&mut self, now: Cycle, command: &Command, config: &Config) -> Counted {
+    pub(crate) fn issue(&mut self, now: Cycle, command: &Command, config: &Config, accesses: &mut Accesses) -> Counted {
         let effect = self.device.issue(now, command);
         self.prepared = None;
         let counted = match (command, effect) {
@@ -219,14 +223,14 @@ impl ChannelState {
         match *command {
             Command::Activate { bank, .. } => {
                 self.commanded(now, bank);
-                self.row_may_have_changed(bank);
+                self.row_may_have_changed(accesses, bank);
                 self.banks[index(bank)].served = 0;
             }
             Command::Precharge { bank }
             | Command::Read { bank, auto_precharge: AutoPrecharge::Yes, .. }
             | Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => {
                 self.commanded(now, bank);
-                self.row_may_have_changed(bank);
+                self.row_may_have_changed(accesses, bank);
             }
             Command::Read { bank, .. } | Command::Write { bank, .. } => self.commanded(now, bank),
             Command::Transfer { src, dst, .. } => {
@@ -234,7 +238,7 @@ impl ChannelState {
                 self.commanded(now, dst);
             }
             Command::PrechargeAll { rank } => {
-                (0..8).for_each(|bank| self.row_may_have_changed(BankId { rank, bank }));
+                (0..8).for_each(|bank| self.row_may_have_changed(accesses, BankId { rank, bank }));
                 self.wake(rank);
             }
             Command::Refresh { rank }
@@ -253,7 +257,7 @@ impl ChannelState {
                 self.ranks[usize::from(rank)].ledger_changed(&self.device, config, now);
                 self.must_from = Cycle::ZERO;
                 self.wake(rank);
-                self.banks[usize::from(rank) * 8..][..8].iter_mut().for_each(|bank| bank.next = None);
+                self.known &= !(0xFF << (8 * rank));
             }
         }
         counted
@@ -263,14 +267,14 @@ impl ChannelState {
     fn commanded(&mut self, now: Cycle, bank: BankId) {
         let state = &mut self.banks[index(bank)];
         state.commanded = now;
-        state.next = None;
+        self.known &= !(1 << index(bank));
         self.rank_of(bank).worked = now;
     }
 
-    fn row_may_have_changed(&mut self, bank: BankId) {
+    fn row_may_have_changed(&mut self, accesses: &mut Accesses, bank: BankId) {
         let (place, row) = (index(bank), self.device.open_row(bank));
-        self.banks[place].next = None;
-        self.queues.row_changed(place, row);
+        self.known &= !(1 << place);
+        self.queues.row_changed(accesses, place, row);
         if row.is_some() {
             self.open |= 1 << place;
         } else {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dram_core::{Cells, Device, P};
+use dram_spec::address::Locator;
 use dram_spec::{Channel, Command, CommandSink, Cycle, Cycles, LINE_BYTES, Refresh};
 use rowclone::{Blocks, Operation};
 
@@ -46,6 +47,7 @@ pub struct Controller {
     pub(crate) blocked: Vec<Blocked>,
     /// The request that is being accepted.
     pub(crate) incoming: Option<Incoming>,
+    pub(crate) locator: Locator,
     /// Whether it could not be, and nothing has happened since that would change that.
     pub(crate) is_held_up: bool,
     /// Jobs that wait for accesses.
@@ -104,6 +106,7 @@ impl Controller {
             accesses: Accesses::default(),
             blocked: Vec::new(),
             incoming: None,
+            locator: Locator::default(),
             is_held_up: false,
             waiters: Vec::new(),
             jobs: Vec::new(),
@@ -289,9 +292,10 @@ impl Controller {
             self.recorder.figures.drains += u64::from(channel.mode == crate::access::Kind::Write);
         }
         let staging = self.config.staging_lines;
-        let found = match channel.prepared {
-            Some((at, choice)) if at == now && !self.every_cycle => Ok(choice),
-            _ => channel.choose(now, &self.accesses, &self.segments, staging),
+        let prepared = if self.every_cycle { None } else { channel.prepared(now, &self.accesses) };
+        let found = match prepared {
+            Some(choice) => Ok(choice),
+            None => channel.choose(now, &self.accesses, &self.segments, staging),
         };
         let next = match found {
             Err(next) => next,
@@ -315,7 +319,7 @@ impl Controller {
         if let Choice::Access(entry, Command::Read { .. } | Command::Write { .. }) = choice {
             channel.queues.remove(&mut self.accesses, entry);
         }
-        let counted = channel.issue(now, &command, &self.config);
+        let counted = channel.issue(now, &command, &self.config, &mut self.accesses);
         sink.push(now, channel.id, &command);
         let figures = &mut self.recorder.figures;
         figures.commands.count(counted);

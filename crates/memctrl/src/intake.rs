@@ -6,7 +6,7 @@ use rowclone::Operation;
 use crate::access::{Access, Entry, Kind};
 use crate::bank_queue::index;
 use crate::engine::Controller;
-use crate::outstanding::{Outstanding, lines};
+use crate::outstanding::lines;
 use crate::recorder::Level;
 use crate::request::{Counted, Request, RequestSource};
 
@@ -14,11 +14,17 @@ use crate::request::{Counted, Request, RequestSource};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incoming {
     slot: u32,
-    kind: Option<Kind>,
-    next_line: u64,
+    /// Of a read or a write of whole lines: which, and the line to be accepted next.
+    next: Option<(Kind, Target)>,
+    /// The end of its lines.
     end: u64,
-    /// Where the next line lies, once that has been asked.
-    place: Option<Location>,
+}
+
+/// A line, and where it lies.
+#[derive(Clone, Copy, Debug)]
+struct Target {
+    line: PhysicalAddress,
+    place: Location,
 }
 
 /// An access that waits for jobs.
@@ -34,45 +40,72 @@ impl Controller {
     pub(crate) fn take_in(&mut self, source: &mut impl RequestSource, now: Cycle) -> bool {
         let mut moved = false;
         loop {
-            let mut incoming = match self.incoming.take() {
+            let incoming = match self.incoming {
                 Some(incoming) => incoming,
                 None => match source.take(now) {
                     Some(request) => self.enter(request),
                     None => return moved,
                 },
             };
-            let accepted = match incoming.kind {
+            let accepted = match incoming.next {
                 None => self.accept_job(incoming.slot, now),
-                Some(kind) => {
-                    while incoming.next_line < incoming.end && self.accept_line(&mut incoming, kind, now) {
-                        incoming.next_line += LINE_BYTES;
-                        incoming.place = None;
-                        moved = true;
-                    }
-                    incoming.next_line == incoming.end
-                }
+                Some((kind, target)) => self.accept_lines(incoming, kind, target, now, &mut moved),
             };
             if !accepted {
-                self.incoming = Some(incoming);
                 self.is_held_up = true;
                 return moved;
             }
+            self.incoming = None;
             moved = true;
         }
     }
 
     /// A request was taken.
+    #[inline]
     fn enter(&mut self, request: Request) -> Incoming {
-        let whole = lines(request.operation.target(), request.operation.bytes());
-        let outstanding = Outstanding::new(request, self.taken, self.config.contents.is_some());
-        self.taken += 1;
-        let kind = match outstanding.request.operation {
-            _ if outstanding.job.is_some() => None,
-            Operation::Read { .. } => Some(Kind::Read),
-            _ => Some(Kind::Write),
+        let (kind, address, bytes) = match request.operation {
+            Operation::Read { address, bytes } => (Some(Kind::Read), address, bytes),
+            Operation::Write { address, bytes } => (Some(Kind::Write), address, bytes),
+            Operation::Copy { dst: address, bytes, .. } | Operation::Init { dst: address, bytes, .. } => (None, address, bytes),
         };
-        let slot = self.outstanding.insert(outstanding);
-        Incoming { slot, kind, next_line: whole.start, end: whole.end, place: None }
+        let whole = lines(address, bytes);
+        let kind = kind.filter(|&kind| kind == Kind::Read || whole.end - whole.start == bytes);
+        let next = kind.map(|kind| (kind, self.target(whole.start)));
+        let keeps_data = self.config.contents.is_some();
+        let slot = self.outstanding.insert(request, self.taken, kind.map(|_| &whole), keeps_data);
+        self.taken += 1;
+        let incoming = Incoming { slot, next, end: whole.end };
+        self.incoming = Some(incoming);
+        incoming
+    }
+
+    #[inline]
+    fn target(&mut self, line: u64) -> Target {
+        let line = PhysicalAddress(line);
+        let place = self.locator.locate(self.config.planner.map(), line).expect("requests lie in the memory");
+        Target { line, place }
+    }
+
+    /// The lines of a read or of a write are accepted, as far as they can be. Says whether all were.
+    #[inline]
+    fn accept_lines(
+        &mut self,
+        incoming: Incoming,
+        kind: Kind,
+        mut target: Target,
+        now: Cycle,
+        moved: &mut bool,
+    ) -> bool {
+        while self.accept_line(incoming.slot, kind, target, now) {
+            *moved = true;
+            let next = target.line.0 + LINE_BYTES;
+            if next == incoming.end {
+                return true;
+            }
+            target = self.target(next);
+            self.incoming = Some(Incoming { next: Some((kind, target)), ..incoming });
+        }
+        false
     }
 
     /// A job joins those in progress, if there is room.
@@ -105,62 +138,48 @@ impl Controller {
     }
 
     /// A line of a read or of a write is accepted, if it can be.
-    fn accept_line(&mut self, incoming: &mut Incoming, kind: Kind, now: Cycle) -> bool {
-        let line = PhysicalAddress(incoming.next_line);
-        let locate = || self.config.planner.map().locate(line).expect("requests lie in the memory");
-        let place = *incoming.place.get_or_insert_with(locate);
-        let full = self.recorder.levels.of(place.channel, kind) >= self.entries[kind as usize];
+    #[inline]
+    fn accept_line(&mut self, slot: u32, kind: Kind, target: Target, now: Cycle) -> bool {
+        let channel = target.place.channel;
+        let full = self.recorder.levels.of(channel, kind) >= self.entries[kind as usize];
         // Another access may go to the same line, one of the other kind: for a read, one that answers it.
-        let meets = self.channels[usize::from(place.channel.0)].queues.may_hold(kind.other(), line.0)
+        let meets = self.channels[usize::from(channel.0)].queues.may_hold(kind.other(), target.line.0)
             || !self.blocked.is_empty();
         if meets || !self.jobs.is_empty() {
-            return self.accept_among_others(incoming.slot, kind, (line, place), full, now);
+            return self.accept_among_others(slot, kind, target, full, now);
         }
         if !full {
-            self.take_entry(incoming.slot, kind, (line, place), Vec::new(), now);
+            let entry = self.take_entry(slot, kind, target, now);
+            self.queue(entry, now);
         }
         !full
     }
 
     /// The same where another access may go to the line, or a job.
     #[cold]
-    fn accept_among_others(
-        &mut self,
-        slot: u32,
-        kind: Kind,
-        (line, place): (PhysicalAddress, Location),
-        full: bool,
-        now: Cycle,
-    ) -> bool {
-        let conflicting = self.conflicting_jobs(kind, line);
-        if kind == Kind::Read && conflicting.is_empty() && self.forward(slot, line, place, now) {
+    fn accept_among_others(&mut self, slot: u32, kind: Kind, target: Target, full: bool, now: Cycle) -> bool {
+        let jobs = self.conflicting_jobs(kind, target.line);
+        if kind == Kind::Read && jobs.is_empty() && self.forward(slot, target.line, target.place, now) {
             return true;
         }
-        if full || (kind == Kind::Write && self.newest(Kind::Read, line, place).is_some()) {
+        if full || (kind == Kind::Write && self.newest(Kind::Read, target.line, target.place).is_some()) {
             return false;
         }
-        self.take_entry(slot, kind, (line, place), conflicting, now);
-        true
-    }
-
-    /// An access takes an entry, and its place in its bank if it waits for no job.
-    #[inline]
-    fn take_entry(
-        &mut self,
-        slot: u32,
-        kind: Kind,
-        (line, place): (PhysicalAddress, Location),
-        conflicting: Vec<u32>,
-        now: Cycle,
-    ) {
-        self.recorder.levels.enter(place.channel, kind, now);
-        let entry = self.accesses.insert(Access::new(kind, slot, line, place));
-        if conflicting.is_empty() {
+        let entry = self.take_entry(slot, kind, target, now);
+        if jobs.is_empty() {
             self.queue(entry, now);
         } else {
             self.accesses[entry].blocked = true;
-            self.blocked.push(Blocked { entry, jobs: conflicting });
+            self.blocked.push(Blocked { entry, jobs });
         }
+        true
+    }
+
+    /// An access takes an entry.
+    #[inline]
+    fn take_entry(&mut self, slot: u32, kind: Kind, target: Target, now: Cycle) -> Entry {
+        self.recorder.levels.enter(target.place.channel, kind, now);
+        self.accesses.insert(Access::new(kind, slot, target.line, target.place))
     }
 
     fn conflicting_jobs(&self, kind: Kind, line: PhysicalAddress) -> Vec<u32> {
@@ -170,9 +189,9 @@ impl Controller {
     }
 
     /// The newest access of that kind to a line.
-    fn newest(&self, kind: Kind, line: PhysicalAddress, place: Location) -> Option<Entry> {
+    fn newest(&mut self, kind: Kind, line: PhysicalAddress, place: Location) -> Option<Entry> {
         if self.blocked.is_empty() {
-            let queues = &self.channels[usize::from(place.channel.0)].queues;
+            let queues = &mut self.channels[usize::from(place.channel.0)].queues;
             return queues.youngest_to(&self.accesses, (kind, place.bank, place.row), line.0);
         }
         // Whatever came after one that is blocked, and goes to the same line, is blocked too.
@@ -181,7 +200,7 @@ impl Controller {
             access.kind == kind && access.line == line
         };
         let blocked = self.blocked.iter().rev().find(same).map(|blocked| blocked.entry);
-        let queues = &self.channels[usize::from(place.channel.0)].queues;
+        let queues = &mut self.channels[usize::from(place.channel.0)].queues;
         blocked.or_else(|| queues.youngest_to(&self.accesses, (kind, place.bank, place.row), line.0))
     }
 
@@ -199,6 +218,7 @@ impl Controller {
     }
 
     /// An access takes its place in its bank.
+    #[inline]
     fn queue(&mut self, entry: Entry, now: Cycle) {
         let number = self.number();
         let access = &mut self.accesses[entry];
@@ -238,14 +258,16 @@ impl Controller {
     }
 
     /// An access gives its entry back; who waited for it, goes on.
-    fn leave(&mut self, entry: Entry, now: Cycle) -> Access {
-        let access = self.accesses.remove(entry);
+    #[inline]
+    fn leave(&mut self, entry: Entry, now: Cycle) {
+        self.accesses.remove(entry);
+        let access = &self.accesses[entry];
         self.recorder.levels.leave(access.channel, access.kind, now);
+        let waited_for = access.waited_for;
         self.made_room();
-        if access.waited_for {
+        if waited_for {
             self.tell_waiters(entry);
         }
-        access
     }
 
     /// Jobs that waited for an access do so no more.
@@ -291,7 +313,8 @@ impl Controller {
 
     /// The RD or WR of an access was issued.
     fn access_made(&mut self, channel: usize, now: Cycle, entry: Entry) {
-        let access = self.leave(entry, now);
+        self.leave(entry, now);
+        let access = &self.accesses[entry];
         let state = &mut self.channels[channel];
         state.banks[index(access.bank)].served += 1;
         state.vacate(access.bank, now);
@@ -326,8 +349,9 @@ impl Controller {
         };
         request.lasts_until(done);
         request.lines_left -= 1;
-        self.settle(access.request);
-        if access.kind == Kind::Read && self.is_waited_for(access.channel, access.bank) {
+        let (kind, slot, channel, bank) = (access.kind, access.request, access.channel, access.bank);
+        self.settle(slot);
+        if kind == Kind::Read && !self.waiting.is_empty() && self.is_waited_for(channel, bank) {
             self.may_begin = true;
         }
     }

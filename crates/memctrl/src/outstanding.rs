@@ -16,6 +16,8 @@ pub(crate) fn lines(address: PhysicalAddress, bytes: u64) -> Lines {
     address.0 / LINE_BYTES * LINE_BYTES..(address.0 + bytes).next_multiple_of(LINE_BYTES)
 }
 
+const NEVER: Cycle = Cycle(u64::MAX);
+
 /// What is kept of a copy, an initialisation, or a write of parts of lines.
 #[derive(Debug)]
 pub(crate) struct Job {
@@ -84,36 +86,40 @@ pub(crate) struct Outstanding {
     pub(crate) lines_left: u64,
     /// What is kept of a job.
     pub(crate) job: Option<Box<Job>>,
-    first_command: Option<Cycle>,
+    /// Never, before there is one.
+    first_command: Cycle,
     done: Cycle,
     commands: Issued,
     data: Option<Vec<u8>>,
 }
 
 impl Outstanding {
-    pub(crate) fn new(request: Request, order: u64, keeps_data: bool) -> Outstanding {
-        let operation = &request.operation;
-        let within = lines(operation.target(), operation.bytes());
-        let is_whole = within.end - within.start == operation.bytes();
-        let is_job = match operation {
-            Operation::Read { .. } => false,
-            Operation::Write { .. } => !is_whole,
-            Operation::Copy { .. } | Operation::Init { .. } => true,
-        };
-        let data = match operation {
-            Operation::Read { bytes, .. } if keeps_data => Some(vec![0; *bytes as usize]),
-            _ => None,
-        };
+    /// What waits for nothing and needs nothing.
+    fn new(request: Request) -> Outstanding {
         Outstanding {
-            order,
-            lines_left: if is_job { 0 } else { (within.end - within.start) / LINE_BYTES },
-            job: is_job.then(|| Box::new(Job::new(operation))),
-            first_command: None,
+            order: 0,
+            lines_left: 0,
+            job: None,
+            first_command: NEVER,
             done: request.arrival,
             commands: Issued::default(),
-            data,
+            data: None,
             request,
         }
+    }
+
+    /// Is of this request from now on.
+    #[inline]
+    fn begin(&mut self, request: Request, order: u64, plain: Option<&Lines>, keeps_data: bool) {
+        self.order = order;
+        (self.first_command, self.done, self.commands) = (NEVER, request.arrival, Issued::default());
+        self.lines_left = plain.map_or(0, |lines| (lines.end - lines.start) / LINE_BYTES);
+        self.job = if plain.is_some() { None } else { Some(Box::new(Job::new(&request.operation))) };
+        self.data = match request.operation {
+            Operation::Read { bytes, .. } if keeps_data => Some(vec![0; bytes as usize]),
+            _ => None,
+        };
+        self.request = request;
     }
 
     pub(crate) fn job_mut(&mut self) -> &mut Job {
@@ -121,7 +127,7 @@ impl Outstanding {
     }
 
     pub(crate) fn issued(&mut self, at: Cycle, command: Counted) {
-        self.first_command.get_or_insert(at);
+        self.first_command = self.first_command.min(at);
         // The kinds are in the order of [`Issued::counts`]; the rest is never issued for a request.
         self.commands.0[command as usize] += 1;
     }
@@ -160,7 +166,7 @@ impl Outstanding {
             id: self.request.id,
             operation: self.request.operation,
             arrival: self.request.arrival,
-            first_command: self.first_command,
+            first_command: Some(self.first_command).filter(|&at| at < NEVER),
             done: self.done,
             commands: self.commands.counts(),
             segments: self.job.take().map_or_else(SegmentTally::default, |job| job.segments),
@@ -177,12 +183,16 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    pub(crate) fn insert(&mut self, request: Outstanding) -> u32 {
+    /// A request that was taken, the `order`-th; of reads and writes of whole lines, with those.
+    #[inline]
+    pub(crate) fn insert(&mut self, request: Request, order: u64, plain: Option<&Lines>, keeps_data: bool) -> u32 {
         if let Some(slot) = self.free.pop() {
-            self[slot] = request;
+            self[slot].begin(request, order, plain, keeps_data);
             return slot;
         }
-        self.slots.push(request);
+        let mut outstanding = Outstanding::new(request.clone());
+        outstanding.begin(request, order, plain, keeps_data);
+        self.slots.push(outstanding);
         self.slots.len() as u32 - 1
     }
 

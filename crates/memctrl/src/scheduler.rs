@@ -3,8 +3,8 @@
 use dram_core::{Kind, Power, Refusal};
 use dram_spec::{AutoPrecharge, Command, Cycle};
 
-use crate::access::{self, Accesses, Entry};
-use crate::bank_queue::bank_at;
+use crate::access::{self, Access, Accesses, Entry};
+use crate::bank_queue::{MOST_BANKS, bank_at};
 use crate::channel::ChannelState;
 use crate::config::{RowPolicy, Scheduler};
 use crate::copy::{Age, Copying};
@@ -70,20 +70,57 @@ impl Ahead {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
     entry: Entry,
-    command: Command,
     kind: Kind,
-    is_row: bool,
-    number: u64,
+    /// The sequence number of its access; of a row command above that of every RD and WR.
+    order: u64,
     /// Until when its bank holds it back.
     held_by_bank: Cycle,
+}
+
+impl Candidate {
+    /// No sequence number is as large.
+    const ROW: u64 = 1 << 63;
+
+    /// Of no access.
+    pub(crate) const NONE: Candidate =
+        Candidate { entry: Entry::NONE, kind: Kind::Act, order: u64::MAX, held_by_bank: NEVER };
+
+    fn is_row(&self) -> bool {
+        self.order >= Candidate::ROW
+    }
+
+    /// The sequence number of its access.
+    fn number(&self) -> u64 {
+        self.order & !Candidate::ROW
+    }
+
+    /// The command on the bus.
+    #[inline]
+    fn command(&self, accesses: &Accesses) -> Command {
+        let Access { bank, row, column, .. } = accesses[self.entry];
+        match self.kind {
+            Kind::Act => Command::Activate { bank, row },
+            Kind::Rd => Command::Read { bank, column, auto_precharge: AutoPrecharge::No },
+            Kind::Rda => Command::Read { bank, column, auto_precharge: AutoPrecharge::Yes },
+            Kind::Wr => Command::Write { bank, column, auto_precharge: AutoPrecharge::No },
+            Kind::Wra => Command::Write { bank, column, auto_precharge: AutoPrecharge::Yes },
+            _ => Command::Precharge { bank },
+        }
+    }
+
+    fn choice(&self, accesses: &Accesses) -> Choice {
+        Choice::Access(self.entry, self.command(accesses))
+    }
 }
 
 /// The bits of a mask that are set, from the lowest.
 pub(crate) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
-        let bit = mask.trailing_zeros() as usize;
-        mask &= mask.wrapping_sub(1);
-        (bit < 32).then_some(bit)
+        (mask != 0).then(|| {
+            let bit = mask.trailing_zeros() as usize;
+            mask &= mask - 1;
+            bit
+        })
     })
 }
 
@@ -106,7 +143,7 @@ impl ChannelState {
         let usable = self.usable(unusable, accesses);
         let found = if self.segments.is_empty() {
             match self.soonest(now, usable, accesses) {
-                Some((at, choice)) if at <= now => Ok(choice),
+                Some((at, bank)) if at <= now => Ok(self.next[bank].choice(accesses)),
                 Some((at, _)) => Err(at),
                 None => Err(NEVER),
             }
@@ -124,10 +161,14 @@ impl ChannelState {
     }
 
     /// The own command of a rank that can go at `now`; else the banks, as a mask, of ranks that accesses cannot use, and when one might.
+    #[inline]
     fn own_commands(&mut self, now: Cycle) -> Result<Command, (u32, Cycle)> {
-        if now < self.quiet.0 {
-            return Err((self.quiet.1, self.quiet.0));
-        }
+        if now < self.quiet.0 { Err((self.quiet.1, self.quiet.0)) } else { self.ask_ranks(now) }
+    }
+
+    /// The same, rank by rank.
+    #[inline(never)]
+    fn ask_ranks(&mut self, now: Cycle) -> Result<Command, (u32, Cycle)> {
         let (mut unusable, mut next) = (0, NEVER);
         for rank in &mut self.ranks {
             if now >= rank.look_at {
@@ -167,78 +208,76 @@ impl ChannelState {
             return self.choose(from, accesses, segments, staging_lines).err().unwrap_or(from);
         }
         let Err((unusable, upkeep)) = self.own_commands(from) else { return from };
-        let first = self.soonest(from, self.usable(unusable, accesses), accesses);
-        self.prepared = first.filter(|&(at, _)| at < upkeep);
-        first.map_or(NEVER, |(at, _)| at).min(upkeep)
+        let Some((at, bank)) = self.soonest(from, self.usable(unusable, accesses), accesses) else { return upkeep };
+        if at < upkeep {
+            self.prepared = Some((at, bank as u8));
+        }
+        at.min(upkeep)
     }
 
-    /// The candidate that can go first, from `from` on, and when: of those that can at the same time, RD and WR before the rest, then the oldest.
-    fn soonest(&mut self, from: Cycle, usable: u32, accesses: &Accesses) -> Option<(Cycle, Choice)> {
-        let mut first = (NEVER, true, u64::MAX);
+    /// What goes first if nothing happens before `now`, where that was found out.
+    #[inline]
+    pub(crate) fn prepared(&self, now: Cycle, accesses: &Accesses) -> Option<Choice> {
+        let (_, bank) = self.prepared.filter(|&(at, _)| at == now)?;
+        Some(self.next[usize::from(bank) % MOST_BANKS].choice(accesses))
+    }
+
+    /// The bank whose candidate can go first, from `from` on, and when: of those that can at the same time, RD and WR before the rest, then
+    /// the oldest.
+    fn soonest(&mut self, from: Cycle, usable: u32, accesses: &Accesses) -> Option<(Cycle, usize)> {
+        self.find_candidates(usable, accesses);
+        let mut first = (NEVER, u64::MAX);
         let mut whose = None;
         for bank in bits(usable) {
-            if self.banks[bank].next.is_none() {
-                self.banks[bank].next = Some(self.find_candidate(bank, accesses));
-            }
-            let Some(candidate) = &self.banks[bank].next else { continue };
-            let at = candidate.held_by_bank.max(self.device.held_by_rank((bank / 8) as u8, candidate.kind)).max(from);
-            if at > first.0 {
-                continue;
-            }
-            let order = (at, candidate.is_row, candidate.number);
-            if order < first {
-                (first, whose) = (order, Some(bank));
+            let candidate = &self.next[bank % MOST_BANKS];
+            let at = self.earliest_of(bank, candidate).max(from);
+            if at < first.0 || (at == first.0 && candidate.order < first.1) {
+                (first, whose) = ((at, candidate.order), Some(bank));
             }
         }
-        let candidate = self.banks[whose?].next.as_ref()?;
-        Some((first.0, Choice::Access(candidate.entry, candidate.command)))
+        Some((first.0, whose?))
     }
 
-    /// What a bank's accesses would do next; kept until something happens to the bank.
+    /// Finds out what the accesses of some banks would do next, where that is not known; it stays so until something happens to the bank.
     #[inline]
-    fn candidate(&mut self, bank: usize, accesses: &Accesses) -> Candidate {
-        if let Some(known) = self.banks[bank].next {
-            return known;
+    fn find_candidates(&mut self, banks: u32, accesses: &Accesses) {
+        for bank in bits(banks & !self.known) {
+            self.next[bank % MOST_BANKS] = self.find_candidate(bank, accesses);
         }
-        let found = self.find_candidate(bank, accesses);
-        self.banks[bank].next = Some(found);
-        found
+        self.known |= banks;
     }
 
     fn find_candidate(&self, bank: usize, accesses: &Accesses) -> Candidate {
         let oldest = self.queues.oldest(bank, self.mode);
         let hit = self.queues.oldest_hit(bank, self.mode);
-        let id = bank_at(bank);
         let capped = match self.scheduler {
             // Where the oldest is to the open row, it is the oldest of that row.
             Scheduler::FrFcfsCap(cap) => hit != oldest && self.banks[bank].served >= cap,
             Scheduler::Fcfs => hit != oldest,
             Scheduler::FrFcfs => false,
         };
-        let (entry, command, kind, is_row) = if hit.is_some() && !capped {
+        let (entry, kind, row) = if hit.is_some() && !capped {
             let closes = self.row_policy == RowPolicy::Closed && self.queues.is_last_hit(bank, accesses, hit);
-            let auto_precharge = if closes { AutoPrecharge::Yes } else { AutoPrecharge::No };
-            let command = self.mode.command(id, accesses[hit].column, auto_precharge);
             let kind = match (self.mode, closes) {
                 (access::Kind::Read, false) => Kind::Rd,
                 (access::Kind::Read, true) => Kind::Rda,
                 (access::Kind::Write, false) => Kind::Wr,
                 (access::Kind::Write, true) => Kind::Wra,
             };
-            (hit, command, kind, false)
+            (hit, kind, 0)
         } else if self.open & (1 << bank) != 0 {
-            (oldest, Command::Precharge { bank: id }, Kind::Pre, true)
+            (oldest, Kind::Pre, Candidate::ROW)
         } else {
-            (oldest, Command::Activate { bank: id, row: accesses[oldest].row }, Kind::Act, true)
+            (oldest, Kind::Act, Candidate::ROW)
         };
-        let held_by_bank = self.device.held_by_bank(id, kind);
-        Candidate { entry, command, kind, is_row, number: accesses[entry].number, held_by_bank }
+        let held_by_bank = self.device.held_by_bank(bank_at(bank), kind);
+        Candidate { entry, kind, order: row | accesses[entry].number, held_by_bank }
     }
 
     /// When a candidate can go, in a rank that is awake.
     #[inline]
     fn earliest_of(&self, bank: usize, candidate: &Candidate) -> Cycle {
-        candidate.held_by_bank.max(self.device.held_by_rank(bank_at(bank).rank, candidate.kind))
+        candidate.held_by_bank.max(self.device.held_by_rank((bank / 8) as u8, candidate.kind))
     }
 
     fn earliest(&self, command: &Command) -> Cycle {
@@ -266,6 +305,7 @@ impl ChannelState {
                 return Ok(choice);
             }
         }
+        self.find_candidates(usable, accesses);
         let mut parties = std::mem::take(&mut self.parties);
         let found = self.first_column_access(now, usable, accesses, segments, (staging_lines, &mut parties), &mut next);
         parties.clear();
@@ -275,15 +315,15 @@ impl ChannelState {
         }
         let mut first = self.first_row_command(now, segments, |_| true, &mut next);
         for bank in bits(usable) {
-            let candidate = self.candidate(bank, accesses);
-            if !candidate.is_row {
+            let candidate = &self.next[bank];
+            if !candidate.is_row() {
                 continue;
             }
-            let until = self.earliest_of(bank, &candidate);
+            let until = self.earliest_of(bank, candidate);
             if until > now {
                 next = next.min(until);
-            } else if first.is_none_or(|(age, _)| (1, candidate.number) < age) {
-                first = Some(((1, candidate.number), Choice::Access(candidate.entry, candidate.command)));
+            } else if first.is_none_or(|(age, _)| (1, candidate.number()) < age) {
+                first = Some(((1, candidate.number()), candidate.choice(accesses)));
             }
         }
         first.map(|(_, choice)| choice).ok_or(next)
@@ -341,8 +381,8 @@ impl ChannelState {
             }
         }
         let columns = usable & self.queues.hits(self.mode);
-        let candidates = || bits(columns).map(|bank| self.find_candidate(bank, accesses)).filter(|c| !c.is_row);
-        if let Some(number) = candidates().map(|candidate| candidate.number).min() {
+        let candidates = || bits(columns).map(|bank| &self.next[bank]).filter(|candidate| !candidate.is_row());
+        if let Some(number) = candidates().map(Candidate::number).min() {
             parties.push(Party { age: (1, number), segment: None });
         }
         parties.sort_unstable_by_key(|party| party.age);
@@ -361,19 +401,19 @@ impl ChannelState {
                 }
                 continue;
             }
-            let mut first: Option<Candidate> = None;
-            for candidate in candidates().filter(|candidate| !ahead.keeps_back(&candidate.command)) {
-                let until = self.earliest(&candidate.command);
+            let mut first: Option<&Candidate> = None;
+            for candidate in candidates().filter(|candidate| !ahead.keeps_back(&candidate.command(accesses))) {
+                let until = self.earliest(&candidate.command(accesses));
                 if until > now {
                     *next = (*next).min(until);
-                } else if first.is_none_or(|first| candidate.number < first.number) {
+                } else if first.is_none_or(|first| candidate.order < first.order) {
                     first = Some(candidate);
                 }
             }
             if let Some(first) = first {
-                return Some(Choice::Access(first.entry, first.command));
+                return Some(first.choice(accesses));
             }
-            candidates().for_each(|candidate| ahead.wait_for(&candidate.command));
+            candidates().for_each(|candidate| ahead.wait_for(&candidate.command(accesses)));
         }
         None
     }
