@@ -132,12 +132,14 @@ impl Accesses {
 
 impl Index<Entry> for Accesses {
     type Output = Access;
+    #[inline]
     fn index(&self, entry: Entry) -> &Access {
         &self.slots[entry.0 as usize]
     }
 }
 
 impl IndexMut<Entry> for Accesses {
+    #[inline]
     fn index_mut(&mut self, entry: Entry) -> &mut Access {
         &mut self.slots[entry.0 as usize]
     }

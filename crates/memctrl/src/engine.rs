@@ -16,12 +16,14 @@ use crate::copy::{BankSet, Copying};
 use crate::estimate::Estimator;
 use crate::intake::{Blocked, Incoming};
 use crate::outstanding::Requests;
-use crate::recorder::{Level, Recorder};
-use crate::request::{Completion, Counted, RequestSource};
+use crate::recorder::Recorder;
+use crate::request::{Counted, RequestSource};
 use crate::scheduler::Choice;
 
 use crate::slots::Slots;
 use crate::stats::Stats;
+
+const NEVER: Cycle = Cycle(u64::MAX);
 
 /// The run was stopped from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,8 +73,6 @@ pub struct Controller {
     pub(crate) gives_way_at: Cycle,
     /// Whether a command has made room for what comes in.
     made_room: bool,
-    /// What is done or will be, and when: by that, then in the order in which the requests were taken; with its slot.
-    completing: VecDeque<(Cycle, u64, u32)>,
     pub(crate) recorder: Recorder,
     last: Option<Cycle>,
     pub(crate) every_cycle: bool,
@@ -120,7 +120,6 @@ impl Controller {
             terms_end: Cycle(u64::MAX),
             gives_way_at: Cycle::ZERO,
             made_room: false,
-            completing: VecDeque::new(),
             recorder: Recorder::new(&config),
             last: None,
             every_cycle: false,
@@ -189,6 +188,7 @@ impl Controller {
     }
 
     /// The next moment at which anything can happen; nothing once all is done.
+    #[inline]
     fn next_instant(&self, source: &impl RequestSource) -> Option<Cycle> {
         let floor = self.last.map_or(Cycle::ZERO, |last| last + Cycles(1));
         let mut next = self.terms_end;
@@ -199,21 +199,18 @@ impl Controller {
             if arrival.is_none() && self.outstanding.is_empty() {
                 return None;
             }
-            next = next.min(arrival.unwrap_or(Cycle(u64::MAX)));
+            next = next.min(arrival.unwrap_or(NEVER)).min(self.outstanding.done_at());
+        } else if !self.jobs.is_empty() {
+            next = next.min(self.outstanding.done_at());
         }
         if self.every_cycle || self.may_begin {
             return Some(floor);
-        }
-        if self.incoming.is_none() || !self.jobs.is_empty() {
-            if let Some(&(at, _, _)) = self.completing.front() {
-                next = next.min(at);
-            }
         }
         for channel in &self.channels {
             next = next.min(channel.look_at);
         }
         assert!(
-            next < Cycle(u64::MAX),
+            next < NEVER,
             "nothing can happen any more, and requests are in progress: {:?}",
             self.outstanding
         );
@@ -221,14 +218,12 @@ impl Controller {
     }
 
     /// Delivers what is done, and takes what arrives, until neither leads to more.
+    #[inline]
     fn meet_source(&mut self, source: &mut impl RequestSource, now: Cycle) {
         loop {
             let mut moved = false;
-            while let Some(&(at, _, slot)) = self.completing.front()
-                && at <= now
-            {
-                self.completing.pop_front();
-                self.deliver(source, slot, at, now);
+            while self.outstanding.done_at() <= now {
+                self.deliver(source, now);
                 moved = true;
             }
             self.recorder.advance_to(now);
@@ -239,50 +234,41 @@ impl Controller {
         }
     }
 
-    /// Tells the source of what was done at `done`.
-    fn deliver(&mut self, source: &mut impl RequestSource, slot: u32, done: Cycle, now: Cycle) {
+    /// Tells the source of the first that is done.
+    #[inline]
+    fn deliver(&mut self, source: &mut impl RequestSource, now: Cycle) {
+        // Of accesses the source may hear late, while it is not asked for more; they count where they were done.
+        let done = self.outstanding.done_at();
+        let slot = self.outstanding.take_done();
         if self.outstanding[slot].job.is_some() {
             self.recorder.advance_to(now);
-            self.jobs.retain(|&job| job != slot);
-            self.wait_no_more(slot, now);
-            self.recorder.levels.fall(Level::Jobs, now);
-            self.is_held_up = false;
-            self.release_blocked(slot, now);
+            self.deliver_job(slot, now);
         }
         self.recorder.advance_to(done);
-        let completion = self.outstanding[slot].complete();
-        self.outstanding.free(slot);
-        self.record(&completion);
-        source.complete(completion);
-    }
-
-    fn record(&mut self, completion: &Completion) {
         let figures = &mut self.recorder.figures;
         figures.requests += 1;
-        let response = completion.done.since(completion.arrival);
-        match completion.operation {
+        let request = &mut self.outstanding[slot];
+        match request.request.operation {
+            Operation::Read { .. } => figures.read_latency.record(request.response()),
+            Operation::Write { .. } => figures.write_latency.record(request.response()),
             Operation::Copy { .. } | Operation::Init { .. } => {
+                figures.copy_response.record(request.response());
+                let completion = request.complete();
                 figures.copy_latency.record(completion.latency());
-                figures.copy_response.record(response);
                 figures.segments += &completion.segments;
+                return source.complete(completion);
             }
-            Operation::Read { .. } => figures.read_latency.record(response),
-            Operation::Write { .. } => figures.write_latency.record(response),
         }
+        source.complete(request.complete());
     }
 
-    /// A request may be done: then it is delivered in time.
-    pub(crate) fn settle(&mut self, slot: u32) {
-        let request = &self.outstanding[slot];
-        if let Some(done) = request.is_done() {
-            let new = (done, request.order, slot);
-            if self.completing.back().is_none_or(|last| *last < new) {
-                self.completing.push_back(new);
-            } else {
-                let place = self.completing.partition_point(|other| *other < new);
-                self.completing.insert(place, new);
-            }
-        }
+    /// A job is done: what waited for it goes on.
+    fn deliver_job(&mut self, slot: u32, now: Cycle) {
+        self.jobs.retain(|&job| job != slot);
+        self.wait_no_more(slot, now);
+        self.recorder.levels.job_leaves(now);
+        self.is_held_up = false;
+        self.release_blocked(slot, now);
     }
 
     /// Issues what goes first on a channel, and finds out when it is worth another look.

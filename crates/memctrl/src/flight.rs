@@ -153,7 +153,7 @@ impl Controller {
                 request.job_mut().fully_planned = true;
                 if request.is_done().is_some() {
                     request.lasts_until(now);
-                    self.settle(slot);
+                    self.outstanding.settle(slot);
                 }
                 continue;
             };
@@ -302,7 +302,7 @@ impl Controller {
             let request = &mut self.outstanding[job];
             request.lasts_until(ready);
             request.job_mut().segments_left -= 1;
-            self.settle(job);
+            self.outstanding.settle(job);
         } else if segment.giving_way {
             self.return_to_line(slot);
         }

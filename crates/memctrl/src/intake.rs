@@ -7,7 +7,6 @@ use crate::access::{Access, Entry, Kind};
 use crate::bank_queue::index;
 use crate::engine::Controller;
 use crate::outstanding::lines;
-use crate::recorder::Level;
 use crate::request::{Counted, Request, RequestSource};
 
 /// A request that is being accepted.
@@ -132,7 +131,7 @@ impl Controller {
         let blocks = self.config.planner.blocks(&request.request.operation);
         self.planning.push_back((slot, blocks));
         self.jobs.push(slot);
-        self.recorder.levels.rise(Level::Jobs, now);
+        self.recorder.levels.job_enters(now);
         self.may_begin = true;
         true
     }
@@ -213,7 +212,7 @@ impl Controller {
         request.lasts_until(now + Cycles(1));
         request.lines_left -= 1;
         self.recorder.figures.forwarded += 1;
-        self.settle(slot);
+        self.outstanding.settle(slot);
         true
     }
 
@@ -350,7 +349,7 @@ impl Controller {
         request.lasts_until(done);
         request.lines_left -= 1;
         let (kind, slot, channel, bank) = (access.kind, access.request, access.channel, access.bank);
-        self.settle(slot);
+        self.outstanding.settle(slot);
         if kind == Kind::Read && !self.waiting.is_empty() && self.is_waited_for(channel, bank) {
             self.may_begin = true;
         }

@@ -4,11 +4,11 @@ use dram_spec::{Channel, Cycle, Cycles};
 
 use crate::access::Kind;
 use crate::config::Config;
-use crate::stats::{Epoch, Figures, Histogram, Stats};
+use crate::stats::{Depth, Epoch, Figures, Histogram, Stats};
 
 /// A queue of all channels, or the jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Level {
+enum Level {
     Reads,
     Writes,
     Jobs,
@@ -35,7 +35,9 @@ pub(crate) struct Levels {
     total: [u64; 3],
     /// The cycle sums; modulo 2^64.
     sums: [u64; 3],
-    /// Whether any level has risen in this cycle.
+    /// The most that any channel has had in use since the figures began: of reads, of writes, of jobs.
+    most: [u64; 3],
+    /// Whether a level has risen above that in this cycle.
     risen: bool,
 }
 
@@ -47,27 +49,50 @@ impl Levels {
 
     #[inline]
     pub(crate) fn enter(&mut self, channel: Channel, kind: Kind, now: Cycle) {
-        self.accesses[usize::from(channel.0)][kind as usize] += 1;
-        self.rise(kind.into(), now);
+        let level = &mut self.accesses[usize::from(channel.0)][kind as usize];
+        *level += 1;
+        self.risen |= *level > self.most[kind as usize];
+        self.count(kind.into(), now);
     }
 
     #[inline]
     pub(crate) fn leave(&mut self, channel: Channel, kind: Kind, now: Cycle) {
         self.accesses[usize::from(channel.0)][kind as usize] -= 1;
-        self.fall(kind.into(), now);
+        self.uncount(kind.into(), now);
+    }
+
+    pub(crate) fn job_leaves(&mut self, now: Cycle) {
+        self.uncount(Level::Jobs, now);
     }
 
     #[inline]
-    pub(crate) fn rise(&mut self, level: Level, now: Cycle) {
+    pub(crate) fn job_enters(&mut self, now: Cycle) {
+        self.risen = true;
+        self.count(Level::Jobs, now);
+    }
+
+    #[inline]
+    fn count(&mut self, level: Level, now: Cycle) {
         self.total[level as usize] += 1;
         self.sums[level as usize] = self.sums[level as usize].wrapping_sub(now.0);
-        self.risen = true;
     }
 
     #[inline]
-    pub(crate) fn fall(&mut self, level: Level, now: Cycle) {
+    fn uncount(&mut self, level: Level, now: Cycle) {
         self.total[level as usize] -= 1;
         self.sums[level as usize] = self.sums[level as usize].wrapping_add(now.0);
+    }
+
+    /// A cycle is over in which a level was higher than ever, at some time.
+    #[inline(never)]
+    fn rise(&mut self) {
+        self.risen = false;
+        let [most_reads, most_writes, most_jobs] = &mut self.most;
+        for [reads, writes] in &self.accesses {
+            *most_reads = (*most_reads).max(*reads);
+            *most_writes = (*most_writes).max(*writes);
+        }
+        *most_jobs = (*most_jobs).max(self.total[Level::Jobs as usize]);
     }
 
     /// The sums up to `now`; from there on they are counted anew.
@@ -112,6 +137,7 @@ impl Recorder {
                 accesses: vec![[0; 2]; usize::from(config.system.geometry.channels())],
                 total: [0; 3],
                 sums: [0; 3],
+                most: [0; 3],
                 risen: false,
             },
         };
@@ -122,7 +148,7 @@ impl Recorder {
     }
 
     fn open(&mut self, from: Cycle) {
-        self.levels.risen = true;
+        (self.levels.risen, self.levels.most) = (true, [0; 3]);
         self.from = from;
         self.until = self.epoch.map_or(Cycle(u64::MAX), |cycles| from + cycles);
     }
@@ -155,21 +181,17 @@ impl Recorder {
     /// Nothing more happens in this cycle: what rose, may be higher than ever.
     #[inline]
     pub(crate) fn end_instant(&mut self) {
-        if std::mem::take(&mut self.levels.risen) {
-            for [reads, writes] in &self.levels.accesses {
-                self.figures.read_queue.most = self.figures.read_queue.most.max(*reads);
-                self.figures.write_queue.most = self.figures.write_queue.most.max(*writes);
-            }
-            let jobs = self.levels.total[Level::Jobs as usize];
-            self.figures.copy_queue.most = self.figures.copy_queue.most.max(jobs);
+        if self.levels.risen {
+            self.levels.rise();
         }
     }
 
     fn count_levels(&mut self, to: Cycle) {
         let [reads, writes, jobs] = self.levels.take_sums(to);
-        self.figures.read_queue.entry_cycles = reads;
-        self.figures.write_queue.entry_cycles = writes;
-        self.figures.copy_queue.entry_cycles = jobs;
+        let [most_reads, most_writes, most_jobs] = self.levels.most;
+        self.figures.read_queue = Depth { entry_cycles: reads, most: most_reads };
+        self.figures.write_queue = Depth { entry_cycles: writes, most: most_writes };
+        self.figures.copy_queue = Depth { entry_cycles: jobs, most: most_jobs };
     }
 
     fn close(&mut self, to: Cycle) {
