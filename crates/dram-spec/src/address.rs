@@ -7,32 +7,36 @@ mod fields;
 mod matrix;
 mod raw;
 /// Locates addresses of one map, most of which lie near the one before: it decodes only where another run begins.
+///
+/// What it keeps of a run is the caller's: its first location, or what that is made into.
 #[derive(Clone, Copy, Debug)]
-pub struct Locator {
-    /// The run's first byte; of none yet, an address that no run begins with.
+pub struct Locator<T> {
+    /// The run's first byte; before the first one, an address that no run begins with.
     run: u64,
-    first: Location,
+    first: T,
 }
 
-impl Default for Locator {
-    fn default() -> Locator {
-        Locator { run: u64::MAX, first: Location::default() }
+impl<T: Copy + Default> Default for Locator<T> {
+    fn default() -> Locator<T> {
+        Locator { run: u64::MAX, first: T::default() }
     }
 }
 
-impl Locator {
-    /// Where an address lies, or `None` past the end of the memory.
+impl<T: Copy> Locator<T> {
+    /// What `keep` makes of the first location of the address's run, and how many columns on it lies; or `None` past the end of the memory.
     #[inline]
-    pub fn locate(&mut self, map: &AddressMap, address: PhysicalAddress) -> Option<Location> {
+    pub fn locate(
+        &mut self,
+        map: &AddressMap,
+        address: PhysicalAddress,
+        keep: impl FnOnce(Location) -> T,
+    ) -> Option<(T, u16)> {
         let run = map.run_base(address);
         if run != self.run {
-            self.first = map.locate(PhysicalAddress(run))?;
+            self.first = keep(map.locate(PhysicalAddress(run))?);
             self.run = run;
         }
-        let within = (address.0 - run) as u32;
-        let line = (within / LINE_BYTES as u32) as u16;
-        let offset = within as u16 % LINE_BYTES as u16;
-        Some(Location { column: Column(self.first.column.0 + line), offset, ..self.first })
+        Some((self.first, ((address.0 - run) / LINE_BYTES) as u16))
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::ops::{Index, IndexMut};
 
-use dram_spec::{BankId, Channel, Column, Cycle, Location, PhysicalAddress, Row};
+use dram_spec::{Cycle, PhysicalAddress};
+
+use crate::spot::Spot;
 
 /// Reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,19 +39,17 @@ impl Entry {
 #[expect(clippy::struct_excessive_bools, reason = "four things that may each have happened to it, in any order")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
-    pub(crate) kind: Kind,
-    /// The slot of its request.
-    pub(crate) request: u32,
     /// The line's first byte.
     pub(crate) line: PhysicalAddress,
-    pub(crate) channel: Channel,
-    pub(crate) bank: BankId,
-    pub(crate) row: Row,
-    pub(crate) column: Column,
+    /// Where it lies.
+    pub(crate) spot: Spot,
     /// Its sequence number, once it is queued.
     pub(crate) number: u64,
     /// When it was queued.
     pub(crate) queued: Cycle,
+    /// The slot of its request.
+    pub(crate) request: u32,
+    pub(crate) kind: Kind,
     /// Whether a PRE, and whether an ACT, was issued for it.
     pub(crate) closed: bool,
     pub(crate) opened: bool,
@@ -68,17 +68,15 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    pub(crate) fn new(kind: Kind, request: u32, line: PhysicalAddress, place: Location) -> Access {
+    #[inline]
+    pub(crate) fn new(kind: Kind, request: u32, line: PhysicalAddress, spot: Spot) -> Access {
         Access {
-            kind,
-            request,
             line,
-            channel: place.channel,
-            bank: place.bank,
-            row: place.row,
-            column: place.column,
+            spot,
             number: 0,
             queued: Cycle::ZERO,
+            request,
+            kind,
             closed: false,
             opened: false,
             blocked: false,
@@ -89,12 +87,6 @@ impl Access {
             youngest_of_row: Entry::NONE,
             next_row: Entry::NONE,
         }
-    }
-
-    /// Where it lies.
-    pub(crate) fn place(&self) -> Location {
-        let Access { channel, bank, row, column, .. } = *self;
-        Location { channel, bank, row, column, offset: 0 }
     }
 }
 

@@ -1,8 +1,7 @@
 //! The accesses that wait in the banks of a channel: for each bank and kind the oldest, and the oldest to the open row, at once.
 
-use dram_spec::{BankId, Row};
-
 use crate::access::{Access, Accesses, Entry, Kind};
+use crate::spot::{MOST_BANKS, RowKey, Spot};
 
 /// Accesses to one row, by age.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +16,7 @@ const NONE: Group = Group { oldest: Entry::NONE, youngest: Entry::NONE };
 #[derive(Clone, Debug)]
 struct Bank {
     /// The row whose accesses `hits` holds.
-    open: Option<Row>,
+    open: RowKey,
     oldest: [Entry; 2],
     youngest: [Entry; 2],
     hits: [Group; 2],
@@ -26,30 +25,33 @@ struct Bank {
 
 impl Default for Bank {
     fn default() -> Bank {
-        Bank { open: None, oldest: [Entry::NONE; 2], youngest: [Entry::NONE; 2], hits: [NONE; 2], count: [0; 2] }
+        Bank {
+            open: RowKey::NONE,
+            oldest: [Entry::NONE; 2],
+            youngest: [Entry::NONE; 2],
+            hits: [NONE; 2],
+            count: [0; 2],
+        }
     }
 }
 
 /// The rows that are not open and have accesses, by kind: each by its oldest access, in chains by hash.
 #[derive(Debug)]
-struct Rows(Box<[Entry; Rows::CHAINS]>);
+struct Rows([Box<[Entry; Rows::CHAINS]>; 2]);
 
 impl Rows {
-    const CHAINS: usize = 1024;
+    const CHAINS: usize = 512;
 
     #[inline]
-    fn chain(&mut self, kind: usize, bank: usize, row: Row) -> &mut Entry {
-        let key = (row.0 as usize * MOST_BANKS + bank) * 2 + kind;
-        // The golden ratio's bits: rows that lie at any step from each other go to different chains.
-        let hash = (key as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-        &mut self.0[hash as usize % Rows::CHAINS]
+    fn chain(&mut self, kind: usize, row: RowKey) -> &mut Entry {
+        &mut self.0[kind][row.hash() % Rows::CHAINS]
     }
 
     /// The oldest access to a row; none where there is none.
     #[inline]
-    fn oldest(&mut self, accesses: &Accesses, kind: usize, bank: usize, row: Row) -> Entry {
-        let mut at = *self.chain(kind, bank, row);
-        while at.is_some() && !is_to(&accesses[at], kind, bank, row) {
+    fn oldest(&mut self, accesses: &Accesses, kind: usize, row: RowKey) -> Entry {
+        let mut at = *self.chain(kind, row);
+        while at.is_some() && accesses[at].spot.row_key() != row {
             at = accesses[at].next_row;
         }
         at
@@ -57,20 +59,19 @@ impl Rows {
 
     /// The row of a group is in the table from now on.
     #[inline]
-    fn insert(&mut self, accesses: &mut Accesses, group: Group) {
-        let leader = &accesses[group.oldest];
-        let first = self.chain(leader.kind as usize, index(leader.bank), leader.row);
-        let next = std::mem::replace(first, group.oldest);
+    fn insert(&mut self, accesses: &mut Accesses, kind: usize, group: Group) {
         let leader = &mut accesses[group.oldest];
-        (leader.youngest_of_row, leader.next_row) = (group.youngest, next);
+        let first = self.chain(kind, leader.spot.row_key());
+        leader.youngest_of_row = group.youngest;
+        leader.next_row = std::mem::replace(first, group.oldest);
     }
 
     /// The accesses to a row, which is not in the table any more.
     #[inline]
-    fn remove(&mut self, accesses: &mut Accesses, kind: usize, bank: usize, row: Row) -> Group {
-        let first = self.chain(kind, bank, row);
+    fn remove(&mut self, accesses: &mut Accesses, kind: usize, row: RowKey) -> Group {
+        let first = self.chain(kind, row);
         let (mut before, mut at) = (Entry::NONE, *first);
-        while at.is_some() && !is_to(&accesses[at], kind, bank, row) {
+        while at.is_some() && accesses[at].spot.row_key() != row {
             (before, at) = (at, accesses[at].next_row);
         }
         if !at.is_some() {
@@ -84,11 +85,6 @@ impl Rows {
         }
         Group { oldest: at, youngest: youngest_of_row }
     }
-}
-
-#[inline]
-fn is_to(access: &Access, kind: usize, bank: usize, row: Row) -> bool {
-    access.row == row && index(access.bank) == bank && access.kind as usize == kind
 }
 
 /// A filter of lines: it never denies one that is there, and seldom affirms one that is not.
@@ -113,7 +109,7 @@ pub(crate) struct BankQueues {
     banks: [Bank; MOST_BANKS],
     /// The rows that are not open.
     rows: Rows,
-    /// Banks, as a mask of [`index`], where something waits.
+    /// Banks, as a mask of [`crate::spot::index`], where something waits.
     pending: [u32; 2],
     /// Those where something waits for the open row.
     hits: [u32; 2],
@@ -121,26 +117,12 @@ pub(crate) struct BankQueues {
     lines: [Filter; 2],
 }
 
-/// The banks that a channel may have: a bit each of a mask.
-pub(crate) const MOST_BANKS: usize = 32;
-
-/// A bank's place in masks of a channel.
-#[inline]
-pub(crate) fn index(bank: BankId) -> usize {
-    (usize::from(bank.rank) * 8 + usize::from(bank.bank)) % MOST_BANKS
-}
-
-/// The bank of that place.
-pub(crate) fn bank_at(index: usize) -> BankId {
-    BankId { rank: (index / 8) as u8, bank: (index % 8) as u8 }
-}
-
 impl BankQueues {
     pub(crate) fn new() -> BankQueues {
         let filter = || Filter(Box::new([0; Filter::SIZE]));
         BankQueues {
             banks: Default::default(),
-            rows: Rows(Box::new([Entry::NONE; Rows::CHAINS])),
+            rows: Rows([0, 1].map(|_| Box::new([Entry::NONE; Rows::CHAINS]))),
             pending: [0; 2],
             hits: [0; 2],
             count: [0; 2],
@@ -188,10 +170,8 @@ impl BankQueues {
 
     /// An access takes its place as the youngest. Says whether that changes what the bank's candidate may be.
     pub(crate) fn push(&mut self, accesses: &mut Accesses, entry: Entry) -> bool {
-        let (kind, bank, row, line) = {
-            let access = &accesses[entry];
-            (access.kind as usize, index(access.bank), access.row, access.line.0)
-        };
+        let &Access { kind, spot, line, .. } = &accesses[entry];
+        let (kind, bank, row, line) = (kind as usize, spot.bank_index(), spot.row_key(), line.0);
         *self.lines[kind].slot(line) += 1;
         self.count[kind] += 1;
         let queue = &mut self.banks[bank % MOST_BANKS];
@@ -205,13 +185,13 @@ impl BankQueues {
         } else {
             accesses[last].younger = entry;
         }
-        if queue.open != Some(row) {
-            let oldest = if was_empty { Entry::NONE } else { self.rows.oldest(accesses, kind, bank, row) };
+        if queue.open != row {
+            let oldest = if was_empty { Entry::NONE } else { self.rows.oldest(accesses, kind, row) };
             if oldest.is_some() {
                 let last = std::mem::replace(&mut accesses[oldest].youngest_of_row, entry);
                 accesses[last].next_of_row = entry;
             } else {
-                self.rows.insert(accesses, Group { oldest: entry, youngest: entry });
+                self.rows.insert(accesses, kind, Group { oldest: entry, youngest: entry });
             }
             return was_empty;
         }
@@ -229,7 +209,8 @@ impl BankQueues {
     /// The oldest access to the open row is about to be served.
     pub(crate) fn remove(&mut self, accesses: &mut Accesses, entry: Entry) {
         let access = &accesses[entry];
-        let (kind, bank, older, younger) = (access.kind as usize, index(access.bank), access.older, access.younger);
+        let (kind, bank, older, younger) =
+            (access.kind as usize, access.spot.bank_index(), access.older, access.younger);
         *self.lines[kind].slot(access.line.0) -= 1;
         self.count[kind] -= 1;
         let queue = &mut self.banks[bank % MOST_BANKS];
@@ -254,8 +235,8 @@ impl BankQueues {
         }
     }
 
-    /// A bank's open row is another now, or none.
-    pub(crate) fn row_changed(&mut self, accesses: &mut Accesses, bank: usize, open: Option<Row>) {
+    /// A bank's open row is another now, or [`RowKey::NONE`].
+    pub(crate) fn row_changed(&mut self, accesses: &mut Accesses, bank: usize, open: RowKey) {
         let queue = &mut self.banks[bank % MOST_BANKS];
         if queue.open == open {
             return;
@@ -267,9 +248,9 @@ impl BankQueues {
             }
             let closed = queue.hits[kind];
             if closed.oldest.is_some() {
-                self.rows.insert(accesses, closed);
+                self.rows.insert(accesses, kind, closed);
             }
-            let opened = open.map_or(NONE, |row| self.rows.remove(accesses, kind, bank, row));
+            let opened = if open == RowKey::NONE { NONE } else { self.rows.remove(accesses, kind, open) };
             queue.hits[kind] = opened;
             let bit = u32::from(opened.oldest.is_some()) << bank;
             self.hits[kind] = self.hits[kind] & !(1 << bank) | bit;
@@ -283,20 +264,15 @@ impl BankQueues {
     }
 
     /// The youngest access of that kind to a line, if any waits in its bank.
-    pub(crate) fn youngest_to(
-        &mut self,
-        accesses: &Accesses,
-        (kind, bank, row): (Kind, BankId, Row),
-        line: u64,
-    ) -> Option<Entry> {
+    pub(crate) fn youngest_to(&mut self, accesses: &Accesses, kind: Kind, spot: Spot, line: u64) -> Option<Entry> {
         if !self.may_hold(kind, line) {
             return None;
         }
-        let queue = &self.banks[index(bank)];
-        let oldest = if queue.open == Some(row) {
+        let queue = &self.banks[spot.bank_index()];
+        let oldest = if queue.open == spot.row_key() {
             queue.hits[kind as usize].oldest
         } else {
-            self.rows.oldest(accesses, kind as usize, index(bank), row)
+            self.rows.oldest(accesses, kind as usize, spot.row_key())
         };
         let next = |entry: Entry| Some(accesses[entry].next_of_row).filter(|next| next.is_some());
         let group = std::iter::successors(Some(oldest).filter(|oldest| oldest.is_some()), |&entry| next(entry));

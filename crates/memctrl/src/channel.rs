@@ -4,11 +4,12 @@ use dram_core::{Device, Effect, P};
 use dram_spec::{AutoPrecharge, BankId, Channel, Command, Cycle, Cycles};
 
 use crate::access::{Accesses, Entry, Kind};
-use crate::bank_queue::{BankQueues, MOST_BANKS, index};
+use crate::bank_queue::BankQueues;
 use crate::config::{Config, PowerPolicy, RowPolicy, Scheduler};
 use crate::rank::Rank;
 use crate::request::Counted;
 use crate::scheduler::{Candidate, Party};
+use crate::spot::{MOST_BANKS, RowKey, index};
 
 /// What the controller keeps of a bank.
 #[derive(Clone, Debug, Default)]
@@ -95,6 +96,7 @@ impl ChannelState {
     }
 
     /// What a rank needs on its own account may be another now.
+    #[inline(never)]
     pub(crate) fn wake(&mut self, rank: u8) {
         self.ranks[usize::from(rank)].look_at = Cycle::ZERO;
         self.quiet.0 = Cycle::ZERO;
@@ -122,21 +124,23 @@ impl ChannelState {
     }
 
     /// Somebody more waits for a rank.
-    pub(crate) fn occupy(&mut self, bank: BankId, now: Cycle) {
-        let rank = self.rank_of(bank);
-        rank.busy += 1;
-        if rank.busy == 1 {
-            self.wake(bank.rank);
+    #[inline]
+    pub(crate) fn occupy(&mut self, rank: u8, now: Cycle) {
+        let state = &mut self.ranks[usize::from(rank)];
+        state.busy += 1;
+        if state.busy == 1 {
+            self.wake(rank);
             self.look_at = self.look_at.min(now);
         }
     }
 
     /// Somebody waits for it no more.
-    pub(crate) fn vacate(&mut self, bank: BankId, now: Cycle) {
-        let rank = self.rank_of(bank);
-        rank.busy -= 1;
-        if rank.busy == 0 {
-            self.wake(bank.rank);
+    #[inline]
+    pub(crate) fn vacate(&mut self, rank: u8, now: Cycle) {
+        let state = &mut self.ranks[usize::from(rank)];
+        state.busy -= 1;
+        if state.busy == 0 {
+            self.wake(rank);
             self.look_at = self.look_at.min(now);
         }
     }
@@ -166,15 +170,16 @@ impl ChannelState {
     }
 
     /// An access joins those that wait in its bank.
+    #[inline]
     pub(crate) fn queue(&mut self, accesses: &mut Accesses, entry: Entry, now: Cycle) {
-        let (bank, kind) = (accesses[entry].bank, accesses[entry].kind);
-        self.occupy(bank, now);
-        if self.held & (1 << index(bank)) != 0 && kind == Kind::Write {
+        let (bank, kind) = (accesses[entry].spot.bank_index(), accesses[entry].kind);
+        self.occupy((bank / 8) as u8, now);
+        if self.held & (1 << bank) != 0 && kind == Kind::Write {
             self.held_writes += 1;
         }
         let matters = self.queues.push(accesses, entry);
         if matters || self.row_policy == RowPolicy::Closed {
-            self.known &= !(1 << index(bank));
+            self.known &= !(1 << bank);
             self.prepared = None;
         }
         if (matters && kind == self.mode) || self.turns_to().is_some() {
@@ -274,7 +279,8 @@ impl ChannelState {
     fn row_may_have_changed(&mut self, accesses: &mut Accesses, bank: BankId) {
         let (place, row) = (index(bank), self.device.open_row(bank));
         self.known &= !(1 << place);
-        self.queues.row_changed(accesses, place, row);
+        let key = row.map_or(RowKey::NONE, |row| RowKey::new(self.id, place, row));
+        self.queues.row_changed(accesses, place, key);
         if row.is_some() {
             self.open |= 1 << place;
         } else {

@@ -16,7 +16,7 @@ pub(crate) struct BankSet([u32; 8]);
 
 impl BankSet {
     pub(crate) fn insert(&mut self, channel: Channel, bank: BankId) {
-        self.0[usize::from(channel.0)] |= 1 << crate::bank_queue::index(bank);
+        self.0[usize::from(channel.0)] |= 1 << crate::spot::index(bank);
     }
 
     pub(crate) fn insert_rank(&mut self, channel: Channel, rank: u8) {
@@ -38,9 +38,9 @@ impl BankSet {
 
     pub(crate) fn iter(self) -> impl Iterator<Item = (Channel, BankId)> {
         let bits = |mask: u32| (0..32).filter(move |bit| mask & (1 << bit) != 0);
-        (0..).zip(self.0).flat_map(move |(channel, mask)| {
-            bits(mask).map(move |bit| (Channel(channel), crate::bank_queue::bank_at(bit)))
-        })
+        (0..)
+            .zip(self.0)
+            .flat_map(move |(channel, mask)| bits(mask).map(move |bit| (Channel(channel), crate::spot::bank_at(bit))))
     }
 }
 

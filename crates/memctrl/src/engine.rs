@@ -21,6 +21,7 @@ use crate::request::{Counted, RequestSource};
 use crate::scheduler::Choice;
 
 use crate::slots::Slots;
+use crate::spot::Spot;
 use crate::stats::Stats;
 
 const NEVER: Cycle = Cycle(u64::MAX);
@@ -49,7 +50,7 @@ pub struct Controller {
     pub(crate) blocked: Vec<Blocked>,
     /// The request that is being accepted.
     pub(crate) incoming: Option<Incoming>,
-    pub(crate) locator: Locator,
+    pub(crate) locator: Locator<Spot>,
     /// Whether it could not be, and nothing has happened since that would change that.
     pub(crate) is_held_up: bool,
     /// Jobs that wait for accesses.
@@ -209,11 +210,7 @@ impl Controller {
         for channel in &self.channels {
             next = next.min(channel.look_at);
         }
-        assert!(
-            next < NEVER,
-            "nothing can happen any more, and requests are in progress: {:?}",
-            self.outstanding
-        );
+        assert!(next < NEVER, "nothing can happen any more, and requests are in progress: {:?}", self.outstanding);
         Some(next.max(floor))
     }
 

@@ -2,12 +2,12 @@
 
 use dram_spec::{BankId, Channel, Cycle, Cycles};
 
-use crate::bank_queue::{bank_at, index};
 use crate::copy::{BankSet, Copying};
 use crate::engine::Controller;
 use crate::request::Counted;
 use crate::scheduler::bits;
 use crate::segment::{Progress, Turn};
+use crate::spot::{Spot, bank_at, index};
 
 /// Segments that may wait at once, over all channels: enough to find work for idle banks, few enough to scan when one comes
 /// free. What comes later is not planned before.
@@ -167,7 +167,7 @@ impl Controller {
                 self.estimator.book(&self.config, &self.channels, &segment.work, now);
                 let copying = Copying::new(slot, self.number(), &segment);
                 for (channel, bank) in copying.banks().iter() {
-                    self.channels[usize::from(channel.0)].occupy(bank, now);
+                    self.channels[usize::from(channel.0)].occupy(bank.rank, now);
                 }
                 self.waiting_banks.insert_all(&copying.banks());
                 let slot = self.segments.insert(copying);
@@ -265,7 +265,7 @@ impl Controller {
                 let ready = channel.device.ready(bank);
                 segment.bank_closed(ready);
                 if !segment.streams[stream].banks().any(|other| other == bank) {
-                    channel.vacate(bank, now);
+                    channel.vacate(bank.rank, now);
                 }
                 let id = channel.id;
                 self.release(slot, id, bank, ready, now);
@@ -309,7 +309,7 @@ impl Controller {
     }
 
     /// Whether a segment that waits may have waited for a read of this bank.
-    pub(crate) fn is_waited_for(&self, channel: Channel, bank: BankId) -> bool {
-        self.waiting_banks.of(channel) & (1 << index(bank)) != 0
+    pub(crate) fn is_waited_for(&self, spot: Spot) -> bool {
+        self.waiting_banks.of(spot.channel()) & (1 << spot.bank_index()) != 0
     }
 }

@@ -1,29 +1,26 @@
 //! How requests come in, and how accesses are served.
 
-use dram_spec::{Command, Cycle, Cycles, LINE_BYTES, Location, PhysicalAddress};
+use dram_spec::{Command, Cycle, Cycles, LINE_BYTES, PhysicalAddress};
 use rowclone::Operation;
 
 use crate::access::{Access, Entry, Kind};
-use crate::bank_queue::index;
 use crate::engine::Controller;
 use crate::outstanding::lines;
 use crate::request::{Counted, Request, RequestSource};
+use crate::spot::Spot;
 
 /// A request that is being accepted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incoming {
     slot: u32,
-    /// Of a read or a write of whole lines: which, and the line to be accepted next.
-    next: Option<(Kind, Target)>,
+    /// Of a read or a write of whole lines: which.
+    kind: Option<Kind>,
+    /// The line to be accepted next.
+    line: u64,
+    /// Where it lies.
+    spot: Spot,
     /// The end of its lines.
     end: u64,
-}
-
-/// A line, and where it lies.
-#[derive(Clone, Copy, Debug)]
-struct Target {
-    line: PhysicalAddress,
-    place: Location,
 }
 
 /// An access that waits for jobs.
@@ -46,9 +43,9 @@ impl Controller {
                     None => return moved,
                 },
             };
-            let accepted = match incoming.next {
+            let accepted = match incoming.kind {
                 None => self.accept_job(incoming.slot, now),
-                Some((kind, target)) => self.accept_lines(incoming, kind, target, now, &mut moved),
+                Some(kind) => self.accept_lines(incoming, kind, now, &mut moved),
             };
             if !accepted {
                 self.is_held_up = true;
@@ -65,44 +62,39 @@ impl Controller {
         let (kind, address, bytes) = match request.operation {
             Operation::Read { address, bytes } => (Some(Kind::Read), address, bytes),
             Operation::Write { address, bytes } => (Some(Kind::Write), address, bytes),
-            Operation::Copy { dst: address, bytes, .. } | Operation::Init { dst: address, bytes, .. } => (None, address, bytes),
+            Operation::Copy { dst: address, bytes, .. } | Operation::Init { dst: address, bytes, .. } => {
+                (None, address, bytes)
+            }
         };
         let whole = lines(address, bytes);
         let kind = kind.filter(|&kind| kind == Kind::Read || whole.end - whole.start == bytes);
-        let next = kind.map(|kind| (kind, self.target(whole.start)));
+        let spot = if kind.is_some() { self.spot(whole.start) } else { Spot::default() };
         let keeps_data = self.config.contents.is_some();
         let slot = self.outstanding.insert(request, self.taken, kind.map(|_| &whole), keeps_data);
         self.taken += 1;
-        let incoming = Incoming { slot, next, end: whole.end };
+        let incoming = Incoming { slot, kind, line: whole.start, spot, end: whole.end };
         self.incoming = Some(incoming);
         incoming
     }
 
     #[inline]
-    fn target(&mut self, line: u64) -> Target {
-        let line = PhysicalAddress(line);
-        let place = self.locator.locate(self.config.planner.map(), line).expect("requests lie in the memory");
-        Target { line, place }
+    fn spot(&mut self, line: u64) -> Spot {
+        let located = self.locator.locate(self.config.planner.map(), PhysicalAddress(line), Spot::from);
+        let (first, columns) = located.expect("requests lie in the memory");
+        first.further(columns)
     }
 
     /// The lines of a read or of a write are accepted, as far as they can be. Says whether all were.
     #[inline]
-    fn accept_lines(
-        &mut self,
-        incoming: Incoming,
-        kind: Kind,
-        mut target: Target,
-        now: Cycle,
-        moved: &mut bool,
-    ) -> bool {
-        while self.accept_line(incoming.slot, kind, target, now) {
+    fn accept_lines(&mut self, mut incoming: Incoming, kind: Kind, now: Cycle, moved: &mut bool) -> bool {
+        while self.accept_line(&incoming, kind, now) {
             *moved = true;
-            let next = target.line.0 + LINE_BYTES;
-            if next == incoming.end {
+            incoming.line += LINE_BYTES;
+            if incoming.line == incoming.end {
                 return true;
             }
-            target = self.target(next);
-            self.incoming = Some(Incoming { next: Some((kind, target)), ..incoming });
+            incoming.spot = self.spot(incoming.line);
+            self.incoming = Some(incoming);
         }
         false
     }
@@ -121,7 +113,7 @@ impl Controller {
             }
             job.waits_for += 1;
             if access.kind == Kind::Write && !access.blocked && !access.waited_for {
-                let channel = &mut self.channels[usize::from(access.channel.0)];
+                let channel = &mut self.channels[usize::from(access.spot.channel().0)];
                 channel.forced += 1;
                 channel.look_at = Cycle::ZERO;
             }
@@ -138,33 +130,34 @@ impl Controller {
 
     /// A line of a read or of a write is accepted, if it can be.
     #[inline]
-    fn accept_line(&mut self, slot: u32, kind: Kind, target: Target, now: Cycle) -> bool {
-        let channel = target.place.channel;
+    fn accept_line(&mut self, incoming: &Incoming, kind: Kind, now: Cycle) -> bool {
+        let channel = incoming.spot.channel();
         let full = self.recorder.levels.of(channel, kind) >= self.entries[kind as usize];
         // Another access may go to the same line, one of the other kind: for a read, one that answers it.
-        let meets = self.channels[usize::from(channel.0)].queues.may_hold(kind.other(), target.line.0)
+        let meets = self.channels[usize::from(channel.0)].queues.may_hold(kind.other(), incoming.line)
             || !self.blocked.is_empty();
         if meets || !self.jobs.is_empty() {
-            return self.accept_among_others(slot, kind, target, full, now);
+            return self.accept_among_others(incoming, kind, full, now);
         }
         if !full {
-            let entry = self.take_entry(slot, kind, target, now);
+            let entry = self.take_entry(incoming, kind, now);
             self.queue(entry, now);
         }
         !full
     }
 
     /// The same where another access may go to the line, or a job.
-    #[cold]
-    fn accept_among_others(&mut self, slot: u32, kind: Kind, target: Target, full: bool, now: Cycle) -> bool {
-        let jobs = self.conflicting_jobs(kind, target.line);
-        if kind == Kind::Read && jobs.is_empty() && self.forward(slot, target.line, target.place, now) {
+    #[inline(never)]
+    fn accept_among_others(&mut self, incoming: &Incoming, kind: Kind, full: bool, now: Cycle) -> bool {
+        let (line, spot) = (PhysicalAddress(incoming.line), incoming.spot);
+        let jobs = self.conflicting_jobs(kind, line);
+        if kind == Kind::Read && jobs.is_empty() && self.forward(incoming.slot, line, spot, now) {
             return true;
         }
-        if full || (kind == Kind::Write && self.newest(Kind::Read, target.line, target.place).is_some()) {
+        if full || (kind == Kind::Write && self.newest(Kind::Read, line, spot).is_some()) {
             return false;
         }
-        let entry = self.take_entry(slot, kind, target, now);
+        let entry = self.take_entry(incoming, kind, now);
         if jobs.is_empty() {
             self.queue(entry, now);
         } else {
@@ -176,9 +169,10 @@ impl Controller {
 
     /// An access takes an entry.
     #[inline]
-    fn take_entry(&mut self, slot: u32, kind: Kind, target: Target, now: Cycle) -> Entry {
-        self.recorder.levels.enter(target.place.channel, kind, now);
-        self.accesses.insert(Access::new(kind, slot, target.line, target.place))
+    fn take_entry(&mut self, incoming: &Incoming, kind: Kind, now: Cycle) -> Entry {
+        let &Incoming { slot, line, spot, .. } = incoming;
+        self.recorder.levels.enter(spot.channel(), kind, now);
+        self.accesses.insert(Access::new(kind, slot, PhysicalAddress(line), spot))
     }
 
     fn conflicting_jobs(&self, kind: Kind, line: PhysicalAddress) -> Vec<u32> {
@@ -188,10 +182,10 @@ impl Controller {
     }
 
     /// The newest access of that kind to a line.
-    fn newest(&mut self, kind: Kind, line: PhysicalAddress, place: Location) -> Option<Entry> {
+    fn newest(&mut self, kind: Kind, line: PhysicalAddress, spot: Spot) -> Option<Entry> {
         if self.blocked.is_empty() {
-            let queues = &mut self.channels[usize::from(place.channel.0)].queues;
-            return queues.youngest_to(&self.accesses, (kind, place.bank, place.row), line.0);
+            let queues = &mut self.channels[usize::from(spot.channel().0)].queues;
+            return queues.youngest_to(&self.accesses, kind, spot, line.0);
         }
         // Whatever came after one that is blocked, and goes to the same line, is blocked too.
         let same = |blocked: &&Blocked| {
@@ -199,13 +193,13 @@ impl Controller {
             access.kind == kind && access.line == line
         };
         let blocked = self.blocked.iter().rev().find(same).map(|blocked| blocked.entry);
-        let queues = &mut self.channels[usize::from(place.channel.0)].queues;
-        blocked.or_else(|| queues.youngest_to(&self.accesses, (kind, place.bank, place.row), line.0))
+        let queues = &mut self.channels[usize::from(spot.channel().0)].queues;
+        blocked.or_else(|| queues.youngest_to(&self.accesses, kind, spot, line.0))
     }
 
     /// Answers a read from the newest queued write of its line, if there is one.
-    fn forward(&mut self, slot: u32, line: PhysicalAddress, place: Location, now: Cycle) -> bool {
-        let Some(write) = self.newest(Kind::Write, line, place) else { return false };
+    fn forward(&mut self, slot: u32, line: PhysicalAddress, spot: Spot, now: Cycle) -> bool {
+        let Some(write) = self.newest(Kind::Write, line, spot) else { return false };
         let bytes = self.outstanding[self.accesses[write].request].payload(line);
         let request = &mut self.outstanding[slot];
         request.receive(line, &bytes);
@@ -223,7 +217,7 @@ impl Controller {
         let access = &mut self.accesses[entry];
         access.number = number;
         access.queued = now;
-        let channel = &mut self.channels[usize::from(access.channel.0)];
+        let channel = &mut self.channels[usize::from(access.spot.channel().0)];
         channel.queue(&mut self.accesses, entry, now);
     }
 
@@ -244,12 +238,12 @@ impl Controller {
             let entry = self.blocked.remove(at).entry;
             self.accesses[entry].blocked = false;
             let access = &self.accesses[entry];
-            let (kind, request, line, place) = (access.kind, access.request, access.line, access.place());
-            if kind == Kind::Read && self.forward(request, line, place, now) {
+            let (kind, request, line, spot) = (access.kind, access.request, access.line, access.spot);
+            if kind == Kind::Read && self.forward(request, line, spot, now) {
                 self.leave(entry, now);
             } else {
                 if kind == Kind::Write && self.accesses[entry].waited_for {
-                    self.channels[usize::from(place.channel.0)].forced += 1;
+                    self.channels[usize::from(spot.channel().0)].forced += 1;
                 }
                 self.queue(entry, now);
             }
@@ -261,7 +255,7 @@ impl Controller {
     fn leave(&mut self, entry: Entry, now: Cycle) {
         self.accesses.remove(entry);
         let access = &self.accesses[entry];
-        self.recorder.levels.leave(access.channel, access.kind, now);
+        self.recorder.levels.leave(access.spot.channel(), access.kind, now);
         let waited_for = access.waited_for;
         self.made_room();
         if waited_for {
@@ -292,7 +286,7 @@ impl Controller {
             let access = &mut self.accesses[entry];
             access.waited_for = self.waiters.iter().any(|&(other, _)| other == entry);
             if !access.waited_for && access.kind == Kind::Write && !access.blocked {
-                let channel = &mut self.channels[usize::from(access.channel.0)];
+                let channel = &mut self.channels[usize::from(access.spot.channel().0)];
                 channel.forced -= 1;
                 channel.look_at = channel.look_at.min(now);
             }
@@ -315,8 +309,9 @@ impl Controller {
         self.leave(entry, now);
         let access = &self.accesses[entry];
         let state = &mut self.channels[channel];
-        state.banks[index(access.bank)].served += 1;
-        state.vacate(access.bank, now);
+        let spot = access.spot;
+        state.banks[spot.bank_index()].served += 1;
+        state.vacate(spot.bank().rank, now);
         if access.kind == Kind::Write && access.waited_for {
             state.forced -= 1;
         }
@@ -333,7 +328,7 @@ impl Controller {
         let request = &mut self.outstanding[access.request];
         let done = match access.kind {
             Kind::Read => {
-                if let Some(bytes) = state.device.read_line(access.bank, access.row, access.column) {
+                if let Some(bytes) = state.device.read_line(spot.bank(), spot.row(), spot.column()) {
                     request.receive(access.line, &bytes);
                 }
                 now + state.read_data()
@@ -341,16 +336,16 @@ impl Controller {
             Kind::Write => {
                 if self.config.contents.is_some() {
                     let bytes = request.payload(access.line);
-                    state.device.write_line(access.bank, access.row, access.column, &bytes);
+                    state.device.write_line(spot.bank(), spot.row(), spot.column(), &bytes);
                 }
                 now + state.write_data()
             }
         };
         request.lasts_until(done);
         request.lines_left -= 1;
-        let (kind, slot, channel, bank) = (access.kind, access.request, access.channel, access.bank);
+        let (kind, slot) = (access.kind, access.request);
         self.outstanding.settle(slot);
-        if kind == Kind::Read && !self.waiting.is_empty() && self.is_waited_for(channel, bank) {
+        if kind == Kind::Read && !self.waiting.is_empty() && self.is_waited_for(spot) {
             self.may_begin = true;
         }
     }

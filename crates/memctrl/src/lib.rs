@@ -19,6 +19,7 @@ pub mod request;
 mod scheduler;
 mod segment;
 mod slots;
+mod spot;
 pub mod stats;
 
 pub use config::{Config, PowerPolicy, Queues, RowPolicy, Scheduler};

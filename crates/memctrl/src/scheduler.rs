@@ -3,14 +3,14 @@
 use dram_core::{Kind, Power, Refusal};
 use dram_spec::{AutoPrecharge, Command, Cycle};
 
-use crate::access::{self, Access, Accesses, Entry};
-use crate::bank_queue::{MOST_BANKS, bank_at};
+use crate::access::{self, Accesses, Entry};
 use crate::channel::ChannelState;
 use crate::config::{RowPolicy, Scheduler};
 use crate::copy::{Age, Copying};
 use crate::rank::Own;
 use crate::segment::Turn;
 use crate::slots::Slots;
+use crate::spot::{MOST_BANKS, bank_at};
 
 const NEVER: Cycle = Cycle(u64::MAX);
 
@@ -97,7 +97,8 @@ impl Candidate {
     /// The command on the bus.
     #[inline]
     fn command(&self, accesses: &Accesses) -> Command {
-        let Access { bank, row, column, .. } = accesses[self.entry];
+        let spot = accesses[self.entry].spot;
+        let (bank, row, column) = (spot.bank(), spot.row(), spot.column());
         match self.kind {
             Kind::Act => Command::Activate { bank, row },
             Kind::Rd => Command::Read { bank, column, auto_precharge: AutoPrecharge::No },

@@ -162,10 +162,11 @@ impl Block {
         lines
     }
 
-    fn line(&self, locator: &mut Locator, base: u64) -> Line {
+    fn line(&self, locator: &mut Locator<Location>, base: u64) -> Line {
         let address = PhysicalAddress(base);
-        let location = locator.locate(&self.shared.map, address);
-        Line { address, location: location.expect("the operation was checked to lie in the memory") }
+        let located = locator.locate(&self.shared.map, address, |first| first);
+        let (first, columns) = located.expect("the operation was checked to lie in the memory");
+        Line { address, location: Location { column: Column(first.column.0 + columns), ..first } }
     }
 
     fn channel_segment(&self, part: usize, targets: &[LineWrite]) -> Segment {
