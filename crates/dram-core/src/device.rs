@@ -4,6 +4,7 @@ use std::fmt;
 
 use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Cycles, Geometry, PrechargePowerDown, Row, System};
 
+use crate::bank::Holds;
 use crate::cells::{Cells, Line};
 use crate::constraints::Constraints;
 use crate::hold::{Hold, PackedHold};
@@ -53,6 +54,21 @@ pub enum Effect {
         /// The row that is still open.
         open: Row,
     },
+}
+
+/// How long a rank and the command bus hold each kind of command back.
+#[derive(Clone, Copy, Debug)]
+pub struct HeldByRank<'a> {
+    bus: PackedHold,
+    rank: &'a Holds,
+}
+
+impl HeldByRank<'_> {
+    /// Until when they hold back that kind.
+    #[inline]
+    pub fn until(self, kind: Kind) -> Cycle {
+        self.bus.max(self.rank.of(kind)).until()
+    }
 }
 
 /// The ranks of one channel, their cells, and the bus.
@@ -164,11 +180,11 @@ impl Device {
         self.bank(bank).holds.of(kind).until()
     }
 
-    /// Until when the rank, and the command bus, hold a kind of command back, whatever the bank. With [`Self::held_by_bank`], what
-    /// [`Self::earliest`] says of a command to one bank of a rank that is awake.
+    /// How a rank, and the command bus, hold commands back, whatever the bank. With [`Self::held_by_bank`], what [`Self::earliest`]
+    /// says of a command to one bank of a rank that is awake.
     #[inline]
-    pub fn held_by_rank(&self, rank: u8, kind: Kind) -> Cycle {
-        self.held(&self.ranks[usize::from(rank)], kind).until()
+    pub fn held_by(&self, rank: u8) -> HeldByRank<'_> {
+        HeldByRank { bus: self.bus, rank: &self.ranks[usize::from(rank)].holds }
     }
 
     /// The first instant at which `command` is legal, and the rule that holds it back until then.

@@ -11,6 +11,8 @@ use crate::request::Counted;
 use crate::scheduler::{Candidate, Party};
 use crate::spot::{MOST_BANKS, RowKey, index};
 
+const NEVER: Cycle = Cycle(u64::MAX);
+
 /// What the controller keeps of a bank.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bank {
@@ -50,6 +52,8 @@ pub(crate) struct ChannelState {
     pub(crate) scheduler: Scheduler,
     pub(crate) row_policy: RowPolicy,
     pub(crate) power: PowerPolicy,
+    /// How long a line takes on the data bus.
+    pub(crate) burst: Cycles,
     /// The watermarks of writes, high and low.
     drain: (u32, u32),
     /// Until when no rank has a command of its own, and the banks, as a mask, of ranks that accesses cannot use until then.
@@ -57,7 +61,7 @@ pub(crate) struct ChannelState {
     /// When a rank must next be made free, at the earliest.
     pub(crate) must_from: Cycle,
     /// The bank whose candidate goes first, and when, if nothing happens before.
-    pub(crate) prepared: Option<(Cycle, u8)>,
+    pub(crate) prepared: (Cycle, usize),
     /// Room for a list that is made at every visit.
     pub(crate) parties: Vec<Party>,
 }
@@ -85,8 +89,9 @@ impl ChannelState {
             drain: (config.queues.drain_high as u32, config.queues.drain_low as u32),
             quiet: (Cycle::ZERO, 0),
             must_from: Cycle::ZERO,
-            prepared: None,
+            prepared: (NEVER, 0),
             parties: Vec::new(),
+            burst: device.timings().get(P::Burst),
             device,
         }
     }
@@ -100,14 +105,17 @@ impl ChannelState {
     pub(crate) fn wake(&mut self, rank: u8) {
         self.ranks[usize::from(rank)].look_at = Cycle::ZERO;
         self.quiet.0 = Cycle::ZERO;
-        self.prepared = None;
+        self.prepared.0 = NEVER;
     }
 
     /// Asks each rank again whether it must be made free, where that may have changed. Says whether it has, of any.
+    #[inline]
     pub(crate) fn ask_must(&mut self, now: Cycle) -> bool {
-        if now < self.must_from {
-            return false;
-        }
+        now >= self.must_from && self.ask_each_must(now)
+    }
+
+    #[inline(never)]
+    fn ask_each_must(&mut self, now: Cycle) -> bool {
         let mut changed = false;
         self.must_from = Cycle(u64::MAX);
         for rank in 0..self.ranks.len() {
@@ -150,7 +158,7 @@ impl ChannelState {
         self.held |= 1 << index(bank);
         self.held_writes += self.queues.count_in(index(bank), Kind::Write);
         self.rank_of(bank).held += 1;
-        self.prepared = None;
+        self.prepared.0 = NEVER;
         self.look_at = Cycle::ZERO;
     }
 
@@ -160,7 +168,7 @@ impl ChannelState {
         self.held_writes -= self.queues.count_in(index(bank), Kind::Write);
         self.banks[index(bank)].released = number;
         self.known &= !(1 << index(bank));
-        self.prepared = None;
+        self.prepared.0 = NEVER;
         let rank = self.rank_of(bank);
         rank.held -= 1;
         if rank.held == 0 {
@@ -180,7 +188,7 @@ impl ChannelState {
         let matters = self.queues.push(accesses, entry);
         if matters || self.row_policy == RowPolicy::Closed {
             self.known &= !(1 << bank);
-            self.prepared = None;
+            self.prepared.0 = NEVER;
         }
         if (matters && kind == self.mode) || self.turns_to().is_some() {
             self.look_at = self.look_at.min(now);
@@ -188,6 +196,7 @@ impl ChannelState {
     }
 
     /// The mode that the channel should be in, where it is another.
+    #[inline]
     pub(crate) fn turns_to(&self) -> Option<Kind> {
         let (all, reads) = (self.queues.count(Kind::Write), self.queues.count(Kind::Read));
         let writes = all - self.held_writes;
@@ -203,7 +212,7 @@ impl ChannelState {
     pub(crate) fn turn(&mut self) -> bool {
         let Some(mode) = self.turns_to() else { return false };
         self.mode = mode;
-        self.prepared = None;
+        self.prepared.0 = NEVER;
         self.known = 0;
         true
     }
@@ -211,7 +220,7 @@ impl ChannelState {
     /// Puts a command on the bus: the device, the banks and the ranks after it.
     pub(crate) fn issue(&mut self, now: Cycle, command: &Command, config: &Config, accesses: &mut Accesses) -> Counted {
         let effect = self.device.issue(now, command);
-        self.prepared = None;
+        self.prepared.0 = NEVER;
         let counted = match (command, effect) {
             (Command::Activate { .. }, Effect::Plain) => Counted::Activate,
             (Command::Activate { .. }, Effect::Copied { .. }) => Counted::CopyActivate,
@@ -269,14 +278,15 @@ impl ChannelState {
     }
 
     /// A command of an access or a segment went to a bank.
-    fn commanded(&mut self, now: Cycle, bank: BankId) {
+    #[inline]
+    pub(crate) fn commanded(&mut self, now: Cycle, bank: BankId) {
         let state = &mut self.banks[index(bank)];
         state.commanded = now;
         self.known &= !(1 << index(bank));
         self.rank_of(bank).worked = now;
     }
 
-    fn row_may_have_changed(&mut self, accesses: &mut Accesses, bank: BankId) {
+    pub(crate) fn row_may_have_changed(&mut self, accesses: &mut Accesses, bank: BankId) {
         let (place, row) = (index(bank), self.device.open_row(bank));
         self.known &= !(1 << place);
         let key = row.map_or(RowKey::NONE, |row| RowKey::new(self.id, place, row));

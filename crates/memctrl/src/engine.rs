@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dram_core::{Cells, Device, P};
+use dram_core::{Cells, Device};
 use dram_spec::address::Locator;
 use dram_spec::{Channel, Command, CommandSink, Cycle, Cycles, LINE_BYTES, Refresh};
 use rowclone::{Blocks, Operation};
 
-use crate::access::{Accesses, Entry};
+use crate::access::{self, Accesses, Entry};
 use crate::channel::ChannelState;
 use crate::config::Config;
 use crate::copy::{BankSet, Copying};
@@ -21,7 +21,7 @@ use crate::request::{Counted, RequestSource};
 use crate::scheduler::Choice;
 
 use crate::slots::Slots;
-use crate::spot::Spot;
+use crate::spot::{MOST_BANKS, Spot};
 use crate::stats::Stats;
 
 const NEVER: Cycle = Cycle(u64::MAX);
@@ -75,6 +75,7 @@ pub struct Controller {
     /// Whether a command has made room for what comes in.
     made_room: bool,
     pub(crate) recorder: Recorder,
+    /// The last instant.
     last: Option<Cycle>,
     pub(crate) every_cycle: bool,
 }
@@ -269,13 +270,14 @@ impl Controller {
     }
 
     /// Issues what goes first on a channel, and finds out when it is worth another look.
+    #[inline]
     fn visit(&mut self, index: usize, now: Cycle, sink: &mut impl CommandSink) {
         let channel = &mut self.channels[index];
         if channel.turn() {
-            self.recorder.figures.drains += u64::from(channel.mode == crate::access::Kind::Write);
+            self.recorder.figures.drains += u64::from(channel.mode == access::Kind::Write);
         }
         let staging = self.config.staging_lines;
-        let prepared = if self.every_cycle { None } else { channel.prepared(now, &self.accesses) };
+        let prepared = if self.every_cycle { None } else { channel.prepared(now) };
         let found = match prepared {
             Some(choice) => Ok(choice),
             None => channel.choose(now, &self.accesses, &self.segments, staging),
@@ -283,10 +285,22 @@ impl Controller {
         let next = match found {
             Err(next) => next,
             Ok(choice) => {
-                self.issue(index, now, choice, sink);
+                match choice {
+                    Choice::Access(bank) => self.issue_for_access(index, now, bank, sink),
+                    Choice::Upkeep(command) => {
+                        self.issue(index, now, &command, sink);
+                        self.may_begin |= matches!(command, Command::Refresh { .. });
+                    }
+                    Choice::Segment { slot, stream, turn, command } => {
+                        let counted = self.issue(index, now, &command, sink);
+                        self.advance(index, now, (slot, stream, turn), counted);
+                    }
+                }
                 let channel = &mut self.channels[index];
-                self.may_begin |= channel.ask_must(now);
-                self.gives_way_at = self.gives_way_at.min(channel.must_from);
+                if now >= channel.must_from {
+                    self.may_begin |= channel.ask_must(now);
+                    self.gives_way_at = self.gives_way_at.min(channel.must_from);
+                }
                 channel.foresee(now + Cycles(1), &self.accesses, &self.segments, staging)
             }
         };
@@ -296,29 +310,43 @@ impl Controller {
         channel.look_at = next.min(turns).min(must.max(now + Cycles(1)));
     }
 
-    fn issue(&mut self, index: usize, now: Cycle, choice: Choice, sink: &mut impl CommandSink) {
-        let (Choice::Upkeep(command) | Choice::Access(_, command) | Choice::Segment { command, .. }) = choice;
+    fn issue(&mut self, index: usize, now: Cycle, command: &Command, sink: &mut impl CommandSink) -> Counted {
         let channel = &mut self.channels[index];
-        if let Choice::Access(entry, Command::Read { .. } | Command::Write { .. }) = choice {
-            channel.queues.remove(&mut self.accesses, entry);
-        }
-        let counted = channel.issue(now, &command, &self.config, &mut self.accesses);
-        sink.push(now, channel.id, &command);
+        let counted = channel.issue(now, command, &self.config, &mut self.accesses);
+        sink.push(now, channel.id, command);
         let figures = &mut self.recorder.figures;
         figures.commands.count(counted);
         figures.command_bus += Cycles(1);
         match counted {
             Counted::Read | Counted::Write => {
                 figures.channel_bytes += LINE_BYTES;
-                figures.data_bus += channel.device.timings().get(P::Burst);
+                figures.data_bus += channel.burst;
             }
             Counted::Transfer => figures.command_bus += Cycles(1),
             _ => {}
         }
-        match choice {
-            Choice::Upkeep(command) => self.may_begin |= matches!(command, Command::Refresh { .. }),
-            Choice::Access(entry, command) => self.serve(index, now, entry, &command, counted),
-            Choice::Segment { slot, stream, turn, .. } => self.advance(index, now, (slot, stream, turn), counted),
+        counted
+    }
+
+    /// The same for the accesses of a bank: it does what its candidate said.
+    #[inline]
+    fn issue_for_access(&mut self, index: usize, now: Cycle, bank: usize, sink: &mut impl CommandSink) {
+        let channel = &mut self.channels[index];
+        let candidate = channel.next[bank % MOST_BANKS];
+        let entry = candidate.entry();
+        let command = candidate.command(self.accesses[entry].spot);
+        let is_column_access = matches!(command, Command::Read { .. } | Command::Write { .. });
+        if is_column_access {
+            channel.queues.remove(&mut self.accesses, entry);
+        }
+        let counted = self.issue(index, now, &command, sink);
+        if is_column_access {
+            self.access_made(index, now, entry, counted);
+        } else {
+            let access = &mut self.accesses[entry];
+            access.closed |= counted == Counted::Precharge;
+            access.opened |= counted == Counted::Activate;
+            self.outstanding[access.request].issued(now, counted);
         }
     }
 

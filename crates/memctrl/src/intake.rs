@@ -1,6 +1,6 @@
 //! How requests come in, and how accesses are served.
 
-use dram_spec::{Command, Cycle, Cycles, LINE_BYTES, PhysicalAddress};
+use dram_spec::{Cycle, Cycles, LINE_BYTES, PhysicalAddress};
 use rowclone::Operation;
 
 use crate::access::{Access, Entry, Kind};
@@ -293,19 +293,9 @@ impl Controller {
         }
     }
 
-    /// A command was issued for an access.
-    pub(crate) fn serve(&mut self, channel: usize, now: Cycle, entry: Entry, command: &Command, counted: Counted) {
-        let access = &mut self.accesses[entry];
-        self.outstanding[access.request].issued(now, counted);
-        match command {
-            Command::Precharge { .. } => access.closed = true,
-            Command::Activate { .. } => access.opened = true,
-            _ => self.access_made(channel, now, entry),
-        }
-    }
-
     /// The RD or WR of an access was issued.
-    fn access_made(&mut self, channel: usize, now: Cycle, entry: Entry) {
+    #[inline]
+    pub(crate) fn access_made(&mut self, channel: usize, now: Cycle, entry: Entry, counted: Counted) {
         self.leave(entry, now);
         let access = &self.accesses[entry];
         let state = &mut self.channels[channel];
@@ -341,6 +331,7 @@ impl Controller {
                 now + state.write_data()
             }
         };
+        request.issued(now, counted);
         request.lasts_until(done);
         request.lines_left -= 1;
         let (kind, slot) = (access.kind, access.request);

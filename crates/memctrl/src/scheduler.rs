@@ -10,7 +10,7 @@ use crate::copy::{Age, Copying};
 use crate::rank::Own;
 use crate::segment::Turn;
 use crate::slots::Slots;
-use crate::spot::{MOST_BANKS, bank_at};
+use crate::spot::{MOST_BANKS, Spot, bank_at};
 
 const NEVER: Cycle = Cycle(u64::MAX);
 
@@ -19,8 +19,8 @@ const NEVER: Cycle = Cycle(u64::MAX);
 pub(crate) enum Choice {
     /// A rank's own, or that of nobody.
     Upkeep(Command),
-    /// For an access.
-    Access(Entry, Command),
+    /// For the accesses of a bank.
+    Access(usize),
     /// For a segment.
     Segment { slot: u32, stream: usize, turn: Turn, command: Command },
 }
@@ -94,10 +94,14 @@ impl Candidate {
         self.order & !Candidate::ROW
     }
 
+    /// The access that it is for.
+    pub(crate) fn entry(&self) -> Entry {
+        self.entry
+    }
+
     /// The command on the bus.
     #[inline]
-    fn command(&self, accesses: &Accesses) -> Command {
-        let spot = accesses[self.entry].spot;
+    pub(crate) fn command(&self, spot: Spot) -> Command {
         let (bank, row, column) = (spot.bank(), spot.row(), spot.column());
         match self.kind {
             Kind::Act => Command::Activate { bank, row },
@@ -107,10 +111,6 @@ impl Candidate {
             Kind::Wra => Command::Write { bank, column, auto_precharge: AutoPrecharge::Yes },
             _ => Command::Precharge { bank },
         }
-    }
-
-    fn choice(&self, accesses: &Accesses) -> Choice {
-        Choice::Access(self.entry, self.command(accesses))
     }
 }
 
@@ -144,7 +144,7 @@ impl ChannelState {
         let usable = self.usable(unusable, accesses);
         let found = if self.segments.is_empty() {
             match self.soonest(now, usable, accesses) {
-                Some((at, bank)) if at <= now => Ok(self.next[bank].choice(accesses)),
+                Some((at, bank)) if at <= now => Ok(Choice::Access(bank)),
                 Some((at, _)) => Err(at),
                 None => Err(NEVER),
             }
@@ -211,16 +211,16 @@ impl ChannelState {
         let Err((unusable, upkeep)) = self.own_commands(from) else { return from };
         let Some((at, bank)) = self.soonest(from, self.usable(unusable, accesses), accesses) else { return upkeep };
         if at < upkeep {
-            self.prepared = Some((at, bank as u8));
+            self.prepared = (at, bank);
         }
         at.min(upkeep)
     }
 
     /// What goes first if nothing happens before `now`, where that was found out.
     #[inline]
-    pub(crate) fn prepared(&self, now: Cycle, accesses: &Accesses) -> Option<Choice> {
-        let (_, bank) = self.prepared.filter(|&(at, _)| at == now)?;
-        Some(self.next[usize::from(bank) % MOST_BANKS].choice(accesses))
+    pub(crate) fn prepared(&self, now: Cycle) -> Option<Choice> {
+        let (at, bank) = self.prepared;
+        (at == now).then_some(Choice::Access(bank))
     }
 
     /// The bank whose candidate can go first, from `from` on, and when: of those that can at the same time, RD and WR before the rest, then
@@ -229,11 +229,20 @@ impl ChannelState {
         self.find_candidates(usable, accesses);
         let mut first = (NEVER, u64::MAX);
         let mut whose = None;
-        for bank in bits(usable) {
-            let candidate = &self.next[bank % MOST_BANKS];
-            let at = self.earliest_of(bank, candidate).max(from);
-            if at < first.0 || (at == first.0 && candidate.order < first.1) {
-                (first, whose) = ((at, candidate.order), Some(bank));
+        let mut rest = usable;
+        while rest != 0 {
+            let rank = rest.trailing_zeros() / 8;
+            let held = self.device.held_by(rank as u8);
+            let mut banks = rest & 0xFF << (8 * rank);
+            rest &= !banks;
+            while banks != 0 {
+                let bank = banks.trailing_zeros() as usize;
+                banks &= banks - 1;
+                let candidate = &self.next[bank % MOST_BANKS];
+                let at = candidate.held_by_bank.max(held.until(candidate.kind)).max(from);
+                if at < first.0 || (at == first.0 && candidate.order < first.1) {
+                    (first, whose) = ((at, candidate.order), Some(bank));
+                }
             }
         }
         Some((first.0, whose?))
@@ -242,12 +251,16 @@ impl ChannelState {
     /// Finds out what the accesses of some banks would do next, where that is not known; it stays so until something happens to the bank.
     #[inline]
     fn find_candidates(&mut self, banks: u32, accesses: &Accesses) {
-        for bank in bits(banks & !self.known) {
+        let mut unknown = banks & !self.known;
+        while unknown != 0 {
+            let bank = unknown.trailing_zeros() as usize;
+            unknown &= unknown - 1;
             self.next[bank % MOST_BANKS] = self.find_candidate(bank, accesses);
         }
         self.known |= banks;
     }
 
+    #[inline]
     fn find_candidate(&self, bank: usize, accesses: &Accesses) -> Candidate {
         let oldest = self.queues.oldest(bank, self.mode);
         let hit = self.queues.oldest_hit(bank, self.mode);
@@ -278,7 +291,7 @@ impl ChannelState {
     /// When a candidate can go, in a rank that is awake.
     #[inline]
     fn earliest_of(&self, bank: usize, candidate: &Candidate) -> Cycle {
-        candidate.held_by_bank.max(self.device.held_by_rank((bank / 8) as u8, candidate.kind))
+        candidate.held_by_bank.max(self.device.held_by((bank / 8) as u8).until(candidate.kind))
     }
 
     fn earliest(&self, command: &Command) -> Cycle {
@@ -324,7 +337,7 @@ impl ChannelState {
             if until > now {
                 next = next.min(until);
             } else if first.is_none_or(|(age, _)| (1, candidate.number()) < age) {
-                first = Some(((1, candidate.number()), candidate.choice(accesses)));
+                first = Some(((1, candidate.number()), Choice::Access(bank)));
             }
         }
         first.map(|(_, choice)| choice).ok_or(next)
@@ -382,8 +395,10 @@ impl ChannelState {
             }
         }
         let columns = usable & self.queues.hits(self.mode);
-        let candidates = || bits(columns).map(|bank| &self.next[bank]).filter(|candidate| !candidate.is_row());
-        if let Some(number) = candidates().map(Candidate::number).min() {
+        let candidates =
+            || bits(columns).map(|bank| (bank, &self.next[bank])).filter(|(_, candidate)| !candidate.is_row());
+        let command = |candidate: &Candidate| candidate.command(accesses[candidate.entry].spot);
+        if let Some(number) = candidates().map(|(_, candidate)| candidate.number()).min() {
             parties.push(Party { age: (1, number), segment: None });
         }
         parties.sort_unstable_by_key(|party| party.age);
@@ -402,19 +417,19 @@ impl ChannelState {
                 }
                 continue;
             }
-            let mut first: Option<&Candidate> = None;
-            for candidate in candidates().filter(|candidate| !ahead.keeps_back(&candidate.command(accesses))) {
-                let until = self.earliest(&candidate.command(accesses));
+            let mut first: Option<(u64, usize)> = None;
+            for (bank, candidate) in candidates().filter(|(_, candidate)| !ahead.keeps_back(&command(candidate))) {
+                let until = self.earliest_of(bank, candidate);
                 if until > now {
                     *next = (*next).min(until);
-                } else if first.is_none_or(|first| candidate.order < first.order) {
-                    first = Some(candidate);
+                } else if first.is_none_or(|(order, _)| candidate.order < order) {
+                    first = Some((candidate.order, bank));
                 }
             }
-            if let Some(first) = first {
-                return Some(first.choice(accesses));
+            if let Some((_, bank)) = first {
+                return Some(Choice::Access(bank));
             }
-            candidates().for_each(|candidate| ahead.wait_for(&candidate.command(accesses)));
+            candidates().for_each(|(_, candidate)| ahead.wait_for(&command(candidate)));
         }
         None
     }
