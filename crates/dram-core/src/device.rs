@@ -180,6 +180,43 @@ impl Device {
         self.bank(bank).holds.of(kind).until()
     }
 
+    /// Until when the banks of a command hold it back, and as what its rank does ([`Self::held_by`]); for commands to banks.
+    ///
+    /// # Errors
+    /// The present state forbids it, however long one waits.
+    ///
+    /// # Panics
+    /// Of a command to a whole rank.
+    pub fn held_in_banks(&self, command: &Command) -> Result<(Kind, Cycle), Refusal> {
+        let held = |bank: BankId, kind: Kind| self.bank(bank).holds.of(kind).until();
+        let (kind, until) = match *command {
+            Command::Activate { bank, row } => {
+                let (kind, _) = self.activation(bank, row)?;
+                (kind, held(bank, kind))
+            }
+            Command::Precharge { bank } => {
+                self.awake(bank.rank)?;
+                (Kind::Pre, held(bank, Kind::Pre))
+            }
+            Command::Read { bank, auto_precharge, .. } => {
+                self.awake(bank.rank)?.open_bank(bank.bank)?;
+                let kind = if auto_precharge == AutoPrecharge::Yes { Kind::Rda } else { Kind::Rd };
+                (kind, held(bank, kind))
+            }
+            Command::Write { bank, auto_precharge, .. } => {
+                self.awake(bank.rank)?.open_bank(bank.bank)?;
+                let kind = if auto_precharge == AutoPrecharge::Yes { Kind::Wra } else { Kind::Wr };
+                (kind, held(bank, kind))
+            }
+            Command::Transfer { src, dst, .. } => {
+                self.transfer(src, dst)?;
+                (Kind::Transfer, held(src, Kind::TransferSrc).max(held(dst, Kind::TransferDst)))
+            }
+            _ => panic!("{command} is to a whole rank"),
+        };
+        Ok((kind, until))
+    }
+
     /// How a rank, and the command bus, hold commands back, whatever the bank. With [`Self::held_by_bank`], what [`Self::earliest`]
     /// says of a command to one bank of a rank that is awake.
     #[inline]

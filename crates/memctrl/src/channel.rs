@@ -6,12 +6,11 @@ use dram_spec::{AutoPrecharge, BankId, Channel, Command, Cycle, Cycles};
 use crate::access::{Accesses, Entry, Kind};
 use crate::bank_queue::BankQueues;
 use crate::config::{Config, PowerPolicy, RowPolicy, Scheduler};
+use crate::parties::{Flight, Party};
 use crate::rank::Rank;
 use crate::request::Counted;
-use crate::scheduler::{Candidate, Party};
+use crate::scheduler::{Candidate, Choice};
 use crate::spot::{MOST_BANKS, RowKey, index};
-
-const NEVER: Cycle = Cycle(u64::MAX);
 
 /// What the controller keeps of a bank.
 #[derive(Clone, Debug, Default)]
@@ -45,8 +44,8 @@ pub(crate) struct ChannelState {
     pub(crate) forced: u32,
     /// Whose accesses get commands.
     pub(crate) mode: Kind,
-    /// The segments in flight that use the channel: the slot, and the stream of it.
-    pub(crate) segments: Vec<(u32, usize)>,
+    /// The segments in flight that use the channel.
+    pub(crate) flights: Vec<Flight>,
     /// When the channel is worth another look.
     pub(crate) look_at: Cycle,
     pub(crate) scheduler: Scheduler,
@@ -60,8 +59,8 @@ pub(crate) struct ChannelState {
     pub(crate) quiet: (Cycle, u32),
     /// When a rank must next be made free, at the earliest.
     pub(crate) must_from: Cycle,
-    /// The bank whose candidate goes first, and when, if nothing happens before.
-    pub(crate) prepared: (Cycle, usize),
+    /// What goes first, and when, if nothing happens before.
+    pub(crate) prepared: Option<(Cycle, Choice)>,
     /// Room for a list that is made at every visit.
     pub(crate) parties: Vec<Party>,
 }
@@ -81,7 +80,7 @@ impl ChannelState {
             open: 0,
             forced: 0,
             mode: Kind::Read,
-            segments: Vec::new(),
+            flights: Vec::new(),
             look_at: Cycle::ZERO,
             scheduler: config.scheduler,
             row_policy: config.row_policy,
@@ -89,7 +88,7 @@ impl ChannelState {
             drain: (config.queues.drain_high as u32, config.queues.drain_low as u32),
             quiet: (Cycle::ZERO, 0),
             must_from: Cycle::ZERO,
-            prepared: (NEVER, 0),
+            prepared: None,
             parties: Vec::new(),
             burst: device.timings().get(P::Burst),
             device,
@@ -105,7 +104,7 @@ impl ChannelState {
     pub(crate) fn wake(&mut self, rank: u8) {
         self.ranks[usize::from(rank)].look_at = Cycle::ZERO;
         self.quiet.0 = Cycle::ZERO;
-        self.prepared.0 = NEVER;
+        self.prepared = None;
     }
 
     /// Asks each rank again whether it must be made free, where that may have changed. Says whether it has, of any.
@@ -158,7 +157,7 @@ impl ChannelState {
         self.held |= 1 << index(bank);
         self.held_writes += self.queues.count_in(index(bank), Kind::Write);
         self.rank_of(bank).held += 1;
-        self.prepared.0 = NEVER;
+        self.prepared = None;
         self.look_at = Cycle::ZERO;
     }
 
@@ -168,7 +167,7 @@ impl ChannelState {
         self.held_writes -= self.queues.count_in(index(bank), Kind::Write);
         self.banks[index(bank)].released = number;
         self.known &= !(1 << index(bank));
-        self.prepared.0 = NEVER;
+        self.prepared = None;
         let rank = self.rank_of(bank);
         rank.held -= 1;
         if rank.held == 0 {
@@ -188,7 +187,7 @@ impl ChannelState {
         let matters = self.queues.push(accesses, entry);
         if matters || self.row_policy == RowPolicy::Closed {
             self.known &= !(1 << bank);
-            self.prepared.0 = NEVER;
+            self.prepared = None;
         }
         if (matters && kind == self.mode) || self.turns_to().is_some() {
             self.look_at = self.look_at.min(now);
@@ -212,7 +211,7 @@ impl ChannelState {
     pub(crate) fn turn(&mut self) -> bool {
         let Some(mode) = self.turns_to() else { return false };
         self.mode = mode;
-        self.prepared.0 = NEVER;
+        self.prepared = None;
         self.known = 0;
         true
     }
@@ -220,7 +219,7 @@ impl ChannelState {
     /// Puts a command on the bus: the device, the banks and the ranks after it.
     pub(crate) fn issue(&mut self, now: Cycle, command: &Command, config: &Config, accesses: &mut Accesses) -> Counted {
         let effect = self.device.issue(now, command);
-        self.prepared.0 = NEVER;
+        self.prepared = None;
         let counted = match (command, effect) {
             (Command::Activate { .. }, Effect::Plain) => Counted::Activate,
             (Command::Activate { .. }, Effect::Copied { .. }) => Counted::CopyActivate,
@@ -253,6 +252,7 @@ impl ChannelState {
             }
             Command::PrechargeAll { rank } => {
                 (0..8).for_each(|bank| self.row_may_have_changed(accesses, BankId { rank, bank }));
+                self.flights.iter_mut().for_each(|flight| flight.known = false);
                 self.wake(rank);
             }
             Command::Refresh { rank }
@@ -272,6 +272,7 @@ impl ChannelState {
                 self.must_from = Cycle::ZERO;
                 self.wake(rank);
                 self.known &= !(0xFF << (8 * rank));
+                self.flights.iter_mut().for_each(|flight| flight.known = false);
             }
         }
         counted

@@ -224,7 +224,7 @@ impl Controller {
                 self.deliver(source, now);
                 moved = true;
             }
-            self.recorder.advance_to(now);
+            self.recorder.advance_to(now, now);
             moved |= !self.is_held_up && self.take_in(source, now);
             if !moved {
                 return;
@@ -239,10 +239,10 @@ impl Controller {
         let done = self.outstanding.done_at();
         let slot = self.outstanding.take_done();
         if self.outstanding[slot].job.is_some() {
-            self.recorder.advance_to(now);
+            self.recorder.advance_to(now, now);
             self.deliver_job(slot, now);
         }
-        self.recorder.advance_to(done);
+        self.recorder.advance_to(done, now);
         let figures = &mut self.recorder.figures;
         figures.requests += 1;
         let request = &mut self.outstanding[slot];
@@ -291,9 +291,9 @@ impl Controller {
                         self.issue(index, now, &command, sink);
                         self.may_begin |= matches!(command, Command::Refresh { .. });
                     }
-                    Choice::Segment { slot, stream, turn, command } => {
+                    Choice::Segment { flight, turn, command } => {
                         let counted = self.issue(index, now, &command, sink);
-                        self.advance(index, now, (slot, stream, turn), counted);
+                        self.advance(index, now, flight, turn, counted);
                     }
                 }
                 let channel = &mut self.channels[index];

@@ -4,6 +4,7 @@ use dram_spec::{BankId, Channel, Cycle, Cycles};
 
 use crate::copy::{BankSet, Copying};
 use crate::engine::Controller;
+use crate::parties::Flight;
 use crate::request::Counted;
 use crate::scheduler::bits;
 use crate::segment::{Progress, Turn};
@@ -69,7 +70,7 @@ impl Controller {
                 segment.renew(age);
                 segment.term_end = now + hold;
                 for stream in &segment.streams {
-                    self.channels[usize::from(stream.channel.0)].look_at = Cycle::ZERO;
+                    self.channels[usize::from(stream.channel.0)].touch(slot);
                 }
                 next_end = next_end.min(segment.term_end);
             }
@@ -86,7 +87,7 @@ impl Controller {
         for stream in &mut segment.streams {
             let channel = stream.channel;
             stream.give_way(|bank| released.push((channel, bank)));
-            self.channels[usize::from(channel.0)].look_at = Cycle::ZERO;
+            self.channels[usize::from(channel.0)].touch(slot);
         }
         for (channel, bank) in released {
             self.release(slot, channel, bank, now, now);
@@ -111,7 +112,9 @@ impl Controller {
     fn leave_flight(&mut self, slot: u32) {
         self.in_flight.retain(|&other| other != slot);
         for stream in &self.segments[slot].streams {
-            self.channels[usize::from(stream.channel.0)].segments.retain(|&(other, _)| other != slot);
+            let channel = &mut self.channels[usize::from(stream.channel.0)];
+            channel.flights.retain(|flight| flight.slot != slot);
+            channel.prepared = None;
         }
     }
 
@@ -232,7 +235,7 @@ impl Controller {
             self.gives_way_at = self.gives_way_at.min(self.terms_end);
         }
         for (index, stream) in segment.streams.iter().enumerate().filter(|(_, stream)| !stream.is_done()) {
-            channels[usize::from(stream.channel.0)].segments.push((slot, index));
+            channels[usize::from(stream.channel.0)].flights.push(Flight::new(slot, index));
         }
         let place = segment.place;
         let at = self.in_flight.partition_point(|&other| self.segments[other].place < place);
@@ -240,14 +243,11 @@ impl Controller {
     }
 
     /// The segment goes on; what it is done with, is free again.
-    pub(crate) fn advance(
-        &mut self,
-        index: usize,
-        now: Cycle,
-        (slot, stream, turn): (u32, usize, Turn),
-        counted: Counted,
-    ) {
+    pub(crate) fn advance(&mut self, index: usize, now: Cycle, flight: usize, turn: Turn, counted: Counted) {
         let channel = &mut self.channels[index];
+        let flight = &mut channel.flights[flight];
+        flight.known = false;
+        let (slot, stream) = (flight.slot, flight.stream);
         let segment = &mut self.segments[slot];
         let request = &mut self.outstanding[segment.job];
         request.issued(now, counted);
@@ -285,9 +285,9 @@ impl Controller {
                 wakes_others |= segment.written();
             }
         }
-        if wakes_others {
+        if wakes_others && segment.streams.len() > 1 {
             for stream in &segment.streams {
-                self.channels[usize::from(stream.channel.0)].look_at = Cycle::ZERO;
+                self.channels[usize::from(stream.channel.0)].touch(slot);
             }
         }
     }

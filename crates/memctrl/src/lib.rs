@@ -10,6 +10,7 @@ pub mod estimate;
 mod flight;
 mod intake;
 mod outstanding;
+mod parties;
 pub mod policy;
 pub mod prices;
 mod rank;

@@ -153,10 +153,10 @@ impl Recorder {
         self.until = self.epoch.map_or(Cycle(u64::MAX), |cycles| from + cycles);
     }
 
-    /// Time has come to `now`, and nothing has happened since the last call.
+    /// What is counted next, counts at `at`. No level has changed since the last instant before `now`.
     #[inline]
-    pub(crate) fn advance_to(&mut self, now: Cycle) {
-        while self.until <= now {
+    pub(crate) fn advance_to(&mut self, at: Cycle, now: Cycle) {
+        while self.until <= at {
             self.turn(now);
         }
     }

@@ -1,12 +1,12 @@
 //! Who goes first on a channel.
 
-use dram_core::{Kind, Power, Refusal};
+use dram_core::{Kind, Power};
 use dram_spec::{AutoPrecharge, Command, Cycle};
 
 use crate::access::{self, Accesses, Entry};
 use crate::channel::ChannelState;
 use crate::config::{RowPolicy, Scheduler};
-use crate::copy::{Age, Copying};
+use crate::copy::Copying;
 use crate::rank::Own;
 use crate::segment::Turn;
 use crate::slots::Slots;
@@ -22,48 +22,7 @@ pub(crate) enum Choice {
     /// For the accesses of a bank.
     Access(usize),
     /// For a segment.
-    Segment { slot: u32, stream: usize, turn: Turn, command: Command },
-}
-
-/// Who has a column access to make.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Party {
-    age: Age,
-    /// The segment's slot, stream and access, and from when on its data allows it; nothing for the accesses of the mode.
-    segment: Option<(u32, usize, Command, Cycle)>,
-}
-
-/// Column accesses of older parties that wait for the device: a younger one must not push them back.
-#[derive(Clone, Copy, Debug, Default)]
-struct Ahead {
-    /// A RD or WR waits for the data bus.
-    data_bus: bool,
-    /// Ranks, as a mask, where a RD or WR waits.
-    bursts: u8,
-    /// Ranks, as a mask, where a TRANSFER waits.
-    transfers: u8,
-}
-
-impl Ahead {
-    fn wait_for(&mut self, command: &Command) {
-        let rank = 1 << command.rank();
-        if let Command::Transfer { .. } = command {
-            self.transfers |= rank;
-        } else {
-            self.data_bus = true;
-            self.bursts |= rank;
-        }
-    }
-
-    /// Whether the command would go on a bus, the channel's or a rank's own, that an older access waits for.
-    fn keeps_back(self, command: &Command) -> bool {
-        let rank = 1 << command.rank();
-        if let Command::Transfer { .. } = command {
-            (self.bursts | self.transfers) & rank != 0
-        } else {
-            self.data_bus || self.transfers & rank != 0
-        }
-    }
+    Segment { flight: usize, turn: Turn, command: Command },
 }
 
 /// What the accesses of a bank would do next.
@@ -72,7 +31,7 @@ pub(crate) struct Candidate {
     entry: Entry,
     kind: Kind,
     /// The sequence number of its access; of a row command above that of every RD and WR.
-    order: u64,
+    pub(crate) order: u64,
     /// Until when its bank holds it back.
     held_by_bank: Cycle,
 }
@@ -85,12 +44,12 @@ impl Candidate {
     pub(crate) const NONE: Candidate =
         Candidate { entry: Entry::NONE, kind: Kind::Act, order: u64::MAX, held_by_bank: NEVER };
 
-    fn is_row(&self) -> bool {
+    pub(crate) fn is_row(&self) -> bool {
         self.order >= Candidate::ROW
     }
 
     /// The sequence number of its access.
-    fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         self.order & !Candidate::ROW
     }
 
@@ -126,7 +85,7 @@ pub(crate) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
 }
 
 /// What can go at `now`, or when something could at the earliest.
-type Found = Result<Choice, Cycle>;
+pub(crate) type Found = Result<Choice, Cycle>;
 
 impl ChannelState {
     /// The first command, by the order of who goes first, that can go at `now`; else the next instant at which one might.
@@ -142,7 +101,7 @@ impl ChannelState {
             Err(others) => others,
         };
         let usable = self.usable(unusable, accesses);
-        let found = if self.segments.is_empty() {
+        let found = if self.flights.is_empty() {
             match self.soonest(now, usable, accesses) {
                 Some((at, bank)) if at <= now => Ok(Choice::Access(bank)),
                 Some((at, _)) => Err(at),
@@ -205,13 +164,24 @@ impl ChannelState {
         segments: &Slots<Copying>,
         staging_lines: usize,
     ) -> Cycle {
-        if !self.segments.is_empty() || matches!(self.row_policy, RowPolicy::Timeout(_)) {
+        if matches!(self.row_policy, RowPolicy::Timeout(_)) {
             return self.choose(from, accesses, segments, staging_lines).err().unwrap_or(from);
         }
         let Err((unusable, upkeep)) = self.own_commands(from) else { return from };
-        let Some((at, bank)) = self.soonest(from, self.usable(unusable, accesses), accesses) else { return upkeep };
+        let usable = self.usable(unusable, accesses);
+        let (at, choice) = if self.flights.is_empty() {
+            match self.soonest(from, usable, accesses) {
+                Some((at, bank)) => (at, Choice::Access(bank)),
+                None => return upkeep,
+            }
+        } else {
+            match self.soonest_of_all(from, usable, accesses, segments, staging_lines) {
+                Ok(first) => first,
+                Err(next) => return next.min(upkeep),
+            }
+        };
         if at < upkeep {
-            self.prepared = (at, bank);
+            self.prepared = Some((at, choice));
         }
         at.min(upkeep)
     }
@@ -219,12 +189,12 @@ impl ChannelState {
     /// What goes first if nothing happens before `now`, where that was found out.
     #[inline]
     pub(crate) fn prepared(&self, now: Cycle) -> Option<Choice> {
-        let (at, bank) = self.prepared;
-        (at == now).then_some(Choice::Access(bank))
+        self.prepared.filter(|&(at, _)| at == now).map(|(_, choice)| choice)
     }
 
     /// The bank whose candidate can go first, from `from` on, and when: of those that can at the same time, RD and WR before the rest, then
     /// the oldest.
+    #[inline]
     fn soonest(&mut self, from: Cycle, usable: u32, accesses: &Accesses) -> Option<(Cycle, usize)> {
         self.find_candidates(usable, accesses);
         let mut first = (NEVER, u64::MAX);
@@ -250,7 +220,7 @@ impl ChannelState {
 
     /// Finds out what the accesses of some banks would do next, where that is not known; it stays so until something happens to the bank.
     #[inline]
-    fn find_candidates(&mut self, banks: u32, accesses: &Accesses) {
+    pub(crate) fn find_candidates(&mut self, banks: u32, accesses: &Accesses) {
         let mut unknown = banks & !self.known;
         while unknown != 0 {
             let bank = unknown.trailing_zeros() as usize;
@@ -290,148 +260,12 @@ impl ChannelState {
 
     /// When a candidate can go, in a rank that is awake.
     #[inline]
-    fn earliest_of(&self, bank: usize, candidate: &Candidate) -> Cycle {
+    pub(crate) fn earliest_of(&self, bank: usize, candidate: &Candidate) -> Cycle {
         candidate.held_by_bank.max(self.device.held_by((bank / 8) as u8).until(candidate.kind))
     }
 
-    fn earliest(&self, command: &Command) -> Cycle {
-        match self.device.earliest(command) {
-            Ok(hold) => hold.until,
-            // It waits for PDX or SRX, which is its rank's own.
-            Err(Refusal::Asleep) => NEVER,
-            Err(refusal) => panic!("a row is opened before it is used: {refusal}"),
-        }
-    }
-
-    /// Where segments are in flight.
-    fn first_of_all(
-        &mut self,
-        now: Cycle,
-        usable: u32,
-        accesses: &Accesses,
-        segments: &Slots<Copying>,
-        staging_lines: usize,
-    ) -> Found {
-        let mut next = NEVER;
-        if self.ranks.iter().any(|rank| rank.must) {
-            let musts = |rank: u8| self.ranks[usize::from(rank)].must;
-            if let Some((_, choice)) = self.first_row_command(now, segments, musts, &mut next) {
-                return Ok(choice);
-            }
-        }
-        self.find_candidates(usable, accesses);
-        let mut parties = std::mem::take(&mut self.parties);
-        let found = self.first_column_access(now, usable, accesses, segments, (staging_lines, &mut parties), &mut next);
-        parties.clear();
-        self.parties = parties;
-        if let Some(choice) = found {
-            return Ok(choice);
-        }
-        let mut first = self.first_row_command(now, segments, |_| true, &mut next);
-        for bank in bits(usable) {
-            let candidate = &self.next[bank];
-            if !candidate.is_row() {
-                continue;
-            }
-            let until = self.earliest_of(bank, candidate);
-            if until > now {
-                next = next.min(until);
-            } else if first.is_none_or(|(age, _)| (1, candidate.number()) < age) {
-                first = Some(((1, candidate.number()), Choice::Access(bank)));
-            }
-        }
-        first.map(|(_, choice)| choice).ok_or(next)
-    }
-
-    /// The row command of the oldest segment that can go, in the ranks asked for.
-    fn first_row_command(
-        &self,
-        now: Cycle,
-        segments: &Slots<Copying>,
-        ranks: impl Fn(u8) -> bool,
-        next: &mut Cycle,
-    ) -> Option<(Age, Choice)> {
-        let mut first: Option<(Age, Choice)> = None;
-        for &(slot, stream) in &self.segments {
-            let segment = &segments[slot];
-            let age = segment.age();
-            for (turn, command) in segment.streams[stream].row_commands(segment.giving_way) {
-                if !ranks(command.rank()) {
-                    continue;
-                }
-                let until = self.earliest(&command);
-                if until > now {
-                    *next = (*next).min(until);
-                } else if first.is_none_or(|(other, _)| age < other) {
-                    first = Some((age, Choice::Segment { slot, stream, turn, command }));
-                }
-            }
-        }
-        first
-    }
-
-    /// The column access that goes first, of the segments and of the accesses.
-    fn first_column_access(
-        &self,
-        now: Cycle,
-        usable: u32,
-        accesses: &Accesses,
-        segments: &Slots<Copying>,
-        (staging_lines, parties): (usize, &mut Vec<Party>),
-        next: &mut Cycle,
-    ) -> Option<Choice> {
-        let write_latency = self.device.timings().write_latency();
-        for &(slot, index) in &self.segments {
-            let segment = &segments[slot];
-            if segment.giving_way {
-                continue;
-            }
-            let Some((kind, command)) = segment.streams[index].next_access() else { continue };
-            if self.ranks[usize::from(command.rank())].must {
-                continue;
-            }
-            if let Some(from) = segment.from(kind, write_latency, staging_lines) {
-                parties.push(Party { age: segment.age(), segment: Some((slot, index, command, from)) });
-            }
-        }
-        let columns = usable & self.queues.hits(self.mode);
-        let candidates =
-            || bits(columns).map(|bank| (bank, &self.next[bank])).filter(|(_, candidate)| !candidate.is_row());
-        let command = |candidate: &Candidate| candidate.command(accesses[candidate.entry].spot);
-        if let Some(number) = candidates().map(|(_, candidate)| candidate.number()).min() {
-            parties.push(Party { age: (1, number), segment: None });
-        }
-        parties.sort_unstable_by_key(|party| party.age);
-        let mut ahead = Ahead::default();
-        for party in &*parties {
-            if let Some((slot, stream, command, from)) = party.segment {
-                if !ahead.keeps_back(&command) {
-                    let until = self.earliest(&command).max(from);
-                    if until <= now {
-                        return Some(Choice::Segment { slot, stream, turn: Turn::Access, command });
-                    }
-                    *next = (*next).min(until);
-                }
-                if from <= now {
-                    ahead.wait_for(&command);
-                }
-                continue;
-            }
-            let mut first: Option<(u64, usize)> = None;
-            for (bank, candidate) in candidates().filter(|(_, candidate)| !ahead.keeps_back(&command(candidate))) {
-                let until = self.earliest_of(bank, candidate);
-                if until > now {
-                    *next = (*next).min(until);
-                } else if first.is_none_or(|(order, _)| candidate.order < order) {
-                    first = Some((candidate.order, bank));
-                }
-            }
-            if let Some((_, bank)) = first {
-                return Some(Choice::Access(bank));
-            }
-            candidates().for_each(|(_, candidate)| ahead.wait_for(&command(candidate)));
-        }
-        None
+    pub(crate) fn earliest(&self, command: &Command) -> Cycle {
+        self.device.earliest(command).expect("the bank is in the state that the command needs").until
     }
 
     /// A row that has been open for long enough with nobody to use it.

@@ -1,0 +1,324 @@
+//! Segments in flight on a channel: what each would do next, kept until something happens to it, and who of them and of the
+//! accesses goes first.
+
+use dram_core::Kind;
+use dram_spec::{Command, Cycle};
+
+use crate::access::Accesses;
+use crate::channel::ChannelState;
+use crate::copy::{Age, Copying};
+use crate::scheduler::{Candidate, Choice, Found, bits};
+use crate::segment::Turn;
+use crate::slots::Slots;
+
+const NEVER: Cycle = Cycle(u64::MAX);
+
+/// A segment in flight, as far as it goes over one channel.
+#[derive(Debug)]
+pub(crate) struct Flight {
+    /// Its slot.
+    pub(crate) slot: u32,
+    /// Which of its streams this is.
+    pub(crate) stream: usize,
+    /// Whether the following is what it would do now.
+    pub(crate) known: bool,
+    age: Age,
+    /// The column access that comes next, once its rows are open and its data is on the way.
+    access: Option<Column>,
+    /// The row commands that could come next.
+    rows: Vec<Next>,
+}
+
+/// A command that could come next.
+#[derive(Clone, Copy, Debug)]
+struct Next {
+    turn: Turn,
+    command: Command,
+    /// What its rank holds back.
+    kind: Kind,
+    /// Until when its banks hold it back.
+    held_by_banks: Cycle,
+}
+
+/// A column access, and from when on its data allows it.
+#[derive(Clone, Copy, Debug)]
+struct Column {
+    next: Next,
+    data_from: Cycle,
+}
+
+impl Flight {
+    pub(crate) fn new(slot: u32, stream: usize) -> Flight {
+        Flight { slot, stream, known: false, age: (0, 0), access: None, rows: Vec::new() }
+    }
+}
+
+/// Who has a column access to make: a segment, or the accesses of the mode.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Party {
+    age: Age,
+    flight: Option<usize>,
+}
+
+/// Column accesses of older parties that wait for the device: a younger one must not push them back.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ahead {
+    /// A RD or WR waits for the data bus.
+    data_bus: bool,
+    /// Ranks, as a mask, where a RD or WR waits.
+    bursts: u8,
+    /// Ranks, as a mask, where a TRANSFER waits.
+    transfers: u8,
+}
+
+impl Ahead {
+    fn wait_for(&mut self, command: &Command) {
+        let rank = 1 << command.rank();
+        if let Command::Transfer { .. } = command {
+            self.transfers |= rank;
+        } else {
+            self.data_bus = true;
+            self.bursts |= rank;
+        }
+    }
+
+    /// Whether the command would go on a bus, the channel's or a rank's own, that an older access waits for.
+    fn keeps_back(self, command: &Command) -> bool {
+        let rank = 1 << command.rank();
+        if let Command::Transfer { .. } = command {
+            (self.bursts | self.transfers) & rank != 0
+        } else {
+            self.data_bus || self.transfers & rank != 0
+        }
+    }
+}
+
+impl ChannelState {
+    /// Finds out what segments would do next, where that is not known.
+    fn look_at_flights(&mut self, segments: &Slots<Copying>, staging_lines: usize) {
+        let mut flights = std::mem::take(&mut self.flights);
+        for flight in flights.iter_mut().filter(|flight| !flight.known) {
+            self.look_at_flight(flight, &segments[flight.slot], staging_lines);
+        }
+        self.flights = flights;
+    }
+
+    fn look_at_flight(&self, flight: &mut Flight, segment: &Copying, staging_lines: usize) {
+        let next = |turn: Turn, command: Command| {
+            // A rank that sleeps is woken by its own command; then this is asked again.
+            let held = self.device.held_in_banks(&command);
+            let (kind, held_by_banks) = held.unwrap_or((Kind::Pre, NEVER));
+            Next { turn, command, kind, held_by_banks }
+        };
+        let stream = &segment.streams[flight.stream];
+        flight.age = segment.age();
+        flight.access = None;
+        if let (false, Some((kind, command))) = (segment.giving_way, stream.next_access()) {
+            let from = segment.from(kind, self.device.timings().write_latency(), staging_lines);
+            flight.access = from.map(|data_from| Column { next: next(Turn::Access, command), data_from });
+        }
+        flight.rows.clear();
+        flight.rows.extend(stream.row_commands(segment.giving_way).map(|(turn, command)| next(turn, command)));
+        flight.known = true;
+    }
+
+    /// When a segment's command can go.
+    #[inline]
+    fn earliest_next(&self, next: &Next) -> Cycle {
+        next.held_by_banks.max(self.device.held_by(next.command.rank()).until(next.kind))
+    }
+
+    fn choice_of(flight: usize, next: &Next) -> Choice {
+        Choice::Segment { flight, turn: next.turn, command: next.command }
+    }
+
+    /// What goes first, from `from` on, and when, where segments are in flight; else an instant at which that may be known.
+    pub(crate) fn soonest_of_all(
+        &mut self,
+        from: Cycle,
+        usable: u32,
+        accesses: &Accesses,
+        segments: &Slots<Copying>,
+        staging_lines: usize,
+    ) -> Result<(Cycle, Choice), Cycle> {
+        self.look_at_flights(segments, staging_lines);
+        self.find_candidates(usable, accesses);
+        match self.soonest_if_plain(from, usable) {
+            Some(first) => Ok(first),
+            None => self.first_of_all(from, usable, accesses, segments, staging_lines).map(|choice| (from, choice)),
+        }
+    }
+
+    /// The same where the oldest party is a segment that waits for nothing but the device, and keeps all others back: there are no
+    /// TRANSFERs, and no rank must refresh.
+    fn soonest_if_plain(&self, from: Cycle, usable: u32) -> Option<(Cycle, Choice)> {
+        if self.ranks.iter().any(|rank| rank.must) {
+            return None;
+        }
+        let mut oldest: Option<(usize, &Flight, &Column)> = None;
+        let mut row: Option<(Cycle, Age, Choice)> = None;
+        let before = |row: &Option<(Cycle, Age, Choice)>, at: Cycle, age: Age| {
+            row.as_ref().is_none_or(|&(other, older, _)| (at, age) < (other, older))
+        };
+        for (index, flight) in self.flights.iter().enumerate() {
+            if let Some(access) = &flight.access {
+                if access.next.kind == Kind::Transfer {
+                    return None;
+                }
+                if oldest.is_none_or(|(_, other, _)| flight.age < other.age) {
+                    oldest = Some((index, flight, access));
+                }
+            }
+            for next in &flight.rows {
+                let at = self.earliest_next(next).max(from);
+                if before(&row, at, flight.age) {
+                    row = Some((at, flight.age, ChannelState::choice_of(index, next)));
+                }
+            }
+        }
+        for bank in bits(usable) {
+            let candidate = &self.next[bank];
+            let age = (1, candidate.number());
+            if candidate.is_row() {
+                let at = self.earliest_of(bank, candidate).max(from);
+                if before(&row, at, age) {
+                    row = Some((at, age, Choice::Access(bank)));
+                }
+            } else if oldest.is_none_or(|(_, flight, _)| age < flight.age) {
+                return None;
+            }
+        }
+        let first = match oldest {
+            Some((_, _, access)) if access.data_from > from => return None,
+            Some((index, _, access)) => {
+                let at = self.earliest_next(&access.next).max(from);
+                if row.as_ref().is_none_or(|&(other, ..)| at <= other) {
+                    return (at < NEVER).then(|| (at, ChannelState::choice_of(index, &access.next)));
+                }
+                row
+            }
+            None => row,
+        };
+        first.filter(|&(at, ..)| at < NEVER).map(|(at, _, choice)| (at, choice))
+    }
+
+    /// What goes at `now` where segments are in flight; else an instant at which something might.
+    pub(crate) fn first_of_all(
+        &mut self,
+        now: Cycle,
+        usable: u32,
+        accesses: &Accesses,
+        segments: &Slots<Copying>,
+        staging_lines: usize,
+    ) -> Found {
+        self.look_at_flights(segments, staging_lines);
+        self.find_candidates(usable, accesses);
+        let mut next = NEVER;
+        if self.ranks.iter().any(|rank| rank.must) {
+            let musts = |rank: u8| self.ranks[usize::from(rank)].must;
+            if let Some((_, choice)) = self.first_row_command(now, musts, &mut next) {
+                return Ok(choice);
+            }
+        }
+        let mut parties = std::mem::take(&mut self.parties);
+        let found = self.first_column_access(now, usable, accesses, &mut parties, &mut next);
+        parties.clear();
+        self.parties = parties;
+        if let Some(choice) = found {
+            return Ok(choice);
+        }
+        let mut first = self.first_row_command(now, |_| true, &mut next);
+        for bank in bits(usable) {
+            let candidate = &self.next[bank];
+            if !candidate.is_row() {
+                continue;
+            }
+            let until = self.earliest_of(bank, candidate);
+            if until > now {
+                next = next.min(until);
+            } else if first.is_none_or(|(age, _)| (1, candidate.number()) < age) {
+                first = Some(((1, candidate.number()), Choice::Access(bank)));
+            }
+        }
+        first.map(|(_, choice)| choice).ok_or(next)
+    }
+
+    /// The row command of the oldest segment that can go, in the ranks asked for.
+    fn first_row_command(&self, now: Cycle, ranks: impl Fn(u8) -> bool, later: &mut Cycle) -> Option<(Age, Choice)> {
+        let mut first: Option<(Age, Choice)> = None;
+        for (index, flight) in self.flights.iter().enumerate() {
+            for next in flight.rows.iter().filter(|next| ranks(next.command.rank())) {
+                let until = self.earliest_next(next);
+                if until > now {
+                    *later = (*later).min(until);
+                } else if first.is_none_or(|(other, _)| flight.age < other) {
+                    first = Some((flight.age, ChannelState::choice_of(index, next)));
+                }
+            }
+        }
+        first
+    }
+
+    /// The column access that goes first, of the segments and of the accesses.
+    fn first_column_access(
+        &self,
+        now: Cycle,
+        usable: u32,
+        accesses: &Accesses,
+        parties: &mut Vec<Party>,
+        next: &mut Cycle,
+    ) -> Option<Choice> {
+        for (index, flight) in self.flights.iter().enumerate() {
+            let allowed = |access: &Column| !self.ranks[usize::from(access.next.command.rank())].must;
+            if flight.access.as_ref().is_some_and(allowed) {
+                parties.push(Party { age: flight.age, flight: Some(index) });
+            }
+        }
+        let columns = usable & self.queues.hits(self.mode);
+        let candidates =
+            || bits(columns).map(|bank| (bank, &self.next[bank])).filter(|(_, candidate)| !candidate.is_row());
+        let command = |candidate: &Candidate| candidate.command(accesses[candidate.entry()].spot);
+        if let Some(number) = candidates().map(|(_, candidate)| candidate.number()).min() {
+            parties.push(Party { age: (1, number), flight: None });
+        }
+        parties.sort_unstable_by_key(|party| party.age);
+        let mut ahead = Ahead::default();
+        for party in &*parties {
+            if let Some((index, access)) = party.flight.and_then(|index| Some((index, self.flights[index].access?))) {
+                let command = access.next.command;
+                if !ahead.keeps_back(&command) {
+                    let until = self.earliest_next(&access.next).max(access.data_from);
+                    if until <= now {
+                        return Some(ChannelState::choice_of(index, &access.next));
+                    }
+                    *next = (*next).min(until);
+                }
+                if access.data_from <= now {
+                    ahead.wait_for(&command);
+                }
+                continue;
+            }
+            let mut first: Option<(u64, usize)> = None;
+            for (bank, candidate) in candidates().filter(|(_, candidate)| !ahead.keeps_back(&command(candidate))) {
+                let until = self.earliest_of(bank, candidate);
+                if until > now {
+                    *next = (*next).min(until);
+                } else if first.is_none_or(|(order, _)| candidate.order < order) {
+                    first = Some((candidate.order, bank));
+                }
+            }
+            if let Some((_, bank)) = first {
+                return Some(Choice::Access(bank));
+            }
+            candidates().for_each(|(_, candidate)| ahead.wait_for(&command(candidate)));
+        }
+        None
+    }
+
+    /// What the segment in a slot would do next, may be another now; so may be who goes first.
+    pub(crate) fn touch(&mut self, slot: u32) {
+        self.flights.iter_mut().filter(|flight| flight.slot == slot).for_each(|flight| flight.known = false);
+        self.prepared = None;
+        self.look_at = Cycle::ZERO;
+    }
+}
