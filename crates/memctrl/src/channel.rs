@@ -6,7 +6,7 @@ use dram_spec::{AutoPrecharge, BankId, Channel, Command, Cycle, Cycles};
 use crate::access::{Accesses, Entry, Kind};
 use crate::bank_queue::BankQueues;
 use crate::config::{Config, PowerPolicy, RowPolicy, Scheduler};
-use crate::parties::{Flight, Party};
+use crate::parties::{Flights, Party};
 use crate::rank::Rank;
 use crate::request::Counted;
 use crate::scheduler::{Candidate, Choice};
@@ -45,7 +45,7 @@ pub(crate) struct ChannelState {
     /// Whose accesses get commands.
     pub(crate) mode: Kind,
     /// The segments in flight that use the channel.
-    pub(crate) flights: Vec<Flight>,
+    pub(crate) flights: Flights,
     /// When the channel is worth another look.
     pub(crate) look_at: Cycle,
     pub(crate) scheduler: Scheduler,
@@ -80,7 +80,7 @@ impl ChannelState {
             open: 0,
             forced: 0,
             mode: Kind::Read,
-            flights: Vec::new(),
+            flights: Flights::default(),
             look_at: Cycle::ZERO,
             scheduler: config.scheduler,
             row_policy: config.row_policy,
@@ -252,7 +252,7 @@ impl ChannelState {
             }
             Command::PrechargeAll { rank } => {
                 (0..8).for_each(|bank| self.row_may_have_changed(accesses, BankId { rank, bank }));
-                self.flights.iter_mut().for_each(|flight| flight.known = false);
+                self.flights.touch_all();
                 self.wake(rank);
             }
             Command::Refresh { rank }
@@ -272,7 +272,7 @@ impl ChannelState {
                 self.must_from = Cycle::ZERO;
                 self.wake(rank);
                 self.known &= !(0xFF << (8 * rank));
-                self.flights.iter_mut().for_each(|flight| flight.known = false);
+                self.flights.touch_all();
             }
         }
         counted

@@ -4,7 +4,6 @@ use dram_spec::{BankId, Channel, Cycle, Cycles};
 
 use crate::copy::{BankSet, Copying};
 use crate::engine::Controller;
-use crate::parties::Flight;
 use crate::request::Counted;
 use crate::scheduler::bits;
 use crate::segment::{Progress, Turn};
@@ -113,7 +112,7 @@ impl Controller {
         self.in_flight.retain(|&other| other != slot);
         for stream in &self.segments[slot].streams {
             let channel = &mut self.channels[usize::from(stream.channel.0)];
-            channel.flights.retain(|flight| flight.slot != slot);
+            channel.flights.leave(slot);
             channel.prepared = None;
         }
     }
@@ -235,7 +234,7 @@ impl Controller {
             self.gives_way_at = self.gives_way_at.min(self.terms_end);
         }
         for (index, stream) in segment.streams.iter().enumerate().filter(|(_, stream)| !stream.is_done()) {
-            channels[usize::from(stream.channel.0)].flights.push(Flight::new(slot, index));
+            channels[usize::from(stream.channel.0)].flights.push(slot, index);
         }
         let place = segment.place;
         let at = self.in_flight.partition_point(|&other| self.segments[other].place < place);
@@ -245,9 +244,7 @@ impl Controller {
     /// The segment goes on; what it is done with, is free again.
     pub(crate) fn advance(&mut self, index: usize, now: Cycle, flight: usize, turn: Turn, counted: Counted) {
         let channel = &mut self.channels[index];
-        let flight = &mut channel.flights[flight];
-        flight.known = false;
-        let (slot, stream) = (flight.slot, flight.stream);
+        let (slot, stream) = channel.flights.touch(flight);
         let segment = &mut self.segments[slot];
         let request = &mut self.outstanding[segment.job];
         request.issued(now, counted);

@@ -13,15 +13,57 @@ use crate::slots::Slots;
 
 const NEVER: Cycle = Cycle(u64::MAX);
 
+/// The segments in flight that use a channel, each by its place here.
+#[derive(Debug, Default)]
+pub(crate) struct Flights {
+    all: Vec<Flight>,
+    /// Places, as a mask, of those that something has happened to since they were last looked at. There are no more of them than banks.
+    stale: u32,
+    /// Places, as a mask, with a row command that could come next.
+    with_rows: u32,
+    /// Those whose next column access is a TRANSFER.
+    with_transfers: u32,
+    /// The oldest with a column access, where that is known.
+    oldest: Option<Option<usize>>,
+}
+
+impl Flights {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// One more.
+    pub(crate) fn push(&mut self, slot: u32, stream: usize) {
+        self.all.push(Flight { slot, stream, age: (0, 0), access: None, rows: Vec::new() });
+        self.touch_all();
+    }
+
+    /// The segment in a slot is not among them any more.
+    pub(crate) fn leave(&mut self, slot: u32) {
+        self.all.retain(|flight| flight.slot != slot);
+        self.touch_all();
+    }
+
+    /// What any of them would do next may be another now.
+    pub(crate) fn touch_all(&mut self) {
+        self.stale = u32::MAX;
+        self.oldest = None;
+    }
+
+    /// What one of them would do next, may be another now. Whose it is: the slot, and the stream.
+    pub(crate) fn touch(&mut self, place: usize) -> (u32, usize) {
+        self.stale |= 1 << place;
+        (self.all[place].slot, self.all[place].stream)
+    }
+}
+
 /// A segment in flight, as far as it goes over one channel.
 #[derive(Debug)]
-pub(crate) struct Flight {
+struct Flight {
     /// Its slot.
-    pub(crate) slot: u32,
+    slot: u32,
     /// Which of its streams this is.
-    pub(crate) stream: usize,
-    /// Whether the following is what it would do now.
-    pub(crate) known: bool,
+    stream: usize,
     age: Age,
     /// The column access that comes next, once its rows are open and its data is on the way.
     access: Option<Column>,
@@ -45,12 +87,6 @@ struct Next {
 struct Column {
     next: Next,
     data_from: Cycle,
-}
-
-impl Flight {
-    pub(crate) fn new(slot: u32, stream: usize) -> Flight {
-        Flight { slot, stream, known: false, age: (0, 0), access: None, rows: Vec::new() }
-    }
 }
 
 /// Who has a column access to make: a segment, or the accesses of the mode.
@@ -95,31 +131,56 @@ impl Ahead {
 
 impl ChannelState {
     /// Finds out what segments would do next, where that is not known.
+    #[inline]
     fn look_at_flights(&mut self, segments: &Slots<Copying>, staging_lines: usize) {
-        let mut flights = std::mem::take(&mut self.flights);
-        for flight in flights.iter_mut().filter(|flight| !flight.known) {
-            self.look_at_flight(flight, &segments[flight.slot], staging_lines);
+        let mut stale = std::mem::take(&mut self.flights.stale);
+        while stale != 0 {
+            let place = stale.trailing_zeros() as usize;
+            if place >= self.flights.all.len() {
+                break;
+            }
+            stale &= stale - 1;
+            self.look_at_flight(place, segments, staging_lines);
         }
-        self.flights = flights;
     }
 
-    fn look_at_flight(&self, flight: &mut Flight, segment: &Copying, staging_lines: usize) {
+    fn look_at_flight(&mut self, place: usize, segments: &Slots<Copying>, staging_lines: usize) {
+        let ChannelState { flights, device, .. } = self;
+        let flight = &mut flights.all[place];
+        let segment = &segments[flight.slot];
         let next = |turn: Turn, command: Command| {
             // A rank that sleeps is woken by its own command; then this is asked again.
-            let held = self.device.held_in_banks(&command);
+            let held = device.held_in_banks(&command);
             let (kind, held_by_banks) = held.unwrap_or((Kind::Pre, NEVER));
             Next { turn, command, kind, held_by_banks }
         };
         let stream = &segment.streams[flight.stream];
+        let before = (flight.age, flight.access.is_some());
         flight.age = segment.age();
         flight.access = None;
         if let (false, Some((kind, command))) = (segment.giving_way, stream.next_access()) {
-            let from = segment.from(kind, self.device.timings().write_latency(), staging_lines);
+            let from = segment.from(kind, device.timings().write_latency(), staging_lines);
             flight.access = from.map(|data_from| Column { next: next(Turn::Access, command), data_from });
+        }
+        if before != (flight.age, flight.access.is_some()) {
+            flights.oldest = None;
         }
         flight.rows.clear();
         flight.rows.extend(stream.row_commands(segment.giving_way).map(|(turn, command)| next(turn, command)));
-        flight.known = true;
+        let bit = 1 << place;
+        let is_transfer = flight.access.as_ref().is_some_and(|access| access.next.kind == Kind::Transfer);
+        flights.with_transfers = flights.with_transfers & !bit | u32::from(is_transfer) << place;
+        flights.with_rows = flights.with_rows & !bit | u32::from(!flight.rows.is_empty()) << place;
+    }
+
+    /// The oldest segment with a column access.
+    #[inline]
+    fn oldest_flight(&mut self) -> Option<usize> {
+        let Flights { all, oldest, .. } = &mut self.flights;
+        *oldest.get_or_insert_with(|| {
+            let with_access = all.iter().enumerate().filter(|(_, flight)| flight.access.is_some());
+            with_access.min_by_key(|(_, flight)| flight.age).map(|(place, _)| place)
+        })
     }
 
     /// When a segment's command can go.
@@ -151,55 +212,50 @@ impl ChannelState {
 
     /// The same where the oldest party is a segment that waits for nothing but the device, and keeps all others back: there are no
     /// TRANSFERs, and no rank must refresh.
-    fn soonest_if_plain(&self, from: Cycle, usable: u32) -> Option<(Cycle, Choice)> {
-        if self.ranks.iter().any(|rank| rank.must) {
+    fn soonest_if_plain(&mut self, from: Cycle, usable: u32) -> Option<(Cycle, Choice)> {
+        let there = (1_u64 << self.flights.all.len()) as u32;
+        let there = there.wrapping_sub(1);
+        if self.flights.with_transfers & there != 0 || self.ranks.iter().any(|rank| rank.must) {
             return None;
         }
-        let mut oldest: Option<(usize, &Flight, &Column)> = None;
-        let mut row: Option<(Cycle, Age, Choice)> = None;
-        let before = |row: &Option<(Cycle, Age, Choice)>, at: Cycle, age: Age| {
-            row.as_ref().is_none_or(|&(other, older, _)| (at, age) < (other, older))
-        };
-        for (index, flight) in self.flights.iter().enumerate() {
-            if let Some(access) = &flight.access {
-                if access.next.kind == Kind::Transfer {
+        let oldest = self.oldest_flight();
+        let (age, mut first) = match oldest.map(|place| (place, &self.flights.all[place])) {
+            None => ((2, 0), (NEVER, (0, 0), None)),
+            Some((place, flight)) => {
+                let access = flight.access.as_ref()?;
+                if access.data_from > from {
                     return None;
                 }
-                if oldest.is_none_or(|(_, other, _)| flight.age < other.age) {
-                    oldest = Some((index, flight, access));
-                }
+                let at = self.earliest_next(&access.next).max(from);
+                // At the same time it goes before row commands.
+                (flight.age, (at, (0, 0), Some(ChannelState::choice_of(place, &access.next))))
             }
+        };
+        for place in bits(self.flights.with_rows & there) {
+            let flight = &self.flights.all[place];
             for next in &flight.rows {
                 let at = self.earliest_next(next).max(from);
-                if before(&row, at, flight.age) {
-                    row = Some((at, flight.age, ChannelState::choice_of(index, next)));
+                if (at, flight.age) < (first.0, first.1) || first.2.is_none() {
+                    first = (at, flight.age, Some(ChannelState::choice_of(place, next)));
                 }
             }
         }
         for bank in bits(usable) {
             let candidate = &self.next[bank];
-            let age = (1, candidate.number());
-            if candidate.is_row() {
-                let at = self.earliest_of(bank, candidate).max(from);
-                if before(&row, at, age) {
-                    row = Some((at, age, Choice::Access(bank)));
+            let candidate_age = (1, candidate.number());
+            if !candidate.is_row() {
+                if candidate_age < age {
+                    return None;
                 }
-            } else if oldest.is_none_or(|(_, flight, _)| age < flight.age) {
-                return None;
+                continue;
+            }
+            let at = self.earliest_of(bank, candidate).max(from);
+            if (at, candidate_age) < (first.0, first.1) || first.2.is_none() {
+                first = (at, candidate_age, Some(Choice::Access(bank)));
             }
         }
-        let first = match oldest {
-            Some((_, _, access)) if access.data_from > from => return None,
-            Some((index, _, access)) => {
-                let at = self.earliest_next(&access.next).max(from);
-                if row.as_ref().is_none_or(|&(other, ..)| at <= other) {
-                    return (at < NEVER).then(|| (at, ChannelState::choice_of(index, &access.next)));
-                }
-                row
-            }
-            None => row,
-        };
-        first.filter(|&(at, ..)| at < NEVER).map(|(at, _, choice)| (at, choice))
+        let (at, _, choice) = first;
+        choice.filter(|_| at < NEVER).map(|choice| (at, choice))
     }
 
     /// What goes at `now` where segments are in flight; else an instant at which something might.
@@ -246,7 +302,7 @@ impl ChannelState {
     /// The row command of the oldest segment that can go, in the ranks asked for.
     fn first_row_command(&self, now: Cycle, ranks: impl Fn(u8) -> bool, later: &mut Cycle) -> Option<(Age, Choice)> {
         let mut first: Option<(Age, Choice)> = None;
-        for (index, flight) in self.flights.iter().enumerate() {
+        for (index, flight) in self.flights.all.iter().enumerate() {
             for next in flight.rows.iter().filter(|next| ranks(next.command.rank())) {
                 let until = self.earliest_next(next);
                 if until > now {
@@ -268,7 +324,7 @@ impl ChannelState {
         parties: &mut Vec<Party>,
         next: &mut Cycle,
     ) -> Option<Choice> {
-        for (index, flight) in self.flights.iter().enumerate() {
+        for (index, flight) in self.flights.all.iter().enumerate() {
             let allowed = |access: &Column| !self.ranks[usize::from(access.next.command.rank())].must;
             if flight.access.as_ref().is_some_and(allowed) {
                 parties.push(Party { age: flight.age, flight: Some(index) });
@@ -284,7 +340,8 @@ impl ChannelState {
         parties.sort_unstable_by_key(|party| party.age);
         let mut ahead = Ahead::default();
         for party in &*parties {
-            if let Some((index, access)) = party.flight.and_then(|index| Some((index, self.flights[index].access?))) {
+            if let Some((index, access)) = party.flight.and_then(|index| Some((index, self.flights.all[index].access?)))
+            {
                 let command = access.next.command;
                 if !ahead.keeps_back(&command) {
                     let until = self.earliest_next(&access.next).max(access.data_from);
@@ -317,7 +374,9 @@ impl ChannelState {
 
     /// What the segment in a slot would do next, may be another now; so may be who goes first.
     pub(crate) fn touch(&mut self, slot: u32) {
-        self.flights.iter_mut().filter(|flight| flight.slot == slot).for_each(|flight| flight.known = false);
+        for place in (0..self.flights.all.len()).filter(|&place| self.flights.all[place].slot == slot) {
+            self.flights.stale |= 1 << place;
+        }
         self.prepared = None;
         self.look_at = Cycle::ZERO;
     }
