@@ -100,7 +100,7 @@ impl Controller {
         if segment.held() != BankSet::default() {
             return;
         }
-        let (place, banks) = (segment.place, segment.banks());
+        let (place, banks) = (segment.place, *segment.banks());
         self.leave_flight(slot);
         let index = self.waiting.partition_point(|&other| self.segments[other].place < place);
         self.waiting.insert(index, slot);
@@ -171,7 +171,7 @@ impl Controller {
                 for (channel, bank) in copying.banks().iter() {
                     self.channels[usize::from(channel.0)].occupy(bank.rank, now);
                 }
-                self.waiting_banks.insert_all(&copying.banks());
+                self.waiting_banks.insert_all(copying.banks());
                 let slot = self.segments.insert(copying);
                 self.waiting.push(slot);
                 self.may_begin = true;
@@ -189,13 +189,13 @@ impl Controller {
         }
         // A segment that gives way will be back in the line, before those that came after it: also where it holds a bank no more.
         for &slot in self.in_flight.iter().filter(|&&slot| self.segments[slot].giving_way) {
-            taken.insert_all(&self.segments[slot].banks());
+            taken.insert_all(self.segments[slot].banks());
         }
         let waited = std::mem::take(&mut self.waiting);
         let count = waited.len();
         self.waiting_banks = BankSet::default();
         for slot in waited {
-            let banks = self.segments[slot].banks();
+            let banks = *self.segments[slot].banks();
             if !taken.meets(&banks) && self.may_go_before_reads(slot, &banks) {
                 self.begin_one(slot, &banks, now);
             } else {
@@ -260,8 +260,7 @@ impl Controller {
             Progress::Row | Progress::Transfer => {}
             Progress::Released(bank) => {
                 let ready = channel.device.ready(bank);
-                segment.bank_closed(ready);
-                if !segment.streams[stream].banks().any(|other| other == bank) {
+                if segment.bank_closed(stream, bank, ready) {
                     channel.vacate(bank.rank, now);
                 }
                 let id = channel.id;
