@@ -75,8 +75,8 @@ pub struct Controller {
     /// Whether a command has made room for what comes in.
     made_room: bool,
     pub(crate) recorder: Recorder,
-    /// The last instant.
-    last: Option<Cycle>,
+    /// The cycle after the last instant.
+    next_from: Cycle,
     pub(crate) every_cycle: bool,
 }
 
@@ -123,7 +123,7 @@ impl Controller {
             gives_way_at: Cycle::ZERO,
             made_room: false,
             recorder: Recorder::new(&config),
-            last: None,
+            next_from: Cycle::ZERO,
             every_cycle: false,
             config,
         }
@@ -149,11 +149,11 @@ impl Controller {
         stop: &AtomicBool,
     ) -> Result<Stats, Interrupt> {
         while let Some(now) = self.next_instant(source) {
-            assert!(self.last < Some(now), "time must move forward: {:?}, then {now:?}", self.last);
+            assert!(now >= self.next_from, "time must move forward: {now:?}, and not before {:?}", self.next_from);
             if stop.load(Ordering::Relaxed) {
                 return Err(Interrupt);
             }
-            self.last = Some(now);
+            self.next_from = now + Cycles(1);
             self.meet_source(source, now);
             if now >= self.gives_way_at || self.every_cycle {
                 self.give_way(now);
@@ -171,7 +171,7 @@ impl Controller {
             }
             self.recorder.end_instant();
         }
-        let end = self.last.unwrap_or_default();
+        let end = Cycle(self.next_from.0.saturating_sub(1));
         self.channels.iter().for_each(|channel| channel.device.finish(end));
         sink.finish(end);
         let recorder = std::mem::replace(&mut self.recorder, Recorder::new(&self.config));
@@ -192,7 +192,6 @@ impl Controller {
     /// The next moment at which anything can happen; nothing once all is done.
     #[inline]
     fn next_instant(&self, source: &impl RequestSource) -> Option<Cycle> {
-        let floor = self.last.map_or(Cycle::ZERO, |last| last + Cycles(1));
         let mut next = self.terms_end;
         // What is held up in intake waits for a command, or for the delivery of a job; its source is not asked before, and hears in time
         // of what else is done.
@@ -206,13 +205,13 @@ impl Controller {
             next = next.min(self.outstanding.done_at());
         }
         if self.every_cycle || self.may_begin {
-            return Some(floor);
+            return Some(self.next_from);
         }
         for channel in &self.channels {
             next = next.min(channel.look_at);
         }
         assert!(next < NEVER, "nothing can happen any more, and requests are in progress: {:?}", self.outstanding);
-        Some(next.max(floor))
+        Some(next.max(self.next_from))
     }
 
     /// Delivers what is done, and takes what arrives, until neither leads to more.

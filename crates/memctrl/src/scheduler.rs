@@ -194,7 +194,7 @@ impl ChannelState {
 
     /// The bank whose candidate can go first, from `from` on, and when: of those that can at the same time, RD and WR before the rest, then
     /// the oldest.
-    #[inline]
+    #[inline(always)]
     fn soonest(&mut self, from: Cycle, usable: u32, accesses: &Accesses) -> Option<(Cycle, usize)> {
         self.find_candidates(usable, accesses);
         let mut first = (NEVER, u64::MAX);
@@ -219,7 +219,7 @@ impl ChannelState {
     }
 
     /// Finds out what the accesses of some banks would do next, where that is not known; it stays so until something happens to the bank.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn find_candidates(&mut self, banks: u32, accesses: &Accesses) {
         let mut unknown = banks & !self.known;
         while unknown != 0 {
