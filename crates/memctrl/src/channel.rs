@@ -34,6 +34,10 @@ pub(crate) struct ChannelState {
     pub(crate) next: [Candidate; MOST_BANKS],
     /// Banks, as a mask, where that has been found out since anything happened to them.
     pub(crate) known: u32,
+    /// Of those, the banks where it is a RD or a WR.
+    pub(crate) columns: u32,
+    /// And those where it is an ACT.
+    pub(crate) activates: u32,
     /// Banks, as a mask, that segments in flight hold.
     pub(crate) held: u32,
     /// Queued writes in them.
@@ -75,6 +79,8 @@ impl ChannelState {
             banks: Default::default(),
             next: [Candidate::NONE; MOST_BANKS],
             known: 0,
+            columns: 0,
+            activates: 0,
             held: 0,
             held_writes: 0,
             open: 0,

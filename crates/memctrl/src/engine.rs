@@ -275,38 +275,47 @@ impl Controller {
         if channel.turn() {
             self.recorder.figures.drains += u64::from(channel.mode == access::Kind::Write);
         }
-        let staging = self.config.staging_lines;
-        let prepared = if self.every_cycle { None } else { channel.prepared(now) };
-        let found = match prepared {
-            Some(choice) => Ok(choice),
-            None => channel.choose(now, &self.accesses, &self.segments, staging),
-        };
-        let next = match found {
-            Err(next) => next,
-            Ok(choice) => {
-                match choice {
-                    Choice::Access(bank) => self.issue_for_access(index, now, bank, sink),
-                    Choice::Upkeep(command) => {
-                        self.issue(index, now, &command, sink);
-                        self.may_begin |= matches!(command, Command::Refresh { .. });
-                    }
-                    Choice::Segment { flight, turn, command } => {
-                        let counted = self.issue(index, now, &command, sink);
-                        self.advance(index, now, flight, turn, counted);
-                    }
+        if self.every_cycle {
+            channel.prepared = None;
+        }
+        let mut from = now;
+        let next = loop {
+            if let Some(choice) = self.channels[index].prepared(now) {
+                self.issue_choice(index, now, choice, sink);
+                from = now + Cycles(1);
+                if self.channels[index].turns_to().is_some() {
+                    break from;
                 }
-                let channel = &mut self.channels[index];
-                if now >= channel.must_from {
-                    self.may_begin |= channel.ask_must(now);
-                    self.gives_way_at = self.gives_way_at.min(channel.must_from);
-                }
-                channel.foresee(now + Cycles(1), &self.accesses, &self.segments, staging)
+            }
+            let channel = &mut self.channels[index];
+            let at = channel.foresee(from, &self.accesses, &self.segments, self.config.staging_lines);
+            if at > now {
+                let turns = from == now && channel.turns_to().is_some();
+                break if turns { now + Cycles(1) } else { at };
             }
         };
         let channel = &mut self.channels[index];
-        let must = channel.must_from;
-        let turns = if channel.turns_to().is_some() { now + Cycles(1) } else { next };
-        channel.look_at = next.min(turns).min(must.max(now + Cycles(1)));
+        channel.look_at = next.min(channel.must_from.max(now + Cycles(1)));
+    }
+
+    #[inline]
+    fn issue_choice(&mut self, index: usize, now: Cycle, choice: Choice, sink: &mut impl CommandSink) {
+        match choice {
+            Choice::Access(bank) => self.issue_for_access(index, now, bank, sink),
+            Choice::Upkeep(command) => {
+                self.issue(index, now, &command, sink);
+                self.may_begin |= matches!(command, Command::Refresh { .. });
+            }
+            Choice::Segment { flight, turn, command } => {
+                let counted = self.issue(index, now, &command, sink);
+                self.advance(index, now, flight, turn, counted);
+            }
+        }
+        let channel = &mut self.channels[index];
+        if now >= channel.must_from {
+            self.may_begin |= channel.ask_must(now);
+            self.gives_way_at = self.gives_way_at.min(channel.must_from);
+        }
     }
 
     fn issue(&mut self, index: usize, now: Cycle, command: &Command, sink: &mut impl CommandSink) -> Counted {

@@ -273,9 +273,10 @@ impl Requests {
         let slot = self.first_done;
         let next = self.slots[slot as usize].next_done;
         self.first_done = next;
-        match self.slots.get(next as usize) {
-            Some(request) => self.done_at = request.done,
-            None => (self.done_at, self.last_done) = (NEVER, NONE),
+        if let Some(request) = self.slots.get(next as usize) {
+            self.done_at = request.done;
+        } else {
+            (self.done_at, self.last_done) = (NEVER, NONE);
         }
         self.free.push(slot);
         slot

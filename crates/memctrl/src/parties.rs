@@ -7,7 +7,7 @@ use dram_spec::{Command, Cycle};
 use crate::access::Accesses;
 use crate::channel::ChannelState;
 use crate::copy::{Age, Copying};
-use crate::scheduler::{Candidate, Choice, Found, bits};
+use crate::scheduler::{Candidate, Choice, Foreseen, bits};
 use crate::segment::Turn;
 use crate::slots::Slots;
 
@@ -23,8 +23,9 @@ pub(crate) struct Flights {
     with_rows: u32,
     /// Those whose next column access is a TRANSFER.
     with_transfers: u32,
-    /// The oldest with a column access, where that is known.
-    oldest: Option<Option<usize>>,
+    /// The oldest with a column access, and whether that is known.
+    oldest: Option<usize>,
+    oldest_is_known: bool,
 }
 
 impl Flights {
@@ -44,10 +45,15 @@ impl Flights {
         self.touch_all();
     }
 
+    /// All places that are used, as a mask.
+    fn there(&self) -> u32 {
+        ((1_u64 << self.all.len()) - 1) as u32
+    }
+
     /// What any of them would do next may be another now.
     pub(crate) fn touch_all(&mut self) {
         self.stale = u32::MAX;
-        self.oldest = None;
+        self.oldest_is_known = false;
     }
 
     /// What one of them would do next, may be another now. Whose it is: the slot, and the stream.
@@ -133,13 +139,8 @@ impl ChannelState {
     /// Finds out what segments would do next, where that is not known.
     #[inline]
     fn look_at_flights(&mut self, segments: &Slots<Copying>, staging_lines: usize) {
-        let mut stale = std::mem::take(&mut self.flights.stale);
-        while stale != 0 {
-            let place = stale.trailing_zeros() as usize;
-            if place >= self.flights.all.len() {
-                break;
-            }
-            stale &= stale - 1;
+        let stale = std::mem::take(&mut self.flights.stale);
+        for place in bits(stale & self.flights.there()) {
             self.look_at_flight(place, segments, staging_lines);
         }
     }
@@ -163,7 +164,7 @@ impl ChannelState {
             flight.access = from.map(|data_from| Column { next: next(Turn::Access, command), data_from });
         }
         if before != (flight.age, flight.access.is_some()) {
-            flights.oldest = None;
+            flights.oldest_is_known = false;
         }
         flight.rows.clear();
         flight.rows.extend(stream.row_commands(segment.giving_way).map(|(turn, command)| next(turn, command)));
@@ -176,11 +177,12 @@ impl ChannelState {
     /// The oldest segment with a column access.
     #[inline]
     fn oldest_flight(&mut self) -> Option<usize> {
-        let Flights { all, oldest, .. } = &mut self.flights;
-        *oldest.get_or_insert_with(|| {
+        let Flights { all, oldest, oldest_is_known, .. } = &mut self.flights;
+        if !std::mem::replace(oldest_is_known, true) {
             let with_access = all.iter().enumerate().filter(|(_, flight)| flight.access.is_some());
-            with_access.min_by_key(|(_, flight)| flight.age).map(|(place, _)| place)
-        })
+            *oldest = with_access.min_by_key(|(_, flight)| flight.age).map(|(place, _)| place);
+        }
+        *oldest
     }
 
     /// When a segment's command can go.
@@ -194,27 +196,28 @@ impl ChannelState {
     }
 
     /// What goes first, from `from` on, and when, where segments are in flight; else an instant at which that may be known.
-    pub(crate) fn soonest_of_all(
+    pub(crate) fn first_of_all(
         &mut self,
         from: Cycle,
         usable: u32,
         accesses: &Accesses,
         segments: &Slots<Copying>,
         staging_lines: usize,
-    ) -> Result<(Cycle, Choice), Cycle> {
+    ) -> Foreseen {
         self.look_at_flights(segments, staging_lines);
-        self.find_candidates(usable, accesses);
-        match self.soonest_if_plain(from, usable) {
-            Some(first) => Ok(first),
-            None => self.first_of_all(from, usable, accesses, segments, staging_lines).map(|choice| (from, choice)),
+        if let Some((at, choice)) = self.first_if_plain(from, usable) {
+            return (at, Some(choice));
+        }
+        match self.first_at(from, usable, accesses) {
+            Ok(choice) => (from, Some(choice)),
+            Err(next) => (next, None),
         }
     }
 
     /// The same where the oldest party is a segment that waits for nothing but the device, and keeps all others back: there are no
     /// TRANSFERs, and no rank must refresh.
-    fn soonest_if_plain(&mut self, from: Cycle, usable: u32) -> Option<(Cycle, Choice)> {
-        let there = (1_u64 << self.flights.all.len()) as u32;
-        let there = there.wrapping_sub(1);
+    fn first_if_plain(&mut self, from: Cycle, usable: u32) -> Option<(Cycle, Choice)> {
+        let there = self.flights.there();
         if self.flights.with_transfers & there != 0 || self.ranks.iter().any(|rank| rank.must) {
             return None;
         }
@@ -259,16 +262,7 @@ impl ChannelState {
     }
 
     /// What goes at `now` where segments are in flight; else an instant at which something might.
-    pub(crate) fn first_of_all(
-        &mut self,
-        now: Cycle,
-        usable: u32,
-        accesses: &Accesses,
-        segments: &Slots<Copying>,
-        staging_lines: usize,
-    ) -> Found {
-        self.look_at_flights(segments, staging_lines);
-        self.find_candidates(usable, accesses);
+    fn first_at(&mut self, now: Cycle, usable: u32, accesses: &Accesses) -> Result<Choice, Cycle> {
         let mut next = NEVER;
         if self.ranks.iter().any(|rank| rank.must) {
             let musts = |rank: u8| self.ranks[usize::from(rank)].must;

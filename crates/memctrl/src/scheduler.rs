@@ -1,7 +1,7 @@
 //! Who goes first on a channel.
 
 use dram_core::{Kind, Power};
-use dram_spec::{AutoPrecharge, Command, Cycle};
+use dram_spec::{AutoPrecharge, Command, Cycle, Cycles};
 
 use crate::access::{self, Accesses, Entry};
 use crate::channel::ChannelState;
@@ -73,6 +73,14 @@ impl Candidate {
     }
 }
 
+/// The candidate that goes first of those looked at so far.
+#[derive(Clone, Copy, Debug)]
+struct First {
+    at: Cycle,
+    order: u64,
+    bank: usize,
+}
+
 /// The bits of a mask that are set, from the lowest.
 pub(crate) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -84,39 +92,48 @@ pub(crate) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// What can go at `now`, or when something could at the earliest.
-pub(crate) type Found = Result<Choice, Cycle>;
+/// When a channel is worth another look, and what goes first then if nothing happens before, where that is known.
+pub(crate) type Foreseen = (Cycle, Option<Choice>);
 
 impl ChannelState {
-    /// The first command, by the order of who goes first, that can go at `now`; else the next instant at which one might.
-    pub(crate) fn choose(
+    /// Prepares what goes first from `from` on, by the order of who goes first, and says when; or prepares nothing, and says when to ask
+    /// again.
+    #[inline]
+    pub(crate) fn foresee(
         &mut self,
-        now: Cycle,
+        from: Cycle,
         accesses: &Accesses,
         segments: &Slots<Copying>,
         staging_lines: usize,
-    ) -> Found {
-        let (unusable, mut next) = match self.own_commands(now) {
-            Ok(command) => return Ok(Choice::Upkeep(command)),
+    ) -> Cycle {
+        let (unusable, upkeep) = match self.own_commands(from) {
             Err(others) => others,
+            Ok(command) => {
+                self.prepared = Some((from, Choice::Upkeep(command)));
+                return from;
+            }
         };
         let usable = self.usable(unusable, accesses);
-        let found = if self.flights.is_empty() {
-            match self.soonest(now, usable, accesses) {
-                Some((at, bank)) if at <= now => Ok(Choice::Access(bank)),
-                Some((at, _)) => Err(at),
-                None => Err(NEVER),
-            }
+        self.find_candidates(usable, accesses);
+        let (at, choice) = if self.flights.is_empty() {
+            self.first_access(from, usable)
         } else {
-            self.first_of_all(now, usable, accesses, segments, staging_lines)
+            self.first_of_all(from, usable, accesses, segments, staging_lines)
         };
-        match found {
-            Ok(choice) => return Ok(choice),
-            Err(at) => next = next.min(at),
-        }
-        match self.timed_out(now, unusable) {
-            Ok(choice) => Ok(choice),
-            Err(at) => Err(next.min(at)),
+        let (at, choice) = match self.row_policy {
+            RowPolicy::Timeout(after) if at > from => {
+                let (idle, row) = self.timed_out(from, after, unusable);
+                if idle < at { (idle, row) } else { (at, choice) }
+            }
+            _ => (at, choice),
+        };
+        // The ranks are asked again at `upkeep`, and go first.
+        if at < upkeep {
+            self.prepared = choice.map(|choice| (at, choice));
+            at
+        } else {
+            self.prepared = None;
+            upkeep
         }
     }
 
@@ -155,77 +172,74 @@ impl ChannelState {
         }
     }
 
-    /// When, from `from` on, something may go first, as far as can be foreseen. Where nothing but accesses can, what goes first then is
-    /// found out on the way, and kept.
-    pub(crate) fn foresee(
-        &mut self,
-        from: Cycle,
-        accesses: &Accesses,
-        segments: &Slots<Copying>,
-        staging_lines: usize,
-    ) -> Cycle {
-        if matches!(self.row_policy, RowPolicy::Timeout(_)) {
-            return self.choose(from, accesses, segments, staging_lines).err().unwrap_or(from);
-        }
-        let Err((unusable, upkeep)) = self.own_commands(from) else { return from };
-        let usable = self.usable(unusable, accesses);
-        let (at, choice) = if self.flights.is_empty() {
-            match self.soonest(from, usable, accesses) {
-                Some((at, bank)) => (at, Choice::Access(bank)),
-                None => return upkeep,
-            }
-        } else {
-            match self.soonest_of_all(from, usable, accesses, segments, staging_lines) {
-                Ok(first) => first,
-                Err(next) => return next.min(upkeep),
-            }
-        };
-        if at < upkeep {
-            self.prepared = Some((at, choice));
-        }
-        at.min(upkeep)
-    }
-
     /// What goes first if nothing happens before `now`, where that was found out.
     #[inline]
     pub(crate) fn prepared(&self, now: Cycle) -> Option<Choice> {
         self.prepared.filter(|&(at, _)| at == now).map(|(_, choice)| choice)
     }
 
-    /// The bank whose candidate can go first, from `from` on, and when: of those that can at the same time, RD and WR before the rest, then
-    /// the oldest.
-    #[inline(always)]
-    fn soonest(&mut self, from: Cycle, usable: u32, accesses: &Accesses) -> Option<(Cycle, usize)> {
-        self.find_candidates(usable, accesses);
-        let mut first = (NEVER, u64::MAX);
-        let mut whose = None;
+    /// The candidate that can go first, from `from` on, and when: of those that can at the same time, RD and WR before the rest, then the
+    /// oldest.
+    #[inline]
+    fn first_access(&self, from: Cycle, usable: u32) -> Foreseen {
+        if usable.is_power_of_two() {
+            let bank = usable.trailing_zeros() as usize;
+            let at = self.earliest_of(bank, &self.next[bank % MOST_BANKS]).max(from);
+            return (at, Some(Choice::Access(bank)));
+        }
+        let column = if self.mode == access::Kind::Read { Kind::Rd } else { Kind::Wr };
+        let mut first = First { at: NEVER, order: u64::MAX, bank: MOST_BANKS };
         let mut rest = usable;
         while rest != 0 {
             let rank = rest.trailing_zeros() / 8;
-            let held = self.device.held_by(rank as u8);
-            let mut banks = rest & 0xFF << (8 * rank);
+            let banks = rest & 0xFF << (8 * rank);
             rest &= !banks;
-            while banks != 0 {
-                let bank = banks.trailing_zeros() as usize;
-                banks &= banks - 1;
-                let candidate = &self.next[bank % MOST_BANKS];
-                let at = candidate.held_by_bank.max(held.until(candidate.kind)).max(from);
-                if at < first.0 || (at == first.0 && candidate.order < first.1) {
-                    (first, whose) = ((at, candidate.order), Some(bank));
+            let held = self.device.held_by(rank as u8);
+            let mut look = |banks: u32, kind: Kind| {
+                if banks != 0 {
+                    self.look_at_candidates(banks, held.until(kind).max(from), &mut first);
                 }
+            };
+            look(banks & self.columns, column);
+            look(banks & self.activates, Kind::Act);
+            look(banks & !(self.columns | self.activates), Kind::Pre);
+        }
+        (first.at, (first.bank < MOST_BANKS).then_some(Choice::Access(first.bank)))
+    }
+
+    /// The candidates of some banks, all of which their rank holds back alike.
+    #[inline]
+    fn look_at_candidates(&self, mut banks: u32, held_by_rank: Cycle, first: &mut First) {
+        if held_by_rank > first.at {
+            return;
+        }
+        while banks != 0 {
+            let bank = banks.trailing_zeros() as usize;
+            banks &= banks - 1;
+            let candidate = &self.next[bank % MOST_BANKS];
+            let at = candidate.held_by_bank.max(held_by_rank);
+            if at < first.at || (at == first.at && candidate.order < first.order) {
+                *first = First { at, order: candidate.order, bank };
             }
         }
-        Some((first.0, whose?))
     }
 
     /// Finds out what the accesses of some banks would do next, where that is not known; it stays so until something happens to the bank.
-    #[inline(always)]
-    pub(crate) fn find_candidates(&mut self, banks: u32, accesses: &Accesses) {
+    #[inline]
+    fn find_candidates(&mut self, banks: u32, accesses: &Accesses) {
         let mut unknown = banks & !self.known;
         while unknown != 0 {
             let bank = unknown.trailing_zeros() as usize;
             unknown &= unknown - 1;
-            self.next[bank % MOST_BANKS] = self.find_candidate(bank, accesses);
+            let candidate = self.find_candidate(bank, accesses);
+            self.next[bank % MOST_BANKS] = candidate;
+            let bit = 1 << bank;
+            (self.columns, self.activates) = (self.columns & !bit, self.activates & !bit);
+            if candidate.kind == Kind::Act {
+                self.activates |= bit;
+            } else if !candidate.is_row() {
+                self.columns |= bit;
+            }
         }
         self.known |= banks;
     }
@@ -268,19 +282,17 @@ impl ChannelState {
         self.device.earliest(command).expect("the bank is in the state that the command needs").until
     }
 
-    /// A row that has been open for long enough with nobody to use it.
-    fn timed_out(&self, now: Cycle, unusable: u32) -> Found {
-        let RowPolicy::Timeout(after) = self.row_policy else { return Err(NEVER) };
+    /// When a row is closed that has been open for long enough with nobody to use it, from `from` on, and the command.
+    fn timed_out(&self, from: Cycle, after: Cycles, unusable: u32) -> Foreseen {
         let wanted = self.queues.hits(access::Kind::Read) | self.queues.hits(access::Kind::Write);
-        let mut next = NEVER;
+        let mut first = (NEVER, None);
         for bank in bits(self.open & !self.held & !unusable & !wanted) {
             let command = Command::Precharge { bank: bank_at(bank) };
-            let until = self.earliest(&command).max(self.banks[bank].commanded + after);
-            if until <= now {
-                return Ok(Choice::Upkeep(command));
+            let at = self.earliest(&command).max(self.banks[bank].commanded + after).max(from);
+            if at < first.0 {
+                first = (at, Some(Choice::Upkeep(command)));
             }
-            next = next.min(until);
         }
-        Err(next)
+        first
     }
 }
