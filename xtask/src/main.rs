@@ -43,8 +43,9 @@ const FULL: &[Step] = &[
     ("a minute of arbitrary traces", &["sh", "-c", FUZZ_TRACE], SANITIZER),
     ("a minute of arbitrary command logs, read and judged", &["sh", "-c", FUZZ_COMMAND_LOG], SANITIZER),
     ("ten million random requests", &["cargo", "run", "--release", "-p", "host", "--example", "soak"], &[]),
-    ("instructions a request", &["cargo", "xtask", "instructions"], &[]),
     ("benches", &["cargo", "bench", "--workspace"], &[]),
+    // The last, so that all else has been run where it is above its limits.
+    ("instructions a request", &["cargo", "xtask", "instructions"], &[]),
 ];
 
 #[expect(clippy::print_stderr, reason = "a chore tells on the terminal what it does")]
