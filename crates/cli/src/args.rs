@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::instant::Instant;
+
 /// `rowclone-sim`.
 #[derive(Debug, Parser)]
 #[command(
@@ -70,7 +72,8 @@ pub enum Format {
 #[command(after_help = "Examples:\n  \
     rowclone-sim run traces/page-copy.toml\n  \
     rowclone-sim run traces/page-copy.toml --set system.device.bin=1600K --format json\n  \
-    rowclone-sim run traces/page-copy.toml --set 'policies=[\"rule\"]' --commands page-copy.csv --check")]
+    rowclone-sim run traces/page-copy.toml --set 'policies=[\"rule\"]' --commands page-copy.csv --check\n  \
+    rowclone-sim run traces/mixed.toml --timeline mixed.pftrace --from 50us --to 60us")]
 pub struct RunArgs {
     /// What to run.
     #[command(flatten)]
@@ -84,6 +87,16 @@ pub struct RunArgs {
     /// Writes every command to this file, a command log; where several policies run, each gets its own, named after it
     #[arg(long, value_name = "FILE")]
     pub commands: Option<PathBuf>,
+    /// Draws the run as a timeline into this file, a trace for Perfetto; where several policies run, each gets its own, named
+    /// after it
+    #[arg(long, value_name = "FILE")]
+    pub timeline: Option<PathBuf>,
+    /// Draws the timeline from this instant on: a cycle, or a time such as 90ns, 7.8us or 1ms [default: the beginning]
+    #[arg(long, value_name = "CYCLE", requires = "timeline")]
+    pub from: Option<Instant>,
+    /// Draws the timeline up to this instant [default: the end]
+    #[arg(long, value_name = "CYCLE", requires = "timeline")]
+    pub to: Option<Instant>,
     /// Judges every command, and compares memory with a flat array; ends with 1 where either finds something
     #[arg(long)]
     pub check: bool,
