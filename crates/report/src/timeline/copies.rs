@@ -22,8 +22,8 @@ pub(super) struct Step {
     pub(super) dst: (Place, Row),
     /// The command, or the ACT before it that served nothing else.
     pub(super) begin: Cycle,
-    /// Lines that have reached the destination by it.
-    pub(super) lines: u64,
+    /// Bytes that have reached the destination by it.
+    pub(super) bytes: u64,
     /// The banks that it used.
     pub(super) banks: [Option<Place>; 2],
 }
@@ -33,7 +33,7 @@ pub(super) struct Step {
 struct Running {
     mechanism: Mechanism,
     begin: Cycle,
-    lines: u64,
+    bytes: u64,
     /// Banks that it has used and not closed.
     banks: Vec<Place>,
 }
@@ -110,10 +110,10 @@ impl Copies {
     pub(super) fn step(&mut self, order: Order, step: &Step) {
         let Some(copy) = self.running.get_mut(&order) else { return };
         let begin = step.begin.max(copy.taken);
-        let new = || Running { mechanism: step.mechanism, begin, lines: 0, banks: Vec::new() };
+        let new = || Running { mechanism: step.mechanism, begin, bytes: 0, banks: Vec::new() };
         let segment = copy.segments.entry(step.dst).or_insert_with(new);
         segment.mechanism = step.mechanism;
-        segment.lines += step.lines;
+        segment.bytes += step.bytes;
         for bank in step.banks.into_iter().flatten() {
             if !segment.banks.contains(&bank) {
                 segment.banks.push(bank);
@@ -128,7 +128,7 @@ impl Copies {
             for (&dst, segment) in &mut copy.segments {
                 let open = segment.banks.len();
                 segment.banks.retain(|&other| other != bank);
-                if segment.banks.is_empty() && open > 0 && segment.lines > 0 {
+                if segment.banks.is_empty() && open > 0 && segment.bytes > 0 {
                     ended.push(dst);
                 }
             }
@@ -176,7 +176,7 @@ impl Lane {
         };
         let mechanism = segment.mechanism.name();
         let place = format!("channel {} r{} b{} row {}", channel.0, bank.rank, bank.bank, row.0);
-        let notes = vec![word("mechanism", mechanism), count("bytes", segment.lines * dram_spec::LINE_BYTES)];
+        let notes = vec![word("mechanism", mechanism), count("bytes", segment.bytes)];
         writer.slice(track, segment.begin, end, format!("{mechanism} to {place}"), notes);
     }
 }

@@ -113,13 +113,13 @@ impl<W: Write> Timeline<W> {
                 let (order, written) = self.requests.read(self.line(channel, bank, open.row, column)?)?;
                 let Location { channel: to, bank: dst, row, .. } = self.map.locate(written)?;
                 let place = (channel, bank);
-                let step = Step { dst: ((to, dst), row), lines: 0, ..over_the_channel(at, place, open) };
+                let step = Step { dst: ((to, dst), row), ..over_the_channel(at, place, open, 0) };
                 Some((order, step))
             }
             Command::Write { bank, column, .. } => {
                 let open = open(bank)?;
-                let order = self.requests.written(self.line(channel, bank, open.row, column)?)?;
-                Some((order, over_the_channel(at, (channel, bank), open)))
+                let (order, bytes) = self.requests.written(self.line(channel, bank, open.row, column)?)?;
+                Some((order, over_the_channel(at, (channel, bank), open, bytes)))
             }
             Command::Transfer { src, dst, dst_column, .. } => {
                 let (from, to) = (open(src)?, open(dst)?);
@@ -137,8 +137,8 @@ impl<W: Write> Timeline<W> {
 
     /// A copy activation filled a row.
     fn copied(&mut self, at: Cycle, (channel, bank): Place, src: OpenRow, dst: Row) -> Option<(Order, Step)> {
-        let columns = self.map.geometry().columns();
-        let order = self.requests.written(self.line(channel, bank, dst, Column(0))?)?;
+        let (columns, bytes) = (self.map.geometry().columns(), self.map.geometry().row_bytes());
+        let (order, _) = self.requests.written(self.line(channel, bank, dst, Column(0))?)?;
         for column in 1..columns {
             let line = self.line(channel, bank, dst, Column(column))?;
             self.requests.written_for(order, line);
@@ -148,7 +148,7 @@ impl<W: Write> Timeline<W> {
             mechanism: Mechanism::Fpm,
             dst: (place, dst),
             begin: begin(at, src),
-            lines: columns.into(),
+            bytes,
             banks: [Some(place), None],
         };
         Some((order, step))
@@ -170,12 +170,12 @@ impl<W: Write> Timeline<W> {
             return None;
         }
         let staged = if from.row == temporary { self.staged.remove(&(channel, src)) } else { None };
-        let order = self.requests.written(self.line(channel, dst, to.row, column)?)?;
+        let (order, bytes) = self.requests.written(self.line(channel, dst, to.row, column)?)?;
         let step = Step {
             mechanism: if from.row == temporary { Mechanism::Psm2 } else { Mechanism::Psm },
             dst: ((channel, dst), to.row),
             begin: staged.unwrap_or(begin),
-            lines: 1,
+            bytes,
             banks: [Some((channel, src)), Some((channel, dst))],
         };
         Some((order, step))
@@ -183,9 +183,9 @@ impl<W: Write> Timeline<W> {
 }
 
 /// A line of the open row, over the channel.
-fn over_the_channel(at: Cycle, place: Place, open: OpenRow) -> Step {
+fn over_the_channel(at: Cycle, place: Place, open: OpenRow, bytes: u64) -> Step {
     let banks = [Some(place), None];
-    Step { mechanism: Mechanism::Channel, dst: (place, open.row), begin: begin(at, open), lines: 1, banks }
+    Step { mechanism: Mechanism::Channel, dst: (place, open.row), begin: begin(at, open), bytes, banks }
 }
 
 /// Where a segment begins whose first access is this one: with the ACT before it, if that has served nothing else.

@@ -64,6 +64,12 @@ impl Pending {
         Pending { id, operation, reads, writes }
     }
 
+    /// How many bytes of a line it writes.
+    fn bytes_of(&self, line: PhysicalAddress) -> u64 {
+        let (start, end) = (self.operation.target().0, self.operation.target().0 + self.operation.bytes());
+        end.min(line.0 + LINE_BYTES).saturating_sub(start.max(line.0))
+    }
+
     const fn is_copy(&self) -> bool {
         matches!(self.operation, Operation::Copy { .. } | Operation::Init { .. })
     }
@@ -111,13 +117,14 @@ impl Requests {
         }
     }
 
-    /// A line was written, in whatever way: the copy or initialisation that it was written for, if it was for one.
+    /// A line was written, in whatever way: the copy or initialisation that it was written for, if it was for one, and how many bytes of
+    /// the line that is about.
     ///
     /// Of several that write a line, the controller serves the oldest first.
-    pub(super) fn written(&mut self, line: PhysicalAddress) -> Option<Order> {
+    pub(super) fn written(&mut self, line: PhysicalAddress) -> Option<(Order, u64)> {
         let (&order, pending) = self.pending.iter_mut().find(|(_, pending)| pending.writes.is_waiting(line))?;
         pending.writes.serve(line);
-        pending.is_copy().then_some(order)
+        pending.is_copy().then(|| (order, pending.bytes_of(line)))
     }
 
     /// A line was read over the channel: the copy or initialisation that it was read for, if it was for one, and the line that it will be
@@ -140,10 +147,7 @@ impl Requests {
             return Some((order, PhysicalAddress(written / LINE_BYTES * LINE_BYTES)));
         }
         // A line that is written in part is read first, so that the rest of it stays.
-        let is_ragged = |pending: &Pending| {
-            let (start, end) = (pending.operation.target().0, pending.operation.target().0 + pending.operation.bytes());
-            pending.writes.is_waiting(line) && (line.0 < start || line.0 + LINE_BYTES > end)
-        };
+        let is_ragged = |pending: &Pending| pending.writes.is_waiting(line) && pending.bytes_of(line) < LINE_BYTES;
         let (&order, _) = copies().find(|(_, pending)| is_ragged(pending))?;
         Some((order, line))
     }
@@ -170,8 +174,8 @@ mod tests {
         let older = requests.taken(RequestId(7), copy(0, 0x1000, 128));
         let newer = requests.taken(RequestId(3), copy(0x2000, 0x1000, 128));
         let line = PhysicalAddress(0x1040);
-        assert_eq!(requests.written(line), Some(older));
-        assert_eq!(requests.written(line), Some(newer));
+        assert_eq!(requests.written(line), Some((older, 64)));
+        assert_eq!(requests.written(line), Some((newer, 64)));
         assert_eq!(requests.written(line), None, "nobody waits for a third");
         assert_eq!((requests.depths.copies, requests.done(RequestId(7))), (2, Some(older)));
         assert_eq!(requests.depths.copies, 1);
@@ -183,7 +187,7 @@ mod tests {
         requests.taken(RequestId(0), Operation::Write { address: PhysicalAddress(0x1000), bytes: 64 });
         let order = requests.taken(RequestId(1), copy(0, 0x1000, 64));
         assert_eq!(requests.written(PhysicalAddress(0x1000)), None);
-        assert_eq!(requests.written(PhysicalAddress(0x1000)), Some(order));
+        assert_eq!(requests.written(PhysicalAddress(0x1000)), Some((order, 64)));
     }
 
     #[test]
@@ -196,5 +200,6 @@ mod tests {
         assert_eq!(requests.read(PhysicalAddress(0x40)), Some((order, PhysicalAddress(0x1000))), "its byte 0x40");
         assert_eq!(requests.read(PhysicalAddress(0x1040)), Some((order, PhysicalAddress(0x1040))), "to be merged");
         assert_eq!(requests.read(PhysicalAddress(0x1080)), None);
+        assert_eq!(requests.written(PhysicalAddress(0x1040)), Some((order, 16)), "the last 16 bytes");
     }
 }
