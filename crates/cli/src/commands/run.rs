@@ -136,6 +136,12 @@ impl Files {
     fn open(args: &RunArgs, variants: &[Variant], epoch: Option<Cycles>) -> Result<Files, CliError> {
         let existing = Existing::with_force(args.force);
         let mut files = Files { logs: Vec::new(), timelines: Vec::new(), results: Vec::new(), made: None };
+        if let (Some(log), Some(timeline)) = (&args.commands, &args.timeline)
+            && log == timeline
+        {
+            let message = format!("{}: is given to both `--commands` and `--timeline`", log.display());
+            return Err(CliError::new(message).with_help("give each a file of its own"));
+        }
         for &variant in variants {
             for (kind, path, files) in
                 [(LOG, &args.commands, &mut files.logs), (TIMELINE, &args.timeline, &mut files.timelines)]

@@ -16,4 +16,5 @@ mod recorded;
 mod rule_names;
 mod shipped_files;
 mod table3;
+mod timelines;
 mod weighing_policies;
