@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -27,7 +28,7 @@ pub enum Command {
     Run(RunArgs),
     /// Judges a command log against every rule of the standard and of RowClone
     Check(CheckArgs),
-    /// Explains an address, the rules, a plan or an energy
+    /// Explains an address, the rules, a plan, an energy or a timeline
     Explain(ExplainArgs),
     /// Computes a published table anew, beside the published numbers
     Reproduce(ReproduceArgs),
@@ -153,6 +154,8 @@ pub enum Explain {
     Plan(ExplainPlanArgs),
     /// What each picojoule of a scenario is spent on
     Energy(ExplainEnergyArgs),
+    /// The first commands of a scenario, and which rule set the time of each
+    Timeline(ExplainTimelineArgs),
 }
 
 /// `explain address`.
@@ -203,6 +206,26 @@ pub struct ExplainEnergyArgs {
     /// What to price.
     #[command(flatten)]
     pub scenario: ScenarioArgs,
+}
+
+/// `explain timeline`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    rowclone-sim explain timeline traces/page-copy.toml --set 'policies=[\"rule\"]'\n  \
+    rowclone-sim explain timeline traces/mixed.toml --from 50us --count 40")]
+pub struct ExplainTimelineArgs {
+    /// What to play.
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    /// Begins at this instant: a cycle, or a time such as 90ns, 7.8us or 1ms [default: the beginning]
+    #[arg(long, value_name = "CYCLE")]
+    pub from: Option<Instant>,
+    /// Ends before this instant [default: the end]
+    #[arg(long, value_name = "CYCLE")]
+    pub to: Option<Instant>,
+    /// How many commands to show
+    #[arg(long, value_name = "N", default_value = "20")]
+    pub count: NonZeroUsize,
 }
 
 /// `reproduce`.

@@ -218,7 +218,13 @@ fn drawn_by_hand(system: &SystemConfig, log: &[Issued], end: u64) -> BTreeMap<St
 
 /// Scenarios with every mechanism, ragged lines, queues that fill up, copies that are broken off, sleep, and several channels and ranks.
 fn scenarios() -> Vec<(&'static str, Vec<&'static str>)> {
-    let mixed = ["workload.count=1500", "workload.bytes=0x40_0000", "workload.copy_share=0.1", "warm_up_cycles=0"];
+    let mixed = [
+        "policies=[\"channel\", \"rule\"]",
+        "workload.count=1500",
+        "workload.bytes=0x40_0000",
+        "workload.copy_share=0.1",
+        "warm_up_cycles=0",
+    ];
     let with = |more: &[&'static str]| mixed.iter().chain(more).copied().collect();
     vec![
         ("traces/page-copy.toml", vec![]),
