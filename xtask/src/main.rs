@@ -2,6 +2,7 @@
 
 mod instructions;
 mod licences;
+mod timelines;
 
 use std::process::{Command, ExitCode};
 
@@ -43,6 +44,7 @@ const FULL: &[Step] = &[
     ("a minute of arbitrary traces", &["sh", "-c", FUZZ_TRACE], SANITIZER),
     ("a minute of arbitrary command logs, read and judged", &["sh", "-c", FUZZ_COMMAND_LOG], SANITIZER),
     ("ten million random requests", &["cargo", "run", "--release", "-p", "host", "--example", "soak"], &[]),
+    ("timelines, read by Perfetto's own definitions", &["cargo", "xtask", "timelines"], &[]),
     ("instructions a request", &["cargo", "xtask", "instructions"], &[]),
     ("benches", &["cargo", "bench", "--workspace"], &[]),
 ];
@@ -54,8 +56,9 @@ fn main() -> ExitCode {
         Some("full") => CHECK.iter().chain(FULL).collect(),
         Some("instructions") => return instructions::check(),
         Some("licences") => return licences::check(),
+        Some("timelines") => return timelines::check(),
         _ => {
-            eprintln!("usage: cargo xtask check | full | instructions | licences");
+            eprintln!("usage: cargo xtask check | full | instructions | licences | timelines");
             return ExitCode::from(2);
         }
     };

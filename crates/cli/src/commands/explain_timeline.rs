@@ -134,14 +134,17 @@ fn reason(wait: &Wait) -> String {
     match wait {
         Wait::Rule { name, clocks, formula, after } => {
             let after = after.map_or(String::new(), |number| format!(" after #{number}"));
-            let formula = if formula == name { String::new() } else { format!(" ({formula})") };
+            // What FPM waits for is told. Sums, and the long names of pairs, are for `explain rules`: a line has to fit on the screen.
+            let is_told = formula != name && !name.contains('-') && !formula.contains(' ');
+            let formula = if is_told { format!(" ({formula})") } else { String::new() };
             format!("{name} {clocks}{after}{formula}")
         }
         Wait::Data { after } => format!("the data of #{after}"),
-        Wait::Request => "nothing: its request came then".to_owned(),
-        Wait::Refresh => "nothing: the refresh fell due then".to_owned(),
-        Wait::Idle => "nothing: its rank was idle for long enough".to_owned(),
+        Wait::Request => "nothing: it arrived then".to_owned(),
+        Wait::Refresh => "nothing: refresh due then".to_owned(),
+        Wait::Idle => "nothing: its rank had been idle".to_owned(),
         Wait::Turn(Cycles(0)) => "nothing: nothing held it back".to_owned(),
+        Wait::Turn(Cycles(1)) => "waited for its turn, 1 clock".to_owned(),
         Wait::Turn(clocks) => format!("waited for its turn, {clocks} clocks"),
     }
 }

@@ -13,6 +13,9 @@ use crate::input::SystemConfig;
 /// Columns of a drawing, besides the names: with them it fits into 100.
 const WIDTH: u64 = 84;
 
+/// Columns of a line that says what the letters mean.
+const LEGEND_WIDTH: usize = 96;
+
 /// More banks than this are not drawn.
 const LANES_MOST: usize = 24;
 
@@ -54,8 +57,8 @@ impl Mark {
     const fn name(self) -> &'static str {
         match self {
             Mark::Activate => "ACT",
-            Mark::Copy => "ACT that copies",
-            Mark::Dropped => "ACT that is dropped",
+            Mark::Copy => "ACT (copy)",
+            Mark::Dropped => "ACT (dropped)",
             Mark::Precharge => "PRE",
             Mark::Read => "RD",
             Mark::Write => "WR",
@@ -128,10 +131,18 @@ impl Lanes {
         }
     }
 
+    /// What the letters mean, on as many lines as it takes.
     fn legend(&self) -> String {
         let used: BTreeSet<Mark> = self.0.values().flat_map(BTreeMap::values).map(|cell| cell.mark).collect();
-        let names: Vec<String> = used.iter().map(|mark| format!("{} {}", mark.letter(), mark.name())).collect();
-        format!("{}, = row open", names.join(", "))
+        let names = used.iter().map(|mark| format!("{} {}, ", mark.letter(), mark.name()));
+        let mut lines = vec![String::new()];
+        for name in names.chain(["= row open".to_owned()]) {
+            match lines.last_mut() {
+                Some(line) if line.len() + name.len() <= LEGEND_WIDTH => line.push_str(&name),
+                _ => lines.push(name),
+            }
+        }
+        lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -151,7 +162,7 @@ pub(super) fn drawing(system: &SystemConfig, bound: &[Bound]) -> String {
         lanes.push(column(bound), bound, &of_rank);
     }
     let scale = if clocks == 1 { "a clock".to_owned() } else { format!("{clocks} clocks") };
-    let mut text = format!("\nOne column is {scale}, from cycle {}. {}\n\n", first.at, lanes.legend());
+    let mut text = format!("\nOne column is {scale}, from cycle {}:\n{}\n\n", first.at, lanes.legend());
     for (&(channel, bank), cells) in &lanes.0 {
         let place = place(system, channel, &Command::Precharge { bank });
         let _ = writeln!(text, "{place:<9} {}", line(cells, column(last)));

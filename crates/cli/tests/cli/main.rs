@@ -7,6 +7,7 @@ mod check_command;
 mod command_line;
 mod common;
 mod explain_address;
+mod explain_timeline;
 mod files_of_a_run;
 mod made_workloads;
 mod malformed_scenarios;
