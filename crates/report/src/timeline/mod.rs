@@ -234,3 +234,50 @@ impl<W: Write> CommandSink for Timeline<W> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use dram_spec::address::Preset;
+    use dram_spec::datasheet::{Density, Width};
+
+    use super::*;
+
+    /// Takes so many bytes, and then no more.
+    struct Full<'a> {
+        room: usize,
+        refused: &'a Cell<u32>,
+    }
+
+    impl Write for Full<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if bytes.len() > self.room {
+                self.refused.set(self.refused.get() + 1);
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            self.room -= bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_first_error_ends_the_writing_and_is_told() {
+        let refused = Cell::new(0);
+        let system = System::paper(1, Density::Gb2, Width::X8);
+        let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
+        let output = Full { room: 20_000, refused: &refused };
+        let mut timeline = Timeline::new(output, "full", &system, map, Window::ALL);
+        let bank = BankId { rank: 0, bank: 3 };
+        for at in 0..1000 {
+            timeline.push(Cycle(100 * at), Channel(0), &Command::Activate { bank, row: Row(7) });
+            timeline.push(Cycle(100 * at + 50), Channel(0), &Command::Precharge { bank });
+        }
+        timeline.finish(Cycle(100_000));
+        let error = timeline.into_result().err().map(|error| error.kind());
+        assert_eq!((error, refused.get()), (Some(io::ErrorKind::StorageFull), 1));
+    }
+}

@@ -141,3 +141,69 @@ pub enum Value {
     #[prost(string, tag = "6")]
     StringValue(String),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three packets as the Python package `perfetto` 0.59.1 writes them.
+    const PUBLISHED: &str = "0a2950016801e203220807120572656164732803420a3208726571756573747358036002720574616b656e\
+        0a2a40ac0250015a23220a18a00152056379636c65220b320430783430520364737448015808ba0103414354\
+        0a0e40ad0250015a0748045807f00105";
+
+    #[test]
+    fn fields_have_their_published_numbers() {
+        let bytes: Vec<u8> =
+            (0..PUBLISHED.len()).step_by(2).map(|at| u8::from_str_radix(&PUBLISHED[at..at + 2], 16).unwrap()).collect();
+        let packet = |timestamp, sequence_flags, content| TracePacket {
+            timestamp,
+            trusted_packet_sequence_id: Some(1),
+            sequence_flags,
+            content: Some(content),
+        };
+        let note = |name: &str, value| DebugAnnotation { name: Some(name.to_owned()), value: Some(value) };
+        let trace = Trace {
+            packet: vec![
+                packet(
+                    None,
+                    Some(1),
+                    Content::TrackDescriptor(TrackDescriptor {
+                        uuid: Some(7),
+                        name: Some("reads".to_owned()),
+                        parent_uuid: Some(3),
+                        counter: Some(CounterDescriptor { unit_name: Some("requests".to_owned()) }),
+                        child_ordering: Some(ChildTracksOrdering::Explicit.into()),
+                        sibling_order_rank: Some(2),
+                        description: Some("taken".to_owned()),
+                    }),
+                ),
+                packet(
+                    Some(300),
+                    None,
+                    Content::TrackEvent(TrackEvent {
+                        debug_annotations: vec![
+                            note("cycle", Value::UintValue(160)),
+                            note("dst", Value::StringValue("0x40".to_owned())),
+                        ],
+                        r#type: Some(EventType::SliceBegin.into()),
+                        track_uuid: Some(8),
+                        name: Some("ACT".to_owned()),
+                        counter_value: None,
+                    }),
+                ),
+                packet(
+                    Some(301),
+                    None,
+                    Content::TrackEvent(TrackEvent {
+                        r#type: Some(EventType::Counter.into()),
+                        track_uuid: Some(7),
+                        counter_value: Some(5),
+                        ..TrackEvent::default()
+                    }),
+                ),
+            ],
+        };
+        assert_eq!(Trace::decode(bytes.as_slice()), Ok(trace.clone()));
+        assert_eq!(trace.encoded_len(), bytes.len(), "no field is left out");
+    }
+}
