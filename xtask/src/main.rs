@@ -2,6 +2,7 @@
 
 mod instructions;
 mod licences;
+mod timelines;
 
 use std::process::{Command, ExitCode};
 
@@ -43,6 +44,7 @@ const FULL: &[Step] = &[
     ("a minute of arbitrary traces", &["sh", "-c", FUZZ_TRACE], SANITIZER),
     ("a minute of arbitrary command logs, read and judged", &["sh", "-c", FUZZ_COMMAND_LOG], SANITIZER),
     ("ten million random requests", &["cargo", "run", "--release", "-p", "host", "--example", "soak"], &[]),
+    ("timelines, read by Perfetto's own definitions", &["cargo", "xtask", "timelines"], &[]),
     ("benches", &["cargo", "bench", "--workspace"], &[]),
     // The last, so that all else has been run where it is above its limits.
     ("instructions a request", &["cargo", "xtask", "instructions"], &[]),
@@ -55,8 +57,9 @@ fn main() -> ExitCode {
         Some("full") => CHECK.iter().chain(FULL).collect(),
         Some("instructions") => return instructions::check(),
         Some("licences") => return licences::check(),
+        Some("timelines") => return timelines::check(),
         _ => {
-            eprintln!("usage: cargo xtask check | full | instructions | licences");
+            eprintln!("usage: cargo xtask check | full | instructions | licences | timelines");
             return ExitCode::from(2);
         }
     };

@@ -1,8 +1,11 @@
 //! The command line.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::instant::Instant;
 
 /// `rowclone-sim`.
 #[derive(Debug, Parser)]
@@ -25,7 +28,7 @@ pub enum Command {
     Run(RunArgs),
     /// Judges a command log against every rule of the standard and of RowClone
     Check(CheckArgs),
-    /// Explains an address, the rules, a plan or an energy
+    /// Explains an address, the rules, a plan, an energy or a timeline
     Explain(ExplainArgs),
     /// Computes a published table anew, beside the published numbers
     Reproduce(ReproduceArgs),
@@ -70,7 +73,8 @@ pub enum Format {
 #[command(after_help = "Examples:\n  \
     rowclone-sim run traces/page-copy.toml\n  \
     rowclone-sim run traces/page-copy.toml --set system.device.bin=1600K --format json\n  \
-    rowclone-sim run traces/page-copy.toml --set 'policies=[\"rule\"]' --commands page-copy.csv --check")]
+    rowclone-sim run traces/page-copy.toml --set 'policies=[\"rule\"]' --commands page-copy.csv --check\n  \
+    rowclone-sim run traces/mixed.toml --timeline mixed.pftrace --from 50us --to 60us")]
 pub struct RunArgs {
     /// What to run.
     #[command(flatten)]
@@ -84,6 +88,16 @@ pub struct RunArgs {
     /// Writes every command to this file, a command log; where several policies run, each gets its own, named after it
     #[arg(long, value_name = "FILE")]
     pub commands: Option<PathBuf>,
+    /// Draws the run as a timeline into this file, a trace for Perfetto; where several policies run, each gets its own, named
+    /// after it
+    #[arg(long, value_name = "FILE")]
+    pub timeline: Option<PathBuf>,
+    /// Draws the timeline from this instant on: a cycle, or a time such as 90ns, 7.8us or 1ms [default: the beginning]
+    #[arg(long, value_name = "CYCLE", requires = "timeline")]
+    pub from: Option<Instant>,
+    /// Draws the timeline up to this instant [default: the end]
+    #[arg(long, value_name = "CYCLE", requires = "timeline")]
+    pub to: Option<Instant>,
     /// Judges every command, and compares memory with a flat array; ends with 1 where either finds something
     #[arg(long)]
     pub check: bool,
@@ -140,6 +154,8 @@ pub enum Explain {
     Plan(ExplainPlanArgs),
     /// What each picojoule of a scenario is spent on
     Energy(ExplainEnergyArgs),
+    /// The first commands of a scenario, and which rule set the time of each
+    Timeline(ExplainTimelineArgs),
 }
 
 /// `explain address`.
@@ -190,6 +206,26 @@ pub struct ExplainEnergyArgs {
     /// What to price.
     #[command(flatten)]
     pub scenario: ScenarioArgs,
+}
+
+/// `explain timeline`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    rowclone-sim explain timeline traces/page-copy.toml --set 'policies=[\"rule\"]'\n  \
+    rowclone-sim explain timeline traces/mixed.toml --from 50us --count 40")]
+pub struct ExplainTimelineArgs {
+    /// What to play.
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    /// Begins at this instant: a cycle, or a time such as 90ns, 7.8us or 1ms [default: the beginning]
+    #[arg(long, value_name = "CYCLE")]
+    pub from: Option<Instant>,
+    /// Ends before this instant [default: the end]
+    #[arg(long, value_name = "CYCLE")]
+    pub to: Option<Instant>,
+    /// How many commands to show
+    #[arg(long, value_name = "N", default_value = "20")]
+    pub count: NonZeroUsize,
 }
 
 /// `reproduce`.

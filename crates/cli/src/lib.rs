@@ -4,12 +4,15 @@
 //! for a clean result, 1 for a finding (a log that breaks a rule), and 2 where the input or the output was at fault.
 
 pub mod args;
+pub mod binding;
 pub mod commands;
 pub mod error;
 pub mod experiment;
 pub mod input;
+pub mod instant;
 pub mod interrupt;
 pub mod metered;
+pub mod observer;
 pub mod output;
 pub mod pricing;
 pub mod progress;

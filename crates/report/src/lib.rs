@@ -1,4 +1,4 @@
-//! Turns results into what people look at: tables, JSON, CSV. Reads results; computes no physics.
+//! Turns results into what people look at: tables, JSON, CSV, timelines. Reads results; computes no physics.
 
 pub mod allocator_report;
 pub mod csv_file;
@@ -8,6 +8,7 @@ pub mod run_report;
 pub mod run_tables;
 pub mod table;
 pub mod table3;
+pub mod timeline;
 
 pub use allocator_report::AllocatorReport;
 pub use figures::{FiguresReport, Stretch};
@@ -16,3 +17,4 @@ pub use run_report::{
     TraceReport,
 };
 pub use table3::{Published, Row3, Table3};
+pub use timeline::Timeline;

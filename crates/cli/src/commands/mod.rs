@@ -5,6 +5,8 @@ pub mod explain_address;
 pub mod explain_energy;
 pub mod explain_plan;
 pub mod explain_rules;
+pub mod explain_timeline;
+mod lanes;
 mod operation_row;
 pub mod reproduce;
 pub mod run;
@@ -27,6 +29,7 @@ pub fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
             Explain::Rules(args) => explain_rules::run(args),
             Explain::Plan(args) => explain_plan::run(args),
             Explain::Energy(args) => explain_energy::run(args),
+            Explain::Timeline(args) => explain_timeline::run(args),
         },
         Command::Reproduce(args) => match &args.what {
             Reproduce::Table3(args) => reproduce::table3(args),
