@@ -16,6 +16,7 @@ pub mod pricing;
 pub mod progress;
 pub mod served;
 pub mod sweep;
+pub mod warnings;
 
 use std::ffi::OsString;
 use std::io::Write;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use dram_spec::{Cycle, Cycles};
+use dram_spec::Cycles;
 use energy::Prices;
 use host::ReplayOutcome;
 use report::table::bytes;
@@ -17,6 +17,7 @@ use crate::input::{Scenario, SystemConfig, Variant, Workload};
 use crate::interrupt;
 use crate::output::{self, AtomicFile, Existing, Stdout};
 use crate::pricing;
+use crate::warnings;
 
 /// Runs, and prints what was asked for.
 ///
@@ -165,28 +166,11 @@ fn report(
             operations.push(operation_row(experiment::label(spec), scenario, prices, policy, completion, references)?);
         }
     }
-    let mut warnings = warnings(&scenario.system);
+    let mut warnings = warnings::of_run(scenario, variant, run);
     if let Workload::Operations(specs) = &scenario.workload
         && specs.len() > LISTED_MOST
     {
         warnings.push(format!("more than {LISTED_MOST} operations: they are summed up, and not listed one by one"));
-    }
-    if run.stats.whole.requests == 0 && run.stats.end < Cycle::ZERO + scenario.warm_up {
-        warnings.push("nothing was counted: the run was over before its warm-up was".to_string());
-    } else if run.stats.whole.requests == 0 {
-        warnings.push("nothing was played: the trace holds no record that this memory can take".to_string());
-    }
-    if matches!(scenario.workload, Workload::Trace(_)) {
-        warnings.push(
-            "no last-level cache is modelled: every recorded access, copy and zeroing goes to memory".to_string(),
-        );
-    }
-    if run.dropped_activations > 0 {
-        warnings.push(format!(
-            "{}: {} copy activations were dropped by the chips",
-            variant.label("/"),
-            run.dropped_activations
-        ));
     }
     Ok(RunReport::new(RunInputs {
         policy: policy.name(),
@@ -235,21 +219,6 @@ fn summary(config: &SystemConfig) -> String {
         geometry.rows_per_subarray(),
         bytes(geometry.bytes())
     )
-}
-
-/// What to know about a system before believing its numbers.
-fn warnings(config: &SystemConfig) -> Vec<String> {
-    let (currents, geometry) = (&config.currents, config.system.geometry);
-    let mut warnings = Vec::new();
-    if currents.density() != geometry.density() {
-        warnings.push(format!(
-            "the currents `{}` are of {} chips, and the system has {} chips: its energies are those of another part",
-            currents.name(),
-            currents.density(),
-            geometry.density()
-        ));
-    }
-    warnings
 }
 
 fn trace_report(path: &Path, outcome: &ReplayOutcome) -> TraceReport {

@@ -36,11 +36,14 @@ pub fn run(args: &SweepArgs) -> Result<ExitCode, CliError> {
     }
     let directory = args.out.clone().unwrap_or_else(|| PathBuf::from(&file.name));
     let (tally, tables) = directory::run(&sweep, &directory, args.shard, args.force)?;
-    let Tally { done, kept, failed } = tally;
+    let Tally { done, kept, failed, first_failure } = tally;
     let besides = [(kept, "done before"), (failed, "failed")].into_iter().filter(|(count, _)| *count > 0);
     let besides: String =
         besides.flat_map(|(count, what)| [", ".to_owned(), grouped(count), format!(" {what}")]).collect();
     output::message(&format!("{}: {} done{besides}", file.name, runs(done)));
+    if let Some((point, error)) = first_failure {
+        output::message(&format!("point {point} failed: {error}"));
+    }
     tables.iter().for_each(say_written);
     Ok(ExitCode::from(if failed > 0 { FAILED } else { 0 }))
 }

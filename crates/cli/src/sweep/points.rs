@@ -9,7 +9,7 @@ use super::file::SweepFile;
 use super::value;
 
 /// More combinations than this are a slip of the pen.
-const COMBINATIONS_MAX: u64 = 100_000_000;
+const COMBINATIONS_MAX: u64 = 10_000_000;
 
 /// The points of a sweep, numbered from 1, the last axis the fastest.
 #[derive(Clone, Debug)]

@@ -58,7 +58,7 @@ impl Progress {
     }
 
     /// A point is done; so have runs come to be by now.
-    pub(super) fn point_done(&self, tally: Tally) {
+    pub(super) fn point_done(&self, tally: &Tally) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.done += 1;
         state.failed = tally.failed;

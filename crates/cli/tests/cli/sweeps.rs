@@ -85,7 +85,11 @@ fn a_failing_point_is_a_row_with_its_error_and_the_others_go_on() {
     let directory = with_sweep(SWEEP);
     let (code, stderr) = sweep(&directory, "out", &[]);
     assert_eq!(code, 1);
-    assert!(stderr.starts_with("sweep: 16 runs done, 4 failed\nwrote "), "{stderr}");
+    assert!(
+        stderr
+            .starts_with("sweep: 16 runs done, 4 failed\npoint 3 failed: --set system.geometry.rows_per_subarray=3: "),
+        "{stderr}"
+    );
     let rows = table(&directory.path("out/results.csv"));
     let (failed, done): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| !row["error"].is_empty());
     assert_eq!((failed.len(), done.len()), (4, 16));
