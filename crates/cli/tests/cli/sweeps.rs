@@ -246,6 +246,22 @@ fn shards_merged_are_the_whole_in_one_directory_or_in_several() {
     assert!(sweep(&directory, "one", &[]).1.starts_with("sweep: 0 runs done, 16 done before, 4 failed"));
 }
 
+/// There may be more shards than files that a process may open at once.
+#[test]
+fn many_journals_are_as_good_as_one() {
+    let directory = with_sweep("scenario = \"scenario.toml\"\nseeds = 100\n");
+    assert_eq!(sweep(&directory, "whole", &[]).0, 0);
+    let journal = fs::read_to_string(directory.path("whole/journal.rows")).unwrap();
+    let (title, rows) = journal.split_once('\n').unwrap();
+    fs::create_dir(directory.path("many")).unwrap();
+    for (index, row) in rows.lines().enumerate() {
+        let name = format!("many/journal-{}-of-200.rows", index + 1);
+        fs::write(directory.path(&name), format!("{title}\n{row}\n")).unwrap();
+    }
+    assert!(sweep(&directory, "many", &[]).1.starts_with("sweep: 0 runs done, 200 done before\n"));
+    assert_eq!(results(&directory, "many"), results(&directory, "whole"));
+}
+
 #[test]
 fn a_directory_of_something_else_is_left_alone() {
     let directory = sound();
