@@ -28,7 +28,7 @@ const FUZZ_COMMAND_LOG: &str = "mkdir -p fuzz/corpus/command_log && \
 
 /// A sweep, and pyarrow to read its table.
 const PARQUET: &str = "python3 -m venv target/python && target/python/bin/pip install --quiet pyarrow && \
-    cargo run --release -- sweep sweeps/copy-size.toml --out target/sweep && \
+    rm -rf target/sweep && cargo run --release -- sweep sweeps/copy-size.toml --out target/sweep && \
     target/python/bin/python xtask/read_parquet.py target/sweep";
 
 /// What is too slow for CI.

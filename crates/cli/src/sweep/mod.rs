@@ -1,6 +1,6 @@
 //! Sweeps: a scenario at many points, its keys varied along axes.
 //!
-//! A [`SweepFile`] names the axes, [`Points`](points::Points) are their combinations, a [`Sweep`] runs them, and what it has
+//! A [`SweepFile`] names the axes, [`Points`] are their combinations, a [`Sweep`] runs them, and what it has
 //! done is kept in journals: whoever runs the same sweep again goes on from there. `docs/sweeps.md` is the page about it.
 
 mod axis;
