@@ -27,6 +27,11 @@ const FUZZ_TRACE: &str = "mkdir -p fuzz/corpus/trace && \
 const FUZZ_COMMAND_LOG: &str = "mkdir -p fuzz/corpus/command_log && \
     cargo fuzz run command_log fuzz/corpus/command_log fuzz/seeds/command_log -- -max_total_time=60";
 
+/// A sweep, and pyarrow to read its table.
+const PARQUET: &str = "python3 -m venv target/python && target/python/bin/pip install --quiet pyarrow && \
+    rm -rf target/sweep && cargo run --release -- sweep sweeps/copy-size.toml --out target/sweep && \
+    target/python/bin/python xtask/read_parquet.py target/sweep";
+
 /// What is too slow for CI.
 const FULL: &[Step] = &[
     (
@@ -43,6 +48,7 @@ const FULL: &[Step] = &[
     ("the fuzzer, where it is not installed", &["cargo", "install", "--locked", "cargo-fuzz"], &[]),
     ("a minute of arbitrary traces", &["sh", "-c", FUZZ_TRACE], SANITIZER),
     ("a minute of arbitrary command logs, read and judged", &["sh", "-c", FUZZ_COMMAND_LOG], SANITIZER),
+    ("the table of a sweep, read by another implementation of Parquet", &["sh", "-c", PARQUET], &[]),
     ("ten million random requests", &["cargo", "run", "--release", "-p", "host", "--example", "soak"], &[]),
     ("timelines, read by Perfetto's own definitions", &["cargo", "xtask", "timelines"], &[]),
     ("benches", &["cargo", "bench", "--workspace"], &[]),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::instant::Instant;
+use crate::sweep::Shard;
 
 /// `rowclone-sim`.
 #[derive(Debug, Parser)]
@@ -26,6 +27,8 @@ pub struct Cli {
 pub enum Command {
     /// Runs a scenario under each of its policies, and reports latency, energy and traffic
     Run(RunArgs),
+    /// Runs a scenario at many points, its keys varied along axes: one table of all results
+    Sweep(SweepArgs),
     /// Judges a command log against every rule of the standard and of RowClone
     Check(CheckArgs),
     /// Explains an address, the rules, a plan, an energy or a timeline
@@ -104,6 +107,90 @@ pub struct RunArgs {
     /// Replaces files that exist already
     #[arg(long)]
     pub force: bool,
+}
+
+/// `sweep`.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "Writes results.csv, results.parquet and times.csv. What is finished is kept: interrupted, the same command goes on.\n\n\
+    Ends with 0 where every run was done, 1 where some failed (their rows say why), 2 where the sweep could not be done or was \
+    interrupted.\n\n\
+    Examples:\n  \
+    rowclone-sim sweep sweeps/copy-size.toml --dry-run\n  \
+    rowclone-sim sweep sweeps/copy-size.toml --out copy-size\n  \
+    rowclone-sim sweep sweeps/copy-size.toml --out copy-size --shard 2/8"
+)]
+pub struct SweepArgs {
+    /// What else to do.
+    #[command(subcommand)]
+    pub command: Option<SweepCommand>,
+    /// The sweep, a TOML file (docs/sweeps.md lists its keys)
+    #[arg(value_name = "SWEEP.toml", required = true)]
+    pub sweep: Option<PathBuf>,
+    /// Runs so many points at once [default: as many as there are processors]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Keeps what is finished, and writes the tables, in this directory [default: the name of SWEEP.toml]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Says how many points there are, and which are the first, and runs none
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Runs every N-th point from the K-th on, and writes no tables: `sweep collect` does
+    #[arg(long, value_name = "K/N")]
+    pub shard: Option<Shard>,
+    /// Keeps at most so many bytes of traces in memory, compressed: `512M`, `2G`; the others are read again for each run
+    #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "512M")]
+    pub trace_cache: u64,
+    /// Uses a directory that holds the tables of something else, and replaces them
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// What `sweep` does besides running.
+#[derive(Debug, Subcommand)]
+pub enum SweepCommand {
+    /// Merges what has been finished in some directories into one table, at any time
+    Collect(CollectArgs),
+}
+
+/// `sweep collect`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Ends with 0 where every run was done, 1 where some failed, 3 where some are not finished: the tables are without them.\n\n\
+    Example:\n  rowclone-sim sweep collect sweeps/copy-size.toml copy-size --out copy-size"
+)]
+pub struct CollectArgs {
+    /// The sweep
+    #[arg(value_name = "SWEEP.toml")]
+    pub sweep: PathBuf,
+    /// The directories that shards of it were given, or the one that they share
+    #[arg(value_name = "DIR", required = true)]
+    pub from: Vec<PathBuf>,
+    /// Writes the tables into this directory
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Works on so many points at once [default: as many as there are processors]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Replaces files that exist already
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// A number of bytes: `4096`, `512K`, `512M`, `2G`.
+fn bytes(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.strip_suffix(['K', 'M', 'G']) {
+        Some(digits) if text.ends_with('K') => (digits, 1 << 10),
+        Some(digits) if text.ends_with('M') => (digits, 1 << 20),
+        Some(digits) => (digits, 1 << 30),
+        None => (text, 1),
+    };
+    let number: Option<u64> = digits.parse().ok();
+    let bytes = number.and_then(|number| number.checked_mul(unit));
+    bytes.ok_or_else(|| "write a number of bytes, or of K, M or G: `512M`".to_owned())
 }
 
 /// Which commands a log may hold.

@@ -1,5 +1,6 @@
 //! One run of a scenario under one policy, with whatever reads its command stream.
 
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,6 +12,7 @@ use host::{
     AllocatorSettings, Contents, Copier, FlatMemory, MemoryCheck, OperationSpec, Replay, ReplayError, ReplayOutcome,
     ReplaySettings, Sequence, Witnessed,
 };
+use indicatif::ProgressBar;
 use memctrl::{Completion, Config, Controller, Policy, RequestSource, Stats};
 use os_alloc_sim::Units;
 use protocol_check::Checker;
@@ -38,6 +40,17 @@ pub struct Wanted<'a> {
     pub stop: &'a Arc<AtomicBool>,
     /// Who else hears commands and requests.
     pub observer: Option<Shared<'a>>,
+    /// Whether to show on a terminal how far it has come.
+    pub progress: bool,
+    /// What the trace's file holds, plain or gzip, where that is in memory already.
+    pub trace: Option<&'a [u8]>,
+}
+
+impl<'a> Wanted<'a> {
+    /// A run that shows how far it has come, and reads its files itself.
+    pub const fn new(stop: &'a Arc<AtomicBool>) -> Wanted<'a> {
+        Wanted { check: false, stop, progress: true, trace: None, observer: None }
+    }
 }
 
 /// What a run gave.
@@ -180,7 +193,7 @@ pub fn run(
             for spec in specs {
                 operations.push((resolve(&scenario.system, spec)?, spec.at));
             }
-            let bar = progress::of_requests(&variant.label("/"), Some(operations.len() as u64));
+            let bar = bar(wanted, || progress::of_requests(&variant.label("/"), Some(operations.len() as u64)));
             let source = Watched::new(Sequence::new(operations, contents(scenario, wanted)), bar);
             let (source, run) = play(scenario, prices, variant.policy, wanted, source, log)?;
             Ok(VariantRun { completions: source.finish().into_completions(), ..run })
@@ -196,6 +209,20 @@ fn allocator(scenario: &Scenario, variant: Variant) -> Option<AllocatorSettings>
     Some(config.settings(policy, scenario.seed))
 }
 
+/// A bar, where one is wanted.
+fn bar(wanted: Wanted<'_>, shown: impl FnOnce() -> ProgressBar) -> ProgressBar {
+    if wanted.progress { shown() } else { ProgressBar::hidden() }
+}
+
+/// What a trace's file holds, and how many bytes that is.
+fn trace_text<'a>(path: &Path, wanted: Wanted<'a>) -> Result<(u64, Box<dyn Read + 'a>), CliError> {
+    if let Some(bytes) = wanted.trace {
+        return Ok((bytes.len() as u64, Box::new(bytes)));
+    }
+    let file = std::fs::File::open(path).map_err(|error| CliError::reading(path, &error))?;
+    Ok((file.metadata().map_or(0, |file| file.len()), Box::new(file)))
+}
+
 fn run_trace(
     scenario: &Scenario,
     trace: &TraceWorkload,
@@ -205,10 +232,10 @@ fn run_trace(
     log: Option<AtomicFile>,
 ) -> Result<VariantRun, CliError> {
     let TraceWorkload { path, format, unusable, instructions_per_clock, .. } = trace;
-    let (file_error, fault) = (|error| CliError::reading(path, &error), |error| unusable_trace(path, &error));
-    let file = std::fs::File::open(path).map_err(file_error)?;
-    let bar = progress::of_file(&variant.label("/"), file.metadata().map_or(0, |file| file.len()));
-    let reader = trace_io::ramulatorsharp::Reader::new(bar.wrap_read(file), *format);
+    let fault = |error| unusable_trace(path, &error);
+    let (bytes, text) = trace_text(path, wanted)?;
+    let bar = bar(wanted, || progress::of_file(&variant.label("/"), bytes));
+    let reader = trace_io::ramulatorsharp::Reader::new(bar.wrap_read(text), *format);
     let reader = reader.map_err(|error| fault(error.into()))?;
     let allocator = allocator(scenario, variant);
     let settings = ReplaySettings {
@@ -249,7 +276,7 @@ fn run_made(
     let before = before.map_err(|error| fault(error.into()))?.map(|kernel| kernel.report());
     let source = settings.source(planner, allocator.as_ref(), scenario.seed, contents(scenario, wanted));
     let source = source.map_err(fault)?;
-    let bar = progress::of_requests(&variant.label("/"), source.requests());
+    let bar = bar(wanted, || progress::of_requests(&variant.label("/"), source.requests()));
     let (source, run) = play(scenario, prices, variant.policy, wanted, Watched::new(source, bar), log)?;
     let os = source.finish().into_outcome().os;
     let allocator = before

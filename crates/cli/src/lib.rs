@@ -1,7 +1,8 @@
 //! Knows file names, TOML, threads and the terminal.
 //!
 //! [`main()`] is the whole program `rowclone-sim`. Data go to standard output, messages to standard error; it ends with 0
-//! for a clean result, 1 for a finding (a log that breaks a rule), and 2 where the input or the output was at fault.
+//! for a clean result, 1 for a finding (a log that breaks a rule, a point of a sweep that failed), 2 where the input or the
+//! output was at fault, and 3 where something is left to be done (a sweep whose points are not all there).
 
 pub mod args;
 pub mod binding;
@@ -17,6 +18,8 @@ pub mod output;
 pub mod pricing;
 pub mod progress;
 pub mod served;
+pub mod sweep;
+pub mod warnings;
 
 use std::ffi::OsString;
 use std::io::Write;

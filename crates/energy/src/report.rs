@@ -12,7 +12,7 @@ pub struct EnergyReport {
 
 impl EnergyReport {
     /// A report by which nothing was spent on anything.
-    pub(crate) fn empty() -> EnergyReport {
+    pub fn empty() -> EnergyReport {
         EnergyReport { by_cause: Cause::ALL.map(|cause| (cause, Picojoule(0.0))) }
     }
 

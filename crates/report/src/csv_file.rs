@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use crate::cell::Cell;
 use crate::figures::{Distribution, FiguresReport, QueueDepth, RowOutcomes, cause_key};
 use crate::run_report::RunReport;
 
 /// A line: its columns and their cells, in one list so that none gets out of step.
-type Line = Vec<(String, String)>;
+pub(crate) type Line = Vec<(String, Cell)>;
 
 /// One line a result: the scalars of the JSON, then energy by cause, commands by kind, and segments by mechanism.
 ///
@@ -74,28 +75,24 @@ pub fn operations(reports: &[RunReport]) -> Result<String, csv::Error> {
     text(writer)
 }
 
-fn cell(column: impl Into<String>, value: impl std::fmt::Display) -> (String, String) {
-    (column.into(), format!("{value}"))
-}
-
-/// Empty where there is nothing.
-fn optional(column: impl Into<String>, value: Option<f64>) -> (String, String) {
-    (column.into(), value.map_or(String::new(), |value| value.to_string()))
+fn cell(column: impl Into<String>, value: impl Into<Cell>) -> (String, Cell) {
+    (column.into(), value.into())
 }
 
 /// Which result a line is of.
 fn result(report: &RunReport) -> Line {
     vec![
-        cell("schema_version", report.schema_version),
-        cell("scenario", &report.scenario),
+        cell("schema_version", u64::from(report.schema_version)),
+        cell("scenario", report.scenario.as_str()),
         cell("policy", report.policy),
         cell("placement", report.placement.unwrap_or_default()),
         cell("seed", report.seed),
-        cell("currents", &report.currents),
+        cell("currents", report.currents.as_str()),
     ]
 }
 
-fn figures(figures: &FiguresReport) -> Line {
+/// The cells of a stretch's figures; their columns are the same for any.
+pub(crate) fn figures(figures: &FiguresReport) -> Line {
     let mut line = vec![cell("requests", figures.requests)];
     for (kind, outcomes) in [("reads", figures.reads), ("writes", figures.writes)] {
         let RowOutcomes { row_hits, row_misses, row_conflicts } = outcomes;
@@ -121,15 +118,15 @@ fn figures(figures: &FiguresReport) -> Line {
         cell("broken_off_for_refresh", figures.broken_off_for_refresh),
         cell("drains", figures.drains),
         cell("channel_bytes", figures.channel_bytes),
-        optional("bandwidth_gb_s", figures.bandwidth_gb_s),
-        optional("command_bus_share", figures.command_bus_share),
-        optional("data_bus_share", figures.data_bus_share),
+        cell("bandwidth_gb_s", figures.bandwidth_gb_s),
+        cell("command_bus_share", figures.command_bus_share),
+        cell("data_bus_share", figures.data_bus_share),
     ]);
     for (queue, depth) in
         [("read_queue", figures.read_queue), ("write_queue", figures.write_queue), ("copy_queue", figures.copy_queue)]
     {
         let QueueDepth { mean_entries, max_entries } = depth;
-        line.push(optional(format!("{queue}_mean_entries"), mean_entries));
+        line.push(cell(format!("{queue}_mean_entries"), mean_entries));
         line.push(cell(format!("{queue}_max_entries"), max_entries));
     }
     line.extend([cell("energy_nj", figures.energy_nj), cell("energy_operation_nj", figures.energy_operation_nj)]);
@@ -138,7 +135,7 @@ fn figures(figures: &FiguresReport) -> Line {
         line.push(cell(format!("energy_{cause}_nj"), nj));
     }
     for (kind, count) in &figures.commands {
-        line.push(cell(format!("commands_{}", kind.replace(' ', "_")), count));
+        line.push(cell(format!("commands_{}", kind.replace(' ', "_")), *count));
     }
     for mechanism in rowclone::Mechanism::ALL.map(rowclone::Mechanism::name) {
         let served = figures.segments.iter().filter(|row| row.mechanism == mechanism);
@@ -151,7 +148,7 @@ fn figures(figures: &FiguresReport) -> Line {
 fn table(lines: impl Iterator<Item = Line>) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for (index, line) in lines.enumerate() {
-        let (columns, cells): (Vec<String>, Vec<String>) = line.into_iter().unzip();
+        let (columns, cells): (Vec<String>, Vec<Cell>) = line.into_iter().unzip();
         debug_assert_eq!(
             columns.iter().collect::<BTreeSet<_>>().len(),
             columns.len(),
@@ -160,7 +157,7 @@ fn table(lines: impl Iterator<Item = Line>) -> Result<String, csv::Error> {
         if index == 0 {
             writer.write_record(columns)?;
         }
-        writer.write_record(cells)?;
+        writer.write_record(cells.iter().map(ToString::to_string))?;
     }
     text(writer)
 }

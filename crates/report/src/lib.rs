@@ -1,9 +1,13 @@
-//! Turns results into what people look at: tables, JSON, CSV, timelines. Reads results; computes no physics.
+//! Turns results into what people look at: tables, JSON, CSV, Parquet, timelines. Reads results; computes no physics.
 
 pub mod allocator_report;
+pub mod cell;
 pub mod csv_file;
+pub mod csv_table;
 pub mod figures;
+pub mod parquet_table;
 mod result_tables;
+pub mod run_cells;
 pub mod run_report;
 pub mod run_tables;
 pub mod table;
@@ -11,7 +15,11 @@ pub mod table3;
 pub mod timeline;
 
 pub use allocator_report::AllocatorReport;
+pub use cell::{Cell, Column, Kind};
+pub use csv_table::CsvTable;
 pub use figures::{FiguresReport, Stretch};
+pub use parquet_table::ParquetTable;
+pub use run_cells::RunCells;
 pub use run_report::{
     CheckReport, Comparison, EpochReport, OperationRow, RunInputs, RunReport, SCHEMA_VERSION, ServedRow, TracePages,
     TraceReport,

@@ -51,7 +51,7 @@ fn first_commands(scenario: &Scenario, variant: Variant, args: &ExplainTimelineA
     let stop = interrupt::flag()?;
     let enough = || stop.store(true, Ordering::Relaxed);
     let bindings = RefCell::new(Bindings::new(&scenario.system, window, args.count.get(), &enough));
-    let wanted = Wanted { check: false, stop: &stop, observer: Some(&bindings as Shared<'_>) };
+    let wanted = Wanted { observer: Some(&bindings as Shared<'_>), ..Wanted::new(&stop) };
     let played = experiment::run(scenario, &prices, variant, wanted, None);
     let bindings = bindings.into_inner();
     if bindings.is_full() {

@@ -10,6 +10,7 @@ mod lanes;
 mod operation_row;
 pub mod reproduce;
 pub mod run;
+pub mod sweep;
 
 use std::process::ExitCode;
 
@@ -23,6 +24,7 @@ use crate::args::{Command, Explain, Reproduce};
 pub fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
     match command {
         Command::Run(args) => run::run(args),
+        Command::Sweep(args) => sweep::run(args),
         Command::Check(args) => check::run(args),
         Command::Explain(args) => match &args.what {
             Explain::Address(args) => explain_address::run(args),

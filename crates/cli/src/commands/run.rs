@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use dram_spec::{Cycle, Cycles};
+use dram_spec::Cycles;
 use energy::Prices;
 use host::ReplayOutcome;
 use report::table::bytes;
@@ -21,6 +21,7 @@ use crate::interrupt;
 use crate::observer::Shared;
 use crate::output::{self, AtomicFile, Existing, Stdout};
 use crate::pricing;
+use crate::warnings;
 
 /// Runs, and prints what was asked for.
 ///
@@ -39,7 +40,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     for ((&variant, log), drawing) in variants.iter().zip(&mut files.logs).zip(&mut files.timelines) {
         let drawn = drawing.take().map(|file| Drawing::new(&scenario, variant, window, file));
         let observer = drawn.as_ref().map(|drawn| &drawn.timeline as Shared<'_>);
-        let wanted = Wanted { check: args.check, stop: &stop, observer };
+        let wanted = Wanted { check: args.check, observer, ..Wanted::new(&stop) };
         let mut run = experiment::run(&scenario, &prices, variant, wanted, log.take())?;
         *log = run.log.take();
         *drawing = drawn.map(Drawing::finish).transpose()?;
@@ -223,28 +224,11 @@ fn report(
             operations.push(operation_row(experiment::label(spec), scenario, prices, policy, completion, references)?);
         }
     }
-    let mut warnings = warnings(&scenario.system);
+    let mut warnings = warnings::of_run(scenario, variant, run);
     if let Workload::Operations(specs) = &scenario.workload
         && specs.len() > LISTED_MOST
     {
         warnings.push(format!("more than {LISTED_MOST} operations: they are summed up, and not listed one by one"));
-    }
-    if run.stats.whole.requests == 0 && run.stats.end < Cycle::ZERO + scenario.warm_up {
-        warnings.push("nothing was counted: the run was over before its warm-up was".to_string());
-    } else if run.stats.whole.requests == 0 {
-        warnings.push("nothing was played: the trace holds no record that this memory can take".to_string());
-    }
-    if matches!(scenario.workload, Workload::Trace(_)) {
-        warnings.push(
-            "no last-level cache is modelled: every recorded access, copy and zeroing goes to memory".to_string(),
-        );
-    }
-    if run.dropped_activations > 0 {
-        warnings.push(format!(
-            "{}: {} copy activations were dropped by the chips",
-            variant.label("/"),
-            run.dropped_activations
-        ));
     }
     Ok(RunReport::new(RunInputs {
         policy: policy.name(),
@@ -293,21 +277,6 @@ fn summary(config: &SystemConfig) -> String {
         geometry.rows_per_subarray(),
         bytes(geometry.bytes())
     )
-}
-
-/// What to know about a system before believing its numbers.
-fn warnings(config: &SystemConfig) -> Vec<String> {
-    let (currents, geometry) = (&config.currents, config.system.geometry);
-    let mut warnings = Vec::new();
-    if currents.density() != geometry.density() {
-        warnings.push(format!(
-            "the currents `{}` are of {} chips, and the system has {} chips: its energies are those of another part",
-            currents.name(),
-            currents.density(),
-            geometry.density()
-        ));
-    }
-    warnings
 }
 
 fn trace_report(path: &Path, outcome: &ReplayOutcome) -> TraceReport {

@@ -1,6 +1,7 @@
 //! Current sets: files of one chip's supply currents. The shipped ones are part of the program.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use energy::{Currents, RawCurrents};
 use serde::Deserialize;
@@ -106,13 +107,12 @@ impl From<RawSet> for RawCurrents {
 /// # Errors
 /// Never, as a test shows.
 pub fn shipped() -> Result<Vec<Currents>, CliError> {
-    SHIPPED
-        .iter()
-        .map(|(file, text)| {
-            let path = Path::new("configs/currents").join(file);
-            check(&Document::parse(&path, text, EXAMPLES)?)
-        })
-        .collect()
+    static SETS: OnceLock<Result<Vec<Currents>, CliError>> = OnceLock::new();
+    let parse = |(file, text): &(&str, &str)| {
+        let path = Path::new("configs/currents").join(file);
+        check(&Document::parse(&path, text, EXAMPLES)?)
+    };
+    SETS.get_or_init(|| SHIPPED.iter().map(parse).collect()).clone()
 }
 
 /// The set that a command line names: a shipped one by its name, or a file ending in `.toml`.

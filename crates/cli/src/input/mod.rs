@@ -5,10 +5,12 @@
 //! [`CliError`](crate::CliError) with the file, the line, the key, what was found, and what would work.
 
 pub mod allocator;
+mod canonical;
 pub mod controller;
 pub mod currents;
 mod decode;
 pub mod document;
+pub mod library;
 pub mod number;
 mod operations;
 pub mod overrides;
@@ -20,7 +22,8 @@ pub mod workload;
 pub use allocator::AllocatorConfig;
 pub use controller::ControllerConfig;
 pub use document::Document;
+pub use library::{Library, ResolvedSystem};
 pub use overrides::Overrides;
-pub use scenario::{Placement, Scenario, Variant, Workload};
+pub use scenario::{Placement, ResolvedScenario, Scenario, Variant, Workload};
 pub use system::SystemConfig;
 pub use workload::TraceWorkload;

@@ -8,6 +8,7 @@ use toml::de::{DeTable, DeValue};
 use crate::CliError;
 
 use super::document::{Document, Node, Origin, Value, convert};
+use super::suggestion;
 
 /// The `--set` of a command line, in their order.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +44,11 @@ impl Overrides {
         }
         Overrides { assignments: taken }
     }
+
+    /// Each as it was given.
+    pub(super) fn texts(&self) -> Vec<Arc<str>> {
+        self.assignments.iter().map(|assignment| Arc::clone(&assignment.text)).collect()
+    }
 }
 
 impl Assignment {
@@ -67,6 +73,29 @@ impl Assignment {
         };
         Ok(Assignment { text: text.into(), steps, value: value.map_err(|(_, message)| fault(&message))? })
     }
+}
+
+/// That a dotted key is one that a scenario has, or after `system.` a system; list items are not looked for.
+///
+/// # Errors
+/// What would help.
+pub fn check_key(key: &str) -> Result<(), String> {
+    let Some(steps) = steps(key) else {
+        return Err("write a dotted key, for example `operation.0.bytes`".to_owned());
+    };
+    let (prefix, steps, examples) = match steps.split_first() {
+        Some((first, rest)) if first == "system" && !rest.is_empty() => ("system.", rest, super::system::EXAMPLES),
+        _ => ("", &steps[..], super::scenario::EXAMPLES),
+    };
+    let plain: Vec<&str> = steps.iter().map(String::as_str).filter(|step| step.parse::<usize>().is_err()).collect();
+    let plain = plain.join(".");
+    if examples.iter().any(|(known, _)| *known == plain) {
+        return Ok(());
+    }
+    Err(match suggestion::nearest(&plain, examples.iter().map(|(known, _)| *known)) {
+        Some(near) => format!("did you mean `{prefix}{near}`? docs/input.md lists every key"),
+        None => "docs/input.md lists every key".to_owned(),
+    })
 }
 
 /// The steps of a dotted key, quoted ones included.
@@ -184,6 +213,18 @@ mod tests {
         document.apply(&all).unwrap();
         assert_eq!(value(&document)["seed"].as_integer(), Some(3));
         assert_eq!(value(&document)["system"].as_str(), Some("other.toml"));
+    }
+
+    #[test]
+    fn keys_are_known_with_and_without_items() {
+        for key in ["seed", "operation.0.bytes", "operation.12.at_cycle", "system", "system.geometry.ranks", "workload"]
+        {
+            assert_eq!(check_key(key), Ok(()), "{key}");
+        }
+        let near = |near: &str| Err(format!("did you mean `{near}`? docs/input.md lists every key"));
+        assert_eq!(check_key("operation.0.byts"), near("operation.bytes"));
+        assert_eq!(check_key("system.geometry.rank"), near("system.geometry.ranks"));
+        assert_eq!(check_key("a b"), Err("write a dotted key, for example `operation.0.bytes`".to_owned()));
     }
 
     #[test]

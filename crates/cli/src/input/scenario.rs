@@ -1,6 +1,7 @@
 //! A scenario: a system, policies, and what to do on it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use dram_spec::Cycles;
 use host::OperationSpec;
@@ -14,7 +15,7 @@ use super::allocator::{AllocatorConfig, RawAllocator};
 use super::document::{Document, Example};
 use super::operations::{CYCLE_MAX, RawOperation, check_operations, check_places};
 use super::workload::{RawWorkload, TraceWorkload, check_settings};
-use super::{Overrides, SystemConfig};
+use super::{Library, Overrides, ResolvedSystem, SystemConfig};
 
 /// What to run, checked.
 #[derive(Clone, Debug)]
@@ -157,6 +158,17 @@ pub const EXAMPLES: &[Example] = &[
     ("allocator.fragmentation", "0.5"),
 ];
 
+/// A scenario, and what it was made of.
+#[derive(Clone, Debug)]
+pub struct ResolvedScenario {
+    /// The scenario, checked.
+    pub scenario: Scenario,
+    /// Its file, with all overrides in their places.
+    pub document: Document,
+    /// Its system.
+    pub system: Arc<ResolvedSystem>,
+}
+
 /// The shortest epoch: each is kept, and a run has many cycles.
 const EPOCH_MIN: u64 = 100;
 
@@ -179,9 +191,33 @@ impl Scenario {
     /// # Errors
     /// A file cannot be read, something in it is wrong, or an operation cannot be done on this system.
     pub fn read(path: &Path, sets: &[String]) -> Result<Scenario, CliError> {
+        Ok(ResolvedScenario::read(&Library::default(), path, sets)?.scenario)
+    }
+
+    /// Its runs: each policy with each placement of its pages.
+    pub fn variants(&self) -> Vec<Variant> {
+        let given = match &self.workload {
+            Workload::Trace(trace) if trace.as_recorded => Some(Placement::AsRecorded),
+            Workload::Made(settings) if !settings.needs_allocator() => Some(Placement::Given),
+            Workload::Operations(_) => Some(Placement::Given),
+            Workload::Trace(_) | Workload::Made(_) => None,
+        };
+        let placed = self.allocator.iter().flat_map(|allocator| &allocator.policies);
+        let placements: Vec<_> = given.into_iter().chain(placed.map(|&policy| Placement::Allocator(policy))).collect();
+        let with = |&policy: &Policy| placements.iter().map(move |&placement| Variant { policy, placement });
+        self.policies.iter().flat_map(with).collect()
+    }
+}
+
+impl ResolvedScenario {
+    /// [`Scenario::read`], with files that may have been read before.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read(library: &Library, path: &Path, sets: &[String]) -> Result<ResolvedScenario, CliError> {
         let mut overrides = Overrides::parse(sets)?;
         let for_system = overrides.take_prefix("system");
-        let mut document = Document::read(path, EXAMPLES)?;
+        let mut document = library.document(path, EXAMPLES)?;
         document.apply(&overrides)?;
         let RawScenario { system, policies, seed, warm_up_cycles, epoch_cycles, operation, workload, allocator } =
             document.decode()?;
@@ -202,7 +238,8 @@ impl Scenario {
             (None, Some(workload)) => workload.check(&document)?,
         };
         let allocator = check_allocator(&document, allocator.as_ref(), &workload)?;
-        let system = SystemConfig::read(&document.linked("system", &system)?, &for_system)?;
+        let resolved = library.system(&document.linked("system", &system)?, &for_system)?;
+        let system = resolved.config.clone();
         if let Workload::Operations(operations) = &workload {
             check_places(&document, operations, &system)?;
         }
@@ -216,21 +253,8 @@ impl Scenario {
         let name = document.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let (warm_up, epoch) = (Cycles(warm_up_cycles.unwrap_or(0)), epoch_cycles.map(Cycles));
         let path = document.path().to_owned();
-        Ok(Scenario { path, name, system, policies, seed, warm_up, epoch, workload, allocator })
-    }
-
-    /// Its runs: each policy with each placement of its pages.
-    pub fn variants(&self) -> Vec<Variant> {
-        let given = match &self.workload {
-            Workload::Trace(trace) if trace.as_recorded => Some(Placement::AsRecorded),
-            Workload::Made(settings) if !settings.needs_allocator() => Some(Placement::Given),
-            Workload::Operations(_) => Some(Placement::Given),
-            Workload::Trace(_) | Workload::Made(_) => None,
-        };
-        let placed = self.allocator.iter().flat_map(|allocator| &allocator.policies);
-        let placements: Vec<_> = given.into_iter().chain(placed.map(|&policy| Placement::Allocator(policy))).collect();
-        let with = |&policy: &Policy| placements.iter().map(move |&placement| Variant { policy, placement });
-        self.policies.iter().flat_map(with).collect()
+        let scenario = Scenario { path, name, system, policies, seed, warm_up, epoch, workload, allocator };
+        Ok(ResolvedScenario { scenario, document, system: resolved })
     }
 }
 

@@ -172,7 +172,7 @@ impl SystemConfig {
     /// # Errors
     /// It cannot be read, or something in it is wrong.
     pub fn read(path: &Path, overrides: &Overrides) -> Result<SystemConfig, CliError> {
-        SystemConfig::check(Document::read(path, EXAMPLES)?, overrides)
+        Ok(SystemConfig::check(Document::read(path, EXAMPLES)?, overrides)?.0)
     }
 
     /// The `RowClone` paper's system.
@@ -181,10 +181,11 @@ impl SystemConfig {
     /// What the overrides break.
     pub fn paper(overrides: &Overrides) -> Result<SystemConfig, CliError> {
         let (path, text) = PAPER;
-        SystemConfig::check(Document::parse(Path::new(path), text, EXAMPLES)?, overrides)
+        Ok(SystemConfig::check(Document::parse(Path::new(path), text, EXAMPLES)?, overrides)?.0)
     }
 
-    fn check(mut document: Document, overrides: &Overrides) -> Result<SystemConfig, CliError> {
+    /// The system that a document describes, and the document with the overrides in their places.
+    pub(super) fn check(mut document: Document, overrides: &Overrides) -> Result<(SystemConfig, Document), CliError> {
         document.apply(overrides)?;
         let RawSystem { device, geometry, refresh, address_map, controller, faulty_rows } = document.decode()?;
         let file = Checked { document: &document };
@@ -208,7 +209,7 @@ impl SystemConfig {
         };
         let controller = surroundings.check(&controller.unwrap_or_default())?;
         let name = document.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(SystemConfig {
+        let config = SystemConfig {
             name,
             path: document.path().to_owned(),
             system: System { bin, geometry, copy_activations, precharge_power_down, refresh },
@@ -217,7 +218,8 @@ impl SystemConfig {
             currents,
             controller,
             refresh: policy,
-        })
+        };
+        Ok((config, document))
     }
 }
 

@@ -2,9 +2,12 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use crate::common::workspace;
 use cli::input::{Overrides, Scenario, SystemConfig, Workload, scenario, system};
+use cli::sweep::{self, Sweep, SweepFile};
 
 fn files(directory: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(workspace().join(directory)).unwrap().map(|entry| entry.unwrap().path());
@@ -33,6 +36,42 @@ fn every_scenario_is_sound() {
         let scenario = Scenario::read(&path, &sets).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(matches!(scenario.workload, Workload::Trace(_)), recorded);
     }
+}
+
+/// Of each, the first and the last point.
+#[test]
+fn every_sweep_is_sound() {
+    for path in files("sweeps") {
+        let file = SweepFile::read(&path).unwrap_or_else(|error| panic!("{error}"));
+        let stop = Arc::new(AtomicBool::new(false));
+        let sweep = Sweep::new(&file, 1, 0, &stop).unwrap_or_else(|error| panic!("{error}"));
+        for number in [1, sweep.points.count()] {
+            sweep.resolve(&sweep.points.point(number)).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+}
+
+#[test]
+fn the_page_about_sweeps_has_every_key() {
+    let page = fs::read_to_string(workspace().join("docs/sweeps.md")).unwrap();
+    for (key, _) in sweep::EXAMPLES {
+        assert!(page.contains(&format!("`{key}`")), "docs/sweeps.md does not explain `{key}`");
+    }
+}
+
+/// The sweep on the page is one that can be run.
+#[test]
+fn the_page_about_sweeps_shows_a_sound_one() {
+    let page = fs::read_to_string(workspace().join("docs/sweeps.md")).unwrap();
+    let text = page.split("```toml").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("page.toml");
+    fs::write(&path, text.replace("..", &workspace().canonicalize().unwrap().display().to_string())).unwrap();
+    let file = SweepFile::read(&path).unwrap_or_else(|error| panic!("{error}"));
+    let stop = Arc::new(AtomicBool::new(false));
+    let sweep = Sweep::new(&file, 1, 0, &stop).unwrap();
+    assert_eq!((sweep.points.combinations(), sweep.points.count()), (3 * 7 * 2, 3 * 7 + 3));
+    sweep.resolve(&sweep.points.point(24)).unwrap_or_else(|error| panic!("{error}"));
 }
 
 #[test]

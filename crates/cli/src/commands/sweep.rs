@@ -1,0 +1,136 @@
+//! `rowclone-sim sweep` and `sweep collect`.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use report::table::{self, Align, grouped};
+
+use crate::CliError;
+use crate::args::{CollectArgs, SweepArgs, SweepCommand};
+use crate::interrupt;
+use crate::output::{self, Stdout};
+use crate::sweep::{AxisColumn, Shard, Sweep, SweepFile, Tables, Tally, directory};
+
+/// Some runs failed: their rows say why.
+const FAILED: u8 = 1;
+/// Some runs are not finished.
+const INCOMPLETE: u8 = 3;
+/// So many points are shown by `--dry-run`.
+const SHOWN: usize = 10;
+
+/// Runs a sweep, or does what its subcommand says.
+///
+/// # Errors
+/// Anything wrong with a file, or Ctrl-C.
+pub fn run(args: &SweepArgs) -> Result<ExitCode, CliError> {
+    if let Some(SweepCommand::Collect(args)) = &args.command {
+        return collect(args);
+    }
+    let path = args.sweep.as_ref().ok_or_else(|| CliError::new("no sweep was given"))?;
+    let file = SweepFile::read(path)?;
+    let stop = interrupt::flag()?;
+    let sweep = Sweep::new(&file, jobs(args.jobs)?, args.trace_cache, &stop)?;
+    if args.dry_run {
+        return dry_run(&file, &sweep, args);
+    }
+    let directory = args.out.clone().unwrap_or_else(|| PathBuf::from(&file.name));
+    let (tally, tables) = directory::run(&sweep, &directory, args.shard, args.force)?;
+    let Tally { done, kept, failed, first_failure } = tally;
+    let besides = [(kept, "done before"), (failed, "failed")].into_iter().filter(|(count, _)| *count > 0);
+    let besides: String =
+        besides.flat_map(|(count, what)| [", ".to_owned(), grouped(count), format!(" {what}")]).collect();
+    output::message(&format!("{}: {} done{besides}", file.name, runs(done)));
+    if let Some((point, error)) = first_failure {
+        output::message(&format!("point {point} failed: {error}"));
+    }
+    tables.iter().for_each(say_written);
+    Ok(ExitCode::from(if failed > 0 { FAILED } else { 0 }))
+}
+
+fn collect(args: &CollectArgs) -> Result<ExitCode, CliError> {
+    let file = SweepFile::read(&args.sweep)?;
+    let stop = interrupt::flag()?;
+    let sweep = Sweep::new(&file, jobs(args.jobs)?, 0, &stop)?;
+    let tables = directory::collect(&sweep, &args.from, &args.out, args.force)?;
+    let Tables { rows, failed, missing, missing_points, .. } = &tables;
+    let of_them = if *failed > 0 { format!(", {} of them failed", grouped(*failed)) } else { String::new() };
+    let points = missing_points.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let more = match *missing {
+        0 => String::new(),
+        missing => format!("; {} missing, the first at point {points}", grouped(missing)),
+    };
+    output::message(&format!("{}: {} finished{of_them}{more}", file.name, runs(*rows)));
+    say_written(&tables);
+    Ok(ExitCode::from(match (*missing, *failed) {
+        (0, 0) => 0,
+        (0, _) => FAILED,
+        _ => INCOMPLETE,
+    }))
+}
+
+fn runs(count: u64) -> String {
+    if count == 1 { "1 run".to_owned() } else { format!("{} runs", grouped(count)) }
+}
+
+fn say_written(tables: &Tables) {
+    let paths: Vec<String> = tables.paths.iter().map(|path| path.display().to_string()).collect();
+    output::message(&format!("wrote {}", paths.join(", ")));
+}
+
+fn jobs(wanted: Option<NonZeroUsize>) -> Result<usize, CliError> {
+    match wanted {
+        Some(jobs) => Ok(jobs.get()),
+        None => std::thread::available_parallelism().map(NonZeroUsize::get).map_err(|error| {
+            CliError::new(format!("the processors cannot be counted: {error}")).with_help("give `--jobs`")
+        }),
+    }
+}
+
+/// Says what a sweep would run.
+fn dry_run(file: &SweepFile, sweep: &Sweep<'_>, args: &SweepArgs) -> Result<ExitCode, CliError> {
+    let numbers = sweep.numbers(args.shard);
+    let (points, combinations) = (sweep.points.count(), sweep.points.combinations());
+    let mut stdout = Stdout::lock();
+    let (path, scenario) = (file.path.display(), file.scenario.display());
+    stdout.line(format_args!("{path}: {} points of {scenario}", grouped(points)))?;
+    if combinations > points {
+        stdout.line(format_args!("left out: {} of {}", grouped(combinations - points), grouped(combinations)))?;
+    }
+    if let Some(Shard { number, count }) = args.shard {
+        stdout.line(format_args!("shard {number} of {count}: {} points", grouped(numbers.len() as u64)))?;
+    }
+    for axis in &file.axes {
+        let columns: Vec<String> = axis.columns.iter().map(named).collect();
+        stdout.line(format_args!("axis: {}, {} values", columns.join(" with "), grouped(axis.steps.len() as u64)))?;
+    }
+    stdout.line("")?;
+    stdout.print(first_points(file, sweep, &numbers))?;
+    stdout.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn named(column: &AxisColumn) -> String {
+    let AxisColumn { key, name, .. } = column;
+    if name == key { name.clone() } else { format!("{name} ({key})") }
+}
+
+/// The first points, with their runs, or what is wrong with them.
+fn first_points(file: &SweepFile, sweep: &Sweep<'_>, numbers: &[u64]) -> String {
+    let names = file.axes.iter().flat_map(|axis| &axis.columns).map(|column| (column.name.as_str(), Align::Right));
+    let columns: Vec<_> = [("point", Align::Right)].into_iter().chain(names).chain([("runs", Align::Left)]).collect();
+    let row = |&number: &u64| {
+        let point = sweep.points.point(number);
+        let shown = |value: &toml::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let runs = match sweep.resolve(&point) {
+            Ok(resolved) => {
+                let labels = resolved.scenario.variants().into_iter().map(|variant| variant.label("/"));
+                labels.collect::<Vec<_>>().join(", ")
+            }
+            Err(error) => format!("error: {error}"),
+        };
+        [number.to_string()].into_iter().chain(point.values.iter().map(|&value| shown(value))).chain([runs]).collect()
+    };
+    let rows: Vec<Vec<String>> = numbers.iter().take(SHOWN).map(row).collect();
+    table::aligned(&columns, &rows)
+}

@@ -1,0 +1,24 @@
+//! The columns of a sweep's table.
+
+use report::{Column, Kind, run_cells};
+
+/// Before the axes.
+pub(super) fn before() -> Vec<Column> {
+    vec![Column::new("point", Kind::Count)]
+}
+
+/// Between the axes and what the run did.
+pub(super) fn run() -> Vec<Column> {
+    vec![Column::new("seed", Kind::Count), Column::new("policy", Kind::Text), Column::new("placement", Kind::Text)]
+}
+
+/// After what the run did.
+pub(super) fn after() -> Vec<Column> {
+    ["error", "scenario", "model_version", "digest", "rerun"].map(|name| Column::new(name, Kind::Text)).into()
+}
+
+/// All but the axes' own.
+pub(super) fn names() -> Vec<String> {
+    let all = before().into_iter().chain(run()).chain(run_cells::columns()).chain(after());
+    all.map(|column| column.name).collect()
+}

@@ -1,0 +1,32 @@
+//! Sweeps: a scenario at many points, its keys varied along axes.
+//!
+//! A [`SweepFile`] names the axes, [`Points`] are their combinations, a [`Sweep`] runs them, and what it has
+//! done is kept in journals: whoever runs the same sweep again goes on from there. `docs/sweeps.md` is the page about it.
+
+mod axis;
+mod columns;
+mod digest;
+pub mod directory;
+mod exclude;
+mod file;
+mod journal;
+mod ordered;
+mod points;
+mod progress;
+mod record;
+mod rerun;
+mod run;
+mod series;
+mod shard;
+mod tables;
+mod traces;
+mod value;
+
+pub use axis::{Axis, AxisColumn, Step};
+pub use digest::{Digest, MODEL_VERSION};
+pub use exclude::Exclude;
+pub use file::{EXAMPLES, SweepFile};
+pub use points::{Point, Points};
+pub use run::{Sweep, Tally};
+pub use shard::Shard;
+pub use tables::Tables;

@@ -1,0 +1,57 @@
+//! The command line that does one run of a sweep again.
+
+use std::path::Path;
+
+use crate::input::{Placement, Variant};
+
+/// `rowclone-sim run SCENARIO --set … --set …`, for a shell; of a point without runs, the point's.
+///
+/// Where pages lie as recorded in one run of a trace, and where an allocator places them in another, the command of the
+/// former does the latter as well: a scenario must have a use for its `[allocator]`.
+pub(super) fn command(scenario: &Path, words: &[String], runs: &[Variant], run: Option<Variant>) -> String {
+    let mut all: Vec<String> = words.to_vec();
+    if let Some(Variant { policy, placement }) = run {
+        all.push(format!("policies=[\"{}\"]", policy.name()));
+        if let Placement::Allocator(allocator) = placement {
+            if runs.iter().any(|other| other.placement == Placement::AsRecorded) {
+                all.push("workload.placement=allocator".to_owned());
+            }
+            all.push(format!("allocator.policies=[\"{}\"]", allocator.name()));
+        }
+    }
+    let mut line = format!("rowclone-sim run {}", quoted(&scenario.display().to_string()));
+    for word in all {
+        line += " --set ";
+        line += &quoted(&word);
+    }
+    line
+}
+
+/// As a shell takes it for one word.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use memctrl::Policy;
+
+    use super::*;
+
+    #[test]
+    fn a_run_is_told_from_the_others_of_its_point() {
+        let words = ["seed=7".to_owned(), "operation.0.src=[\"it's\"]".to_owned()];
+        let placements = [Placement::AsRecorded, Placement::Allocator(os_alloc_sim::Policy::Buddy)];
+        let runs = placements.map(|placement| Variant { policy: Policy::Rule, placement });
+        let start = "rowclone-sim run 'a b.toml' --set seed=7 --set 'operation.0.src=[\"it'\\''s\"]'";
+        let of = |run| command(Path::new("a b.toml"), &words, &runs, run);
+        assert_eq!(of(None), start);
+        assert_eq!(of(Some(runs[0])), format!("{start} --set 'policies=[\"rule\"]'"));
+        let placed = "--set workload.placement=allocator --set 'allocator.policies=[\"buddy\"]'";
+        assert_eq!(of(Some(runs[1])), format!("{start} --set 'policies=[\"rule\"]' {placed}"));
+    }
+}

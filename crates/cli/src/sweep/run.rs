@@ -1,0 +1,247 @@
+//! The runs of a sweep: points in parallel, each run kept as soon as it is done.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
+
+use energy::Prices;
+use rayon::ThreadPoolBuilder;
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelBridge, ParallelIterator};
+use report::{Cell, Column, RunCells, run_cells};
+
+use crate::CliError;
+use crate::experiment::{self, Wanted};
+use crate::input::{Library, ResolvedScenario, Scenario, Variant, Workload};
+use crate::pricing;
+use crate::warnings;
+
+use super::digest::{Digest, ScenarioDigest};
+use super::file::SweepFile;
+use super::journal::{Journals, Writer};
+use super::points::{Point, Points};
+use super::progress::Progress;
+use super::record::Record;
+use super::shard::Shard;
+use super::traces::{Trace, Traces};
+
+/// A sweep, and what its runs share.
+pub struct Sweep<'a> {
+    /// Its points.
+    pub points: Points<'a>,
+    pub(super) file: &'a SweepFile,
+    pub(super) run_columns: Vec<Column>,
+    library: Library,
+    traces: Traces,
+    stop: &'a Arc<AtomicBool>,
+    jobs: usize,
+}
+
+/// The runs that a point stands for, or why there are none.
+pub(super) type Plan = Result<Planned, String>;
+
+/// The runs of a point.
+#[derive(Clone, Debug)]
+pub(super) struct Planned {
+    pub(super) seed: u64,
+    pub(super) runs: Vec<(Variant, Digest)>,
+}
+
+/// What became of a sweep's runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Done here and now.
+    pub done: u64,
+    /// Done before.
+    pub kept: u64,
+    /// Failed, points without any run included.
+    pub failed: u64,
+    /// The first point of which one failed, and why.
+    pub first_failure: Option<(u64, String)>,
+}
+
+impl Tally {
+    fn fail(&mut self, point: u64, error: &str) {
+        self.failed += 1;
+        if self.first_failure.as_ref().is_none_or(|(first, _)| point < *first) {
+            self.first_failure = Some((point, error.to_owned()));
+        }
+    }
+}
+
+/// A point that can be run.
+struct Ready {
+    scenario: Scenario,
+    trace: Option<Trace>,
+    prices: Prices,
+}
+
+impl<'a> Sweep<'a> {
+    /// A sweep of so many jobs, which keeps so many bytes of traces.
+    ///
+    /// # Errors
+    /// It has too many points, or none.
+    pub fn new(
+        file: &'a SweepFile,
+        jobs: usize,
+        trace_cache: u64,
+        stop: &'a Arc<AtomicBool>,
+    ) -> Result<Sweep<'a>, CliError> {
+        Ok(Sweep {
+            points: Points::of(file)?,
+            file,
+            run_columns: run_cells::columns(),
+            library: Library::default(),
+            traces: Traces::new(trace_cache),
+            stop,
+            jobs,
+        })
+    }
+
+    /// The scenario of a point, as `run` would read it.
+    ///
+    /// # Errors
+    /// What it would say.
+    pub fn resolve(&self, point: &Point<'_>) -> Result<ResolvedScenario, CliError> {
+        ResolvedScenario::read(&self.library, &self.file.scenario, &point.words)
+    }
+
+    /// The runs of a point, and what they need. An error is the point's own.
+    fn prepare(&self, number: u64) -> Result<(Planned, Ready), CliError> {
+        let resolved = self.resolve(&self.points.point(number))?;
+        let trace = match &resolved.scenario.workload {
+            Workload::Trace(trace) => Some(self.traces.open(&trace.path, self.stop)?),
+            Workload::Operations(_) | Workload::Made(_) => None,
+        };
+        let columns: Vec<&str> = self.run_columns.iter().map(|column| column.name.as_str()).collect();
+        let digest = ScenarioDigest::new(&resolved, trace.as_ref().map(|trace| trace.digest), &columns.join(","));
+        let scenario = resolved.scenario;
+        let runs = scenario.variants().into_iter().map(|variant| (variant, digest.of(variant))).collect();
+        let prices = pricing::prices(&scenario.system)?;
+        Ok((Planned { seed: scenario.seed, runs }, Ready { scenario, trace, prices }))
+    }
+
+    /// Does what every job does, for each of some points, and tells their plans.
+    fn each_point(
+        &self,
+        numbers: &[u64],
+        visit: impl Fn(u64, &Planned, &Ready) -> Result<(), CliError> + Sync,
+        after: impl Fn(u64, &Plan) + Sync,
+    ) -> Result<Vec<Plan>, CliError> {
+        let plans: Vec<OnceLock<Plan>> = numbers.iter().map(|_| OnceLock::new()).collect();
+        let pool = ThreadPoolBuilder::new().num_threads(self.jobs).build();
+        let pool = pool.map_err(|error| CliError::new(format!("{} jobs cannot be started: {error}", self.jobs)))?;
+        pool.install(|| {
+            // In turn, and not in halves: points near each other play the same trace.
+            plans.iter().zip(numbers).par_bridge().try_for_each(|(slot, &number)| {
+                let plan = match self.prepare(number) {
+                    _ if self.stop.load(Ordering::Relaxed) => return Err(CliError::interrupted()),
+                    Ok((planned, ready)) => {
+                        visit(number, &planned, &ready)?;
+                        Ok(planned)
+                    }
+                    Err(error) => Err(error.to_string()),
+                };
+                after(number, &plan);
+                // Each slot is filled here alone.
+                let _ = slot.set(plan);
+                Ok(())
+            })
+        })?;
+        Ok(plans.into_iter().filter_map(OnceLock::into_inner).collect())
+    }
+
+    /// The numbers of the points of a shard, or all.
+    pub fn numbers(&self, shard: Option<Shard>) -> Vec<u64> {
+        (1..=self.points.count()).filter(|&number| shard.is_none_or(|shard| shard.has(number))).collect()
+    }
+
+    /// The plans of some points, without running any.
+    pub(super) fn plans(&self, numbers: &[u64]) -> Result<Vec<Plan>, CliError> {
+        self.each_point(numbers, |_, _, _| Ok(()), |_, _| {})
+    }
+
+    /// Runs what is not known yet of these points, and keeps it in a journal of the directory.
+    ///
+    /// # Errors
+    /// Interrupted, or the journal cannot be written; what was done is kept.
+    pub(super) fn run(
+        &self,
+        numbers: &[u64],
+        directory: &Path,
+        shard: Option<Shard>,
+        progress: &Progress,
+    ) -> Result<(Vec<Plan>, Tally), CliError> {
+        let mut journals = Journals::default();
+        journals.read(directory)?;
+        let writer = Mutex::new(Writer::open(directory, &self.file.name, shard)?);
+        let (tally, fault) = (Mutex::new(Tally::default()), OnceLock::new());
+        let tallied = || tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let visit = |number: u64, planned: &Planned, ready: &Ready| {
+            planned.runs.par_iter().with_max_len(1).try_for_each(|&(variant, digest)| {
+                if journals.has_done(digest) {
+                    tallied().kept += 1;
+                    return Ok(());
+                }
+                let begun = Instant::now();
+                let outcome = self.cells(ready, variant);
+                if self.stop.load(Ordering::Relaxed) {
+                    return Err(CliError::interrupted());
+                }
+                match &outcome {
+                    Ok(_) => tallied().done += 1,
+                    Err(error) => tallied().fail(number, error),
+                }
+                let record = Record { digest, wall: begun.elapsed(), outcome };
+                let appended = writer.lock().unwrap_or_else(PoisonError::into_inner).append(&record);
+                appended.inspect_err(|error| {
+                    // The other jobs stop, too, and what they say is not why.
+                    let _ = fault.set(error.clone());
+                    self.stop.store(true, Ordering::Relaxed);
+                })
+            })
+        };
+        let after = |number: u64, plan: &Plan| {
+            if let Err(error) = plan {
+                tallied().fail(number, error);
+            }
+            progress.point_done(&tallied());
+        };
+        let plans = self.each_point(numbers, visit, after);
+        match fault.into_inner() {
+            Some(fault) => Err(fault),
+            None => Ok((plans?, tally.into_inner().unwrap_or_else(PoisonError::into_inner))),
+        }
+    }
+
+    /// What a run did, or why it could not be done; a panic of the model is a reason like any other.
+    fn cells(&self, ready: &Ready, variant: Variant) -> Result<Vec<Cell>, String> {
+        let Ready { scenario, trace, prices } = ready;
+        let run = || {
+            let kept = trace.as_ref().and_then(|trace| trace.kept.as_deref());
+            let wanted = Wanted { progress: false, trace: kept, ..Wanted::new(self.stop) };
+            let run = experiment::run(scenario, prices, variant, wanted, None)?;
+            trace.as_ref().map_or(Ok(()), Trace::check_unchanged)?;
+            let cells = RunCells {
+                stats: &run.stats,
+                energy: &run.energy.whole,
+                copies: &run.served.copies,
+                inits: &run.served.inits,
+                dropped_activations: run.dropped_activations,
+                clock: scenario.system.system.clock(),
+                channels: scenario.system.system.geometry.channels(),
+                warnings: &warnings::of_run(scenario, variant, &run),
+            };
+            Ok(cells.cells())
+        };
+        match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(outcome) => outcome.map_err(|error: CliError| error.to_string()),
+            Err(panic) => {
+                let text = panic.downcast_ref::<String>().map(String::as_str);
+                let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+                Err(format!("the simulator failed: {}", text.unwrap_or("it did not say why")))
+            }
+        }
+    }
+}

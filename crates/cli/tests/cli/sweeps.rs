@@ -1,0 +1,354 @@
+//! Sweeps, run as a user runs them: what is in their tables, and what becomes of them when something goes wrong.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+
+use crate::common::{Directory, run};
+
+/// A sweep of twelve points, two policies each. Two of the points fail: 3 is no capacity of a subarray.
+const SWEEP: &str = r#"scenario = "scenario.toml"
+seeds = [1, 7]
+[[axis]]
+name = "bytes"
+key = "operation.0.bytes"
+values = [64, 4096]
+[[axis]]
+key = "system.geometry.rows_per_subarray"
+values = [256, 3, 512]
+"#;
+
+/// The same without those that fail.
+fn sound() -> Directory {
+    with_sweep(&SWEEP.replace(" 3,", ""))
+}
+
+fn with_sweep(sweep: &str) -> Directory {
+    let directory = Directory::sound();
+    fs::write(directory.path("sweep.toml"), sweep).unwrap();
+    directory
+}
+
+/// Runs `sweep` on the directory's sweep.
+fn sweep(directory: &Directory, out: &str, more: &[&str]) -> (i32, String) {
+    let (file, out) = (directory.path("sweep.toml"), directory.path(out));
+    let (code, stdout, stderr) = run(&[&["sweep", text(&file), "--out", text(&out)], more].concat());
+    assert_eq!(stdout, "", "results go to files");
+    (code, stderr)
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// A table, row by row, by the names of its columns.
+fn table(path: &Path) -> Vec<BTreeMap<String, String>> {
+    csv::Reader::from_path(path).unwrap().deserialize().map(Result::unwrap).collect()
+}
+
+fn results(directory: &Directory, out: &str) -> [Vec<u8>; 2] {
+    ["results.csv", "results.parquet"].map(|name| fs::read(directory.path(out).join(name)).unwrap())
+}
+
+#[test]
+fn one_job_and_sixteen_write_the_same_bytes() {
+    let directory = with_sweep(SWEEP);
+    assert_eq!(sweep(&directory, "one", &["--jobs", "1"]).0, 1, "some points fail");
+    assert_eq!(sweep(&directory, "sixteen", &["--jobs", "16"]).0, 1);
+    assert_eq!(results(&directory, "one"), results(&directory, "sixteen"));
+}
+
+#[test]
+fn the_axes_vary_from_the_slowest_to_the_seed() {
+    let directory = with_sweep(SWEEP);
+    sweep(&directory, "out", &[]);
+    let rows = table(&directory.path("out/results.csv"));
+    let shown = |row: &BTreeMap<String, String>| {
+        ["point", "bytes", "system.geometry.rows_per_subarray", "seed", "policy"]
+            .map(|column| row[column].clone())
+            .join(" ")
+    };
+    let shown: Vec<String> = rows.iter().map(shown).collect();
+    assert_eq!(shown.len(), 8 * 2 + 4, "a point that fails as a whole has one row");
+    assert_eq!(
+        shown[..6],
+        ["1 64 256 1 channel", "1 64 256 1 rule", "2 64 256 7 channel", "2 64 256 7 rule", "3 64 3  ", "4 64 3  "]
+    );
+    assert_eq!(shown[19], "12 4096 512 7 rule");
+}
+
+#[test]
+fn a_failing_point_is_a_row_with_its_error_and_the_others_go_on() {
+    let directory = with_sweep(SWEEP);
+    let (code, stderr) = sweep(&directory, "out", &[]);
+    assert_eq!(code, 1);
+    assert!(
+        stderr
+            .starts_with("sweep: 16 runs done, 4 failed\npoint 3 failed: --set system.geometry.rows_per_subarray=3: "),
+        "{stderr}"
+    );
+    let rows = table(&directory.path("out/results.csv"));
+    let (failed, done): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| !row["error"].is_empty());
+    assert_eq!((failed.len(), done.len()), (4, 16));
+    for row in failed {
+        let error = "--set system.geometry.rows_per_subarray=3: `geometry.rows_per_subarray` is 3, but must be";
+        assert!(row["error"].starts_with(error), "{}", row["error"]);
+        assert_eq!((row["makespan_ns"].as_str(), row["policy"].as_str()), ("", ""));
+    }
+    assert!(done.iter().all(|row| row["makespan_ns"].parse::<f64>().unwrap() > 0.0));
+}
+
+/// Every figure that `run --format csv` has too is the same there.
+#[test]
+fn the_rerun_column_does_the_run_again() {
+    let directory = with_sweep(SWEEP);
+    sweep(&directory, "out", &[]);
+    for row in table(&directory.path("out/results.csv")).iter().skip(1).step_by(5) {
+        let words: Vec<String> = row["rerun"].split(" --set ").map(|word| word.trim_matches('\'').to_owned()).collect();
+        let scenario = words[0].strip_prefix("rowclone-sim run ").unwrap();
+        let sets = words[1..].iter().flat_map(|word| ["--set", word.as_str()]);
+        let arguments: Vec<&str> = ["run", scenario, "--format", "csv"].into_iter().chain(sets).collect();
+        let (code, stdout, stderr) = run(&arguments);
+        if !row["error"].is_empty() {
+            assert_eq!((code, stderr.lines().next().unwrap()), (2, format!("error: {}", row["error"]).as_str()));
+            continue;
+        }
+        let again: Vec<BTreeMap<String, String>> =
+            csv::Reader::from_reader(stdout.as_bytes()).deserialize().map(Result::unwrap).collect();
+        assert_eq!(again.len(), 1, "one policy");
+        let mut same = 0;
+        for (column, cell) in &again[0] {
+            if let Some(there) = row.get(column).filter(|_| column != "scenario") {
+                assert_eq!(there, cell, "{column}");
+                same += 1;
+            }
+        }
+        assert!(same > 80, "{same} columns in common");
+    }
+}
+
+#[test]
+fn a_zip_moves_its_keys_together_and_exclusions_take_points_away() {
+    let directory = with_sweep(
+        r#"scenario = "scenario.toml"
+set = { policies = ["rule"] }
+[[axis]]
+zip = { "operation.0.bytes" = [64, 128, 4096], "operation.1.bytes" = [4096, 128, 64] }
+names = { "operation.0.bytes" = "copied", "operation.1.bytes" = "zeroed" }
+[[axis]]
+name = "bin"
+key = "system.device.bin"
+values = ["800D", "1600K"]
+[[exclude]]
+when = ["bin = 1600K", "copied <= zeroed", "copied > 64"]
+"#,
+    );
+    assert_eq!(sweep(&directory, "out", &[]).0, 0);
+    let shown = |row: &BTreeMap<String, String>| {
+        ["point", "copied", "zeroed", "bin"].map(|column| row[column].clone()).join(" ")
+    };
+    let rows: Vec<String> = table(&directory.path("out/results.csv")).iter().map(shown).collect();
+    assert_eq!(rows, ["1 64 4096 800D", "2 64 4096 1600K", "3 128 128 800D", "4 4096 64 800D", "5 4096 64 1600K"]);
+}
+
+/// Cut anywhere, in the middle of a line too, a journal gives what it has whole, and the rest is run again.
+#[test]
+fn a_sweep_that_was_killed_goes_on_and_ends_with_the_same_bytes() {
+    let directory = sound();
+    assert_eq!(sweep(&directory, "whole", &[]).0, 0);
+    let journal = fs::read(directory.path("whole/journal.rows")).unwrap();
+    for cut in [0, 10, 60, journal.len() / 3, journal.len() / 2, journal.len() - 2, journal.len() - 1, journal.len()] {
+        let (kept, out) = (&journal[..cut], format!("cut-{cut}"));
+        fs::create_dir(directory.path(&out)).unwrap();
+        fs::write(directory.path(&out).join("journal.rows"), kept).unwrap();
+        let (code, stderr) = sweep(&directory, &out, &[]);
+        assert_eq!(code, 0, "{cut}: {stderr}");
+        // What is there of the last line counts if only its end is missing.
+        let whole = |at: usize| journal[at..].starts_with(b"\n");
+        let ends = (0..journal.len()).filter(|&at| whole(at) && at <= cut);
+        let lines = ends.count().saturating_sub(1);
+        let said = format!("sweep: {} run", 16 - lines);
+        assert!(
+            stderr.starts_with(&said) && (lines == 0 || stderr.contains(&format!(", {lines} done before"))),
+            "{cut}: {stderr}"
+        );
+        assert_eq!(results(&directory, "whole"), results(&directory, &out), "cut at {cut}");
+    }
+}
+
+#[test]
+fn only_what_has_changed_is_run_again() {
+    let directory = sound();
+    sweep(&directory, "out", &[]);
+    let first = results(&directory, "out");
+    let said = |more: &[&str]| sweep(&directory, "out", more).1.lines().next().unwrap().to_owned();
+    assert_eq!(said(&[]), "sweep: 0 runs done, 16 done before");
+    assert_eq!(results(&directory, "out"), first);
+
+    let (sweep_file, scenario, system) =
+        (directory.path("sweep.toml"), directory.path("scenario.toml"), directory.path("system.toml"));
+    let replace = |path: &PathBuf, from: &str, to: &str| {
+        let text = fs::read_to_string(path).unwrap();
+        assert!(text.contains(from));
+        fs::write(path, text.replacen(from, to, 1)).unwrap();
+    };
+    replace(&system, "width = 8", "width = 0x8 # pins");
+    replace(&scenario, "[\"channel\", \"rule\"]", "[\"rule\", \"channel\", \"psm\"]");
+    assert_eq!(said(&[]), "sweep: 8 runs done, 16 done before", "a spelling is no change; a policy more is");
+    replace(&sweep_file, "64, 4096", "64, 128, 4096");
+    assert_eq!(said(&[]), "sweep: 12 runs done, 24 done before");
+    replace(&system, "postpone_max = 0", "postpone_max = 8");
+    assert_eq!(said(&[]), "sweep: 36 runs done");
+    replace(&system, "postpone_max = 8", "postpone_max = 0");
+    assert_eq!(said(&[]), "sweep: 0 runs done, 36 done before", "nothing is forgotten");
+}
+
+#[test]
+fn shards_merged_are_the_whole_in_one_directory_or_in_several() {
+    let directory = with_sweep(SWEEP);
+    sweep(&directory, "whole", &[]);
+    let file = directory.path("sweep.toml");
+    let paths = ["one", "a", "b", "c", "merged", "again"].map(|name| directory.path(name));
+    let [one, a, b, c, merged, again] = paths.each_ref().map(|path| text(path));
+    let collect = |more: &[&str]| run(&[&["sweep", "collect", text(&file)], more].concat());
+    for (shard, apart) in [("1/3", "a"), ("2/3", "b"), ("3/3", "c")] {
+        let (code, _, stderr) = collect(&[one, "--out", one]);
+        match shard {
+            "1/3" => assert_eq!((code, stderr.contains("one: has no journal of a sweep")), (2, true), "{stderr}"),
+            "2/3" => {
+                assert!(
+                    code == 3 && stderr.contains("; 12 missing, the first at point 2, 5, 6, 8, 11, 12\n"),
+                    "{stderr}"
+                );
+            }
+            _ => assert!(
+                code == 3 && stderr.starts_with("sweep: 16 runs finished, 4 of them failed; 4 missing"),
+                "{stderr}"
+            ),
+        }
+        for out in ["one", apart] {
+            assert_eq!(sweep(&directory, out, &["--shard", shard]).0, i32::from(shard != "2/3"), "{shard}");
+        }
+        assert!(!directory.path(apart).join("results.csv").exists(), "a shard has no table");
+    }
+    assert_eq!(collect(&[one, "--out", one]).0, 1, "complete, and some failed");
+    assert_eq!(collect(&[a, b, c, "--out", merged]).0, 1);
+    assert_eq!(results(&directory, "one"), results(&directory, "whole"));
+    assert_eq!(results(&directory, "merged"), results(&directory, "whole"));
+    let (code, _, stderr) = collect(&[a, b, c, "--out", merged]);
+    assert!(code == 2 && stderr.contains("results.csv: exists already"), "{stderr}");
+    assert_eq!(collect(&[a, b, c, "--out", merged, "--force"]).0, 1);
+    // Without one of them, what it did is missing, and is found again when the sweep runs where the others' journals are.
+    assert_eq!(collect(&[a, c, "--out", again]).0, 3);
+    assert!(sweep(&directory, "one", &[]).1.starts_with("sweep: 0 runs done, 16 done before, 4 failed"));
+}
+
+/// There may be more shards than files that a process may open at once.
+#[test]
+fn many_journals_are_as_good_as_one() {
+    let directory = with_sweep("scenario = \"scenario.toml\"\nseeds = 100\n");
+    assert_eq!(sweep(&directory, "whole", &[]).0, 0);
+    let journal = fs::read_to_string(directory.path("whole/journal.rows")).unwrap();
+    let (title, rows) = journal.split_once('\n').unwrap();
+    fs::create_dir(directory.path("many")).unwrap();
+    for (index, row) in rows.lines().enumerate() {
+        let name = format!("many/journal-{}-of-200.rows", index + 1);
+        fs::write(directory.path(&name), format!("{title}\n{row}\n")).unwrap();
+    }
+    assert!(sweep(&directory, "many", &[]).1.starts_with("sweep: 0 runs done, 200 done before\n"));
+    assert_eq!(results(&directory, "many"), results(&directory, "whole"));
+}
+
+#[test]
+fn a_directory_of_something_else_is_left_alone() {
+    let directory = sound();
+    let file = directory.path("sweep.toml");
+    let (scenario, out) = (directory.path("scenario.toml"), directory.path("out"));
+    assert_eq!(run(&["run", text(&scenario), "--out", text(&out)]).0, 0);
+    let before = fs::read(directory.path("out/results.csv")).unwrap();
+    let (code, stderr) = sweep(&directory, "out", &[]);
+    assert!(code == 2 && stderr.contains("results.csv: exists already\nhelp: give another directory"), "{stderr}");
+    assert_eq!(fs::read(directory.path("out/results.csv")).unwrap(), before);
+    assert_eq!(sweep(&directory, "out", &["--force"]).0, 0);
+
+    fs::copy(&file, directory.path("other.toml")).unwrap();
+    let (code, _, stderr) = run(&["sweep", text(&directory.path("other.toml")), "--out", text(&out)]);
+    assert!(code == 2 && stderr.contains("out: holds the sweep `sweep`, and not `other`"), "{stderr}");
+    let (code, stderr) = sweep(&directory, "scenario.toml", &[]);
+    assert!(code == 2 && stderr.contains("scenario.toml: is a file\nhelp: give `--out` a directory"), "{stderr}");
+}
+
+#[test]
+fn a_dry_run_says_what_would_be_run_and_runs_nothing() {
+    let directory = with_sweep(SWEEP);
+    let file = directory.path("sweep.toml");
+    let (code, stdout, _) =
+        run(&["sweep", text(&file), "--dry-run", "--shard", "2/5", "--out", text(&directory.path("out"))]);
+    let place = directory.path("");
+    let stdout = stdout.replace(text(&place), "");
+    assert_eq!(code, 0);
+    let start = "sweep.toml: 12 points of scenario.toml\nshard 2 of 5: 3 points\naxis: bytes (operation.0.bytes), 2 values\n\
+        axis: system.geometry.rows_per_subarray, 3 values\naxis: seed, 2 values\n\npoint  bytes";
+    assert!(stdout.starts_with(start), "{stdout}");
+    assert!(stdout.contains("\n    2     64                                256     7  channel, rule\n"), "{stdout}");
+    assert!(!directory.path("out").exists());
+}
+
+#[test]
+fn times_are_kept_apart_from_results() {
+    let directory = sound();
+    sweep(&directory, "out", &[]);
+    let times = table(&directory.path("out/times.csv"));
+    assert_eq!(times.len(), 16);
+    assert!(times.iter().all(|row| row["wall_s"].parse::<f64>().unwrap() > 0.0));
+    let results = table(&directory.path("out/results.csv"));
+    assert!(results[0].keys().all(|column| !column.contains("wall")));
+}
+
+/// Read back by the library that wrote it; `cargo xtask full` has another one read it.
+#[test]
+fn parquet_says_what_csv_says() {
+    let directory = with_sweep(SWEEP);
+    sweep(&directory, "out", &[]);
+    let csv = table(&directory.path("out/results.csv"));
+    let reader = SerializedFileReader::try_from(directory.path("out/results.parquet").as_path()).unwrap();
+    let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), csv.len());
+    for (row, cells) in rows.iter().zip(&csv) {
+        assert_eq!(row.len(), cells.len());
+        for (column, field) in row.get_column_iter() {
+            let found = match field {
+                Field::Null => String::new(),
+                Field::Str(text) => text.clone(),
+                Field::ULong(count) => count.to_string(),
+                Field::Double(number) => number.to_string(),
+                other => panic!("{column}: {other:?}"),
+            };
+            assert_eq!(found, cells[column], "{column}");
+        }
+    }
+}
+
+/// The shipped sweep: a change of results is a change of this snapshot, and wants another `MODEL_VERSION`.
+#[test]
+fn the_shipped_sweep_is_as_it_was() {
+    let directory = Directory::sound();
+    let out = directory.path("out");
+    let (code, _, stderr) = run(&["sweep", "sweeps/copy-size.toml", "--out", text(&out)]);
+    assert_eq!(code, 0, "{stderr}");
+    let rows = table(&out.join("results.csv"));
+    let columns = [
+        "source",
+        "bytes",
+        "policy",
+        "copy_latency_mean_ns",
+        "energy_operation_nj",
+        "channel_bytes",
+        "copies_by_fpm_share",
+    ];
+    let shown = rows.iter().map(|row| columns.map(|column| row[column].as_str()).join(" ")).collect::<Vec<_>>();
+    insta::assert_snapshot!(format!("model version {}\n{}\n", cli::sweep::MODEL_VERSION, shown.join("\n")));
+}

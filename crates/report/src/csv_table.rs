@@ -1,0 +1,66 @@
+//! A table for programs, as CSV, written row by row.
+
+use std::io::{self, Write};
+
+use crate::cell::{Cell, Column};
+
+/// A CSV file under way: a header, and a line a row.
+pub struct CsvTable<W: Write> {
+    writer: csv::Writer<W>,
+    columns: usize,
+}
+
+impl<W: Write> CsvTable<W> {
+    /// Writes the header.
+    ///
+    /// # Errors
+    /// The output's.
+    pub fn new(output: W, columns: &[Column]) -> io::Result<CsvTable<W>> {
+        let mut writer = csv::Writer::from_writer(output);
+        writer.write_record(columns.iter().map(|column| &column.name)).map_err(io_error)?;
+        Ok(CsvTable { writer, columns: columns.len() })
+    }
+
+    /// Writes a row.
+    ///
+    /// # Errors
+    /// The output's.
+    ///
+    /// # Panics
+    /// If it has not a cell for each column.
+    pub fn row(&mut self, cells: &[Cell]) -> io::Result<()> {
+        assert_eq!(cells.len(), self.columns, "a cell for each column");
+        self.writer.write_record(cells.iter().map(ToString::to_string)).map_err(io_error)
+    }
+
+    /// The output, with all that was written.
+    ///
+    /// # Errors
+    /// The output's.
+    pub fn finish(self) -> io::Result<W> {
+        self.writer.into_inner().map_err(csv::IntoInnerError::into_error)
+    }
+}
+
+fn io_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::Kind;
+
+    #[test]
+    fn cells_are_quoted_where_they_must_be_and_empty_where_there_is_nothing() {
+        let columns = [Column::new("a", Kind::Text), Column::new("b_ns", Kind::Number), Column::new("c", Kind::Count)];
+        let mut table = CsvTable::new(Vec::new(), &columns).unwrap();
+        table.row(&["x, \"y\"".into(), 0.5.into(), u64::MAX.into()]).unwrap();
+        table.row(&[Kind::Text.empty(), Kind::Number.empty(), Kind::Count.empty()]).unwrap();
+        let text = String::from_utf8(table.finish().unwrap()).unwrap();
+        assert_eq!(text, "a,b_ns,c\n\"x, \"\"y\"\"\",0.5,18446744073709551615\n,,\n");
+    }
+}

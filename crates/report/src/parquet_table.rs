@@ -1,0 +1,202 @@
+//! A table for programs, as Parquet, written row by row.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::Type;
+
+use crate::cell::{Cell, Column, Kind};
+
+/// Rows that are held before they are written, column by column.
+const GROUP_ROWS: usize = 4096;
+
+/// A Parquet file under way.
+///
+/// Texts are UTF-8 strings, counts unsigned 64-bit integers, numbers doubles; a cell with nothing in it is null, and so is
+/// an empty text.
+pub struct ParquetTable<W: Write + Send> {
+    writer: SerializedFileWriter<W>,
+    kinds: Vec<Kind>,
+    /// Not yet written.
+    rows: Vec<Vec<Cell>>,
+}
+
+impl<W: Write + Send> ParquetTable<W> {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// The output's.
+    pub fn new(output: W, columns: &[Column]) -> io::Result<ParquetTable<W>> {
+        let fields = columns.iter().map(field).collect::<Result<_, _>>().map_err(io_error)?;
+        let schema = Type::group_type_builder("rows").with_fields(fields).build().map_err(io_error)?;
+        let properties = WriterProperties::builder()
+            .set_created_by(concat!("rowclone-sim ", env!("CARGO_PKG_VERSION")).to_owned())
+            .set_compression(Compression::SNAPPY)
+            .build();
+        let writer = SerializedFileWriter::new(output, Arc::new(schema), Arc::new(properties)).map_err(io_error)?;
+        Ok(ParquetTable { writer, kinds: columns.iter().map(|column| column.kind).collect(), rows: Vec::new() })
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// The output's.
+    ///
+    /// # Panics
+    /// If it has not a cell of its kind for each column.
+    pub fn row(&mut self, cells: Vec<Cell>) -> io::Result<()> {
+        assert!(cells.iter().map(Cell::kind).eq(self.kinds.iter().copied()), "a cell of its kind for each column");
+        self.rows.push(cells);
+        if self.rows.len() == GROUP_ROWS { self.write_group() } else { Ok(()) }
+    }
+
+    /// The output, with all that was written.
+    ///
+    /// # Errors
+    /// The output's.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.write_group()?;
+        self.writer.into_inner().map_err(io_error)
+    }
+
+    fn write_group(&mut self) -> io::Result<()> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        write_group(&mut self.writer, &self.kinds, &self.rows).map_err(io_error)?;
+        self.rows.clear();
+        Ok(())
+    }
+}
+
+fn field(column: &Column) -> Result<Arc<Type>, ParquetError> {
+    let (physical, logical) = match column.kind {
+        Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        Kind::Count => (Physical::INT64, Some(LogicalType::integer(64, false))),
+        Kind::Number => (Physical::DOUBLE, None),
+    };
+    let builder = Type::primitive_type_builder(&column.name, physical).with_repetition(Repetition::OPTIONAL);
+    builder.with_logical_type(logical).build().map(Arc::new)
+}
+
+fn write_group<W: Write + Send>(
+    writer: &mut SerializedFileWriter<W>,
+    kinds: &[Kind],
+    rows: &[Vec<Cell>],
+) -> Result<(), ParquetError> {
+    let mut group = writer.next_row_group()?;
+    for (index, kind) in kinds.iter().enumerate() {
+        let mut column = group.next_column()?.ok_or_else(|| ParquetError::General("a column is missing".to_owned()))?;
+        let cells = rows.iter().map(|row| &row[index]);
+        match kind {
+            Kind::Text => write::<ByteArrayType>(&mut column, cells.map(text))?,
+            Kind::Count => write::<Int64Type>(&mut column, cells.map(count))?,
+            Kind::Number => write::<DoubleType>(&mut column, cells.map(number))?,
+        }
+        column.close()?;
+    }
+    group.close()?;
+    Ok(())
+}
+
+/// Writes values, with a level of 0 where there is none.
+fn write<T: DataType>(
+    column: &mut SerializedColumnWriter<'_>,
+    cells: impl Iterator<Item = Option<T::T>>,
+) -> Result<(), ParquetError> {
+    let (mut values, mut levels) = (Vec::new(), Vec::new());
+    for cell in cells {
+        levels.push(i16::from(cell.is_some()));
+        values.extend(cell);
+    }
+    column.typed::<T>().write_batch(&values, Some(&levels), None)?;
+    Ok(())
+}
+
+fn text(cell: &Cell) -> Option<ByteArray> {
+    match cell {
+        Cell::Text(text) if !text.is_empty() => Some(text.as_bytes().to_vec().into()),
+        Cell::Text(_) | Cell::Count(_) | Cell::Number(_) => None,
+    }
+}
+
+/// The same 64 bits: Parquet's unsigned integers are told apart by their logical type.
+fn count(cell: &Cell) -> Option<i64> {
+    match cell {
+        Cell::Count(count) => count.map(u64::cast_signed),
+        Cell::Text(_) | Cell::Number(_) => None,
+    }
+}
+
+fn number(cell: &Cell) -> Option<f64> {
+    match cell {
+        Cell::Number(number) => *number,
+        Cell::Text(_) | Cell::Count(_) => None,
+    }
+}
+
+/// What the output said, where it was the output.
+fn io_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(inner) => *inner,
+            Err(inner) => io::Error::other(inner),
+        },
+        other => io::Error::other(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::Field;
+
+    use super::*;
+
+    #[test]
+    fn every_cell_reads_back_across_groups_of_rows() {
+        let columns = [Column::new("a", Kind::Text), Column::new("b_ns", Kind::Number), Column::new("c", Kind::Count)];
+        let mut table = ParquetTable::new(Vec::new(), &columns).unwrap();
+        let count = 2 * GROUP_ROWS as u64 + 1;
+        for row in 0..count {
+            let cells = match row % 3 {
+                0 => vec![format!("row {row}").into(), (row as f64 / 3.0).into(), (u64::MAX - row).into()],
+                1 => columns.iter().map(|column| column.kind.empty()).collect(),
+                _ => vec!["same".into(), Kind::Number.empty(), row.into()],
+            };
+            table.row(cells).unwrap();
+        }
+        let reader = SerializedFileReader::new(bytes::Bytes::from(table.finish().unwrap())).unwrap();
+        assert_eq!(reader.num_row_groups(), 3);
+        let rows = reader.get_row_iter(None).unwrap().map(Result::unwrap);
+        let mut seen = 0;
+        for (row, found) in (0..).zip(rows) {
+            let fields: Vec<Field> = found.get_column_iter().map(|(_, field)| field.clone()).collect();
+            let text = |text: String| Field::Str(text);
+            assert_eq!(
+                fields,
+                match row % 3 {
+                    0 =>
+                        vec![text(format!("row {row}")), Field::Double(row as f64 / 3.0), Field::ULong(u64::MAX - row)],
+                    1 => vec![Field::Null, Field::Null, Field::Null],
+                    _ => vec![text("same".to_owned()), Field::Null, Field::ULong(row)],
+                }
+            );
+            seen += 1;
+        }
+        assert_eq!(seen, count);
+    }
+
+    #[test]
+    fn a_table_without_rows_has_its_columns() {
+        let table = ParquetTable::new(Vec::new(), &[Column::new("a", Kind::Text)]).unwrap();
+        let reader = SerializedFileReader::new(bytes::Bytes::from(table.finish().unwrap())).unwrap();
+        assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
+        assert_eq!(reader.metadata().file_metadata().schema().get_fields()[0].name(), "a");
+    }
+}

@@ -1,0 +1,118 @@
+//! What a run did, as the cells of one row: the same columns for every run.
+
+use dram_spec::{Clock, Cycles};
+use energy::EnergyReport;
+use memctrl::{SegmentTally, Stats};
+use rowclone::Mechanism;
+
+use crate::cell::{Cell, Column};
+use crate::csv_file::{self, Line};
+use crate::figures::{FiguresReport, Stretch};
+
+/// All that the row of a run is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct RunCells<'a> {
+    /// What the controller counted.
+    pub stats: &'a Stats,
+    /// What the account priced, from where the figures begin.
+    pub energy: &'a EnergyReport,
+    /// How copies were served.
+    pub copies: &'a SegmentTally,
+    /// How initialisations were served.
+    pub inits: &'a SegmentTally,
+    /// Copy activations that the chips dropped.
+    pub dropped_activations: u64,
+    /// The simulated clock.
+    pub clock: Clock,
+    /// Channels of the system.
+    pub channels: u8,
+    /// What a reader should know before believing a number.
+    pub warnings: &'a [String],
+}
+
+impl RunCells<'_> {
+    /// Its cells, in the order of [`columns`].
+    pub fn cells(&self) -> Vec<Cell> {
+        self.line().into_iter().map(|(_, cell)| cell).collect()
+    }
+
+    fn line(&self) -> Line {
+        let RunCells { stats, energy, copies, inits, dropped_activations, clock, channels, warnings } = *self;
+        let end = Cycles(stats.end.0);
+        let stretch = Stretch { cycles: stats.end.since(stats.from), clock, channels };
+        let mut line: Line = vec![
+            ("makespan_cycles".to_owned(), end.0.into()),
+            ("makespan_ns".to_owned(), clock.ns(end).into()),
+            ("from_cycle".to_owned(), stats.from.0.into()),
+        ];
+        line.extend(csv_file::figures(&FiguresReport::new(&stats.whole, energy, stretch)));
+        line.extend(shares("copies", copies));
+        line.extend(shares("inits", inits));
+        line.push(("dropped_activations".to_owned(), dropped_activations.into()));
+        line.push(("warnings".to_owned(), warnings.join("; ").into()));
+        line
+    }
+}
+
+/// The columns of any run.
+pub fn columns() -> Vec<Column> {
+    let (stats, energy, none) = (Stats::default(), EnergyReport::empty(), SegmentTally::default());
+    let nothing = RunCells {
+        stats: &stats,
+        energy: &energy,
+        copies: &none,
+        inits: &none,
+        dropped_activations: 0,
+        clock: Clock::DDR3_1066,
+        channels: 1,
+        warnings: &[],
+    };
+    nothing.line().into_iter().map(|(name, cell)| Column::new(name, cell.kind())).collect()
+}
+
+/// How much of their bytes each mechanism served, 0 to 1; nothing of none.
+fn shares(operations: &str, tally: &SegmentTally) -> Line {
+    let bytes = |wanted: Option<Mechanism>| -> u64 {
+        let of = tally.0.iter().filter(|((mechanism, _), _)| wanted.is_none_or(|wanted| wanted == *mechanism));
+        of.map(|(_, segments)| segments.bytes).sum()
+    };
+    let all = bytes(None);
+    let share = |mechanism| (all > 0).then(|| bytes(Some(mechanism)) as f64 / all as f64);
+    let line = Mechanism::ALL.into_iter().map(|mechanism| {
+        let name = format!("{operations}_by_{}_share", mechanism.name());
+        (name, Cell::Number(share(mechanism)))
+    });
+    line.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use memctrl::request::Segments;
+
+    use super::*;
+
+    #[test]
+    fn every_column_has_a_name_of_its_own() {
+        let mut names: Vec<String> = columns().into_iter().map(|column| column.name).collect();
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn shares_are_of_bytes_and_there_are_none_of_nothing() {
+        let segments = |bytes| Segments { bytes, ..Segments::default() };
+        let tally = SegmentTally(BTreeMap::from([
+            ((Mechanism::Fpm, "fastest"), segments(3)),
+            ((Mechanism::Channel, "a"), segments(4)),
+            ((Mechanism::Channel, "b"), segments(5)),
+        ]));
+        let cells = |tally| shares("copies", tally).into_iter().map(|(_, cell)| cell).collect::<Vec<_>>();
+        assert_eq!(cells(&tally), [0.75, 0.0, 0.0, 0.25].map(Cell::from));
+        assert_eq!(cells(&SegmentTally::default()), [const { Cell::Number(None) }; 4]);
+        assert_eq!(shares("copies", &tally)[3].0, "copies_by_fpm_share");
+    }
+}

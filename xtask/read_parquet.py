@@ -1,0 +1,22 @@
+"""Another implementation reads the Parquet of a sweep: it must say what the CSV says, cell by cell."""
+
+import csv
+import sys
+
+import pyarrow
+import pyarrow.parquet
+
+directory = sys.argv[1]
+table = pyarrow.parquet.read_table(f"{directory}/results.parquet")
+with open(f"{directory}/results.csv", newline="") as file:
+    header, *rows = csv.reader(file)
+
+assert table.column_names == header, (table.column_names, header)
+assert table.num_rows == len(rows) > 0, (table.num_rows, len(rows))
+kinds = {pyarrow.string(): str, pyarrow.uint64(): int, pyarrow.float64(): float}
+for index, (name, column) in enumerate(zip(header, table.columns)):
+    kind = kinds[column.type]
+    for row, found in zip(rows, column.to_pylist()):
+        expected = kind(row[index]) if row[index] else None
+        assert found == expected, (name, found, row[index])
+print(f"pyarrow {pyarrow.__version__}: {len(rows)} rows of {len(header)} columns are those of the CSV")
