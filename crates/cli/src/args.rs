@@ -35,6 +35,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Computes a published table anew, beside the published numbers
     Reproduce(ReproduceArgs),
+    /// Prints what makes a shell complete this program's commands and options
+    Completions(CompletionsArgs),
 }
 
 /// A scenario, and what to change in it.
@@ -341,4 +343,14 @@ pub struct Table3Args {
     /// How to print the table
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+/// `completions`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example, for bash; `complete -c` and `fpath` do it in others:\n  \
+    rowclone-sim completions bash > ~/.local/share/bash-completion/completions/rowclone-sim")]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
 }

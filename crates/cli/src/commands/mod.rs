@@ -1,6 +1,7 @@
 //! The commands: each reads its input, does its work, and prints through [`Stdout`](crate::output::Stdout).
 
 pub mod check;
+pub mod completions;
 pub mod explain_address;
 pub mod explain_energy;
 pub mod explain_plan;
@@ -26,6 +27,7 @@ pub fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
         Command::Run(args) => run::run(args),
         Command::Sweep(args) => sweep::run(args),
         Command::Check(args) => check::run(args),
+        Command::Completions(args) => completions::run(args),
         Command::Explain(args) => match &args.what {
             Explain::Address(args) => explain_address::run(args),
             Explain::Rules(args) => explain_rules::run(args),
