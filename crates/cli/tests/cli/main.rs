@@ -16,6 +16,7 @@ mod malformed_systems;
 mod output;
 mod recorded;
 mod rule_names;
+mod shapes_of_sweeps;
 mod shipped_files;
 mod sweeps;
 mod sweeps_of_traces;
