@@ -86,7 +86,11 @@ impl Controller {
         for stream in &mut segment.streams {
             let channel = stream.channel;
             stream.give_way(|bank| released.push((channel, bank)));
-            self.channels[usize::from(channel.0)].touch(slot);
+            let channel = &mut self.channels[usize::from(channel.0)];
+            channel.touch(slot);
+            if stream.holds_nothing() {
+                channel.flights.leave(slot);
+            }
         }
         for (channel, bank) in released {
             self.release(slot, channel, bank, now, now);
@@ -262,6 +266,9 @@ impl Controller {
                 let ready = channel.device.ready(bank);
                 if segment.bank_closed(stream, bank, ready) {
                     channel.vacate(bank.rank, now);
+                }
+                if segment.streams[stream].holds_nothing() {
+                    channel.flights.leave(slot);
                 }
                 let id = channel.id;
                 self.release(slot, id, bank, ready, now);

@@ -10,10 +10,11 @@ use crate::copy::{Age, Copying};
 use crate::scheduler::{Candidate, Choice, Foreseen, bits};
 use crate::segment::Turn;
 use crate::slots::Slots;
+use crate::spot::MOST_BANKS;
 
 const NEVER: Cycle = Cycle(u64::MAX);
 
-/// The segments in flight that use a channel, each by its place here.
+/// The segments that hold banks of a channel, each by its place here.
 #[derive(Debug, Default)]
 pub(crate) struct Flights {
     all: Vec<Flight>,
@@ -33,13 +34,14 @@ impl Flights {
         self.all.is_empty()
     }
 
-    /// One more.
+    /// One more, which holds banks that no other does.
     pub(crate) fn push(&mut self, slot: u32, stream: usize) {
+        assert!(self.all.len() < MOST_BANKS, "each holds a bank");
         self.all.push(Flight { slot, stream, age: (0, 0), access: None, rows: Vec::new() });
         self.touch_all();
     }
 
-    /// The segment in a slot is not among them any more.
+    /// The segment in a slot holds no bank of the channel any more.
     pub(crate) fn leave(&mut self, slot: u32) {
         self.all.retain(|flight| flight.slot != slot);
         self.touch_all();
