@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -244,6 +245,28 @@ fn shards_merged_are_the_whole_in_one_directory_or_in_several() {
     // Without one of them, what it did is missing, and is found again when the sweep runs where the others' journals are.
     assert_eq!(collect(&[a, c, "--out", again]).0, 3);
     assert!(sweep(&directory, "one", &[]).1.starts_with("sweep: 0 runs done, 16 done before, 4 failed"));
+}
+
+/// As under a scheduler: nobody waits for anybody, and all write into one directory.
+#[test]
+fn shards_that_run_at_the_same_time_share_a_directory() {
+    let directory = with_sweep(SWEEP);
+    sweep(&directory, "whole", &[]);
+    let (file, out) = (directory.path("sweep.toml"), directory.path("out"));
+    let shards = ["1/4", "2/4", "3/4", "4/4"];
+    let running: Vec<Child> = shards
+        .iter()
+        .map(|shard| {
+            let mut program = Command::new(env!("CARGO_BIN_EXE_rowclone-sim"));
+            program.args(["sweep", text(&file), "--out", text(&out), "--shard", shard]);
+            program.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+        })
+        .collect();
+    for mut shard in running {
+        assert!(matches!(shard.wait().unwrap().code(), Some(0 | 1)), "each is done, with or without points that fail");
+    }
+    assert_eq!(run(&["sweep", "collect", text(&file), text(&out), "--out", text(&out)]).0, 1);
+    assert_eq!(results(&directory, "out"), results(&directory, "whole"));
 }
 
 /// There may be more shards than files that a process may open at once.
