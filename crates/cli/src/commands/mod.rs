@@ -9,6 +9,7 @@ mod operation_row;
 pub mod reproduce;
 pub mod run;
 pub mod sweep;
+mod sweep_slurm;
 
 use std::process::ExitCode;
 

@@ -1,0 +1,208 @@
+#!/bin/bash
+# A sweep on a real Slurm: slurmctld, two slurmd and munged of this script's own, in a temporary directory and on ports of
+# their own, all gone when it ends, however it ends. A task is killed in the middle, what is left is submitted again, and the
+# merged tables must be those of the same sweep done here, byte for byte.
+#
+#   xtask/slurm.sh PROGRAM
+#
+# Debian's packages slurm-wlm and munge are installed where they are missing.
+set -euo pipefail
+unset "${!SLURM_@}" "${!SBATCH_@}"
+program=$(realpath "$1")
+root=$(mktemp -d /tmp/rowclone-sim-slurm.XXXXXX)
+daemons=()
+
+say() { echo "-- $*" >&2; }
+
+fail() {
+    say "failed: $*"
+    for log in "$root"/log/*.log "$root"/work/out/slurm-logs/*.log; do
+        [ -s "$log" ] && { echo "== $log"; tail -n 25 "$log"; } >&2
+    done
+    exit 1
+}
+
+# The tasks first, then each daemon that was started here, the last one first.
+clean_up() {
+    local code=$? at
+    trap - EXIT INT TERM
+    scancel --quiet --me --signal=KILL >/dev/null 2>&1 || true
+    scancel --quiet --me >/dev/null 2>&1 || true
+    for ((at = ${#daemons[@]} - 1; at >= 0; at--)); do
+        kill "${daemons[at]}" 2>/dev/null || true
+    done
+    for ((at = ${#daemons[@]} - 1; at >= 0; at--)); do
+        for _ in {1..100}; do
+            kill -0 "${daemons[at]}" 2>/dev/null || break
+            sleep 0.1
+        done
+        kill -KILL "${daemons[at]}" 2>/dev/null || true
+    done
+    rm -rf "$root"
+    exit "$code"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+install_slurm() {
+    local missing=()
+    command -v slurmctld slurmd sbatch >/dev/null || missing+=(slurm-wlm)
+    command -v munged >/dev/null || missing+=(munge)
+    [ ${#missing[@]} -eq 0 ] && return
+    say "installing ${missing[*]}"
+    # No daemon is started by a package: those here are of our own making.
+    { apt-get update && apt-get install --yes --no-install-recommends "${missing[@]}"; } >"$root/apt.log" 2>&1 ||
+        { cat "$root/apt.log" >&2; say "apt-get cannot install ${missing[*]}: install them by hand"; exit 1; }
+}
+
+# Waits until a command succeeds.
+await() {
+    local what=$1 seconds=$2
+    shift 2
+    for ((at = 0; at < seconds * 5; at++)); do
+        "$@" >/dev/null 2>&1 && return
+        sleep 0.2
+    done
+    fail "$what: not after $seconds s"
+}
+
+# A port where nobody listens, from a number on.
+free_port() {
+    local port=$1
+    while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
+        port=$((port + 1))
+    done
+    echo "$port"
+}
+
+start() {
+    local name=$1
+    shift
+    "$@" >"$root/log/$name.log" 2>&1 &
+    daemons+=($!)
+}
+
+start_slurm() {
+    local base host me
+    mkdir -p "$root"/{log,munge,state,spool-n1,spool-n2}
+    chmod 755 "$root" "$root/munge"
+    host=$(hostname -s)
+    me=$(id -un)
+    base=$((20000 + $$ % 20000))
+    local controller first second
+    controller=$(free_port "$base")
+    first=$(free_port $((controller + 1)))
+    second=$(free_port $((first + 1)))
+
+    (umask 077 && head -c 1024 /dev/urandom >"$root/munge/key")
+    start munged munged --foreground --socket="$root/munge/socket" --key-file="$root/munge/key" \
+        --pid-file="$root/munge/pid" --log-file="$root/munge/log" --seed-file="$root/munge/seed" --num-threads=2
+    await "munged" 10 test -S "$root/munge/socket"
+
+    cat >"$root/slurm.conf" <<CONF
+ClusterName=rowclone-sim
+SlurmctldHost=$host(127.0.0.1)
+SlurmUser=$me
+SlurmdUser=$me
+AuthType=auth/munge
+CredType=cred/munge
+AuthInfo=socket=$root/munge/socket
+SlurmctldPort=$controller
+SlurmctldPidFile=$root/slurmctld.pid
+SlurmdPidFile=$root/slurmd-%n.pid
+StateSaveLocation=$root/state
+SlurmdSpoolDir=$root/spool-%n
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/none
+MpiDefault=none
+SwitchType=switch/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+ReturnToService=2
+KillWait=2
+MaxArraySize=9
+SchedulerParameters=sched_min_interval=0,sched_interval=1,batch_sched_delay=1,bf_interval=1
+NodeName=n1 NodeAddr=127.0.0.1 NodeHostname=$host Port=$first CPUs=1 State=UNKNOWN
+NodeName=n2 NodeAddr=127.0.0.1 NodeHostname=$host Port=$second CPUs=1 State=UNKNOWN
+PartitionName=main Nodes=n1,n2 Default=YES MaxTime=10 State=UP
+CONF
+    export SLURM_CONF="$root/slurm.conf"
+    start slurmctld slurmctld -D -i -f "$SLURM_CONF"
+    start slurmd-n1 slurmd -D -N n1 -f "$SLURM_CONF"
+    start slurmd-n2 slurmd -D -N n2 -f "$SLURM_CONF"
+    await "both nodes idle" 60 both_nodes_idle
+}
+
+both_nodes_idle() {
+    [ "$(sinfo --noheader --Node --states=idle --format=%N | sort | tr '\n' ' ')" = "n1 n2 " ]
+}
+
+# The sweep, from the directory in which it lies.
+submit() { (cd "$root/work" && "$program" sweep sweep.toml --out out --slurm --points-per-task 2 "$@"); }
+
+collect() { (cd "$root/work" && "$program" sweep collect sweep.toml out --out merged --force); }
+
+nothing_queued() { [ -z "$(squeue --noheader)" ]; }
+
+# How many runs are finished.
+finished() { cat "$root"/work/out/journal*.rows 2>/dev/null | grep --count --text --fixed-strings $'\tdone\t' || true; }
+
+some_finished() { [ "$(finished)" -ge "$1" ]; }
+
+# Points of about half a second, so that a task is in its middle for some seconds.
+write_sweep() {
+    mkdir "$root/work"
+    cp -r configs traces "$root/work"
+    cat >"$root/work/sweep.toml" <<'SWEEP'
+scenario = "traces/page-copy.toml"
+[[axis]]
+name = "at_cycle"
+key = "operation.1.at_cycle"
+range = { from = 1_000_000_000, to = 1_000_000_023, step = 1 }
+SWEEP
+}
+
+main() {
+    install_slurm
+    write_sweep
+    say "the sweep done here"
+    (cd "$root/work" && "$program" sweep sweep.toml --out local)
+
+    start_slurm
+    say "what Slurm refuses is said with a way out"
+    local refused
+    refused=$(submit --partition nowhere 2>&1) && fail "a partition that is not there was taken"
+    [[ $refused == *"give another with \`--partition\`: main"* ]] || fail "$refused"
+
+    say "submitted, one task killed in the middle"
+    local job killed
+    job=$(submit --max-running 2)
+    await "the first runs" 120 some_finished 2
+    killed=$(squeue --noheader --array --states=running --job="$job" --format=%K | head -n 1)
+    [ -n "$killed" ] || fail "no task is running any more"
+    scancel --signal=KILL --batch "${job}_$killed"
+    say "task $killed of job $job was killed after $(finished) runs"
+
+    say "submitted again while the others run: the killed task's shards, and nothing else"
+    task_gone() { ! squeue --noheader --array --job="$job" --format=%K | grep --quiet --line-regexp "$killed"; }
+    await "the killed task is gone" 60 task_gone
+    local again
+    again=$(submit)
+    [ "$again" != "$job" ] || fail "no new job"
+    head -n 30 "$root/work/out/slurm.sh" | grep "^for range in" >&2
+
+    await "all tasks are over" 300 nothing_queued
+    collect
+    for name in results.csv results.parquet; do
+        cmp "$root/work/local/$name" "$root/work/merged/$name" || fail "$name is not that of the sweep done here"
+    done
+    [ "$(finished)" -eq "$(($(wc -l <"$root/work/local/results.csv") - 1))" ] || fail "a run was done twice"
+    submit 2>&1 | grep --quiet "nothing to submit: every run is done" || fail "something is left"
+    say "the merged tables are those of the sweep done here"
+}
+
+main
