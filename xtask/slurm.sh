@@ -153,7 +153,7 @@ finished() { cat "$root"/work/out/journal*.rows 2>/dev/null | grep --count --tex
 
 some_finished() { [ "$(finished)" -ge "$1" ]; }
 
-# Points of about half a second, so that a task is in its middle for some seconds.
+# Points of about a second, so that a task is in its middle for some seconds.
 write_sweep() {
     mkdir "$root/work"
     cp -r configs traces "$root/work"
@@ -162,7 +162,7 @@ scenario = "traces/page-copy.toml"
 [[axis]]
 name = "at_cycle"
 key = "operation.1.at_cycle"
-range = { from = 1_000_000_000, to = 1_000_000_023, step = 1 }
+range = { from = 4_000_000_000, to = 4_000_000_023, step = 1 }
 SWEEP
 }
 

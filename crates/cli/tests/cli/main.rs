@@ -18,6 +18,8 @@ mod rule_names;
 mod shipped_files;
 mod sweeps;
 mod sweeps_of_traces;
+#[cfg(unix)]
+mod sweeps_slurm;
 mod sweeps_stopped;
 mod table3;
 mod weighing_policies;

@@ -17,9 +17,9 @@ const ARRAY_SIZE: u64 = 1001;
 /// `sbatch` is not there, or refuses.
 pub(super) fn submit(script: &Path, decided: &[&str]) -> Result<u64, CliError> {
     let mut sbatch = Command::new("sbatch");
-    decided.iter().for_each(|variable| {
+    for variable in decided {
         sbatch.env_remove(variable);
-    });
+    }
     let output = sbatch.arg("--parsable").arg(script).output().map_err(|error| not_started("sbatch", &error))?;
     if !output.status.success() {
         return Err(refused(&said(&output), script));
@@ -99,7 +99,7 @@ fn refused(said: &str, script: &Path) -> CliError {
         }
     } else if about(&["array"]) {
         "make the array smaller with `--max-queued`, or with `--points-per-task`".to_owned()
-    } else if about(&["qos", "accounting", "limit on", "submit limit", "maximum number of jobs"]) {
+    } else if about(&["qos", "accounting", "limit on", "submit limit", "temporarily unable"]) {
         "where the cap is on queued jobs, give it as `--max-queued`; a QOS or an account, as \
          `--sbatch-option=--qos=NAME` or `--sbatch-option=--account=NAME`"
             .to_owned()

@@ -35,7 +35,8 @@ impl Script<'_> {
     /// A path has characters that cannot be in a script.
     pub(super) fn text(&self) -> Result<String, CliError> {
         let Script { options, shards, of, tasks, .. } = self;
-        let head = self.head()?.iter().map(|option| format!("#SBATCH {}\n", for_sbatch(option))).collect::<String>();
+        let head: Vec<String> = self.head()?.iter().map(|option| format!("#SBATCH {}", for_sbatch(option))).collect();
+        let head = head.join("\n");
         let here = quoted(text(self.here)?);
         let mut words = vec![text(self.program)?, "sweep", text(&options.sweep)?, "--out", text(&options.directory)?];
         words.extend(options.arguments.iter().map(String::as_str));
@@ -46,6 +47,7 @@ impl Script<'_> {
 # A job array for Slurm, as `rowclone-sim sweep --slurm` submits it. Each task runs shards of the sweep, and keeps each run
 # as soon as it is done: a task may be killed or requeued at any moment, and the same command submits what is left.
 {head}
+
 cd {here} || exit 2
 
 run() {{
