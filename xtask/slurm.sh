@@ -10,13 +10,15 @@ set -euo pipefail
 unset "${!SLURM_@}" "${!SBATCH_@}"
 program=$(realpath "$1")
 root=$(mktemp -d /tmp/rowclone-sim-slurm.XXXXXX)
+# A name that a careless script would trip over.
+work="$root/sweeps, 5% of all"
 daemons=()
 
 say() { echo "-- $*" >&2; }
 
 fail() {
     say "failed: $*"
-    for log in "$root"/log/*.log "$root"/work/out/slurm-logs/*.log; do
+    for log in "$root"/log/*.log "$work"/out/slurm-logs/*.log; do
         [ -s "$log" ] && { echo "== $log"; tail -n 25 "$log"; } >&2
     done
     exit 1
@@ -123,6 +125,7 @@ SwitchType=switch/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 ReturnToService=2
+EnforcePartLimits=ALL
 KillWait=2
 MaxArraySize=9
 SchedulerParameters=sched_min_interval=0,sched_interval=1,batch_sched_delay=1,bf_interval=1
@@ -142,22 +145,22 @@ both_nodes_idle() {
 }
 
 # The sweep, from the directory in which it lies.
-submit() { (cd "$root/work" && "$program" sweep sweep.toml --out out --slurm --points-per-task 2 "$@"); }
+submit() { (cd "$work" && "$program" sweep sweep.toml --out out --slurm --points-per-task 2 "$@"); }
 
-collect() { (cd "$root/work" && "$program" sweep collect sweep.toml out --out merged --force); }
+collect() { (cd "$work" && "$program" sweep collect sweep.toml out --out merged --force); }
 
 nothing_queued() { [ -z "$(squeue --noheader)" ]; }
 
 # How many runs are finished.
-finished() { cat "$root"/work/out/journal*.rows 2>/dev/null | grep --count --text --fixed-strings $'\tdone\t' || true; }
+finished() { cat "$work"/out/journal*.rows 2>/dev/null | grep --count --text --fixed-strings $'\tdone\t' || true; }
 
 some_finished() { [ "$(finished)" -ge "$1" ]; }
 
 # Points of about a second, so that a task is in its middle for some seconds.
 write_sweep() {
-    mkdir "$root/work"
-    cp -r configs traces "$root/work"
-    cat >"$root/work/sweep.toml" <<'SWEEP'
+    mkdir "$work"
+    cp -r configs traces "$work"
+    cat >"$work/sweep.toml" <<'SWEEP'
 scenario = "traces/page-copy.toml"
 [[axis]]
 name = "at_cycle"
@@ -166,42 +169,54 @@ range = { from = 4_000_000_000, to = 4_000_000_023, step = 1 }
 SWEEP
 }
 
+# That Slurm refuses a submission with these options, and that the way out is said.
+refuses() {
+    local way_out=$1 said
+    shift
+    said=$(submit "$@" 2>&1) && fail "taken: $*"
+    [[ $said == *"$way_out"* ]] || fail "not said: $way_out; but: $said"
+}
+
+# Whether no task of this number of a job is left.
+task_gone() { ! squeue --noheader --array --job="$1" --format=%K | grep --quiet --line-regexp "$2"; }
+
 main() {
     install_slurm
     write_sweep
     say "the sweep done here"
-    (cd "$root/work" && "$program" sweep sweep.toml --out local)
+    (cd "$work" && "$program" sweep sweep.toml --out local)
 
     start_slurm
     say "what Slurm refuses is said with a way out"
-    local refused
-    refused=$(submit --partition nowhere 2>&1) && fail "a partition that is not there was taken"
-    [[ $refused == *"give another with \`--partition\`: main"* ]] || fail "$refused"
+    refuses "give another with \`--partition\`: main" --partition nowhere
+    refuses "give another with \`--time\`" --time 1-00:00:00
 
-    say "submitted, one task killed in the middle"
-    local job killed
-    job=$(submit --max-running 2)
+    say "submitted, and a task killed in the middle"
+    local job killed before again
+    job=$(submit --time 5)
     await "the first runs" 120 some_finished 2
     killed=$(squeue --noheader --array --states=running --job="$job" --format=%K | head -n 1)
     [ -n "$killed" ] || fail "no task is running any more"
-    scancel --signal=KILL --batch "${job}_$killed"
-    say "task $killed of job $job was killed after $(finished) runs"
+    scancel --signal=KILL --full "${job}_$killed"
+    await "the end of the killed task" 60 task_gone "$job" "$killed"
+    before=$(finished)
+    say "task $killed of job $job was killed, $before runs are finished"
 
-    say "submitted again while the others run: the killed task's shards, and nothing else"
-    task_gone() { ! squeue --noheader --array --job="$job" --format=%K | grep --quiet --line-regexp "$killed"; }
-    await "the killed task is gone" 60 task_gone
-    local again
-    again=$(submit)
-    [ "$again" != "$job" ] || fail "no new job"
-    head -n 30 "$root/work/out/slurm.sh" | grep "^for range in" >&2
+    say "submitted again while the others wait and run"
+    again=$(submit --max-queued 20)
+    [ "$again" -gt "$job" ] || fail "the killed task was not submitted again"
+    # A shard a task, and two to the first four.
+    local left="$killed"
+    [ "$killed" -gt 4 ] || left="$killed $((killed + 8))"
+    grep --quiet "^for range in $left; do" "$work/out/slurm.sh" || fail "the shards submitted again are not $left"
 
     await "all tasks are over" 300 nothing_queued
     collect
     for name in results.csv results.parquet; do
-        cmp "$root/work/local/$name" "$root/work/merged/$name" || fail "$name is not that of the sweep done here"
+        cmp "$work/local/$name" "$work/merged/$name" || fail "$name is not that of the sweep done here"
     done
-    [ "$(finished)" -eq "$(($(wc -l <"$root/work/local/results.csv") - 1))" ] || fail "a run was done twice"
-    submit 2>&1 | grep --quiet "nothing to submit: every run is done" || fail "something is left"
+    [ "$(finished)" -eq "$(($(wc -l <"$work/local/results.csv") - 1))" ] || fail "a run was done twice"
+    [[ $(submit 2>&1) == *"nothing to submit: every run is done"* ]] || fail "something is left"
     say "the merged tables are those of the sweep done here"
 }
 
