@@ -28,8 +28,14 @@ fail() {
 clean_up() {
     local code=$? at
     trap - EXIT INT TERM
-    scancel --quiet --me --signal=KILL >/dev/null 2>&1 || true
-    scancel --quiet --me >/dev/null 2>&1 || true
+    # Whoever watches over a task ends after it, and would else be left.
+    if [ -n "${SLURM_CONF-}" ]; then
+        timeout 15 scancel --me >/dev/null 2>&1 || true
+        for _ in {1..100}; do
+            [ -n "$(timeout 15 squeue --noheader 2>/dev/null)" ] || break
+            sleep 0.2
+        done
+    fi
     for ((at = ${#daemons[@]} - 1; at >= 0; at--)); do
         kill "${daemons[at]}" 2>/dev/null || true
     done
@@ -53,7 +59,6 @@ install_slurm() {
     command -v munged >/dev/null || missing+=(munge)
     [ ${#missing[@]} -eq 0 ] && return
     say "installing ${missing[*]}"
-    # No daemon is started by a package: those here are of our own making.
     { apt-get update && apt-get install --yes --no-install-recommends "${missing[@]}"; } >"$root/apt.log" 2>&1 ||
         { cat "$root/apt.log" >&2; say "apt-get cannot install ${missing[*]}: install them by hand"; exit 1; }
 }
@@ -78,10 +83,11 @@ free_port() {
     echo "$port"
 }
 
+# In a session of its own: Ctrl-C is for this script, which ends what it started in order.
 start() {
     local name=$1
     shift
-    "$@" >"$root/log/$name.log" 2>&1 &
+    setsid "$@" >"$root/log/$name.log" 2>&1 &
     daemons+=($!)
 }
 
@@ -149,7 +155,10 @@ submit() { (cd "$work" && "$program" sweep sweep.toml --out out --slurm --points
 
 collect() { (cd "$work" && "$program" sweep collect sweep.toml out --out merged --force); }
 
-nothing_queued() { [ -z "$(squeue --noheader)" ]; }
+nothing_queued() {
+    local queue
+    queue=$(squeue --noheader) && [ -z "$queue" ]
+}
 
 # How many runs are finished.
 finished() { cat "$work"/out/journal*.rows 2>/dev/null | grep --count --text --fixed-strings $'\tdone\t' || true; }
@@ -178,7 +187,10 @@ refuses() {
 }
 
 # Whether no task of this number of a job is left.
-task_gone() { ! squeue --noheader --array --job="$1" --format=%K | grep --quiet --line-regexp "$2"; }
+task_gone() {
+    local tasks
+    tasks=$(squeue --noheader --array --me --format=%F_%K) && ! grep --quiet --line-regexp "$1_$2" <<<"$tasks"
+}
 
 main() {
     install_slurm
@@ -211,7 +223,7 @@ main() {
     grep --quiet "^for range in $left; do" "$work/out/slurm.sh" || fail "the shards submitted again are not $left"
 
     await "all tasks are over" 300 nothing_queued
-    collect
+    collect || fail "the results cannot be merged"
     for name in results.csv results.parquet; do
         cmp "$work/local/$name" "$work/merged/$name" || fail "$name is not that of the sweep done here"
     done
