@@ -32,6 +32,10 @@ const PARQUET: &str = "python3 -m venv target/python && target/python/bin/pip in
     rm -rf target/sweep && cargo run --release -- sweep sweeps/copy-size.toml --out target/sweep && \
     target/python/bin/python xtask/read_parquet.py target/sweep";
 
+/// A sweep as a job array of a Slurm that the script starts and ends.
+const SLURM: &str =
+    "cargo build --release -p cli && xtask/slurm.sh \"${CARGO_TARGET_DIR:-target}/release/rowclone-sim\"";
+
 /// What is too slow for CI.
 const FULL: &[Step] = &[
     (
@@ -49,6 +53,7 @@ const FULL: &[Step] = &[
     ("a minute of arbitrary traces", &["sh", "-c", FUZZ_TRACE], SANITIZER),
     ("a minute of arbitrary command logs, read and judged", &["sh", "-c", FUZZ_COMMAND_LOG], SANITIZER),
     ("the table of a sweep, read by another implementation of Parquet", &["sh", "-c", PARQUET], &[]),
+    ("a sweep on a real Slurm, a task of it killed", &["sh", "-c", SLURM], &[]),
     ("ten million random requests", &["cargo", "run", "--release", "-p", "host", "--example", "soak"], &[]),
     ("timelines, read by Perfetto's own definitions", &["cargo", "xtask", "timelines"], &[]),
     ("benches", &["cargo", "bench", "--workspace"], &[]),

@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -122,7 +122,8 @@ pub struct RunArgs {
     Examples:\n  \
     rowclone-sim sweep sweeps/copy-size.toml --dry-run\n  \
     rowclone-sim sweep sweeps/copy-size.toml --out copy-size\n  \
-    rowclone-sim sweep sweeps/copy-size.toml --out copy-size --shard 2/8"
+    rowclone-sim sweep sweeps/copy-size.toml --out copy-size --shard 2/8\n  \
+    rowclone-sim sweep sweeps/copy-size.toml --out copy-size --slurm --points-per-task 5"
 )]
 pub struct SweepArgs {
     /// What else to do.
@@ -149,6 +150,39 @@ pub struct SweepArgs {
     /// Uses a directory that holds the tables of something else, and replaces them
     #[arg(long)]
     pub force: bool,
+    /// How a cluster runs it.
+    #[command(flatten)]
+    pub slurm: SlurmArgs,
+}
+
+/// `sweep --slurm`.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "On a cluster (docs/cluster.md)")]
+pub struct SlurmArgs {
+    /// Submits what is not finished as a job array of Slurm, whose tasks run shards; `--dry-run` prints its script
+    #[arg(long, conflicts_with = "shard")]
+    pub slurm: bool,
+    /// Gives a shard at most so many points, and a task a shard [default: so many that there are at most 100]
+    #[arg(long, value_name = "N", requires = "slurm")]
+    pub points_per_task: Option<NonZeroU64>,
+    /// Has at most so many tasks in the queue, waiting or running: where there are more shards, a task runs several
+    #[arg(long, value_name = "N", requires = "slurm")]
+    pub max_queued: Option<NonZeroU64>,
+    /// Lets at most so many tasks run at once
+    #[arg(long, value_name = "N", requires = "slurm")]
+    pub max_running: Option<NonZeroU64>,
+    /// Runs them in this partition [default: the cluster's]
+    #[arg(long, value_name = "NAME", requires = "slurm", value_parser = one_line)]
+    pub partition: Option<String>,
+    /// Ends a task after this time: minutes, or [D-]HH:MM:SS [default: the partition's]
+    #[arg(long, value_name = "LIMIT", requires = "slurm", value_parser = one_line)]
+    pub time: Option<String>,
+    /// Gives `sbatch` one more option: `--sbatch-option=--mem=4G`; may be repeated
+    #[arg(
+        long = "sbatch-option", value_name = "OPTION", requires = "slurm", allow_hyphen_values = true,
+        value_parser = sbatch_option
+    )]
+    pub sbatch_options: Vec<String>,
 }
 
 /// What `sweep` does besides running.
@@ -193,6 +227,27 @@ fn bytes(text: &str) -> Result<u64, String> {
     let number: Option<u64> = digits.parse().ok();
     let bytes = number.and_then(|number| number.checked_mul(unit));
     bytes.ok_or_else(|| "write a number of bytes, or of K, M or G: `512M`".to_owned())
+}
+
+/// A word that a job script can hold.
+fn one_line(text: &str) -> Result<String, String> {
+    let sound = !text.is_empty() && !text.contains(char::is_control);
+    if sound { Ok(text.to_owned()) } else { Err("write it in one line".to_owned()) }
+}
+
+/// An option of `sbatch` that does not decide what the tasks are.
+fn sbatch_option(text: &str) -> Result<String, String> {
+    let text = one_line(text)?;
+    if !text.starts_with('-') {
+        return Err("write it as `sbatch` takes it, in one word: `--mem=4G`".to_owned());
+    }
+    let name = text.split('=').next().unwrap_or_default();
+    if ["--array", "--wrap", "--parsable", "--test-only"].contains(&name) || text.starts_with("-a") {
+        return Err(
+            "which tasks there are is said by `--points-per-task`, `--max-queued` and `--max-running`".to_owned()
+        );
+    }
+    Ok(text)
 }
 
 /// Which commands a log may hold.

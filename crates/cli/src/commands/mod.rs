@@ -12,6 +12,7 @@ mod operation_row;
 pub mod reproduce;
 pub mod run;
 pub mod sweep;
+mod sweep_slurm;
 
 use std::process::ExitCode;
 

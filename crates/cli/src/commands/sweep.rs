@@ -12,6 +12,8 @@ use crate::interrupt;
 use crate::output::{self, Stdout};
 use crate::sweep::{AxisColumn, Shard, Sweep, SweepFile, Tables, Tally, directory};
 
+use super::sweep_slurm;
+
 /// Some runs failed: their rows say why.
 const FAILED: u8 = 1;
 /// Some runs are not finished.
@@ -31,6 +33,9 @@ pub fn run(args: &SweepArgs) -> Result<ExitCode, CliError> {
     let file = SweepFile::read(path)?;
     let stop = interrupt::flag()?;
     let sweep = Sweep::new(&file, jobs(args.jobs)?, args.trace_cache, &stop)?;
+    if args.slurm.slurm {
+        return sweep_slurm::submit(path, &file, &sweep, args);
+    }
     if args.dry_run {
         return dry_run(&file, &sweep, args);
     }

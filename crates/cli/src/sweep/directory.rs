@@ -61,7 +61,7 @@ pub fn collect(sweep: &Sweep<'_>, from: &[PathBuf], directory: &Path, force: boo
 }
 
 /// Makes the directory, and sees to it that what lies in it is this sweep's.
-fn claim(sweep: &Sweep<'_>, directory: &Path, shard: Option<Shard>, force: bool) -> Result<(), CliError> {
+pub(super) fn claim(sweep: &Sweep<'_>, directory: &Path, shard: Option<Shard>, force: bool) -> Result<(), CliError> {
     create(directory)?;
     let name = &sweep.file.name;
     match journal::sweep_of(directory)? {

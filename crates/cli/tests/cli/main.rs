@@ -20,6 +20,8 @@ mod shapes_of_sweeps;
 mod shipped_files;
 mod sweeps;
 mod sweeps_of_traces;
+#[cfg(unix)]
+mod sweeps_slurm;
 mod sweeps_stopped;
 mod table3;
 mod timelines;
