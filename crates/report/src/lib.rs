@@ -1,8 +1,9 @@
-//! Turns results into what people look at: tables, JSON, CSV. Reads results; computes no physics.
+//! Turns results into what people look at: tables, JSON, CSV, plots. Reads results; computes no physics.
 
 pub mod allocator_report;
 pub mod csv_file;
 pub mod figures;
+pub mod plot;
 mod result_tables;
 pub mod run_report;
 pub mod run_tables;
