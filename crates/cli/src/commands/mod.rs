@@ -6,6 +6,7 @@ pub mod explain_energy;
 pub mod explain_plan;
 pub mod explain_rules;
 mod operation_row;
+pub mod plot;
 pub mod reproduce;
 pub mod run;
 
@@ -31,5 +32,6 @@ pub fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
         Command::Reproduce(args) => match &args.what {
             Reproduce::Table3(args) => reproduce::table3(args),
         },
+        Command::Plot(args) => plot::run(args),
     }
 }

@@ -12,6 +12,7 @@ pub mod document;
 pub mod number;
 mod operations;
 pub mod overrides;
+pub mod plot;
 pub mod scenario;
 mod suggestion;
 pub mod system;

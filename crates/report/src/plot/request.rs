@@ -64,7 +64,7 @@ impl Request {
     /// # Errors
     /// A column is not there, a cell is no number, or the chart would not be readable.
     pub fn draw(&self, table: &Table) -> Result<Drawing, TableError> {
-        self.check()?;
+        self.check(false)?;
         let entries = Entries::of(table, self)?;
         let numbers = self.kind == Kind::Lines && entries.x.numeric;
         if self.x_spacing == Spacing::Log && !numbers {
@@ -115,8 +115,11 @@ impl Request {
         Ok(Drawing { chart, empty: entries.empty, differing, unplaced: 0, request: self.clone(), x })
     }
 
-    /// What does not depend on any table.
-    fn check(&self) -> Result<(), TableError> {
+    /// That it can be drawn, as far as that does not depend on the table; `published` where published values are to be added.
+    ///
+    /// # Errors
+    /// What is asked for does not go together.
+    pub fn check(&self, published: bool) -> Result<(), TableError> {
         let refuse = |message: &str, help: &str| Err(TableError::new(message).with_help(help));
         if self.y.is_empty() {
             return refuse("no column is given for `y`", "name at least one");
@@ -126,6 +129,9 @@ impl Request {
                 "a heat map shows one column by two others",
                 "give `x` for what lies across, `by` for what lies up, and `y` for what colours say, one column each",
             );
+        }
+        if self.kind == Kind::Heat && published {
+            return refuse("published values cannot be drawn over a heat map", "leave them out, or draw kind `line`");
         }
         if self.kind == Kind::Stacked && self.y_spacing == Spacing::Log {
             return refuse(
@@ -149,9 +155,7 @@ impl Drawing {
     pub fn add_published(&mut self, table: &Table) -> Result<(), TableError> {
         let has = |column: &String| table.columns().contains(column);
         let mut request = self.request.clone();
-        if request.kind == Kind::Heat {
-            return Err(TableError::new("published values cannot be drawn over a heat map"));
-        }
+        request.check(true)?;
         request.by.retain(has);
         request.conditions.retain(|condition| has(&condition.column));
         let entries = Entries::of(table, &request)?;
