@@ -113,7 +113,7 @@ fn faulty(path: &Path, error: &TableError) -> CliError {
 fn remarks(drawing: &Drawing, path: &Path, published: Option<&Path>) -> Vec<String> {
     let mut remarks = Vec::new();
     if drawing.empty > 0 {
-        remarks.push(format!("{}: {} left out, for their cells are empty", path.display(), counted(drawing.empty)));
+        remarks.push(format!("{}: {} left out: empty cells", path.display(), counted(drawing.empty)));
     }
     if !drawing.differing.is_empty() {
         let columns = drawing.differing.iter().map(|column| format!("`{column}`")).collect::<Vec<_>>().join(", ");

@@ -34,7 +34,7 @@ pub(super) fn grouped(picture: &mut Picture, chart: &Chart, plot: &Plot<'_>) {
             let half = placed(index, chart.series.len(), plot.slot()).1 / 2.0;
             let (from, to) = ((middle - half, y), (middle + half, base));
             palette::hatched(picture, index, from, to);
-            spread(picture, plot, point, middle, Colour::BLACK);
+            spread(picture, plot, point, (middle, (half * 0.5).min(0.6)), Colour::BLACK);
             picture.value(from, to, plot.words(&series.name, point, "median"));
         }
     }
@@ -94,7 +94,10 @@ fn one_box(picture: &mut Picture, series: usize, point: &Point, middle: f64, plo
         palette::hatched(picture, series, (middle - half, third), (middle + half, first));
     }
     let line = ((middle - half, median), (middle + half, median));
-    picture.line(line.0, line.1, Colour::WHITE, 0.85);
+    // A low box would vanish behind the line.
+    if first - third > 2.0 {
+        picture.line(line.0, line.1, Colour::WHITE, 0.85);
+    }
     picture.line(line.0, line.1, Colour::BLACK, 0.45);
 }
 

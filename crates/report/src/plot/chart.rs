@@ -169,7 +169,7 @@ fn crossings(a: &Series, b: &Series, across: Spacing, up: Spacing) -> Vec<f64> {
         Spacing::Log => value.ln(),
     };
     let common = a.points.iter().filter_map(|point| {
-        let other = b.points.iter().find(|other| other.x.total_cmp(&point.x).is_eq())?;
+        let other = &b.points[b.points.binary_search_by(|other| other.x.total_cmp(&point.x)).ok()?];
         Some((point.x, on_paper(point.median(), up) - on_paper(other.median(), up)))
     });
     let mut found = Vec::new();

@@ -13,6 +13,8 @@ use super::unit::Unit;
 pub(super) struct Keys {
     /// As the table has them: numbers ascending, all else in order of appearance.
     cells: Vec<String>,
+    /// Where each is, by its tidy form.
+    places: BTreeMap<String, usize>,
     /// Whether all of them are numbers.
     pub(super) numeric: bool,
 }
@@ -20,26 +22,22 @@ pub(super) struct Keys {
 impl Keys {
     fn of<'a>(cells: impl Iterator<Item = &'a str> + Clone) -> Keys {
         let numeric = cells.clone().all(|cell| number(cell).is_some());
-        let mut keys = Keys { cells: Vec::new(), numeric };
         let mut seen = BTreeSet::new();
-        for cell in cells {
-            if seen.insert(cell) && (!numeric || keys.index(cell).is_none()) {
-                keys.cells.push(cell.to_owned());
-            }
-        }
+        let mut different: Vec<&str> = cells.filter(|cell| seen.insert(tidy(cell, numeric))).collect();
         if numeric {
-            keys.cells.sort_by(|a, b| number(a).unwrap_or(0.0).total_cmp(&number(b).unwrap_or(0.0)));
+            different.sort_by(|a, b| number(a).unwrap_or(0.0).total_cmp(&number(b).unwrap_or(0.0)));
         }
-        keys
+        Keys::ordered(different.into_iter().map(str::to_owned).collect(), numeric)
+    }
+
+    fn ordered(cells: Vec<String>, numeric: bool) -> Keys {
+        let places = cells.iter().enumerate().map(|(index, cell)| (tidy(cell, numeric), index)).collect();
+        Keys { cells, places, numeric }
     }
 
     /// Which of them a cell is.
     pub(super) fn index(&self, cell: &str) -> Option<usize> {
-        let found = number(cell).filter(|_| self.numeric);
-        self.cells.iter().position(|key| match found {
-            Some(found) => number(key) == Some(found),
-            None => key == cell,
-        })
+        self.places.get(&tidy(cell, self.numeric)).copied()
     }
 
     /// The number that one of them is.
@@ -81,6 +79,12 @@ impl Keys {
             (false, _) => named(cell),
         }
     }
+}
+
+/// `4096.0` is `4096`, where all are numbers.
+fn tidy(cell: &str, numeric: bool) -> String {
+    // Adding 0 makes a zero of a negative one.
+    number(cell).filter(|_| numeric).map_or_else(|| cell.to_owned(), |number| (number + 0.0).to_string())
 }
 
 fn named(cell: &str) -> String {
@@ -155,11 +159,6 @@ impl<'a> Entries<'a> {
         Ok(Entries { x, by, y_unit, y_label, y_names, empty, values, legend })
     }
 
-    /// How many values there are.
-    pub(super) fn count(&self) -> usize {
-        self.values.values().map(Vec::len).sum()
-    }
-
     /// What a series is called.
     fn name(&self, by: &[usize], y: Option<usize>) -> String {
         let parts = by.iter().zip(&self.legend).map(|(&index, names)| names[index].clone());
@@ -172,13 +171,15 @@ impl<'a> Entries<'a> {
         self.grouped(|at| ((at.by.clone(), at.y), Some(place(at.x))), |(by, y)| self.name(by, Some(*y)))
     }
 
-    /// The same, on the axis of another chart: at its numbers, or at those of its categories that are there.
-    pub(super) fn published(&self, numbers: Option<&Keys>, axis: &Keys) -> Vec<Series> {
-        let place = |key: usize| match numbers {
-            Some(_) => Some(self.x.value(key)),
-            None => axis.index(&self.x.cells[key]).map(|index| index as f64),
+    /// The same, at numbers, or at those of some categories that are there; and how many values are not.
+    pub(super) fn published(&self, axis: Option<&Keys>) -> (Vec<Series>, usize) {
+        let place = |key: usize| match axis {
+            None => Some(self.x.value(key)),
+            Some(axis) => axis.index(&self.x.cells[key]).map(|index| index as f64),
         };
-        self.grouped(|at| ((at.by.clone(), at.y), place(at.x)), |(by, y)| self.name(by, Some(*y)))
+        let unplaced = self.values.iter().filter(|(at, _)| place(at.x).is_none()).map(|(_, values)| values.len()).sum();
+        let series = self.grouped(|at| ((at.by.clone(), at.y), place(at.x)), |(by, y)| self.name(by, Some(*y)));
+        (series, unplaced)
     }
 
     /// Bars of several parts: one `y` each where there are several, and then a bar for each value of `by`; else one value of `by` each.
@@ -189,7 +190,7 @@ impl<'a> Entries<'a> {
         }
         let bars: Vec<(usize, Vec<usize>)> =
             self.values.keys().map(|at| (at.x, at.by.clone())).collect::<BTreeSet<_>>().into_iter().collect();
-        let place = |at: &Place| bars.iter().position(|(x, by)| *x == at.x && *by == at.by).map(|index| index as f64);
+        let place = |at: &Place| bars.binary_search(&(at.x, at.by.clone())).ok().map(|index| index as f64);
         let series = self.grouped(|at| (at.y, place(at)), |y| self.y_names[*y].clone());
         let in_group = |group: usize| bars.iter().filter(|(x, _)| *x == group).count();
         categories.groups = std::mem::take(&mut categories.names)
@@ -200,27 +201,27 @@ impl<'a> Entries<'a> {
         categories.names = bars.iter().map(|(_, by)| self.name(by, None)).collect();
         categories.ordered = false;
         // Published totals find their bar by the same names.
-        *x = Keys {
-            cells: bars.iter().map(|(at, by)| bar_key(&x.cells[*at], &self.name(by, None))).collect(),
-            numeric: false,
-        };
+        let cells = bars.iter().map(|(at, by)| bar_key(&x.cells[*at], &self.name(by, None))).collect();
+        *x = Keys::ordered(cells, false);
         (Across::Categories(categories), without_nothing(series))
     }
 
-    /// What the parts of each bar add up to, on the bars of another chart.
-    pub(super) fn totals(&self, bars: &Keys, request: &Request) -> Vec<Series> {
+    /// What the parts of each bar add up to, on the bars of another chart; and how many values have no bar there.
+    pub(super) fn totals(&self, bars: &Keys, request: &Request) -> (Vec<Series>, usize) {
+        let mut unplaced = 0;
         let mut totals: BTreeMap<usize, f64> = BTreeMap::new();
         for (at, values) in &self.values {
             let cell = &self.x.cells[at.x];
             let grouped = request.y.len() > 1 && !request.by.is_empty();
             let bar = if grouped { bars.index(&bar_key(cell, &self.name(&at.by, None))) } else { bars.index(cell) };
             let mean = values.iter().map(|(value, _)| value).sum::<f64>() / values.len() as f64;
-            if let Some(bar) = bar {
-                *totals.entry(bar).or_default() += mean;
+            match bar {
+                Some(bar) => *totals.entry(bar).or_default() += mean,
+                None => unplaced += values.len(),
             }
         }
         let points = totals.into_iter().map(|(bar, total)| Point { x: bar as f64, values: vec![total] }).collect();
-        vec![series(String::new(), points)]
+        (vec![series(String::new(), points)], unplaced)
     }
 
     /// Series by what they have in common; a place without an `x` is left out.
@@ -301,8 +302,10 @@ pub(super) fn differing(table: &Table, entries: &Entries<'_>, request: &Request)
         let column = table.column(name)?;
         let sets: Vec<BTreeSet<&str>> =
             marks.iter().map(|rows| rows.iter().map(|row| row.cells[column].as_str()).collect()).collect();
-        let alike = sets.windows(2).all(|pair| pair[0] == pair[1]);
-        if sets.len() > 1 && sets[0].len() > 1 && alike {
+        // Results differ from mark to mark; of seeds, a mark has all or, where some failed, a part.
+        let most = sets.iter().map(BTreeSet::len).max().unwrap_or(0);
+        let together = sets.iter().flatten().collect::<BTreeSet<_>>().len();
+        if sets.len() > 1 && most > 1 && together == most {
             found.push(name.clone());
         }
     }

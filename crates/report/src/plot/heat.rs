@@ -6,10 +6,13 @@ use super::frame::{AXIS_LINE, Below, Frame, GAP, NAME_MAX, Slots, axes, label, l
 use super::layout::{HEIGHT, WIDTH};
 use super::palette;
 use super::picture::{Anchor, Colour, Picture};
-use super::scale::{Ends, Scale, Ticks};
+use super::scale::{Ends, Scale, Spacing, Ticks};
 
 /// The width of the scale of colours, in mm.
 const BAR: f64 = 3.0;
+
+/// How far a cell reaches under the next, in mm.
+const SEAM: f64 = 0.05;
 
 /// The scale of colours, with its numbers.
 struct Legend {
@@ -92,7 +95,11 @@ pub(super) fn draw(picture: &mut Picture, chart: &Chart, rows: &Categories, top:
     let frame =
         Frame { left: names.width(), top: top + 1.2, right: WIDTH - legend.width(), bottom: top + 1.2 + HEIGHT };
     let below = Below::of(&chart.x, std::iter::empty(), frame.width());
-    let slots = Slots::of(rows);
+    let mut slots = Slots::of(rows);
+    if !rows.ordered {
+        // Names are read from the top down.
+        slots.centres.reverse();
+    }
     cells(picture, chart, rows, &frame, &below, &slots, legend.scale);
     axes(picture, &frame);
     legend.draw(picture, &frame);
@@ -117,7 +124,9 @@ fn cells(
             let (x, y) = (frame.x(below.position(point.x)), frame.y(slots.centres[row]));
             let (from, to) = ((x - half.0, y - half.1), (x + half.0, y + half.1));
             let colour = palette::heat(scale.position(point.median()));
-            picture.rectangle(from, to, colour);
+            // A little under its neighbours, so that no seam is seen.
+            let under = ((to.0 + SEAM).min(frame.right), (to.1 + SEAM).min(frame.bottom));
+            picture.rectangle(from, under, colour);
             #[expect(clippy::cast_sign_loss, reason = "an index")]
             let column = &columns.names[point.x as usize];
             let several =
@@ -125,7 +134,7 @@ fn cells(
             let text = format!("{}, {column}: {}{several}", series.name, chart.y.unit.write_in_full(point.median()));
             picture.value(from, to, text);
             if let Some(numbers) = &numbers {
-                let ink = if colour.luminance() > 0.25 { Colour::BLACK } else { Colour::WHITE };
+                let ink = if colour.luminance() > 0.18 { Colour::BLACK } else { Colour::WHITE };
                 let at = (x, y + Size::NOTE.capital() / 2.0);
                 picture.text(&numbers[row][index], at, Size::NOTE, Anchor::Middle, ink);
             }
@@ -143,8 +152,11 @@ fn row_of<'a>(chart: &'a Chart, rows: &Categories) -> impl Iterator<Item = (usiz
 fn numbers(chart: &Chart, width: f64, height: f64) -> Option<Vec<Vec<String>>> {
     let values = || chart.series.iter().flat_map(|series| &series.points).map(super::Point::median);
     let display = chart.y.unit.display(values().map(f64::abs).fold(0.0, f64::max));
-    let write =
-        |series: &super::Series| series.points.iter().map(|point| display.write_short(point.median())).collect();
+    // As many decimals everywhere as the greatest has of three digits; on a logarithmic scale each has its own three.
+    let uniform = (chart.y.spacing == Spacing::Linear).then(|| values().map(f64::abs).fold(0.0, f64::max));
+    let write = |series: &super::Series| {
+        series.points.iter().map(|point| display.write_short(point.median(), uniform)).collect()
+    };
     let numbers: Vec<Vec<String>> = chart.series.iter().map(write).collect();
     let widest = numbers.iter().flatten().map(|text| Size::NOTE.width(text)).fold(0.0, f64::max);
     (widest <= width && Size::NOTE.line() <= height).then_some(numbers)

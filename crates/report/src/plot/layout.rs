@@ -79,7 +79,7 @@ impl Plot<'_> {
         }
         let middle = if shown == "mean" { point.mean() } else { point.median() };
         let (least, most) = (write(point.quantile(0.0)), write(point.quantile(1.0)));
-        format!("{place}: {shown} of {} {}, from {least} to {most}", point.values.len(), write(middle))
+        format!("{place}: {} ({shown} of {}, {least} to {most})", write(middle), point.values.len())
     }
 }
 
@@ -123,7 +123,7 @@ fn draw(picture: &mut Picture, chart: &Chart, top: f64) -> f64 {
     };
     let crossings = Crossings::of(chart, |x| unplaced.x(below.position(x)), write);
     // Half a number of the upper end of the axis must have room.
-    let top = top + crossings.height().max(Size::TICK.capital() / 2.0);
+    let top = top + crossings.height().max(Size::TICK.capital() / 2.0 + 0.3);
     let frame = Frame { left, top, right, bottom: top + HEIGHT };
     beside.draw(picture, &frame);
     crossings.draw(picture, &frame);

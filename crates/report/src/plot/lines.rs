@@ -11,7 +11,10 @@ use super::picture::{Anchor, At, Colour, Picture};
 const MARKS_APART: f64 = 1.5;
 
 /// Points nearer than this lie on each other, in mm.
-const SAME: f64 = 0.35;
+const SAME: f64 = 0.15;
+
+/// Below more lines than this, one grows no wider.
+const BELOW_MAX: usize = 3;
 
 /// Draws all lines, with a bar from the least to the greatest of repeated values.
 pub(super) fn draw(picture: &mut Picture, chart: &Chart, plot: &Plot<'_>) {
@@ -22,7 +25,7 @@ pub(super) fn draw(picture: &mut Picture, chart: &Chart, plot: &Plot<'_>) {
         .collect();
     for (index, series) in chart.series.iter().enumerate() {
         for (point, at) in series.points.iter().zip(&places[index]) {
-            spread(picture, plot, point, at.0, palette::colour(index));
+            spread(picture, plot, point, (at.0, 0.6), palette::colour(index));
         }
         line(picture, index, &places);
     }
@@ -31,22 +34,23 @@ pub(super) fn draw(picture: &mut Picture, chart: &Chart, plot: &Plot<'_>) {
     }
 }
 
-/// A bar from the least to the greatest value, where there are several.
-pub(super) fn spread(picture: &mut Picture, plot: &Plot<'_>, point: &Point, x: f64, colour: Colour) {
-    const HALF: f64 = 0.6;
+/// A bar from the least to the greatest value, where there are several: at this place, with ends of this half width.
+pub(super) fn spread(picture: &mut Picture, plot: &Plot<'_>, point: &Point, (x, half): At, colour: Colour) {
     if point.values.len() < 2 {
         return;
     }
     let (low, high) = (plot.at(point.x, point.quantile(0.0)).1, plot.at(point.x, point.quantile(1.0)).1);
     picture.line((x, low), (x, high), colour, LINE * 0.8);
     for y in [low, high] {
-        picture.line((x - HALF, y), (x + HALF, y), colour, LINE * 0.8);
+        picture.line((x - half, y), (x + half, y), colour, LINE * 0.8);
     }
 }
 
-/// Whether a place is also one of a line's.
+/// Whether a place is also one of a line's, which go from left to right.
 fn meets(places: &[At], at: At) -> bool {
-    places.iter().any(|other| (other.0 - at.0).hypot(other.1 - at.1) < SAME)
+    let near = &places[places.partition_point(|other| other.0 < at.0 - SAME)..];
+    let mut near = near.iter().take_while(|other| other.0 < at.0 + SAME);
+    near.any(|other| (other.0 - at.0).hypot(other.1 - at.1) < SAME)
 }
 
 /// A line; where later ones will lie on it, it is wider, and is seen on both sides of them.
@@ -57,7 +61,7 @@ fn line(picture: &mut Picture, index: usize, places: &[Vec<At>]) {
     let pairs: Vec<(&[At], usize)> = places[index].windows(2).map(|pair| (pair, below(pair))).collect();
     for run in pairs.chunk_by(|a, b| a.1 == b.1) {
         let points: Vec<At> = std::iter::once(run[0].0[0]).chain(run.iter().map(|(pair, _)| pair[1])).collect();
-        picture.dashed(&points, colour, LINE * (1.0 + 1.6 * run[0].1 as f64), strokes);
+        picture.dashed(&points, colour, LINE * (1.0 + 1.6 * run[0].1.min(BELOW_MAX) as f64), strokes);
     }
 }
 
@@ -71,7 +75,7 @@ fn marks(picture: &mut Picture, index: usize, series: &Series, places: &[Vec<At>
         if last.is_some_and(|last| (last.0 - at.0).hypot(last.1 - at.1) < MARKS_APART) {
             continue;
         }
-        let below = places[index + 1..].iter().filter(|later| meets(later, at)).count();
+        let below = places[index + 1..].iter().filter(|later| meets(later, at)).count().min(BELOW_MAX);
         palette::mark(picture, index, at, MARK_RADIUS * (1.0 + 0.45 * below as f64));
         last = Some(at);
     }

@@ -19,6 +19,8 @@ mod picture;
 mod request;
 mod scale;
 mod table;
+#[cfg(test)]
+mod tests;
 mod unit;
 
 pub use chart::{Across, Axis, Categories, Chart, Crossover, Kind, Point, Series};

@@ -43,19 +43,19 @@ struct Target {
     size_an_em: f64,
     /// From the place that plotters is given down to the baseline, in em.
     baseline_em: f64,
-    /// Whether the backend knows how wide the letters are that will be drawn.
-    measured: bool,
+    /// Whether the letters and lines are drawn here, dot by dot, or by whoever shows the document.
+    pixels: bool,
 }
 
 impl Target {
     // plotters writes its size / 1.24 as the font size, and moves an anchor at the top by 0.76 em.
-    const SVG: Target = Target { scale: SVG_UNITS_A_MM, size_an_em: 1.24, baseline_em: 0.76, measured: false };
+    const SVG: Target = Target { scale: SVG_UNITS_A_MM, size_an_em: 1.24, baseline_em: 0.76, pixels: false };
     // ab_glyph's size is that of a line, and plotters puts the baseline half of it below the top.
     const PIXELS: Target = Target {
         scale: DOTS_A_MM * PIXELS_A_DOT as f64,
         size_an_em: LINE_EM,
         baseline_em: LINE_EM / 2.0,
-        measured: true,
+        pixels: true,
     };
 
     fn at(self, (x, y): At) -> (i32, i32) {
@@ -155,7 +155,7 @@ fn paint<B: DrawingBackend>(picture: &Picture, mut backend: B, target: Target) -
         match shape {
             Shape::Path { points, colour, width } => {
                 let path: Vec<_> = points.iter().map(|&point| target.at(point)).collect();
-                backend.draw_path(path, &stroked(*colour, target.length(*width))).map_err(fault)?;
+                draw_path(&mut backend, &path, *colour, target.length(*width), target)?;
             }
             Shape::Polygon { points, colour } => {
                 let corners: Vec<_> = points.iter().map(|&point| target.at(point)).collect();
@@ -179,6 +179,29 @@ fn paint<B: DrawingBackend>(picture: &Picture, mut backend: B, target: Target) -
     backend.present().map_err(fault)
 }
 
+/// Draws a line with round corners.
+fn draw_path<B: DrawingBackend>(
+    backend: &mut B,
+    path: &[(i32, i32)],
+    colour: Colour,
+    width: u32,
+    target: Target,
+) -> Result<(), PaintError> {
+    if !target.pixels {
+        return backend.draw_path(path.to_vec(), &stroked(colour, width)).map_err(fault);
+    }
+    // plotters fills the outline of a wide line, which goes wrong where that crosses itself: at sharp or closed corners.
+    for ends in path.windows(2) {
+        backend.draw_path(ends.to_vec(), &stroked(colour, width)).map_err(fault)?;
+    }
+    let closed = path.len() > 2 && path.first() == path.last();
+    let inner = path.get(1..path.len().saturating_sub(1)).unwrap_or_default();
+    for &corner in inner.iter().chain(path.first().filter(|_| closed)) {
+        backend.draw_circle(corner, width / 2, &filled(colour), true).map_err(fault)?;
+    }
+    Ok(())
+}
+
 /// Where plotters must be told to put a text so that it comes to lie where it should.
 fn placed(
     text: &str,
@@ -190,7 +213,7 @@ fn placed(
 ) -> (At, TextStyle<'static>) {
     let above = target.baseline_em * size.0;
     // plotters' bitmaps are measured here, more finely than it does itself.
-    let (before, position) = match (anchor, target.measured) {
+    let (before, position) = match (anchor, target.pixels) {
         (Anchor::Start, _) => (0.0, HPos::Left),
         (Anchor::Middle, true) => (size.width(text) / 2.0, HPos::Left),
         (Anchor::End, true) => (size.width(text), HPos::Left),

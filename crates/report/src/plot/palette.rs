@@ -76,7 +76,7 @@ pub(super) fn hollow_mark(picture: &mut Picture, series: usize, centre: At, colo
         match corners(series, centre, RADIUS) {
             None => picture.shapes.push(Shape::Circle { centre, radius: RADIUS, colour, width }),
             Some(mut points) => {
-                points.extend_from_within(..2);
+                points.push(points[0]);
                 picture.shapes.push(Shape::Path { points, colour, width });
             }
         }

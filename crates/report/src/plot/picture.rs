@@ -107,7 +107,7 @@ impl Picture {
     }
 
     pub(super) fn frame(&mut self, from: At, to: At, colour: Colour, width: f64) {
-        let points = vec![from, (to.0, from.1), to, (from.0, to.1), from, (to.0, from.1)];
+        let points = vec![from, (to.0, from.1), to, (from.0, to.1), from];
         self.shapes.push(Shape::Path { points, colour, width });
     }
 

@@ -158,20 +158,24 @@ impl Drawing {
         request.check(true)?;
         request.by.retain(has);
         request.conditions.retain(|condition| has(&condition.column));
+        // Values that nobody published are not missed.
+        for condition in &mut request.conditions {
+            condition.values.retain(|value| table.has(&condition.column, value));
+        }
         let entries = Entries::of(table, &request)?;
-        let numbers = matches!(self.chart.x, Across::Numbers(_));
-        let totals = request.kind == Kind::Stacked;
-        let mut series = if totals {
-            entries.totals(&self.x, &request)
-        } else {
-            entries.published(numbers.then_some(&self.x), &self.x)
+        let (mut series, unplaced) = match &self.chart.x {
+            _ if request.kind == Kind::Stacked => entries.totals(&self.x, &request),
+            Across::Numbers(_) if !entries.x.numeric => {
+                let error = TableError::new(format!("the values of `{}` are no numbers", request.x));
+                return Err(error.with_help("those of the other table are"));
+            }
+            Across::Numbers(_) => entries.published(None),
+            Across::Categories(_) => entries.published(Some(&self.x)),
         };
-        let placed: usize = series.iter().flat_map(|it| &it.points).map(|point| point.values.len()).sum();
-        let given = if totals { placed } else { entries.count() };
         series.retain(|series| !series.points.is_empty());
-        self.unplaced = given - placed;
+        self.unplaced = unplaced;
         self.chart.published = series;
-        check_series(self.chart.series.len() + self.chart.published.len().min(self.unmatched()))
+        check_series(self.chart.series.len() + self.unmatched())
     }
 
     /// How many published series have none of the same name beside them.

@@ -18,6 +18,8 @@ pub(super) struct Scale {
     spacing: Spacing,
     from: f64,
     to: f64,
+    /// From tick to tick, where the ends are at ticks.
+    step: Option<f64>,
 }
 
 /// The marks of an axis.
@@ -84,7 +86,8 @@ impl Scale {
     pub(super) fn ticks(self, unit: Unit, most: usize) -> Ticks {
         match self.spacing {
             Spacing::Linear => {
-                let values = self.multiples(step(unit, (self.to - self.from) / most.max(2) as f64));
+                let finest = (self.to - self.from) / most.max(2) as f64;
+                let values = self.multiples(self.step.unwrap_or_else(|| step(unit, finest)));
                 let display = unit.display(self.from.abs().max(self.to.abs()));
                 let labels = display.write_all(&values);
                 Ticks { labels, minor: Vec::new(), symbol: display.symbol().map(str::to_owned), values }
@@ -146,7 +149,7 @@ fn linear(unit: Unit, least: f64, most: f64, ends: Ends, ticks: usize) -> Scale 
     match ends {
         Ends::Near => {
             let margin = if most > least { (most - least) * 0.04 } else { most.abs().max(1.0) * 0.5 };
-            return Scale { spacing, from: least - margin, to: most + margin };
+            return Scale { spacing, from: least - margin, to: most + margin, step: None };
         }
         Ends::AtZero => (least, most) = (least.min(0.0), most.max(0.0)),
         Ends::AtTicks if least > 0.0 && least < 0.6 * most => least = 0.0,
@@ -160,14 +163,14 @@ fn linear(unit: Unit, least: f64, most: f64, ends: Ends, ticks: usize) -> Scale 
     }
     let step = step(unit, (most - least) / ticks.saturating_sub(1).max(2) as f64);
     let (from, to) = ((least / step + 1e-6).floor() * step, (most / step - 1e-6).ceil() * step);
-    Scale { spacing, from, to: if to > from { to } else { from + step } }
+    Scale { spacing, from, to: if to > from { to } else { from + step }, step: Some(step) }
 }
 
 fn log(unit: Unit, least: f64, most: f64, ends: Ends) -> Scale {
     let spacing = Spacing::Log;
     if ends == Ends::Near {
         let margin = if most > least { (most / least).powf(0.04) } else { 2.0 };
-        return Scale { spacing, from: least / margin, to: most * margin };
+        return Scale { spacing, from: least / margin, to: most * margin, step: None };
     }
     let base = log_base(unit);
     let round = |value: f64, up: bool| {
@@ -181,7 +184,8 @@ fn log(unit: Unit, least: f64, most: f64, ends: Ends) -> Scale {
     let (from, to) = (round(least, false), round(most, true));
     // A bar at the very bottom would have no length.
     let from = if ends == Ends::AtZero && from > least * 0.7 { round(from * 0.7, false) } else { from };
-    if to > from { Scale { spacing, from, to } } else { Scale { spacing, from: from / base, to: to * base } }
+    let (from, to) = if to > from { (from, to) } else { (from / base, to * base) };
+    Scale { spacing, from, to, step: None }
 }
 
 /// A round distance of at least so much: 1, 2 or 5 times a power of ten, or a power of two for bytes.
@@ -198,5 +202,100 @@ fn step(unit: Unit, least: f64) -> f64 {
 impl Unit {
     const fn is_binary(self) -> bool {
         matches!(self, Unit::Bytes { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNITS: [Unit; 5] = [
+        Unit::None,
+        Unit::Prefixed { symbol: "s", exponent: -9 },
+        Unit::Bytes { exponent: 0 },
+        Unit::Share,
+        Unit::Named("tCK"),
+    ];
+
+    /// Ranges of all widths, at all heights.
+    fn ranges() -> impl Iterator<Item = (f64, f64)> {
+        let least = [1e-3, 0.07, 1.0, 3.7, 64.0, 999.0, 4096.0, 123_456.0, 7.7e8];
+        let width = [1.0, 1.001, 1.3, 1.9, 4.0, 17.0, 256.0, 1e4, 1e7];
+        least.into_iter().flat_map(move |least| width.into_iter().map(move |width| (least, least * width)))
+    }
+
+    fn each(check: impl Fn(Scale, Ticks, f64, f64, usize, &str)) {
+        for (least, most) in ranges() {
+            for unit in UNITS {
+                for spacing in [Spacing::Linear, Spacing::Log] {
+                    for ends in [Ends::Near, Ends::AtTicks, Ends::AtZero] {
+                        for count in [3, 6, 9] {
+                            let scale = Scale::around(spacing, unit, [least, most].into_iter(), ends, count);
+                            let case = format!("{least} to {most}, {unit:?} {spacing:?} {ends:?} {count}");
+                            check(scale, scale.ticks(unit, count + 1), least, most, count + 1, &case);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_value_has_a_place_on_its_axis() {
+        each(|scale, _, least, most, _, case| {
+            for value in [least, most] {
+                assert!((-1e-9..=1.0 + 1e-9).contains(&scale.position(value)), "{case}: {scale:?}");
+            }
+        });
+    }
+
+    #[test]
+    fn ticks_ascend_within_the_axis_and_are_not_too_many() {
+        each(|scale, ticks, _, _, count, case| {
+            assert!(ticks.values.len() <= count + 1, "{case}: {ticks:?}");
+            assert_eq!(ticks.values.len(), ticks.labels.len());
+            assert!(ticks.values.windows(2).all(|pair| pair[0] < pair[1]), "{case}: {ticks:?}");
+            let all = ticks.values.iter().chain(&ticks.minor);
+            assert!(all.clone().all(|&it| (-1e-6..=1.0 + 1e-6).contains(&scale.position(it))), "{case}: {ticks:?}");
+        });
+    }
+
+    #[test]
+    fn two_ticks_never_say_the_same() {
+        each(|_, ticks, _, _, _, case| {
+            for (index, label) in ticks.labels.iter().enumerate() {
+                assert!(!ticks.labels[..index].contains(label), "{case}: {ticks:?}");
+            }
+        });
+    }
+
+    #[test]
+    fn an_axis_that_ends_at_ticks_has_some_at_both_ends() {
+        each(|scale, ticks, _, _, _, case| {
+            if scale.step.is_some() {
+                let ends = [ticks.values[0], ticks.values[ticks.values.len() - 1]].map(|it| scale.position(it));
+                assert!(ends[0].abs() < 1e-6 && (ends[1] - 1.0).abs() < 1e-6, "{case}: {ticks:?}");
+            }
+        });
+    }
+
+    #[test]
+    fn bytes_are_counted_in_powers_of_two() {
+        let bytes = Unit::Bytes { exponent: 0 };
+        let values = [64.0, 4_194_304.0];
+        let ticks = Scale::around(Spacing::Log, bytes, values.into_iter(), Ends::Near, 6).ticks(bytes, 6);
+        assert_eq!(ticks.labels, ["64 B", "512 B", "4 KiB", "32 KiB", "256 KiB", "2 MiB"]);
+        let ticks = Scale::around(Spacing::Linear, bytes, [0.0, 60_000.0].into_iter(), Ends::AtZero, 6).ticks(bytes, 6);
+        assert_eq!(ticks.labels, ["0 B", "16 KiB", "32 KiB", "48 KiB", "64 KiB"]);
+    }
+
+    #[test]
+    fn decades_are_written_with_their_prefix() {
+        let ns = Unit::Prefixed { symbol: "s", exponent: -9 };
+        let ticks = Scale::around(Spacing::Log, ns, [90.0, 900_000.0].into_iter(), Ends::AtTicks, 6).ticks(ns, 6);
+        assert_eq!(
+            (ticks.labels, ticks.symbol),
+            (["100 ns", "1 µs", "10 µs", "100 µs", "1 ms"].map(str::to_owned).to_vec(), None)
+        );
     }
 }

@@ -92,6 +92,11 @@ impl Table {
         &self.columns
     }
 
+    /// Whether a column has a value in some row.
+    pub(super) fn has(&self, column: &str, value: &str) -> bool {
+        self.column(column).is_ok_and(|column| self.rows.iter().any(|row| same(value, &row.cells[column])))
+    }
+
     /// The index of a column.
     pub(super) fn column(&self, name: &str) -> Result<usize, TableError> {
         self.columns.iter().position(|column| column == name).ok_or_else(|| {
@@ -175,13 +180,13 @@ fn same(a: &str, b: &str) -> bool {
 /// The rows that meet all conditions.
 ///
 /// # Errors
-/// A condition names a column that is not there, or a value that no row has.
+/// A condition names a column that is not there, or a value that no row has; or nothing is left.
 pub(super) fn select<'a>(table: &'a Table, conditions: &[Condition]) -> Result<Vec<&'a Row>, TableError> {
     let mut rows: Vec<&Row> = table.rows.iter().collect();
     for condition in conditions {
         let column = table.column(&condition.column)?;
         for value in &condition.values {
-            if !table.rows.iter().any(|row| same(value, &row.cells[column])) {
+            if !table.has(&condition.column, value) {
                 let message = format!("no line has `{}` = {value:?}", condition.column);
                 return Err(TableError::new(message).with_help(values_of(table, column)));
             }

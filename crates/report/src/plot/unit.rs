@@ -165,7 +165,11 @@ impl Display {
     /// Numbers at ticks, all with as many decimals as the finest needs.
     pub(super) fn write_all(&self, values: &[f64]) -> Vec<String> {
         if let Unit::Bytes { exponent } = self.unit {
-            return values.iter().map(|value| bytes(value * 2f64.powi(exponent))).collect();
+            let written = |digits: i32| -> Vec<String> {
+                values.iter().map(|value| bytes_in_digits(value * 2f64.powi(exponent), digits)).collect()
+            };
+            let all_differ = |texts: &Vec<String>| texts.windows(2).all(|pair| pair[0] != pair[1]);
+            return [4, 6, 8].into_iter().map(written).find(all_differ).unwrap_or_else(|| written(12));
         }
         let shown: Vec<f64> = values.iter().map(|value| value * self.factor).collect();
         let decimals = shown.iter().map(|&value| decimals(value)).max().unwrap_or(0);
@@ -174,8 +178,9 @@ impl Display {
         shown.iter().map(write).collect()
     }
 
-    /// A number in three digits that count, for a small place; without the unit, unless it is of bytes.
-    pub(super) fn write_short(&self, value: f64) -> String {
+    /// A number in three digits that count, or with as many decimals as `like` has of these, for a small place; without the
+    /// unit, unless it is of bytes.
+    pub(super) fn write_short(&self, value: f64, like: Option<f64>) -> String {
         if let Unit::Bytes { .. } = self.unit {
             return self.unit.write(value);
         }
@@ -183,10 +188,12 @@ impl Display {
         if shown == 0.0 {
             return "0".to_owned();
         }
-        let step = 10f64.powf(shown.abs().log10().floor() - 2.0).min(1.0);
+        let step = |shown: f64| 10f64.powf(shown.abs().log10().floor() - 2.0).min(1.0);
+        let uniform = like.map(|like| step(like * self.factor)).filter(|step| *step > 0.0);
+        let step = uniform.unwrap_or_else(|| step(shown));
         let suffix = if self.unit == Unit::None { self.symbol.as_str() } else { "" };
         let rounded = (shown / step).round() * step;
-        grouped(rounded, decimals(rounded)) + suffix
+        grouped(rounded, decimals(if uniform.is_some() { step } else { rounded })) + suffix
     }
 
     /// Numbers that each have the decimals they need, as on a logarithmic axis.
@@ -211,13 +218,22 @@ fn fitting(value: f64, exponent: i32) -> (i32, &'static str) {
 }
 
 fn bytes(value: f64) -> String {
+    bytes_in_digits(value, 4)
+}
+
+fn bytes_in_digits(value: f64, digits: i32) -> String {
     let fits = |power: i32| value.abs() >= 2f64.powi(power);
     let (power, symbol) = BINARY.iter().rev().find(|(power, _)| fits(*power)).copied().unwrap_or(BINARY[0]);
-    format!("{} {symbol}", plain(value / 2f64.powi(power)))
+    format!("{} {symbol}", in_digits(value / 2f64.powi(power), digits))
 }
 
 /// A number with at most four digits that count, unless it is whole.
 fn plain(value: f64) -> String {
+    in_digits(value, 4)
+}
+
+/// The same with another number of digits.
+fn in_digits(value: f64, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".to_owned() } else { value.to_string() };
     }
@@ -225,7 +241,7 @@ fn plain(value: f64) -> String {
     if !(-5.0..15.0).contains(&magnitude) {
         return format!("{value:.3e}");
     }
-    let places = (3.0 - magnitude).max(0.0);
+    let places = (f64::from(digits - 1) - magnitude).max(0.0);
     let scale = 10f64.powf(places);
     let rounded = (value * scale).round() / scale;
     grouped(rounded, decimals(rounded))
