@@ -1,4 +1,4 @@
-//! Turns results into what people look at: tables, JSON, CSV, Parquet, timelines. Reads results; computes no physics.
+//! Turns results into what people look at: tables, JSON, CSV, Parquet, plots, timelines. Reads results; computes no physics.
 
 pub mod allocator_report;
 pub mod cell;
@@ -6,6 +6,7 @@ pub mod csv_file;
 pub mod csv_table;
 pub mod figures;
 pub mod parquet_table;
+pub mod plot;
 mod result_tables;
 pub mod run_cells;
 pub mod run_report;

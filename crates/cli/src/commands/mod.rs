@@ -9,6 +9,7 @@ pub mod explain_rules;
 pub mod explain_timeline;
 mod lanes;
 mod operation_row;
+pub mod plot;
 pub mod reproduce;
 pub mod run;
 pub mod sweep;
@@ -39,5 +40,6 @@ pub fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
         Command::Reproduce(args) => match &args.what {
             Reproduce::Table3(args) => reproduce::table3(args),
         },
+        Command::Plot(args) => plot::run(args),
     }
 }

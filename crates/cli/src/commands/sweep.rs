@@ -1,7 +1,7 @@
 //! `rowclone-sim sweep` and `sweep collect`.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use report::table::{self, Align, grouped};
@@ -9,10 +9,10 @@ use report::table::{self, Align, grouped};
 use crate::CliError;
 use crate::args::{CollectArgs, SweepArgs, SweepCommand};
 use crate::interrupt;
-use crate::output::{self, Stdout};
-use crate::sweep::{AxisColumn, Shard, Sweep, SweepFile, Tables, Tally, directory};
+use crate::output::{self, Existing, Stdout};
+use crate::sweep::{AxisColumn, RESULTS, Shard, Sweep, SweepFile, Tables, Tally, directory};
 
-use super::sweep_slurm;
+use super::{plot, sweep_slurm};
 
 /// Some runs failed: their rows say why.
 const FAILED: u8 = 1;
@@ -49,7 +49,10 @@ pub fn run(args: &SweepArgs) -> Result<ExitCode, CliError> {
     if let Some((point, error)) = first_failure {
         output::message(&format!("point {point} failed: {error}"));
     }
-    tables.iter().for_each(say_written);
+    if let Some(tables) = &tables {
+        say_written(tables);
+        draw(&file, &directory, Existing::Replace)?;
+    }
     Ok(ExitCode::from(if failed > 0 { FAILED } else { 0 }))
 }
 
@@ -67,6 +70,7 @@ fn collect(args: &CollectArgs) -> Result<ExitCode, CliError> {
     };
     output::message(&format!("{}: {} finished{of_them}{more}", file.name, runs(*rows)));
     say_written(&tables);
+    draw(&file, &args.out, Existing::with_force(args.force))?;
     Ok(ExitCode::from(match (*missing, *failed) {
         (0, 0) => 0,
         (0, _) => FAILED,
@@ -81,6 +85,22 @@ fn runs(count: u64) -> String {
 fn say_written(tables: &Tables) {
     let paths: Vec<String> = tables.paths.iter().map(|path| path.display().to_string()).collect();
     output::message(&format!("wrote {}", paths.join(", ")));
+}
+
+/// Draws the pictures that the sweep file asks for.
+fn draw(file: &SweepFile, directory: &Path, existing: Existing) -> Result<(), CliError> {
+    if file.plots.is_empty() {
+        return Ok(());
+    }
+    let path = directory.join(RESULTS);
+    let table = plot::read(&path)?;
+    let mut written = Vec::new();
+    for entry in &file.plots {
+        let picture = plot::draw_entry(&table, &path, entry, directory, existing)?;
+        written.push(picture.display().to_string());
+    }
+    output::message(&format!("drew {}", written.join(", ")));
+    Ok(())
 }
 
 fn jobs(wanted: Option<NonZeroUsize>) -> Result<usize, CliError> {

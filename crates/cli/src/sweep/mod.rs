@@ -31,4 +31,4 @@ pub use points::{Point, Points};
 pub use rerun::quoted;
 pub use run::{Sweep, Tally};
 pub use shard::Shard;
-pub use tables::Tables;
+pub use tables::{RESULTS, Tables};

@@ -129,7 +129,15 @@ mod tests {
         };
         let (path, scenario) = (PathBuf::from("x.toml"), PathBuf::from("y.toml"));
         let axes = lengths.iter().enumerate().map(axis).collect();
-        SweepFile { path, name: "x".to_owned(), scenario, set: vec!["seed=3".to_owned()], axes, excludes: Vec::new() }
+        SweepFile {
+            path,
+            name: "x".to_owned(),
+            scenario,
+            set: vec!["seed=3".to_owned()],
+            axes,
+            excludes: Vec::new(),
+            plots: Vec::new(),
+        }
     }
 
     proptest! {

@@ -17,8 +17,11 @@ use super::record::Record;
 use super::rerun;
 use super::run::{Plan, Planned, Sweep};
 
+/// The table that is read and drawn.
+pub const RESULTS: &str = "results.csv";
+
 /// The files, in the order in which they are written.
-pub(super) const NAMES: [&str; 3] = ["results.csv", "results.parquet", "times.csv"];
+pub(super) const NAMES: [&str; 3] = [RESULTS, "results.parquet", "times.csv"];
 
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
