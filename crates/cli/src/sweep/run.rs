@@ -223,6 +223,7 @@ impl<'a> Sweep<'a> {
             let wanted = Wanted { progress: false, trace: kept, ..Wanted::new(self.stop) };
             let run = experiment::run(scenario, prices, variant, wanted, None)?;
             trace.as_ref().map_or(Ok(()), Trace::check_unchanged)?;
+            let geometry = scenario.system.system.geometry;
             let cells = RunCells {
                 stats: &run.stats,
                 energy: &run.energy.whole,
@@ -230,7 +231,8 @@ impl<'a> Sweep<'a> {
                 inits: &run.served.inits,
                 dropped_activations: run.dropped_activations,
                 clock: scenario.system.system.clock(),
-                channels: scenario.system.system.geometry.channels(),
+                channels: geometry.channels(),
+                reserved_rows_share: geometry.reserved_bytes() as f64 / geometry.bytes() as f64,
                 warnings: &warnings::of_run(scenario, variant, &run),
             };
             Ok(cells.cells())

@@ -74,13 +74,12 @@ fn a_faster_grade_helps_the_channel_and_fpm_keeps_a_lead() {
 #[test]
 fn ragged_ends_are_all_that_a_common_offset_costs() {
     let rows = Rows::of("alignment");
-    let share = |dst: u64, src: &str| {
-        rows.mean("copies_by_fpm_share", &[("dst", &dst.to_string()), ("src", src), ("policy", "rule")])
-    };
-    assert!((share(0x40_0000, "same-subarray") - 1.0).abs() < f64::EPSILON);
-    assert!((share(0x40_0800, "same-subarray") - 15.0 / 16.0).abs() < f64::EPSILON);
-    assert!(share(0x40_0040, "8388608") + share(0x40_0000, "8390656") < f64::EPSILON);
-    let over_the_channel = [("dst", "4194304"), ("src", "8388640"), ("policy", "rule")];
+    let share =
+        |dst, src| rows.mean("copies_by_fpm_share", &[("dst", dst), ("src", src), ("policy", "rule")]);
+    assert!((share("0x0040_0000", "same-subarray") - 1.0).abs() < f64::EPSILON);
+    assert!((share("0x0040_0800", "same-subarray") - 15.0 / 16.0).abs() < f64::EPSILON);
+    assert!(share("0x0040_0040", "0x0080_0000") + share("0x0040_0000", "0x0080_0800") < f64::EPSILON);
+    let over_the_channel = [("dst", "0x0040_0000"), ("src", "0x0080_0020"), ("policy", "rule")];
     assert!((rows.mean("copies_by_channel_share", &over_the_channel) - 1.0).abs() < f64::EPSILON);
 }
 

@@ -154,6 +154,7 @@ impl Condition {
                 let error = TableError::new(format!("the condition {text:?} has no `=`"));
                 return Err(error.with_help("write COLUMN=VALUE, such as `policy=rule`"));
             };
+            let (column, value) = (column.trim(), value.trim());
             match conditions.iter_mut().find(|condition| condition.column == column) {
                 Some(condition) => condition.values.push(value.to_owned()),
                 None => {
