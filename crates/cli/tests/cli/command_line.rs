@@ -20,6 +20,7 @@ const COMMANDS: &[&[&str]] = &[
     &["explain", "energy"],
     &["reproduce"],
     &["reproduce", "table3"],
+    &["plot"],
 ];
 
 #[test]
