@@ -147,6 +147,10 @@ impl<'a> Entries<'a> {
                     continue;
                 }
                 let value = value(row, index, name)?;
+                if request.kind == Kind::Stacked && value < 0.0 {
+                    let message = format!("`{name}` is {value}, which cannot be a part of a bar");
+                    return Err(TableError::new(message).at(row.line).with_help("draw kind `bar`"));
+                }
                 if request.y_spacing == Spacing::Log {
                     positive(row, index, name)?;
                 }
