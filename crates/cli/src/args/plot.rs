@@ -36,9 +36,9 @@ impl From<PlotKind> for report::plot::Kind {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[command(after_help = "Examples:\n  \
-    rowclone-sim plot out/operations.csv --kind bar --x operation --y latency_ns --by policy --log-y\n  \
-    rowclone-sim plot out/results.csv --kind stacked --x policy \\\n    \
-    --y energy_activate_nj,energy_copy_activation_nj,energy_read_nj,energy_write_nj -o energy.png")]
+    rowclone-sim plot out/results.csv --kind stacked --x policy -o energy.png \\\n    \
+    --y energy_activate_nj,energy_copy_activation_nj,energy_read_nj,energy_write_nj\n  \
+    rowclone-sim plot out/operations.csv --kind bar --x operation --y latency_ns --by policy")]
 pub struct PlotArgs {
     /// The table, a CSV file with a line of column names
     #[arg(value_name = "TABLE.csv")]

@@ -21,6 +21,7 @@ const COMMANDS: &[&[&str]] = &[
     &["reproduce"],
     &["reproduce", "table3"],
     &["completions"],
+    &["plot"],
 ];
 
 #[test]

@@ -74,8 +74,7 @@ fn a_faster_grade_helps_the_channel_and_fpm_keeps_a_lead() {
 #[test]
 fn ragged_ends_are_all_that_a_common_offset_costs() {
     let rows = Rows::of("alignment");
-    let share =
-        |dst, src| rows.mean("copies_by_fpm_share", &[("dst", dst), ("src", src), ("policy", "rule")]);
+    let share = |dst, src| rows.mean("copies_by_fpm_share", &[("dst", dst), ("src", src), ("policy", "rule")]);
     assert!((share("0x0040_0000", "same-subarray") - 1.0).abs() < f64::EPSILON);
     assert!((share("0x0040_0800", "same-subarray") - 15.0 / 16.0).abs() < f64::EPSILON);
     assert!(share("0x0040_0040", "0x0080_0000") + share("0x0040_0000", "0x0080_0800") < f64::EPSILON);

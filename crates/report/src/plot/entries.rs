@@ -123,8 +123,11 @@ impl<'a> Entries<'a> {
         let by_columns = request.by.iter().map(column).collect::<Result<Vec<_>, _>>()?;
         let (y_unit, y_label, y_names) = named_values(&request.y)?;
         let all = select(table, &request.conditions)?;
-        let rows: Vec<&Row> = all.iter().copied().filter(|row| !row.cells[x_column].is_empty()).collect();
-        let mut empty = all.len() - rows.len();
+        // A row without any value, as a point that failed, has no place either.
+        let is_there = |row: &Row, index: usize| !row.cells[index].trim().is_empty();
+        let has_values = |row: &Row| is_there(row, x_column) && y_columns.iter().any(|&index| is_there(row, index));
+        let rows: Vec<&Row> = all.iter().copied().filter(|row| has_values(row)).collect();
+        let mut empty = (all.len() - rows.len()) * y_columns.len();
         let keys = |index: usize| Keys::of(rows.iter().map(move |row| row.cells[index].as_str()));
         let (x, by) = (keys(x_column), by_columns.iter().map(|&index| keys(index)).collect::<Vec<_>>());
         let numbers = x.numeric && request.kind == Kind::Lines;
@@ -139,11 +142,15 @@ impl<'a> Entries<'a> {
                 .map(|(keys, &index)| keys.index(&row.cells[index]).unwrap_or(0))
                 .collect::<Vec<_>>();
             for (y, (&index, name)) in y_columns.iter().zip(&request.y).enumerate() {
-                if row.cells[index].trim().is_empty() {
+                if !is_there(row, index) {
                     empty += 1;
                     continue;
                 }
                 let value = value(row, index, name)?;
+                if request.kind == Kind::Stacked && value < 0.0 {
+                    let message = format!("`{name}` is {value}, which cannot be a part of a bar");
+                    return Err(TableError::new(message).at(row.line).with_help("draw kind `bar`"));
+                }
                 if request.y_spacing == Spacing::Log {
                     positive(row, index, name)?;
                 }
@@ -273,7 +280,12 @@ fn named_values(columns: &[String]) -> Result<(Unit, String, Vec<String>), Table
 
 fn value(row: &Row, index: usize, column: &str) -> Result<f64, TableError> {
     number(&row.cells[index]).ok_or_else(|| {
-        let message = format!("`{column}` is {:?}, but must be a number", row.cells[index]);
+        let cell = &row.cells[index];
+        let must = match cell.trim().parse::<f64>() {
+            Ok(number) if number.is_finite() => "but an axis ends at 1e30, and 1e-30 is as nothing on it",
+            _ => "but must be a number",
+        };
+        let message = format!("`{column}` is {cell:?}, {must}");
         TableError::new(message).at(row.line).with_help("take another column, or leave the line out with a condition")
     })
 }

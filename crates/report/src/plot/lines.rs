@@ -10,6 +10,9 @@ use super::picture::{Anchor, At, Colour, Picture};
 /// Marks nearer than this to the last one are left out, so that a dense line stays a line, in mm.
 const MARKS_APART: f64 = 1.5;
 
+/// A line of more points than this has a mark only so often across, in mm.
+const DENSE: (usize, f64) = (60, 5.0);
+
 /// Points nearer than this lie on each other, in mm.
 const SAME: f64 = 0.15;
 
@@ -72,7 +75,14 @@ fn marks(picture: &mut Picture, index: usize, series: &Series, places: &[Vec<At>
         let (low, high) = (plot.at(point.x, point.quantile(0.0)), plot.at(point.x, point.quantile(1.0)));
         let text = plot.words(&series.name, point, "median");
         picture.value((at.0 - MARK_RADIUS, high.1 - MARK_RADIUS), (at.0 + MARK_RADIUS, low.1 + MARK_RADIUS), text);
-        if last.is_some_and(|last| (last.0 - at.0).hypot(last.1 - at.1) < MARKS_APART) {
+        let too_near = |last: At| {
+            if series.points.len() > DENSE.0 {
+                at.0 - last.0 < DENSE.1
+            } else {
+                (last.0 - at.0).hypot(last.1 - at.1) < MARKS_APART
+            }
+        };
+        if last.is_some_and(too_near) {
             continue;
         }
         let below = places[index + 1..].iter().filter(|later| meets(later, at)).count().min(BELOW_MAX);

@@ -128,9 +128,10 @@ fn unreadable(error: &csv::Error) -> TableError {
     TableError { line, message, help: None }
 }
 
-/// The number in a cell; none where it holds something else.
+/// The number in a cell; none where it holds something else, or a number that no axis could show.
 pub(super) fn number(cell: &str) -> Option<f64> {
-    cell.trim().parse::<f64>().ok().filter(|number| number.is_finite())
+    let shown = |number: &f64| *number == 0.0 || (1e-30..1e30).contains(&number.abs());
+    cell.trim().parse::<f64>().ok().filter(shown)
 }
 
 /// A condition on rows: a column has one of some values.

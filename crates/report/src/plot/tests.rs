@@ -242,4 +242,8 @@ fn a_chart_that_cannot_be_read_is_refused() {
     let empty = Table::read("a,b\n,1\n2,\n".as_bytes()).unwrap();
     let none = Request { x: "a".into(), y: named(&["b"]), by: Vec::new(), ..lines() }.draw(&empty).unwrap_err();
     assert_eq!(none.message, "nothing is left to draw: all cells of `x` or `y` are empty");
+    let negative = Table::read("a,b\n1,2\n2,-1\n".as_bytes()).unwrap();
+    let parts = Request { x: "a".into(), y: named(&["b"]), by: Vec::new(), ..request(Kind::Stacked) };
+    let error = parts.draw(&negative).unwrap_err();
+    assert_eq!((error.line, error.message.as_str()), (Some(3), "`b` is -1, which cannot be a part of a bar"));
 }
