@@ -153,7 +153,7 @@ mod tests {
         let dom = format!("<table id=\"x\"><tbody>{}</tbody></table>", row("a", "1"));
         let dom = format!("{dom}<table id=\"t\"><tbody>{}{}</tbody></table>", row("a", "2.5"), row("b", "-1"));
         assert_eq!(values(&dom, "t", 1), [2.5, -1.0]);
-        assert_eq!(values(&dom, "t", 0), []);
-        assert_eq!(values(&dom, "none", 1), []);
+        assert!(values(&dom, "t", 0).is_empty());
+        assert!(values(&dom, "none", 1).is_empty());
     }
 }

@@ -3,6 +3,7 @@
 mod browser;
 mod instructions;
 mod licences;
+mod timelines;
 
 use std::process::{Command, ExitCode};
 
@@ -29,8 +30,12 @@ const FUZZ_COMMAND_LOG: &str = "mkdir -p fuzz/corpus/command_log && \
 
 /// A sweep, and pyarrow to read its table.
 const PARQUET: &str = "python3 -m venv target/python && target/python/bin/pip install --quiet pyarrow && \
-    cargo run --release -- sweep sweeps/copy-size.toml --out target/sweep && \
+    rm -rf target/sweep && cargo run --release -- sweep sweeps/copy-size.toml --out target/sweep && \
     target/python/bin/python xtask/read_parquet.py target/sweep";
+
+/// A sweep as a job array of a Slurm that the script starts and ends.
+const SLURM: &str =
+    "cargo build --release -p cli && xtask/slurm.sh \"${CARGO_TARGET_DIR:-target}/release/rowclone-sim\"";
 
 /// What is too slow for CI.
 const FULL: &[Step] = &[
@@ -49,10 +54,13 @@ const FULL: &[Step] = &[
     ("a minute of arbitrary traces", &["sh", "-c", FUZZ_TRACE], SANITIZER),
     ("a minute of arbitrary command logs, read and judged", &["sh", "-c", FUZZ_COMMAND_LOG], SANITIZER),
     ("the table of a sweep, read by another implementation of Parquet", &["sh", "-c", PARQUET], &[]),
+    ("a sweep on a real Slurm, a task of it killed", &["sh", "-c", SLURM], &[]),
     ("reports in a real browser", &["cargo", "xtask", "browser"], &[]),
     ("ten million random requests", &["cargo", "run", "--release", "-p", "host", "--example", "soak"], &[]),
-    ("instructions a request", &["cargo", "xtask", "instructions"], &[]),
+    ("timelines, read by Perfetto's own definitions", &["cargo", "xtask", "timelines"], &[]),
     ("benches", &["cargo", "bench", "--workspace"], &[]),
+    // The last, so that all else has been run where it is above its limits.
+    ("instructions a request", &["cargo", "xtask", "instructions"], &[]),
 ];
 
 #[expect(clippy::print_stderr, reason = "a chore tells on the terminal what it does")]
@@ -63,8 +71,9 @@ fn main() -> ExitCode {
         Some("browser") => return browser::check(),
         Some("instructions") => return instructions::check(),
         Some("licences") => return licences::check(),
+        Some("timelines") => return timelines::check(),
         _ => {
-            eprintln!("usage: cargo xtask check | full | browser | instructions | licences");
+            eprintln!("usage: cargo xtask browser | check | full | instructions | licences | timelines");
             return ExitCode::from(2);
         }
     };

@@ -1,11 +1,19 @@
 //! The command line.
 
+mod plot;
+mod report;
+mod sweep;
+
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::sweep::Shard;
+use crate::instant::Instant;
+
+pub use plot::{PlotArgs, PlotKind};
+pub use report::ReportArgs;
+pub use sweep::{CollectArgs, SlurmArgs, SweepArgs, SweepCommand};
 
 /// `rowclone-sim`.
 #[derive(Debug, Parser)]
@@ -32,10 +40,14 @@ pub enum Command {
     Report(ReportArgs),
     /// Judges a command log against every rule of the standard and of RowClone
     Check(CheckArgs),
-    /// Explains an address, the rules, a plan or an energy
+    /// Explains an address, the rules, a plan, an energy or a timeline
     Explain(ExplainArgs),
     /// Computes a published table anew, beside the published numbers
     Reproduce(ReproduceArgs),
+    /// Prints what makes a shell complete this program's commands and options
+    Completions(CompletionsArgs),
+    /// Draws a picture of a table
+    Plot(PlotArgs),
 }
 
 /// A scenario, and what to change in it.
@@ -77,7 +89,8 @@ pub enum Format {
 #[command(after_help = "Examples:\n  \
     rowclone-sim run traces/page-copy.toml\n  \
     rowclone-sim run traces/page-copy.toml --set system.device.bin=1600K --format json\n  \
-    rowclone-sim run traces/page-copy.toml --set 'policies=[\"rule\"]' --commands page-copy.csv --check")]
+    rowclone-sim run traces/page-copy.toml --set 'policies=[\"rule\"]' --commands page-copy.csv --check\n  \
+    rowclone-sim run traces/mixed.toml --timeline mixed.pftrace --from 50us --to 60us")]
 pub struct RunArgs {
     /// What to run.
     #[command(flatten)]
@@ -91,120 +104,22 @@ pub struct RunArgs {
     /// Writes every command to this file, a command log; where several policies run, each gets its own, named after it
     #[arg(long, value_name = "FILE")]
     pub commands: Option<PathBuf>,
+    /// Draws the run as a timeline into this file, a trace for Perfetto; where several policies run, each gets its own, named
+    /// after it
+    #[arg(long, value_name = "FILE")]
+    pub timeline: Option<PathBuf>,
+    /// Draws the timeline from this instant on: a cycle, or a time such as 90ns, 7.8us or 1ms [default: the beginning]
+    #[arg(long, value_name = "CYCLE", requires = "timeline")]
+    pub from: Option<Instant>,
+    /// Draws the timeline up to this instant [default: the end]
+    #[arg(long, value_name = "CYCLE", requires = "timeline")]
+    pub to: Option<Instant>,
     /// Judges every command, and compares memory with a flat array; ends with 1 where either finds something
     #[arg(long)]
     pub check: bool,
     /// Replaces files that exist already
     #[arg(long)]
     pub force: bool,
-}
-
-/// `sweep`.
-#[derive(Debug, Args)]
-#[command(
-    args_conflicts_with_subcommands = true,
-    subcommand_negates_reqs = true,
-    after_help = "Writes results.csv, results.parquet and times.csv. What is finished is kept: interrupted, the same command goes on.\n\n\
-    Ends with 0 where every run was done, 1 where some failed (their rows say why), 2 where the sweep could not be done or was \
-    interrupted.\n\n\
-    Examples:\n  \
-    rowclone-sim sweep sweeps/copy-size.toml --dry-run\n  \
-    rowclone-sim sweep sweeps/copy-size.toml --out copy-size\n  \
-    rowclone-sim sweep sweeps/copy-size.toml --out copy-size --shard 2/8"
-)]
-pub struct SweepArgs {
-    /// What else to do.
-    #[command(subcommand)]
-    pub command: Option<SweepCommand>,
-    /// The sweep, a TOML file (docs/sweeps.md lists its keys)
-    #[arg(value_name = "SWEEP.toml", required = true)]
-    pub sweep: Option<PathBuf>,
-    /// Runs so many points at once [default: as many as there are processors]
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<NonZeroUsize>,
-    /// Keeps what is finished, and writes the tables, in this directory [default: the name of SWEEP.toml]
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Says how many points there are, and which are the first, and runs none
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Runs every N-th point from the K-th on, and writes no tables: `sweep collect` does
-    #[arg(long, value_name = "K/N")]
-    pub shard: Option<Shard>,
-    /// Keeps at most so many bytes of traces in memory, compressed: `512M`, `2G`; the others are read again for each run
-    #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "512M")]
-    pub trace_cache: u64,
-    /// Uses a directory that holds the tables of something else, and replaces them
-    #[arg(long)]
-    pub force: bool,
-}
-
-/// What `sweep` does besides running.
-#[derive(Debug, Subcommand)]
-pub enum SweepCommand {
-    /// Merges what has been finished in some directories into one table, at any time
-    Collect(CollectArgs),
-}
-
-/// `sweep collect`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Ends with 0 where every run was done, 1 where some failed, 3 where some are not finished: the tables are without them.\n\n\
-    Example:\n  rowclone-sim sweep collect sweeps/copy-size.toml copy-size --out copy-size"
-)]
-pub struct CollectArgs {
-    /// The sweep
-    #[arg(value_name = "SWEEP.toml")]
-    pub sweep: PathBuf,
-    /// The directories that shards of it were given, or the one that they share
-    #[arg(value_name = "DIR", required = true)]
-    pub from: Vec<PathBuf>,
-    /// Writes the tables into this directory
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
-    /// Works on so many points at once [default: as many as there are processors]
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<NonZeroUsize>,
-    /// Replaces files that exist already
-    #[arg(long)]
-    pub force: bool,
-}
-
-/// `report`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "The page needs no network and no other file. Opened as `report.html#sort=runs,3,descending`, it is sorted by \
-    the fourth column of the table `runs`.\n\n\
-    Examples:\n  \
-    rowclone-sim sweep sweeps/copy-size.toml --out copy-size && rowclone-sim report copy-size -o copy-size.html\n  \
-    rowclone-sim run traces/page-copy.toml --out page-copy && rowclone-sim report page-copy -o page-copy.html"
-)]
-pub struct ReportArgs {
-    /// What to report: the directory of `sweep --out` or of `run --out`
-    #[arg(value_name = "DIR")]
-    pub directory: PathBuf,
-    /// Writes the page to this file
-    #[arg(short, long, value_name = "FILE.html")]
-    pub output: PathBuf,
-    /// The heading of the page [default: the name of the sweep or the scenario]
-    #[arg(long)]
-    pub title: Option<String>,
-    /// Replaces the page if it exists already
-    #[arg(long)]
-    pub force: bool,
-}
-
-/// A number of bytes: `4096`, `512K`, `512M`, `2G`.
-fn bytes(text: &str) -> Result<u64, String> {
-    let (digits, unit) = match text.strip_suffix(['K', 'M', 'G']) {
-        Some(digits) if text.ends_with('K') => (digits, 1 << 10),
-        Some(digits) if text.ends_with('M') => (digits, 1 << 20),
-        Some(digits) => (digits, 1 << 30),
-        None => (text, 1),
-    };
-    let number: Option<u64> = digits.parse().ok();
-    let bytes = number.and_then(|number| number.checked_mul(unit));
-    bytes.ok_or_else(|| "write a number of bytes, or of K, M or G: `512M`".to_owned())
 }
 
 /// Which commands a log may hold.
@@ -255,6 +170,8 @@ pub enum Explain {
     Plan(ExplainPlanArgs),
     /// What each picojoule of a scenario is spent on
     Energy(ExplainEnergyArgs),
+    /// The first commands of a scenario, and which rule set the time of each
+    Timeline(ExplainTimelineArgs),
 }
 
 /// `explain address`.
@@ -307,6 +224,26 @@ pub struct ExplainEnergyArgs {
     pub scenario: ScenarioArgs,
 }
 
+/// `explain timeline`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    rowclone-sim explain timeline traces/page-copy.toml --set 'policies=[\"rule\"]'\n  \
+    rowclone-sim explain timeline traces/mixed.toml --from 50us --count 40")]
+pub struct ExplainTimelineArgs {
+    /// What to play.
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    /// Begins at this instant: a cycle, or a time such as 90ns, 7.8us or 1ms [default: the beginning]
+    #[arg(long, value_name = "CYCLE")]
+    pub from: Option<Instant>,
+    /// Ends before this instant [default: the end]
+    #[arg(long, value_name = "CYCLE")]
+    pub to: Option<Instant>,
+    /// How many commands to show
+    #[arg(long, value_name = "N", default_value = "20")]
+    pub count: NonZeroUsize,
+}
+
 /// `reproduce`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  rowclone-sim reproduce table3")]
@@ -333,4 +270,14 @@ pub struct Table3Args {
     /// How to print the table
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+/// `completions`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example, for bash; `complete -c` and `fpath` do it in others:\n  \
+    rowclone-sim completions bash > ~/.local/share/bash-completion/completions/rowclone-sim")]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
 }

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+use report::plot::TableError;
+
 /// Why a command could not be carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CliError {
@@ -30,6 +32,15 @@ impl CliError {
         match self {
             CliError::Refused { message, help: _ } => CliError::Refused { message, help: Some(next.to_string()) },
             CliError::ClosedPipe => CliError::ClosedPipe,
+        }
+    }
+
+    /// The same, with what to do next if anything is known.
+    #[must_use]
+    pub fn with_help_of(self, error: &TableError) -> CliError {
+        match &error.help {
+            Some(help) => self.with_help(help),
+            None => self,
         }
     }
 

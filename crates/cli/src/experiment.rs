@@ -25,6 +25,7 @@ use trace_io::command_log::LogWriter;
 use crate::CliError;
 use crate::input::{ControllerConfig, Scenario, SystemConfig, TraceWorkload, Variant, Workload};
 use crate::metered::{Metered, MeteredEnergy};
+use crate::observer::{Commands, Observed, Shared};
 use crate::output::AtomicFile;
 use crate::pricing::{price_table, unpriced};
 use crate::progress::{self, Watched};
@@ -37,6 +38,8 @@ pub struct Wanted<'a> {
     pub check: bool,
     /// Raised to stop the run.
     pub stop: &'a Arc<AtomicBool>,
+    /// Who else hears commands and requests.
+    pub observer: Option<Shared<'a>>,
     /// Whether to show on a terminal how far it has come.
     pub progress: bool,
     /// What the trace's file holds, plain or gzip, where that is in memory already.
@@ -46,7 +49,7 @@ pub struct Wanted<'a> {
 impl<'a> Wanted<'a> {
     /// A run that shows how far it has come, and reads its files itself.
     pub const fn new(stop: &'a Arc<AtomicBool>) -> Wanted<'a> {
-        Wanted { check: false, stop, progress: true, trace: None }
+        Wanted { check: false, stop, progress: true, trace: None, observer: None }
     }
 }
 
@@ -296,7 +299,8 @@ fn play<S: RequestSource>(
     source: S,
     log: Option<AtomicFile>,
 ) -> Result<(S, VariantRun), CliError> {
-    let mut source = Served::new(source, Cycle::ZERO + scenario.warm_up);
+    let source = Served::new(source, Cycle::ZERO + scenario.warm_up);
+    let mut source = Observed::new(source, wanted.observer);
     let system = &scenario.system.system;
     let mut account = Metered::new(system, scenario.warm_up, scenario.epoch);
     let mut checker = wanted.check.then(|| Checker::new(system, dialect(policy)));
@@ -310,7 +314,7 @@ fn play<S: RequestSource>(
         contents: contents.as_ref().map(|contents| Arc::new(contents.clone()) as _),
         ..config(&scenario.system, prices, policy)
     });
-    let mut sink = (&mut account, (&mut checker, &mut log));
+    let mut sink = (&mut account, (&mut checker, (&mut log, wanted.observer.map(Commands))));
     let (source, stats, memory) = match contents {
         None => {
             let stats = drive(&mut controller, &mut source, &mut sink, wanted.stop)?;
@@ -326,7 +330,7 @@ fn play<S: RequestSource>(
     let log = log.map(LogWriter::into_result).transpose().map_err(writing)?;
     let energy = account.report(prices, &stats).map_err(|error| unpriced(&error))?;
     let channels = (0..system.geometry.channels()).map(Channel);
-    let (source, served) = source.finish();
+    let (source, served) = source.finish().finish();
     let run = VariantRun {
         stats,
         energy,

@@ -4,6 +4,7 @@ use std::fmt;
 
 use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Cycles, Geometry, PrechargePowerDown, Row, System};
 
+use crate::bank::Holds;
 use crate::cells::{Cells, Line};
 use crate::constraints::Constraints;
 use crate::hold::{Hold, PackedHold};
@@ -53,6 +54,21 @@ pub enum Effect {
         /// The row that is still open.
         open: Row,
     },
+}
+
+/// How long a rank and the command bus hold each kind of command back.
+#[derive(Clone, Copy, Debug)]
+pub struct HeldByRank<'a> {
+    bus: PackedHold,
+    rank: &'a Holds,
+}
+
+impl HeldByRank<'_> {
+    /// Until when they hold back that kind.
+    #[inline]
+    pub fn until(self, kind: Kind) -> Cycle {
+        self.bus.max(self.rank.of(kind)).until()
+    }
 }
 
 /// The ranks of one channel, their cells, and the bus.
@@ -164,11 +180,48 @@ impl Device {
         self.bank(bank).holds.of(kind).until()
     }
 
-    /// Until when the rank, and the command bus, hold a kind of command back, whatever the bank. With [`Self::held_by_bank`], what
-    /// [`Self::earliest`] says of a command to one bank of a rank that is awake.
+    /// Until when the banks of a command hold it back, and as what its rank does ([`Self::held_by`]); for commands to banks.
+    ///
+    /// # Errors
+    /// The present state forbids it, however long one waits.
+    ///
+    /// # Panics
+    /// Of a command to a whole rank.
+    pub fn held_in_banks(&self, command: &Command) -> Result<(Kind, Cycle), Refusal> {
+        let held = |bank: BankId, kind: Kind| self.bank(bank).holds.of(kind).until();
+        let (kind, until) = match *command {
+            Command::Activate { bank, row } => {
+                let (kind, _) = self.activation(bank, row)?;
+                (kind, held(bank, kind))
+            }
+            Command::Precharge { bank } => {
+                self.awake(bank.rank)?;
+                (Kind::Pre, held(bank, Kind::Pre))
+            }
+            Command::Read { bank, auto_precharge, .. } => {
+                self.awake(bank.rank)?.open_bank(bank.bank)?;
+                let kind = if auto_precharge == AutoPrecharge::Yes { Kind::Rda } else { Kind::Rd };
+                (kind, held(bank, kind))
+            }
+            Command::Write { bank, auto_precharge, .. } => {
+                self.awake(bank.rank)?.open_bank(bank.bank)?;
+                let kind = if auto_precharge == AutoPrecharge::Yes { Kind::Wra } else { Kind::Wr };
+                (kind, held(bank, kind))
+            }
+            Command::Transfer { src, dst, .. } => {
+                self.transfer(src, dst)?;
+                (Kind::Transfer, held(src, Kind::TransferSrc).max(held(dst, Kind::TransferDst)))
+            }
+            _ => panic!("{command} is to a whole rank"),
+        };
+        Ok((kind, until))
+    }
+
+    /// How a rank, and the command bus, hold commands back, whatever the bank. With [`Self::held_by_bank`], what [`Self::earliest`]
+    /// says of a command to one bank of a rank that is awake.
     #[inline]
-    pub fn held_by_rank(&self, rank: u8, kind: Kind) -> Cycle {
-        self.held(&self.ranks[usize::from(rank)], kind).until()
+    pub fn held_by(&self, rank: u8) -> HeldByRank<'_> {
+        HeldByRank { bus: self.bus, rank: &self.ranks[usize::from(rank)].holds }
     }
 
     /// The first instant at which `command` is legal, and the rule that holds it back until then.

@@ -14,7 +14,7 @@ pub mod rules;
 pub mod timings;
 
 pub use cells::{Background, Cells, Defect, Line};
-pub use device::{Device, Effect, Refusal};
+pub use device::{Device, Effect, HeldByRank, Refusal};
 pub use hold::Hold;
 pub use rank::{Power, RefreshLedger};
 pub use rules::{Kind, MAXIMA, Maximum, Origin, RULES, Rule, Scope, Term, When};

@@ -6,6 +6,40 @@
 mod fields;
 mod matrix;
 mod raw;
+/// Locates addresses of one map, most of which lie near the one before: it decodes only where another run begins.
+///
+/// What it keeps of a run is the caller's: its first location, or what that is made into.
+#[derive(Clone, Copy, Debug)]
+pub struct Locator<T> {
+    /// The run's first byte; before the first one, an address that no run begins with.
+    run: u64,
+    first: T,
+}
+
+impl<T: Copy + Default> Default for Locator<T> {
+    fn default() -> Locator<T> {
+        Locator { run: u64::MAX, first: T::default() }
+    }
+}
+
+impl<T: Copy> Locator<T> {
+    /// What `keep` makes of the first location of the address's run, and how many columns on it lies; or `None` past the end of the memory.
+    #[inline]
+    pub fn locate(
+        &mut self,
+        map: &AddressMap,
+        address: PhysicalAddress,
+        keep: impl FnOnce(Location) -> T,
+    ) -> Option<(T, u16)> {
+        let run = map.run_base(address);
+        if run != self.run {
+            self.first = keep(map.locate(PhysicalAddress(run))?);
+            self.run = run;
+        }
+        Some((self.first, ((address.0 - run) / LINE_BYTES) as u16))
+    }
+}
+
 #[cfg(test)]
 mod tests;
 
@@ -292,6 +326,11 @@ impl AddressMap {
             word ^= u64::from((address.0 & hash.mask).count_ones() & 1) << hash.bit;
         }
         Some(self.layout.unpack(word))
+    }
+
+    /// The first byte of the run that an address lies in.
+    const fn run_base(&self, address: PhysicalAddress) -> u64 {
+        address.0 & !(self.run_bytes - 1)
     }
 
     /// The address of a location, or `None` where the geometry does not have it.

@@ -2,7 +2,9 @@
 
 use std::ops::{Index, IndexMut};
 
-use dram_spec::{AutoPrecharge, BankId, Channel, Column, Command, Cycle, Location, PhysicalAddress, Row};
+use dram_spec::{Cycle, PhysicalAddress};
+
+use crate::spot::Spot;
 
 /// Reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,13 +18,6 @@ impl Kind {
         match self {
             Kind::Read => Kind::Write,
             Kind::Write => Kind::Read,
-        }
-    }
-
-    pub(crate) fn command(self, bank: BankId, column: Column, auto_precharge: AutoPrecharge) -> Command {
-        match self {
-            Kind::Read => Command::Read { bank, column, auto_precharge },
-            Kind::Write => Command::Write { bank, column, auto_precharge },
         }
     }
 }
@@ -44,19 +39,17 @@ impl Entry {
 #[expect(clippy::struct_excessive_bools, reason = "four things that may each have happened to it, in any order")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
-    pub(crate) kind: Kind,
-    /// The slot of its request.
-    pub(crate) request: u32,
     /// The line's first byte.
     pub(crate) line: PhysicalAddress,
-    pub(crate) channel: Channel,
-    pub(crate) bank: BankId,
-    pub(crate) row: Row,
-    pub(crate) column: Column,
+    /// Where it lies.
+    pub(crate) spot: Spot,
     /// Its sequence number, once it is queued.
     pub(crate) number: u64,
     /// When it was queued.
     pub(crate) queued: Cycle,
+    /// The slot of its request.
+    pub(crate) request: u32,
+    pub(crate) kind: Kind,
     /// Whether a PRE, and whether an ACT, was issued for it.
     pub(crate) closed: bool,
     pub(crate) opened: bool,
@@ -69,20 +62,21 @@ pub(crate) struct Access {
     pub(crate) younger: Entry,
     /// The next access to the same row.
     pub(crate) next_of_row: Entry,
+    /// Of the oldest to a row that is not open: the youngest, and what comes next in the table of rows.
+    pub(crate) youngest_of_row: Entry,
+    pub(crate) next_row: Entry,
 }
 
 impl Access {
-    pub(crate) fn new(kind: Kind, request: u32, line: PhysicalAddress, place: Location) -> Access {
+    #[inline]
+    pub(crate) fn new(kind: Kind, request: u32, line: PhysicalAddress, spot: Spot) -> Access {
         Access {
-            kind,
-            request,
             line,
-            channel: place.channel,
-            bank: place.bank,
-            row: place.row,
-            column: place.column,
+            spot,
             number: 0,
             queued: Cycle::ZERO,
+            request,
+            kind,
             closed: false,
             opened: false,
             blocked: false,
@@ -90,13 +84,9 @@ impl Access {
             older: Entry::NONE,
             younger: Entry::NONE,
             next_of_row: Entry::NONE,
+            youngest_of_row: Entry::NONE,
+            next_row: Entry::NONE,
         }
-    }
-
-    /// Where it lies.
-    pub(crate) fn place(&self) -> Location {
-        let Access { channel, bank, row, column, .. } = *self;
-        Location { channel, bank, row, column, offset: 0 }
     }
 }
 
@@ -108,6 +98,7 @@ pub(crate) struct Accesses {
 }
 
 impl Accesses {
+    #[inline]
     pub(crate) fn insert(&mut self, access: Access) -> Entry {
         if let Some(entry) = self.free.pop() {
             self[entry] = access;
@@ -117,9 +108,10 @@ impl Accesses {
         Entry(self.slots.len() as u32 - 1)
     }
 
-    pub(crate) fn remove(&mut self, entry: Entry) -> Access {
+    /// Its place may be used again; until then, it is still there.
+    #[inline]
+    pub(crate) fn remove(&mut self, entry: Entry) {
         self.free.push(entry);
-        self[entry]
     }
 
     /// Those in use, in the order of the slab.
@@ -132,12 +124,14 @@ impl Accesses {
 
 impl Index<Entry> for Accesses {
     type Output = Access;
+    #[inline]
     fn index(&self, entry: Entry) -> &Access {
         &self.slots[entry.0 as usize]
     }
 }
 
 impl IndexMut<Entry> for Accesses {
+    #[inline]
     fn index_mut(&mut self, entry: Entry) -> &mut Access {
         &mut self.slots[entry.0 as usize]
     }

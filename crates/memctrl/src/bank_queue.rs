@@ -1,9 +1,7 @@
 //! The accesses that wait in the banks of a channel: for each bank and kind the oldest, and the oldest to the open row, at once.
 
-use dram_spec::{BankId, Row};
-use rustc_hash::FxHashMap;
-
-use crate::access::{Accesses, Entry, Kind};
+use crate::access::{Access, Accesses, Entry, Kind};
+use crate::spot::{MOST_BANKS, RowKey, Spot};
 
 /// Accesses to one row, by age.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +16,7 @@ const NONE: Group = Group { oldest: Entry::NONE, youngest: Entry::NONE };
 #[derive(Clone, Debug)]
 struct Bank {
     /// The row whose accesses `hits` holds.
-    open: Option<Row>,
+    open: RowKey,
     oldest: [Entry; 2],
     youngest: [Entry; 2],
     hits: [Group; 2],
@@ -27,12 +25,67 @@ struct Bank {
 
 impl Default for Bank {
     fn default() -> Bank {
-        Bank { open: None, oldest: [Entry::NONE; 2], youngest: [Entry::NONE; 2], hits: [NONE; 2], count: [0; 2] }
+        Bank {
+            open: RowKey::NONE,
+            oldest: [Entry::NONE; 2],
+            youngest: [Entry::NONE; 2],
+            hits: [NONE; 2],
+            count: [0; 2],
+        }
     }
 }
 
-/// Which row of which bank, of which kind.
-type RowKey = (u8, u8, Row);
+/// The rows that are not open and have accesses, by kind: each by its oldest access, in chains by hash.
+#[derive(Debug)]
+struct Rows([Box<[Entry; Rows::CHAINS]>; 2]);
+
+impl Rows {
+    const CHAINS: usize = 512;
+
+    #[inline]
+    fn chain(&mut self, kind: usize, row: RowKey) -> &mut Entry {
+        &mut self.0[kind][row.hash() % Rows::CHAINS]
+    }
+
+    /// The oldest access to a row; none where there is none.
+    #[inline]
+    fn oldest(&mut self, accesses: &Accesses, kind: usize, row: RowKey) -> Entry {
+        let mut at = *self.chain(kind, row);
+        while at.is_some() && accesses[at].spot.row_key() != row {
+            at = accesses[at].next_row;
+        }
+        at
+    }
+
+    /// The row of a group is in the table from now on.
+    #[inline]
+    fn insert(&mut self, accesses: &mut Accesses, kind: usize, group: Group) {
+        let leader = &mut accesses[group.oldest];
+        let first = self.chain(kind, leader.spot.row_key());
+        leader.youngest_of_row = group.youngest;
+        leader.next_row = std::mem::replace(first, group.oldest);
+    }
+
+    /// The accesses to a row, which is not in the table any more.
+    #[inline]
+    fn remove(&mut self, accesses: &mut Accesses, kind: usize, row: RowKey) -> Group {
+        let first = self.chain(kind, row);
+        let (mut before, mut at) = (Entry::NONE, *first);
+        while at.is_some() && accesses[at].spot.row_key() != row {
+            (before, at) = (at, accesses[at].next_row);
+        }
+        if !at.is_some() {
+            return NONE;
+        }
+        let Access { next_row, youngest_of_row, .. } = accesses[at];
+        if before.is_some() {
+            accesses[before].next_row = next_row;
+        } else {
+            *first = next_row;
+        }
+        Group { oldest: at, youngest: youngest_of_row }
+    }
+}
 
 /// A filter of lines: it never denies one that is there, and seldom affirms one that is not.
 #[derive(Debug)]
@@ -53,10 +106,10 @@ impl Filter {
 /// What waits in the banks of a channel.
 #[derive(Debug)]
 pub(crate) struct BankQueues {
-    banks: Vec<Bank>,
+    banks: [Bank; MOST_BANKS],
     /// The rows that are not open.
-    rows: FxHashMap<RowKey, Group>,
-    /// Banks, as a mask of [`index`], where something waits.
+    rows: Rows,
+    /// Banks, as a mask of [`crate::spot::index`], where something waits.
     pending: [u32; 2],
     /// Those where something waits for the open row.
     hits: [u32; 2],
@@ -64,22 +117,12 @@ pub(crate) struct BankQueues {
     lines: [Filter; 2],
 }
 
-/// A bank's place in masks of a channel.
-pub(crate) fn index(bank: BankId) -> usize {
-    usize::from(bank.rank) * 8 + usize::from(bank.bank)
-}
-
-/// The bank of that place.
-pub(crate) fn bank_at(index: usize) -> BankId {
-    BankId { rank: (index / 8) as u8, bank: (index % 8) as u8 }
-}
-
 impl BankQueues {
-    pub(crate) fn new(ranks: u8) -> BankQueues {
+    pub(crate) fn new() -> BankQueues {
         let filter = || Filter(Box::new([0; Filter::SIZE]));
         BankQueues {
-            banks: vec![Bank::default(); usize::from(ranks) * 8],
-            rows: FxHashMap::default(),
+            banks: Default::default(),
+            rows: Rows([0, 1].map(|_| Box::new([Entry::NONE; Rows::CHAINS]))),
             pending: [0; 2],
             hits: [0; 2],
             count: [0; 2],
@@ -104,17 +147,17 @@ impl BankQueues {
 
     /// How many of them in one bank.
     pub(crate) fn count_in(&self, bank: usize, kind: Kind) -> u32 {
-        self.banks[bank].count[kind as usize]
+        self.banks[bank % MOST_BANKS].count[kind as usize]
     }
 
     /// The oldest access of a bank.
     pub(crate) fn oldest(&self, bank: usize, kind: Kind) -> Entry {
-        self.banks[bank].oldest[kind as usize]
+        self.banks[bank % MOST_BANKS].oldest[kind as usize]
     }
 
     /// The oldest access to the bank's open row.
     pub(crate) fn oldest_hit(&self, bank: usize, kind: Kind) -> Entry {
-        self.banks[bank].hits[kind as usize].oldest
+        self.banks[bank % MOST_BANKS].hits[kind as usize].oldest
     }
 
     /// Whether nothing of either kind waits for the bank's open row but the one access.
@@ -122,18 +165,16 @@ impl BankQueues {
         let alone = |group: &Group| {
             !group.oldest.is_some() || (group.oldest == entry && !accesses[entry].next_of_row.is_some())
         };
-        self.banks[bank].hits.iter().all(alone)
+        self.banks[bank % MOST_BANKS].hits.iter().all(alone)
     }
 
     /// An access takes its place as the youngest. Says whether that changes what the bank's candidate may be.
     pub(crate) fn push(&mut self, accesses: &mut Accesses, entry: Entry) -> bool {
-        let (kind, bank, row, line) = {
-            let access = &accesses[entry];
-            (access.kind as usize, index(access.bank), access.row, access.line.0)
-        };
+        let &Access { kind, spot, line, .. } = &accesses[entry];
+        let (kind, bank, row, line) = (kind as usize, spot.bank_index(), spot.row_key(), line.0);
         *self.lines[kind].slot(line) += 1;
         self.count[kind] += 1;
-        let queue = &mut self.banks[bank];
+        let queue = &mut self.banks[bank % MOST_BANKS];
         queue.count[kind] += 1;
         let last = std::mem::replace(&mut queue.youngest[kind], entry);
         accesses[entry].older = last;
@@ -144,12 +185,13 @@ impl BankQueues {
         } else {
             accesses[last].younger = entry;
         }
-        if queue.open != Some(row) {
-            let key = (bank as u8, kind as u8, row);
-            let group = self.rows.entry(key).or_insert(Group { oldest: entry, youngest: entry });
-            if group.youngest != entry {
-                accesses[group.youngest].next_of_row = entry;
-                group.youngest = entry;
+        if queue.open != row {
+            let oldest = if was_empty { Entry::NONE } else { self.rows.oldest(accesses, kind, row) };
+            if oldest.is_some() {
+                let last = std::mem::replace(&mut accesses[oldest].youngest_of_row, entry);
+                accesses[last].next_of_row = entry;
+            } else {
+                self.rows.insert(accesses, kind, Group { oldest: entry, youngest: entry });
             }
             return was_empty;
         }
@@ -167,10 +209,11 @@ impl BankQueues {
     /// The oldest access to the open row is about to be served.
     pub(crate) fn remove(&mut self, accesses: &mut Accesses, entry: Entry) {
         let access = &accesses[entry];
-        let (kind, bank, older, younger) = (access.kind as usize, index(access.bank), access.older, access.younger);
+        let (kind, bank, older, younger) =
+            (access.kind as usize, access.spot.bank_index(), access.older, access.younger);
         *self.lines[kind].slot(access.line.0) -= 1;
         self.count[kind] -= 1;
-        let queue = &mut self.banks[bank];
+        let queue = &mut self.banks[bank % MOST_BANKS];
         debug_assert_eq!(queue.hits[kind].oldest, entry, "the oldest of a row goes first");
         queue.count[kind] -= 1;
         queue.hits[kind].oldest = access.next_of_row;
@@ -192,26 +235,26 @@ impl BankQueues {
         }
     }
 
-    /// A bank's open row is another now, or none.
-    pub(crate) fn row_changed(&mut self, bank: usize, open: Option<Row>) {
-        let queue = &mut self.banks[bank];
+    /// A bank's open row is another now, or [`RowKey::NONE`].
+    pub(crate) fn row_changed(&mut self, accesses: &mut Accesses, bank: usize, open: RowKey) {
+        let queue = &mut self.banks[bank % MOST_BANKS];
         if queue.open == open {
             return;
         }
+        queue.open = open;
         for kind in 0..2 {
-            let queue = &mut self.banks[bank];
             if queue.count[kind] == 0 {
                 continue;
             }
-            if let (Some(row), true) = (queue.open, queue.hits[kind].oldest.is_some()) {
-                self.rows.insert((bank as u8, kind as u8, row), queue.hits[kind]);
+            let closed = queue.hits[kind];
+            if closed.oldest.is_some() {
+                self.rows.insert(accesses, kind, closed);
             }
-            let next = open.and_then(|row| self.rows.remove(&(bank as u8, kind as u8, row)));
-            queue.hits[kind] = next.unwrap_or(NONE);
-            let bit = u32::from(next.is_some()) << bank;
+            let opened = if open == RowKey::NONE { NONE } else { self.rows.remove(accesses, kind, open) };
+            queue.hits[kind] = opened;
+            let bit = u32::from(opened.oldest.is_some()) << bank;
             self.hits[kind] = self.hits[kind] & !(1 << bank) | bit;
         }
-        self.banks[bank].open = open;
     }
 
     /// Whether an access of that kind to a line may wait here: never no where one does.
@@ -221,23 +264,18 @@ impl BankQueues {
     }
 
     /// The youngest access of that kind to a line, if any waits in its bank.
-    pub(crate) fn youngest_to(
-        &self,
-        accesses: &Accesses,
-        (kind, bank, row): (Kind, BankId, Row),
-        line: u64,
-    ) -> Option<Entry> {
+    pub(crate) fn youngest_to(&mut self, accesses: &Accesses, kind: Kind, spot: Spot, line: u64) -> Option<Entry> {
         if !self.may_hold(kind, line) {
             return None;
         }
-        let queue = &self.banks[index(bank)];
-        let group = if queue.open == Some(row) {
-            queue.hits[kind as usize]
+        let queue = &self.banks[spot.bank_index()];
+        let oldest = if queue.open == spot.row_key() {
+            queue.hits[kind as usize].oldest
         } else {
-            self.rows.get(&(index(bank) as u8, kind as u8, row)).copied().unwrap_or(NONE)
+            self.rows.oldest(accesses, kind as usize, spot.row_key())
         };
         let next = |entry: Entry| Some(accesses[entry].next_of_row).filter(|next| next.is_some());
-        let group = std::iter::successors(Some(group.oldest).filter(|oldest| oldest.is_some()), |&entry| next(entry));
+        let group = std::iter::successors(Some(oldest).filter(|oldest| oldest.is_some()), |&entry| next(entry));
         group.filter(|&entry| accesses[entry].line.0 == line).last()
     }
 }

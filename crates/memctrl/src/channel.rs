@@ -4,11 +4,13 @@ use dram_core::{Device, Effect, P};
 use dram_spec::{AutoPrecharge, BankId, Channel, Command, Cycle, Cycles};
 
 use crate::access::{Accesses, Entry, Kind};
-use crate::bank_queue::{BankQueues, index};
+use crate::bank_queue::BankQueues;
 use crate::config::{Config, PowerPolicy, RowPolicy, Scheduler};
+use crate::parties::{Flights, Party};
 use crate::rank::Rank;
 use crate::request::Counted;
-use crate::scheduler::{Candidate, Choice, Party};
+use crate::scheduler::{Candidate, Choice};
+use crate::spot::{MOST_BANKS, RowKey, index};
 
 /// What the controller keeps of a bank.
 #[derive(Clone, Debug, Default)]
@@ -19,8 +21,6 @@ pub(crate) struct Bank {
     pub(crate) served: u32,
     /// The last command to it.
     pub(crate) commanded: Cycle,
-    /// What its accesses would do next, as far as that has been found out since anything happened to it.
-    pub(crate) next: Option<Candidate>,
 }
 
 /// One channel.
@@ -29,7 +29,15 @@ pub(crate) struct ChannelState {
     pub(crate) device: Device,
     pub(crate) queues: BankQueues,
     pub(crate) ranks: Vec<Rank>,
-    pub(crate) banks: Vec<Bank>,
+    pub(crate) banks: [Bank; MOST_BANKS],
+    /// What the accesses of each bank would do next.
+    pub(crate) next: [Candidate; MOST_BANKS],
+    /// Banks, as a mask, where that has been found out since anything happened to them.
+    pub(crate) known: u32,
+    /// Of those, the banks where it is a RD or a WR.
+    pub(crate) columns: u32,
+    /// And those where it is an ACT.
+    pub(crate) activates: u32,
     /// Banks, as a mask, that segments in flight hold.
     pub(crate) held: u32,
     /// Queued writes in them.
@@ -40,13 +48,15 @@ pub(crate) struct ChannelState {
     pub(crate) forced: u32,
     /// Whose accesses get commands.
     pub(crate) mode: Kind,
-    /// The segments in flight that use the channel: the slot, and the stream of it.
-    pub(crate) segments: Vec<(u32, usize)>,
+    /// The segments in flight that use the channel.
+    pub(crate) flights: Flights,
     /// When the channel is worth another look.
     pub(crate) look_at: Cycle,
     pub(crate) scheduler: Scheduler,
     pub(crate) row_policy: RowPolicy,
     pub(crate) power: PowerPolicy,
+    /// How long a line takes on the data bus.
+    pub(crate) burst: Cycles,
     /// The watermarks of writes, high and low.
     drain: (u32, u32),
     /// Until when no rank has a command of its own, and the banks, as a mask, of ranks that accesses cannot use until then.
@@ -64,15 +74,19 @@ impl ChannelState {
         let ranks = config.system.geometry.ranks();
         ChannelState {
             id,
-            queues: BankQueues::new(ranks),
+            queues: BankQueues::new(),
             ranks: (0..ranks).map(|rank| Rank::new(rank, &device, config)).collect(),
-            banks: vec![Bank::default(); usize::from(ranks) * 8],
+            banks: Default::default(),
+            next: [Candidate::NONE; MOST_BANKS],
+            known: 0,
+            columns: 0,
+            activates: 0,
             held: 0,
             held_writes: 0,
             open: 0,
             forced: 0,
             mode: Kind::Read,
-            segments: Vec::new(),
+            flights: Flights::default(),
             look_at: Cycle::ZERO,
             scheduler: config.scheduler,
             row_policy: config.row_policy,
@@ -82,6 +96,7 @@ impl ChannelState {
             must_from: Cycle::ZERO,
             prepared: None,
             parties: Vec::new(),
+            burst: device.timings().get(P::Burst),
             device,
         }
     }
@@ -91,6 +106,7 @@ impl ChannelState {
     }
 
     /// What a rank needs on its own account may be another now.
+    #[inline(never)]
     pub(crate) fn wake(&mut self, rank: u8) {
         self.ranks[usize::from(rank)].look_at = Cycle::ZERO;
         self.quiet.0 = Cycle::ZERO;
@@ -98,10 +114,13 @@ impl ChannelState {
     }
 
     /// Asks each rank again whether it must be made free, where that may have changed. Says whether it has, of any.
+    #[inline]
     pub(crate) fn ask_must(&mut self, now: Cycle) -> bool {
-        if now < self.must_from {
-            return false;
-        }
+        now >= self.must_from && self.ask_each_must(now)
+    }
+
+    #[inline(never)]
+    fn ask_each_must(&mut self, now: Cycle) -> bool {
         let mut changed = false;
         self.must_from = Cycle(u64::MAX);
         for rank in 0..self.ranks.len() {
@@ -118,21 +137,23 @@ impl ChannelState {
     }
 
     /// Somebody more waits for a rank.
-    pub(crate) fn occupy(&mut self, bank: BankId, now: Cycle) {
-        let rank = self.rank_of(bank);
-        rank.busy += 1;
-        if rank.busy == 1 {
-            self.wake(bank.rank);
+    #[inline]
+    pub(crate) fn occupy(&mut self, rank: u8, now: Cycle) {
+        let state = &mut self.ranks[usize::from(rank)];
+        state.busy += 1;
+        if state.busy == 1 {
+            self.wake(rank);
             self.look_at = self.look_at.min(now);
         }
     }
 
     /// Somebody waits for it no more.
-    pub(crate) fn vacate(&mut self, bank: BankId, now: Cycle) {
-        let rank = self.rank_of(bank);
-        rank.busy -= 1;
-        if rank.busy == 0 {
-            self.wake(bank.rank);
+    #[inline]
+    pub(crate) fn vacate(&mut self, rank: u8, now: Cycle) {
+        let state = &mut self.ranks[usize::from(rank)];
+        state.busy -= 1;
+        if state.busy == 0 {
+            self.wake(rank);
             self.look_at = self.look_at.min(now);
         }
     }
@@ -151,7 +172,7 @@ impl ChannelState {
         self.held &= !(1 << index(bank));
         self.held_writes -= self.queues.count_in(index(bank), Kind::Write);
         self.banks[index(bank)].released = number;
-        self.banks[index(bank)].next = None;
+        self.known &= !(1 << index(bank));
         self.prepared = None;
         let rank = self.rank_of(bank);
         rank.held -= 1;
@@ -162,15 +183,16 @@ impl ChannelState {
     }
 
     /// An access joins those that wait in its bank.
+    #[inline]
     pub(crate) fn queue(&mut self, accesses: &mut Accesses, entry: Entry, now: Cycle) {
-        let (bank, kind) = (accesses[entry].bank, accesses[entry].kind);
-        self.occupy(bank, now);
-        if self.held & (1 << index(bank)) != 0 && kind == Kind::Write {
+        let (bank, kind) = (accesses[entry].spot.bank_index(), accesses[entry].kind);
+        self.occupy((bank / 8) as u8, now);
+        if self.held & (1 << bank) != 0 && kind == Kind::Write {
             self.held_writes += 1;
         }
         let matters = self.queues.push(accesses, entry);
         if matters || self.row_policy == RowPolicy::Closed {
-            self.banks[index(bank)].next = None;
+            self.known &= !(1 << bank);
             self.prepared = None;
         }
         if (matters && kind == self.mode) || self.turns_to().is_some() {
@@ -179,6 +201,7 @@ impl ChannelState {
     }
 
     /// The mode that the channel should be in, where it is another.
+    #[inline]
     pub(crate) fn turns_to(&self) -> Option<Kind> {
         let (all, reads) = (self.queues.count(Kind::Write), self.queues.count(Kind::Read));
         let writes = all - self.held_writes;
@@ -195,12 +218,12 @@ impl ChannelState {
         let Some(mode) = self.turns_to() else { return false };
         self.mode = mode;
         self.prepared = None;
-        self.banks.iter_mut().for_each(|bank| bank.next = None);
+        self.known = 0;
         true
     }
 
     /// Puts a command on the bus: the device, the banks and the ranks after it.
-    pub(crate) fn issue(&mut self, now: Cycle, command: &Command, config: &Config) -> Counted {
+    pub(crate) fn issue(&mut self, now: Cycle, command: &Command, config: &Config, accesses: &mut Accesses) -> Counted {
         let effect = self.device.issue(now, command);
         self.prepared = None;
         let counted = match (command, effect) {
@@ -219,14 +242,14 @@ impl ChannelState {
         match *command {
             Command::Activate { bank, .. } => {
                 self.commanded(now, bank);
-                self.row_may_have_changed(bank);
+                self.row_may_have_changed(accesses, bank);
                 self.banks[index(bank)].served = 0;
             }
             Command::Precharge { bank }
             | Command::Read { bank, auto_precharge: AutoPrecharge::Yes, .. }
             | Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => {
                 self.commanded(now, bank);
-                self.row_may_have_changed(bank);
+                self.row_may_have_changed(accesses, bank);
             }
             Command::Read { bank, .. } | Command::Write { bank, .. } => self.commanded(now, bank),
             Command::Transfer { src, dst, .. } => {
@@ -234,7 +257,8 @@ impl ChannelState {
                 self.commanded(now, dst);
             }
             Command::PrechargeAll { rank } => {
-                (0..8).for_each(|bank| self.row_may_have_changed(BankId { rank, bank }));
+                (0..8).for_each(|bank| self.row_may_have_changed(accesses, BankId { rank, bank }));
+                self.flights.touch_all();
                 self.wake(rank);
             }
             Command::Refresh { rank }
@@ -253,24 +277,27 @@ impl ChannelState {
                 self.ranks[usize::from(rank)].ledger_changed(&self.device, config, now);
                 self.must_from = Cycle::ZERO;
                 self.wake(rank);
-                self.banks[usize::from(rank) * 8..][..8].iter_mut().for_each(|bank| bank.next = None);
+                self.known &= !(0xFF << (8 * rank));
+                self.flights.touch_all();
             }
         }
         counted
     }
 
     /// A command of an access or a segment went to a bank.
-    fn commanded(&mut self, now: Cycle, bank: BankId) {
+    #[inline]
+    pub(crate) fn commanded(&mut self, now: Cycle, bank: BankId) {
         let state = &mut self.banks[index(bank)];
         state.commanded = now;
-        state.next = None;
+        self.known &= !(1 << index(bank));
         self.rank_of(bank).worked = now;
     }
 
-    fn row_may_have_changed(&mut self, bank: BankId) {
+    pub(crate) fn row_may_have_changed(&mut self, accesses: &mut Accesses, bank: BankId) {
         let (place, row) = (index(bank), self.device.open_row(bank));
-        self.banks[place].next = None;
-        self.queues.row_changed(place, row);
+        self.known &= !(1 << place);
+        let key = row.map_or(RowKey::NONE, |row| RowKey::new(self.id, place, row));
+        self.queues.row_changed(accesses, place, key);
         if row.is_some() {
             self.open |= 1 << place;
         } else {

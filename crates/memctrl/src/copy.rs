@@ -8,6 +8,7 @@ use rowclone::{Line, LineWrite, Operation, Segment, Work};
 use rustc_hash::FxHashMap;
 
 use crate::request::Request;
+use crate::scheduler::bits;
 use crate::segment::{Kind, Stream, streams};
 
 /// A set of banks of the whole system.
@@ -16,7 +17,11 @@ pub(crate) struct BankSet([u32; 8]);
 
 impl BankSet {
     pub(crate) fn insert(&mut self, channel: Channel, bank: BankId) {
-        self.0[usize::from(channel.0)] |= 1 << crate::bank_queue::index(bank);
+        self.0[usize::from(channel.0)] |= 1 << crate::spot::index(bank);
+    }
+
+    fn remove(&mut self, channel: Channel, bank: BankId) {
+        self.0[usize::from(channel.0)] &= !(1 << crate::spot::index(bank));
     }
 
     pub(crate) fn insert_rank(&mut self, channel: Channel, rank: u8) {
@@ -37,10 +42,9 @@ impl BankSet {
     }
 
     pub(crate) fn iter(self) -> impl Iterator<Item = (Channel, BankId)> {
-        let bits = |mask: u32| (0..32).filter(move |bit| mask & (1 << bit) != 0);
-        (0..).zip(self.0).flat_map(move |(channel, mask)| {
-            bits(mask).map(move |bit| (Channel(channel), crate::bank_queue::bank_at(bit)))
-        })
+        (0..)
+            .zip(self.0)
+            .flat_map(move |(channel, mask)| bits(mask).map(move |bit| (Channel(channel), crate::spot::bank_at(bit))))
     }
 }
 
@@ -61,6 +65,8 @@ pub(crate) struct Copying {
     pub(crate) moved: bool,
     pub(crate) giving_way: bool,
     pub(crate) streams: Vec<Stream>,
+    /// The banks that it is not done with.
+    banks: BankSet,
     /// Whether a line may be written while others are still to be read: reads and writes go over different channels, line by line.
     crosses: bool,
     /// Lines still to be read.
@@ -85,7 +91,7 @@ impl Copying {
             Work::Channel { reads, writes } => (reads.len(), writes.len()),
             _ => (0, 0),
         };
-        Copying {
+        let mut copying = Copying {
             job,
             place,
             age: place,
@@ -100,12 +106,15 @@ impl Copying {
             data_arrived: Cycle::ZERO,
             ready: Cycle::ZERO,
             staged: FxHashMap::default(),
-        }
+            banks: BankSet::default(),
+        };
+        copying.banks = copying.banks_of(Stream::banks);
+        copying
     }
 
     /// The banks that it is not done with.
-    pub(crate) fn banks(&self) -> BankSet {
-        self.banks_of(Stream::banks)
+    pub(crate) fn banks(&self) -> &BankSet {
+        &self.banks
     }
 
     fn banks_of<'a, I: Iterator<Item = BankId>>(&'a self, banks: impl Fn(&'a Stream) -> I) -> BankSet {
@@ -149,9 +158,15 @@ impl Copying {
         self.streams.iter().any(Stream::is_copying_rows)
     }
 
-    /// A bank is closed, and can take an ACT again at `ready`.
-    pub(crate) fn bank_closed(&mut self, ready: Cycle) {
+    /// A bank of a stream is closed, and can take an ACT again at `ready`. Says whether the segment is done with it.
+    pub(crate) fn bank_closed(&mut self, stream: usize, bank: BankId, ready: Cycle) -> bool {
         self.ready = self.ready.max(ready);
+        let stream = &self.streams[stream];
+        let is_done = !stream.banks().any(|other| other == bank);
+        if is_done {
+            self.banks.remove(stream.channel, bank);
+        }
+        is_done
     }
 
     /// When the last bank that it used can take an ACT again, once it is done.

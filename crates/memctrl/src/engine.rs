@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dram_core::{Cells, Device, P};
+use dram_core::{Cells, Device};
+use dram_spec::address::Locator;
 use dram_spec::{Channel, Command, CommandSink, Cycle, Cycles, LINE_BYTES, Refresh};
 use rowclone::{Blocks, Operation};
 
-use crate::access::{Accesses, Entry};
+use crate::access::{self, Accesses, Entry};
 use crate::channel::ChannelState;
 use crate::config::Config;
 use crate::copy::{BankSet, Copying};
@@ -16,11 +17,14 @@ use crate::estimate::Estimator;
 use crate::intake::{Blocked, Incoming};
 use crate::outstanding::Requests;
 use crate::recorder::Recorder;
-use crate::request::{Completion, Counted, RequestSource};
+use crate::request::{Counted, RequestSource};
 use crate::scheduler::Choice;
 
 use crate::slots::Slots;
+use crate::spot::{MOST_BANKS, Spot};
 use crate::stats::Stats;
+
+const NEVER: Cycle = Cycle(u64::MAX);
 
 /// The run was stopped from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +50,7 @@ pub struct Controller {
     pub(crate) blocked: Vec<Blocked>,
     /// The request that is being accepted.
     pub(crate) incoming: Option<Incoming>,
+    pub(crate) locator: Locator<Spot>,
     /// Whether it could not be, and nothing has happened since that would change that.
     pub(crate) is_held_up: bool,
     /// Jobs that wait for accesses.
@@ -69,10 +74,9 @@ pub struct Controller {
     pub(crate) gives_way_at: Cycle,
     /// Whether a command has made room for what comes in.
     made_room: bool,
-    /// What is done or will be, and when: by that, then in the order in which the requests were taken; with its slot.
-    completing: VecDeque<(Cycle, u64, u32)>,
     pub(crate) recorder: Recorder,
-    last: Option<Cycle>,
+    /// The cycle after the last instant.
+    next_from: Cycle,
     pub(crate) every_cycle: bool,
 }
 
@@ -104,6 +108,7 @@ impl Controller {
             accesses: Accesses::default(),
             blocked: Vec::new(),
             incoming: None,
+            locator: Locator::default(),
             is_held_up: false,
             waiters: Vec::new(),
             jobs: Vec::new(),
@@ -117,9 +122,8 @@ impl Controller {
             terms_end: Cycle(u64::MAX),
             gives_way_at: Cycle::ZERO,
             made_room: false,
-            completing: VecDeque::new(),
             recorder: Recorder::new(&config),
-            last: None,
+            next_from: Cycle::ZERO,
             every_cycle: false,
             config,
         }
@@ -145,12 +149,11 @@ impl Controller {
         stop: &AtomicBool,
     ) -> Result<Stats, Interrupt> {
         while let Some(now) = self.next_instant(source) {
-            assert!(self.last < Some(now), "time must move forward: {:?}, then {now:?}", self.last);
+            assert!(now >= self.next_from, "time must move forward: {now:?}, and not before {:?}", self.next_from);
             if stop.load(Ordering::Relaxed) {
                 return Err(Interrupt);
             }
-            self.recorder.advance_to(now);
-            self.last = Some(now);
+            self.next_from = now + Cycles(1);
             self.meet_source(source, now);
             if now >= self.gives_way_at || self.every_cycle {
                 self.give_way(now);
@@ -166,8 +169,9 @@ impl Controller {
             if std::mem::take(&mut self.made_room) {
                 self.take_in(source, now);
             }
+            self.recorder.end_instant();
         }
-        let end = self.last.unwrap_or_default();
+        let end = Cycle(self.next_from.0.saturating_sub(1));
         self.channels.iter().for_each(|channel| channel.device.finish(end));
         sink.finish(end);
         let recorder = std::mem::replace(&mut self.recorder, Recorder::new(&self.config));
@@ -186,42 +190,40 @@ impl Controller {
     }
 
     /// The next moment at which anything can happen; nothing once all is done.
+    #[inline]
     fn next_instant(&self, source: &impl RequestSource) -> Option<Cycle> {
-        let floor = self.last.map_or(Cycle::ZERO, |last| last + Cycles(1));
-        // What is held up in intake waits for a command, or for a delivery.
-        let arrival = if self.incoming.is_none() { source.next_arrival() } else { None };
-        if arrival.is_none() && self.outstanding.is_empty() {
-            return None;
+        let mut next = self.terms_end;
+        // What is held up in intake waits for a command, or for the delivery of a job; its source is not asked before, and hears in time
+        // of what else is done.
+        if self.incoming.is_none() {
+            let arrival = source.next_arrival();
+            if arrival.is_none() && self.outstanding.is_empty() {
+                return None;
+            }
+            next = next.min(arrival.unwrap_or(NEVER)).min(self.outstanding.done_at());
+        } else if !self.jobs.is_empty() {
+            next = next.min(self.outstanding.done_at());
         }
         if self.every_cycle || self.may_begin {
-            return Some(floor);
-        }
-        let mut next = arrival.unwrap_or(Cycle(u64::MAX)).min(self.terms_end);
-        if let Some(&(at, _, _)) = self.completing.front() {
-            next = next.min(at);
+            return Some(self.next_from);
         }
         for channel in &self.channels {
             next = next.min(channel.look_at);
         }
-        assert!(
-            next < Cycle(u64::MAX),
-            "nothing can happen any more, and requests are in progress: {:?}",
-            self.outstanding
-        );
-        Some(next.max(floor))
+        assert!(next < NEVER, "nothing can happen any more, and requests are in progress: {:?}", self.outstanding);
+        Some(next.max(self.next_from))
     }
 
     /// Delivers what is done, and takes what arrives, until neither leads to more.
+    #[inline]
     fn meet_source(&mut self, source: &mut impl RequestSource, now: Cycle) {
         loop {
             let mut moved = false;
-            while let Some(&(at, _, slot)) = self.completing.front()
-                && at <= now
-            {
-                self.completing.pop_front();
-                self.deliver(source, slot, now);
+            while self.outstanding.done_at() <= now {
+                self.deliver(source, now);
                 moved = true;
             }
+            self.recorder.advance_to(now, now);
             moved |= !self.is_held_up && self.take_in(source, now);
             if !moved {
                 return;
@@ -229,99 +231,130 @@ impl Controller {
         }
     }
 
-    fn deliver(&mut self, source: &mut impl RequestSource, slot: u32, now: Cycle) {
+    /// Tells the source of the first that is done.
+    #[inline]
+    fn deliver(&mut self, source: &mut impl RequestSource, now: Cycle) {
+        // Of accesses the source may hear late, while it is not asked for more; they count where they were done.
+        let done = self.outstanding.done_at();
+        let slot = self.outstanding.take_done();
         if self.outstanding[slot].job.is_some() {
-            self.jobs.retain(|&job| job != slot);
-            self.wait_no_more(slot, now);
-            self.recorder.levels.jobs -= 1;
-            self.is_held_up = false;
-            self.release_blocked(slot, now);
+            self.recorder.advance_to(now, now);
+            self.deliver_job(slot, now);
         }
-        let completion = self.outstanding[slot].complete();
-        self.outstanding.free(slot);
-        self.record(&completion);
-        source.complete(completion);
-    }
-
-    fn record(&mut self, completion: &Completion) {
+        self.recorder.advance_to(done, now);
         let figures = &mut self.recorder.figures;
         figures.requests += 1;
-        let response = completion.done.since(completion.arrival);
-        match completion.operation {
+        let request = &mut self.outstanding[slot];
+        match request.request.operation {
+            Operation::Read { .. } => figures.read_latency.record(request.response()),
+            Operation::Write { .. } => figures.write_latency.record(request.response()),
             Operation::Copy { .. } | Operation::Init { .. } => {
+                figures.copy_response.record(request.response());
+                let completion = request.complete();
                 figures.copy_latency.record(completion.latency());
-                figures.copy_response.record(response);
                 figures.segments += &completion.segments;
+                return source.complete(completion);
             }
-            Operation::Read { .. } => figures.read_latency.record(response),
-            Operation::Write { .. } => figures.write_latency.record(response),
         }
+        source.complete(request.complete());
     }
 
-    /// A request may be done: then it is delivered in time.
-    pub(crate) fn settle(&mut self, slot: u32) {
-        let request = &self.outstanding[slot];
-        if let Some(done) = request.is_done() {
-            let new = (done, request.order, slot);
-            if self.completing.back().is_none_or(|last| *last < new) {
-                self.completing.push_back(new);
-            } else {
-                let place = self.completing.partition_point(|other| *other < new);
-                self.completing.insert(place, new);
-            }
-        }
+    /// A job is done: what waited for it goes on.
+    fn deliver_job(&mut self, slot: u32, now: Cycle) {
+        self.jobs.retain(|&job| job != slot);
+        self.wait_no_more(slot, now);
+        self.recorder.levels.job_leaves(now);
+        self.is_held_up = false;
+        self.release_blocked(slot, now);
     }
 
     /// Issues what goes first on a channel, and finds out when it is worth another look.
+    #[inline]
     fn visit(&mut self, index: usize, now: Cycle, sink: &mut impl CommandSink) {
         let channel = &mut self.channels[index];
         if channel.turn() {
-            self.recorder.figures.drains += u64::from(channel.mode == crate::access::Kind::Write);
+            self.recorder.figures.drains += u64::from(channel.mode == access::Kind::Write);
         }
-        let staging = self.config.staging_lines;
-        let found = match channel.prepared {
-            Some((at, choice)) if at == now && !self.every_cycle => Ok(choice),
-            _ => channel.choose(now, &self.accesses, &self.segments, staging),
-        };
-        let next = match found {
-            Err(next) => next,
-            Ok(choice) => {
-                self.issue(index, now, choice, sink);
-                let channel = &mut self.channels[index];
-                self.may_begin |= channel.ask_must(now);
-                self.gives_way_at = self.gives_way_at.min(channel.must_from);
-                channel.foresee(now + Cycles(1), &self.accesses, &self.segments, staging)
+        if self.every_cycle {
+            channel.prepared = None;
+        }
+        let mut from = now;
+        let next = loop {
+            if let Some(choice) = self.channels[index].prepared(now) {
+                self.issue_choice(index, now, choice, sink);
+                from = now + Cycles(1);
+                if self.channels[index].turns_to().is_some() {
+                    break from;
+                }
+            }
+            let channel = &mut self.channels[index];
+            let at = channel.foresee(from, &self.accesses, &self.segments, self.config.staging_lines);
+            if at > now {
+                let turns = from == now && channel.turns_to().is_some();
+                break if turns { now + Cycles(1) } else { at };
             }
         };
         let channel = &mut self.channels[index];
-        let must = channel.must_from;
-        let turns = if channel.turns_to().is_some() { now + Cycles(1) } else { next };
-        channel.look_at = next.min(turns).min(must.max(now + Cycles(1)));
+        channel.look_at = next.min(channel.must_from.max(now + Cycles(1)));
     }
 
-    fn issue(&mut self, index: usize, now: Cycle, choice: Choice, sink: &mut impl CommandSink) {
-        let (Choice::Upkeep(command) | Choice::Access(_, command) | Choice::Segment { command, .. }) = choice;
-        let channel = &mut self.channels[index];
-        if let Choice::Access(entry, Command::Read { .. } | Command::Write { .. }) = choice {
-            channel.queues.remove(&mut self.accesses, entry);
+    #[inline]
+    fn issue_choice(&mut self, index: usize, now: Cycle, choice: Choice, sink: &mut impl CommandSink) {
+        match choice {
+            Choice::Access(bank) => self.issue_for_access(index, now, bank, sink),
+            Choice::Upkeep(command) => {
+                self.issue(index, now, &command, sink);
+                self.may_begin |= matches!(command, Command::Refresh { .. });
+            }
+            Choice::Segment { flight, turn, command } => {
+                let counted = self.issue(index, now, &command, sink);
+                self.advance(index, now, flight, turn, counted);
+            }
         }
-        let counted = channel.issue(now, &command, &self.config);
-        sink.push(now, channel.id, &command);
+        let channel = &mut self.channels[index];
+        if now >= channel.must_from {
+            self.may_begin |= channel.ask_must(now);
+            self.gives_way_at = self.gives_way_at.min(channel.must_from);
+        }
+    }
+
+    fn issue(&mut self, index: usize, now: Cycle, command: &Command, sink: &mut impl CommandSink) -> Counted {
+        let channel = &mut self.channels[index];
+        let counted = channel.issue(now, command, &self.config, &mut self.accesses);
+        sink.push(now, channel.id, command);
         let figures = &mut self.recorder.figures;
         figures.commands.count(counted);
         figures.command_bus += Cycles(1);
         match counted {
             Counted::Read | Counted::Write => {
                 figures.channel_bytes += LINE_BYTES;
-                figures.data_bus += channel.device.timings().get(P::Burst);
+                figures.data_bus += channel.burst;
             }
             Counted::Transfer => figures.command_bus += Cycles(1),
             _ => {}
         }
-        match choice {
-            Choice::Upkeep(command) => self.may_begin |= matches!(command, Command::Refresh { .. }),
-            Choice::Access(entry, command) => self.serve(index, now, entry, &command, counted),
-            Choice::Segment { slot, stream, turn, .. } => self.advance(index, now, (slot, stream, turn), counted),
+        counted
+    }
+
+    /// The same for the accesses of a bank: it does what its candidate said.
+    #[inline]
+    fn issue_for_access(&mut self, index: usize, now: Cycle, bank: usize, sink: &mut impl CommandSink) {
+        let channel = &mut self.channels[index];
+        let candidate = channel.next[bank % MOST_BANKS];
+        let entry = candidate.entry();
+        let command = candidate.command(self.accesses[entry].spot);
+        let is_column_access = matches!(command, Command::Read { .. } | Command::Write { .. });
+        if is_column_access {
+            channel.queues.remove(&mut self.accesses, entry);
+        }
+        let counted = self.issue(index, now, &command, sink);
+        if is_column_access {
+            self.access_made(index, now, entry, counted);
+        } else {
+            let access = &mut self.accesses[entry];
+            access.closed |= counted == Counted::Precharge;
+            access.opened |= counted == Counted::Activate;
+            self.outstanding[access.request].issued(now, counted);
         }
     }
 

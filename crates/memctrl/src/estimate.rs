@@ -190,7 +190,7 @@ impl Estimator {
             Some(_) => device.closable(bank).max(awake) + n(P::Rp),
             None => device.ready(bank).max(awake),
         };
-        let mut free = own.max(self.banks[usize::from(channel.0)][crate::bank_queue::index(bank)]);
+        let mut free = own.max(self.banks[usize::from(channel.0)][crate::spot::index(bank)]);
         let reads = outlook.reads_in(channel, bank);
         if reads > 0 {
             free += Cycles(reads * n(P::Ccd).0) + n(P::Rc);
@@ -213,7 +213,7 @@ impl Estimator {
         let timings = outlook.device(rows[0].0).timings();
         let (end, line) = (start + duration(work, timings), timings.get(P::Ccd).0);
         for &(channel, bank, _) in &rows {
-            self.banks[usize::from(channel.0)][crate::bank_queue::index(bank)] = end;
+            self.banks[usize::from(channel.0)][crate::spot::index(bank)] = end;
         }
         if let Work::Channel { reads, writes } = work {
             for (channel, bus) in (0..).map(Channel).zip(&mut self.buses) {

@@ -2,12 +2,12 @@
 
 use dram_spec::{BankId, Channel, Cycle, Cycles};
 
-use crate::bank_queue::{bank_at, index};
 use crate::copy::{BankSet, Copying};
 use crate::engine::Controller;
 use crate::request::Counted;
 use crate::scheduler::bits;
 use crate::segment::{Progress, Turn};
+use crate::spot::{Spot, bank_at, index};
 
 /// Segments that may wait at once, over all channels: enough to find work for idle banks, few enough to scan when one comes
 /// free. What comes later is not planned before.
@@ -69,7 +69,7 @@ impl Controller {
                 segment.renew(age);
                 segment.term_end = now + hold;
                 for stream in &segment.streams {
-                    self.channels[usize::from(stream.channel.0)].look_at = Cycle::ZERO;
+                    self.channels[usize::from(stream.channel.0)].touch(slot);
                 }
                 next_end = next_end.min(segment.term_end);
             }
@@ -86,7 +86,11 @@ impl Controller {
         for stream in &mut segment.streams {
             let channel = stream.channel;
             stream.give_way(|bank| released.push((channel, bank)));
-            self.channels[usize::from(channel.0)].look_at = Cycle::ZERO;
+            let channel = &mut self.channels[usize::from(channel.0)];
+            channel.touch(slot);
+            if stream.holds_nothing() {
+                channel.flights.leave(slot);
+            }
         }
         for (channel, bank) in released {
             self.release(slot, channel, bank, now, now);
@@ -100,7 +104,7 @@ impl Controller {
         if segment.held() != BankSet::default() {
             return;
         }
-        let (place, banks) = (segment.place, segment.banks());
+        let (place, banks) = (segment.place, *segment.banks());
         self.leave_flight(slot);
         let index = self.waiting.partition_point(|&other| self.segments[other].place < place);
         self.waiting.insert(index, slot);
@@ -111,7 +115,9 @@ impl Controller {
     fn leave_flight(&mut self, slot: u32) {
         self.in_flight.retain(|&other| other != slot);
         for stream in &self.segments[slot].streams {
-            self.channels[usize::from(stream.channel.0)].segments.retain(|&(other, _)| other != slot);
+            let channel = &mut self.channels[usize::from(stream.channel.0)];
+            channel.flights.leave(slot);
+            channel.prepared = None;
         }
     }
 
@@ -153,7 +159,7 @@ impl Controller {
                 request.job_mut().fully_planned = true;
                 if request.is_done().is_some() {
                     request.lasts_until(now);
-                    self.settle(slot);
+                    self.outstanding.settle(slot);
                 }
                 continue;
             };
@@ -167,9 +173,9 @@ impl Controller {
                 self.estimator.book(&self.config, &self.channels, &segment.work, now);
                 let copying = Copying::new(slot, self.number(), &segment);
                 for (channel, bank) in copying.banks().iter() {
-                    self.channels[usize::from(channel.0)].occupy(bank, now);
+                    self.channels[usize::from(channel.0)].occupy(bank.rank, now);
                 }
-                self.waiting_banks.insert_all(&copying.banks());
+                self.waiting_banks.insert_all(copying.banks());
                 let slot = self.segments.insert(copying);
                 self.waiting.push(slot);
                 self.may_begin = true;
@@ -187,13 +193,13 @@ impl Controller {
         }
         // A segment that gives way will be back in the line, before those that came after it: also where it holds a bank no more.
         for &slot in self.in_flight.iter().filter(|&&slot| self.segments[slot].giving_way) {
-            taken.insert_all(&self.segments[slot].banks());
+            taken.insert_all(self.segments[slot].banks());
         }
         let waited = std::mem::take(&mut self.waiting);
         let count = waited.len();
         self.waiting_banks = BankSet::default();
         for slot in waited {
-            let banks = self.segments[slot].banks();
+            let banks = *self.segments[slot].banks();
             if !taken.meets(&banks) && self.may_go_before_reads(slot, &banks) {
                 self.begin_one(slot, &banks, now);
             } else {
@@ -232,7 +238,7 @@ impl Controller {
             self.gives_way_at = self.gives_way_at.min(self.terms_end);
         }
         for (index, stream) in segment.streams.iter().enumerate().filter(|(_, stream)| !stream.is_done()) {
-            channels[usize::from(stream.channel.0)].segments.push((slot, index));
+            channels[usize::from(stream.channel.0)].flights.push(slot, index);
         }
         let place = segment.place;
         let at = self.in_flight.partition_point(|&other| self.segments[other].place < place);
@@ -240,14 +246,9 @@ impl Controller {
     }
 
     /// The segment goes on; what it is done with, is free again.
-    pub(crate) fn advance(
-        &mut self,
-        index: usize,
-        now: Cycle,
-        (slot, stream, turn): (u32, usize, Turn),
-        counted: Counted,
-    ) {
+    pub(crate) fn advance(&mut self, index: usize, now: Cycle, flight: usize, turn: Turn, counted: Counted) {
         let channel = &mut self.channels[index];
+        let (slot, stream) = channel.flights.touch(flight);
         let segment = &mut self.segments[slot];
         let request = &mut self.outstanding[segment.job];
         request.issued(now, counted);
@@ -263,9 +264,11 @@ impl Controller {
             Progress::Row | Progress::Transfer => {}
             Progress::Released(bank) => {
                 let ready = channel.device.ready(bank);
-                segment.bank_closed(ready);
-                if !segment.streams[stream].banks().any(|other| other == bank) {
-                    channel.vacate(bank, now);
+                if segment.bank_closed(stream, bank, ready) {
+                    channel.vacate(bank.rank, now);
+                }
+                if segment.streams[stream].holds_nothing() {
+                    channel.flights.leave(slot);
                 }
                 let id = channel.id;
                 self.release(slot, id, bank, ready, now);
@@ -285,9 +288,9 @@ impl Controller {
                 wakes_others |= segment.written();
             }
         }
-        if wakes_others {
+        if wakes_others && segment.streams.len() > 1 {
             for stream in &segment.streams {
-                self.channels[usize::from(stream.channel.0)].look_at = Cycle::ZERO;
+                self.channels[usize::from(stream.channel.0)].touch(slot);
             }
         }
     }
@@ -302,14 +305,14 @@ impl Controller {
             let request = &mut self.outstanding[job];
             request.lasts_until(ready);
             request.job_mut().segments_left -= 1;
-            self.settle(job);
+            self.outstanding.settle(job);
         } else if segment.giving_way {
             self.return_to_line(slot);
         }
     }
 
     /// Whether a segment that waits may have waited for a read of this bank.
-    pub(crate) fn is_waited_for(&self, channel: Channel, bank: BankId) -> bool {
-        self.waiting_banks.of(channel) & (1 << index(bank)) != 0
+    pub(crate) fn is_waited_for(&self, spot: Spot) -> bool {
+        self.waiting_banks.of(spot.channel()) & (1 << spot.bank_index()) != 0
     }
 }

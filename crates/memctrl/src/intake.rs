@@ -1,23 +1,26 @@
 //! How requests come in, and how accesses are served.
 
-use dram_spec::{Command, Cycle, Cycles, LINE_BYTES, Location, PhysicalAddress};
+use dram_spec::{Cycle, Cycles, LINE_BYTES, PhysicalAddress};
 use rowclone::Operation;
 
 use crate::access::{Access, Entry, Kind};
-use crate::bank_queue::index;
 use crate::engine::Controller;
-use crate::outstanding::{Outstanding, lines};
+use crate::outstanding::lines;
 use crate::request::{Counted, Request, RequestSource};
+use crate::spot::Spot;
 
 /// A request that is being accepted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incoming {
     slot: u32,
+    /// Of a read or a write of whole lines: which.
     kind: Option<Kind>,
-    next_line: u64,
+    /// The line to be accepted next.
+    line: u64,
+    /// Where it lies.
+    spot: Spot,
+    /// The end of its lines.
     end: u64,
-    /// Where the next line lies, once that has been asked.
-    place: Option<Location>,
 }
 
 /// An access that waits for jobs.
@@ -33,7 +36,7 @@ impl Controller {
     pub(crate) fn take_in(&mut self, source: &mut impl RequestSource, now: Cycle) -> bool {
         let mut moved = false;
         loop {
-            let mut incoming = match self.incoming.take() {
+            let incoming = match self.incoming {
                 Some(incoming) => incoming,
                 None => match source.take(now) {
                     Some(request) => self.enter(request),
@@ -41,41 +44,63 @@ impl Controller {
                 },
             };
             let accepted = match incoming.kind {
-                None => self.accept_job(incoming.slot),
-                Some(kind) => {
-                    while incoming.next_line < incoming.end && self.accept_line(&mut incoming, kind, now) {
-                        incoming.next_line += LINE_BYTES;
-                        incoming.place = None;
-                        moved = true;
-                    }
-                    incoming.next_line == incoming.end
-                }
+                None => self.accept_job(incoming.slot, now),
+                Some(kind) => self.accept_lines(incoming, kind, now, &mut moved),
             };
             if !accepted {
-                self.incoming = Some(incoming);
                 self.is_held_up = true;
                 return moved;
             }
+            self.incoming = None;
             moved = true;
         }
     }
 
     /// A request was taken.
+    #[inline]
     fn enter(&mut self, request: Request) -> Incoming {
-        let whole = lines(request.operation.target(), request.operation.bytes());
-        let outstanding = Outstanding::new(request, self.taken, self.config.contents.is_some());
-        self.taken += 1;
-        let kind = match outstanding.request.operation {
-            _ if outstanding.job.is_some() => None,
-            Operation::Read { .. } => Some(Kind::Read),
-            _ => Some(Kind::Write),
+        let (kind, address, bytes) = match request.operation {
+            Operation::Read { address, bytes } => (Some(Kind::Read), address, bytes),
+            Operation::Write { address, bytes } => (Some(Kind::Write), address, bytes),
+            Operation::Copy { dst: address, bytes, .. } | Operation::Init { dst: address, bytes, .. } => {
+                (None, address, bytes)
+            }
         };
-        let slot = self.outstanding.insert(outstanding);
-        Incoming { slot, kind, next_line: whole.start, end: whole.end, place: None }
+        let whole = lines(address, bytes);
+        let kind = kind.filter(|&kind| kind == Kind::Read || whole.end - whole.start == bytes);
+        let spot = if kind.is_some() { self.spot(whole.start) } else { Spot::default() };
+        let keeps_data = self.config.contents.is_some();
+        let slot = self.outstanding.insert(request, self.taken, kind.map(|_| &whole), keeps_data);
+        self.taken += 1;
+        let incoming = Incoming { slot, kind, line: whole.start, spot, end: whole.end };
+        self.incoming = Some(incoming);
+        incoming
+    }
+
+    #[inline]
+    fn spot(&mut self, line: u64) -> Spot {
+        let located = self.locator.locate(self.config.planner.map(), PhysicalAddress(line), Spot::from);
+        let (first, columns) = located.expect("requests lie in the memory");
+        first.further(columns)
+    }
+
+    /// The lines of a read or of a write are accepted, as far as they can be. Says whether all were.
+    #[inline]
+    fn accept_lines(&mut self, mut incoming: Incoming, kind: Kind, now: Cycle, moved: &mut bool) -> bool {
+        while self.accept_line(&incoming, kind, now) {
+            *moved = true;
+            incoming.line += LINE_BYTES;
+            if incoming.line == incoming.end {
+                return true;
+            }
+            incoming.spot = self.spot(incoming.line);
+            self.incoming = Some(incoming);
+        }
+        false
     }
 
     /// A job joins those in progress, if there is room.
-    fn accept_job(&mut self, slot: u32) -> bool {
+    fn accept_job(&mut self, slot: u32, now: Cycle) -> bool {
         if self.jobs.len() >= self.config.queues.copy_entries {
             return false;
         }
@@ -88,7 +113,7 @@ impl Controller {
             }
             job.waits_for += 1;
             if access.kind == Kind::Write && !access.blocked && !access.waited_for {
-                let channel = &mut self.channels[usize::from(access.channel.0)];
+                let channel = &mut self.channels[usize::from(access.spot.channel().0)];
                 channel.forced += 1;
                 channel.look_at = Cycle::ZERO;
             }
@@ -98,68 +123,56 @@ impl Controller {
         let blocks = self.config.planner.blocks(&request.request.operation);
         self.planning.push_back((slot, blocks));
         self.jobs.push(slot);
-        self.recorder.levels.jobs += 1;
+        self.recorder.levels.job_enters(now);
         self.may_begin = true;
         true
     }
 
     /// A line of a read or of a write is accepted, if it can be.
-    fn accept_line(&mut self, incoming: &mut Incoming, kind: Kind, now: Cycle) -> bool {
-        let line = PhysicalAddress(incoming.next_line);
-        let locate = || self.config.planner.map().locate(line).expect("requests lie in the memory");
-        let place = *incoming.place.get_or_insert_with(locate);
-        let full = self.recorder.levels.of(place.channel, kind) >= self.entries[kind as usize];
+    #[inline]
+    fn accept_line(&mut self, incoming: &Incoming, kind: Kind, now: Cycle) -> bool {
+        let channel = incoming.spot.channel();
+        let full = self.recorder.levels.of(channel, kind) >= self.entries[kind as usize];
         // Another access may go to the same line, one of the other kind: for a read, one that answers it.
-        let meets = self.channels[usize::from(place.channel.0)].queues.may_hold(kind.other(), line.0)
+        let meets = self.channels[usize::from(channel.0)].queues.may_hold(kind.other(), incoming.line)
             || !self.blocked.is_empty();
         if meets || !self.jobs.is_empty() {
-            return self.accept_among_others(incoming.slot, kind, (line, place), full, now);
+            return self.accept_among_others(incoming, kind, full, now);
         }
         if !full {
-            self.take_entry(incoming.slot, kind, (line, place), Vec::new(), now);
+            let entry = self.take_entry(incoming, kind, now);
+            self.queue(entry, now);
         }
         !full
     }
 
     /// The same where another access may go to the line, or a job.
-    #[cold]
-    fn accept_among_others(
-        &mut self,
-        slot: u32,
-        kind: Kind,
-        (line, place): (PhysicalAddress, Location),
-        full: bool,
-        now: Cycle,
-    ) -> bool {
-        let conflicting = self.conflicting_jobs(kind, line);
-        if kind == Kind::Read && conflicting.is_empty() && self.forward(slot, line, place, now) {
+    #[inline(never)]
+    fn accept_among_others(&mut self, incoming: &Incoming, kind: Kind, full: bool, now: Cycle) -> bool {
+        let (line, spot) = (PhysicalAddress(incoming.line), incoming.spot);
+        let jobs = self.conflicting_jobs(kind, line);
+        if kind == Kind::Read && jobs.is_empty() && self.forward(incoming.slot, line, spot, now) {
             return true;
         }
-        if full || (kind == Kind::Write && self.newest(Kind::Read, line, place).is_some()) {
+        if full || (kind == Kind::Write && self.newest(Kind::Read, line, spot).is_some()) {
             return false;
         }
-        self.take_entry(slot, kind, (line, place), conflicting, now);
-        true
-    }
-
-    /// An access takes an entry, and its place in its bank if it waits for no job.
-    #[inline]
-    fn take_entry(
-        &mut self,
-        slot: u32,
-        kind: Kind,
-        (line, place): (PhysicalAddress, Location),
-        conflicting: Vec<u32>,
-        now: Cycle,
-    ) {
-        self.recorder.levels.enter(place.channel, kind);
-        let entry = self.accesses.insert(Access::new(kind, slot, line, place));
-        if conflicting.is_empty() {
+        let entry = self.take_entry(incoming, kind, now);
+        if jobs.is_empty() {
             self.queue(entry, now);
         } else {
             self.accesses[entry].blocked = true;
-            self.blocked.push(Blocked { entry, jobs: conflicting });
+            self.blocked.push(Blocked { entry, jobs });
         }
+        true
+    }
+
+    /// An access takes an entry.
+    #[inline]
+    fn take_entry(&mut self, incoming: &Incoming, kind: Kind, now: Cycle) -> Entry {
+        let &Incoming { slot, line, spot, .. } = incoming;
+        self.recorder.levels.enter(spot.channel(), kind, now);
+        self.accesses.insert(Access::new(kind, slot, PhysicalAddress(line), spot))
     }
 
     fn conflicting_jobs(&self, kind: Kind, line: PhysicalAddress) -> Vec<u32> {
@@ -169,10 +182,10 @@ impl Controller {
     }
 
     /// The newest access of that kind to a line.
-    fn newest(&self, kind: Kind, line: PhysicalAddress, place: Location) -> Option<Entry> {
+    fn newest(&mut self, kind: Kind, line: PhysicalAddress, spot: Spot) -> Option<Entry> {
         if self.blocked.is_empty() {
-            let queues = &self.channels[usize::from(place.channel.0)].queues;
-            return queues.youngest_to(&self.accesses, (kind, place.bank, place.row), line.0);
+            let queues = &mut self.channels[usize::from(spot.channel().0)].queues;
+            return queues.youngest_to(&self.accesses, kind, spot, line.0);
         }
         // Whatever came after one that is blocked, and goes to the same line, is blocked too.
         let same = |blocked: &&Blocked| {
@@ -180,30 +193,31 @@ impl Controller {
             access.kind == kind && access.line == line
         };
         let blocked = self.blocked.iter().rev().find(same).map(|blocked| blocked.entry);
-        let queues = &self.channels[usize::from(place.channel.0)].queues;
-        blocked.or_else(|| queues.youngest_to(&self.accesses, (kind, place.bank, place.row), line.0))
+        let queues = &mut self.channels[usize::from(spot.channel().0)].queues;
+        blocked.or_else(|| queues.youngest_to(&self.accesses, kind, spot, line.0))
     }
 
     /// Answers a read from the newest queued write of its line, if there is one.
-    fn forward(&mut self, slot: u32, line: PhysicalAddress, place: Location, now: Cycle) -> bool {
-        let Some(write) = self.newest(Kind::Write, line, place) else { return false };
+    fn forward(&mut self, slot: u32, line: PhysicalAddress, spot: Spot, now: Cycle) -> bool {
+        let Some(write) = self.newest(Kind::Write, line, spot) else { return false };
         let bytes = self.outstanding[self.accesses[write].request].payload(line);
         let request = &mut self.outstanding[slot];
         request.receive(line, &bytes);
         request.lasts_until(now + Cycles(1));
         request.lines_left -= 1;
         self.recorder.figures.forwarded += 1;
-        self.settle(slot);
+        self.outstanding.settle(slot);
         true
     }
 
     /// An access takes its place in its bank.
+    #[inline]
     fn queue(&mut self, entry: Entry, now: Cycle) {
         let number = self.number();
         let access = &mut self.accesses[entry];
         access.number = number;
         access.queued = now;
-        let channel = &mut self.channels[usize::from(access.channel.0)];
+        let channel = &mut self.channels[usize::from(access.spot.channel().0)];
         channel.queue(&mut self.accesses, entry, now);
     }
 
@@ -224,12 +238,12 @@ impl Controller {
             let entry = self.blocked.remove(at).entry;
             self.accesses[entry].blocked = false;
             let access = &self.accesses[entry];
-            let (kind, request, line, place) = (access.kind, access.request, access.line, access.place());
-            if kind == Kind::Read && self.forward(request, line, place, now) {
-                self.leave(entry);
+            let (kind, request, line, spot) = (access.kind, access.request, access.line, access.spot);
+            if kind == Kind::Read && self.forward(request, line, spot, now) {
+                self.leave(entry, now);
             } else {
                 if kind == Kind::Write && self.accesses[entry].waited_for {
-                    self.channels[usize::from(place.channel.0)].forced += 1;
+                    self.channels[usize::from(spot.channel().0)].forced += 1;
                 }
                 self.queue(entry, now);
             }
@@ -237,14 +251,16 @@ impl Controller {
     }
 
     /// An access gives its entry back; who waited for it, goes on.
-    fn leave(&mut self, entry: Entry) -> Access {
-        let access = self.accesses.remove(entry);
-        self.recorder.levels.leave(access.channel, access.kind);
+    #[inline]
+    fn leave(&mut self, entry: Entry, now: Cycle) {
+        self.accesses.remove(entry);
+        let access = &self.accesses[entry];
+        self.recorder.levels.leave(access.spot.channel(), access.kind, now);
+        let waited_for = access.waited_for;
         self.made_room();
-        if access.waited_for {
+        if waited_for {
             self.tell_waiters(entry);
         }
-        access
     }
 
     /// Jobs that waited for an access do so no more.
@@ -270,30 +286,22 @@ impl Controller {
             let access = &mut self.accesses[entry];
             access.waited_for = self.waiters.iter().any(|&(other, _)| other == entry);
             if !access.waited_for && access.kind == Kind::Write && !access.blocked {
-                let channel = &mut self.channels[usize::from(access.channel.0)];
+                let channel = &mut self.channels[usize::from(access.spot.channel().0)];
                 channel.forced -= 1;
                 channel.look_at = channel.look_at.min(now);
             }
         }
     }
 
-    /// A command was issued for an access.
-    pub(crate) fn serve(&mut self, channel: usize, now: Cycle, entry: Entry, command: &Command, counted: Counted) {
-        let access = &mut self.accesses[entry];
-        self.outstanding[access.request].issued(now, counted);
-        match command {
-            Command::Precharge { .. } => access.closed = true,
-            Command::Activate { .. } => access.opened = true,
-            _ => self.access_made(channel, now, entry),
-        }
-    }
-
     /// The RD or WR of an access was issued.
-    fn access_made(&mut self, channel: usize, now: Cycle, entry: Entry) {
-        let access = self.leave(entry);
+    #[inline]
+    pub(crate) fn access_made(&mut self, channel: usize, now: Cycle, entry: Entry, counted: Counted) {
+        self.leave(entry, now);
+        let access = &self.accesses[entry];
         let state = &mut self.channels[channel];
-        state.banks[index(access.bank)].served += 1;
-        state.vacate(access.bank, now);
+        let spot = access.spot;
+        state.banks[spot.bank_index()].served += 1;
+        state.vacate(spot.bank().rank, now);
         if access.kind == Kind::Write && access.waited_for {
             state.forced -= 1;
         }
@@ -310,7 +318,7 @@ impl Controller {
         let request = &mut self.outstanding[access.request];
         let done = match access.kind {
             Kind::Read => {
-                if let Some(bytes) = state.device.read_line(access.bank, access.row, access.column) {
+                if let Some(bytes) = state.device.read_line(spot.bank(), spot.row(), spot.column()) {
                     request.receive(access.line, &bytes);
                 }
                 now + state.read_data()
@@ -318,15 +326,17 @@ impl Controller {
             Kind::Write => {
                 if self.config.contents.is_some() {
                     let bytes = request.payload(access.line);
-                    state.device.write_line(access.bank, access.row, access.column, &bytes);
+                    state.device.write_line(spot.bank(), spot.row(), spot.column(), &bytes);
                 }
                 now + state.write_data()
             }
         };
+        request.issued(now, counted);
         request.lasts_until(done);
         request.lines_left -= 1;
-        self.settle(access.request);
-        if access.kind == Kind::Read && self.is_waited_for(access.channel, access.bank) {
+        let (kind, slot) = (access.kind, access.request);
+        self.outstanding.settle(slot);
+        if kind == Kind::Read && !self.waiting.is_empty() && self.is_waited_for(spot) {
             self.may_begin = true;
         }
     }

@@ -10,6 +10,7 @@ pub mod estimate;
 mod flight;
 mod intake;
 mod outstanding;
+mod parties;
 pub mod policy;
 pub mod prices;
 mod rank;
@@ -19,6 +20,7 @@ pub mod request;
 mod scheduler;
 mod segment;
 mod slots;
+mod spot;
 pub mod stats;
 
 pub use config::{Config, PowerPolicy, Queues, RowPolicy, Scheduler};

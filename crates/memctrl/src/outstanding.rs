@@ -3,7 +3,7 @@
 use std::ops::{Index, IndexMut};
 
 use dram_core::Line as Bytes;
-use dram_spec::{Cycle, LINE_BYTES, PhysicalAddress};
+use dram_spec::{Cycle, Cycles, LINE_BYTES, PhysicalAddress};
 use rowclone::{Mechanism, Operation};
 
 use crate::request::{CommandCounts, Completion, Counted, Request, SegmentTally};
@@ -15,6 +15,8 @@ pub(crate) type Lines = std::ops::Range<u64>;
 pub(crate) fn lines(address: PhysicalAddress, bytes: u64) -> Lines {
     address.0 / LINE_BYTES * LINE_BYTES..(address.0 + bytes).next_multiple_of(LINE_BYTES)
 }
+
+const NEVER: Cycle = Cycle(u64::MAX);
 
 /// What is kept of a copy, an initialisation, or a write of parts of lines.
 #[derive(Debug)]
@@ -84,34 +86,27 @@ pub(crate) struct Outstanding {
     pub(crate) lines_left: u64,
     /// What is kept of a job.
     pub(crate) job: Option<Box<Job>>,
-    first_command: Option<Cycle>,
+    /// Never, before there is one.
+    first_command: Cycle,
     done: Cycle,
     commands: Issued,
     data: Option<Vec<u8>>,
+    /// The slot of the next one that is done.
+    next_done: u32,
 }
 
 impl Outstanding {
-    pub(crate) fn new(request: Request, order: u64, keeps_data: bool) -> Outstanding {
-        let operation = &request.operation;
-        let within = lines(operation.target(), operation.bytes());
-        let is_whole = within.end - within.start == operation.bytes();
-        let is_job = match operation {
-            Operation::Read { .. } => false,
-            Operation::Write { .. } => !is_whole,
-            Operation::Copy { .. } | Operation::Init { .. } => true,
-        };
-        let data = match operation {
-            Operation::Read { bytes, .. } if keeps_data => Some(vec![0; *bytes as usize]),
-            _ => None,
-        };
+    /// What is done when its request arrives.
+    fn new(request: Request) -> Outstanding {
         Outstanding {
-            order,
-            lines_left: if is_job { 0 } else { (within.end - within.start) / LINE_BYTES },
-            job: is_job.then(|| Box::new(Job::new(operation))),
-            first_command: None,
+            order: 0,
+            lines_left: 0,
+            job: None,
+            first_command: NEVER,
             done: request.arrival,
             commands: Issued::default(),
-            data,
+            data: None,
+            next_done: NONE,
             request,
         }
     }
@@ -121,7 +116,7 @@ impl Outstanding {
     }
 
     pub(crate) fn issued(&mut self, at: Cycle, command: Counted) {
-        self.first_command.get_or_insert(at);
+        self.first_command = self.first_command.min(at);
         // The kinds are in the order of [`Issued::counts`]; the rest is never issued for a request.
         self.commands.0[command as usize] += 1;
     }
@@ -154,13 +149,19 @@ impl Outstanding {
         bytes.copied().unwrap_or([0; LINE_BYTES as usize])
     }
 
+    /// From its arrival to when it is done.
+    pub(crate) fn response(&self) -> Cycles {
+        self.done.since(self.request.arrival)
+    }
+
     /// What its source hears of it.
+    #[inline]
     pub(crate) fn complete(&mut self) -> Completion {
         Completion {
             id: self.request.id,
             operation: self.request.operation,
             arrival: self.request.arrival,
-            first_command: self.first_command,
+            first_command: Some(self.first_command).filter(|&at| at < NEVER),
             done: self.done,
             commands: self.commands.counts(),
             segments: self.job.take().map_or_else(SegmentTally::default, |job| job.segments),
@@ -169,26 +170,116 @@ impl Outstanding {
     }
 }
 
+/// No slot.
+const NONE: u32 = u32::MAX;
+
 /// All requests in progress, by slot. A slot keeps what was in it until it is used again.
-#[derive(Debug, Default)]
+///
+/// Those that are done, or will be at a known instant, are in a list: by that instant, then in the order in which they were taken.
+#[derive(Debug)]
 pub(crate) struct Requests {
     slots: Vec<Outstanding>,
     free: Vec<u32>,
+    first_done: u32,
+    last_done: u32,
+    /// When the first of them is done; never, if there is none.
+    done_at: Cycle,
+}
+
+impl Default for Requests {
+    fn default() -> Requests {
+        Requests { slots: Vec::new(), free: Vec::new(), first_done: NONE, last_done: NONE, done_at: NEVER }
+    }
 }
 
 impl Requests {
-    pub(crate) fn insert(&mut self, request: Outstanding) -> u32 {
-        if let Some(slot) = self.free.pop() {
-            self[slot] = request;
-            return slot;
+    /// A request that was taken, the `order`-th; of reads and writes of whole lines, with those.
+    #[inline]
+    pub(crate) fn insert(&mut self, request: Request, order: u64, plain: Option<&Lines>, keeps_data: bool) -> u32 {
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None => self.another(&request),
+        };
+        let new = &mut self.slots[slot as usize];
+        new.order = order;
+        (new.first_command, new.done, new.commands) = (NEVER, request.arrival, Issued::default());
+        new.lines_left = plain.map_or(0, |lines| (lines.end - lines.start) / LINE_BYTES);
+        if plain.is_none() {
+            new.job = Some(Box::new(Job::new(&request.operation)));
+        } else if let (true, Operation::Read { bytes, .. }) = (keeps_data, request.operation) {
+            new.data = Some(vec![0; bytes as usize]);
         }
-        self.slots.push(request);
+        new.request = request;
+        slot
+    }
+
+    /// One more slot.
+    #[cold]
+    fn another(&mut self, request: &Request) -> u32 {
+        self.slots.push(Outstanding::new(request.clone()));
         self.slots.len() as u32 - 1
     }
 
-    /// Its slot may be used again.
-    pub(crate) fn free(&mut self, slot: u32) {
+    /// It is done at a known instant: if so, it joins the others that are.
+    #[inline]
+    pub(crate) fn settle(&mut self, slot: u32) {
+        let request = &mut self.slots[slot as usize];
+        if request.is_done().is_none() {
+            return;
+        }
+        request.next_done = NONE;
+        let key = (request.done, request.order);
+        let last = self.last_done;
+        if last == NONE {
+            (self.first_done, self.done_at) = (slot, key.0);
+            self.last_done = slot;
+        } else if self.key(last) < key {
+            self.slots[last as usize].next_done = slot;
+            self.last_done = slot;
+        } else {
+            self.settle_among(slot, key);
+        }
+    }
+
+    /// The same where it is not the last.
+    fn settle_among(&mut self, slot: u32, key: (Cycle, u64)) {
+        let (mut before, mut next) = (NONE, self.first_done);
+        while self.key(next) < key {
+            (before, next) = (next, self.slots[next as usize].next_done);
+        }
+        self.slots[slot as usize].next_done = next;
+        if before == NONE {
+            (self.first_done, self.done_at) = (slot, key.0);
+        } else {
+            self.slots[before as usize].next_done = slot;
+        }
+    }
+
+    #[inline]
+    fn key(&self, slot: u32) -> (Cycle, u64) {
+        let request = &self.slots[slot as usize];
+        (request.done, request.order)
+    }
+
+    /// When the first is done; never, if none will be at a known instant.
+    #[inline]
+    pub(crate) fn done_at(&self) -> Cycle {
+        self.done_at
+    }
+
+    /// The slot of the first that is done, which may be used again from now on.
+    #[inline]
+    pub(crate) fn take_done(&mut self) -> u32 {
+        let slot = self.first_done;
+        let next = self.slots[slot as usize].next_done;
+        self.first_done = next;
+        if let Some(request) = self.slots.get(next as usize) {
+            self.done_at = request.done;
+        } else {
+            (self.done_at, self.last_done) = (NEVER, NONE);
+        }
         self.free.push(slot);
+        slot
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -198,12 +289,14 @@ impl Requests {
 
 impl Index<u32> for Requests {
     type Output = Outstanding;
+    #[inline]
     fn index(&self, slot: u32) -> &Outstanding {
         &self.slots[slot as usize]
     }
 }
 
 impl IndexMut<u32> for Requests {
+    #[inline]
     fn index_mut(&mut self, slot: u32) -> &mut Outstanding {
         &mut self.slots[slot as usize]
     }

@@ -6,40 +6,101 @@ use crate::access::Kind;
 use crate::config::Config;
 use crate::stats::{Depth, Epoch, Figures, Histogram, Stats};
 
+/// A queue of all channels, or the jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    Reads,
+    Writes,
+    Jobs,
+}
+
+impl From<Kind> for Level {
+    fn from(kind: Kind) -> Level {
+        match kind {
+            Kind::Read => Level::Reads,
+            Kind::Write => Level::Writes,
+        }
+    }
+}
+
 /// How full the queues are.
+///
+/// A cycle sum is kept as what it will be at cycle 0 of the level staying as it is: each that enters takes away the cycle at which it
+/// does, each that leaves adds its own. So nothing is to be done while levels do not change.
 #[derive(Clone, Debug)]
 pub(crate) struct Levels {
     /// Entries in use, by channel: of reads and of writes.
     accesses: Vec<[u64; 2]>,
-    /// The same of all channels together.
-    total: [u64; 2],
-    /// Whether any has risen since the most in use was last looked for.
+    /// Entries of all channels together, and jobs.
+    total: [u64; 3],
+    /// The cycle sums; modulo 2^64.
+    sums: [u64; 3],
+    /// The most that any channel has had in use since the figures began: of reads, of writes, of jobs.
+    most: [u64; 3],
+    /// Whether a level has risen above that in this cycle.
     risen: bool,
-    /// Jobs in progress.
-    pub(crate) jobs: u64,
 }
 
 impl Levels {
+    #[inline]
     pub(crate) fn of(&self, channel: Channel, kind: Kind) -> u64 {
         self.accesses[usize::from(channel.0)][kind as usize]
     }
 
-    pub(crate) fn enter(&mut self, channel: Channel, kind: Kind) {
-        self.accesses[usize::from(channel.0)][kind as usize] += 1;
-        self.total[kind as usize] += 1;
-        self.risen = true;
+    #[inline]
+    pub(crate) fn enter(&mut self, channel: Channel, kind: Kind, now: Cycle) {
+        let level = &mut self.accesses[usize::from(channel.0)][kind as usize];
+        *level += 1;
+        self.risen |= *level > self.most[kind as usize];
+        self.count(kind.into(), now);
     }
 
-    pub(crate) fn leave(&mut self, channel: Channel, kind: Kind) {
+    #[inline]
+    pub(crate) fn leave(&mut self, channel: Channel, kind: Kind, now: Cycle) {
         self.accesses[usize::from(channel.0)][kind as usize] -= 1;
-        self.total[kind as usize] -= 1;
+        self.uncount(kind.into(), now);
     }
-}
 
-impl Depth {
-    fn last(&mut self, cycles: u64, total: u64, most: u64) {
-        self.entry_cycles += cycles * total;
-        self.most = self.most.max(most);
+    pub(crate) fn job_leaves(&mut self, now: Cycle) {
+        self.uncount(Level::Jobs, now);
+    }
+
+    #[inline]
+    pub(crate) fn job_enters(&mut self, now: Cycle) {
+        self.risen = true;
+        self.count(Level::Jobs, now);
+    }
+
+    #[inline]
+    fn count(&mut self, level: Level, now: Cycle) {
+        self.total[level as usize] += 1;
+        self.sums[level as usize] = self.sums[level as usize].wrapping_sub(now.0);
+    }
+
+    #[inline]
+    fn uncount(&mut self, level: Level, now: Cycle) {
+        self.total[level as usize] -= 1;
+        self.sums[level as usize] = self.sums[level as usize].wrapping_add(now.0);
+    }
+
+    /// A cycle is over in which a level was higher than ever, at some time.
+    #[inline(never)]
+    fn rise(&mut self) {
+        self.risen = false;
+        let [most_reads, most_writes, most_jobs] = &mut self.most;
+        for [reads, writes] in &self.accesses {
+            *most_reads = (*most_reads).max(*reads);
+            *most_writes = (*most_writes).max(*writes);
+        }
+        *most_jobs = (*most_jobs).max(self.total[Level::Jobs as usize]);
+    }
+
+    /// The sums up to `now`; from there on they are counted anew.
+    fn take_sums(&mut self, now: Cycle) -> [u64; 3] {
+        let up_to = |level: usize| self.total[level].wrapping_mul(now.0);
+        let sums = [0, 1, 2].map(|level| self.sums[level].wrapping_add(up_to(level)));
+        self.sums = [0, 1, 2].map(|level| 0_u64.wrapping_sub(up_to(level)));
+        sums
     }
 }
 
@@ -55,8 +116,6 @@ pub(crate) struct Recorder {
     /// Where it ends; never, for a run without epochs.
     until: Cycle,
     warming_up: bool,
-    /// The queues' levels are counted up to here.
-    counted: Cycle,
     epoch: Option<Cycles>,
     start: Cycle,
     pub(crate) levels: Levels,
@@ -72,14 +131,14 @@ impl Recorder {
             from: Cycle::ZERO,
             until: start,
             warming_up: start > Cycle::ZERO,
-            counted: Cycle::ZERO,
             epoch: config.epoch,
             start,
             levels: Levels {
                 accesses: vec![[0; 2]; usize::from(config.system.geometry.channels())],
-                total: [0; 2],
+                total: [0; 3],
+                sums: [0; 3],
+                most: [0; 3],
                 risen: false,
-                jobs: 0,
             },
         };
         if !recorder.warming_up {
@@ -89,43 +148,50 @@ impl Recorder {
     }
 
     fn open(&mut self, from: Cycle) {
-        self.levels.risen = true;
+        (self.levels.risen, self.levels.most) = (true, [0; 3]);
         self.from = from;
         self.until = self.epoch.map_or(Cycle(u64::MAX), |cycles| from + cycles);
     }
 
-    /// Time has come to `now`, and nothing has happened since the last call.
-    pub(crate) fn advance_to(&mut self, now: Cycle) {
-        while self.until <= now {
-            let until = self.until;
-            self.count_levels(until);
-            if self.warming_up {
-                self.warming_up = false;
-                self.figures = Figures::default();
-            } else {
-                self.close(until);
-            }
-            self.open(until);
+    /// What is counted next, counts at `at`. No level has changed since the last instant before `now`.
+    #[inline]
+    pub(crate) fn advance_to(&mut self, at: Cycle, now: Cycle) {
+        while self.until <= at {
+            self.turn(now);
         }
-        self.count_levels(now);
     }
 
-    fn count_levels(&mut self, now: Cycle) {
-        let cycles = now.0 - self.counted.0;
-        if cycles == 0 {
-            return;
+    /// The present epoch, or the warm-up, is over.
+    #[cold]
+    fn turn(&mut self, now: Cycle) {
+        let until = self.until;
+        self.count_levels(until);
+        if self.warming_up {
+            self.warming_up = false;
+            self.figures = Figures::default();
+        } else {
+            self.close(until);
         }
-        self.counted = now;
-        let [reads, writes] = self.levels.total;
-        self.figures.read_queue.entry_cycles += cycles * reads;
-        self.figures.write_queue.entry_cycles += cycles * writes;
-        self.figures.copy_queue.last(cycles, self.levels.jobs, self.levels.jobs);
-        if std::mem::take(&mut self.levels.risen) {
-            for [reads, writes] in &self.levels.accesses {
-                self.figures.read_queue.most = self.figures.read_queue.most.max(*reads);
-                self.figures.write_queue.most = self.figures.write_queue.most.max(*writes);
-            }
+        self.open(until);
+        if until < now {
+            self.end_instant();
         }
+    }
+
+    /// Nothing more happens in this cycle: what rose, may be higher than ever.
+    #[inline]
+    pub(crate) fn end_instant(&mut self) {
+        if self.levels.risen {
+            self.levels.rise();
+        }
+    }
+
+    fn count_levels(&mut self, to: Cycle) {
+        let [reads, writes, jobs] = self.levels.take_sums(to);
+        let [most_reads, most_writes, most_jobs] = self.levels.most;
+        self.figures.read_queue = Depth { entry_cycles: reads, most: most_reads };
+        self.figures.write_queue = Depth { entry_cycles: writes, most: most_writes };
+        self.figures.copy_queue = Depth { entry_cycles: jobs, most: most_jobs };
     }
 
     fn close(&mut self, to: Cycle) {
@@ -139,6 +205,7 @@ impl Recorder {
         if self.warming_up {
             return Stats { from: end, end, ..Stats::default() };
         }
+        self.count_levels(end);
         if self.epoch.is_some() {
             self.close(end);
         } else {

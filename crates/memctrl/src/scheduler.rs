@@ -1,16 +1,16 @@
 //! Who goes first on a channel.
 
-use dram_core::{Kind, Power, Refusal};
-use dram_spec::{AutoPrecharge, Command, Cycle};
+use dram_core::{Kind, Power};
+use dram_spec::{AutoPrecharge, Command, Cycle, Cycles};
 
 use crate::access::{self, Accesses, Entry};
-use crate::bank_queue::bank_at;
 use crate::channel::ChannelState;
 use crate::config::{RowPolicy, Scheduler};
-use crate::copy::{Age, Copying};
+use crate::copy::Copying;
 use crate::rank::Own;
 use crate::segment::Turn;
 use crate::slots::Slots;
+use crate::spot::{MOST_BANKS, Spot, bank_at};
 
 const NEVER: Cycle = Cycle(u64::MAX);
 
@@ -19,115 +19,133 @@ const NEVER: Cycle = Cycle(u64::MAX);
 pub(crate) enum Choice {
     /// A rank's own, or that of nobody.
     Upkeep(Command),
-    /// For an access.
-    Access(Entry, Command),
+    /// For the accesses of a bank.
+    Access(usize),
     /// For a segment.
-    Segment { slot: u32, stream: usize, turn: Turn, command: Command },
-}
-
-/// Who has a column access to make.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Party {
-    age: Age,
-    /// The segment's slot, stream and access, and from when on its data allows it; nothing for the accesses of the mode.
-    segment: Option<(u32, usize, Command, Cycle)>,
-}
-
-/// Column accesses of older parties that wait for the device: a younger one must not push them back.
-#[derive(Clone, Copy, Debug, Default)]
-struct Ahead {
-    /// A RD or WR waits for the data bus.
-    data_bus: bool,
-    /// Ranks, as a mask, where a RD or WR waits.
-    bursts: u8,
-    /// Ranks, as a mask, where a TRANSFER waits.
-    transfers: u8,
-}
-
-impl Ahead {
-    fn wait_for(&mut self, command: &Command) {
-        let rank = 1 << command.rank();
-        if let Command::Transfer { .. } = command {
-            self.transfers |= rank;
-        } else {
-            self.data_bus = true;
-            self.bursts |= rank;
-        }
-    }
-
-    /// Whether the command would go on a bus, the channel's or a rank's own, that an older access waits for.
-    fn keeps_back(self, command: &Command) -> bool {
-        let rank = 1 << command.rank();
-        if let Command::Transfer { .. } = command {
-            (self.bursts | self.transfers) & rank != 0
-        } else {
-            self.data_bus || self.transfers & rank != 0
-        }
-    }
+    Segment { flight: usize, turn: Turn, command: Command },
 }
 
 /// What the accesses of a bank would do next.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
     entry: Entry,
-    command: Command,
     kind: Kind,
-    is_row: bool,
-    number: u64,
+    /// The sequence number of its access; of a row command above that of every RD and WR.
+    pub(crate) order: u64,
     /// Until when its bank holds it back.
     held_by_bank: Cycle,
+}
+
+impl Candidate {
+    /// No sequence number is as large.
+    const ROW: u64 = 1 << 63;
+
+    /// Of no access.
+    pub(crate) const NONE: Candidate =
+        Candidate { entry: Entry::NONE, kind: Kind::Act, order: u64::MAX, held_by_bank: NEVER };
+
+    pub(crate) fn is_row(&self) -> bool {
+        self.order >= Candidate::ROW
+    }
+
+    /// The sequence number of its access.
+    pub(crate) fn number(&self) -> u64 {
+        self.order & !Candidate::ROW
+    }
+
+    /// The access that it is for.
+    pub(crate) fn entry(&self) -> Entry {
+        self.entry
+    }
+
+    /// The command on the bus.
+    #[inline]
+    pub(crate) fn command(&self, spot: Spot) -> Command {
+        let (bank, row, column) = (spot.bank(), spot.row(), spot.column());
+        match self.kind {
+            Kind::Act => Command::Activate { bank, row },
+            Kind::Rd => Command::Read { bank, column, auto_precharge: AutoPrecharge::No },
+            Kind::Rda => Command::Read { bank, column, auto_precharge: AutoPrecharge::Yes },
+            Kind::Wr => Command::Write { bank, column, auto_precharge: AutoPrecharge::No },
+            Kind::Wra => Command::Write { bank, column, auto_precharge: AutoPrecharge::Yes },
+            _ => Command::Precharge { bank },
+        }
+    }
+}
+
+/// The candidate that goes first of those looked at so far.
+#[derive(Clone, Copy, Debug)]
+struct First {
+    at: Cycle,
+    order: u64,
+    bank: usize,
 }
 
 /// The bits of a mask that are set, from the lowest.
 pub(crate) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
-        let bit = mask.trailing_zeros() as usize;
-        mask &= mask.wrapping_sub(1);
-        (bit < 32).then_some(bit)
+        (mask != 0).then(|| {
+            let bit = mask.trailing_zeros() as usize;
+            mask &= mask - 1;
+            bit
+        })
     })
 }
 
-/// What can go at `now`, or when something could at the earliest.
-type Found = Result<Choice, Cycle>;
+/// When a channel is worth another look, and what goes first then if nothing happens before, where that is known.
+pub(crate) type Foreseen = (Cycle, Option<Choice>);
 
 impl ChannelState {
-    /// The first command, by the order of who goes first, that can go at `now`; else the next instant at which one might.
-    pub(crate) fn choose(
+    /// Prepares what goes first from `from` on, by the order of who goes first, and says when; or prepares nothing, and says when to ask
+    /// again.
+    #[inline]
+    pub(crate) fn foresee(
         &mut self,
-        now: Cycle,
+        from: Cycle,
         accesses: &Accesses,
         segments: &Slots<Copying>,
         staging_lines: usize,
-    ) -> Found {
-        let (unusable, mut next) = match self.own_commands(now) {
-            Ok(command) => return Ok(Choice::Upkeep(command)),
+    ) -> Cycle {
+        let (unusable, upkeep) = match self.own_commands(from) {
             Err(others) => others,
+            Ok(command) => {
+                self.prepared = Some((from, Choice::Upkeep(command)));
+                return from;
+            }
         };
         let usable = self.usable(unusable, accesses);
-        let found = if self.segments.is_empty() {
-            match self.soonest(now, usable, accesses) {
-                Some((at, choice)) if at <= now => Ok(choice),
-                Some((at, _)) => Err(at),
-                None => Err(NEVER),
-            }
+        self.find_candidates(usable, accesses);
+        let (at, choice) = if self.flights.is_empty() {
+            self.first_access(from, usable)
         } else {
-            self.first_of_all(now, usable, accesses, segments, staging_lines)
+            self.first_of_all(from, usable, accesses, segments, staging_lines)
         };
-        match found {
-            Ok(choice) => return Ok(choice),
-            Err(at) => next = next.min(at),
-        }
-        match self.timed_out(now, unusable) {
-            Ok(choice) => Ok(choice),
-            Err(at) => Err(next.min(at)),
+        let (at, choice) = match self.row_policy {
+            RowPolicy::Timeout(after) if at > from => {
+                let (idle, row) = self.timed_out(from, after, unusable);
+                if idle < at { (idle, row) } else { (at, choice) }
+            }
+            _ => (at, choice),
+        };
+        // The ranks are asked again at `upkeep`, and go first.
+        if at < upkeep {
+            self.prepared = choice.map(|choice| (at, choice));
+            at
+        } else {
+            self.prepared = None;
+            upkeep
         }
     }
 
     /// The own command of a rank that can go at `now`; else the banks, as a mask, of ranks that accesses cannot use, and when one might.
+    #[inline]
     fn own_commands(&mut self, now: Cycle) -> Result<Command, (u32, Cycle)> {
-        if now < self.quiet.0 {
-            return Err((self.quiet.1, self.quiet.0));
-        }
+        if now < self.quiet.0 { Err((self.quiet.1, self.quiet.0)) } else { self.ask_ranks(now) }
+    }
+
+    /// The same, rank by rank.
+    #[inline(never)]
+    fn ask_ranks(&mut self, now: Cycle) -> Result<Command, (u32, Cycle)> {
         let (mut unusable, mut next) = (0, NEVER);
         for rank in &mut self.ranks {
             if now >= rank.look_at {
@@ -154,243 +172,127 @@ impl ChannelState {
         }
     }
 
-    /// When, from `from` on, something may go first, as far as can be foreseen. Where nothing but accesses can, what goes first then is
-    /// found out on the way, and kept.
-    pub(crate) fn foresee(
-        &mut self,
-        from: Cycle,
-        accesses: &Accesses,
-        segments: &Slots<Copying>,
-        staging_lines: usize,
-    ) -> Cycle {
-        if !self.segments.is_empty() || matches!(self.row_policy, RowPolicy::Timeout(_)) {
-            return self.choose(from, accesses, segments, staging_lines).err().unwrap_or(from);
-        }
-        let Err((unusable, upkeep)) = self.own_commands(from) else { return from };
-        let first = self.soonest(from, self.usable(unusable, accesses), accesses);
-        self.prepared = first.filter(|&(at, _)| at < upkeep);
-        first.map_or(NEVER, |(at, _)| at).min(upkeep)
-    }
-
-    /// The candidate that can go first, from `from` on, and when: of those that can at the same time, RD and WR before the rest, then the oldest.
-    fn soonest(&mut self, from: Cycle, usable: u32, accesses: &Accesses) -> Option<(Cycle, Choice)> {
-        let mut first = (NEVER, true, u64::MAX);
-        let mut whose = None;
-        for bank in bits(usable) {
-            if self.banks[bank].next.is_none() {
-                self.banks[bank].next = Some(self.find_candidate(bank, accesses));
-            }
-            let Some(candidate) = &self.banks[bank].next else { continue };
-            let at = candidate.held_by_bank.max(self.device.held_by_rank((bank / 8) as u8, candidate.kind)).max(from);
-            if at > first.0 {
-                continue;
-            }
-            let order = (at, candidate.is_row, candidate.number);
-            if order < first {
-                (first, whose) = (order, Some(bank));
-            }
-        }
-        let candidate = self.banks[whose?].next.as_ref()?;
-        Some((first.0, Choice::Access(candidate.entry, candidate.command)))
-    }
-
-    /// What a bank's accesses would do next; kept until something happens to the bank.
+    /// What goes first if nothing happens before `now`, where that was found out.
     #[inline]
-    fn candidate(&mut self, bank: usize, accesses: &Accesses) -> Candidate {
-        if let Some(known) = self.banks[bank].next {
-            return known;
-        }
-        let found = self.find_candidate(bank, accesses);
-        self.banks[bank].next = Some(found);
-        found
+    pub(crate) fn prepared(&self, now: Cycle) -> Option<Choice> {
+        self.prepared.filter(|&(at, _)| at == now).map(|(_, choice)| choice)
     }
 
+    /// The candidate that can go first, from `from` on, and when: of those that can at the same time, RD and WR before the rest, then the
+    /// oldest.
+    #[inline]
+    fn first_access(&self, from: Cycle, usable: u32) -> Foreseen {
+        if usable.is_power_of_two() {
+            let bank = usable.trailing_zeros() as usize;
+            let at = self.earliest_of(bank, &self.next[bank % MOST_BANKS]).max(from);
+            return (at, Some(Choice::Access(bank)));
+        }
+        let column = if self.mode == access::Kind::Read { Kind::Rd } else { Kind::Wr };
+        let mut first = First { at: NEVER, order: u64::MAX, bank: MOST_BANKS };
+        let mut rest = usable;
+        while rest != 0 {
+            let rank = rest.trailing_zeros() / 8;
+            let banks = rest & 0xFF << (8 * rank);
+            rest &= !banks;
+            let held = self.device.held_by(rank as u8);
+            let mut look = |banks: u32, kind: Kind| {
+                if banks != 0 {
+                    self.look_at_candidates(banks, held.until(kind).max(from), &mut first);
+                }
+            };
+            look(banks & self.columns, column);
+            look(banks & self.activates, Kind::Act);
+            look(banks & !(self.columns | self.activates), Kind::Pre);
+        }
+        (first.at, (first.bank < MOST_BANKS).then_some(Choice::Access(first.bank)))
+    }
+
+    /// The candidates of some banks, all of which their rank holds back alike.
+    #[inline]
+    fn look_at_candidates(&self, mut banks: u32, held_by_rank: Cycle, first: &mut First) {
+        if held_by_rank > first.at {
+            return;
+        }
+        while banks != 0 {
+            let bank = banks.trailing_zeros() as usize;
+            banks &= banks - 1;
+            let candidate = &self.next[bank % MOST_BANKS];
+            let at = candidate.held_by_bank.max(held_by_rank);
+            if at < first.at || (at == first.at && candidate.order < first.order) {
+                *first = First { at, order: candidate.order, bank };
+            }
+        }
+    }
+
+    /// Finds out what the accesses of some banks would do next, where that is not known; it stays so until something happens to the bank.
+    #[inline]
+    fn find_candidates(&mut self, banks: u32, accesses: &Accesses) {
+        let mut unknown = banks & !self.known;
+        while unknown != 0 {
+            let bank = unknown.trailing_zeros() as usize;
+            unknown &= unknown - 1;
+            let candidate = self.find_candidate(bank, accesses);
+            self.next[bank % MOST_BANKS] = candidate;
+            let bit = 1 << bank;
+            (self.columns, self.activates) = (self.columns & !bit, self.activates & !bit);
+            if candidate.kind == Kind::Act {
+                self.activates |= bit;
+            } else if !candidate.is_row() {
+                self.columns |= bit;
+            }
+        }
+        self.known |= banks;
+    }
+
+    #[inline]
     fn find_candidate(&self, bank: usize, accesses: &Accesses) -> Candidate {
         let oldest = self.queues.oldest(bank, self.mode);
         let hit = self.queues.oldest_hit(bank, self.mode);
-        let id = bank_at(bank);
         let capped = match self.scheduler {
             // Where the oldest is to the open row, it is the oldest of that row.
             Scheduler::FrFcfsCap(cap) => hit != oldest && self.banks[bank].served >= cap,
             Scheduler::Fcfs => hit != oldest,
             Scheduler::FrFcfs => false,
         };
-        let (entry, command, kind, is_row) = if hit.is_some() && !capped {
+        let (entry, kind, row) = if hit.is_some() && !capped {
             let closes = self.row_policy == RowPolicy::Closed && self.queues.is_last_hit(bank, accesses, hit);
-            let auto_precharge = if closes { AutoPrecharge::Yes } else { AutoPrecharge::No };
-            let command = self.mode.command(id, accesses[hit].column, auto_precharge);
             let kind = match (self.mode, closes) {
                 (access::Kind::Read, false) => Kind::Rd,
                 (access::Kind::Read, true) => Kind::Rda,
                 (access::Kind::Write, false) => Kind::Wr,
                 (access::Kind::Write, true) => Kind::Wra,
             };
-            (hit, command, kind, false)
+            (hit, kind, 0)
         } else if self.open & (1 << bank) != 0 {
-            (oldest, Command::Precharge { bank: id }, Kind::Pre, true)
+            (oldest, Kind::Pre, Candidate::ROW)
         } else {
-            (oldest, Command::Activate { bank: id, row: accesses[oldest].row }, Kind::Act, true)
+            (oldest, Kind::Act, Candidate::ROW)
         };
-        let held_by_bank = self.device.held_by_bank(id, kind);
-        Candidate { entry, command, kind, is_row, number: accesses[entry].number, held_by_bank }
+        let held_by_bank = self.device.held_by_bank(bank_at(bank), kind);
+        Candidate { entry, kind, order: row | accesses[entry].number, held_by_bank }
     }
 
     /// When a candidate can go, in a rank that is awake.
     #[inline]
-    fn earliest_of(&self, bank: usize, candidate: &Candidate) -> Cycle {
-        candidate.held_by_bank.max(self.device.held_by_rank(bank_at(bank).rank, candidate.kind))
+    pub(crate) fn earliest_of(&self, bank: usize, candidate: &Candidate) -> Cycle {
+        candidate.held_by_bank.max(self.device.held_by((bank / 8) as u8).until(candidate.kind))
     }
 
-    fn earliest(&self, command: &Command) -> Cycle {
-        match self.device.earliest(command) {
-            Ok(hold) => hold.until,
-            // It waits for PDX or SRX, which is its rank's own.
-            Err(Refusal::Asleep) => NEVER,
-            Err(refusal) => panic!("a row is opened before it is used: {refusal}"),
-        }
+    pub(crate) fn earliest(&self, command: &Command) -> Cycle {
+        self.device.earliest(command).expect("the bank is in the state that the command needs").until
     }
 
-    /// Where segments are in flight.
-    fn first_of_all(
-        &mut self,
-        now: Cycle,
-        usable: u32,
-        accesses: &Accesses,
-        segments: &Slots<Copying>,
-        staging_lines: usize,
-    ) -> Found {
-        let mut next = NEVER;
-        if self.ranks.iter().any(|rank| rank.must) {
-            let musts = |rank: u8| self.ranks[usize::from(rank)].must;
-            if let Some((_, choice)) = self.first_row_command(now, segments, musts, &mut next) {
-                return Ok(choice);
-            }
-        }
-        let mut parties = std::mem::take(&mut self.parties);
-        let found = self.first_column_access(now, usable, accesses, segments, (staging_lines, &mut parties), &mut next);
-        parties.clear();
-        self.parties = parties;
-        if let Some(choice) = found {
-            return Ok(choice);
-        }
-        let mut first = self.first_row_command(now, segments, |_| true, &mut next);
-        for bank in bits(usable) {
-            let candidate = self.candidate(bank, accesses);
-            if !candidate.is_row {
-                continue;
-            }
-            let until = self.earliest_of(bank, &candidate);
-            if until > now {
-                next = next.min(until);
-            } else if first.is_none_or(|(age, _)| (1, candidate.number) < age) {
-                first = Some(((1, candidate.number), Choice::Access(candidate.entry, candidate.command)));
-            }
-        }
-        first.map(|(_, choice)| choice).ok_or(next)
-    }
-
-    /// The row command of the oldest segment that can go, in the ranks asked for.
-    fn first_row_command(
-        &self,
-        now: Cycle,
-        segments: &Slots<Copying>,
-        ranks: impl Fn(u8) -> bool,
-        next: &mut Cycle,
-    ) -> Option<(Age, Choice)> {
-        let mut first: Option<(Age, Choice)> = None;
-        for &(slot, stream) in &self.segments {
-            let segment = &segments[slot];
-            let age = segment.age();
-            for (turn, command) in segment.streams[stream].row_commands(segment.giving_way) {
-                if !ranks(command.rank()) {
-                    continue;
-                }
-                let until = self.earliest(&command);
-                if until > now {
-                    *next = (*next).min(until);
-                } else if first.is_none_or(|(other, _)| age < other) {
-                    first = Some((age, Choice::Segment { slot, stream, turn, command }));
-                }
+    /// When a row is closed that has been open for long enough with nobody to use it, from `from` on, and the command.
+    fn timed_out(&self, from: Cycle, after: Cycles, unusable: u32) -> Foreseen {
+        let wanted = self.queues.hits(access::Kind::Read) | self.queues.hits(access::Kind::Write);
+        let mut first = (NEVER, None);
+        for bank in bits(self.open & !self.held & !unusable & !wanted) {
+            let command = Command::Precharge { bank: bank_at(bank) };
+            let at = self.earliest(&command).max(self.banks[bank].commanded + after).max(from);
+            if at < first.0 {
+                first = (at, Some(Choice::Upkeep(command)));
             }
         }
         first
-    }
-
-    /// The column access that goes first, of the segments and of the accesses.
-    fn first_column_access(
-        &self,
-        now: Cycle,
-        usable: u32,
-        accesses: &Accesses,
-        segments: &Slots<Copying>,
-        (staging_lines, parties): (usize, &mut Vec<Party>),
-        next: &mut Cycle,
-    ) -> Option<Choice> {
-        let write_latency = self.device.timings().write_latency();
-        for &(slot, index) in &self.segments {
-            let segment = &segments[slot];
-            if segment.giving_way {
-                continue;
-            }
-            let Some((kind, command)) = segment.streams[index].next_access() else { continue };
-            if self.ranks[usize::from(command.rank())].must {
-                continue;
-            }
-            if let Some(from) = segment.from(kind, write_latency, staging_lines) {
-                parties.push(Party { age: segment.age(), segment: Some((slot, index, command, from)) });
-            }
-        }
-        let columns = usable & self.queues.hits(self.mode);
-        let candidates = || bits(columns).map(|bank| self.find_candidate(bank, accesses)).filter(|c| !c.is_row);
-        if let Some(number) = candidates().map(|candidate| candidate.number).min() {
-            parties.push(Party { age: (1, number), segment: None });
-        }
-        parties.sort_unstable_by_key(|party| party.age);
-        let mut ahead = Ahead::default();
-        for party in &*parties {
-            if let Some((slot, stream, command, from)) = party.segment {
-                if !ahead.keeps_back(&command) {
-                    let until = self.earliest(&command).max(from);
-                    if until <= now {
-                        return Some(Choice::Segment { slot, stream, turn: Turn::Access, command });
-                    }
-                    *next = (*next).min(until);
-                }
-                if from <= now {
-                    ahead.wait_for(&command);
-                }
-                continue;
-            }
-            let mut first: Option<Candidate> = None;
-            for candidate in candidates().filter(|candidate| !ahead.keeps_back(&candidate.command)) {
-                let until = self.earliest(&candidate.command);
-                if until > now {
-                    *next = (*next).min(until);
-                } else if first.is_none_or(|first| candidate.number < first.number) {
-                    first = Some(candidate);
-                }
-            }
-            if let Some(first) = first {
-                return Some(Choice::Access(first.entry, first.command));
-            }
-            candidates().for_each(|candidate| ahead.wait_for(&candidate.command));
-        }
-        None
-    }
-
-    /// A row that has been open for long enough with nobody to use it.
-    fn timed_out(&self, now: Cycle, unusable: u32) -> Found {
-        let RowPolicy::Timeout(after) = self.row_policy else { return Err(NEVER) };
-        let wanted = self.queues.hits(access::Kind::Read) | self.queues.hits(access::Kind::Write);
-        let mut next = NEVER;
-        for bank in bits(self.open & !self.held & !unusable & !wanted) {
-            let command = Command::Precharge { bank: bank_at(bank) };
-            let until = self.earliest(&command).max(self.banks[bank].commanded + after);
-            if until <= now {
-                return Ok(Choice::Upkeep(command));
-            }
-            next = next.min(until);
-        }
-        Err(next)
     }
 }

@@ -197,6 +197,11 @@ impl Stream {
         self.lanes.iter().filter(|lane| lane.held).map(|lane| lane.bank)
     }
 
+    /// Whether it holds no bank any more.
+    pub(crate) fn holds_nothing(&self) -> bool {
+        self.lanes.iter().all(|lane| !lane.held)
+    }
+
     pub(crate) fn is_done(&self) -> bool {
         self.lanes.iter().all(Lane::is_done)
     }

@@ -1,4 +1,4 @@
-//! Turns results into what people look at: tables, JSON, CSV, Parquet, an HTML page. Reads results; computes no physics.
+//! Turns results into what people look at: tables, JSON, CSV, Parquet, plots, timelines, an HTML page. Reads results; computes no physics.
 
 pub mod allocator_report;
 pub mod cell;
@@ -7,12 +7,14 @@ pub mod csv_table;
 pub mod figures;
 pub mod page;
 pub mod parquet_table;
+pub mod plot;
 mod result_tables;
 pub mod run_cells;
 pub mod run_report;
 pub mod run_tables;
 pub mod table;
 pub mod table3;
+pub mod timeline;
 
 pub use allocator_report::AllocatorReport;
 pub use cell::{Cell, Column, Kind};
@@ -25,3 +27,4 @@ pub use run_report::{
     TraceReport,
 };
 pub use table3::{Published, Row3, Table3};
+pub use timeline::Timeline;

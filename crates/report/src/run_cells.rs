@@ -26,6 +26,10 @@ pub struct RunCells<'a> {
     pub clock: Clock,
     /// Channels of the system.
     pub channels: u8,
+    /// The share of the memory that the reserved rows take, 0 to 1.
+    pub reserved_rows_share: f64,
+    /// What a reader should know before believing a number.
+    pub warnings: &'a [String],
 }
 
 impl RunCells<'_> {
@@ -35,7 +39,17 @@ impl RunCells<'_> {
     }
 
     fn line(&self) -> Line {
-        let RunCells { stats, energy, copies, inits, dropped_activations, clock, channels } = *self;
+        let RunCells {
+            stats,
+            energy,
+            copies,
+            inits,
+            dropped_activations,
+            clock,
+            channels,
+            reserved_rows_share,
+            warnings,
+        } = *self;
         let end = Cycles(stats.end.0);
         let stretch = Stretch { cycles: stats.end.since(stats.from), clock, channels };
         let mut line: Line = vec![
@@ -47,6 +61,8 @@ impl RunCells<'_> {
         line.extend(shares("copies", copies));
         line.extend(shares("inits", inits));
         line.push(("dropped_activations".to_owned(), dropped_activations.into()));
+        line.push(("reserved_rows_share".to_owned(), reserved_rows_share.into()));
+        line.push(("warnings".to_owned(), warnings.join("; ").into()));
         line
     }
 }
@@ -62,6 +78,8 @@ pub fn columns() -> Vec<Column> {
         dropped_activations: 0,
         clock: Clock::DDR3_1066,
         channels: 1,
+        reserved_rows_share: 0.0,
+        warnings: &[],
     };
     nothing.line().into_iter().map(|(name, cell)| Column::new(name, cell.kind())).collect()
 }

@@ -1,6 +1,6 @@
 //! What a part becomes once its mechanism is chosen: untimed work for banks and channels.
 
-use dram_spec::address::AddressMap;
+use dram_spec::address::Locator;
 use dram_spec::{BankId, Channel, Column, LINE_BYTES, Location, PhysicalAddress, Row};
 
 use crate::block::{Block, Direction, Part, Piece};
@@ -145,7 +145,7 @@ impl Block {
 
     /// The destination lines of some parts, by rising address.
     fn lines<'a>(&self, parts: impl Iterator<Item = &'a Part>) -> Vec<LineWrite> {
-        let mut decoder = Decoder::new(&self.shared.map);
+        let mut locator = Locator::default();
         let mut lines = Vec::new();
         for piece in parts.flat_map(|part| &part.pieces) {
             let end = piece.dst + piece.bytes;
@@ -153,13 +153,20 @@ impl Block {
             while address < end {
                 let base = address / LINE_BYTES * LINE_BYTES;
                 let next = end.min(base + LINE_BYTES);
-                let line = decoder.line(base);
+                let line = self.line(&mut locator, base);
                 lines.push(LineWrite { line, from: (address - base) as u16, to: (next - base) as u16 });
                 address = next;
             }
         }
         lines.sort_unstable_by_key(|write| write.line.address);
         lines
+    }
+
+    fn line(&self, locator: &mut Locator<Location>, base: u64) -> Line {
+        let address = PhysicalAddress(base);
+        let located = locator.locate(&self.shared.map, address, |first| first);
+        let (first, columns) = located.expect("the operation was checked to lie in the memory");
+        Line { address, location: Location { column: Column(first.column.0 + columns), ..first } }
     }
 
     fn channel_segment(&self, part: usize, targets: &[LineWrite]) -> Segment {
@@ -175,13 +182,13 @@ impl Block {
 
     /// The source lines of some writes, and the lines that must be merged.
     fn reads_for(&self, writes: &[LineWrite]) -> Vec<Line> {
-        let mut decoder = Decoder::new(&self.shared.map);
+        let mut locator = Locator::default();
         let mut reads: Vec<Line> = Vec::new();
         for &LineWrite { line, from, to } in writes {
             if let Some(src) = self.operation.src() {
                 let source = |byte: u16| line.address.0 + u64::from(byte) - self.operation.target().0 + src.0;
                 let (first, last) = (source(from) / LINE_BYTES, source(to - 1) / LINE_BYTES);
-                reads.extend((first..=last).map(|number| decoder.line(number * LINE_BYTES)));
+                reads.extend((first..=last).map(|number| self.line(&mut locator, number * LINE_BYTES)));
             }
             if u64::from(to - from) < LINE_BYTES {
                 reads.push(line);
@@ -218,32 +225,5 @@ impl Part {
                 columns: columns(),
             }),
         }
-    }
-}
-
-/// Locates lines, and decodes an address only where a new run begins.
-struct Decoder<'a> {
-    map: &'a AddressMap,
-    run: Option<(u64, Location)>,
-}
-
-impl<'a> Decoder<'a> {
-    fn new(map: &'a AddressMap) -> Decoder<'a> {
-        Decoder { map, run: None }
-    }
-
-    fn line(&mut self, base: u64) -> Line {
-        let run_base = base / self.map.run_bytes() * self.map.run_bytes();
-        let first = match self.run {
-            Some((known, first)) if known == run_base => first,
-            _ => {
-                let first = self.map.locate(PhysicalAddress(run_base));
-                let first = first.expect("the operation was checked to lie in the memory");
-                self.run = Some((run_base, first));
-                first
-            }
-        };
-        let column = Column(first.column.0 + ((base - run_base) / LINE_BYTES) as u16);
-        Line { address: PhysicalAddress(base), location: Location { column, ..first } }
     }
 }

@@ -1,15 +1,20 @@
 //! The commands: each reads its input, does its work, and prints through [`Stdout`](crate::output::Stdout).
 
 pub mod check;
+pub mod completions;
 pub mod explain_address;
 pub mod explain_energy;
 pub mod explain_plan;
 pub mod explain_rules;
+pub mod explain_timeline;
+mod lanes;
 mod operation_row;
+pub mod plot;
 pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod sweep;
+mod sweep_slurm;
 
 use std::process::ExitCode;
 
@@ -26,14 +31,17 @@ pub fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
         Command::Sweep(args) => sweep::run(args),
         Command::Report(args) => report::run(args),
         Command::Check(args) => check::run(args),
+        Command::Completions(args) => completions::run(args),
         Command::Explain(args) => match &args.what {
             Explain::Address(args) => explain_address::run(args),
             Explain::Rules(args) => explain_rules::run(args),
             Explain::Plan(args) => explain_plan::run(args),
             Explain::Energy(args) => explain_energy::run(args),
+            Explain::Timeline(args) => explain_timeline::run(args),
         },
         Command::Reproduce(args) => match &args.what {
             Reproduce::Table3(args) => reproduce::table3(args),
         },
+        Command::Plot(args) => plot::run(args),
     }
 }

@@ -1,23 +1,28 @@
 //! `rowclone-sim run`: a scenario under each of its policies, side by side.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use dram_spec::{Cycle, Cycles};
+use dram_spec::Cycles;
 use energy::Prices;
 use host::ReplayOutcome;
 use report::table::bytes;
-use report::{RunInputs, RunReport, TracePages, TraceReport, csv_file, run_tables};
+use report::timeline::Window;
+use report::{RunInputs, RunReport, Timeline, TracePages, TraceReport, csv_file, run_tables};
 
 use super::operation_row::{References, operation_row};
 use crate::CliError;
 use crate::args::{RunArgs, RunFormat};
 use crate::experiment::{self, VariantRun, Wanted};
 use crate::input::{Scenario, SystemConfig, Variant, Workload};
+use crate::instant;
 use crate::interrupt;
+use crate::observer::Shared;
 use crate::output::{self, AtomicFile, Existing, Stdout};
 use crate::pricing;
 use crate::sweep;
+use crate::warnings;
 
 /// Runs, and prints what was asked for.
 ///
@@ -27,16 +32,20 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
     let stop = interrupt::flag()?;
     let prices = pricing::prices(&scenario.system)?;
+    let window = instant::window(args.from, args.to, scenario.system.system.clock())?;
     // Every file is opened before anything runs, and gets its name when all is done: all of them, or none.
     let variants = scenario.variants();
     let mut files = Files::open(args, &variants, scenario.epoch)?;
     let mut references = References::new(&scenario.system, &prices, &stop);
     let rerun = sweep::command_line(&args.scenario.scenario, &args.scenario.set, &[], None);
     let mut reports = Vec::new();
-    for (&variant, log) in variants.iter().zip(&mut files.logs) {
-        let wanted = Wanted { check: args.check, ..Wanted::new(&stop) };
+    for ((&variant, log), drawing) in variants.iter().zip(&mut files.logs).zip(&mut files.timelines) {
+        let drawn = drawing.take().map(|file| Drawing::new(&scenario, variant, window, file));
+        let observer = drawn.as_ref().map(|drawn| &drawn.timeline as Shared<'_>);
+        let wanted = Wanted { check: args.check, observer, ..Wanted::new(&stop) };
         let mut run = experiment::run(&scenario, &prices, variant, wanted, log.take())?;
         *log = run.log.take();
+        *drawing = drawn.map(Drawing::finish).transpose()?;
         reports.push(report(&scenario, &rerun, &prices, variant, &run, &mut references)?);
     }
     let text = render(&reports, args.format)?;
@@ -48,25 +57,62 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
-/// One log a result: `log.csv` becomes `log-rule.csv` where there are several.
-fn log_file(path: &Path, variant: Variant, variants: usize, existing: Existing) -> Result<AtomicFile, CliError> {
-    let Some(stem) = path.file_stem().filter(|_| !path.is_dir()) else {
-        let message = format!("{}: is a directory", path.display());
-        return Err(CliError::new(message).with_help("give `--commands` the name of a file"));
-    };
-    if path == Path::new("-") {
-        let message = "`--commands -`: a log needs a file, for its end is entered at its beginning";
-        return Err(CliError::new(message).with_help("give the name of a new file"));
+/// A timeline that is being drawn.
+struct Drawing {
+    target: PathBuf,
+    timeline: RefCell<Timeline<AtomicFile>>,
+}
+
+impl Drawing {
+    fn new(scenario: &Scenario, variant: Variant, window: Window, file: AtomicFile) -> Drawing {
+        let (system, map) = (&scenario.system.system, scenario.system.map.clone());
+        let title = format!("{}, {}", scenario.name, variant.label("/"));
+        Drawing {
+            target: file.target().to_path_buf(),
+            timeline: RefCell::new(Timeline::new(file, &title, system, map, window)),
+        }
     }
-    if variants == 1 || path.metadata().is_ok_and(|there| !there.is_file()) {
-        return AtomicFile::create(path, existing);
+
+    fn finish(self) -> Result<AtomicFile, CliError> {
+        let written = self.timeline.into_inner().into_result();
+        written.map_err(|error| CliError::writing(&self.target, &error))
     }
-    let stem = stem.to_string_lossy();
-    let name = match path.extension() {
-        Some(extension) => format!("{stem}-{}.{}", variant.label("-"), extension.to_string_lossy()),
-        None => format!("{stem}-{}", variant.label("-")),
-    };
-    AtomicFile::create(&path.with_file_name(name), existing)
+}
+
+/// What a run writes one of for each result.
+#[derive(Clone, Copy)]
+struct PerResult {
+    /// The flag that names it.
+    flag: &'static str,
+    /// What it is, and why it goes to a file alone.
+    why: &'static str,
+}
+
+const LOG: PerResult =
+    PerResult { flag: "--commands", why: "a log needs a file, for its end is entered at its beginning" };
+const TIMELINE: PerResult = PerResult { flag: "--timeline", why: "a timeline needs a file, for results are printed" };
+
+impl PerResult {
+    /// `log.csv` becomes `log-rule.csv` where there are several.
+    fn file(self, path: &Path, variant: Variant, variants: usize, existing: Existing) -> Result<AtomicFile, CliError> {
+        let Some(stem) = path.file_stem().filter(|_| !path.is_dir()) else {
+            let message = format!("{}: is a directory", path.display());
+            return Err(CliError::new(message).with_help(format!("give `{}` the name of a file", self.flag)));
+        };
+        if path == Path::new("-") {
+            let message = format!("`{} -`: {}", self.flag, self.why);
+            return Err(CliError::new(message).with_help("give the name of a new file"));
+        }
+        if variants == 1 || path.metadata().is_ok_and(|there| !there.is_file()) {
+            return AtomicFile::create(path, existing);
+        }
+        let stem = stem.to_string_lossy();
+        let name = match path.extension() {
+            Some(extension) => format!("{stem}-{}.{}", variant.label("-"), extension.to_string_lossy()),
+            None => format!("{stem}-{}", variant.label("-")),
+        };
+        AtomicFile::create(&path.with_file_name(name), existing)
+    }
 }
 
 fn render(reports: &[RunReport], format: RunFormat) -> Result<String, CliError> {
@@ -81,6 +127,8 @@ fn render(reports: &[RunReport], format: RunFormat) -> Result<String, CliError> 
 struct Files {
     /// One a result, where logs are wanted.
     logs: Vec<Option<AtomicFile>>,
+    /// One a result, where timelines are wanted.
+    timelines: Vec<Option<AtomicFile>>,
     /// `report.txt`, `results.json`, `results.csv`, `operations.csv`, and with epochs `epochs.csv`, where a directory is wanted.
     results: Vec<AtomicFile>,
     /// The directory, where it had to be made.
@@ -90,10 +138,20 @@ struct Files {
 impl Files {
     fn open(args: &RunArgs, variants: &[Variant], epoch: Option<Cycles>) -> Result<Files, CliError> {
         let existing = Existing::with_force(args.force);
-        let mut files = Files { logs: Vec::new(), results: Vec::new(), made: None };
+        let mut files = Files { logs: Vec::new(), timelines: Vec::new(), results: Vec::new(), made: None };
+        if let (Some(log), Some(timeline)) = (&args.commands, &args.timeline)
+            && log == timeline
+        {
+            let message = format!("{}: is given to both `--commands` and `--timeline`", log.display());
+            return Err(CliError::new(message).with_help("give each a file of its own"));
+        }
         for &variant in variants {
-            let log = args.commands.as_deref().map(|path| log_file(path, variant, variants.len(), existing));
-            files.logs.push(log.transpose()?);
+            for (kind, path, files) in
+                [(LOG, &args.commands, &mut files.logs), (TIMELINE, &args.timeline, &mut files.timelines)]
+            {
+                let file = path.as_deref().map(|path| kind.file(path, variant, variants.len(), existing));
+                files.push(file.transpose()?);
+            }
         }
         if let Some(directory) = &args.out {
             if !directory.exists() {
@@ -126,7 +184,8 @@ impl Files {
             written.map_err(|error| CliError::writing(file.target(), &error))?;
         }
         let mut written = Vec::new();
-        for file in self.logs.drain(..).flatten().chain(self.results.drain(..)) {
+        let per_result = self.logs.drain(..).chain(self.timelines.drain(..)).flatten();
+        for file in per_result.chain(self.results.drain(..)) {
             written.push(file.target().display().to_string());
             file.commit()?;
         }
@@ -168,28 +227,11 @@ fn report(
             operations.push(operation_row(experiment::label(spec), scenario, prices, policy, completion, references)?);
         }
     }
-    let mut warnings = warnings(&scenario.system);
+    let mut warnings = warnings::of_run(scenario, variant, run);
     if let Workload::Operations(specs) = &scenario.workload
         && specs.len() > LISTED_MOST
     {
         warnings.push(format!("more than {LISTED_MOST} operations: they are summed up, and not listed one by one"));
-    }
-    if run.stats.whole.requests == 0 && run.stats.end < Cycle::ZERO + scenario.warm_up {
-        warnings.push("nothing was counted: the run was over before its warm-up was".to_string());
-    } else if run.stats.whole.requests == 0 {
-        warnings.push("nothing was played: the trace holds no record that this memory can take".to_string());
-    }
-    if matches!(scenario.workload, Workload::Trace(_)) {
-        warnings.push(
-            "no last-level cache is modelled: every recorded access, copy and zeroing goes to memory".to_string(),
-        );
-    }
-    if run.dropped_activations > 0 {
-        warnings.push(format!(
-            "{}: {} copy activations were dropped by the chips",
-            variant.label("/"),
-            run.dropped_activations
-        ));
     }
     Ok(RunReport::new(RunInputs {
         policy: policy.name(),
@@ -239,21 +281,6 @@ pub(super) fn summary(config: &SystemConfig) -> String {
         geometry.rows_per_subarray(),
         bytes(geometry.bytes())
     )
-}
-
-/// What to know about a system before believing its numbers.
-fn warnings(config: &SystemConfig) -> Vec<String> {
-    let (currents, geometry) = (&config.currents, config.system.geometry);
-    let mut warnings = Vec::new();
-    if currents.density() != geometry.density() {
-        warnings.push(format!(
-            "the currents `{}` are of {} chips, and the system has {} chips: its energies are those of another part",
-            currents.name(),
-            currents.density(),
-            geometry.density()
-        ));
-    }
-    warnings
 }
 
 fn trace_report(path: &Path, outcome: &ReplayOutcome) -> TraceReport {

@@ -1,7 +1,7 @@
 //! `rowclone-sim sweep` and `sweep collect`.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use report::table::{self, Align, grouped};
@@ -9,8 +9,10 @@ use report::table::{self, Align, grouped};
 use crate::CliError;
 use crate::args::{CollectArgs, SweepArgs, SweepCommand};
 use crate::interrupt;
-use crate::output::{self, Stdout};
-use crate::sweep::{AxisColumn, Shard, Sweep, SweepFile, Tables, Tally, directory};
+use crate::output::{self, Existing, Stdout};
+use crate::sweep::{AxisColumn, RESULTS, Shard, Sweep, SweepFile, Tables, Tally, directory};
+
+use super::{plot, sweep_slurm};
 
 /// Some runs failed: their rows say why.
 const FAILED: u8 = 1;
@@ -31,17 +33,26 @@ pub fn run(args: &SweepArgs) -> Result<ExitCode, CliError> {
     let file = SweepFile::read(path)?;
     let stop = interrupt::flag()?;
     let sweep = Sweep::new(&file, jobs(args.jobs)?, args.trace_cache, &stop)?;
+    if args.slurm.slurm {
+        return sweep_slurm::submit(path, &file, &sweep, args);
+    }
     if args.dry_run {
         return dry_run(&file, &sweep, args);
     }
     let directory = args.out.clone().unwrap_or_else(|| PathBuf::from(&file.name));
     let (tally, tables) = directory::run(&sweep, &directory, args.shard, args.force)?;
-    let Tally { done, kept, failed } = tally;
+    let Tally { done, kept, failed, first_failure } = tally;
     let besides = [(kept, "done before"), (failed, "failed")].into_iter().filter(|(count, _)| *count > 0);
     let besides: String =
         besides.flat_map(|(count, what)| [", ".to_owned(), grouped(count), format!(" {what}")]).collect();
     output::message(&format!("{}: {} done{besides}", file.name, runs(done)));
-    tables.iter().for_each(say_written);
+    if let Some((point, error)) = first_failure {
+        output::message(&format!("point {point} failed: {error}"));
+    }
+    if let Some(tables) = &tables {
+        say_written(tables);
+        draw(&file, &directory, Existing::Replace)?;
+    }
     Ok(ExitCode::from(if failed > 0 { FAILED } else { 0 }))
 }
 
@@ -59,6 +70,7 @@ fn collect(args: &CollectArgs) -> Result<ExitCode, CliError> {
     };
     output::message(&format!("{}: {} finished{of_them}{more}", file.name, runs(*rows)));
     say_written(&tables);
+    draw(&file, &args.out, Existing::with_force(args.force))?;
     Ok(ExitCode::from(match (*missing, *failed) {
         (0, 0) => 0,
         (0, _) => FAILED,
@@ -73,6 +85,22 @@ fn runs(count: u64) -> String {
 fn say_written(tables: &Tables) {
     let paths: Vec<String> = tables.paths.iter().map(|path| path.display().to_string()).collect();
     output::message(&format!("wrote {}", paths.join(", ")));
+}
+
+/// Draws the pictures that the sweep file asks for.
+fn draw(file: &SweepFile, directory: &Path, existing: Existing) -> Result<(), CliError> {
+    if file.plots.is_empty() {
+        return Ok(());
+    }
+    let path = directory.join(RESULTS);
+    let table = plot::read(&path)?;
+    let mut written = Vec::new();
+    for entry in &file.plots {
+        let picture = plot::draw_entry(&table, &path, entry, directory, existing)?;
+        written.push(picture.display().to_string());
+    }
+    output::message(&format!("drew {}", written.join(", ")));
+    Ok(())
 }
 
 fn jobs(wanted: Option<NonZeroUsize>) -> Result<usize, CliError> {

@@ -14,6 +14,7 @@ pub mod library;
 pub mod number;
 mod operations;
 pub mod overrides;
+pub mod plot;
 pub mod scenario;
 mod suggestion;
 pub mod system;

@@ -69,7 +69,7 @@ pub fn name_of(directory: &Path) -> Result<Option<String>, CliError> {
 }
 
 /// Makes the directory, and sees to it that what lies in it is this sweep's.
-fn claim(sweep: &Sweep<'_>, directory: &Path, shard: Option<Shard>, force: bool) -> Result<(), CliError> {
+pub(super) fn claim(sweep: &Sweep<'_>, directory: &Path, shard: Option<Shard>, force: bool) -> Result<(), CliError> {
     create(directory)?;
     let name = &sweep.file.name;
     match journal::sweep_of(directory)? {

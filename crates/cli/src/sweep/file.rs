@@ -1,6 +1,7 @@
 //! A sweep file: a scenario, and what to vary in it.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use serde::Deserialize;
 use toml::Value;
@@ -8,6 +9,7 @@ use toml::Value;
 use crate::CliError;
 use crate::input::Document;
 use crate::input::document::Example;
+use crate::input::plot::{self, PlotEntry, RawPlot};
 
 use super::axis::{Axis, RawAxis, check_key};
 use super::columns;
@@ -30,6 +32,8 @@ pub struct SweepFile {
     pub axes: Vec<Axis>,
     /// Which points are left out.
     pub excludes: Vec<Exclude>,
+    /// The pictures that are drawn of its results.
+    pub plots: Vec<PlotEntry>,
 }
 
 /// Every key of a sweep file, with a value that it may have; tables have none.
@@ -56,6 +60,10 @@ pub const EXAMPLES: &[Example] = &[
     ("exclude.when", "\"bytes < 4096\""),
 ];
 
+/// The same, and those of its plots.
+static ALL_EXAMPLES: LazyLock<Vec<Example>> =
+    LazyLock::new(|| EXAMPLES.iter().chain(plot::EXAMPLES).copied().collect());
+
 /// More seeds than these are a slip of the pen.
 const SEEDS_MAX: i64 = 1_000_000;
 
@@ -67,6 +75,7 @@ struct RawSweep {
     seeds: Option<Value>,
     axis: Option<Vec<RawAxis>>,
     exclude: Option<Vec<RawExclude>>,
+    plot: Option<Vec<RawPlot>>,
 }
 
 impl SweepFile {
@@ -75,8 +84,8 @@ impl SweepFile {
     /// # Errors
     /// It cannot be read, or something in it is wrong.
     pub fn read(path: &Path) -> Result<SweepFile, CliError> {
-        let document = Document::read(path, EXAMPLES)?;
-        let RawSweep { scenario, set, seeds, axis, exclude } = document.decode()?;
+        let document = Document::read(path, &ALL_EXAMPLES)?;
+        let RawSweep { scenario, set, seeds, axis, exclude, plot } = document.decode()?;
         let scenario = document.linked("scenario", &scenario)?;
         let mut axes = Vec::new();
         for (index, raw) in axis.unwrap_or_default().into_iter().enumerate() {
@@ -92,7 +101,9 @@ impl SweepFile {
         for (index, raw) in exclude.unwrap_or_default().into_iter().enumerate() {
             excludes.push(raw.check(&document, &format!("exclude.{index}"), &axes)?);
         }
+        let plots = RawPlot::check_all(&document, plot.unwrap_or_default())?;
         Ok(SweepFile {
+            plots,
             path: document.path().to_owned(),
             name: document.path().file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             scenario,

@@ -1,6 +1,6 @@
 //! Sweeps: a scenario at many points, its keys varied along axes.
 //!
-//! A [`SweepFile`] names the axes, [`Points`](points::Points) are their combinations, a [`Sweep`] runs them, and what it has
+//! A [`SweepFile`] names the axes, [`Points`] are their combinations, a [`Sweep`] runs them, and what it has
 //! done is kept in journals: whoever runs the same sweep again goes on from there. `docs/sweeps.md` is the page about it.
 
 mod axis;
@@ -18,6 +18,7 @@ mod rerun;
 mod run;
 mod series;
 mod shard;
+pub mod slurm;
 mod tables;
 mod traces;
 mod value;
@@ -27,7 +28,7 @@ pub use digest::{Digest, MODEL_VERSION, of_operations as digest_of_operations};
 pub use exclude::Exclude;
 pub use file::{EXAMPLES, SweepFile};
 pub use points::{Point, Points};
-pub use rerun::{command as command_line, words};
+pub use rerun::{command as command_line, quoted, words};
 pub use run::{Sweep, Tally};
 pub use shard::Shard;
-pub use tables::Tables;
+pub use tables::{RESULTS, Tables};

@@ -9,7 +9,7 @@ use super::file::SweepFile;
 use super::value;
 
 /// More combinations than this are a slip of the pen.
-const COMBINATIONS_MAX: u64 = 100_000_000;
+const COMBINATIONS_MAX: u64 = 10_000_000;
 
 /// The points of a sweep, numbered from 1, the last axis the fastest.
 #[derive(Clone, Debug)]
@@ -108,5 +108,65 @@ impl<'a> Points<'a> {
         let columns = self.file.axes.iter().flat_map(|axis| &axis.columns).zip(&point.values);
         let columns = columns.filter(|(column, _)| column.key != "seed");
         columns.map(|(column, value)| value::cell(value, column.kind)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::PathBuf;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::sweep::Axis;
+
+    /// Axes of so many steps each, called `a0`, `a1`, …
+    fn file(lengths: &[i64]) -> SweepFile {
+        let axis = |(index, &length): (usize, &i64)| {
+            let key = format!("a{index}");
+            Axis::new(vec![(key.clone(), key)], (0..length).map(|value| vec![value.into()]).collect())
+        };
+        let (path, scenario) = (PathBuf::from("x.toml"), PathBuf::from("y.toml"));
+        let axes = lengths.iter().enumerate().map(axis).collect();
+        SweepFile {
+            path,
+            name: "x".to_owned(),
+            scenario,
+            set: vec!["seed=3".to_owned()],
+            axes,
+            excludes: Vec::new(),
+            plots: Vec::new(),
+        }
+    }
+
+    proptest! {
+        /// In the order of counting: the last axis the fastest.
+        #[test]
+        fn every_combination_is_one_point(lengths in proptest::collection::vec(1_i64..5, 0..5)) {
+            let file = file(&lengths);
+            let points = Points::of(&file).unwrap();
+            prop_assert_eq!(points.count(), lengths.iter().product::<i64>().cast_unsigned());
+            let of = |number| points.point(number).values.iter().map(|value| value.as_integer()).collect::<Vec<_>>();
+            let all: Vec<_> = (1..=points.count()).map(of).collect();
+            prop_assert!(all.is_sorted());
+            prop_assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
+        }
+    }
+
+    #[test]
+    fn what_is_set_for_all_comes_before_what_an_axis_sets() {
+        let file = file(&[2, 3]);
+        let points = Points::of(&file).unwrap();
+        assert_eq!(points.point(6).words, ["seed=3", "a0=1", "a1=2"]);
+        let names: Vec<String> = points.columns().into_iter().map(|column| column.name).collect();
+        assert_eq!(names, ["a0", "a1"]);
+        assert_eq!(points.cells(&points.point(5)), [Cell::from(1), Cell::from(1)]);
+    }
+
+    #[test]
+    fn more_points_than_anybody_wants_are_refused() {
+        assert!(Points::of(&file(&[1000, 1000, 1000])).is_err());
+        assert!(Points::of(&file(&[1 << 16; 4])).is_err(), "more than 64 bits can count");
     }
 }

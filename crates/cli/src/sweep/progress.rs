@@ -1,12 +1,13 @@
 //! How far a sweep has come: a bar on a terminal, a line a minute elsewhere; on standard error.
 
+use std::fmt;
 use std::io::{self, IsTerminal};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use report::table::grouped;
 
 use crate::output;
@@ -41,9 +42,12 @@ impl Progress {
         let state = State { name: name.to_owned(), points, done: 0, failed: 0, worked: 0, begun: Instant::now() };
         let state = Arc::new(Mutex::new(state));
         if io::stderr().is_terminal() {
-            let style =
-                ProgressStyle::with_template("{prefix} {wide_bar} {pos} of {len} points, {per_sec}, {eta} left{msg}");
-            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+            let template = "{prefix} {wide_bar} {pos} of {len} points, {rate} a second, {eta} left{msg}";
+            let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+            // A bar that cannot say its rate says the rest.
+            let style = style.with_key("rate", |state: &ProgressState, text: &mut dyn fmt::Write| {
+                let _ = write!(text, "{:.1}", state.per_sec());
+            });
             let bar = ProgressBar::new(points).with_style(style).with_prefix(name.to_owned());
             return Progress { bar, state, lines: None };
         }
@@ -58,7 +62,7 @@ impl Progress {
     }
 
     /// A point is done; so have runs come to be by now.
-    pub(super) fn point_done(&self, tally: Tally) {
+    pub(super) fn point_done(&self, tally: &Tally) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.done += 1;
         state.failed = tally.failed;

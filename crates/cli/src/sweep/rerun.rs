@@ -47,7 +47,7 @@ pub fn words(line: &str) -> Option<Vec<String>> {
 }
 
 /// As a shell takes it for one word.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();

@@ -15,6 +15,7 @@ use crate::CliError;
 use crate::experiment::{self, Wanted};
 use crate::input::{Library, ResolvedScenario, Scenario, Variant, Workload};
 use crate::pricing;
+use crate::warnings;
 
 use super::digest::{Digest, ScenarioDigest};
 use super::file::SweepFile;
@@ -48,7 +49,7 @@ pub(super) struct Planned {
 }
 
 /// What became of a sweep's runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Done here and now.
     pub done: u64,
@@ -56,6 +57,17 @@ pub struct Tally {
     pub kept: u64,
     /// Failed, points without any run included.
     pub failed: u64,
+    /// The first point of which one failed, and why.
+    pub first_failure: Option<(u64, String)>,
+}
+
+impl Tally {
+    fn fail(&mut self, point: u64, error: &str) {
+        self.failed += 1;
+        if self.first_failure.as_ref().is_none_or(|(first, _)| point < *first) {
+            self.first_failure = Some((point, error.to_owned()));
+        }
+    }
 }
 
 /// A point that can be run.
@@ -114,8 +126,8 @@ impl<'a> Sweep<'a> {
     fn each_point(
         &self,
         numbers: &[u64],
-        visit: impl Fn(&Planned, &Ready) -> Result<(), CliError> + Sync,
-        after: impl Fn(&Plan) + Sync,
+        visit: impl Fn(u64, &Planned, &Ready) -> Result<(), CliError> + Sync,
+        after: impl Fn(u64, &Plan) + Sync,
     ) -> Result<Vec<Plan>, CliError> {
         let plans: Vec<OnceLock<Plan>> = numbers.iter().map(|_| OnceLock::new()).collect();
         let pool = ThreadPoolBuilder::new().num_threads(self.jobs).build();
@@ -126,12 +138,12 @@ impl<'a> Sweep<'a> {
                 let plan = match self.prepare(number) {
                     _ if self.stop.load(Ordering::Relaxed) => return Err(CliError::interrupted()),
                     Ok((planned, ready)) => {
-                        visit(&planned, &ready)?;
+                        visit(number, &planned, &ready)?;
                         Ok(planned)
                     }
                     Err(error) => Err(error.to_string()),
                 };
-                after(&plan);
+                after(number, &plan);
                 // Each slot is filled here alone.
                 let _ = slot.set(plan);
                 Ok(())
@@ -147,7 +159,7 @@ impl<'a> Sweep<'a> {
 
     /// The plans of some points, without running any.
     pub(super) fn plans(&self, numbers: &[u64]) -> Result<Vec<Plan>, CliError> {
-        self.each_point(numbers, |_, _| Ok(()), |_| {})
+        self.each_point(numbers, |_, _, _| Ok(()), |_, _| {})
     }
 
     /// Runs what is not known yet of these points, and keeps it in a journal of the directory.
@@ -165,11 +177,11 @@ impl<'a> Sweep<'a> {
         journals.read(directory)?;
         let writer = Mutex::new(Writer::open(directory, &self.file.name, shard)?);
         let (tally, fault) = (Mutex::new(Tally::default()), OnceLock::new());
-        let count = |count: fn(&mut Tally)| count(&mut tally.lock().unwrap_or_else(PoisonError::into_inner));
-        let visit = |planned: &Planned, ready: &Ready| {
+        let tallied = || tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let visit = |number: u64, planned: &Planned, ready: &Ready| {
             planned.runs.par_iter().with_max_len(1).try_for_each(|&(variant, digest)| {
                 if journals.has_done(digest) {
-                    count(|tally| tally.kept += 1);
+                    tallied().kept += 1;
                     return Ok(());
                 }
                 let begun = Instant::now();
@@ -177,7 +189,10 @@ impl<'a> Sweep<'a> {
                 if self.stop.load(Ordering::Relaxed) {
                     return Err(CliError::interrupted());
                 }
-                count(if outcome.is_ok() { |tally| tally.done += 1 } else { |tally| tally.failed += 1 });
+                match &outcome {
+                    Ok(_) => tallied().done += 1,
+                    Err(error) => tallied().fail(number, error),
+                }
                 let record = Record { digest, wall: begun.elapsed(), outcome };
                 let appended = writer.lock().unwrap_or_else(PoisonError::into_inner).append(&record);
                 appended.inspect_err(|error| {
@@ -187,16 +202,16 @@ impl<'a> Sweep<'a> {
                 })
             })
         };
-        let after = |plan: &Plan| {
-            if plan.is_err() {
-                count(|tally| tally.failed += 1);
+        let after = |number: u64, plan: &Plan| {
+            if let Err(error) = plan {
+                tallied().fail(number, error);
             }
-            progress.point_done(count_of(&tally));
+            progress.point_done(&tallied());
         };
         let plans = self.each_point(numbers, visit, after);
         match fault.into_inner() {
             Some(fault) => Err(fault),
-            None => Ok((plans?, count_of(&tally))),
+            None => Ok((plans?, tally.into_inner().unwrap_or_else(PoisonError::into_inner))),
         }
     }
 
@@ -208,6 +223,7 @@ impl<'a> Sweep<'a> {
             let wanted = Wanted { progress: false, trace: kept, ..Wanted::new(self.stop) };
             let run = experiment::run(scenario, prices, variant, wanted, None)?;
             trace.as_ref().map_or(Ok(()), Trace::check_unchanged)?;
+            let geometry = scenario.system.system.geometry;
             let cells = RunCells {
                 stats: &run.stats,
                 energy: &run.energy.whole,
@@ -215,7 +231,9 @@ impl<'a> Sweep<'a> {
                 inits: &run.served.inits,
                 dropped_activations: run.dropped_activations,
                 clock: scenario.system.system.clock(),
-                channels: scenario.system.system.geometry.channels(),
+                channels: geometry.channels(),
+                reserved_rows_share: geometry.reserved_bytes() as f64 / geometry.bytes() as f64,
+                warnings: &warnings::of_run(scenario, variant, &run),
             };
             Ok(cells.cells())
         };
@@ -228,8 +246,4 @@ impl<'a> Sweep<'a> {
             }
         }
     }
-}
-
-fn count_of(tally: &Mutex<Tally>) -> Tally {
-    *tally.lock().unwrap_or_else(PoisonError::into_inner)
 }

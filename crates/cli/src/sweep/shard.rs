@@ -12,9 +12,14 @@ pub struct Shard {
 }
 
 impl Shard {
+    /// The one of so many that has a point, by its number from 1.
+    pub const fn of(point: u64, count: u64) -> Shard {
+        Shard { number: (point - 1) % count + 1, count }
+    }
+
     /// Whether it has a point, by its number from 1.
     pub const fn has(self, point: u64) -> bool {
-        (point - 1) % self.count == self.number - 1
+        Shard::of(point, self.count).number == self.number
     }
 }
 

@@ -17,8 +17,11 @@ use super::record::Record;
 use super::rerun;
 use super::run::{Plan, Planned, Sweep};
 
+/// The table that is read and drawn.
+pub const RESULTS: &str = "results.csv";
+
 /// The files, in the order in which they are written.
-pub(super) const NAMES: [&str; 3] = ["results.csv", "results.parquet", "times.csv"];
+pub(super) const NAMES: [&str; 3] = [RESULTS, "results.parquet", "times.csv"];
 
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +43,7 @@ const MISSING_NAMED: usize = 10;
 
 /// Files under way.
 struct Writers {
+    directory: PathBuf,
     csv: CsvTable<BufWriter<AtomicFile>>,
     parquet: ParquetTable<BufWriter<AtomicFile>>,
     times: CsvTable<BufWriter<AtomicFile>>,
@@ -127,6 +131,7 @@ impl Writers {
         timed.push(Column::new("wall_s", Kind::Number));
         let fault = |name: &'static str| move |error: io::Error| CliError::writing(&directory.join(name), &error);
         Ok(Writers {
+            directory: directory.to_owned(),
             csv: CsvTable::new(BufWriter::new(csv?), &all).map_err(fault(NAMES[0]))?,
             parquet: ParquetTable::new(BufWriter::new(parquet?), &all).map_err(fault(NAMES[1]))?,
             times: CsvTable::new(BufWriter::new(times?), &timed).map_err(fault(NAMES[2]))?,
@@ -151,23 +156,27 @@ impl Writers {
         let scenario = sweep.file.scenario.display().to_string();
         let error = outcome.err().unwrap_or_default();
         cells.extend([error.into(), scenario.into(), MODEL_VERSION.into(), digest.into(), rerun.into()]);
-        self.csv.row(&cells).map_err(|error| CliError::writing(Path::new(NAMES[0]), &error))?;
-        self.parquet.row(cells).map_err(|error| CliError::writing(Path::new(NAMES[1]), &error))
+        self.csv.row(&cells).map_err(|error| self.fault(NAMES[0], &error))?;
+        self.parquet.row(cells).map_err(|error| self.fault(NAMES[1], &error))
     }
 
     fn time(&mut self, point: u64, variant: Variant, wall_s: f64) -> Result<(), CliError> {
         let Variant { policy, placement } = variant;
         let placement = placement.name().unwrap_or_default();
         let row = self.times.row(&[point.into(), policy.name().into(), placement.into(), wall_s.into()]);
-        row.map_err(|error| CliError::writing(Path::new(NAMES[2]), &error))
+        row.map_err(|error| self.fault(NAMES[2], &error))
+    }
+
+    fn fault(&self, name: &str, error: &io::Error) -> CliError {
+        CliError::writing(&self.directory.join(name), error)
     }
 
     fn commit(self) -> Result<(), CliError> {
-        let Writers { csv, parquet, times } = self;
+        let Writers { directory, csv, parquet, times } = self;
         let mut files = Vec::new();
         for (name, output) in NAMES.into_iter().zip([csv.finish(), parquet.finish(), times.finish()]) {
             let file = output.and_then(|output| output.into_inner().map_err(io::IntoInnerError::into_error));
-            files.push(file.map_err(|error| CliError::writing(Path::new(name), &error))?);
+            files.push(file.map_err(|error| CliError::writing(&directory.join(name), &error))?);
         }
         files.into_iter().try_for_each(AtomicFile::commit)
     }

@@ -20,6 +20,9 @@ const COMMANDS: &[&[&str]] = &[
     &["explain", "energy"],
     &["reproduce"],
     &["reproduce", "table3"],
+    &["completions"],
+    &["plot"],
+    &["report"],
 ];
 
 #[test]
@@ -198,4 +201,24 @@ fn output_can_be_cut_after_its_first_line() {
 #[test]
 fn the_version_is_that_of_the_package() {
     program(&["--version"]).assert().success().stdout(format!("rowclone-sim {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+/// For each shell a script that knows every command.
+#[test]
+fn shells_are_told_every_command() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let (code, script, stderr) = run(&["completions", shell]);
+        assert_eq!((code, stderr.as_str()), (0, ""), "{shell}");
+        for command in ["run", "sweep", "check", "explain", "reproduce", "table3", "completions", "--timeline"] {
+            assert!(script.contains(command.trim_start_matches('-')), "{shell} does not know `{command}`");
+        }
+    }
+}
+
+/// The test is no terminal: not even one who says that colours are wanted of `ls` gets them here.
+#[test]
+fn a_pipe_gets_no_colours() {
+    let output = program(&["explain", "address", "x", "--system", "nowhere"]).env("TERM", "xterm-256color").output();
+    let stderr = String::from_utf8(output.unwrap().stderr).unwrap();
+    assert!(stderr.starts_with("error: ") && !stderr.contains('\u{1b}'), "{stderr:?}");
 }

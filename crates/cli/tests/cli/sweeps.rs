@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -85,7 +86,11 @@ fn a_failing_point_is_a_row_with_its_error_and_the_others_go_on() {
     let directory = with_sweep(SWEEP);
     let (code, stderr) = sweep(&directory, "out", &[]);
     assert_eq!(code, 1);
-    assert!(stderr.starts_with("sweep: 16 runs done, 4 failed\nwrote "), "{stderr}");
+    assert!(
+        stderr
+            .starts_with("sweep: 16 runs done, 4 failed\npoint 3 failed: --set system.geometry.rows_per_subarray=3: "),
+        "{stderr}"
+    );
     let rows = table(&directory.path("out/results.csv"));
     let (failed, done): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| !row["error"].is_empty());
     assert_eq!((failed.len(), done.len()), (4, 16));
@@ -240,6 +245,44 @@ fn shards_merged_are_the_whole_in_one_directory_or_in_several() {
     // Without one of them, what it did is missing, and is found again when the sweep runs where the others' journals are.
     assert_eq!(collect(&[a, c, "--out", again]).0, 3);
     assert!(sweep(&directory, "one", &[]).1.starts_with("sweep: 0 runs done, 16 done before, 4 failed"));
+}
+
+/// As under a scheduler: nobody waits for anybody, and all write into one directory.
+#[test]
+fn shards_that_run_at_the_same_time_share_a_directory() {
+    let directory = with_sweep(SWEEP);
+    sweep(&directory, "whole", &[]);
+    let (file, out) = (directory.path("sweep.toml"), directory.path("out"));
+    let shards = ["1/4", "2/4", "3/4", "4/4"];
+    let running: Vec<Child> = shards
+        .iter()
+        .map(|shard| {
+            let mut program = Command::new(env!("CARGO_BIN_EXE_rowclone-sim"));
+            program.args(["sweep", text(&file), "--out", text(&out), "--shard", shard]);
+            program.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+        })
+        .collect();
+    for mut shard in running {
+        assert!(matches!(shard.wait().unwrap().code(), Some(0 | 1)), "each is done, with or without points that fail");
+    }
+    assert_eq!(run(&["sweep", "collect", text(&file), text(&out), "--out", text(&out)]).0, 1);
+    assert_eq!(results(&directory, "out"), results(&directory, "whole"));
+}
+
+/// There may be more shards than files that a process may open at once.
+#[test]
+fn many_journals_are_as_good_as_one() {
+    let directory = with_sweep("scenario = \"scenario.toml\"\nseeds = 100\n");
+    assert_eq!(sweep(&directory, "whole", &[]).0, 0);
+    let journal = fs::read_to_string(directory.path("whole/journal.rows")).unwrap();
+    let (title, rows) = journal.split_once('\n').unwrap();
+    fs::create_dir(directory.path("many")).unwrap();
+    for (index, row) in rows.lines().enumerate() {
+        let name = format!("many/journal-{}-of-200.rows", index + 1);
+        fs::write(directory.path(&name), format!("{title}\n{row}\n")).unwrap();
+    }
+    assert!(sweep(&directory, "many", &[]).1.starts_with("sweep: 0 runs done, 200 done before\n"));
+    assert_eq!(results(&directory, "many"), results(&directory, "whole"));
 }
 
 #[test]

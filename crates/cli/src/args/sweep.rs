@@ -1,0 +1,147 @@
+//! The words of `sweep`.
+
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use crate::sweep::Shard;
+
+/// `sweep`.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "Writes results.csv, results.parquet and times.csv. What is finished is kept: interrupted, the same command goes on.\n\n\
+    Ends with 0 where every run was done, 1 where some failed (their rows say why), 2 where the sweep could not be done or was \
+    interrupted.\n\n\
+    Examples:\n  \
+    rowclone-sim sweep sweeps/copy-size.toml --dry-run\n  \
+    rowclone-sim sweep sweeps/copy-size.toml --out copy-size\n  \
+    rowclone-sim sweep sweeps/copy-size.toml --out copy-size --shard 2/8\n  \
+    rowclone-sim sweep sweeps/copy-size.toml --out copy-size --slurm --points-per-task 5"
+)]
+pub struct SweepArgs {
+    /// What else to do.
+    #[command(subcommand)]
+    pub command: Option<SweepCommand>,
+    /// The sweep, a TOML file (docs/sweeps.md lists its keys)
+    #[arg(value_name = "SWEEP.toml", required = true)]
+    pub sweep: Option<PathBuf>,
+    /// Runs so many points at once [default: as many as there are processors]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Keeps what is finished, and writes the tables, in this directory [default: the name of SWEEP.toml]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Says how many points there are, and which are the first, and runs none
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Runs every N-th point from the K-th on, and writes no tables: `sweep collect` does
+    #[arg(long, value_name = "K/N")]
+    pub shard: Option<Shard>,
+    /// Keeps at most so many bytes of traces in memory, compressed: `512M`, `2G`; the others are read again for each run
+    #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "512M")]
+    pub trace_cache: u64,
+    /// Uses a directory that holds the tables of something else, and replaces them
+    #[arg(long)]
+    pub force: bool,
+    /// How a cluster runs it.
+    #[command(flatten)]
+    pub slurm: SlurmArgs,
+}
+
+/// `sweep --slurm`.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "On a cluster (docs/cluster.md)")]
+pub struct SlurmArgs {
+    /// Submits what is not finished as a job array of Slurm, whose tasks run shards; `--dry-run` prints its script
+    #[arg(long, conflicts_with = "shard")]
+    pub slurm: bool,
+    /// Gives a shard at most so many points, and a task a shard [default: so many that there are at most 100]
+    #[arg(long, value_name = "N", requires = "slurm")]
+    pub points_per_task: Option<NonZeroU64>,
+    /// Has at most so many tasks in the queue, waiting or running: where there are more shards, a task runs several
+    #[arg(long, value_name = "N", requires = "slurm")]
+    pub max_queued: Option<NonZeroU64>,
+    /// Lets at most so many tasks run at once
+    #[arg(long, value_name = "N", requires = "slurm")]
+    pub max_running: Option<NonZeroU64>,
+    /// Runs them in this partition [default: the cluster's]
+    #[arg(long, value_name = "NAME", requires = "slurm", value_parser = one_line)]
+    pub partition: Option<String>,
+    /// Ends a task after this time: minutes, or [D-]HH:MM:SS [default: the partition's]
+    #[arg(long, value_name = "LIMIT", requires = "slurm", value_parser = one_line)]
+    pub time: Option<String>,
+    /// Gives `sbatch` one more option: `--sbatch-option=--mem=4G`; may be repeated
+    #[arg(
+        long = "sbatch-option", value_name = "OPTION", requires = "slurm", allow_hyphen_values = true,
+        value_parser = sbatch_option
+    )]
+    pub sbatch_options: Vec<String>,
+}
+
+/// What `sweep` does besides running.
+#[derive(Debug, Subcommand)]
+pub enum SweepCommand {
+    /// Merges what has been finished in some directories into one table, at any time
+    Collect(CollectArgs),
+}
+
+/// `sweep collect`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Ends with 0 where every run was done, 1 where some failed, 3 where some are not finished: the tables are without them.\n\n\
+    Example:\n  rowclone-sim sweep collect sweeps/copy-size.toml copy-size --out copy-size"
+)]
+pub struct CollectArgs {
+    /// The sweep
+    #[arg(value_name = "SWEEP.toml")]
+    pub sweep: PathBuf,
+    /// The directories that shards of it were given, or the one that they share
+    #[arg(value_name = "DIR", required = true)]
+    pub from: Vec<PathBuf>,
+    /// Writes the tables into this directory
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Works on so many points at once [default: as many as there are processors]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Replaces files that exist already
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// A number of bytes: `4096`, `512K`, `512M`, `2G`.
+fn bytes(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.strip_suffix(['K', 'M', 'G']) {
+        Some(digits) if text.ends_with('K') => (digits, 1 << 10),
+        Some(digits) if text.ends_with('M') => (digits, 1 << 20),
+        Some(digits) => (digits, 1 << 30),
+        None => (text, 1),
+    };
+    let number: Option<u64> = digits.parse().ok();
+    let bytes = number.and_then(|number| number.checked_mul(unit));
+    bytes.ok_or_else(|| "write a number of bytes, or of K, M or G: `512M`".to_owned())
+}
+
+/// A word that a job script can hold.
+fn one_line(text: &str) -> Result<String, String> {
+    let sound = !text.is_empty() && !text.contains(char::is_control);
+    if sound { Ok(text.to_owned()) } else { Err("write it in one line".to_owned()) }
+}
+
+/// An option of `sbatch` that does not decide what the tasks are.
+fn sbatch_option(text: &str) -> Result<String, String> {
+    let text = one_line(text)?;
+    if !text.starts_with('-') {
+        return Err("write it as `sbatch` takes it, in one word: `--mem=4G`".to_owned());
+    }
+    let name = text.split('=').next().unwrap_or_default();
+    if ["--array", "--wrap", "--parsable", "--test-only"].contains(&name) || text.starts_with("-a") {
+        return Err(
+            "which tasks there are is said by `--points-per-task`, `--max-queued` and `--max-running`".to_owned()
+        );
+    }
+    Ok(text)
+}

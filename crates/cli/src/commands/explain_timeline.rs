@@ -1,0 +1,150 @@
+//! `rowclone-sim explain timeline`: the first commands of a run, and which rule set the time of each.
+
+use std::cell::RefCell;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+
+use dram_core::Effect;
+use dram_spec::{Channel, Clock, Command, Cycles};
+use report::table::{Align, aligned, grouped};
+
+use super::lanes;
+use crate::CliError;
+use crate::args::ExplainTimelineArgs;
+use crate::binding::{Bindings, Bound, Wait, bank};
+use crate::experiment::{self, Wanted};
+use crate::input::{Scenario, SystemConfig, Variant};
+use crate::instant;
+use crate::interrupt;
+use crate::observer::Shared;
+use crate::output::Stdout;
+use crate::pricing;
+
+/// Draws the first commands under each policy.
+///
+/// # Errors
+/// Anything wrong with the scenario; the user's Ctrl-C.
+pub fn run(args: &ExplainTimelineArgs) -> Result<ExitCode, CliError> {
+    let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
+    let clock = scenario.system.system.clock();
+    let mut stdout = Stdout::lock();
+    for (index, variant) in scenario.variants().into_iter().enumerate() {
+        let bound = first_commands(&scenario, variant, args)?;
+        stdout.print(if index > 0 { "\n" } else { "" })?;
+        let title =
+            format!("{}, policy {}, DDR3-{}", scenario.name, variant.label("/"), scenario.system.system.bin.name);
+        stdout.line(format_args!("{title}, tCK {} ns: {}\n", clock.t_ck_ns(), counted(&bound)))?;
+        if bound.is_empty() {
+            continue;
+        }
+        stdout.print(listing(&scenario.system, &bound))?;
+        stdout.print(lanes::drawing(&scenario.system, &bound))?;
+    }
+    stdout.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Plays as much of the scenario as it takes.
+fn first_commands(scenario: &Scenario, variant: Variant, args: &ExplainTimelineArgs) -> Result<Vec<Bound>, CliError> {
+    let window = instant::window(args.from, args.to, scenario.system.system.clock())?;
+    let prices = pricing::prices(&scenario.system)?;
+    let stop = interrupt::flag()?;
+    let enough = || stop.store(true, Ordering::Relaxed);
+    let bindings = RefCell::new(Bindings::new(&scenario.system, window, args.count.get(), &enough));
+    let wanted = Wanted { observer: Some(&bindings as Shared<'_>), ..Wanted::new(&stop) };
+    let played = experiment::run(scenario, &prices, variant, wanted, None);
+    let bindings = bindings.into_inner();
+    if bindings.is_full() {
+        // It was we who stopped the run.
+        stop.store(false, Ordering::Relaxed);
+    } else {
+        played?;
+    }
+    Ok(bindings.into_bound())
+}
+
+fn counted(bound: &[Bound]) -> String {
+    match (bound.first(), bound.len()) {
+        (None, _) => "no command".to_owned(),
+        (Some(_), 1) => "1 command".to_owned(),
+        (Some(_), count) => format!("{} commands", grouped(count as u64)),
+    }
+}
+
+/// A line a command.
+fn listing(system: &SystemConfig, bound: &[Bound]) -> String {
+    let clock = system.system.clock();
+    let rows: Vec<Vec<String>> = bound.iter().map(|bound| row(system, clock, bound)).collect();
+    let columns = [
+        ("#", Align::Right),
+        ("cycle", Align::Right),
+        ("ns", Align::Right),
+        ("gap", Align::Right),
+        ("bank", Align::Left),
+        ("command", Align::Left),
+        ("what set its time", Align::Left),
+    ];
+    aligned(&columns, &rows)
+}
+
+fn row(system: &SystemConfig, clock: Clock, bound: &Bound) -> Vec<String> {
+    let gap = match bound.wait {
+        Wait::Rule { clocks, .. } => clocks.to_string(),
+        _ => String::new(),
+    };
+    vec![
+        bound.number.to_string(),
+        bound.at.to_string(),
+        format!("{:.2}", clock.ns(Cycles(bound.at.0))),
+        gap,
+        place(system, bound.channel, &bound.command),
+        said(bound),
+        reason(&bound.wait),
+    ]
+}
+
+/// `r0 b3`, or `c1 r0 b3` where there are several channels.
+pub(super) fn place(system: &SystemConfig, channel: Channel, command: &Command) -> String {
+    let of_rank = match bank(command) {
+        Some(bank) => format!("r{} b{}", bank.rank, bank.bank),
+        None => format!("r{}", command.rank()),
+    };
+    if system.system.geometry.channels() > 1 { format!("c{} {of_rank}", channel.0) } else { of_rank }
+}
+
+/// A command without its bank, and what it did.
+fn said(bound: &Bound) -> String {
+    let name = bound.command.mnemonic();
+    match (bound.command, bound.effect) {
+        (Command::Activate { row, .. }, Effect::Copied { src }) => {
+            format!("{name} row {} (copies row {})", row.0, src.0)
+        }
+        (Command::Activate { row, .. }, Effect::Dropped { .. }) => format!("{name} row {} (dropped)", row.0),
+        (Command::Activate { row, .. }, Effect::Plain) => format!("{name} row {}", row.0),
+        (Command::Read { column, .. } | Command::Write { column, .. }, _) => format!("{name} col {}", column.0),
+        (Command::Transfer { src_column, dst, dst_column, .. }, _) => {
+            format!("{name} col {} -> b{} col {}", src_column.0, dst.bank, dst_column.0)
+        }
+        _ => name.to_owned(),
+    }
+}
+
+/// `tRAS 20 after #1`.
+fn reason(wait: &Wait) -> String {
+    match wait {
+        Wait::Rule { name, clocks, formula, after } => {
+            let after = after.map_or(String::new(), |number| format!(" after #{number}"));
+            // What FPM waits for is told. Sums, and the long names of pairs, are for `explain rules`: a line has to fit on the screen.
+            let is_told = formula != name && !name.contains('-') && !formula.contains(' ');
+            let formula = if is_told { format!(" ({formula})") } else { String::new() };
+            format!("{name} {clocks}{after}{formula}")
+        }
+        Wait::Data { after } => format!("the data of #{after}"),
+        Wait::Request => "nothing: it arrived then".to_owned(),
+        Wait::Refresh => "nothing: refresh due then".to_owned(),
+        Wait::Idle => "nothing: its rank had been idle".to_owned(),
+        Wait::Turn(Cycles(0)) => "nothing: nothing held it back".to_owned(),
+        Wait::Turn(Cycles(1)) => "waited for its turn, 1 clock".to_owned(),
+        Wait::Turn(clocks) => format!("waited for its turn, {clocks} clocks"),
+    }
+}

@@ -1,0 +1,196 @@
+//! A few commands as a drawing: a line a bank, time from left to right.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use dram_core::Effect;
+use dram_spec::{AutoPrecharge, BankId, Channel, Command};
+
+use super::explain_timeline::place;
+use crate::binding::Bound;
+use crate::input::SystemConfig;
+
+/// Columns of a drawing, besides the names: with them it fits into 100.
+const WIDTH: u64 = 84;
+
+/// Columns of a line that says what the letters mean.
+const LEGEND_WIDTH: usize = 96;
+
+/// More banks than this are not drawn.
+const LANES_MOST: usize = 24;
+
+/// What stands for a command, or for several in one column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Mark {
+    Activate,
+    Copy,
+    Dropped,
+    Precharge,
+    Read,
+    Write,
+    TransferOut,
+    TransferIn,
+    Refresh,
+    Sleep,
+    Wake,
+    Several,
+}
+
+impl Mark {
+    const fn letter(self) -> char {
+        match self {
+            Mark::Activate => 'A',
+            Mark::Copy => 'C',
+            Mark::Dropped => 'D',
+            Mark::Precharge => 'P',
+            Mark::Read => 'R',
+            Mark::Write => 'W',
+            Mark::TransferOut => 'T',
+            Mark::TransferIn => 't',
+            Mark::Refresh => 'F',
+            Mark::Sleep => 'Z',
+            Mark::Wake => 'U',
+            Mark::Several => '*',
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Mark::Activate => "ACT",
+            Mark::Copy => "ACT (copy)",
+            Mark::Dropped => "ACT (dropped)",
+            Mark::Precharge => "PRE",
+            Mark::Read => "RD",
+            Mark::Write => "WR",
+            Mark::TransferOut => "TRANSFER out",
+            Mark::TransferIn => "TRANSFER in",
+            Mark::Refresh => "REF",
+            Mark::Sleep => "to sleep",
+            Mark::Wake => "woken",
+            Mark::Several => "several",
+        }
+    }
+
+    /// Whether only an open bank is told so.
+    const fn needs_a_row(self) -> bool {
+        !matches!(self, Mark::Activate | Mark::Refresh | Mark::Sleep | Mark::Wake | Mark::Several)
+    }
+}
+
+/// A bank of a channel.
+type Lane = (Channel, BankId);
+
+/// What a bank is told in one column, and whether it has a row open after it, where that changes.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    mark: Mark,
+    is_open: Option<bool>,
+}
+
+/// The columns of each bank in which it is told anything.
+#[derive(Default)]
+struct Lanes(BTreeMap<Lane, BTreeMap<u64, Cell>>);
+
+impl Lanes {
+    fn mark(&mut self, column: u64, lane: Lane, mark: Mark, is_open: Option<bool>) {
+        let cells = self.0.entry(lane).or_default();
+        let earlier = cells.get(&column);
+        let mark = if earlier.is_some() { Mark::Several } else { mark };
+        let is_open = is_open.or(earlier.and_then(|cell| cell.is_open));
+        cells.insert(column, Cell { mark, is_open });
+    }
+
+    /// A command, to its bank or its banks; one to a rank goes to each bank of it that is drawn.
+    fn push(&mut self, column: u64, bound: &Bound, of_rank: &[Lane]) {
+        let at = |bank: BankId| (bound.channel, bank);
+        let mut to_rank = |mark, is_open| of_rank.iter().for_each(|&lane| self.mark(column, lane, mark, is_open));
+        match bound.command {
+            Command::Activate { bank, .. } => {
+                let mark = match bound.effect {
+                    Effect::Plain => Mark::Activate,
+                    Effect::Copied { .. } => Mark::Copy,
+                    Effect::Dropped { .. } => Mark::Dropped,
+                };
+                self.mark(column, at(bank), mark, Some(true));
+            }
+            Command::Precharge { bank } => self.mark(column, at(bank), Mark::Precharge, Some(false)),
+            Command::Read { bank, auto_precharge, .. } => {
+                self.mark(column, at(bank), Mark::Read, Some(auto_precharge == AutoPrecharge::No));
+            }
+            Command::Write { bank, auto_precharge, .. } => {
+                self.mark(column, at(bank), Mark::Write, Some(auto_precharge == AutoPrecharge::No));
+            }
+            Command::Transfer { src, dst, .. } => {
+                self.mark(column, at(src), Mark::TransferOut, Some(true));
+                self.mark(column, at(dst), Mark::TransferIn, Some(true));
+            }
+            Command::PrechargeAll { .. } => to_rank(Mark::Precharge, Some(false)),
+            Command::Refresh { .. } => to_rank(Mark::Refresh, None),
+            Command::PowerDownEnter { .. } | Command::SelfRefreshEnter { .. } => to_rank(Mark::Sleep, None),
+            Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. } => to_rank(Mark::Wake, None),
+        }
+    }
+
+    /// What the letters mean, on as many lines as it takes.
+    fn legend(&self) -> String {
+        let used: BTreeSet<Mark> = self.0.values().flat_map(BTreeMap::values).map(|cell| cell.mark).collect();
+        let names = used.iter().map(|mark| format!("{} {}, ", mark.letter(), mark.name()));
+        let mut lines = vec![String::new()];
+        for name in names.chain(["= row open".to_owned()]) {
+            match lines.last_mut() {
+                Some(line) if line.len() + name.len() <= LEGEND_WIDTH => line.push_str(&name),
+                _ => lines.push(name),
+            }
+        }
+        lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// A line a bank; nothing where there are none, or too many.
+pub(super) fn drawing(system: &SystemConfig, bound: &[Bound]) -> String {
+    let (Some(first), Some(last)) = (bound.first(), bound.last()) else { return String::new() };
+    let clocks = (last.at.since(first.at).0 + 1).div_ceil(WIDTH);
+    let column = |bound: &Bound| bound.at.since(first.at).0 / clocks;
+    let told: BTreeSet<Lane> = bound.iter().flat_map(banks).collect();
+    if told.is_empty() || told.len() > LANES_MOST {
+        return String::new();
+    }
+    let mut lanes = Lanes::default();
+    for bound in bound {
+        let of_rank = |(channel, bank): &&Lane| *channel == bound.channel && bank.rank == bound.command.rank();
+        let of_rank: Vec<Lane> = told.iter().filter(of_rank).copied().collect();
+        lanes.push(column(bound), bound, &of_rank);
+    }
+    let scale = if clocks == 1 { "a clock".to_owned() } else { format!("{clocks} clocks") };
+    let mut text = format!("\nOne column is {scale}, from cycle {}:\n{}\n\n", first.at, lanes.legend());
+    for (&(channel, bank), cells) in &lanes.0 {
+        let place = place(system, channel, &Command::Precharge { bank });
+        let _ = writeln!(text, "{place:<9} {}", line(cells, column(last)));
+    }
+    text
+}
+
+/// The banks that a command names.
+fn banks(bound: &Bound) -> Vec<Lane> {
+    let banks = match bound.command {
+        Command::Transfer { src, dst, .. } => vec![src, dst],
+        ref command => crate::binding::bank(command).into_iter().collect(),
+    };
+    banks.into_iter().map(|bank| (bound.channel, bank)).collect()
+}
+
+/// One bank, up to a column.
+fn line(cells: &BTreeMap<u64, Cell>, end: u64) -> String {
+    let mut is_open = cells.values().next().is_some_and(|cell| cell.mark.needs_a_row());
+    let mut text = String::new();
+    for column in 0..=end {
+        match cells.get(&column) {
+            Some(cell) => {
+                text.push(cell.mark.letter());
+                is_open = cell.is_open.unwrap_or(is_open);
+            }
+            None => text.push(if is_open { '=' } else { '.' }),
+        }
+    }
+    text
+}

@@ -1,0 +1,135 @@
+//! `rowclone-sim plot`: a picture of a table.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use report::plot::{Condition, Drawing, Picture, Request, Table, TableError, png, svg};
+
+use crate::CliError;
+use crate::args::PlotArgs;
+use crate::input::plot::{PictureFormat, PlotEntry, spacing};
+use crate::output::{self, AtomicFile, Existing};
+
+/// Draws, and writes the picture.
+///
+/// # Errors
+/// A file cannot be read or written, or the table does not have what is asked for.
+pub fn run(args: &PlotArgs) -> Result<ExitCode, CliError> {
+    let path = match &args.output {
+        Some(path) => path.clone(),
+        None => args.table.with_extension("svg"),
+    };
+    let format = PictureFormat::of(&path)?;
+    let conditions = Condition::parse_all(&args.r#where)
+        .map_err(|error| CliError::new(format!("`--where`: {error}")).with_help_of(&error))?;
+    let request = Request {
+        kind: args.kind.into(),
+        x: args.x.clone(),
+        y: args.y.clone(),
+        by: args.by.clone(),
+        conditions,
+        x_spacing: spacing(args.log_x),
+        y_spacing: spacing(args.log_y),
+        title: args.title.clone(),
+        x_label: args.x_label.clone(),
+        y_label: args.y_label.clone(),
+        crossovers: args.crossovers,
+    };
+    let table = read(&args.table)?;
+    // Opened before anything is drawn: a name that cannot be had is known at once.
+    let file = AtomicFile::create(&path, Existing::with_force(args.force))?;
+    let marks = draw(&table, &args.table, &request, args.published.as_deref(), format, file)?;
+    output::message(&format!("wrote {}: {marks} marks", path.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the picture of a `[[plot]]` into a directory, and tells its path.
+///
+/// # Errors
+/// As for the command; what is wrong with the plot is told with the name of its file.
+pub fn draw_entry(
+    table: &Table,
+    table_path: &Path,
+    entry: &PlotEntry,
+    directory: &Path,
+    existing: Existing,
+) -> Result<PathBuf, CliError> {
+    let path = directory.join(&entry.file);
+    let file = AtomicFile::create(&path, existing)?;
+    draw(table, table_path, &entry.request, entry.published.as_deref(), entry.format, file)?;
+    Ok(path)
+}
+
+/// Draws a table; gives the number of marks.
+fn draw(
+    table: &Table,
+    path: &Path,
+    request: &Request,
+    published: Option<&Path>,
+    format: PictureFormat,
+    mut file: AtomicFile,
+) -> Result<usize, CliError> {
+    request.check(published.is_some()).map_err(|error| CliError::new(&error).with_help_of(&error))?;
+    let mut drawing = request.draw(table).map_err(|error| faulty(path, &error))?;
+    if let Some(path) = published {
+        drawing.add_published(&read(path)?).map_err(|error| faulty(path, &error))?;
+    }
+    for remark in remarks(&drawing, path, published) {
+        output::message(&remark);
+    }
+    let picture = Picture::of(&drawing.chart);
+    let bytes = match format {
+        PictureFormat::Svg => svg(&picture).map_err(CliError::new)?.into_bytes(),
+        PictureFormat::Png => png(&picture).map_err(CliError::new)?,
+    };
+    file.write_all(&bytes).map_err(|source| CliError::writing(file.target(), &source))?;
+    file.commit()?;
+    Ok(picture.values())
+}
+
+/// Reads a table.
+///
+/// # Errors
+/// It cannot be read, or is none.
+pub fn read(path: &Path) -> Result<Table, CliError> {
+    let file = File::open(path).map_err(|source| CliError::reading(path, &source))?;
+    if file.metadata().is_ok_and(|there| there.is_dir()) {
+        return Err(CliError::reading(path, &std::io::ErrorKind::IsADirectory.into()));
+    }
+    Table::read(file).map_err(|error| faulty(path, &error))
+}
+
+/// What is wrong with a table in a file.
+fn faulty(path: &Path, error: &TableError) -> CliError {
+    let place = match error.line {
+        Some(line) => format!("{}:{line}", path.display()),
+        None => path.display().to_string(),
+    };
+    CliError::new(format!("{place}: {error}")).with_help_of(error)
+}
+
+/// What to know before believing the picture.
+fn remarks(drawing: &Drawing, path: &Path, published: Option<&Path>) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if drawing.empty > 0 {
+        remarks.push(format!("{}: {} left out: empty cells", path.display(), counted(drawing.empty)));
+    }
+    if !drawing.differing.is_empty() {
+        let columns = drawing.differing.iter().map(|column| format!("`{column}`")).collect::<Vec<_>>().join(", ");
+        let most = drawing.chart.repeated();
+        remarks.push(format!("{}: a mark stands for up to {most} lines, which differ in {columns}", path.display()));
+    }
+    if let Some(published) = published
+        && drawing.unplaced > 0
+    {
+        let message = "left out, for the chart has no place for them";
+        remarks.push(format!("{}: {} {message}", published.display(), counted(drawing.unplaced)));
+    }
+    remarks
+}
+
+fn counted(values: usize) -> String {
+    if values == 1 { "1 value".to_owned() } else { format!("{values} values") }
+}

@@ -1,0 +1,98 @@
+//! `rowclone-sim sweep --slurm`.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use report::table::grouped;
+
+use crate::CliError;
+use crate::args::{SlurmArgs, SweepArgs};
+use crate::output::{self, Stdout};
+use crate::sweep::slurm::{Options, Outcome, Submission, Submitted};
+use crate::sweep::{Sweep, SweepFile, quoted};
+
+/// A point cannot be run: its row will say why.
+const FAILED: u8 = 1;
+
+/// Submits what is not finished of a sweep, or prints the script that would be.
+///
+/// # Errors
+/// The directory cannot be used, or Slurm refuses.
+pub(super) fn submit(path: &Path, file: &SweepFile, sweep: &Sweep<'_>, args: &SweepArgs) -> Result<ExitCode, CliError> {
+    let options = options(path, file, args);
+    let submission = Submission::new(sweep, &options)?;
+    let (wrong, first_wrong) = (submission.wrong, submission.first_wrong.clone());
+    let shards = submission.shards.len() as u64;
+    if args.dry_run && shards > 0 {
+        let mut stdout = Stdout::lock();
+        stdout.print(submission.script()?)?;
+        stdout.finish()?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (waiting, tasks) = (submission.waiting, submission.tasks);
+    let outcome = if args.dry_run { Outcome::Nothing } else { submission.submit(sweep, args.force)? };
+    if let Some((point, error)) = first_wrong {
+        let points = counted(wrong, "point", "points");
+        output::message(&format!("{points} cannot be run, the first is point {point}: {error}"));
+    }
+    match outcome {
+        Outcome::Nothing => {
+            let why = match waiting {
+                0 => "every run is done".to_owned(),
+                _ => format!("{} in the queue, every other run is done", counted(waiting, "shard is", "shards are")),
+            };
+            output::message(&format!("{}: nothing to submit: {why}", file.name));
+        }
+        Outcome::Submitted(submitted) => {
+            let (shards, tasks) = (counted(shards, "shard", "shards"), counted(tasks, "task", "tasks"));
+            say_submitted(&file.name, &format!("{shards} in {tasks}"), &submitted)?;
+        }
+    }
+    output::message(&format!("to merge what has finished, at any time: {}", collect(&options)));
+    Ok(ExitCode::from(if wrong > 0 { FAILED } else { 0 }))
+}
+
+/// The job's number goes to standard output, for whoever submits from a script.
+fn say_submitted(name: &str, what: &str, submitted: &Submitted) -> Result<(), CliError> {
+    let Submitted { job, script, logs } = submitted;
+    let mut stdout = Stdout::lock();
+    stdout.line(job)?;
+    stdout.finish()?;
+    output::message(&format!("{name}: {what} submitted as job {job}"));
+    output::message(&format!("its script: {}; what its tasks say: {}", script.display(), logs.display()));
+    output::message(&format!("to watch it: squeue --job {job}"));
+    output::message("after a failure, the same command submits what is not finished");
+    Ok(())
+}
+
+fn options(path: &Path, file: &SweepFile, args: &SweepArgs) -> Options {
+    let SlurmArgs { slurm: _, points_per_task, max_queued, max_running, partition, time, sbatch_options } = &args.slurm;
+    let mut arguments = vec![format!("--trace-cache={}", args.trace_cache)];
+    if args.force {
+        arguments.push("--force".to_owned());
+    }
+    Options {
+        points_per_task: *points_per_task,
+        max_queued: *max_queued,
+        max_running: *max_running,
+        partition: partition.clone(),
+        time: time.clone(),
+        more: sbatch_options.clone(),
+        jobs: args.jobs.unwrap_or(NonZeroUsize::MIN),
+        arguments,
+        sweep: path.to_owned(),
+        directory: args.out.clone().unwrap_or_else(|| PathBuf::from(&file.name)),
+    }
+}
+
+/// The command that merges what has finished.
+fn collect(options: &Options) -> String {
+    let word = |path: &Path| quoted(&path.display().to_string());
+    let (sweep, directory) = (word(&options.sweep), word(&options.directory));
+    format!("rowclone-sim sweep collect {sweep} {directory} --out {directory}")
+}
+
+fn counted(count: u64, one: &str, many: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{} {many}", grouped(count)) }
+}

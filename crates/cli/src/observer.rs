@@ -1,0 +1,81 @@
+//! Whoever hears all of a run: its commands, and its requests as they come and go.
+
+use std::cell::RefCell;
+
+use dram_spec::{Channel, Command, CommandSink, Cycle};
+use memctrl::{Completion, Request, RequestSource};
+use report::Timeline;
+
+/// Hears commands, and requests.
+pub trait Observer: CommandSink {
+    /// The controller has taken a request.
+    fn taken(&mut self, now: Cycle, request: &Request);
+
+    /// A request is done.
+    fn done(&mut self, completion: &Completion);
+}
+
+/// An observer that the source of a run and the reader of its commands share.
+pub type Shared<'a> = &'a RefCell<dyn Observer + 'a>;
+
+impl<W: std::io::Write> Observer for Timeline<W> {
+    fn taken(&mut self, now: Cycle, request: &Request) {
+        Timeline::taken(self, now, request);
+    }
+
+    fn done(&mut self, completion: &Completion) {
+        Timeline::done(self, completion);
+    }
+}
+
+/// A source whose requests an observer hears of, if there is one.
+pub struct Observed<'a, S> {
+    source: S,
+    observer: Option<Shared<'a>>,
+}
+
+impl<'a, S> Observed<'a, S> {
+    /// With an observer, or without.
+    pub fn new(source: S, observer: Option<Shared<'a>>) -> Observed<'a, S> {
+        Observed { source, observer }
+    }
+
+    /// The source back.
+    pub fn finish(self) -> S {
+        self.source
+    }
+}
+
+impl<S: RequestSource> RequestSource for Observed<'_, S> {
+    fn next_arrival(&self) -> Option<Cycle> {
+        self.source.next_arrival()
+    }
+
+    fn take(&mut self, now: Cycle) -> Option<Request> {
+        let request = self.source.take(now);
+        if let (Some(observer), Some(request)) = (self.observer, &request) {
+            observer.borrow_mut().taken(now, request);
+        }
+        request
+    }
+
+    fn complete(&mut self, completion: Completion) {
+        if let Some(observer) = self.observer {
+            observer.borrow_mut().done(&completion);
+        }
+        self.source.complete(completion);
+    }
+}
+
+/// The commands that it hears.
+pub struct Commands<'a>(pub Shared<'a>);
+
+impl CommandSink for Commands<'_> {
+    fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
+        self.0.borrow_mut().push(at, channel, command);
+    }
+
+    fn finish(&mut self, end: Cycle) {
+        self.0.borrow_mut().finish(end);
+    }
+}

@@ -1,0 +1,232 @@
+//! A chart as data: axes and what is drawn between them.
+
+use super::scale::Spacing;
+use super::unit::Unit;
+
+/// How a chart shows its points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A line a series, with a mark at each point.
+    Lines,
+    /// Bars side by side.
+    Bars,
+    /// Bars of several parts, one on the other.
+    Stacked,
+    /// A coloured cell a point.
+    Heat,
+    /// A box from the first to the third quartile of repeated points, whiskers to the least and the greatest.
+    Boxes,
+}
+
+impl Kind {
+    /// All of them, by the names that users write.
+    pub const ALL: [(&'static str, Kind); 5] = [
+        ("line", Kind::Lines),
+        ("bar", Kind::Bars),
+        ("stacked", Kind::Stacked),
+        ("heat", Kind::Heat),
+        ("box", Kind::Boxes),
+    ];
+
+    /// As users write it.
+    pub fn name(self) -> &'static str {
+        Kind::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// What lies along an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// What it counts, without the unit.
+    pub label: String,
+    /// The unit of its values.
+    pub unit: Unit,
+    /// How values are spread.
+    pub spacing: Spacing,
+}
+
+/// What lies across a chart.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Across {
+    /// Numbers.
+    Numbers(Axis),
+    /// One place each; a point's `x` is the index.
+    Categories(Categories),
+}
+
+/// Places side by side.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Categories {
+    /// What they are.
+    pub label: String,
+    /// Their names.
+    pub names: Vec<String>,
+    /// What several neighbours have in common, and how many they are: `("4 KiB", 3)`. Empty where there is nothing.
+    pub groups: Vec<(String, usize)>,
+    /// Whether they are numbers in order, so that one may be left out where there is no room.
+    pub ordered: bool,
+}
+
+/// What is known of one place of a series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// The value across, or the index of the category.
+    pub x: f64,
+    /// All values there, ascending; at least one.
+    pub values: Vec<f64>,
+}
+
+impl Point {
+    /// The value below which a share of all values lies, between neighbours by proportion; 0 is the least, 1 the greatest.
+    pub fn quantile(&self, share: f64) -> f64 {
+        let place = share * (self.values.len() - 1) as f64;
+        #[expect(clippy::cast_sign_loss, reason = "an index")]
+        let below = place.floor() as usize;
+        let above = (below + 1).min(self.values.len() - 1);
+        self.values[below] + (self.values[above] - self.values[below]) * (place - below as f64)
+    }
+
+    /// The value in the middle.
+    pub fn median(&self) -> f64 {
+        self.quantile(0.5)
+    }
+
+    /// The sum of all values by their number.
+    pub fn mean(&self) -> f64 {
+        self.values.iter().sum::<f64>() / self.values.len() as f64
+    }
+}
+
+/// Points that belong together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// What the legend calls it; empty for the only one of a chart.
+    pub name: String,
+    /// In order of `x`, each once.
+    pub points: Vec<Point>,
+}
+
+/// Where two lines cross.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Crossover {
+    /// The value across, from the straight line between the nearest points on both sides.
+    pub x: f64,
+    /// Both series.
+    pub names: (String, String),
+}
+
+/// A chart, ready to be laid out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chart {
+    /// What stands above it.
+    pub title: Option<String>,
+    /// How points are shown.
+    pub kind: Kind,
+    /// What lies across.
+    pub x: Across,
+    /// What lies up; of a heat map, what its colours say.
+    pub y: Axis,
+    /// What lies up a heat map.
+    pub rows: Option<Categories>,
+    /// What is drawn; of a heat map, one series a row.
+    pub series: Vec<Series>,
+    /// What others published: drawn over the rest, as hollow marks. A series of the same name has the same colour and mark.
+    pub published: Vec<Series>,
+    /// Where lines cross.
+    pub crossovers: Vec<Crossover>,
+}
+
+impl Chart {
+    /// The most values that stand behind one mark.
+    pub fn repeated(&self) -> usize {
+        self.series.iter().flat_map(|series| &series.points).map(|point| point.values.len()).max().unwrap_or(0)
+    }
+
+    /// How many marks there are, without the published ones.
+    pub fn marks(&self) -> usize {
+        self.series.iter().map(|series| series.points.len()).sum()
+    }
+
+    /// Finds all places where two of the lines cross; on a logarithmic axis the lines are straight on paper.
+    pub(super) fn crossings(&self) -> Vec<Crossover> {
+        let Across::Numbers(axis) = &self.x else { return Vec::new() };
+        let mut found = Vec::new();
+        for (index, a) in self.series.iter().enumerate() {
+            for b in &self.series[index + 1..] {
+                let at = crossings(a, b, axis.spacing, self.y.spacing);
+                found.extend(at.into_iter().map(|x| Crossover { x, names: (a.name.clone(), b.name.clone()) }));
+            }
+        }
+        found.sort_by(|a, b| a.x.total_cmp(&b.x));
+        found
+    }
+}
+
+/// Where one line passes from below another to above it, or back. Points that only one of them has are passed over.
+fn crossings(a: &Series, b: &Series, across: Spacing, up: Spacing) -> Vec<f64> {
+    let on_paper = |value: f64, spacing: Spacing| match spacing {
+        Spacing::Linear => value,
+        Spacing::Log => value.ln(),
+    };
+    let common = a.points.iter().filter_map(|point| {
+        let other = &b.points[b.points.binary_search_by(|other| other.x.total_cmp(&point.x)).ok()?];
+        Some((point.x, on_paper(point.median(), up) - on_paper(other.median(), up)))
+    });
+    let mut found = Vec::new();
+    // The last point where the lines were apart, and the first since then where they met.
+    let (mut apart, mut met): (Option<(f64, f64)>, Option<f64>) = (None, None);
+    for (x, ahead) in common {
+        if ahead == 0.0 {
+            met.get_or_insert(x);
+            continue;
+        }
+        if let Some((before, ahead_before)) = apart
+            && (ahead_before < 0.0) != (ahead < 0.0)
+        {
+            let (from, to) = (on_paper(before, across), on_paper(x, across));
+            let between = from + (to - from) * ahead_before / (ahead_before - ahead);
+            let between = if across == Spacing::Log { between.exp() } else { between };
+            found.push(met.unwrap_or(between));
+        }
+        (apart, met) = (Some((x, ahead)), None);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(points: &[(f64, f64)]) -> Series {
+        let points = points.iter().map(|&(x, y)| Point { x, values: vec![y] }).collect();
+        Series { name: String::new(), points }
+    }
+
+    #[test]
+    fn quantiles_lie_between_the_least_and_the_greatest() {
+        let point = Point { x: 0.0, values: vec![1.0, 2.0, 3.0, 10.0] };
+        for (share, value) in [(0.0, 1.0), (0.25, 1.75), (0.5, 2.5), (0.75, 4.75), (1.0, 10.0)] {
+            assert!((point.quantile(share) - value).abs() < 1e-12, "{share}");
+        }
+        assert!((Point { x: 0.0, values: vec![7.0] }.median() - 7.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn lines_cross_where_they_are_seen_to_cross() {
+        let flat = series(&[(1.0, 4.0), (16.0, 4.0), (256.0, 4.0)]);
+        let rising = series(&[(1.0, 1.0), (16.0, 16.0), (256.0, 256.0)]);
+        let linear = crossings(&flat, &rising, Spacing::Linear, Spacing::Linear);
+        assert_eq!(linear, [4.0]);
+        let log = crossings(&flat, &rising, Spacing::Log, Spacing::Log);
+        assert!((log[0] - 4.0).abs() < 1e-9 && log.len() == 1, "{log:?}");
+    }
+
+    #[test]
+    fn lines_that_only_touch_do_not_cross() {
+        let flat = series(&[(1.0, 4.0), (2.0, 4.0), (3.0, 4.0), (4.0, 4.0)]);
+        let touching = series(&[(1.0, 5.0), (2.0, 4.0), (3.0, 6.0), (4.0, 4.0)]);
+        assert_eq!(crossings(&flat, &touching, Spacing::Linear, Spacing::Linear), Vec::<f64>::new());
+        let through = series(&[(1.0, 5.0), (2.0, 4.0), (3.0, 4.0), (4.0, 3.0)]);
+        assert_eq!(crossings(&flat, &through, Spacing::Linear, Spacing::Linear), [2.0]);
+    }
+}

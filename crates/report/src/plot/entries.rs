@@ -1,0 +1,325 @@
+//! The values of a table, sorted by where they lie on a chart.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::chart::{Across, Categories, Kind, Point, Series};
+use super::request::{Request, series};
+use super::scale::Spacing;
+use super::table::{Row, Table, TableError, number, select};
+use super::unit::Unit;
+
+/// The different values of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Keys {
+    /// As the table has them: numbers ascending, all else in order of appearance.
+    cells: Vec<String>,
+    /// Where each is, by its tidy form.
+    places: BTreeMap<String, usize>,
+    /// Whether all of them are numbers.
+    pub(super) numeric: bool,
+}
+
+impl Keys {
+    fn of<'a>(cells: impl Iterator<Item = &'a str> + Clone) -> Keys {
+        let numeric = cells.clone().all(|cell| number(cell).is_some());
+        let mut seen = BTreeSet::new();
+        let mut different: Vec<&str> = cells.filter(|cell| seen.insert(tidy(cell, numeric))).collect();
+        if numeric {
+            different.sort_by(|a, b| number(a).unwrap_or(0.0).total_cmp(&number(b).unwrap_or(0.0)));
+        }
+        Keys::ordered(different.into_iter().map(str::to_owned).collect(), numeric)
+    }
+
+    fn ordered(cells: Vec<String>, numeric: bool) -> Keys {
+        let places = cells.iter().enumerate().map(|(index, cell)| (tidy(cell, numeric), index)).collect();
+        Keys { cells, places, numeric }
+    }
+
+    /// Which of them a cell is.
+    pub(super) fn index(&self, cell: &str) -> Option<usize> {
+        self.places.get(&tidy(cell, self.numeric)).copied()
+    }
+
+    /// The number that one of them is.
+    pub(super) fn value(&self, index: usize) -> f64 {
+        number(&self.cells[index]).unwrap_or(0.0)
+    }
+
+    fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    fn greatest(&self) -> f64 {
+        (0..self.len()).map(|index| self.value(index).abs()).fold(0.0, f64::max)
+    }
+
+    /// As places along an axis; the unit goes to the label where the names do not have it.
+    pub(super) fn categories(&self, label: &str, unit: Unit) -> Categories {
+        if !self.numeric {
+            let names = self.cells.iter().map(|cell| named(cell)).collect();
+            return Categories { label: label.to_owned(), names, groups: Vec::new(), ordered: false };
+        }
+        let display = unit.display(self.greatest());
+        let values: Vec<f64> = (0..self.len()).map(|index| self.value(index)).collect();
+        let label = match display.symbol() {
+            Some(symbol) => format!("{label} ({symbol})"),
+            None => label.to_owned(),
+        };
+        Categories { label, names: display.write_each(&values), groups: Vec::new(), ordered: true }
+    }
+
+    /// What the legend calls one of them: with the name of the column where it would say nothing alone.
+    fn legend(&self, index: usize, column: &str) -> String {
+        let (unit, label) = Unit::of_column(column);
+        let cell = &self.cells[index];
+        match (self.numeric, unit) {
+            (true, Unit::None) => format!("{label} {}", unit.write(self.value(index))),
+            (true, _) => unit.write(self.value(index)),
+            (false, _) if matches!(cell.as_str(), "true" | "false") => format!("{label} {cell}"),
+            (false, _) => named(cell),
+        }
+    }
+}
+
+/// `4096.0` is `4096`, where all are numbers.
+fn tidy(cell: &str, numeric: bool) -> String {
+    // Adding 0 makes a zero of a negative one.
+    number(cell).filter(|_| numeric).map_or_else(|| cell.to_owned(), |number| (number + 0.0).to_string())
+}
+
+fn named(cell: &str) -> String {
+    if cell.is_empty() { "none".to_owned() } else { cell.to_owned() }
+}
+
+/// Where a value lies: which `x`, which of each `by`, which `y`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    by: Vec<usize>,
+    y: usize,
+    x: usize,
+}
+
+/// The values of a table that a request asks for.
+#[derive(Clone, Debug)]
+pub(super) struct Entries<'a> {
+    pub(super) x: Keys,
+    pub(super) by: Vec<Keys>,
+    pub(super) y_unit: Unit,
+    /// What all `y` have in common.
+    pub(super) y_label: String,
+    /// What is left of the name of each.
+    y_names: Vec<String>,
+    /// How many cells were empty.
+    pub(super) empty: usize,
+    values: BTreeMap<Place, Vec<(f64, &'a Row)>>,
+    legend: Vec<Vec<String>>,
+}
+
+impl<'a> Entries<'a> {
+    pub(super) fn of(table: &'a Table, request: &Request) -> Result<Entries<'a>, TableError> {
+        let column = |name: &String| table.column(name);
+        let x_column = table.column(&request.x)?;
+        let y_columns = request.y.iter().map(column).collect::<Result<Vec<_>, _>>()?;
+        let by_columns = request.by.iter().map(column).collect::<Result<Vec<_>, _>>()?;
+        let (y_unit, y_label, y_names) = named_values(&request.y)?;
+        let all = select(table, &request.conditions)?;
+        // A row without any value, as a point that failed, has no place either.
+        let is_there = |row: &Row, index: usize| !row.cells[index].trim().is_empty();
+        let has_values = |row: &Row| is_there(row, x_column) && y_columns.iter().any(|&index| is_there(row, index));
+        let rows: Vec<&Row> = all.iter().copied().filter(|row| has_values(row)).collect();
+        let mut empty = (all.len() - rows.len()) * y_columns.len();
+        let keys = |index: usize| Keys::of(rows.iter().map(move |row| row.cells[index].as_str()));
+        let (x, by) = (keys(x_column), by_columns.iter().map(|&index| keys(index)).collect::<Vec<_>>());
+        let numbers = x.numeric && request.kind == Kind::Lines;
+        let mut values: BTreeMap<Place, Vec<(f64, &Row)>> = BTreeMap::new();
+        for row in rows {
+            if numbers && request.x_spacing == Spacing::Log {
+                positive(row, x_column, &request.x)?;
+            }
+            let by = by
+                .iter()
+                .zip(&by_columns)
+                .map(|(keys, &index)| keys.index(&row.cells[index]).unwrap_or(0))
+                .collect::<Vec<_>>();
+            for (y, (&index, name)) in y_columns.iter().zip(&request.y).enumerate() {
+                if !is_there(row, index) {
+                    empty += 1;
+                    continue;
+                }
+                let value = value(row, index, name)?;
+                if request.kind == Kind::Stacked && value < 0.0 {
+                    let message = format!("`{name}` is {value}, which cannot be a part of a bar");
+                    return Err(TableError::new(message).at(row.line).with_help("draw kind `bar`"));
+                }
+                if request.y_spacing == Spacing::Log {
+                    positive(row, index, name)?;
+                }
+                let place = Place { by: by.clone(), y, x: x.index(&row.cells[x_column]).unwrap_or(0) };
+                values.entry(place).or_default().push((value, row));
+            }
+        }
+        let legend = by
+            .iter()
+            .zip(&request.by)
+            .map(|(keys, column)| (0..keys.len()).map(|index| keys.legend(index, column)).collect())
+            .collect();
+        Ok(Entries { x, by, y_unit, y_label, y_names, empty, values, legend })
+    }
+
+    /// What a series is called.
+    fn name(&self, by: &[usize], y: Option<usize>) -> String {
+        let parts = by.iter().zip(&self.legend).map(|(&index, names)| names[index].clone());
+        let y = y.filter(|_| self.y_names.len() > 1).map(|y| self.y_names[y].clone());
+        parts.chain(y).collect::<Vec<_>>().join(", ")
+    }
+
+    /// A series for each value of `by` and each `y`; `place` says where a key of `x` lies.
+    pub(super) fn series(&self, place: impl Fn(usize) -> f64) -> Vec<Series> {
+        self.grouped(|at| ((at.by.clone(), at.y), Some(place(at.x))), |(by, y)| self.name(by, Some(*y)))
+    }
+
+    /// The same, at numbers, or at those of some categories that are there; and how many values are not.
+    pub(super) fn published(&self, axis: Option<&Keys>) -> (Vec<Series>, usize) {
+        let place = |key: usize| match axis {
+            None => Some(self.x.value(key)),
+            Some(axis) => axis.index(&self.x.cells[key]).map(|index| index as f64),
+        };
+        let unplaced = self.values.iter().filter(|(at, _)| place(at.x).is_none()).map(|(_, values)| values.len()).sum();
+        let series = self.grouped(|at| ((at.by.clone(), at.y), place(at.x)), |(by, y)| self.name(by, Some(*y)));
+        (series, unplaced)
+    }
+
+    /// Bars of several parts: one `y` each where there are several, and then a bar for each value of `by`; else one value of `by` each.
+    pub(super) fn stacked(&self, x: &mut Keys, label: &str, unit: Unit, request: &Request) -> (Across, Vec<Series>) {
+        let mut categories = x.categories(label, unit);
+        if request.y.len() == 1 || request.by.is_empty() {
+            return (Across::Categories(categories), without_nothing(self.series(|key| key as f64)));
+        }
+        let bars: Vec<(usize, Vec<usize>)> =
+            self.values.keys().map(|at| (at.x, at.by.clone())).collect::<BTreeSet<_>>().into_iter().collect();
+        let place = |at: &Place| bars.binary_search(&(at.x, at.by.clone())).ok().map(|index| index as f64);
+        let series = self.grouped(|at| (at.y, place(at)), |y| self.y_names[*y].clone());
+        let in_group = |group: usize| bars.iter().filter(|(x, _)| *x == group).count();
+        categories.groups = std::mem::take(&mut categories.names)
+            .into_iter()
+            .enumerate()
+            .map(|(index, name)| (name, in_group(index)))
+            .collect();
+        categories.names = bars.iter().map(|(_, by)| self.name(by, None)).collect();
+        categories.ordered = false;
+        // Published totals find their bar by the same names.
+        let cells = bars.iter().map(|(at, by)| bar_key(&x.cells[*at], &self.name(by, None))).collect();
+        *x = Keys::ordered(cells, false);
+        (Across::Categories(categories), without_nothing(series))
+    }
+
+    /// What the parts of each bar add up to, on the bars of another chart; and how many values have no bar there.
+    pub(super) fn totals(&self, bars: &Keys, request: &Request) -> (Vec<Series>, usize) {
+        let mut unplaced = 0;
+        let mut totals: BTreeMap<usize, f64> = BTreeMap::new();
+        for (at, values) in &self.values {
+            let cell = &self.x.cells[at.x];
+            let grouped = request.y.len() > 1 && !request.by.is_empty();
+            let bar = if grouped { bars.index(&bar_key(cell, &self.name(&at.by, None))) } else { bars.index(cell) };
+            let mean = values.iter().map(|(value, _)| value).sum::<f64>() / values.len() as f64;
+            match bar {
+                Some(bar) => *totals.entry(bar).or_default() += mean,
+                None => unplaced += values.len(),
+            }
+        }
+        let points = totals.into_iter().map(|(bar, total)| Point { x: bar as f64, values: vec![total] }).collect();
+        (vec![series(String::new(), points)], unplaced)
+    }
+
+    /// Series by what they have in common; a place without an `x` is left out.
+    fn grouped<K: Ord>(&self, key: impl Fn(&Place) -> (K, Option<f64>), name: impl Fn(&K) -> String) -> Vec<Series> {
+        let mut groups: BTreeMap<K, Vec<Point>> = BTreeMap::new();
+        for (at, values) in &self.values {
+            let (key, x) = key(at);
+            let points = groups.entry(key).or_default();
+            let Some(x) = x else { continue };
+            points.push(Point { x, values: values.iter().map(|(value, _)| *value).collect() });
+        }
+        groups.into_iter().map(|(key, points)| series(name(&key), points)).collect()
+    }
+}
+
+/// Parts that are nothing in every bar need no place in the legend.
+fn without_nothing(mut series: Vec<Series>) -> Vec<Series> {
+    let all = series.clone();
+    series.retain(|part| part.points.iter().any(|point| point.values.iter().any(|&value| value != 0.0)));
+    if series.is_empty() { all } else { series }
+}
+
+fn bar_key(x: &str, by: &str) -> String {
+    format!("{x}\u{1f}{by}")
+}
+
+/// The unit of several columns, what their names have in common, and what is left of each.
+fn named_values(columns: &[String]) -> Result<(Unit, String, Vec<String>), TableError> {
+    let parsed: Vec<(Unit, String)> = columns.iter().map(|column| Unit::of_column(column)).collect();
+    let unit = parsed[0].0;
+    if let Some(index) = parsed.iter().position(|(other, _)| *other != unit) {
+        let message = format!("`{}` and `{}` have different units", columns[0], columns[index]);
+        return Err(TableError::new(message).with_help("one axis has one unit: draw them apart"));
+    }
+    let labels: Vec<Vec<&str>> = parsed.iter().map(|(_, label)| label.split(' ').collect()).collect();
+    if labels.len() == 1 {
+        return Ok((unit, parsed[0].1.clone(), vec![parsed[0].1.clone()]));
+    }
+    let shortest = labels.iter().map(Vec::len).min().unwrap_or(0);
+    let same = |at: &dyn Fn(&[&str]) -> String| labels.iter().all(|words| at(words) == at(&labels[0]));
+    // Each keeps a word of its own.
+    let before = (0..shortest.saturating_sub(1)).take_while(|&index| same(&|words| words[index].to_owned())).count();
+    let room = shortest - 1 - before;
+    let after = (0..room).take_while(|&index| same(&|words| words[words.len() - 1 - index].to_owned())).count();
+    let names = labels.iter().map(|words| words[before..words.len() - after].join(" ")).collect();
+    let common = [&labels[0][..before], &labels[0][labels[0].len() - after..]].concat().join(" ");
+    Ok((unit, common, names))
+}
+
+fn value(row: &Row, index: usize, column: &str) -> Result<f64, TableError> {
+    number(&row.cells[index]).ok_or_else(|| {
+        let cell = &row.cells[index];
+        let must = match cell.trim().parse::<f64>() {
+            Ok(number) if number.is_finite() => "but an axis ends at 1e30, and 1e-30 is as nothing on it",
+            _ => "but must be a number",
+        };
+        let message = format!("`{column}` is {cell:?}, {must}");
+        TableError::new(message).at(row.line).with_help("take another column, or leave the line out with a condition")
+    })
+}
+
+fn positive(row: &Row, index: usize, column: &str) -> Result<(), TableError> {
+    if value(row, index, column)? > 0.0 {
+        return Ok(());
+    }
+    let message = format!("`{column}` is {}, which a logarithmic axis cannot show", row.cells[index]);
+    Err(TableError::new(message)
+        .at(row.line)
+        .with_help("leave the axis linear, or leave the line out with a condition"))
+}
+
+/// The columns, beside those that were asked for, in which the rows behind every mark of several rows differ alike.
+pub(super) fn differing(table: &Table, entries: &Entries<'_>, request: &Request) -> Result<Vec<String>, TableError> {
+    let marks: Vec<Vec<&Row>> = entries
+        .values
+        .values()
+        .filter(|values| values.len() > 1)
+        .map(|values| values.iter().map(|(_, row)| *row).collect())
+        .collect();
+    let asked = |name: &String| *name == request.x || request.y.contains(name) || request.by.contains(name);
+    let mut found = Vec::new();
+    for name in table.columns().iter().filter(|name| !asked(name)) {
+        let column = table.column(name)?;
+        let sets: Vec<BTreeSet<&str>> =
+            marks.iter().map(|rows| rows.iter().map(|row| row.cells[column].as_str()).collect()).collect();
+        // Results differ from mark to mark; of seeds, a mark has all or, where some failed, a part.
+        let most = sets.iter().map(BTreeSet::len).max().unwrap_or(0);
+        let together = sets.iter().flatten().collect::<BTreeSet<_>>().len();
+        if sets.len() > 1 && most > 1 && together == most {
+            found.push(name.clone());
+        }
+    }
+    Ok(found)
+}

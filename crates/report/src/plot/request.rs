@@ -1,0 +1,237 @@
+//! What one asks of a table to get a chart, and the chart that one gets.
+
+use super::chart::{Across, Axis, Categories, Chart, Kind, Point, Series};
+use super::entries::{Entries, Keys, differing};
+use super::palette::SERIES_MAX;
+use super::scale::Spacing;
+use super::table::{Condition, Table, TableError};
+use super::unit::Unit;
+
+/// A chart of a table, as one asks for it; columns by their names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// How points are shown.
+    pub kind: Kind,
+    /// The column that lies across.
+    pub x: String,
+    /// The columns that lie up, at least one, of one unit; of a heat map the one that colours say.
+    pub y: Vec<String>,
+    /// The columns whose values make a series each; of a heat map the one that lies up.
+    pub by: Vec<String>,
+    /// Which rows.
+    pub conditions: Vec<Condition>,
+    /// How `x` is spread.
+    pub x_spacing: Spacing,
+    /// How `y` is spread.
+    pub y_spacing: Spacing,
+    /// What stands above.
+    pub title: Option<String>,
+    /// In place of the name of `x`.
+    pub x_label: Option<String>,
+    /// In place of the name of `y`.
+    pub y_label: Option<String>,
+    /// Whether to mark where lines cross.
+    pub crossovers: bool,
+}
+
+/// A chart that was made of a table, and what to know about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drawing {
+    /// The chart.
+    pub chart: Chart,
+    /// How many rows, or values of rows, were left out because a cell is empty.
+    pub empty: usize,
+    /// In what else the rows behind one mark differ, each time alike: seeds, or an axis that was forgotten.
+    pub differing: Vec<String>,
+    /// How many published values have no place on the chart.
+    pub unplaced: usize,
+    request: Request,
+    x: Keys,
+}
+
+/// The most categories that have room for their names.
+const CATEGORIES_MAX: usize = 24;
+
+/// The most bars or boxes that can be told apart at a column's width.
+const BARS_MAX: usize = 120;
+
+/// The most cells of a heat map along a side.
+const CELLS_MAX: usize = 200;
+
+impl Request {
+    /// The chart of a table.
+    ///
+    /// # Errors
+    /// A column is not there, a cell is no number, or the chart would not be readable.
+    pub fn draw(&self, table: &Table) -> Result<Drawing, TableError> {
+        self.check(false)?;
+        let entries = Entries::of(table, self)?;
+        let numbers = self.kind == Kind::Lines && entries.x.numeric;
+        if self.x_spacing == Spacing::Log && !numbers {
+            let why = if self.kind == Kind::Lines {
+                format!("the values of `{}` are no numbers", self.x)
+            } else {
+                format!("a chart of kind `{}` has one place a value across", self.kind.name())
+            };
+            return Err(
+                TableError::new(format!("a logarithmic x axis needs numbers, but {why}")).with_help("leave it linear")
+            );
+        }
+        let mut x = entries.x.clone();
+        let (x_unit, x_name) = Unit::of_column(&self.x);
+        let x_label = self.x_label.clone().unwrap_or(x_name);
+        let mut rows = None;
+        let (across, series) = match self.kind {
+            Kind::Lines if numbers => {
+                let axis = Axis { label: x_label, unit: x_unit, spacing: self.x_spacing };
+                (Across::Numbers(axis), entries.series(|key| x.value(key)))
+            }
+            Kind::Lines | Kind::Bars | Kind::Boxes => {
+                (Across::Categories(x.categories(&x_label, x_unit)), entries.series(|key| key as f64))
+            }
+            Kind::Heat => {
+                let (unit, label) = Unit::of_column(&self.by[0]);
+                let by = entries.by[0].categories(&label, unit);
+                let across = Across::Categories(x.categories(&x_label, x_unit));
+                let series = entries.series(|key| key as f64);
+                rows = Some(by);
+                (across, series)
+            }
+            Kind::Stacked => entries.stacked(&mut x, &x_label, x_unit, self),
+        };
+        let y = Axis {
+            label: self.y_label.clone().unwrap_or_else(|| entries.y_label.clone()),
+            unit: entries.y_unit,
+            spacing: self.y_spacing,
+        };
+        let (kind, title) = (self.kind, self.title.clone());
+        let mut chart =
+            Chart { title, kind, x: across, y, rows, series, published: Vec::new(), crossovers: Vec::new() };
+        check_size(&chart)?;
+        if self.crossovers {
+            chart.crossovers = chart.crossings();
+        }
+        let differing = differing(table, &entries, self)?;
+        Ok(Drawing { chart, empty: entries.empty, differing, unplaced: 0, request: self.clone(), x })
+    }
+
+    /// That it can be drawn, as far as that does not depend on the table; `published` where published values are to be added.
+    ///
+    /// # Errors
+    /// What is asked for does not go together.
+    pub fn check(&self, published: bool) -> Result<(), TableError> {
+        let refuse = |message: &str, help: &str| Err(TableError::new(message).with_help(help));
+        if self.y.is_empty() {
+            return refuse("no column is given for `y`", "name at least one");
+        }
+        if self.kind == Kind::Heat && (self.y.len() > 1 || self.by.len() != 1) {
+            return refuse(
+                "a heat map shows one column by two others",
+                "give `x` for what lies across, `by` for what lies up, and `y` for what colours say, one column each",
+            );
+        }
+        if self.kind == Kind::Heat && published {
+            return refuse("published values cannot be drawn over a heat map", "leave them out, or draw kind `line`");
+        }
+        if self.kind == Kind::Stacked && self.y_spacing == Spacing::Log {
+            return refuse(
+                "a stacked bar cannot stand on a logarithmic axis: its parts would not add up",
+                "leave the axis linear, or draw kind `bar`",
+            );
+        }
+        if self.crossovers && self.kind != Kind::Lines {
+            return refuse("only lines can cross", "draw kind `line`, or leave `crossovers` out");
+        }
+        Ok(())
+    }
+}
+
+impl Drawing {
+    /// Puts published values over the others: a table with columns of the same names. Conditions on columns that it does
+    /// not have do not touch it, and without the columns of `by` its values are a series of their own.
+    ///
+    /// # Errors
+    /// As for [`Request::draw`]; or there is nothing to put it over.
+    pub fn add_published(&mut self, table: &Table) -> Result<(), TableError> {
+        let has = |column: &String| table.columns().contains(column);
+        let mut request = self.request.clone();
+        request.check(true)?;
+        request.by.retain(has);
+        request.conditions.retain(|condition| has(&condition.column));
+        // Values that nobody published are not missed.
+        for condition in &mut request.conditions {
+            condition.values.retain(|value| table.has(&condition.column, value));
+        }
+        let entries = Entries::of(table, &request)?;
+        let (mut series, unplaced) = match &self.chart.x {
+            _ if request.kind == Kind::Stacked => entries.totals(&self.x, &request),
+            Across::Numbers(_) if !entries.x.numeric => {
+                let error = TableError::new(format!("the values of `{}` are no numbers", request.x));
+                return Err(error.with_help("those of the other table are"));
+            }
+            Across::Numbers(_) => entries.published(None),
+            Across::Categories(_) => entries.published(Some(&self.x)),
+        };
+        series.retain(|series| !series.points.is_empty());
+        self.unplaced = unplaced;
+        self.chart.published = series;
+        check_series(self.chart.series.len() + self.unmatched())
+    }
+
+    /// How many published series have none of the same name beside them.
+    fn unmatched(&self) -> usize {
+        let simulated = |name: &str| self.chart.series.iter().any(|series| series.name == name);
+        self.chart.published.iter().filter(|series| !simulated(&series.name)).count()
+    }
+}
+
+fn check_series(count: usize) -> Result<(), TableError> {
+    if count > SERIES_MAX {
+        let message = format!("{count} series, but at most {SERIES_MAX} can be told apart");
+        return Err(
+            TableError::new(message).with_help("narrow them down with conditions, or take another column for `by`")
+        );
+    }
+    Ok(())
+}
+
+/// That the chart can be read at a column's width.
+fn check_size(chart: &Chart) -> Result<(), TableError> {
+    let too_many = |what: &str, found: usize, most: usize| {
+        let message = format!("{found} {what}, but there is room for {most}");
+        Err(TableError::new(message).with_help("narrow the table down with conditions, or draw kind `line` or `heat`"))
+    };
+    if chart.marks() == 0 {
+        return Err(TableError::new("nothing is left to draw: all cells of `x` or `y` are empty"));
+    }
+    let side = |categories: &Categories| {
+        let most = if categories.ordered { CELLS_MAX } else { CATEGORIES_MAX };
+        (categories.names.len() > most).then_some((categories.names.len(), most))
+    };
+    let crowded = match &chart.x {
+        Across::Categories(across) => side(across),
+        Across::Numbers(_) => None,
+    };
+    if let Some((found, most)) = crowded.or_else(|| chart.rows.as_ref().and_then(side)) {
+        return too_many("categories", found, most);
+    }
+    if chart.kind == Kind::Heat {
+        return Ok(());
+    }
+    check_series(chart.series.len())?;
+    let bars = match (&chart.x, chart.kind) {
+        (Across::Categories(across), Kind::Bars | Kind::Boxes) => across.names.len() * chart.series.len(),
+        (Across::Categories(across), Kind::Stacked) => across.names.len(),
+        _ => 0,
+    };
+    if bars > BARS_MAX { too_many("bars", bars, BARS_MAX) } else { Ok(()) }
+}
+
+/// Points in order, with their values ascending.
+pub(super) fn series(name: String, mut points: Vec<Point>) -> Series {
+    points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    for point in &mut points {
+        point.values.sort_by(f64::total_cmp);
+    }
+    Series { name, points }
+}

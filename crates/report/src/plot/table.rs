@@ -1,0 +1,275 @@
+//! A table as text, and what one asks it for.
+
+use std::fmt;
+use std::io::Read;
+
+/// A table: named columns, and rows of as many cells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    columns: Vec<String>,
+    rows: Vec<Row>,
+}
+
+/// A row, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    /// The line of the file, counted from 1.
+    pub(super) line: u64,
+    pub(super) cells: Vec<String>,
+}
+
+/// What is wrong with a table or with what is asked of it; it says nothing of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableError {
+    /// The line that is at fault, counted from 1; none for the table as a whole.
+    pub line: Option<u64>,
+    /// What is wrong.
+    pub message: String,
+    /// What would help.
+    pub help: Option<String>,
+}
+
+impl TableError {
+    pub(super) fn new(message: impl fmt::Display) -> TableError {
+        TableError { line: None, message: message.to_string(), help: None }
+    }
+
+    pub(super) fn at(self, line: u64) -> TableError {
+        TableError { line: Some(line), ..self }
+    }
+
+    pub(super) fn with_help(self, help: impl fmt::Display) -> TableError {
+        TableError { help: Some(help.to_string()), ..self }
+    }
+}
+
+impl fmt::Display for TableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for TableError {}
+
+impl Table {
+    /// A table of these columns and rows, which stand below each other from the file's second line on.
+    ///
+    /// # Errors
+    /// A row has another number of cells, or a column has no name of its own.
+    pub fn new(columns: Vec<String>, rows: Vec<Vec<String>>) -> Result<Table, TableError> {
+        check_names(&columns)?;
+        let rows: Vec<Row> = (2..).zip(rows).map(|(line, cells)| Row { line, cells }).collect();
+        if let Some(row) = rows.iter().find(|row| row.cells.len() != columns.len()) {
+            let message = format!("{} cells, but there are {} columns", row.cells.len(), columns.len());
+            return Err(TableError::new(message).at(row.line));
+        }
+        Ok(Table { columns, rows })
+    }
+
+    /// Reads a CSV file with a header.
+    ///
+    /// # Errors
+    /// It is no CSV, or as for [`Table::new`].
+    pub fn read(file: impl Read) -> Result<Table, TableError> {
+        let mut reader = csv::ReaderBuilder::new().has_headers(true).from_reader(file);
+        let columns: Vec<String> =
+            reader.headers().map_err(|error| unreadable(&error))?.iter().map(str::to_owned).collect();
+        if columns.is_empty() {
+            return Err(TableError::new("is empty").with_help("give a CSV file with a line of column names"));
+        }
+        check_names(&columns)?;
+        let mut rows = Vec::new();
+        for record in reader.records() {
+            let record = record.map_err(|error| unreadable(&error))?;
+            let line = record.position().map_or(0, csv::Position::line);
+            rows.push(Row { line, cells: record.iter().map(str::to_owned).collect() });
+        }
+        Ok(Table { columns, rows })
+    }
+
+    /// The names of the columns.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// Whether a column has a value in some row.
+    pub(super) fn has(&self, column: &str, value: &str) -> bool {
+        self.column(column).is_ok_and(|column| self.rows.iter().any(|row| same(value, &row.cells[column])))
+    }
+
+    /// The index of a column.
+    pub(super) fn column(&self, name: &str) -> Result<usize, TableError> {
+        self.columns.iter().position(|column| column == name).ok_or_else(|| {
+            let there = self.columns.iter().map(|column| format!("`{column}`")).collect::<Vec<_>>().join(", ");
+            TableError::new(format!("there is no column `{name}`")).with_help(format!("the columns are {there}"))
+        })
+    }
+}
+
+fn check_names(columns: &[String]) -> Result<(), TableError> {
+    for (index, name) in columns.iter().enumerate() {
+        if columns[..index].contains(name) {
+            let error = TableError::new(format!("two columns are named `{name}`")).at(1);
+            return Err(error.with_help("give each column a name of its own"));
+        }
+    }
+    Ok(())
+}
+
+fn unreadable(error: &csv::Error) -> TableError {
+    let line = error.position().map(csv::Position::line);
+    let message = match error.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("{len} cells, but there are {expected_len} columns")
+        }
+        csv::ErrorKind::Utf8 { .. } => "is not a text in UTF-8".to_owned(),
+        _ => error.to_string(),
+    };
+    TableError { line, message, help: None }
+}
+
+/// The number in a cell; none where it holds something else, or a number that no axis could show.
+pub(super) fn number(cell: &str) -> Option<f64> {
+    let shown = |number: &f64| *number == 0.0 || (1e-30..1e30).contains(&number.abs());
+    cell.trim().parse::<f64>().ok().filter(shown)
+}
+
+/// A condition on rows: a column has one of some values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// The column.
+    pub column: String,
+    /// The values that it may have.
+    pub values: Vec<String>,
+}
+
+impl Condition {
+    /// Conditions from `COLUMN=VALUE`; several on one column admit each of their values.
+    ///
+    /// # Errors
+    /// One has no `=`.
+    pub fn parse_all(texts: &[String]) -> Result<Vec<Condition>, TableError> {
+        let mut conditions: Vec<Condition> = Vec::new();
+        for text in texts {
+            let Some((column, value)) = text.split_once('=') else {
+                let error = TableError::new(format!("the condition {text:?} has no `=`"));
+                return Err(error.with_help("write COLUMN=VALUE, such as `policy=rule`"));
+            };
+            let (column, value) = (column.trim(), value.trim());
+            match conditions.iter_mut().find(|condition| condition.column == column) {
+                Some(condition) => condition.values.push(value.to_owned()),
+                None => {
+                    conditions.push(Condition { column: column.to_owned(), values: vec![value.to_owned()] });
+                }
+            }
+        }
+        Ok(conditions)
+    }
+
+    fn admits(&self, cell: &str) -> bool {
+        self.values.iter().any(|value| same(value, cell))
+    }
+}
+
+/// `4096` is `4096.0`.
+fn same(a: &str, b: &str) -> bool {
+    match (number(a), number(b)) {
+        (Some(a), Some(b)) => a.total_cmp(&b).is_eq(),
+        _ => a == b,
+    }
+}
+
+/// The rows that meet all conditions.
+///
+/// # Errors
+/// A condition names a column that is not there, or a value that no row has; or nothing is left.
+pub(super) fn select<'a>(table: &'a Table, conditions: &[Condition]) -> Result<Vec<&'a Row>, TableError> {
+    let mut rows: Vec<&Row> = table.rows.iter().collect();
+    for condition in conditions {
+        let column = table.column(&condition.column)?;
+        for value in &condition.values {
+            if !table.has(&condition.column, value) {
+                let message = format!("no line has `{}` = {value:?}", condition.column);
+                return Err(TableError::new(message).with_help(values_of(table, column)));
+            }
+        }
+        rows.retain(|row| condition.admits(&row.cells[column]));
+    }
+    if rows.is_empty() {
+        let message = if conditions.is_empty() { "has no line of data" } else { "no line meets all conditions" };
+        return Err(TableError::new(message));
+    }
+    Ok(rows)
+}
+
+/// What there is in a column, in words.
+fn values_of(table: &Table, column: usize) -> String {
+    const SHOWN: usize = 12;
+    let mut values: Vec<&str> = Vec::new();
+    for row in &table.rows {
+        let value = row.cells[column].as_str();
+        if !values.contains(&value) {
+            values.push(value);
+        }
+        if values.len() > SHOWN {
+            break;
+        }
+    }
+    let more = if values.len() > SHOWN { ", and more" } else { "" };
+    let list = values.iter().take(SHOWN).map(|value| format!("{value:?}")).collect::<Vec<_>>().join(", ");
+    format!("its values are {list}{more}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        Table::read("policy,bytes,latency_ns\nfpm,64,90\nfpm,4096.0,90\nrule,64,100\n".as_bytes()).unwrap()
+    }
+
+    fn conditions(texts: &[&str]) -> Vec<Condition> {
+        Condition::parse_all(&texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn conditions_on_one_column_add_up_and_on_two_narrow_down() {
+        let table = table();
+        let lines = |texts: &[&str]| -> Vec<u64> {
+            select(&table, &conditions(texts)).unwrap().iter().map(|row| row.line).collect()
+        };
+        assert_eq!(lines(&[]), [2, 3, 4]);
+        assert_eq!(lines(&["policy=fpm"]), [2, 3]);
+        assert_eq!(lines(&["policy=fpm", "policy=rule"]), [2, 3, 4]);
+        assert_eq!(lines(&["policy=fpm", "bytes=4096"]), [3]);
+    }
+
+    #[test]
+    fn what_is_not_there_is_named_with_what_is() {
+        let error = select(&table(), &conditions(&["policy=psm"])).unwrap_err();
+        assert_eq!(error.message, "no line has `policy` = \"psm\"");
+        assert_eq!(error.help.unwrap(), "its values are \"fpm\", \"rule\"");
+        let error = table().column("latency").unwrap_err();
+        assert_eq!(error.message, "there is no column `latency`");
+        assert_eq!(error.help.unwrap(), "the columns are `policy`, `bytes`, `latency_ns`");
+        let error = select(&table(), &conditions(&["policy=rule", "bytes=4096"])).unwrap_err();
+        assert_eq!(error.message, "no line meets all conditions");
+        assert!(Condition::parse_all(&["policy".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn a_table_that_is_none_is_refused_with_its_line() {
+        for (text, line, message) in [
+            ("", None, "is empty"),
+            ("a,b\n1,2\n3\n", Some(3), "1 cells, but there are 2 columns"),
+            ("a,a\n", Some(1), "two columns are named `a`"),
+        ] {
+            let error = Table::read(text.as_bytes()).unwrap_err();
+            assert_eq!((error.line, error.message.as_str()), (line, message), "{text:?}");
+        }
+        let error = Table::read(&b"a,b\n1,\xff\n"[..]).unwrap_err();
+        assert_eq!(error.message, "is not a text in UTF-8");
+        let rows = vec![vec!["1".to_owned()]];
+        assert_eq!(Table::new(vec!["a".into(), "b".into()], rows).unwrap_err().line, Some(2));
+    }
+}

@@ -1,0 +1,211 @@
+//! What the command stream says of a channel: its buses, its ranks, and the open row of each bank.
+
+use std::fmt::Write as _;
+use std::io::Write;
+
+use dram_spec::datasheet::BURST;
+use dram_spec::{AutoPrecharge, BankId, Channel, Command, Cycle, Cycles, Geometry, Row, System};
+
+use super::writer::{Counter, PacketWriter, Shows, Track, count, word};
+
+/// The row that a bank holds open.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenRow {
+    pub(super) row: Row,
+    /// The ACT that opened it.
+    pub(super) since: Cycle,
+    /// The row that it was copied from, if by a copy activation.
+    copied_from: Option<Row>,
+    /// Whether a column access or a copy activation has used it.
+    pub(super) is_used: bool,
+}
+
+/// What a command did to the banks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Deed {
+    /// Nothing that a copy would care for.
+    Other,
+    /// A copy activation.
+    Copied {
+        /// The row that it filled.
+        dst: Row,
+    },
+    /// A copy activation to another subarray, which the chips drop.
+    Dropped,
+}
+
+#[derive(Debug)]
+struct RankTracks {
+    refresh: Track,
+    power: Counter,
+    banks: Vec<(Track, Option<OpenRow>)>,
+}
+
+/// The tracks of one channel.
+#[derive(Debug)]
+pub(super) struct ChannelTracks {
+    geometry: Geometry,
+    command_bus: Track,
+    data_bus: Track,
+    read_latency: Cycles,
+    write_latency: Cycles,
+    refresh_time: Cycles,
+    ranks: Vec<RankTracks>,
+}
+
+/// The values of the power counter.
+const AWAKE: u64 = 0;
+const ACTIVE_POWER_DOWN: u64 = 1;
+const PRECHARGE_POWER_DOWN: u64 = 2;
+const SELF_REFRESH: u64 = 3;
+const POWER_STATES: &str = "0 awake, 1 active power-down, 2 precharge power-down, 3 self-refresh";
+
+impl ChannelTracks {
+    /// Draws its tracks into a group.
+    pub(super) fn new<W: Write>(
+        writer: &mut PacketWriter<W>,
+        root: Track,
+        rank: usize,
+        channel: Channel,
+        system: &System,
+    ) -> ChannelTracks {
+        let (bin, geometry) = (system.bin, system.geometry);
+        let group = writer.track(Some(root), rank, &format!("channel {}", channel.0), "", Shows::Group);
+        let command_bus = writer.track(Some(group), 0, "command bus", "each command", Shows::Slices);
+        let data_bus = writer.track(Some(group), 1, "data bus", "the burst of each RD and WR", Shows::Slices);
+        let ranks = (0..usize::from(geometry.ranks())).map(|index| {
+            let group = writer.track(Some(group), 2 + index, &format!("rank {index}"), "", Shows::Group);
+            let power = writer.track(Some(group), 0, "power state", POWER_STATES, Shows::Counter("state"));
+            let refresh = writer.track(Some(group), 1, "refresh", "tRFC from each REF", Shows::Slices);
+            let mut bank = |bank: usize| {
+                let about = "the open row, from ACT to PRE";
+                (writer.track(Some(group), 2 + bank, &format!("bank {bank}"), about, Shows::Slices), None)
+            };
+            let banks = (0..usize::from(geometry.banks())).map(&mut bank).collect();
+            RankTracks { refresh, power: Counter::new(power), banks }
+        });
+        ChannelTracks {
+            geometry,
+            command_bus,
+            data_bus,
+            read_latency: Cycles(bin.cl),
+            write_latency: Cycles(bin.cwl),
+            refresh_time: bin.clock.at_least(geometry.density().t_rfc()),
+            ranks: ranks.collect(),
+        }
+    }
+
+    /// The row that a bank holds open.
+    pub(super) fn open_row(&self, bank: BankId) -> Option<OpenRow> {
+        self.ranks[usize::from(bank.rank)].banks[usize::from(bank.bank)].1
+    }
+
+    /// What a command will do to the banks.
+    pub(super) fn deed(&self, command: &Command) -> Deed {
+        let Command::Activate { bank, row } = *command else { return Deed::Other };
+        match self.open_row(bank) {
+            None => Deed::Other,
+            Some(open) if self.geometry.subarray(open.row) == self.geometry.subarray(row) => Deed::Copied { dst: row },
+            Some(_) => Deed::Dropped,
+        }
+    }
+
+    /// Draws a command, and what it does to rows and ranks.
+    pub(super) fn push<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, command: &Command, deed: Deed) {
+        let (clocks, remark) = match (command, deed) {
+            (Command::Transfer { .. }, _) => (2, ""),
+            (_, Deed::Copied { .. }) => (1, " (copy)"),
+            (_, Deed::Dropped) => (1, " (dropped)"),
+            (_, Deed::Other) => (1, ""),
+        };
+        writer.slice(self.command_bus, at, at + Cycles(clocks), format!("{command}{remark}"), Vec::new());
+        match *command {
+            Command::Activate { bank, row } => self.activate(writer, at, bank, row, deed),
+            Command::Precharge { bank } => self.close(writer, at, bank),
+            Command::PrechargeAll { rank } => {
+                (0..self.geometry.banks()).for_each(|bank| self.close(writer, at, BankId { rank, bank }));
+            }
+            Command::Read { bank, auto_precharge, .. } => {
+                self.access(writer, at, bank, auto_precharge, self.read_latency, command);
+            }
+            Command::Write { bank, auto_precharge, .. } => {
+                self.access(writer, at, bank, auto_precharge, self.write_latency, command);
+            }
+            Command::Transfer { src, dst, .. } => [src, dst].into_iter().for_each(|bank| self.used(bank)),
+            Command::Refresh { rank } => {
+                let track = self.ranks[usize::from(rank)].refresh;
+                writer.slice(track, at, at + self.refresh_time, "REF".to_owned(), Vec::new());
+            }
+            Command::PowerDownEnter { rank } => {
+                let is_open = self.ranks[usize::from(rank)].banks.iter().any(|(_, open)| open.is_some());
+                self.power(writer, at, rank, if is_open { ACTIVE_POWER_DOWN } else { PRECHARGE_POWER_DOWN });
+            }
+            Command::SelfRefreshEnter { rank } => self.power(writer, at, rank, SELF_REFRESH),
+            Command::PowerDownExit { rank } | Command::SelfRefreshExit { rank } => self.power(writer, at, rank, AWAKE),
+        }
+    }
+
+    /// Draws what is still open when the run ends.
+    pub(super) fn finish<W: Write>(&mut self, writer: &mut PacketWriter<W>, end: Cycle) {
+        for rank in 0..self.geometry.ranks() {
+            (0..self.geometry.banks()).for_each(|bank| self.close(writer, end, BankId { rank, bank }));
+            self.ranks[usize::from(rank)].power.begin(writer);
+        }
+    }
+
+    fn bank(&mut self, bank: BankId) -> &mut (Track, Option<OpenRow>) {
+        &mut self.ranks[usize::from(bank.rank)].banks[usize::from(bank.bank)]
+    }
+
+    fn used(&mut self, bank: BankId) {
+        if let (_, Some(open)) = self.bank(bank) {
+            open.is_used = true;
+        }
+    }
+
+    fn power<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, rank: u8, state: u64) {
+        self.ranks[usize::from(rank)].power.set(writer, at, state);
+    }
+
+    fn activate<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, bank: BankId, row: Row, deed: Deed) {
+        if deed == Deed::Dropped {
+            return;
+        }
+        let copied_from = self.open_row(bank).map(|open| open.row);
+        self.close(writer, at, bank);
+        self.bank(bank).1 = Some(OpenRow { row, since: at, copied_from, is_used: copied_from.is_some() });
+    }
+
+    fn access<W: Write>(
+        &mut self,
+        writer: &mut PacketWriter<W>,
+        at: Cycle,
+        bank: BankId,
+        auto_precharge: AutoPrecharge,
+        latency: Cycles,
+        command: &Command,
+    ) {
+        let begin = at + latency;
+        writer.slice(self.data_bus, begin, begin + BURST, command.to_string(), Vec::new());
+        self.used(bank);
+        if auto_precharge == AutoPrecharge::Yes {
+            self.close(writer, at, bank);
+        }
+    }
+
+    /// Draws the row that a bank had open.
+    fn close<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, bank: BankId) {
+        let subarray = |row| self.geometry.subarray(row);
+        let Some(open) = self.open_row(bank) else { return };
+        let mut name = format!("row {} (subarray {})", open.row.0, subarray(open.row));
+        let mut notes = vec![count("row", open.row.0.into()), count("subarray", subarray(open.row).into())];
+        if let Some(src) = open.copied_from {
+            let _ = write!(name, ", copied from row {}", src.0);
+            notes.push(word("opened_by", "copy activation"));
+            notes.push(count("src_row", src.0.into()));
+        }
+        let track = self.bank(bank).0;
+        writer.slice(track, open.since, at, name, notes);
+        self.bank(bank).1 = None;
+    }
+}

@@ -1,0 +1,216 @@
+//! Packets to a file: tracks, slices and counters, in cycles here and in ns there.
+
+use std::io::{self, BufWriter, Write};
+use std::mem;
+
+use dram_spec::{Clock, Cycle, Cycles};
+use prost::Message;
+use prost::encoding::{WireType, encode_key, encode_varint};
+
+use super::schema::{
+    ChildTracksOrdering, Content, CounterDescriptor, DebugAnnotation, EventType, TracePacket, TrackDescriptor,
+    TrackEvent, Value,
+};
+
+/// Which cycles are drawn: from the first to before the second. What reaches beyond is cut there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The first cycle.
+    pub from: Cycle,
+    /// The cycle after the last.
+    pub to: Cycle,
+}
+
+impl Window {
+    /// All cycles.
+    pub const ALL: Window = Window { from: Cycle::ZERO, to: Cycle(u64::MAX) };
+}
+
+/// A track's number in the file.
+pub(super) type Track = u64;
+
+/// What is known of a slice besides its name.
+pub(super) type Note = (&'static str, Value);
+
+/// A count, an address or a cycle as a note.
+pub(super) fn count(name: &'static str, value: u64) -> Note {
+    (name, Value::UintValue(value))
+}
+
+/// A word as a note.
+pub(super) fn word(name: &'static str, value: impl Into<String>) -> Note {
+    (name, Value::StringValue(value.into()))
+}
+
+/// What a track shows.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Shows {
+    /// Other tracks, in the order of their ranks.
+    Group,
+    /// Slices.
+    Slices,
+    /// A counter, in this unit.
+    Counter(&'static str),
+}
+
+/// Writes packets, and keeps the first error: nothing is written after it.
+#[derive(Debug)]
+pub(super) struct PacketWriter<W: Write> {
+    output: io::Result<BufWriter<W>>,
+    clock: Clock,
+    window: Window,
+    tracks: Track,
+    is_first: bool,
+    /// The current packet, in one buffer for all.
+    bytes: Vec<u8>,
+}
+
+/// The field of `Trace` that packets are.
+const PACKET_FIELD: u32 = 1;
+
+/// The number of the only writer.
+const SEQUENCE: u32 = 1;
+
+/// Nothing before the first packet counts.
+const SEQUENCE_BEGINS: u32 = 1;
+
+impl<W: Write> PacketWriter<W> {
+    pub(super) fn new(output: W, clock: Clock, window: Window) -> Self {
+        let output = Ok(BufWriter::new(output));
+        PacketWriter { output, clock, window, tracks: 0, is_first: true, bytes: Vec::new() }
+    }
+
+    pub(super) fn window(&self) -> Window {
+        self.window
+    }
+
+    /// The output, with everything in it.
+    pub(super) fn into_result(self) -> io::Result<W> {
+        self.output?.into_inner().map_err(io::IntoInnerError::into_error)
+    }
+
+    /// A new track in a group.
+    pub(super) fn track(&mut self, parent: Option<Track>, rank: usize, name: &str, about: &str, shows: Shows) -> Track {
+        self.tracks += 1;
+        let (counter, ordering) = match shows {
+            Shows::Group => (None, Some(ChildTracksOrdering::Explicit)),
+            Shows::Slices => (None, None),
+            Shows::Counter(unit) => (Some(CounterDescriptor { unit_name: Some(unit.to_owned()) }), None),
+        };
+        self.packet(
+            None,
+            Content::TrackDescriptor(TrackDescriptor {
+                uuid: Some(self.tracks),
+                name: Some(name.to_owned()),
+                parent_uuid: parent,
+                counter,
+                child_ordering: ordering.map(Into::into),
+                sibling_order_rank: i32::try_from(rank).ok(),
+                description: (!about.is_empty()).then(|| about.to_owned()),
+            }),
+        );
+        self.tracks
+    }
+
+    /// A slice, as much of it as is drawn; of no clocks, an instant. Its notes tell the whole of it.
+    pub(super) fn slice(&mut self, track: Track, begin: Cycle, end: Cycle, name: String, notes: Vec<Note>) {
+        let Window { from, to } = self.window;
+        let (first, last) = (begin.max(from), end.min(to));
+        let is_instant = begin == end && from <= begin && begin < to;
+        if first >= last && !is_instant {
+            return;
+        }
+        let notes = notes.into_iter().chain([count("cycle", begin.0), count("clocks", end.since(begin).0)]);
+        let event = TrackEvent {
+            debug_annotations: notes.map(annotation).collect(),
+            name: Some(name),
+            ..event(track, if is_instant { EventType::Instant } else { EventType::SliceBegin })
+        };
+        self.packet(Some(first), Content::TrackEvent(event));
+        if !is_instant {
+            self.packet(Some(last), Content::TrackEvent(event_end(track)));
+        }
+    }
+
+    /// A counter has this value from now on.
+    pub(super) fn counter(&mut self, track: Track, at: Cycle, value: u64) {
+        let value = i64::try_from(value).ok();
+        let event = TrackEvent { counter_value: value, ..event(track, EventType::Counter) };
+        self.packet(Some(at), Content::TrackEvent(event));
+    }
+
+    fn packet(&mut self, at: Option<Cycle>, content: Content) {
+        let Ok(output) = &mut self.output else { return };
+        let packet = TracePacket {
+            timestamp: at.map(|at| nanoseconds(self.clock, at)),
+            trusted_packet_sequence_id: Some(SEQUENCE),
+            sequence_flags: mem::take(&mut self.is_first).then_some(SEQUENCE_BEGINS),
+            content: Some(content),
+        };
+        self.bytes.clear();
+        encode_key(PACKET_FIELD, WireType::LengthDelimited, &mut self.bytes);
+        encode_varint(packet.encoded_len() as u64, &mut self.bytes);
+        packet.encode_raw(&mut self.bytes);
+        if let Err(error) = output.write_all(&self.bytes)
+            && let Ok(output) = mem::replace(&mut self.output, Err(error))
+        {
+            // Dropped whole, it would write what it still holds.
+            let _ = output.into_parts();
+        }
+    }
+}
+
+/// A cycle in the ns of the file, to the nearest: DDR3-1066, cycle 7 (13.125 ns): 13.
+#[expect(clippy::cast_sign_loss, reason = "no cycle is before cycle 0")]
+pub fn nanoseconds(clock: Clock, at: Cycle) -> u64 {
+    clock.ns(Cycles(at.0)).round() as u64
+}
+
+fn event(track: Track, r#type: EventType) -> TrackEvent {
+    TrackEvent { r#type: Some(r#type.into()), track_uuid: Some(track), ..TrackEvent::default() }
+}
+
+fn event_end(track: Track) -> TrackEvent {
+    event(track, EventType::SliceEnd)
+}
+
+fn annotation((name, value): Note) -> DebugAnnotation {
+    DebugAnnotation { name: Some(name.to_owned()), value: Some(value) }
+}
+
+/// A counter that is drawn from where the window begins, with the value that it has there.
+#[derive(Debug)]
+pub(super) struct Counter {
+    track: Track,
+    value: u64,
+    is_drawn: bool,
+}
+
+impl Counter {
+    pub(super) fn new(track: Track) -> Counter {
+        Counter { track, value: 0, is_drawn: false }
+    }
+
+    pub(super) fn value(&self) -> u64 {
+        self.value
+    }
+
+    /// It has this value from `at` on.
+    pub(super) fn set<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, value: u64) {
+        let Window { from, to } = writer.window();
+        if at > from {
+            self.begin(writer);
+        }
+        self.value = value;
+        if at > from && at < to {
+            writer.counter(self.track, at, value);
+        }
+    }
+
+    /// Draws what it was at the beginning, if that has not been drawn.
+    pub(super) fn begin<W: Write>(&mut self, writer: &mut PacketWriter<W>) {
+        if !mem::replace(&mut self.is_drawn, true) {
+            writer.counter(self.track, writer.window().from, self.value);
+        }
+    }
+}

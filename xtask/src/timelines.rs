@@ -1,0 +1,79 @@
+//! Timelines, read back with the trace definitions that Perfetto publishes (the Python package `perfetto`).
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+/// The definitions, and the library that reads by them.
+const PACKAGES: [&str; 2] = ["perfetto==0.59.1", "protobuf==7.36.2"];
+
+/// Scenarios, and what is changed in them: every mechanism; ragged lines at a clock of less than 1 ns; queues that fill up; refresh and sleep.
+const RUNS: [(&str, &[&str]); 4] = [
+    ("page-copy", &[]),
+    ("unaligned", &["system.device.bin=2133N"]),
+    ("mixed", &["workload.count=5000", "workload.gap_cycles=5"]),
+    (
+        "mixed",
+        &[
+            "workload.count=2000",
+            "workload.gap_cycles=400",
+            "system.controller.power_down_after_cycles=50",
+            "system.device.precharge_power_down=\"slow-exit\"",
+        ],
+    ),
+];
+
+/// Runs each scenario, and has its log and its timeline compared.
+#[expect(clippy::print_stderr, reason = "a chore tells on the terminal what it found")]
+pub fn check() -> ExitCode {
+    match compare() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn compare() -> Result<(), String> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    let directory = target.join("timelines");
+    std::fs::create_dir_all(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    let packages = install(&directory)?;
+    let mut python = Command::new("python3");
+    python.env("PYTHONPATH", packages).arg("xtask/timelines.py");
+    for (index, (scenario, sets)) in RUNS.iter().enumerate() {
+        let [log, timeline] = ["csv", "pftrace"].map(|kind| directory.join(format!("{index}-{scenario}.{kind}")));
+        let mut run = Command::new("cargo");
+        run.args(["run", "--quiet", "--", "run", &format!("traces/{scenario}.toml"), "--format", "csv", "--force"]);
+        run.args(["--set", "policies=[\"rule\"]"]).args(sets.iter().flat_map(|set| ["--set", set]));
+        run.arg("--commands").arg(&log).arg("--timeline").arg(&timeline);
+        succeed(run.stdout(Stdio::null()), "the simulator")?;
+        python.arg(log).arg(timeline);
+    }
+    succeed(&mut python, "the comparison")
+}
+
+/// Where the packages are, after they have been put there.
+fn install(directory: &Path) -> Result<PathBuf, String> {
+    let mut python = Command::new("python3");
+    let version = python.arg("--version").output();
+    version.map_err(|error| format!("`python3` cannot be started: {error}; install Python 3.10 or later"))?;
+    let packages = directory.join(PACKAGES.join("-"));
+    if !packages.join("perfetto").is_dir() {
+        let mut pip = Command::new("python3");
+        pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--upgrade", "--target"])
+            .arg(&packages)
+            .args(PACKAGES);
+        let why = "the packages (`python3 -m pip` must work, and reach the Python package index)";
+        succeed(&mut pip, why)?;
+    }
+    Ok(packages)
+}
+
+fn succeed(command: &mut Command, what: &str) -> Result<(), String> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{what}: {status}")),
+        Err(error) => Err(format!("{what}: {} cannot be started: {error}", command.get_program().display())),
+    }
+}
