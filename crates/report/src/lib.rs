@@ -4,6 +4,7 @@ pub mod allocator_report;
 pub mod cell;
 pub mod csv_file;
 pub mod csv_table;
+pub mod decisions;
 pub mod figures;
 pub mod page;
 pub mod parquet_table;

@@ -7,6 +7,7 @@ use rowclone::Mechanism;
 
 use crate::cell::{Cell, Column};
 use crate::csv_file::{self, Line};
+use crate::decisions;
 use crate::figures::{FiguresReport, Stretch};
 
 /// All that the row of a run is made from.
@@ -60,6 +61,7 @@ impl RunCells<'_> {
         line.extend(csv_file::figures(&FiguresReport::new(&stats.whole, energy, stretch)));
         line.extend(shares("copies", copies));
         line.extend(shares("inits", inits));
+        line.push(("decisions".to_owned(), decisions::cell(copies, inits).into()));
         line.push(("dropped_activations".to_owned(), dropped_activations.into()));
         line.push(("reserved_rows_share".to_owned(), reserved_rows_share.into()));
         line.push(("warnings".to_owned(), warnings.join("; ").into()));

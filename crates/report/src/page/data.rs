@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::cell::{Cell, Column};
+use crate::decisions;
 
 /// What a report is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +89,36 @@ pub struct Served {
     pub share_of_bytes: f64,
 }
 
+impl Served {
+    /// What the rows of a table hold, summed over those of the same policy and placement.
+    pub fn of_all(runs: &Runs) -> Vec<Served> {
+        let mut sums: BTreeMap<(usize, String, String, String), (u64, u64)> = BTreeMap::new();
+        let variants = in_order((0..runs.len()).map(|row| runs.variant(row)));
+        for row in 0..runs.len() {
+            let variant = variants.iter().position(|variant| *variant == runs.variant(row)).unwrap_or_default();
+            for decision in decisions::read(&runs.text(row, "decisions")).unwrap_or_default() {
+                let key = (variant, decision.operation, decision.mechanism, decision.reason);
+                let sum = sums.entry(key).or_default();
+                *sum = (sum.0 + decision.count, sum.1 + decision.bytes);
+            }
+        }
+        let all = |variant: usize, operation: &str| -> u64 {
+            let of = sums.iter().filter(|((of, kind, ..), _)| *of == variant && kind == operation);
+            of.map(|(_, (_, bytes))| bytes).sum()
+        };
+        let served = sums.iter().map(|((variant, operation, mechanism, reason), &(count, bytes))| Served {
+            run: variants[*variant].clone(),
+            operation: operation.clone(),
+            mechanism: mechanism.clone(),
+            reason: reason.clone(),
+            count,
+            bytes,
+            share_of_bytes: bytes as f64 / all(*variant, operation) as f64,
+        });
+        served.collect()
+    }
+}
+
 /// A row of ours beside the published one of the same setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Beside {
@@ -142,7 +173,7 @@ pub struct Page {
     pub epochs: Runs,
     /// The operations, one by one.
     pub operations: Vec<Operation>,
-    /// Decisions by reason; none of a sweep, whose table does not hold them.
+    /// Decisions by reason; of a sweep, summed over the runs of a policy.
     pub served: Vec<Served>,
     /// Published figures beside ours.
     pub published: PublishedFigures,

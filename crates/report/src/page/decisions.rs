@@ -1,11 +1,9 @@
 //! Which mechanism served how much, and why no better one.
 
-use rowclone::Mechanism;
-
 use super::chart::{Chart, Stacks};
-use super::data::{Page, Runs, Served, in_order};
+use super::data::{Origin, Page, Served, in_order};
 use super::sortable::{Head, Shown, Sortable};
-use super::words::{Heading, number};
+use super::words::Heading;
 use crate::table::grouped;
 
 /// What the reasons of `results.json` say in a sentence; `docs/planner.md` has more about each.
@@ -40,7 +38,7 @@ fn sentence(reason: &str) -> &str {
     REASONS.iter().find(|(name, _)| *name == reason).map_or("", |(_, sentence)| sentence)
 }
 
-/// The decisions of a run: one row a mechanism and reason.
+/// One row a policy, mechanism and reason.
 pub(super) fn by_reason(page: &Page) -> (Vec<(String, Chart)>, Sortable) {
     let heads = vec![
         Head::text("policy"),
@@ -65,7 +63,8 @@ pub(super) fn by_reason(page: &Page) -> (Vec<(String, Chart)>, Sortable) {
         ]
     };
     let rows = page.served.iter().map(row).collect();
-    let caption = "Segments by mechanism and reason".to_owned();
+    let summed = if page.origin == Origin::Sweep { ", summed over all runs of a policy" } else { "" };
+    let caption = format!("Segments by mechanism and reason{summed}");
     let charts = ["copy", "init"].into_iter().filter_map(|operation| stacks(page, operation)).collect();
     (charts, Sortable { id: "decisions", caption, heads, rows })
 }
@@ -88,38 +87,6 @@ fn stacks(page: &Page, operation: &str) -> Option<(String, Chart)> {
     let unit = Heading { name: "served".to_owned(), unit: "bytes" };
     let name = if operation == "copy" { "Copies" } else { "Initialisations" };
     (!bars.is_empty()).then(|| (name.to_owned(), Chart::Stacks(Stacks { unit, parts, bars })))
-}
-
-/// The segments of a sweep by policy and mechanism, summed over its runs; nothing where there were none.
-pub(super) fn by_mechanism(runs: &Runs) -> Option<(Chart, Sortable)> {
-    let mechanisms = Mechanism::ALL.map(Mechanism::name);
-    let sum = |variant: &str, mechanism: &str| -> f64 {
-        let column = format!("segments_{mechanism}");
-        let of = (0..runs.len()).filter(|&row| runs.variant(row) == variant);
-        of.filter_map(|row| runs.number(row, &column)).sum()
-    };
-    let variants = in_order((0..runs.len()).filter(|&row| runs.error(row).is_empty()).map(|row| runs.variant(row)));
-    let bars: Vec<(String, Vec<f64>)> = variants
-        .into_iter()
-        .map(|variant| {
-            let sums = mechanisms.iter().map(|mechanism| sum(&variant, mechanism)).collect();
-            (variant, sums)
-        })
-        .collect();
-    if bars.iter().flat_map(|(_, sums)| sums).all(|sum| *sum == 0.0) {
-        return None;
-    }
-    let mut heads = vec![Head::text("policy")];
-    heads.extend(mechanisms.map(|mechanism| Head::number(mechanism, "segments")));
-    let row = |(variant, sums): &(String, Vec<f64>)| {
-        let numbers = sums.iter().map(|&sum| Shown::number(number(sum), sum));
-        [Shown::text(variant.clone())].into_iter().chain(numbers).collect()
-    };
-    let caption = "Segments by mechanism, summed over all runs of a policy".to_owned();
-    let table = Sortable { id: "decisions", caption, heads, rows: bars.iter().map(row).collect() };
-    let unit = Heading { name: "segments".to_owned(), unit: "" };
-    let parts = mechanisms.map(str::to_owned).into();
-    Some((Chart::Stacks(Stacks { unit, parts, bars }), table))
 }
 
 #[cfg(test)]

@@ -120,9 +120,6 @@ fn warnings_section(page: &Page) -> Markup {
                 }
             }
         }
-        @if page.origin == Origin::Sweep {
-            p.note { "The table of a sweep holds the errors of its runs, not what they warn of: a run that is done again says it." }
-        }
     }
 }
 
@@ -226,14 +223,9 @@ fn operation_bars(page: &Page) -> Vec<(String, Chart, Option<String>)> {
 }
 
 fn why(page: &Page) -> Markup {
-    let summed = decisions::by_mechanism(&page.runs);
     html! {
         @if page.served.is_empty() {
-            @if let Some((chart, table)) = &summed { (drawing("Segments by mechanism", chart)) (table.draw()) }
-            @else { p { "No copy and no initialisation was served." } }
-            @if page.origin == Origin::Sweep {
-                p.note { "The table of a sweep holds mechanisms, not reasons: a run that is done again says them." }
-            }
+            p { "No copy and no initialisation was served." }
         } @else {
             @let (charts, table) = decisions::by_reason(page);
             @for (name, chart) in &charts { (drawing(name, chart)) }

@@ -26,19 +26,17 @@ pub(super) fn all(page: &Page) -> Vec<Finding> {
 fn of_the_table(page: &Page) -> Vec<Finding> {
     let runs = &page.runs;
     let alone = page.origin == Origin::Sweep; // What a scenario has to warn of stands in its results.
-    let (mut found, mut idle, mut dropped) = (Vec::new(), 0, 0);
+    let (mut found, mut dropped) = (Vec::new(), 0);
     for row in 0..runs.len() {
         let error = runs.error(row);
         if error.is_empty() {
-            idle += u64::from(alone && runs.number(row, "requests") == Some(0.0));
+            let text = runs.text(row, "warnings");
+            let said = text.split("; ").filter(|text| alone && !text.is_empty());
+            found.extend(said.map(|text| Finding { weight: Weight::Warning, text: text.to_owned(), runs: 1 }));
             dropped += u64::from(runs.number(row, "dropped_activations").is_some_and(|count| count > 0.0));
         } else {
             found.push(Finding { weight: Weight::Error, text: error, runs: 1 });
         }
-    }
-    if idle > 0 {
-        let text = "nothing was counted: no request was done after the warm-up".to_owned();
-        found.push(Finding { weight: Weight::Warning, text, runs: idle });
     }
     if dropped > 0 {
         let text = "the chips dropped copy activations: they went to another subarray".to_owned();

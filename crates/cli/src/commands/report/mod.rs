@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use report::page::{Fact, Origin, Page, Runs};
+use report::page::{Fact, Origin, Page, Runs, Served};
 
 use crate::CliError;
 use crate::args::ReportArgs;
@@ -69,7 +69,7 @@ fn of_a_sweep(directory: &Path, table: &Table, title: Option<&str>) -> Result<Pa
         findings: Vec::new(),
         epochs: Runs::default(),
         operations: Vec::new(),
-        served: Vec::new(),
+        served: Served::of_all(&runs),
         published: published::of_a_sweep(&runs),
         runs,
     })

@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use report::page::{Origin, Runs};
-use report::{Cell, Column, Kind, run_cells};
+use report::{Cell, Column, Kind, decisions, run_cells};
 
 use crate::CliError;
 
@@ -115,9 +115,14 @@ impl Table {
     }
 
     fn cell(&self, line: u64, column: &Column, text: &str) -> Result<Cell, CliError> {
-        column.kind.parse(text).filter(finite).ok_or_else(|| {
+        let sound = |cell: &Cell| finite(cell) && (column.name != "decisions" || decisions::read(text).is_some());
+        column.kind.parse(text).filter(sound).ok_or_else(|| {
             let Column { name, kind } = column;
-            let must = if *kind == Kind::Count { "a whole number from 0 on" } else { "a number" };
+            let must = match kind {
+                Kind::Count => "a whole number from 0 on",
+                Kind::Number => "a number",
+                Kind::Text => "like `copy fpm fastest 12 49152`",
+            };
             let message = format!("{}:{line}: `{name}` is `{text}`, but must be {must}", self.path.display());
             CliError::new(message).with_help("the table was changed after it was written: write it again")
         })

@@ -1,0 +1,85 @@
+//! Decisions in one cell: which mechanism served how much, and why no better one.
+
+use memctrl::SegmentTally;
+use rowclone::Mechanism;
+
+/// Segments of copies, or of initialisations, that one mechanism served for one reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// `copy` or `init`.
+    pub operation: String,
+    /// The mechanism.
+    pub mechanism: String,
+    /// Why no better one.
+    pub reason: String,
+    /// Segments.
+    pub count: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// The text of a cell: `copy fpm fastest 12 49152; init channel partial-row 1 64`. The last two are segments and bytes.
+pub fn cell(copies: &SegmentTally, inits: &SegmentTally) -> String {
+    let decisions = [("copy", copies), ("init", inits)].into_iter().flat_map(|(operation, tally)| {
+        tally.0.iter().map(move |((mechanism, reason), segments)| {
+            format!("{operation} {} {reason} {} {}", mechanism.name(), segments.count, segments.bytes)
+        })
+    });
+    decisions.collect::<Vec<_>>().join("; ")
+}
+
+/// What a cell holds; nothing if no [`cell`] is like it.
+pub fn read(cell: &str) -> Option<Vec<Decision>> {
+    if cell.is_empty() {
+        return Some(Vec::new());
+    }
+    cell.split("; ").map(decision).collect()
+}
+
+fn decision(text: &str) -> Option<Decision> {
+    let [operation, mechanism, reason, count, bytes] = text.split(' ').collect::<Vec<_>>().try_into().ok()?;
+    let known = Mechanism::ALL.iter().any(|known| known.name() == mechanism) && ["copy", "init"].contains(&operation);
+    known.then_some(())?;
+    Some(Decision {
+        operation: operation.to_owned(),
+        mechanism: mechanism.to_owned(),
+        reason: reason.to_owned(),
+        count: count.parse().ok()?,
+        bytes: bytes.parse().ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use memctrl::request::Segments;
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let copies = SegmentTally(BTreeMap::from([
+            ((Mechanism::Fpm, "fastest"), Segments { count: 12, bytes: 49_152 }),
+            ((Mechanism::Channel, "partial-line"), Segments { count: 1, bytes: 3 }),
+        ]));
+        let inits = SegmentTally(BTreeMap::from([((Mechanism::Psm, "policy"), Segments { count: 2, bytes: 8192 })]));
+        let text = cell(&copies, &inits);
+        assert_eq!(text, "copy fpm fastest 12 49152; copy channel partial-line 1 3; init psm policy 2 8192");
+        let read = read(&text).unwrap();
+        assert_eq!(read.len(), 3);
+        assert_eq!((read[2].operation.as_str(), read[2].mechanism.as_str(), read[2].count), ("init", "psm", 2));
+        assert_eq!(read[0].bytes, 49_152);
+    }
+
+    #[test]
+    fn nothing_is_read_from_nothing_and_from_anything_else() {
+        let none = SegmentTally::default();
+        assert_eq!(read(&cell(&none, &none)), Some(Vec::new()));
+        for wrong in
+            ["copy", "copy fpm fastest 1", "move fpm fastest 1 2", "copy dma fastest 1 2", "copy fpm fastest 1 -2"]
+        {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+}
