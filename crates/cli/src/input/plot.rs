@@ -52,6 +52,14 @@ pub enum PictureFormat {
 }
 
 impl PictureFormat {
+    /// What a browser calls it.
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            PictureFormat::Svg => "image/svg+xml",
+            PictureFormat::Png => "image/png",
+        }
+    }
+
     /// As the end of a file's name says.
     ///
     /// # Errors

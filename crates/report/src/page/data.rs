@@ -119,6 +119,17 @@ impl Served {
     }
 }
 
+/// A picture that was drawn of the results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// Its file: `latency.svg`.
+    pub name: String,
+    /// `image/svg+xml` or `image/png`.
+    pub media_type: &'static str,
+    /// What the file holds.
+    pub bytes: Vec<u8>,
+}
+
 /// A row of ours beside the published one of the same setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Beside {
@@ -175,6 +186,8 @@ pub struct Page {
     pub operations: Vec<Operation>,
     /// Decisions by reason; of a sweep, summed over the runs of a policy.
     pub served: Vec<Served>,
+    /// Pictures that lie beside the table.
+    pub pictures: Vec<Picture>,
     /// Published figures beside ours.
     pub published: PublishedFigures,
 }

@@ -14,9 +14,11 @@ mod tests;
 mod warnings;
 mod words;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-pub use data::{Beside, Fact, Finding, Operation, Origin, Page, PublishedFigures, Runs, Served, Weight};
+pub use data::{Beside, Fact, Finding, Operation, Origin, Page, Picture, PublishedFigures, Runs, Served, Weight};
 
 use chart::{Bars, Chart, Group, Spread};
 use data::in_order;
@@ -185,7 +187,15 @@ fn plots(page: &Page) -> Markup {
         p.note { "Point at a mark for its value, or go to a plot with the tab key and from mark to mark with the arrows." }
         @if drawings.is_empty() { p { "There is nothing to draw." } }
         @for (name, chart, note) in &drawings { (drawing(name, chart)) @if let Some(note) = note { p.note { (note) } } }
+        @for picture in &page.pictures { (shown(picture)) }
     }
+}
+
+/// A picture as it was drawn; its values are in the tables.
+fn shown(picture: &Picture) -> Markup {
+    let Picture { name, media_type, bytes } = picture;
+    let source = format!("data:{media_type};base64,{}", BASE64_STANDARD.encode(bytes));
+    html! { figure.picture { img src=(source) alt={ "The picture " (name) }; figcaption.unit { (name) } } }
 }
 
 fn drawing(name: &str, chart: &Chart) -> Markup {

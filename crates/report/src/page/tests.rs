@@ -58,6 +58,7 @@ fn sweep(name: &str) -> Page {
         epochs: Runs::default(),
         operations: Vec::new(),
         served: Vec::new(),
+        pictures: Vec::new(),
         published: PublishedFigures { rows: Vec::new(), notes: vec![name.to_owned()] },
     }
 }
@@ -244,4 +245,34 @@ fn every_mark_of_a_plot_tells_its_value() {
     assert!(titles.iter().all(|title| !title.is_empty()));
     let dom = parsed(&run("a").to_html());
     assert!(all(&dom, "title").iter().map(text).any(|title| title == "a, channel: 1,046.25 ns"));
+}
+
+#[test]
+fn decisions_of_a_table_are_summed_over_the_runs_of_a_policy() {
+    let columns = ["policy", "decisions"].map(|name| Column::new(name, Kind::Text)).to_vec();
+    let row = |policy: &str, decisions: &str| vec![policy.into(), decisions.into()];
+    let rows = vec![
+        row("rule", "copy channel partial-row 1 64; init fpm fastest 1 4096"),
+        row("channel", "copy channel policy 1 4096"),
+        row("rule", "copy channel partial-row 2 128; copy fpm fastest 1 192"),
+    ];
+    let served = Served::of_all(&Runs::new(columns, Vec::new(), rows));
+    let texts = served.iter().map(|served| {
+        let Served { run, operation, mechanism, reason, count, bytes, share_of_bytes } = served;
+        format!("{run} {operation} {mechanism} {reason} {count} {bytes} {share_of_bytes}")
+    });
+    let expected = [
+        "rule copy channel partial-row 3 192 0.5",
+        "rule copy fpm fastest 1 192 0.5",
+        "rule init fpm fastest 1 4096 1",
+        "channel copy channel policy 1 4096 1",
+    ];
+    assert_eq!(texts.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn pictures_are_in_the_page_itself() {
+    let picture = Picture { name: "a.svg".to_owned(), media_type: "image/svg+xml", bytes: b"<svg/>".to_vec() };
+    let page = Page { pictures: vec![picture], ..sweep("a") };
+    assert!(page.to_html().contains("<img src=\"data:image/svg+xml;base64,PHN2Zy8+\""));
 }

@@ -5,14 +5,15 @@ mod results_csv;
 mod results_json;
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use report::page::{Fact, Origin, Page, Runs, Served};
+use report::page::{Fact, Origin, Page, Picture, Runs, Served};
 
 use crate::CliError;
 use crate::args::ReportArgs;
+use crate::input::plot::PictureFormat;
 use crate::output::{self, AtomicFile, Existing};
 use crate::sweep::directory;
 
@@ -70,6 +71,7 @@ fn of_a_sweep(directory: &Path, table: &Table, title: Option<&str>) -> Result<Pa
         epochs: Runs::default(),
         operations: Vec::new(),
         served: Served::of_all(&runs),
+        pictures: pictures(directory)?,
         published: published::of_a_sweep(&runs),
         runs,
     })
@@ -115,8 +117,26 @@ fn of_a_run(directory: &Path, table: &Table, title: Option<&str>) -> Result<Page
         epochs,
         operations: results.iter().flat_map(RunJson::operations).collect(),
         served: results.iter().flat_map(RunJson::served).collect(),
+        pictures: Vec::new(),
         published,
     })
+}
+
+/// The pictures that lie in a directory, by name.
+fn pictures(directory: &Path) -> Result<Vec<Picture>, CliError> {
+    let fault = |error: io::Error| CliError::reading(directory, &error);
+    let mut pictures = Vec::new();
+    for entry in fs::read_dir(directory).map_err(fault)? {
+        let path = entry.map_err(fault)?.path();
+        let Ok(format) = PictureFormat::of(&path) else { continue };
+        if path.is_file() {
+            let bytes = fs::read(&path).map_err(|error| CliError::reading(&path, &error))?;
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            pictures.push(Picture { name, media_type: format.media_type(), bytes });
+        }
+    }
+    pictures.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(pictures)
 }
 
 fn fact(name: &str, values: impl IntoIterator<Item = String>) -> Fact {
