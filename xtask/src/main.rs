@@ -1,6 +1,7 @@
 //! The project's own chores: `cargo xtask check` is CI, `cargo xtask full` the slow rest.
 
 mod browser;
+mod gallery;
 mod instructions;
 mod licences;
 mod timelines;
@@ -55,6 +56,7 @@ const FULL: &[Step] = &[
     ("a minute of arbitrary command logs, read and judged", &["sh", "-c", FUZZ_COMMAND_LOG], SANITIZER),
     ("the table of a sweep, read by another implementation of Parquet", &["sh", "-c", PARQUET], &[]),
     ("a sweep on a real Slurm, a task of it killed", &["sh", "-c", SLURM], &[]),
+    ("the pictures of the gallery, drawn anew", &["cargo", "xtask", "gallery"], &[]),
     ("reports in a real browser", &["cargo", "xtask", "browser"], &[]),
     ("ten million random requests", &["cargo", "run", "--release", "-p", "host", "--example", "soak"], &[]),
     ("timelines, read by Perfetto's own definitions", &["cargo", "xtask", "timelines"], &[]),
@@ -69,11 +71,12 @@ fn main() -> ExitCode {
         Some("check") => CHECK.iter().collect(),
         Some("full") => CHECK.iter().chain(FULL).collect(),
         Some("browser") => return browser::check(),
+        Some("gallery") => return gallery::draw(),
         Some("instructions") => return instructions::check(),
         Some("licences") => return licences::check(),
         Some("timelines") => return timelines::check(),
         _ => {
-            eprintln!("usage: cargo xtask browser | check | full | instructions | licences | timelines");
+            eprintln!("usage: cargo xtask browser | check | full | gallery | instructions | licences | timelines");
             return ExitCode::from(2);
         }
     };

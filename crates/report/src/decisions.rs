@@ -65,11 +65,11 @@ mod tests {
         ]));
         let inits = SegmentTally(BTreeMap::from([((Mechanism::Psm, "policy"), Segments { count: 2, bytes: 8192 })]));
         let text = cell(&copies, &inits);
-        assert_eq!(text, "copy fpm fastest 12 49152; copy channel partial-line 1 3; init psm policy 2 8192");
+        assert_eq!(text, "copy channel partial-line 1 3; copy fpm fastest 12 49152; init psm policy 2 8192");
         let read = read(&text).unwrap();
         assert_eq!(read.len(), 3);
         assert_eq!((read[2].operation.as_str(), read[2].mechanism.as_str(), read[2].count), ("init", "psm", 2));
-        assert_eq!(read[0].bytes, 49_152);
+        assert_eq!(read[1].bytes, 49_152);
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! The sweeps that are shipped have the shapes that their first lines speak of.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use crate::common::{Directory, run};
+use crate::common::{Directory, run, workspace};
 
 /// A row of results, by column.
 struct Row(BTreeMap<String, String>);
@@ -19,13 +21,46 @@ impl Row {
 
 struct Rows(Vec<Row>);
 
+/// The SVG files of a directory.
+fn pictures(directory: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    files.filter(|file| file.extension().is_some_and(|ending| ending == "svg")).collect()
+}
+
+/// What a picture says: its title, its values, and its texts. Where they stand may differ in the last digit between machines.
+fn values(picture: &Path) -> Vec<String> {
+    let text = fs::read_to_string(picture).unwrap_or_else(|error| panic!("{}: {error}", picture.display()));
+    let words = text.split('<').filter(|piece| piece.starts_with("title>") || piece.starts_with("text "));
+    words.map(|piece| piece.split_once('>').unwrap().1.trim().to_owned()).collect()
+}
+
+#[test]
+fn the_gallery_shows_every_sweep_and_every_picture_once() {
+    let page = fs::read_to_string(workspace().join("docs/gallery.md")).unwrap();
+    let once = |wanted: &str| assert_eq!(page.matches(wanted).count(), 1, "{wanted}");
+    for sweep in fs::read_dir(workspace().join("sweeps")).unwrap() {
+        once(&format!("](../sweeps/{})", sweep.unwrap().file_name().display()));
+    }
+    let shown = pictures(&workspace().join("docs/gallery"));
+    for picture in &shown {
+        once(&format!("](gallery/{})", picture.file_name().unwrap().display()));
+    }
+    assert_eq!(page.matches("](gallery/").count(), shown.len());
+}
+
 impl Rows {
-    /// All rows of a shipped sweep, which has no failing point.
+    /// All rows of a shipped sweep, which has no failing point; the gallery shows the pictures that it draws.
     fn of(sweep: &str) -> Rows {
         let directory = Directory::sound();
         let (file, out) = (format!("sweeps/{sweep}.toml"), directory.path("out"));
         let (code, _, stderr) = run(&["sweep", &file, "--out", out.to_str().unwrap()]);
         assert_eq!(code, 0, "{stderr}");
+        let drawn = pictures(&out);
+        assert!(!drawn.is_empty());
+        for picture in drawn {
+            let shown = workspace().join("docs/gallery").join(picture.file_name().unwrap());
+            assert_eq!(values(&picture), values(&shown), "`cargo xtask gallery` draws {} anew", shown.display());
+        }
         let mut table = csv::Reader::from_path(out.join("results.csv")).unwrap();
         Rows(table.deserialize().map(|row| Row(row.unwrap())).collect())
     }
@@ -134,4 +169,28 @@ fn pages_that_are_no_rows_need_an_allocator_that_pairs_them() {
             |placement| rows.mean("copies_by_fpm_share", &[("map", map), ("policy", "rule"), ("placement", placement)]);
         assert!(share("buddy") < 0.05 && share("subarray-aware") > 0.95, "{map}");
     }
+}
+
+#[test]
+fn only_an_allocator_that_looks_for_the_subarray_finds_it_until_it_is_full() {
+    let rows = Rows::of("utilisation");
+    let share = |placement, utilisation| {
+        rows.mean("copies_by_fpm_share", &[("placement", placement), ("utilisation", utilisation)])
+    };
+    for utilisation in ["0.1", "0.5", "0.74"] {
+        assert!((share("random", utilisation) - 1.0 / 512.0).abs() < 0.001, "{}", share("random", utilisation));
+        assert!(share("buddy", utilisation) < 0.01 && share("sequential", utilisation) < 0.01);
+    }
+    assert!(share("subarray-aware", "0.3") > 0.99);
+    assert!(share("subarray-aware", "0.74") < share("subarray-aware", "0.65"));
+}
+
+#[test]
+fn small_subarrays_lose_more_to_reservation_and_are_sooner_full() {
+    let rows = Rows::of("subarray-rows");
+    let reserved = rows.along("rows_per_subarray", "reserved_rows_share", &[("utilisation", "0.5")]);
+    // A row of zeros a subarray, and a temporary row a bank of 32 Ki rows.
+    let expected = [128.0, 256.0, 512.0, 1024.0].map(|rows: f64| rows.recip() + 32_768.0_f64.recip());
+    assert!(reserved.iter().zip(expected).all(|(share, one)| (share - one).abs() < 1e-12), "{reserved:?}");
+    assert!(rises(&rows.along("rows_per_subarray", "copies_by_fpm_share", &[("utilisation", "0.7")])));
 }

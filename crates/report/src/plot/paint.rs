@@ -82,7 +82,7 @@ pub fn svg(picture: &Picture) -> Result<String, PaintError> {
     paint(picture, SVGBackend::with_string(&mut body, size), Target::SVG)?;
     // plotters' own root element counts in pixels.
     let inner = body.split_once('>').and_then(|(_, rest)| rest.rsplit_once("</svg>")).map(|(inner, _)| inner);
-    let inner = inner.ok_or_else(|| fault("no root element"))?;
+    let inner = with_widths(inner.ok_or_else(|| fault("no root element"))?, picture);
     let mut text = String::new();
     let title = escaped(&picture.title);
     write!(
@@ -102,6 +102,21 @@ pub fn svg(picture: &Picture) -> Result<String, PaintError> {
     }
     text.push_str("</g>\n</svg>\n");
     Ok(text)
+}
+
+/// Each text as wide as it was laid out, whatever font the reader has.
+fn with_widths(body: &str, picture: &Picture) -> String {
+    let widths = picture.shapes.iter().filter_map(|shape| match shape {
+        Shape::Text { text, size, .. } => Some(Target::SVG.length(size.width(text))),
+        _ => None,
+    });
+    let mut pieces = body.split("<text ");
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    for (piece, width) in pieces.zip(widths) {
+        let width = width.to_string();
+        text.extend(["<text textLength=\"", &width, "\" lengthAdjust=\"spacingAndGlyphs\" ", piece]);
+    }
+    text
 }
 
 fn escaped(text: &str) -> String {

@@ -121,6 +121,24 @@ fn every_point_is_drawn_and_says_its_value() {
 }
 
 #[test]
+fn an_svg_says_how_wide_each_text_is() {
+    for request in requests() {
+        let picture = Picture::of(&request.draw(&table()).unwrap().chart);
+        let document = svg(&picture).unwrap();
+        let texts: Vec<&str> = document.split("<text textLength=\"").skip(1).collect();
+        assert_eq!(texts.len(), document.matches("<text ").count(), "{request:?}");
+        for text in texts {
+            let (width, rest) = text.split_once('"').unwrap();
+            let (_, words) = rest.split_once('>').unwrap();
+            let size = rest.split_once("font-size=\"").unwrap().1.split_once('"').unwrap().0;
+            let words = words.split_once("</text>").unwrap().0.trim();
+            let expected = Size(size.parse().unwrap()).width(words);
+            assert!((width.parse::<f64>().unwrap() - expected).abs() < 0.01 * expected + 1.0, "{words}: {width}");
+        }
+    }
+}
+
+#[test]
 fn each_kind_shows_the_values_of_the_table() {
     let values: f64 = 3.0 * 9.0 * 3.0;
     for (_, kind) in Kind::ALL {

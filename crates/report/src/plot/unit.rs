@@ -43,6 +43,8 @@ const SUFFIXES: &[(&str, Unit)] = &[
     ("mib", Unit::Bytes { exponent: 20 }),
     ("gib", Unit::Bytes { exponent: 30 }),
     ("bytes", Unit::Bytes { exponent: 0 }),
+    // Of chips, as `density_gb`.
+    ("gb", Unit::Named("Gb")),
     ("percent", Unit::Named("%")),
     ("celsius", Unit::Named("°C")),
     ("cycles", Unit::Named("tCK")),
