@@ -29,7 +29,7 @@ pub struct SweepArgs {
     #[arg(value_name = "SWEEP.toml", required = true)]
     pub sweep: Option<PathBuf>,
     /// Runs so many points at once [default: as many as there are processors]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = jobs)]
     pub jobs: Option<NonZeroUsize>,
     /// Keeps what is finished, and writes the tables, in this directory [default: the name of SWEEP.toml]
     #[arg(long, value_name = "DIR")]
@@ -105,11 +105,19 @@ pub struct CollectArgs {
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
     /// Works on so many points at once [default: as many as there are processors]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = jobs)]
     pub jobs: Option<NonZeroUsize>,
     /// Replaces files that exist already
     #[arg(long)]
     pub force: bool,
+}
+
+/// More jobs than these take longer to start than to work.
+const JOBS_MAX: usize = 1024;
+
+fn jobs(text: &str) -> Result<NonZeroUsize, String> {
+    let jobs = text.parse().ok().filter(|jobs: &NonZeroUsize| jobs.get() <= JOBS_MAX);
+    jobs.ok_or_else(|| format!("write a whole number from 1 to {JOBS_MAX}"))
 }
 
 /// A number of bytes: `4096`, `512K`, `512M`, `2G`.

@@ -45,6 +45,13 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
         let wanted = Wanted { check: args.check, observer, ..Wanted::new(&stop) };
         let mut run = experiment::run(&scenario, &prices, variant, wanted, log.take())?;
         *log = run.log.take();
+        if drawn.is_some() && window.from >= run.stats.end {
+            let end = scenario.system.system.clock().ns(Cycles(run.stats.end.0));
+            let (policy, cycle) = (variant.label("/"), run.stats.end.0);
+            output::message(&format!(
+                "{policy}: ends at cycle {cycle}, {end} ns: its timeline from `--from` on is empty"
+            ));
+        }
         *drawing = drawn.map(Drawing::finish).transpose()?;
         reports.push(report(&scenario, &rerun, &prices, variant, &run, &mut references)?);
     }

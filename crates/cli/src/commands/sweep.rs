@@ -51,7 +51,7 @@ pub fn run(args: &SweepArgs) -> Result<ExitCode, CliError> {
     }
     if let Some(tables) = &tables {
         say_written(tables);
-        draw(&file, &directory, Existing::Replace)?;
+        draw(&file, &directory, Existing::Replace, failed == 0)?;
     }
     Ok(ExitCode::from(if failed > 0 { FAILED } else { 0 }))
 }
@@ -70,7 +70,8 @@ fn collect(args: &CollectArgs) -> Result<ExitCode, CliError> {
     };
     output::message(&format!("{}: {} finished{of_them}{more}", file.name, runs(*rows)));
     say_written(&tables);
-    draw(&file, &args.out, Existing::with_force(args.force))?;
+    let among_its_journals = args.from.iter().any(|from| directory::same(from, &args.out));
+    draw(&file, &args.out, Existing::with_force(args.force || among_its_journals), *missing + *failed == 0)?;
     Ok(ExitCode::from(match (*missing, *failed) {
         (0, 0) => 0,
         (0, _) => FAILED,
@@ -87,20 +88,31 @@ fn say_written(tables: &Tables) {
     output::message(&format!("wrote {}", paths.join(", ")));
 }
 
-/// Draws the pictures that the sweep file asks for.
-fn draw(file: &SweepFile, directory: &Path, existing: Existing) -> Result<(), CliError> {
+/// Draws the pictures that the sweep file asks for, as far as they can be drawn. Only of a table that is whole it is an
+/// error if one cannot.
+fn draw(file: &SweepFile, directory: &Path, existing: Existing, whole: bool) -> Result<(), CliError> {
     if file.plots.is_empty() {
         return Ok(());
     }
     let path = directory.join(RESULTS);
     let table = plot::read(&path)?;
-    let mut written = Vec::new();
+    let (mut written, mut faults) = (Vec::new(), Vec::new());
     for entry in &file.plots {
-        let picture = plot::draw_entry(&table, &path, entry, directory, existing)?;
-        written.push(picture.display().to_string());
+        match plot::draw_entry(&table, &path, entry, directory, existing) {
+            Ok(picture) => written.push(picture.display().to_string()),
+            Err(fault) => faults.push((entry, fault)),
+        }
     }
-    output::message(&format!("drew {}", written.join(", ")));
-    Ok(())
+    if !written.is_empty() {
+        output::message(&format!("drew {}", written.join(", ")));
+    }
+    for (entry, fault) in &faults {
+        output::message(&format!("{} was not drawn: {fault}", directory.join(&entry.file).display()));
+    }
+    match faults.into_iter().next() {
+        Some((_, fault)) if whole => Err(fault),
+        _ => Ok(()),
+    }
 }
 
 fn jobs(wanted: Option<NonZeroUsize>) -> Result<usize, CliError> {

@@ -93,9 +93,20 @@ pub fn check_key(key: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(match suggestion::nearest(&plain, examples.iter().map(|(known, _)| *known)) {
-        Some(near) => format!("did you mean `{prefix}{near}`? docs/input.md lists every key"),
+        Some(near) => format!("did you mean `{prefix}{}`? docs/input.md lists every key", with_items(near, steps)),
         None => "docs/input.md lists every key".to_owned(),
     })
+}
+
+/// A known key, with the numbers of items where what was written has them.
+fn with_items(known: &str, written: &[String]) -> String {
+    let mut steps: Vec<&str> = known.split('.').collect();
+    for (place, step) in written.iter().enumerate() {
+        if step.parse::<usize>().is_ok() && place < steps.len() {
+            steps.insert(place, step);
+        }
+    }
+    steps.join(".")
 }
 
 /// The steps of a dotted key, quoted ones included.
@@ -222,7 +233,7 @@ mod tests {
             assert_eq!(check_key(key), Ok(()), "{key}");
         }
         let near = |near: &str| Err(format!("did you mean `{near}`? docs/input.md lists every key"));
-        assert_eq!(check_key("operation.0.byts"), near("operation.bytes"));
+        assert_eq!(check_key("operation.0.byts"), near("operation.0.bytes"));
         assert_eq!(check_key("system.geometry.rank"), near("system.geometry.ranks"));
         assert_eq!(check_key("a b"), Err("write a dotted key, for example `operation.0.bytes`".to_owned()));
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use report::Column;
 use report::plot::{Condition, Kind, Request, Spacing};
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
@@ -10,6 +11,7 @@ use serde::de::{Deserializer, SeqAccess, Visitor};
 use crate::CliError;
 
 use super::document::{Document, Example};
+use super::suggestion;
 
 /// Every key of a `[[plot]]`, with a value that it may have: for the examples of a file that has plots.
 pub const EXAMPLES: &[Example] = &[
@@ -73,6 +75,32 @@ impl PictureFormat {
                 Err(CliError::new(message).with_help("give it a name that ends with `.svg` or `.png`"))
             }
         }
+    }
+}
+
+impl PlotEntry {
+    /// That a table with these columns has what the plot, the `index`-th of the document, is to show.
+    ///
+    /// # Errors
+    /// A column is not there, or what lies up has no numbers.
+    pub fn check_columns(&self, document: &Document, index: usize, columns: &[Column]) -> Result<(), CliError> {
+        let Request { x, y, by, conditions, .. } = &self.request;
+        let named = [("x", x)].into_iter().chain(y.iter().map(|y| ("y", y))).chain(by.iter().map(|by| ("by", by)));
+        let named = named.chain(conditions.iter().map(|condition| ("where", &condition.column)));
+        for (role, name) in named {
+            let key = format!("plot.{index}.{role}");
+            let Some(column) = columns.iter().find(|column| column.name == *name) else {
+                let near = suggestion::nearest(name, columns.iter().map(|column| column.name.as_str()));
+                let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+                let error = document.fault(&key, format!("`{key}` names `{name}`, which is no column of the results"));
+                return Err(error.with_help(format!("{near}docs/sweeps.md and docs/output.md list every column")));
+            };
+            if role == "y" && column.kind == report::Kind::Text {
+                let error = document.fault(&key, format!("`{key}` names `{name}`, whose cells are words"));
+                return Err(error.with_help("name a column of numbers"));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -2,6 +2,8 @@
 
 use report::{Column, Kind, run_cells};
 
+use super::axis::Axis;
+
 /// Before the axes.
 pub(super) fn before() -> Vec<Column> {
     vec![Column::new("point", Kind::Count)]
@@ -15,6 +17,13 @@ pub(super) fn run() -> Vec<Column> {
 /// After what the run did.
 pub(super) fn after() -> Vec<Column> {
     ["error", "scenario", "model_version", "digest", "rerun"].map(|name| Column::new(name, Kind::Text)).into()
+}
+
+/// All of a sweep's table, in no order.
+pub(super) fn with_axes(axes: &[Axis]) -> Vec<Column> {
+    let axes = axes.iter().flat_map(|axis| &axis.columns).filter(|column| column.name != "seed");
+    let axes = axes.map(|column| Column::new(column.name.clone(), column.kind));
+    before().into_iter().chain(axes).chain(run()).chain(run_cells::columns()).chain(after()).collect()
 }
 
 /// All but the axes' own.

@@ -45,19 +45,30 @@ pub fn run(
 pub fn collect(sweep: &Sweep<'_>, from: &[PathBuf], directory: &Path, force: bool) -> Result<Tables, CliError> {
     let mut journals = Journals::default();
     for source in from {
-        if journal::sweep_of(source)?.is_none() {
-            let message = format!("{}: has no journal of a sweep", source.display());
-            return Err(CliError::new(message).with_help("give the directories that were given to `sweep --out`"));
+        match journal::sweep_of(source)? {
+            Some(name) if name == sweep.file.name || force => {}
+            Some(other) => {
+                let message = format!("{}: holds the sweep `{other}`, and not `{}`", source.display(), sweep.file.name);
+                let help = "give the sweep that was run there, or take what fits of it with `--force`";
+                return Err(CliError::new(message).with_help(help));
+            }
+            None => {
+                let message = format!("{}: has no journal of a sweep", source.display());
+                return Err(CliError::new(message).with_help("give the directories that were given to `sweep --out`"));
+            }
         }
         journals.read(source)?;
     }
     create(directory)?;
-    let same =
-        |source: &PathBuf| matches!((fs::canonicalize(source), fs::canonicalize(directory)), (Ok(a), Ok(b)) if a == b);
     // Among the journals, the tables are theirs.
-    let existing = Existing::with_force(force || from.iter().any(same));
+    let existing = Existing::with_force(force || from.iter().any(|source| same(source, directory)));
     let plans = sweep.plans(&sweep.numbers(None))?;
     tables::write(sweep, &plans, &journals, directory, existing)
+}
+
+/// Whether two paths lead to one directory.
+pub fn same(a: &Path, b: &Path) -> bool {
+    matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
 }
 
 /// The sweep whose journals lie in a directory; nothing where there are none.
@@ -81,7 +92,7 @@ pub(super) fn claim(sweep: &Sweep<'_>, directory: &Path, shard: Option<Shard>, f
         }
         Some(_) => Ok(()),
         None if shard.is_some() => Ok(()),
-        None => match tables::NAMES.iter().map(|name| directory.join(name)).find(|path| path.exists()) {
+        None => match foreign(sweep, directory) {
             Some(there) => {
                 let help = "give another directory with `--out`, or replace it with `--force`";
                 Err(CliError::new(format!("{}: exists already", there.display())).with_help(help))
@@ -89,6 +100,13 @@ pub(super) fn claim(sweep: &Sweep<'_>, directory: &Path, shard: Option<Shard>, f
             None => Ok(()),
         },
     }
+}
+
+/// What lies in a directory without a journal under the name of something that the sweep writes.
+fn foreign(sweep: &Sweep<'_>, directory: &Path) -> Option<PathBuf> {
+    let pictures = sweep.file.plots.iter().map(|plot| plot.file.as_str());
+    let mut written = tables::NAMES.into_iter().chain(pictures).map(|name| directory.join(name));
+    written.find(|path| path.exists()).or_else(|| journal::foreign(directory))
 }
 
 fn create(directory: &Path) -> Result<(), CliError> {

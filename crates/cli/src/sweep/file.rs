@@ -102,6 +102,10 @@ impl SweepFile {
             excludes.push(raw.check(&document, &format!("exclude.{index}"), &axes)?);
         }
         let plots = RawPlot::check_all(&document, plot.unwrap_or_default())?;
+        let columns = columns::with_axes(&axes);
+        for (index, plot) in plots.iter().enumerate() {
+            plot.check_columns(&document, index, &columns)?;
+        }
         Ok(SweepFile {
             plots,
             path: document.path().to_owned(),
@@ -144,6 +148,9 @@ fn check_names(document: &Document, set: &[(String, Value)], axes: &[Axis]) -> R
         let before = || columns().take(index).map(|(_, column)| column);
         if before().any(|other| other.key == column.key) || set.iter().any(|(key, _)| *key == column.key) {
             return fault(format!("`{}` is set twice", column.key), "let one axis, `set` or `seeds` set it");
+        }
+        if column.name.trim().is_empty() {
+            return fault(format!("the column of `{}` has no name", column.key), "give it one, or leave `name` out");
         }
         if before().any(|other| other.name == column.name) {
             let help = "give them different names, with `name` or, in a zip, `names`";

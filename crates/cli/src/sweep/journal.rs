@@ -156,14 +156,26 @@ pub(super) fn sweep_of(directory: &Path) -> Result<Option<String>, CliError> {
     Ok(None)
 }
 
+/// A file under the name of a whole sweep's journal that is none. One that was cut off within its first words is nobody's.
+pub(super) fn foreign(directory: &Path) -> Option<PathBuf> {
+    let path = directory.join(name_for(None));
+    let mut begins = Vec::new();
+    File::open(&path).ok()?.take(TITLE.len() as u64).read_to_end(&mut begins).ok()?;
+    (!TITLE.as_bytes().starts_with(&begins)).then_some(path)
+}
+
+fn name_for(shard: Option<Shard>) -> String {
+    let middle = shard.map_or(String::new(), |shard| format!("-{}-of-{}", shard.number, shard.count));
+    format!("{}{middle}{}", NAME.0, NAME.1)
+}
+
 impl Writer {
     /// Opens the journal of a shard, or of the whole sweep, at its end.
     ///
     /// # Errors
     /// It cannot be written.
     pub(super) fn open(directory: &Path, sweep: &str, shard: Option<Shard>) -> Result<Writer, CliError> {
-        let middle = shard.map_or(String::new(), |shard| format!("-{}-of-{}", shard.number, shard.count));
-        let path = directory.join(format!("{}{middle}{}", NAME.0, NAME.1));
+        let path = directory.join(name_for(shard));
         let open = || {
             let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
             // After a line that was torn, a new one begins; an empty line is nobody's.

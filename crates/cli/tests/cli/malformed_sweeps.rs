@@ -27,7 +27,7 @@ const CASES: &[Case] = &[
     ("seeds = 0", "sweep.toml:2: `seeds` is 0, but must be how many, or a list of them", "write for example `seeds = 5`"),
     ("seeds = [1, -1]", "sweep.toml:2: `seeds` is [1, -1], but must be", ""),
     ("seeds = [1, 2, 1]", "sweep.toml:2: `seeds` has 1 twice", "list each once"),
-    ("set = { \"operation.0.byte\" = 1 }", "sweep.toml:2: `set` sets `operation.0.byte`, which is no key of a scenario", "did you mean `operation.bytes`?"),
+    ("set = { \"operation.0.byte\" = 1 }", "sweep.toml:2: `set` sets `operation.0.byte`, which is no key of a scenario", "did you mean `operation.0.bytes`?"),
     ("set = 1", "sweep.toml:2: `set` is 1, but must be a table", "write for example"),
     ("[[axis]]", "sweep.toml:2: `axis.0` has neither `key` nor `zip`", "add for example `key = "),
     ("[[axis]]\nkey = \"seed\"", "sweep.toml:2: `axis.0` needs one of `values`, `range` and `log`", "add for example `values = "),
@@ -50,6 +50,9 @@ const CASES: &[Case] = &[
     ("[[exclude]]\nwhen = 1", "sweep.toml:3: `exclude.0.when` is 1, but must be a condition, or a list of them", "write for example"),
     ("seeds = 5\n[[exclude]]\nwhen = \"seeds < 3\"", "sweep.toml:4: `exclude.0.when`: \"seeds < 3\" names `seeds`, which is no axis", "the columns are `seed`"),
     ("seeds = 5\n[[exclude]]\nwhen = \"seed = 6\"", "sweep.toml:4: `exclude.0.when`: \"seed = 6\" compares with a value that the axis never has", "`seed` has the values 1, 2, 3, 4, 5"),
+    ("[[plot]]\nfile = \"a.svg\"\nx = \"sed\"\ny = \"makespan_ns\"", "sweep.toml:4: `plot.0.x` names `sed`, which is no column", "did you mean `seed`?"),
+    ("[[plot]]\nfile = \"a.svg\"\nx = \"seed\"\ny = \"policy\"", "sweep.toml:5: `plot.0.y` names `policy`, whose cells are words", "name a column of numbers"),
+    ("[[axis]]\nname = \"\"\nkey = \"operation.0.bytes\"\nvalues = [64]", "sweep.toml:2: the column of `operation.0.bytes` has no name", "give it one"),
 ];
 
 #[test]

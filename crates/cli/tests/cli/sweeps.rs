@@ -375,3 +375,59 @@ fn the_shipped_sweep_is_as_it_was() {
     let shown = rows.iter().map(|row| columns.map(|column| row[column].as_str()).join(" ")).collect::<Vec<_>>();
     insta::assert_snapshot!(format!("model version {}\n{}\n", cli::sweep::MODEL_VERSION, shown.join("\n")));
 }
+
+/// A plot of what the sweep has, and one of what only its last point has.
+const PLOTS: &str = "\n[[plot]]\nfile = \"late.svg\"\nx = \"bytes\"\ny = \"makespan_ns\"\nwhere = \"bytes=4096\"\n\
+                     [[plot]]\nfile = \"any.svg\"\nx = \"bytes\"\ny = \"makespan_ns\"\nby = \"policy\"\n";
+
+#[test]
+fn of_what_is_not_whole_the_pictures_are_drawn_that_can_be() {
+    let directory = with_sweep(&(SWEEP.replace(" 3,", "") + PLOTS));
+    assert_eq!(sweep(&directory, "out", &["--shard", "1/8"]).0, 0);
+    let (file, out, all) = (directory.path("sweep.toml"), directory.path("out"), directory.path("all"));
+    let (code, _, stderr) = run(&["sweep", "collect", text(&file), text(&out), "--out", text(&all)]);
+    assert!(code == 3 && stderr.contains("late.svg was not drawn: "), "{stderr}");
+    assert!(all.join("any.svg").exists() && !all.join("late.svg").exists());
+
+    // All that failed has no pictures, and ends as it does without them.
+    let failing = with_sweep(&(SWEEP.replace("256, 3, 512", "3, 5") + PLOTS));
+    let (code, stderr) = sweep(&failing, "out", &[]);
+    assert!(code == 1 && stderr.contains("any.svg was not drawn: "), "{stderr}");
+}
+
+#[test]
+fn no_picture_and_no_journal_of_somebody_else_is_touched() {
+    for name in ["any.svg", "journal.rows"] {
+        let directory = with_sweep(&(SWEEP.replace(" 3,", "") + PLOTS));
+        fs::create_dir(directory.path("out")).unwrap();
+        fs::write(directory.path("out").join(name), "mine").unwrap();
+        let (code, stderr) = sweep(&directory, "out", &[]);
+        assert!(code == 2 && stderr.contains(&format!("{name}: exists already\nhelp: ")), "{stderr}");
+        assert_eq!(fs::read_to_string(directory.path("out").join(name)).unwrap(), "mine");
+        assert_eq!(sweep(&directory, "out", &["--force"]).0, 0);
+        assert_eq!(sweep(&directory, "out", &[]).0, 0, "its own are replaced");
+    }
+}
+
+#[test]
+fn journals_of_another_sweep_are_not_collected() {
+    let directory = sound();
+    assert_eq!(sweep(&directory, "out", &[]).0, 0);
+    let (other, out, all) = (directory.path("other.toml"), directory.path("out"), directory.path("all"));
+    fs::copy(directory.path("sweep.toml"), &other).unwrap();
+    let collect = |more: &[&str]| {
+        let words = ["sweep", "collect", text(&other), text(&out), "--out", text(&all)];
+        run(&[&words[..], more].concat())
+    };
+    let (code, _, stderr) = collect(&[]);
+    assert!(code == 2 && stderr.contains("out: holds the sweep `sweep`, and not `other`"), "{stderr}");
+    assert_eq!(collect(&["--force"]).0, 0);
+}
+
+#[test]
+fn more_jobs_than_can_work_are_refused() {
+    for jobs in ["0", "1025", "many"] {
+        let (code, stderr) = sweep(&sound(), "out", &["--jobs", jobs]);
+        assert!(code == 2 && stderr.contains("write a whole number from 1 to 1024"), "{stderr}");
+    }
+}

@@ -385,3 +385,15 @@ fn what_no_timeline_can_be_drawn_from_is_refused() {
     }
     assert!(!Path::new(file).exists());
 }
+
+#[test]
+fn a_stretch_after_the_end_is_empty_and_said_to_be() {
+    let directory = Directory::sound();
+    let (scenario, file) = (directory.path("scenario.toml"), directory.path("t.pftrace"));
+    let words = ["run", scenario.to_str().unwrap(), "--timeline", file.to_str().unwrap(), "--from", "99ms"];
+    let (code, _, stderr) = run(&words);
+    assert!(
+        code == 0 && stderr.contains("rule: ends at cycle ") && stderr.contains("`--from` on is empty"),
+        "{stderr}"
+    );
+}

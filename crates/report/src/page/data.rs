@@ -261,9 +261,9 @@ impl Runs {
         self.text(row, "error")
     }
 
-    /// What the rows have under a column, each text once, in the order of the rows.
+    /// What the rows have under a column, each text once, in the order of the rows; empty cells have nothing.
     pub fn distinct(&self, column: &str) -> Vec<String> {
-        in_order((0..self.len()).map(|row| self.text(row, column)))
+        in_order((0..self.len()).map(|row| self.text(row, column)).filter(|text| !text.is_empty()))
     }
 }
 

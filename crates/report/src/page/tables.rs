@@ -60,7 +60,8 @@ pub(super) fn runs(runs: &Runs) -> Sortable {
 
 /// In how many points each policy has the lowest of a figure, over the points that every policy finished.
 pub(super) fn tally(runs: &Runs) -> Option<Sortable> {
-    let variants = in_order((0..runs.len()).map(|row| runs.variant(row)));
+    // A point that could not be read has a row without a policy.
+    let variants = in_order((0..runs.len()).map(|row| runs.variant(row)).filter(|variant| !variant.is_empty()));
     let groups = groups(runs);
     let count = groups.iter().max().map_or(0, |last| last + 1);
     if variants.len() < 2 || count < 2 {

@@ -10,6 +10,9 @@ use super::picture::{Colour, Picture};
 /// How much of a place its bars fill.
 const FILLED: f64 = 0.82;
 
+/// A lower box is flat, in mm.
+const FLAT: f64 = 1.0;
+
 /// The widest bar, in mm.
 const BAR_MAX: f64 = 9.0;
 
@@ -90,7 +93,10 @@ fn one_box(picture: &mut Picture, series: usize, point: &Point, middle: f64, plo
     for end in [least, most] {
         picture.line((middle - half * 0.6, end), (middle + half * 0.6, end), Colour::BLACK, 0.22);
     }
-    if first > third {
+    // A box that is flat shows the colour of its series all the same.
+    if first - third < FLAT {
+        picture.line((middle - half, median), (middle + half, median), palette::colour(series), FLAT);
+    } else {
         palette::hatched(picture, series, (middle - half, third), (middle + half, first));
     }
     let line = ((middle - half, median), (middle + half, median));

@@ -40,8 +40,9 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, CliError> {
 /// A file that cannot be read, or holds what no sweep and no run writes.
 pub fn page(directory: &Path, title: Option<&str>) -> Result<Page, CliError> {
     let path = directory.join("results.csv");
-    if directory.is_dir() && !path.exists() {
-        let message = format!("{}: holds no results.csv", directory.display());
+    if directory.is_file() || (directory.is_dir() && !path.exists()) {
+        let what = if directory.is_file() { "is a file, and not a directory" } else { "holds no results.csv" };
+        let message = format!("{}: {what}", directory.display());
         return Err(CliError::new(message).with_help("give the directory of `sweep --out` or of `run --out`"));
     }
     let table = Table::read(&path)?;
@@ -58,15 +59,13 @@ fn of_a_sweep(directory: &Path, table: &Table, title: Option<&str>) -> Result<Pa
     facts.extend(name.clone().map(|name| fact("sweep", [name])));
     facts.push(fact("scenario", runs.distinct("scenario")));
     facts.push(fact("model version", runs.distinct("model_version")));
-    // The file is named like the sweep; where it lies is not kept.
-    let again = |name: &String| vec![format!("rowclone-sim sweep …/{name}.toml --out {}", directory.display())];
-    let commands = name.as_ref().map(again).unwrap_or_default();
     let title = title.map(str::to_owned).or_else(|| name.clone()).unwrap_or_else(|| "A sweep".to_owned());
     Ok(Page {
         title,
         origin: Origin::Sweep,
         facts,
-        commands,
+        // Where the file of the sweep lies is not kept; each run has its command.
+        commands: Vec::new(),
         findings: Vec::new(),
         epochs: Runs::default(),
         operations: Vec::new(),
