@@ -255,22 +255,7 @@ impl Device {
     /// schedules.
     pub fn issue(&mut self, at: Cycle, command: &Command) -> Effect {
         match *command {
-            Command::Read { bank, auto_precharge: AutoPrecharge::No, .. } => {
-                self.issue_column_access(at, command, bank, Kind::Rd)
-            }
-            Command::Write { bank, auto_precharge: AutoPrecharge::No, .. } => {
-                self.issue_column_access(at, command, bank, Kind::Wr)
-            }
-            Command::Read { bank, auto_precharge: AutoPrecharge::Yes, .. } => {
-                let effect = self.issue_column_access(at, command, bank, Kind::Rda);
-                self.close(at, bank);
-                effect
-            }
-            Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => {
-                let effect = self.issue_column_access(at, command, bank, Kind::Wra);
-                self.close(at, bank);
-                effect
-            }
+            Command::Read { .. } | Command::Write { .. } => self.issue_column_access(at, command),
             Command::Activate { bank, row } => self.activate(at, command, bank, row),
             Command::Precharge { bank } => self.issue_precharge(at, command, bank),
             Command::Transfer { src, src_column, dst, dst_column } => {
@@ -424,10 +409,24 @@ impl Device {
         Effect::Plain
     }
 
-    /// RD, RDA, WR or WRA, but for closing the bank.
-    fn issue_column_access(&mut self, at: Cycle, command: &Command, id: BankId, kind: Kind) -> Effect {
+    /// [`Self::issue`] of a RD, RDA, WR or WRA: most commands are.
+    ///
+    /// # Panics
+    /// As it does; and of any other command.
+    #[inline]
+    pub fn issue_column_access(&mut self, at: Cycle, command: &Command) -> Effect {
+        let (id, kind, closes) = match *command {
+            Command::Read { bank, auto_precharge: AutoPrecharge::No, .. } => (bank, Kind::Rd, false),
+            Command::Write { bank, auto_precharge: AutoPrecharge::No, .. } => (bank, Kind::Wr, false),
+            Command::Read { bank, auto_precharge: AutoPrecharge::Yes, .. } => (bank, Kind::Rda, true),
+            Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => (bank, Kind::Wra, true),
+            _ => panic!("{command} is no column access"),
+        };
         self.assert_legal(at, command, self.column_access(id, kind));
         self.hold_back(at, id, kind);
+        if closes {
+            self.close(at, id);
+        }
         Effect::Plain
     }
 

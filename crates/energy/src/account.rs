@@ -121,8 +121,25 @@ impl Account {
         }
     }
 
-    /// Takes a command in, if it can be priced.
+    /// Takes a command in, if it can be priced. Most are RD or WR: they only count.
+    #[inline]
     fn take(&mut self, at: Cycle, channel: Channel, command: &Command) -> Option<()> {
+        match *command {
+            Command::Read { bank, column, auto_precharge: AutoPrecharge::No } => {
+                self.rank(at, channel, bank, Row(0), column)?.counts.reads += 1;
+                Some(())
+            }
+            Command::Write { bank, column, auto_precharge: AutoPrecharge::No } => {
+                self.rank(at, channel, bank, Row(0), column)?.counts.writes += 1;
+                Some(())
+            }
+            _ => self.take_other(at, channel, command),
+        }
+    }
+
+    /// The same of any command.
+    #[inline(never)]
+    fn take_other(&mut self, at: Cycle, channel: Channel, command: &Command) -> Option<()> {
         let (geometry, closing, asleep) = (self.geometry, self.closing, self.asleep);
         let wide = |rank| BankId { rank, bank: 0 };
         match *command {
@@ -204,6 +221,7 @@ impl Account {
 }
 
 impl CommandSink for Account {
+    #[inline]
     fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
         if self.fault.is_none() && self.take(at, channel, command).is_none() {
             self.fault = Some(self.fault(at, channel, command));

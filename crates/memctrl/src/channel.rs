@@ -10,7 +10,9 @@ use crate::parties::{Flights, Party};
 use crate::rank::Rank;
 use crate::request::Counted;
 use crate::scheduler::{Candidate, Choice};
-use crate::spot::{MOST_BANKS, RowKey, index};
+use crate::spot::{MOST_BANKS, RowKey, Spot, index};
+
+const NEVER: Cycle = Cycle(u64::MAX);
 
 /// What the controller keeps of a bank.
 #[derive(Clone, Debug, Default)]
@@ -55,16 +57,19 @@ pub(crate) struct ChannelState {
     pub(crate) scheduler: Scheduler,
     pub(crate) row_policy: RowPolicy,
     pub(crate) power: PowerPolicy,
-    /// How long a line takes on the data bus.
-    pub(crate) burst: Cycles,
+    /// From a RD, and from a WR, to the end of its data.
+    pub(crate) read_data: Cycles,
+    pub(crate) write_data: Cycles,
     /// The watermarks of writes, high and low.
     drain: (u32, u32),
     /// Until when no rank has a command of its own, and the banks, as a mask, of ranks that accesses cannot use until then.
     pub(crate) quiet: (Cycle, u32),
     /// When a rank must next be made free, at the earliest.
     pub(crate) must_from: Cycle,
-    /// What goes first, and when, if nothing happens before.
-    pub(crate) prepared: Option<(Cycle, Choice)>,
+    /// What goes first if nothing happens before `prepared_at`.
+    pub(crate) prepared: Choice,
+    /// When that goes; never, if it is not known.
+    pub(crate) prepared_at: Cycle,
     /// Room for a list that is made at every visit.
     pub(crate) parties: Vec<Party>,
 }
@@ -94,9 +99,11 @@ impl ChannelState {
             drain: (config.queues.drain_high as u32, config.queues.drain_low as u32),
             quiet: (Cycle::ZERO, 0),
             must_from: Cycle::ZERO,
-            prepared: None,
+            prepared: Choice::Access(0),
+            prepared_at: NEVER,
             parties: Vec::new(),
-            burst: device.timings().get(P::Burst),
+            read_data: device.timings().read_data(),
+            write_data: device.timings().write_latency() + device.timings().get(P::Burst),
             device,
         }
     }
@@ -110,7 +117,7 @@ impl ChannelState {
     pub(crate) fn wake(&mut self, rank: u8) {
         self.ranks[usize::from(rank)].look_at = Cycle::ZERO;
         self.quiet.0 = Cycle::ZERO;
-        self.prepared = None;
+        self.prepared_at = NEVER;
     }
 
     /// Asks each rank again whether it must be made free, where that may have changed. Says whether it has, of any.
@@ -153,9 +160,15 @@ impl ChannelState {
         let state = &mut self.ranks[usize::from(rank)];
         state.busy -= 1;
         if state.busy == 0 {
-            self.wake(rank);
-            self.look_at = self.look_at.min(now);
+            self.deserted(rank, now);
         }
+    }
+
+    /// Nobody waits for a rank any more.
+    #[inline(never)]
+    fn deserted(&mut self, rank: u8, now: Cycle) {
+        self.wake(rank);
+        self.look_at = self.look_at.min(now);
     }
 
     /// A segment holds a bank from now on.
@@ -163,7 +176,7 @@ impl ChannelState {
         self.held |= 1 << index(bank);
         self.held_writes += self.queues.count_in(index(bank), Kind::Write);
         self.rank_of(bank).held += 1;
-        self.prepared = None;
+        self.prepared_at = NEVER;
         self.look_at = Cycle::ZERO;
     }
 
@@ -173,7 +186,7 @@ impl ChannelState {
         self.held_writes -= self.queues.count_in(index(bank), Kind::Write);
         self.banks[index(bank)].released = number;
         self.known &= !(1 << index(bank));
-        self.prepared = None;
+        self.prepared_at = NEVER;
         let rank = self.rank_of(bank);
         rank.held -= 1;
         if rank.held == 0 {
@@ -184,16 +197,16 @@ impl ChannelState {
 
     /// An access joins those that wait in its bank.
     #[inline]
-    pub(crate) fn queue(&mut self, accesses: &mut Accesses, entry: Entry, now: Cycle) {
-        let (bank, kind) = (accesses[entry].spot.bank_index(), accesses[entry].kind);
+    pub(crate) fn queue(&mut self, accesses: &mut Accesses, entry: Entry, kind: Kind, spot: Spot, now: Cycle) {
+        let bank = spot.bank_index();
         self.occupy((bank / 8) as u8, now);
         if self.held & (1 << bank) != 0 && kind == Kind::Write {
             self.held_writes += 1;
         }
-        let matters = self.queues.push(accesses, entry);
+        let matters = self.queues.push(accesses, entry, kind, spot);
         if matters || self.row_policy == RowPolicy::Closed {
             self.known &= !(1 << bank);
-            self.prepared = None;
+            self.prepared_at = NEVER;
         }
         if (matters && kind == self.mode) || self.turns_to().is_some() {
             self.look_at = self.look_at.min(now);
@@ -217,7 +230,7 @@ impl ChannelState {
     pub(crate) fn turn(&mut self) -> bool {
         let Some(mode) = self.turns_to() else { return false };
         self.mode = mode;
-        self.prepared = None;
+        self.prepared_at = NEVER;
         self.known = 0;
         true
     }
@@ -225,7 +238,7 @@ impl ChannelState {
     /// Puts a command on the bus: the device, the banks and the ranks after it.
     pub(crate) fn issue(&mut self, now: Cycle, command: &Command, config: &Config, accesses: &mut Accesses) -> Counted {
         let effect = self.device.issue(now, command);
-        self.prepared = None;
+        self.prepared_at = NEVER;
         let counted = match (command, effect) {
             (Command::Activate { .. }, Effect::Plain) => Counted::Activate,
             (Command::Activate { .. }, Effect::Copied { .. }) => Counted::CopyActivate,
@@ -284,6 +297,54 @@ impl ChannelState {
         counted
     }
 
+    /// [`Self::issue`] of a RD or WR of an access that waited in a bank, and has left it.
+    #[inline]
+    pub(crate) fn issue_column_access(&mut self, now: Cycle, command: &Command, spot: Spot, accesses: &mut Accesses) {
+        self.device.issue_column_access(now, command);
+        self.prepared_at = NEVER;
+        let bank = spot.bank_index();
+        let state = &mut self.banks[bank];
+        state.commanded = now;
+        state.served += 1;
+        self.known &= !(1 << bank);
+        let rank = &mut self.ranks[bank / 8];
+        rank.worked = now;
+        rank.busy -= 1;
+        if rank.busy == 0 {
+            self.deserted(spot.bank().rank, now);
+        }
+        let (Command::Read { auto_precharge, .. } | Command::Write { auto_precharge, .. }) = command else { return };
+        if *auto_precharge == AutoPrecharge::Yes {
+            self.row_may_have_changed(accesses, spot.bank());
+        }
+    }
+
+    /// [`Self::issue`] of the ACT or the PRE that an access needs.
+    #[inline]
+    pub(crate) fn issue_row_command(
+        &mut self,
+        now: Cycle,
+        command: &Command,
+        spot: Spot,
+        activates: bool,
+        accesses: &mut Accesses,
+    ) {
+        self.device.issue(now, command);
+        self.prepared_at = NEVER;
+        let bank = spot.bank_index();
+        self.banks[bank].commanded = now;
+        self.known &= !(1 << bank);
+        self.ranks[bank / 8].worked = now;
+        if activates {
+            self.banks[bank].served = 0;
+            self.open |= 1 << bank;
+            self.queues.row_changed(accesses, bank, spot.row_key());
+        } else {
+            self.open &= !(1 << bank);
+            self.queues.row_changed(accesses, bank, RowKey::NONE);
+        }
+    }
+
     /// A command of an access or a segment went to a bank.
     #[inline]
     pub(crate) fn commanded(&mut self, now: Cycle, bank: BankId) {
@@ -314,16 +375,6 @@ impl ChannelState {
     /// The oldest read that waits in a bank.
     pub(crate) fn oldest_read(&self, bank: BankId) -> Option<Entry> {
         Some(self.queues.oldest(index(bank), Kind::Read)).filter(|entry| entry.is_some())
-    }
-
-    /// From a RD to the end of its data.
-    pub(crate) fn read_data(&self) -> Cycles {
-        self.device.timings().read_data()
-    }
-
-    /// From a WR to the end of its data.
-    pub(crate) fn write_data(&self) -> Cycles {
-        self.device.timings().write_latency() + self.device.timings().get(P::Burst)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dram_core::{Cells, Device};
 use dram_spec::address::Locator;
-use dram_spec::{Channel, Command, CommandSink, Cycle, Cycles, LINE_BYTES, Refresh};
+use dram_spec::{Channel, Command, CommandSink, Cycle, Cycles, Refresh};
 use rowclone::{Blocks, Operation};
 
 use crate::access::{self, Accesses, Entry};
@@ -21,7 +21,7 @@ use crate::request::{Counted, RequestSource};
 use crate::scheduler::Choice;
 
 use crate::slots::Slots;
-use crate::spot::{MOST_BANKS, Spot};
+use crate::spot::Spot;
 use crate::stats::Stats;
 
 const NEVER: Cycle = Cycle(u64::MAX);
@@ -41,7 +41,7 @@ pub struct Controller {
     /// How many entries a channel has for reads and for writes.
     pub(crate) entries: [u64; 2],
     /// The next sequence number.
-    counter: u64,
+    pub(crate) counter: u64,
     /// Requests taken so far.
     pub(crate) taken: u64,
     pub(crate) outstanding: Requests,
@@ -207,8 +207,12 @@ impl Controller {
         if self.every_cycle || self.may_begin {
             return Some(self.next_from);
         }
-        for channel in &self.channels {
-            next = next.min(channel.look_at);
+        // There is always a first; most often no other.
+        if let Some((first, others)) = self.channels.split_first() {
+            next = next.min(first.look_at);
+            for channel in others {
+                next = next.min(channel.look_at);
+            }
         }
         assert!(next < NEVER, "nothing can happen any more, and requests are in progress: {:?}", self.outstanding);
         Some(next.max(self.next_from))
@@ -243,7 +247,6 @@ impl Controller {
         }
         self.recorder.advance_to(done, now);
         let figures = &mut self.recorder.figures;
-        figures.requests += 1;
         let request = &mut self.outstanding[slot];
         match request.request.operation {
             Operation::Read { .. } => figures.read_latency.record(request.response()),
@@ -276,18 +279,26 @@ impl Controller {
             self.recorder.figures.drains += u64::from(channel.mode == access::Kind::Write);
         }
         if self.every_cycle {
-            channel.prepared = None;
+            channel.prepared_at = NEVER;
         }
         let mut from = now;
         let next = loop {
-            if let Some(choice) = self.channels[index].prepared(now) {
-                self.issue_choice(index, now, choice, sink);
+            let mut channel = &mut self.channels[index];
+            if channel.prepared_at == now {
+                match channel.prepared {
+                    Choice::Access(bank) => self.issue_for_access(index, now, bank, sink),
+                    choice => self.issue_choice(index, now, choice, sink),
+                }
                 from = now + Cycles(1);
-                if self.channels[index].turns_to().is_some() {
+                channel = &mut self.channels[index];
+                if now >= channel.must_from {
+                    self.may_begin |= channel.ask_must(now);
+                    self.gives_way_at = self.gives_way_at.min(channel.must_from);
+                }
+                if channel.turns_to().is_some() {
                     break from;
                 }
             }
-            let channel = &mut self.channels[index];
             let at = channel.foresee(from, &self.accesses, &self.segments, self.config.staging_lines);
             if at > now {
                 let turns = from == now && channel.turns_to().is_some();
@@ -298,10 +309,10 @@ impl Controller {
         channel.look_at = next.min(channel.must_from.max(now + Cycles(1)));
     }
 
-    #[inline]
+    /// Issues a rank's own command, or one for a segment.
     fn issue_choice(&mut self, index: usize, now: Cycle, choice: Choice, sink: &mut impl CommandSink) {
         match choice {
-            Choice::Access(bank) => self.issue_for_access(index, now, bank, sink),
+            Choice::Access(_) => unreachable!("accesses have their own way"),
             Choice::Upkeep(command) => {
                 self.issue(index, now, &command, sink);
                 self.may_begin |= matches!(command, Command::Refresh { .. });
@@ -311,51 +322,14 @@ impl Controller {
                 self.advance(index, now, flight, turn, counted);
             }
         }
-        let channel = &mut self.channels[index];
-        if now >= channel.must_from {
-            self.may_begin |= channel.ask_must(now);
-            self.gives_way_at = self.gives_way_at.min(channel.must_from);
-        }
     }
 
     fn issue(&mut self, index: usize, now: Cycle, command: &Command, sink: &mut impl CommandSink) -> Counted {
         let channel = &mut self.channels[index];
         let counted = channel.issue(now, command, &self.config, &mut self.accesses);
         sink.push(now, channel.id, command);
-        let figures = &mut self.recorder.figures;
-        figures.commands.count(counted);
-        figures.command_bus += Cycles(1);
-        match counted {
-            Counted::Read | Counted::Write => {
-                figures.channel_bytes += LINE_BYTES;
-                figures.data_bus += channel.burst;
-            }
-            Counted::Transfer => figures.command_bus += Cycles(1),
-            _ => {}
-        }
+        self.recorder.figures.commands.count(counted);
         counted
-    }
-
-    /// The same for the accesses of a bank: it does what its candidate said.
-    #[inline]
-    fn issue_for_access(&mut self, index: usize, now: Cycle, bank: usize, sink: &mut impl CommandSink) {
-        let channel = &mut self.channels[index];
-        let candidate = channel.next[bank % MOST_BANKS];
-        let entry = candidate.entry();
-        let command = candidate.command(self.accesses[entry].spot);
-        let is_column_access = matches!(command, Command::Read { .. } | Command::Write { .. });
-        if is_column_access {
-            channel.queues.remove(&mut self.accesses, entry);
-        }
-        let counted = self.issue(index, now, &command, sink);
-        if is_column_access {
-            self.access_made(index, now, entry, counted);
-        } else {
-            let access = &mut self.accesses[entry];
-            access.closed |= counted == Counted::Precharge;
-            access.opened |= counted == Counted::Activate;
-            self.outstanding[access.request].issued(now, counted);
-        }
     }
 
     /// There is room for what comes in.

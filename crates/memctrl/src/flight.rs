@@ -117,7 +117,7 @@ impl Controller {
         for stream in &self.segments[slot].streams {
             let channel = &mut self.channels[usize::from(stream.channel.0)];
             channel.flights.leave(slot);
-            channel.prepared = None;
+            channel.prepared_at = Cycle(u64::MAX);
         }
     }
 
@@ -275,7 +275,7 @@ impl Controller {
                 return self.finish_segment(slot);
             }
             Progress::Read(line) => {
-                let arrives = now + channel.read_data();
+                let arrives = now + channel.read_data;
                 let bytes = channel.device.read_line(line.location.bank, line.location.row, line.location.column);
                 wakes_others |= segment.read(arrives, &line, bytes);
             }

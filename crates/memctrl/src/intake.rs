@@ -1,4 +1,4 @@
-//! How requests come in, and how accesses are served.
+//! How requests come in.
 
 use dram_spec::{Cycle, Cycles, LINE_BYTES, PhysicalAddress};
 use rowclone::Operation;
@@ -6,7 +6,7 @@ use rowclone::Operation;
 use crate::access::{Access, Entry, Kind};
 use crate::engine::Controller;
 use crate::outstanding::lines;
-use crate::request::{Counted, Request, RequestSource};
+use crate::request::{Request, RequestSource};
 use crate::spot::Spot;
 
 /// A request that is being accepted.
@@ -21,6 +21,9 @@ pub(crate) struct Incoming {
     spot: Spot,
     /// The end of its lines.
     end: u64,
+    /// Whether its line is known to meet no other access and no job, and waits for nothing but room. It stays so: nothing comes in before
+    /// it.
+    wants_room: bool,
 }
 
 /// An access that waits for jobs.
@@ -35,30 +38,38 @@ impl Controller {
     /// Takes requests, one after another, as far as they can be accepted. Says whether anything moved.
     pub(crate) fn take_in(&mut self, source: &mut impl RequestSource, now: Cycle) -> bool {
         let mut moved = false;
+        if self.incoming.is_none() {
+            let Some(request) = source.take(now) else { return false };
+            self.enter(request);
+        }
         loop {
-            let incoming = match self.incoming {
-                Some(incoming) => incoming,
-                None => match source.take(now) {
-                    Some(request) => self.enter(request),
-                    None => return moved,
-                },
-            };
-            let accepted = match incoming.kind {
-                None => self.accept_job(incoming.slot, now),
-                Some(kind) => self.accept_lines(incoming, kind, now, &mut moved),
-            };
-            if !accepted {
+            if !self.accept(now, &mut moved) {
                 self.is_held_up = true;
                 return moved;
             }
-            self.incoming = None;
             moved = true;
+            let Some(request) = source.take(now) else {
+                self.incoming = None;
+                return true;
+            };
+            self.enter(request);
+        }
+    }
+
+    /// What comes in is accepted, as far as it can be. Says whether all of it was.
+    #[inline]
+    fn accept(&mut self, now: Cycle, moved: &mut bool) -> bool {
+        let Some(incoming) = &self.incoming else { return true };
+        let (kind, slot) = (incoming.kind, incoming.slot);
+        match kind {
+            None => self.accept_job(slot, now),
+            Some(kind) => self.accept_lines(kind, now, moved),
         }
     }
 
     /// A request was taken.
     #[inline]
-    fn enter(&mut self, request: Request) -> Incoming {
+    fn enter(&mut self, request: Request) {
         let (kind, address, bytes) = match request.operation {
             Operation::Read { address, bytes } => (Some(Kind::Read), address, bytes),
             Operation::Write { address, bytes } => (Some(Kind::Write), address, bytes),
@@ -72,9 +83,7 @@ impl Controller {
         let keeps_data = self.config.contents.is_some();
         let slot = self.outstanding.insert(request, self.taken, kind.map(|_| &whole), keeps_data);
         self.taken += 1;
-        let incoming = Incoming { slot, kind, line: whole.start, spot, end: whole.end };
-        self.incoming = Some(incoming);
-        incoming
+        self.incoming = Some(Incoming { slot, kind, line: whole.start, spot, end: whole.end, wants_room: false });
     }
 
     #[inline]
@@ -86,15 +95,29 @@ impl Controller {
 
     /// The lines of a read or of a write are accepted, as far as they can be. Says whether all were.
     #[inline]
-    fn accept_lines(&mut self, mut incoming: Incoming, kind: Kind, now: Cycle, moved: &mut bool) -> bool {
-        while self.accept_line(&incoming, kind, now) {
+    fn accept_lines(&mut self, kind: Kind, now: Cycle, moved: &mut bool) -> bool {
+        while self.accept_line(kind, now) {
             *moved = true;
-            incoming.line += LINE_BYTES;
-            if incoming.line == incoming.end {
+            if self.is_last_line() {
                 return true;
             }
-            incoming.spot = self.spot(incoming.line);
-            self.incoming = Some(incoming);
+        }
+        false
+    }
+
+    /// Goes on to the next line of what comes in, if there is one.
+    #[inline]
+    fn is_last_line(&mut self) -> bool {
+        let Some(incoming) = &mut self.incoming else { return true };
+        incoming.line += LINE_BYTES;
+        incoming.wants_room = false;
+        let line = incoming.line;
+        if line == incoming.end {
+            return true;
+        }
+        let spot = self.spot(line);
+        if let Some(incoming) = &mut self.incoming {
+            incoming.spot = spot;
         }
         false
     }
@@ -130,20 +153,30 @@ impl Controller {
 
     /// A line of a read or of a write is accepted, if it can be.
     #[inline]
-    fn accept_line(&mut self, incoming: &Incoming, kind: Kind, now: Cycle) -> bool {
-        let channel = incoming.spot.channel();
-        let full = self.recorder.levels.of(channel, kind) >= self.entries[kind as usize];
-        // Another access may go to the same line, one of the other kind: for a read, one that answers it.
-        let meets = self.channels[usize::from(channel.0)].queues.may_hold(kind.other(), incoming.line)
-            || !self.blocked.is_empty();
-        if meets || !self.jobs.is_empty() {
-            return self.accept_among_others(incoming, kind, full, now);
+    fn accept_line(&mut self, kind: Kind, now: Cycle) -> bool {
+        let Some(incoming) = &mut self.incoming else { return true };
+        let id = incoming.spot.channel();
+        let channel = &mut self.channels[usize::from(id.0)];
+        let full = self.recorder.levels.of(id, kind) >= self.entries[kind as usize];
+        if !incoming.wants_room {
+            // Another access may go to the same line, one of the other kind: for a read, one that answers it.
+            let meets = channel.queues.may_hold(kind.other(), incoming.line) || !self.blocked.is_empty();
+            if meets || !self.jobs.is_empty() {
+                let incoming = *incoming;
+                return self.accept_among_others(&incoming, kind, full, now);
+            }
         }
-        if !full {
-            let entry = self.take_entry(incoming, kind, now);
-            self.queue(entry, now);
+        if full {
+            incoming.wants_room = true;
+            return false;
         }
-        !full
+        self.recorder.levels.enter(id, kind, now);
+        let access = Access::new(kind, incoming.slot, PhysicalAddress(incoming.line), incoming.spot);
+        let number = self.counter;
+        self.counter += 1;
+        let entry = self.accesses.insert(Access { number, queued: now, ..access });
+        channel.queue(&mut self.accesses, entry, kind, incoming.spot, now);
+        true
     }
 
     /// The same where another access may go to the line, or a job.
@@ -218,7 +251,8 @@ impl Controller {
         access.number = number;
         access.queued = now;
         let channel = &mut self.channels[usize::from(access.spot.channel().0)];
-        channel.queue(&mut self.accesses, entry, now);
+        let (kind, spot) = (access.kind, access.spot);
+        channel.queue(&mut self.accesses, entry, kind, spot, now);
     }
 
     /// A job is delivered: what waited for nothing else is accepted again.
@@ -250,33 +284,6 @@ impl Controller {
         }
     }
 
-    /// An access gives its entry back; who waited for it, goes on.
-    #[inline]
-    fn leave(&mut self, entry: Entry, now: Cycle) {
-        self.accesses.remove(entry);
-        let access = &self.accesses[entry];
-        self.recorder.levels.leave(access.spot.channel(), access.kind, now);
-        let waited_for = access.waited_for;
-        self.made_room();
-        if waited_for {
-            self.tell_waiters(entry);
-        }
-    }
-
-    /// Jobs that waited for an access do so no more.
-    fn tell_waiters(&mut self, left: Entry) {
-        let outstanding = &mut self.outstanding;
-        let may_begin = &mut self.may_begin;
-        self.waiters.retain(|&(entry, job)| {
-            if entry == left {
-                let job = outstanding[job].job_mut();
-                job.waits_for -= 1;
-                *may_begin |= job.waits_for == 0;
-            }
-            entry != left
-        });
-    }
-
     /// A job is delivered: one without segments is done while it waits for accesses, and they need not hurry for it.
     pub(crate) fn wait_no_more(&mut self, delivered: u32, now: Cycle) {
         let waited: Vec<Entry> =
@@ -290,54 +297,6 @@ impl Controller {
                 channel.forced -= 1;
                 channel.look_at = channel.look_at.min(now);
             }
-        }
-    }
-
-    /// The RD or WR of an access was issued.
-    #[inline]
-    pub(crate) fn access_made(&mut self, channel: usize, now: Cycle, entry: Entry, counted: Counted) {
-        self.leave(entry, now);
-        let access = &self.accesses[entry];
-        let state = &mut self.channels[channel];
-        let spot = access.spot;
-        state.banks[spot.bank_index()].served += 1;
-        state.vacate(spot.bank().rank, now);
-        if access.kind == Kind::Write && access.waited_for {
-            state.forced -= 1;
-        }
-        let figures = &mut self.recorder.figures;
-        let outcomes = match access.kind {
-            Kind::Read => &mut figures.reads,
-            Kind::Write => &mut figures.writes,
-        };
-        match (access.closed, access.opened) {
-            (true, _) => outcomes.conflicts += 1,
-            (false, true) => outcomes.misses += 1,
-            (false, false) => outcomes.hits += 1,
-        }
-        let request = &mut self.outstanding[access.request];
-        let done = match access.kind {
-            Kind::Read => {
-                if let Some(bytes) = state.device.read_line(spot.bank(), spot.row(), spot.column()) {
-                    request.receive(access.line, &bytes);
-                }
-                now + state.read_data()
-            }
-            Kind::Write => {
-                if self.config.contents.is_some() {
-                    let bytes = request.payload(access.line);
-                    state.device.write_line(spot.bank(), spot.row(), spot.column(), &bytes);
-                }
-                now + state.write_data()
-            }
-        };
-        request.issued(now, counted);
-        request.lasts_until(done);
-        request.lines_left -= 1;
-        let (kind, slot) = (access.kind, access.request);
-        self.outstanding.settle(slot);
-        if kind == Kind::Read && !self.waiting.is_empty() && self.is_waited_for(spot) {
-            self.may_begin = true;
         }
     }
 }

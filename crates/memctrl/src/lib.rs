@@ -19,6 +19,7 @@ pub mod refresh;
 pub mod request;
 mod scheduler;
 mod segment;
+mod serve;
 mod slots;
 mod spot;
 pub mod stats;

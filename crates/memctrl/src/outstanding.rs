@@ -209,7 +209,12 @@ impl Requests {
         } else if let (true, Operation::Read { bytes, .. }) = (keeps_data, request.operation) {
             new.data = Some(vec![0; bytes as usize]);
         }
-        new.request = request;
+        (new.request.id, new.request.arrival) = (request.id, request.arrival);
+        new.request.operation = request.operation;
+        // Most carry none, and none is left over: the one before has been delivered.
+        if request.payload.is_some() || new.request.payload.is_some() {
+            new.request.payload = request.payload;
+        }
         slot
     }
 
@@ -218,6 +223,18 @@ impl Requests {
     fn another(&mut self, request: &Request) -> u32 {
         self.slots.push(Outstanding::new(request.clone()));
         self.slots.len() as u32 - 1
+    }
+
+    /// A command at `now` serves a line of a read or of a write, up to `done`.
+    #[inline]
+    pub(crate) fn line_served(&mut self, slot: u32, now: Cycle, counted: Counted, done: Cycle) {
+        let request = &mut self.slots[slot as usize];
+        request.issued(now, counted);
+        request.lasts_until(done);
+        request.lines_left -= 1;
+        if request.lines_left == 0 {
+            self.settle(slot);
+        }
     }
 
     /// It is done at a known instant: if so, it joins the others that are.

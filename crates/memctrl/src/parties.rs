@@ -7,7 +7,7 @@ use dram_spec::{Command, Cycle};
 use crate::access::Accesses;
 use crate::channel::ChannelState;
 use crate::copy::{Age, Copying};
-use crate::scheduler::{Candidate, Choice, Foreseen, bits};
+use crate::scheduler::{Candidate, Choice, bits};
 use crate::segment::Turn;
 use crate::slots::Slots;
 use crate::spot::MOST_BANKS;
@@ -197,7 +197,8 @@ impl ChannelState {
         Choice::Segment { flight, turn: next.turn, command: next.command }
     }
 
-    /// What goes first, from `from` on, and when, where segments are in flight; else an instant at which that may be known.
+    /// Prepares what goes first, from `from` on, where segments are in flight, and says when that is; or prepares nothing, and says when
+    /// to ask again.
     pub(crate) fn first_of_all(
         &mut self,
         from: Cycle,
@@ -205,14 +206,21 @@ impl ChannelState {
         accesses: &Accesses,
         segments: &Slots<Copying>,
         staging_lines: usize,
-    ) -> Foreseen {
+    ) -> Cycle {
         self.look_at_flights(segments, staging_lines);
         if let Some((at, choice)) = self.first_if_plain(from, usable) {
-            return (at, Some(choice));
+            (self.prepared_at, self.prepared) = (at, choice);
+            return at;
         }
         match self.first_at(from, usable, accesses) {
-            Ok(choice) => (from, Some(choice)),
-            Err(next) => (next, None),
+            Ok(choice) => {
+                (self.prepared_at, self.prepared) = (from, choice);
+                from
+            }
+            Err(next) => {
+                self.prepared_at = NEVER;
+                next
+            }
         }
     }
 
@@ -373,7 +381,7 @@ impl ChannelState {
         for place in (0..self.flights.all.len()).filter(|&place| self.flights.all[place].slot == slot) {
             self.flights.stale |= 1 << place;
         }
-        self.prepared = None;
+        self.prepared_at = NEVER;
         self.look_at = Cycle::ZERO;
     }
 }

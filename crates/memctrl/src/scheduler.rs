@@ -58,6 +58,16 @@ impl Candidate {
         self.entry
     }
 
+    /// Of a row command: whether it is an ACT, and no PRE.
+    pub(crate) fn is_activate(&self) -> bool {
+        self.kind == Kind::Act
+    }
+
+    /// Of a RD or WR: whether it closes the bank.
+    pub(crate) fn auto_precharge(&self) -> AutoPrecharge {
+        if matches!(self.kind, Kind::Rda | Kind::Wra) { AutoPrecharge::Yes } else { AutoPrecharge::No }
+    }
+
     /// The command on the bus.
     #[inline]
     pub(crate) fn command(&self, spot: Spot) -> Command {
@@ -92,9 +102,6 @@ pub(crate) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// When a channel is worth another look, and what goes first then if nothing happens before, where that is known.
-pub(crate) type Foreseen = (Cycle, Option<Choice>);
-
 impl ChannelState {
     /// Prepares what goes first from `from` on, by the order of who goes first, and says when; or prepares nothing, and says when to ask
     /// again.
@@ -109,31 +116,41 @@ impl ChannelState {
         let (unusable, upkeep) = match self.own_commands(from) {
             Err(others) => others,
             Ok(command) => {
-                self.prepared = Some((from, Choice::Upkeep(command)));
+                (self.prepared_at, self.prepared) = (from, Choice::Upkeep(command));
                 return from;
             }
         };
         let usable = self.usable(unusable, accesses);
         self.find_candidates(usable, accesses);
-        let (at, choice) = if self.flights.is_empty() {
-            self.first_access(from, usable)
+        let mut next = if self.flights.is_empty() {
+            let (at, bank) = self.first_access(from, usable);
+            (self.prepared_at, self.prepared) = (at, Choice::Access(bank));
+            at
         } else {
             self.first_of_all(from, usable, accesses, segments, staging_lines)
         };
-        let (at, choice) = match self.row_policy {
-            RowPolicy::Timeout(after) if at > from => {
-                let (idle, row) = self.timed_out(from, after, unusable);
-                if idle < at { (idle, row) } else { (at, choice) }
-            }
-            _ => (at, choice),
-        };
+        if let RowPolicy::Timeout(after) = self.row_policy {
+            next = self.close_unless_before(next, from, after, unusable);
+        }
         // The ranks are asked again at `upkeep`, and go first.
-        if at < upkeep {
-            self.prepared = choice.map(|choice| (at, choice));
-            at
-        } else {
-            self.prepared = None;
-            upkeep
+        if next >= upkeep {
+            (next, self.prepared_at) = (upkeep, NEVER);
+        }
+        next
+    }
+
+    /// Prepares the closing of a row that has timed out, where that comes before `next`. Says which comes first.
+    #[inline(never)]
+    fn close_unless_before(&mut self, next: Cycle, from: Cycle, after: Cycles, unusable: u32) -> Cycle {
+        if next <= from {
+            return next;
+        }
+        match self.timed_out(from, after, unusable) {
+            (at, Some(command)) if at < next => {
+                (self.prepared_at, self.prepared) = (at, Choice::Upkeep(command));
+                at
+            }
+            _ => next,
         }
     }
 
@@ -172,20 +189,13 @@ impl ChannelState {
         }
     }
 
-    /// What goes first if nothing happens before `now`, where that was found out.
+    /// When the first candidate can go, from `from` on, and its bank: of those that can at the same time, RD and WR before the rest, then
+    /// the oldest. Never, where there is none.
     #[inline]
-    pub(crate) fn prepared(&self, now: Cycle) -> Option<Choice> {
-        self.prepared.filter(|&(at, _)| at == now).map(|(_, choice)| choice)
-    }
-
-    /// The candidate that can go first, from `from` on, and when: of those that can at the same time, RD and WR before the rest, then the
-    /// oldest.
-    #[inline]
-    fn first_access(&self, from: Cycle, usable: u32) -> Foreseen {
+    fn first_access(&self, from: Cycle, usable: u32) -> (Cycle, usize) {
         if usable.is_power_of_two() {
             let bank = usable.trailing_zeros() as usize;
-            let at = self.earliest_of(bank, &self.next[bank % MOST_BANKS]).max(from);
-            return (at, Some(Choice::Access(bank)));
+            return (self.earliest_of(bank, &self.next[bank % MOST_BANKS]).max(from), bank);
         }
         let column = if self.mode == access::Kind::Read { Kind::Rd } else { Kind::Wr };
         let mut first = First { at: NEVER, order: u64::MAX, bank: MOST_BANKS };
@@ -204,7 +214,7 @@ impl ChannelState {
             look(banks & self.activates, Kind::Act);
             look(banks & !(self.columns | self.activates), Kind::Pre);
         }
-        (first.at, (first.bank < MOST_BANKS).then_some(Choice::Access(first.bank)))
+        (first.at, first.bank)
     }
 
     /// The candidates of some banks, all of which their rank holds back alike.
@@ -283,14 +293,14 @@ impl ChannelState {
     }
 
     /// When a row is closed that has been open for long enough with nobody to use it, from `from` on, and the command.
-    fn timed_out(&self, from: Cycle, after: Cycles, unusable: u32) -> Foreseen {
+    fn timed_out(&self, from: Cycle, after: Cycles, unusable: u32) -> (Cycle, Option<Command>) {
         let wanted = self.queues.hits(access::Kind::Read) | self.queues.hits(access::Kind::Write);
         let mut first = (NEVER, None);
         for bank in bits(self.open & !self.held & !unusable & !wanted) {
             let command = Command::Precharge { bank: bank_at(bank) };
             let at = self.earliest(&command).max(self.banks[bank].commanded + after).max(from);
             if at < first.0 {
-                first = (at, Some(Choice::Upkeep(command)));
+                first = (at, Some(command));
             }
         }
         first
