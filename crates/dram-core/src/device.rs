@@ -422,8 +422,20 @@ impl Device {
             Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => (bank, Kind::Wra, true),
             _ => panic!("{command} is no column access"),
         };
-        self.assert_legal(at, command, self.column_access(id, kind));
-        self.hold_back(at, id, kind);
+        let rank = &mut self.ranks[usize::from(id.rank)];
+        let bank = &mut rank.banks[usize::from(id.bank)];
+        let held = self.bus.max(rank.holds.of(kind)).max(bank.holds.of(kind));
+        if rank.power != Power::Awake || bank.open.is_none() || at < held.until() {
+            self.panic_illegal(at, command);
+        }
+        // As `hold_back` does.
+        let pushes = self.constraints.of(kind);
+        self.bus = PackedHold::new(at, pushes.bus);
+        bank.holds.push(at, &pushes.bank);
+        rank.holds.push(at, &pushes.rank);
+        if !pushes.elsewhere.is_empty() {
+            self.hold_back_elsewhere(at, id, kind);
+        }
         if closes {
             self.close(at, id);
         }

@@ -209,8 +209,7 @@ impl BankQueues {
 
     /// The oldest access to the open row is about to be served.
     #[inline]
-    pub(crate) fn remove(&mut self, accesses: &mut Accesses, entry: Entry, kind: Kind) {
-        let access = &accesses[entry];
+    pub(crate) fn remove(&mut self, accesses: &mut Accesses, entry: Entry, access: &Access, kind: Kind) {
         let (kind, bank, older, younger) = (kind as usize, access.spot.bank_index(), access.older, access.younger);
         *self.lines[kind].slot(access.line.0) -= 1;
         self.count[kind] -= 1;

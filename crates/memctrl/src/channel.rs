@@ -11,6 +11,7 @@ use crate::rank::Rank;
 use crate::request::Counted;
 use crate::scheduler::{Candidate, Choice};
 use crate::spot::{MOST_BANKS, RowKey, Spot, index};
+use crate::streak::Streak;
 
 const NEVER: Cycle = Cycle(u64::MAX);
 
@@ -36,10 +37,6 @@ pub(crate) struct ChannelState {
     pub(crate) next: [Candidate; MOST_BANKS],
     /// Banks, as a mask, where that has been found out since anything happened to them.
     pub(crate) known: u32,
-    /// Of those, the banks where it is a RD or a WR.
-    pub(crate) columns: u32,
-    /// And those where it is an ACT.
-    pub(crate) activates: u32,
     /// Banks, as a mask, that segments in flight hold.
     pub(crate) held: u32,
     /// Queued writes in them.
@@ -70,6 +67,8 @@ pub(crate) struct ChannelState {
     pub(crate) prepared: Choice,
     /// When that goes; never, if it is not known.
     pub(crate) prepared_at: Cycle,
+    /// Which bank goes on, if it does.
+    pub(crate) streak: Streak,
     /// Room for a list that is made at every visit.
     pub(crate) parties: Vec<Party>,
 }
@@ -84,8 +83,6 @@ impl ChannelState {
             banks: Default::default(),
             next: [Candidate::NONE; MOST_BANKS],
             known: 0,
-            columns: 0,
-            activates: 0,
             held: 0,
             held_writes: 0,
             open: 0,
@@ -101,6 +98,7 @@ impl ChannelState {
             must_from: Cycle::ZERO,
             prepared: Choice::Access(0),
             prepared_at: NEVER,
+            streak: Streak::default(),
             parties: Vec::new(),
             read_data: device.timings().read_data(),
             write_data: device.timings().write_latency() + device.timings().get(P::Burst),

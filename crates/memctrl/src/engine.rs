@@ -240,35 +240,39 @@ impl Controller {
     fn deliver(&mut self, source: &mut impl RequestSource, now: Cycle) {
         // Of accesses the source may hear late, while it is not asked for more; they count where they were done.
         let done = self.outstanding.done_at();
-        let slot = self.outstanding.take_done();
-        if self.outstanding[slot].job.is_some() {
-            self.recorder.advance_to(now, now);
-            self.deliver_job(slot, now);
-        }
         self.recorder.advance_to(done, now);
         let figures = &mut self.recorder.figures;
-        let request = &mut self.outstanding[slot];
-        match request.request.operation {
-            Operation::Read { .. } => figures.read_latency.record(request.response()),
-            Operation::Write { .. } => figures.write_latency.record(request.response()),
-            Operation::Copy { .. } | Operation::Init { .. } => {
-                figures.copy_response.record(request.response());
-                let completion = request.complete();
-                figures.copy_latency.record(completion.latency());
-                figures.segments += &completion.segments;
-                return source.complete(completion);
-            }
+        let (slot, request) = self.outstanding.take_done();
+        if request.job.is_some() {
+            return self.deliver_job(slot, source, now);
         }
+        // A write of parts of lines is a job.
+        let is_read = matches!(request.request.operation, Operation::Read { .. });
+        let latency = if is_read { &mut figures.read_latency } else { &mut figures.write_latency };
+        latency.record(request.response());
         source.complete(request.complete());
     }
 
-    /// A job is done: what waited for it goes on.
-    fn deliver_job(&mut self, slot: u32, now: Cycle) {
+    /// Tells the source of a job; what waited for it goes on.
+    #[inline(never)]
+    fn deliver_job(&mut self, slot: u32, source: &mut impl RequestSource, now: Cycle) {
+        self.recorder.advance_to(now, now);
         self.jobs.retain(|&job| job != slot);
         self.wait_no_more(slot, now);
         self.recorder.levels.job_leaves(now);
         self.is_held_up = false;
         self.release_blocked(slot, now);
+        let figures = &mut self.recorder.figures;
+        let request = &mut self.outstanding[slot];
+        let (response, completion) = (request.response(), request.complete());
+        if let Operation::Copy { .. } | Operation::Init { .. } = completion.operation {
+            figures.copy_response.record(response);
+            figures.copy_latency.record(completion.latency());
+            figures.segments += &completion.segments;
+        } else {
+            figures.write_latency.record(response);
+        }
+        source.complete(completion);
     }
 
     /// Issues what goes first on a channel, and finds out when it is worth another look.

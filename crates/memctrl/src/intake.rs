@@ -38,21 +38,17 @@ impl Controller {
     /// Takes requests, one after another, as far as they can be accepted. Says whether anything moved.
     pub(crate) fn take_in(&mut self, source: &mut impl RequestSource, now: Cycle) -> bool {
         let mut moved = false;
-        if self.incoming.is_none() {
-            let Some(request) = source.take(now) else { return false };
-            self.enter(request);
-        }
         loop {
+            if self.incoming.is_none() {
+                let Some(request) = source.take(now) else { return moved };
+                self.enter(request);
+            }
             if !self.accept(now, &mut moved) {
                 self.is_held_up = true;
                 return moved;
             }
+            self.incoming = None;
             moved = true;
-            let Some(request) = source.take(now) else {
-                self.incoming = None;
-                return true;
-            };
-            self.enter(request);
         }
     }
 

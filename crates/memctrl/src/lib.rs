@@ -23,6 +23,7 @@ mod serve;
 mod slots;
 mod spot;
 pub mod stats;
+mod streak;
 
 pub use config::{Config, PowerPolicy, Queues, RowPolicy, Scheduler};
 pub use engine::{Controller, Interrupt};

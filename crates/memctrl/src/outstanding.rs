@@ -284,9 +284,9 @@ impl Requests {
         self.done_at
     }
 
-    /// The slot of the first that is done, which may be used again from now on.
+    /// The first that is done, and its slot, which may be used again from now on.
     #[inline]
-    pub(crate) fn take_done(&mut self) -> u32 {
+    pub(crate) fn take_done(&mut self) -> (u32, &mut Outstanding) {
         let slot = self.first_done;
         let next = self.slots[slot as usize].next_done;
         self.first_done = next;
@@ -296,7 +296,7 @@ impl Requests {
             (self.done_at, self.last_done) = (NEVER, NONE);
         }
         self.free.push(slot);
-        slot
+        (slot, &mut self.slots[slot as usize])
     }
 
     pub(crate) fn is_empty(&self) -> bool {

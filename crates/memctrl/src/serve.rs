@@ -62,11 +62,10 @@ impl Controller {
         auto_precharge: AutoPrecharge,
         sink: &mut impl CommandSink,
     ) {
-        let channel = &mut self.channels[index];
-        let figures = &mut self.recorder.figures;
-        channel.queues.remove(&mut self.accesses, entry, kind);
-        let access = &self.accesses[entry];
-        let (spot, slot, waited_for) = (access.spot, access.request, access.waited_for);
+        let Controller { channels, accesses, recorder, .. } = self;
+        let (channel, access) = (&mut channels[index], accesses[entry]);
+        channel.queues.remove(accesses, entry, &access, kind);
+        let (spot, figures) = (access.spot, &mut recorder.figures);
         let (bank, column) = (spot.bank(), spot.column());
         let (command, counted, outcomes, done) = match kind {
             Kind::Read => {
@@ -81,16 +80,21 @@ impl Controller {
             }
         };
         outcomes.count(access.closed, access.opened);
-        channel.issue_column_access(now, &command, spot, &mut self.accesses);
+        channel.issue_column_access(now, &command, spot, accesses);
         sink.push(now, channel.id, &command);
+        if access.waited_for && kind == Kind::Write {
+            channel.forced -= 1;
+        }
+        recorder.levels.leave(channel.id, kind, now);
+        accesses.remove(entry);
         if self.config.contents.is_some() {
             self.move_data(index, entry);
         }
-        self.outstanding.line_served(slot, now, counted, done);
-        if waited_for && kind == Kind::Write {
-            self.channels[index].forced -= 1;
+        self.outstanding.line_served(access.request, now, counted, done);
+        self.made_room();
+        if access.waited_for {
+            self.tell_waiters(entry);
         }
-        self.leave(entry, now);
         if kind == Kind::Read && !self.waiting.is_empty() && self.is_waited_for(spot) {
             self.may_begin = true;
         }
@@ -113,8 +117,7 @@ impl Controller {
         }
     }
 
-    /// An access gives its entry back; who waited for it, goes on.
-    #[inline]
+    /// An access that needed no command gives its entry back; who waited for it, goes on.
     pub(crate) fn leave(&mut self, entry: Entry, now: Cycle) {
         self.accesses.remove(entry);
         let access = &self.accesses[entry];
