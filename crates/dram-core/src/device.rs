@@ -255,7 +255,14 @@ impl Device {
     /// schedules.
     pub fn issue(&mut self, at: Cycle, command: &Command) -> Effect {
         match *command {
-            Command::Read { .. } | Command::Write { .. } => self.issue_column_access(at, command),
+            Command::Read { bank, auto_precharge, .. } => {
+                let kind = if auto_precharge == AutoPrecharge::Yes { Kind::Rda } else { Kind::Rd };
+                self.issue_column_access(at, command, bank, kind)
+            }
+            Command::Write { bank, auto_precharge, .. } => {
+                let kind = if auto_precharge == AutoPrecharge::Yes { Kind::Wra } else { Kind::Wr };
+                self.issue_column_access(at, command, bank, kind)
+            }
             Command::Activate { bank, row } => self.activate(at, command, bank, row),
             Command::Precharge { bank } => self.issue_precharge(at, command, bank),
             Command::Transfer { src, src_column, dst, dst_column } => {
@@ -409,19 +416,13 @@ impl Device {
         Effect::Plain
     }
 
-    /// [`Self::issue`] of a RD, RDA, WR or WRA: most commands are.
+    /// [`Self::issue`] of a RD, RDA, WR or WRA, for whoever knows which, and to which bank: most commands are.
     ///
     /// # Panics
-    /// As it does; and of any other command.
+    /// As it does.
     #[inline]
-    pub fn issue_column_access(&mut self, at: Cycle, command: &Command) -> Effect {
-        let (id, kind, closes) = match *command {
-            Command::Read { bank, auto_precharge: AutoPrecharge::No, .. } => (bank, Kind::Rd, false),
-            Command::Write { bank, auto_precharge: AutoPrecharge::No, .. } => (bank, Kind::Wr, false),
-            Command::Read { bank, auto_precharge: AutoPrecharge::Yes, .. } => (bank, Kind::Rda, true),
-            Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => (bank, Kind::Wra, true),
-            _ => panic!("{command} is no column access"),
-        };
+    pub fn issue_column_access(&mut self, at: Cycle, command: &Command, id: BankId, kind: Kind) -> Effect {
+        debug_assert_eq!(self.held_in_banks(command).map(|(kind, _)| kind), Ok(kind), "{command} to {id}");
         let rank = &mut self.ranks[usize::from(id.rank)];
         let bank = &mut rank.banks[usize::from(id.bank)];
         let held = self.bus.max(rank.holds.of(kind)).max(bank.holds.of(kind));
@@ -436,7 +437,7 @@ impl Device {
         if !pushes.elsewhere.is_empty() {
             self.hold_back_elsewhere(at, id, kind);
         }
-        if closes {
+        if matches!(kind, Kind::Rda | Kind::Wra) {
             self.close(at, id);
         }
         Effect::Plain

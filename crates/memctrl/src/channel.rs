@@ -44,7 +44,9 @@ pub(crate) struct ChannelState {
     /// Banks, as a mask, with a row open.
     pub(crate) open: u32,
     /// Queued writes that jobs wait for.
-    pub(crate) forced: u32,
+    forced: u32,
+    /// Whether the channel may have to turn: else it need not be asked.
+    pub(crate) may_turn: bool,
     /// Whose accesses get commands.
     pub(crate) mode: Kind,
     /// The segments in flight that use the channel.
@@ -87,6 +89,7 @@ impl ChannelState {
             held_writes: 0,
             open: 0,
             forced: 0,
+            may_turn: true,
             mode: Kind::Read,
             flights: Flights::default(),
             look_at: Cycle::ZERO,
@@ -115,7 +118,8 @@ impl ChannelState {
     pub(crate) fn wake(&mut self, rank: u8) {
         self.ranks[usize::from(rank)].look_at = Cycle::ZERO;
         self.quiet.0 = Cycle::ZERO;
-        self.prepared_at = NEVER;
+        self.forget_prepared();
+        self.flights.stop_run();
     }
 
     /// Asks each rank again whether it must be made free, where that may have changed. Says whether it has, of any.
@@ -141,6 +145,12 @@ impl ChannelState {
         changed
     }
 
+    /// Who goes first must be found out again.
+    #[inline]
+    pub(crate) fn forget_prepared(&mut self) {
+        self.prepared_at = NEVER;
+    }
+
     /// Somebody more waits for a rank.
     #[inline]
     pub(crate) fn occupy(&mut self, rank: u8, now: Cycle) {
@@ -164,7 +174,7 @@ impl ChannelState {
 
     /// Nobody waits for a rank any more.
     #[inline(never)]
-    fn deserted(&mut self, rank: u8, now: Cycle) {
+    pub(crate) fn deserted(&mut self, rank: u8, now: Cycle) {
         self.wake(rank);
         self.look_at = self.look_at.min(now);
     }
@@ -173,6 +183,7 @@ impl ChannelState {
     pub(crate) fn hold(&mut self, bank: BankId) {
         self.held |= 1 << index(bank);
         self.held_writes += self.queues.count_in(index(bank), Kind::Write);
+        self.may_turn = true;
         self.rank_of(bank).held += 1;
         self.prepared_at = NEVER;
         self.look_at = Cycle::ZERO;
@@ -182,6 +193,7 @@ impl ChannelState {
     pub(crate) fn release(&mut self, bank: BankId, number: u64) {
         self.held &= !(1 << index(bank));
         self.held_writes -= self.queues.count_in(index(bank), Kind::Write);
+        self.may_turn = true;
         self.banks[index(bank)].released = number;
         self.known &= !(1 << index(bank));
         self.prepared_at = NEVER;
@@ -206,14 +218,33 @@ impl ChannelState {
             self.known &= !(1 << bank);
             self.prepared_at = NEVER;
         }
-        if (matters && kind == self.mode) || self.turns_to().is_some() {
+        if self.should_turn() || (matters && kind == self.mode) {
             self.look_at = self.look_at.min(now);
         }
     }
 
+    /// One more queued write that a job waits for.
+    pub(crate) fn force(&mut self) {
+        self.forced += 1;
+        self.may_turn = true;
+    }
+
+    /// One less.
+    pub(crate) fn force_no_more(&mut self) {
+        self.forced -= 1;
+        self.may_turn = true;
+    }
+
+    /// Whether the channel should be in another mode.
+    #[inline]
+    pub(crate) fn should_turn(&mut self) -> bool {
+        self.may_turn = self.turns_to().is_some();
+        self.may_turn
+    }
+
     /// The mode that the channel should be in, where it is another.
     #[inline]
-    pub(crate) fn turns_to(&self) -> Option<Kind> {
+    fn turns_to(&self) -> Option<Kind> {
         let (all, reads) = (self.queues.count(Kind::Write), self.queues.count(Kind::Read));
         let writes = all - self.held_writes;
         let (high, low) = self.drain;
@@ -226,6 +257,7 @@ impl ChannelState {
 
     /// Turns, if it should.
     pub(crate) fn turn(&mut self) -> bool {
+        self.may_turn = false;
         let Some(mode) = self.turns_to() else { return false };
         self.mode = mode;
         self.prepared_at = NEVER;
@@ -293,54 +325,6 @@ impl ChannelState {
             }
         }
         counted
-    }
-
-    /// [`Self::issue`] of a RD or WR of an access that waited in a bank, and has left it.
-    #[inline]
-    pub(crate) fn issue_column_access(&mut self, now: Cycle, command: &Command, spot: Spot, accesses: &mut Accesses) {
-        self.device.issue_column_access(now, command);
-        self.prepared_at = NEVER;
-        let bank = spot.bank_index();
-        let state = &mut self.banks[bank];
-        state.commanded = now;
-        state.served += 1;
-        self.known &= !(1 << bank);
-        let rank = &mut self.ranks[bank / 8];
-        rank.worked = now;
-        rank.busy -= 1;
-        if rank.busy == 0 {
-            self.deserted(spot.bank().rank, now);
-        }
-        let (Command::Read { auto_precharge, .. } | Command::Write { auto_precharge, .. }) = command else { return };
-        if *auto_precharge == AutoPrecharge::Yes {
-            self.row_may_have_changed(accesses, spot.bank());
-        }
-    }
-
-    /// [`Self::issue`] of the ACT or the PRE that an access needs.
-    #[inline]
-    pub(crate) fn issue_row_command(
-        &mut self,
-        now: Cycle,
-        command: &Command,
-        spot: Spot,
-        activates: bool,
-        accesses: &mut Accesses,
-    ) {
-        self.device.issue(now, command);
-        self.prepared_at = NEVER;
-        let bank = spot.bank_index();
-        self.banks[bank].commanded = now;
-        self.known &= !(1 << bank);
-        self.ranks[bank / 8].worked = now;
-        if activates {
-            self.banks[bank].served = 0;
-            self.open |= 1 << bank;
-            self.queues.row_changed(accesses, bank, spot.row_key());
-        } else {
-            self.open &= !(1 << bank);
-            self.queues.row_changed(accesses, bank, RowKey::NONE);
-        }
     }
 
     /// A command of an access or a segment went to a bank.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dram_core::{Cells, Device};
 use dram_spec::address::Locator;
-use dram_spec::{Channel, Command, CommandSink, Cycle, Cycles, Refresh};
+use dram_spec::{AutoPrecharge, Channel, Command, CommandSink, Cycle, Cycles, Refresh};
 use rowclone::{Blocks, Operation};
 
 use crate::access::{self, Accesses, Entry};
@@ -279,7 +279,7 @@ impl Controller {
     #[inline]
     fn visit(&mut self, index: usize, now: Cycle, sink: &mut impl CommandSink) {
         let channel = &mut self.channels[index];
-        if channel.turn() {
+        if (channel.may_turn || self.every_cycle) && channel.turn() {
             self.recorder.figures.drains += u64::from(channel.mode == access::Kind::Write);
         }
         if self.every_cycle {
@@ -299,13 +299,13 @@ impl Controller {
                     self.may_begin |= channel.ask_must(now);
                     self.gives_way_at = self.gives_way_at.min(channel.must_from);
                 }
-                if channel.turns_to().is_some() {
+                if channel.should_turn() {
                     break from;
                 }
             }
             let at = channel.foresee(from, &self.accesses, &self.segments, self.config.staging_lines);
             if at > now {
-                let turns = from == now && channel.turns_to().is_some();
+                let turns = from == now && channel.should_turn();
                 break if turns { now + Cycles(1) } else { at };
             }
         };
@@ -330,7 +330,11 @@ impl Controller {
 
     fn issue(&mut self, index: usize, now: Cycle, command: &Command, sink: &mut impl CommandSink) -> Counted {
         let channel = &mut self.channels[index];
-        let counted = channel.issue(now, command, &self.config, &mut self.accesses);
+        let counted = match *command {
+            Command::Read { bank, auto_precharge: AutoPrecharge::No, .. }
+            | Command::Write { bank, auto_precharge: AutoPrecharge::No, .. } => channel.issue_line(now, command, bank),
+            _ => channel.issue(now, command, &self.config, &mut self.accesses),
+        };
         sink.push(now, channel.id, command);
         self.recorder.figures.commands.count(counted);
         counted

@@ -255,7 +255,10 @@ impl Controller {
         let mut wakes_others = false;
         if let Turn::Access = turn {
             // With its first access it gets younger, on its other channels too.
-            wakes_others = !std::mem::replace(&mut segment.moved, true);
+            if !std::mem::replace(&mut segment.moved, true) {
+                wakes_others = true;
+                channel.flights.stop_run();
+            }
             let soonest = segment.term_end.max(now + Cycles(1));
             self.terms_end = self.terms_end.min(soonest);
             self.gives_way_at = self.gives_way_at.min(self.terms_end);

@@ -133,7 +133,7 @@ impl Controller {
             job.waits_for += 1;
             if access.kind == Kind::Write && !access.blocked && !access.waited_for {
                 let channel = &mut self.channels[usize::from(access.spot.channel().0)];
-                channel.forced += 1;
+                channel.force();
                 channel.look_at = Cycle::ZERO;
             }
             access.waited_for = true;
@@ -273,7 +273,7 @@ impl Controller {
                 self.leave(entry, now);
             } else {
                 if kind == Kind::Write && self.accesses[entry].waited_for {
-                    self.channels[usize::from(spot.channel().0)].forced += 1;
+                    self.channels[usize::from(spot.channel().0)].force();
                 }
                 self.queue(entry, now);
             }
@@ -290,7 +290,7 @@ impl Controller {
             access.waited_for = self.waiters.iter().any(|&(other, _)| other == entry);
             if !access.waited_for && access.kind == Kind::Write && !access.blocked {
                 let channel = &mut self.channels[usize::from(access.spot.channel().0)];
-                channel.forced -= 1;
+                channel.force_no_more();
                 channel.look_at = channel.look_at.min(now);
             }
         }

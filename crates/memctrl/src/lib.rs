@@ -1,6 +1,7 @@
 //! The memory controller: takes requests, plans copies, schedules commands, refreshes, and owns the only event loop.
 
 mod access;
+mod ahead;
 mod bank_queue;
 mod channel;
 pub mod config;

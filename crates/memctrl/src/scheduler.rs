@@ -78,9 +78,9 @@ impl Candidate {
         self.kind == Kind::Act
     }
 
-    /// Of a RD or WR: whether it closes the bank.
-    pub(crate) fn auto_precharge(&self) -> AutoPrecharge {
-        if matches!(self.kind, Kind::Rda | Kind::Wra) { AutoPrecharge::Yes } else { AutoPrecharge::No }
+    /// What it is.
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
     }
 
     /// The command on the bus.
@@ -138,7 +138,6 @@ impl ChannelState {
             (self.prepared_at, self.prepared) = (at, Choice::Access(bank));
             at
         } else {
-            self.find_candidates(usable, accesses);
             self.first_of_all(from, usable, accesses, segments, staging_lines)
         };
         if let RowPolicy::Timeout(after) = self.row_policy {
@@ -239,7 +238,7 @@ impl ChannelState {
 
     /// Finds out what the accesses of some banks would do next, where that is not known; it stays so until something happens to the bank.
     #[inline]
-    fn find_candidates(&mut self, banks: u32, accesses: &Accesses) {
+    pub(crate) fn find_candidates(&mut self, banks: u32, accesses: &Accesses) {
         let mut unknown = banks & !self.known;
         if unknown != 0 {
             self.streak.forget();

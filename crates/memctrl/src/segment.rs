@@ -266,6 +266,25 @@ impl Stream {
         ready.then_some((kind, command))
     }
 
+    /// The column access that comes next, where it is a RD or WR as the last one was, and to the same row.
+    #[inline]
+    pub(crate) fn next_alike(&self) -> Option<Command> {
+        let auto_precharge = AutoPrecharge::No;
+        let before = self.next.checked_sub(1)?;
+        let (lane, before, command) = match (self.accesses.get(before)?, self.accesses.get(self.next)?) {
+            (&Access::Read { lane: before, .. }, Access::Read { lane, line }) => {
+                let (bank, column) = (self.lanes[before].bank, line.location.column);
+                (*lane, before, Command::Read { bank, column, auto_precharge })
+            }
+            (&Access::Write { lane: before, .. }, Access::Write { lane, write }) => {
+                let (bank, column) = (self.lanes[before].bank, write.line.location.column);
+                (*lane, before, Command::Write { bank, column, auto_precharge })
+            }
+            _ => return None,
+        };
+        (lane == before && self.lanes[lane].stage == Stage::Access && self.lanes[lane].held).then_some(command)
+    }
+
     /// The command of that turn was issued.
     pub(crate) fn advance(&mut self, turn: Turn, giving_way: bool) -> Progress {
         match turn {

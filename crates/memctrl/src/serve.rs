@@ -1,38 +1,31 @@
-//! How accesses are served, a command at a time.
+//! How accesses are served, a command at a time; and the commands that are most frequent, each without asking what others need.
 
-use dram_spec::{AutoPrecharge, Command, CommandSink, Cycle};
+use dram_core::Kind as DeviceKind;
+use dram_spec::{BankId, Command, CommandSink, Cycle};
 
-use crate::access::{Entry, Kind};
+use crate::access::{Accesses, Entry, Kind};
+use crate::channel::ChannelState;
 use crate::engine::Controller;
 use crate::request::Counted;
-use crate::spot::MOST_BANKS;
+use crate::scheduler::Candidate;
+use crate::spot::{MOST_BANKS, RowKey, Spot};
 
 impl Controller {
     /// Issues what the accesses of a bank would do next.
     #[inline]
     pub(crate) fn issue_for_access(&mut self, index: usize, now: Cycle, bank: usize, sink: &mut impl CommandSink) {
-        let channel = &self.channels[index];
-        let candidate = channel.next[bank % MOST_BANKS];
-        let entry = candidate.entry();
+        let candidate = self.channels[index].next[bank % MOST_BANKS];
         if candidate.is_row() {
-            self.issue_row_command(index, now, entry, candidate.is_activate(), sink);
-        } else if channel.mode == Kind::Read {
-            self.serve(index, now, entry, Kind::Read, candidate.auto_precharge(), sink);
+            self.issue_row_command(index, now, &candidate, sink);
         } else {
-            self.serve(index, now, entry, Kind::Write, candidate.auto_precharge(), sink);
+            self.serve(index, now, &candidate, sink);
         }
     }
 
     /// ACT or PRE for an access.
     #[inline]
-    fn issue_row_command(
-        &mut self,
-        index: usize,
-        now: Cycle,
-        entry: Entry,
-        activates: bool,
-        sink: &mut impl CommandSink,
-    ) {
+    fn issue_row_command(&mut self, index: usize, now: Cycle, candidate: &Candidate, sink: &mut impl CommandSink) {
+        let (entry, activates) = (candidate.entry(), candidate.is_activate());
         let channel = &mut self.channels[index];
         let commands = &mut self.recorder.figures.commands;
         let access = &mut self.accesses[entry];
@@ -53,37 +46,29 @@ impl Controller {
 
     /// RD or WR of an access.
     #[inline]
-    fn serve(
-        &mut self,
-        index: usize,
-        now: Cycle,
-        entry: Entry,
-        kind: Kind,
-        auto_precharge: AutoPrecharge,
-        sink: &mut impl CommandSink,
-    ) {
+    fn serve(&mut self, index: usize, now: Cycle, candidate: &Candidate, sink: &mut impl CommandSink) {
+        let entry = candidate.entry();
         let Controller { channels, accesses, recorder, .. } = self;
         let (channel, access) = (&mut channels[index], accesses[entry]);
+        let kind = channel.mode;
         channel.queues.remove(accesses, entry, &access, kind);
         let (spot, figures) = (access.spot, &mut recorder.figures);
-        let (bank, column) = (spot.bank(), spot.column());
-        let (command, counted, outcomes, done) = match kind {
+        let command = candidate.command(spot);
+        channel.issue_column_access(now, &command, candidate.kind(), spot, accesses);
+        sink.push(now, channel.id, &command);
+        let (counted, outcomes, done) = match kind {
             Kind::Read => {
                 figures.commands.reads += 1;
-                let command = Command::Read { bank, column, auto_precharge };
-                (command, Counted::Read, &mut figures.reads, now + channel.read_data)
+                (Counted::Read, &mut figures.reads, now + channel.read_data)
             }
             Kind::Write => {
                 figures.commands.writes += 1;
-                let command = Command::Write { bank, column, auto_precharge };
-                (command, Counted::Write, &mut figures.writes, now + channel.write_data)
+                (Counted::Write, &mut figures.writes, now + channel.write_data)
             }
         };
         outcomes.count(access.closed, access.opened);
-        channel.issue_column_access(now, &command, spot, accesses);
-        sink.push(now, channel.id, &command);
         if access.waited_for && kind == Kind::Write {
-            channel.forced -= 1;
+            channel.force_no_more();
         }
         recorder.levels.leave(channel.id, kind, now);
         accesses.remove(entry);
@@ -141,5 +126,72 @@ impl Controller {
             }
             entry != left
         });
+    }
+}
+
+impl ChannelState {
+    /// [`Self::issue`] of a RD or WR that leaves its row open.
+    #[inline]
+    pub(crate) fn issue_line(&mut self, now: Cycle, command: &Command, bank: BankId) -> Counted {
+        let is_read = matches!(command, Command::Read { .. });
+        let (kind, counted) = if is_read { (DeviceKind::Rd, Counted::Read) } else { (DeviceKind::Wr, Counted::Write) };
+        self.device.issue_column_access(now, command, bank, kind);
+        self.forget_prepared();
+        self.commanded(now, bank);
+        counted
+    }
+
+    /// [`Self::issue`] of a RD or WR of an access that waited in a bank, and has left it.
+    #[inline]
+    pub(crate) fn issue_column_access(
+        &mut self,
+        now: Cycle,
+        command: &Command,
+        kind: DeviceKind,
+        spot: Spot,
+        accesses: &mut Accesses,
+    ) {
+        self.device.issue_column_access(now, command, spot.bank(), kind);
+        self.forget_prepared();
+        let bank = spot.bank_index();
+        let state = &mut self.banks[bank];
+        state.commanded = now;
+        state.served += 1;
+        self.known &= !(1 << bank);
+        let rank = &mut self.ranks[bank / 8];
+        rank.worked = now;
+        rank.busy -= 1;
+        if rank.busy == 0 {
+            self.deserted(spot.bank().rank, now);
+        }
+        if matches!(kind, DeviceKind::Rda | DeviceKind::Wra) {
+            self.row_may_have_changed(accesses, spot.bank());
+        }
+    }
+
+    /// [`Self::issue`] of the ACT or the PRE that an access needs.
+    #[inline]
+    pub(crate) fn issue_row_command(
+        &mut self,
+        now: Cycle,
+        command: &Command,
+        spot: Spot,
+        activates: bool,
+        accesses: &mut Accesses,
+    ) {
+        self.device.issue(now, command);
+        self.forget_prepared();
+        let bank = spot.bank_index();
+        self.banks[bank].commanded = now;
+        self.known &= !(1 << bank);
+        self.ranks[bank / 8].worked = now;
+        if activates {
+            self.banks[bank].served = 0;
+            self.open |= 1 << bank;
+            self.queues.row_changed(accesses, bank, spot.row_key());
+        } else {
+            self.open &= !(1 << bank);
+            self.queues.row_changed(accesses, bank, RowKey::NONE);
+        }
     }
 }
