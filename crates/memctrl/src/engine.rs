@@ -14,7 +14,7 @@ use crate::channel::ChannelState;
 use crate::config::Config;
 use crate::copy::{BankSet, Copying};
 use crate::estimate::Estimator;
-use crate::intake::{Blocked, Incoming};
+use crate::intake::{Blocked, Incoming, State};
 use crate::outstanding::Requests;
 use crate::recorder::Recorder;
 use crate::request::{Counted, RequestSource};
@@ -48,8 +48,9 @@ pub struct Controller {
     pub(crate) accesses: Accesses,
     /// Accesses that wait for jobs, in the order in which they were accepted.
     pub(crate) blocked: Vec<Blocked>,
-    /// The request that is being accepted.
-    pub(crate) incoming: Option<Incoming>,
+    /// The request that is being accepted, and whether there is one.
+    pub(crate) incoming: Incoming,
+    pub(crate) state: State,
     pub(crate) locator: Locator<Spot>,
     /// Whether it could not be, and nothing has happened since that would change that.
     pub(crate) is_held_up: bool,
@@ -107,7 +108,8 @@ impl Controller {
             outstanding: Requests::default(),
             accesses: Accesses::default(),
             blocked: Vec::new(),
-            incoming: None,
+            incoming: Incoming::default(),
+            state: State::Idle,
             locator: Locator::default(),
             is_held_up: false,
             waiters: Vec::new(),
@@ -195,7 +197,7 @@ impl Controller {
         let mut next = self.terms_end;
         // What is held up in intake waits for a command, or for the delivery of a job; its source is not asked before, and hears in time
         // of what else is done.
-        if self.incoming.is_none() {
+        if self.state == State::Idle {
             let arrival = source.next_arrival();
             if arrival.is_none() && self.outstanding.is_empty() {
                 return None;
@@ -222,14 +224,11 @@ impl Controller {
     #[inline]
     fn meet_source(&mut self, source: &mut impl RequestSource, now: Cycle) {
         loop {
-            let mut moved = false;
             while self.outstanding.done_at() <= now {
                 self.deliver(source, now);
-                moved = true;
             }
             self.recorder.advance_to(now, now);
-            moved |= !self.is_held_up && self.take_in(source, now);
-            if !moved {
+            if self.is_held_up || !self.take_in(source, now) {
                 return;
             }
         }

@@ -9,12 +9,22 @@ use crate::outstanding::lines;
 use crate::request::{Request, RequestSource};
 use crate::spot::Spot;
 
-/// A request that is being accepted.
+/// What comes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Nothing: the next request is taken when it arrives.
+    Idle,
+    /// A read or a write of whole lines.
+    Lines,
+    /// Any other request.
+    Job,
+}
+
+/// A request that is being accepted. Of a job, its slot alone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incoming {
     slot: u32,
-    /// Of a read or a write of whole lines: which.
-    kind: Option<Kind>,
+    kind: Kind,
     /// The line to be accepted next.
     line: u64,
     /// Where it lies.
@@ -24,6 +34,12 @@ pub(crate) struct Incoming {
     /// Whether its line is known to meet no other access and no job, and waits for nothing but room. It stays so: nothing comes in before
     /// it.
     wants_room: bool,
+}
+
+impl Default for Incoming {
+    fn default() -> Incoming {
+        Incoming { slot: 0, kind: Kind::Read, line: 0, spot: Spot::default(), end: 0, wants_room: false }
+    }
 }
 
 /// An access that waits for jobs.
@@ -39,47 +55,51 @@ impl Controller {
     pub(crate) fn take_in(&mut self, source: &mut impl RequestSource, now: Cycle) -> bool {
         let mut moved = false;
         loop {
-            if self.incoming.is_none() {
-                let Some(request) = source.take(now) else { return moved };
-                self.enter(request);
+            if self.state == State::Idle {
+                let Some(mut request) = source.take(now) else { return moved };
+                self.enter(&mut request);
             }
-            if !self.accept(now, &mut moved) {
+            let accepted = match self.state {
+                State::Lines => self.accept_lines(now, &mut moved),
+                _ => self.accept_job(self.incoming.slot, now),
+            };
+            if !accepted {
                 self.is_held_up = true;
                 return moved;
             }
-            self.incoming = None;
+            self.state = State::Idle;
             moved = true;
-        }
-    }
-
-    /// What comes in is accepted, as far as it can be. Says whether all of it was.
-    #[inline]
-    fn accept(&mut self, now: Cycle, moved: &mut bool) -> bool {
-        let Some(incoming) = &self.incoming else { return true };
-        let (kind, slot) = (incoming.kind, incoming.slot);
-        match kind {
-            None => self.accept_job(slot, now),
-            Some(kind) => self.accept_lines(kind, now, moved),
         }
     }
 
     /// A request was taken.
     #[inline]
-    fn enter(&mut self, request: Request) {
-        let (kind, address, bytes) = match request.operation {
-            Operation::Read { address, bytes } => (Some(Kind::Read), address, bytes),
-            Operation::Write { address, bytes } => (Some(Kind::Write), address, bytes),
-            Operation::Copy { dst: address, bytes, .. } | Operation::Init { dst: address, bytes, .. } => {
-                (None, address, bytes)
-            }
+    fn enter(&mut self, request: &mut Request) {
+        let (Operation::Read { address, bytes } | Operation::Write { address, bytes }) = request.operation else {
+            return self.enter_job(request);
         };
+        let is_read = matches!(request.operation, Operation::Read { .. });
         let whole = lines(address, bytes);
-        let kind = kind.filter(|&kind| kind == Kind::Read || whole.end - whole.start == bytes);
-        let spot = if kind.is_some() { self.spot(whole.start) } else { Spot::default() };
-        let keeps_data = self.config.contents.is_some();
-        let slot = self.outstanding.insert(request, self.taken, kind.map(|_| &whole), keeps_data);
+        if !is_read && whole.end - whole.start != bytes {
+            return self.enter_job(request);
+        }
+        let spot = self.spot(whole.start);
+        let slot = self.outstanding.insert(request, self.taken, &whole);
+        if is_read && self.config.contents.is_some() {
+            self.outstanding[slot].keep_data(bytes);
+        }
         self.taken += 1;
-        self.incoming = Some(Incoming { slot, kind, line: whole.start, spot, end: whole.end, wants_room: false });
+        let kind = if is_read { Kind::Read } else { Kind::Write };
+        self.incoming = Incoming { slot, kind, line: whole.start, spot, end: whole.end, wants_room: false };
+        self.state = State::Lines;
+    }
+
+    /// A copy, an initialisation or a write of parts of lines was taken.
+    #[inline(never)]
+    fn enter_job(&mut self, request: &mut Request) {
+        self.incoming.slot = self.outstanding.insert_job(request, self.taken);
+        self.taken += 1;
+        self.state = State::Job;
     }
 
     #[inline]
@@ -91,29 +111,15 @@ impl Controller {
 
     /// The lines of a read or of a write are accepted, as far as they can be. Says whether all were.
     #[inline]
-    fn accept_lines(&mut self, kind: Kind, now: Cycle, moved: &mut bool) -> bool {
-        while self.accept_line(kind, now) {
+    fn accept_lines(&mut self, now: Cycle, moved: &mut bool) -> bool {
+        while self.accept_line(now) {
             *moved = true;
-            if self.is_last_line() {
+            let line = self.incoming.line + LINE_BYTES;
+            if line == self.incoming.end {
                 return true;
             }
-        }
-        false
-    }
-
-    /// Goes on to the next line of what comes in, if there is one.
-    #[inline]
-    fn is_last_line(&mut self) -> bool {
-        let Some(incoming) = &mut self.incoming else { return true };
-        incoming.line += LINE_BYTES;
-        incoming.wants_room = false;
-        let line = incoming.line;
-        if line == incoming.end {
-            return true;
-        }
-        let spot = self.spot(line);
-        if let Some(incoming) = &mut self.incoming {
-            incoming.spot = spot;
+            let spot = self.spot(line);
+            self.incoming = Incoming { line, spot, wants_room: false, ..self.incoming };
         }
         false
     }
@@ -149,9 +155,9 @@ impl Controller {
 
     /// A line of a read or of a write is accepted, if it can be.
     #[inline]
-    fn accept_line(&mut self, kind: Kind, now: Cycle) -> bool {
-        let Some(incoming) = &mut self.incoming else { return true };
-        let id = incoming.spot.channel();
+    fn accept_line(&mut self, now: Cycle) -> bool {
+        let incoming = &mut self.incoming;
+        let (kind, id) = (incoming.kind, incoming.spot.channel());
         let channel = &mut self.channels[usize::from(id.0)];
         let full = self.recorder.levels.of(id, kind) >= self.entries[kind as usize];
         if !incoming.wants_room {

@@ -83,6 +83,18 @@ impl Candidate {
         self.kind
     }
 
+    /// The command on the bus, of a RD or WR.
+    #[inline]
+    pub(crate) fn column_command(&self, spot: Spot, mode: access::Kind) -> Command {
+        let closes = matches!(self.kind, Kind::Rda | Kind::Wra);
+        let auto_precharge = if closes { AutoPrecharge::Yes } else { AutoPrecharge::No };
+        let (bank, column) = (spot.bank(), spot.column());
+        match mode {
+            access::Kind::Read => Command::Read { bank, column, auto_precharge },
+            access::Kind::Write => Command::Write { bank, column, auto_precharge },
+        }
+    }
+
     /// The command on the bus.
     #[inline]
     pub(crate) fn command(&self, spot: Spot) -> Command {

@@ -53,7 +53,7 @@ impl Controller {
         let kind = channel.mode;
         channel.queues.remove(accesses, entry, &access, kind);
         let (spot, figures) = (access.spot, &mut recorder.figures);
-        let command = candidate.command(spot);
+        let command = candidate.column_command(spot, kind);
         channel.issue_column_access(now, &command, candidate.kind(), spot, accesses);
         sink.push(now, channel.id, &command);
         let (counted, outcomes, done) = match kind {
