@@ -150,7 +150,7 @@ impl Controller {
         sink: &mut impl CommandSink,
         stop: &AtomicBool,
     ) -> Result<Stats, Interrupt> {
-        while let Some(now) = self.next_instant(source) {
+        while let Some(mut now) = self.next_instant(source) {
             assert!(now >= self.next_from, "time must move forward: {now:?}, and not before {:?}", self.next_from);
             if stop.load(Ordering::Relaxed) {
                 return Err(Interrupt);
@@ -165,7 +165,7 @@ impl Controller {
             }
             for channel in 0..self.channels.len() {
                 if self.every_cycle || self.channels[channel].look_at <= now {
-                    self.visit(channel, now, sink);
+                    now = self.visit(channel, now, sink);
                 }
             }
             if std::mem::take(&mut self.made_room) {
@@ -274,9 +274,10 @@ impl Controller {
         source.complete(completion);
     }
 
-    /// Issues what goes first on a channel, and finds out when it is worth another look.
+    /// Issues what goes first on a channel, and finds out when it is worth another look. Where nothing else happens before that, it goes
+    /// on there at once; says which instant it has come to.
     #[inline]
-    fn visit(&mut self, index: usize, now: Cycle, sink: &mut impl CommandSink) {
+    fn visit(&mut self, index: usize, mut now: Cycle, sink: &mut impl CommandSink) -> Cycle {
         let channel = &mut self.channels[index];
         if (channel.may_turn || self.every_cycle) && channel.turn() {
             self.recorder.figures.drains += u64::from(channel.mode == access::Kind::Write);
@@ -304,12 +305,35 @@ impl Controller {
             }
             let at = channel.foresee(from, &self.accesses, &self.segments, self.config.staging_lines);
             if at > now {
+                if from > now && self.is_alone_until(index, at) {
+                    self.recorder.end_instant();
+                    (now, from, self.next_from) = (at, at, at + Cycles(1));
+                    continue;
+                }
+                let channel = &mut self.channels[index];
                 let turns = from == now && channel.should_turn();
                 break if turns { now + Cycles(1) } else { at };
             }
         };
         let channel = &mut self.channels[index];
         channel.look_at = next.min(channel.must_from.max(now + Cycles(1)));
+        now
+    }
+
+    /// Whether nothing happens before `at`, nor then, but what the channel has prepared.
+    #[inline]
+    fn is_alone_until(&self, index: usize, at: Cycle) -> bool {
+        // Its source is not asked while intake is held up, and hears late of accesses that are done.
+        if self.made_room || !self.is_held_up || self.may_begin || self.every_cycle {
+            return false;
+        }
+        let channel = &self.channels[index];
+        let before = self.gives_way_at.min(channel.must_from).min(self.recorder.until());
+        let others = || self.channels.iter().enumerate().filter(|&(other, _)| other != index);
+        channel.prepared_at == at
+            && at < before
+            && (self.jobs.is_empty() || at < self.outstanding.done_at())
+            && (self.channels.len() == 1 || others().all(|(_, other)| at < other.look_at))
     }
 
     /// Issues a rank's own command, or one for a segment.

@@ -162,6 +162,11 @@ impl Recorder {
         }
     }
 
+    /// Where the present epoch, or the warm-up, ends.
+    pub(crate) fn until(&self) -> Cycle {
+        self.until
+    }
+
     /// The present epoch, or the warm-up, is over.
     #[cold]
     fn turn(&mut self, now: Cycle) {
