@@ -443,14 +443,22 @@ impl Device {
         Effect::Plain
     }
 
-    fn issue_precharge(&mut self, at: Cycle, command: &Command, id: BankId) -> Effect {
+    /// [`Self::issue`] of a PRE.
+    ///
+    /// # Panics
+    /// As it does.
+    pub fn issue_precharge(&mut self, at: Cycle, command: &Command, id: BankId) -> Effect {
         self.assert_legal(at, command, self.precharge(id));
         self.close(at, id);
         self.hold_back(at, id, Kind::Pre);
         Effect::Plain
     }
 
-    fn activate(&mut self, at: Cycle, command: &Command, id: BankId, row: Row) -> Effect {
+    /// [`Self::issue`] of an ACT.
+    ///
+    /// # Panics
+    /// As it does.
+    pub fn activate(&mut self, at: Cycle, command: &Command, id: BankId, row: Row) -> Effect {
         let activation = self.activation(id, row);
         self.assert_legal(at, command, activation.map(|(_, held)| held));
         let kind = activation.map_or(Kind::Act, |(kind, _)| kind);
@@ -509,7 +517,9 @@ impl Device {
     #[inline(never)]
     fn hold_back_elsewhere(&mut self, at: Cycle, id: BankId, kind: Kind) {
         let elsewhere = &self.constraints.of(kind).elsewhere;
-        self.ranks[usize::from(id.rank)].enter_windows(at, &elsewhere.windows, &self.constraints.windows);
+        if !elsewhere.windows.is_empty() {
+            self.ranks[usize::from(id.rank)].enter_windows(at, &elsewhere.windows, &self.constraints.windows);
+        }
         if !elsewhere.other_ranks.is_empty() {
             for (other, _) in self.ranks.iter_mut().zip(0..).filter(|&(_, index)| index != id.rank) {
                 other.holds.push(at, &elsewhere.other_ranks);

@@ -179,7 +179,11 @@ impl ChannelState {
         activates: bool,
         accesses: &mut Accesses,
     ) {
-        self.device.issue(now, command);
+        if activates {
+            self.device.activate(now, command, spot.bank(), spot.row());
+        } else {
+            self.device.issue_precharge(now, command, spot.bank());
+        }
         self.forget_prepared();
         let bank = spot.bank_index();
         self.banks[bank].commanded = now;
