@@ -236,6 +236,7 @@ impl BankQueues {
     }
 
     /// A bank's open row is another now, or [`RowKey::NONE`].
+    #[inline]
     pub(crate) fn row_changed(&mut self, accesses: &mut Accesses, bank: usize, open: RowKey) {
         let queue = &mut self.banks[bank % MOST_BANKS];
         if queue.open == open {

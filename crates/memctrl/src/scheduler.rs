@@ -216,10 +216,6 @@ impl ChannelState {
     /// the oldest. Never, where there is none.
     #[inline(never)]
     fn first_access(&self, from: Cycle, usable: u32) -> (Cycle, usize) {
-        if usable.is_power_of_two() {
-            let bank = usable.trailing_zeros() as usize;
-            return (self.earliest_of(bank, &self.next[bank % MOST_BANKS]).max(from), bank);
-        }
         // The instant above the sequence number: of two that can go at once the older has the smaller key.
         let key = |at: Cycle, order: u64| u128::from(at.0) << 64 | u128::from(order);
         let (mut first, mut goes) = (key(NEVER, u64::MAX), MOST_BANKS);
