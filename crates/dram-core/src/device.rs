@@ -255,21 +255,13 @@ impl Device {
     /// schedules.
     pub fn issue(&mut self, at: Cycle, command: &Command) -> Effect {
         match *command {
-            Command::Read { bank, auto_precharge: AutoPrecharge::No, .. } => {
-                self.issue_column_access(at, command, bank, Kind::Rd)
+            Command::Read { bank, auto_precharge, .. } => {
+                let kind = if auto_precharge == AutoPrecharge::Yes { Kind::Rda } else { Kind::Rd };
+                self.issue_column_access(at, command, bank, kind)
             }
-            Command::Write { bank, auto_precharge: AutoPrecharge::No, .. } => {
-                self.issue_column_access(at, command, bank, Kind::Wr)
-            }
-            Command::Read { bank, auto_precharge: AutoPrecharge::Yes, .. } => {
-                let effect = self.issue_column_access(at, command, bank, Kind::Rda);
-                self.close(at, bank);
-                effect
-            }
-            Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => {
-                let effect = self.issue_column_access(at, command, bank, Kind::Wra);
-                self.close(at, bank);
-                effect
+            Command::Write { bank, auto_precharge, .. } => {
+                let kind = if auto_precharge == AutoPrecharge::Yes { Kind::Wra } else { Kind::Wr };
+                self.issue_column_access(at, command, bank, kind)
             }
             Command::Activate { bank, row } => self.activate(at, command, bank, row),
             Command::Precharge { bank } => self.issue_precharge(at, command, bank),
@@ -424,21 +416,49 @@ impl Device {
         Effect::Plain
     }
 
-    /// RD, RDA, WR or WRA, but for closing the bank.
-    fn issue_column_access(&mut self, at: Cycle, command: &Command, id: BankId, kind: Kind) -> Effect {
-        self.assert_legal(at, command, self.column_access(id, kind));
-        self.hold_back(at, id, kind);
+    /// [`Self::issue`] of a RD, RDA, WR or WRA, for whoever knows which, and to which bank: most commands are.
+    ///
+    /// # Panics
+    /// As it does.
+    #[inline]
+    pub fn issue_column_access(&mut self, at: Cycle, command: &Command, id: BankId, kind: Kind) -> Effect {
+        debug_assert_eq!(self.held_in_banks(command).map(|(kind, _)| kind), Ok(kind), "{command} to {id}");
+        let rank = &mut self.ranks[usize::from(id.rank)];
+        let bank = &mut rank.banks[usize::from(id.bank)];
+        let held = self.bus.max(rank.holds.of(kind)).max(bank.holds.of(kind));
+        if rank.power != Power::Awake || bank.open.is_none() || at < held.until() {
+            self.panic_illegal(at, command);
+        }
+        // As `hold_back` does.
+        let pushes = self.constraints.of(kind);
+        self.bus = PackedHold::new(at, pushes.bus);
+        bank.holds.push(at, &pushes.bank);
+        rank.holds.push(at, &pushes.rank);
+        if !pushes.elsewhere.is_empty() {
+            self.hold_back_elsewhere(at, id, kind);
+        }
+        if matches!(kind, Kind::Rda | Kind::Wra) {
+            self.close(at, id);
+        }
         Effect::Plain
     }
 
-    fn issue_precharge(&mut self, at: Cycle, command: &Command, id: BankId) -> Effect {
+    /// [`Self::issue`] of a PRE.
+    ///
+    /// # Panics
+    /// As it does.
+    pub fn issue_precharge(&mut self, at: Cycle, command: &Command, id: BankId) -> Effect {
         self.assert_legal(at, command, self.precharge(id));
         self.close(at, id);
         self.hold_back(at, id, Kind::Pre);
         Effect::Plain
     }
 
-    fn activate(&mut self, at: Cycle, command: &Command, id: BankId, row: Row) -> Effect {
+    /// [`Self::issue`] of an ACT.
+    ///
+    /// # Panics
+    /// As it does.
+    pub fn activate(&mut self, at: Cycle, command: &Command, id: BankId, row: Row) -> Effect {
         let activation = self.activation(id, row);
         self.assert_legal(at, command, activation.map(|(_, held)| held));
         let kind = activation.map_or(Kind::Act, |(kind, _)| kind);
@@ -497,7 +517,9 @@ impl Device {
     #[inline(never)]
     fn hold_back_elsewhere(&mut self, at: Cycle, id: BankId, kind: Kind) {
         let elsewhere = &self.constraints.of(kind).elsewhere;
-        self.ranks[usize::from(id.rank)].enter_windows(at, &elsewhere.windows, &self.constraints.windows);
+        if !elsewhere.windows.is_empty() {
+            self.ranks[usize::from(id.rank)].enter_windows(at, &elsewhere.windows, &self.constraints.windows);
+        }
         if !elsewhere.other_ranks.is_empty() {
             for (other, _) in self.ranks.iter_mut().zip(0..).filter(|&(_, index)| index != id.rank) {
                 other.holds.push(at, &elsewhere.other_ranks);

@@ -158,6 +158,7 @@ impl Rank {
     }
 
     /// Enters a command into the windows that it belongs to, by index.
+    #[inline]
     pub(crate) fn enter_windows(&mut self, at: Cycle, entered: &[usize], windows: &[Window]) {
         for &index in entered {
             let (hold, to) = windows[index].enter(&mut self.windows[index], at);

@@ -191,6 +191,14 @@ impl Account {
         Some(())
     }
 
+    /// Takes a command in, or says why it cannot be priced.
+    #[inline(never)]
+    fn take_or_fault(&mut self, at: Cycle, channel: Channel, command: &Command) {
+        if self.take(at, channel, command).is_none() {
+            self.fault = Some(self.fault(at, channel, command));
+        }
+    }
+
     /// Why a command cannot be priced.
     #[cold]
     fn fault(&self, at: Cycle, channel: Channel, command: &Command) -> EnergyError {
@@ -204,9 +212,22 @@ impl Account {
 }
 
 impl CommandSink for Account {
+    #[inline]
     fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
-        if self.fault.is_none() && self.take(at, channel, command).is_none() {
-            self.fault = Some(self.fault(at, channel, command));
+        if self.fault.is_some() {
+            return;
+        }
+        // Most commands are RD or WR, and these only count.
+        let (bank, column, is_read) = match *command {
+            Command::Read { bank, column, auto_precharge: AutoPrecharge::No } => (bank, column, true),
+            Command::Write { bank, column, auto_precharge: AutoPrecharge::No } => (bank, column, false),
+            _ => return self.take_or_fault(at, channel, command),
+        };
+        if let Some(rank) = self.rank(at, channel, bank, Row(0), column) {
+            rank.counts.reads += u64::from(is_read);
+            rank.counts.writes += u64::from(!is_read);
+        } else {
+            self.take_or_fault(at, channel, command);
         }
     }
 

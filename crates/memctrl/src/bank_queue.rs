@@ -169,15 +169,16 @@ impl BankQueues {
     }
 
     /// An access takes its place as the youngest. Says whether that changes what the bank's candidate may be.
-    pub(crate) fn push(&mut self, accesses: &mut Accesses, entry: Entry) -> bool {
-        let &Access { kind, spot, line, .. } = &accesses[entry];
-        let (kind, bank, row, line) = (kind as usize, spot.bank_index(), spot.row_key(), line.0);
-        *self.lines[kind].slot(line) += 1;
+    #[inline]
+    pub(crate) fn push(&mut self, accesses: &mut Accesses, entry: Entry, kind: Kind, spot: Spot) -> bool {
+        let (kind, bank, row) = (kind as usize, spot.bank_index(), spot.row_key());
         self.count[kind] += 1;
         let queue = &mut self.banks[bank % MOST_BANKS];
         queue.count[kind] += 1;
         let last = std::mem::replace(&mut queue.youngest[kind], entry);
-        accesses[entry].older = last;
+        let access = &mut accesses[entry];
+        access.older = last;
+        *self.lines[kind].slot(access.line.0) += 1;
         let was_empty = !last.is_some();
         if was_empty {
             queue.oldest[kind] = entry;
@@ -207,10 +208,9 @@ impl BankQueues {
     }
 
     /// The oldest access to the open row is about to be served.
-    pub(crate) fn remove(&mut self, accesses: &mut Accesses, entry: Entry) {
-        let access = &accesses[entry];
-        let (kind, bank, older, younger) =
-            (access.kind as usize, access.spot.bank_index(), access.older, access.younger);
+    #[inline]
+    pub(crate) fn remove(&mut self, accesses: &mut Accesses, entry: Entry, access: &Access, kind: Kind) {
+        let (kind, bank, older, younger) = (kind as usize, access.spot.bank_index(), access.older, access.younger);
         *self.lines[kind].slot(access.line.0) -= 1;
         self.count[kind] -= 1;
         let queue = &mut self.banks[bank % MOST_BANKS];
@@ -236,6 +236,7 @@ impl BankQueues {
     }
 
     /// A bank's open row is another now, or [`RowKey::NONE`].
+    #[inline]
     pub(crate) fn row_changed(&mut self, accesses: &mut Accesses, bank: usize, open: RowKey) {
         let queue = &mut self.banks[bank % MOST_BANKS];
         if queue.open == open {

@@ -10,7 +10,10 @@ use crate::parties::{Flights, Party};
 use crate::rank::Rank;
 use crate::request::Counted;
 use crate::scheduler::{Candidate, Choice};
-use crate::spot::{MOST_BANKS, RowKey, index};
+use crate::spot::{MOST_BANKS, RowKey, Spot, index};
+use crate::streak::Streak;
+
+const NEVER: Cycle = Cycle(u64::MAX);
 
 /// What the controller keeps of a bank.
 #[derive(Clone, Debug, Default)]
@@ -34,10 +37,6 @@ pub(crate) struct ChannelState {
     pub(crate) next: [Candidate; MOST_BANKS],
     /// Banks, as a mask, where that has been found out since anything happened to them.
     pub(crate) known: u32,
-    /// Of those, the banks where it is a RD or a WR.
-    pub(crate) columns: u32,
-    /// And those where it is an ACT.
-    pub(crate) activates: u32,
     /// Banks, as a mask, that segments in flight hold.
     pub(crate) held: u32,
     /// Queued writes in them.
@@ -45,7 +44,9 @@ pub(crate) struct ChannelState {
     /// Banks, as a mask, with a row open.
     pub(crate) open: u32,
     /// Queued writes that jobs wait for.
-    pub(crate) forced: u32,
+    forced: u32,
+    /// Whether the channel may have to turn: else it need not be asked.
+    pub(crate) may_turn: bool,
     /// Whose accesses get commands.
     pub(crate) mode: Kind,
     /// The segments in flight that use the channel.
@@ -55,16 +56,21 @@ pub(crate) struct ChannelState {
     pub(crate) scheduler: Scheduler,
     pub(crate) row_policy: RowPolicy,
     pub(crate) power: PowerPolicy,
-    /// How long a line takes on the data bus.
-    pub(crate) burst: Cycles,
+    /// From a RD, and from a WR, to the end of its data.
+    pub(crate) read_data: Cycles,
+    pub(crate) write_data: Cycles,
     /// The watermarks of writes, high and low.
     drain: (u32, u32),
     /// Until when no rank has a command of its own, and the banks, as a mask, of ranks that accesses cannot use until then.
     pub(crate) quiet: (Cycle, u32),
     /// When a rank must next be made free, at the earliest.
     pub(crate) must_from: Cycle,
-    /// What goes first, and when, if nothing happens before.
-    pub(crate) prepared: Option<(Cycle, Choice)>,
+    /// What goes first if nothing happens before `prepared_at`.
+    pub(crate) prepared: Choice,
+    /// When that goes; never, if it is not known.
+    pub(crate) prepared_at: Cycle,
+    /// Which bank goes on, if it does.
+    pub(crate) streak: Streak,
     /// Room for a list that is made at every visit.
     pub(crate) parties: Vec<Party>,
 }
@@ -79,12 +85,11 @@ impl ChannelState {
             banks: Default::default(),
             next: [Candidate::NONE; MOST_BANKS],
             known: 0,
-            columns: 0,
-            activates: 0,
             held: 0,
             held_writes: 0,
             open: 0,
             forced: 0,
+            may_turn: true,
             mode: Kind::Read,
             flights: Flights::default(),
             look_at: Cycle::ZERO,
@@ -94,9 +99,12 @@ impl ChannelState {
             drain: (config.queues.drain_high as u32, config.queues.drain_low as u32),
             quiet: (Cycle::ZERO, 0),
             must_from: Cycle::ZERO,
-            prepared: None,
+            prepared: Choice::Access(0),
+            prepared_at: NEVER,
+            streak: Streak::default(),
             parties: Vec::new(),
-            burst: device.timings().get(P::Burst),
+            read_data: device.timings().read_data(),
+            write_data: device.timings().write_latency() + device.timings().get(P::Burst),
             device,
         }
     }
@@ -110,7 +118,8 @@ impl ChannelState {
     pub(crate) fn wake(&mut self, rank: u8) {
         self.ranks[usize::from(rank)].look_at = Cycle::ZERO;
         self.quiet.0 = Cycle::ZERO;
-        self.prepared = None;
+        self.forget_prepared();
+        self.flights.stop_run();
     }
 
     /// Asks each rank again whether it must be made free, where that may have changed. Says whether it has, of any.
@@ -136,6 +145,12 @@ impl ChannelState {
         changed
     }
 
+    /// Who goes first must be found out again.
+    #[inline]
+    pub(crate) fn forget_prepared(&mut self) {
+        self.prepared_at = NEVER;
+    }
+
     /// Somebody more waits for a rank.
     #[inline]
     pub(crate) fn occupy(&mut self, rank: u8, now: Cycle) {
@@ -153,17 +168,24 @@ impl ChannelState {
         let state = &mut self.ranks[usize::from(rank)];
         state.busy -= 1;
         if state.busy == 0 {
-            self.wake(rank);
-            self.look_at = self.look_at.min(now);
+            self.deserted(rank, now);
         }
+    }
+
+    /// Nobody waits for a rank any more.
+    #[inline(never)]
+    pub(crate) fn deserted(&mut self, rank: u8, now: Cycle) {
+        self.wake(rank);
+        self.look_at = self.look_at.min(now);
     }
 
     /// A segment holds a bank from now on.
     pub(crate) fn hold(&mut self, bank: BankId) {
         self.held |= 1 << index(bank);
         self.held_writes += self.queues.count_in(index(bank), Kind::Write);
+        self.may_turn = true;
         self.rank_of(bank).held += 1;
-        self.prepared = None;
+        self.prepared_at = NEVER;
         self.look_at = Cycle::ZERO;
     }
 
@@ -171,9 +193,10 @@ impl ChannelState {
     pub(crate) fn release(&mut self, bank: BankId, number: u64) {
         self.held &= !(1 << index(bank));
         self.held_writes -= self.queues.count_in(index(bank), Kind::Write);
+        self.may_turn = true;
         self.banks[index(bank)].released = number;
         self.known &= !(1 << index(bank));
-        self.prepared = None;
+        self.prepared_at = NEVER;
         let rank = self.rank_of(bank);
         rank.held -= 1;
         if rank.held == 0 {
@@ -184,25 +207,44 @@ impl ChannelState {
 
     /// An access joins those that wait in its bank.
     #[inline]
-    pub(crate) fn queue(&mut self, accesses: &mut Accesses, entry: Entry, now: Cycle) {
-        let (bank, kind) = (accesses[entry].spot.bank_index(), accesses[entry].kind);
+    pub(crate) fn queue(&mut self, accesses: &mut Accesses, entry: Entry, kind: Kind, spot: Spot, now: Cycle) {
+        let bank = spot.bank_index();
         self.occupy((bank / 8) as u8, now);
         if self.held & (1 << bank) != 0 && kind == Kind::Write {
             self.held_writes += 1;
         }
-        let matters = self.queues.push(accesses, entry);
+        let matters = self.queues.push(accesses, entry, kind, spot);
         if matters || self.row_policy == RowPolicy::Closed {
             self.known &= !(1 << bank);
-            self.prepared = None;
+            self.prepared_at = NEVER;
         }
-        if (matters && kind == self.mode) || self.turns_to().is_some() {
+        if self.should_turn() || (matters && kind == self.mode) {
             self.look_at = self.look_at.min(now);
         }
     }
 
+    /// One more queued write that a job waits for.
+    pub(crate) fn force(&mut self) {
+        self.forced += 1;
+        self.may_turn = true;
+    }
+
+    /// One less.
+    pub(crate) fn force_no_more(&mut self) {
+        self.forced -= 1;
+        self.may_turn = true;
+    }
+
+    /// Whether the channel should be in another mode.
+    #[inline]
+    pub(crate) fn should_turn(&mut self) -> bool {
+        self.may_turn = self.turns_to().is_some();
+        self.may_turn
+    }
+
     /// The mode that the channel should be in, where it is another.
     #[inline]
-    pub(crate) fn turns_to(&self) -> Option<Kind> {
+    fn turns_to(&self) -> Option<Kind> {
         let (all, reads) = (self.queues.count(Kind::Write), self.queues.count(Kind::Read));
         let writes = all - self.held_writes;
         let (high, low) = self.drain;
@@ -215,9 +257,10 @@ impl ChannelState {
 
     /// Turns, if it should.
     pub(crate) fn turn(&mut self) -> bool {
+        self.may_turn = false;
         let Some(mode) = self.turns_to() else { return false };
         self.mode = mode;
-        self.prepared = None;
+        self.prepared_at = NEVER;
         self.known = 0;
         true
     }
@@ -225,7 +268,7 @@ impl ChannelState {
     /// Puts a command on the bus: the device, the banks and the ranks after it.
     pub(crate) fn issue(&mut self, now: Cycle, command: &Command, config: &Config, accesses: &mut Accesses) -> Counted {
         let effect = self.device.issue(now, command);
-        self.prepared = None;
+        self.prepared_at = NEVER;
         let counted = match (command, effect) {
             (Command::Activate { .. }, Effect::Plain) => Counted::Activate,
             (Command::Activate { .. }, Effect::Copied { .. }) => Counted::CopyActivate,
@@ -314,16 +357,6 @@ impl ChannelState {
     /// The oldest read that waits in a bank.
     pub(crate) fn oldest_read(&self, bank: BankId) -> Option<Entry> {
         Some(self.queues.oldest(index(bank), Kind::Read)).filter(|entry| entry.is_some())
-    }
-
-    /// From a RD to the end of its data.
-    pub(crate) fn read_data(&self) -> Cycles {
-        self.device.timings().read_data()
-    }
-
-    /// From a WR to the end of its data.
-    pub(crate) fn write_data(&self) -> Cycles {
-        self.device.timings().write_latency() + self.device.timings().get(P::Burst)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use dram_core::Line as Bytes;
-use dram_spec::{BankId, Channel, Cycle, Cycles, LINE_BYTES, PhysicalAddress, Row};
+use dram_spec::{BankId, Channel, Command, Cycle, Cycles, LINE_BYTES, PhysicalAddress, Row};
 use rowclone::{Line, LineWrite, Operation, Segment, Work};
 use rustc_hash::FxHashMap;
 
@@ -183,6 +183,12 @@ impl Copying {
             (Kind::Write, false) => (self.reads_left == 0).then(|| written_at(self.data_arrived)),
             (Kind::Write, true) => self.arrivals.front().map(|&arrives| written_at(arrives)),
         }
+    }
+
+    /// The next access of a stream, where it may be made like the one before, and no other of its accesses waits for that.
+    #[inline]
+    pub(crate) fn next_alike(&self, stream: usize) -> Option<Command> {
+        if self.giving_way || self.crosses { None } else { self.streams[stream].next_alike() }
     }
 
     /// A line was read. Says whether a write may have waited for it.

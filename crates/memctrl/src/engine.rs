@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dram_core::{Cells, Device};
 use dram_spec::address::Locator;
-use dram_spec::{Channel, Command, CommandSink, Cycle, Cycles, LINE_BYTES, Refresh};
+use dram_spec::{AutoPrecharge, Channel, Command, CommandSink, Cycle, Cycles, Refresh};
 use rowclone::{Blocks, Operation};
 
 use crate::access::{self, Accesses, Entry};
@@ -14,14 +14,14 @@ use crate::channel::ChannelState;
 use crate::config::Config;
 use crate::copy::{BankSet, Copying};
 use crate::estimate::Estimator;
-use crate::intake::{Blocked, Incoming};
+use crate::intake::{Blocked, Incoming, State};
 use crate::outstanding::Requests;
 use crate::recorder::Recorder;
 use crate::request::{Counted, RequestSource};
 use crate::scheduler::Choice;
 
 use crate::slots::Slots;
-use crate::spot::{MOST_BANKS, Spot};
+use crate::spot::Spot;
 use crate::stats::Stats;
 
 const NEVER: Cycle = Cycle(u64::MAX);
@@ -41,15 +41,16 @@ pub struct Controller {
     /// How many entries a channel has for reads and for writes.
     pub(crate) entries: [u64; 2],
     /// The next sequence number.
-    counter: u64,
+    pub(crate) counter: u64,
     /// Requests taken so far.
     pub(crate) taken: u64,
     pub(crate) outstanding: Requests,
     pub(crate) accesses: Accesses,
     /// Accesses that wait for jobs, in the order in which they were accepted.
     pub(crate) blocked: Vec<Blocked>,
-    /// The request that is being accepted.
-    pub(crate) incoming: Option<Incoming>,
+    /// The request that is being accepted, and whether there is one.
+    pub(crate) incoming: Incoming,
+    pub(crate) state: State,
     pub(crate) locator: Locator<Spot>,
     /// Whether it could not be, and nothing has happened since that would change that.
     pub(crate) is_held_up: bool,
@@ -107,7 +108,8 @@ impl Controller {
             outstanding: Requests::default(),
             accesses: Accesses::default(),
             blocked: Vec::new(),
-            incoming: None,
+            incoming: Incoming::default(),
+            state: State::Idle,
             locator: Locator::default(),
             is_held_up: false,
             waiters: Vec::new(),
@@ -148,7 +150,7 @@ impl Controller {
         sink: &mut impl CommandSink,
         stop: &AtomicBool,
     ) -> Result<Stats, Interrupt> {
-        while let Some(now) = self.next_instant(source) {
+        while let Some(mut now) = self.next_instant(source) {
             assert!(now >= self.next_from, "time must move forward: {now:?}, and not before {:?}", self.next_from);
             if stop.load(Ordering::Relaxed) {
                 return Err(Interrupt);
@@ -163,7 +165,7 @@ impl Controller {
             }
             for channel in 0..self.channels.len() {
                 if self.every_cycle || self.channels[channel].look_at <= now {
-                    self.visit(channel, now, sink);
+                    now = self.visit(channel, now, sink);
                 }
             }
             if std::mem::take(&mut self.made_room) {
@@ -195,7 +197,7 @@ impl Controller {
         let mut next = self.terms_end;
         // What is held up in intake waits for a command, or for the delivery of a job; its source is not asked before, and hears in time
         // of what else is done.
-        if self.incoming.is_none() {
+        if self.state == State::Idle {
             let arrival = source.next_arrival();
             if arrival.is_none() && self.outstanding.is_empty() {
                 return None;
@@ -207,8 +209,12 @@ impl Controller {
         if self.every_cycle || self.may_begin {
             return Some(self.next_from);
         }
-        for channel in &self.channels {
-            next = next.min(channel.look_at);
+        // There is always a first; most often no other.
+        if let Some((first, others)) = self.channels.split_first() {
+            next = next.min(first.look_at);
+            for channel in others {
+                next = next.min(channel.look_at);
+            }
         }
         assert!(next < NEVER, "nothing can happen any more, and requests are in progress: {:?}", self.outstanding);
         Some(next.max(self.next_from))
@@ -218,14 +224,11 @@ impl Controller {
     #[inline]
     fn meet_source(&mut self, source: &mut impl RequestSource, now: Cycle) {
         loop {
-            let mut moved = false;
             while self.outstanding.done_at() <= now {
                 self.deliver(source, now);
-                moved = true;
             }
             self.recorder.advance_to(now, now);
-            moved |= !self.is_held_up && self.take_in(source, now);
-            if !moved {
+            if self.is_held_up || !self.take_in(source, now) {
                 return;
             }
         }
@@ -236,72 +239,107 @@ impl Controller {
     fn deliver(&mut self, source: &mut impl RequestSource, now: Cycle) {
         // Of accesses the source may hear late, while it is not asked for more; they count where they were done.
         let done = self.outstanding.done_at();
-        let slot = self.outstanding.take_done();
-        if self.outstanding[slot].job.is_some() {
-            self.recorder.advance_to(now, now);
-            self.deliver_job(slot, now);
-        }
         self.recorder.advance_to(done, now);
         let figures = &mut self.recorder.figures;
-        figures.requests += 1;
-        let request = &mut self.outstanding[slot];
-        match request.request.operation {
-            Operation::Read { .. } => figures.read_latency.record(request.response()),
-            Operation::Write { .. } => figures.write_latency.record(request.response()),
-            Operation::Copy { .. } | Operation::Init { .. } => {
-                figures.copy_response.record(request.response());
-                let completion = request.complete();
-                figures.copy_latency.record(completion.latency());
-                figures.segments += &completion.segments;
-                return source.complete(completion);
-            }
+        let (slot, request) = self.outstanding.take_done();
+        if request.job.is_some() {
+            return self.deliver_job(slot, source, now);
         }
+        // A write of parts of lines is a job.
+        let is_read = matches!(request.request.operation, Operation::Read { .. });
+        let latency = if is_read { &mut figures.read_latency } else { &mut figures.write_latency };
+        latency.record(request.response());
         source.complete(request.complete());
     }
 
-    /// A job is done: what waited for it goes on.
-    fn deliver_job(&mut self, slot: u32, now: Cycle) {
+    /// Tells the source of a job; what waited for it goes on.
+    #[inline(never)]
+    fn deliver_job(&mut self, slot: u32, source: &mut impl RequestSource, now: Cycle) {
+        self.recorder.advance_to(now, now);
         self.jobs.retain(|&job| job != slot);
         self.wait_no_more(slot, now);
         self.recorder.levels.job_leaves(now);
         self.is_held_up = false;
         self.release_blocked(slot, now);
+        let figures = &mut self.recorder.figures;
+        let request = &mut self.outstanding[slot];
+        let (response, completion) = (request.response(), request.complete());
+        if let Operation::Copy { .. } | Operation::Init { .. } = completion.operation {
+            figures.copy_response.record(response);
+            figures.copy_latency.record(completion.latency());
+            figures.segments += &completion.segments;
+        } else {
+            figures.write_latency.record(response);
+        }
+        source.complete(completion);
     }
 
-    /// Issues what goes first on a channel, and finds out when it is worth another look.
+    /// Issues what goes first on a channel, and finds out when it is worth another look. Where nothing else happens before that, it goes
+    /// on there at once; says which instant it has come to.
     #[inline]
-    fn visit(&mut self, index: usize, now: Cycle, sink: &mut impl CommandSink) {
+    fn visit(&mut self, index: usize, mut now: Cycle, sink: &mut impl CommandSink) -> Cycle {
         let channel = &mut self.channels[index];
-        if channel.turn() {
+        if (channel.may_turn || self.every_cycle) && channel.turn() {
             self.recorder.figures.drains += u64::from(channel.mode == access::Kind::Write);
         }
         if self.every_cycle {
-            channel.prepared = None;
+            channel.prepared_at = NEVER;
         }
         let mut from = now;
         let next = loop {
-            if let Some(choice) = self.channels[index].prepared(now) {
-                self.issue_choice(index, now, choice, sink);
+            let mut channel = &mut self.channels[index];
+            if channel.prepared_at == now {
+                match channel.prepared {
+                    Choice::Access(bank) => self.issue_for_access(index, now, bank, sink),
+                    choice => self.issue_choice(index, now, choice, sink),
+                }
                 from = now + Cycles(1);
-                if self.channels[index].turns_to().is_some() {
+                channel = &mut self.channels[index];
+                if now >= channel.must_from {
+                    self.may_begin |= channel.ask_must(now);
+                    self.gives_way_at = self.gives_way_at.min(channel.must_from);
+                }
+                if channel.should_turn() {
                     break from;
                 }
             }
-            let channel = &mut self.channels[index];
             let at = channel.foresee(from, &self.accesses, &self.segments, self.config.staging_lines);
             if at > now {
-                let turns = from == now && channel.turns_to().is_some();
+                if from > now && self.is_alone_until(index, at) {
+                    self.recorder.end_instant();
+                    (now, from, self.next_from) = (at, at, at + Cycles(1));
+                    continue;
+                }
+                let channel = &mut self.channels[index];
+                let turns = from == now && channel.should_turn();
                 break if turns { now + Cycles(1) } else { at };
             }
         };
         let channel = &mut self.channels[index];
         channel.look_at = next.min(channel.must_from.max(now + Cycles(1)));
+        now
     }
 
+    /// Whether nothing happens before `at`, nor then, but what the channel has prepared.
     #[inline]
+    fn is_alone_until(&self, index: usize, at: Cycle) -> bool {
+        // Its source is not asked while intake is held up, and hears late of accesses that are done.
+        if self.made_room || !self.is_held_up || self.may_begin || self.every_cycle {
+            return false;
+        }
+        let channel = &self.channels[index];
+        let before = self.gives_way_at.min(channel.must_from).min(self.recorder.until());
+        let others = || self.channels.iter().enumerate().filter(|&(other, _)| other != index);
+        channel.prepared_at == at
+            && at < before
+            && (self.jobs.is_empty() || at < self.outstanding.done_at())
+            && (self.channels.len() == 1 || others().all(|(_, other)| at < other.look_at))
+    }
+
+    /// Issues a rank's own command, or one for a segment.
     fn issue_choice(&mut self, index: usize, now: Cycle, choice: Choice, sink: &mut impl CommandSink) {
         match choice {
-            Choice::Access(bank) => self.issue_for_access(index, now, bank, sink),
+            Choice::Access(_) => unreachable!("accesses have their own way"),
             Choice::Upkeep(command) => {
                 self.issue(index, now, &command, sink);
                 self.may_begin |= matches!(command, Command::Refresh { .. });
@@ -311,51 +349,18 @@ impl Controller {
                 self.advance(index, now, flight, turn, counted);
             }
         }
-        let channel = &mut self.channels[index];
-        if now >= channel.must_from {
-            self.may_begin |= channel.ask_must(now);
-            self.gives_way_at = self.gives_way_at.min(channel.must_from);
-        }
     }
 
     fn issue(&mut self, index: usize, now: Cycle, command: &Command, sink: &mut impl CommandSink) -> Counted {
         let channel = &mut self.channels[index];
-        let counted = channel.issue(now, command, &self.config, &mut self.accesses);
+        let counted = match *command {
+            Command::Read { bank, auto_precharge: AutoPrecharge::No, .. }
+            | Command::Write { bank, auto_precharge: AutoPrecharge::No, .. } => channel.issue_line(now, command, bank),
+            _ => channel.issue(now, command, &self.config, &mut self.accesses),
+        };
         sink.push(now, channel.id, command);
-        let figures = &mut self.recorder.figures;
-        figures.commands.count(counted);
-        figures.command_bus += Cycles(1);
-        match counted {
-            Counted::Read | Counted::Write => {
-                figures.channel_bytes += LINE_BYTES;
-                figures.data_bus += channel.burst;
-            }
-            Counted::Transfer => figures.command_bus += Cycles(1),
-            _ => {}
-        }
+        self.recorder.figures.commands.count(counted);
         counted
-    }
-
-    /// The same for the accesses of a bank: it does what its candidate said.
-    #[inline]
-    fn issue_for_access(&mut self, index: usize, now: Cycle, bank: usize, sink: &mut impl CommandSink) {
-        let channel = &mut self.channels[index];
-        let candidate = channel.next[bank % MOST_BANKS];
-        let entry = candidate.entry();
-        let command = candidate.command(self.accesses[entry].spot);
-        let is_column_access = matches!(command, Command::Read { .. } | Command::Write { .. });
-        if is_column_access {
-            channel.queues.remove(&mut self.accesses, entry);
-        }
-        let counted = self.issue(index, now, &command, sink);
-        if is_column_access {
-            self.access_made(index, now, entry, counted);
-        } else {
-            let access = &mut self.accesses[entry];
-            access.closed |= counted == Counted::Precharge;
-            access.opened |= counted == Counted::Activate;
-            self.outstanding[access.request].issued(now, counted);
-        }
     }
 
     /// There is room for what comes in.

@@ -117,7 +117,7 @@ impl Controller {
         for stream in &self.segments[slot].streams {
             let channel = &mut self.channels[usize::from(stream.channel.0)];
             channel.flights.leave(slot);
-            channel.prepared = None;
+            channel.prepared_at = Cycle(u64::MAX);
         }
     }
 
@@ -255,7 +255,10 @@ impl Controller {
         let mut wakes_others = false;
         if let Turn::Access = turn {
             // With its first access it gets younger, on its other channels too.
-            wakes_others = !std::mem::replace(&mut segment.moved, true);
+            if !std::mem::replace(&mut segment.moved, true) {
+                wakes_others = true;
+                channel.flights.stop_run();
+            }
             let soonest = segment.term_end.max(now + Cycles(1));
             self.terms_end = self.terms_end.min(soonest);
             self.gives_way_at = self.gives_way_at.min(self.terms_end);
@@ -275,7 +278,7 @@ impl Controller {
                 return self.finish_segment(slot);
             }
             Progress::Read(line) => {
-                let arrives = now + channel.read_data();
+                let arrives = now + channel.read_data;
                 let bytes = channel.device.read_line(line.location.bank, line.location.row, line.location.column);
                 wakes_others |= segment.read(arrives, &line, bytes);
             }

@@ -1,4 +1,4 @@
-//! How requests come in, and how accesses are served.
+//! How requests come in.
 
 use dram_spec::{Cycle, Cycles, LINE_BYTES, PhysicalAddress};
 use rowclone::Operation;
@@ -6,21 +6,40 @@ use rowclone::Operation;
 use crate::access::{Access, Entry, Kind};
 use crate::engine::Controller;
 use crate::outstanding::lines;
-use crate::request::{Counted, Request, RequestSource};
+use crate::request::{Request, RequestSource};
 use crate::spot::Spot;
 
-/// A request that is being accepted.
+/// What comes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Nothing: the next request is taken when it arrives.
+    Idle,
+    /// A read or a write of whole lines.
+    Lines,
+    /// Any other request.
+    Job,
+}
+
+/// A request that is being accepted. Of a job, its slot alone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incoming {
     slot: u32,
-    /// Of a read or a write of whole lines: which.
-    kind: Option<Kind>,
+    kind: Kind,
     /// The line to be accepted next.
     line: u64,
     /// Where it lies.
     spot: Spot,
     /// The end of its lines.
     end: u64,
+    /// Whether its line is known to meet no other access and no job, and waits for nothing but room. It stays so: nothing comes in before
+    /// it.
+    wants_room: bool,
+}
+
+impl Default for Incoming {
+    fn default() -> Incoming {
+        Incoming { slot: 0, kind: Kind::Read, line: 0, spot: Spot::default(), end: 0, wants_room: false }
+    }
 }
 
 /// An access that waits for jobs.
@@ -36,45 +55,51 @@ impl Controller {
     pub(crate) fn take_in(&mut self, source: &mut impl RequestSource, now: Cycle) -> bool {
         let mut moved = false;
         loop {
-            let incoming = match self.incoming {
-                Some(incoming) => incoming,
-                None => match source.take(now) {
-                    Some(request) => self.enter(request),
-                    None => return moved,
-                },
-            };
-            let accepted = match incoming.kind {
-                None => self.accept_job(incoming.slot, now),
-                Some(kind) => self.accept_lines(incoming, kind, now, &mut moved),
+            if self.state == State::Idle {
+                let Some(mut request) = source.take(now) else { return moved };
+                self.enter(&mut request);
+            }
+            let accepted = match self.state {
+                State::Lines => self.accept_lines(now, &mut moved),
+                _ => self.accept_job(self.incoming.slot, now),
             };
             if !accepted {
                 self.is_held_up = true;
                 return moved;
             }
-            self.incoming = None;
+            self.state = State::Idle;
             moved = true;
         }
     }
 
     /// A request was taken.
     #[inline]
-    fn enter(&mut self, request: Request) -> Incoming {
-        let (kind, address, bytes) = match request.operation {
-            Operation::Read { address, bytes } => (Some(Kind::Read), address, bytes),
-            Operation::Write { address, bytes } => (Some(Kind::Write), address, bytes),
-            Operation::Copy { dst: address, bytes, .. } | Operation::Init { dst: address, bytes, .. } => {
-                (None, address, bytes)
-            }
+    fn enter(&mut self, request: &mut Request) {
+        let (Operation::Read { address, bytes } | Operation::Write { address, bytes }) = request.operation else {
+            return self.enter_job(request);
         };
+        let is_read = matches!(request.operation, Operation::Read { .. });
         let whole = lines(address, bytes);
-        let kind = kind.filter(|&kind| kind == Kind::Read || whole.end - whole.start == bytes);
-        let spot = if kind.is_some() { self.spot(whole.start) } else { Spot::default() };
-        let keeps_data = self.config.contents.is_some();
-        let slot = self.outstanding.insert(request, self.taken, kind.map(|_| &whole), keeps_data);
+        if !is_read && whole.end - whole.start != bytes {
+            return self.enter_job(request);
+        }
+        let spot = self.spot(whole.start);
+        let slot = self.outstanding.insert(request, self.taken, &whole);
+        if is_read && self.config.contents.is_some() {
+            self.outstanding[slot].keep_data(bytes);
+        }
         self.taken += 1;
-        let incoming = Incoming { slot, kind, line: whole.start, spot, end: whole.end };
-        self.incoming = Some(incoming);
-        incoming
+        let kind = if is_read { Kind::Read } else { Kind::Write };
+        self.incoming = Incoming { slot, kind, line: whole.start, spot, end: whole.end, wants_room: false };
+        self.state = State::Lines;
+    }
+
+    /// A copy, an initialisation or a write of parts of lines was taken.
+    #[inline(never)]
+    fn enter_job(&mut self, request: &mut Request) {
+        self.incoming.slot = self.outstanding.insert_job(request, self.taken);
+        self.taken += 1;
+        self.state = State::Job;
     }
 
     #[inline]
@@ -86,15 +111,15 @@ impl Controller {
 
     /// The lines of a read or of a write are accepted, as far as they can be. Says whether all were.
     #[inline]
-    fn accept_lines(&mut self, mut incoming: Incoming, kind: Kind, now: Cycle, moved: &mut bool) -> bool {
-        while self.accept_line(&incoming, kind, now) {
+    fn accept_lines(&mut self, now: Cycle, moved: &mut bool) -> bool {
+        while self.accept_line(now) {
             *moved = true;
-            incoming.line += LINE_BYTES;
-            if incoming.line == incoming.end {
+            let line = self.incoming.line + LINE_BYTES;
+            if line == self.incoming.end {
                 return true;
             }
-            incoming.spot = self.spot(incoming.line);
-            self.incoming = Some(incoming);
+            let spot = self.spot(line);
+            self.incoming = Incoming { line, spot, wants_room: false, ..self.incoming };
         }
         false
     }
@@ -114,7 +139,7 @@ impl Controller {
             job.waits_for += 1;
             if access.kind == Kind::Write && !access.blocked && !access.waited_for {
                 let channel = &mut self.channels[usize::from(access.spot.channel().0)];
-                channel.forced += 1;
+                channel.force();
                 channel.look_at = Cycle::ZERO;
             }
             access.waited_for = true;
@@ -130,20 +155,30 @@ impl Controller {
 
     /// A line of a read or of a write is accepted, if it can be.
     #[inline]
-    fn accept_line(&mut self, incoming: &Incoming, kind: Kind, now: Cycle) -> bool {
-        let channel = incoming.spot.channel();
-        let full = self.recorder.levels.of(channel, kind) >= self.entries[kind as usize];
-        // Another access may go to the same line, one of the other kind: for a read, one that answers it.
-        let meets = self.channels[usize::from(channel.0)].queues.may_hold(kind.other(), incoming.line)
-            || !self.blocked.is_empty();
-        if meets || !self.jobs.is_empty() {
-            return self.accept_among_others(incoming, kind, full, now);
+    fn accept_line(&mut self, now: Cycle) -> bool {
+        let incoming = &mut self.incoming;
+        let (kind, id) = (incoming.kind, incoming.spot.channel());
+        let channel = &mut self.channels[usize::from(id.0)];
+        let full = self.recorder.levels.of(id, kind) >= self.entries[kind as usize];
+        if !incoming.wants_room {
+            // Another access may go to the same line, one of the other kind: for a read, one that answers it.
+            let meets = channel.queues.may_hold(kind.other(), incoming.line) || !self.blocked.is_empty();
+            if meets || !self.jobs.is_empty() {
+                let incoming = *incoming;
+                return self.accept_among_others(&incoming, kind, full, now);
+            }
         }
-        if !full {
-            let entry = self.take_entry(incoming, kind, now);
-            self.queue(entry, now);
+        if full {
+            incoming.wants_room = true;
+            return false;
         }
-        !full
+        self.recorder.levels.enter(id, kind, now);
+        let access = Access::new(kind, incoming.slot, PhysicalAddress(incoming.line), incoming.spot);
+        let number = self.counter;
+        self.counter += 1;
+        let entry = self.accesses.insert(Access { number, queued: now, ..access });
+        channel.queue(&mut self.accesses, entry, kind, incoming.spot, now);
+        true
     }
 
     /// The same where another access may go to the line, or a job.
@@ -218,7 +253,8 @@ impl Controller {
         access.number = number;
         access.queued = now;
         let channel = &mut self.channels[usize::from(access.spot.channel().0)];
-        channel.queue(&mut self.accesses, entry, now);
+        let (kind, spot) = (access.kind, access.spot);
+        channel.queue(&mut self.accesses, entry, kind, spot, now);
     }
 
     /// A job is delivered: what waited for nothing else is accepted again.
@@ -243,38 +279,11 @@ impl Controller {
                 self.leave(entry, now);
             } else {
                 if kind == Kind::Write && self.accesses[entry].waited_for {
-                    self.channels[usize::from(spot.channel().0)].forced += 1;
+                    self.channels[usize::from(spot.channel().0)].force();
                 }
                 self.queue(entry, now);
             }
         }
-    }
-
-    /// An access gives its entry back; who waited for it, goes on.
-    #[inline]
-    fn leave(&mut self, entry: Entry, now: Cycle) {
-        self.accesses.remove(entry);
-        let access = &self.accesses[entry];
-        self.recorder.levels.leave(access.spot.channel(), access.kind, now);
-        let waited_for = access.waited_for;
-        self.made_room();
-        if waited_for {
-            self.tell_waiters(entry);
-        }
-    }
-
-    /// Jobs that waited for an access do so no more.
-    fn tell_waiters(&mut self, left: Entry) {
-        let outstanding = &mut self.outstanding;
-        let may_begin = &mut self.may_begin;
-        self.waiters.retain(|&(entry, job)| {
-            if entry == left {
-                let job = outstanding[job].job_mut();
-                job.waits_for -= 1;
-                *may_begin |= job.waits_for == 0;
-            }
-            entry != left
-        });
     }
 
     /// A job is delivered: one without segments is done while it waits for accesses, and they need not hurry for it.
@@ -287,57 +296,9 @@ impl Controller {
             access.waited_for = self.waiters.iter().any(|&(other, _)| other == entry);
             if !access.waited_for && access.kind == Kind::Write && !access.blocked {
                 let channel = &mut self.channels[usize::from(access.spot.channel().0)];
-                channel.forced -= 1;
+                channel.force_no_more();
                 channel.look_at = channel.look_at.min(now);
             }
-        }
-    }
-
-    /// The RD or WR of an access was issued.
-    #[inline]
-    pub(crate) fn access_made(&mut self, channel: usize, now: Cycle, entry: Entry, counted: Counted) {
-        self.leave(entry, now);
-        let access = &self.accesses[entry];
-        let state = &mut self.channels[channel];
-        let spot = access.spot;
-        state.banks[spot.bank_index()].served += 1;
-        state.vacate(spot.bank().rank, now);
-        if access.kind == Kind::Write && access.waited_for {
-            state.forced -= 1;
-        }
-        let figures = &mut self.recorder.figures;
-        let outcomes = match access.kind {
-            Kind::Read => &mut figures.reads,
-            Kind::Write => &mut figures.writes,
-        };
-        match (access.closed, access.opened) {
-            (true, _) => outcomes.conflicts += 1,
-            (false, true) => outcomes.misses += 1,
-            (false, false) => outcomes.hits += 1,
-        }
-        let request = &mut self.outstanding[access.request];
-        let done = match access.kind {
-            Kind::Read => {
-                if let Some(bytes) = state.device.read_line(spot.bank(), spot.row(), spot.column()) {
-                    request.receive(access.line, &bytes);
-                }
-                now + state.read_data()
-            }
-            Kind::Write => {
-                if self.config.contents.is_some() {
-                    let bytes = request.payload(access.line);
-                    state.device.write_line(spot.bank(), spot.row(), spot.column(), &bytes);
-                }
-                now + state.write_data()
-            }
-        };
-        request.issued(now, counted);
-        request.lasts_until(done);
-        request.lines_left -= 1;
-        let (kind, slot) = (access.kind, access.request);
-        self.outstanding.settle(slot);
-        if kind == Kind::Read && !self.waiting.is_empty() && self.is_waited_for(spot) {
-            self.may_begin = true;
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The memory controller: takes requests, plans copies, schedules commands, refreshes, and owns the only event loop.
 
 mod access;
+mod ahead;
 mod bank_queue;
 mod channel;
 pub mod config;
@@ -19,9 +20,11 @@ pub mod refresh;
 pub mod request;
 mod scheduler;
 mod segment;
+mod serve;
 mod slots;
 mod spot;
 pub mod stats;
+mod streak;
 
 pub use config::{Config, PowerPolicy, Queues, RowPolicy, Scheduler};
 pub use engine::{Controller, Interrupt};

@@ -115,6 +115,11 @@ impl Outstanding {
         self.job.as_mut().expect("only jobs have segments")
     }
 
+    /// A read's bytes are kept for its source.
+    pub(crate) fn keep_data(&mut self, bytes: u64) {
+        self.data = Some(vec![0; bytes as usize]);
+    }
+
     pub(crate) fn issued(&mut self, at: Cycle, command: Counted) {
         self.first_command = self.first_command.min(at);
         // The kinds are in the order of [`Issued::counts`]; the rest is never issued for a request.
@@ -193,23 +198,30 @@ impl Default for Requests {
 }
 
 impl Requests {
-    /// A request that was taken, the `order`-th; of reads and writes of whole lines, with those.
+    /// A read or a write of whole lines that was taken, the `order`-th; its payload is taken.
     #[inline]
-    pub(crate) fn insert(&mut self, request: Request, order: u64, plain: Option<&Lines>, keeps_data: bool) -> u32 {
+    pub(crate) fn insert(&mut self, request: &mut Request, order: u64, lines: &Lines) -> u32 {
         let slot = match self.free.pop() {
             Some(slot) => slot,
-            None => self.another(&request),
+            None => self.another(request),
         };
         let new = &mut self.slots[slot as usize];
-        new.order = order;
         (new.first_command, new.done, new.commands) = (NEVER, request.arrival, Issued::default());
-        new.lines_left = plain.map_or(0, |lines| (lines.end - lines.start) / LINE_BYTES);
-        if plain.is_none() {
-            new.job = Some(Box::new(Job::new(&request.operation)));
-        } else if let (true, Operation::Read { bytes, .. }) = (keeps_data, request.operation) {
-            new.data = Some(vec![0; bytes as usize]);
+        (new.order, new.lines_left) = (order, (lines.end - lines.start) / LINE_BYTES);
+        (new.request.id, new.request.arrival) = (request.id, request.arrival);
+        new.request.operation = request.operation;
+        // Most carry none, and none is left over.
+        if request.payload.is_some() || new.request.payload.is_some() {
+            new.request.payload = request.payload.take();
         }
-        new.request = request;
+        slot
+    }
+
+    /// Any other request.
+    pub(crate) fn insert_job(&mut self, request: &mut Request, order: u64) -> u32 {
+        let job = Box::new(Job::new(&request.operation));
+        let slot = self.insert(request, order, &(0..0));
+        self.slots[slot as usize].job = Some(job);
         slot
     }
 
@@ -218,6 +230,18 @@ impl Requests {
     fn another(&mut self, request: &Request) -> u32 {
         self.slots.push(Outstanding::new(request.clone()));
         self.slots.len() as u32 - 1
+    }
+
+    /// A command at `now` serves a line of a read or of a write, up to `done`.
+    #[inline]
+    pub(crate) fn line_served(&mut self, slot: u32, now: Cycle, counted: Counted, done: Cycle) {
+        let request = &mut self.slots[slot as usize];
+        request.issued(now, counted);
+        request.lasts_until(done);
+        request.lines_left -= 1;
+        if request.lines_left == 0 {
+            self.settle(slot);
+        }
     }
 
     /// It is done at a known instant: if so, it joins the others that are.
@@ -267,9 +291,9 @@ impl Requests {
         self.done_at
     }
 
-    /// The slot of the first that is done, which may be used again from now on.
+    /// The first that is done, and its slot, which may be used again from now on.
     #[inline]
-    pub(crate) fn take_done(&mut self) -> u32 {
+    pub(crate) fn take_done(&mut self) -> (u32, &mut Outstanding) {
         let slot = self.first_done;
         let next = self.slots[slot as usize].next_done;
         self.first_done = next;
@@ -279,7 +303,7 @@ impl Requests {
             (self.done_at, self.last_done) = (NEVER, NONE);
         }
         self.free.push(slot);
-        slot
+        (slot, &mut self.slots[slot as usize])
     }
 
     pub(crate) fn is_empty(&self) -> bool {

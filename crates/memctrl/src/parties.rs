@@ -5,9 +5,10 @@ use dram_core::Kind;
 use dram_spec::{Command, Cycle};
 
 use crate::access::Accesses;
+use crate::ahead::Ahead;
 use crate::channel::ChannelState;
 use crate::copy::{Age, Copying};
-use crate::scheduler::{Candidate, Choice, Foreseen, bits};
+use crate::scheduler::{Candidate, Choice, bits};
 use crate::segment::Turn;
 use crate::slots::Slots;
 use crate::spot::MOST_BANKS;
@@ -27,6 +28,19 @@ pub(crate) struct Flights {
     /// The oldest with a column access, and whether that is known.
     oldest: Option<usize>,
     oldest_is_known: bool,
+    /// Whether the oldest goes on, and for how long.
+    run: Option<Run>,
+}
+
+/// A segment that goes first with its column accesses, while nothing happens but these.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    /// Its place.
+    place: usize,
+    /// The banks, as a mask, whose accesses may have a command: none of them has an older RD or WR.
+    usable: u32,
+    /// When the first row command can go, at the earliest: column accesses go up to then.
+    until: Cycle,
 }
 
 impl Flights {
@@ -56,6 +70,12 @@ impl Flights {
     pub(crate) fn touch_all(&mut self) {
         self.stale = u32::MAX;
         self.oldest_is_known = false;
+        self.run = None;
+    }
+
+    /// Something has happened that any of them may hear of.
+    pub(crate) fn stop_run(&mut self) {
+        self.run = None;
     }
 
     /// What one of them would do next, may be another now. Whose it is: the slot, and the stream.
@@ -102,39 +122,6 @@ struct Column {
 pub(crate) struct Party {
     age: Age,
     flight: Option<usize>,
-}
-
-/// Column accesses of older parties that wait for the device: a younger one must not push them back.
-#[derive(Clone, Copy, Debug, Default)]
-struct Ahead {
-    /// A RD or WR waits for the data bus.
-    data_bus: bool,
-    /// Ranks, as a mask, where a RD or WR waits.
-    bursts: u8,
-    /// Ranks, as a mask, where a TRANSFER waits.
-    transfers: u8,
-}
-
-impl Ahead {
-    fn wait_for(&mut self, command: &Command) {
-        let rank = 1 << command.rank();
-        if let Command::Transfer { .. } = command {
-            self.transfers |= rank;
-        } else {
-            self.data_bus = true;
-            self.bursts |= rank;
-        }
-    }
-
-    /// Whether the command would go on a bus, the channel's or a rank's own, that an older access waits for.
-    fn keeps_back(self, command: &Command) -> bool {
-        let rank = 1 << command.rank();
-        if let Command::Transfer { .. } = command {
-            (self.bursts | self.transfers) & rank != 0
-        } else {
-            self.data_bus || self.transfers & rank != 0
-        }
-    }
 }
 
 impl ChannelState {
@@ -197,7 +184,8 @@ impl ChannelState {
         Choice::Segment { flight, turn: next.turn, command: next.command }
     }
 
-    /// What goes first, from `from` on, and when, where segments are in flight; else an instant at which that may be known.
+    /// Prepares what goes first, from `from` on, where segments are in flight, and says when that is; or prepares nothing, and says when
+    /// to ask again.
     pub(crate) fn first_of_all(
         &mut self,
         from: Cycle,
@@ -205,15 +193,49 @@ impl ChannelState {
         accesses: &Accesses,
         segments: &Slots<Copying>,
         staging_lines: usize,
-    ) -> Foreseen {
+    ) -> Cycle {
+        if let Some(at) = self.run_goes_on(from, usable, segments) {
+            return at;
+        }
+        self.flights.stop_run();
+        self.find_candidates(usable, accesses);
         self.look_at_flights(segments, staging_lines);
         if let Some((at, choice)) = self.first_if_plain(from, usable) {
-            return (at, Some(choice));
+            (self.prepared_at, self.prepared) = (at, choice);
+            return at;
         }
         match self.first_at(from, usable, accesses) {
-            Ok(choice) => (from, Some(choice)),
-            Err(next) => (next, None),
+            Ok(choice) => {
+                (self.prepared_at, self.prepared) = (from, choice);
+                from
+            }
+            Err(next) => {
+                self.prepared_at = NEVER;
+                next
+            }
         }
+    }
+
+    /// When the oldest segment makes its next column access, from `from` on, where it goes on as it was: that is then prepared.
+    #[inline]
+    fn run_goes_on(&mut self, from: Cycle, usable: u32, segments: &Slots<Copying>) -> Option<Cycle> {
+        let Run { place, usable: before, until } = self.flights.run?;
+        if self.flights.stale & self.flights.there() != 1 << place || usable != before || usable & !self.known != 0 {
+            return None;
+        }
+        let flight = &mut self.flights.all[place];
+        let command = segments[flight.slot].next_alike(flight.stream)?;
+        let next = &mut flight.access.as_mut()?.next;
+        let (Command::Read { bank, .. } | Command::Write { bank, .. }) = command else { return None };
+        next.held_by_banks = self.device.held_by_bank(bank, next.kind);
+        let at = next.held_by_banks.max(self.device.held_by(bank.rank).until(next.kind)).max(from);
+        if at > until {
+            return None;
+        }
+        next.command = command;
+        self.flights.stale = 0;
+        (self.prepared_at, self.prepared) = (at, ChannelState::choice_of(place, next));
+        Some(at)
     }
 
     /// The same where the oldest party is a segment that waits for nothing but the device, and keeps all others back: there are no
@@ -224,6 +246,7 @@ impl ChannelState {
             return None;
         }
         let oldest = self.oldest_flight();
+        let mut rows_from = NEVER;
         let (age, mut first) = match oldest.map(|place| (place, &self.flights.all[place])) {
             None => ((2, 0), (NEVER, (0, 0), None)),
             Some((place, flight)) => {
@@ -240,6 +263,7 @@ impl ChannelState {
             let flight = &self.flights.all[place];
             for next in &flight.rows {
                 let at = self.earliest_next(next).max(from);
+                rows_from = rows_from.min(at);
                 if (at, flight.age) < (first.0, first.1) || first.2.is_none() {
                     first = (at, flight.age, Some(ChannelState::choice_of(place, next)));
                 }
@@ -255,11 +279,15 @@ impl ChannelState {
                 continue;
             }
             let at = self.earliest_of(bank, candidate).max(from);
+            rows_from = rows_from.min(at);
             if (at, candidate_age) < (first.0, first.1) || first.2.is_none() {
                 first = (at, candidate_age, Some(Choice::Access(bank)));
             }
         }
         let (at, _, choice) = first;
+        if let (Some(place), true) = (oldest, at <= rows_from && at < NEVER) {
+            self.flights.run = Some(Run { place, usable, until: rows_from });
+        }
         choice.filter(|_| at < NEVER).map(|choice| (at, choice))
     }
 
@@ -373,7 +401,8 @@ impl ChannelState {
         for place in (0..self.flights.all.len()).filter(|&place| self.flights.all[place].slot == slot) {
             self.flights.stale |= 1 << place;
         }
-        self.prepared = None;
+        self.flights.stop_run();
+        self.prepared_at = NEVER;
         self.look_at = Cycle::ZERO;
     }
 }

@@ -1,6 +1,7 @@
 //! Keeps the statistics as the run goes on: by epochs, and without the warm-up.
 
-use dram_spec::{Channel, Cycle, Cycles};
+use dram_spec::datasheet::BURST;
+use dram_spec::{Channel, Cycle, Cycles, LINE_BYTES};
 
 use crate::access::Kind;
 use crate::config::Config;
@@ -161,11 +162,16 @@ impl Recorder {
         }
     }
 
+    /// Where the present epoch, or the warm-up, ends.
+    pub(crate) fn until(&self) -> Cycle {
+        self.until
+    }
+
     /// The present epoch, or the warm-up, is over.
     #[cold]
     fn turn(&mut self, now: Cycle) {
         let until = self.until;
-        self.count_levels(until);
+        self.complete(until);
         if self.warming_up {
             self.warming_up = false;
             self.figures = Figures::default();
@@ -186,7 +192,15 @@ impl Recorder {
         }
     }
 
-    fn count_levels(&mut self, to: Cycle) {
+    /// What follows from the rest, or from the levels up to `to`, is found out once a stretch, and not at each command.
+    fn complete(&mut self, to: Cycle) {
+        let figures = &mut self.figures;
+        let delivered = [&figures.read_latency, &figures.write_latency, &figures.copy_response];
+        figures.requests = delivered.iter().map(|latency| latency.count()).sum();
+        let lines = figures.commands.reads + figures.commands.writes;
+        figures.channel_bytes = lines * LINE_BYTES;
+        figures.data_bus = BURST * lines;
+        figures.command_bus = Cycles(figures.commands.total() + figures.commands.transfers);
         let [reads, writes, jobs] = self.levels.take_sums(to);
         let [most_reads, most_writes, most_jobs] = self.levels.most;
         self.figures.read_queue = Depth { entry_cycles: reads, most: most_reads };
@@ -205,7 +219,7 @@ impl Recorder {
         if self.warming_up {
             return Stats { from: end, end, ..Stats::default() };
         }
-        self.count_levels(end);
+        self.complete(end);
         if self.epoch.is_some() {
             self.close(end);
         } else {

@@ -68,6 +68,13 @@ pub(crate) enum Counted {
 }
 
 impl CommandCounts {
+    /// All of them.
+    pub(crate) const fn total(&self) -> u64 {
+        let row = self.activates + self.copy_activates + self.dropped_activates + self.precharges;
+        let column = self.reads + self.writes + self.transfers;
+        row + column + self.refreshes + self.power_downs + self.self_refreshes + self.wake_ups
+    }
+
     pub(crate) fn count(&mut self, command: Counted) {
         let count = match command {
             Counted::Activate => &mut self.activates,

@@ -25,11 +25,21 @@ pub(crate) enum Choice {
     Segment { flight: usize, turn: Turn, command: Command },
 }
 
+/// The kinds of candidates that a rank tells apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    Precharge = 0,
+    Activate = 1,
+    /// RD, RDA, WR or WRA: whichever the mode has.
+    Column = 2,
+}
+
 /// What the accesses of a bank would do next.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
     entry: Entry,
     kind: Kind,
+    class: Class,
     /// The sequence number of its access; of a row command above that of every RD and WR.
     pub(crate) order: u64,
     /// Until when its bank holds it back.
@@ -42,7 +52,12 @@ impl Candidate {
 
     /// Of no access.
     pub(crate) const NONE: Candidate =
-        Candidate { entry: Entry::NONE, kind: Kind::Act, order: u64::MAX, held_by_bank: NEVER };
+        Candidate { entry: Entry::NONE, kind: Kind::Act, class: Class::Activate, order: u64::MAX, held_by_bank: NEVER };
+
+    /// A RD or WR.
+    pub(crate) fn column(entry: Entry, kind: Kind, number: u64, held_by_bank: Cycle) -> Candidate {
+        Candidate { entry, kind, class: Class::Column, order: number, held_by_bank }
+    }
 
     pub(crate) fn is_row(&self) -> bool {
         self.order >= Candidate::ROW
@@ -56,6 +71,28 @@ impl Candidate {
     /// The access that it is for.
     pub(crate) fn entry(&self) -> Entry {
         self.entry
+    }
+
+    /// Of a row command: whether it is an ACT, and no PRE.
+    pub(crate) fn is_activate(&self) -> bool {
+        self.kind == Kind::Act
+    }
+
+    /// What it is.
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The command on the bus, of a RD or WR.
+    #[inline]
+    pub(crate) fn column_command(&self, spot: Spot, mode: access::Kind) -> Command {
+        let closes = matches!(self.kind, Kind::Rda | Kind::Wra);
+        let auto_precharge = if closes { AutoPrecharge::Yes } else { AutoPrecharge::No };
+        let (bank, column) = (spot.bank(), spot.column());
+        match mode {
+            access::Kind::Read => Command::Read { bank, column, auto_precharge },
+            access::Kind::Write => Command::Write { bank, column, auto_precharge },
+        }
     }
 
     /// The command on the bus.
@@ -73,14 +110,6 @@ impl Candidate {
     }
 }
 
-/// The candidate that goes first of those looked at so far.
-#[derive(Clone, Copy, Debug)]
-struct First {
-    at: Cycle,
-    order: u64,
-    bank: usize,
-}
-
 /// The bits of a mask that are set, from the lowest.
 pub(crate) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -91,9 +120,6 @@ pub(crate) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
         })
     })
 }
-
-/// When a channel is worth another look, and what goes first then if nothing happens before, where that is known.
-pub(crate) type Foreseen = (Cycle, Option<Choice>);
 
 impl ChannelState {
     /// Prepares what goes first from `from` on, by the order of who goes first, and says when; or prepares nothing, and says when to ask
@@ -109,31 +135,45 @@ impl ChannelState {
         let (unusable, upkeep) = match self.own_commands(from) {
             Err(others) => others,
             Ok(command) => {
-                self.prepared = Some((from, Choice::Upkeep(command)));
+                (self.prepared_at, self.prepared) = (from, Choice::Upkeep(command));
                 return from;
             }
         };
         let usable = self.usable(unusable, accesses);
-        self.find_candidates(usable, accesses);
-        let (at, choice) = if self.flights.is_empty() {
-            self.first_access(from, usable)
+        let mut next = if self.flights.is_empty() {
+            let (at, bank) = self.streak_goes_on(from, usable, accesses).unwrap_or_else(|| {
+                self.find_candidates(usable, accesses);
+                let (at, bank) = self.first_access(from, usable);
+                self.goes_first(bank, usable);
+                (at, bank)
+            });
+            (self.prepared_at, self.prepared) = (at, Choice::Access(bank));
+            at
         } else {
             self.first_of_all(from, usable, accesses, segments, staging_lines)
         };
-        let (at, choice) = match self.row_policy {
-            RowPolicy::Timeout(after) if at > from => {
-                let (idle, row) = self.timed_out(from, after, unusable);
-                if idle < at { (idle, row) } else { (at, choice) }
-            }
-            _ => (at, choice),
-        };
+        if let RowPolicy::Timeout(after) = self.row_policy {
+            next = self.close_unless_before(next, from, after, unusable);
+        }
         // The ranks are asked again at `upkeep`, and go first.
-        if at < upkeep {
-            self.prepared = choice.map(|choice| (at, choice));
-            at
-        } else {
-            self.prepared = None;
-            upkeep
+        if next >= upkeep {
+            (next, self.prepared_at) = (upkeep, NEVER);
+        }
+        next
+    }
+
+    /// Prepares the closing of a row that has timed out, where that comes before `next`. Says which comes first.
+    #[inline(never)]
+    fn close_unless_before(&mut self, next: Cycle, from: Cycle, after: Cycles, unusable: u32) -> Cycle {
+        if next <= from {
+            return next;
+        }
+        match self.timed_out(from, after, unusable) {
+            (at, Some(command)) if at < next => {
+                (self.prepared_at, self.prepared) = (at, Choice::Upkeep(command));
+                at
+            }
+            _ => next,
         }
     }
 
@@ -172,74 +212,49 @@ impl ChannelState {
         }
     }
 
-    /// What goes first if nothing happens before `now`, where that was found out.
-    #[inline]
-    pub(crate) fn prepared(&self, now: Cycle) -> Option<Choice> {
-        self.prepared.filter(|&(at, _)| at == now).map(|(_, choice)| choice)
-    }
-
-    /// The candidate that can go first, from `from` on, and when: of those that can at the same time, RD and WR before the rest, then the
-    /// oldest.
-    #[inline]
-    fn first_access(&self, from: Cycle, usable: u32) -> Foreseen {
-        if usable.is_power_of_two() {
-            let bank = usable.trailing_zeros() as usize;
-            let at = self.earliest_of(bank, &self.next[bank % MOST_BANKS]).max(from);
-            return (at, Some(Choice::Access(bank)));
-        }
-        let column = if self.mode == access::Kind::Read { Kind::Rd } else { Kind::Wr };
-        let mut first = First { at: NEVER, order: u64::MAX, bank: MOST_BANKS };
+    /// When the first candidate can go, from `from` on, and its bank: of those that can at the same time, RD and WR before the rest, then
+    /// the oldest. Never, where there is none.
+    #[inline(never)]
+    fn first_access(&self, from: Cycle, usable: u32) -> (Cycle, usize) {
+        // The instant above the sequence number: of two that can go at once the older has the smaller key.
+        let key = |at: Cycle, order: u64| u128::from(at.0) << 64 | u128::from(order);
+        let (mut first, mut goes) = (key(NEVER, u64::MAX), MOST_BANKS);
         let mut rest = usable;
         while rest != 0 {
             let rank = rest.trailing_zeros() / 8;
-            let banks = rest & 0xFF << (8 * rank);
+            let mut banks = rest & 0xFF << (8 * rank);
             rest &= !banks;
+            // A rank holds back the candidates of a kind alike.
             let held = self.device.held_by(rank as u8);
-            let mut look = |banks: u32, kind: Kind| {
-                if banks != 0 {
-                    self.look_at_candidates(banks, held.until(kind).max(from), &mut first);
-                }
-            };
-            look(banks & self.columns, column);
-            look(banks & self.activates, Kind::Act);
-            look(banks & !(self.columns | self.activates), Kind::Pre);
-        }
-        (first.at, (first.bank < MOST_BANKS).then_some(Choice::Access(first.bank)))
-    }
-
-    /// The candidates of some banks, all of which their rank holds back alike.
-    #[inline]
-    fn look_at_candidates(&self, mut banks: u32, held_by_rank: Cycle, first: &mut First) {
-        if held_by_rank > first.at {
-            return;
-        }
-        while banks != 0 {
-            let bank = banks.trailing_zeros() as usize;
-            banks &= banks - 1;
-            let candidate = &self.next[bank % MOST_BANKS];
-            let at = candidate.held_by_bank.max(held_by_rank);
-            if at < first.at || (at == first.at && candidate.order < first.order) {
-                *first = First { at, order: candidate.order, bank };
+            let held = [Kind::Pre, Kind::Act, self.column_kind()].map(|kind| held.until(kind).max(from));
+            while banks != 0 {
+                let bank = banks.trailing_zeros() as usize % MOST_BANKS;
+                banks &= banks - 1;
+                let candidate = &self.next[bank];
+                let key = key(candidate.held_by_bank.max(held[candidate.class as usize]), candidate.order);
+                (first, goes) = if key < first { (key, bank) } else { (first, goes) };
             }
         }
+        (Cycle((first >> 64) as u64), goes)
+    }
+
+    /// What accesses of the mode do to an open row.
+    #[inline]
+    pub(crate) fn column_kind(&self) -> Kind {
+        if self.mode == access::Kind::Read { Kind::Rd } else { Kind::Wr }
     }
 
     /// Finds out what the accesses of some banks would do next, where that is not known; it stays so until something happens to the bank.
     #[inline]
-    fn find_candidates(&mut self, banks: u32, accesses: &Accesses) {
+    pub(crate) fn find_candidates(&mut self, banks: u32, accesses: &Accesses) {
         let mut unknown = banks & !self.known;
+        if unknown != 0 {
+            self.streak.forget();
+        }
         while unknown != 0 {
             let bank = unknown.trailing_zeros() as usize;
             unknown &= unknown - 1;
-            let candidate = self.find_candidate(bank, accesses);
-            self.next[bank % MOST_BANKS] = candidate;
-            let bit = 1 << bank;
-            (self.columns, self.activates) = (self.columns & !bit, self.activates & !bit);
-            if candidate.kind == Kind::Act {
-                self.activates |= bit;
-            } else if !candidate.is_row() {
-                self.columns |= bit;
-            }
+            self.next[bank % MOST_BANKS] = self.find_candidate(bank, accesses);
         }
         self.known |= banks;
     }
@@ -254,7 +269,7 @@ impl ChannelState {
             Scheduler::Fcfs => hit != oldest,
             Scheduler::FrFcfs => false,
         };
-        let (entry, kind, row) = if hit.is_some() && !capped {
+        let (entry, kind, class, row) = if hit.is_some() && !capped {
             let closes = self.row_policy == RowPolicy::Closed && self.queues.is_last_hit(bank, accesses, hit);
             let kind = match (self.mode, closes) {
                 (access::Kind::Read, false) => Kind::Rd,
@@ -262,14 +277,14 @@ impl ChannelState {
                 (access::Kind::Write, false) => Kind::Wr,
                 (access::Kind::Write, true) => Kind::Wra,
             };
-            (hit, kind, 0)
+            (hit, kind, Class::Column, 0)
         } else if self.open & (1 << bank) != 0 {
-            (oldest, Kind::Pre, Candidate::ROW)
+            (oldest, Kind::Pre, Class::Precharge, Candidate::ROW)
         } else {
-            (oldest, Kind::Act, Candidate::ROW)
+            (oldest, Kind::Act, Class::Activate, Candidate::ROW)
         };
         let held_by_bank = self.device.held_by_bank(bank_at(bank), kind);
-        Candidate { entry, kind, order: row | accesses[entry].number, held_by_bank }
+        Candidate { entry, kind, class, order: row | accesses[entry].number, held_by_bank }
     }
 
     /// When a candidate can go, in a rank that is awake.
@@ -283,14 +298,14 @@ impl ChannelState {
     }
 
     /// When a row is closed that has been open for long enough with nobody to use it, from `from` on, and the command.
-    fn timed_out(&self, from: Cycle, after: Cycles, unusable: u32) -> Foreseen {
+    fn timed_out(&self, from: Cycle, after: Cycles, unusable: u32) -> (Cycle, Option<Command>) {
         let wanted = self.queues.hits(access::Kind::Read) | self.queues.hits(access::Kind::Write);
         let mut first = (NEVER, None);
         for bank in bits(self.open & !self.held & !unusable & !wanted) {
             let command = Command::Precharge { bank: bank_at(bank) };
             let at = self.earliest(&command).max(self.banks[bank].commanded + after).max(from);
             if at < first.0 {
-                first = (at, Some(Choice::Upkeep(command)));
+                first = (at, Some(command));
             }
         }
         first

@@ -266,6 +266,25 @@ impl Stream {
         ready.then_some((kind, command))
     }
 
+    /// The column access that comes next, where it is a RD or WR as the last one was, and to the same row.
+    #[inline]
+    pub(crate) fn next_alike(&self) -> Option<Command> {
+        let auto_precharge = AutoPrecharge::No;
+        let before = self.next.checked_sub(1)?;
+        let (lane, before, command) = match (self.accesses.get(before)?, self.accesses.get(self.next)?) {
+            (&Access::Read { lane: before, .. }, Access::Read { lane, line }) => {
+                let (bank, column) = (self.lanes[before].bank, line.location.column);
+                (*lane, before, Command::Read { bank, column, auto_precharge })
+            }
+            (&Access::Write { lane: before, .. }, Access::Write { lane, write }) => {
+                let (bank, column) = (self.lanes[before].bank, write.line.location.column);
+                (*lane, before, Command::Write { bank, column, auto_precharge })
+            }
+            _ => return None,
+        };
+        (lane == before && self.lanes[lane].stage == Stage::Access && self.lanes[lane].held).then_some(command)
+    }
+
     /// The command of that turn was issued.
     pub(crate) fn advance(&mut self, turn: Turn, giving_way: bool) -> Progress {
         match turn {
@@ -320,29 +339,52 @@ pub(crate) fn streams(work: &Work) -> Vec<Stream> {
             vec![stream]
         }
         Work::Channel { reads, writes } => {
-            let mut streams: Vec<Stream> = Vec::new();
+            let mut entering = Entering { streams: Vec::new(), room: reads.len() + writes.len(), last: None };
             for line in reads {
-                let (stream, lane) = enter(&mut streams, line);
+                let (stream, lane) = entering.enter(line);
                 stream.accesses.push(Access::Read { lane, line: *line });
             }
             for write in writes {
-                let (stream, lane) = enter(&mut streams, &write.line);
+                let (stream, lane) = entering.enter(&write.line);
                 stream.accesses.push(Access::Write { lane, write: *write });
             }
-            streams
+            entering.streams
         }
     }
 }
 
-/// Counts an access of a line in the stream of its channel.
-fn enter<'a>(streams: &'a mut Vec<Stream>, line: &Line) -> (&'a mut Stream, usize) {
-    let place = line.location;
-    let index = streams.iter().position(|stream| stream.channel == place.channel).unwrap_or_else(|| {
-        streams.push(Stream::new(place.channel));
-        streams.len() - 1
-    });
-    let stream = &mut streams[index];
-    let lane = stream.visit(place.bank, place.row);
-    stream.access(lane);
-    (stream, lane)
+/// Lines on their way into the streams of their channels.
+struct Entering {
+    streams: Vec<Stream>,
+    /// How many accesses a stream may come to have.
+    room: usize,
+    /// The row of the last line, its stream and its lane: most lines lie in the row of the one before.
+    last: Option<((Channel, BankId, Row), usize, usize)>,
+}
+
+impl Entering {
+    /// Counts an access of a line in the stream of its channel.
+    fn enter(&mut self, line: &Line) -> (&mut Stream, usize) {
+        let place = line.location;
+        let row = (place.channel, place.bank, place.row);
+        let (index, lane) = match self.last {
+            Some((last, index, lane)) if last == row => (index, lane),
+            _ => self.visit(row),
+        };
+        let stream = &mut self.streams[index];
+        stream.access(lane);
+        (stream, lane)
+    }
+
+    /// The stream and the lane of a row, which is visited last there.
+    fn visit(&mut self, row: (Channel, BankId, Row)) -> (usize, usize) {
+        let (streams, room) = (&mut self.streams, self.room);
+        let index = streams.iter().position(|stream| stream.channel == row.0).unwrap_or_else(|| {
+            streams.push(Stream { accesses: Vec::with_capacity(room), ..Stream::new(row.0) });
+            streams.len() - 1
+        });
+        let lane = streams[index].visit(row.1, row.2);
+        self.last = Some((row, index, lane));
+        (index, lane)
+    }
 }

@@ -119,6 +119,15 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
+    /// One more, for which a PRE was issued, or an ACT, or neither.
+    pub(crate) fn count(&mut self, closed: bool, opened: bool) {
+        match (closed, opened) {
+            (true, _) => self.conflicts += 1,
+            (false, true) => self.misses += 1,
+            (false, false) => self.hits += 1,
+        }
+    }
+
     /// All that were served.
     pub const fn total(&self) -> u64 {
         self.hits + self.misses + self.conflicts

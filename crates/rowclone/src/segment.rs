@@ -146,7 +146,8 @@ impl Block {
     /// The destination lines of some parts, by rising address.
     fn lines<'a>(&self, parts: impl Iterator<Item = &'a Part>) -> Vec<LineWrite> {
         let mut locator = Locator::default();
-        let mut lines = Vec::new();
+        let most = self.parts.iter().map(|part| part.bytes / LINE_BYTES + 2).sum::<u64>();
+        let mut lines = Vec::with_capacity(most as usize);
         for piece in parts.flat_map(|part| &part.pieces) {
             let end = piece.dst + piece.bytes;
             let mut address = piece.dst;
@@ -183,7 +184,7 @@ impl Block {
     /// The source lines of some writes, and the lines that must be merged.
     fn reads_for(&self, writes: &[LineWrite]) -> Vec<Line> {
         let mut locator = Locator::default();
-        let mut reads: Vec<Line> = Vec::new();
+        let mut reads: Vec<Line> = Vec::with_capacity(writes.len() + 1);
         for &LineWrite { line, from, to } in writes {
             if let Some(src) = self.operation.src() {
                 let source = |byte: u16| line.address.0 + u64::from(byte) - self.operation.target().0 + src.0;

@@ -1,0 +1,201 @@
+//! How accesses are served, a command at a time; and the commands that are most frequent, each without asking what others need.
+
+use dram_core::Kind as DeviceKind;
+use dram_spec::{BankId, Command, CommandSink, Cycle};
+
+use crate::access::{Accesses, Entry, Kind};
+use crate::channel::ChannelState;
+use crate::engine::Controller;
+use crate::request::Counted;
+use crate::scheduler::Candidate;
+use crate::spot::{MOST_BANKS, RowKey, Spot};
+
+impl Controller {
+    /// Issues what the accesses of a bank would do next.
+    #[inline]
+    pub(crate) fn issue_for_access(&mut self, index: usize, now: Cycle, bank: usize, sink: &mut impl CommandSink) {
+        let candidate = self.channels[index].next[bank % MOST_BANKS];
+        if candidate.is_row() {
+            self.issue_row_command(index, now, &candidate, sink);
+        } else {
+            self.serve(index, now, &candidate, sink);
+        }
+    }
+
+    /// ACT or PRE for an access.
+    #[inline]
+    fn issue_row_command(&mut self, index: usize, now: Cycle, candidate: &Candidate, sink: &mut impl CommandSink) {
+        let (entry, activates) = (candidate.entry(), candidate.is_activate());
+        let channel = &mut self.channels[index];
+        let commands = &mut self.recorder.figures.commands;
+        let access = &mut self.accesses[entry];
+        let (spot, request) = (access.spot, access.request);
+        let (command, counted) = if activates {
+            access.opened = true;
+            commands.activates += 1;
+            (Command::Activate { bank: spot.bank(), row: spot.row() }, Counted::Activate)
+        } else {
+            access.closed = true;
+            commands.precharges += 1;
+            (Command::Precharge { bank: spot.bank() }, Counted::Precharge)
+        };
+        channel.issue_row_command(now, &command, spot, activates, &mut self.accesses);
+        sink.push(now, channel.id, &command);
+        self.outstanding[request].issued(now, counted);
+    }
+
+    /// RD or WR of an access.
+    #[inline]
+    fn serve(&mut self, index: usize, now: Cycle, candidate: &Candidate, sink: &mut impl CommandSink) {
+        let entry = candidate.entry();
+        let Controller { channels, accesses, recorder, .. } = self;
+        let (channel, access) = (&mut channels[index], accesses[entry]);
+        let kind = channel.mode;
+        channel.queues.remove(accesses, entry, &access, kind);
+        let (spot, figures) = (access.spot, &mut recorder.figures);
+        let command = candidate.column_command(spot, kind);
+        channel.issue_column_access(now, &command, candidate.kind(), spot, accesses);
+        sink.push(now, channel.id, &command);
+        let (counted, outcomes, done) = match kind {
+            Kind::Read => {
+                figures.commands.reads += 1;
+                (Counted::Read, &mut figures.reads, now + channel.read_data)
+            }
+            Kind::Write => {
+                figures.commands.writes += 1;
+                (Counted::Write, &mut figures.writes, now + channel.write_data)
+            }
+        };
+        outcomes.count(access.closed, access.opened);
+        if access.waited_for && kind == Kind::Write {
+            channel.force_no_more();
+        }
+        recorder.levels.leave(channel.id, kind, now);
+        accesses.remove(entry);
+        if self.config.contents.is_some() {
+            self.move_data(index, entry);
+        }
+        self.outstanding.line_served(access.request, now, counted, done);
+        self.made_room();
+        if access.waited_for {
+            self.tell_waiters(entry);
+        }
+        if kind == Kind::Read && !self.waiting.is_empty() && self.is_waited_for(spot) {
+            self.may_begin = true;
+        }
+    }
+
+    /// The data of an access crosses the channel.
+    #[inline(never)]
+    fn move_data(&mut self, index: usize, entry: Entry) {
+        let access = &self.accesses[entry];
+        let request = &mut self.outstanding[access.request];
+        let device = &mut self.channels[index].device;
+        let (bank, row, column) = (access.spot.bank(), access.spot.row(), access.spot.column());
+        match access.kind {
+            Kind::Read => {
+                if let Some(bytes) = device.read_line(bank, row, column) {
+                    request.receive(access.line, &bytes);
+                }
+            }
+            Kind::Write => device.write_line(bank, row, column, &request.payload(access.line)),
+        }
+    }
+
+    /// An access that needed no command gives its entry back; who waited for it, goes on.
+    pub(crate) fn leave(&mut self, entry: Entry, now: Cycle) {
+        self.accesses.remove(entry);
+        let access = &self.accesses[entry];
+        self.recorder.levels.leave(access.spot.channel(), access.kind, now);
+        let waited_for = access.waited_for;
+        self.made_room();
+        if waited_for {
+            self.tell_waiters(entry);
+        }
+    }
+
+    /// Jobs that waited for an access do so no more.
+    fn tell_waiters(&mut self, left: Entry) {
+        let outstanding = &mut self.outstanding;
+        let may_begin = &mut self.may_begin;
+        self.waiters.retain(|&(entry, job)| {
+            if entry == left {
+                let job = outstanding[job].job_mut();
+                job.waits_for -= 1;
+                *may_begin |= job.waits_for == 0;
+            }
+            entry != left
+        });
+    }
+}
+
+impl ChannelState {
+    /// [`Self::issue`] of a RD or WR that leaves its row open.
+    #[inline]
+    pub(crate) fn issue_line(&mut self, now: Cycle, command: &Command, bank: BankId) -> Counted {
+        let is_read = matches!(command, Command::Read { .. });
+        let (kind, counted) = if is_read { (DeviceKind::Rd, Counted::Read) } else { (DeviceKind::Wr, Counted::Write) };
+        self.device.issue_column_access(now, command, bank, kind);
+        self.forget_prepared();
+        self.commanded(now, bank);
+        counted
+    }
+
+    /// [`Self::issue`] of a RD or WR of an access that waited in a bank, and has left it.
+    #[inline]
+    pub(crate) fn issue_column_access(
+        &mut self,
+        now: Cycle,
+        command: &Command,
+        kind: DeviceKind,
+        spot: Spot,
+        accesses: &mut Accesses,
+    ) {
+        self.device.issue_column_access(now, command, spot.bank(), kind);
+        self.forget_prepared();
+        let bank = spot.bank_index();
+        let state = &mut self.banks[bank];
+        state.commanded = now;
+        state.served += 1;
+        self.known &= !(1 << bank);
+        let rank = &mut self.ranks[bank / 8];
+        rank.worked = now;
+        rank.busy -= 1;
+        if rank.busy == 0 {
+            self.deserted(spot.bank().rank, now);
+        }
+        if matches!(kind, DeviceKind::Rda | DeviceKind::Wra) {
+            self.row_may_have_changed(accesses, spot.bank());
+        }
+    }
+
+    /// [`Self::issue`] of the ACT or the PRE that an access needs.
+    #[inline]
+    pub(crate) fn issue_row_command(
+        &mut self,
+        now: Cycle,
+        command: &Command,
+        spot: Spot,
+        activates: bool,
+        accesses: &mut Accesses,
+    ) {
+        if activates {
+            self.device.activate(now, command, spot.bank(), spot.row());
+        } else {
+            self.device.issue_precharge(now, command, spot.bank());
+        }
+        self.forget_prepared();
+        let bank = spot.bank_index();
+        self.banks[bank].commanded = now;
+        self.known &= !(1 << bank);
+        self.ranks[bank / 8].worked = now;
+        if activates {
+            self.banks[bank].served = 0;
+            self.open |= 1 << bank;
+            self.queues.row_changed(accesses, bank, spot.row_key());
+        } else {
+            self.open &= !(1 << bank);
+            self.queues.row_changed(accesses, bank, RowKey::NONE);
+        }
+    }
+}
