@@ -111,7 +111,8 @@ pub(crate) fn figures(figures: &FiguresReport) -> Line {
         let Distribution { count, mean, p50, p99, max } = *times;
         line.push(cell(format!("{name}_count"), count));
         let parts = [("mean", mean), ("p50", p50), ("p99", p99), ("max", max)];
-        line.extend(parts.map(|(part, ns)| cell(format!("{name}_{part}_ns"), ns)));
+        // Of nothing there is no mean: a 0 would be drawn, and averaged with others.
+        line.extend(parts.map(|(part, ns)| cell(format!("{name}_{part}_ns"), (count > 0).then_some(ns))));
     }
     line.extend([
         cell("broken_off_for_reads", figures.broken_off_for_reads),

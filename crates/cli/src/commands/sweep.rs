@@ -45,7 +45,7 @@ pub fn run(args: &SweepArgs) -> Result<ExitCode, CliError> {
     let besides = [(kept, "done before"), (failed, "failed")].into_iter().filter(|(count, _)| *count > 0);
     let besides: String =
         besides.flat_map(|(count, what)| [", ".to_owned(), grouped(count), format!(" {what}")]).collect();
-    output::message(&format!("{}: {} done{besides}", file.name, runs(done)));
+    output::message(&format!("{}: {} done{besides}", file.name, counted(done, "run")));
     if let Some((point, error)) = first_failure {
         output::message(&format!("point {point} failed: {error}"));
     }
@@ -68,7 +68,7 @@ fn collect(args: &CollectArgs) -> Result<ExitCode, CliError> {
         0 => String::new(),
         missing => format!("; {} missing, the first at point {points}", grouped(missing)),
     };
-    output::message(&format!("{}: {} finished{of_them}{more}", file.name, runs(*rows)));
+    output::message(&format!("{}: {} finished{of_them}{more}", file.name, counted(*rows, "run")));
     say_written(&tables);
     let among_its_journals = args.from.iter().any(|from| directory::same(from, &args.out));
     draw(&file, &args.out, Existing::with_force(args.force || among_its_journals), *missing + *failed == 0)?;
@@ -79,8 +79,8 @@ fn collect(args: &CollectArgs) -> Result<ExitCode, CliError> {
     }))
 }
 
-fn runs(count: u64) -> String {
-    if count == 1 { "1 run".to_owned() } else { format!("{} runs", grouped(count)) }
+fn counted(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{} {noun}s", grouped(count)) }
 }
 
 fn say_written(tables: &Tables) {
@@ -130,16 +130,17 @@ fn dry_run(file: &SweepFile, sweep: &Sweep<'_>, args: &SweepArgs) -> Result<Exit
     let (points, combinations) = (sweep.points.count(), sweep.points.combinations());
     let mut stdout = Stdout::lock();
     let (path, scenario) = (file.path.display(), file.scenario.display());
-    stdout.line(format_args!("{path}: {} points of {scenario}", grouped(points)))?;
+    stdout.line(format_args!("{path}: {} of {scenario}", counted(points, "point")))?;
     if combinations > points {
         stdout.line(format_args!("left out: {} of {}", grouped(combinations - points), grouped(combinations)))?;
     }
     if let Some(Shard { number, count }) = args.shard {
-        stdout.line(format_args!("shard {number} of {count}: {} points", grouped(numbers.len() as u64)))?;
+        stdout.line(format_args!("shard {number} of {count}: {}", counted(numbers.len() as u64, "point")))?;
     }
     for axis in &file.axes {
         let columns: Vec<String> = axis.columns.iter().map(named).collect();
-        stdout.line(format_args!("axis: {}, {} values", columns.join(" with "), grouped(axis.steps.len() as u64)))?;
+        let values = counted(axis.steps.len() as u64, "value");
+        stdout.line(format_args!("axis: {}, {values}", columns.join(" with ")))?;
     }
     stdout.line("")?;
     stdout.print(first_points(file, sweep, &numbers))?;

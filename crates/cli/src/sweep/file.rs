@@ -128,7 +128,7 @@ fn check_seeds(document: &Document, seeds: &Value) -> Result<Axis, CliError> {
         _ => None,
     };
     let Some(list): Option<Vec<Value>> = list else {
-        let message = format!("`seeds` is {seeds}, but must be how many, or a list of them");
+        let message = format!("`seeds` is {seeds}, but must be how many, up to {SEEDS_MAX}, or a list of them");
         return Err(document.fault("seeds", message).with_help("write for example `seeds = 5` or `seeds = [1, 7]`"));
     };
     if let Some((_, seed)) = list.iter().enumerate().find(|(index, seed)| list[..*index].contains(seed)) {

@@ -24,7 +24,7 @@ type Case = (&'static str, &'static str, &'static str);
 const CASES: &[Case] = &[
     ("seed = 5", "sweep.toml:2: `seed` is not a key", "did you mean `seeds`?"),
     ("plot = 5", "sweep.toml:2: `plot` is 5, but must be a list", ""),
-    ("seeds = 0", "sweep.toml:2: `seeds` is 0, but must be how many, or a list of them", "write for example `seeds = 5`"),
+    ("seeds = 0", "sweep.toml:2: `seeds` is 0, but must be how many, up to 1000000, or a list of them", "write for example `seeds = 5`"),
     ("seeds = [1, -1]", "sweep.toml:2: `seeds` is [1, -1], but must be", ""),
     ("seeds = [1, 2, 1]", "sweep.toml:2: `seeds` has 1 twice", "list each once"),
     ("set = { \"operation.0.byte\" = 1 }", "sweep.toml:2: `set` sets `operation.0.byte`, which is no key of a scenario", "did you mean `operation.0.bytes`?"),

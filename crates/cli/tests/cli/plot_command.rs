@@ -135,7 +135,10 @@ fn what_is_wrong_is_told_with_its_file_and_what_would_work() {
         assert_eq!(plot(TABLE, arguments), (2, message), "{arguments:?}");
     }
     let (code, stderr) = plot("a,b\n1,2\n3\n", &["--x", "a", "--y", "b"]);
-    assert_eq!((code, stderr.as_str()), (2, "error: table.csv:3: 1 cells, but there are 2 columns\n"));
+    assert_eq!(
+        (code, stderr.as_str()),
+        (2, "error: table.csv:3: 1 cells, but there are 2 columns\nhelp: give each line a cell for each column\n")
+    );
 }
 
 #[test]

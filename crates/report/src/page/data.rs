@@ -194,20 +194,8 @@ pub struct Page {
 
 impl Runs {
     /// A table whose `axes` are names of some of its columns; every row has a cell a column.
-    ///
-    /// A distribution of nothing (its `_count` is 0) has no values here, though tables for programs write 0.
-    pub fn new(columns: Vec<Column>, axes: Vec<String>, mut rows: Vec<Vec<Cell>>) -> Runs {
-        let places: BTreeMap<String, usize> =
-            columns.iter().enumerate().map(|(place, column)| (column.name.clone(), place)).collect();
-        for (count, column) in columns.iter().enumerate() {
-            let Some(stem) = column.name.strip_suffix("_count") else { continue };
-            let parts = ["mean", "p50", "p99", "max"].map(|part| places.get(&format!("{stem}_{part}_ns")).copied());
-            let empty =
-                rows.iter_mut().filter(|row| matches!(row[count], Cell::Count(Some(0)) | Cell::Number(Some(0.0))));
-            for row in empty {
-                parts.into_iter().flatten().for_each(|part| row[part] = columns[part].kind.empty());
-            }
-        }
+    pub fn new(columns: Vec<Column>, axes: Vec<String>, rows: Vec<Vec<Cell>>) -> Runs {
+        let places = columns.iter().enumerate().map(|(place, column)| (column.name.clone(), place)).collect();
         Runs { columns, axes, rows, places }
     }
 

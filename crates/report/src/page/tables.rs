@@ -22,6 +22,18 @@ fn groups(runs: &Runs) -> Vec<usize> {
         .collect()
 }
 
+/// So many runs are listed: a page of more is slow to open.
+const LISTED_MOST: usize = 2000;
+
+/// The rows that are listed, and the caption that says so.
+fn listed(runs: &Runs, caption: &str) -> (std::ops::Range<usize>, String) {
+    if runs.len() <= LISTED_MOST {
+        return (0..runs.len(), caption.to_owned());
+    }
+    let (most, all) = (grouped(LISTED_MOST as u64), grouped(runs.len() as u64));
+    (0..LISTED_MOST, format!("{caption}: the first {most} of {all}; results.csv has all"))
+}
+
 /// Every run with its main figures; how to do it again, or its error, stands last.
 pub(super) fn runs(runs: &Runs) -> Sortable {
     let figures = figures::present(runs);
@@ -46,9 +58,9 @@ pub(super) fn runs(runs: &Runs) -> Sortable {
         (None, Some(Cell::Text(text))) if !text.is_empty() => Shown::text(text.clone()),
         _ => Shown::none(),
     };
-    let rows = (0..runs.len()).map(|row| columns.iter().map(|column| cell(row, column)).collect());
-    let mut table =
-        Sortable { id: "runs", caption: "Every run".to_owned(), heads: heads.collect(), rows: rows.collect() };
+    let (rows, caption) = listed(runs, "Every run");
+    let rows = rows.map(|row| columns.iter().map(|column| cell(row, column)).collect());
+    let mut table = Sortable { id: "runs", caption, heads: heads.collect(), rows: rows.collect() };
     let groups = groups(runs);
     for (place, figure) in figures.iter().enumerate() {
         if figure.lowest_is_best {
@@ -120,8 +132,8 @@ pub(super) fn rerun(runs: &Runs) -> Option<Sortable> {
             Shown::code(runs.text(row, "digest")),
         ]
     };
-    let rows = (0..runs.len()).map(row).collect();
-    Some(Sortable { id: "rerun", caption: "The command of each run".to_owned(), heads, rows })
+    let (rows, caption) = listed(runs, "The command of each run");
+    Some(Sortable { id: "rerun", caption, heads, rows: rows.map(row).collect() })
 }
 
 /// Every operation under every policy.

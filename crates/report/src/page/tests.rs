@@ -276,3 +276,12 @@ fn pictures_are_in_the_page_itself() {
     let page = Page { pictures: vec![picture], ..sweep("a") };
     assert!(page.to_html().contains("<img src=\"data:image/svg+xml;base64,PHN2Zy8+\""));
 }
+
+#[test]
+fn a_page_of_very_many_runs_lists_the_first_and_says_so() {
+    let columns = vec![Column::new("point", Kind::Count), Column::new("policy", Kind::Text)];
+    let rows = (1..=2001_u64).map(|point| vec![point.into(), "rule".into()]).collect();
+    let html = Page { runs: Runs::new(columns, Vec::new(), rows), ..sweep("a") }.to_html();
+    assert!(html.contains("Every run: the first 2,000 of 2,001; results.csv has all"));
+    assert!(html.contains("data-v=\"2000\"") && !html.contains("data-v=\"2001\""));
+}

@@ -118,14 +118,16 @@ fn check_names(columns: &[String]) -> Result<(), TableError> {
 
 fn unreadable(error: &csv::Error) -> TableError {
     let line = error.position().map(csv::Position::line);
-    let message = match error.kind() {
+    let (message, help) = match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            format!("{len} cells, but there are {expected_len} columns")
+            (format!("{len} cells, but there are {expected_len} columns"), "give each line a cell for each column")
         }
-        csv::ErrorKind::Utf8 { .. } => "is not a text in UTF-8".to_owned(),
-        _ => error.to_string(),
+        csv::ErrorKind::Utf8 { .. } => {
+            ("is not a text in UTF-8".to_owned(), "give a CSV table: `sweep` and `run --out` write one, results.csv")
+        }
+        _ => return TableError { line, message: error.to_string(), help: None },
     };
-    TableError { line, message, help: None }
+    TableError { line, message, help: Some(help.to_owned()) }
 }
 
 /// The number in a cell; none where it holds something else, or a number that no axis could show.
