@@ -107,7 +107,7 @@ pub struct CollectArgs {
     /// Works on so many points at once [default: as many as there are processors]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub jobs: Option<NonZeroUsize>,
-    /// Replaces files that exist already
+    /// Replaces files that exist already, and takes what fits from the journals of another sweep
     #[arg(long)]
     pub force: bool,
 }
