@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use report::plot::{Condition, Drawing, Picture, Request, Table, TableError, png, svg};
+use report::table::grouped;
 
 use crate::CliError;
 use crate::args::PlotArgs;
@@ -110,9 +111,16 @@ fn faulty(path: &Path, error: &TableError) -> CliError {
     CliError::new(format!("{place}: {error}")).with_help_of(error)
 }
 
+/// An SVG of more marks than these takes megabytes.
+const MARKS_MANY: usize = 20_000;
+
 /// What to know before believing the picture.
 fn remarks(drawing: &Drawing, path: &Path, published: Option<&Path>) -> Vec<String> {
     let mut remarks = Vec::new();
+    if drawing.chart.marks() > MARKS_MANY {
+        let marks = grouped(drawing.chart.marks() as u64);
+        remarks.push(format!("{}: {marks} marks make a large picture: narrow it down with conditions", path.display()));
+    }
     if drawing.empty > 0 {
         remarks.push(format!("{}: {} left out: empty cells", path.display(), counted(drawing.empty)));
     }

@@ -52,6 +52,7 @@ const CASES: &[Case] = &[
     ("seeds = 5\n[[exclude]]\nwhen = \"seed = 6\"", "sweep.toml:4: `exclude.0.when`: \"seed = 6\" compares with a value that the axis never has", "`seed` has the values 1, 2, 3, 4, 5"),
     ("[[plot]]\nfile = \"a.svg\"\nx = \"sed\"\ny = \"makespan_ns\"", "sweep.toml:4: `plot.0.x` names `sed`, which is no column", "did you mean `seed`?"),
     ("[[plot]]\nfile = \"a.svg\"\nx = \"seed\"\ny = \"policy\"", "sweep.toml:5: `plot.0.y` names `policy`, whose cells are words", "name a column of numbers"),
+    ("[[plot]]\nfile = \"a.svg\"\nx = \"seed\"\ny = [\"makespan_ns\", \"energy_nj\"]", "sweep.toml:2: `plot.0`: ", ""),
     ("[[axis]]\nname = \"\"\nkey = \"operation.0.bytes\"\nvalues = [64]", "sweep.toml:2: the column of `operation.0.bytes` has no name", "give it one"),
 ];
 

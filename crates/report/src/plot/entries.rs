@@ -256,7 +256,7 @@ fn bar_key(x: &str, by: &str) -> String {
 }
 
 /// The unit of several columns, what their names have in common, and what is left of each.
-fn named_values(columns: &[String]) -> Result<(Unit, String, Vec<String>), TableError> {
+pub(super) fn named_values(columns: &[String]) -> Result<(Unit, String, Vec<String>), TableError> {
     let parsed: Vec<(Unit, String)> = columns.iter().map(|column| Unit::of_column(column)).collect();
     let unit = parsed[0].0;
     if let Some(index) = parsed.iter().position(|(other, _)| *other != unit) {

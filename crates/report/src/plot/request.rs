@@ -1,7 +1,7 @@
 //! What one asks of a table to get a chart, and the chart that one gets.
 
 use super::chart::{Across, Axis, Categories, Chart, Kind, Point, Series};
-use super::entries::{Entries, Keys, differing};
+use super::entries::{Entries, Keys, differing, named_values};
 use super::palette::SERIES_MAX;
 use super::scale::Spacing;
 use super::table::{Condition, Table, TableError};
@@ -142,7 +142,7 @@ impl Request {
         if self.crossovers && self.kind != Kind::Lines {
             return refuse("only lines can cross", "draw kind `line`, or leave `crossovers` out");
         }
-        Ok(())
+        named_values(&self.y).map(drop)
     }
 }
 
