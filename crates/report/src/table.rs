@@ -45,6 +45,11 @@ pub fn grouped(count: u64) -> String {
     text
 }
 
+/// How many of something: 1 run, 1,024 runs.
+pub fn counted(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{} {noun}s", grouped(count)) }
+}
+
 /// Bytes as people say them: 4 KiB, 100 B, 4 GiB; exact, or in bytes.
 pub fn bytes(count: u64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use dram_core::Effect;
 use dram_spec::{Channel, Clock, Command, Cycles};
-use report::table::{Align, aligned, grouped};
+use report::table::{Align, aligned, counted};
 
 use super::lanes;
 use crate::CliError;
@@ -33,7 +33,7 @@ pub fn run(args: &ExplainTimelineArgs) -> Result<ExitCode, CliError> {
         stdout.print(if index > 0 { "\n" } else { "" })?;
         let title =
             format!("{}, policy {}, DDR3-{}", scenario.name, variant.label("/"), scenario.system.system.bin.name);
-        stdout.line(format_args!("{title}, tCK {} ns: {}\n", clock.t_ck_ns(), counted(&bound)))?;
+        stdout.line(format_args!("{title}, tCK {} ns: {}\n", clock.t_ck_ns(), how_many(&bound)))?;
         if bound.is_empty() {
             continue;
         }
@@ -63,12 +63,8 @@ fn first_commands(scenario: &Scenario, variant: Variant, args: &ExplainTimelineA
     Ok(bindings.into_bound())
 }
 
-fn counted(bound: &[Bound]) -> String {
-    match (bound.first(), bound.len()) {
-        (None, _) => "no command".to_owned(),
-        (Some(_), 1) => "1 command".to_owned(),
-        (Some(_), count) => format!("{} commands", grouped(count as u64)),
-    }
+fn how_many(bound: &[Bound]) -> String {
+    if bound.is_empty() { "no command".to_owned() } else { counted(bound.len() as u64, "command") }
 }
 
 /// A line a command.

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use dram_spec::Cycles;
 use energy::Prices;
 use host::ReplayOutcome;
-use report::table::bytes;
+use report::table::{bytes, counted};
 use report::timeline::Window;
 use report::{RunInputs, RunReport, Timeline, TracePages, TraceReport, csv_file, run_tables};
 
@@ -274,14 +274,13 @@ fn trace_path(scenario: &Scenario) -> Option<&Path> {
 /// One line about a system.
 pub(super) fn summary(config: &SystemConfig) -> String {
     let (bin, geometry) = (config.system.bin, config.system.geometry);
-    let count = |count: u8, noun: &str| if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") };
     format!(
         "{} (DDR3-{} {}, {} x {}, {} {} chips, rows of {}, {} rows a subarray, {})",
         config.name,
         bin.name,
         bin.latencies(),
-        count(geometry.channels(), "channel"),
-        count(geometry.ranks(), "rank"),
+        counted(u64::from(geometry.channels()), "channel"),
+        counted(u64::from(geometry.ranks()), "rank"),
         geometry.density(),
         geometry.width(),
         bytes(geometry.row_bytes()),

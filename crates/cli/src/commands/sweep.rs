@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use report::table::{self, Align, grouped};
+use report::table::{self, Align, counted, grouped};
 
 use crate::CliError;
 use crate::args::{CollectArgs, SweepArgs, SweepCommand};
@@ -60,7 +60,9 @@ fn collect(args: &CollectArgs) -> Result<ExitCode, CliError> {
     let file = SweepFile::read(&args.sweep)?;
     let stop = interrupt::flag()?;
     let sweep = Sweep::new(&file, jobs(args.jobs)?, 0, &stop)?;
-    let tables = directory::collect(&sweep, &args.from, &args.out, args.force)?;
+    // Among the journals, the tables and pictures are theirs.
+    let existing = Existing::with_force(args.force || args.from.iter().any(|from| directory::same(from, &args.out)));
+    let tables = directory::collect(&sweep, &args.from, &args.out, args.force, existing)?;
     let Tables { rows, failed, missing, missing_points, .. } = &tables;
     let of_them = if *failed > 0 { format!(", {} of them failed", grouped(*failed)) } else { String::new() };
     let points = missing_points.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
@@ -70,17 +72,12 @@ fn collect(args: &CollectArgs) -> Result<ExitCode, CliError> {
     };
     output::message(&format!("{}: {} finished{of_them}{more}", file.name, counted(*rows, "run")));
     say_written(&tables);
-    let among_its_journals = args.from.iter().any(|from| directory::same(from, &args.out));
-    draw(&file, &args.out, Existing::with_force(args.force || among_its_journals), *missing + *failed == 0)?;
+    draw(&file, &args.out, existing, *missing + *failed == 0)?;
     Ok(ExitCode::from(match (*missing, *failed) {
         (0, 0) => 0,
         (0, _) => FAILED,
         _ => INCOMPLETE,
     }))
-}
-
-fn counted(count: u64, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{} {noun}s", grouped(count)) }
 }
 
 fn say_written(tables: &Tables) {

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use report::table::grouped;
+use report::table::counted;
 
 use crate::CliError;
 use crate::args::{SlurmArgs, SweepArgs};
@@ -33,19 +33,20 @@ pub(super) fn submit(path: &Path, file: &SweepFile, sweep: &Sweep<'_>, args: &Sw
     let (waiting, tasks) = (submission.waiting, submission.tasks);
     let outcome = if args.dry_run { Outcome::Nothing } else { submission.submit(sweep, args.force)? };
     if let Some((point, error)) = first_wrong {
-        let points = counted(wrong, "point", "points");
+        let points = counted(wrong, "point");
         output::message(&format!("{points} cannot be run, the first is point {point}: {error}"));
     }
     match outcome {
         Outcome::Nothing => {
             let why = match waiting {
                 0 => "every run is done".to_owned(),
-                _ => format!("{} in the queue, every other run is done", counted(waiting, "shard is", "shards are")),
+                1 => "1 shard is in the queue, every other run is done".to_owned(),
+                _ => format!("{} are in the queue, every other run is done", counted(waiting, "shard")),
             };
             output::message(&format!("{}: nothing to submit: {why}", file.name));
         }
         Outcome::Submitted(submitted) => {
-            let (shards, tasks) = (counted(shards, "shard", "shards"), counted(tasks, "task", "tasks"));
+            let (shards, tasks) = (counted(shards, "shard"), counted(tasks, "task"));
             say_submitted(&file.name, &format!("{shards} in {tasks}"), &submitted)?;
         }
     }
@@ -91,8 +92,4 @@ fn collect(options: &Options) -> String {
     let word = |path: &Path| quoted(&path.display().to_string());
     let (sweep, directory) = (word(&options.sweep), word(&options.directory));
     format!("rowclone-sim sweep collect {sweep} {directory} --out {directory}")
-}
-
-fn counted(count: u64, one: &str, many: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{} {many}", grouped(count)) }
 }

@@ -38,11 +38,17 @@ pub fn run(
     Ok((tally, Some(tables.map_err(|error| keeps(error, directory))?)))
 }
 
-/// Writes the tables of what has been finished in some directories.
+/// Writes the tables of what has been finished in some directories; `force` takes the journals of another sweep, too.
 ///
 /// # Errors
 /// A directory has no journals, or a table cannot be written.
-pub fn collect(sweep: &Sweep<'_>, from: &[PathBuf], directory: &Path, force: bool) -> Result<Tables, CliError> {
+pub fn collect(
+    sweep: &Sweep<'_>,
+    from: &[PathBuf],
+    directory: &Path,
+    force: bool,
+    existing: Existing,
+) -> Result<Tables, CliError> {
     let mut journals = Journals::default();
     for source in from {
         match journal::sweep_of(source)? {
@@ -60,8 +66,6 @@ pub fn collect(sweep: &Sweep<'_>, from: &[PathBuf], directory: &Path, force: boo
         journals.read(source)?;
     }
     create(directory)?;
-    // Among the journals, the tables are theirs.
-    let existing = Existing::with_force(force || from.iter().any(|source| same(source, directory)));
     let plans = sweep.plans(&sweep.numbers(None))?;
     tables::write(sweep, &plans, &journals, directory, existing)
 }

@@ -25,7 +25,7 @@ use data::in_order;
 use sortable::{Head, Shown, Sortable};
 use words::{Heading, number};
 
-use crate::table::grouped;
+use crate::table::{counted, grouped};
 
 /// Nothing is loaded, whatever a name in the data may hold.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
@@ -99,10 +99,6 @@ fn lead(page: &Page) -> String {
     let runs = counted(page.runs.len() as u64, "run");
     let failures = if failed > 0 { format!(", {} of them failed", grouped(failed as u64)) } else { String::new() };
     format!("{what} of rowclone-sim: {runs}{failures}.")
-}
-
-fn counted(count: u64, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{} {noun}s", grouped(count)) }
 }
 
 fn warnings_section(page: &Page) -> Markup {
