@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use super::succeed;
+
 /// Where the pictures lie that the page shows.
 const PICTURES: &str = "docs/gallery";
 /// Where the sweeps are run.
@@ -41,10 +43,8 @@ fn drawn(sweep: &Path) -> Result<Vec<PathBuf>, String> {
         fs::remove_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
     }
     let program = ["run", "--release", "--quiet", "--", "sweep"];
-    let status = Command::new("cargo").args(program).arg(sweep).arg("--out").arg(&out).status();
-    if !status.map_err(|error| error.to_string())?.success() {
-        return Err(format!("{}: failed", sweep.display()));
-    }
+    let mut run = Command::new("cargo");
+    succeed(run.args(program).arg(sweep).arg("--out").arg(&out), &sweep.display().to_string())?;
     let mut changed = Vec::new();
     for picture in files(&out)?.into_iter().filter(|file| file.extension().is_some_and(|ending| ending == "svg")) {
         let shown = Path::new(PICTURES).join(picture.file_name().unwrap_or_default());

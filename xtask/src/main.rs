@@ -97,3 +97,12 @@ fn main() -> ExitCode {
     }
     ExitCode::SUCCESS
 }
+
+/// Runs a command to its end.
+fn succeed(command: &mut Command, what: &str) -> Result<(), String> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{what}: {status}")),
+        Err(error) => Err(format!("{what}: {} cannot be started: {error}", command.get_program().display())),
+    }
+}

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
+use super::succeed;
+
 /// The definitions, and the library that reads by them.
 const PACKAGES: [&str; 2] = ["perfetto==0.59.1", "protobuf==7.36.2"];
 
@@ -68,12 +70,4 @@ fn install(directory: &Path) -> Result<PathBuf, String> {
         succeed(&mut pip, why)?;
     }
     Ok(packages)
-}
-
-fn succeed(command: &mut Command, what: &str) -> Result<(), String> {
-    match command.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{what}: {status}")),
-        Err(error) => Err(format!("{what}: {} cannot be started: {error}", command.get_program().display())),
-    }
 }

@@ -50,7 +50,6 @@ pub struct RefreshLedger {
 impl RefreshLedger {
     const POSTPONED_MOST: u64 = 8;
     const ADVANCED_MOST: u64 = 8;
-    const NEVER: Cycle = Cycle(u64::MAX);
 
     fn new(refresh: Refresh, timings: &Timings) -> Self {
         let interval = timings.get(P::Refi);
@@ -60,8 +59,8 @@ impl RefreshLedger {
             counted: 0,
             last: Cycles(0),
             asleep: Cycles(0),
-            due: Self::NEVER,
-            deadline: Self::NEVER,
+            due: Cycle::NEVER,
+            deadline: Cycle::NEVER,
         };
         ledger.look_ahead();
         ledger

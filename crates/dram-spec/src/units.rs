@@ -15,6 +15,9 @@ impl Cycle {
     /// The first instant after reset.
     pub const ZERO: Cycle = Cycle(0);
 
+    /// After any cycle of a run: when what does not happen, happens.
+    pub const NEVER: Cycle = Cycle(u64::MAX);
+
     /// The distance from `earlier` to `self`, or nothing where `earlier` is the later one.
     pub const fn since(self, earlier: Cycle) -> Cycles {
         Cycles(self.0.saturating_sub(earlier.0))

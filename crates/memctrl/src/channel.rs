@@ -13,8 +13,6 @@ use crate::scheduler::{Candidate, Choice};
 use crate::spot::{MOST_BANKS, RowKey, Spot, index};
 use crate::streak::Streak;
 
-const NEVER: Cycle = Cycle(u64::MAX);
-
 /// What the controller keeps of a bank.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bank {
@@ -100,7 +98,7 @@ impl ChannelState {
             quiet: (Cycle::ZERO, 0),
             must_from: Cycle::ZERO,
             prepared: Choice::Access(0),
-            prepared_at: NEVER,
+            prepared_at: Cycle::NEVER,
             streak: Streak::default(),
             parties: Vec::new(),
             read_data: device.timings().read_data(),
@@ -131,7 +129,7 @@ impl ChannelState {
     #[inline(never)]
     fn ask_each_must(&mut self, now: Cycle) -> bool {
         let mut changed = false;
-        self.must_from = Cycle(u64::MAX);
+        self.must_from = Cycle::NEVER;
         for rank in 0..self.ranks.len() {
             let state = &mut self.ranks[rank];
             let before = state.must;
@@ -148,7 +146,7 @@ impl ChannelState {
     /// Who goes first must be found out again.
     #[inline]
     pub(crate) fn forget_prepared(&mut self) {
-        self.prepared_at = NEVER;
+        self.prepared_at = Cycle::NEVER;
     }
 
     /// Somebody more waits for a rank.
@@ -185,7 +183,7 @@ impl ChannelState {
         self.held_writes += self.queues.count_in(index(bank), Kind::Write);
         self.may_turn = true;
         self.rank_of(bank).held += 1;
-        self.prepared_at = NEVER;
+        self.prepared_at = Cycle::NEVER;
         self.look_at = Cycle::ZERO;
     }
 
@@ -196,7 +194,7 @@ impl ChannelState {
         self.may_turn = true;
         self.banks[index(bank)].released = number;
         self.known &= !(1 << index(bank));
-        self.prepared_at = NEVER;
+        self.prepared_at = Cycle::NEVER;
         let rank = self.rank_of(bank);
         rank.held -= 1;
         if rank.held == 0 {
@@ -216,7 +214,7 @@ impl ChannelState {
         let matters = self.queues.push(accesses, entry, kind, spot);
         if matters || self.row_policy == RowPolicy::Closed {
             self.known &= !(1 << bank);
-            self.prepared_at = NEVER;
+            self.prepared_at = Cycle::NEVER;
         }
         if self.should_turn() || (matters && kind == self.mode) {
             self.look_at = self.look_at.min(now);
@@ -260,7 +258,7 @@ impl ChannelState {
         self.may_turn = false;
         let Some(mode) = self.turns_to() else { return false };
         self.mode = mode;
-        self.prepared_at = NEVER;
+        self.prepared_at = Cycle::NEVER;
         self.known = 0;
         true
     }
@@ -268,7 +266,7 @@ impl ChannelState {
     /// Puts a command on the bus: the device, the banks and the ranks after it.
     pub(crate) fn issue(&mut self, now: Cycle, command: &Command, config: &Config, accesses: &mut Accesses) -> Counted {
         let effect = self.device.issue(now, command);
-        self.prepared_at = NEVER;
+        self.prepared_at = Cycle::NEVER;
         let counted = match (command, effect) {
             (Command::Activate { .. }, Effect::Plain) => Counted::Activate,
             (Command::Activate { .. }, Effect::Copied { .. }) => Counted::CopyActivate,

@@ -96,7 +96,7 @@ impl Copying {
             place,
             age: place,
             began: Cycle::ZERO,
-            term_end: Cycle(u64::MAX),
+            term_end: Cycle::NEVER,
             moved: false,
             giving_way: false,
             crosses: streams.len() == 2 && reads_left == writes && streams.iter().all(Stream::is_one_way),

@@ -24,8 +24,6 @@ use crate::slots::Slots;
 use crate::spot::Spot;
 use crate::stats::Stats;
 
-const NEVER: Cycle = Cycle(u64::MAX);
-
 /// The run was stopped from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupt;
@@ -121,7 +119,7 @@ impl Controller {
             waiting_banks: BankSet::default(),
             in_flight: Vec::new(),
             may_begin: false,
-            terms_end: Cycle(u64::MAX),
+            terms_end: Cycle::NEVER,
             gives_way_at: Cycle::ZERO,
             made_room: false,
             recorder: Recorder::new(&config),
@@ -202,7 +200,7 @@ impl Controller {
             if arrival.is_none() && self.outstanding.is_empty() {
                 return None;
             }
-            next = next.min(arrival.unwrap_or(NEVER)).min(self.outstanding.done_at());
+            next = next.min(arrival.unwrap_or(Cycle::NEVER)).min(self.outstanding.done_at());
         } else if !self.jobs.is_empty() {
             next = next.min(self.outstanding.done_at());
         }
@@ -216,7 +214,11 @@ impl Controller {
                 next = next.min(channel.look_at);
             }
         }
-        assert!(next < NEVER, "nothing can happen any more, and requests are in progress: {:?}", self.outstanding);
+        assert!(
+            next < Cycle::NEVER,
+            "nothing can happen any more, and requests are in progress: {:?}",
+            self.outstanding
+        );
         Some(next.max(self.next_from))
     }
 
@@ -283,7 +285,7 @@ impl Controller {
             self.recorder.figures.drains += u64::from(channel.mode == access::Kind::Write);
         }
         if self.every_cycle {
-            channel.prepared_at = NEVER;
+            channel.prepared_at = Cycle::NEVER;
         }
         let mut from = now;
         let next = loop {

@@ -17,7 +17,7 @@ impl Controller {
     /// Segments whose terms are over, or whose ranks must refresh, give way.
     pub(crate) fn give_way(&mut self, now: Cycle) {
         let mut any_must = false;
-        let mut must_from = Cycle(u64::MAX);
+        let mut must_from = Cycle::NEVER;
         for channel in &mut self.channels {
             if channel.ask_must(now) {
                 channel.look_at = Cycle::ZERO;
@@ -30,7 +30,7 @@ impl Controller {
         if !any_must && now < self.terms_end && !self.every_cycle {
             return;
         }
-        let mut next_end = Cycle(u64::MAX);
+        let mut next_end = Cycle::NEVER;
         // One of those that have not got anywhere does, whatever its term; so all do in the end.
         let is_stuck = |slot: &u32| {
             let segment = &self.segments[*slot];
@@ -117,7 +117,7 @@ impl Controller {
         for stream in &self.segments[slot].streams {
             let channel = &mut self.channels[usize::from(stream.channel.0)];
             channel.flights.leave(slot);
-            channel.prepared_at = Cycle(u64::MAX);
+            channel.prepared_at = Cycle::NEVER;
         }
     }
 

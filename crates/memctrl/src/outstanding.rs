@@ -16,8 +16,6 @@ pub(crate) fn lines(address: PhysicalAddress, bytes: u64) -> Lines {
     address.0 / LINE_BYTES * LINE_BYTES..(address.0 + bytes).next_multiple_of(LINE_BYTES)
 }
 
-const NEVER: Cycle = Cycle(u64::MAX);
-
 /// What is kept of a copy, an initialisation, or a write of parts of lines.
 #[derive(Debug)]
 pub(crate) struct Job {
@@ -102,7 +100,7 @@ impl Outstanding {
             order: 0,
             lines_left: 0,
             job: None,
-            first_command: NEVER,
+            first_command: Cycle::NEVER,
             done: request.arrival,
             commands: Issued::default(),
             data: None,
@@ -166,7 +164,7 @@ impl Outstanding {
             id: self.request.id,
             operation: self.request.operation,
             arrival: self.request.arrival,
-            first_command: Some(self.first_command).filter(|&at| at < NEVER),
+            first_command: Some(self.first_command).filter(|&at| at < Cycle::NEVER),
             done: self.done,
             commands: self.commands.counts(),
             segments: self.job.take().map_or_else(SegmentTally::default, |job| job.segments),
@@ -193,7 +191,7 @@ pub(crate) struct Requests {
 
 impl Default for Requests {
     fn default() -> Requests {
-        Requests { slots: Vec::new(), free: Vec::new(), first_done: NONE, last_done: NONE, done_at: NEVER }
+        Requests { slots: Vec::new(), free: Vec::new(), first_done: NONE, last_done: NONE, done_at: Cycle::NEVER }
     }
 }
 
@@ -206,7 +204,7 @@ impl Requests {
             None => self.another(request),
         };
         let new = &mut self.slots[slot as usize];
-        (new.first_command, new.done, new.commands) = (NEVER, request.arrival, Issued::default());
+        (new.first_command, new.done, new.commands) = (Cycle::NEVER, request.arrival, Issued::default());
         (new.order, new.lines_left) = (order, (lines.end - lines.start) / LINE_BYTES);
         (new.request.id, new.request.arrival) = (request.id, request.arrival);
         new.request.operation = request.operation;
@@ -300,7 +298,7 @@ impl Requests {
         if let Some(request) = self.slots.get(next as usize) {
             self.done_at = request.done;
         } else {
-            (self.done_at, self.last_done) = (NEVER, NONE);
+            (self.done_at, self.last_done) = (Cycle::NEVER, NONE);
         }
         self.free.push(slot);
         (slot, &mut self.slots[slot as usize])

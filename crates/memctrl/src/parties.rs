@@ -13,8 +13,6 @@ use crate::segment::Turn;
 use crate::slots::Slots;
 use crate::spot::MOST_BANKS;
 
-const NEVER: Cycle = Cycle(u64::MAX);
-
 /// The segments that hold banks of a channel, each by its place here.
 #[derive(Debug, Default)]
 pub(crate) struct Flights {
@@ -141,7 +139,7 @@ impl ChannelState {
         let next = |turn: Turn, command: Command| {
             // A rank that sleeps is woken by its own command; then this is asked again.
             let held = device.held_in_banks(&command);
-            let (kind, held_by_banks) = held.unwrap_or((Kind::Pre, NEVER));
+            let (kind, held_by_banks) = held.unwrap_or((Kind::Pre, Cycle::NEVER));
             Next { turn, command, kind, held_by_banks }
         };
         let stream = &segment.streams[flight.stream];
@@ -210,7 +208,7 @@ impl ChannelState {
                 from
             }
             Err(next) => {
-                self.prepared_at = NEVER;
+                self.prepared_at = Cycle::NEVER;
                 next
             }
         }
@@ -246,9 +244,9 @@ impl ChannelState {
             return None;
         }
         let oldest = self.oldest_flight();
-        let mut rows_from = NEVER;
+        let mut rows_from = Cycle::NEVER;
         let (age, mut first) = match oldest.map(|place| (place, &self.flights.all[place])) {
-            None => ((2, 0), (NEVER, (0, 0), None)),
+            None => ((2, 0), (Cycle::NEVER, (0, 0), None)),
             Some((place, flight)) => {
                 let access = flight.access.as_ref()?;
                 if access.data_from > from {
@@ -285,15 +283,15 @@ impl ChannelState {
             }
         }
         let (at, _, choice) = first;
-        if let (Some(place), true) = (oldest, at <= rows_from && at < NEVER) {
+        if let (Some(place), true) = (oldest, at <= rows_from && at < Cycle::NEVER) {
             self.flights.run = Some(Run { place, usable, until: rows_from });
         }
-        choice.filter(|_| at < NEVER).map(|choice| (at, choice))
+        choice.filter(|_| at < Cycle::NEVER).map(|choice| (at, choice))
     }
 
     /// What goes at `now` where segments are in flight; else an instant at which something might.
     fn first_at(&mut self, now: Cycle, usable: u32, accesses: &Accesses) -> Result<Choice, Cycle> {
-        let mut next = NEVER;
+        let mut next = Cycle::NEVER;
         if self.ranks.iter().any(|rank| rank.must) {
             let musts = |rank: u8| self.ranks[usize::from(rank)].must;
             if let Some((_, choice)) = self.first_row_command(now, musts, &mut next) {
@@ -402,7 +400,7 @@ impl ChannelState {
             self.flights.stale |= 1 << place;
         }
         self.flights.stop_run();
-        self.prepared_at = NEVER;
+        self.prepared_at = Cycle::NEVER;
         self.look_at = Cycle::ZERO;
     }
 }

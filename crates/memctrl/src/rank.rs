@@ -6,8 +6,6 @@ use dram_spec::{Command, Cycle};
 use crate::config::{Config, PowerPolicy};
 use crate::refresh;
 
-const NEVER: Cycle = Cycle(u64::MAX);
-
 /// What the controller keeps of a rank.
 #[derive(Clone, Debug)]
 pub(crate) struct Rank {
@@ -45,7 +43,7 @@ impl Rank {
             held: 0,
             worked: Cycle::ZERO,
             usable_from: Cycle::ZERO,
-            urgent_from: NEVER,
+            urgent_from: Cycle::NEVER,
             must_from: Cycle::ZERO,
             must: false,
             look_at: Cycle::ZERO,
@@ -64,7 +62,7 @@ impl Rank {
         let ledger = device.refresh(self.index);
         let interval = device.timings().get(P::Refi).0;
         self.urgent_from = match (device.power(self.index), ledger.next_due(now)) {
-            (Power::SelfRefresh { .. }, _) | (_, None) => NEVER,
+            (Power::SelfRefresh { .. }, _) | (_, None) => Cycle::NEVER,
             // The next one due is the first that is not owed yet.
             (_, Some(due)) => Cycle((due.0 + config.refresh.postpone_max * interval) - ledger.owed(now) * interval),
         };
@@ -79,7 +77,7 @@ impl Rank {
             self.must = from.is_some_and(|from| from <= now);
             // With refresh off, and all closed, a row that is opened now need not be closed for long.
             let later = || Cycle(now.0 + device.timings().get(P::Refi).0);
-            self.must_from = if asleep { NEVER } else { from.unwrap_or_else(later) };
+            self.must_from = if asleep { Cycle::NEVER } else { from.unwrap_or_else(later) };
         }
         self.must
     }
@@ -96,18 +94,18 @@ impl Rank {
     /// Its own command.
     pub(crate) fn own(&self, device: &Device, power: PowerPolicy, now: Cycle) -> Own {
         let rank = self.index;
-        let after = |cycles: Option<dram_spec::Cycles>| cycles.map_or(NEVER, |cycles| self.worked + cycles);
+        let after = |cycles: Option<dram_spec::Cycles>| cycles.map_or(Cycle::NEVER, |cycles| self.worked + cycles);
         let (power_down_at, self_refresh_at) = (after(power.power_down_after), after(power.self_refresh_after));
         let state = device.power(rank);
         let in_self_refresh = matches!(state, Power::SelfRefresh { .. });
         let ledger = device.refresh(rank);
         let owed = if in_self_refresh { 0 } else { ledger.owed(now) };
-        let due = if in_self_refresh { NEVER } else { ledger.next_due(now).unwrap_or(NEVER) };
+        let due = if in_self_refresh { Cycle::NEVER } else { ledger.next_due(now).unwrap_or(Cycle::NEVER) };
         let is_idle = self.busy == 0;
         let command = if state != Power::Awake {
             if in_self_refresh {
                 if is_idle {
-                    return Own::NotBefore(NEVER);
+                    return Own::NotBefore(Cycle::NEVER);
                 }
                 Command::SelfRefreshExit { rank }
             } else {
@@ -118,7 +116,7 @@ impl Rank {
             }
         } else if self.must || (owed > 0 && (is_idle || self.is_urgent(now))) {
             match (self.held > 0, device.any_open(rank), owed > 0) {
-                (true, _, _) => return Own::NotBefore(NEVER),
+                (true, _, _) => return Own::NotBefore(Cycle::NEVER),
                 (false, true, _) => Command::PrechargeAll { rank },
                 (false, false, true) => Command::Refresh { rank },
                 (false, false, false) => return Own::NotBefore(due),
@@ -137,7 +135,7 @@ impl Rank {
             Own::Now(command)
         } else if state == Power::Awake && is_idle {
             // While it waits for its turn, a REF may fall due, or the longer sleep.
-            Own::NotBefore(hold.until.min(due).min(if now < self_refresh_at { self_refresh_at } else { NEVER }))
+            Own::NotBefore(hold.until.min(due).min(if now < self_refresh_at { self_refresh_at } else { Cycle::NEVER }))
         } else {
             Own::NotBefore(hold.until)
         }

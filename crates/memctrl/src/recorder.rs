@@ -151,7 +151,7 @@ impl Recorder {
     fn open(&mut self, from: Cycle) {
         (self.levels.risen, self.levels.most) = (true, [0; 3]);
         self.from = from;
-        self.until = self.epoch.map_or(Cycle(u64::MAX), |cycles| from + cycles);
+        self.until = self.epoch.map_or(Cycle::NEVER, |cycles| from + cycles);
     }
 
     /// What is counted next, counts at `at`. No level has changed since the last instant before `now`.

@@ -12,8 +12,6 @@ use crate::segment::Turn;
 use crate::slots::Slots;
 use crate::spot::{MOST_BANKS, Spot, bank_at};
 
-const NEVER: Cycle = Cycle(u64::MAX);
-
 /// A command that can go, and whose it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Choice {
@@ -51,8 +49,13 @@ impl Candidate {
     const ROW: u64 = 1 << 63;
 
     /// Of no access.
-    pub(crate) const NONE: Candidate =
-        Candidate { entry: Entry::NONE, kind: Kind::Act, class: Class::Activate, order: u64::MAX, held_by_bank: NEVER };
+    pub(crate) const NONE: Candidate = Candidate {
+        entry: Entry::NONE,
+        kind: Kind::Act,
+        class: Class::Activate,
+        order: u64::MAX,
+        held_by_bank: Cycle::NEVER,
+    };
 
     /// A RD or WR.
     pub(crate) fn column(entry: Entry, kind: Kind, number: u64, held_by_bank: Cycle) -> Candidate {
@@ -157,7 +160,7 @@ impl ChannelState {
         }
         // The ranks are asked again at `upkeep`, and go first.
         if next >= upkeep {
-            (next, self.prepared_at) = (upkeep, NEVER);
+            (next, self.prepared_at) = (upkeep, Cycle::NEVER);
         }
         next
     }
@@ -186,7 +189,7 @@ impl ChannelState {
     /// The same, rank by rank.
     #[inline(never)]
     fn ask_ranks(&mut self, now: Cycle) -> Result<Command, (u32, Cycle)> {
-        let (mut unusable, mut next) = (0, NEVER);
+        let (mut unusable, mut next) = (0, Cycle::NEVER);
         for rank in &mut self.ranks {
             if now >= rank.look_at {
                 match rank.own(&self.device, self.power, now) {
@@ -218,7 +221,7 @@ impl ChannelState {
     fn first_access(&self, from: Cycle, usable: u32) -> (Cycle, usize) {
         // The instant above the sequence number: of two that can go at once the older has the smaller key.
         let key = |at: Cycle, order: u64| u128::from(at.0) << 64 | u128::from(order);
-        let (mut first, mut goes) = (key(NEVER, u64::MAX), MOST_BANKS);
+        let (mut first, mut goes) = (key(Cycle::NEVER, u64::MAX), MOST_BANKS);
         let mut rest = usable;
         while rest != 0 {
             let rank = rest.trailing_zeros() / 8;
@@ -300,7 +303,7 @@ impl ChannelState {
     /// When a row is closed that has been open for long enough with nobody to use it, from `from` on, and the command.
     fn timed_out(&self, from: Cycle, after: Cycles, unusable: u32) -> (Cycle, Option<Command>) {
         let wanted = self.queues.hits(access::Kind::Read) | self.queues.hits(access::Kind::Write);
-        let mut first = (NEVER, None);
+        let mut first = (Cycle::NEVER, None);
         for bank in bits(self.open & !self.held & !unusable & !wanted) {
             let command = Command::Precharge { bank: bank_at(bank) };
             let at = self.earliest(&command).max(self.banks[bank].commanded + after).max(from);

@@ -8,8 +8,6 @@ use crate::config::{RowPolicy, Scheduler};
 use crate::scheduler::{Candidate, bits};
 use crate::spot::{MOST_BANKS, bank_at};
 
-const NEVER: Cycle = Cycle(u64::MAX);
-
 /// From which bank accesses go one after another, and for how long no other bank's go first.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Streak {
@@ -75,7 +73,7 @@ impl ChannelState {
         }
         let ages = bits(columns).map(|other| self.next[other].order);
         let rows = bits(others & !columns).map(|other| self.earliest_of(other, &self.next[other]));
-        let (before, until) = (ages.min().unwrap_or(u64::MAX), rows.min().unwrap_or(NEVER));
+        let (before, until) = (ages.min().unwrap_or(u64::MAX), rows.min().unwrap_or(Cycle::NEVER));
         self.streak = Streak { bank, banks: usable, before, until };
     }
 }

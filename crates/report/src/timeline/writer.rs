@@ -23,7 +23,7 @@ pub struct Window {
 
 impl Window {
     /// All cycles.
-    pub const ALL: Window = Window { from: Cycle::ZERO, to: Cycle(u64::MAX) };
+    pub const ALL: Window = Window { from: Cycle::ZERO, to: Cycle::NEVER };
 }
 
 /// A track's number in the file.
