@@ -263,7 +263,7 @@ impl Device {
                 let kind = if auto_precharge == AutoPrecharge::Yes { Kind::Wra } else { Kind::Wr };
                 self.issue_column_access(at, command, bank, kind)
             }
-            Command::Activate { bank, row } => self.activate(at, command, bank, row),
+            Command::Activate { bank, row } => self.issue_activate(at, command, bank, row),
             Command::Precharge { bank } => self.issue_precharge(at, command, bank),
             Command::Transfer { src, src_column, dst, dst_column } => {
                 self.assert_legal(at, command, self.transfer(src, dst));
@@ -423,20 +423,13 @@ impl Device {
     #[inline]
     pub fn issue_column_access(&mut self, at: Cycle, command: &Command, id: BankId, kind: Kind) -> Effect {
         debug_assert_eq!(self.held_in_banks(command).map(|(kind, _)| kind), Ok(kind), "{command} to {id}");
-        let rank = &mut self.ranks[usize::from(id.rank)];
-        let bank = &mut rank.banks[usize::from(id.bank)];
+        let rank = &self.ranks[usize::from(id.rank)];
+        let bank = &rank.banks[usize::from(id.bank)];
         let held = self.bus.max(rank.holds.of(kind)).max(bank.holds.of(kind));
         if rank.power != Power::Awake || bank.open.is_none() || at < held.until() {
             self.panic_illegal(at, command);
         }
-        // As `hold_back` does.
-        let pushes = self.constraints.of(kind);
-        self.bus = PackedHold::new(at, pushes.bus);
-        bank.holds.push(at, &pushes.bank);
-        rank.holds.push(at, &pushes.rank);
-        if !pushes.elsewhere.is_empty() {
-            self.hold_back_elsewhere(at, id, kind);
-        }
+        self.hold_back(at, id, kind);
         if matches!(kind, Kind::Rda | Kind::Wra) {
             self.close(at, id);
         }
@@ -458,7 +451,7 @@ impl Device {
     ///
     /// # Panics
     /// As it does.
-    pub fn activate(&mut self, at: Cycle, command: &Command, id: BankId, row: Row) -> Effect {
+    pub fn issue_activate(&mut self, at: Cycle, command: &Command, id: BankId, row: Row) -> Effect {
         let activation = self.activation(id, row);
         self.assert_legal(at, command, activation.map(|(_, held)| held));
         let kind = activation.map_or(Kind::Act, |(kind, _)| kind);

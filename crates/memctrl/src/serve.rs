@@ -153,17 +153,9 @@ impl ChannelState {
     ) {
         self.device.issue_column_access(now, command, spot.bank(), kind);
         self.forget_prepared();
-        let bank = spot.bank_index();
-        let state = &mut self.banks[bank];
-        state.commanded = now;
-        state.served += 1;
-        self.known &= !(1 << bank);
-        let rank = &mut self.ranks[bank / 8];
-        rank.worked = now;
-        rank.busy -= 1;
-        if rank.busy == 0 {
-            self.deserted(spot.bank().rank, now);
-        }
+        self.commanded(now, spot.bank());
+        self.banks[spot.bank_index()].served += 1;
+        self.vacate(spot.bank().rank, now);
         if matches!(kind, DeviceKind::Rda | DeviceKind::Wra) {
             self.row_may_have_changed(accesses, spot.bank());
         }
@@ -180,15 +172,13 @@ impl ChannelState {
         accesses: &mut Accesses,
     ) {
         if activates {
-            self.device.activate(now, command, spot.bank(), spot.row());
+            self.device.issue_activate(now, command, spot.bank(), spot.row());
         } else {
             self.device.issue_precharge(now, command, spot.bank());
         }
         self.forget_prepared();
+        self.commanded(now, spot.bank());
         let bank = spot.bank_index();
-        self.banks[bank].commanded = now;
-        self.known &= !(1 << bank);
-        self.ranks[bank / 8].worked = now;
         if activates {
             self.banks[bank].served = 0;
             self.open |= 1 << bank;
