@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use dram_spec::{Channel, Command, CommandSink, Cycle};
+use dram_spec::{Channel, Command, CommandSink, Cycle, Queued};
 use memctrl::{Completion, Request, RequestSource};
 use report::Timeline;
 
@@ -73,6 +73,14 @@ pub struct Commands<'a>(pub Shared<'a>);
 impl CommandSink for Commands<'_> {
     fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
         self.0.borrow_mut().push(at, channel, command);
+    }
+
+    fn wants_queues(&self) -> bool {
+        true
+    }
+
+    fn queued(&mut self, at: Cycle, channel: Channel, queued: Queued) {
+        self.0.borrow_mut().queued(at, channel, queued);
     }
 
     fn finish(&mut self, end: Cycle) {

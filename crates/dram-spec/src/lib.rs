@@ -15,6 +15,6 @@ pub use address::{AddressMap, Location, PhysicalAddress};
 pub use command::{AutoPrecharge, BankId, Channel, Column, Command, Row};
 pub use datasheet::{Density, SpeedBin, Width};
 pub use geometry::{Geometry, GeometryError, LINE_BYTES, RawGeometry, SubarrayId};
-pub use sink::{CommandLog, CommandSink, Issued};
+pub use sink::{CommandLog, CommandSink, Issued, Queued};
 pub use system::{CopyActivations, Dialect, PrechargePowerDown, Refresh, System};
 pub use units::{Clock, Cycle, Cycles, Min, Picojoule};

@@ -3,12 +3,33 @@
 use crate::command::{Channel, Command};
 use crate::units::Cycle;
 
+/// How many accesses wait in the queues of a channel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Queued {
+    /// Entries of the read queue.
+    pub reads: u64,
+    /// Entries of the write queue.
+    pub writes: u64,
+}
+
 /// Reads each command as it is issued.
 ///
 /// Within a channel instants never fall; between channels they may be up to one engine step apart in either order.
 pub trait CommandSink {
     /// `command` was put on the bus of `channel` at `at`.
     fn push(&mut self, at: Cycle, channel: Channel, command: &Command);
+
+    /// Whether it is to be told what is left in the queues.
+    #[inline]
+    fn wants_queues(&self) -> bool {
+        false
+    }
+
+    /// After a command of `channel` at `at`, so many accesses were left in its queues. Only a controller tells, and only who wants it.
+    #[inline]
+    fn queued(&mut self, at: Cycle, channel: Channel, queued: Queued) {
+        let _ = (at, channel, queued);
+    }
 
     /// Nothing follows; the run lasted until `end`.
     fn finish(&mut self, end: Cycle) {
@@ -25,6 +46,12 @@ impl<S: CommandSink + ?Sized> CommandSink for &mut S {
     fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
         (**self).push(at, channel, command);
     }
+    fn wants_queues(&self) -> bool {
+        (**self).wants_queues()
+    }
+    fn queued(&mut self, at: Cycle, channel: Channel, queued: Queued) {
+        (**self).queued(at, channel, queued);
+    }
     fn finish(&mut self, end: Cycle) {
         (**self).finish(end);
     }
@@ -34,6 +61,14 @@ impl<S: CommandSink> CommandSink for Option<S> {
     fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
         if let Some(sink) = self {
             sink.push(at, channel, command);
+        }
+    }
+    fn wants_queues(&self) -> bool {
+        self.as_ref().is_some_and(CommandSink::wants_queues)
+    }
+    fn queued(&mut self, at: Cycle, channel: Channel, queued: Queued) {
+        if let Some(sink) = self {
+            sink.queued(at, channel, queued);
         }
     }
     fn finish(&mut self, end: Cycle) {
@@ -47,6 +82,13 @@ impl<A: CommandSink, B: CommandSink> CommandSink for (A, B) {
     fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
         self.0.push(at, channel, command);
         self.1.push(at, channel, command);
+    }
+    fn wants_queues(&self) -> bool {
+        self.0.wants_queues() || self.1.wants_queues()
+    }
+    fn queued(&mut self, at: Cycle, channel: Channel, queued: Queued) {
+        self.0.queued(at, channel, queued);
+        self.1.queued(at, channel, queued);
     }
     fn finish(&mut self, end: Cycle) {
         self.0.finish(end);

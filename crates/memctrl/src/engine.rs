@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dram_core::{Cells, Device};
 use dram_spec::address::Locator;
-use dram_spec::{AutoPrecharge, Channel, Command, CommandSink, Cycle, Cycles, Refresh};
+use dram_spec::{AutoPrecharge, Channel, Command, CommandSink, Cycle, Cycles, Queued, Refresh};
 use rowclone::{Blocks, Operation};
 
-use crate::access::{self, Accesses, Entry};
+use crate::access::{self, Accesses, Entry, Kind};
 use crate::channel::ChannelState;
 use crate::config::Config;
 use crate::copy::{BankSet, Copying};
@@ -362,7 +362,18 @@ impl Controller {
         };
         sink.push(now, channel.id, command);
         self.recorder.figures.commands.count(counted);
+        self.tell_queues(index, now, sink);
         counted
+    }
+
+    /// What is left in the queues of a channel after a command.
+    #[inline]
+    pub(crate) fn tell_queues(&self, index: usize, now: Cycle, sink: &mut impl CommandSink) {
+        if sink.wants_queues() {
+            let (channel, levels) = (self.channels[index].id, &self.recorder.levels);
+            let [reads, writes] = [Kind::Read, Kind::Write].map(|kind| levels.of(channel, kind));
+            sink.queued(now, channel, Queued { reads, writes });
+        }
     }
 
     /// There is room for what comes in.

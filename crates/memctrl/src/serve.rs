@@ -42,6 +42,7 @@ impl Controller {
         channel.issue_row_command(now, &command, spot, activates, &mut self.accesses);
         sink.push(now, channel.id, &command);
         self.outstanding[request].issued(now, counted);
+        self.tell_queues(index, now, sink);
     }
 
     /// RD or WR of an access.
@@ -72,6 +73,7 @@ impl Controller {
         }
         recorder.levels.leave(channel.id, kind, now);
         accesses.remove(entry);
+        self.tell_queues(index, now, sink);
         if self.config.contents.is_some() {
             self.move_data(index, entry);
         }

@@ -326,6 +326,30 @@ fn counters_rise_with_each_request_and_fall_back_to_nothing() {
     }
 }
 
+/// The controller's own statistics have the most entries of any channel; the last of them may go with the command after which it is told.
+#[test]
+fn queues_are_as_full_as_the_statistics_say() {
+    for sets in [&["workload.count=2000", "workload.gap_cycles=2"][..], &["workload.count=500"]] {
+        let sets = [sets, &["warm_up_cycles=0"]].concat();
+        let run = Run::of("traces/mixed.toml", &sets, &[]);
+        for result in &run.results {
+            let tracks = run.timeline(result, ALL);
+            for queue in ["read_queue", "write_queue"] {
+                let ending = format!("/{}", queue.replace('_', " "));
+                let counters: Vec<_> = tracks.counters.iter().filter(|(name, _)| name.ends_with(&ending)).collect();
+                assert_eq!(counters.len(), 2, "a channel each");
+                let most = counters.iter().flat_map(|(_, values)| *values).map(|&(_, value)| value).max().unwrap();
+                let said = result[queue]["max_entries"].as_i64().unwrap();
+                assert!(said > 0 && (said - 1..=said).contains(&most), "{queue}: {most}, and {said}");
+                for (name, values) in counters {
+                    assert!(values.windows(2).all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 != pair[1].1), "{name}");
+                    assert_eq!((values[0].0, values[values.len() - 1].1), (0, 0), "{name}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_window_shows_what_the_whole_shows_there() {
     let sets = ["workload.count=1000", "policies=[\"rule\"]"];

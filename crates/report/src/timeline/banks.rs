@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use dram_spec::datasheet::BURST;
-use dram_spec::{AutoPrecharge, BankId, Channel, Command, Cycle, Cycles, Geometry, Row, System};
+use dram_spec::{AutoPrecharge, BankId, Channel, Command, Cycle, Cycles, Geometry, Queued, Row, System};
 
 use super::writer::{Counter, PacketWriter, Shows, Track, count, word};
 
@@ -51,6 +51,8 @@ pub(super) struct ChannelTracks {
     write_latency: Cycles,
     refresh_time: Cycles,
     ranks: Vec<RankTracks>,
+    /// Of reads, and of writes.
+    queues: [Counter; 2],
 }
 
 /// The values of the power counter.
@@ -73,8 +75,11 @@ impl ChannelTracks {
         let group = writer.track(Some(root), rank, &format!("channel {}", channel.0), "", Shows::Group);
         let command_bus = writer.track(Some(group), 0, "command bus", "each command", Shows::Slices);
         let data_bus = writer.track(Some(group), 1, "data bus", "the burst of each RD and WR", Shows::Slices);
+        let about = "entries left after each command";
+        let queues = [(2, "read queue"), (3, "write queue")]
+            .map(|(rank, name)| Counter::new(writer.track(Some(group), rank, name, about, Shows::Counter("entries"))));
         let ranks = (0..usize::from(geometry.ranks())).map(|index| {
-            let group = writer.track(Some(group), 2 + index, &format!("rank {index}"), "", Shows::Group);
+            let group = writer.track(Some(group), 4 + index, &format!("rank {index}"), "", Shows::Group);
             let power = writer.track(Some(group), 0, "power state", POWER_STATES, Shows::Counter("state"));
             let refresh = writer.track(Some(group), 1, "refresh", "tRFC from each REF", Shows::Slices);
             let mut bank = |bank: usize| {
@@ -92,6 +97,14 @@ impl ChannelTracks {
             write_latency: Cycles(bin.cwl),
             refresh_time: bin.clock.at_least(geometry.density().t_rfc()),
             ranks: ranks.collect(),
+            queues,
+        }
+    }
+
+    /// So many accesses are left in its queues.
+    pub(super) fn queued<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, queued: Queued) {
+        for (counter, entries) in self.queues.iter_mut().zip([queued.reads, queued.writes]) {
+            counter.change(writer, at, entries);
         }
     }
 
@@ -151,6 +164,9 @@ impl ChannelTracks {
             (0..self.geometry.banks()).for_each(|bank| self.close(writer, end, BankId { rank, bank }));
             self.ranks[usize::from(rank)].power.begin(writer);
         }
+        // A run ends when all is served.
+        self.queued(writer, end, Queued::default());
+        self.queues.iter_mut().for_each(|counter| counter.begin(writer));
     }
 
     fn bank(&mut self, bank: BankId) -> &mut (Track, Option<OpenRow>) {

@@ -15,8 +15,8 @@ use std::io::{self, Write};
 
 use dram_spec::address::AddressMap;
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Column, Command, CommandSink, Cycle, Geometry, Location, PhysicalAddress, Row,
-    System,
+    AutoPrecharge, BankId, Channel, Column, Command, CommandSink, Cycle, Geometry, Location, PhysicalAddress, Queued,
+    Row, System,
 };
 use memctrl::{Completion, Request};
 use rowclone::{Mechanism, Operation};
@@ -88,9 +88,7 @@ impl<W: Write> Timeline<W> {
     fn count(&mut self, at: Cycle) {
         let requests::Depths { reads, writes, copies } = self.requests.depths;
         for (counter, depth) in self.depths.iter_mut().zip([reads, writes, copies]) {
-            if counter.value() != depth {
-                counter.set(&mut self.writer, at, depth);
-            }
+            counter.change(&mut self.writer, at, depth);
         }
     }
 
@@ -223,6 +221,14 @@ impl<W: Write> CommandSink for Timeline<W> {
         for bank in closed(self.map.geometry(), command) {
             self.copies.closed(&mut self.writer, at, (channel, bank));
         }
+    }
+
+    fn wants_queues(&self) -> bool {
+        true
+    }
+
+    fn queued(&mut self, at: Cycle, channel: Channel, queued: Queued) {
+        self.channels[usize::from(channel.0)].queued(&mut self.writer, at, queued);
     }
 
     fn finish(&mut self, end: Cycle) {

@@ -191,8 +191,11 @@ impl Counter {
         Counter { track, value: 0, is_drawn: false }
     }
 
-    pub(super) fn value(&self) -> u64 {
-        self.value
+    /// It has this value from `at` on, if it had another before.
+    pub(super) fn change<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, value: u64) {
+        if self.value != value {
+            self.set(writer, at, value);
+        }
     }
 
     /// It has this value from `at` on.
