@@ -163,7 +163,7 @@ impl Controller {
             }
             for channel in 0..self.channels.len() {
                 if self.every_cycle || self.channels[channel].look_at <= now {
-                    now = self.visit(channel, now, sink);
+                    now = self.visit(channel, now, source, sink);
                 }
             }
             if std::mem::take(&mut self.made_room) {
@@ -237,7 +237,8 @@ impl Controller {
     }
 
     /// Tells the source of the first that is done.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "what a source does not look at, is then not made")]
+    #[inline(always)]
     fn deliver(&mut self, source: &mut impl RequestSource, now: Cycle) {
         // Of accesses the source may hear late, while it is not asked for more; they count where they were done.
         let done = self.outstanding.done_at();
@@ -279,7 +280,13 @@ impl Controller {
     /// Issues what goes first on a channel, and finds out when it is worth another look. Where nothing else happens before that, it goes
     /// on there at once; says which instant it has come to.
     #[inline]
-    fn visit(&mut self, index: usize, mut now: Cycle, sink: &mut impl CommandSink) -> Cycle {
+    fn visit(
+        &mut self,
+        index: usize,
+        mut now: Cycle,
+        source: &mut impl RequestSource,
+        sink: &mut impl CommandSink,
+    ) -> Cycle {
         let channel = &mut self.channels[index];
         if (channel.may_turn || self.every_cycle) && channel.turn() {
             self.recorder.figures.drains += u64::from(channel.mode == access::Kind::Write);
@@ -296,6 +303,10 @@ impl Controller {
                     choice => self.issue_choice(index, now, choice, sink),
                 }
                 from = now + Cycles(1);
+                if self.made_room && self.is_last_due(index, now) {
+                    self.made_room = false;
+                    self.take_in(source, now);
+                }
                 channel = &mut self.channels[index];
                 if now >= channel.must_from {
                     self.may_begin |= channel.ask_must(now);
@@ -310,6 +321,9 @@ impl Controller {
                 if from > now && self.is_alone_until(index, at) {
                     self.recorder.end_instant();
                     (now, from, self.next_from) = (at, at, at + Cycles(1));
+                    while self.outstanding.done_at() <= now {
+                        self.deliver(source, now);
+                    }
                     continue;
                 }
                 let channel = &mut self.channels[index];
@@ -320,6 +334,14 @@ impl Controller {
         let channel = &mut self.channels[index];
         channel.look_at = next.min(channel.must_from.max(now + Cycles(1)));
         now
+    }
+
+    /// Whether no other channel is due at this instant.
+    #[inline]
+    fn is_last_due(&self, index: usize, now: Cycle) -> bool {
+        !self.every_cycle
+            && (self.channels.len() == 1
+                || self.channels.iter().enumerate().all(|(other, channel)| other == index || now < channel.look_at))
     }
 
     /// Whether nothing happens before `at`, nor then, but what the channel has prepared.
