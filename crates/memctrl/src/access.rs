@@ -57,14 +57,14 @@ pub(crate) struct Access {
     pub(crate) blocked: bool,
     /// Whether jobs wait for it.
     pub(crate) waited_for: bool,
-    /// Neighbours in its bank, by age.
-    pub(crate) older: Entry,
-    pub(crate) younger: Entry,
     /// The next access to the same row.
     pub(crate) next_of_row: Entry,
-    /// Of the oldest to a row that is not open: the youngest, and what comes next in the table of rows.
+    /// Of the oldest to a row that is not open: the youngest, what comes next in the table of rows, and the oldest ones to the rows of
+    /// its bank before and after it.
     pub(crate) youngest_of_row: Entry,
     pub(crate) next_row: Entry,
+    pub(crate) older_row: Entry,
+    pub(crate) younger_row: Entry,
 }
 
 impl Access {
@@ -81,11 +81,11 @@ impl Access {
             opened: false,
             blocked: false,
             waited_for: false,
-            older: Entry::NONE,
-            younger: Entry::NONE,
             next_of_row: Entry::NONE,
             youngest_of_row: Entry::NONE,
             next_row: Entry::NONE,
+            older_row: Entry::NONE,
+            younger_row: Entry::NONE,
         }
     }
 }

@@ -1,4 +1,7 @@
 //! The accesses that wait in the banks of a channel: for each bank and kind the oldest, and the oldest to the open row, at once.
+//!
+//! Those to one row are a chain. The chains to the open rows are known by their banks; the others are in a table by row, and in a list
+//! for each bank and kind, by the ages of their oldest accesses.
 
 use crate::access::{Access, Accesses, Entry, Kind};
 use crate::spot::{MOST_BANKS, RowKey, Spot};
@@ -17,20 +20,55 @@ const NONE: Group = Group { oldest: Entry::NONE, youngest: Entry::NONE };
 struct Bank {
     /// The row whose accesses `hits` holds.
     open: RowKey,
-    oldest: [Entry; 2],
-    youngest: [Entry; 2],
     hits: [Group; 2],
+    /// The oldest and the youngest of the oldest accesses to each other row.
+    others: [Group; 2],
     count: [u32; 2],
 }
 
 impl Default for Bank {
     fn default() -> Bank {
-        Bank {
-            open: RowKey::NONE,
-            oldest: [Entry::NONE; 2],
-            youngest: [Entry::NONE; 2],
-            hits: [NONE; 2],
-            count: [0; 2],
+        Bank { open: RowKey::NONE, hits: [NONE; 2], others: [NONE; 2], count: [0; 2] }
+    }
+}
+
+impl Bank {
+    /// A row that is not open has accesses from now on: the oldest of them takes its place by its age. Most are the youngest.
+    #[inline]
+    fn link(&mut self, accesses: &mut Accesses, kind: usize, leader: Entry) {
+        let list = &mut self.others[kind];
+        let number = accesses[leader].number;
+        let mut older = list.youngest;
+        while older.is_some() && accesses[older].number > number {
+            older = accesses[older].older_row;
+        }
+        let younger = if older.is_some() {
+            std::mem::replace(&mut accesses[older].younger_row, leader)
+        } else {
+            std::mem::replace(&mut list.oldest, leader)
+        };
+        if younger.is_some() {
+            accesses[younger].older_row = leader;
+        } else {
+            list.youngest = leader;
+        }
+        (accesses[leader].older_row, accesses[leader].younger_row) = (older, younger);
+    }
+
+    /// It has none any more, or is open.
+    #[inline]
+    fn unlink(&mut self, accesses: &mut Accesses, kind: usize, leader: Entry) {
+        let list = &mut self.others[kind];
+        let Access { older_row, younger_row, .. } = accesses[leader];
+        if older_row.is_some() {
+            accesses[older_row].younger_row = younger_row;
+        } else {
+            list.oldest = younger_row;
+        }
+        if younger_row.is_some() {
+            accesses[younger_row].older_row = older_row;
+        } else {
+            list.youngest = older_row;
         }
     }
 }
@@ -151,8 +189,17 @@ impl BankQueues {
     }
 
     /// The oldest access of a bank.
-    pub(crate) fn oldest(&self, bank: usize, kind: Kind) -> Entry {
-        self.banks[bank % MOST_BANKS].oldest[kind as usize]
+    #[inline]
+    pub(crate) fn oldest(&self, accesses: &Accesses, bank: usize, kind: Kind) -> Entry {
+        let (hit, other) = (self.oldest_hit(bank, kind), self.oldest_other(bank, kind));
+        let hit_is_older = || accesses[hit].number < accesses[other].number;
+        if !other.is_some() || (hit.is_some() && hit_is_older()) { hit } else { other }
+    }
+
+    /// The oldest access to a row of the bank that is not open.
+    #[inline]
+    pub(crate) fn oldest_other(&self, bank: usize, kind: Kind) -> Entry {
+        self.banks[bank % MOST_BANKS].others[kind as usize].oldest
     }
 
     /// The oldest access to the bank's open row.
@@ -168,71 +215,56 @@ impl BankQueues {
         self.banks[bank % MOST_BANKS].hits.iter().all(alone)
     }
 
-    /// An access takes its place as the youngest. Says whether that changes what the bank's candidate may be.
+    /// An access takes its place as the youngest. Says whether it is the first in its bank, and whether that changes what the bank's
+    /// candidate may be.
     #[inline]
-    pub(crate) fn push(&mut self, accesses: &mut Accesses, entry: Entry, kind: Kind, spot: Spot) -> bool {
+    pub(crate) fn push(&mut self, accesses: &mut Accesses, entry: Entry, kind: Kind, spot: Spot) -> (bool, bool) {
         let (kind, bank, row) = (kind as usize, spot.bank_index(), spot.row_key());
         self.count[kind] += 1;
         let queue = &mut self.banks[bank % MOST_BANKS];
         queue.count[kind] += 1;
-        let last = std::mem::replace(&mut queue.youngest[kind], entry);
-        let access = &mut accesses[entry];
-        access.older = last;
-        *self.lines[kind].slot(access.line.0) += 1;
-        let was_empty = !last.is_some();
-        if was_empty {
-            queue.oldest[kind] = entry;
-            self.pending[kind] |= 1 << bank;
-        } else {
-            accesses[last].younger = entry;
-        }
-        if queue.open != row {
-            let oldest = if was_empty { Entry::NONE } else { self.rows.oldest(accesses, kind, row) };
-            if oldest.is_some() {
-                let last = std::mem::replace(&mut accesses[oldest].youngest_of_row, entry);
-                accesses[last].next_of_row = entry;
-            } else {
-                self.rows.insert(accesses, kind, Group { oldest: entry, youngest: entry });
+        let is_first = queue.count[kind] == 1;
+        *self.lines[kind].slot(accesses[entry].line.0) += 1;
+        self.pending[kind] |= 1 << bank;
+        if queue.open == row {
+            let group = &mut queue.hits[kind];
+            let youngest = std::mem::replace(&mut group.youngest, entry);
+            if group.oldest.is_some() {
+                accesses[youngest].next_of_row = entry;
+                return (is_first, false);
             }
-            return was_empty;
+            group.oldest = entry;
+            self.hits[kind] |= 1 << bank;
+            return (is_first, true);
         }
-        let group = &mut queue.hits[kind];
-        if group.oldest.is_some() {
-            accesses[group.youngest].next_of_row = entry;
-            group.youngest = entry;
-            return false;
+        let oldest = if is_first { Entry::NONE } else { self.rows.oldest(accesses, kind, row) };
+        if oldest.is_some() {
+            let youngest = std::mem::replace(&mut accesses[oldest].youngest_of_row, entry);
+            accesses[youngest].next_of_row = entry;
+        } else {
+            self.rows.insert(accesses, kind, Group { oldest: entry, youngest: entry });
+            queue.link(accesses, kind, entry);
         }
-        *group = Group { oldest: entry, youngest: entry };
-        self.hits[kind] |= 1 << bank;
-        true
+        (is_first, is_first)
     }
 
-    /// The oldest access to the open row is about to be served.
+    /// The oldest access to the open row is about to be served. Says whether it is the last in its bank.
     #[inline]
-    pub(crate) fn remove(&mut self, accesses: &mut Accesses, entry: Entry, access: &Access, kind: Kind) {
-        let (kind, bank, older, younger) = (kind as usize, access.spot.bank_index(), access.older, access.younger);
+    pub(crate) fn remove(&mut self, entry: Entry, access: &Access, kind: Kind) -> bool {
+        let (kind, bank) = (kind as usize, access.spot.bank_index());
         *self.lines[kind].slot(access.line.0) -= 1;
         self.count[kind] -= 1;
         let queue = &mut self.banks[bank % MOST_BANKS];
         debug_assert_eq!(queue.hits[kind].oldest, entry, "the oldest of a row goes first");
         queue.count[kind] -= 1;
         queue.hits[kind].oldest = access.next_of_row;
-        if !access.next_of_row.is_some() {
-            self.hits[kind] &= !(1 << bank);
+        if access.next_of_row.is_some() {
+            return false;
         }
-        if older.is_some() {
-            accesses[older].younger = younger;
-        } else {
-            queue.oldest[kind] = younger;
-        }
-        if younger.is_some() {
-            accesses[younger].older = older;
-        } else {
-            queue.youngest[kind] = older;
-        }
-        if queue.count[kind] == 0 {
-            self.pending[kind] &= !(1 << bank);
-        }
+        self.hits[kind] &= !(1 << bank);
+        let is_last = queue.count[kind] == 0;
+        self.pending[kind] &= !(u32::from(is_last) << bank);
+        is_last
     }
 
     /// A bank's open row is another now, or [`RowKey::NONE`].
@@ -250,8 +282,12 @@ impl BankQueues {
             let closed = queue.hits[kind];
             if closed.oldest.is_some() {
                 self.rows.insert(accesses, kind, closed);
+                queue.link(accesses, kind, closed.oldest);
             }
             let opened = if open == RowKey::NONE { NONE } else { self.rows.remove(accesses, kind, open) };
+            if opened.oldest.is_some() {
+                queue.unlink(accesses, kind, opened.oldest);
+            }
             queue.hits[kind] = opened;
             let bit = u32::from(opened.oldest.is_some()) << bank;
             self.hits[kind] = self.hits[kind] & !(1 << bank) | bit;

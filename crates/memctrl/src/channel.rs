@@ -207,11 +207,13 @@ impl ChannelState {
     #[inline]
     pub(crate) fn queue(&mut self, accesses: &mut Accesses, entry: Entry, kind: Kind, spot: Spot, now: Cycle) {
         let bank = spot.bank_index();
-        self.occupy((bank / 8) as u8, now);
         if self.held & (1 << bank) != 0 && kind == Kind::Write {
             self.held_writes += 1;
         }
-        let matters = self.queues.push(accesses, entry, kind, spot);
+        let (is_first, matters) = self.queues.push(accesses, entry, kind, spot);
+        if is_first {
+            self.occupy((bank / 8) as u8, now);
+        }
         if matters || self.row_policy == RowPolicy::Closed {
             self.known &= !(1 << bank);
             self.prepared_at = Cycle::NEVER;
@@ -349,12 +351,12 @@ impl ChannelState {
     /// The oldest access of the mode's kind, of all banks.
     pub(crate) fn oldest(&self, accesses: &Accesses) -> Option<usize> {
         let banks = crate::scheduler::bits(self.queues.pending(self.mode));
-        banks.min_by_key(|&bank| accesses[self.queues.oldest(bank, self.mode)].number)
+        banks.min_by_key(|&bank| accesses[self.queues.oldest(accesses, bank, self.mode)].number)
     }
 
     /// The oldest read that waits in a bank.
-    pub(crate) fn oldest_read(&self, bank: BankId) -> Option<Entry> {
-        Some(self.queues.oldest(index(bank), Kind::Read)).filter(|entry| entry.is_some())
+    pub(crate) fn oldest_read(&self, accesses: &Accesses, bank: BankId) -> Option<Entry> {
+        Some(self.queues.oldest(accesses, index(bank), Kind::Read)).filter(|entry| entry.is_some())
     }
 }
 

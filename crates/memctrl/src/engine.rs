@@ -163,7 +163,12 @@ impl Controller {
             }
             for channel in 0..self.channels.len() {
                 if self.every_cycle || self.channels[channel].look_at <= now {
-                    now = self.visit(channel, now, source, sink);
+                    let took_in;
+                    (now, took_in) = self.visit(channel, now, source, sink);
+                    if took_in {
+                        // What came in waits for the next instant, as where it is taken in below.
+                        break;
+                    }
                 }
             }
             if std::mem::take(&mut self.made_room) {
@@ -278,7 +283,7 @@ impl Controller {
     }
 
     /// Issues what goes first on a channel, and finds out when it is worth another look. Where nothing else happens before that, it goes
-    /// on there at once; says which instant it has come to.
+    /// on there at once. Says which instant it has come to, and whether it has taken in what comes in.
     #[inline]
     fn visit(
         &mut self,
@@ -286,7 +291,7 @@ impl Controller {
         mut now: Cycle,
         source: &mut impl RequestSource,
         sink: &mut impl CommandSink,
-    ) -> Cycle {
+    ) -> (Cycle, bool) {
         let channel = &mut self.channels[index];
         if (channel.may_turn || self.every_cycle) && channel.turn() {
             self.recorder.figures.drains += u64::from(channel.mode == access::Kind::Write);
@@ -294,7 +299,7 @@ impl Controller {
         if self.every_cycle {
             channel.prepared_at = Cycle::NEVER;
         }
-        let mut from = now;
+        let (mut from, mut took_in) = (now, false);
         let next = loop {
             let mut channel = &mut self.channels[index];
             if channel.prepared_at == now {
@@ -304,7 +309,7 @@ impl Controller {
                 }
                 from = now + Cycles(1);
                 if self.made_room && self.is_last_due(index, now) {
-                    self.made_room = false;
+                    (self.made_room, took_in) = (false, true);
                     self.take_in(source, now);
                 }
                 channel = &mut self.channels[index];
@@ -333,7 +338,7 @@ impl Controller {
         };
         let channel = &mut self.channels[index];
         channel.look_at = next.min(channel.must_from.max(now + Cycles(1)));
-        now
+        (now, took_in)
     }
 
     /// Whether no other channel is due at this instant.

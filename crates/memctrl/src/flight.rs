@@ -58,8 +58,9 @@ impl Controller {
                 next_end = next_end.min(segment.term_end);
                 continue;
             }
-            let has_reader =
-                |(channel, bank): (Channel, BankId)| self.channels[usize::from(channel.0)].oldest_read(bank).is_some();
+            let has_reader = |(channel, bank): (Channel, BankId)| {
+                self.channels[usize::from(channel.0)].oldest_read(&self.accesses, bank).is_some()
+            };
             if segment.held().iter().any(has_reader) {
                 self.recorder.figures.broken_off_for_reads += 1;
                 self.break_off(slot, now);
@@ -127,7 +128,7 @@ impl Controller {
         let began = self.segments[slot].began;
         let state = &mut self.channels[usize::from(channel.0)];
         state.release(bank, number);
-        if let Some(read) = state.oldest_read(bank) {
+        if let Some(read) = state.oldest_read(&self.accesses, bank) {
             let usable = state.ranks[usize::from(bank.rank)].usable_from;
             let since = self.accesses[read].queued.max(began).max(usable).min(ready);
             self.recorder.figures.held_back.record(ready.since(since));
@@ -218,7 +219,7 @@ impl Controller {
             let state = &self.channels[usize::from(channel.0)];
             let released = state.banks[index(bank)].released;
             let before = segment.place.max(released);
-            state.oldest_read(bank).is_some_and(|read| self.accesses[read].number < before)
+            state.oldest_read(&self.accesses, bank).is_some_and(|read| self.accesses[read].number < before)
         };
         let waits_for = self.outstanding[segment.job].job.as_ref().map_or(0, |job| job.waits_for);
         waits_for == 0 && !banks.iter().any(goes_first)

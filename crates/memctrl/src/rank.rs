@@ -10,7 +10,8 @@ use crate::refresh;
 #[derive(Clone, Debug)]
 pub(crate) struct Rank {
     index: u8,
-    /// Queued accesses, banks of segments in flight, and banks that waiting segments use: nobody waits for the rank when it is 0.
+    /// Queues of its banks that are not empty, banks of segments in flight, and banks that waiting segments use: nobody waits for the
+    /// rank when it is 0.
     pub(crate) busy: u32,
     /// Banks that segments in flight hold.
     pub(crate) held: u32,

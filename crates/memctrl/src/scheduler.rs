@@ -264,12 +264,12 @@ impl ChannelState {
 
     #[inline]
     fn find_candidate(&self, bank: usize, accesses: &Accesses) -> Candidate {
-        let oldest = self.queues.oldest(bank, self.mode);
         let hit = self.queues.oldest_hit(bank, self.mode);
+        let other = self.queues.oldest_other(bank, self.mode);
+        let is_older = || hit.is_some() && other.is_some() && accesses[other].number < accesses[hit].number;
         let capped = match self.scheduler {
-            // Where the oldest is to the open row, it is the oldest of that row.
-            Scheduler::FrFcfsCap(cap) => hit != oldest && self.banks[bank].served >= cap,
-            Scheduler::Fcfs => hit != oldest,
+            Scheduler::FrFcfsCap(cap) => self.banks[bank].served >= cap && is_older(),
+            Scheduler::Fcfs => is_older(),
             Scheduler::FrFcfs => false,
         };
         let (entry, kind, class, row) = if hit.is_some() && !capped {
@@ -282,9 +282,9 @@ impl ChannelState {
             };
             (hit, kind, Class::Column, 0)
         } else if self.open & (1 << bank) != 0 {
-            (oldest, Kind::Pre, Class::Precharge, Candidate::ROW)
+            (other, Kind::Pre, Class::Precharge, Candidate::ROW)
         } else {
-            (oldest, Kind::Act, Class::Activate, Candidate::ROW)
+            (other, Kind::Act, Class::Activate, Candidate::ROW)
         };
         let held_by_bank = self.device.held_by_bank(bank_at(bank), kind);
         Candidate { entry, kind, class, order: row | accesses[entry].number, held_by_bank }

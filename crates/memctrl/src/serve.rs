@@ -52,10 +52,13 @@ impl Controller {
         let Controller { channels, accesses, recorder, .. } = self;
         let (channel, access) = (&mut channels[index], accesses[entry]);
         let kind = channel.mode;
-        channel.queues.remove(accesses, entry, &access, kind);
+        let is_last = channel.queues.remove(entry, &access, kind);
         let (spot, figures) = (access.spot, &mut recorder.figures);
         let command = candidate.column_command(spot, kind);
         channel.issue_column_access(now, &command, candidate.kind(), spot, accesses);
+        if is_last {
+            channel.vacate(spot.bank().rank, now);
+        }
         sink.push(now, channel.id, &command);
         let (counted, outcomes, done) = match kind {
             Kind::Read => {
@@ -157,7 +160,6 @@ impl ChannelState {
         self.forget_prepared();
         self.commanded(now, spot.bank());
         self.banks[spot.bank_index()].served += 1;
-        self.vacate(spot.bank().rank, now);
         if matches!(kind, DeviceKind::Rda | DeviceKind::Wra) {
             self.row_may_have_changed(accesses, spot.bank());
         }
