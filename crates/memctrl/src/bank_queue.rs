@@ -33,15 +33,19 @@ impl Default for Bank {
 }
 
 impl Bank {
-    /// A row that is not open has accesses from now on: the oldest of them takes its place by its age. Most are the youngest.
-    #[inline]
+    /// A row that is not open has accesses from now on: the oldest of them takes its place by its age.
     fn link(&mut self, accesses: &mut Accesses, kind: usize, leader: Entry) {
-        let list = &mut self.others[kind];
         let number = accesses[leader].number;
-        let mut older = list.youngest;
+        let mut older = self.others[kind].youngest;
         while older.is_some() && accesses[older].number > number {
             older = accesses[older].older_row;
         }
+        self.link_after(accesses, kind, leader, older);
+    }
+
+    #[inline]
+    fn link_after(&mut self, accesses: &mut Accesses, kind: usize, leader: Entry, older: Entry) {
+        let list = &mut self.others[kind];
         let younger = if older.is_some() {
             std::mem::replace(&mut accesses[older].younger_row, leader)
         } else {
@@ -52,7 +56,21 @@ impl Bank {
         } else {
             list.youngest = leader;
         }
-        (accesses[leader].older_row, accesses[leader].younger_row) = (older, younger);
+        let leader = &mut accesses[leader];
+        (leader.older_row, leader.younger_row) = (older, younger);
+    }
+
+    /// The same of one that has just come.
+    #[inline]
+    fn link_youngest(&mut self, accesses: &mut Accesses, kind: usize, leader: Entry) {
+        let list = &mut self.others[kind];
+        let older = std::mem::replace(&mut list.youngest, leader);
+        if older.is_some() {
+            accesses[older].younger_row = leader;
+        } else {
+            list.oldest = leader;
+        }
+        accesses[leader].older_row = older;
     }
 
     /// It has none any more, or is open.
@@ -243,7 +261,7 @@ impl BankQueues {
             accesses[youngest].next_of_row = entry;
         } else {
             self.rows.insert(accesses, kind, Group { oldest: entry, youngest: entry });
-            queue.link(accesses, kind, entry);
+            queue.link_youngest(accesses, kind, entry);
         }
         (is_first, is_first)
     }

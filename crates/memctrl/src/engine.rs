@@ -241,6 +241,18 @@ impl Controller {
         }
     }
 
+    /// An access was served; what comes in takes its place, and more comes in as far as it can.
+    #[inline]
+    fn give_place(&mut self, index: usize, served: Entry, source: &mut impl RequestSource, now: Cycle) {
+        if !self.replace(index, served, now) {
+            self.leave(served, now);
+            self.made_room = false;
+        } else if self.take_next(index, source, now) {
+            return;
+        }
+        self.take_in(source, now);
+    }
+
     /// Tells the source of the first that is done.
     #[expect(clippy::inline_always, reason = "what a source does not look at, is then not made")]
     #[inline(always)]
@@ -304,14 +316,19 @@ impl Controller {
             let mut channel = &mut self.channels[index];
             if channel.prepared_at == now {
                 match channel.prepared {
-                    Choice::Access(bank) => self.issue_for_access(index, now, bank, sink),
+                    Choice::Access(bank) => {
+                        if let Some(entry) = self.issue_for_access(index, now, bank, sink) {
+                            took_in = self.is_last_due(index, now);
+                            if took_in {
+                                self.give_place(index, entry, source, now);
+                            } else {
+                                self.leave(entry, now);
+                            }
+                        }
+                    }
                     choice => self.issue_choice(index, now, choice, sink),
                 }
                 from = now + Cycles(1);
-                if self.made_room && self.is_last_due(index, now) {
-                    (self.made_room, took_in) = (false, true);
-                    self.take_in(source, now);
-                }
                 channel = &mut self.channels[index];
                 if now >= channel.must_from {
                     self.may_begin |= channel.ask_must(now);
@@ -389,16 +406,17 @@ impl Controller {
         };
         sink.push(now, channel.id, command);
         self.recorder.figures.commands.count(counted);
-        self.tell_queues(index, now, sink);
+        self.tell_queues(index, now, None, sink);
         counted
     }
 
-    /// What is left in the queues of a channel after a command.
+    /// What is left in the queues of a channel after a command, and after an access that it served.
     #[inline]
-    pub(crate) fn tell_queues(&self, index: usize, now: Cycle, sink: &mut impl CommandSink) {
+    pub(crate) fn tell_queues(&self, index: usize, now: Cycle, served: Option<Kind>, sink: &mut impl CommandSink) {
         if sink.wants_queues() {
             let (channel, levels) = (self.channels[index].id, &self.recorder.levels);
-            let [reads, writes] = [Kind::Read, Kind::Write].map(|kind| levels.of(channel, kind));
+            let [reads, writes] =
+                [Kind::Read, Kind::Write].map(|kind| levels.of(channel, kind) - u64::from(served == Some(kind)));
             sink.queued(now, channel, Queued { reads, writes });
         }
     }

@@ -56,8 +56,8 @@ impl Controller {
         let mut moved = false;
         loop {
             if self.state == State::Idle {
-                let Some(mut request) = source.take(now) else { return moved };
-                self.enter(&mut request);
+                let Some(request) = &mut source.take(now) else { return moved };
+                self.enter(request);
             }
             let accepted = match self.state {
                 State::Lines => self.accept_lines(now, &mut moved),
@@ -70,6 +70,29 @@ impl Controller {
             self.state = State::Idle;
             moved = true;
         }
+    }
+
+    /// After [`Self::replace`], takes the next request if need be. Says whether it, too, waits for room in that queue, and for nothing
+    /// else.
+    #[inline]
+    pub(crate) fn take_next(&mut self, index: usize, source: &mut impl RequestSource, now: Cycle) -> bool {
+        let kind = self.incoming.kind;
+        if self.state == State::Idle {
+            let Some(request) = &mut source.take(now) else {
+                self.is_held_up = false;
+                return true;
+            };
+            self.enter(request);
+        }
+        let incoming = &mut self.incoming;
+        let channel = &self.channels[index];
+        let same_queue = self.state == State::Lines && incoming.kind == kind && incoming.spot.channel() == channel.id;
+        incoming.wants_room = same_queue
+            && self.jobs.is_empty()
+            && self.blocked.is_empty()
+            && !channel.queues.may_hold(kind.other(), incoming.line);
+        self.is_held_up = incoming.wants_room;
+        incoming.wants_room
     }
 
     /// A request was taken.
@@ -114,14 +137,44 @@ impl Controller {
     fn accept_lines(&mut self, now: Cycle, moved: &mut bool) -> bool {
         while self.accept_line(now) {
             *moved = true;
-            let line = self.incoming.line + LINE_BYTES;
-            if line == self.incoming.end {
+            if !self.goes_on() {
                 return true;
             }
-            let spot = self.spot(line);
-            self.incoming = Incoming { line, spot, wants_room: false, ..self.incoming };
         }
         false
+    }
+
+    /// A line was accepted: the next one follows, if there is one.
+    #[inline]
+    fn goes_on(&mut self) -> bool {
+        let line = self.incoming.line + LINE_BYTES;
+        if line == self.incoming.end {
+            return false;
+        }
+        let spot = self.spot(line);
+        self.incoming = Incoming { line, spot, wants_room: false, ..self.incoming };
+        true
+    }
+
+    /// An access was served: the line that waits for nothing but room takes its entry, where there is one. The queue is then as full as
+    /// it was.
+    #[inline]
+    pub(crate) fn replace(&mut self, index: usize, entry: Entry, now: Cycle) -> bool {
+        let channel = &mut self.channels[index];
+        let incoming = &self.incoming;
+        let (kind, spot) = (incoming.kind, incoming.spot);
+        let fits = incoming.wants_room && channel.id == spot.channel() && self.accesses[entry].kind == kind;
+        if !fits || self.state != State::Lines {
+            return false;
+        }
+        let access = Access::new(kind, incoming.slot, PhysicalAddress(incoming.line), spot);
+        self.accesses[entry] = Access { number: self.counter, queued: now, ..access };
+        self.counter += 1;
+        channel.queue(&mut self.accesses, entry, kind, spot, now);
+        if !self.goes_on() {
+            self.state = State::Idle;
+        }
+        true
     }
 
     /// A job joins those in progress, if there is room.
@@ -276,7 +329,7 @@ impl Controller {
             let access = &self.accesses[entry];
             let (kind, request, line, spot) = (access.kind, access.request, access.line, access.spot);
             if kind == Kind::Read && self.forward(request, line, spot, now) {
-                self.leave(entry, now);
+                self.leave_unserved(entry, now);
             } else {
                 if kind == Kind::Write && self.accesses[entry].waited_for {
                     self.channels[usize::from(spot.channel().0)].force();

@@ -11,14 +11,22 @@ use crate::scheduler::Candidate;
 use crate::spot::{MOST_BANKS, RowKey, Spot};
 
 impl Controller {
-    /// Issues what the accesses of a bank would do next.
+    /// Issues what the accesses of a bank would do next. Says which of them has been served, and will leave.
     #[inline]
-    pub(crate) fn issue_for_access(&mut self, index: usize, now: Cycle, bank: usize, sink: &mut impl CommandSink) {
+    pub(crate) fn issue_for_access(
+        &mut self,
+        index: usize,
+        now: Cycle,
+        bank: usize,
+        sink: &mut impl CommandSink,
+    ) -> Option<Entry> {
         let candidate = self.channels[index].next[bank % MOST_BANKS];
         if candidate.is_row() {
             self.issue_row_command(index, now, &candidate, sink);
+            None
         } else {
             self.serve(index, now, &candidate, sink);
+            Some(candidate.entry())
         }
     }
 
@@ -42,7 +50,7 @@ impl Controller {
         channel.issue_row_command(now, &command, spot, activates, &mut self.accesses);
         sink.push(now, channel.id, &command);
         self.outstanding[request].issued(now, counted);
-        self.tell_queues(index, now, sink);
+        self.tell_queues(index, now, None, sink);
     }
 
     /// RD or WR of an access.
@@ -74,14 +82,11 @@ impl Controller {
         if access.waited_for && kind == Kind::Write {
             channel.force_no_more();
         }
-        recorder.levels.leave(channel.id, kind, now);
-        accesses.remove(entry);
-        self.tell_queues(index, now, sink);
+        self.tell_queues(index, now, Some(kind), sink);
         if self.config.contents.is_some() {
             self.move_data(index, entry);
         }
         self.outstanding.line_served(access.request, now, counted, done);
-        self.made_room();
         if access.waited_for {
             self.tell_waiters(entry);
         }
@@ -108,15 +113,20 @@ impl Controller {
     }
 
     /// An access that needed no command gives its entry back; who waited for it, goes on.
+    pub(crate) fn leave_unserved(&mut self, entry: Entry, now: Cycle) {
+        if self.accesses[entry].waited_for {
+            self.tell_waiters(entry);
+        }
+        self.leave(entry, now);
+    }
+
+    /// An access gives its entry back.
+    #[inline]
     pub(crate) fn leave(&mut self, entry: Entry, now: Cycle) {
         self.accesses.remove(entry);
         let access = &self.accesses[entry];
         self.recorder.levels.leave(access.spot.channel(), access.kind, now);
-        let waited_for = access.waited_for;
         self.made_room();
-        if waited_for {
-            self.tell_waiters(entry);
-        }
     }
 
     /// Jobs that waited for an access do so no more.
