@@ -206,6 +206,22 @@ impl ChannelState {
     /// An access joins those that wait in its bank.
     #[inline]
     pub(crate) fn queue(&mut self, accesses: &mut Accesses, entry: Entry, kind: Kind, spot: Spot, now: Cycle) {
+        let matters = self.queue_while_looking(accesses, entry, kind, spot, now);
+        if self.should_turn() || (matters && kind == self.mode) {
+            self.look_at = self.look_at.min(now);
+        }
+    }
+
+    /// The same while it is found out what goes first, and whether the channel turns. Says whether the bank's candidate may be another.
+    #[inline]
+    pub(crate) fn queue_while_looking(
+        &mut self,
+        accesses: &mut Accesses,
+        entry: Entry,
+        kind: Kind,
+        spot: Spot,
+        now: Cycle,
+    ) -> bool {
         let bank = spot.bank_index();
         if self.held & (1 << bank) != 0 && kind == Kind::Write {
             self.held_writes += 1;
@@ -218,9 +234,7 @@ impl ChannelState {
             self.known &= !(1 << bank);
             self.prepared_at = Cycle::NEVER;
         }
-        if self.should_turn() || (matters && kind == self.mode) {
-            self.look_at = self.look_at.min(now);
-        }
+        matters
     }
 
     /// One more queued write that a job waits for.

@@ -96,7 +96,8 @@ impl Controller {
     }
 
     /// A request was taken.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "the request is then taken apart where it was made")]
+    #[inline(always)]
     fn enter(&mut self, request: &mut Request) {
         let (Operation::Read { address, bytes } | Operation::Write { address, bytes }) = request.operation else {
             return self.enter_job(request);
@@ -170,7 +171,7 @@ impl Controller {
         let access = Access::new(kind, incoming.slot, PhysicalAddress(incoming.line), spot);
         self.accesses[entry] = Access { number: self.counter, queued: now, ..access };
         self.counter += 1;
-        channel.queue(&mut self.accesses, entry, kind, spot, now);
+        channel.queue_while_looking(&mut self.accesses, entry, kind, spot, now);
         if !self.goes_on() {
             self.state = State::Idle;
         }
