@@ -75,7 +75,7 @@ pub struct Controller {
     made_room: bool,
     pub(crate) recorder: Recorder,
     /// The cycle after the last instant.
-    next_from: Cycle,
+    pub(crate) next_from: Cycle,
     pub(crate) every_cycle: bool,
 }
 
@@ -241,22 +241,31 @@ impl Controller {
         }
     }
 
-    /// An access was served; what comes in takes its place, and more comes in as far as it can.
+    /// An access was served; what comes in takes its place, and more comes in as far as it can. Says whether it left all as it was:
+    /// what comes in waits for room as before, and no bank has another candidate.
     #[inline]
-    fn give_place(&mut self, index: usize, served: Entry, source: &mut impl RequestSource, now: Cycle) {
-        if !self.replace(index, served, now) {
+    pub(crate) fn give_place(
+        &mut self,
+        index: usize,
+        served: Entry,
+        source: &mut impl RequestSource,
+        now: Cycle,
+    ) -> bool {
+        let replaced = self.replace(index, served, now);
+        if replaced.is_none() {
             self.leave(served, now);
             self.made_room = false;
         } else if self.take_next(index, source, now) {
-            return;
+            return replaced == Some(false);
         }
         self.take_in(source, now);
+        false
     }
 
     /// Tells the source of the first that is done.
     #[expect(clippy::inline_always, reason = "what a source does not look at, is then not made")]
     #[inline(always)]
-    fn deliver(&mut self, source: &mut impl RequestSource, now: Cycle) {
+    pub(crate) fn deliver(&mut self, source: &mut impl RequestSource, now: Cycle) {
         // Of accesses the source may hear late, while it is not asked for more; they count where they were done.
         let done = self.outstanding.done_at();
         self.recorder.advance_to(done, now);
@@ -317,14 +326,7 @@ impl Controller {
             if channel.prepared_at == now {
                 match channel.prepared {
                     Choice::Access(bank) => {
-                        if let Some(entry) = self.issue_for_access(index, now, bank, sink) {
-                            took_in = self.is_last_due(index, now);
-                            if took_in {
-                                self.give_place(index, entry, source, now);
-                            } else {
-                                self.leave(entry, now);
-                            }
-                        }
+                        (now, took_in) = self.issue_for_access(index, now, bank, source, sink);
                     }
                     choice => self.issue_choice(index, now, choice, sink),
                 }
@@ -343,9 +345,6 @@ impl Controller {
                 if from > now && self.is_alone_until(index, at) {
                     self.recorder.end_instant();
                     (now, from, self.next_from) = (at, at, at + Cycles(1));
-                    while self.outstanding.done_at() <= now {
-                        self.deliver(source, now);
-                    }
                     continue;
                 }
                 let channel = &mut self.channels[index];
@@ -360,7 +359,7 @@ impl Controller {
 
     /// Whether no other channel is due at this instant.
     #[inline]
-    fn is_last_due(&self, index: usize, now: Cycle) -> bool {
+    pub(crate) fn is_last_due(&self, index: usize, now: Cycle) -> bool {
         !self.every_cycle
             && (self.channels.len() == 1
                 || self.channels.iter().enumerate().all(|(other, channel)| other == index || now < channel.look_at))
@@ -369,17 +368,25 @@ impl Controller {
     /// Whether nothing happens before `at`, nor then, but what the channel has prepared.
     #[inline]
     fn is_alone_until(&self, index: usize, at: Cycle) -> bool {
+        self.channels[index].prepared_at == at && at <= self.alone_until(index)
+    }
+
+    /// Up to when nothing happens but what the channel does.
+    #[inline]
+    pub(crate) fn alone_until(&self, index: usize) -> Cycle {
         // Its source is not asked while intake is held up, and hears late of accesses that are done.
         if self.made_room || !self.is_held_up || self.may_begin || self.every_cycle {
-            return false;
+            return Cycle::ZERO;
         }
-        let channel = &self.channels[index];
-        let before = self.gives_way_at.min(channel.must_from).min(self.recorder.until());
-        let others = || self.channels.iter().enumerate().filter(|&(other, _)| other != index);
-        channel.prepared_at == at
-            && at < before
-            && (self.jobs.is_empty() || at < self.outstanding.done_at())
-            && (self.channels.len() == 1 || others().all(|(_, other)| at < other.look_at))
+        let mut before = self.gives_way_at.min(self.channels[index].must_from).min(self.recorder.until());
+        if !self.jobs.is_empty() {
+            before = before.min(self.outstanding.done_at());
+        }
+        if self.channels.len() > 1 {
+            let others = self.channels.iter().enumerate().filter(|&(other, _)| other != index);
+            before = others.fold(before, |before, (_, other)| before.min(other.look_at));
+        }
+        Cycle(before.0.saturating_sub(1))
     }
 
     /// Issues a rank's own command, or one for a segment.

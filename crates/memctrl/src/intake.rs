@@ -80,7 +80,7 @@ impl Controller {
         if self.state == State::Idle {
             let Some(request) = &mut source.take(now) else {
                 self.is_held_up = false;
-                return true;
+                return false;
             };
             self.enter(request);
         }
@@ -158,24 +158,24 @@ impl Controller {
     }
 
     /// An access was served: the line that waits for nothing but room takes its entry, where there is one. The queue is then as full as
-    /// it was.
+    /// it was. Says whether a bank's candidate may be another.
     #[inline]
-    pub(crate) fn replace(&mut self, index: usize, entry: Entry, now: Cycle) -> bool {
+    pub(crate) fn replace(&mut self, index: usize, entry: Entry, now: Cycle) -> Option<bool> {
         let channel = &mut self.channels[index];
         let incoming = &self.incoming;
         let (kind, spot) = (incoming.kind, incoming.spot);
         let fits = incoming.wants_room && channel.id == spot.channel() && self.accesses[entry].kind == kind;
         if !fits || self.state != State::Lines {
-            return false;
+            return None;
         }
         let access = Access::new(kind, incoming.slot, PhysicalAddress(incoming.line), spot);
         self.accesses[entry] = Access { number: self.counter, queued: now, ..access };
         self.counter += 1;
-        channel.queue_while_looking(&mut self.accesses, entry, kind, spot, now);
+        let matters = channel.queue_while_looking(&mut self.accesses, entry, kind, spot, now);
         if !self.goes_on() {
             self.state = State::Idle;
         }
-        true
+        Some(matters)
     }
 
     /// A job joins those in progress, if there is room.

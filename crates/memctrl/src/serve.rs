@@ -1,32 +1,54 @@
 //! How accesses are served, a command at a time; and the commands that are most frequent, each without asking what others need.
 
 use dram_core::Kind as DeviceKind;
-use dram_spec::{BankId, Command, CommandSink, Cycle};
+use dram_spec::{BankId, Command, CommandSink, Cycle, Cycles};
 
 use crate::access::{Accesses, Entry, Kind};
 use crate::channel::ChannelState;
 use crate::engine::Controller;
-use crate::request::Counted;
+use crate::request::{Counted, RequestSource};
 use crate::scheduler::Candidate;
 use crate::spot::{MOST_BANKS, RowKey, Spot};
 
 impl Controller {
-    /// Issues what the accesses of a bank would do next. Says which of them has been served, and will leave.
+    /// Issues what the accesses of a bank would do next. Of RD or WR that what comes in takes the place of, the next ones to the row too,
+    /// as long as nothing else can happen. Says to which instant it has come, and whether it has taken in what comes in.
     #[inline]
     pub(crate) fn issue_for_access(
         &mut self,
         index: usize,
-        now: Cycle,
+        mut now: Cycle,
         bank: usize,
+        source: &mut impl RequestSource,
         sink: &mut impl CommandSink,
-    ) -> Option<Entry> {
-        let candidate = self.channels[index].next[bank % MOST_BANKS];
+    ) -> (Cycle, bool) {
+        let mut candidate = self.channels[index].next[bank % MOST_BANKS];
         if candidate.is_row() {
             self.issue_row_command(index, now, &candidate, sink);
-            None
-        } else {
+            return (now, false);
+        }
+        let takes_in = self.is_last_due(index, now);
+        let mut until = None;
+        loop {
+            while self.outstanding.done_at() <= now {
+                self.deliver(source, now);
+            }
             self.serve(index, now, &candidate, sink);
-            Some(candidate.entry())
+            if !takes_in {
+                self.leave(candidate.entry(), now);
+                return (now, false);
+            }
+            if !self.give_place(index, candidate.entry(), source, now) {
+                return (now, true);
+            }
+            let channel = &self.channels[index];
+            let until = *until.get_or_insert_with(|| channel.hits_go_first_until().min(self.alone_until(index)));
+            match channel.next_hit(now + Cycles(1), &self.accesses) {
+                Some((at, next)) if at <= until => (now, candidate) = (at, next),
+                _ => return (now, true),
+            }
+            self.recorder.end_instant();
+            self.next_from = now + Cycles(1);
         }
     }
 

@@ -33,10 +33,23 @@ impl ChannelState {
     /// RD or WR of that bank. It is then the bank's candidate.
     #[inline]
     pub(crate) fn streak_goes_on(&mut self, from: Cycle, usable: u32, accesses: &Accesses) -> Option<(Cycle, usize)> {
-        let Streak { bank, banks, before, until } = self.streak;
+        let Streak { bank, banks, until, .. } = self.streak;
         if usable != banks || usable & !self.known != 1 << bank {
             return None;
         }
+        let (at, candidate) = self.next_hit(from, accesses)?;
+        if at > until {
+            return None;
+        }
+        self.next[bank % MOST_BANKS] = candidate;
+        self.known |= 1 << bank;
+        Some((at, bank))
+    }
+
+    /// When the next access to the open row goes, from `from` on, if no other bank's goes first by its age.
+    #[inline]
+    pub(crate) fn next_hit(&self, from: Cycle, accesses: &Accesses) -> Option<(Cycle, Candidate)> {
+        let Streak { bank, before, .. } = self.streak;
         let entry = self.queues.oldest_hit(bank, self.mode);
         if !entry.is_some() {
             return None;
@@ -46,12 +59,16 @@ impl ChannelState {
         let candidate = Candidate::column(entry, kind, accesses[entry].number, held_by_bank);
         // The rank holds back the RD or WR of each of its banks alike.
         let at = self.device.held_by((bank / 8) as u8).until(kind).max(from);
-        if held_by_bank > at || candidate.order >= before || at > until {
-            return None;
-        }
-        self.next[bank % MOST_BANKS] = candidate;
-        self.known |= 1 << bank;
-        Some((at, bank))
+        (held_by_bank <= at && candidate.order < before).then_some((at, candidate))
+    }
+
+    /// After a RD or WR of the bank that goes on: up to when nothing but its next ones can go first, while no candidate of another bank
+    /// changes. Never, where that is not known.
+    #[inline]
+    pub(crate) fn hits_go_first_until(&self) -> Cycle {
+        let Streak { bank, banks, until, .. } = self.streak;
+        let goes_on = banks & !self.known == 1 << bank && self.flights.is_empty() && self.row_policy == RowPolicy::Open;
+        if goes_on { until.min(Cycle(self.quiet.0.0.saturating_sub(1))) } else { Cycle::ZERO }
     }
 
     /// A bank goes first. If it did so before, it may go on for a while.
