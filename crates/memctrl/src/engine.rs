@@ -251,12 +251,17 @@ impl Controller {
         source: &mut impl RequestSource,
         now: Cycle,
     ) -> bool {
-        let replaced = self.replace(index, served, now);
-        if replaced.is_none() {
-            self.leave(served, now);
-            self.made_room = false;
-        } else if self.take_next(index, source, now) {
-            return replaced == Some(false);
+        match self.replace(index, served, now) {
+            Some(matters) if self.take_next(index, source, now) => return !matters,
+            Some(_) => {}
+            None => {
+                self.leave(served, now);
+                self.made_room = false;
+                if self.waits_for_other_room(index, served) {
+                    self.is_held_up = true;
+                    return !self.channels[index].should_turn();
+                }
+            }
         }
         self.take_in(source, now);
         false

@@ -72,6 +72,15 @@ impl Controller {
         }
     }
 
+    /// Whether what comes in waits for nothing but room, and an access that has left has made none for it.
+    #[inline]
+    pub(crate) fn waits_for_other_room(&self, index: usize, left: Entry) -> bool {
+        let incoming = &self.incoming;
+        let same_queue =
+            self.accesses[left].kind == incoming.kind && self.channels[index].id == incoming.spot.channel();
+        self.state == State::Lines && incoming.wants_room && !same_queue && self.jobs.is_empty()
+    }
+
     /// After [`Self::replace`], takes the next request if need be. Says whether it, too, waits for room in that queue, and for nothing
     /// else.
     #[inline]
