@@ -255,15 +255,22 @@ impl BankQueues {
             self.hits[kind] |= 1 << bank;
             return (is_first, true);
         }
+        self.push_to_other_row(accesses, entry, kind, spot, is_first);
+        (is_first, is_first)
+    }
+
+    /// The same where its row is not open.
+    #[inline(never)]
+    fn push_to_other_row(&mut self, accesses: &mut Accesses, entry: Entry, kind: usize, spot: Spot, is_first: bool) {
+        let row = spot.row_key();
         let oldest = if is_first { Entry::NONE } else { self.rows.oldest(accesses, kind, row) };
         if oldest.is_some() {
             let youngest = std::mem::replace(&mut accesses[oldest].youngest_of_row, entry);
             accesses[youngest].next_of_row = entry;
         } else {
             self.rows.insert(accesses, kind, Group { oldest: entry, youngest: entry });
-            queue.link_youngest(accesses, kind, entry);
+            self.banks[spot.bank_index()].link_youngest(accesses, kind, entry);
         }
-        (is_first, is_first)
     }
 
     /// The oldest access to the open row is about to be served. Says whether it is the last in its bank.

@@ -213,7 +213,8 @@ impl ChannelState {
     }
 
     /// The same while it is found out what goes first, and whether the channel turns. Says whether the bank's candidate may be another.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "every line is queued, in one of two places")]
+    #[inline(always)]
     pub(crate) fn queue_while_looking(
         &mut self,
         accesses: &mut Accesses,

@@ -297,7 +297,7 @@ impl Controller {
         self.release_blocked(slot, now);
         let figures = &mut self.recorder.figures;
         let request = &mut self.outstanding[slot];
-        let (response, completion) = (request.response(), request.complete());
+        let (response, completion) = (request.response(), request.complete_job());
         if let Operation::Copy { .. } | Operation::Init { .. } = completion.operation {
             figures.copy_response.record(response);
             figures.copy_latency.record(completion.latency());

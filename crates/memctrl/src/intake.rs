@@ -96,10 +96,8 @@ impl Controller {
         let incoming = &mut self.incoming;
         let channel = &self.channels[index];
         let same_queue = self.state == State::Lines && incoming.kind == kind && incoming.spot.channel() == channel.id;
-        incoming.wants_room = same_queue
-            && self.jobs.is_empty()
-            && self.blocked.is_empty()
-            && !channel.queues.may_hold(kind.other(), incoming.line);
+        incoming.wants_room =
+            same_queue && self.jobs.is_empty() && !channel.queues.may_hold(kind.other(), incoming.line);
         self.is_held_up = incoming.wants_room;
         incoming.wants_room
     }
@@ -224,9 +222,9 @@ impl Controller {
         let channel = &mut self.channels[usize::from(id.0)];
         let full = self.recorder.levels.of(id, kind) >= self.entries[kind as usize];
         if !incoming.wants_room {
-            // Another access may go to the same line, one of the other kind: for a read, one that answers it.
-            let meets = channel.queues.may_hold(kind.other(), incoming.line) || !self.blocked.is_empty();
-            if meets || !self.jobs.is_empty() {
+            // Another access may go to the same line, one of the other kind: for a read, one that answers it. (Without jobs, none is
+            // blocked.)
+            if !self.jobs.is_empty() || channel.queues.may_hold(kind.other(), incoming.line) {
                 let incoming = *incoming;
                 return self.accept_among_others(&incoming, kind, full, now);
             }

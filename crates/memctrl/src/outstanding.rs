@@ -158,6 +158,13 @@ impl Outstanding {
     }
 
     /// What its source hears of it.
+    pub(crate) fn complete_job(&mut self) -> Completion {
+        let job = self.job.take();
+        let segments = job.map_or_else(SegmentTally::default, |job| job.segments);
+        Completion { segments, ..self.complete() }
+    }
+
+    /// The same of a read or a write of whole lines.
     #[inline]
     pub(crate) fn complete(&mut self) -> Completion {
         Completion {
@@ -167,8 +174,9 @@ impl Outstanding {
             first_command: Some(self.first_command).filter(|&at| at < Cycle::NEVER),
             done: self.done,
             commands: self.commands.counts(),
-            segments: self.job.take().map_or_else(SegmentTally::default, |job| job.segments),
-            data: self.data.take(),
+            segments: SegmentTally::default(),
+            // Most have none.
+            data: if self.data.is_some() { self.data.take() } else { None },
         }
     }
 }
@@ -238,35 +246,39 @@ impl Requests {
         request.lasts_until(done);
         request.lines_left -= 1;
         if request.lines_left == 0 {
-            self.settle(slot);
+            self.join(slot);
         }
     }
 
     /// It is done at a known instant: if so, it joins the others that are.
     #[inline]
     pub(crate) fn settle(&mut self, slot: u32) {
-        let request = &mut self.slots[slot as usize];
-        if request.is_done().is_none() {
-            return;
-        }
-        request.next_done = NONE;
-        let key = (request.done, request.order);
-        let last = self.last_done;
-        if last == NONE {
-            (self.first_done, self.done_at) = (slot, key.0);
-            self.last_done = slot;
-        } else if self.key(last) < key {
-            self.slots[last as usize].next_done = slot;
-            self.last_done = slot;
-        } else {
-            self.settle_among(slot, key);
+        if self.slots[slot as usize].is_done().is_some() {
+            self.join(slot);
         }
     }
 
-    /// The same where it is not the last.
-    fn settle_among(&mut self, slot: u32, key: (Cycle, u64)) {
+    /// It joins those that are done at a known instant. Most are the last of them.
+    #[inline]
+    fn join(&mut self, slot: u32) {
+        let request = &mut self.slots[slot as usize];
+        request.next_done = NONE;
+        let (done, last) = (request.done, self.last_done);
+        if last == NONE {
+            (self.first_done, self.last_done, self.done_at) = (slot, slot, done);
+        } else if self.slots[last as usize].done < done {
+            self.slots[last as usize].next_done = slot;
+            self.last_done = slot;
+        } else {
+            self.join_among(slot);
+        }
+    }
+
+    /// The same where it may not be the last.
+    fn join_among(&mut self, slot: u32) {
+        let key = self.key(slot);
         let (mut before, mut next) = (NONE, self.first_done);
-        while self.key(next) < key {
+        while next != NONE && self.key(next) < key {
             (before, next) = (next, self.slots[next as usize].next_done);
         }
         self.slots[slot as usize].next_done = next;
@@ -274,6 +286,9 @@ impl Requests {
             (self.first_done, self.done_at) = (slot, key.0);
         } else {
             self.slots[before as usize].next_done = slot;
+        }
+        if next == NONE {
+            self.last_done = slot;
         }
     }
 

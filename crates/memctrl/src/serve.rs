@@ -3,7 +3,7 @@
 use dram_core::Kind as DeviceKind;
 use dram_spec::{BankId, Command, CommandSink, Cycle, Cycles};
 
-use crate::access::{Accesses, Entry, Kind};
+use crate::access::{Access, Accesses, Entry, Kind};
 use crate::channel::ChannelState;
 use crate::engine::Controller;
 use crate::request::{Counted, RequestSource};
@@ -101,20 +101,27 @@ impl Controller {
             }
         };
         outcomes.count(access.closed, access.opened);
-        if access.waited_for && kind == Kind::Write {
-            channel.force_no_more();
-        }
         self.tell_queues(index, now, Some(kind), sink);
         if self.config.contents.is_some() {
             self.move_data(index, entry);
         }
         self.outstanding.line_served(access.request, now, counted, done);
-        if access.waited_for {
+        if !self.jobs.is_empty() {
+            self.tell_jobs(index, entry);
+        }
+    }
+
+    /// An access was served that jobs may have waited for.
+    #[inline(never)]
+    fn tell_jobs(&mut self, index: usize, entry: Entry) {
+        let Access { kind, waited_for, spot, .. } = self.accesses[entry];
+        if waited_for {
             self.tell_waiters(entry);
+            if kind == Kind::Write {
+                self.channels[index].force_no_more();
+            }
         }
-        if kind == Kind::Read && !self.waiting.is_empty() && self.is_waited_for(spot) {
-            self.may_begin = true;
-        }
+        self.may_begin |= kind == Kind::Read && self.is_waited_for(spot);
     }
 
     /// The data of an access crosses the channel.

@@ -22,15 +22,23 @@ impl Histogram {
     const PRECISION_BITS: u32 = 10;
 
     /// Counts a value.
+    #[inline]
     pub fn record(&mut self, value: Cycles) {
         let bucket = Self::bucket(value.0);
-        if bucket >= self.buckets.len() {
-            self.buckets.resize(bucket + 1, 0);
+        match self.buckets.get_mut(bucket) {
+            Some(count) => *count += 1,
+            None => self.first_of(bucket),
         }
-        self.buckets[bucket] += 1;
         self.count += 1;
         self.sum += u128::from(value.0);
         self.max = self.max.max(value.0);
+    }
+
+    /// Counts a value in a bucket above all that have been in use.
+    #[cold]
+    fn first_of(&mut self, bucket: usize) {
+        self.buckets.resize(bucket, 0);
+        self.buckets.push(1);
     }
 
     /// How many values were counted.
