@@ -418,13 +418,13 @@ impl Device {
     #[inline]
     fn assert_legal(&self, at: Cycle, command: &Command, held: Result<PackedHold, Refusal>) {
         if !held.is_ok_and(|held| at >= held.until()) {
-            self.panic_illegal(at, command);
+            self.panic_illegal(at, *command);
         }
     }
 
     #[cold]
-    fn panic_illegal(&self, at: Cycle, command: &Command) -> ! {
-        match self.earliest(command) {
+    fn panic_illegal(&self, at: Cycle, command: Command) -> ! {
+        match self.earliest(&command) {
             Err(refusal) => panic!("{command} at cycle {at}: breaks {refusal}"),
             Ok(hold) => {
                 let (until, rule) = (hold.until, hold.rule().unwrap_or("order"));
@@ -435,7 +435,7 @@ impl Device {
 
     /// A command to a whole rank: its banks, CKE and the refresh ledger after it, and what it holds back.
     fn issue_rank_wide(&mut self, at: Cycle, command: &Command, index: u8) -> Effect {
-        let Ok((kind, held)) = self.rank_wide(command, index) else { self.panic_illegal(at, command) };
+        let Ok((kind, held)) = self.rank_wide(command, index) else { self.panic_illegal(at, *command) };
         self.assert_legal(at, command, Ok(held));
         if kind == Kind::PreA {
             (0..self.geometry.banks()).for_each(|bank| self.close(at, BankId { rank: index, bank }));
@@ -467,7 +467,7 @@ impl Device {
         match kind {
             Kind::Rd => self.access_column(at, command, id, Kind::Rd),
             Kind::Wr => self.access_column(at, command, id, Kind::Wr),
-            _ => self.access_column_and_close(at, command, id, kind),
+            _ => self.access_column_and_close(at, *command, id, kind),
         }
         Effect::Plain
     }
@@ -479,8 +479,8 @@ impl Device {
     }
 
     #[inline(never)]
-    fn access_column_and_close(&mut self, at: Cycle, command: &Command, id: BankId, kind: Kind) {
-        self.access_column(at, command, id, kind);
+    fn access_column_and_close(&mut self, at: Cycle, command: Command, id: BankId, kind: Kind) {
+        self.access_column(at, &command, id, kind);
         self.close(at, id);
     }
 
@@ -505,11 +505,11 @@ impl Device {
         let rank = self.rank(id.rank);
         let bank = rank.bank(id.bank);
         if let Some(open) = bank.open {
-            return self.issue_copy_activation(at, command, id, open, row);
+            return self.issue_copy_activation(at, *command, id, open, row);
         }
         let held = self.held(rank, Kind::Act).max(self.held_in_bank(bank, Kind::Act));
         if rank.power != Power::Awake || at < held.until() {
-            self.panic_illegal(at, command);
+            self.panic_illegal(at, *command);
         }
         self.hold_back(at, id, Kind::Act);
         self.open(at, id, row);
@@ -518,9 +518,9 @@ impl Device {
 
     /// An ACT to an open bank.
     #[inline(never)]
-    fn issue_copy_activation(&mut self, at: Cycle, command: &Command, id: BankId, open: Row, row: Row) -> Effect {
+    fn issue_copy_activation(&mut self, at: Cycle, command: Command, id: BankId, open: Row, row: Row) -> Effect {
         let activation = self.activation(id, row);
-        self.assert_legal(at, command, activation.map(|(_, held)| held));
+        self.assert_legal(at, &command, activation.map(|(_, held)| held));
         if activation.is_ok_and(|(kind, _)| kind == Kind::ActDropped) {
             self.hold_back(at, id, Kind::ActDropped);
             self.dropped += 1;

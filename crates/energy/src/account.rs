@@ -175,16 +175,15 @@ impl Account {
 
     /// Takes a command in, or says why it cannot be priced.
     #[inline(never)]
-    fn take_or_fault(&mut self, at: Cycle, channel: Channel, command: &Command) {
-        if self.fault.is_none() && self.take_less_frequent(at, channel, command).is_none() {
+    fn take_or_fault(&mut self, at: Cycle, channel: Channel, command: Command) {
+        if self.fault.is_none() && self.take_less_frequent(at, channel, &command).is_none() {
             self.fault = Some(self.fault(at, channel, command));
         }
     }
 
     /// Why a command cannot be priced.
     #[cold]
-    fn fault(&self, at: Cycle, channel: Channel, command: &Command) -> EnergyError {
-        let command = *command;
+    fn fault(&self, at: Cycle, channel: Channel, command: Command) -> EnergyError {
         if exists(&self.geometry, channel, &command) {
             EnergyError::Order { at, channel, command, last: self.channels[usize::from(channel.0)].last }
         } else {
@@ -213,7 +212,7 @@ impl CommandSink for Account {
             _ => None,
         };
         if taken.is_none() {
-            self.take_or_fault(at, channel, command);
+            self.take_or_fault(at, channel, *command);
         }
     }
 
