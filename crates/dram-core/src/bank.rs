@@ -2,34 +2,65 @@
 
 use dram_spec::{Cycle, Row};
 
-use crate::constraints::{Push, Slot};
+use crate::constraints::{Gaps, KEPT, Raises, Slot};
 use crate::hold::PackedHold;
 use crate::rules::Kind;
 
-/// How long something holds back each kind of command, and by which rule.
+/// How long something holds back each of the [`KEPT`] kinds of command, and by which rule.
 #[derive(Clone, Debug)]
-pub(crate) struct Holds([PackedHold; Slot::ROOM]);
+pub(crate) struct Holds([PackedHold; KEPT.len()]);
 
 impl Default for Holds {
     fn default() -> Self {
-        Holds([PackedHold::NONE; Slot::ROOM])
+        Holds([PackedHold::NONE; KEPT.len()])
     }
 }
 
 impl Holds {
-    pub(crate) fn of(&self, kind: Kind) -> PackedHold {
-        self.0[Slot::of(kind).index()]
+    #[inline]
+    pub(crate) fn of(&self, slot: Slot) -> PackedHold {
+        self.0[slot.index()]
     }
 
-    pub(crate) fn push(&mut self, at: Cycle, pushes: &[Push]) {
-        for push in pushes {
-            self.raise(push.to, PackedHold::new(at, push.gap));
+    /// A command at `at` holds back some of the kinds, each for so long.
+    #[inline]
+    pub(crate) fn raise(&mut self, at: Cycle, gaps: &Gaps, raises: Raises) {
+        for ((held, &gap), raised) in self.0.iter_mut().zip(gaps).zip(raises) {
+            if raised {
+                *held = PackedHold::new(at, gap).max(*held);
+            }
         }
     }
 
-    pub(crate) fn raise(&mut self, to: Slot, hold: PackedHold) {
-        let held = &mut self.0[to.index()];
-        *held = hold.max(*held);
+    /// Something holds back some of the kinds alike.
+    #[inline]
+    pub(crate) fn raise_to(&mut self, hold: PackedHold, raises: Raises) {
+        for (held, raised) in self.0.iter_mut().zip(raises) {
+            if raised {
+                *held = hold.max(*held);
+            }
+        }
+    }
+}
+
+/// When the last command of each kind was issued; [`Cycle::NEVER`] where none was.
+#[derive(Clone, Debug)]
+pub(crate) struct Lasts([Cycle; Kind::COUNT]);
+
+impl Default for Lasts {
+    fn default() -> Self {
+        Lasts([Cycle::NEVER; Kind::COUNT])
+    }
+}
+
+impl Lasts {
+    #[inline]
+    pub(crate) fn issued(&mut self, at: Cycle, kind: Kind) {
+        self.0[kind as usize] = at;
+    }
+
+    pub(crate) fn of(&self, kind: Kind) -> Cycle {
+        self.0[kind as usize]
     }
 }
 
@@ -41,4 +72,5 @@ pub(crate) struct Bank {
     /// When that row was (last) activated.
     pub(crate) activated: Cycle,
     pub(crate) holds: Holds,
+    pub(crate) lasts: Lasts,
 }

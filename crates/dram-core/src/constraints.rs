@@ -1,47 +1,51 @@
 //! The rule table turned round: for each kind of command, what its issue holds back, and for how long.
 
-use dram_spec::{Cycle, Cycles, System};
+use dram_spec::{Cycle, System};
 
+use crate::bank::Lasts;
 use crate::hold::{PackedGap, PackedHold};
 use crate::rules::{Kind, RULES, Rule, Scope};
 use crate::timings::Timings;
 
-/// Where it is kept how long a kind of command is held back: one place for all kinds that the rules always hold back together,
-/// such as RD and RDA.
+/// The kinds that are asked for at every turn: how long each is held back is kept, and raised by the commands. (RDA is held back as
+/// RD is, WRA as WR, and PREA, in each bank, as PRE.) How long the others are is worked out from the last command of each kind.
+pub(crate) const KEPT: [Kind; 5] = [Kind::Act, Kind::ActCopy, Kind::Pre, Kind::Rd, Kind::Wr];
+
+/// Where it is kept how long a kind of command is held back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot(u8);
 
-impl Slot {
-    /// At least as many as there are; a power of two, so that no index is past the end.
-    pub(crate) const ROOM: usize = 16;
+/// For how long a command holds back each of the [`KEPT`] kinds.
+pub(crate) type Gaps = [PackedGap; KEPT.len()];
 
-    pub(crate) const fn of(kind: Kind) -> Slot {
-        SLOTS[kind as usize]
+/// Which of the [`KEPT`] kinds something holds back.
+pub(crate) type Raises = [bool; KEPT.len()];
+
+impl Slot {
+    /// None, where it is worked out.
+    #[inline]
+    pub(crate) const fn of(kind: Kind) -> Option<Slot> {
+        let slot = SLOTS[kind as usize];
+        if (slot.0 as usize) < KEPT.len() { Some(slot) } else { None }
     }
 
     pub(crate) const fn index(self) -> usize {
-        self.0 as usize % Slot::ROOM
+        self.0 as usize
     }
 }
 
-/// The slot of each kind.
+/// The slot of each kind; past the end for those that have none.
 const SLOTS: [Slot; Kind::COUNT] = {
     let mut slots = [Slot(0); Kind::COUNT];
-    let (mut kind, mut used) = (0, 0);
+    let mut kind = 0;
     while kind < Kind::COUNT {
-        let mut like = 0;
-        while !are_held_back_alike(Kind::ALL[like], Kind::ALL[kind]) {
-            like += 1;
-        }
-        if like == kind {
-            slots[kind] = Slot(used);
-            used += 1;
-        } else {
-            slots[kind] = slots[like];
+        while (slots[kind].0 as usize) < KEPT.len()
+            && !are_held_back_alike(KEPT[slots[kind].0 as usize], Kind::ALL[kind])
+        {
+            slots[kind].0 += 1;
         }
         kind += 1;
     }
-    assert!(used as usize <= Slot::ROOM, "the rules tell more kinds apart than there is room for");
     slots
 };
 
@@ -74,49 +78,85 @@ const fn lists(kinds: &[Kind], kind: Kind) -> bool {
     false
 }
 
-/// "This command holds back each `to`, by `gap`."
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Push {
-    /// What is held back.
-    pub(crate) to: Slot,
-    /// For how long.
-    pub(crate) gap: PackedGap,
+/// Where a command holds back others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In its bank.
+    Bank,
+    /// In its rank.
+    Rank,
+    /// In the other ranks of its channel.
+    OtherRanks,
+    /// In its rank, those that come some commands later.
+    Window,
+    /// On its command bus: every command alike.
+    Bus,
 }
 
-/// "The `depth`-th latest of these holds back each of those, by `gap`."
-#[derive(Clone, Debug)]
-pub(crate) struct Window {
-    /// What it holds back.
-    to: Vec<Slot>,
-    /// How many it lets through.
-    depth: usize,
-    /// For how long.
-    gap: PackedGap,
+impl Place {
+    const COUNT: usize = 5;
+
+    /// Where a rule has `from` hold back `to`.
+    const fn of(rule: &Rule, from: Kind, to: Kind) -> Place {
+        match rule.scope {
+            // A rank-wide command concerns each bank of its rank alike.
+            Scope::Bank if from.is_rank_wide() || !is_held_back_in_banks(to) => Place::Rank,
+            Scope::Bank => Place::Bank,
+            Scope::Rank if rule.nth > 1 => Place::Window,
+            Scope::Rank => Place::Rank,
+            Scope::OtherRanks => Place::OtherRanks,
+            Scope::Channel => Place::Bus,
+        }
+    }
 }
 
-/// The latest few commands that entered a window of a rank: until when each holds back what comes `depth` later.
+/// Which of the [`KEPT`] kinds each kind of command holds back in each place, in one system or another. It is known when the
+/// program is built: no command spends time on what it never holds back.
+const RAISES: [[Raises; Place::COUNT]; Kind::COUNT] = {
+    let mut raises = [[[false; KEPT.len()]; Place::COUNT]; Kind::COUNT];
+    let mut index = 0;
+    while index < RULES.len() * Kind::COUNT * KEPT.len() {
+        let (rule, kinds) = (&RULES[index / (Kind::COUNT * KEPT.len())], index % (Kind::COUNT * KEPT.len()));
+        let (from, slot) = (kinds / KEPT.len(), kinds % KEPT.len());
+        if lists(rule.from, Kind::ALL[from]) && lists(rule.to, KEPT[slot]) {
+            raises[from][Place::of(rule, Kind::ALL[from], KEPT[slot]) as usize][slot] = true;
+        }
+        assert!(rule.nth == 1 || rule.nth as usize == Ring::DEPTH, "a ring is as deep as the window");
+        index += 1;
+    }
+    raises
+};
+
+/// Which of the [`KEPT`] kinds a command of that kind holds back in a place.
+#[inline]
+pub(crate) const fn raises(from: Kind, place: Place) -> Raises {
+    RAISES[from as usize][place as usize]
+}
+
+/// The latest few commands that entered the window of a rank: until when each holds back what comes so many later.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring {
-    until: [PackedHold; Ring::ROOM],
+    until: [PackedHold; Ring::DEPTH],
     oldest: usize,
 }
 
 impl Ring {
-    /// At least as long as any window is deep; a power of two, so that no index is past the end.
-    const ROOM: usize = 4;
-}
+    /// How many the window lets through; a power of two, so that no index is past the end.
+    const DEPTH: usize = 4;
 
-impl Window {
-    pub(crate) fn ring(&self) -> Ring {
-        assert!(self.depth <= Ring::ROOM, "a window is deeper than there is room for");
-        Ring { until: [PackedHold::NONE; Ring::ROOM], oldest: 0 }
+    pub(crate) const EMPTY: Ring = Ring { until: [PackedHold::NONE; Ring::DEPTH], oldest: 0 };
+
+    /// Enters a command.
+    #[inline]
+    pub(crate) fn enter(&mut self, hold: PackedHold) {
+        self.until[self.oldest % Ring::DEPTH] = hold;
+        self.oldest = (self.oldest + 1) % Ring::DEPTH;
     }
 
-    /// Enters a command; says until when the oldest of those now within holds back which others.
-    pub(crate) fn enter(&self, ring: &mut Ring, at: Cycle) -> (PackedHold, &[Slot]) {
-        ring.until[ring.oldest % Ring::ROOM] = PackedHold::new(at, self.gap);
-        ring.oldest = if ring.oldest + 1 == self.depth { 0 } else { ring.oldest + 1 };
-        (ring.until[ring.oldest % Ring::ROOM], &self.to)
+    /// Until when the oldest of those within holds back others.
+    #[inline]
+    pub(crate) fn hold(&self) -> PackedHold {
+        self.until[self.oldest % Ring::DEPTH]
     }
 }
 
@@ -124,105 +164,102 @@ impl Window {
 #[derive(Clone, Debug)]
 pub(crate) struct Pushes {
     /// In its own bank.
-    pub(crate) bank: Vec<Push>,
+    pub(crate) bank: Gaps,
     /// In its own rank.
-    pub(crate) rank: Vec<Push>,
-    /// On its command bus: every command alike.
+    pub(crate) rank: Gaps,
+    /// In the other ranks.
+    pub(crate) other_ranks: Gaps,
+    /// In the window of its rank, if it enters that.
+    pub(crate) window: Option<PackedGap>,
+    /// On its command bus. The kinds that are the part of a bank in a command, and no command, take no time on it.
     pub(crate) bus: PackedGap,
-    /// What else there is; most kinds have none of it.
-    pub(crate) elsewhere: Elsewhere,
 }
 
-/// What a command holds back beyond its bank and its rank.
+impl Pushes {
+    const NONE: Pushes = Pushes {
+        bank: [PackedGap::NONE; KEPT.len()],
+        rank: [PackedGap::NONE; KEPT.len()],
+        other_ranks: [PackedGap::NONE; KEPT.len()],
+        window: None,
+        bus: PackedGap::NONE,
+    };
+}
+
+/// What holds back a kind that is not kept: the last command of each of some kinds, for so long.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Elsewhere {
-    /// In the other ranks of its channel, where it has others.
-    pub(crate) other_ranks: Vec<Push>,
-    /// The windows that it enters, by index.
-    pub(crate) windows: Vec<usize>,
-    is_some: bool,
-}
-
-impl Elsewhere {
-    pub(crate) fn is_empty(&self) -> bool {
-        !self.is_some
-    }
+struct Origins {
+    /// In its bank.
+    bank: Vec<(Kind, PackedGap)>,
+    /// In its rank.
+    rank: Vec<(Kind, PackedGap)>,
 }
 
 /// The rule table of one system, ready for the device.
 #[derive(Clone, Debug)]
 pub(crate) struct Constraints {
-    by_kind: [Pushes; Kind::COUNT],
-    /// Rules about the n-th latest of something in a rank.
-    pub(crate) windows: Vec<Window>,
+    pushes: [Pushes; Kind::COUNT],
+    origins: [Origins; Kind::COUNT],
 }
 
 impl Constraints {
     /// Resolves every rule that holds in this system.
     pub(crate) fn new(system: &System, timings: &Timings) -> Constraints {
+        let mut constraints =
+            Constraints { pushes: [const { Pushes::NONE }; Kind::COUNT], origins: Default::default() };
         let resolve = |(rule, index): (&'static Rule, u8)| (rule, PackedGap::new(rule.cycles(timings), index));
-        let rules: Vec<(&Rule, PackedGap)> =
-            RULES.iter().zip(0..).filter(|(rule, _)| rule.holds_in(system)).map(resolve).collect();
-        let windows: Vec<&(&Rule, PackedGap)> = rules.iter().filter(|(rule, _)| rule.nth > 1).collect();
-        let by_kind = Kind::ALL.map(|from| {
-            let entered = windows.iter().zip(0..).filter(|((rule, _), _)| lists(rule.from, from));
-            let mut pushes = Pushes::of(from, rules.iter().filter(|(rule, _)| rule.nth == 1));
-            let elsewhere = &mut pushes.elsewhere;
-            elsewhere.windows = entered.map(|(_, index)| index).collect();
-            if system.geometry.ranks() == 1 {
-                elsewhere.other_ranks.clear();
+        let rules = RULES.iter().zip(0..).filter(|(rule, _)| rule.holds_in(system)).map(resolve);
+        assert!(rules.clone().filter(|(rule, _)| rule.nth > 1).count() <= 1, "a rank has one window");
+        // The bus first: what is held back no longer than the bus is taken need not be told so.
+        let (on_bus, others): (Vec<_>, Vec<_>) = rules.partition(|(rule, _)| rule.scope == Scope::Channel);
+        for (rule, gap) in on_bus.into_iter().chain(others) {
+            for &from in rule.from {
+                rule.to.iter().for_each(|&to| constraints.add(Place::of(rule, from, to), from, to, gap));
             }
-            elsewhere.is_some = !elsewhere.windows.is_empty() || !elsewhere.other_ranks.is_empty();
-            pushes
-        });
-        let windows = windows.iter().map(|(rule, gap)| {
-            let mut to: Vec<Slot> = rule.to.iter().map(|&to| Slot::of(to)).collect();
-            to.dedup();
-            Window { to, depth: usize::from(rule.nth), gap: *gap }
-        });
-        Constraints { windows: windows.collect(), by_kind }
+        }
+        constraints
+    }
+
+    fn add(&mut self, place: Place, from: Kind, to: Kind, gap: PackedGap) {
+        let (pushes, origins) = (&mut self.pushes[from as usize], &mut self.origins[to as usize]);
+        if gap.cycles() <= pushes.bus.cycles() {
+            return;
+        }
+        let longest = |gaps: &mut Gaps, slot: Slot| gaps[slot.index()] = gaps[slot.index()].max(gap);
+        match (place, Slot::of(to)) {
+            (Place::Bus, _) => pushes.bus = gap,
+            (Place::Bank, Some(slot)) => longest(&mut pushes.bank, slot),
+            (Place::Rank, Some(slot)) => longest(&mut pushes.rank, slot),
+            (Place::OtherRanks, Some(slot)) => longest(&mut pushes.other_ranks, slot),
+            (Place::Window, Some(_)) => pushes.window = Some(gap),
+            (Place::Bank, None) => origins.bank.push((from, gap)),
+            (Place::Rank, None) => origins.rank.push((from, gap)),
+            (Place::OtherRanks | Place::Window, None) => unreachable!("these hold back kinds that are kept"),
+        }
     }
 
     /// What a command of this kind holds back.
+    #[inline]
     pub(crate) fn of(&self, kind: Kind) -> &Pushes {
-        &self.by_kind[kind as usize]
+        &self.pushes[kind as usize]
+    }
+
+    /// Until when the commands to a bank hold back there a kind that is not kept.
+    #[inline(never)]
+    pub(crate) fn work_out_in_bank(&self, kind: Kind, lasts: &Lasts) -> PackedHold {
+        latest(&self.origins[kind as usize].bank, lasts)
+    }
+
+    /// Until when the commands to a rank hold back there a kind that is not kept.
+    #[inline(never)]
+    pub(crate) fn work_out_in_rank(&self, kind: Kind, lasts: &Lasts) -> PackedHold {
+        latest(&self.origins[kind as usize].rank, lasts)
     }
 }
 
-impl Pushes {
-    fn of<'a>(from: Kind, rules: impl Iterator<Item = &'a (&'static Rule, PackedGap)>) -> Pushes {
-        let (on_bus, others): (Vec<_>, Vec<_>) =
-            rules.filter(|(rule, _)| lists(rule.from, from)).partition(|(rule, _)| rule.scope == Scope::Channel);
-        // The kinds that are the part of a bank in a command, and no command, take no time on the bus.
-        let bus = on_bus.iter().map(|&&(_, gap)| gap).max().unwrap_or(PackedGap::new(Cycles(0), 0));
-        let mut pushes = Pushes { bank: Vec::new(), rank: Vec::new(), bus, elsewhere: Elsewhere::default() };
-        for &&(rule, gap) in &others {
-            // What is held back no longer than the bus is taken need not be told so.
-            if gap.cycles() <= bus.cycles() {
-                continue;
-            }
-            for &to in rule.to {
-                let list = match rule.scope {
-                    // A rank-wide command concerns each bank of its rank alike.
-                    Scope::Bank if from.is_rank_wide() || !is_held_back_in_banks(to) => &mut pushes.rank,
-                    Scope::Bank => &mut pushes.bank,
-                    Scope::Rank => &mut pushes.rank,
-                    Scope::OtherRanks => &mut pushes.elsewhere.other_ranks,
-                    Scope::Channel => unreachable!("taken apart above"),
-                };
-                add(list, Push { to: Slot::of(to), gap });
-            }
-        }
-        pushes
-    }
-}
-
-/// One push a slot: the longest.
-fn add(pushes: &mut Vec<Push>, push: Push) {
-    match pushes.iter_mut().find(|other| other.to == push.to) {
-        Some(other) => other.gap = other.gap.max(push.gap),
-        None => pushes.push(push),
-    }
+/// Until when the last of each of those holds something back.
+fn latest(origins: &[(Kind, PackedGap)], lasts: &Lasts) -> PackedHold {
+    let issued = origins.iter().map(|&(from, gap)| (lasts.of(from), gap)).filter(|&(at, _)| at != Cycle::NEVER);
+    issued.map(|(at, gap)| PackedHold::new(at, gap)).max().unwrap_or(PackedHold::NONE)
 }
 
 #[cfg(test)]
@@ -231,8 +268,8 @@ mod tests {
 
     #[test]
     fn kinds_share_a_slot_that_the_rules_always_hold_back_together() {
-        let share = |one, other| Slot::of(one) == Slot::of(other);
-        assert!(share(Kind::Rd, Kind::Rda) && share(Kind::Wr, Kind::Wra) && share(Kind::Ref, Kind::Sre));
+        let share = |one, other| Slot::of(one).is_some() && Slot::of(one) == Slot::of(other);
+        assert!(share(Kind::Rd, Kind::Rda) && share(Kind::Wr, Kind::Wra));
         assert!(!share(Kind::Rd, Kind::Wr), "tWTR holds back a RD alone");
         assert!(share(Kind::Pre, Kind::PreA), "a PREA is the PRE of each bank");
         assert!(!share(Kind::Act, Kind::ActCopy), "tRC holds back an ordinary ACT alone");

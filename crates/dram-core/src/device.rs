@@ -1,12 +1,14 @@
 //! The ranks of one channel and the command bus that they share.
 
+mod issue;
+
 use std::fmt;
 
 use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Cycles, Geometry, PrechargePowerDown, Row, System};
 
-use crate::bank::Holds;
+use crate::bank::Bank;
 use crate::cells::{Cells, Line};
-use crate::constraints::Constraints;
+use crate::constraints::{Constraints, Slot};
 use crate::hold::{Hold, PackedHold};
 use crate::rank::{Power, Rank, RefreshLedger};
 use crate::rules::{Kind, RAS_MAX};
@@ -60,16 +62,34 @@ pub enum Effect {
 #[derive(Clone, Copy, Debug)]
 pub struct HeldByRank<'a> {
     bus: PackedHold,
-    rank: &'a Holds,
+    rank: &'a Rank,
+    constraints: &'a Constraints,
 }
 
 impl HeldByRank<'_> {
     /// Until when they hold back that kind.
     #[inline]
     pub fn until(self, kind: Kind) -> Cycle {
-        self.bus.max(self.rank.of(kind)).until()
+        self.bus.max(held_in_rank(self.rank, self.constraints, kind)).until()
     }
 }
+
+#[cold]
+fn panic_overdue(at: Cycle, id: BankId, by: Cycle) -> ! {
+    panic!("{id} open until cycle {at}, not after cycle {by}: breaks {}", RAS_MAX.name)
+}
+
+/// Until when a rank holds a kind of command back.
+#[inline]
+fn held_in_rank(rank: &Rank, constraints: &Constraints, kind: Kind) -> PackedHold {
+    match Slot::of(kind) {
+        Some(slot) => rank.holds.of(slot),
+        None => constraints.work_out_in_rank(kind, &rank.lasts),
+    }
+}
+
+/// Room for the ranks of a channel; a power of two, so that no index is past the end.
+const RANKS: usize = 4;
 
 /// The ranks of one channel, their cells, and the bus.
 #[derive(Debug)]
@@ -78,7 +98,7 @@ pub struct Device {
     precharge_power_down: PrechargePowerDown,
     timings: Timings,
     constraints: Constraints,
-    ranks: Vec<Rank>,
+    ranks: [Rank; RANKS],
     bus: PackedHold,
     /// tRAS's maximum.
     row_open_most: Cycles,
@@ -91,11 +111,12 @@ impl Device {
     pub fn new(system: &System, cells: Option<Cells>) -> Device {
         let timings = Timings::new(system);
         let constraints = Constraints::new(system, &timings);
-        let rank = Rank::new(system.refresh, &timings, &constraints);
+        let rank = Rank::new(system.refresh, &timings);
+        debug_assert!(usize::from(system.geometry.ranks()) <= RANKS, "a channel has more ranks than there is room for");
         Device {
             geometry: system.geometry,
             precharge_power_down: system.precharge_power_down,
-            ranks: vec![rank; usize::from(system.geometry.ranks())],
+            ranks: std::array::from_fn(|_| rank.clone()),
             bus: PackedHold::NONE,
             row_open_most: RAS_MAX.cycles(&timings),
             timings,
@@ -123,17 +144,17 @@ impl Device {
     /// The open banks of a rank: a bit each, bank 0's the lowest.
     #[inline]
     pub fn open_banks(&self, rank: u8) -> u8 {
-        self.ranks[usize::from(rank)].open_banks
+        self.rank(rank).open_banks
     }
 
     /// What a rank's CKE makes of it.
     pub fn power(&self, rank: u8) -> Power {
-        self.ranks[usize::from(rank)].power
+        self.rank(rank).power
     }
 
     /// The refreshes that a rank has had and owes.
     pub fn refresh(&self, rank: u8) -> &RefreshLedger {
-        &self.ranks[usize::from(rank)].refresh
+        &self.rank(rank).refresh
     }
 
     /// How many copy activations the chips dropped, because they went to another subarray.
@@ -166,18 +187,18 @@ impl Device {
 
     /// When an open bank can be closed, as far as the bank itself is concerned (tRAS, tRTP, tWR).
     pub fn closable(&self, bank: BankId) -> Cycle {
-        self.bank(bank).holds.of(Kind::Pre).until()
+        self.held_by_bank(bank, Kind::Pre)
     }
 
     /// When a closed bank can take an ACT as far as the bank itself is concerned (tRP, tRC, an auto-precharge).
     pub fn ready(&self, bank: BankId) -> Cycle {
-        self.bank(bank).holds.of(Kind::Act).until()
+        self.held_by_bank(bank, Kind::Act)
     }
 
     /// Until when a bank itself holds a kind of command back. Only commands to that bank change this.
     #[inline]
     pub fn held_by_bank(&self, bank: BankId, kind: Kind) -> Cycle {
-        self.bank(bank).holds.of(kind).until()
+        self.held_in_bank(self.bank(bank), kind).until()
     }
 
     /// Until when the banks of a command hold it back, and as what its rank does ([`Self::held_by`]); for commands to banks.
@@ -188,10 +209,10 @@ impl Device {
     /// # Panics
     /// Of a command to a whole rank.
     pub fn held_in_banks(&self, command: &Command) -> Result<(Kind, Cycle), Refusal> {
-        let held = |bank: BankId, kind: Kind| self.bank(bank).holds.of(kind).until();
+        let held = |bank: BankId, kind: Kind| self.held_by_bank(bank, kind);
         let (kind, until) = match *command {
             Command::Activate { bank, row } => {
-                let (kind, _) = self.activation(bank, row)?;
+                let kind = self.activation_kind(self.awake(bank.rank)?.bank(bank.bank), row);
                 (kind, held(bank, kind))
             }
             Command::Precharge { bank } => {
@@ -221,7 +242,7 @@ impl Device {
     /// says of a command to one bank of a rank that is awake.
     #[inline]
     pub fn held_by(&self, rank: u8) -> HeldByRank<'_> {
-        HeldByRank { bus: self.bus, rank: &self.ranks[usize::from(rank)].holds }
+        HeldByRank { bus: self.bus, rank: self.rank(rank), constraints: &self.constraints }
     }
 
     /// The first instant at which `command` is legal, and the rule that holds it back until then.
@@ -248,46 +269,9 @@ impl Device {
         Ok(held.unpack())
     }
 
-    /// Issues `command` at `at`.
-    ///
-    /// # Panics
-    /// Where the command is early or the state forbids it, with both cycles and the rule's name: that is a bug of whoever
-    /// schedules.
-    pub fn issue(&mut self, at: Cycle, command: &Command) -> Effect {
-        match *command {
-            Command::Read { bank, auto_precharge, .. } => {
-                let kind = if auto_precharge == AutoPrecharge::Yes { Kind::Rda } else { Kind::Rd };
-                self.issue_column_access(at, command, bank, kind)
-            }
-            Command::Write { bank, auto_precharge, .. } => {
-                let kind = if auto_precharge == AutoPrecharge::Yes { Kind::Wra } else { Kind::Wr };
-                self.issue_column_access(at, command, bank, kind)
-            }
-            Command::Activate { bank, row } => self.issue_activate(at, command, bank, row),
-            Command::Precharge { bank } => self.issue_precharge(at, command, bank),
-            Command::Transfer { src, src_column, dst, dst_column } => {
-                self.assert_legal(at, command, self.transfer(src, dst));
-                let (src_row, dst_row) = (self.bank(src).open, self.bank(dst).open);
-                if let (Some(cells), Some(src_row), Some(dst_row)) = (&mut self.cells, src_row, dst_row) {
-                    cells.transfer((src, src_row, src_column), (dst, dst_row, dst_column));
-                }
-                for (bank, kind) in [(src, Kind::TransferSrc), (dst, Kind::TransferDst), (src, Kind::Transfer)] {
-                    self.hold_back(at, bank, kind);
-                }
-                Effect::Plain
-            }
-            Command::PrechargeAll { rank }
-            | Command::Refresh { rank }
-            | Command::PowerDownEnter { rank }
-            | Command::PowerDownExit { rank }
-            | Command::SelfRefreshEnter { rank }
-            | Command::SelfRefreshExit { rank } => self.issue_rank_wide(at, command, rank),
-        }
-    }
-
     /// Asserts that nothing is overdue when the run ends.
     pub fn finish(&self, at: Cycle) {
-        for (rank, index) in self.ranks.iter().zip(0..) {
+        for (rank, index) in self.ranks.iter().zip(0..self.geometry.ranks()) {
             rank.finish(at, &self.timings);
             for bank in 0..self.geometry.banks() {
                 self.assert_row_not_overdue(at, BankId { rank: index, bank });
@@ -295,35 +279,56 @@ impl Device {
         }
     }
 
-    fn bank(&self, id: BankId) -> &crate::bank::Bank {
-        &self.ranks[usize::from(id.rank)].banks[usize::from(id.bank)]
+    #[inline]
+    fn rank(&self, rank: u8) -> &Rank {
+        &self.ranks[usize::from(rank) % RANKS]
+    }
+
+    #[inline]
+    fn bank(&self, id: BankId) -> &Bank {
+        self.rank(id.rank).bank(id.bank)
+    }
+
+    /// Until when a bank holds a kind of command back.
+    #[inline]
+    fn held_in_bank(&self, bank: &Bank, kind: Kind) -> PackedHold {
+        match Slot::of(kind) {
+            Some(slot) => bank.holds.of(slot),
+            None => self.constraints.work_out_in_bank(kind, &bank.lasts),
+        }
     }
 
     /// What an ACT is in the present state, and until when it is held back.
     #[inline]
     fn activation(&self, id: BankId, row: Row) -> Result<(Kind, PackedHold), Refusal> {
         let rank = self.awake(id.rank)?;
-        let bank = &rank.banks[usize::from(id.bank)];
-        let kind = match bank.open {
+        let bank = rank.bank(id.bank);
+        let kind = self.activation_kind(bank, row);
+        Ok((kind, self.held(rank, kind).max(self.held_in_bank(bank, kind))))
+    }
+
+    /// What an ACT is in the present state.
+    #[inline]
+    fn activation_kind(&self, bank: &Bank, row: Row) -> Kind {
+        match bank.open {
             None => Kind::Act,
             Some(open) if self.geometry.subarray(open) == self.geometry.subarray(row) => Kind::ActCopy,
             Some(_) => Kind::ActDropped,
-        };
-        Ok((kind, self.held(rank, kind).max(bank.holds.of(kind))))
+        }
     }
 
     /// Until when a PRE is held back.
     #[inline]
     fn precharge(&self, id: BankId) -> Result<PackedHold, Refusal> {
         let rank = self.awake(id.rank)?;
-        Ok(self.held(rank, Kind::Pre).max(rank.banks[usize::from(id.bank)].holds.of(Kind::Pre)))
+        Ok(self.held(rank, Kind::Pre).max(self.held_in_bank(rank.bank(id.bank), Kind::Pre)))
     }
 
     /// Until when a column access of that kind is held back.
     #[inline]
     fn column_access(&self, id: BankId, kind: Kind) -> Result<PackedHold, Refusal> {
         let rank = self.awake(id.rank)?;
-        Ok(self.held(rank, kind).max(rank.open_bank(id.bank)?.holds.of(kind)))
+        Ok(self.held(rank, kind).max(self.held_in_bank(rank.open_bank(id.bank)?, kind)))
     }
 
     fn transfer(&self, src: BankId, dst: BankId) -> Result<PackedHold, Refusal> {
@@ -331,14 +336,14 @@ impl Device {
         if src.rank != dst.rank || src.bank == dst.bank {
             return Err(Refusal::TransferBanks);
         }
-        let out = rank.open_bank(src.bank)?.holds.of(Kind::TransferSrc);
-        let into = rank.open_bank(dst.bank)?.holds.of(Kind::TransferDst);
+        let out = self.held_in_bank(rank.open_bank(src.bank)?, Kind::TransferSrc);
+        let into = self.held_in_bank(rank.open_bank(dst.bank)?, Kind::TransferDst);
         Ok(self.held(rank, Kind::Transfer).max(out).max(into))
     }
 
     /// What a command to a whole rank is in the present state, and until when it is held back.
     fn rank_wide(&self, command: &Command, index: u8) -> Result<(Kind, PackedHold), Refusal> {
-        let rank = &self.ranks[usize::from(index)];
+        let rank = self.rank(index);
         let kind = match (command, rank.power) {
             (Command::PowerDownExit { .. }, Power::PrechargePowerDown { .. }) => match self.precharge_power_down {
                 PrechargePowerDown::SlowExit => Kind::PdxSlow,
@@ -352,7 +357,7 @@ impl Device {
             }
             (Command::PowerDownEnter { .. }, Power::Awake) => Kind::Pde,
             (Command::PrechargeAll { .. }, Power::Awake) => {
-                let in_banks = rank.banks.iter().map(|bank| bank.holds.of(Kind::PreA)).max();
+                let in_banks = rank.banks.iter().map(|bank| self.held_in_bank(bank, Kind::PreA)).max();
                 return Ok((Kind::PreA, self.held(rank, Kind::PreA).max(in_banks.unwrap_or(PackedHold::NONE))));
             }
             (_, Power::Awake) if rank.open_banks != 0 => return Err(Refusal::BanksOpen),
@@ -365,158 +370,22 @@ impl Device {
     /// Until when bus and rank hold a kind of command back.
     #[inline]
     fn held(&self, rank: &Rank, kind: Kind) -> PackedHold {
-        self.bus.max(rank.holds.of(kind))
+        self.bus.max(held_in_rank(rank, &self.constraints, kind))
     }
 
     /// The rank, where its CKE is high.
     #[inline]
     fn awake(&self, rank: u8) -> Result<&Rank, Refusal> {
-        let rank = &self.ranks[usize::from(rank)];
+        let rank = self.rank(rank);
         if rank.power == Power::Awake { Ok(rank) } else { Err(Refusal::Asleep) }
     }
 
     #[inline]
-    fn assert_legal(&self, at: Cycle, command: &Command, held: Result<PackedHold, Refusal>) {
-        if !held.is_ok_and(|held| at >= held.until()) {
-            self.panic_illegal(at, command);
-        }
-    }
-
-    #[cold]
-    fn panic_illegal(&self, at: Cycle, command: &Command) -> ! {
-        match self.earliest(command) {
-            Err(refusal) => panic!("{command} at cycle {at}: breaks {refusal}"),
-            Ok(hold) => {
-                let (until, rule) = (hold.until, hold.rule().unwrap_or("order"));
-                panic!("{command} at cycle {at}: not before cycle {until} by {rule}")
-            }
-        }
-    }
-
-    /// A command to a whole rank: its banks, CKE and the refresh ledger after it, and what it holds back.
-    fn issue_rank_wide(&mut self, at: Cycle, command: &Command, index: u8) -> Effect {
-        let Ok((kind, held)) = self.rank_wide(command, index) else { self.panic_illegal(at, command) };
-        self.assert_legal(at, command, Ok(held));
-        if kind == Kind::PreA {
-            (0..self.geometry.banks()).for_each(|bank| self.close(at, BankId { rank: index, bank }));
-        }
-        let rank = &mut self.ranks[usize::from(index)];
-        match kind {
-            Kind::Ref => rank.refreshed(at),
-            Kind::Pde if rank.open_banks != 0 => {
-                rank.set_power(at, Power::ActivePowerDown { since: at }, &self.timings);
-            }
-            Kind::Pde => rank.set_power(at, Power::PrechargePowerDown { since: at }, &self.timings),
-            Kind::Sre => rank.set_power(at, Power::SelfRefresh { since: at }, &self.timings),
-            Kind::Pdx | Kind::PdxSlow | Kind::Srx => rank.set_power(at, Power::Awake, &self.timings),
-            _ => {}
-        }
-        // It has no bank, and holds back none more than another.
-        self.hold_back(at, BankId { rank: index, bank: 0 }, kind);
-        Effect::Plain
-    }
-
-    /// [`Self::issue`] of a RD, RDA, WR or WRA, for whoever knows which, and to which bank: most commands are.
-    ///
-    /// # Panics
-    /// As it does.
-    #[inline]
-    pub fn issue_column_access(&mut self, at: Cycle, command: &Command, id: BankId, kind: Kind) -> Effect {
-        debug_assert_eq!(self.held_in_banks(command).map(|(kind, _)| kind), Ok(kind), "{command} to {id}");
-        let rank = &self.ranks[usize::from(id.rank)];
-        let bank = &rank.banks[usize::from(id.bank)];
-        let held = self.bus.max(rank.holds.of(kind)).max(bank.holds.of(kind));
-        if rank.power != Power::Awake || bank.open.is_none() || at < held.until() {
-            self.panic_illegal(at, command);
-        }
-        self.hold_back(at, id, kind);
-        if matches!(kind, Kind::Rda | Kind::Wra) {
-            self.close(at, id);
-        }
-        Effect::Plain
-    }
-
-    /// [`Self::issue`] of a PRE.
-    ///
-    /// # Panics
-    /// As it does.
-    pub fn issue_precharge(&mut self, at: Cycle, command: &Command, id: BankId) -> Effect {
-        self.assert_legal(at, command, self.precharge(id));
-        self.close(at, id);
-        self.hold_back(at, id, Kind::Pre);
-        Effect::Plain
-    }
-
-    /// [`Self::issue`] of an ACT.
-    ///
-    /// # Panics
-    /// As it does.
-    pub fn issue_activate(&mut self, at: Cycle, command: &Command, id: BankId, row: Row) -> Effect {
-        let activation = self.activation(id, row);
-        self.assert_legal(at, command, activation.map(|(_, held)| held));
-        let kind = activation.map_or(Kind::Act, |(kind, _)| kind);
-        self.hold_back(at, id, kind);
-        let rank = &mut self.ranks[usize::from(id.rank)];
-        let bank = &mut rank.banks[usize::from(id.bank)];
-        let effect = match (bank.open, kind) {
-            (Some(open), Kind::ActDropped) => {
-                self.dropped += 1;
-                if let Some(cells) = &mut self.cells {
-                    cells.dropped_activation(id, open, row);
-                }
-                return Effect::Dropped { open };
-            }
-            (Some(src), _) => {
-                if let Some(cells) = &mut self.cells {
-                    cells.copy_row(id, src, row);
-                }
-                Effect::Copied { src }
-            }
-            (None, _) => Effect::Plain,
-        };
-        bank.open = Some(row);
-        bank.activated = at;
-        rank.open_banks |= 1 << id.bank;
-        effect
-    }
-
-    fn close(&mut self, at: Cycle, id: BankId) {
-        self.assert_row_not_overdue(at, id);
-        let rank = &mut self.ranks[usize::from(id.rank)];
-        rank.banks[usize::from(id.bank)].open = None;
-        rank.open_banks &= !(1 << id.bank);
-    }
-
     fn assert_row_not_overdue(&self, at: Cycle, id: BankId) {
-        if let Some(by) = self.close_by(id) {
-            assert!(at <= by, "{id} open until cycle {at}, not after cycle {by}: breaks {}", RAS_MAX.name);
-        }
-    }
-
-    /// What the command holds back from now on: on the bus, in its bank, in its rank, and elsewhere.
-    #[inline]
-    fn hold_back(&mut self, at: Cycle, id: BankId, kind: Kind) {
-        let pushes = self.constraints.of(kind);
-        self.bus = PackedHold::new(at, pushes.bus);
-        let rank = &mut self.ranks[usize::from(id.rank)];
-        rank.banks[usize::from(id.bank)].holds.push(at, &pushes.bank);
-        rank.holds.push(at, &pushes.rank);
-        if !pushes.elsewhere.is_empty() {
-            self.hold_back_elsewhere(at, id, kind);
-        }
-    }
-
-    /// The same in the windows of its rank, and in the other ranks.
-    #[inline(never)]
-    fn hold_back_elsewhere(&mut self, at: Cycle, id: BankId, kind: Kind) {
-        let elsewhere = &self.constraints.of(kind).elsewhere;
-        if !elsewhere.windows.is_empty() {
-            self.ranks[usize::from(id.rank)].enter_windows(at, &elsewhere.windows, &self.constraints.windows);
-        }
-        if !elsewhere.other_ranks.is_empty() {
-            for (other, _) in self.ranks.iter_mut().zip(0..).filter(|&(_, index)| index != id.rank) {
-                other.holds.push(at, &elsewhere.other_ranks);
-            }
+        if let Some(by) = self.close_by(id)
+            && at > by
+        {
+            panic_overdue(at, id, by);
         }
     }
 }

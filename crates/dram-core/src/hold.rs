@@ -52,6 +52,9 @@ impl PackedHold {
 }
 
 impl PackedGap {
+    /// No rule: nothing is held back beyond the command itself.
+    pub(crate) const NONE: PackedGap = PackedGap(0);
+
     /// The rule by its index in [`RULES`].
     pub(crate) const fn new(gap: Cycles, rule: u8) -> PackedGap {
         PackedGap(gap.0 << RULE_BITS | rule as u64)

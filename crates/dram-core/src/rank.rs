@@ -2,9 +2,10 @@
 
 use dram_spec::{Cycle, Cycles, Refresh};
 
-use crate::bank::{Bank, Holds};
-use crate::constraints::{Constraints, Ring, Window};
+use crate::bank::{Bank, Holds, Lasts};
+use crate::constraints::{Raises, Ring};
 use crate::device::Refusal;
+use crate::hold::{PackedGap, PackedHold};
 use crate::rules::{PD_MAX, REF_GAP, REF_POSTPONED};
 use crate::timings::{P, Timings};
 
@@ -125,6 +126,9 @@ impl RefreshLedger {
     }
 }
 
+/// The banks of a rank; a power of two, so that no index is past the end.
+const BANKS: usize = dram_spec::datasheet::BANKS as usize;
+
 /// One rank.
 #[derive(Clone, Debug)]
 pub(crate) struct Rank {
@@ -132,38 +136,50 @@ pub(crate) struct Rank {
     /// A bit for each open bank.
     pub(crate) open_banks: u8,
     pub(crate) holds: Holds,
-    pub(crate) banks: [Bank; 8],
+    pub(crate) banks: [Bank; BANKS],
     pub(crate) refresh: RefreshLedger,
-    windows: Vec<Ring>,
+    pub(crate) lasts: Lasts,
+    pub(crate) window: Ring,
 }
 
 impl Rank {
-    pub(crate) fn new(refresh: Refresh, timings: &Timings, constraints: &Constraints) -> Rank {
+    pub(crate) fn new(refresh: Refresh, timings: &Timings) -> Rank {
         Rank {
             banks: Default::default(),
             open_banks: 0,
             power: Power::Awake,
             holds: Holds::default(),
             refresh: RefreshLedger::new(refresh, timings),
-            windows: constraints.windows.iter().map(Window::ring).collect(),
+            lasts: Lasts::default(),
+            window: Ring::EMPTY,
         }
+    }
+
+    /// The bank.
+    #[inline]
+    pub(crate) fn bank(&self, bank: u8) -> &Bank {
+        &self.banks[usize::from(bank) % BANKS]
+    }
+
+    /// The bank, to change it.
+    #[inline]
+    pub(crate) fn bank_mut(&mut self, bank: u8) -> &mut Bank {
+        &mut self.banks[usize::from(bank) % BANKS]
     }
 
     /// The bank, where it is open.
     #[inline]
     pub(crate) fn open_bank(&self, bank: u8) -> Result<&Bank, Refusal> {
-        let bank = &self.banks[usize::from(bank)];
+        let bank = self.bank(bank);
         if bank.open.is_some() { Ok(bank) } else { Err(Refusal::BankClosed) }
     }
 
-    /// Enters a command into the windows that it belongs to, by index.
+    /// A command enters the window, if it belongs there: the one that came so many before holds back those kinds.
     #[inline]
-    pub(crate) fn enter_windows(&mut self, at: Cycle, entered: &[usize], windows: &[Window]) {
-        for &index in entered {
-            let (hold, to) = windows[index].enter(&mut self.windows[index], at);
-            for &to in to {
-                self.holds.raise(to, hold);
-            }
+    pub(crate) fn enter_window(&mut self, at: Cycle, gap: Option<PackedGap>, raises: Raises) {
+        if let Some(gap) = gap {
+            self.window.enter(PackedHold::new(at, gap));
+            self.holds.raise_to(self.window.hold(), raises);
         }
     }
 

@@ -19,6 +19,7 @@ use crate::report::EnergyReport;
 #[derive(Clone, Debug)]
 pub struct Account {
     geometry: Geometry,
+    columns: u16,
     closing: Closing,
     asleep: PowerState,
     channels: Vec<ChannelAccount>,
@@ -46,8 +47,8 @@ struct RankAccount {
     /// The clocks before this one are counted.
     counted: Cycle,
     mode: Mode,
-    banks: [BankAccount; BANKS as usize],
-    /// Banks that no PRE, RDA or WRA has closed.
+    banks: [BankAccount; BANK_COUNT],
+    /// Banks that no PRE, RDA or WRA has closed, a bit each.
     open_banks: u32,
     /// When the last of the auto-precharges starts; until then its bank counts as open.
     closing_until: Cycle,
@@ -55,10 +56,14 @@ struct RankAccount {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct BankAccount {
-    open_subarray: Option<u32>,
-    /// The last ACT.
+    /// The row that was last activated; it is open where the bank is.
+    row: Row,
+    /// When.
     activated: Cycle,
 }
+
+/// A power of two, so that no index is past the end.
+const BANK_COUNT: usize = BANKS as usize;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
@@ -76,13 +81,14 @@ impl Account {
             counts: Counts::default(),
             counted: Cycle::ZERO,
             mode: Mode::Awake,
-            banks: [BankAccount::default(); BANKS as usize],
+            banks: [BankAccount::default(); BANK_COUNT],
             open_banks: 0,
             closing_until: Cycle::ZERO,
         };
         let channel = ChannelAccount { last: Cycle::ZERO, ranks: vec![rank; geometry.ranks().into()] };
         Account {
             geometry,
+            columns: geometry.columns(),
             closing: Closing {
                 read: bin.clock.at_least(bin.t_rtp),
                 write: Cycles(bin.cwl) + BURST + bin.clock.at_least(bin.t_wr),
@@ -121,88 +127,63 @@ impl Account {
         }
     }
 
-    /// Takes a command in, if it can be priced.
-    fn take(&mut self, at: Cycle, channel: Channel, command: &Command) -> Option<()> {
-        let (geometry, closing, asleep) = (self.geometry, self.closing, self.asleep);
-        let wide = |rank| BankId { rank, bank: 0 };
+    /// Takes a command in, if it can be priced; none of those that [`CommandSink::push`] has taken.
+    fn take_less_frequent(&mut self, at: Cycle, channel: Channel, command: &Command) -> Option<()> {
+        if !exists(&self.geometry, channel, command) {
+            return None;
+        }
+        let (closing, asleep) = (self.closing, self.asleep);
+        let rank = self.rank(at, channel, command.rank())?;
         match *command {
-            Command::Activate { bank, row } => {
-                self.rank(at, channel, bank, row, Column(0))?.activate(at, bank, geometry.subarray(row), asleep);
-            }
-            Command::Precharge { bank } => self.rank(at, channel, bank, Row(0), Column(0))?.close(at, bank, asleep),
-            Command::Read { bank, column, auto_precharge } => {
-                let rank = self.rank(at, channel, bank, Row(0), column)?;
+            Command::Read { bank, .. } => {
                 rank.counts.reads += 1;
-                if auto_precharge == AutoPrecharge::Yes {
-                    rank.close_by_itself(at, bank, closing.read, closing, asleep);
-                }
+                rank.close_by_itself(at, bank, closing.read, closing, asleep);
             }
-            Command::Write { bank, column, auto_precharge } => {
-                let rank = self.rank(at, channel, bank, Row(0), column)?;
+            Command::Write { bank, .. } => {
                 rank.counts.writes += 1;
-                if auto_precharge == AutoPrecharge::Yes {
-                    rank.close_by_itself(at, bank, closing.write, closing, asleep);
-                }
+                rank.close_by_itself(at, bank, closing.write, closing, asleep);
             }
-            Command::Transfer { src, src_column, dst, dst_column }
-                if geometry.holds(channel, dst, Row(0), dst_column) =>
-            {
-                self.rank(at, channel, src, Row(0), src_column)?.counts.transfers += 1;
-            }
-            Command::Transfer { .. } => return None,
-            Command::PrechargeAll { rank } => {
-                self.rank(at, channel, wide(rank), Row(0), Column(0))?.close_all(at, asleep);
-            }
-            Command::Refresh { rank } => self.rank(at, channel, wide(rank), Row(0), Column(0))?.counts.refreshes += 1,
-            Command::PowerDownEnter { rank } => self.change_mode(at, channel, rank, Mode::Awake, Mode::PowerDown)?,
-            Command::PowerDownExit { rank } => self.change_mode(at, channel, rank, Mode::PowerDown, Mode::Awake)?,
-            Command::SelfRefreshEnter { rank } => {
-                self.change_mode(at, channel, rank, Mode::Awake, Mode::SelfRefresh)?;
-            }
-            Command::SelfRefreshExit { rank } => self.change_mode(at, channel, rank, Mode::SelfRefresh, Mode::Awake)?,
+            Command::Transfer { .. } => rank.counts.transfers += 1,
+            Command::PrechargeAll { .. } => rank.close_all(at, asleep),
+            Command::Refresh { .. } => rank.counts.refreshes += 1,
+            Command::PowerDownEnter { .. } => rank.change_mode(at, Mode::Awake, Mode::PowerDown, asleep),
+            Command::PowerDownExit { .. } => rank.change_mode(at, Mode::PowerDown, Mode::Awake, asleep),
+            Command::SelfRefreshEnter { .. } => rank.change_mode(at, Mode::Awake, Mode::SelfRefresh, asleep),
+            Command::SelfRefreshExit { .. } => rank.change_mode(at, Mode::SelfRefresh, Mode::Awake, asleep),
+            Command::Activate { .. } | Command::Precharge { .. } => unreachable!("these have their own way"),
         }
         Some(())
     }
 
-    /// The rank of a command, once its place and its time are found to exist.
+    /// The rank of a command to a bank, once both and its time are found to exist, and all before it could be priced.
     #[inline]
-    fn rank(
-        &mut self,
-        at: Cycle,
-        channel: Channel,
-        bank: BankId,
-        row: Row,
-        column: Column,
-    ) -> Option<&mut RankAccount> {
-        let exists = self.geometry.holds(channel, bank, row, column);
-        let account = self.channels.get_mut(usize::from(channel.0)).filter(|account| exists && at >= account.last)?;
-        account.last = at;
-        account.ranks.get_mut(usize::from(bank.rank))
+    fn rank_of(&mut self, at: Cycle, channel: Channel, bank: BankId) -> Option<&mut RankAccount> {
+        if u64::from(bank.bank) >= BANKS || self.fault.is_some() {
+            return None;
+        }
+        self.rank(at, channel, bank.rank)
     }
 
-    /// Changes nothing where the rank is in another mode than the command supposes.
-    fn change_mode(&mut self, at: Cycle, channel: Channel, rank: u8, from: Mode, to: Mode) -> Option<()> {
-        let asleep = self.asleep;
-        let rank = self.rank(at, channel, BankId { rank, bank: 0 }, Row(0), Column(0))?;
-        rank.advance_to(at, asleep);
-        if rank.mode == from {
-            rank.mode = to;
-        }
-        Some(())
+    /// The rank of a command, once it and its time are found to exist.
+    #[inline]
+    fn rank(&mut self, at: Cycle, channel: Channel, rank: u8) -> Option<&mut RankAccount> {
+        let channel = self.channels.get_mut(usize::from(channel.0))?;
+        let rank = channel.ranks.get_mut(usize::from(rank)).filter(|_| at >= channel.last)?;
+        channel.last = at;
+        Some(rank)
     }
 
     /// Takes a command in, or says why it cannot be priced.
     #[inline(never)]
-    fn take_or_fault(&mut self, at: Cycle, channel: Channel, command: &Command) {
-        if self.take(at, channel, command).is_none() {
+    fn take_or_fault(&mut self, at: Cycle, channel: Channel, command: Command) {
+        if self.fault.is_none() && self.take_less_frequent(at, channel, &command).is_none() {
             self.fault = Some(self.fault(at, channel, command));
         }
     }
 
     /// Why a command cannot be priced.
     #[cold]
-    fn fault(&self, at: Cycle, channel: Channel, command: &Command) -> EnergyError {
-        let command = *command;
+    fn fault(&self, at: Cycle, channel: Channel, command: Command) -> EnergyError {
         if exists(&self.geometry, channel, &command) {
             EnergyError::Order { at, channel, command, last: self.channels[usize::from(channel.0)].last }
         } else {
@@ -212,22 +193,26 @@ impl Account {
 }
 
 impl CommandSink for Account {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "who issues a command knows its kind: then little of this is left")]
+    #[inline(always)]
     fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
-        if self.fault.is_some() {
-            return;
-        }
-        // Most commands are RD or WR, and these only count.
-        let (bank, column, is_read) = match *command {
-            Command::Read { bank, column, auto_precharge: AutoPrecharge::No } => (bank, column, true),
-            Command::Write { bank, column, auto_precharge: AutoPrecharge::No } => (bank, column, false),
-            _ => return self.take_or_fault(at, channel, command),
+        let (geometry, columns, asleep) = (self.geometry, self.columns, self.asleep);
+        // Most commands are RD, WR, ACT and PRE.
+        let taken = match *command {
+            Command::Read { bank, column, auto_precharge: AutoPrecharge::No } if column.0 < columns => {
+                self.rank_of(at, channel, bank).map(|rank| rank.counts.reads += 1)
+            }
+            Command::Write { bank, column, auto_precharge: AutoPrecharge::No } if column.0 < columns => {
+                self.rank_of(at, channel, bank).map(|rank| rank.counts.writes += 1)
+            }
+            Command::Activate { bank, row } if row.0 < geometry.rows_per_bank() => {
+                self.rank_of(at, channel, bank).map(|rank| rank.activate(at, bank, row, &geometry, asleep))
+            }
+            Command::Precharge { bank } => self.rank_of(at, channel, bank).map(|rank| rank.close(at, bank, asleep)),
+            _ => None,
         };
-        if let Some(rank) = self.rank(at, channel, bank, Row(0), column) {
-            rank.counts.reads += u64::from(is_read);
-            rank.counts.writes += u64::from(!is_read);
-        } else {
-            self.take_or_fault(at, channel, command);
+        if taken.is_none() {
+            self.take_or_fault(at, channel, *command);
         }
     }
 
@@ -271,8 +256,9 @@ impl RankAccount {
 
     /// Counts the clocks from where they were last counted: before the first bank opens, before the last one closes, and
     /// before the mode changes. In between, all clocks are alike.
+    #[inline(never)]
     fn advance_to(&mut self, now: Cycle, asleep: PowerState) {
-        let closed = if self.open_banks > 0 { now } else { self.closing_until.clamp(self.counted, now) };
+        let closed = if self.open_banks != 0 { now } else { self.closing_until.clamp(self.counted, now) };
         let (while_open, while_closed) = match self.mode {
             Mode::Awake => (PowerState::ActiveStandby, PowerState::PrechargedStandby),
             Mode::PowerDown => (PowerState::ActivePowerDown, asleep),
@@ -283,47 +269,52 @@ impl RankAccount {
         self.counted = now;
     }
 
-    fn activate(&mut self, at: Cycle, id: BankId, subarray: u32, asleep: PowerState) {
-        let bank = &mut self.banks[usize::from(id.bank)];
-        match bank.open_subarray {
-            None => {
-                *bank = BankAccount { open_subarray: Some(subarray), activated: at };
-                if self.open_banks == 0 {
-                    self.advance_to(at, asleep);
-                }
-                self.counts.activates += 1;
-                self.open_banks += 1;
-            }
-            Some(open) if open == subarray => {
-                bank.activated = at;
-                self.counts.copy_activates += 1;
-            }
-            Some(_) => self.counts.dropped_activates += 1,
+    /// Changes nothing where the rank is in another mode than the command supposes.
+    fn change_mode(&mut self, at: Cycle, from: Mode, to: Mode, asleep: PowerState) {
+        self.advance_to(at, asleep);
+        if self.mode == from {
+            self.mode = to;
         }
     }
 
-    fn close(&mut self, at: Cycle, id: BankId, asleep: PowerState) {
-        if self.banks[usize::from(id.bank)].open_subarray.take().is_some() {
-            if self.open_banks == 1 {
+    #[inline]
+    fn activate(&mut self, at: Cycle, id: BankId, row: Row, geometry: &Geometry, asleep: PowerState) {
+        let (bank, bit) = (&mut self.banks[usize::from(id.bank) % BANK_COUNT], 1 << id.bank);
+        if self.open_banks & bit == 0 {
+            *bank = BankAccount { row, activated: at };
+            if self.open_banks == 0 {
                 self.advance_to(at, asleep);
             }
-            self.open_banks -= 1;
+            self.counts.activates += 1;
+            self.open_banks |= bit;
+        } else if geometry.subarray(bank.row) == geometry.subarray(row) {
+            *bank = BankAccount { row, activated: at };
+            self.counts.copy_activates += 1;
+        } else {
+            self.counts.dropped_activates += 1;
         }
+    }
+
+    #[inline]
+    fn close(&mut self, at: Cycle, id: BankId, asleep: PowerState) {
+        let bit = 1 << id.bank;
+        if self.open_banks == bit {
+            self.advance_to(at, asleep);
+        }
+        self.open_banks &= !bit;
     }
 
     fn close_all(&mut self, at: Cycle, asleep: PowerState) {
         self.advance_to(at, asleep);
-        self.banks = self.banks.map(|bank| BankAccount { open_subarray: None, ..bank });
         self.open_banks = 0;
     }
 
     /// RDA and WRA: the bank is closed to all later commands at once, but draws as an open one until its precharge, which its
     /// own restoring may hold up beyond `ready` clocks from now.
     fn close_by_itself(&mut self, at: Cycle, id: BankId, ready: Cycles, closing: Closing, asleep: PowerState) {
-        let bank = self.banks[usize::from(id.bank)];
-        if bank.open_subarray.is_some() {
+        if self.open_banks & 1 << id.bank != 0 {
             self.close(at, id, asleep);
-            let restored = bank.activated + closing.activate;
+            let restored = self.banks[usize::from(id.bank)].activated + closing.activate;
             self.closing_until = self.closing_until.max(at + ready).max(restored);
         }
     }
