@@ -33,7 +33,7 @@ pub(crate) struct ChannelState {
     pub(crate) banks: [Bank; MOST_BANKS],
     /// What the accesses of each bank would do next.
     pub(crate) next: [Candidate; MOST_BANKS],
-    /// Banks, as a mask, where that has been found out since anything happened to them.
+    /// Banks, as a mask, where that has been found out since anything happened to them; and those that are not there.
     pub(crate) known: u32,
     /// Banks, as a mask, that segments in flight hold.
     pub(crate) held: u32,
@@ -73,16 +73,25 @@ pub(crate) struct ChannelState {
     pub(crate) parties: Vec<Party>,
 }
 
+/// Places, as a mask, where no rank has banks.
+fn beyond(ranks: usize) -> u32 {
+    !((1_u64 << (8 * ranks)) - 1) as u32
+}
+
 impl ChannelState {
     pub(crate) fn new(id: Channel, device: Device, config: &Config) -> ChannelState {
         let ranks = config.system.geometry.ranks();
+        // No rule adds up more than twice of all parameters but tREFI.
+        let gaps = P::ALL.iter().filter(|&&parameter| parameter != P::Refi);
+        let longest: u64 = gaps.map(|&parameter| device.timings().get(parameter).0).sum();
+        assert!(2 * longest < Candidate::FURTHEST, "{longest} cycles do not fit a key of candidates");
         ChannelState {
             id,
             queues: BankQueues::new(),
             ranks: (0..ranks).map(|rank| Rank::new(rank, &device, config)).collect(),
             banks: Default::default(),
             next: [Candidate::NONE; MOST_BANKS],
-            known: 0,
+            known: beyond(usize::from(ranks)),
             held: 0,
             held_writes: 0,
             open: 0,
@@ -276,7 +285,7 @@ impl ChannelState {
         let Some(mode) = self.turns_to() else { return false };
         self.mode = mode;
         self.prepared_at = Cycle::NEVER;
-        self.known = 0;
+        self.known = beyond(self.ranks.len());
         true
     }
 

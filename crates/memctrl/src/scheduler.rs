@@ -35,40 +35,76 @@ enum Class {
 /// What the accesses of a bank would do next.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
-    entry: Entry,
-    kind: Kind,
-    class: Class,
-    /// The sequence number of its access; of a row command above that of every RD and WR.
+    /// Of candidates that can go at the same time, that of the least order goes first. From high to low: whether it is a row command,
+    /// its access' sequence number, and its bank.
     pub(crate) order: u64,
     /// Until when its bank holds it back.
     held_by_bank: Cycle,
+    entry: Entry,
+    kind: Kind,
+    class: Class,
 }
 
 impl Candidate {
-    /// No sequence number is as large.
-    const ROW: u64 = 1 << 63;
+    const ORDER_BITS: u32 = 48;
+    /// How far ahead an instant fits above an order. No rule holds a command back for so long.
+    pub(crate) const FURTHEST: u64 = 1 << (u64::BITS - Candidate::ORDER_BITS);
+    const ROW: u64 = 1 << (Candidate::ORDER_BITS - 1);
+    const BANK_BITS: u32 = MOST_BANKS.trailing_zeros();
 
-    /// Of no access.
+    /// Of no access: it never goes first.
     pub(crate) const NONE: Candidate = Candidate {
+        order: u64::MAX,
+        held_by_bank: Cycle::NEVER,
         entry: Entry::NONE,
         kind: Kind::Act,
         class: Class::Activate,
-        order: u64::MAX,
-        held_by_bank: Cycle::NEVER,
     };
 
+    fn order(number: u64, bank: usize) -> u64 {
+        let order = number << Candidate::BANK_BITS | bank as u64;
+        debug_assert!(order < Candidate::ROW, "access {number} is more than an order has room for");
+        order
+    }
+
     /// A RD or WR.
-    pub(crate) fn column(entry: Entry, kind: Kind, number: u64, held_by_bank: Cycle) -> Candidate {
-        Candidate { entry, kind, class: Class::Column, order: number, held_by_bank }
+    #[inline]
+    pub(crate) fn column(entry: Entry, kind: Kind, number: u64, bank: usize, held_by_bank: Cycle) -> Candidate {
+        let order = Candidate::order(number, bank);
+        Candidate { order, held_by_bank, entry, kind, class: Class::Column }
+    }
+
+    /// An ACT or a PRE.
+    #[inline]
+    fn row(entry: Entry, kind: Kind, number: u64, bank: usize, held_by_bank: Cycle) -> Candidate {
+        let order = Candidate::ROW | Candidate::order(number, bank);
+        let class = if kind == Kind::Act { Class::Activate } else { Class::Precharge };
+        Candidate { order, held_by_bank, entry, kind, class }
     }
 
     pub(crate) fn is_row(&self) -> bool {
-        self.order >= Candidate::ROW
+        self.order & Candidate::ROW != 0
     }
 
     /// The sequence number of its access.
     pub(crate) fn number(&self) -> u64 {
-        self.order & !Candidate::ROW
+        (self.order & !Candidate::ROW) >> Candidate::BANK_BITS
+    }
+
+    /// When it can go, from `from` on, where its rank holds back the classes so, above its order: the lowest goes first.
+    #[inline]
+    fn key(&self, from: Cycle, held: &[Cycle; 3]) -> u64 {
+        let at = self.held_by_bank.max(held[self.class as usize]);
+        at.0.wrapping_sub(from.0) << Candidate::ORDER_BITS | self.order
+    }
+
+    /// When a candidate with that key can go, and its bank.
+    #[inline]
+    fn of_key(key: u64, from: Cycle) -> (Cycle, usize) {
+        if key == u64::MAX {
+            return (Cycle::NEVER, MOST_BANKS);
+        }
+        (from + Cycles(key >> Candidate::ORDER_BITS), key as usize % MOST_BANKS)
     }
 
     /// The access that it is for.
@@ -146,7 +182,9 @@ impl ChannelState {
         let mut next = if self.flights.is_empty() {
             let (at, bank) = self.streak_goes_on(from, usable, accesses).unwrap_or_else(|| {
                 self.find_candidates(usable, accesses);
-                let (at, bank) = self.first_access(from, usable);
+                let all = usable == self.queues.pending(self.mode);
+                let (at, bank) =
+                    if all { self.first_access(from, usable) } else { self.first_access_of_some(from, usable) };
                 self.goes_first(bank, usable);
                 (at, bank)
             });
@@ -217,49 +255,67 @@ impl ChannelState {
 
     /// When the first candidate can go, from `from` on, and its bank: of those that can at the same time, RD and WR before the rest, then
     /// the oldest. Never, where there is none.
-    #[inline(never)]
+    #[inline]
     fn first_access(&self, from: Cycle, usable: u32) -> (Cycle, usize) {
-        // The instant above the sequence number: of two that can go at once the older has the smaller key.
-        let key = |at: Cycle, order: u64| u128::from(at.0) << 64 | u128::from(order);
-        let (mut first, mut goes) = (key(Cycle::NEVER, u64::MAX), MOST_BANKS);
-        let mut rest = usable;
+        let (mut rest, mut first) = (usable, u64::MAX);
         while rest != 0 {
             let rank = rest.trailing_zeros() / 8;
-            let mut banks = rest & 0xFF << (8 * rank);
-            rest &= !banks;
-            // A rank holds back the candidates of a kind alike.
-            let held = self.device.held_by(rank as u8);
-            let held = [Kind::Pre, Kind::Act, self.column_kind()].map(|kind| held.until(kind).max(from));
-            while banks != 0 {
-                let bank = banks.trailing_zeros() as usize % MOST_BANKS;
-                banks &= banks - 1;
-                let candidate = &self.next[bank];
-                let key = key(candidate.held_by_bank.max(held[candidate.class as usize]), candidate.order);
-                (first, goes) = if key < first { (key, bank) } else { (first, goes) };
-            }
+            first = first.min(self.first_of_rank(from, rank));
+            rest &= !(0xFF << (8 * rank));
         }
-        (Cycle((first >> 64) as u64), goes)
+        Candidate::of_key(first, from)
+    }
+
+    /// The least key of a rank's candidates.
+    #[inline(never)]
+    fn first_of_rank(&self, from: Cycle, rank: u32) -> u64 {
+        let held = self.held_by_rank(rank, from);
+        // Where nothing waits, there is one that never goes first: a look at it is cheaper than to tell it apart.
+        let candidates = &self.next.as_chunks::<8>().0[rank as usize];
+        candidates.iter().map(|candidate| candidate.key(from, &held)).fold(u64::MAX, u64::min)
+    }
+
+    /// The same where not every bank counts that has a candidate.
+    #[inline(never)]
+    fn first_access_of_some(&self, from: Cycle, usable: u32) -> (Cycle, usize) {
+        let key = |bank: usize| self.next[bank].key(from, &self.held_by_rank(bank as u32 / 8, from));
+        Candidate::of_key(bits(usable).map(key).min().unwrap_or(u64::MAX), from)
+    }
+
+    /// When candidates of each class can go in a rank, from `from` on: it holds back those of a class alike.
+    #[inline]
+    fn held_by_rank(&self, rank: u32, from: Cycle) -> [Cycle; 3] {
+        let held = self.device.held_by(rank as u8);
+        let column = if self.mode == access::Kind::Read { held.until(Kind::Rd) } else { held.until(Kind::Wr) };
+        [held.until(Kind::Pre), held.until(Kind::Act), column].map(|until| until.max(from))
     }
 
     /// What accesses of the mode do to an open row.
     #[inline]
     pub(crate) fn column_kind(&self) -> Kind {
-        if self.mode == access::Kind::Read { Kind::Rd } else { Kind::Wr }
+        match self.mode {
+            access::Kind::Read => Kind::Rd,
+            access::Kind::Write => Kind::Wr,
+        }
     }
 
     /// Finds out what the accesses of some banks would do next, where that is not known; it stays so until something happens to the bank.
+    /// That there is nothing, where nothing waits, is found out of all banks.
     #[inline]
     pub(crate) fn find_candidates(&mut self, banks: u32, accesses: &Accesses) {
-        let mut unknown = banks & !self.known;
-        if unknown != 0 {
-            self.streak.forget();
+        let pending = self.queues.pending(self.mode);
+        let mut unknown = (banks | !pending) & !self.known;
+        if unknown == 0 {
+            return;
         }
+        self.streak.forget();
+        self.known |= unknown;
         while unknown != 0 {
-            let bank = unknown.trailing_zeros() as usize;
+            let bank = unknown.trailing_zeros() as usize % MOST_BANKS;
             unknown &= unknown - 1;
-            self.next[bank % MOST_BANKS] = self.find_candidate(bank, accesses);
+            let none = pending & (1 << bank) == 0;
+            self.next[bank] = if none { Candidate::NONE } else { self.find_candidate(bank, accesses) };
         }
-        self.known |= banks;
     }
 
     #[inline]
@@ -272,22 +328,41 @@ impl ChannelState {
             Scheduler::Fcfs => is_older(),
             Scheduler::FrFcfs => false,
         };
-        let (entry, kind, class, row) = if hit.is_some() && !capped {
-            let closes = self.row_policy == RowPolicy::Closed && self.queues.is_last_hit(bank, accesses, hit);
-            let kind = match (self.mode, closes) {
-                (access::Kind::Read, false) => Kind::Rd,
-                (access::Kind::Read, true) => Kind::Rda,
-                (access::Kind::Write, false) => Kind::Wr,
-                (access::Kind::Write, true) => Kind::Wra,
-            };
-            (hit, kind, Class::Column, 0)
-        } else if self.open & (1 << bank) != 0 {
-            (other, Kind::Pre, Class::Precharge, Candidate::ROW)
+        let held = |kind: Kind| self.device.held_by_bank(bank_at(bank), kind);
+        if hit.is_some() && !capped {
+            let kind = self.column_kind_of(bank, hit, accesses);
+            return Candidate::column(hit, kind, accesses[hit].number, bank, held(kind));
+        }
+        let kind = if self.open & (1 << bank) != 0 { Kind::Pre } else { Kind::Act };
+        Candidate::row(other, kind, accesses[other].number, bank, held(kind))
+    }
+
+    /// What an access does to its bank's open row, the oldest to it.
+    #[inline]
+    fn column_kind_of(&self, bank: usize, hit: Entry, accesses: &Accesses) -> Kind {
+        let closes = self.row_policy == RowPolicy::Closed && self.queues.is_last_hit(bank, accesses, hit);
+        match (self.mode, closes) {
+            (access::Kind::Read, false) => Kind::Rd,
+            (access::Kind::Read, true) => Kind::Rda,
+            (access::Kind::Write, false) => Kind::Wr,
+            (access::Kind::Write, true) => Kind::Wra,
+        }
+    }
+
+    /// A bank's row command has been issued: its access, the oldest of the bank, needs the next one too, an ACT or a RD or WR.
+    #[inline]
+    pub(crate) fn goes_on_after(&mut self, done: &Candidate, bank: usize, accesses: &Accesses) {
+        let (kind, class, order) = if done.is_activate() {
+            (self.column_kind_of(bank, done.entry, accesses), Class::Column, done.order & !Candidate::ROW)
         } else {
-            (other, Kind::Act, Class::Activate, Candidate::ROW)
+            (Kind::Act, Class::Activate, done.order)
         };
         let held_by_bank = self.device.held_by_bank(bank_at(bank), kind);
-        Candidate { entry, kind, class, order: row | accesses[entry].number, held_by_bank }
+        self.next[bank % MOST_BANKS] = Candidate { order, held_by_bank, kind, class, entry: done.entry };
+        self.known |= 1 << bank;
+        // Who has gone on without a look at this bank, must look at it.
+        self.streak.forget();
+        self.flights.stop_run();
     }
 
     /// When a candidate can go, in a rank that is awake.

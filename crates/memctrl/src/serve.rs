@@ -69,7 +69,7 @@ impl Controller {
             commands.precharges += 1;
             (Command::Precharge { bank: spot.bank() }, Counted::Precharge)
         };
-        channel.issue_row_command(now, &command, spot, activates, &mut self.accesses);
+        channel.issue_row_command(now, &command, spot, candidate, &mut self.accesses);
         sink.push(now, channel.id, &command);
         self.outstanding[request].issued(now, counted);
         self.tell_queues(index, now, None, sink);
@@ -211,9 +211,10 @@ impl ChannelState {
         now: Cycle,
         command: &Command,
         spot: Spot,
-        activates: bool,
+        candidate: &Candidate,
         accesses: &mut Accesses,
     ) {
+        let activates = candidate.is_activate();
         if activates {
             self.device.issue_activate(now, command, spot.bank(), spot.row());
         } else {
@@ -230,5 +231,6 @@ impl ChannelState {
             self.open &= !(1 << bank);
             self.queues.row_changed(accesses, bank, RowKey::NONE);
         }
+        self.goes_on_after(candidate, bank, accesses);
     }
 }

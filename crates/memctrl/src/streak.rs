@@ -56,7 +56,7 @@ impl ChannelState {
         }
         let kind = self.column_kind();
         let held_by_bank = self.device.held_by_bank(bank_at(bank), kind);
-        let candidate = Candidate::column(entry, kind, accesses[entry].number, held_by_bank);
+        let candidate = Candidate::column(entry, kind, accesses[entry].number, bank, held_by_bank);
         // The rank holds back the RD or WR of each of its banks alike.
         let at = self.device.held_by((bank / 8) as u8).until(kind).max(from);
         (held_by_bank <= at && candidate.order < before).then_some((at, candidate))
