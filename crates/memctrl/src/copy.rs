@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use dram_core::Line as Bytes;
 use dram_spec::{BankId, Channel, Command, Cycle, Cycles, LINE_BYTES, PhysicalAddress, Row};
-use rowclone::{Line, LineWrite, Operation, Segment, Work};
+use rowclone::{Line, LineWrite, Operation, Segment};
 use rustc_hash::FxHashMap;
 
 use crate::request::Request;
@@ -87,10 +87,7 @@ pub(crate) type Age = (u8, u64);
 impl Copying {
     pub(crate) fn new(job: u32, place: u64, segment: &Segment) -> Copying {
         let streams = streams(&segment.work);
-        let (reads_left, writes) = match &segment.work {
-            Work::Channel { reads, writes } => (reads.len(), writes.len()),
-            _ => (0, 0),
-        };
+        let (reads_left, writes) = segment.work.lines();
         let mut copying = Copying {
             job,
             place,

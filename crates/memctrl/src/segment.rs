@@ -4,7 +4,7 @@
 //! allows, so that an activation hides behind the accesses of another bank.
 
 use dram_spec::{AutoPrecharge, BankId, Channel, Column, Command, Row};
-use rowclone::{Line, LineWrite, Work};
+use rowclone::{Line, LineWrite, Run, RunWrite, Work};
 
 /// A stay of one bank at one row.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ struct Visit {
     row: Row,
     /// The row that a copy activation then moves it to.
     copy_to: Option<Row>,
-    /// Column accesses still to come.
+    /// Column accesses still to come; a run of lines is one.
     accesses: usize,
 }
 
@@ -107,12 +107,22 @@ impl Lane {
     }
 }
 
-/// A column access. Lanes are indices into the stream.
+/// Column accesses of lines that follow each other in a row, or a TRANSFER. Lanes are indices into the stream.
 #[derive(Clone, Copy, Debug)]
 enum Access {
-    Read { lane: usize, line: Line },
-    Write { lane: usize, write: LineWrite },
+    Read { lane: usize, run: Run },
+    Write { lane: usize, write: RunWrite },
     Transfer { src: usize, src_column: Column, dst: usize, dst_column: Column },
+}
+
+impl Access {
+    /// How many commands it is.
+    fn count(&self) -> u16 {
+        match self {
+            Access::Read { run, .. } | Access::Write { write: RunWrite { run, .. }, .. } => run.count,
+            Access::Transfer { .. } => 1,
+        }
+    }
 }
 
 /// What a segment does on one channel.
@@ -122,6 +132,8 @@ pub(crate) struct Stream {
     lanes: Vec<Lane>,
     accesses: Vec<Access>,
     next: usize,
+    /// Lines of the next access that are done.
+    line: u16,
 }
 
 /// Which command of a stream was issued.
@@ -158,7 +170,7 @@ pub(crate) enum Kind {
 
 impl Stream {
     fn new(channel: Channel) -> Stream {
-        Stream { channel, lanes: Vec::new(), accesses: Vec::new(), next: 0 }
+        Stream { channel, lanes: Vec::new(), accesses: Vec::new(), next: 0, line: 0 }
     }
 
     /// The bank's lane, with a visit to that row as its last one.
@@ -213,8 +225,9 @@ impl Stream {
 
     /// Whether it has only reads, only writes, or neither.
     pub(crate) fn is_one_way(&self) -> bool {
-        let reads = self.accesses.iter().filter(|access| matches!(access, Access::Read { .. })).count();
-        reads == 0 || reads == self.accesses.len()
+        let mut reads = self.accesses.iter().map(|access| matches!(access, Access::Read { .. }));
+        let first = reads.next();
+        reads.all(|other| Some(other) == first)
     }
 
     /// Holds the banks that it is not done with, as they are found.
@@ -249,12 +262,12 @@ impl Stream {
         let open = |lane: usize| self.lanes[lane].held && self.lanes[lane].stage == Stage::Access;
         let auto_precharge = AutoPrecharge::No;
         let (ready, kind, command) = match *self.accesses.get(self.next)? {
-            Access::Read { lane, line } => {
-                let (bank, column) = (self.lanes[lane].bank, line.location.column);
+            Access::Read { lane, run } => {
+                let (bank, column) = (self.lanes[lane].bank, self.column(&run));
                 (open(lane), Kind::Read, Command::Read { bank, column, auto_precharge })
             }
             Access::Write { lane, write } => {
-                let (bank, column) = (self.lanes[lane].bank, write.line.location.column);
+                let (bank, column) = (self.lanes[lane].bank, self.column(&write.run));
                 (open(lane), Kind::Write, Command::Write { bank, column, auto_precharge })
             }
             Access::Transfer { src, src_column, dst, dst_column } => {
@@ -266,18 +279,24 @@ impl Stream {
         ready.then_some((kind, command))
     }
 
+    /// The column that comes next of a run.
+    #[inline]
+    fn column(&self, run: &Run) -> Column {
+        Column(run.first.location.column.0 + self.line)
+    }
+
     /// The column access that comes next, where it is a RD or WR as the last one was, and to the same row.
     #[inline]
     pub(crate) fn next_alike(&self) -> Option<Command> {
         let auto_precharge = AutoPrecharge::No;
-        let before = self.next.checked_sub(1)?;
+        let before = if self.line > 0 { self.next } else { self.next.checked_sub(1)? };
         let (lane, before, command) = match (self.accesses.get(before)?, self.accesses.get(self.next)?) {
-            (&Access::Read { lane: before, .. }, Access::Read { lane, line }) => {
-                let (bank, column) = (self.lanes[before].bank, line.location.column);
+            (&Access::Read { lane: before, .. }, Access::Read { lane, run }) => {
+                let (bank, column) = (self.lanes[before].bank, self.column(run));
                 (*lane, before, Command::Read { bank, column, auto_precharge })
             }
             (&Access::Write { lane: before, .. }, Access::Write { lane, write }) => {
-                let (bank, column) = (self.lanes[before].bank, write.line.location.column);
+                let (bank, column) = (self.lanes[before].bank, self.column(&write.run));
                 (*lane, before, Command::Write { bank, column, auto_precharge })
             }
             _ => return None,
@@ -295,24 +314,35 @@ impl Stream {
                 lane.held &= !released;
                 if released { Progress::Released(lane.bank) } else { Progress::Row }
             }
-            Turn::Access => {
-                let access = self.accesses[self.next];
-                self.next += 1;
-                match access {
-                    Access::Read { lane, line } => {
-                        self.lanes[lane].access_issued();
-                        Progress::Read(line)
-                    }
-                    Access::Write { lane, write } => {
-                        self.lanes[lane].access_issued();
-                        Progress::Write(write)
-                    }
-                    Access::Transfer { src, dst, .. } => {
-                        self.lanes[src].access_issued();
-                        self.lanes[dst].access_issued();
-                        Progress::Transfer
-                    }
+            Turn::Access => self.access_issued(),
+        }
+    }
+
+    fn access_issued(&mut self) -> Progress {
+        let access = self.accesses[self.next];
+        let line = self.line;
+        self.line += 1;
+        let is_last = self.line == access.count();
+        if is_last {
+            (self.next, self.line) = (self.next + 1, 0);
+        }
+        match access {
+            Access::Read { lane, run } => {
+                if is_last {
+                    self.lanes[lane].access_issued();
                 }
+                Progress::Read(run.line(line))
+            }
+            Access::Write { lane, write } => {
+                if is_last {
+                    self.lanes[lane].access_issued();
+                }
+                Progress::Write(write.write(line))
+            }
+            Access::Transfer { src, dst, .. } => {
+                self.lanes[src].access_issued();
+                self.lanes[dst].access_issued();
+                Progress::Transfer
             }
         }
     }
@@ -339,52 +369,29 @@ pub(crate) fn streams(work: &Work) -> Vec<Stream> {
             vec![stream]
         }
         Work::Channel { reads, writes } => {
-            let mut entering = Entering { streams: Vec::new(), room: reads.len() + writes.len(), last: None };
-            for line in reads {
-                let (stream, lane) = entering.enter(line);
-                stream.accesses.push(Access::Read { lane, line: *line });
+            let mut streams = Vec::new();
+            for &run in reads {
+                let (stream, lane) = enter(&mut streams, &run);
+                stream.accesses.push(Access::Read { lane, run });
             }
-            for write in writes {
-                let (stream, lane) = entering.enter(&write.line);
-                stream.accesses.push(Access::Write { lane, write: *write });
+            for &write in writes {
+                let (stream, lane) = enter(&mut streams, &write.run);
+                stream.accesses.push(Access::Write { lane, write });
             }
-            entering.streams
+            streams
         }
     }
 }
 
-/// Lines on their way into the streams of their channels.
-struct Entering {
-    streams: Vec<Stream>,
-    /// How many accesses a stream may come to have.
-    room: usize,
-    /// The row of the last line, its stream and its lane: most lines lie in the row of the one before.
-    last: Option<((Channel, BankId, Row), usize, usize)>,
-}
-
-impl Entering {
-    /// Counts an access of a line in the stream of its channel.
-    fn enter(&mut self, line: &Line) -> (&mut Stream, usize) {
-        let place = line.location;
-        let row = (place.channel, place.bank, place.row);
-        let (index, lane) = match self.last {
-            Some((last, index, lane)) if last == row => (index, lane),
-            _ => self.visit(row),
-        };
-        let stream = &mut self.streams[index];
-        stream.access(lane);
-        (stream, lane)
-    }
-
-    /// The stream and the lane of a row, which is visited last there.
-    fn visit(&mut self, row: (Channel, BankId, Row)) -> (usize, usize) {
-        let (streams, room) = (&mut self.streams, self.room);
-        let index = streams.iter().position(|stream| stream.channel == row.0).unwrap_or_else(|| {
-            streams.push(Stream { accesses: Vec::with_capacity(room), ..Stream::new(row.0) });
-            streams.len() - 1
-        });
-        let lane = streams[index].visit(row.1, row.2);
-        self.last = Some((row, index, lane));
-        (index, lane)
-    }
+/// Counts an access of a run in the stream of its channel. Says which that is, and the lane.
+fn enter<'a>(streams: &'a mut Vec<Stream>, run: &Run) -> (&'a mut Stream, usize) {
+    let place = run.first.location;
+    let index = streams.iter().position(|stream| stream.channel == place.channel).unwrap_or_else(|| {
+        streams.push(Stream::new(place.channel));
+        streams.len() - 1
+    });
+    let stream = &mut streams[index];
+    let lane = stream.visit(place.bank, place.row);
+    stream.access(lane);
+    (stream, lane)
 }
