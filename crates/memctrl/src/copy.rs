@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use dram_core::Line as Bytes;
-use dram_spec::{BankId, Channel, Command, Cycle, Cycles, LINE_BYTES, PhysicalAddress, Row};
+use dram_spec::{BankId, Channel, Column, Cycle, Cycles, LINE_BYTES, PhysicalAddress, Row};
 use rowclone::{Line, LineWrite, Operation, Segment};
 use rustc_hash::FxHashMap;
 
@@ -182,28 +182,33 @@ impl Copying {
         }
     }
 
-    /// The next access of a stream, where it may be made like the one before, and no other of its accesses waits for that.
+    /// The column of a stream's next access, where it may be made like the one before, and no other of its accesses waits for that.
     #[inline]
-    pub(crate) fn next_alike(&self, stream: usize) -> Option<Command> {
-        if self.giving_way || self.crosses { None } else { self.streams[stream].next_alike() }
+    pub(crate) fn next_alike(&self, stream: usize) -> Option<Column> {
+        if self.crosses { None } else { self.streams[stream].next_alike() }
     }
 
-    /// A line was read. Says whether a write may have waited for it.
-    pub(crate) fn read(&mut self, arrives: Cycle, line: &Line, bytes: Option<Bytes>) -> bool {
-        self.reads_left -= 1;
-        self.data_arrived = self.data_arrived.max(arrives);
-        if let Some(bytes) = bytes {
-            self.staged.insert(line.address, bytes);
+    /// A column access of a stream is made; of a read, the data has arrived at `arrives`. Says whether another stream may have waited
+    /// for it.
+    #[inline]
+    pub(crate) fn accessed(&mut self, stream: usize, arrives: Cycle) -> bool {
+        match self.streams[stream].access_issued() {
+            Kind::Read => {
+                self.reads_left -= 1;
+                self.data_arrived = self.data_arrived.max(arrives);
+                if self.crosses {
+                    self.arrivals.push_back(arrives);
+                }
+                self.crosses || self.reads_left == 0
+            }
+            Kind::Write => self.crosses && self.arrivals.pop_front().is_some(),
+            Kind::Transfer => false,
         }
-        if self.crosses {
-            self.arrivals.push_back(arrives);
-        }
-        self.streams.len() > 1 && (self.crosses || self.reads_left == 0)
     }
 
-    /// A line is written. Says whether a read may have waited for its room.
-    pub(crate) fn written(&mut self) -> bool {
-        self.crosses && self.arrivals.pop_front().is_some()
+    /// A line that was read waits to be written.
+    pub(crate) fn stage(&mut self, line: &Line, bytes: Bytes) {
+        self.staged.insert(line.address, bytes);
     }
 
     /// The line that a WR puts on the bus: the operation's bytes, merged into what was read of a partial line.

@@ -346,14 +346,19 @@ impl Controller {
                 self.issue(index, now, &command, sink);
                 self.may_begin |= matches!(command, Command::Refresh { .. });
             }
-            Choice::Segment { flight, turn, command } => {
-                let counted = self.issue(index, now, &command, sink);
-                self.advance(index, now, flight, turn, counted);
-            }
+            Choice::SegmentAccess(place) => self.issue_segment_access(index, now, place, sink),
+            Choice::SegmentRow(bank) => self.issue_segment_row(index, now, bank, sink),
         }
     }
 
-    fn issue(&mut self, index: usize, now: Cycle, command: &Command, sink: &mut impl CommandSink) -> Counted {
+    /// Puts a command on the bus that is no access's.
+    pub(crate) fn issue(
+        &mut self,
+        index: usize,
+        now: Cycle,
+        command: &Command,
+        sink: &mut impl CommandSink,
+    ) -> Counted {
         let channel = &mut self.channels[index];
         let counted = match *command {
             Command::Read { bank, auto_precharge: AutoPrecharge::No, .. }

@@ -9,6 +9,7 @@ mod copy;
 pub mod engine;
 pub mod estimate;
 mod flight;
+mod flights;
 mod intake;
 mod outstanding;
 mod parties;

@@ -115,16 +115,6 @@ enum Access {
     Transfer { src: usize, src_column: Column, dst: usize, dst_column: Column },
 }
 
-impl Access {
-    /// How many commands it is.
-    fn count(&self) -> u16 {
-        match self {
-            Access::Read { run, .. } | Access::Write { write: RunWrite { run, .. }, .. } => run.count,
-            Access::Transfer { .. } => 1,
-        }
-    }
-}
-
 /// What a segment does on one channel.
 #[derive(Clone, Debug)]
 pub(crate) struct Stream {
@@ -136,28 +126,13 @@ pub(crate) struct Stream {
     line: u16,
 }
 
-/// Which command of a stream was issued.
+/// A line that crosses the channel.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Turn {
-    /// The next column access.
-    Access,
-    /// The row command of a lane.
-    Row(usize),
-}
-
-/// What the issue of a command means for the segment.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Progress {
-    /// Nothing but itself.
-    Row,
-    /// A bank is not held any more.
-    Released(BankId),
-    /// A line was read.
+pub(crate) enum Moved {
+    /// It is read.
     Read(Line),
-    /// A line is written.
+    /// It is written.
     Write(LineWrite),
-    /// A line was moved inside the rank.
-    Transfer,
 }
 
 /// Which column access comes next.
@@ -251,10 +226,10 @@ impl Stream {
         }
     }
 
-    /// The row commands that could come next, by lane.
-    pub(crate) fn row_commands(&self, giving_way: bool) -> impl Iterator<Item = (Turn, Command)> {
+    /// The row commands that could come next, by lane, and the bank of each.
+    pub(crate) fn row_commands(&self, giving_way: bool) -> impl Iterator<Item = (usize, BankId, Command)> {
         let lanes = self.lanes.iter().enumerate();
-        lanes.filter_map(move |(index, lane)| Some((Turn::Row(index), lane.row_command(giving_way)?)))
+        lanes.filter_map(move |(index, lane)| Some((index, lane.bank, lane.row_command(giving_way)?)))
     }
 
     /// The column access that comes next, once the rows that it needs are open.
@@ -285,66 +260,62 @@ impl Stream {
         Column(run.first.location.column.0 + self.line)
     }
 
-    /// The column access that comes next, where it is a RD or WR as the last one was, and to the same row.
+    /// The column of the column access that comes next, where it is a RD or WR as the last one was, and to the same row.
     #[inline]
-    pub(crate) fn next_alike(&self) -> Option<Command> {
-        let auto_precharge = AutoPrecharge::No;
-        let before = if self.line > 0 { self.next } else { self.next.checked_sub(1)? };
-        let (lane, before, command) = match (self.accesses.get(before)?, self.accesses.get(self.next)?) {
-            (&Access::Read { lane: before, .. }, Access::Read { lane, run }) => {
-                let (bank, column) = (self.lanes[before].bank, self.column(run));
-                (*lane, before, Command::Read { bank, column, auto_precharge })
-            }
-            (&Access::Write { lane: before, .. }, Access::Write { lane, write }) => {
-                let (bank, column) = (self.lanes[before].bank, self.column(&write.run));
-                (*lane, before, Command::Write { bank, column, auto_precharge })
-            }
-            _ => return None,
+    pub(crate) fn next_alike(&self) -> Option<Column> {
+        let next = self.accesses.get(self.next)?;
+        let (lane, run) = match next {
+            Access::Read { lane, run } | Access::Write { lane, write: RunWrite { run, .. } } => (*lane, run),
+            Access::Transfer { .. } => return None,
         };
-        (lane == before && self.lanes[lane].stage == Stage::Access && self.lanes[lane].held).then_some(command)
+        if self.line == 0 {
+            match (self.accesses.get(self.next.checked_sub(1)?)?, next) {
+                (Access::Read { lane: before, .. }, Access::Read { .. })
+                | (Access::Write { lane: before, .. }, Access::Write { .. })
+                    if *before == lane && self.lanes[lane].stage == Stage::Access => {}
+                _ => return None,
+            }
+        }
+        Some(self.column(run))
     }
 
-    /// The command of that turn was issued.
-    pub(crate) fn advance(&mut self, turn: Turn, giving_way: bool) -> Progress {
-        match turn {
-            Turn::Row(index) => {
-                let lane = &mut self.lanes[index];
-                lane.row_command_issued();
-                let released = lane.is_done() || (giving_way && !lane.is_open());
-                lane.held &= !released;
-                if released { Progress::Released(lane.bank) } else { Progress::Row }
-            }
-            Turn::Access => self.access_issued(),
+    /// The line that crosses the channel with the column access that comes next, if one does.
+    pub(crate) fn next_line(&self) -> Option<Moved> {
+        match self.accesses.get(self.next)? {
+            Access::Read { run, .. } => Some(Moved::Read(run.line(self.line))),
+            Access::Write { write, .. } => Some(Moved::Write(write.write(self.line))),
+            Access::Transfer { .. } => None,
         }
     }
 
-    fn access_issued(&mut self) -> Progress {
-        let access = self.accesses[self.next];
-        let line = self.line;
+    /// The row command of a lane was issued. Says whether its bank is let go of, and which that is.
+    pub(crate) fn row_command_issued(&mut self, lane: usize, giving_way: bool) -> Option<BankId> {
+        let lane = &mut self.lanes[lane];
+        lane.row_command_issued();
+        let released = lane.is_done() || (giving_way && !lane.is_open());
+        lane.held &= !released;
+        released.then_some(lane.bank)
+    }
+
+    /// The column access that comes next was issued. Says what it was.
+    #[inline]
+    pub(crate) fn access_issued(&mut self) -> Kind {
+        let access = &self.accesses[self.next];
+        let (kind, lanes, count) = match *access {
+            Access::Read { lane, run } => (Kind::Read, [lane, lane], run.count),
+            Access::Write { lane, write } => (Kind::Write, [lane, lane], write.run.count),
+            Access::Transfer { src, dst, .. } => (Kind::Transfer, [src, dst], 1),
+        };
         self.line += 1;
-        let is_last = self.line == access.count();
-        if is_last {
+        if self.line == count {
             (self.next, self.line) = (self.next + 1, 0);
-        }
-        match access {
-            Access::Read { lane, run } => {
-                if is_last {
-                    self.lanes[lane].access_issued();
-                }
-                Progress::Read(run.line(line))
-            }
-            Access::Write { lane, write } => {
-                if is_last {
-                    self.lanes[lane].access_issued();
-                }
-                Progress::Write(write.write(line))
-            }
-            Access::Transfer { src, dst, .. } => {
-                self.lanes[src].access_issued();
+            let [src, dst] = lanes;
+            self.lanes[src].access_issued();
+            if src != dst {
                 self.lanes[dst].access_issued();
-                Progress::Transfer
             }
         }
+        kind
     }
 }
 
