@@ -188,13 +188,17 @@ impl Copying {
         if self.crosses { None } else { self.streams[stream].next_alike() }
     }
 
-    /// A column access of a stream is made; of a read, the data has arrived at `arrives`. Says whether another stream may have waited
-    /// for it.
-    #[inline]
-    pub(crate) fn accessed(&mut self, stream: usize, arrives: Cycle) -> bool {
-        match self.streams[stream].access_issued() {
+    /// How many accesses of a stream come next that are alike, and of which no other waits for the first.
+    pub(crate) fn alike(&self, stream: usize) -> u16 {
+        if self.crosses { 1 } else { self.streams[stream].alike() }
+    }
+
+    /// The next accesses of a stream are made, so many that are alike; of reads, the last data has arrived at `arrives`. Says whether
+    /// another stream may have waited for them.
+    pub(crate) fn accessed(&mut self, stream: usize, count: u16, arrives: Cycle) -> bool {
+        match self.streams[stream].accesses_issued(count) {
             Kind::Read => {
-                self.reads_left -= 1;
+                self.reads_left -= usize::from(count);
                 self.data_arrived = self.data_arrived.max(arrives);
                 if self.crosses {
                     self.arrivals.push_back(arrives);

@@ -293,9 +293,11 @@ impl Controller {
             if channel.prepared_at == now {
                 match channel.prepared {
                     Choice::Access(bank) => self.issue_for_access(index, now, bank, sink),
+                    Choice::SegmentAccess(place) => now = self.issue_segment_access(index, now, place, sink),
                     choice => self.issue_choice(index, now, choice, sink),
                 }
                 from = now + Cycles(1);
+                self.next_from = from;
                 channel = &mut self.channels[index];
                 if now >= channel.must_from {
                     self.may_begin |= channel.ask_must(now);
@@ -325,28 +327,36 @@ impl Controller {
     /// Whether nothing happens before `at`, nor then, but what the channel has prepared.
     #[inline]
     fn is_alone_until(&self, index: usize, at: Cycle) -> bool {
+        self.channels[index].prepared_at == at && at < self.alone_before(index)
+    }
+
+    /// Before which instant nothing happens but on that channel.
+    #[inline]
+    pub(crate) fn alone_before(&self, index: usize) -> Cycle {
         // Its source is not asked while intake is held up, and hears late of accesses that are done.
         if self.made_room || !self.is_held_up || self.may_begin || self.every_cycle {
-            return false;
+            return Cycle::ZERO;
         }
-        let channel = &self.channels[index];
-        let before = self.gives_way_at.min(channel.must_from).min(self.recorder.until());
-        let others = || self.channels.iter().enumerate().filter(|&(other, _)| other != index);
-        channel.prepared_at == at
-            && at < before
-            && (self.jobs.is_empty() || at < self.outstanding.done_at())
-            && (self.channels.len() == 1 || others().all(|(_, other)| at < other.look_at))
+        let mut before = self.gives_way_at.min(self.channels[index].must_from).min(self.recorder.until());
+        if !self.jobs.is_empty() {
+            before = before.min(self.outstanding.done_at());
+        }
+        // Most often there is no other.
+        if self.channels.len() > 1 {
+            let others = self.channels.iter().enumerate().filter(|&(other, _)| other != index);
+            before = others.fold(before, |before, (_, other)| before.min(other.look_at));
+        }
+        before
     }
 
     /// Issues a rank's own command, or one for a segment.
     fn issue_choice(&mut self, index: usize, now: Cycle, choice: Choice, sink: &mut impl CommandSink) {
         match choice {
-            Choice::Access(_) => unreachable!("accesses have their own way"),
+            Choice::Access(_) | Choice::SegmentAccess(_) => unreachable!("they have their own ways"),
             Choice::Upkeep(command) => {
                 self.issue(index, now, &command, sink);
                 self.may_begin |= matches!(command, Command::Refresh { .. });
             }
-            Choice::SegmentAccess(place) => self.issue_segment_access(index, now, place, sink),
             Choice::SegmentRow(bank) => self.issue_segment_row(index, now, bank, sink),
         }
     }

@@ -1,12 +1,10 @@
 //! Segments on their way: planned, waiting, in flight, giving way, done.
 
-use dram_spec::{BankId, Channel, CommandSink, Cycle, Cycles};
+use dram_spec::{BankId, Channel, Cycle, Cycles};
 
 use crate::copy::{BankSet, Copying};
 use crate::engine::Controller;
-use crate::flights::{Column, Flight, Next, Row};
 use crate::scheduler::bits;
-use crate::segment::Moved;
 use crate::spot::{Spot, bank_at, index};
 
 /// Segments that may wait at once, over all channels: enough to find work for idle banks, few enough to scan when one comes
@@ -99,7 +97,7 @@ impl Controller {
     }
 
     /// A segment that has given way, and holds nothing any more, waits again.
-    fn return_to_line(&mut self, slot: u32) {
+    pub(crate) fn return_to_line(&mut self, slot: u32) {
         let segment = &self.segments[slot];
         if segment.held() != BankSet::default() {
             return;
@@ -112,7 +110,7 @@ impl Controller {
         self.may_begin = true;
     }
 
-    fn leave_flight(&mut self, slot: u32) {
+    pub(crate) fn leave_flight(&mut self, slot: u32) {
         self.in_flight.retain(|&other| other != slot);
         for stream in &self.segments[slot].streams {
             let channel = &mut self.channels[usize::from(stream.channel.0)];
@@ -122,7 +120,7 @@ impl Controller {
     }
 
     /// A segment lets go of a bank, which can take an ACT at `ready`.
-    fn release(&mut self, slot: u32, channel: Channel, bank: BankId, ready: Cycle, now: Cycle) {
+    pub(crate) fn release(&mut self, slot: u32, channel: Channel, bank: BankId, ready: Cycle, now: Cycle) {
         let number = self.number();
         let began = self.segments[slot].began;
         let state = &mut self.channels[usize::from(channel.0)];
@@ -243,97 +241,6 @@ impl Controller {
         let place = segment.place;
         let at = self.in_flight.partition_point(|&other| self.segments[other].place < place);
         self.in_flight.insert(at, slot);
-    }
-
-    /// Issues the row command that a segment needs in a bank; what it is done with, is free again.
-    pub(crate) fn issue_segment_row(&mut self, index: usize, now: Cycle, bank: usize, sink: &mut impl CommandSink) {
-        let &Row { next: Next { command, .. }, place, lane } = self.channels[index].flights.row_in(bank);
-        let counted = self.issue(index, now, &command, sink);
-        let channel = &mut self.channels[index];
-        let &Flight { slot, stream, .. } = channel.flights.at(place);
-        channel.flights.touch(place);
-        let segment = &mut self.segments[slot];
-        self.outstanding[segment.job].issued(now, counted);
-        if let Some(bank) = segment.streams[stream].row_command_issued(lane, segment.giving_way) {
-            let ready = channel.device.ready(bank);
-            if segment.bank_closed(stream, bank, ready) {
-                channel.vacate(bank.rank, now);
-            }
-            if segment.streams[stream].holds_nothing() {
-                channel.flights.leave(slot);
-            }
-            let id = channel.id;
-            self.release(slot, id, bank, ready, now);
-            self.finish_segment(slot);
-        }
-    }
-
-    /// Issues the next column access of a segment.
-    pub(crate) fn issue_segment_access(&mut self, index: usize, now: Cycle, place: usize, sink: &mut impl CommandSink) {
-        let &Flight { slot, stream, access, .. } = self.channels[index].flights.at(place);
-        let Column { next: Next { command, .. }, .. } = access.expect("it goes first");
-        let counted = self.issue(index, now, &command, sink);
-        if self.config.contents.is_some() {
-            self.move_line(index, slot, stream);
-        }
-        let channel = &mut self.channels[index];
-        let segment = &mut self.segments[slot];
-        self.outstanding[segment.job].issued(now, counted);
-        let mut wakes_others = segment.accessed(stream, now + channel.read_data);
-        let mut goes_on = segment.next_alike(stream);
-        if !segment.moved {
-            // With its first access it gets younger, on its other channels too.
-            segment.moved = true;
-            (wakes_others, goes_on) = (true, None);
-            self.terms_end = self.terms_end.min(segment.term_end.max(now + Cycles(1)));
-            self.gives_way_at = self.gives_way_at.min(self.terms_end);
-        }
-        match goes_on {
-            Some(column) => channel.goes_on(place, column),
-            None => channel.flights.touch(place),
-        }
-        if wakes_others && segment.streams.len() > 1 {
-            for stream in &segment.streams {
-                self.channels[usize::from(stream.channel.0)].touch(slot);
-            }
-        }
-    }
-
-    /// The line of a segment's next column access crosses the channel.
-    #[inline(never)]
-    fn move_line(&mut self, index: usize, slot: u32, stream: usize) {
-        let device = &mut self.channels[index].device;
-        let segment = &mut self.segments[slot];
-        match segment.streams[stream].next_line() {
-            Some(Moved::Read(line)) => {
-                let at = line.location;
-                if let Some(bytes) = device.read_line(at.bank, at.row, at.column) {
-                    segment.stage(&line, bytes);
-                }
-            }
-            Some(Moved::Write(write)) => {
-                let at = write.line.location;
-                let bytes = segment.compose(&self.outstanding[segment.job].request, &write);
-                device.write_line(at.bank, at.row, at.column, &bytes);
-            }
-            None => {}
-        }
-    }
-
-    /// A bank of a segment was released: perhaps it is done, or has given way.
-    fn finish_segment(&mut self, slot: u32) {
-        let segment = &self.segments[slot];
-        let job = segment.job;
-        if let Some(ready) = segment.ready() {
-            self.leave_flight(slot);
-            self.segments.remove(slot);
-            let request = &mut self.outstanding[job];
-            request.lasts_until(ready);
-            request.job_mut().segments_left -= 1;
-            self.outstanding.settle(job);
-        } else if segment.giving_way {
-            self.return_to_line(slot);
-        }
     }
 
     /// Whether a segment that waits may have waited for a read of this bank.

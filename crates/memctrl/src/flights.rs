@@ -71,6 +71,24 @@ impl Next {
         let (kind, held_by_banks) = device.held_in_banks(&command).unwrap_or((Kind::Pre, Cycle::NEVER));
         Next { command, kind, held_by_banks }
     }
+
+    /// The same of the next column, after a RD or WR.
+    #[inline]
+    pub(crate) fn further(&mut self, device: &Device) {
+        if let Command::Read { column, .. } | Command::Write { column, .. } = &mut self.command {
+            let to = dram_spec::Column(column.0 + 1);
+            self.go_to(device, to);
+        }
+    }
+
+    /// The same of another column, after a RD or WR.
+    #[inline]
+    fn go_to(&mut self, device: &Device, to: dram_spec::Column) {
+        if let Command::Read { bank, column, .. } | Command::Write { bank, column, .. } = &mut self.command {
+            *column = to;
+            self.held_by_banks = device.held_by_bank(*bank, self.kind);
+        }
+    }
 }
 
 /// A column access, and from when on its data allows it.
@@ -217,10 +235,8 @@ impl ChannelState {
     /// A segment has made a column access, and would make another like it, of that column.
     #[inline]
     pub(crate) fn goes_on(&mut self, place: usize, to: dram_spec::Column) {
-        let Some(Column { next, .. }) = &mut self.flights.all[place % MOST_BANKS].access else { return };
-        if let Command::Read { bank, column, .. } | Command::Write { bank, column, .. } = &mut next.command {
-            *column = to;
-            next.held_by_banks = self.device.held_by_bank(*bank, next.kind);
+        if let Some(Column { next, .. }) = &mut self.flights.all[place % MOST_BANKS].access {
+            next.go_to(&self.device, to);
         }
     }
 

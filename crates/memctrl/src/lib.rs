@@ -15,6 +15,7 @@ mod outstanding;
 mod parties;
 pub mod policy;
 pub mod prices;
+mod progress;
 mod rank;
 mod recorder;
 pub mod refresh;

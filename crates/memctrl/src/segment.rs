@@ -279,11 +279,20 @@ impl Stream {
         Some(self.column(run))
     }
 
-    /// The line that crosses the channel with the column access that comes next, if one does.
-    pub(crate) fn next_line(&self) -> Option<Moved> {
+    /// How many column accesses come next that are alike: RD or WR of one column after another.
+    pub(crate) fn alike(&self) -> u16 {
+        match self.accesses.get(self.next) {
+            Some(Access::Read { run, .. } | Access::Write { write: RunWrite { run, .. }, .. }) => run.count - self.line,
+            Some(Access::Transfer { .. }) | None => 1,
+        }
+    }
+
+    /// The line that crosses the channel so many column accesses after the next one, where they are alike and do so.
+    pub(crate) fn line(&self, further: u16) -> Option<Moved> {
+        let number = self.line + further;
         match self.accesses.get(self.next)? {
-            Access::Read { run, .. } => Some(Moved::Read(run.line(self.line))),
-            Access::Write { write, .. } => Some(Moved::Write(write.write(self.line))),
+            Access::Read { run, .. } => Some(Moved::Read(run.line(number))),
+            Access::Write { write, .. } => Some(Moved::Write(write.write(number))),
             Access::Transfer { .. } => None,
         }
     }
@@ -297,17 +306,16 @@ impl Stream {
         released.then_some(lane.bank)
     }
 
-    /// The column access that comes next was issued. Says what it was.
-    #[inline]
-    pub(crate) fn access_issued(&mut self) -> Kind {
+    /// The next column accesses were issued, so many that are alike. Says what they were.
+    pub(crate) fn accesses_issued(&mut self, count: u16) -> Kind {
         let access = &self.accesses[self.next];
-        let (kind, lanes, count) = match *access {
+        let (kind, lanes, all) = match *access {
             Access::Read { lane, run } => (Kind::Read, [lane, lane], run.count),
             Access::Write { lane, write } => (Kind::Write, [lane, lane], write.run.count),
             Access::Transfer { src, dst, .. } => (Kind::Transfer, [src, dst], 1),
         };
-        self.line += 1;
-        if self.line == count {
+        self.line += count;
+        if self.line == all {
             (self.next, self.line) = (self.next + 1, 0);
             let [src, dst] = lanes;
             self.lanes[src].access_issued();
