@@ -6,7 +6,8 @@ use dram_spec::{AutoPrecharge, BankId, Channel, Command, Cycle, Cycles};
 use crate::access::{Accesses, Entry, Kind};
 use crate::bank_queue::BankQueues;
 use crate::config::{Config, PowerPolicy, RowPolicy, Scheduler};
-use crate::parties::{Flights, Party};
+use crate::flights::Flights;
+use crate::parties::Party;
 use crate::rank::Rank;
 use crate::request::Counted;
 use crate::scheduler::{Candidate, Choice};
@@ -126,7 +127,7 @@ impl ChannelState {
         self.ranks[usize::from(rank)].look_at = Cycle::ZERO;
         self.quiet.0 = Cycle::ZERO;
         self.forget_prepared();
-        self.flights.stop_run();
+        self.flights.run = None;
     }
 
     /// Asks each rank again whether it must be made free, where that may have changed. Says whether it has, of any.

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use dram_core::Line as Bytes;
-use dram_spec::{BankId, Channel, Command, Cycle, Cycles, LINE_BYTES, PhysicalAddress, Row};
-use rowclone::{Line, LineWrite, Operation, Segment, Work};
+use dram_spec::{BankId, Channel, Column, Cycle, Cycles, LINE_BYTES, PhysicalAddress, Row};
+use rowclone::{Line, LineWrite, Operation, Segment};
 use rustc_hash::FxHashMap;
 
 use crate::request::Request;
@@ -87,10 +87,7 @@ pub(crate) type Age = (u8, u64);
 impl Copying {
     pub(crate) fn new(job: u32, place: u64, segment: &Segment) -> Copying {
         let streams = streams(&segment.work);
-        let (reads_left, writes) = match &segment.work {
-            Work::Channel { reads, writes } => (reads.len(), writes.len()),
-            _ => (0, 0),
-        };
+        let (reads_left, writes) = segment.work.lines();
         let mut copying = Copying {
             job,
             place,
@@ -185,28 +182,37 @@ impl Copying {
         }
     }
 
-    /// The next access of a stream, where it may be made like the one before, and no other of its accesses waits for that.
+    /// The column of a stream's next access, where it may be made like the one before, and no other of its accesses waits for that.
     #[inline]
-    pub(crate) fn next_alike(&self, stream: usize) -> Option<Command> {
-        if self.giving_way || self.crosses { None } else { self.streams[stream].next_alike() }
+    pub(crate) fn next_alike(&self, stream: usize) -> Option<Column> {
+        if self.crosses { None } else { self.streams[stream].next_alike() }
     }
 
-    /// A line was read. Says whether a write may have waited for it.
-    pub(crate) fn read(&mut self, arrives: Cycle, line: &Line, bytes: Option<Bytes>) -> bool {
-        self.reads_left -= 1;
-        self.data_arrived = self.data_arrived.max(arrives);
-        if let Some(bytes) = bytes {
-            self.staged.insert(line.address, bytes);
-        }
-        if self.crosses {
-            self.arrivals.push_back(arrives);
-        }
-        self.streams.len() > 1 && (self.crosses || self.reads_left == 0)
+    /// How many accesses of a stream come next that are alike, and of which no other waits for the first.
+    pub(crate) fn alike(&self, stream: usize) -> u16 {
+        if self.crosses { 1 } else { self.streams[stream].alike() }
     }
 
-    /// A line is written. Says whether a read may have waited for its room.
-    pub(crate) fn written(&mut self) -> bool {
-        self.crosses && self.arrivals.pop_front().is_some()
+    /// The next accesses of a stream are made, so many that are alike; of reads, the last data has arrived at `arrives`. Says whether
+    /// another stream may have waited for them.
+    pub(crate) fn accessed(&mut self, stream: usize, count: u16, arrives: Cycle) -> bool {
+        match self.streams[stream].accesses_issued(count) {
+            Kind::Read => {
+                self.reads_left -= usize::from(count);
+                self.data_arrived = self.data_arrived.max(arrives);
+                if self.crosses {
+                    self.arrivals.push_back(arrives);
+                }
+                self.crosses || self.reads_left == 0
+            }
+            Kind::Write => self.crosses && self.arrivals.pop_front().is_some(),
+            Kind::Transfer => false,
+        }
+    }
+
+    /// A line that was read waits to be written.
+    pub(crate) fn stage(&mut self, line: &Line, bytes: Bytes) {
+        self.staged.insert(line.address, bytes);
     }
 
     /// The line that a WR puts on the bus: the operation's bytes, merged into what was read of a partial line.

@@ -255,9 +255,11 @@ impl Controller {
             Some(matters) if self.take_next(index, source, now) => return !matters,
             Some(_) => {}
             None => {
+                // Where another channel has made room at this instant, it is not held up.
+                let was_held_up = self.is_held_up;
                 self.leave(served, now);
                 self.made_room = false;
-                if self.waits_for_other_room(index, served) {
+                if was_held_up && self.waits_for_other_room(index, served) {
                     self.is_held_up = true;
                     return !self.channels[index].should_turn();
                 }
@@ -333,9 +335,11 @@ impl Controller {
                     Choice::Access(bank) => {
                         (now, took_in) = self.issue_for_access(index, now, bank, source, sink);
                     }
+                    Choice::SegmentAccess(place) => now = self.issue_segment_access(index, now, place, sink),
                     choice => self.issue_choice(index, now, choice, sink),
                 }
                 from = now + Cycles(1);
+                self.next_from = from;
                 channel = &mut self.channels[index];
                 if now >= channel.must_from {
                     self.may_begin |= channel.ask_must(now);
@@ -373,12 +377,12 @@ impl Controller {
     /// Whether nothing happens before `at`, nor then, but what the channel has prepared.
     #[inline]
     fn is_alone_until(&self, index: usize, at: Cycle) -> bool {
-        self.channels[index].prepared_at == at && at <= self.alone_until(index)
+        self.channels[index].prepared_at == at && at < self.alone_before(index)
     }
 
-    /// Up to when nothing happens but what the channel does.
+    /// Before which instant nothing happens but on that channel.
     #[inline]
-    pub(crate) fn alone_until(&self, index: usize) -> Cycle {
+    pub(crate) fn alone_before(&self, index: usize) -> Cycle {
         // Its source is not asked while intake is held up, and hears late of accesses that are done.
         if self.made_room || !self.is_held_up || self.may_begin || self.every_cycle {
             return Cycle::ZERO;
@@ -387,29 +391,34 @@ impl Controller {
         if !self.jobs.is_empty() {
             before = before.min(self.outstanding.done_at());
         }
+        // Most often there is no other.
         if self.channels.len() > 1 {
             let others = self.channels.iter().enumerate().filter(|&(other, _)| other != index);
             before = others.fold(before, |before, (_, other)| before.min(other.look_at));
         }
-        Cycle(before.0.saturating_sub(1))
+        before
     }
 
     /// Issues a rank's own command, or one for a segment.
     fn issue_choice(&mut self, index: usize, now: Cycle, choice: Choice, sink: &mut impl CommandSink) {
         match choice {
-            Choice::Access(_) => unreachable!("accesses have their own way"),
+            Choice::Access(_) | Choice::SegmentAccess(_) => unreachable!("they have their own ways"),
             Choice::Upkeep(command) => {
                 self.issue(index, now, &command, sink);
                 self.may_begin |= matches!(command, Command::Refresh { .. });
             }
-            Choice::Segment { flight, turn, command } => {
-                let counted = self.issue(index, now, &command, sink);
-                self.advance(index, now, flight, turn, counted);
-            }
+            Choice::SegmentRow(bank) => self.issue_segment_row(index, now, bank, sink),
         }
     }
 
-    fn issue(&mut self, index: usize, now: Cycle, command: &Command, sink: &mut impl CommandSink) -> Counted {
+    /// Puts a command on the bus that is no access's.
+    pub(crate) fn issue(
+        &mut self,
+        index: usize,
+        now: Cycle,
+        command: &Command,
+        sink: &mut impl CommandSink,
+    ) -> Counted {
         let channel = &mut self.channels[index];
         let counted = match *command {
             Command::Read { bank, auto_precharge: AutoPrecharge::No, .. }

@@ -50,8 +50,9 @@ fn first_rows(work: &Work) -> Vec<(Channel, BankId, Row)> {
             enter(*channel, temporary.0, temporary.1);
         }
         Work::Channel { reads, writes } => {
-            for line in reads.iter().chain(writes.iter().map(|write| &write.line)) {
-                enter(line.location.channel, line.location.bank, line.location.row);
+            for run in reads.iter().chain(writes.iter().map(|write| &write.run)) {
+                let place = run.first.location;
+                enter(place.channel, place.bank, place.row);
             }
         }
     }
@@ -72,15 +73,16 @@ pub fn duration(work: &Work, timings: &Timings) -> Cycles {
             first + n(P::Rp) + n(P::Rcd) + burst(columns.len()) + recovery
         }
         Work::Channel { reads, writes } => {
-            let (read, write) = (burst(reads.len()), burst(writes.len()));
+            let (read, write) = work.lines();
+            let (read, write) = (burst(read), burst(write));
             let arrival = (n(P::Cl) + n(P::Burst)).saturating_sub(n(P::Cwl));
-            let (Some(from), Some(to)) = (reads.last(), writes.first().map(|write| &write.line)) else {
+            let (Some(from), Some(to)) = (reads.last(), writes.first().map(|write| &write.run)) else {
                 return Cycles((n(P::Rcd) + write + recovery).max(n(P::Ras) + n(P::Rp)));
             };
-            let place = |line: &rowclone::Line| (line.location.channel, line.location.bank);
-            if from.location.channel != to.location.channel {
+            let (from, to) = (from.first.location, to.first.location);
+            if from.channel != to.channel {
                 n(P::Rcd) + read.max(write) + arrival + recovery
-            } else if place(from) == place(to) && from.location.row != to.location.row {
+            } else if from.bank == to.bank && from.row != to.row {
                 (n(P::Rcd) + read + n(P::Rtp)).max(n(P::Ras)) + n(P::Rp) + n(P::Rcd) + write + recovery
             } else {
                 let turn = (n(P::Cl) + n(P::Burst) + 2 * n(P::Clock) - n(P::Cwl)).max(arrival);
@@ -98,10 +100,12 @@ pub fn energy(work: &Work, prices: &PriceTable) -> Picojoule {
         Work::Psm { columns, .. } => times(prices.activate, 2) + times(prices.transfer, columns.len()),
         Work::Psm2 { columns, .. } => times(prices.activate, 3) + times(prices.transfer, 2 * columns.len()),
         Work::Channel { reads, writes } => {
-            let mut rows: Vec<_> = reads.iter().chain(writes.iter().map(|write| &write.line)).collect();
-            rows.sort_unstable_by_key(|line| (line.location.channel, line.location.bank, line.location.row));
-            rows.dedup_by_key(|line| (line.location.channel, line.location.bank, line.location.row));
-            times(prices.activate, rows.len()) + times(prices.read, reads.len()) + times(prices.write, writes.len())
+            let places = reads.iter().chain(writes.iter().map(|write| &write.run)).map(|run| run.first.location);
+            let mut rows: Vec<_> = places.map(|place| (place.channel, place.bank, place.row)).collect();
+            rows.sort_unstable();
+            rows.dedup();
+            let (reads, writes) = work.lines();
+            times(prices.activate, rows.len()) + times(prices.read, reads) + times(prices.write, writes)
         }
     }
 }
@@ -217,11 +221,11 @@ impl Estimator {
         }
         if let Work::Channel { reads, writes } = work {
             for (channel, bus) in (0..).map(Channel).zip(&mut self.buses) {
-                let on = |other: &rowclone::Line| other.location.channel == channel;
-                let lines = reads.iter().filter(|line| on(line)).count()
-                    + writes.iter().filter(|write| on(&write.line)).count();
+                let runs = reads.iter().chain(writes.iter().map(|write| &write.run));
+                let on_it = runs.filter(|run| run.first.location.channel == channel);
+                let lines: u64 = on_it.map(|run| u64::from(run.count)).sum();
                 if lines > 0 {
-                    *bus = Cycle(start.0 + lines as u64 * line);
+                    *bus = Cycle(start.0 + lines * line);
                 }
             }
         }

@@ -4,9 +4,7 @@ use dram_spec::{BankId, Channel, Cycle, Cycles};
 
 use crate::copy::{BankSet, Copying};
 use crate::engine::Controller;
-use crate::request::Counted;
 use crate::scheduler::bits;
-use crate::segment::{Progress, Turn};
 use crate::spot::{Spot, bank_at, index};
 
 /// Segments that may wait at once, over all channels: enough to find work for idle banks, few enough to scan when one comes
@@ -100,7 +98,7 @@ impl Controller {
     }
 
     /// A segment that has given way, and holds nothing any more, waits again.
-    fn return_to_line(&mut self, slot: u32) {
+    pub(crate) fn return_to_line(&mut self, slot: u32) {
         let segment = &self.segments[slot];
         if segment.held() != BankSet::default() {
             return;
@@ -113,7 +111,7 @@ impl Controller {
         self.may_begin = true;
     }
 
-    fn leave_flight(&mut self, slot: u32) {
+    pub(crate) fn leave_flight(&mut self, slot: u32) {
         self.in_flight.retain(|&other| other != slot);
         for stream in &self.segments[slot].streams {
             let channel = &mut self.channels[usize::from(stream.channel.0)];
@@ -123,7 +121,7 @@ impl Controller {
     }
 
     /// A segment lets go of a bank, which can take an ACT at `ready`.
-    fn release(&mut self, slot: u32, channel: Channel, bank: BankId, ready: Cycle, now: Cycle) {
+    pub(crate) fn release(&mut self, slot: u32, channel: Channel, bank: BankId, ready: Cycle, now: Cycle) {
         let number = self.number();
         let began = self.segments[slot].began;
         let state = &mut self.channels[usize::from(channel.0)];
@@ -244,75 +242,6 @@ impl Controller {
         let place = segment.place;
         let at = self.in_flight.partition_point(|&other| self.segments[other].place < place);
         self.in_flight.insert(at, slot);
-    }
-
-    /// The segment goes on; what it is done with, is free again.
-    pub(crate) fn advance(&mut self, index: usize, now: Cycle, flight: usize, turn: Turn, counted: Counted) {
-        let channel = &mut self.channels[index];
-        let (slot, stream) = channel.flights.touch(flight);
-        let segment = &mut self.segments[slot];
-        let request = &mut self.outstanding[segment.job];
-        request.issued(now, counted);
-        let mut wakes_others = false;
-        if let Turn::Access = turn {
-            // With its first access it gets younger, on its other channels too.
-            if !std::mem::replace(&mut segment.moved, true) {
-                wakes_others = true;
-                channel.flights.stop_run();
-            }
-            let soonest = segment.term_end.max(now + Cycles(1));
-            self.terms_end = self.terms_end.min(soonest);
-            self.gives_way_at = self.gives_way_at.min(self.terms_end);
-        }
-        match segment.streams[stream].advance(turn, segment.giving_way) {
-            Progress::Row | Progress::Transfer => {}
-            Progress::Released(bank) => {
-                let ready = channel.device.ready(bank);
-                if segment.bank_closed(stream, bank, ready) {
-                    channel.vacate(bank.rank, now);
-                }
-                if segment.streams[stream].holds_nothing() {
-                    channel.flights.leave(slot);
-                }
-                let id = channel.id;
-                self.release(slot, id, bank, ready, now);
-                return self.finish_segment(slot);
-            }
-            Progress::Read(line) => {
-                let arrives = now + channel.read_data;
-                let bytes = channel.device.read_line(line.location.bank, line.location.row, line.location.column);
-                wakes_others |= segment.read(arrives, &line, bytes);
-            }
-            Progress::Write(write) => {
-                if self.config.contents.is_some() {
-                    let bytes = segment.compose(&request.request, &write);
-                    let at = write.line.location;
-                    channel.device.write_line(at.bank, at.row, at.column, &bytes);
-                }
-                wakes_others |= segment.written();
-            }
-        }
-        if wakes_others && segment.streams.len() > 1 {
-            for stream in &segment.streams {
-                self.channels[usize::from(stream.channel.0)].touch(slot);
-            }
-        }
-    }
-
-    /// A bank of a segment was released: perhaps it is done, or has given way.
-    fn finish_segment(&mut self, slot: u32) {
-        let segment = &self.segments[slot];
-        let job = segment.job;
-        if let Some(ready) = segment.ready() {
-            self.leave_flight(slot);
-            self.segments.remove(slot);
-            let request = &mut self.outstanding[job];
-            request.lasts_until(ready);
-            request.job_mut().segments_left -= 1;
-            self.outstanding.settle(job);
-        } else if segment.giving_way {
-            self.return_to_line(slot);
-        }
     }
 
     /// Whether a segment that waits may have waited for a read of this bank.

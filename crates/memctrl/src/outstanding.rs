@@ -119,9 +119,15 @@ impl Outstanding {
     }
 
     pub(crate) fn issued(&mut self, at: Cycle, command: Counted) {
+        self.issued_often(at, command, 1);
+    }
+
+    /// So many commands of a kind, the first of them at `at`.
+    #[inline]
+    pub(crate) fn issued_often(&mut self, at: Cycle, command: Counted, count: u16) {
         self.first_command = self.first_command.min(at);
         // The kinds are in the order of [`Issued::counts`]; the rest is never issued for a request.
-        self.commands.0[command as usize] += 1;
+        self.commands.0[command as usize] += u32::from(count);
     }
 
     pub(crate) fn lasts_until(&mut self, instant: Cycle) {

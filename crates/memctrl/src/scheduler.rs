@@ -8,7 +8,6 @@ use crate::channel::ChannelState;
 use crate::config::{RowPolicy, Scheduler};
 use crate::copy::Copying;
 use crate::rank::Own;
-use crate::segment::Turn;
 use crate::slots::Slots;
 use crate::spot::{MOST_BANKS, Spot, bank_at};
 
@@ -19,8 +18,10 @@ pub(crate) enum Choice {
     Upkeep(Command),
     /// For the accesses of a bank.
     Access(usize),
-    /// For a segment.
-    Segment { flight: usize, turn: Turn, command: Command },
+    /// The next column access of the segment at a place.
+    SegmentAccess(usize),
+    /// The row command that a segment needs in a bank.
+    SegmentRow(usize),
 }
 
 /// The kinds of candidates that a rank tells apart.
@@ -362,7 +363,7 @@ impl ChannelState {
         self.known |= 1 << bank;
         // Who has gone on without a look at this bank, must look at it.
         self.streak.forget();
-        self.flights.stop_run();
+        self.flights.run = None;
     }
 
     /// When a candidate can go, in a rank that is awake.

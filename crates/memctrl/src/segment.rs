@@ -4,7 +4,7 @@
 //! allows, so that an activation hides behind the accesses of another bank.
 
 use dram_spec::{AutoPrecharge, BankId, Channel, Column, Command, Row};
-use rowclone::{Line, LineWrite, Work};
+use rowclone::{Line, LineWrite, Run, RunWrite, Work};
 
 /// A stay of one bank at one row.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ struct Visit {
     row: Row,
     /// The row that a copy activation then moves it to.
     copy_to: Option<Row>,
-    /// Column accesses still to come.
+    /// Column accesses still to come; a run of lines is one.
     accesses: usize,
 }
 
@@ -107,11 +107,11 @@ impl Lane {
     }
 }
 
-/// A column access. Lanes are indices into the stream.
+/// Column accesses of lines that follow each other in a row, or a TRANSFER. Lanes are indices into the stream.
 #[derive(Clone, Copy, Debug)]
 enum Access {
-    Read { lane: usize, line: Line },
-    Write { lane: usize, write: LineWrite },
+    Read { lane: usize, run: Run },
+    Write { lane: usize, write: RunWrite },
     Transfer { src: usize, src_column: Column, dst: usize, dst_column: Column },
 }
 
@@ -122,30 +122,17 @@ pub(crate) struct Stream {
     lanes: Vec<Lane>,
     accesses: Vec<Access>,
     next: usize,
+    /// Lines of the next access that are done.
+    line: u16,
 }
 
-/// Which command of a stream was issued.
+/// A line that crosses the channel.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Turn {
-    /// The next column access.
-    Access,
-    /// The row command of a lane.
-    Row(usize),
-}
-
-/// What the issue of a command means for the segment.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Progress {
-    /// Nothing but itself.
-    Row,
-    /// A bank is not held any more.
-    Released(BankId),
-    /// A line was read.
+pub(crate) enum Moved {
+    /// It is read.
     Read(Line),
-    /// A line is written.
+    /// It is written.
     Write(LineWrite),
-    /// A line was moved inside the rank.
-    Transfer,
 }
 
 /// Which column access comes next.
@@ -158,7 +145,7 @@ pub(crate) enum Kind {
 
 impl Stream {
     fn new(channel: Channel) -> Stream {
-        Stream { channel, lanes: Vec::new(), accesses: Vec::new(), next: 0 }
+        Stream { channel, lanes: Vec::new(), accesses: Vec::new(), next: 0, line: 0 }
     }
 
     /// The bank's lane, with a visit to that row as its last one.
@@ -213,8 +200,9 @@ impl Stream {
 
     /// Whether it has only reads, only writes, or neither.
     pub(crate) fn is_one_way(&self) -> bool {
-        let reads = self.accesses.iter().filter(|access| matches!(access, Access::Read { .. })).count();
-        reads == 0 || reads == self.accesses.len()
+        let mut reads = self.accesses.iter().map(|access| matches!(access, Access::Read { .. }));
+        let first = reads.next();
+        reads.all(|other| Some(other) == first)
     }
 
     /// Holds the banks that it is not done with, as they are found.
@@ -238,10 +226,10 @@ impl Stream {
         }
     }
 
-    /// The row commands that could come next, by lane.
-    pub(crate) fn row_commands(&self, giving_way: bool) -> impl Iterator<Item = (Turn, Command)> {
+    /// The row commands that could come next, by lane, and the bank of each.
+    pub(crate) fn row_commands(&self, giving_way: bool) -> impl Iterator<Item = (usize, BankId, Command)> {
         let lanes = self.lanes.iter().enumerate();
-        lanes.filter_map(move |(index, lane)| Some((Turn::Row(index), lane.row_command(giving_way)?)))
+        lanes.filter_map(move |(index, lane)| Some((index, lane.bank, lane.row_command(giving_way)?)))
     }
 
     /// The column access that comes next, once the rows that it needs are open.
@@ -249,12 +237,12 @@ impl Stream {
         let open = |lane: usize| self.lanes[lane].held && self.lanes[lane].stage == Stage::Access;
         let auto_precharge = AutoPrecharge::No;
         let (ready, kind, command) = match *self.accesses.get(self.next)? {
-            Access::Read { lane, line } => {
-                let (bank, column) = (self.lanes[lane].bank, line.location.column);
+            Access::Read { lane, run } => {
+                let (bank, column) = (self.lanes[lane].bank, self.column(&run));
                 (open(lane), Kind::Read, Command::Read { bank, column, auto_precharge })
             }
             Access::Write { lane, write } => {
-                let (bank, column) = (self.lanes[lane].bank, write.line.location.column);
+                let (bank, column) = (self.lanes[lane].bank, self.column(&write.run));
                 (open(lane), Kind::Write, Command::Write { bank, column, auto_precharge })
             }
             Access::Transfer { src, src_column, dst, dst_column } => {
@@ -266,55 +254,76 @@ impl Stream {
         ready.then_some((kind, command))
     }
 
-    /// The column access that comes next, where it is a RD or WR as the last one was, and to the same row.
+    /// The column that comes next of a run.
     #[inline]
-    pub(crate) fn next_alike(&self) -> Option<Command> {
-        let auto_precharge = AutoPrecharge::No;
-        let before = self.next.checked_sub(1)?;
-        let (lane, before, command) = match (self.accesses.get(before)?, self.accesses.get(self.next)?) {
-            (&Access::Read { lane: before, .. }, Access::Read { lane, line }) => {
-                let (bank, column) = (self.lanes[before].bank, line.location.column);
-                (*lane, before, Command::Read { bank, column, auto_precharge })
-            }
-            (&Access::Write { lane: before, .. }, Access::Write { lane, write }) => {
-                let (bank, column) = (self.lanes[before].bank, write.line.location.column);
-                (*lane, before, Command::Write { bank, column, auto_precharge })
-            }
-            _ => return None,
-        };
-        (lane == before && self.lanes[lane].stage == Stage::Access && self.lanes[lane].held).then_some(command)
+    fn column(&self, run: &Run) -> Column {
+        Column(run.first.location.column.0 + self.line)
     }
 
-    /// The command of that turn was issued.
-    pub(crate) fn advance(&mut self, turn: Turn, giving_way: bool) -> Progress {
-        match turn {
-            Turn::Row(index) => {
-                let lane = &mut self.lanes[index];
-                lane.row_command_issued();
-                let released = lane.is_done() || (giving_way && !lane.is_open());
-                lane.held &= !released;
-                if released { Progress::Released(lane.bank) } else { Progress::Row }
-            }
-            Turn::Access => {
-                let access = self.accesses[self.next];
-                self.next += 1;
-                match access {
-                    Access::Read { lane, line } => {
-                        self.lanes[lane].access_issued();
-                        Progress::Read(line)
-                    }
-                    Access::Write { lane, write } => {
-                        self.lanes[lane].access_issued();
-                        Progress::Write(write)
-                    }
-                    Access::Transfer { src, dst, .. } => {
-                        self.lanes[src].access_issued();
-                        self.lanes[dst].access_issued();
-                        Progress::Transfer
-                    }
-                }
+    /// The column of the column access that comes next, where it is a RD or WR as the last one was, and to the same row.
+    #[inline]
+    pub(crate) fn next_alike(&self) -> Option<Column> {
+        let next = self.accesses.get(self.next)?;
+        let (lane, run) = match next {
+            Access::Read { lane, run } | Access::Write { lane, write: RunWrite { run, .. } } => (*lane, run),
+            Access::Transfer { .. } => return None,
+        };
+        if self.line == 0 {
+            match (self.accesses.get(self.next.checked_sub(1)?)?, next) {
+                (Access::Read { lane: before, .. }, Access::Read { .. })
+                | (Access::Write { lane: before, .. }, Access::Write { .. })
+                    if *before == lane && self.lanes[lane].stage == Stage::Access => {}
+                _ => return None,
             }
         }
+        Some(self.column(run))
+    }
+
+    /// How many column accesses come next that are alike: RD or WR of one column after another.
+    pub(crate) fn alike(&self) -> u16 {
+        match self.accesses.get(self.next) {
+            Some(Access::Read { run, .. } | Access::Write { write: RunWrite { run, .. }, .. }) => run.count - self.line,
+            Some(Access::Transfer { .. }) | None => 1,
+        }
+    }
+
+    /// The line that crosses the channel so many column accesses after the next one, where they are alike and do so.
+    pub(crate) fn line(&self, further: u16) -> Option<Moved> {
+        let number = self.line + further;
+        match self.accesses.get(self.next)? {
+            Access::Read { run, .. } => Some(Moved::Read(run.line(number))),
+            Access::Write { write, .. } => Some(Moved::Write(write.write(number))),
+            Access::Transfer { .. } => None,
+        }
+    }
+
+    /// The row command of a lane was issued. Says whether its bank is let go of, and which that is.
+    pub(crate) fn row_command_issued(&mut self, lane: usize, giving_way: bool) -> Option<BankId> {
+        let lane = &mut self.lanes[lane];
+        lane.row_command_issued();
+        let released = lane.is_done() || (giving_way && !lane.is_open());
+        lane.held &= !released;
+        released.then_some(lane.bank)
+    }
+
+    /// The next column accesses were issued, so many that are alike. Says what they were.
+    pub(crate) fn accesses_issued(&mut self, count: u16) -> Kind {
+        let access = &self.accesses[self.next];
+        let (kind, lanes, all) = match *access {
+            Access::Read { lane, run } => (Kind::Read, [lane, lane], run.count),
+            Access::Write { lane, write } => (Kind::Write, [lane, lane], write.run.count),
+            Access::Transfer { src, dst, .. } => (Kind::Transfer, [src, dst], 1),
+        };
+        self.line += count;
+        if self.line == all {
+            (self.next, self.line) = (self.next + 1, 0);
+            let [src, dst] = lanes;
+            self.lanes[src].access_issued();
+            if src != dst {
+                self.lanes[dst].access_issued();
+            }
+        }
+        kind
     }
 }
 
@@ -339,52 +348,29 @@ pub(crate) fn streams(work: &Work) -> Vec<Stream> {
             vec![stream]
         }
         Work::Channel { reads, writes } => {
-            let mut entering = Entering { streams: Vec::new(), room: reads.len() + writes.len(), last: None };
-            for line in reads {
-                let (stream, lane) = entering.enter(line);
-                stream.accesses.push(Access::Read { lane, line: *line });
+            let mut streams = Vec::new();
+            for &run in reads {
+                let (stream, lane) = enter(&mut streams, &run);
+                stream.accesses.push(Access::Read { lane, run });
             }
-            for write in writes {
-                let (stream, lane) = entering.enter(&write.line);
-                stream.accesses.push(Access::Write { lane, write: *write });
+            for &write in writes {
+                let (stream, lane) = enter(&mut streams, &write.run);
+                stream.accesses.push(Access::Write { lane, write });
             }
-            entering.streams
+            streams
         }
     }
 }
 
-/// Lines on their way into the streams of their channels.
-struct Entering {
-    streams: Vec<Stream>,
-    /// How many accesses a stream may come to have.
-    room: usize,
-    /// The row of the last line, its stream and its lane: most lines lie in the row of the one before.
-    last: Option<((Channel, BankId, Row), usize, usize)>,
-}
-
-impl Entering {
-    /// Counts an access of a line in the stream of its channel.
-    fn enter(&mut self, line: &Line) -> (&mut Stream, usize) {
-        let place = line.location;
-        let row = (place.channel, place.bank, place.row);
-        let (index, lane) = match self.last {
-            Some((last, index, lane)) if last == row => (index, lane),
-            _ => self.visit(row),
-        };
-        let stream = &mut self.streams[index];
-        stream.access(lane);
-        (stream, lane)
-    }
-
-    /// The stream and the lane of a row, which is visited last there.
-    fn visit(&mut self, row: (Channel, BankId, Row)) -> (usize, usize) {
-        let (streams, room) = (&mut self.streams, self.room);
-        let index = streams.iter().position(|stream| stream.channel == row.0).unwrap_or_else(|| {
-            streams.push(Stream { accesses: Vec::with_capacity(room), ..Stream::new(row.0) });
-            streams.len() - 1
-        });
-        let lane = streams[index].visit(row.1, row.2);
-        self.last = Some((row, index, lane));
-        (index, lane)
-    }
+/// Counts an access of a run in the stream of its channel. Says which that is, and the lane.
+fn enter<'a>(streams: &'a mut Vec<Stream>, run: &Run) -> (&'a mut Stream, usize) {
+    let place = run.first.location;
+    let index = streams.iter().position(|stream| stream.channel == place.channel).unwrap_or_else(|| {
+        streams.push(Stream::new(place.channel));
+        streams.len() - 1
+    });
+    let stream = &mut streams[index];
+    let lane = stream.visit(place.bank, place.row);
+    stream.access(lane);
+    (stream, lane)
 }

@@ -28,7 +28,7 @@ impl Controller {
             return (now, false);
         }
         let takes_in = self.is_last_due(index, now);
-        let mut until = None;
+        let mut before = None;
         loop {
             while self.outstanding.done_at() <= now {
                 self.deliver(source, now);
@@ -42,9 +42,9 @@ impl Controller {
                 return (now, true);
             }
             let channel = &self.channels[index];
-            let until = *until.get_or_insert_with(|| channel.hits_go_first_until().min(self.alone_until(index)));
+            let before = *before.get_or_insert_with(|| channel.hits_go_first_before().min(self.alone_before(index)));
             match channel.next_hit(now + Cycles(1), &self.accesses) {
-                Some((at, next)) if at <= until => (now, candidate) = (at, next),
+                Some((at, next)) if at < before => (now, candidate) = (at, next),
                 _ => return (now, true),
             }
             self.recorder.end_instant();

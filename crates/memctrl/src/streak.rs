@@ -62,13 +62,13 @@ impl ChannelState {
         (held_by_bank <= at && candidate.order < before).then_some((at, candidate))
     }
 
-    /// After a RD or WR of the bank that goes on: up to when nothing but its next ones can go first, while no candidate of another bank
-    /// changes. Never, where that is not known.
+    /// After a RD or WR of the bank that goes on: before when nothing but its next ones can go first, while no candidate of another bank
+    /// changes. At once, where that is not known.
     #[inline]
-    pub(crate) fn hits_go_first_until(&self) -> Cycle {
+    pub(crate) fn hits_go_first_before(&self) -> Cycle {
         let Streak { bank, banks, until, .. } = self.streak;
         let goes_on = banks & !self.known == 1 << bank && self.flights.is_empty() && self.row_policy == RowPolicy::Open;
-        if goes_on { until.min(Cycle(self.quiet.0.0.saturating_sub(1))) } else { Cycle::ZERO }
+        if goes_on { self.quiet.0.min(Cycle(until.0.saturating_add(1))) } else { Cycle::ZERO }
     }
 
     /// A bank goes first. If it did so before, it may go on for a while.

@@ -33,4 +33,4 @@ pub use mechanism::Mechanism;
 pub use operation::Operation;
 pub use planner::{MAX_WINDOW_BYTES, Planner};
 pub use reason::Reason;
-pub use segment::{Line, LineWrite, Segment, Work};
+pub use segment::{Line, LineWrite, Run, RunWrite, Segment, Work};

@@ -1,6 +1,7 @@
 //! What a part becomes once its mechanism is chosen: untimed work for banks and channels.
 
-use dram_spec::address::Locator;
+use std::ops::Range;
+
 use dram_spec::{BankId, Channel, Column, LINE_BYTES, Location, PhysicalAddress, Row};
 
 use crate::block::{Block, Direction, Part, Piece};
@@ -65,10 +66,23 @@ pub enum Work {
     Channel {
         /// The lines to read, each once, by rising address, or by falling address where the writes fall. A line that is written in
         /// part is among them, so that the rest of it can be merged.
-        reads: Vec<Line>,
+        reads: Vec<Run>,
         /// The lines to write, each once.
-        writes: Vec<LineWrite>,
+        writes: Vec<RunWrite>,
     },
+}
+
+impl Work {
+    /// How many lines it reads, and how many it writes, over the channel.
+    pub fn lines(&self) -> (usize, usize) {
+        match self {
+            Work::Fpm { .. } | Work::Psm { .. } | Work::Psm2 { .. } => (0, 0),
+            Work::Channel { reads, writes } => {
+                let count = |run: &Run| usize::from(run.count);
+                (reads.iter().map(count).sum(), writes.iter().map(|write| count(&write.run)).sum())
+            }
+        }
+    }
 }
 
 /// A line of the memory.
@@ -78,6 +92,35 @@ pub struct Line {
     pub address: PhysicalAddress,
     /// Where it lies.
     pub location: Location,
+}
+
+/// Lines that follow each other in the memory, and in one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The first of them.
+    pub first: Line,
+    /// How many there are, at least one.
+    pub count: u16,
+}
+
+impl Run {
+    /// The line so many further on than the first.
+    #[inline]
+    pub fn line(&self, number: u16) -> Line {
+        let Line { address, location } = self.first;
+        let column = Column(location.column.0 + number);
+        Line { address: address_of(address, number), location: Location { column, ..location } }
+    }
+
+    /// All of them.
+    pub fn lines(&self) -> impl DoubleEndedIterator<Item = Line> {
+        let run = *self;
+        (0..run.count).map(move |number| run.line(number))
+    }
+}
+
+fn address_of(first: PhysicalAddress, number: u16) -> PhysicalAddress {
+    PhysicalAddress(first.0 + u64::from(number) * LINE_BYTES)
 }
 
 /// A line that is written, and the bytes of it that the operation is about.
@@ -93,6 +136,38 @@ pub struct LineWrite {
     /// The end of those bytes, at most 64.
     pub to: u16,
 }
+
+/// Lines that are written, and the bytes of them that the operation is about: all but some of the first and of the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunWrite {
+    /// The lines.
+    pub run: Run,
+    /// The first byte that changes, of the first line.
+    pub from: u16,
+    /// The end of those bytes in the last line, at most 64.
+    pub to: u16,
+}
+
+impl RunWrite {
+    /// The line so many further on than the first.
+    #[inline]
+    pub fn write(&self, number: u16) -> LineWrite {
+        LineWrite {
+            line: self.run.line(number),
+            from: if number == 0 { self.from } else { 0 },
+            to: if number + 1 == self.run.count { self.to } else { LINE_BYTES as u16 },
+        }
+    }
+
+    /// All of them.
+    pub fn writes(&self) -> impl Iterator<Item = LineWrite> {
+        let write = *self;
+        (0..write.run.count).map(move |number| write.write(number))
+    }
+}
+
+/// Bytes of the memory, by address; the end is not among them.
+type Bytes = Range<u64>;
 
 impl Block {
     /// The work of the block with a mechanism for each part.
@@ -116,9 +191,10 @@ impl Block {
             }
         }
         if let Some(&(part, _)) = by_channel.iter().max_by_key(|(index, part)| (part.bytes, usize::MAX - index)) {
-            let mut writes = self.lines(by_channel.iter().map(|&(_, part)| part));
+            let pieces = by_channel.iter().flat_map(|(_, part)| &part.pieces);
+            let mut targets = joined(pieces.map(|piece| piece.dst..piece.dst + piece.bytes).collect());
             if self.direction == Direction::Descending {
-                writes.reverse();
+                targets = targets.iter().rev().flat_map(|bytes| by_line(bytes).rev()).collect();
             }
             // From one channel to another, each line is written as it arrives: the buffer bounds what is on its way, and
             // not the segment.
@@ -127,8 +203,8 @@ impl Block {
                 let across = |part: &Part| part.src.is_some_and(|src| src.channel == from && part.dst.channel != from);
                 by_channel.iter().all(|(_, part)| across(part))
             });
-            let most = if crosses { writes.len().max(1) } else { staging_lines };
-            segments.extend(writes.chunks(most).map(|writes| self.channel_segment(part, writes)));
+            let most = if crosses { usize::MAX } else { staging_lines };
+            segments.extend(chunks(targets, most).iter().map(|targets| self.channel_segment(part, targets)));
         }
         segments
     }
@@ -143,65 +219,111 @@ impl Block {
         alone.segments(&[mechanism], staging_lines)
     }
 
-    /// The destination lines of some parts, by rising address.
-    fn lines<'a>(&self, parts: impl Iterator<Item = &'a Part>) -> Vec<LineWrite> {
-        let mut locator = Locator::default();
-        let most = self.parts.iter().map(|part| part.bytes / LINE_BYTES + 2).sum::<u64>();
-        let mut lines = Vec::with_capacity(most as usize);
-        for piece in parts.flat_map(|part| &part.pieces) {
-            let end = piece.dst + piece.bytes;
-            let mut address = piece.dst;
-            while address < end {
-                let base = address / LINE_BYTES * LINE_BYTES;
-                let next = end.min(base + LINE_BYTES);
-                let line = self.line(&mut locator, base);
-                lines.push(LineWrite { line, from: (address - base) as u16, to: (next - base) as u16 });
-                address = next;
-            }
-        }
-        lines.sort_unstable_by_key(|write| write.line.address);
-        lines
-    }
-
-    fn line(&self, locator: &mut Locator<Location>, base: u64) -> Line {
-        let address = PhysicalAddress(base);
-        let located = locator.locate(&self.shared.map, address, |first| first);
-        let (first, columns) = located.expect("the operation was checked to lie in the memory");
-        Line { address, location: Location { column: Column(first.column.0 + columns), ..first } }
-    }
-
-    fn channel_segment(&self, part: usize, targets: &[LineWrite]) -> Segment {
-        let bytes = targets.iter().map(|write| u64::from(write.to - write.from)).sum();
+    fn channel_segment(&self, part: usize, targets: &[Bytes]) -> Segment {
+        let bytes = targets.iter().map(|target| target.end - target.start).sum();
         let (reads, writes) = match self.operation {
-            Operation::Read { .. } => (targets.iter().map(|target| target.line).collect(), Vec::new()),
+            Operation::Read { .. } => (targets.iter().flat_map(|target| self.runs(target)).collect(), Vec::new()),
             Operation::Copy { .. } | Operation::Init { .. } | Operation::Write { .. } => {
-                (self.reads_for(targets), targets.to_vec())
+                (self.reads_for(targets), targets.iter().flat_map(|target| self.writes(target)).collect())
             }
         };
         Segment { mechanism: Mechanism::Channel, bytes, part, work: Work::Channel { reads, writes } }
     }
 
     /// The source lines of some writes, and the lines that must be merged.
-    fn reads_for(&self, writes: &[LineWrite]) -> Vec<Line> {
-        let mut locator = Locator::default();
-        let mut reads: Vec<Line> = Vec::with_capacity(writes.len() + 1);
-        for &LineWrite { line, from, to } in writes {
+    fn reads_for(&self, targets: &[Bytes]) -> Vec<Run> {
+        let mut needed = Vec::with_capacity(targets.len() + 1);
+        for target in targets {
             if let Some(src) = self.operation.src() {
-                let source = |byte: u16| line.address.0 + u64::from(byte) - self.operation.target().0 + src.0;
-                let (first, last) = (source(from) / LINE_BYTES, source(to - 1) / LINE_BYTES);
-                reads.extend((first..=last).map(|number| self.line(&mut locator, number * LINE_BYTES)));
+                let source = |byte: u64| byte - self.operation.target().0 + src.0;
+                needed.push(whole_lines(&(source(target.start)..source(target.end))));
             }
-            if u64::from(to - from) < LINE_BYTES {
-                reads.push(line);
-            }
+            let ends = [target.start..target.start, target.end..target.end];
+            needed.extend(ends.iter().map(whole_lines).filter(|line| !line.is_empty()));
         }
-        reads.sort_unstable_by_key(|read| read.address);
-        reads.dedup();
-        if self.direction == Direction::Descending {
-            reads.reverse();
+        let needed = joined(needed);
+        let rising = needed.iter().flat_map(|bytes| self.runs(bytes));
+        if self.direction == Direction::Ascending {
+            return rising.collect();
         }
-        reads
+        let rising: Vec<Run> = rising.collect();
+        rising.iter().rev().flat_map(|run| run.lines().rev()).map(|first| Run { first, count: 1 }).collect()
     }
+
+    /// The lines that hold a byte of a range, run by run.
+    fn runs(&self, bytes: &Bytes) -> impl Iterator<Item = Run> {
+        let Bytes { start, end } = whole_lines(bytes);
+        let step = self.shared.map.run_bytes();
+        let mut address = start;
+        std::iter::from_fn(move || {
+            let next = end.min((address / step + 1) * step);
+            let first = PhysicalAddress(address);
+            let count = (next.checked_sub(address)? / LINE_BYTES) as u16;
+            address = next;
+            let located = || self.shared.map.locate(first).expect("the operation was checked to lie in the memory");
+            (count > 0).then(|| Run { first: Line { address: first, location: located() }, count })
+        })
+    }
+
+    /// The same as they are written.
+    fn writes(&self, bytes: &Bytes) -> impl Iterator<Item = RunWrite> {
+        let Bytes { start, end } = *bytes;
+        self.runs(bytes).map(move |run| {
+            let address = |number| address_of(run.first.address, number).0;
+            let (first, last) = (address(0), address(run.count - 1));
+            let from = start.max(first) - first;
+            RunWrite { run, from: from as u16, to: (end - last).min(LINE_BYTES) as u16 }
+        })
+    }
+}
+
+/// The lines that hold a byte of a range; of an empty one, the line that it cuts in two, if it does.
+fn whole_lines(bytes: &Bytes) -> Bytes {
+    bytes.start / LINE_BYTES * LINE_BYTES..bytes.end.next_multiple_of(LINE_BYTES)
+}
+
+/// A range, line by line.
+fn by_line(bytes: &Bytes) -> impl DoubleEndedIterator<Item = Bytes> {
+    let Bytes { start, end } = *bytes;
+    let lines = start / LINE_BYTES..end.div_ceil(LINE_BYTES);
+    lines.map(move |line| start.max(line * LINE_BYTES)..end.min((line + 1) * LINE_BYTES))
+}
+
+/// All bytes of some ranges, by rising address: those that touch are one.
+fn joined(mut ranges: Vec<Bytes>) -> Vec<Bytes> {
+    ranges.sort_unstable_by_key(|bytes| bytes.start);
+    ranges.dedup_by(|next, before| {
+        let touches = next.start <= before.end;
+        if touches {
+            before.end = before.end.max(next.end);
+        }
+        touches
+    });
+    ranges
+}
+
+/// Ranges, cut so that no chunk of them is about more than so many lines.
+fn chunks(ranges: Vec<Bytes>, most: usize) -> Vec<Vec<Bytes>> {
+    let mut chunks = Vec::new();
+    let (mut chunk, mut room) = (Vec::new(), most);
+    for Bytes { mut start, end } in ranges {
+        while start < end {
+            let lines = end.div_ceil(LINE_BYTES) - start / LINE_BYTES;
+            let taken = lines.min(room as u64);
+            let next = end.min((start / LINE_BYTES + taken) * LINE_BYTES);
+            chunk.push(start..next);
+            room -= taken as usize;
+            start = next;
+            if room == 0 {
+                chunks.push(std::mem::take(&mut chunk));
+                room = most;
+            }
+        }
+    }
+    if !chunk.is_empty() {
+        chunks.push(chunk);
+    }
+    chunks
 }
 
 impl Part {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::arbitrary::{arb_case, arb_map, paper};
 use super::memory::{Memory, banks};
-use crate::{FaultyRows, Line, LineWrite, Mechanism, Operation, PlanError, Planner, Segment};
+use crate::{FaultyRows, Mechanism, Operation, PlanError, Planner, Segment, Work};
 
 /// A small generator for choices, so that a failing case is a few numbers.
 struct Choices(u64);
@@ -54,13 +54,16 @@ fn shuffled(mut segments: Vec<Segment>, choices: &mut Choices) -> Vec<Segment> {
 }
 
 /// Whether all lines come from one channel, and as many go to another: then none waits for all to be read.
-fn crosses_channels(reads: &[Line], writes: &[LineWrite]) -> bool {
-    let (Some(read), Some(write)) = (reads.first(), writes.first()) else { return false };
-    let (from, to) = (read.location.channel, write.line.location.channel);
-    from != to
-        && reads.len() == writes.len()
-        && reads.iter().all(|read| read.location.channel == from)
-        && writes.iter().all(|write| write.line.location.channel == to)
+fn crosses_channels(work: &Work) -> bool {
+    let Work::Channel { reads, writes } = work else { return false };
+    let from: Vec<_> = reads.iter().map(|run| run.first.location.channel).collect();
+    let to: Vec<_> = writes.iter().map(|write| write.run.first.location.channel).collect();
+    let (Some(read), Some(written)) = (from.first(), to.first()) else { return false };
+    let (lines_read, lines_written) = work.lines();
+    read != written
+        && lines_read == lines_written
+        && from.iter().all(|channel| channel == read)
+        && to.iter().all(|channel| channel == written)
 }
 
 fn data(address: u64) -> u8 {
@@ -91,9 +94,10 @@ proptest! {
         let before = Memory::new(planner.map());
         let mut after = Memory::new(planner.map());
         for segment in &shuffled(segments, choices) {
-            if let crate::Work::Channel { reads, writes } = &segment.work {
-                let lines = if writes.is_empty() { reads.len() } else { writes.len() };
-                let most = if crosses_channels(reads, writes) { usize::MAX } else { staging_lines };
+            if let Work::Channel { .. } = segment.work {
+                let (reads, writes) = segment.work.lines();
+                let lines = if writes == 0 { reads } else { writes };
+                let most = if crosses_channels(&segment.work) { usize::MAX } else { staging_lines };
                 prop_assert!((1..=most).contains(&lines), "{lines} lines in a stage of {staging_lines}");
             }
             after.execute(&operation, segment, data);

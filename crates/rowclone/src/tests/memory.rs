@@ -6,7 +6,7 @@ use dram_spec::address::AddressMap;
 use dram_spec::geometry::ReservedRow;
 use dram_spec::{BankId, Channel, Column, LINE_BYTES, Location, PhysicalAddress, Row};
 
-use crate::{LineWrite, Operation, Segment, Work};
+use crate::{LineWrite, Operation, Run, RunWrite, Segment, Work};
 
 type LineAt = (Channel, BankId, Row, Column);
 
@@ -88,11 +88,11 @@ impl<'a> Memory<'a> {
             }
             Work::Channel { reads, writes } => {
                 let mut staged: HashMap<u64, [u8; 64]> = HashMap::new();
-                for line in reads {
+                for line in reads.iter().flat_map(Run::lines) {
                     assert_eq!(self.map.locate(line.address), Some(line.location));
                     assert!(staged.insert(line.address.0, self.get(place(line.location))).is_none(), "read once");
                 }
-                for &LineWrite { line, from, to } in writes {
+                for LineWrite { line, from, to } in writes.iter().flat_map(RunWrite::writes) {
                     let base = line.address.0;
                     assert_eq!(self.map.locate(line.address), Some(line.location));
                     let whole = u64::from(to - from) == LINE_BYTES;
@@ -130,8 +130,8 @@ pub(super) fn banks(segment: &Segment) -> BTreeSet<(Channel, BankId)> {
         Work::Psm2 { channel, temporary, dst, .. } => BTreeSet::from([(*channel, temporary.0), (*channel, dst.0)]),
         Work::Channel { reads, writes } => reads
             .iter()
-            .chain(writes.iter().map(|write| &write.line))
-            .map(|line| (line.location.channel, line.location.bank))
+            .chain(writes.iter().map(|write| &write.run))
+            .map(|run| (run.first.location.channel, run.first.location.bank))
             .collect(),
     }
 }

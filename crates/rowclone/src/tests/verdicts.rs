@@ -2,7 +2,7 @@ use dram_spec::address::{AddressMap, Preset};
 use dram_spec::{BankId, Channel, PhysicalAddress, Row};
 
 use super::arbitrary::{at, paper};
-use crate::{FaultyRows, Mechanism, Operation, PlanError, Planner, Work};
+use crate::{FaultyRows, Mechanism, Operation, PlanError, Planner, Run, RunWrite, Work};
 
 fn planner(channels: u64, row_bytes: u64, preset: Preset, faulty: &[(u8, u32)]) -> Planner {
     let row = |&(bank, row): &(u8, u32)| (Channel(0), BankId { rank: 0, bank }, Row(row));
@@ -194,8 +194,9 @@ fn ragged_lines_are_merged_with_what_they_held() {
     let [crate::Segment { bytes: 100, work: Work::Channel { reads, writes }, .. }] = segments.as_slice() else {
         panic!("{segments:#?}")
     };
-    let reads: Vec<u64> = reads.iter().map(|line| line.address.0).collect();
-    let writes: Vec<_> = writes.iter().map(|write| (write.line.address.0, write.from, write.to)).collect();
+    let reads: Vec<u64> = reads.iter().flat_map(Run::lines).map(|line| line.address.0).collect();
+    let writes = writes.iter().flat_map(RunWrite::writes);
+    let writes: Vec<_> = writes.map(|write| (write.line.address.0, write.from, write.to)).collect();
     assert_eq!((reads, writes), (vec![0, 128], vec![(0, 32, 64), (64, 0, 64), (128, 0, 4)]));
 }
 

@@ -5,7 +5,7 @@ use std::iter::Peekable;
 use dram_core::P;
 use dram_spec::{AutoPrecharge, BankId, Channel, Column, Command, Cycle, LINE_BYTES, Row};
 use memctrl::request::Segments;
-use rowclone::{Blocks, LineWrite, Mechanism, Operation, Work};
+use rowclone::{Blocks, Line, LineWrite, Mechanism, Operation, Run, RunWrite, Work};
 
 use super::accesses::conflicts;
 use super::plain::Plain;
@@ -103,6 +103,8 @@ impl Segment {
                 steps.extend(columns.iter().map(|&(_, to)| transfer(channel, (temporary, to), (dst, to))));
             }
             Work::Channel { reads, writes } => {
+                let reads: Vec<Line> = reads.iter().flat_map(Run::lines).collect();
+                let writes: Vec<LineWrite> = writes.iter().flat_map(RunWrite::writes).collect();
                 let all_on = |channels: Vec<Channel>| {
                     let one = channels.first().copied();
                     one.filter(|one| channels.iter().all(|other| other == one))
