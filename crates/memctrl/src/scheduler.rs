@@ -74,14 +74,6 @@ impl Candidate {
         Candidate { order, held_by_bank, entry, kind, class: Class::Column }
     }
 
-    /// An ACT or a PRE.
-    #[inline]
-    fn row(entry: Entry, kind: Kind, number: u64, bank: usize, held_by_bank: Cycle) -> Candidate {
-        let order = Candidate::ROW | Candidate::order(number, bank);
-        let class = if kind == Kind::Act { Class::Activate } else { Class::Precharge };
-        Candidate { order, held_by_bank, entry, kind, class }
-    }
-
     pub(crate) fn is_row(&self) -> bool {
         self.order & Candidate::ROW != 0
     }
@@ -101,9 +93,6 @@ impl Candidate {
     /// When a candidate with that key can go, and its bank.
     #[inline]
     fn of_key(key: u64, from: Cycle) -> (Cycle, usize) {
-        if key == u64::MAX {
-            return (Cycle::NEVER, MOST_BANKS);
-        }
         (from + Cycles(key >> Candidate::ORDER_BITS), key as usize % MOST_BANKS)
     }
 
@@ -257,11 +246,15 @@ impl ChannelState {
     /// the oldest. Never, where there is none.
     #[inline]
     fn first_access(&self, from: Cycle, usable: u32) -> (Cycle, usize) {
-        let (mut rest, mut first) = (usable, u64::MAX);
+        if usable == 0 {
+            return (Cycle::NEVER, MOST_BANKS);
+        }
+        let (mut first, mut rest, mut rank) = (u64::MAX, usable, 0);
         while rest != 0 {
-            let rank = rest.trailing_zeros() / 8;
-            first = first.min(self.first_of_rank(from, rank));
-            rest &= !(0xFF << (8 * rank));
+            if rest & 0xFF != 0 {
+                first = first.min(self.first_of_rank(from, rank));
+            }
+            (rest, rank) = (rest >> 8, rank + 1);
         }
         Candidate::of_key(first, from)
     }
@@ -279,14 +272,14 @@ impl ChannelState {
     #[inline(never)]
     fn first_access_of_some(&self, from: Cycle, usable: u32) -> (Cycle, usize) {
         let key = |bank: usize| self.next[bank].key(from, &self.held_by_rank(bank as u32 / 8, from));
-        Candidate::of_key(bits(usable).map(key).min().unwrap_or(u64::MAX), from)
+        bits(usable).map(key).min().map_or((Cycle::NEVER, MOST_BANKS), |first| Candidate::of_key(first, from))
     }
 
     /// When candidates of each class can go in a rank, from `from` on: it holds back those of a class alike.
     #[inline]
     fn held_by_rank(&self, rank: u32, from: Cycle) -> [Cycle; 3] {
         let held = self.device.held_by(rank as u8);
-        let column = if self.mode == access::Kind::Read { held.until(Kind::Rd) } else { held.until(Kind::Wr) };
+        let column = self.column_held_by_rank(rank as u8);
         [held.until(Kind::Pre), held.until(Kind::Act), column].map(|until| until.max(from))
     }
 
@@ -304,65 +297,93 @@ impl ChannelState {
     #[inline]
     pub(crate) fn find_candidates(&mut self, banks: u32, accesses: &Accesses) {
         let pending = self.queues.pending(self.mode);
-        let mut unknown = (banks | !pending) & !self.known;
+        let unknown = (banks | !pending) & !self.known;
         if unknown == 0 {
             return;
         }
         self.streak.forget();
         self.known |= unknown;
-        while unknown != 0 {
-            let bank = unknown.trailing_zeros() as usize % MOST_BANKS;
-            unknown &= unknown - 1;
-            let none = pending & (1 << bank) == 0;
-            self.next[bank] = if none { Candidate::NONE } else { self.find_candidate(bank, accesses) };
+        for bank in bits(unknown) {
+            self.find_candidate(bank, accesses);
         }
     }
 
-    #[inline]
-    fn find_candidate(&self, bank: usize, accesses: &Accesses) -> Candidate {
+    #[inline(never)]
+    fn find_candidate(&mut self, bank: usize, accesses: &Accesses) {
         let oldest = self.queues.oldest(bank, self.mode);
         let hit = self.queues.oldest_hit(bank, self.mode);
-        let capped = match self.scheduler {
-            // Where the oldest is to the open row, it is the oldest of that row.
-            Scheduler::FrFcfsCap(cap) => hit != oldest && self.banks[bank].served >= cap,
-            Scheduler::Fcfs => hit != oldest,
-            Scheduler::FrFcfs => false,
+        self.next[bank % MOST_BANKS] = if hit.is_some() && !self.is_capped(bank, hit != oldest) {
+            self.column_candidate(bank, hit, accesses[hit].number, accesses)
+        } else if !oldest.is_some() {
+            Candidate::NONE
+        } else if self.open & (1 << bank) != 0 {
+            self.row_candidate(bank, oldest, accesses[oldest].number, Kind::Pre, Class::Precharge)
+        } else {
+            self.row_candidate(bank, oldest, accesses[oldest].number, Kind::Act, Class::Activate)
         };
-        let held = |kind: Kind| self.device.held_by_bank(bank_at(bank), kind);
-        if hit.is_some() && !capped {
-            let kind = self.column_kind_of(bank, hit, accesses);
-            return Candidate::column(hit, kind, accesses[hit].number, bank, held(kind));
-        }
-        let kind = if self.open & (1 << bank) != 0 { Kind::Pre } else { Kind::Act };
-        Candidate::row(oldest, kind, accesses[oldest].number, bank, held(kind))
     }
 
-    /// What an access does to its bank's open row, the oldest to it.
+    /// Whether an access to the open row does not go, where it is not the oldest of its bank.
     #[inline]
-    fn column_kind_of(&self, bank: usize, hit: Entry, accesses: &Accesses) -> Kind {
+    fn is_capped(&self, bank: usize, is_younger: bool) -> bool {
+        match self.scheduler {
+            Scheduler::FrFcfs => false,
+            Scheduler::FrFcfsCap(cap) => is_younger && self.banks[bank].served >= cap,
+            Scheduler::Fcfs => is_younger,
+        }
+    }
+
+    /// The PRE or ACT of the oldest access of a bank.
+    #[inline]
+    fn row_candidate(&self, bank: usize, oldest: Entry, number: u64, kind: Kind, class: Class) -> Candidate {
+        let held_by_bank = self.device.held_by_bank(bank_at(bank), kind);
+        Candidate { order: Candidate::ROW | Candidate::order(number, bank), held_by_bank, entry: oldest, kind, class }
+    }
+
+    /// The RD or WR of the oldest access to the open row.
+    #[inline]
+    fn column_candidate(&self, bank: usize, hit: Entry, number: u64, accesses: &Accesses) -> Candidate {
         let closes = self.row_policy == RowPolicy::Closed && self.queues.is_last_hit(bank, accesses, hit);
-        match (self.mode, closes) {
+        let kind = match (self.mode, closes) {
             (access::Kind::Read, false) => Kind::Rd,
             (access::Kind::Read, true) => Kind::Rda,
             (access::Kind::Write, false) => Kind::Wr,
             (access::Kind::Write, true) => Kind::Wra,
-        }
+        };
+        Candidate::column(hit, kind, number, bank, self.column_held_by_bank(bank))
     }
 
-    /// A bank's row command has been issued: its access, the oldest of the bank, needs the next one too, an ACT or a RD or WR.
+    /// A PRE or an ACT of the oldest access of a bank has been issued: that access needs the next one too.
     #[inline]
-    pub(crate) fn goes_on_after(&mut self, done: &Candidate, bank: usize, accesses: &Accesses) {
-        let (kind, class, order) = if done.is_activate() {
-            (self.column_kind_of(bank, done.entry, accesses), Class::Column, done.order & !Candidate::ROW)
+    pub(crate) fn goes_on(&mut self, bank: usize, done: &Candidate, accesses: &Accesses) {
+        self.next[bank % MOST_BANKS] = if done.is_activate() {
+            self.column_candidate(bank, done.entry, done.number(), accesses)
         } else {
-            (Kind::Act, Class::Activate, done.order)
+            self.row_candidate(bank, done.entry, done.number(), Kind::Act, Class::Activate)
         };
-        let held_by_bank = self.device.held_by_bank(bank_at(bank), kind);
-        self.next[bank % MOST_BANKS] = Candidate { order, held_by_bank, kind, class, entry: done.entry };
         self.known |= 1 << bank;
         // Who has gone on without a look at this bank, must look at it.
         self.streak.forget();
         self.flights.stop_run();
+    }
+
+    /// Until when a bank holds back RD, or WR, whichever the mode has.
+    #[inline]
+    pub(crate) fn column_held_by_bank(&self, bank: usize) -> Cycle {
+        match self.mode {
+            access::Kind::Read => self.device.held_by_bank(bank_at(bank), Kind::Rd),
+            access::Kind::Write => self.device.held_by_bank(bank_at(bank), Kind::Wr),
+        }
+    }
+
+    /// The same of a rank.
+    #[inline]
+    pub(crate) fn column_held_by_rank(&self, rank: u8) -> Cycle {
+        let held = self.device.held_by(rank);
+        match self.mode {
+            access::Kind::Read => held.until(Kind::Rd),
+            access::Kind::Write => held.until(Kind::Wr),
+        }
     }
 
     /// When a candidate can go, in a rank that is awake.

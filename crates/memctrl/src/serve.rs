@@ -33,13 +33,17 @@ impl Controller {
         let (command, counted) = if activates {
             access.opened = true;
             commands.activates += 1;
-            (Command::Activate { bank: spot.bank(), row: spot.row() }, Counted::Activate)
+            let command = Command::Activate { bank: spot.bank(), row: spot.row() };
+            channel.issue_activate(now, &command, spot, &mut self.accesses);
+            (command, Counted::Activate)
         } else {
             access.closed = true;
             commands.precharges += 1;
-            (Command::Precharge { bank: spot.bank() }, Counted::Precharge)
+            let command = Command::Precharge { bank: spot.bank() };
+            channel.issue_precharge(now, &command, spot, &mut self.accesses);
+            (command, Counted::Precharge)
         };
-        channel.issue_row_command(now, &command, spot, candidate, &mut self.accesses);
+        channel.goes_on(spot.bank_index(), candidate, &self.accesses);
         sink.push(now, channel.id, &command);
         self.outstanding[request].issued(now, counted);
         self.tell_queues(index, now, sink);
@@ -163,33 +167,26 @@ impl ChannelState {
         }
     }
 
-    /// [`Self::issue`] of the ACT or the PRE that an access needs.
+    /// [`Self::issue`] of the ACT that an access needs.
     #[inline]
-    pub(crate) fn issue_row_command(
-        &mut self,
-        now: Cycle,
-        command: &Command,
-        spot: Spot,
-        candidate: &Candidate,
-        accesses: &mut Accesses,
-    ) {
-        let activates = candidate.is_activate();
-        if activates {
-            self.device.issue_activate(now, command, spot.bank(), spot.row());
-        } else {
-            self.device.issue_precharge(now, command, spot.bank());
-        }
+    fn issue_activate(&mut self, now: Cycle, command: &Command, spot: Spot, accesses: &mut Accesses) {
+        self.device.issue_activate(now, command, spot.bank(), spot.row());
         self.forget_prepared();
         self.commanded(now, spot.bank());
         let bank = spot.bank_index();
-        if activates {
-            self.banks[bank].served = 0;
-            self.open |= 1 << bank;
-            self.queues.row_changed(accesses, bank, spot.row_key());
-        } else {
-            self.open &= !(1 << bank);
-            self.queues.row_changed(accesses, bank, RowKey::NONE);
-        }
-        self.goes_on_after(candidate, bank, accesses);
+        self.banks[bank].served = 0;
+        self.open |= 1 << bank;
+        self.queues.row_changed(accesses, bank, spot.row_key());
+    }
+
+    /// The same of a PRE.
+    #[inline]
+    fn issue_precharge(&mut self, now: Cycle, command: &Command, spot: Spot, accesses: &mut Accesses) {
+        self.device.issue_precharge(now, command, spot.bank());
+        self.forget_prepared();
+        self.commanded(now, spot.bank());
+        let bank = spot.bank_index();
+        self.open &= !(1 << bank);
+        self.queues.row_changed(accesses, bank, RowKey::NONE);
     }
 }

@@ -6,7 +6,7 @@ use crate::access::Accesses;
 use crate::channel::ChannelState;
 use crate::config::{RowPolicy, Scheduler};
 use crate::scheduler::{Candidate, bits};
-use crate::spot::{MOST_BANKS, bank_at};
+use crate::spot::MOST_BANKS;
 
 /// From which bank accesses go one after another, and for how long no other bank's go first.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,11 +41,10 @@ impl ChannelState {
         if !entry.is_some() {
             return None;
         }
-        let kind = self.column_kind();
-        let held_by_bank = self.device.held_by_bank(bank_at(bank), kind);
-        let candidate = Candidate::column(entry, kind, accesses[entry].number, bank, held_by_bank);
+        let held_by_bank = self.column_held_by_bank(bank);
+        let candidate = Candidate::column(entry, self.column_kind(), accesses[entry].number, bank, held_by_bank);
         // The rank holds back the RD or WR of each of its banks alike.
-        let at = self.device.held_by((bank / 8) as u8).until(kind).max(from);
+        let at = self.column_held_by_rank((bank / 8) as u8).max(from);
         if held_by_bank > at || candidate.order >= before || at > until {
             return None;
         }
