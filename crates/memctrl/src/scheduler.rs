@@ -61,17 +61,18 @@ impl Candidate {
         class: Class::Activate,
     };
 
-    fn order(number: u64, bank: usize) -> u64 {
+    /// The order of a RD or WR.
+    #[inline]
+    pub(crate) fn order(number: u64, bank: usize) -> u64 {
         let order = number << Candidate::BANK_BITS | bank as u64;
         debug_assert!(order < Candidate::ROW, "access {number} is more than an order has room for");
         order
     }
 
-    /// A RD or WR.
+    /// The same for another access to the open row.
     #[inline]
-    pub(crate) fn column(entry: Entry, kind: Kind, number: u64, bank: usize, held_by_bank: Cycle) -> Candidate {
-        let order = Candidate::order(number, bank);
-        Candidate { order, held_by_bank, entry, kind, class: Class::Column }
+    pub(crate) fn pass_on(&mut self, entry: Entry, order: u64, held_by_bank: Cycle) {
+        (self.entry, self.order, self.held_by_bank) = (entry, order, held_by_bank);
     }
 
     pub(crate) fn is_row(&self) -> bool {
@@ -160,6 +161,10 @@ impl ChannelState {
         segments: &Slots<Copying>,
         staging_lines: usize,
     ) -> Cycle {
+        if let Some((at, bank)) = self.streak_goes_on(from, accesses) {
+            (self.prepared_at, self.prepared) = (at, Choice::Access(bank));
+            return at;
+        }
         let (unusable, upkeep) = match self.own_commands(from) {
             Err(others) => others,
             Ok(command) => {
@@ -169,14 +174,11 @@ impl ChannelState {
         };
         let usable = self.usable(unusable, accesses);
         let mut next = if self.flights.is_empty() {
-            let (at, bank) = self.streak_goes_on(from, usable, accesses).unwrap_or_else(|| {
-                self.find_candidates(usable, accesses);
-                let all = usable == self.queues.pending(self.mode);
-                let (at, bank) =
-                    if all { self.first_access(from, usable) } else { self.first_access_of_some(from, usable) };
-                self.goes_first(bank, usable);
-                (at, bank)
-            });
+            self.find_candidates(usable, accesses);
+            let all = usable == self.queues.pending(self.mode);
+            let (at, bank) =
+                if all { self.first_access(from, usable) } else { self.first_access_of_some(from, usable) };
+            self.goes_first(bank, usable);
             (self.prepared_at, self.prepared) = (at, Choice::Access(bank));
             at
         } else {
@@ -283,15 +285,6 @@ impl ChannelState {
         [held.until(Kind::Pre), held.until(Kind::Act), column].map(|until| until.max(from))
     }
 
-    /// What accesses of the mode do to an open row.
-    #[inline]
-    pub(crate) fn column_kind(&self) -> Kind {
-        match self.mode {
-            access::Kind::Read => Kind::Rd,
-            access::Kind::Write => Kind::Wr,
-        }
-    }
-
     /// Finds out what the accesses of some banks would do next, where that is not known; it stays so until something happens to the bank.
     /// That there is nothing, where nothing waits, is found out of all banks.
     #[inline]
@@ -301,7 +294,6 @@ impl ChannelState {
         if unknown == 0 {
             return;
         }
-        self.streak.forget();
         self.known |= unknown;
         for bank in bits(unknown) {
             self.find_candidate(bank, accesses);
@@ -350,7 +342,8 @@ impl ChannelState {
             (access::Kind::Write, false) => Kind::Wr,
             (access::Kind::Write, true) => Kind::Wra,
         };
-        Candidate::column(hit, kind, number, bank, self.column_held_by_bank(bank))
+        let held_by_bank = self.column_held_by_bank(bank);
+        Candidate { order: Candidate::order(number, bank), held_by_bank, entry: hit, kind, class: Class::Column }
     }
 
     /// A PRE or an ACT of the oldest access of a bank has been issued: that access needs the next one too.

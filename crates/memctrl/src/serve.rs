@@ -160,6 +160,7 @@ impl ChannelState {
         self.device.issue_column_access(now, command, spot.bank(), kind);
         self.forget_prepared();
         self.commanded(now, spot.bank());
+        self.streak.served(spot.bank_index());
         self.banks[spot.bank_index()].served += 1;
         self.vacate(spot.bank().rank, now);
         if matches!(kind, DeviceKind::Rda | DeviceKind::Wra) {
