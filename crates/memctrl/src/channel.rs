@@ -126,6 +126,7 @@ impl ChannelState {
     pub(crate) fn wake(&mut self, rank: u8) {
         self.ranks[usize::from(rank)].look_at = Cycle::ZERO;
         self.quiet.0 = Cycle::ZERO;
+        self.streak.forget();
         self.forget_prepared();
         self.flights.run = None;
     }
@@ -193,6 +194,7 @@ impl ChannelState {
         self.held_writes += self.queues.count_in(index(bank), Kind::Write);
         self.may_turn = true;
         self.rank_of(bank).held += 1;
+        self.streak.forget();
         self.prepared_at = Cycle::NEVER;
         self.look_at = Cycle::ZERO;
     }
@@ -204,6 +206,7 @@ impl ChannelState {
         self.may_turn = true;
         self.banks[index(bank)].released = number;
         self.known &= !(1 << index(bank));
+        self.streak.forget();
         self.prepared_at = Cycle::NEVER;
         let rank = self.rank_of(bank);
         rank.held -= 1;
@@ -243,6 +246,7 @@ impl ChannelState {
         }
         if matters || self.row_policy == RowPolicy::Closed {
             self.known &= !(1 << bank);
+            self.streak.forget();
             self.prepared_at = Cycle::NEVER;
         }
         matters
@@ -287,6 +291,7 @@ impl ChannelState {
         self.mode = mode;
         self.prepared_at = Cycle::NEVER;
         self.known = beyond(self.ranks.len());
+        self.streak.forget();
         true
     }
 
@@ -364,6 +369,7 @@ impl ChannelState {
     pub(crate) fn row_may_have_changed(&mut self, accesses: &mut Accesses, bank: BankId) {
         let (place, row) = (index(bank), self.device.open_row(bank));
         self.known &= !(1 << place);
+        self.streak.forget();
         let key = row.map_or(RowKey::NONE, |row| RowKey::new(self.id, place, row));
         self.queues.row_changed(accesses, place, key);
         if row.is_some() {

@@ -62,25 +62,18 @@ impl Candidate {
         class: Class::Activate,
     };
 
-    fn order(number: u64, bank: usize) -> u64 {
+    /// The order of a RD or WR.
+    #[inline]
+    pub(crate) fn order(number: u64, bank: usize) -> u64 {
         let order = number << Candidate::BANK_BITS | bank as u64;
         debug_assert!(order < Candidate::ROW, "access {number} is more than an order has room for");
         order
     }
 
-    /// A RD or WR.
+    /// The same for another access to the open row.
     #[inline]
-    pub(crate) fn column(entry: Entry, kind: Kind, number: u64, bank: usize, held_by_bank: Cycle) -> Candidate {
-        let order = Candidate::order(number, bank);
-        Candidate { order, held_by_bank, entry, kind, class: Class::Column }
-    }
-
-    /// An ACT or a PRE.
-    #[inline]
-    fn row(entry: Entry, kind: Kind, number: u64, bank: usize, held_by_bank: Cycle) -> Candidate {
-        let order = Candidate::ROW | Candidate::order(number, bank);
-        let class = if kind == Kind::Act { Class::Activate } else { Class::Precharge };
-        Candidate { order, held_by_bank, entry, kind, class }
+    pub(crate) fn pass_on(&mut self, entry: Entry, order: u64, held_by_bank: Cycle) {
+        (self.entry, self.order, self.held_by_bank) = (entry, order, held_by_bank);
     }
 
     pub(crate) fn is_row(&self) -> bool {
@@ -102,9 +95,6 @@ impl Candidate {
     /// When a candidate with that key can go, and its bank.
     #[inline]
     fn of_key(key: u64, from: Cycle) -> (Cycle, usize) {
-        if key == u64::MAX {
-            return (Cycle::NEVER, MOST_BANKS);
-        }
         (from + Cycles(key >> Candidate::ORDER_BITS), key as usize % MOST_BANKS)
     }
 
@@ -123,10 +113,10 @@ impl Candidate {
         self.kind
     }
 
-    /// The command on the bus, of a RD or WR.
+    /// The command on the bus, of a RD or WR of that kind.
     #[inline]
-    pub(crate) fn column_command(&self, spot: Spot, mode: access::Kind) -> Command {
-        let closes = matches!(self.kind, Kind::Rda | Kind::Wra);
+    pub(crate) fn column_command(kind: Kind, spot: Spot, mode: access::Kind) -> Command {
+        let closes = matches!(kind, Kind::Rda | Kind::Wra);
         let auto_precharge = if closes { AutoPrecharge::Yes } else { AutoPrecharge::No };
         let (bank, column) = (spot.bank(), spot.column());
         match mode {
@@ -172,6 +162,10 @@ impl ChannelState {
         segments: &Slots<Copying>,
         staging_lines: usize,
     ) -> Cycle {
+        if let Some((at, bank)) = self.streak_goes_on(from, accesses) {
+            (self.prepared_at, self.prepared) = (at, Choice::Access(bank));
+            return at;
+        }
         let (unusable, upkeep) = match self.own_commands(from) {
             Err(others) => others,
             Ok(command) => {
@@ -181,14 +175,11 @@ impl ChannelState {
         };
         let usable = self.usable(unusable, accesses);
         let mut next = if self.flights.is_empty() {
-            let (at, bank) = self.streak_goes_on(from, usable, accesses).unwrap_or_else(|| {
-                self.find_candidates(usable, accesses);
-                let all = usable == self.queues.pending(self.mode);
-                let (at, bank) =
-                    if all { self.first_access(from, usable) } else { self.first_access_of_some(from, usable) };
-                self.goes_first(bank, usable);
-                (at, bank)
-            });
+            self.find_candidates(usable, accesses);
+            let all = usable == self.queues.pending(self.mode);
+            let (at, bank) =
+                if all { self.first_access(from, usable) } else { self.first_access_of_some(from, usable) };
+            self.goes_first(bank, usable);
             (self.prepared_at, self.prepared) = (at, Choice::Access(bank));
             at
         } else {
@@ -258,11 +249,15 @@ impl ChannelState {
     /// the oldest. Never, where there is none.
     #[inline]
     fn first_access(&self, from: Cycle, usable: u32) -> (Cycle, usize) {
-        let (mut rest, mut first) = (usable, u64::MAX);
+        if usable == 0 {
+            return (Cycle::NEVER, MOST_BANKS);
+        }
+        let (mut first, mut rest, mut rank) = (u64::MAX, usable, 0);
         while rest != 0 {
-            let rank = rest.trailing_zeros() / 8;
-            first = first.min(self.first_of_rank(from, rank));
-            rest &= !(0xFF << (8 * rank));
+            if rest & 0xFF != 0 {
+                first = first.min(self.first_of_rank(from, rank));
+            }
+            (rest, rank) = (rest >> 8, rank + 1);
         }
         Candidate::of_key(first, from)
     }
@@ -280,24 +275,15 @@ impl ChannelState {
     #[inline(never)]
     fn first_access_of_some(&self, from: Cycle, usable: u32) -> (Cycle, usize) {
         let key = |bank: usize| self.next[bank].key(from, &self.held_by_rank(bank as u32 / 8, from));
-        Candidate::of_key(bits(usable).map(key).min().unwrap_or(u64::MAX), from)
+        bits(usable).map(key).min().map_or((Cycle::NEVER, MOST_BANKS), |first| Candidate::of_key(first, from))
     }
 
     /// When candidates of each class can go in a rank, from `from` on: it holds back those of a class alike.
     #[inline]
     fn held_by_rank(&self, rank: u32, from: Cycle) -> [Cycle; 3] {
         let held = self.device.held_by(rank as u8);
-        let column = if self.mode == access::Kind::Read { held.until(Kind::Rd) } else { held.until(Kind::Wr) };
+        let column = self.column_held_by_rank(rank as u8);
         [held.until(Kind::Pre), held.until(Kind::Act), column].map(|until| until.max(from))
-    }
-
-    /// What accesses of the mode do to an open row.
-    #[inline]
-    pub(crate) fn column_kind(&self) -> Kind {
-        match self.mode {
-            access::Kind::Read => Kind::Rd,
-            access::Kind::Write => Kind::Wr,
-        }
     }
 
     /// Finds out what the accesses of some banks would do next, where that is not known; it stays so until something happens to the bank.
@@ -305,65 +291,94 @@ impl ChannelState {
     #[inline]
     pub(crate) fn find_candidates(&mut self, banks: u32, accesses: &Accesses) {
         let pending = self.queues.pending(self.mode);
-        let mut unknown = (banks | !pending) & !self.known;
+        let unknown = (banks | !pending) & !self.known;
         if unknown == 0 {
             return;
         }
-        self.streak.forget();
         self.known |= unknown;
-        while unknown != 0 {
-            let bank = unknown.trailing_zeros() as usize % MOST_BANKS;
-            unknown &= unknown - 1;
-            let none = pending & (1 << bank) == 0;
-            self.next[bank] = if none { Candidate::NONE } else { self.find_candidate(bank, accesses) };
+        for bank in bits(unknown) {
+            self.find_candidate(bank, accesses);
         }
     }
 
-    #[inline]
-    fn find_candidate(&self, bank: usize, accesses: &Accesses) -> Candidate {
+    #[inline(never)]
+    fn find_candidate(&mut self, bank: usize, accesses: &Accesses) {
         let hit = self.queues.oldest_hit(bank, self.mode);
         let other = self.queues.oldest_other(bank, self.mode);
-        let is_older = || hit.is_some() && other.is_some() && accesses[other].number < accesses[hit].number;
-        let capped = match self.scheduler {
-            Scheduler::FrFcfsCap(cap) => self.banks[bank].served >= cap && is_older(),
-            Scheduler::Fcfs => is_older(),
-            Scheduler::FrFcfs => false,
+        let is_younger = || other.is_some() && accesses[other].number < accesses[hit].number;
+        self.next[bank % MOST_BANKS] = if hit.is_some() && !self.is_capped(bank, is_younger) {
+            self.column_candidate(bank, hit, accesses[hit].number, accesses)
+        } else if !other.is_some() {
+            Candidate::NONE
+        } else if self.open & (1 << bank) != 0 {
+            self.row_candidate(bank, other, accesses[other].number, Kind::Pre, Class::Precharge)
+        } else {
+            self.row_candidate(bank, other, accesses[other].number, Kind::Act, Class::Activate)
         };
-        let held = |kind: Kind| self.device.held_by_bank(bank_at(bank), kind);
-        if hit.is_some() && !capped {
-            let kind = self.column_kind_of(bank, hit, accesses);
-            return Candidate::column(hit, kind, accesses[hit].number, bank, held(kind));
-        }
-        let kind = if self.open & (1 << bank) != 0 { Kind::Pre } else { Kind::Act };
-        Candidate::row(other, kind, accesses[other].number, bank, held(kind))
     }
 
-    /// What an access does to its bank's open row, the oldest to it.
+    /// Whether an access to the open row does not go, where it is not the oldest of its bank.
     #[inline]
-    fn column_kind_of(&self, bank: usize, hit: Entry, accesses: &Accesses) -> Kind {
+    fn is_capped(&self, bank: usize, is_younger: impl Fn() -> bool) -> bool {
+        match self.scheduler {
+            Scheduler::FrFcfs => false,
+            Scheduler::FrFcfsCap(cap) => self.banks[bank].served >= cap && is_younger(),
+            Scheduler::Fcfs => is_younger(),
+        }
+    }
+
+    /// The PRE or ACT of the oldest access of a bank.
+    #[inline]
+    fn row_candidate(&self, bank: usize, oldest: Entry, number: u64, kind: Kind, class: Class) -> Candidate {
+        let held_by_bank = self.device.held_by_bank(bank_at(bank), kind);
+        Candidate { order: Candidate::ROW | Candidate::order(number, bank), held_by_bank, entry: oldest, kind, class }
+    }
+
+    /// The RD or WR of the oldest access to the open row.
+    #[inline]
+    fn column_candidate(&self, bank: usize, hit: Entry, number: u64, accesses: &Accesses) -> Candidate {
         let closes = self.row_policy == RowPolicy::Closed && self.queues.is_last_hit(bank, accesses, hit);
-        match (self.mode, closes) {
+        let kind = match (self.mode, closes) {
             (access::Kind::Read, false) => Kind::Rd,
             (access::Kind::Read, true) => Kind::Rda,
             (access::Kind::Write, false) => Kind::Wr,
             (access::Kind::Write, true) => Kind::Wra,
-        }
+        };
+        let held_by_bank = self.column_held_by_bank(bank);
+        Candidate { order: Candidate::order(number, bank), held_by_bank, entry: hit, kind, class: Class::Column }
     }
 
-    /// A bank's row command has been issued: its access, the oldest of the bank, needs the next one too, an ACT or a RD or WR.
+    /// A PRE or an ACT of the oldest access of a bank has been issued: that access needs the next one too.
     #[inline]
-    pub(crate) fn goes_on_after(&mut self, done: &Candidate, bank: usize, accesses: &Accesses) {
-        let (kind, class, order) = if done.is_activate() {
-            (self.column_kind_of(bank, done.entry, accesses), Class::Column, done.order & !Candidate::ROW)
+    pub(crate) fn access_goes_on(&mut self, bank: usize, done: &Candidate, accesses: &Accesses) {
+        self.next[bank % MOST_BANKS] = if done.is_activate() {
+            self.column_candidate(bank, done.entry, done.number(), accesses)
         } else {
-            (Kind::Act, Class::Activate, done.order)
+            self.row_candidate(bank, done.entry, done.number(), Kind::Act, Class::Activate)
         };
-        let held_by_bank = self.device.held_by_bank(bank_at(bank), kind);
-        self.next[bank % MOST_BANKS] = Candidate { order, held_by_bank, kind, class, entry: done.entry };
         self.known |= 1 << bank;
         // Who has gone on without a look at this bank, must look at it.
         self.streak.forget();
         self.flights.run = None;
+    }
+
+    /// Until when a bank holds back RD, or WR, whichever the mode has.
+    #[inline]
+    pub(crate) fn column_held_by_bank(&self, bank: usize) -> Cycle {
+        match self.mode {
+            access::Kind::Read => self.device.held_by_bank(bank_at(bank), Kind::Rd),
+            access::Kind::Write => self.device.held_by_bank(bank_at(bank), Kind::Wr),
+        }
+    }
+
+    /// The same of a rank.
+    #[inline]
+    pub(crate) fn column_held_by_rank(&self, rank: u8) -> Cycle {
+        let held = self.device.held_by(rank);
+        match self.mode {
+            access::Kind::Read => held.until(Kind::Rd),
+            access::Kind::Write => held.until(Kind::Wr),
+        }
     }
 
     /// When a candidate can go, in a rank that is awake.

@@ -22,29 +22,30 @@ impl Controller {
         source: &mut impl RequestSource,
         sink: &mut impl CommandSink,
     ) -> (Cycle, bool) {
-        let mut candidate = self.channels[index].next[bank % MOST_BANKS];
+        let candidate = self.channels[index].next[bank % MOST_BANKS];
         if candidate.is_row() {
             self.issue_row_command(index, now, &candidate, sink);
             return (now, false);
         }
+        let (kind, mut entry) = (candidate.kind(), candidate.entry());
         let takes_in = self.is_last_due(index, now);
         let mut before = None;
         loop {
             while self.outstanding.done_at() <= now {
                 self.deliver(source, now);
             }
-            self.serve(index, now, &candidate, sink);
+            self.serve(index, now, entry, kind, sink);
             if !takes_in {
-                self.leave(candidate.entry(), now);
+                self.leave(entry, now);
                 return (now, false);
             }
-            if !self.give_place(index, candidate.entry(), source, now) {
+            if !self.give_place(index, entry, source, now) {
                 return (now, true);
             }
-            let channel = &self.channels[index];
-            let before = *before.get_or_insert_with(|| channel.hits_go_first_before().min(self.alone_before(index)));
-            match channel.next_hit(now + Cycles(1), &self.accesses) {
-                Some((at, next)) if at < before => (now, candidate) = (at, next),
+            let before = *before.get_or_insert_with(|| self.alone_before(index));
+            let channel = &mut self.channels[index];
+            match channel.streak_goes_on(now + Cycles(1), &self.accesses) {
+                Some((at, bank)) if at < before => (now, entry) = (at, channel.next[bank % MOST_BANKS].entry()),
                 _ => return (now, true),
             }
             self.recorder.end_instant();
@@ -63,13 +64,17 @@ impl Controller {
         let (command, counted) = if activates {
             access.opened = true;
             commands.activates += 1;
-            (Command::Activate { bank: spot.bank(), row: spot.row() }, Counted::Activate)
+            let command = Command::Activate { bank: spot.bank(), row: spot.row() };
+            channel.issue_activate(now, &command, spot, &mut self.accesses);
+            (command, Counted::Activate)
         } else {
             access.closed = true;
             commands.precharges += 1;
-            (Command::Precharge { bank: spot.bank() }, Counted::Precharge)
+            let command = Command::Precharge { bank: spot.bank() };
+            channel.issue_precharge(now, &command, spot, &mut self.accesses);
+            (command, Counted::Precharge)
         };
-        channel.issue_row_command(now, &command, spot, candidate, &mut self.accesses);
+        channel.access_goes_on(spot.bank_index(), candidate, &self.accesses);
         sink.push(now, channel.id, &command);
         self.outstanding[request].issued(now, counted);
         self.tell_queues(index, now, None, sink);
@@ -77,15 +82,14 @@ impl Controller {
 
     /// RD or WR of an access.
     #[inline]
-    fn serve(&mut self, index: usize, now: Cycle, candidate: &Candidate, sink: &mut impl CommandSink) {
-        let entry = candidate.entry();
+    fn serve(&mut self, index: usize, now: Cycle, entry: Entry, command_kind: DeviceKind, sink: &mut impl CommandSink) {
         let Controller { channels, accesses, recorder, .. } = self;
         let (channel, access) = (&mut channels[index], accesses[entry]);
         let kind = channel.mode;
         let is_last = channel.queues.remove(entry, &access, kind);
         let (spot, figures) = (access.spot, &mut recorder.figures);
-        let command = candidate.column_command(spot, kind);
-        channel.issue_column_access(now, &command, candidate.kind(), spot, accesses);
+        let command = Candidate::column_command(command_kind, spot, kind);
+        channel.issue_column_access(now, &command, command_kind, spot, accesses);
         if is_last {
             channel.vacate(spot.bank().rank, now);
         }
@@ -198,39 +202,33 @@ impl ChannelState {
         self.device.issue_column_access(now, command, spot.bank(), kind);
         self.forget_prepared();
         self.commanded(now, spot.bank());
+        self.streak.served(spot.bank_index());
         self.banks[spot.bank_index()].served += 1;
         if matches!(kind, DeviceKind::Rda | DeviceKind::Wra) {
             self.row_may_have_changed(accesses, spot.bank());
         }
     }
 
-    /// [`Self::issue`] of the ACT or the PRE that an access needs.
+    /// [`Self::issue`] of the ACT that an access needs.
     #[inline]
-    pub(crate) fn issue_row_command(
-        &mut self,
-        now: Cycle,
-        command: &Command,
-        spot: Spot,
-        candidate: &Candidate,
-        accesses: &mut Accesses,
-    ) {
-        let activates = candidate.is_activate();
-        if activates {
-            self.device.issue_activate(now, command, spot.bank(), spot.row());
-        } else {
-            self.device.issue_precharge(now, command, spot.bank());
-        }
+    fn issue_activate(&mut self, now: Cycle, command: &Command, spot: Spot, accesses: &mut Accesses) {
+        self.device.issue_activate(now, command, spot.bank(), spot.row());
         self.forget_prepared();
         self.commanded(now, spot.bank());
         let bank = spot.bank_index();
-        if activates {
-            self.banks[bank].served = 0;
-            self.open |= 1 << bank;
-            self.queues.row_changed(accesses, bank, spot.row_key());
-        } else {
-            self.open &= !(1 << bank);
-            self.queues.row_changed(accesses, bank, RowKey::NONE);
-        }
-        self.goes_on_after(candidate, bank, accesses);
+        self.banks[bank].served = 0;
+        self.open |= 1 << bank;
+        self.queues.row_changed(accesses, bank, spot.row_key());
+    }
+
+    /// The same of a PRE.
+    #[inline]
+    fn issue_precharge(&mut self, now: Cycle, command: &Command, spot: Spot, accesses: &mut Accesses) {
+        self.device.issue_precharge(now, command, spot.bank());
+        self.forget_prepared();
+        self.commanded(now, spot.bank());
+        let bank = spot.bank_index();
+        self.open &= !(1 << bank);
+        self.queues.row_changed(accesses, bank, RowKey::NONE);
     }
 }
