@@ -33,6 +33,11 @@ impl BankSet {
         self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a &= !b);
     }
 
+    /// The banks, whatever their channels, as a mask.
+    pub(crate) fn mask(&self) -> u32 {
+        self.0.iter().fold(0, |mask, banks| mask | banks)
+    }
+
     /// The banks of a channel, as a mask.
     pub(crate) fn of(&self, channel: Channel) -> u32 {
         self.0[usize::from(channel.0)]

@@ -15,8 +15,16 @@ const WAITING_MOST: usize = 128;
 pub(crate) struct Waiting {
     /// Its slot.
     slot: u32,
+    /// The banks that it is not done with, of any channel: what is looked at first.
+    mask: u32,
     /// The banks that it is not done with.
     banks: BankSet,
+}
+
+impl Waiting {
+    fn new(slot: u32, banks: BankSet) -> Waiting {
+        Waiting { slot, mask: banks.mask(), banks }
+    }
 }
 
 impl Controller {
@@ -113,7 +121,7 @@ impl Controller {
         let (place, banks) = (segment.place, *segment.banks());
         self.leave_flight(slot);
         let index = self.waiting.partition_point(|other| self.segments[other.slot].place < place);
-        self.waiting.insert(index, Waiting { slot, banks });
+        self.waiting.insert(index, Waiting::new(slot, banks));
         self.waiting_banks.insert_all(&banks);
         self.may_begin = true;
     }
@@ -169,10 +177,10 @@ impl Controller {
                 }
                 continue;
             };
-            let (choices, reasons) = self.estimator.choose(&self.config, &self.channels, &block, now);
+            let choices = self.estimator.choose(&self.config, &self.channels, &block, now);
             let job = self.outstanding[slot].job_mut();
-            for ((part, &chosen), reason) in block.parts().iter().zip(&choices).zip(reasons) {
-                job.tally(chosen, reason, part.bytes());
+            for (part, &chosen) in block.parts().iter().zip(&choices) {
+                job.tally(chosen, self.config.policy.reason(part, chosen), part.bytes());
             }
             for segment in block.segments(&choices, self.config.staging_lines) {
                 self.outstanding[slot].job_mut().segments_left += 1;
@@ -184,7 +192,7 @@ impl Controller {
                 let banks = *copying.banks();
                 self.waiting_banks.insert_all(&banks);
                 let slot = self.segments.insert(copying);
-                self.waiting.push(Waiting { slot, banks });
+                self.waiting.push(Waiting::new(slot, banks));
                 self.may_begin = true;
             }
         }
@@ -202,25 +210,28 @@ impl Controller {
         for &slot in self.in_flight.iter().filter(|&&slot| self.segments[slot].giving_way) {
             free.remove_all(self.segments[slot].banks());
         }
-        if free == BankSet::default() {
-            return false;
-        }
-        let mut waiting = std::mem::take(&mut self.waiting);
-        let count = waiting.len();
-        waiting.retain(|&Waiting { slot, banks }| {
-            let begins = free.holds(&banks) && self.may_go_before_reads(slot, &banks);
-            free.remove_all(&banks);
-            if begins {
+        let (mut at, mut free_mask) = (0, free.mask());
+        let count = self.waiting.len();
+        while let Some(next) = self.waiting[at..].iter().position(|waits| waits.mask & free_mask != 0) {
+            at += next;
+            let Waiting { slot, banks, .. } = self.waiting[at];
+            if free.holds(&banks) && self.may_go_before_reads(slot, &banks) {
+                self.waiting.remove(at);
                 self.begin_one(slot, &banks, now);
+            } else {
+                at += 1;
             }
-            !begins
-        });
-        self.waiting_banks = BankSet::default();
-        for waits in &waiting {
-            self.waiting_banks.insert_all(&waits.banks);
+            free.remove_all(&banks);
+            free_mask = free.mask();
         }
-        self.waiting = waiting;
-        self.waiting.len() < count
+        let any = self.waiting.len() < count;
+        if any {
+            self.waiting_banks = BankSet::default();
+            for waits in &self.waiting {
+                self.waiting_banks.insert_all(&waits.banks);
+            }
+        }
+        any
     }
 
     /// Whether its job waits for nothing, and no read that goes first waits in its banks.

@@ -62,7 +62,7 @@ pub(crate) struct Next {
     /// What its rank holds back.
     pub(crate) kind: Kind,
     /// Until when its banks hold it back.
-    held_by_banks: Cycle,
+    pub(crate) held_by_banks: Cycle,
 }
 
 impl Next {
@@ -177,9 +177,9 @@ impl Flights {
         &self.rows[bank % MOST_BANKS]
     }
 
-    /// All row commands that could come next, by bank.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = (usize, &Row)> {
-        bits(self.with_rows).map(|bank| (bank, self.row_in(bank)))
+    /// The row commands that could come next in a rank, by bank.
+    pub(crate) fn rows_of(&self, rank: usize) -> impl Iterator<Item = (usize, &Row)> {
+        bits(self.with_rows & 0xFF << (8 * rank)).map(|bank| (bank, self.row_in(bank)))
     }
 
     /// Whether the next column access of any is a TRANSFER.
@@ -244,12 +244,6 @@ impl ChannelState {
     #[inline]
     pub(crate) fn earliest_next(&self, next: &Next) -> Cycle {
         next.held_by_banks.max(self.device.held_by(next.command.rank()).until(next.kind))
-    }
-
-    /// When a segment's row command can go in a bank.
-    #[inline]
-    pub(crate) fn earliest_row(&self, bank: usize, row: &Row) -> Cycle {
-        row.next.held_by_banks.max(self.device.held_by((bank / 8) as u8).until(row.next.kind))
     }
 
     /// What the segment in a slot would do next, may be another now; so may be who goes first.

@@ -88,12 +88,15 @@ impl ChannelState {
             choice = Some(Choice::SegmentAccess(place));
             age = flight.age;
         }
-        for (bank, row) in self.flights.rows() {
-            let at = self.earliest_row(bank, row).max(from);
-            rows_from = rows_from.min(at);
-            let key = key(at, row.order);
-            if key < first {
-                (first, choice) = (key, Some(Choice::SegmentRow(bank)));
+        for rank in 0..self.ranks.len() {
+            let held = self.device.held_by(rank as u8);
+            for (bank, row) in self.flights.rows_of(rank) {
+                let at = row.next.held_by_banks.max(held.until(row.next.kind)).max(from);
+                rows_from = rows_from.min(at);
+                let key = key(at, row.order);
+                if key < first {
+                    (first, choice) = (key, Some(Choice::SegmentRow(bank)));
+                }
             }
         }
         for bank in bits(usable) {
@@ -157,12 +160,15 @@ impl ChannelState {
     /// The row command of the oldest segment that can go, in the ranks asked for, and its order.
     fn first_row_command(&self, now: Cycle, ranks: impl Fn(u8) -> bool, later: &mut Cycle) -> Option<(u64, Choice)> {
         let mut first: Option<(u64, Choice)> = None;
-        for (bank, row) in self.flights.rows().filter(|(bank, _)| ranks((bank / 8) as u8)) {
-            let until = self.earliest_row(bank, row);
-            if until > now {
-                *later = (*later).min(until);
-            } else if first.is_none_or(|(other, _)| row.order < other) {
-                first = Some((row.order, Choice::SegmentRow(bank)));
+        for rank in (0..self.ranks.len()).filter(|&rank| ranks(rank as u8)) {
+            let held = self.device.held_by(rank as u8);
+            for (bank, row) in self.flights.rows_of(rank) {
+                let until = row.next.held_by_banks.max(held.until(row.next.kind));
+                if until > now {
+                    *later = (*later).min(until);
+                } else if first.is_none_or(|(other, _)| row.order < other) {
+                    first = Some((row.order, Choice::SegmentRow(bank)));
+                }
             }
         }
         first
