@@ -21,11 +21,21 @@ impl BankSet {
     }
 
     fn remove(&mut self, channel: Channel, bank: BankId) {
-        self.0[usize::from(channel.0)] &= !(1 << crate::spot::index(bank));
+        self.remove_banks(channel, 1 << crate::spot::index(bank));
     }
 
-    pub(crate) fn insert_rank(&mut self, channel: Channel, rank: u8) {
-        self.0[usize::from(channel.0)] |= 0xFF << (8 * rank);
+    /// Without the banks of a channel in a mask.
+    pub(crate) fn remove_banks(&mut self, channel: Channel, mask: u32) {
+        self.0[usize::from(channel.0)] &= !mask;
+    }
+
+    pub(crate) fn remove_all(&mut self, other: &BankSet) {
+        self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a &= !b);
+    }
+
+    /// The banks, whatever their channels, as a mask.
+    pub(crate) fn mask(&self) -> u32 {
+        self.0.iter().fold(0, |mask, banks| mask | banks)
     }
 
     /// The banks of a channel, as a mask.
@@ -33,8 +43,9 @@ impl BankSet {
         self.0[usize::from(channel.0)]
     }
 
-    pub(crate) fn meets(&self, other: &BankSet) -> bool {
-        self.0.iter().zip(other.0).any(|(a, b)| a & b != 0)
+    /// Whether all banks of the other set are in this one.
+    pub(crate) fn holds(&self, other: &BankSet) -> bool {
+        self.0.iter().zip(other.0).fold(0, |left, (a, b)| left | (b & !a)) == 0
     }
 
     pub(crate) fn insert_all(&mut self, other: &BankSet) {
@@ -82,7 +93,30 @@ pub(crate) struct Copying {
 }
 
 /// How old a party is: the smaller, the older.
-pub(crate) type Age = (u8, u64);
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Age(u64);
+
+impl Age {
+    /// Above every sequence number.
+    const LATER: u64 = 1 << 55;
+    /// Younger than all.
+    pub(crate) const NONE: Age = Age(Age::LATER << 1);
+
+    /// Of an access by its sequence number; of a segment that has made a column access since it began.
+    pub(crate) fn of(number: u64) -> Age {
+        Age(Age::LATER | number)
+    }
+
+    /// Of a segment that has made none: it is older than all that have, and than every access.
+    fn first(place: u64) -> Age {
+        Age(place)
+    }
+
+    /// In one word with the order of what is equally old.
+    pub(crate) fn then(self, order: usize) -> u64 {
+        self.0 << 8 | order as u64
+    }
+}
 
 impl Copying {
     pub(crate) fn new(job: u32, place: u64, segment: &Segment) -> Copying {
@@ -140,9 +174,8 @@ impl Copying {
         self.age = age;
     }
 
-    /// Until it has made a column access it is older than all that have, and than every access.
     pub(crate) fn age(&self) -> Age {
-        if self.moved { (1, self.age) } else { (0, self.place) }
+        if self.moved { Age::of(self.age) } else { Age::first(self.place) }
     }
 
     /// Whether it makes column accesses, and can be broken off at a line.

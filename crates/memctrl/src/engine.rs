@@ -14,6 +14,7 @@ use crate::channel::ChannelState;
 use crate::config::Config;
 use crate::copy::{BankSet, Copying};
 use crate::estimate::Estimator;
+use crate::flight::Waiting;
 use crate::intake::{Blocked, Incoming, State};
 use crate::outstanding::Requests;
 use crate::recorder::Recorder;
@@ -61,7 +62,8 @@ pub struct Controller {
     pub(crate) estimator: Estimator,
     pub(crate) segments: Slots<Copying>,
     /// Segments that have not begun, or have given way, by place.
-    pub(crate) waiting: Vec<u32>,
+    pub(crate) waiting: Vec<Waiting>,
+    /// The banks that they use.
     pub(crate) waiting_banks: BankSet,
     /// Segments in flight, by place.
     pub(crate) in_flight: Vec<u32>,

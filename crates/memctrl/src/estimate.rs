@@ -124,19 +124,13 @@ impl Estimator {
         Estimator { banks: vec![[Cycle::ZERO; 32]; channels], buses: vec![Cycle::ZERO; channels] }
     }
 
-    /// A mechanism for each part of a block, and the reason for it as tallies name it.
+    /// A mechanism for each part of a block.
     ///
     /// # Panics
     /// If the policy is `least-energy` and the controller has no prices.
-    pub fn choose(
-        &self,
-        config: &Config,
-        outlook: &impl Outlook,
-        block: &Block,
-        now: Cycle,
-    ) -> (Vec<Mechanism>, Vec<&'static str>) {
+    pub fn choose(&self, config: &Config, outlook: &impl Outlook, block: &Block, now: Cycle) -> Vec<Mechanism> {
         let policy = config.policy;
-        let choices: Vec<_> = (0..block.parts().len())
+        (0..block.parts().len())
             .map(|part| match policy {
                 Policy::Channel | Policy::Fpm | Policy::Psm | Policy::Rule => policy.choose(&block.parts()[part]),
                 Policy::Fastest => {
@@ -148,9 +142,7 @@ impl Estimator {
                     best(config, block, part, |works| works.iter().map(|work| energy(work, prices).0).sum::<f64>())
                 }
             })
-            .collect();
-        let reasons = block.parts().iter().zip(&choices).map(|(part, &chosen)| policy.reason(part, chosen)).collect();
-        (choices, reasons)
+            .collect()
     }
 
     /// When a segment would be done.

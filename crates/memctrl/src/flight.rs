@@ -4,12 +4,28 @@ use dram_spec::{BankId, Channel, Cycle, Cycles};
 
 use crate::copy::{BankSet, Copying};
 use crate::engine::Controller;
-use crate::scheduler::bits;
-use crate::spot::{Spot, bank_at, index};
+use crate::spot::{Spot, index};
 
 /// Segments that may wait at once, over all channels: enough to find work for idle banks, few enough to scan when one comes
 /// free. What comes later is not planned before.
 const WAITING_MOST: usize = 128;
+
+/// A segment that has not begun, or has given way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting {
+    /// Its slot.
+    slot: u32,
+    /// The banks that it is not done with, of any channel: what is looked at first.
+    mask: u32,
+    /// The banks that it is not done with.
+    banks: BankSet,
+}
+
+impl Waiting {
+    fn new(slot: u32, banks: BankSet) -> Waiting {
+        Waiting { slot, mask: banks.mask(), banks }
+    }
+}
 
 impl Controller {
     /// Segments whose terms are over, or whose ranks must refresh, give way.
@@ -105,8 +121,8 @@ impl Controller {
         }
         let (place, banks) = (segment.place, *segment.banks());
         self.leave_flight(slot);
-        let index = self.waiting.partition_point(|&other| self.segments[other].place < place);
-        self.waiting.insert(index, slot);
+        let index = self.waiting.partition_point(|other| self.segments[other.slot].place < place);
+        self.waiting.insert(index, Waiting::new(slot, banks));
         self.waiting_banks.insert_all(&banks);
         self.may_begin = true;
     }
@@ -162,10 +178,10 @@ impl Controller {
                 }
                 continue;
             };
-            let (choices, reasons) = self.estimator.choose(&self.config, &self.channels, &block, now);
+            let choices = self.estimator.choose(&self.config, &self.channels, &block, now);
             let job = self.outstanding[slot].job_mut();
-            for ((part, &chosen), reason) in block.parts().iter().zip(&choices).zip(reasons) {
-                job.tally(chosen, reason, part.bytes());
+            for (part, &chosen) in block.parts().iter().zip(&choices) {
+                job.tally(chosen, self.config.policy.reason(part, chosen), part.bytes());
             }
             for segment in block.segments(&choices, self.config.staging_lines) {
                 self.outstanding[slot].job_mut().segments_left += 1;
@@ -174,9 +190,10 @@ impl Controller {
                 for (channel, bank) in copying.banks().iter() {
                     self.channels[usize::from(channel.0)].occupy(bank.rank, now);
                 }
-                self.waiting_banks.insert_all(copying.banks());
+                let banks = *copying.banks();
+                self.waiting_banks.insert_all(&banks);
                 let slot = self.segments.insert(copying);
-                self.waiting.push(slot);
+                self.waiting.push(Waiting::new(slot, banks));
                 self.may_begin = true;
             }
         }
@@ -184,30 +201,38 @@ impl Controller {
 
     /// Begins each segment that can. Says whether any began: there is then room to plan more.
     fn begin(&mut self, now: Cycle) -> bool {
-        let mut taken = BankSet::default();
+        let mut free = self.waiting_banks;
         for channel in &self.channels {
-            bits(channel.held).for_each(|bank| taken.insert(channel.id, bank_at(bank)));
+            free.remove_banks(channel.id, channel.held);
             let urgent = channel.ranks.iter().filter(|rank| rank.is_urgent(now));
-            urgent.for_each(|rank| taken.insert_rank(channel.id, rank.index()));
+            urgent.for_each(|rank| free.remove_banks(channel.id, 0xFF << (8 * rank.index())));
         }
         // A segment that gives way will be back in the line, before those that came after it: also where it holds a bank no more.
         for &slot in self.in_flight.iter().filter(|&&slot| self.segments[slot].giving_way) {
-            taken.insert_all(self.segments[slot].banks());
+            free.remove_all(self.segments[slot].banks());
         }
-        let waited = std::mem::take(&mut self.waiting);
-        let count = waited.len();
-        self.waiting_banks = BankSet::default();
-        for slot in waited {
-            let banks = *self.segments[slot].banks();
-            if !taken.meets(&banks) && self.may_go_before_reads(slot, &banks) {
+        let (mut at, mut free_mask) = (0, free.mask());
+        let count = self.waiting.len();
+        while let Some(next) = self.waiting[at..].iter().position(|waits| waits.mask & free_mask != 0) {
+            at += next;
+            let Waiting { slot, banks, .. } = self.waiting[at];
+            if free.holds(&banks) && self.may_go_before_reads(slot, &banks) {
+                self.waiting.remove(at);
                 self.begin_one(slot, &banks, now);
             } else {
-                self.waiting_banks.insert_all(&banks);
-                self.waiting.push(slot);
+                at += 1;
             }
-            taken.insert_all(&banks);
+            free.remove_all(&banks);
+            free_mask = free.mask();
         }
-        self.waiting.len() < count
+        let any = self.waiting.len() < count;
+        if any {
+            self.waiting_banks = BankSet::default();
+            for waits in &self.waiting {
+                self.waiting_banks.insert_all(&waits.banks);
+            }
+        }
+        any
     }
 
     /// Whether its job waits for nothing, and no read that goes first waits in its banks.

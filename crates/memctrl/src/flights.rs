@@ -62,7 +62,7 @@ pub(crate) struct Next {
     /// What its rank holds back.
     pub(crate) kind: Kind,
     /// Until when its banks hold it back.
-    held_by_banks: Cycle,
+    pub(crate) held_by_banks: Cycle,
 }
 
 impl Next {
@@ -106,12 +106,14 @@ pub(crate) struct Row {
     pub(crate) place: usize,
     /// The bank among those of the stream, in the order in which the plan uses them.
     pub(crate) lane: usize,
+    /// The age of the segment, then that order.
+    pub(crate) order: u64,
 }
 
 impl Default for Row {
     fn default() -> Row {
         let command = Command::Precharge { bank: BankId::default() };
-        Row { next: Next { command, kind: Kind::Pre, held_by_banks: Cycle::NEVER }, place: 0, lane: 0 }
+        Row { next: Next { command, kind: Kind::Pre, held_by_banks: Cycle::NEVER }, place: 0, lane: 0, order: 0 }
     }
 }
 
@@ -175,12 +177,9 @@ impl Flights {
         &self.rows[bank % MOST_BANKS]
     }
 
-    /// All row commands that could come next, by bank; of which segment, and where.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = (usize, &Row, &Flight)> {
-        bits(self.with_rows).map(|bank| {
-            let row = self.row_in(bank);
-            (bank, row, self.at(row.place))
-        })
+    /// The row commands that could come next in a rank, by bank.
+    pub(crate) fn rows_of(&self, rank: usize) -> impl Iterator<Item = (usize, &Row)> {
+        bits(self.with_rows & 0xFF << (8 * rank)).map(|bank| (bank, self.row_in(bank)))
     }
 
     /// Whether the next column access of any is a TRANSFER.
@@ -216,7 +215,8 @@ impl Flights {
         self.with_transfers = self.with_transfers & !(1 << place) | u32::from(is_transfer) << place;
         for (lane, bank, command) in stream.row_commands(segment.giving_way) {
             let bank = index(bank);
-            self.rows[bank] = Row { next: Next::new(device, command), place, lane };
+            let order = flight.age.then(lane);
+            self.rows[bank] = Row { next: Next::new(device, command), place, lane, order };
             flight.rows |= 1 << bank;
         }
         self.with_rows |= flight.rows;
@@ -240,7 +240,7 @@ impl ChannelState {
         }
     }
 
-    /// When a segment's command can go.
+    /// When a segment's column access can go.
     #[inline]
     pub(crate) fn earliest_next(&self, next: &Next) -> Cycle {
         next.held_by_banks.max(self.device.held_by(next.command.rank()).until(next.kind))

@@ -72,9 +72,10 @@ impl ChannelState {
             return None;
         }
         let oldest = self.flights.oldest();
-        // When it goes, whose it is, and its place among the row commands of a segment.
-        let mut first = ((Cycle::NEVER, (u8::MAX, 0), 0), None);
-        let mut age = (2, 0);
+        // The instant above the order: of two that can go at once the older has the smaller key.
+        let key = |at: Cycle, order: u64| u128::from(at.0) << 64 | u128::from(order);
+        let (mut first, mut choice) = (key(Cycle::NEVER, 0), None);
+        let mut age = Age::NONE;
         let mut rows_from = Cycle::NEVER;
         if let Some(place) = oldest {
             let flight = self.flights.at(place);
@@ -82,22 +83,25 @@ impl ChannelState {
             if access.data_from > from {
                 return None;
             }
-            let at = self.earliest_next(&access.next).max(from);
             // At the same time it goes before row commands.
-            first = ((at, (0, 0), 0), Some(Choice::SegmentAccess(place)));
+            first = key(self.earliest_next(&access.next).max(from), 0);
+            choice = Some(Choice::SegmentAccess(place));
             age = flight.age;
         }
-        for (bank, row, flight) in self.flights.rows() {
-            let at = self.earliest_next(&row.next).max(from);
-            rows_from = rows_from.min(at);
-            let key = (at, flight.age, row.lane);
-            if key < first.0 {
-                first = (key, Some(Choice::SegmentRow(bank)));
+        for rank in 0..self.ranks.len() {
+            let held = self.device.held_by(rank as u8);
+            for (bank, row) in self.flights.rows_of(rank) {
+                let at = row.next.held_by_banks.max(held.until(row.next.kind)).max(from);
+                rows_from = rows_from.min(at);
+                let key = key(at, row.order);
+                if key < first {
+                    (first, choice) = (key, Some(Choice::SegmentRow(bank)));
+                }
             }
         }
         for bank in bits(usable) {
             let candidate = &self.next[bank];
-            let candidate_age = (1, candidate.number());
+            let candidate_age = Age::of(candidate.number());
             if !candidate.is_row() {
                 if candidate_age < age {
                     return None;
@@ -106,12 +110,12 @@ impl ChannelState {
             }
             let at = self.earliest_of(bank, candidate).max(from);
             rows_from = rows_from.min(at);
-            let key = (at, candidate_age, 0);
-            if key < first.0 {
-                first = (key, Some(Choice::Access(bank)));
+            let key = key(at, candidate_age.then(0));
+            if key < first {
+                (first, choice) = (key, Some(Choice::Access(bank)));
             }
         }
-        let ((at, ..), choice) = first;
+        let at = Cycle((first >> 64) as u64);
         if let (Some(place), true) = (oldest, at <= rows_from && at < Cycle::NEVER) {
             self.flights.run = Some(Run { place, usable, until: rows_from });
         }
@@ -143,26 +147,31 @@ impl ChannelState {
             let until = self.earliest_of(bank, candidate);
             if until > now {
                 next = next.min(until);
-            } else if first.is_none_or(|(age, _)| (1, candidate.number()) < age) {
-                first = Some(((1, candidate.number()), Choice::Access(bank)));
+            } else {
+                let order = Age::of(candidate.number()).then(0);
+                if first.is_none_or(|(other, _)| order < other) {
+                    first = Some((order, Choice::Access(bank)));
+                }
             }
         }
         first.map(|(_, choice)| choice).ok_or(next)
     }
 
-    /// The row command of the oldest segment that can go, in the ranks asked for.
-    fn first_row_command(&self, now: Cycle, ranks: impl Fn(u8) -> bool, later: &mut Cycle) -> Option<(Age, Choice)> {
-        let mut first = None;
-        for (bank, row, flight) in self.flights.rows().filter(|(_, row, _)| ranks(row.next.command.rank())) {
-            let until = self.earliest_next(&row.next);
-            let key = (flight.age, row.lane);
-            if until > now {
-                *later = (*later).min(until);
-            } else if first.is_none_or(|(other, _)| key < other) {
-                first = Some((key, Choice::SegmentRow(bank)));
+    /// The row command of the oldest segment that can go, in the ranks asked for, and its order.
+    fn first_row_command(&self, now: Cycle, ranks: impl Fn(u8) -> bool, later: &mut Cycle) -> Option<(u64, Choice)> {
+        let mut first: Option<(u64, Choice)> = None;
+        for rank in (0..self.ranks.len()).filter(|&rank| ranks(rank as u8)) {
+            let held = self.device.held_by(rank as u8);
+            for (bank, row) in self.flights.rows_of(rank) {
+                let until = row.next.held_by_banks.max(held.until(row.next.kind));
+                if until > now {
+                    *later = (*later).min(until);
+                } else if first.is_none_or(|(other, _)| row.order < other) {
+                    first = Some((row.order, Choice::SegmentRow(bank)));
+                }
             }
         }
-        first.map(|((age, _), choice)| (age, choice))
+        first
     }
 
     /// The column access that goes first, of the segments and of the accesses.
@@ -185,7 +194,7 @@ impl ChannelState {
             || bits(columns).map(|bank| (bank, &self.next[bank])).filter(|(_, candidate)| !candidate.is_row());
         let command = |candidate: &Candidate| candidate.command(accesses[candidate.entry()].spot);
         if let Some(number) = candidates().map(|(_, candidate)| candidate.number()).min() {
-            parties.push(Party { age: (1, number), flight: None });
+            parties.push(Party { age: Age::of(number), flight: None });
         }
         parties.sort_unstable_by_key(|party| party.age);
         let mut ahead = Ahead::default();

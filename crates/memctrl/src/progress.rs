@@ -12,7 +12,7 @@ use crate::segment::Moved;
 impl Controller {
     /// Issues the row command that a segment needs in a bank; what it is done with, is free again.
     pub(crate) fn issue_segment_row(&mut self, index: usize, now: Cycle, bank: usize, sink: &mut impl CommandSink) {
-        let &Row { next: Next { command, .. }, place, lane } = self.channels[index].flights.row_in(bank);
+        let &Row { next: Next { command, .. }, place, lane, .. } = self.channels[index].flights.row_in(bank);
         let counted = self.issue(index, now, &command, sink);
         let channel = &mut self.channels[index];
         let &Flight { slot, stream, .. } = channel.flights.at(place);

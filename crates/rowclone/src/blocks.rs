@@ -23,7 +23,8 @@ pub struct Blocks {
     rest: std::ops::Range<u64>,
     direction: Direction,
     shape: Shape,
-    ready: vec::IntoIter<Block>,
+    /// What has been cut and not handed out.
+    drafts: vec::IntoIter<Draft>,
     written: Written,
 }
 
@@ -46,7 +47,7 @@ struct Written {
 }
 
 /// What makes bytes of one destination row one part.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Whole lines from this row.
     From(RowAddress),
@@ -57,6 +58,7 @@ enum Kind {
 }
 
 /// A destination row's share while its pieces are gathered.
+#[derive(Clone, Debug)]
 struct Draft {
     dst: RowAddress,
     parts: Vec<(Kind, Vec<Piece>)>,
@@ -70,7 +72,7 @@ impl Blocks {
             rest: start..start + bytes,
             direction: Direction::Ascending,
             shape: Shape::Rows { window_bytes },
-            ready: Vec::new().into_iter(),
+            drafts: Vec::new().into_iter(),
             written: Written::default(),
             operation,
             shared,
@@ -154,13 +156,17 @@ impl Blocks {
                 (whole_end, Kind::Lines, dst_column)
             };
             let piece = Piece { dst: address, bytes: end - address, dst_column, src_column };
+            let new = drafts.len();
             let index = match drafts.last() {
-                Some(last) if last.dst == dst => drafts.len() - 1,
-                _ => *by_row.entry(dst).or_insert_with(|| {
-                    drafts.push(Draft { dst, parts: Vec::new() });
-                    drafts.len() - 1
-                }),
+                None => new,
+                Some(last) if last.dst == dst => new - 1,
+                // Most windows are one row's: the first needs no entry.
+                Some(_) if drafts[0].dst == dst => 0,
+                Some(_) => *by_row.entry(dst).or_insert(new),
             };
+            if index == new {
+                drafts.push(Draft { dst, parts: Vec::with_capacity(1) });
+            }
             let parts = &mut drafts[index].parts;
             match parts.iter_mut().find(|(other, _)| *other == kind) {
                 Some((_, pieces)) => pieces.push(piece),
@@ -235,8 +241,8 @@ impl Iterator for Blocks {
 
     fn next(&mut self) -> Option<Block> {
         loop {
-            if let Some(block) = self.ready.next() {
-                return Some(block);
+            if let Some(draft) = self.drafts.next() {
+                return Some(self.finish(draft));
             }
             if self.rest.is_empty() {
                 return None;
@@ -244,9 +250,7 @@ impl Iterator for Blocks {
             match self.shape {
                 Shape::Rows { window_bytes } => {
                     let window = self.take(window_bytes);
-                    let drafts = self.drafts(window);
-                    let blocks: Vec<Block> = drafts.into_iter().map(|draft| self.finish(draft)).collect();
-                    self.ready = blocks.into_iter();
+                    self.drafts = self.drafts(window).into_iter();
                 }
                 Shape::Pieces { piece_bytes, reason } => {
                     let window = self.take(piece_bytes);

@@ -266,8 +266,9 @@ impl Plain {
             let request = self.jobs[job].request;
             if let Some(block) = self.jobs[job].blocks.next() {
                 let mut estimator = self.estimator.clone();
-                let (choices, reasons) = estimator.choose(&self.config, &self.look(), &block, self.now);
-                for (part, (&mechanism, &reason)) in block.parts().iter().zip(choices.iter().zip(&reasons)) {
+                let choices = estimator.choose(&self.config, &self.look(), &block, self.now);
+                for (part, &mechanism) in block.parts().iter().zip(&choices) {
+                    let reason = self.config.policy.reason(part, mechanism);
                     self.served(request, mechanism, reason, part.bytes());
                 }
                 for segment in block.segments(&choices, self.config.staging_lines) {
