@@ -31,7 +31,8 @@ impl Controller {
         let takes_in = self.is_last_due(index, now);
         let mut before = None;
         loop {
-            while self.outstanding.done_at() <= now {
+            // Where there are jobs, all that was done before this instant has been delivered.
+            while self.outstanding.done_at() <= now && self.jobs.is_empty() {
                 self.deliver(source, now);
             }
             self.serve(index, now, entry, kind, sink);
