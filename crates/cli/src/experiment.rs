@@ -93,7 +93,7 @@ pub const fn weighs(policy: Policy) -> bool {
 
 /// The mechanisms that served an operation: `channel+fpm`; nothing of a read or a write.
 pub fn mechanisms(completion: &Completion) -> String {
-    let mut names: Vec<&str> = completion.segments.0.keys().map(|(mechanism, _)| mechanism.name()).collect();
+    let mut names: Vec<&str> = completion.segments().0.keys().map(|(mechanism, _)| mechanism.name()).collect();
     names.dedup();
     names.join("+")
 }

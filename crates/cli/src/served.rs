@@ -46,8 +46,8 @@ impl<S: RequestSource> RequestSource for Served<S> {
     fn complete(&mut self, completion: Completion) {
         if completion.done >= self.from {
             match completion.operation {
-                Operation::Copy { .. } => self.copies += &completion.segments,
-                Operation::Init { .. } => self.inits += &completion.segments,
+                Operation::Copy { .. } => self.copies += completion.segments(),
+                Operation::Init { .. } => self.inits += completion.segments(),
                 Operation::Read { .. } | Operation::Write { .. } => {}
             }
         }

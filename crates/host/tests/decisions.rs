@@ -37,7 +37,7 @@ fn copy(config: &Config, relation: Place, dst: u64, bytes: u64) -> Operation {
 fn mechanism_of(policy: Policy, operations: impl Fn(&Config) -> Vec<Timed>) -> (Mechanism, &'static str) {
     let config = paper(policy, 2);
     let (_, completions) = run(&config, &operations(&config));
-    let segments = &completions.last().unwrap().segments.0;
+    let segments = &completions.last().unwrap().segments().0;
     assert_eq!(segments.len(), 1, "{segments:?}");
     *segments.keys().next().unwrap()
 }

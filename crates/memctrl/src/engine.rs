@@ -305,7 +305,7 @@ impl Controller {
         if let Operation::Copy { .. } | Operation::Init { .. } = completion.operation {
             figures.copy_response.record(response);
             figures.copy_latency.record(completion.latency());
-            figures.segments += &completion.segments;
+            figures.segments += completion.segments();
         } else {
             figures.write_latency.record(response);
         }
@@ -333,6 +333,7 @@ impl Controller {
         let next = loop {
             let mut channel = &mut self.channels[index];
             if channel.prepared_at == now {
+                took_in = false;
                 match channel.prepared {
                     Choice::Access(bank) => {
                         (now, took_in) = self.issue_for_access(index, now, bank, source, sink);

@@ -166,12 +166,13 @@ impl Outstanding {
     /// What its source hears of it.
     pub(crate) fn complete_job(&mut self) -> Completion {
         let job = self.job.take();
-        let segments = job.map_or_else(SegmentTally::default, |job| job.segments);
-        Completion { segments, ..self.complete() }
+        let served = job.map(|job| Box::new(job.segments));
+        Completion { served, ..self.complete() }
     }
 
     /// The same of a read or a write of whole lines.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "what a source does not look at, is then not made")]
+    #[inline(always)]
     pub(crate) fn complete(&mut self) -> Completion {
         Completion {
             id: self.request.id,
@@ -180,7 +181,7 @@ impl Outstanding {
             first_command: Some(self.first_command).filter(|&at| at < Cycle::NEVER),
             done: self.done,
             commands: self.commands.counts(),
-            segments: SegmentTally::default(),
+            served: None,
             // Most have none.
             data: if self.data.is_some() { self.data.take() } else { None },
         }

@@ -169,13 +169,21 @@ pub struct Completion {
     pub done: Cycle,
     /// The commands issued for it.
     pub commands: CommandCounts,
-    /// How its parts were served.
-    pub segments: SegmentTally,
+    /// How its parts were served, of a copy or an initialisation: see [`Completion::segments`].
+    pub served: Option<Box<SegmentTally>>,
     /// The bytes that a read returned, where contents are modelled.
     pub data: Option<Vec<u8>>,
 }
 
+/// Of what has no segments.
+static NO_SEGMENTS: SegmentTally = SegmentTally(BTreeMap::new());
+
 impl Completion {
+    /// How its parts were served: of a read or a write of whole lines, there are none.
+    pub fn segments(&self) -> &SegmentTally {
+        self.served.as_deref().unwrap_or(&NO_SEGMENTS)
+    }
+
     /// Latency as the reports have it: from the first command to the end.
     pub fn latency(&self) -> Cycles {
         self.first_command.map_or(Cycles(0), |first| self.done.since(first))

@@ -86,7 +86,7 @@ const MECHANISMS: [Mechanism; 4] = [Mechanism::Fpm, Mechanism::Psm, Mechanism::P
 /// What a policy takes that weighs the state of the memory.
 fn weighed(policy: Policy, completion: &Completion) -> String {
     let mut served: BTreeMap<Mechanism, u64> = BTreeMap::new();
-    for (&(mechanism, _), segments) in &completion.segments.0 {
+    for (&(mechanism, _), segments) in &completion.segments().0 {
         *served.entry(mechanism).or_default() += segments.count;
     }
     if served.is_empty() {

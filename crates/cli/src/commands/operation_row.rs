@@ -133,7 +133,7 @@ fn chosen(policy: Policy, part: &Part, completion: &Completion) -> Vec<Mechanism
         return vec![policy.choose(part)];
     }
     let taken =
-        completion.segments.0.keys().filter(|(mechanism, reason)| {
+        completion.segments().0.keys().filter(|(mechanism, reason)| {
             part.allows(*mechanism).is_ok() && policy.reason(part, *mechanism) == *reason
         });
     taken.map(|(mechanism, _)| *mechanism).collect()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Cycle, Cycles, Density, System, Width};
 use host::{AllocatorSettings, Contents, Copier, Placement, Replay, ReplayError, ReplaySettings, UnusableRecords};
-use memctrl::{CommandCounts, Completion, Request, RequestSource, SegmentTally};
+use memctrl::{CommandCounts, Completion, Request, RequestSource};
 use os_alloc_sim::Policy;
 use rowclone::{FaultyRows, Operation, Planner};
 use trace_io::ramulatorsharp::Reader;
@@ -56,7 +56,7 @@ pub fn completion(request: &Request, done: Cycle) -> Completion {
         first_command: None,
         done,
         commands: CommandCounts::default(),
-        segments: SegmentTally::default(),
+        served: None,
         data: None,
     }
 }

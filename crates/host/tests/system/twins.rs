@@ -108,7 +108,7 @@ pub fn compare(case: &Case) -> Result<(), TestCaseError> {
     prop_assert_eq!(engine.completions.len(), twin.completions.len());
     for (engine, twin) in engine.completions.iter().zip(&twin.completions) {
         let of =
-            |one: &Completion| (one.id, one.arrival, one.done, one.first_command, one.commands, one.segments.clone());
+            |one: &Completion| (one.id, one.arrival, one.done, one.first_command, one.commands, one.segments().clone());
         prop_assert_eq!(of(engine), of(twin), "engine, twin: {}", engine.operation);
         prop_assert!(engine.data == twin.data, "the data of {} differs", engine.operation);
     }

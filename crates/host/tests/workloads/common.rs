@@ -211,7 +211,7 @@ fn done(request: &Request, now: Cycle) -> Completion {
         first_command: None,
         done: now,
         commands: memctrl::CommandCounts::default(),
-        segments: memctrl::SegmentTally::default(),
+        served: None,
         data: None,
     }
 }

@@ -183,7 +183,7 @@ impl Lane {
 
 /// The mechanisms that served it, each once.
 fn mechanisms(completion: &Completion) -> String {
-    let mut names: Vec<_> = completion.segments.0.keys().map(|(mechanism, _)| mechanism.name()).collect();
+    let mut names: Vec<_> = completion.segments().0.keys().map(|(mechanism, _)| mechanism.name()).collect();
     names.dedup();
     names.join("+")
 }

@@ -218,7 +218,7 @@ impl Plain {
                 first_command: request.first_command,
                 done: request.done,
                 commands: request.commands,
-                segments: request.segments.clone(),
+                served: Some(Box::new(request.segments.clone())),
                 data: request.data.take(),
             });
         }
