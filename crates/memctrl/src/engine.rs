@@ -260,7 +260,9 @@ impl Controller {
     #[inline(never)]
     fn deliver_job(&mut self, slot: u32, source: &mut impl RequestSource, now: Cycle) {
         self.recorder.advance_to(now, now);
-        self.jobs.retain(|&job| job != slot);
+        if let Some(place) = self.jobs.iter().position(|&job| job == slot) {
+            self.jobs.remove(place);
+        }
         self.wait_no_more(slot, now);
         self.recorder.levels.job_leaves(now);
         self.is_held_up = false;
