@@ -1,4 +1,4 @@
-//! The only place where DRAM time moves, for all channels at once. `docs/controller.md` has its rules.
+//! The only place where DRAM time moves, for all channels at once; but for runs of lines (`progress`). `docs/controller.md` has its rules.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

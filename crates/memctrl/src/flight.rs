@@ -1,4 +1,4 @@
-//! Segments on their way: planned, waiting, in flight, giving way, done.
+//! Segments on their way: planned, waiting, in flight, giving way.
 
 use dram_spec::{BankId, Channel, Cycle, Cycles};
 
