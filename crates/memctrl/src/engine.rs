@@ -1,4 +1,4 @@
-//! The only place where DRAM time moves, for all channels at once. `docs/controller.md` has its rules.
+//! The only place where DRAM time moves, for all channels at once; but for runs of lines (`progress`). `docs/controller.md` has its rules.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -294,7 +294,9 @@ impl Controller {
     #[inline(never)]
     fn deliver_job(&mut self, slot: u32, source: &mut impl RequestSource, now: Cycle) {
         self.recorder.advance_to(now, now);
-        self.jobs.retain(|&job| job != slot);
+        if let Some(place) = self.jobs.iter().position(|&job| job == slot) {
+            self.jobs.remove(place);
+        }
         self.wait_no_more(slot, now);
         self.recorder.levels.job_leaves(now);
         self.is_held_up = false;

@@ -1,4 +1,4 @@
-//! Segments on their way: planned, waiting, in flight, giving way, done.
+//! Segments on their way: planned, waiting, in flight, giving way.
 
 use dram_spec::{BankId, Channel, Cycle, Cycles};
 
@@ -128,7 +128,9 @@ impl Controller {
     }
 
     pub(crate) fn leave_flight(&mut self, slot: u32) {
-        self.in_flight.retain(|&other| other != slot);
+        if let Some(place) = self.in_flight.iter().position(|&other| other == slot) {
+            self.in_flight.remove(place);
+        }
         for stream in &self.segments[slot].streams {
             let channel = &mut self.channels[usize::from(stream.channel.0)];
             channel.flights.leave(slot);

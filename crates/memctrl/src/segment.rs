@@ -145,18 +145,19 @@ pub(crate) enum Kind {
 
 impl Stream {
     fn new(channel: Channel) -> Stream {
-        Stream { channel, lanes: Vec::new(), accesses: Vec::new(), next: 0, line: 0 }
+        Stream { channel, lanes: Vec::with_capacity(2), accesses: Vec::new(), next: 0, line: 0 }
     }
 
     /// The bank's lane, with a visit to that row as its last one.
     fn visit(&mut self, bank: BankId, row: Row) -> usize {
-        let lane = self.lanes.iter().position(|lane| lane.bank == bank).unwrap_or_else(|| {
-            self.lanes.push(Lane { bank, visits: Vec::new(), current: 0, stage: Stage::Activate, held: false });
-            self.lanes.len() - 1
-        });
+        let visit = Visit { row, copy_to: None, accesses: 0 };
+        let Some(lane) = self.lanes.iter().position(|lane| lane.bank == bank) else {
+            self.lanes.push(Lane { bank, visits: vec![visit], current: 0, stage: Stage::Activate, held: false });
+            return self.lanes.len() - 1;
+        };
         let visits = &mut self.lanes[lane].visits;
         if visits.last().is_none_or(|last| last.row != row) {
-            visits.push(Visit { row, copy_to: None, accesses: 0 });
+            visits.push(visit);
         }
         lane
     }

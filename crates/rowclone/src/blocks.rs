@@ -138,7 +138,7 @@ impl Blocks {
                 (by != 0).then_some(Reason::LineMisaligned { by })
             }
         };
-        let mut drafts: Vec<Draft> = Vec::new();
+        let mut drafts: Vec<Draft> = Vec::with_capacity(1);
         let mut by_row: FxHashMap<RowAddress, usize> = FxHashMap::default();
         let mut address = window.start;
         while address < window.end {

@@ -182,7 +182,7 @@ impl Block {
     pub fn segments(&self, choices: &[Mechanism], staging_lines: usize) -> Vec<Segment> {
         assert_eq!(choices.len(), self.parts.len(), "one mechanism a part");
         assert!(staging_lines > 0, "a copy over the channel needs room for a line");
-        let mut segments = Vec::new();
+        let mut segments = Vec::with_capacity(self.parts.len());
         let mut by_channel: Vec<(usize, &Part)> = Vec::new();
         for (index, (part, &mechanism)) in self.parts.iter().zip(choices).enumerate() {
             match part.work_in_dram(mechanism) {
