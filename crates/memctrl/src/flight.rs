@@ -45,12 +45,8 @@ impl Controller {
             return;
         }
         let mut next_end = Cycle::NEVER;
-        // One of those that have not got anywhere does, whatever its term; so all do in the end.
-        let is_stuck = |slot: &u32| {
-            let segment = &self.segments[*slot];
-            !segment.moved && !segment.giving_way && segment.goes_by_lines()
-        };
-        let first_stuck = self.in_flight.iter().copied().find(is_stuck);
+        // The first of those that have not got anywhere is not asked for reads, whatever its term; so all do in the end.
+        let mut spares_one = true;
         for slot in self.in_flight.clone() {
             let segment = &self.segments[slot];
             if segment.giving_way || segment.is_copying_rows() {
@@ -65,7 +61,10 @@ impl Controller {
                 continue;
             }
             let Some(hold) = self.config.copy_hold_max else { continue };
-            if !segment.goes_by_lines() || first_stuck == Some(slot) {
+            if !segment.goes_by_lines() {
+                continue;
+            }
+            if !segment.moved && std::mem::take(&mut spares_one) {
                 continue;
             }
             if now < segment.term_end {
