@@ -243,8 +243,8 @@ impl Controller {
         }
     }
 
-    /// An access was served; what comes in takes its place, and more comes in as far as it can. Says whether it left all as it was:
-    /// what comes in waits for room as before, and no bank has another candidate.
+    /// An access was served; what comes in takes its place, and more comes in as far as it can. Says whether it left all as it was, but
+    /// for what waits in banks: what comes in waits for room as before, and the channel need not turn.
     #[inline]
     pub(crate) fn give_place(
         &mut self,
@@ -254,8 +254,8 @@ impl Controller {
         now: Cycle,
     ) -> bool {
         match self.replace(index, served, now) {
-            Some(matters) if self.take_next(index, source, now) => return !matters,
-            Some(_) => {}
+            Some(()) if self.take_next(index, source, now) => return true,
+            Some(()) => {}
             None => {
                 // Where another channel has made room at this instant, it is not held up.
                 let was_held_up = self.is_held_up;
@@ -338,7 +338,7 @@ impl Controller {
                 took_in = false;
                 match channel.prepared {
                     Choice::Access(bank) => {
-                        (now, took_in) = self.issue_for_access(index, now, bank, source, sink);
+                        (now, took_in) = self.issue_for_accesses(index, now, bank, source, sink);
                     }
                     Choice::SegmentAccess(place) => now = self.issue_segment_access(index, now, place, sink),
                     choice => self.issue_choice(index, now, choice, sink),

@@ -165,9 +165,9 @@ impl Controller {
     }
 
     /// An access was served: the line that waits for nothing but room takes its entry, where there is one. The queue is then as full as
-    /// it was. Says whether a bank's candidate may be another.
+    /// it was.
     #[inline]
-    pub(crate) fn replace(&mut self, index: usize, entry: Entry, now: Cycle) -> Option<bool> {
+    pub(crate) fn replace(&mut self, index: usize, entry: Entry, now: Cycle) -> Option<()> {
         let channel = &mut self.channels[index];
         let incoming = &self.incoming;
         let (kind, spot) = (incoming.kind, incoming.spot);
@@ -178,11 +178,11 @@ impl Controller {
         let access = Access::new(kind, incoming.slot, PhysicalAddress(incoming.line), spot);
         self.accesses[entry] = Access { number: self.counter, queued: now, ..access };
         self.counter += 1;
-        let matters = channel.queue_while_looking(&mut self.accesses, entry, kind, spot, now);
+        channel.queue_while_looking(&mut self.accesses, entry, kind, spot, now);
         if !self.goes_on() {
             self.state = State::Idle;
         }
-        Some(matters)
+        Some(())
     }
 
     /// A job joins those in progress, if there is room.

@@ -175,11 +175,7 @@ impl ChannelState {
         };
         let usable = self.usable(unusable, accesses);
         let mut next = if self.flights.is_empty() {
-            self.find_candidates(usable, accesses);
-            let all = usable == self.queues.pending(self.mode);
-            let (at, bank) =
-                if all { self.first_access(from, usable) } else { self.first_access_of_some(from, usable) };
-            self.goes_first(bank, usable);
+            let (at, bank) = self.first_access(from, usable, accesses);
             (self.prepared_at, self.prepared) = (at, Choice::Access(bank));
             at
         } else {
@@ -245,10 +241,31 @@ impl ChannelState {
         }
     }
 
+    /// When the next command for accesses can go, from `from` on, and the bank that it is for, where no segment is in flight, and no rank
+    /// has a command of its own.
+    #[inline]
+    pub(crate) fn next_access(&mut self, from: Cycle, accesses: &Accesses) -> (Cycle, usize) {
+        self.streak_goes_on(from, accesses).unwrap_or_else(|| {
+            let usable = self.usable(self.quiet.1, accesses);
+            self.first_access(from, usable, accesses)
+        })
+    }
+
+    /// The same, of banks that are given.
+    #[inline(never)]
+    fn first_access(&mut self, from: Cycle, usable: u32, accesses: &Accesses) -> (Cycle, usize) {
+        self.find_candidates(usable, accesses);
+        let all = usable == self.queues.pending(self.mode);
+        let (at, bank) =
+            if all { self.first_of_all_banks(from, usable) } else { self.first_of_some_banks(from, usable) };
+        self.goes_first(bank, usable);
+        (at, bank)
+    }
+
     /// When the first candidate can go, from `from` on, and its bank: of those that can at the same time, RD and WR before the rest, then
     /// the oldest. Never, where there is none.
     #[inline]
-    fn first_access(&self, from: Cycle, usable: u32) -> (Cycle, usize) {
+    fn first_of_all_banks(&self, from: Cycle, usable: u32) -> (Cycle, usize) {
         if usable == 0 {
             return (Cycle::NEVER, MOST_BANKS);
         }
@@ -273,7 +290,7 @@ impl ChannelState {
 
     /// The same where not every bank counts that has a candidate.
     #[inline(never)]
-    fn first_access_of_some(&self, from: Cycle, usable: u32) -> (Cycle, usize) {
+    fn first_of_some_banks(&self, from: Cycle, usable: u32) -> (Cycle, usize) {
         let key = |bank: usize| self.next[bank].key(from, &self.held_by_rank(bank as u32 / 8, from));
         bits(usable).map(key).min().map_or((Cycle::NEVER, MOST_BANKS), |first| Candidate::of_key(first, from))
     }

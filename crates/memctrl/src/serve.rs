@@ -5,53 +5,66 @@ use dram_spec::{BankId, Command, CommandSink, Cycle, Cycles};
 
 use crate::access::{Access, Accesses, Entry, Kind};
 use crate::channel::ChannelState;
+use crate::config::RowPolicy;
 use crate::engine::Controller;
 use crate::request::{Counted, RequestSource};
 use crate::scheduler::Candidate;
 use crate::spot::{MOST_BANKS, RowKey, Spot};
 
 impl Controller {
-    /// Issues what the accesses of a bank would do next. Of RD or WR that what comes in takes the place of, the next ones to the row too,
-    /// as long as nothing else can happen. Says to which instant it has come, and whether it has taken in what comes in.
+    /// Issues what the accesses of a bank would do next; and while nothing else can happen, what accesses do after it. Says to which
+    /// instant it has come, and whether it has taken in then what comes in.
     #[inline]
-    pub(crate) fn issue_for_access(
+    pub(crate) fn issue_for_accesses(
         &mut self,
         index: usize,
         mut now: Cycle,
-        bank: usize,
+        mut bank: usize,
         source: &mut impl RequestSource,
         sink: &mut impl CommandSink,
     ) -> (Cycle, bool) {
-        let candidate = self.channels[index].next[bank % MOST_BANKS];
-        if candidate.is_row() {
-            self.issue_row_command(index, now, &candidate, sink);
-            return (now, false);
-        }
-        let (kind, mut entry) = (candidate.kind(), candidate.entry());
-        let takes_in = self.is_last_due(index, now);
+        // Before when nothing else happens, where that is known.
         let mut before = None;
         loop {
-            // Where there are jobs, all that was done before this instant has been delivered.
-            while self.outstanding.done_at() <= now && self.jobs.is_empty() {
-                self.deliver(source, now);
+            let candidate = self.channels[index].next[bank % MOST_BANKS];
+            let is_row = candidate.is_row();
+            if is_row {
+                self.issue_row_command(index, now, &candidate, sink);
+            } else {
+                // Where there are jobs, all that was done before this instant has been delivered.
+                while self.outstanding.done_at() <= now && self.jobs.is_empty() {
+                    self.deliver(source, now);
+                }
+                self.serve(index, now, &candidate, sink);
+                if before.is_none() && !self.is_last_due(index, now) {
+                    self.leave(candidate.entry(), now);
+                    return (now, false);
+                }
+                if !self.give_place(index, candidate.entry(), source, now) {
+                    before = None;
+                }
             }
-            self.serve(index, now, entry, kind, sink);
-            if !takes_in {
-                self.leave(entry, now);
-                return (now, false);
-            }
-            if !self.give_place(index, entry, source, now) {
-                return (now, true);
-            }
-            let before = *before.get_or_insert_with(|| self.alone_before(index));
+            let until = *before.get_or_insert_with(|| self.accesses_go_on_before(index));
             let channel = &mut self.channels[index];
-            match channel.streak_goes_on(now + Cycles(1), &self.accesses) {
-                Some((at, bank)) if at < before => (now, entry) = (at, channel.next[bank % MOST_BANKS].entry()),
-                _ => return (now, true),
+            let (at, next) =
+                if until > now { channel.next_access(now + Cycles(1), &self.accesses) } else { (until, bank) };
+            if at >= until.min(channel.quiet.0) {
+                return (now, !is_row);
             }
             self.recorder.end_instant();
-            self.next_from = now + Cycles(1);
+            (now, bank, self.next_from) = (at, next, at + Cycles(1));
         }
+    }
+
+    /// Before when nothing happens but what accesses of a channel do; at once, where that is not sure.
+    #[inline]
+    fn accesses_go_on_before(&mut self, index: usize) -> Cycle {
+        let channel = &mut self.channels[index];
+        // Rows that time out are not known ahead.
+        if !channel.flights.is_empty() || matches!(channel.row_policy, RowPolicy::Timeout(_)) || channel.should_turn() {
+            return Cycle::ZERO;
+        }
+        self.alone_before(index)
     }
 
     /// ACT or PRE for an access.
@@ -83,7 +96,8 @@ impl Controller {
 
     /// RD or WR of an access.
     #[inline]
-    fn serve(&mut self, index: usize, now: Cycle, entry: Entry, command_kind: DeviceKind, sink: &mut impl CommandSink) {
+    fn serve(&mut self, index: usize, now: Cycle, candidate: &Candidate, sink: &mut impl CommandSink) {
+        let (entry, command_kind) = (candidate.entry(), candidate.kind());
         let Controller { channels, accesses, recorder, .. } = self;
         let (channel, access) = (&mut channels[index], accesses[entry]);
         let kind = channel.mode;
