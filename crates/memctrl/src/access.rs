@@ -4,6 +4,7 @@ use std::ops::{Index, IndexMut};
 
 use dram_spec::{Cycle, PhysicalAddress};
 
+use crate::done::Alone;
 use crate::spot::Spot;
 
 /// Reads or writes.
@@ -36,7 +37,6 @@ impl Entry {
 }
 
 /// An access.
-#[expect(clippy::struct_excessive_bools, reason = "four things that may each have happened to it, in any order")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
     /// The line's first byte.
@@ -47,12 +47,16 @@ pub(crate) struct Access {
     pub(crate) number: u64,
     /// When it was queued.
     pub(crate) queued: Cycle,
-    /// The slot of its request.
+    /// The slot of its request, or [`crate::done::ALONE`].
     pub(crate) request: u32,
+    /// Its request, where it has no slot.
+    pub(crate) alone: Alone,
+    /// When a command was first issued for it; never, before there is one.
+    pub(crate) first_command: Cycle,
     pub(crate) kind: Kind,
-    /// Whether a PRE, and whether an ACT, was issued for it.
-    pub(crate) closed: bool,
-    pub(crate) opened: bool,
+    /// The PRE and ACT that were issued for it.
+    pub(crate) precharges: u16,
+    pub(crate) activates: u16,
     /// Whether it waits for jobs, and in no bank.
     pub(crate) blocked: bool,
     /// Whether jobs wait for it.
@@ -69,16 +73,18 @@ pub(crate) struct Access {
 
 impl Access {
     #[inline]
-    pub(crate) fn new(kind: Kind, request: u32, line: PhysicalAddress, spot: Spot) -> Access {
+    pub(crate) fn new(kind: Kind, request: u32, alone: Alone, line: PhysicalAddress, spot: Spot) -> Access {
         Access {
             line,
             spot,
             number: 0,
             queued: Cycle::ZERO,
             request,
+            alone,
+            first_command: Cycle::NEVER,
             kind,
-            closed: false,
-            opened: false,
+            precharges: 0,
+            activates: 0,
             blocked: false,
             waited_for: false,
             next_of_row: Entry::NONE,
@@ -112,6 +118,10 @@ impl Accesses {
     #[inline]
     pub(crate) fn remove(&mut self, entry: Entry) {
         self.free.push(entry);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.free.len() == self.slots.len()
     }
 
     /// Those in use, in the order of the slab.

@@ -13,6 +13,7 @@ use crate::access::{self, Accesses, Entry, Kind};
 use crate::channel::ChannelState;
 use crate::config::Config;
 use crate::copy::{BankSet, Copying};
+use crate::done::ALONE;
 use crate::estimate::Estimator;
 use crate::flight::Waiting;
 use crate::intake::{Blocked, Incoming, State};
@@ -204,7 +205,7 @@ impl Controller {
         // of what else is done.
         if self.state == State::Idle {
             let arrival = source.next_arrival();
-            if arrival.is_none() && self.outstanding.is_empty() {
+            if arrival.is_none() && self.outstanding.is_empty() && self.accesses.is_empty() {
                 return None;
             }
             next = next.min(arrival.unwrap_or(Cycle::NEVER)).min(self.outstanding.done_at());
@@ -276,13 +277,26 @@ impl Controller {
     #[inline(always)]
     pub(crate) fn deliver(&mut self, source: &mut impl RequestSource, now: Cycle) {
         // Of accesses the source may hear late, while it is not asked for more; they count where they were done.
-        let done = self.outstanding.done_at();
-        self.recorder.advance_to(done, now);
+        let done = self.outstanding.take_done();
+        self.recorder.advance_to(done.at, now);
+        if done.slot != ALONE {
+            return self.deliver_slot(done.slot, source, now);
+        }
         let figures = &mut self.recorder.figures;
-        let (slot, request) = self.outstanding.take_done();
+        let latency = if done.kind == Kind::Read { &mut figures.read_latency } else { &mut figures.write_latency };
+        latency.record(done.response());
+        source.complete(done.complete());
+    }
+
+    /// The same of one that has a slot.
+    #[inline(never)]
+    fn deliver_slot(&mut self, slot: u32, source: &mut impl RequestSource, now: Cycle) {
+        self.outstanding.free_slot(slot);
+        let request = &mut self.outstanding[slot];
         if request.job.is_some() {
             return self.deliver_job(slot, source, now);
         }
+        let figures = &mut self.recorder.figures;
         // A write of parts of lines is a job.
         let is_read = matches!(request.request.operation, Operation::Read { .. });
         let latency = if is_read { &mut figures.read_latency } else { &mut figures.write_latency };

@@ -4,8 +4,9 @@ use dram_spec::{Cycle, Cycles, LINE_BYTES, PhysicalAddress};
 use rowclone::Operation;
 
 use crate::access::{Access, Entry, Kind};
+use crate::done::{ALONE, Alone};
 use crate::engine::Controller;
-use crate::outstanding::lines;
+use crate::outstanding::{Lines, lines};
 use crate::request::{Request, RequestSource};
 use crate::spot::Spot;
 
@@ -24,6 +25,8 @@ pub(crate) enum State {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incoming {
     slot: u32,
+    /// What is kept of it, where it has no slot.
+    alone: Alone,
     kind: Kind,
     /// The line to be accepted next.
     line: u64,
@@ -38,7 +41,8 @@ pub(crate) struct Incoming {
 
 impl Default for Incoming {
     fn default() -> Incoming {
-        Incoming { slot: 0, kind: Kind::Read, line: 0, spot: Spot::default(), end: 0, wants_room: false }
+        let (alone, spot) = (Alone::NONE, Spot::default());
+        Incoming { slot: 0, alone, kind: Kind::Read, line: 0, spot, end: 0, wants_room: false }
     }
 }
 
@@ -115,14 +119,23 @@ impl Controller {
             return self.enter_job(request);
         }
         let spot = self.spot(whole.start);
-        let slot = self.outstanding.insert(request, self.taken, &whole);
-        if is_read && self.config.contents.is_some() {
-            self.outstanding[slot].keep_data(bytes);
-        }
+        let alone = Alone { id: request.id, arrival: request.arrival, order: self.taken, address, bytes: bytes as u8 };
+        let is_alone = whole.end - whole.start == LINE_BYTES && self.config.contents.is_none();
+        let slot = if is_alone { ALONE } else { self.give_slot(request, &whole) };
         self.taken += 1;
         let kind = if is_read { Kind::Read } else { Kind::Write };
-        self.incoming = Incoming { slot, kind, line: whole.start, spot, end: whole.end, wants_room: false };
+        self.incoming = Incoming { slot, alone, kind, line: whole.start, spot, end: whole.end, wants_room: false };
         self.state = State::Lines;
+    }
+
+    /// A read or a write of whole lines was taken that needs a slot.
+    #[inline(never)]
+    fn give_slot(&mut self, request: &mut Request, whole: &Lines) -> u32 {
+        let slot = self.outstanding.insert(request, self.taken, whole);
+        if let (Operation::Read { bytes, .. }, Some(_)) = (request.operation, &self.config.contents) {
+            self.outstanding[slot].keep_data(bytes);
+        }
+        slot
     }
 
     /// A copy, an initialisation or a write of parts of lines was taken.
@@ -175,7 +188,7 @@ impl Controller {
         if !fits || self.state != State::Lines {
             return None;
         }
-        let access = Access::new(kind, incoming.slot, PhysicalAddress(incoming.line), spot);
+        let access = Access::new(kind, incoming.slot, incoming.alone, PhysicalAddress(incoming.line), spot);
         self.accesses[entry] = Access { number: self.counter, queued: now, ..access };
         self.counter += 1;
         channel.queue_while_looking(&mut self.accesses, entry, kind, spot, now);
@@ -234,7 +247,7 @@ impl Controller {
             return false;
         }
         self.recorder.levels.enter(id, kind, now);
-        let access = Access::new(kind, incoming.slot, PhysicalAddress(incoming.line), incoming.spot);
+        let access = Access::new(kind, incoming.slot, incoming.alone, PhysicalAddress(incoming.line), incoming.spot);
         let number = self.counter;
         self.counter += 1;
         let entry = self.accesses.insert(Access { number, queued: now, ..access });
@@ -247,7 +260,7 @@ impl Controller {
     fn accept_among_others(&mut self, incoming: &Incoming, kind: Kind, full: bool, now: Cycle) -> bool {
         let (line, spot) = (PhysicalAddress(incoming.line), incoming.spot);
         let jobs = self.conflicting_jobs(kind, line);
-        if kind == Kind::Read && jobs.is_empty() && self.forward(incoming.slot, line, spot, now) {
+        if kind == Kind::Read && jobs.is_empty() && self.forward(incoming.slot, incoming.alone, line, spot, now) {
             return true;
         }
         if full || (kind == Kind::Write && self.newest(Kind::Read, line, spot).is_some()) {
@@ -266,9 +279,9 @@ impl Controller {
     /// An access takes an entry.
     #[inline]
     fn take_entry(&mut self, incoming: &Incoming, kind: Kind, now: Cycle) -> Entry {
-        let &Incoming { slot, line, spot, .. } = incoming;
+        let &Incoming { slot, alone, line, spot, .. } = incoming;
         self.recorder.levels.enter(spot.channel(), kind, now);
-        self.accesses.insert(Access::new(kind, slot, PhysicalAddress(line), spot))
+        self.accesses.insert(Access::new(kind, slot, alone, PhysicalAddress(line), spot))
     }
 
     fn conflicting_jobs(&self, kind: Kind, line: PhysicalAddress) -> Vec<u32> {
@@ -294,14 +307,20 @@ impl Controller {
     }
 
     /// Answers a read from the newest queued write of its line, if there is one.
-    fn forward(&mut self, slot: u32, line: PhysicalAddress, spot: Spot, now: Cycle) -> bool {
+    fn forward(&mut self, slot: u32, alone: Alone, line: PhysicalAddress, spot: Spot, now: Cycle) -> bool {
         let Some(write) = self.newest(Kind::Write, line, spot) else { return false };
-        let bytes = self.outstanding[self.accesses[write].request].payload(line);
+        self.recorder.figures.forwarded += 1;
+        if slot == ALONE {
+            self.outstanding.forwarded(alone, now + Cycles(1));
+            return true;
+        }
+        if self.config.contents.is_some() {
+            let bytes = self.outstanding[self.accesses[write].request].payload(line);
+            self.outstanding[slot].receive(line, &bytes);
+        }
         let request = &mut self.outstanding[slot];
-        request.receive(line, &bytes);
         request.lasts_until(now + Cycles(1));
         request.lines_left -= 1;
-        self.recorder.figures.forwarded += 1;
         self.outstanding.settle(slot);
         true
     }
@@ -335,8 +354,8 @@ impl Controller {
             let entry = self.blocked.remove(at).entry;
             self.accesses[entry].blocked = false;
             let access = &self.accesses[entry];
-            let (kind, request, line, spot) = (access.kind, access.request, access.line, access.spot);
-            if kind == Kind::Read && self.forward(request, line, spot, now) {
+            let &Access { kind, request, alone, line, spot, .. } = access;
+            if kind == Kind::Read && self.forward(request, alone, line, spot, now) {
                 self.leave_unserved(entry, now);
             } else {
                 if kind == Kind::Write && self.accesses[entry].waited_for {

@@ -6,6 +6,7 @@ mod bank_queue;
 mod channel;
 pub mod config;
 mod copy;
+mod done;
 pub mod engine;
 pub mod estimate;
 mod flight;

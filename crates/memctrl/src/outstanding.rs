@@ -6,6 +6,8 @@ use dram_core::Line as Bytes;
 use dram_spec::{Cycle, Cycles, LINE_BYTES, PhysicalAddress};
 use rowclone::{Mechanism, Operation};
 
+use crate::access::{Access, Kind};
+use crate::done::{ALONE, Alone, Done, DoneList};
 use crate::request::{CommandCounts, Completion, Counted, Request, SegmentTally};
 
 /// Whole lines, by the addresses of their first bytes; the end is not among them.
@@ -89,8 +91,6 @@ pub(crate) struct Outstanding {
     done: Cycle,
     commands: Issued,
     data: Option<Vec<u8>>,
-    /// The slot of the next one that is done.
-    next_done: u32,
 }
 
 impl Outstanding {
@@ -104,7 +104,6 @@ impl Outstanding {
             done: request.arrival,
             commands: Issued::default(),
             data: None,
-            next_done: NONE,
             request,
         }
     }
@@ -188,26 +187,12 @@ impl Outstanding {
     }
 }
 
-/// No slot.
-const NONE: u32 = u32::MAX;
-
-/// All requests in progress, by slot. A slot keeps what was in it until it is used again.
-///
-/// Those that are done, or will be at a known instant, are in a list: by that instant, then in the order in which they were taken.
-#[derive(Debug)]
+/// All requests in progress that have slots, and all that are done. A slot keeps what was in it until it is used again.
+#[derive(Debug, Default)]
 pub(crate) struct Requests {
     slots: Vec<Outstanding>,
     free: Vec<u32>,
-    first_done: u32,
-    last_done: u32,
-    /// When the first of them is done; never, if there is none.
-    done_at: Cycle,
-}
-
-impl Default for Requests {
-    fn default() -> Requests {
-        Requests { slots: Vec::new(), free: Vec::new(), first_done: NONE, last_done: NONE, done_at: Cycle::NEVER }
-    }
+    done: DoneList,
 }
 
 impl Requests {
@@ -245,89 +230,62 @@ impl Requests {
         self.slots.len() as u32 - 1
     }
 
-    /// A command at `now` serves a line of a read or of a write, up to `done`.
+    /// A RD or WR at `now` serves a line of a read or of a write, up to `at`.
     #[inline]
-    pub(crate) fn line_served(&mut self, slot: u32, now: Cycle, counted: Counted, done: Cycle) {
-        let request = &mut self.slots[slot as usize];
-        request.issued(now, counted);
-        request.lasts_until(done);
-        request.lines_left -= 1;
-        if request.lines_left == 0 {
-            self.join(slot);
+    pub(crate) fn line_served(&mut self, access: &Access, kind: Kind, now: Cycle, at: Cycle) {
+        if access.request == ALONE {
+            self.done.push(Done::served(at, access, kind, now));
+        } else {
+            self.line_of_many_served(access, kind, now, at);
         }
+    }
+
+    /// The same of a request that has a slot.
+    #[inline(never)]
+    fn line_of_many_served(&mut self, access: &Access, kind: Kind, now: Cycle, at: Cycle) {
+        let request = &mut self.slots[access.request as usize];
+        let first = access.first_command.min(now);
+        request.issued_often(first, Counted::Activate, access.activates);
+        request.issued_often(first, Counted::Precharge, access.precharges);
+        request.issued(now, if kind == Kind::Read { Counted::Read } else { Counted::Write });
+        request.lasts_until(at);
+        request.lines_left -= 1;
+        self.settle(access.request);
+    }
+
+    /// A read of one line, which has no slot, was answered without a command.
+    pub(crate) fn forwarded(&mut self, alone: Alone, at: Cycle) {
+        self.done.push(Done::forwarded(at, alone));
     }
 
     /// It is done at a known instant: if so, it joins the others that are.
-    #[inline]
     pub(crate) fn settle(&mut self, slot: u32) {
-        if self.slots[slot as usize].is_done().is_some() {
-            self.join(slot);
-        }
-    }
-
-    /// It joins those that are done at a known instant. Most are the last of them.
-    #[inline]
-    fn join(&mut self, slot: u32) {
-        let request = &mut self.slots[slot as usize];
-        request.next_done = NONE;
-        let (done, last) = (request.done, self.last_done);
-        if last == NONE {
-            (self.first_done, self.last_done, self.done_at) = (slot, slot, done);
-        } else if self.slots[last as usize].done < done {
-            self.slots[last as usize].next_done = slot;
-            self.last_done = slot;
-        } else {
-            self.join_among(slot);
-        }
-    }
-
-    /// The same where it may not be the last.
-    fn join_among(&mut self, slot: u32) {
-        let key = self.key(slot);
-        let (mut before, mut next) = (NONE, self.first_done);
-        while next != NONE && self.key(next) < key {
-            (before, next) = (next, self.slots[next as usize].next_done);
-        }
-        self.slots[slot as usize].next_done = next;
-        if before == NONE {
-            (self.first_done, self.done_at) = (slot, key.0);
-        } else {
-            self.slots[before as usize].next_done = slot;
-        }
-        if next == NONE {
-            self.last_done = slot;
-        }
-    }
-
-    #[inline]
-    fn key(&self, slot: u32) -> (Cycle, u64) {
         let request = &self.slots[slot as usize];
-        (request.done, request.order)
+        if let Some(at) = request.is_done() {
+            self.done.push(Done::with_slot(at, request.order, slot));
+        }
     }
 
     /// When the first is done; never, if none will be at a known instant.
     #[inline]
     pub(crate) fn done_at(&self) -> Cycle {
-        self.done_at
+        self.done.at()
     }
 
-    /// The first that is done, and its slot, which may be used again from now on.
+    /// The first that is done.
     #[inline]
-    pub(crate) fn take_done(&mut self) -> (u32, &mut Outstanding) {
-        let slot = self.first_done;
-        let next = self.slots[slot as usize].next_done;
-        self.first_done = next;
-        if let Some(request) = self.slots.get(next as usize) {
-            self.done_at = request.done;
-        } else {
-            (self.done_at, self.last_done) = (Cycle::NEVER, NONE);
-        }
-        self.free.push(slot);
-        (slot, &mut self.slots[slot as usize])
+    pub(crate) fn take_done(&mut self) -> Done {
+        self.done.take_first()
     }
 
+    /// A slot may be used again from now on.
+    pub(crate) fn free_slot(&mut self, slot: u32) {
+        self.free.push(slot);
+    }
+
+    /// Whether none has a slot, and none is done that has none.
     pub(crate) fn is_empty(&self) -> bool {
-        self.free.len() == self.slots.len()
+        self.free.len() == self.slots.len() && self.done.is_empty()
     }
 }
 

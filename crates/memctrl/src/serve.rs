@@ -74,23 +74,23 @@ impl Controller {
         let channel = &mut self.channels[index];
         let commands = &mut self.recorder.figures.commands;
         let access = &mut self.accesses[entry];
-        let (spot, request) = (access.spot, access.request);
-        let (command, counted) = if activates {
-            access.opened = true;
+        let spot = access.spot;
+        access.first_command = access.first_command.min(now);
+        let command = if activates {
+            access.activates += 1;
             commands.activates += 1;
             let command = Command::Activate { bank: spot.bank(), row: spot.row() };
             channel.issue_activate(now, &command, spot, &mut self.accesses);
-            (command, Counted::Activate)
+            command
         } else {
-            access.closed = true;
+            access.precharges += 1;
             commands.precharges += 1;
             let command = Command::Precharge { bank: spot.bank() };
             channel.issue_precharge(now, &command, spot, &mut self.accesses);
-            (command, Counted::Precharge)
+            command
         };
         channel.access_goes_on(spot.bank_index(), candidate, &self.accesses);
         sink.push(now, channel.id, &command);
-        self.outstanding[request].issued(now, counted);
         self.tell_queues(index, now, None, sink);
     }
 
@@ -98,33 +98,35 @@ impl Controller {
     #[inline]
     fn serve(&mut self, index: usize, now: Cycle, candidate: &Candidate, sink: &mut impl CommandSink) {
         let (entry, command_kind) = (candidate.entry(), candidate.kind());
-        let Controller { channels, accesses, recorder, .. } = self;
-        let (channel, access) = (&mut channels[index], accesses[entry]);
-        let kind = channel.mode;
-        let is_last = channel.queues.remove(entry, &access, kind);
-        let (spot, figures) = (access.spot, &mut recorder.figures);
+        let Controller { channels, accesses, recorder, outstanding, .. } = self;
+        let (channel, access, figures) = (&mut channels[index], &accesses[entry], &mut recorder.figures);
+        let (kind, spot) = (channel.mode, access.spot);
+        let is_last = channel.queues.remove(entry, access, kind);
         let command = Candidate::column_command(command_kind, spot, kind);
-        channel.issue_column_access(now, &command, command_kind, spot, accesses);
-        if is_last {
-            channel.vacate(spot.bank().rank, now);
-        }
+        channel.issue_column_access(now, &command, command_kind, spot);
         sink.push(now, channel.id, &command);
-        let (counted, outcomes, done) = match kind {
+        let (outcomes, done) = match kind {
             Kind::Read => {
                 figures.commands.reads += 1;
-                (Counted::Read, &mut figures.reads, now + channel.read_data)
+                (&mut figures.reads, now + channel.read_data)
             }
             Kind::Write => {
                 figures.commands.writes += 1;
-                (Counted::Write, &mut figures.writes, now + channel.write_data)
+                (&mut figures.writes, now + channel.write_data)
             }
         };
-        outcomes.count(access.closed, access.opened);
+        outcomes.count(access.precharges > 0, access.activates > 0);
+        outstanding.line_served(access, kind, now, done);
+        if matches!(command_kind, DeviceKind::Rda | DeviceKind::Wra) {
+            channel.row_may_have_changed(accesses, spot.bank());
+        }
+        if is_last {
+            channel.vacate(spot.bank().rank, now);
+        }
         self.tell_queues(index, now, Some(kind), sink);
         if self.config.contents.is_some() {
             self.move_data(index, entry);
         }
-        self.outstanding.line_served(access.request, now, counted, done);
         if !self.jobs.is_empty() {
             self.tell_jobs(index, entry);
         }
@@ -205,23 +207,14 @@ impl ChannelState {
     }
 
     /// [`Self::issue`] of a RD or WR of an access that waited in a bank, and has left it.
-    #[inline]
-    pub(crate) fn issue_column_access(
-        &mut self,
-        now: Cycle,
-        command: &Command,
-        kind: DeviceKind,
-        spot: Spot,
-        accesses: &mut Accesses,
-    ) {
+    #[expect(clippy::inline_always, reason = "a command that is right is then not put into memory")]
+    #[inline(always)]
+    pub(crate) fn issue_column_access(&mut self, now: Cycle, command: &Command, kind: DeviceKind, spot: Spot) {
         self.device.issue_column_access(now, command, spot.bank(), kind);
         self.forget_prepared();
         self.commanded(now, spot.bank());
         self.streak.served(spot.bank_index());
         self.banks[spot.bank_index()].served += 1;
-        if matches!(kind, DeviceKind::Rda | DeviceKind::Wra) {
-            self.row_may_have_changed(accesses, spot.bank());
-        }
     }
 
     /// [`Self::issue`] of the ACT that an access needs.
