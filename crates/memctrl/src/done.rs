@@ -136,22 +136,27 @@ impl DoneList {
         number & (self.ring.len() - 1)
     }
 
-    /// One more. Most are done after all others.
+    /// A request whose access was served by a RD or WR at `now`. Most are done after all others.
     #[inline]
-    pub(crate) fn push(&mut self, done: Done) {
-        if done.at <= self.last || self.end - self.first == self.ring.len() {
-            return self.insert(done);
+    pub(crate) fn push_served(&mut self, at: Cycle, access: &Access, kind: Kind, now: Cycle) {
+        if at <= self.last || self.end - self.first == self.ring.len() {
+            return self.push_served_among(at, access, kind, now);
         }
         let place = self.place(self.end);
-        self.ring[place] = done;
+        self.ring[place] = Done::served(at, access, kind, now);
         self.end += 1;
-        self.last = done.at;
-        self.at = self.at.min(done.at);
+        self.last = at;
+        self.at = self.at.min(at);
     }
 
     /// The same where it may not be the last, or there is no room.
     #[inline(never)]
-    fn insert(&mut self, done: Done) {
+    fn push_served_among(&mut self, at: Cycle, access: &Access, kind: Kind, now: Cycle) {
+        self.push(Done::served(at, access, kind, now));
+    }
+
+    /// One more.
+    pub(crate) fn push(&mut self, done: Done) {
         if self.end - self.first == self.ring.len() {
             let start = self.place(self.first);
             self.ring.rotate_left(start);

@@ -16,7 +16,7 @@ use crate::copy::{BankSet, Copying};
 use crate::done::ALONE;
 use crate::estimate::Estimator;
 use crate::flight::Waiting;
-use crate::intake::{Blocked, Incoming, State};
+use crate::intake::{Blocked, Incoming, Queue, State};
 use crate::outstanding::Requests;
 use crate::recorder::Recorder;
 use crate::request::{Counted, RequestSource};
@@ -244,32 +244,34 @@ impl Controller {
         }
     }
 
-    /// An access was served; what comes in takes its place, and more comes in as far as it can. Says whether it left all as it was, but
-    /// for what waits in banks: what comes in waits for room as before, and the channel need not turn.
+    /// An access was served; what comes in takes its place, and more comes in as far as it can. Says in which queue what comes in waits for
+    /// room as it did before, where this left all as it was, but for what waits in banks.
     #[inline]
     pub(crate) fn give_place(
         &mut self,
         index: usize,
         served: Entry,
+        wants_room_in: Option<Queue>,
         source: &mut impl RequestSource,
         now: Cycle,
-    ) -> bool {
-        match self.replace(index, served, now) {
-            Some(()) if self.take_next(index, source, now) => return true,
-            Some(()) => {}
-            None => {
-                // Where another channel has made room at this instant, it is not held up.
-                let was_held_up = self.is_held_up;
-                self.leave(served, now);
-                self.made_room = false;
-                if was_held_up && self.waits_for_other_room(index, served) {
-                    self.is_held_up = true;
-                    return !self.channels[index].should_turn();
-                }
+    ) -> Option<Queue> {
+        if wants_room_in == Some(Queue::Same) {
+            self.replace(index, served, now);
+            if self.take_next(index, source, now) {
+                return Some(Queue::Same);
+            }
+        } else {
+            // Where another channel has made room at this instant, it is not held up.
+            let was_held_up = self.is_held_up;
+            self.leave(served, now);
+            self.made_room = false;
+            if wants_room_in == Some(Queue::Other) && was_held_up && self.jobs.is_empty() {
+                self.is_held_up = true;
+                return if self.channels[index].should_turn() { None } else { Some(Queue::Other) };
             }
         }
         self.take_in(source, now);
-        false
+        None
     }
 
     /// Tells the source of the first that is done.

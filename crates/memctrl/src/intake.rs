@@ -21,6 +21,13 @@ pub(crate) enum State {
     Job,
 }
 
+/// A queue, seen from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Queue {
+    Same,
+    Other,
+}
+
 /// A request that is being accepted. Of a job, its slot alone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incoming {
@@ -76,13 +83,13 @@ impl Controller {
         }
     }
 
-    /// Whether what comes in waits for nothing but room, and an access that has left has made none for it.
+    /// In which queue what comes in waits for nothing but room, where it does: that of a kind on a channel, or another.
     #[inline]
-    pub(crate) fn waits_for_other_room(&self, index: usize, left: Entry) -> bool {
+    pub(crate) fn wants_room_in(&self, index: usize, kind: Kind) -> Option<Queue> {
         let incoming = &self.incoming;
-        let same_queue =
-            self.accesses[left].kind == incoming.kind && self.channels[index].id == incoming.spot.channel();
-        self.state == State::Lines && incoming.wants_room && !same_queue && self.jobs.is_empty()
+        let waits = self.state == State::Lines && incoming.wants_room;
+        let same_queue = incoming.kind == kind && self.channels[index].id == incoming.spot.channel();
+        waits.then_some(if same_queue { Queue::Same } else { Queue::Other })
     }
 
     /// After [`Self::replace`], takes the next request if need be. Says whether it, too, waits for room in that queue, and for nothing
@@ -177,17 +184,12 @@ impl Controller {
         true
     }
 
-    /// An access was served: the line that waits for nothing but room takes its entry, where there is one. The queue is then as full as
-    /// it was.
+    /// An access was served: the line that waits for nothing but room in its queue takes its entry. The queue is then as full as it was.
     #[inline]
-    pub(crate) fn replace(&mut self, index: usize, entry: Entry, now: Cycle) -> Option<()> {
+    pub(crate) fn replace(&mut self, index: usize, entry: Entry, now: Cycle) {
         let channel = &mut self.channels[index];
         let incoming = &self.incoming;
         let (kind, spot) = (incoming.kind, incoming.spot);
-        let fits = incoming.wants_room && channel.id == spot.channel() && self.accesses[entry].kind == kind;
-        if !fits || self.state != State::Lines {
-            return None;
-        }
         let access = Access::new(kind, incoming.slot, incoming.alone, PhysicalAddress(incoming.line), spot);
         self.accesses[entry] = Access { number: self.counter, queued: now, ..access };
         self.counter += 1;
@@ -195,7 +197,6 @@ impl Controller {
         if !self.goes_on() {
             self.state = State::Idle;
         }
-        Some(())
     }
 
     /// A job joins those in progress, if there is room.

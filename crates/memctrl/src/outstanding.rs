@@ -234,7 +234,7 @@ impl Requests {
     #[inline]
     pub(crate) fn line_served(&mut self, access: &Access, kind: Kind, now: Cycle, at: Cycle) {
         if access.request == ALONE {
-            self.done.push(Done::served(at, access, kind, now));
+            self.done.push_served(at, access, kind, now);
         } else {
             self.line_of_many_served(access, kind, now, at);
         }

@@ -23,8 +23,8 @@ impl Controller {
         source: &mut impl RequestSource,
         sink: &mut impl CommandSink,
     ) -> (Cycle, bool) {
-        // Before when nothing else happens, where that is known.
-        let mut before = None;
+        // Before when nothing else happens, and where what comes in waits for room, where that is known.
+        let (mut before, mut wants_room_in) = (None, None);
         loop {
             let candidate = self.channels[index].next[bank % MOST_BANKS];
             let is_row = candidate.is_row();
@@ -40,7 +40,11 @@ impl Controller {
                     self.leave(candidate.entry(), now);
                     return (now, false);
                 }
-                if !self.give_place(index, candidate.entry(), source, now) {
+                if wants_room_in.is_none() {
+                    wants_room_in = self.wants_room_in(index, self.channels[index].mode);
+                }
+                wants_room_in = self.give_place(index, candidate.entry(), wants_room_in, source, now);
+                if wants_room_in.is_none() {
                     before = None;
                 }
             }
