@@ -5,12 +5,13 @@ use dram_spec::{AutoPrecharge, BankId, Channel, Command, Cycle, Cycles};
 
 use crate::access::{Accesses, Entry, Kind};
 use crate::bank_queue::BankQueues;
+use crate::candidate::Candidate;
 use crate::config::{Config, PowerPolicy, RowPolicy, Scheduler};
 use crate::flights::Flights;
 use crate::parties::Party;
 use crate::rank::Rank;
 use crate::request::Counted;
-use crate::scheduler::{Candidate, Choice};
+use crate::scheduler::Choice;
 use crate::spot::{MOST_BANKS, RowKey, Spot, index};
 use crate::streak::Streak;
 
@@ -34,6 +35,9 @@ pub(crate) struct ChannelState {
     pub(crate) banks: [Bank; MOST_BANKS],
     /// What the accesses of each bank would do next.
     pub(crate) next: [Candidate; MOST_BANKS],
+    /// By rank and bank, a key of that: the true one, or a lower one, where its rank holds it back for longer. Counted from `keys_since`.
+    pub(crate) keys: [[u64; 8]; MOST_BANKS / 8],
+    pub(crate) keys_since: Cycle,
     /// Banks, as a mask, where that has been found out since anything happened to them; and those that are not there.
     pub(crate) known: u32,
     /// Banks, as a mask, that segments in flight hold.
@@ -75,7 +79,7 @@ pub(crate) struct ChannelState {
 }
 
 /// Places, as a mask, where no rank has banks.
-fn beyond(ranks: usize) -> u32 {
+pub(crate) fn beyond(ranks: usize) -> u32 {
     !((1_u64 << (8 * ranks)) - 1) as u32
 }
 
@@ -85,13 +89,15 @@ impl ChannelState {
         // No rule adds up more than twice of all parameters but tREFI.
         let gaps = P::ALL.iter().filter(|&&parameter| parameter != P::Refi);
         let longest: u64 = gaps.map(|&parameter| device.timings().get(parameter).0).sum();
-        assert!(2 * longest < Candidate::FURTHEST, "{longest} cycles do not fit a key of candidates");
+        assert!(2 * longest < Candidate::FURTHEST / 2, "{longest} cycles do not fit a key of candidates");
         ChannelState {
             id,
             queues: BankQueues::new(),
             ranks: (0..ranks).map(|rank| Rank::new(rank, &device, config)).collect(),
             banks: Default::default(),
             next: [Candidate::NONE; MOST_BANKS],
+            keys: [[u64::MAX; 8]; MOST_BANKS / 8],
+            keys_since: Cycle::ZERO,
             known: beyond(usize::from(ranks)),
             held: 0,
             held_writes: 0,

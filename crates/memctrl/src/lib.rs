@@ -3,6 +3,7 @@
 mod access;
 mod ahead;
 mod bank_queue;
+mod candidate;
 mod channel;
 pub mod config;
 mod copy;

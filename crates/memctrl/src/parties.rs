@@ -4,10 +4,11 @@ use dram_spec::Cycle;
 
 use crate::access::Accesses;
 use crate::ahead::Ahead;
+use crate::candidate::Candidate;
 use crate::channel::ChannelState;
 use crate::copy::{Age, Copying};
 use crate::flights::{Column, Run};
-use crate::scheduler::{Candidate, Choice, bits};
+use crate::scheduler::{Choice, bits};
 use crate::slots::Slots;
 
 /// Who has a column access to make: a segment, or the accesses of the mode.

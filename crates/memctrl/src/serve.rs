@@ -4,11 +4,11 @@ use dram_core::Kind as DeviceKind;
 use dram_spec::{BankId, Command, CommandSink, Cycle, Cycles};
 
 use crate::access::{Access, Accesses, Entry, Kind};
+use crate::candidate::Candidate;
 use crate::channel::ChannelState;
 use crate::config::RowPolicy;
 use crate::engine::Controller;
 use crate::request::{Counted, RequestSource};
-use crate::scheduler::Candidate;
 use crate::spot::{MOST_BANKS, RowKey, Spot};
 
 impl Controller {

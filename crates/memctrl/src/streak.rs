@@ -3,9 +3,10 @@
 use dram_spec::Cycle;
 
 use crate::access::Accesses;
+use crate::candidate::Candidate;
 use crate::channel::ChannelState;
 use crate::config::{RowPolicy, Scheduler};
-use crate::scheduler::{Candidate, bits};
+use crate::scheduler::bits;
 use crate::spot::MOST_BANKS;
 
 /// From which bank accesses go one after another, and for how long no other bank's go first.
@@ -53,8 +54,8 @@ impl ChannelState {
         if order >= before || at > until {
             return None;
         }
-        self.next[bank % MOST_BANKS].pass_on(entry, order, held_by_bank);
-        self.known |= 1 << bank;
+        // Nobody compares it with others before it has been served; its key is not found out.
+        self.next[bank % MOST_BANKS].pass_on(entry, order);
         Some((at, bank))
     }
 

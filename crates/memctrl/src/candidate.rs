@@ -1,0 +1,223 @@
+//! What the accesses of each bank would do next.
+
+use dram_core::Kind;
+use dram_spec::{AutoPrecharge, Command, Cycle, Cycles};
+
+use crate::access::{self, Accesses, Entry};
+use crate::channel::ChannelState;
+use crate::config::{RowPolicy, Scheduler};
+use crate::scheduler::bits;
+use crate::spot::{MOST_BANKS, Spot, bank_at};
+
+/// The kinds of candidates that a rank tells apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    Precharge = 0,
+    Activate = 1,
+    /// RD, RDA, WR or WRA: whichever the mode has.
+    Column = 2,
+}
+
+/// What the accesses of a bank would do next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate {
+    /// Of candidates that can go at the same time, that of the least order goes first. From high to low: whether it is a row command,
+    /// its access' sequence number, and its bank.
+    pub(crate) order: u64,
+    /// Until when its bank holds it back.
+    pub(crate) held_by_bank: Cycle,
+    entry: Entry,
+    kind: Kind,
+    pub(crate) class: Class,
+}
+
+impl Candidate {
+    const ORDER_BITS: u32 = 48;
+    /// How long after the instant that keys are counted from one fits above an order. No rule holds a command back for half as long.
+    pub(crate) const FURTHEST: u64 = 1 << (u64::BITS - Candidate::ORDER_BITS);
+    const ROW: u64 = 1 << (Candidate::ORDER_BITS - 1);
+    const BANK_BITS: u32 = MOST_BANKS.trailing_zeros();
+
+    /// Of no access: it never goes first.
+    pub(crate) const NONE: Candidate = Candidate {
+        order: u64::MAX,
+        held_by_bank: Cycle::NEVER,
+        entry: Entry::NONE,
+        kind: Kind::Act,
+        class: Class::Activate,
+    };
+
+    /// The order of a RD or WR.
+    #[inline]
+    pub(crate) fn order(number: u64, bank: usize) -> u64 {
+        let order = number << Candidate::BANK_BITS | bank as u64;
+        debug_assert!(order < Candidate::ROW, "access {number} is more than an order has room for");
+        order
+    }
+
+    /// The same for another access to the open row.
+    #[inline]
+    pub(crate) fn pass_on(&mut self, entry: Entry, order: u64) {
+        (self.entry, self.order) = (entry, order);
+    }
+
+    pub(crate) fn is_row(&self) -> bool {
+        self.order & Candidate::ROW != 0
+    }
+
+    /// The sequence number of its access.
+    pub(crate) fn number(&self) -> u64 {
+        (self.order & !Candidate::ROW) >> Candidate::BANK_BITS
+    }
+
+    /// When it can go as far as its bank is concerned, since `base`, above its order: of two keys the lowest goes first.
+    #[inline]
+    pub(crate) fn key(&self, base: Cycle) -> u64 {
+        Candidate::key_at(self.held_by_bank, base) | self.order
+    }
+
+    /// The least key of that instant.
+    #[inline]
+    pub(crate) fn key_at(at: Cycle, base: Cycle) -> u64 {
+        at.0.saturating_sub(base.0) << Candidate::ORDER_BITS
+    }
+
+    /// The key of a candidate that cannot go before that of `least`.
+    #[inline]
+    pub(crate) fn not_before(key: u64, least: u64) -> u64 {
+        key.max(least | key & ((1 << Candidate::ORDER_BITS) - 1))
+    }
+
+    /// When a candidate with that key can go, and its bank.
+    #[inline]
+    pub(crate) fn of_key(key: u64, base: Cycle) -> (Cycle, usize) {
+        (base + Cycles(key >> Candidate::ORDER_BITS), key as usize % MOST_BANKS)
+    }
+
+    /// The access that it is for.
+    pub(crate) fn entry(&self) -> Entry {
+        self.entry
+    }
+
+    /// Of a row command: whether it is an ACT, and no PRE.
+    pub(crate) fn is_activate(&self) -> bool {
+        self.kind == Kind::Act
+    }
+
+    /// What it is.
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The command on the bus, of a RD or WR of that kind.
+    #[inline]
+    pub(crate) fn column_command(kind: Kind, spot: Spot, mode: access::Kind) -> Command {
+        let closes = matches!(kind, Kind::Rda | Kind::Wra);
+        let auto_precharge = if closes { AutoPrecharge::Yes } else { AutoPrecharge::No };
+        let (bank, column) = (spot.bank(), spot.column());
+        match mode {
+            access::Kind::Read => Command::Read { bank, column, auto_precharge },
+            access::Kind::Write => Command::Write { bank, column, auto_precharge },
+        }
+    }
+
+    /// The command on the bus.
+    #[inline]
+    pub(crate) fn command(&self, spot: Spot) -> Command {
+        let (bank, row, column) = (spot.bank(), spot.row(), spot.column());
+        match self.kind {
+            Kind::Act => Command::Activate { bank, row },
+            Kind::Rd => Command::Read { bank, column, auto_precharge: AutoPrecharge::No },
+            Kind::Rda => Command::Read { bank, column, auto_precharge: AutoPrecharge::Yes },
+            Kind::Wr => Command::Write { bank, column, auto_precharge: AutoPrecharge::No },
+            Kind::Wra => Command::Write { bank, column, auto_precharge: AutoPrecharge::Yes },
+            _ => Command::Precharge { bank },
+        }
+    }
+}
+
+impl ChannelState {
+    /// Finds out what the accesses of some banks would do next, where that is not known; it stays so until something happens to the bank.
+    /// That there is nothing, where nothing waits, is found out of all banks.
+    #[inline]
+    pub(crate) fn find_candidates(&mut self, banks: u32, accesses: &Accesses) {
+        let pending = self.queues.pending(self.mode);
+        let unknown = (banks | !pending) & !self.known;
+        if unknown == 0 {
+            return;
+        }
+        for bank in bits(unknown) {
+            self.find_candidate(bank, accesses);
+        }
+    }
+
+    #[inline(never)]
+    fn find_candidate(&mut self, bank: usize, accesses: &Accesses) {
+        let hit = self.queues.oldest_hit(bank, self.mode);
+        let other = self.queues.oldest_other(bank, self.mode);
+        let is_younger = || other.is_some() && accesses[other].number < accesses[hit].number;
+        let candidate = if hit.is_some() && !self.is_capped(bank, is_younger) {
+            self.column_candidate(bank, hit, accesses[hit].number, accesses)
+        } else if !other.is_some() {
+            Candidate::NONE
+        } else if self.open & (1 << bank) != 0 {
+            self.row_candidate(bank, other, accesses[other].number, Kind::Pre, Class::Precharge)
+        } else {
+            self.row_candidate(bank, other, accesses[other].number, Kind::Act, Class::Activate)
+        };
+        self.set_candidate(bank, candidate);
+    }
+
+    /// What the accesses of a bank would do next is known.
+    #[inline]
+    fn set_candidate(&mut self, bank: usize, candidate: Candidate) {
+        self.keys[bank / 8 % 4][bank % 8] = candidate.key(self.keys_since);
+        self.next[bank % MOST_BANKS] = candidate;
+        self.known |= 1 << bank;
+    }
+
+    /// Whether an access to the open row does not go, where it is not the oldest of its bank.
+    #[inline]
+    fn is_capped(&self, bank: usize, is_younger: impl Fn() -> bool) -> bool {
+        match self.scheduler {
+            Scheduler::FrFcfs => false,
+            Scheduler::FrFcfsCap(cap) => self.banks[bank].served >= cap && is_younger(),
+            Scheduler::Fcfs => is_younger(),
+        }
+    }
+
+    /// The PRE or ACT of the oldest access of a bank.
+    #[inline]
+    fn row_candidate(&self, bank: usize, oldest: Entry, number: u64, kind: Kind, class: Class) -> Candidate {
+        let held_by_bank = self.device.held_by_bank(bank_at(bank), kind);
+        Candidate { order: Candidate::ROW | Candidate::order(number, bank), held_by_bank, entry: oldest, kind, class }
+    }
+
+    /// The RD or WR of the oldest access to the open row.
+    #[inline]
+    fn column_candidate(&self, bank: usize, hit: Entry, number: u64, accesses: &Accesses) -> Candidate {
+        let closes = self.row_policy == RowPolicy::Closed && self.queues.is_last_hit(bank, accesses, hit);
+        let kind = match (self.mode, closes) {
+            (access::Kind::Read, false) => Kind::Rd,
+            (access::Kind::Read, true) => Kind::Rda,
+            (access::Kind::Write, false) => Kind::Wr,
+            (access::Kind::Write, true) => Kind::Wra,
+        };
+        let held_by_bank = self.column_held_by_bank(bank);
+        Candidate { order: Candidate::order(number, bank), held_by_bank, entry: hit, kind, class: Class::Column }
+    }
+
+    /// A PRE or an ACT of the oldest access of a bank has been issued: that access needs the next one too.
+    #[inline]
+    pub(crate) fn access_goes_on(&mut self, bank: usize, done: &Candidate, accesses: &Accesses) {
+        let candidate = if done.is_activate() {
+            self.column_candidate(bank, done.entry, done.number(), accesses)
+        } else {
+            self.row_candidate(bank, done.entry, done.number(), Kind::Act, Class::Activate)
+        };
+        self.set_candidate(bank, candidate);
+        // Who has gone on without a look at this bank, must look at it.
+        self.streak.forget();
+        self.flights.run = None;
+    }
+}
