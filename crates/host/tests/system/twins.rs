@@ -32,9 +32,17 @@ fn rows(device: &dram_core::Device) -> Touched {
 }
 
 fn told(case: &Case, run: impl FnOnce(Config, &mut Sequence, &mut CommandLog) -> (Stats, Vec<Touched>)) -> Told {
-    let contents = Contents::new(case.seed, case.config.planner.map().clone());
-    let config = Config { contents: Some(Arc::new(contents.clone())), ..case.config.clone() };
-    let mut source = Sequence::new(case.operations.iter().copied(), Some(contents));
+    told_with(case, Some(Contents::new(case.seed, case.config.planner.map().clone())), run)
+}
+
+fn told_with(
+    case: &Case,
+    contents: Option<Contents>,
+    run: impl FnOnce(Config, &mut Sequence, &mut CommandLog) -> (Stats, Vec<Touched>),
+) -> Told {
+    let background = contents.clone().map(|contents| Arc::new(contents) as _);
+    let config = Config { contents: background, ..case.config.clone() };
+    let mut source = Sequence::new(case.operations.iter().copied(), contents);
     let mut log = CommandLog::default();
     let (stats, rows) = run(config, &mut source, &mut log);
     Told { log, stats, completions: source.into_completions(), rows }
@@ -87,6 +95,19 @@ fn assert_same(engine: &Stats, twin: &Stats) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// The same for what the source hears, but for the bytes.
+fn assert_same_answers(engine: &[Completion], twin: &[Completion]) -> Result<(), TestCaseError> {
+    prop_assert_eq!(engine.len(), twin.len());
+    for (engine, twin) in engine.iter().zip(twin) {
+        let of = |one: &Completion| {
+            let instants = (one.arrival, one.first_command, one.done);
+            (one.id, one.operation, instants, one.commands, one.segments().clone())
+        };
+        prop_assert_eq!(of(engine), of(twin), "engine, twin: {}", engine.operation);
+    }
+    Ok(())
+}
+
 /// Whether engine and twin do the same with a case.
 pub fn compare(case: &Case) -> Result<(), TestCaseError> {
     let channels = case.config.system.geometry.channels();
@@ -105,17 +126,20 @@ pub fn compare(case: &Case) -> Result<(), TestCaseError> {
     if let Some(at) = first {
         prop_assert!(false, "command {at}; engine:\n{}twin:\n{}", near(&engine.log, at), near(&twin.log, at));
     }
-    prop_assert_eq!(engine.completions.len(), twin.completions.len());
+    assert_same_answers(&engine.completions, &twin.completions)?;
     for (engine, twin) in engine.completions.iter().zip(&twin.completions) {
-        let of =
-            |one: &Completion| (one.id, one.arrival, one.done, one.first_command, one.commands, one.segments().clone());
-        prop_assert_eq!(of(engine), of(twin), "engine, twin: {}", engine.operation);
         prop_assert!(engine.data == twin.data, "the data of {} differs", engine.operation);
     }
     prop_assert!(engine.rows == twin.rows, "the cells differ");
     assert_same(&engine.stats, &twin.stats)?;
     prop_assert_eq!(engine.log.end, twin.log.end);
-    Ok(())
+    // Without contents, what is kept of requests is kept elsewhere.
+    let bare = told_with(case, None, |config, source, log| {
+        (Controller::new(config).run(source, log, &AtomicBool::new(false)).unwrap(), Vec::new())
+    });
+    prop_assert!(bare.log == engine.log, "without contents, the commands are others");
+    assert_same(&bare.stats, &twin.stats)?;
+    assert_same_answers(&bare.completions, &twin.completions)
 }
 
 proptest! {
