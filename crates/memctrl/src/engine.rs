@@ -7,16 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dram_core::{Cells, Device};
 use dram_spec::address::Locator;
 use dram_spec::{AutoPrecharge, Channel, Command, CommandSink, Cycle, Cycles, Queued, Refresh};
-use rowclone::{Blocks, Operation};
+use rowclone::Blocks;
 
 use crate::access::{self, Accesses, Entry, Kind};
 use crate::channel::ChannelState;
 use crate::config::Config;
 use crate::copy::{BankSet, Copying};
-use crate::done::ALONE;
 use crate::estimate::Estimator;
 use crate::flight::Waiting;
-use crate::intake::{Blocked, Incoming, Queue, State};
+use crate::intake::{Blocked, Incoming, State};
 use crate::outstanding::Requests;
 use crate::recorder::Recorder;
 use crate::request::{Counted, RequestSource};
@@ -75,7 +74,7 @@ pub struct Controller {
     /// When that is, or a rank must next be made free; not later than either.
     pub(crate) gives_way_at: Cycle,
     /// Whether a command has made room for what comes in.
-    made_room: bool,
+    pub(crate) made_room: bool,
     pub(crate) recorder: Recorder,
     /// The cycle after the last instant.
     pub(crate) next_from: Cycle,
@@ -242,92 +241,6 @@ impl Controller {
                 return;
             }
         }
-    }
-
-    /// An access was served; what comes in takes its place, and more comes in as far as it can. Says in which queue what comes in waits for
-    /// room as it did before, where this left all as it was, but for what waits in banks.
-    #[inline]
-    pub(crate) fn give_place(
-        &mut self,
-        index: usize,
-        served: Entry,
-        wants_room_in: Option<Queue>,
-        source: &mut impl RequestSource,
-        now: Cycle,
-    ) -> Option<Queue> {
-        if wants_room_in == Some(Queue::Same) {
-            self.replace(index, served, now);
-            if self.take_next(index, source, now) {
-                return Some(Queue::Same);
-            }
-        } else {
-            // Where another channel has made room at this instant, it is not held up.
-            let was_held_up = self.is_held_up;
-            self.leave(served, now);
-            self.made_room = false;
-            if wants_room_in == Some(Queue::Other) && was_held_up && self.jobs.is_empty() {
-                self.is_held_up = true;
-                return if self.channels[index].should_turn() { None } else { Some(Queue::Other) };
-            }
-        }
-        self.take_in(source, now);
-        None
-    }
-
-    /// Tells the source of the first that is done.
-    #[expect(clippy::inline_always, reason = "what a source does not look at, is then not made")]
-    #[inline(always)]
-    pub(crate) fn deliver(&mut self, source: &mut impl RequestSource, now: Cycle) {
-        // Of accesses the source may hear late, while it is not asked for more; they count where they were done.
-        let done = self.outstanding.take_done();
-        self.recorder.advance_to(done.at, now);
-        if done.slot != ALONE {
-            return self.deliver_slot(done.slot, source, now);
-        }
-        let figures = &mut self.recorder.figures;
-        let latency = if done.kind == Kind::Read { &mut figures.read_latency } else { &mut figures.write_latency };
-        latency.record(done.response());
-        source.complete(done.complete());
-    }
-
-    /// The same of one that has a slot.
-    #[inline(never)]
-    fn deliver_slot(&mut self, slot: u32, source: &mut impl RequestSource, now: Cycle) {
-        self.outstanding.free_slot(slot);
-        let request = &mut self.outstanding[slot];
-        if request.job.is_some() {
-            return self.deliver_job(slot, source, now);
-        }
-        let figures = &mut self.recorder.figures;
-        // A write of parts of lines is a job.
-        let is_read = matches!(request.request.operation, Operation::Read { .. });
-        let latency = if is_read { &mut figures.read_latency } else { &mut figures.write_latency };
-        latency.record(request.response());
-        source.complete(request.complete());
-    }
-
-    /// Tells the source of a job; what waited for it goes on.
-    #[inline(never)]
-    fn deliver_job(&mut self, slot: u32, source: &mut impl RequestSource, now: Cycle) {
-        self.recorder.advance_to(now, now);
-        if let Some(place) = self.jobs.iter().position(|&job| job == slot) {
-            self.jobs.remove(place);
-        }
-        self.wait_no_more(slot, now);
-        self.recorder.levels.job_leaves(now);
-        self.is_held_up = false;
-        self.release_blocked(slot, now);
-        let figures = &mut self.recorder.figures;
-        let request = &mut self.outstanding[slot];
-        let (response, completion) = (request.response(), request.complete_job());
-        if let Operation::Copy { .. } | Operation::Init { .. } = completion.operation {
-            figures.copy_response.record(response);
-            figures.copy_latency.record(completion.latency());
-            figures.segments += completion.segments();
-        } else {
-            figures.write_latency.record(response);
-        }
-        source.complete(completion);
     }
 
     /// Issues what goes first on a channel, and finds out when it is worth another look. Where nothing else happens before that, it goes

@@ -7,6 +7,7 @@ mod candidate;
 mod channel;
 pub mod config;
 mod copy;
+mod delivery;
 mod done;
 pub mod engine;
 pub mod estimate;

@@ -8,6 +8,7 @@ use crate::candidate::Candidate;
 use crate::channel::ChannelState;
 use crate::config::RowPolicy;
 use crate::engine::Controller;
+use crate::intake::Queue;
 use crate::request::{Counted, RequestSource};
 use crate::spot::{MOST_BANKS, RowKey, Spot};
 
@@ -69,6 +70,36 @@ impl Controller {
             return Cycle::ZERO;
         }
         self.alone_before(index)
+    }
+
+    /// An access was served; what comes in takes its place, and more comes in as far as it can. Says in which queue what comes in waits for
+    /// room as it did before, where this left all as it was, but for what waits in banks.
+    #[inline]
+    pub(crate) fn give_place(
+        &mut self,
+        index: usize,
+        served: Entry,
+        wants_room_in: Option<Queue>,
+        source: &mut impl RequestSource,
+        now: Cycle,
+    ) -> Option<Queue> {
+        if wants_room_in == Some(Queue::Same) {
+            self.replace(index, served, now);
+            if self.take_next(index, source, now) {
+                return Some(Queue::Same);
+            }
+        } else {
+            // Where another channel has made room at this instant, it is not held up.
+            let was_held_up = self.is_held_up;
+            self.leave(served, now);
+            self.made_room = false;
+            if wants_room_in == Some(Queue::Other) && was_held_up && self.jobs.is_empty() {
+                self.is_held_up = true;
+                return if self.channels[index].should_turn() { None } else { Some(Queue::Other) };
+            }
+        }
+        self.take_in(source, now);
+        None
     }
 
     /// ACT or PRE for an access.
