@@ -226,7 +226,8 @@ impl ChannelState {
     #[inline]
     pub(crate) fn queue(&mut self, accesses: &mut Accesses, entry: Entry, kind: Kind, spot: Spot, now: Cycle) {
         let matters = self.queue_while_looking(accesses, entry, kind, spot, now);
-        if self.should_turn() || (matters && kind == self.mode) {
+        // One more of the mode's own kind gives no reason to turn.
+        if if kind == self.mode { matters } else { self.should_turn() } {
             self.look_at = self.look_at.min(now);
         }
     }

@@ -24,8 +24,8 @@ impl Controller {
         source: &mut impl RequestSource,
         sink: &mut impl CommandSink,
     ) -> (Cycle, bool) {
-        // Before when nothing else happens, and where what comes in waits for room, where that is known.
-        let (mut before, mut wants_room_in) = (None, None);
+        // Before when nothing else happens, zero where that is not known; and where what comes in waits for room.
+        let (mut before, mut wants_room_in) = (Cycle::ZERO, None);
         loop {
             let candidate = self.channels[index].next[bank % MOST_BANKS];
             let is_row = candidate.is_row();
@@ -37,7 +37,7 @@ impl Controller {
                     self.deliver(source, now);
                 }
                 self.serve(index, now, &candidate, sink);
-                if before.is_none() && !self.is_last_due(index, now) {
+                if before == Cycle::ZERO && !self.is_last_due(index, now) {
                     self.leave(candidate.entry(), now);
                     return (now, false);
                 }
@@ -46,14 +46,18 @@ impl Controller {
                 }
                 wants_room_in = self.give_place(index, candidate.entry(), wants_room_in, source, now);
                 if wants_room_in.is_none() {
-                    before = None;
+                    before = Cycle::ZERO;
                 }
             }
-            let until = *before.get_or_insert_with(|| self.accesses_go_on_before(index));
+            if before == Cycle::ZERO {
+                before = self.accesses_go_on_before(index);
+            }
             let channel = &mut self.channels[index];
-            let (at, next) =
-                if until > now { channel.next_access(now + Cycles(1), &self.accesses) } else { (until, bank) };
-            if at >= until.min(channel.quiet.0) {
+            if before <= now {
+                return (now, !is_row);
+            }
+            let (at, next) = channel.next_access(now + Cycles(1), &self.accesses);
+            if at >= before.min(channel.quiet.0) {
                 return (now, !is_row);
             }
             self.recorder.end_instant();
