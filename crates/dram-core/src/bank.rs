@@ -62,6 +62,12 @@ impl Lasts {
     pub(crate) fn of(&self, kind: Kind) -> Cycle {
         self.0[kind as usize]
     }
+
+    /// When the last command was that is a matter of banks, and of no whole rank.
+    pub(crate) fn of_banks(&self) -> Option<Cycle> {
+        let kinds = Kind::ALL.into_iter().filter(|kind| !kind.is_rank_wide());
+        kinds.map(|kind| self.of(kind)).filter(|&at| at != Cycle::NEVER).max()
+    }
 }
 
 /// One bank with its row buffer.

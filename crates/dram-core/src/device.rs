@@ -195,6 +195,16 @@ impl Device {
         self.held_by_bank(bank, Kind::Act)
     }
 
+    /// When the last command to a bank was issued; those to its whole rank do not count.
+    pub fn last_in_bank(&self, bank: BankId) -> Option<Cycle> {
+        self.bank(bank).lasts.of_banks()
+    }
+
+    /// The same of all banks of a rank.
+    pub fn last_in_rank(&self, rank: u8) -> Option<Cycle> {
+        self.rank(rank).lasts.of_banks()
+    }
+
     /// Until when a bank itself holds a kind of command back. Only commands to that bank change this.
     #[inline]
     pub fn held_by_bank(&self, bank: BankId, kind: Kind) -> Cycle {

@@ -295,27 +295,51 @@ impl BankQueues {
     /// A bank's open row is another now, or [`RowKey::NONE`].
     #[inline]
     pub(crate) fn row_changed(&mut self, accesses: &mut Accesses, bank: usize, open: RowKey) {
-        let queue = &mut self.banks[bank % MOST_BANKS];
-        if queue.open == open {
-            return;
-        }
-        queue.open = open;
-        for kind in 0..2 {
-            if queue.count[kind] == 0 {
-                continue;
+        if self.banks[bank % MOST_BANKS].open != open {
+            self.row_closed(accesses, bank);
+            if open != RowKey::NONE {
+                self.row_opened(accesses, bank, open);
             }
-            let closed = queue.hits[kind];
+        }
+    }
+
+    /// A bank has no open row any more.
+    #[inline]
+    pub(crate) fn row_closed(&mut self, accesses: &mut Accesses, bank: usize) {
+        self.banks[bank % MOST_BANKS].open = RowKey::NONE;
+        if (self.hits[0] | self.hits[1]) & (1 << bank) != 0 {
+            self.hits_wait_again(accesses, bank);
+        }
+    }
+
+    /// What waited for the open row, waits for another like the rest.
+    #[inline(never)]
+    fn hits_wait_again(&mut self, accesses: &mut Accesses, bank: usize) {
+        let queue = &mut self.banks[bank % MOST_BANKS];
+        for kind in 0..2 {
+            let closed = std::mem::replace(&mut queue.hits[kind], NONE);
             if closed.oldest.is_some() {
                 self.rows.insert(accesses, kind, closed);
                 queue.link(accesses, kind, closed.oldest);
             }
-            let opened = if open == RowKey::NONE { NONE } else { self.rows.remove(accesses, kind, open) };
-            if opened.oldest.is_some() {
-                queue.unlink(accesses, kind, opened.oldest);
+            self.hits[kind] &= !(1 << bank);
+        }
+    }
+
+    /// A bank that had no open row has one.
+    #[inline]
+    pub(crate) fn row_opened(&mut self, accesses: &mut Accesses, bank: usize, open: RowKey) {
+        let queue = &mut self.banks[bank % MOST_BANKS];
+        queue.open = open;
+        for kind in 0..2 {
+            if queue.others[kind].oldest.is_some() {
+                let opened = self.rows.remove(accesses, kind, open);
+                if opened.oldest.is_some() {
+                    queue.unlink(accesses, kind, opened.oldest);
+                    queue.hits[kind] = opened;
+                    self.hits[kind] |= 1 << bank;
+                }
             }
-            queue.hits[kind] = opened;
-            let bit = u32::from(opened.oldest.is_some()) << bank;
-            self.hits[kind] = self.hits[kind] & !(1 << bank) | bit;
         }
     }
 

@@ -156,14 +156,15 @@ impl ChannelState {
         let hit = self.queues.oldest_hit(bank, self.mode);
         let other = self.queues.oldest_other(bank, self.mode);
         let is_younger = || other.is_some() && accesses[other].number < accesses[hit].number;
+        let order = |entry: Entry| Candidate::order(accesses[entry].number, bank);
         let candidate = if hit.is_some() && !self.is_capped(bank, is_younger) {
-            self.column_candidate(bank, hit, accesses[hit].number, accesses)
+            self.column_candidate(bank, hit, order(hit), accesses)
         } else if !other.is_some() {
             Candidate::NONE
         } else if self.open & (1 << bank) != 0 {
-            self.row_candidate(bank, other, accesses[other].number, Kind::Pre, Class::Precharge)
+            self.row_candidate(bank, other, order(other), Kind::Pre, Class::Precharge)
         } else {
-            self.row_candidate(bank, other, accesses[other].number, Kind::Act, Class::Activate)
+            self.row_candidate(bank, other, order(other), Kind::Act, Class::Activate)
         };
         self.set_candidate(bank, candidate);
     }
@@ -188,14 +189,14 @@ impl ChannelState {
 
     /// The PRE or ACT of the oldest access of a bank.
     #[inline]
-    fn row_candidate(&self, bank: usize, oldest: Entry, number: u64, kind: Kind, class: Class) -> Candidate {
+    fn row_candidate(&self, bank: usize, oldest: Entry, order: u64, kind: Kind, class: Class) -> Candidate {
         let held_by_bank = self.device.held_by_bank(bank_at(bank), kind);
-        Candidate { order: Candidate::ROW | Candidate::order(number, bank), held_by_bank, entry: oldest, kind, class }
+        Candidate { order: Candidate::ROW | order, held_by_bank, entry: oldest, kind, class }
     }
 
     /// The RD or WR of the oldest access to the open row.
     #[inline]
-    fn column_candidate(&self, bank: usize, hit: Entry, number: u64, accesses: &Accesses) -> Candidate {
+    fn column_candidate(&self, bank: usize, hit: Entry, order: u64, accesses: &Accesses) -> Candidate {
         let closes = self.row_policy == RowPolicy::Closed && self.queues.is_last_hit(bank, accesses, hit);
         let kind = match (self.mode, closes) {
             (access::Kind::Read, false) => Kind::Rd,
@@ -204,18 +205,29 @@ impl ChannelState {
             (access::Kind::Write, true) => Kind::Wra,
         };
         let held_by_bank = self.column_held_by_bank(bank);
-        Candidate { order: Candidate::order(number, bank), held_by_bank, entry: hit, kind, class: Class::Column }
+        Candidate { order, held_by_bank, entry: hit, kind, class: Class::Column }
     }
 
-    /// A PRE or an ACT of the oldest access of a bank has been issued: that access needs the next one too.
+    /// A PRE of the oldest access of a bank has been issued: that access needs the ACT too.
     #[inline]
-    pub(crate) fn access_goes_on(&mut self, bank: usize, done: &Candidate, accesses: &Accesses) {
-        let candidate = if done.is_activate() {
-            self.column_candidate(bank, done.entry, done.number(), accesses)
-        } else {
-            self.row_candidate(bank, done.entry, done.number(), Kind::Act, Class::Activate)
-        };
-        self.set_candidate(bank, candidate);
+    pub(crate) fn goes_on_to_activate(&mut self, bank: usize) {
+        let held_by_bank = self.device.held_by_bank(bank_at(bank), Kind::Act);
+        let candidate = &mut self.next[bank % MOST_BANKS];
+        (candidate.kind, candidate.class, candidate.held_by_bank) = (Kind::Act, Class::Activate, held_by_bank);
+        self.went_on(bank);
+    }
+
+    /// The ACT has been issued: it needs the RD or WR too.
+    #[inline]
+    pub(crate) fn goes_on_to_column(&mut self, bank: usize, accesses: &Accesses) {
+        let Candidate { entry, order, .. } = self.next[bank % MOST_BANKS];
+        self.next[bank % MOST_BANKS] = self.column_candidate(bank, entry, order & !Candidate::ROW, accesses);
+        self.went_on(bank);
+    }
+
+    #[inline]
+    fn went_on(&mut self, bank: usize) {
+        self.keys[bank / 8 % 4][bank % 8] = self.next[bank % MOST_BANKS].key(self.keys_since);
         // Who has gone on without a look at this bank, must look at it.
         self.streak.forget();
         self.flights.run = None;

@@ -22,8 +22,6 @@ pub(crate) struct Bank {
     pub(crate) released: u64,
     /// Accesses served from the row since it was opened.
     pub(crate) served: u32,
-    /// The last command to it.
-    pub(crate) commanded: Cycle,
 }
 
 /// One channel.
@@ -321,20 +319,18 @@ impl ChannelState {
         };
         match *command {
             Command::Activate { bank, .. } => {
-                self.commanded(now, bank);
                 self.row_may_have_changed(accesses, bank);
                 self.banks[index(bank)].served = 0;
             }
             Command::Precharge { bank }
             | Command::Read { bank, auto_precharge: AutoPrecharge::Yes, .. }
             | Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => {
-                self.commanded(now, bank);
                 self.row_may_have_changed(accesses, bank);
             }
-            Command::Read { bank, .. } | Command::Write { bank, .. } => self.commanded(now, bank),
+            Command::Read { bank, .. } | Command::Write { bank, .. } => self.commanded(bank),
             Command::Transfer { src, dst, .. } => {
-                self.commanded(now, src);
-                self.commanded(now, dst);
+                self.commanded(src);
+                self.commanded(dst);
             }
             Command::PrechargeAll { rank } => {
                 (0..8).for_each(|bank| self.row_may_have_changed(accesses, BankId { rank, bank }));
@@ -364,13 +360,10 @@ impl ChannelState {
         counted
     }
 
-    /// A command of an access or a segment went to a bank.
+    /// A command went to a bank: what its accesses would do next may be something else.
     #[inline]
-    pub(crate) fn commanded(&mut self, now: Cycle, bank: BankId) {
-        let state = &mut self.banks[index(bank)];
-        state.commanded = now;
+    pub(crate) fn commanded(&mut self, bank: BankId) {
         self.known &= !(1 << index(bank));
-        self.rank_of(bank).worked = now;
     }
 
     pub(crate) fn row_may_have_changed(&mut self, accesses: &mut Accesses, bank: BankId) {

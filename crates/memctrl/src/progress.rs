@@ -112,7 +112,7 @@ impl Controller {
                 unreachable!("lines are read or written")
             };
             channel.device.issue_column_access(now, &next.command, bank, next.kind);
-            channel.commanded(now, bank);
+            channel.commanded(bank);
             sink.push(now, channel.id, &next.command);
             self.tell_queues(index, now, None, sink);
             count += 1;

@@ -15,8 +15,6 @@ pub(crate) struct Rank {
     pub(crate) busy: u32,
     /// Banks that segments in flight hold.
     pub(crate) held: u32,
-    /// The last command of an access or a segment.
-    pub(crate) worked: Cycle,
     /// When its last REF, or its last waking, was over.
     pub(crate) usable_from: Cycle,
     /// From when on more REF are owed than may be.
@@ -42,7 +40,6 @@ impl Rank {
             index,
             busy: 0,
             held: 0,
-            worked: Cycle::ZERO,
             usable_from: Cycle::ZERO,
             urgent_from: Cycle::NEVER,
             must_from: Cycle::ZERO,
@@ -95,7 +92,8 @@ impl Rank {
     /// Its own command.
     pub(crate) fn own(&self, device: &Device, power: PowerPolicy, now: Cycle) -> Own {
         let rank = self.index;
-        let after = |cycles: Option<dram_spec::Cycles>| cycles.map_or(Cycle::NEVER, |cycles| self.worked + cycles);
+        let worked = device.last_in_rank(rank).unwrap_or(Cycle::ZERO);
+        let after = |cycles: Option<dram_spec::Cycles>| cycles.map_or(Cycle::NEVER, |cycles| worked + cycles);
         let (power_down_at, self_refresh_at) = (after(power.power_down_after), after(power.self_refresh_after));
         let state = device.power(rank);
         let in_self_refresh = matches!(state, Power::SelfRefresh { .. });

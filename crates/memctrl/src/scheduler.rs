@@ -244,7 +244,8 @@ impl ChannelState {
         let mut first = (Cycle::NEVER, None);
         for bank in bits(self.open & !self.held & !unusable & !wanted) {
             let command = Command::Precharge { bank: bank_at(bank) };
-            let at = self.earliest(&command).max(self.banks[bank].commanded + after).max(from);
+            let last = self.device.last_in_bank(bank_at(bank)).unwrap_or(Cycle::ZERO);
+            let at = self.earliest(&command).max(last + after).max(from);
             if at < first.0 {
                 first = (at, Some(command));
             }

@@ -10,7 +10,7 @@ use crate::config::RowPolicy;
 use crate::engine::Controller;
 use crate::intake::Queue;
 use crate::request::{Counted, RequestSource};
-use crate::spot::{MOST_BANKS, RowKey, Spot};
+use crate::spot::{MOST_BANKS, Spot, bank_at};
 
 impl Controller {
     /// Issues what the accesses of a bank would do next; and while nothing else can happen, what accesses do after it. Says to which
@@ -30,7 +30,7 @@ impl Controller {
             let candidate = self.channels[index].next[bank % MOST_BANKS];
             let is_row = candidate.is_row();
             if is_row {
-                self.issue_row_command(index, now, &candidate, sink);
+                self.issue_row_command(index, now, bank, sink);
             } else {
                 // Where there are jobs, all that was done before this instant has been delivered.
                 while self.outstanding.done_at() <= now && self.jobs.is_empty() {
@@ -108,28 +108,42 @@ impl Controller {
 
     /// ACT or PRE for an access.
     #[inline]
-    fn issue_row_command(&mut self, index: usize, now: Cycle, candidate: &Candidate, sink: &mut impl CommandSink) {
-        let (entry, activates) = (candidate.entry(), candidate.is_activate());
-        let channel = &mut self.channels[index];
-        let commands = &mut self.recorder.figures.commands;
-        let access = &mut self.accesses[entry];
-        let spot = access.spot;
-        access.first_command = access.first_command.min(now);
-        let command = if activates {
-            access.activates += 1;
-            commands.activates += 1;
-            let command = Command::Activate { bank: spot.bank(), row: spot.row() };
-            channel.issue_activate(now, &command, spot, &mut self.accesses);
-            command
+    fn issue_row_command(&mut self, index: usize, now: Cycle, bank: usize, sink: &mut impl CommandSink) {
+        if self.channels[index].next[bank % MOST_BANKS].is_activate() {
+            self.activate(index, now, bank, sink);
         } else {
-            access.precharges += 1;
-            commands.precharges += 1;
-            let command = Command::Precharge { bank: spot.bank() };
-            channel.issue_precharge(now, &command, spot, &mut self.accesses);
-            command
-        };
-        channel.access_goes_on(spot.bank_index(), candidate, &self.accesses);
+            self.precharge(index, now, bank, sink);
+        }
+    }
+
+    /// ACT for an access.
+    #[inline]
+    fn activate(&mut self, index: usize, now: Cycle, bank: usize, sink: &mut impl CommandSink) {
+        let channel = &mut self.channels[index];
+        let access = &mut self.accesses[channel.next[bank % MOST_BANKS].entry()];
+        access.activates += 1;
+        access.first_command = access.first_command.min(now);
+        let spot = access.spot;
+        let command = Command::Activate { bank: bank_at(bank), row: spot.row() };
+        channel.issue_activate(now, &command, bank, spot, &mut self.accesses);
+        channel.goes_on_to_column(bank, &self.accesses);
         sink.push(now, channel.id, &command);
+        self.recorder.figures.commands.activates += 1;
+        self.tell_queues(index, now, None, sink);
+    }
+
+    /// PRE for an access.
+    #[inline]
+    fn precharge(&mut self, index: usize, now: Cycle, bank: usize, sink: &mut impl CommandSink) {
+        let channel = &mut self.channels[index];
+        let access = &mut self.accesses[channel.next[bank % MOST_BANKS].entry()];
+        access.precharges += 1;
+        access.first_command = access.first_command.min(now);
+        let command = Command::Precharge { bank: bank_at(bank) };
+        channel.issue_precharge(now, &command, bank, &mut self.accesses);
+        channel.goes_on_to_activate(bank);
+        sink.push(now, channel.id, &command);
+        self.recorder.figures.commands.precharges += 1;
         self.tell_queues(index, now, None, sink);
     }
 
@@ -241,7 +255,7 @@ impl ChannelState {
         let (kind, counted) = if is_read { (DeviceKind::Rd, Counted::Read) } else { (DeviceKind::Wr, Counted::Write) };
         self.device.issue_column_access(now, command, bank, kind);
         self.forget_prepared();
-        self.commanded(now, bank);
+        self.commanded(bank);
         counted
     }
 
@@ -251,31 +265,27 @@ impl ChannelState {
     pub(crate) fn issue_column_access(&mut self, now: Cycle, command: &Command, kind: DeviceKind, spot: Spot) {
         self.device.issue_column_access(now, command, spot.bank(), kind);
         self.forget_prepared();
-        self.commanded(now, spot.bank());
+        self.commanded(spot.bank());
         self.streak.served(spot.bank_index());
         self.banks[spot.bank_index()].served += 1;
     }
 
     /// [`Self::issue`] of the ACT that an access needs.
     #[inline]
-    fn issue_activate(&mut self, now: Cycle, command: &Command, spot: Spot, accesses: &mut Accesses) {
-        self.device.issue_activate(now, command, spot.bank(), spot.row());
+    fn issue_activate(&mut self, now: Cycle, command: &Command, bank: usize, spot: Spot, accesses: &mut Accesses) {
+        self.device.issue_activate(now, command, bank_at(bank), spot.row());
         self.forget_prepared();
-        self.commanded(now, spot.bank());
-        let bank = spot.bank_index();
-        self.banks[bank].served = 0;
+        self.banks[bank % MOST_BANKS].served = 0;
         self.open |= 1 << bank;
-        self.queues.row_changed(accesses, bank, spot.row_key());
+        self.queues.row_opened(accesses, bank, spot.row_key());
     }
 
     /// The same of a PRE.
     #[inline]
-    fn issue_precharge(&mut self, now: Cycle, command: &Command, spot: Spot, accesses: &mut Accesses) {
-        self.device.issue_precharge(now, command, spot.bank());
+    fn issue_precharge(&mut self, now: Cycle, command: &Command, bank: usize, accesses: &mut Accesses) {
+        self.device.issue_precharge(now, command, bank_at(bank));
         self.forget_prepared();
-        self.commanded(now, spot.bank());
-        let bank = spot.bank_index();
         self.open &= !(1 << bank);
-        self.queues.row_changed(accesses, bank, RowKey::NONE);
+        self.queues.row_closed(accesses, bank);
     }
 }
