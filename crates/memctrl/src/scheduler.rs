@@ -59,7 +59,7 @@ impl ChannelState {
             }
         };
         let mut next = if self.flights.is_empty() {
-            let (at, bank) = self.first_access(from, unusable, accesses);
+            let (at, bank) = self.foresee_access(from, unusable, accesses);
             (self.prepared_at, self.prepared) = (at, Choice::Access(bank));
             at
         } else {
@@ -137,7 +137,7 @@ impl ChannelState {
     }
 
     /// The same, of ranks that are not among those.
-    #[inline(never)]
+    #[inline]
     fn first_access(&mut self, from: Cycle, unusable: u32, accesses: &Accesses) -> (Cycle, usize) {
         if from.0 >= self.keys_since.0 + Candidate::FURTHEST / 2 {
             self.begin_keys(from);
@@ -152,6 +152,12 @@ impl ChannelState {
         let (at, bank) = Candidate::of_key(first, self.keys_since);
         self.goes_first(bank, usable);
         (at, bank)
+    }
+
+    /// The same, as a function of its own.
+    #[inline(never)]
+    fn foresee_access(&mut self, from: Cycle, unusable: u32, accesses: &Accesses) -> (Cycle, usize) {
+        self.first_access(from, unusable, accesses)
     }
 
     /// The instants of keys are counted from now on: an order leaves room for few bits of them.
