@@ -4,7 +4,7 @@ use dram_core::Kind as DeviceKind;
 use dram_spec::{BankId, Command, CommandSink, Cycle, Cycles};
 
 use crate::access::{Access, Accesses, Entry, Kind};
-use crate::candidate::Candidate;
+use crate::candidate::{Candidate, Class};
 use crate::channel::ChannelState;
 use crate::config::RowPolicy;
 use crate::engine::Controller;
@@ -23,11 +23,11 @@ impl Controller {
         source: &mut impl RequestSource,
         sink: &mut impl CommandSink,
     ) -> (Cycle, bool) {
-        // Before when nothing else happens, where that is known.
-        let mut before = None;
+        // Before when nothing else happens; not known, where that is not later than now.
+        let mut before = Cycle::ZERO;
         loop {
             let candidate = self.channels[index].next[bank % MOST_BANKS];
-            let is_row = candidate.is_row();
+            let is_row = candidate.class != Class::Column;
             if is_row {
                 self.issue_row_command(index, now, bank, sink);
             } else {
@@ -36,19 +36,21 @@ impl Controller {
                     self.deliver(source, now);
                 }
                 self.serve(index, now, &candidate, sink);
-                if before.is_none() && !self.is_last_due(index, now) {
+                if before == Cycle::ZERO && !self.is_last_due(index, now) {
                     self.leave(candidate.entry(), now);
                     return (now, false);
                 }
                 if !self.give_place(index, candidate.entry(), source, now) {
-                    before = None;
+                    before = Cycle::ZERO;
                 }
             }
-            let until = *before.get_or_insert_with(|| self.accesses_go_on_before(index));
+            if before == Cycle::ZERO {
+                before = self.accesses_go_on_before(index);
+            }
             let channel = &mut self.channels[index];
             let (at, next) =
-                if until > now { channel.next_access(now + Cycles(1), &self.accesses) } else { (until, bank) };
-            if at >= until.min(channel.quiet.0) {
+                if before > now { channel.next_access(now + Cycles(1), &self.accesses) } else { (before, bank) };
+            if at >= before.min(channel.quiet.0) {
                 return (now, !is_row);
             }
             self.recorder.end_instant();
