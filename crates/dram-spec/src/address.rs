@@ -109,7 +109,9 @@ pub struct AddressMap {
     geometry: Geometry,
     layout: Layout,
     parts: Vec<FieldPart>,
-    shifts: Vec<Shift>,
+    /// The address bits that stay where they are: the offset, and in most maps all others.
+    stays: u64,
+    other_shifts: Vec<Shift>,
     hashes: Vec<Hash>,
     /// By bit of the word: the address bits that turn over with it.
     inverse: Vec<u64>,
@@ -139,6 +141,10 @@ impl Shift {
             }
         }
         shifts
+    }
+
+    fn of(self, address: PhysicalAddress) -> u64 {
+        (address.0 & self.mask).rotate_left(self.left)
     }
 }
 
@@ -300,7 +306,20 @@ impl AddressMap {
         };
         let run_bytes = 1 << (0..layout.channel).take_while(|&bit| plain(bit)).count();
         let frame_basis = matrix::basis(kernel.iter().map(|word| word / FRAME_BYTES));
-        AddressMap { geometry, layout, parts, shifts, hashes, inverse, granularity, run_bytes, frame_basis }
+        let (stay, other_shifts): (Vec<_>, Vec<_>) = shifts.into_iter().partition(|shift| shift.left == 0);
+        let stays = stay.iter().fold(0, |all, shift| all | shift.mask);
+        AddressMap {
+            geometry,
+            layout,
+            parts,
+            stays,
+            other_shifts,
+            hashes,
+            inverse,
+            granularity,
+            run_bytes,
+            frame_basis,
+        }
     }
 
     /// The geometry that it maps.
@@ -318,14 +337,19 @@ impl AddressMap {
         if address.0 >> self.layout.end != 0 {
             return None;
         }
-        let mut word = 0;
-        for shift in &self.shifts {
-            word |= (address.0 & shift.mask).rotate_left(shift.left);
-        }
-        for hash in &self.hashes {
-            word ^= u64::from((address.0 & hash.mask).count_ones() & 1) << hash.bit;
+        let mut word = address.0 & self.stays;
+        if !self.other_shifts.is_empty() || !self.hashes.is_empty() {
+            word ^= self.elsewhere(address);
         }
         Some(self.layout.unpack(word))
+    }
+
+    /// What an address adds to the word, beyond the bits that stay where they are.
+    #[inline(never)]
+    fn elsewhere(&self, address: PhysicalAddress) -> u64 {
+        let shifted = self.other_shifts.iter().fold(0, |word, shift| word | shift.of(address));
+        let parity = |hash: &Hash| u64::from((address.0 & hash.mask).count_ones() & 1) << hash.bit;
+        self.hashes.iter().fold(shifted, |word, hash| word ^ parity(hash))
     }
 
     /// The first byte of the run that an address lies in.

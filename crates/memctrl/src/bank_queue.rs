@@ -262,8 +262,7 @@ impl BankQueues {
     /// The same where its row is not open.
     #[inline(never)]
     fn push_to_other_row(&mut self, accesses: &mut Accesses, entry: Entry, kind: usize, spot: Spot, is_first: bool) {
-        let row = spot.row_key();
-        let oldest = if is_first { Entry::NONE } else { self.rows.oldest(accesses, kind, row) };
+        let oldest = if is_first { Entry::NONE } else { self.rows.oldest(accesses, kind, spot.row_key()) };
         if oldest.is_some() {
             let youngest = std::mem::replace(&mut accesses[oldest].youngest_of_row, entry);
             accesses[youngest].next_of_row = entry;

@@ -172,7 +172,7 @@ impl ChannelState {
     /// What the accesses of a bank would do next is known.
     #[inline]
     fn set_candidate(&mut self, bank: usize, candidate: Candidate) {
-        self.keys[bank / 8 % 4][bank % 8] = candidate.key(self.keys_since);
+        self.keys[bank % MOST_BANKS] = candidate.key(self.keys_since);
         self.next[bank % MOST_BANKS] = candidate;
         self.known |= 1 << bank;
     }
@@ -223,11 +223,12 @@ impl ChannelState {
         let Candidate { entry, order, .. } = self.next[bank % MOST_BANKS];
         self.next[bank % MOST_BANKS] = self.column_candidate(bank, entry, order & !Candidate::ROW, accesses);
         self.went_on(bank);
+        self.hold_back_activates(bank / 8);
     }
 
     #[inline]
     fn went_on(&mut self, bank: usize) {
-        self.keys[bank / 8 % 4][bank % 8] = self.next[bank % MOST_BANKS].key(self.keys_since);
+        self.keys[bank % MOST_BANKS] = self.next[bank % MOST_BANKS].key(self.keys_since);
         // Who has gone on without a look at this bank, must look at it.
         self.streak.forget();
         self.flights.run = None;

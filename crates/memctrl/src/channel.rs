@@ -33,8 +33,8 @@ pub(crate) struct ChannelState {
     pub(crate) banks: [Bank; MOST_BANKS],
     /// What the accesses of each bank would do next.
     pub(crate) next: [Candidate; MOST_BANKS],
-    /// By rank and bank, a key of that: the true one, or a lower one, where its rank holds it back for longer. Counted from `keys_since`.
-    pub(crate) keys: [[u64; 8]; MOST_BANKS / 8],
+    /// By bank, a key of that: the true one, or a lower one, where its rank holds it back for longer. Counted from `keys_since`.
+    pub(crate) keys: [u64; MOST_BANKS],
     pub(crate) keys_since: Cycle,
     /// Banks, as a mask, where that has been found out since anything happened to them; and those that are not there.
     pub(crate) known: u32,
@@ -94,7 +94,7 @@ impl ChannelState {
             ranks: (0..ranks).map(|rank| Rank::new(rank, &device, config)).collect(),
             banks: Default::default(),
             next: [Candidate::NONE; MOST_BANKS],
-            keys: [[u64::MAX; 8]; MOST_BANKS / 8],
+            keys: [u64::MAX; MOST_BANKS],
             keys_since: Cycle::ZERO,
             known: beyond(usize::from(ranks)),
             held: 0,

@@ -59,7 +59,7 @@ impl ChannelState {
             }
         };
         let mut next = if self.flights.is_empty() {
-            let (at, bank) = self.first_access(from, unusable, accesses);
+            let (at, bank) = self.foresee_access(from, unusable, accesses);
             (self.prepared_at, self.prepared) = (at, Choice::Access(bank));
             at
         } else {
@@ -137,7 +137,7 @@ impl ChannelState {
     }
 
     /// The same, of ranks that are not among those.
-    #[inline(never)]
+    #[inline]
     fn first_access(&mut self, from: Cycle, unusable: u32, accesses: &Accesses) -> (Cycle, usize) {
         if from.0 >= self.keys_since.0 + Candidate::FURTHEST / 2 {
             self.begin_keys(from);
@@ -154,6 +154,12 @@ impl ChannelState {
         (at, bank)
     }
 
+    /// The same, as a function of its own.
+    #[inline(never)]
+    fn foresee_access(&mut self, from: Cycle, unusable: u32, accesses: &Accesses) -> (Cycle, usize) {
+        self.first_access(from, unusable, accesses)
+    }
+
     /// The instants of keys are counted from now on: an order leaves room for few bits of them.
     #[cold]
     fn begin_keys(&mut self, now: Cycle) {
@@ -166,34 +172,39 @@ impl ChannelState {
     fn first_of_all_banks(&mut self, from: Cycle) -> u64 {
         loop {
             // Where nothing waits, there is one that never goes first: a look at it is cheaper than to tell it apart.
-            let ranks = self.keys.iter().take(self.ranks.len());
+            let ranks = self.keys.as_chunks::<8>().0.iter().take(self.ranks.len());
             let first = ranks.map(|keys| keys.iter().copied().fold(u64::MAX, u64::min)).fold(u64::MAX, u64::min);
             let bank = first as usize % MOST_BANKS;
             let least = self.least_key(bank, from);
             if first >= least {
                 return first;
             }
-            self.raise_keys(bank, least);
+            self.raise_keys(self.next[bank].class, bank / 8, least);
         }
     }
 
-    /// A bank's candidate cannot go before the key `least`, nor can those of its rank that are of its class.
+    /// The candidates of a class cannot go before the key `least` in a rank.
     #[inline]
-    fn raise_keys(&mut self, bank: usize, least: u64) {
-        let Candidate { class, .. } = self.next[bank];
+    fn raise_keys(&mut self, class: Class, rank: usize, least: u64) {
         let in_state = if class == Class::Activate { !self.open } else { self.open };
-        for other in bits(in_state & self.queues.pending(self.mode) & 0xFF << (bank / 8 * 8)) {
-            if self.next[other].class == class {
-                let key = &mut self.keys[other / 8][other % 8];
-                *key = Candidate::not_before(*key, least);
+        for bank in bits(in_state & self.queues.pending(self.mode) & 0xFF << (8 * rank)) {
+            if class == Class::Activate || self.next[bank].class == class {
+                self.keys[bank] = Candidate::not_before(self.keys[bank], least);
             }
         }
+    }
+
+    /// A rank has been given an ACT, which holds back the others.
+    #[inline]
+    pub(crate) fn hold_back_activates(&mut self, rank: usize) {
+        let held = self.device.held_by(rank as u8).until(Kind::Act);
+        self.raise_keys(Class::Activate, rank, Candidate::key_at(held, self.keys_since));
     }
 
     /// The same where not every bank counts that has a candidate.
     #[inline(never)]
     fn first_of_some_banks(&self, from: Cycle, usable: u32) -> u64 {
-        let key = |bank: usize| Candidate::not_before(self.keys[bank / 8][bank % 8], self.least_key(bank, from));
+        let key = |bank: usize| Candidate::not_before(self.keys[bank], self.least_key(bank, from));
         bits(usable).map(key).fold(u64::MAX, u64::min)
     }
 

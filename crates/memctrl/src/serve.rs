@@ -4,7 +4,7 @@ use dram_core::Kind as DeviceKind;
 use dram_spec::{BankId, Command, CommandSink, Cycle, Cycles};
 
 use crate::access::{Access, Accesses, Entry, Kind};
-use crate::candidate::Candidate;
+use crate::candidate::{Candidate, Class};
 use crate::channel::ChannelState;
 use crate::config::RowPolicy;
 use crate::engine::Controller;
@@ -28,7 +28,7 @@ impl Controller {
         let (mut before, mut wants_room_in) = (Cycle::ZERO, None);
         loop {
             let candidate = self.channels[index].next[bank % MOST_BANKS];
-            let is_row = candidate.is_row();
+            let is_row = candidate.class != Class::Column;
             if is_row {
                 self.issue_row_command(index, now, bank, sink);
             } else {
