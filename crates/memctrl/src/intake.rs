@@ -95,11 +95,17 @@ impl Controller {
     /// After [`Self::replace`], takes the next request if need be. Says whether it, too, waits for room in that queue, and for nothing
     /// else.
     #[inline]
-    pub(crate) fn take_next(&mut self, index: usize, source: &mut impl RequestSource, now: Cycle) -> bool {
+    pub(crate) fn take_next(
+        &mut self,
+        index: usize,
+        is_whole: bool,
+        source: &mut impl RequestSource,
+        now: Cycle,
+    ) -> bool {
         let kind = self.incoming.kind;
-        if self.state == State::Idle {
+        if is_whole {
             let Some(request) = &mut source.take(now) else {
-                self.is_held_up = false;
+                (self.state, self.is_held_up) = (State::Idle, false);
                 return false;
             };
             self.enter(request);
@@ -185,8 +191,9 @@ impl Controller {
     }
 
     /// An access was served: the line that waits for nothing but room in its queue takes its entry. The queue is then as full as it was.
+    /// Says whether all lines of its request have come in.
     #[inline]
-    pub(crate) fn replace(&mut self, index: usize, entry: Entry, now: Cycle) {
+    pub(crate) fn replace(&mut self, index: usize, entry: Entry, now: Cycle) -> bool {
         let channel = &mut self.channels[index];
         let incoming = &self.incoming;
         let (kind, spot) = (incoming.kind, incoming.spot);
@@ -194,9 +201,7 @@ impl Controller {
         self.accesses[entry] = Access { number: self.counter, queued: now, ..access };
         self.counter += 1;
         channel.queue_while_looking(&mut self.accesses, entry, kind, spot, now);
-        if !self.goes_on() {
-            self.state = State::Idle;
-        }
+        !self.goes_on()
     }
 
     /// A job joins those in progress, if there is room.

@@ -130,15 +130,9 @@ impl ChannelState {
     }
 
     /// When the next command for accesses can go, from `from` on, and the bank that it is for, where no segment is in flight, and no rank
-    /// has a command of its own.
+    /// has a command of its own; of ranks that are not among those.
     #[inline]
-    pub(crate) fn next_access(&mut self, from: Cycle, accesses: &Accesses) -> (Cycle, usize) {
-        self.streak_goes_on(from, accesses).unwrap_or_else(|| self.first_access(from, self.quiet.1, accesses))
-    }
-
-    /// The same, of ranks that are not among those.
-    #[inline]
-    fn first_access(&mut self, from: Cycle, unusable: u32, accesses: &Accesses) -> (Cycle, usize) {
+    pub(crate) fn first_access(&mut self, from: Cycle, unusable: u32, accesses: &Accesses) -> (Cycle, usize) {
         if from.0 >= self.keys_since.0 + Candidate::FURTHEST / 2 {
             self.begin_keys(from);
         }

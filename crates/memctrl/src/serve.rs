@@ -26,42 +26,59 @@ impl Controller {
     ) -> (Cycle, bool) {
         // Before when nothing else happens, zero where that is not known; and where what comes in waits for room.
         let (mut before, mut wants_room_in) = (Cycle::ZERO, None);
+        // The access that goes, where it follows another in a row.
+        let mut hit = None;
         loop {
-            let candidate = self.channels[index].next[bank % MOST_BANKS];
-            let is_row = candidate.class != Class::Column;
+            let candidate = &self.channels[index].next[bank % MOST_BANKS];
+            let is_row = hit.is_none() && candidate.class != Class::Column;
             if is_row {
                 self.issue_row_command(index, now, bank, sink);
             } else {
+                let (entry, kind) = (hit.unwrap_or(candidate.entry()), candidate.kind());
                 // Where there are jobs, all that was done before this instant has been delivered.
                 while self.outstanding.done_at() <= now && self.jobs.is_empty() {
                     self.deliver(source, now);
                 }
-                self.serve(index, now, &candidate, sink);
+                if hit.is_some() {
+                    self.serve::<true>(index, now, entry, kind, sink);
+                } else {
+                    self.serve::<false>(index, now, entry, kind, sink);
+                }
                 if before == Cycle::ZERO && !self.is_last_due(index, now) {
-                    self.leave(candidate.entry(), now);
+                    self.leave(entry, now);
                     return (now, false);
                 }
                 if wants_room_in.is_none() {
                     wants_room_in = self.wants_room_in(index, self.channels[index].mode);
                 }
-                wants_room_in = self.give_place(index, candidate.entry(), wants_room_in, source, now);
+                wants_room_in = self.give_place(index, entry, wants_room_in, source, now);
                 if wants_room_in.is_none() {
                     before = Cycle::ZERO;
                 }
             }
             if before == Cycle::ZERO {
                 before = self.accesses_go_on_before(index);
+                if before > now {
+                    // Up to then, levels only fall.
+                    self.recorder.end_instant();
+                }
             }
             let channel = &mut self.channels[index];
             if before <= now {
                 return (now, !is_row);
             }
-            let (at, next) = channel.next_access(now + Cycles(1), &self.accesses);
-            if at >= before.min(channel.quiet.0) {
+            let (at, limit);
+            if let Some((next_at, entry)) = channel.next_hit(now + Cycles(1), &self.accesses) {
+                (hit, at, limit) = (Some(entry), next_at, before);
+            } else {
+                hit = None;
+                (at, bank) = channel.first_access(now + Cycles(1), channel.quiet.1, &self.accesses);
+                limit = before.min(channel.quiet.0);
+            }
+            if at >= limit {
                 return (now, !is_row);
             }
-            self.recorder.end_instant();
-            (now, bank, self.next_from) = (at, next, at + Cycles(1));
+            now = at;
         }
     }
 
@@ -88,8 +105,8 @@ impl Controller {
         now: Cycle,
     ) -> Option<Queue> {
         if wants_room_in == Some(Queue::Same) {
-            self.replace(index, served, now);
-            if self.take_next(index, source, now) {
+            let is_whole = self.replace(index, served, now);
+            if self.take_next(index, is_whole, source, now) {
                 return Some(Queue::Same);
             }
         } else {
@@ -147,16 +164,30 @@ impl Controller {
         self.tell_queues(index, now, None, sink);
     }
 
-    /// RD or WR of an access.
+    /// RD or WR of an access. One that follows another in a row leaves the row open, and its bank as it was.
     #[inline]
-    fn serve(&mut self, index: usize, now: Cycle, candidate: &Candidate, sink: &mut impl CommandSink) {
-        let (entry, command_kind) = (candidate.entry(), candidate.kind());
+    fn serve<const FOLLOWS: bool>(
+        &mut self,
+        index: usize,
+        now: Cycle,
+        entry: Entry,
+        command_kind: DeviceKind,
+        sink: &mut impl CommandSink,
+    ) {
         let Controller { channels, accesses, recorder, outstanding, .. } = self;
         let (channel, access, figures) = (&mut channels[index], &accesses[entry], &mut recorder.figures);
         let (kind, spot) = (channel.mode, access.spot);
         let is_last = channel.queues.remove(entry, access, kind);
+        let command_kind = match kind {
+            Kind::Read if FOLLOWS => DeviceKind::Rd,
+            Kind::Write if FOLLOWS => DeviceKind::Wr,
+            _ => command_kind,
+        };
         let command = Candidate::column_command(command_kind, spot, kind);
-        channel.issue_column_access(now, &command, command_kind, spot);
+        channel.device.issue_column_access(now, &command, spot.bank(), command_kind);
+        if !FOLLOWS {
+            channel.column_accessed(spot);
+        }
         sink.push(now, channel.id, &command);
         let (outcomes, done) = match kind {
             Kind::Read => {
@@ -170,7 +201,7 @@ impl Controller {
         };
         outcomes.count(access.precharges > 0, access.activates > 0);
         outstanding.line_served(access, kind, now, done);
-        if matches!(command_kind, DeviceKind::Rda | DeviceKind::Wra) {
+        if !FOLLOWS && matches!(command_kind, DeviceKind::Rda | DeviceKind::Wra) {
             channel.row_may_have_changed(accesses, spot.bank());
         }
         if is_last {
@@ -259,11 +290,9 @@ impl ChannelState {
         counted
     }
 
-    /// [`Self::issue`] of a RD or WR of an access that waited in a bank, and has left it.
-    #[expect(clippy::inline_always, reason = "a command that is right is then not put into memory")]
-    #[inline(always)]
-    pub(crate) fn issue_column_access(&mut self, now: Cycle, command: &Command, kind: DeviceKind, spot: Spot) {
-        self.device.issue_column_access(now, command, spot.bank(), kind);
+    /// An access that waited in a bank, and has left it, was served by a RD or WR.
+    #[inline]
+    fn column_accessed(&mut self, spot: Spot) {
         self.forget_prepared();
         self.commanded(spot.bank());
         self.streak.served(spot.bank_index());

@@ -2,7 +2,7 @@
 
 use dram_spec::Cycle;
 
-use crate::access::Accesses;
+use crate::access::{Accesses, Entry};
 use crate::candidate::Candidate;
 use crate::channel::ChannelState;
 use crate::config::{RowPolicy, Scheduler};
@@ -40,23 +40,27 @@ impl ChannelState {
     /// RD or WR of that bank. It is then the bank's candidate.
     #[inline]
     pub(crate) fn streak_goes_on(&mut self, from: Cycle, accesses: &Accesses) -> Option<(Cycle, usize)> {
+        let (at, entry) = self.next_hit(from, accesses)?;
+        let bank = self.streak.bank;
+        // Nobody compares it with others before it has been served; its key is not found out.
+        self.next[bank % MOST_BANKS].pass_on(entry, Candidate::order(accesses[entry].number, bank));
+        Some((at, bank))
+    }
+
+    /// When that access goes, and which it is: a RD or WR that leaves its row open.
+    #[inline]
+    pub(crate) fn next_hit(&self, from: Cycle, accesses: &Accesses) -> Option<(Cycle, Entry)> {
         let Streak { bank, before, until } = self.streak;
         if before == 0 {
             return None;
         }
         let entry = self.queues.oldest_hit(bank, self.mode);
-        if !entry.is_some() {
+        if !entry.is_some() || Candidate::order(accesses[entry].number, bank) >= before {
             return None;
         }
-        let order = Candidate::order(accesses[entry].number, bank);
         let held_by_bank = self.column_held_by_bank(bank);
         let at = self.column_held_by_rank((bank / 8) as u8).max(held_by_bank).max(from);
-        if order >= before || at > until {
-            return None;
-        }
-        // Nobody compares it with others before it has been served; its key is not found out.
-        self.next[bank % MOST_BANKS].pass_on(entry, order);
-        Some((at, bank))
+        (at <= until).then_some((at, entry))
     }
 
     /// A bank goes first. If it did so before, it may go on for a while.
