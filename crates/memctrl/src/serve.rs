@@ -29,12 +29,10 @@ impl Controller {
         // The access that goes, where it follows another in a row.
         let mut hit = None;
         loop {
-            let candidate = &self.channels[index].next[bank % MOST_BANKS];
-            let is_row = hit.is_none() && candidate.class != Class::Column;
-            if is_row {
-                self.issue_row_command(index, now, bank, sink);
-            } else {
-                let (entry, kind) = (hit.unwrap_or(candidate.entry()), candidate.kind());
+            let access =
+                hit.map_or_else(|| self.channels[index].column_access(bank), |entry| Some((entry, DeviceKind::Rd)));
+            let is_row = access.is_none();
+            if let Some((entry, kind)) = access {
                 // Where there are jobs, all that was done before this instant has been delivered.
                 while self.outstanding.done_at() <= now && self.jobs.is_empty() {
                     self.deliver(source, now);
@@ -55,6 +53,8 @@ impl Controller {
                 if wants_room_in.is_none() {
                     before = Cycle::ZERO;
                 }
+            } else {
+                self.issue_row_command(index, now, bank, sink);
             }
             if before == Cycle::ZERO {
                 before = self.accesses_go_on_before(index);
@@ -288,6 +288,13 @@ impl ChannelState {
         self.forget_prepared();
         self.commanded(bank);
         counted
+    }
+
+    /// What the accesses of a bank would do next, where it is a RD or WR.
+    #[inline]
+    fn column_access(&self, bank: usize) -> Option<(Entry, DeviceKind)> {
+        let candidate = &self.next[bank % MOST_BANKS];
+        (candidate.class == Class::Column).then(|| (candidate.entry(), candidate.kind()))
     }
 
     /// An access that waited in a bank, and has left it, was served by a RD or WR.
