@@ -7,23 +7,6 @@ use crate::access::Kind;
 use crate::config::Config;
 use crate::stats::{Depth, Epoch, Figures, Histogram, Stats};
 
-/// A queue of all channels, or the jobs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Level {
-    Reads,
-    Writes,
-    Jobs,
-}
-
-impl From<Kind> for Level {
-    fn from(kind: Kind) -> Level {
-        match kind {
-            Kind::Read => Level::Reads,
-            Kind::Write => Level::Writes,
-        }
-    }
-}
-
 /// How full the queues are.
 ///
 /// A cycle sum is kept as what it will be at cycle 0 of the level staying as it is: each that enters takes away the cycle at which it
@@ -32,15 +15,17 @@ impl From<Kind> for Level {
 pub(crate) struct Levels {
     /// Entries in use, by channel: of reads and of writes.
     accesses: Vec<[u64; 2]>,
-    /// Entries of all channels together, and jobs.
-    total: [u64; 3],
-    /// The cycle sums; modulo 2^64.
+    jobs: u64,
+    /// The cycle sums, of reads, of writes, of jobs; modulo 2^64.
     sums: [u64; 3],
     /// The most that any channel has had in use since the figures began: of reads, of writes, of jobs.
     most: [u64; 3],
     /// Whether a level has risen above that in this cycle.
     risen: bool,
 }
+
+/// The place of jobs behind those of reads and writes.
+const JOBS: usize = 2;
 
 impl Levels {
     #[inline]
@@ -53,35 +38,24 @@ impl Levels {
         let level = &mut self.accesses[usize::from(channel.0)][kind as usize];
         *level += 1;
         self.risen |= *level > self.most[kind as usize];
-        self.count(kind.into(), now);
+        self.sums[kind as usize] = self.sums[kind as usize].wrapping_sub(now.0);
     }
 
     #[inline]
     pub(crate) fn leave(&mut self, channel: Channel, kind: Kind, now: Cycle) {
         self.accesses[usize::from(channel.0)][kind as usize] -= 1;
-        self.uncount(kind.into(), now);
+        self.sums[kind as usize] = self.sums[kind as usize].wrapping_add(now.0);
     }
 
     pub(crate) fn job_leaves(&mut self, now: Cycle) {
-        self.uncount(Level::Jobs, now);
+        self.jobs -= 1;
+        self.sums[JOBS] = self.sums[JOBS].wrapping_add(now.0);
     }
 
-    #[inline]
     pub(crate) fn job_enters(&mut self, now: Cycle) {
+        self.jobs += 1;
         self.risen = true;
-        self.count(Level::Jobs, now);
-    }
-
-    #[inline]
-    fn count(&mut self, level: Level, now: Cycle) {
-        self.total[level as usize] += 1;
-        self.sums[level as usize] = self.sums[level as usize].wrapping_sub(now.0);
-    }
-
-    #[inline]
-    fn uncount(&mut self, level: Level, now: Cycle) {
-        self.total[level as usize] -= 1;
-        self.sums[level as usize] = self.sums[level as usize].wrapping_add(now.0);
+        self.sums[JOBS] = self.sums[JOBS].wrapping_sub(now.0);
     }
 
     /// A cycle is over in which a level was higher than ever, at some time.
@@ -93,12 +67,14 @@ impl Levels {
             *most_reads = (*most_reads).max(*reads);
             *most_writes = (*most_writes).max(*writes);
         }
-        *most_jobs = (*most_jobs).max(self.total[Level::Jobs as usize]);
+        *most_jobs = (*most_jobs).max(self.jobs);
     }
 
     /// The sums up to `now`; from there on they are counted anew.
     fn take_sums(&mut self, now: Cycle) -> [u64; 3] {
-        let up_to = |level: usize| self.total[level].wrapping_mul(now.0);
+        let of = |kind: Kind| self.accesses.iter().map(|levels| levels[kind as usize]).sum();
+        let total: [u64; 3] = [of(Kind::Read), of(Kind::Write), self.jobs];
+        let up_to = |level: usize| total[level].wrapping_mul(now.0);
         let sums = [0, 1, 2].map(|level| self.sums[level].wrapping_add(up_to(level)));
         self.sums = [0, 1, 2].map(|level| 0_u64.wrapping_sub(up_to(level)));
         sums
@@ -136,7 +112,7 @@ impl Recorder {
             start,
             levels: Levels {
                 accesses: vec![[0; 2]; usize::from(config.system.geometry.channels())],
-                total: [0; 3],
+                jobs: 0,
                 sums: [0; 3],
                 most: [0; 3],
                 risen: false,
