@@ -169,8 +169,8 @@ pub(crate) struct Pushes {
     pub(crate) rank: Gaps,
     /// In the other ranks.
     pub(crate) other_ranks: Gaps,
-    /// In the window of its rank, if it enters that.
-    pub(crate) window: Option<PackedGap>,
+    /// In the window of its rank, if it enters that; and which kinds that are, for copy activations may be free of it.
+    pub(crate) window: Option<(PackedGap, Raises)>,
     /// On its command bus. The kinds that are the part of a bank in a command, and no command, take no time on it.
     pub(crate) bus: PackedGap,
 }
@@ -230,7 +230,9 @@ impl Constraints {
             (Place::Bank, Some(slot)) => longest(&mut pushes.bank, slot),
             (Place::Rank, Some(slot)) => longest(&mut pushes.rank, slot),
             (Place::OtherRanks, Some(slot)) => longest(&mut pushes.other_ranks, slot),
-            (Place::Window, Some(_)) => pushes.window = Some(gap),
+            (Place::Window, Some(slot)) => {
+                pushes.window.get_or_insert((gap, [false; KEPT.len()])).1[slot.index()] = true;
+            }
             (Place::Bank, None) => origins.bank.push((from, gap)),
             (Place::Rank, None) => origins.rank.push((from, gap)),
             (Place::OtherRanks | Place::Window, None) => unreachable!("these hold back kinds that are kept"),

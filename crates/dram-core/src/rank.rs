@@ -174,10 +174,10 @@ impl Rank {
         if bank.open.is_some() { Ok(bank) } else { Err(Refusal::BankClosed) }
     }
 
-    /// A command enters the window, if it belongs there: the one that came so many before holds back those kinds.
+    /// A command enters the window, if it belongs there: the one that came so many before holds back some kinds.
     #[inline]
-    pub(crate) fn enter_window(&mut self, at: Cycle, gap: Option<PackedGap>, raises: Raises) {
-        if let Some(gap) = gap {
+    pub(crate) fn enter_window(&mut self, at: Cycle, window: Option<(PackedGap, Raises)>) {
+        if let Some((gap, raises)) = window {
             self.window.enter(PackedHold::new(at, gap));
             self.holds.raise_to(self.window.hold(), raises);
         }

@@ -166,6 +166,16 @@ fn what_binds_the_device_is_what_the_checker_misses_one_clock_earlier() {
     }
 }
 
+/// Whether a copy activation waits for the four activations before it, is a matter of the system.
+#[test]
+fn a_copy_activation_waits_for_the_window_where_it_counts() {
+    let commands = script("ACT 0 5; ACT 1 5; ACT 2 5; ACT 3 5; ACT 0 6");
+    for (counted, rule) in [(CopyActivations::Counted, "tFAW"), (CopyActivations::Free, "FPM")] {
+        let system = System { copy_activations: counted, ..system("800D") };
+        assert_eq!(as_early_as_can_be(&system, &commands).1, Some(rule), "{counted:?}");
+    }
+}
+
 #[test]
 #[should_panic(expected = "RD r0 b0 col 0 at cycle 7: not before cycle 8 by tRCD")]
 fn an_early_command_panics_with_both_cycles_and_the_rule() {
