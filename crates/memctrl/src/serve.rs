@@ -29,8 +29,9 @@ impl Controller {
         // The access that goes, where it follows another in a row.
         let mut hit = None;
         loop {
-            let access =
-                hit.map_or_else(|| self.channels[index].column_access(bank), |entry| Some((entry, DeviceKind::Rd)));
+            // Of one that follows, it is known that it is RD or WR, by the mode.
+            let follows = |entry| Some((entry, DeviceKind::Rd));
+            let access = hit.map_or_else(|| self.channels[index].column_access(bank), follows);
             let is_row = access.is_none();
             if let Some((entry, kind)) = access {
                 // Where there are jobs, all that was done before this instant has been delivered.
