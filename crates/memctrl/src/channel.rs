@@ -1,7 +1,7 @@
 //! One channel: its device, and all that waits for it.
 
 use dram_core::{Device, Effect, P};
-use dram_spec::{AutoPrecharge, BankId, Channel, Command, Cycle, Cycles};
+use dram_spec::{BankId, Channel, Command, Cycle, Cycles};
 
 use crate::access::{Accesses, Entry, Kind};
 use crate::bank_queue::BankQueues;
@@ -300,7 +300,7 @@ impl ChannelState {
         true
     }
 
-    /// Puts a command on the bus: the device, the banks and the ranks after it.
+    /// Puts a command on the bus that is no RD or WR: the device, the banks and the ranks after it.
     pub(crate) fn issue(&mut self, now: Cycle, command: &Command, config: &Config, accesses: &mut Accesses) -> Counted {
         let effect = self.device.issue(now, command);
         self.prepared_at = Cycle::NEVER;
@@ -309,8 +309,7 @@ impl ChannelState {
             (Command::Activate { .. }, Effect::Copied { .. }) => Counted::CopyActivate,
             (Command::Activate { .. }, Effect::Dropped { .. }) => Counted::DroppedActivate,
             (Command::Precharge { .. } | Command::PrechargeAll { .. }, _) => Counted::Precharge,
-            (Command::Read { .. }, _) => Counted::Read,
-            (Command::Write { .. }, _) => Counted::Write,
+            (Command::Read { .. } | Command::Write { .. }, _) => unreachable!("they have their own ways"),
             (Command::Transfer { .. }, _) => Counted::Transfer,
             (Command::Refresh { .. }, _) => Counted::Refresh,
             (Command::PowerDownEnter { .. }, _) => Counted::PowerDown,
@@ -322,12 +321,8 @@ impl ChannelState {
                 self.row_may_have_changed(accesses, bank);
                 self.banks[index(bank)].served = 0;
             }
-            Command::Precharge { bank }
-            | Command::Read { bank, auto_precharge: AutoPrecharge::Yes, .. }
-            | Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => {
-                self.row_may_have_changed(accesses, bank);
-            }
-            Command::Read { bank, .. } | Command::Write { bank, .. } => self.commanded(bank),
+            Command::Precharge { bank } => self.row_may_have_changed(accesses, bank),
+            Command::Read { .. } | Command::Write { .. } => {}
             Command::Transfer { src, dst, .. } => {
                 self.commanded(src);
                 self.commanded(dst);

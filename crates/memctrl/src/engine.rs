@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dram_core::{Cells, Device};
 use dram_spec::address::Locator;
-use dram_spec::{AutoPrecharge, Channel, Command, CommandSink, Cycle, Cycles, Queued, Refresh};
+use dram_spec::{Channel, Command, CommandSink, Cycle, Cycles, Queued, Refresh};
 use rowclone::Blocks;
 
 use crate::access::{self, Accesses, Entry, Kind};
@@ -345,7 +345,7 @@ impl Controller {
         }
     }
 
-    /// Puts a command on the bus that is no access's.
+    /// Puts a command on the bus that is no RD or WR, and no access's.
     pub(crate) fn issue(
         &mut self,
         index: usize,
@@ -354,11 +354,7 @@ impl Controller {
         sink: &mut impl CommandSink,
     ) -> Counted {
         let channel = &mut self.channels[index];
-        let counted = match *command {
-            Command::Read { bank, auto_precharge: AutoPrecharge::No, .. }
-            | Command::Write { bank, auto_precharge: AutoPrecharge::No, .. } => channel.issue_line(now, command, bank),
-            _ => channel.issue(now, command, &self.config, &mut self.accesses),
-        };
+        let counted = channel.issue(now, command, &self.config, &mut self.accesses);
         sink.push(now, channel.id, command);
         self.recorder.figures.commands.count(counted);
         self.tell_queues(index, now, None, sink);

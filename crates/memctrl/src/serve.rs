@@ -1,7 +1,7 @@
 //! How accesses are served, a command at a time; and the commands that are most frequent, each without asking what others need.
 
 use dram_core::Kind as DeviceKind;
-use dram_spec::{BankId, Command, CommandSink, Cycle, Cycles};
+use dram_spec::{Command, CommandSink, Cycle, Cycles};
 
 use crate::access::{Access, Accesses, Entry, Kind};
 use crate::candidate::{Candidate, Class};
@@ -9,7 +9,7 @@ use crate::channel::ChannelState;
 use crate::config::RowPolicy;
 use crate::engine::Controller;
 use crate::intake::Queue;
-use crate::request::{Counted, RequestSource};
+use crate::request::RequestSource;
 use crate::spot::{MOST_BANKS, Spot, bank_at};
 
 impl Controller {
@@ -97,7 +97,7 @@ impl Controller {
     /// An access was served; what comes in takes its place, and more comes in as far as it can. Says in which queue what comes in waits for
     /// room as it did before, where this left all as it was, but for what waits in banks.
     #[inline]
-    pub(crate) fn give_place(
+    fn give_place(
         &mut self,
         index: usize,
         served: Entry,
@@ -280,17 +280,6 @@ impl Controller {
 }
 
 impl ChannelState {
-    /// [`Self::issue`] of a RD or WR that leaves its row open.
-    #[inline]
-    pub(crate) fn issue_line(&mut self, now: Cycle, command: &Command, bank: BankId) -> Counted {
-        let is_read = matches!(command, Command::Read { .. });
-        let (kind, counted) = if is_read { (DeviceKind::Rd, Counted::Read) } else { (DeviceKind::Wr, Counted::Write) };
-        self.device.issue_column_access(now, command, bank, kind);
-        self.forget_prepared();
-        self.commanded(bank);
-        counted
-    }
-
     /// What the accesses of a bank would do next, where it is a RD or WR.
     #[inline]
     fn column_access(&self, bank: usize) -> Option<(Entry, DeviceKind)> {
