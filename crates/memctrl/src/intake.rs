@@ -53,6 +53,14 @@ impl Default for Incoming {
     }
 }
 
+impl Incoming {
+    /// The access of its line, which is not queued.
+    #[inline]
+    fn access(&self) -> Access {
+        Access::new(self.kind, self.slot, self.alone, PhysicalAddress(self.line), self.spot)
+    }
+}
+
 /// An access that waits for jobs.
 #[derive(Clone, Debug)]
 pub(crate) struct Blocked {
@@ -132,6 +140,7 @@ impl Controller {
             return self.enter_job(request);
         }
         let spot = self.spot(whole.start);
+        // Of more than a line, nobody asks it for its bytes.
         let alone = Alone { id: request.id, arrival: request.arrival, order: self.taken, address, bytes: bytes as u8 };
         let is_alone = whole.end - whole.start == LINE_BYTES && self.config.contents.is_none();
         let slot = if is_alone { ALONE } else { self.give_slot(request, &whole) };
@@ -197,8 +206,7 @@ impl Controller {
         let channel = &mut self.channels[index];
         let incoming = &self.incoming;
         let (kind, spot) = (incoming.kind, incoming.spot);
-        let access = Access::new(kind, incoming.slot, incoming.alone, PhysicalAddress(incoming.line), spot);
-        self.accesses[entry] = Access { number: self.counter, queued: now, ..access };
+        self.accesses[entry] = Access { number: self.counter, queued: now, ..incoming.access() };
         self.counter += 1;
         channel.queue_while_looking(&mut self.accesses, entry, kind, spot, now);
         !self.goes_on()
@@ -245,7 +253,7 @@ impl Controller {
             // blocked.)
             if !self.jobs.is_empty() || channel.queues.may_hold(kind.other(), incoming.line) {
                 let incoming = *incoming;
-                return self.accept_among_others(&incoming, kind, full, now);
+                return self.accept_among_others(&incoming, full, now);
             }
         }
         if full {
@@ -253,18 +261,17 @@ impl Controller {
             return false;
         }
         self.recorder.levels.enter(id, kind, now);
-        let access = Access::new(kind, incoming.slot, incoming.alone, PhysicalAddress(incoming.line), incoming.spot);
         let number = self.counter;
         self.counter += 1;
-        let entry = self.accesses.insert(Access { number, queued: now, ..access });
+        let entry = self.accesses.insert(Access { number, queued: now, ..incoming.access() });
         channel.queue(&mut self.accesses, entry, kind, incoming.spot, now);
         true
     }
 
     /// The same where another access may go to the line, or a job.
     #[inline(never)]
-    fn accept_among_others(&mut self, incoming: &Incoming, kind: Kind, full: bool, now: Cycle) -> bool {
-        let (line, spot) = (PhysicalAddress(incoming.line), incoming.spot);
+    fn accept_among_others(&mut self, incoming: &Incoming, full: bool, now: Cycle) -> bool {
+        let (kind, line, spot) = (incoming.kind, PhysicalAddress(incoming.line), incoming.spot);
         let jobs = self.conflicting_jobs(kind, line);
         if kind == Kind::Read && jobs.is_empty() && self.forward(incoming.slot, incoming.alone, line, spot, now) {
             return true;
@@ -272,7 +279,8 @@ impl Controller {
         if full || (kind == Kind::Write && self.newest(Kind::Read, line, spot).is_some()) {
             return false;
         }
-        let entry = self.take_entry(incoming, kind, now);
+        self.recorder.levels.enter(spot.channel(), kind, now);
+        let entry = self.accesses.insert(incoming.access());
         if jobs.is_empty() {
             self.queue(entry, now);
         } else {
@@ -280,14 +288,6 @@ impl Controller {
             self.blocked.push(Blocked { entry, jobs });
         }
         true
-    }
-
-    /// An access takes an entry.
-    #[inline]
-    fn take_entry(&mut self, incoming: &Incoming, kind: Kind, now: Cycle) -> Entry {
-        let &Incoming { slot, alone, line, spot, .. } = incoming;
-        self.recorder.levels.enter(spot.channel(), kind, now);
-        self.accesses.insert(Access::new(kind, slot, alone, PhysicalAddress(line), spot))
     }
 
     fn conflicting_jobs(&self, kind: Kind, line: PhysicalAddress) -> Vec<u32> {
