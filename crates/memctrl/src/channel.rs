@@ -199,7 +199,7 @@ impl ChannelState {
         self.may_turn = true;
         self.rank_of(bank).held += 1;
         self.streak.forget();
-        self.prepared_at = Cycle::NEVER;
+        self.forget_prepared();
         self.look_at = Cycle::ZERO;
     }
 
@@ -211,7 +211,7 @@ impl ChannelState {
         self.banks[index(bank)].released = number;
         self.known &= !(1 << index(bank));
         self.streak.forget();
-        self.prepared_at = Cycle::NEVER;
+        self.forget_prepared();
         let rank = self.rank_of(bank);
         rank.held -= 1;
         if rank.held == 0 {
@@ -252,7 +252,7 @@ impl ChannelState {
         if matters || self.row_policy == RowPolicy::Closed {
             self.known &= !(1 << bank);
             self.streak.forget();
-            self.prepared_at = Cycle::NEVER;
+            self.forget_prepared();
         }
         matters
     }
@@ -294,7 +294,7 @@ impl ChannelState {
         self.may_turn = false;
         let Some(mode) = self.turns_to() else { return false };
         self.mode = mode;
-        self.prepared_at = Cycle::NEVER;
+        self.forget_prepared();
         self.known = beyond(self.ranks.len());
         self.streak.forget();
         true
@@ -303,7 +303,7 @@ impl ChannelState {
     /// Puts a command on the bus that is no RD or WR: the device, the banks and the ranks after it.
     pub(crate) fn issue(&mut self, now: Cycle, command: &Command, config: &Config, accesses: &mut Accesses) -> Counted {
         let effect = self.device.issue(now, command);
-        self.prepared_at = Cycle::NEVER;
+        self.forget_prepared();
         let counted = match (command, effect) {
             (Command::Activate { .. }, Effect::Plain) => Counted::Activate,
             (Command::Activate { .. }, Effect::Copied { .. }) => Counted::CopyActivate,

@@ -19,9 +19,7 @@ impl Controller {
         if done.slot != ALONE {
             return self.deliver_slot(done.slot, source, now);
         }
-        let figures = &mut self.recorder.figures;
-        let latency = if done.kind == Kind::Read { &mut figures.read_latency } else { &mut figures.write_latency };
-        latency.record(done.response());
+        self.recorder.figures.latency_of(done.kind).record(done.response());
         source.complete(done.complete());
     }
 
@@ -33,11 +31,10 @@ impl Controller {
         if request.job.is_some() {
             return self.deliver_job(slot, source, now);
         }
-        let figures = &mut self.recorder.figures;
         // A write of parts of lines is a job.
         let is_read = matches!(request.request.operation, Operation::Read { .. });
-        let latency = if is_read { &mut figures.read_latency } else { &mut figures.write_latency };
-        latency.record(request.response());
+        let kind = if is_read { Kind::Read } else { Kind::Write };
+        self.recorder.figures.latency_of(kind).record(request.response());
         source.complete(request.complete());
     }
 

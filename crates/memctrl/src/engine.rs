@@ -258,7 +258,7 @@ impl Controller {
             self.recorder.figures.drains += u64::from(channel.mode == access::Kind::Write);
         }
         if self.every_cycle {
-            channel.prepared_at = Cycle::NEVER;
+            channel.forget_prepared();
         }
         let (mut from, mut took_in) = (now, false);
         let next = loop {

@@ -133,7 +133,7 @@ impl Controller {
         for stream in &self.segments[slot].streams {
             let channel = &mut self.channels[usize::from(stream.channel.0)];
             channel.flights.leave(slot);
-            channel.prepared_at = Cycle::NEVER;
+            channel.forget_prepared();
         }
     }
 

@@ -251,7 +251,7 @@ impl ChannelState {
         if let Some(place) = self.flights.place_of(slot) {
             self.flights.touch(place);
         }
-        self.prepared_at = Cycle::NEVER;
+        self.forget_prepared();
         self.look_at = Cycle::ZERO;
     }
 }

@@ -45,7 +45,7 @@ impl ChannelState {
                 from
             }
             Err(next) => {
-                self.prepared_at = Cycle::NEVER;
+                self.forget_prepared();
                 next
             }
         }

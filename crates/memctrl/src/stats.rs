@@ -4,6 +4,7 @@ use std::ops::AddAssign;
 
 use dram_spec::{Cycle, Cycles};
 
+use crate::access::Kind;
 use crate::request::{CommandCounts, SegmentTally};
 
 /// A distribution of cycle counts in bounded memory.
@@ -216,6 +217,12 @@ pub struct Figures<D> {
 }
 
 impl Figures<Histogram> {
+    /// Where the latencies of accesses of a kind are counted.
+    #[inline]
+    pub(crate) fn latency_of(&mut self, kind: Kind) -> &mut Histogram {
+        if kind == Kind::Read { &mut self.read_latency } else { &mut self.write_latency }
+    }
+
     /// The same with distributions in five numbers.
     pub(crate) fn summarise(&self) -> Figures<Summary> {
         Figures {
