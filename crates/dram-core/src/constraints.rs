@@ -7,13 +7,35 @@ use crate::hold::{PackedGap, PackedHold};
 use crate::rules::{Kind, RULES, Rule, Scope};
 use crate::timings::Timings;
 
-/// The kinds that are asked for at every turn: how long each is held back is kept, and raised by the commands. (RDA is held back as
-/// RD is, WRA as WR, and PREA, in each bank, as PRE.) How long the others are is worked out from the last command of each kind.
+/// The kinds that are asked for at every turn: how long each is held back is kept, and raised by the commands. How long the others are
+/// is worked out from the last command of each kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// ACT of a closed bank.
+    Act,
+    /// ACT of an open bank, to a row of the open subarray.
+    ActCopy,
+    /// PRE; and PREA in each bank.
+    Pre,
+    /// RD and RDA.
+    Rd,
+    /// WR and WRA.
+    Wr,
+}
+
+/// The kinds by the places of what is kept of them.
 pub(crate) const KEPT: [Kind; 5] = [Kind::Act, Kind::ActCopy, Kind::Pre, Kind::Rd, Kind::Wr];
 
 /// Where it is kept how long a kind of command is held back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot(u8);
+
+impl From<Kept> for Slot {
+    #[inline]
+    fn from(kept: Kept) -> Slot {
+        Slot(kept as u8)
+    }
+}
 
 /// For how long a command holds back each of the [`KEPT`] kinds.
 pub(crate) type Gaps = [PackedGap; KEPT.len()];
@@ -267,6 +289,12 @@ fn latest(origins: &[(Kind, PackedGap)], lasts: &Lasts) -> PackedHold {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_kept_of_a_kind_has_its_slot() {
+        let all = [Kept::Act, Kept::ActCopy, Kept::Pre, Kept::Rd, Kept::Wr];
+        assert_eq!(all.map(|kept| Some(Slot::from(kept))), KEPT.map(Slot::of));
+    }
 
     #[test]
     fn kinds_share_a_slot_that_the_rules_always_hold_back_together() {

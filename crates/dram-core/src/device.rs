@@ -8,7 +8,7 @@ use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Cycles, Geometry,
 
 use crate::bank::Bank;
 use crate::cells::{Cells, Line};
-use crate::constraints::{Constraints, Slot};
+use crate::constraints::{Constraints, Kept, Slot};
 use crate::hold::{Hold, PackedHold};
 use crate::rank::{Power, Rank, RefreshLedger};
 use crate::rules::{Kind, RAS_MAX};
@@ -71,6 +71,12 @@ impl HeldByRank<'_> {
     #[inline]
     pub fn until(self, kind: Kind) -> Cycle {
         self.bus.max(held_in_rank(self.rank, self.constraints, kind)).until()
+    }
+
+    /// The same of one of the kinds that are asked for most often.
+    #[inline]
+    pub fn until_kept(self, kept: Kept) -> Cycle {
+        self.bus.max(self.rank.holds.of(kept.into())).until()
     }
 }
 

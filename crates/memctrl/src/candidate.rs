@@ -1,6 +1,6 @@
 //! What the accesses of each bank would do next.
 
-use dram_core::Kind;
+use dram_core::{Kept, Kind};
 use dram_spec::{AutoPrecharge, Command, Cycle, Cycles};
 
 use crate::access::{self, Accesses, Entry};
@@ -8,15 +8,6 @@ use crate::channel::ChannelState;
 use crate::config::{RowPolicy, Scheduler};
 use crate::scheduler::bits;
 use crate::spot::{MOST_BANKS, Spot, bank_at};
-
-/// The kinds of candidates that a rank tells apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
-    Precharge = 0,
-    Activate = 1,
-    /// RD, RDA, WR or WRA: whichever the mode has.
-    Column = 2,
-}
 
 /// What the accesses of a bank would do next.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +19,8 @@ pub(crate) struct Candidate {
     pub(crate) held_by_bank: Cycle,
     entry: Entry,
     kind: Kind,
-    pub(crate) class: Class,
+    /// As what its rank holds it back.
+    pub(crate) class: Kept,
 }
 
 impl Candidate {
@@ -44,7 +36,7 @@ impl Candidate {
         held_by_bank: Cycle::NEVER,
         entry: Entry::NONE,
         kind: Kind::Act,
-        class: Class::Activate,
+        class: Kept::Act,
     };
 
     /// The order of a RD or WR.
@@ -91,7 +83,17 @@ impl Candidate {
     /// When a candidate with that key can go, and its bank.
     #[inline]
     pub(crate) fn of_key(key: u64, base: Cycle) -> (Cycle, usize) {
-        (base + Cycles(key >> Candidate::ORDER_BITS), key as usize % MOST_BANKS)
+        (base + Cycles(key >> Candidate::ORDER_BITS), Candidate::bank_of_key(key))
+    }
+
+    #[inline]
+    pub(crate) fn bank_of_key(key: u64) -> usize {
+        key as usize % MOST_BANKS
+    }
+
+    #[inline]
+    pub(crate) fn is_row_key(key: u64) -> bool {
+        key & Candidate::ROW != 0
     }
 
     /// The access that it is for.
@@ -141,11 +143,7 @@ impl ChannelState {
     /// That there is nothing, where nothing waits, is found out of all banks.
     #[inline]
     pub(crate) fn find_candidates(&mut self, banks: u32, accesses: &Accesses) {
-        let pending = self.queues.pending(self.mode);
-        let unknown = (banks | !pending) & !self.known;
-        if unknown == 0 {
-            return;
-        }
+        let unknown = (banks | !self.queues.pending(self.mode)) & !self.known;
         for bank in bits(unknown) {
             self.find_candidate(bank, accesses);
         }
@@ -162,9 +160,9 @@ impl ChannelState {
         } else if !other.is_some() {
             Candidate::NONE
         } else if self.open & (1 << bank) != 0 {
-            self.row_candidate(bank, other, order(other), Kind::Pre, Class::Precharge)
+            self.row_candidate(bank, other, order(other), Kind::Pre, Kept::Pre)
         } else {
-            self.row_candidate(bank, other, order(other), Kind::Act, Class::Activate)
+            self.row_candidate(bank, other, order(other), Kind::Act, Kept::Act)
         };
         self.set_candidate(bank, candidate);
     }
@@ -189,7 +187,7 @@ impl ChannelState {
 
     /// The PRE or ACT of the oldest access of a bank.
     #[inline]
-    fn row_candidate(&self, bank: usize, oldest: Entry, order: u64, kind: Kind, class: Class) -> Candidate {
+    fn row_candidate(&self, bank: usize, oldest: Entry, order: u64, kind: Kind, class: Kept) -> Candidate {
         let held_by_bank = self.device.held_by_bank(bank_at(bank), kind);
         Candidate { order: Candidate::ROW | order, held_by_bank, entry: oldest, kind, class }
     }
@@ -198,14 +196,14 @@ impl ChannelState {
     #[inline]
     fn column_candidate(&self, bank: usize, hit: Entry, order: u64, accesses: &Accesses) -> Candidate {
         let closes = self.row_policy == RowPolicy::Closed && self.queues.is_last_hit(bank, accesses, hit);
-        let kind = match (self.mode, closes) {
-            (access::Kind::Read, false) => Kind::Rd,
-            (access::Kind::Read, true) => Kind::Rda,
-            (access::Kind::Write, false) => Kind::Wr,
-            (access::Kind::Write, true) => Kind::Wra,
+        let (kind, class) = match (self.mode, closes) {
+            (access::Kind::Read, false) => (Kind::Rd, Kept::Rd),
+            (access::Kind::Read, true) => (Kind::Rda, Kept::Rd),
+            (access::Kind::Write, false) => (Kind::Wr, Kept::Wr),
+            (access::Kind::Write, true) => (Kind::Wra, Kept::Wr),
         };
         let held_by_bank = self.column_held_by_bank(bank);
-        Candidate { order, held_by_bank, entry: hit, kind, class: Class::Column }
+        Candidate { order, held_by_bank, entry: hit, kind, class }
     }
 
     /// A PRE of the oldest access of a bank has been issued: that access needs the ACT too.
@@ -213,7 +211,7 @@ impl ChannelState {
     pub(crate) fn goes_on_to_activate(&mut self, bank: usize) {
         let held_by_bank = self.device.held_by_bank(bank_at(bank), Kind::Act);
         let candidate = &mut self.next[bank % MOST_BANKS];
-        (candidate.kind, candidate.class, candidate.held_by_bank) = (Kind::Act, Class::Activate, held_by_bank);
+        (candidate.kind, candidate.class, candidate.held_by_bank) = (Kind::Act, Kept::Act, held_by_bank);
         self.went_on(bank);
     }
 

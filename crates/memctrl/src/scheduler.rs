@@ -1,10 +1,10 @@
 //! Who goes first on a channel.
 
-use dram_core::{Kind, Power};
+use dram_core::{Kept, Kind, Power};
 use dram_spec::{Command, Cycle, Cycles};
 
 use crate::access::{self, Accesses};
-use crate::candidate::{Candidate, Class};
+use crate::candidate::Candidate;
 use crate::channel::{ChannelState, beyond};
 use crate::config::{RowPolicy, Scheduler};
 use crate::copy::Copying;
@@ -131,27 +131,37 @@ impl ChannelState {
 
     /// When the next command for accesses can go, from `from` on, and the bank that it is for, where no segment is in flight, and no rank
     /// has a command of its own; of ranks that are not among those.
-    #[inline]
-    pub(crate) fn first_access(&mut self, from: Cycle, unusable: u32, accesses: &Accesses) -> (Cycle, usize) {
-        if from.0 >= self.keys_since.0 + Candidate::FURTHEST / 2 {
+    #[inline(never)]
+    fn foresee_access(&mut self, from: Cycle, unusable: u32, accesses: &Accesses) -> (Cycle, usize) {
+        if from >= self.keys_last_until() {
             self.begin_keys(from);
         }
         let usable = self.usable(unusable, accesses);
-        self.find_candidates(usable, accesses);
         if usable == 0 {
             return (Cycle::NEVER, MOST_BANKS);
         }
-        let all = usable == self.queues.pending(self.mode);
-        let first = if all { self.first_of_all_banks(from) } else { self.first_of_some_banks(from, usable) };
-        let (at, bank) = Candidate::of_key(first, self.keys_since);
-        self.goes_first(bank, usable);
-        (at, bank)
+        if usable == self.queues.pending(self.mode) {
+            return self.first_access_of_all(from, accesses);
+        }
+        self.find_candidates(usable, accesses);
+        let first = self.first_of_some_banks(from, usable);
+        self.goes_first(first, usable);
+        Candidate::of_key(first, self.keys_since)
     }
 
-    /// The same, as a function of its own.
-    #[inline(never)]
-    fn foresee_access(&mut self, from: Cycle, unusable: u32, accesses: &Accesses) -> (Cycle, usize) {
-        self.first_access(from, unusable, accesses)
+    /// The same where all banks can be used that have accesses, up to [`Self::keys_last_until`]; not before then, where none has.
+    #[inline]
+    pub(crate) fn first_access_of_all(&mut self, from: Cycle, accesses: &Accesses) -> (Cycle, usize) {
+        self.find_candidates(u32::MAX, accesses);
+        let first = self.first_of_all_banks(from);
+        self.goes_first(first, self.queues.pending(self.mode));
+        Candidate::of_key(first, self.keys_since)
+    }
+
+    /// Up to when instants can be compared by keys, before those are counted anew.
+    #[inline]
+    pub(crate) fn keys_last_until(&self) -> Cycle {
+        self.keys_since + Cycles(Candidate::FURTHEST / 2)
     }
 
     /// The instants of keys are counted from now on: an order leaves room for few bits of them.
@@ -168,31 +178,43 @@ impl ChannelState {
             // Where nothing waits, there is one that never goes first: a look at it is cheaper than to tell it apart.
             let ranks = self.keys.as_chunks::<8>().0.iter().take(self.ranks.len());
             let first = ranks.map(|keys| keys.iter().copied().fold(u64::MAX, u64::min)).fold(u64::MAX, u64::min);
-            let bank = first as usize % MOST_BANKS;
+            let bank = Candidate::bank_of_key(first);
             let least = self.least_key(bank, from);
             if first >= least {
                 return first;
             }
-            self.raise_keys(self.next[bank].class, bank / 8, least);
+            self.raise_keys_like(bank, least);
         }
     }
 
-    /// The candidates of a class cannot go before the key `least` in a rank.
-    #[inline]
-    fn raise_keys(&mut self, class: Class, rank: usize, least: u64) {
-        let in_state = if class == Class::Activate { !self.open } else { self.open };
-        for bank in bits(in_state & self.queues.pending(self.mode) & 0xFF << (8 * rank)) {
-            if class == Class::Activate || self.next[bank].class == class {
-                self.keys[bank] = Candidate::not_before(self.keys[bank], least);
+    /// The candidates of a bank's class cannot go before the key `least` in its rank.
+    #[inline(never)]
+    fn raise_keys_like(&mut self, bank: usize, least: u64) {
+        match self.next[bank].class {
+            Kept::Act => self.raise_activates(bank / 8, least),
+            class => {
+                for bank in bits(self.open & self.queues.pending(self.mode) & 0xFF << (bank / 8 * 8)) {
+                    if self.next[bank].class == class {
+                        self.keys[bank] = Candidate::not_before(self.keys[bank], least);
+                    }
+                }
             }
+        }
+    }
+
+    /// The same of all ACT, which are what closed banks need.
+    #[inline]
+    fn raise_activates(&mut self, rank: usize, least: u64) {
+        for bank in bits(!self.open & self.queues.pending(self.mode) & 0xFF << (8 * rank)) {
+            self.keys[bank] = Candidate::not_before(self.keys[bank], least);
         }
     }
 
     /// A rank has been given an ACT, which holds back the others.
     #[inline]
     pub(crate) fn hold_back_activates(&mut self, rank: usize) {
-        let held = self.device.held_by(rank as u8).until(Kind::Act);
-        self.raise_keys(Class::Activate, rank, Candidate::key_at(held, self.keys_since));
+        let held = self.device.held_by(rank as u8).until_kept(Kept::Act);
+        self.raise_activates(rank, Candidate::key_at(held, self.keys_since));
     }
 
     /// The same where not every bank counts that has a candidate.
@@ -206,11 +228,7 @@ impl ChannelState {
     #[inline]
     fn least_key(&self, bank: usize, from: Cycle) -> u64 {
         let rank = (bank / 8) as u8;
-        let held = match self.next[bank].class {
-            Class::Precharge => self.device.held_by(rank).until(Kind::Pre),
-            Class::Activate => self.device.held_by(rank).until(Kind::Act),
-            Class::Column => self.column_held_by_rank(rank),
-        };
+        let held = self.device.held_by(rank).until_kept(self.next[bank].class);
         Candidate::key_at(held.max(from), self.keys_since)
     }
 

@@ -4,9 +4,9 @@ use dram_core::Kind as DeviceKind;
 use dram_spec::{Command, CommandSink, Cycle, Cycles};
 
 use crate::access::{Access, Accesses, Entry, Kind};
-use crate::candidate::{Candidate, Class};
+use crate::candidate::Candidate;
 use crate::channel::ChannelState;
-use crate::config::RowPolicy;
+use crate::config::{RowPolicy, Scheduler};
 use crate::engine::Controller;
 use crate::intake::Queue;
 use crate::request::RequestSource;
@@ -73,7 +73,7 @@ impl Controller {
                 (hit, at, limit) = (Some(entry), next_at, before);
             } else {
                 hit = None;
-                (at, bank) = channel.first_access(now + Cycles(1), channel.quiet.1, &self.accesses);
+                (at, bank) = channel.first_access_of_all(now + Cycles(1), &self.accesses);
                 limit = before.min(channel.quiet.0);
             }
             if at >= limit {
@@ -88,10 +88,12 @@ impl Controller {
     fn accesses_go_on_before(&mut self, index: usize) -> Cycle {
         let channel = &mut self.channels[index];
         // Rows that time out are not known ahead.
-        if !channel.flights.is_empty() || matches!(channel.row_policy, RowPolicy::Timeout(_)) || channel.should_turn() {
+        let asks_more = matches!(channel.row_policy, RowPolicy::Timeout(_)) || channel.scheduler == Scheduler::Fcfs;
+        if asks_more || channel.quiet.1 != 0 || !channel.flights.is_empty() || channel.should_turn() {
             return Cycle::ZERO;
         }
-        self.alone_before(index)
+        let keys_last_until = channel.keys_last_until();
+        self.alone_before(index).min(keys_last_until)
     }
 
     /// An access was served; what comes in takes its place, and more comes in as far as it can. Says in which queue what comes in waits for
@@ -284,7 +286,7 @@ impl ChannelState {
     #[inline]
     fn column_access(&self, bank: usize) -> Option<(Entry, DeviceKind)> {
         let candidate = &self.next[bank % MOST_BANKS];
-        (candidate.class == Class::Column).then(|| (candidate.entry(), candidate.kind()))
+        (!candidate.is_row()).then(|| (candidate.entry(), candidate.kind()))
     }
 
     /// An access that waited in a bank, and has left it, was served by a RD or WR.

@@ -63,10 +63,11 @@ impl ChannelState {
         (at <= until).then_some((at, entry))
     }
 
-    /// A bank goes first. If it did so before, it may go on for a while.
+    /// The bank of a key goes first. If it did so before, it may go on for a while.
     #[inline]
-    pub(crate) fn goes_first(&mut self, bank: usize, usable: u32) {
-        if bank < MOST_BANKS && !self.next[bank].is_row() && std::mem::replace(&mut self.streak.bank, bank) == bank {
+    pub(crate) fn goes_first(&mut self, key: u64, usable: u32) {
+        let bank = Candidate::bank_of_key(key);
+        if !Candidate::is_row_key(key) && std::mem::replace(&mut self.streak.bank, bank) == bank {
             self.begin_streak(bank, usable);
         }
     }
