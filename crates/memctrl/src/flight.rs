@@ -4,7 +4,7 @@ use dram_spec::{BankId, Channel, Cycle, Cycles};
 
 use crate::copy::{BankSet, Copying};
 use crate::engine::Controller;
-use crate::spot::{Spot, index};
+use crate::spot::index;
 
 /// Segments that may wait at once, over all channels: enough to find work for idle banks, few enough to scan when one comes
 /// free. What comes later is not planned before.
@@ -35,13 +35,13 @@ impl Controller {
         for channel in &mut self.channels {
             if channel.ask_must(now) {
                 channel.look_at = Cycle::ZERO;
-                self.may_begin = true;
+                self.front.may_begin = true;
             }
             any_must |= channel.ranks.iter().any(|rank| rank.must);
             must_from = must_from.min(channel.must_from);
         }
-        self.gives_way_at = must_from.min(self.terms_end);
-        if !any_must && now < self.terms_end && !self.every_cycle {
+        self.front.gives_way_at = must_from.min(self.terms_end);
+        if !any_must && now < self.terms_end && !self.front.every_cycle {
             return;
         }
         let mut next_end = Cycle::NEVER;
@@ -56,11 +56,11 @@ impl Controller {
                 self.channels[usize::from(channel.0)].ranks[usize::from(bank.rank)].must
             };
             if segment.banks().iter().any(of_rank) {
-                self.recorder.figures.broken_off_for_refresh += 1;
+                self.front.recorder.figures.broken_off_for_refresh += 1;
                 self.break_off(slot, now);
                 continue;
             }
-            let Some(hold) = self.config.copy_hold_max else { continue };
+            let Some(hold) = self.front.config.copy_hold_max else { continue };
             if !segment.goes_by_lines() {
                 continue;
             }
@@ -72,13 +72,13 @@ impl Controller {
                 continue;
             }
             let has_reader = |(channel, bank): (Channel, BankId)| {
-                self.channels[usize::from(channel.0)].oldest_read(&self.accesses, bank).is_some()
+                self.channels[usize::from(channel.0)].oldest_read(&self.front.accesses, bank).is_some()
             };
             if segment.held().iter().any(has_reader) {
-                self.recorder.figures.broken_off_for_reads += 1;
+                self.front.recorder.figures.broken_off_for_reads += 1;
                 self.break_off(slot, now);
             } else {
-                let age = self.number();
+                let age = self.front.number();
                 let segment = &mut self.segments[slot];
                 segment.renew(age);
                 segment.term_end = now + hold;
@@ -89,7 +89,7 @@ impl Controller {
             }
         }
         self.terms_end = next_end;
-        self.gives_way_at = must_from.min(next_end);
+        self.front.gives_way_at = must_from.min(next_end);
     }
 
     /// A segment gives way from now on.
@@ -122,8 +122,8 @@ impl Controller {
         self.leave_flight(slot);
         let index = self.waiting.partition_point(|other| self.segments[other.slot].place < place);
         self.waiting.insert(index, Waiting::new(slot, banks));
-        self.waiting_banks.insert_all(&banks);
-        self.may_begin = true;
+        self.front.waiting_banks.insert_all(&banks);
+        self.front.may_begin = true;
     }
 
     pub(crate) fn leave_flight(&mut self, slot: u32) {
@@ -139,23 +139,23 @@ impl Controller {
 
     /// A segment lets go of a bank, which can take an ACT at `ready`.
     pub(crate) fn release(&mut self, slot: u32, channel: Channel, bank: BankId, ready: Cycle, now: Cycle) {
-        let number = self.number();
+        let number = self.front.number();
         let began = self.segments[slot].began;
         let state = &mut self.channels[usize::from(channel.0)];
         state.release(bank, number);
-        if let Some(read) = state.oldest_read(&self.accesses, bank) {
+        if let Some(read) = state.oldest_read(&self.front.accesses, bank) {
             let usable = state.ranks[usize::from(bank.rank)].usable_from;
-            let since = self.accesses[read].queued.max(began).max(usable).min(ready);
-            self.recorder.figures.held_back.record(ready.since(since));
+            let since = self.front.accesses[read].queued.max(began).max(usable).min(ready);
+            self.front.recorder.figures.held_back.record(ready.since(since));
         }
-        self.may_begin |= !self.waiting.is_empty();
+        self.front.may_begin |= !self.waiting.is_empty();
         self.channels[usize::from(channel.0)].look_at = now;
     }
 
     /// Plans what there is room for, and begins what can, until no more begins.
     pub(crate) fn plan_and_begin(&mut self, now: Cycle) {
         self.plan(now);
-        while std::mem::take(&mut self.may_begin) || self.every_cycle {
+        while std::mem::take(&mut self.front.may_begin) || self.front.every_cycle {
             if !self.begin(now) {
                 break;
             }
@@ -171,38 +171,38 @@ impl Controller {
             let slot = *slot;
             let Some(block) = blocks.next() else {
                 self.planning.pop_front();
-                let request = &mut self.outstanding[slot];
+                let request = &mut self.front.outstanding[slot];
                 request.job_mut().fully_planned = true;
                 if request.is_done().is_some() {
                     request.lasts_until(now);
-                    self.outstanding.settle(slot);
+                    self.front.outstanding.settle(slot);
                 }
                 continue;
             };
-            let choices = self.estimator.choose(&self.config, &self.channels, &block, now);
-            let job = self.outstanding[slot].job_mut();
+            let choices = self.estimator.choose(&self.front.config, &self.channels, &block, now);
+            let job = self.front.outstanding[slot].job_mut();
             for (part, &chosen) in block.parts().iter().zip(&choices) {
-                job.tally(chosen, self.config.policy.reason(part, chosen), part.bytes());
+                job.tally(chosen, self.front.config.policy.reason(part, chosen), part.bytes());
             }
-            for segment in block.segments(&choices, self.config.staging_lines) {
-                self.outstanding[slot].job_mut().segments_left += 1;
-                self.estimator.book(&self.config, &self.channels, &segment.work, now);
-                let copying = Copying::new(slot, self.number(), &segment);
+            for segment in block.segments(&choices, self.front.config.staging_lines) {
+                self.front.outstanding[slot].job_mut().segments_left += 1;
+                self.estimator.book(&self.front.config, &self.channels, &segment.work, now);
+                let copying = Copying::new(slot, self.front.number(), &segment);
                 for (channel, bank) in copying.banks().iter() {
                     self.channels[usize::from(channel.0)].occupy(bank.rank, now);
                 }
                 let banks = *copying.banks();
-                self.waiting_banks.insert_all(&banks);
+                self.front.waiting_banks.insert_all(&banks);
                 let slot = self.segments.insert(copying);
                 self.waiting.push(Waiting::new(slot, banks));
-                self.may_begin = true;
+                self.front.may_begin = true;
             }
         }
     }
 
     /// Begins each segment that can. Says whether any began: there is then room to plan more.
     fn begin(&mut self, now: Cycle) -> bool {
-        let mut free = self.waiting_banks;
+        let mut free = self.front.waiting_banks;
         for channel in &self.channels {
             free.remove_banks(channel.id, channel.held);
             let urgent = channel.ranks.iter().filter(|rank| rank.is_urgent(now));
@@ -228,9 +228,9 @@ impl Controller {
         }
         let any = self.waiting.len() < count;
         if any {
-            self.waiting_banks = BankSet::default();
+            self.front.waiting_banks = BankSet::default();
             for waits in &self.waiting {
-                self.waiting_banks.insert_all(&waits.banks);
+                self.front.waiting_banks.insert_all(&waits.banks);
             }
         }
         any
@@ -243,24 +243,24 @@ impl Controller {
             let state = &self.channels[usize::from(channel.0)];
             let released = state.banks[index(bank)].released;
             let before = segment.place.max(released);
-            state.oldest_read(&self.accesses, bank).is_some_and(|read| self.accesses[read].number < before)
+            state.oldest_read(&self.front.accesses, bank).is_some_and(|read| self.front.accesses[read].number < before)
         };
-        let waits_for = self.outstanding[segment.job].job.as_ref().map_or(0, |job| job.waits_for);
+        let waits_for = self.front.outstanding[segment.job].job.as_ref().map_or(0, |job| job.waits_for);
         waits_for == 0 && !banks.iter().any(goes_first)
     }
 
     fn begin_one(&mut self, slot: u32, banks: &BankSet, now: Cycle) {
-        let age = self.number();
+        let age = self.front.number();
         let channels = &mut self.channels;
         for (channel, bank) in banks.iter() {
             channels[usize::from(channel.0)].hold(bank);
         }
         let segment = &mut self.segments[slot];
         segment.begin(now, age, |channel, bank| channels[usize::from(channel.0)].device.open_row(bank));
-        if let Some(hold) = self.config.copy_hold_max {
+        if let Some(hold) = self.front.config.copy_hold_max {
             segment.term_end = now + hold;
             self.terms_end = self.terms_end.min(now + Cycles(1));
-            self.gives_way_at = self.gives_way_at.min(self.terms_end);
+            self.front.gives_way_at = self.front.gives_way_at.min(self.terms_end);
         }
         for (index, stream) in segment.streams.iter().enumerate().filter(|(_, stream)| !stream.is_done()) {
             channels[usize::from(stream.channel.0)].flights.push(slot, index);
@@ -268,10 +268,5 @@ impl Controller {
         let place = segment.place;
         let at = self.in_flight.partition_point(|&other| self.segments[other].place < place);
         self.in_flight.insert(at, slot);
-    }
-
-    /// Whether a segment that waits may have waited for a read of this bank.
-    pub(crate) fn is_waited_for(&self, spot: Spot) -> bool {
-        self.waiting_banks.of(spot.channel()) & (1 << spot.bank_index()) != 0
     }
 }

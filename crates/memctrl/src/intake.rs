@@ -4,8 +4,10 @@ use dram_spec::{Cycle, Cycles, LINE_BYTES, PhysicalAddress};
 use rowclone::Operation;
 
 use crate::access::{Access, Entry, Kind};
+use crate::channel::ChannelState;
 use crate::done::{ALONE, Alone};
 use crate::engine::Controller;
+use crate::front_end::FrontEnd;
 use crate::outstanding::{Lines, lines};
 use crate::request::{Request, RequestSource};
 use crate::spot::Spot;
@@ -74,29 +76,107 @@ impl Controller {
     pub(crate) fn take_in(&mut self, source: &mut impl RequestSource, now: Cycle) -> bool {
         let mut moved = false;
         loop {
-            if self.state == State::Idle {
+            if self.front.state == State::Idle {
                 let Some(request) = &mut source.take(now) else { return moved };
-                self.enter(request);
+                self.front.enter(request);
             }
-            let accepted = match self.state {
-                State::Lines => self.accept_lines(now, &mut moved),
-                _ => self.accept_job(self.incoming.slot, now),
+            let accepted = match self.front.state {
+                State::Lines => self.front.accept_lines(&mut self.channels, now, &mut moved),
+                _ => self.accept_job(self.front.incoming.slot, now),
             };
             if !accepted {
-                self.is_held_up = true;
+                self.front.is_held_up = true;
                 return moved;
             }
-            self.state = State::Idle;
+            self.front.state = State::Idle;
             moved = true;
         }
     }
 
-    /// In which queue what comes in waits for nothing but room, where it does: that of a kind on a channel, or another.
+    /// A job joins those in progress, if there is room.
+    fn accept_job(&mut self, slot: u32, now: Cycle) -> bool {
+        if self.front.jobs.len() >= self.front.config.queues.copy_entries {
+            return false;
+        }
+        let front = &mut self.front;
+        let request = &mut front.outstanding[slot];
+        let job = request.job.as_mut().expect("what is no read and no write of whole lines is a job");
+        for entry in front.accesses.in_use() {
+            let access = &mut front.accesses[entry];
+            if !job.conflicts(access.kind, access.line.0) {
+                continue;
+            }
+            job.waits_for += 1;
+            if access.kind == Kind::Write && !access.blocked && !access.waited_for {
+                let channel = &mut self.channels[usize::from(access.spot.channel().0)];
+                channel.force();
+                channel.look_at = Cycle::ZERO;
+            }
+            access.waited_for = true;
+            front.waiters.push((entry, slot));
+        }
+        let blocks = front.config.planner.blocks(&request.request.operation);
+        self.planning.push_back((slot, blocks));
+        front.jobs.push(slot);
+        front.recorder.levels.job_enters(now);
+        front.may_begin = true;
+        true
+    }
+
+    /// A job is delivered: what waited for nothing else is accepted again.
+    pub(crate) fn release_blocked(&mut self, job: u32, now: Cycle) {
+        if self.front.blocked.is_empty() {
+            return;
+        }
+        for blocked in &mut self.front.blocked {
+            blocked.jobs.retain(|&other| other != job);
+        }
+        let mut at = 0;
+        while at < self.front.blocked.len() {
+            if !self.front.blocked[at].jobs.is_empty() {
+                at += 1;
+                continue;
+            }
+            let entry = self.front.blocked.remove(at).entry;
+            self.front.accesses[entry].blocked = false;
+            let access = &self.front.accesses[entry];
+            let &Access { kind, request, alone, line, spot, .. } = access;
+            let channel = &mut self.channels[usize::from(spot.channel().0)];
+            if kind == Kind::Read && self.front.forward(channel, request, alone, line, spot, now) {
+                self.front.leave_unserved(entry, now);
+            } else {
+                if kind == Kind::Write && self.front.accesses[entry].waited_for {
+                    channel.force();
+                }
+                self.front.queue(channel, entry, now);
+            }
+        }
+    }
+
+    /// A job is delivered: one without segments is done while it waits for accesses, and they need not hurry for it.
+    pub(crate) fn wait_no_more(&mut self, delivered: u32, now: Cycle) {
+        let waited: Vec<Entry> =
+            self.front.waiters.iter().filter(|(_, job)| *job == delivered).map(|&(entry, _)| entry).collect();
+        self.front.waiters.retain(|&(_, job)| job != delivered);
+        for entry in waited {
+            let access = &mut self.front.accesses[entry];
+            access.waited_for = self.front.waiters.iter().any(|&(other, _)| other == entry);
+            if !access.waited_for && access.kind == Kind::Write && !access.blocked {
+                let channel = &mut self.channels[usize::from(access.spot.channel().0)];
+                channel.force_no_more();
+                channel.look_at = channel.look_at.min(now);
+            }
+        }
+    }
+}
+
+impl FrontEnd {
+    /// In which queue what comes in waits for nothing but room, where it does: that which a channel serves, or another.
     #[inline]
-    pub(crate) fn wants_room_in(&self, index: usize, kind: Kind) -> Option<Queue> {
+    pub(crate) fn wants_room_in(&self, channel: &ChannelState) -> Option<Queue> {
         let incoming = &self.incoming;
         let waits = self.state == State::Lines && incoming.wants_room;
-        let same_queue = incoming.kind == kind && self.channels[index].id == incoming.spot.channel();
+        let same_queue = incoming.kind == channel.mode && incoming.spot.channel() == channel.id;
         waits.then_some(if same_queue { Queue::Same } else { Queue::Other })
     }
 
@@ -105,7 +185,7 @@ impl Controller {
     #[inline]
     pub(crate) fn take_next(
         &mut self,
-        index: usize,
+        channel: &ChannelState,
         is_whole: bool,
         source: &mut impl RequestSource,
         now: Cycle,
@@ -119,7 +199,6 @@ impl Controller {
             self.enter(request);
         }
         let incoming = &mut self.incoming;
-        let channel = &self.channels[index];
         let same_queue = self.state == State::Lines && incoming.kind == kind && incoming.spot.channel() == channel.id;
         incoming.wants_room =
             same_queue && self.jobs.is_empty() && !channel.queues.may_hold(kind.other(), incoming.line);
@@ -177,14 +256,17 @@ impl Controller {
 
     /// The lines of a read or of a write are accepted, as far as they can be. Says whether all were.
     #[inline]
-    fn accept_lines(&mut self, now: Cycle, moved: &mut bool) -> bool {
-        while self.accept_line(now) {
+    fn accept_lines(&mut self, channels: &mut [ChannelState], now: Cycle, moved: &mut bool) -> bool {
+        loop {
+            let channel = &mut channels[usize::from(self.incoming.spot.channel().0)];
+            if !self.accept_line(channel, now) {
+                return false;
+            }
             *moved = true;
             if !self.goes_on() {
                 return true;
             }
         }
-        false
     }
 
     /// A line was accepted: the next one follows, if there is one.
@@ -202,8 +284,7 @@ impl Controller {
     /// An access was served: the line that waits for nothing but room in its queue takes its entry. The queue is then as full as it was.
     /// Says whether all lines of its request have come in.
     #[inline]
-    pub(crate) fn replace(&mut self, index: usize, entry: Entry, now: Cycle) -> bool {
-        let channel = &mut self.channels[index];
+    pub(crate) fn replace(&mut self, channel: &mut ChannelState, entry: Entry, now: Cycle) -> bool {
         let incoming = &self.incoming;
         let (kind, spot) = (incoming.kind, incoming.spot);
         self.accesses[entry] = Access { number: self.counter, queued: now, ..incoming.access() };
@@ -212,48 +293,18 @@ impl Controller {
         !self.goes_on()
     }
 
-    /// A job joins those in progress, if there is room.
-    fn accept_job(&mut self, slot: u32, now: Cycle) -> bool {
-        if self.jobs.len() >= self.config.queues.copy_entries {
-            return false;
-        }
-        let request = &mut self.outstanding[slot];
-        let job = request.job.as_mut().expect("what is no read and no write of whole lines is a job");
-        for entry in self.accesses.in_use() {
-            let access = &mut self.accesses[entry];
-            if !job.conflicts(access.kind, access.line.0) {
-                continue;
-            }
-            job.waits_for += 1;
-            if access.kind == Kind::Write && !access.blocked && !access.waited_for {
-                let channel = &mut self.channels[usize::from(access.spot.channel().0)];
-                channel.force();
-                channel.look_at = Cycle::ZERO;
-            }
-            access.waited_for = true;
-            self.waiters.push((entry, slot));
-        }
-        let blocks = self.config.planner.blocks(&request.request.operation);
-        self.planning.push_back((slot, blocks));
-        self.jobs.push(slot);
-        self.recorder.levels.job_enters(now);
-        self.may_begin = true;
-        true
-    }
-
     /// A line of a read or of a write is accepted, if it can be.
     #[inline]
-    fn accept_line(&mut self, now: Cycle) -> bool {
+    fn accept_line(&mut self, channel: &mut ChannelState, now: Cycle) -> bool {
         let incoming = &mut self.incoming;
         let (kind, id) = (incoming.kind, incoming.spot.channel());
-        let channel = &mut self.channels[usize::from(id.0)];
         let full = self.recorder.levels.of(id, kind) >= self.entries[kind as usize];
         if !incoming.wants_room {
             // Another access may go to the same line, one of the other kind: for a read, one that answers it. (Without jobs, none is
             // blocked.)
             if !self.jobs.is_empty() || channel.queues.may_hold(kind.other(), incoming.line) {
                 let incoming = *incoming;
-                return self.accept_among_others(&incoming, full, now);
+                return self.accept_among_others(channel, &incoming, full, now);
             }
         }
         if full {
@@ -270,19 +321,22 @@ impl Controller {
 
     /// The same where another access may go to the line, or a job.
     #[inline(never)]
-    fn accept_among_others(&mut self, incoming: &Incoming, full: bool, now: Cycle) -> bool {
+    fn accept_among_others(&mut self, channel: &mut ChannelState, incoming: &Incoming, full: bool, now: Cycle) -> bool {
         let (kind, line, spot) = (incoming.kind, PhysicalAddress(incoming.line), incoming.spot);
         let jobs = self.conflicting_jobs(kind, line);
-        if kind == Kind::Read && jobs.is_empty() && self.forward(incoming.slot, incoming.alone, line, spot, now) {
+        if kind == Kind::Read
+            && jobs.is_empty()
+            && self.forward(channel, incoming.slot, incoming.alone, line, spot, now)
+        {
             return true;
         }
-        if full || (kind == Kind::Write && self.newest(Kind::Read, line, spot).is_some()) {
+        if full || (kind == Kind::Write && self.newest(channel, Kind::Read, line, spot).is_some()) {
             return false;
         }
         self.recorder.levels.enter(spot.channel(), kind, now);
         let entry = self.accesses.insert(incoming.access());
         if jobs.is_empty() {
-            self.queue(entry, now);
+            self.queue(channel, entry, now);
         } else {
             self.accesses[entry].blocked = true;
             self.blocked.push(Blocked { entry, jobs });
@@ -297,10 +351,9 @@ impl Controller {
     }
 
     /// The newest access of that kind to a line.
-    fn newest(&mut self, kind: Kind, line: PhysicalAddress, spot: Spot) -> Option<Entry> {
+    fn newest(&self, channel: &mut ChannelState, kind: Kind, line: PhysicalAddress, spot: Spot) -> Option<Entry> {
         if self.blocked.is_empty() {
-            let queues = &mut self.channels[usize::from(spot.channel().0)].queues;
-            return queues.youngest_to(&self.accesses, kind, spot, line.0);
+            return channel.queues.youngest_to(&self.accesses, kind, spot, line.0);
         }
         // Whatever came after one that is blocked, and goes to the same line, is blocked too.
         let same = |blocked: &&Blocked| {
@@ -308,13 +361,20 @@ impl Controller {
             access.kind == kind && access.line == line
         };
         let blocked = self.blocked.iter().rev().find(same).map(|blocked| blocked.entry);
-        let queues = &mut self.channels[usize::from(spot.channel().0)].queues;
-        blocked.or_else(|| queues.youngest_to(&self.accesses, kind, spot, line.0))
+        blocked.or_else(|| channel.queues.youngest_to(&self.accesses, kind, spot, line.0))
     }
 
     /// Answers a read from the newest queued write of its line, if there is one.
-    fn forward(&mut self, slot: u32, alone: Alone, line: PhysicalAddress, spot: Spot, now: Cycle) -> bool {
-        let Some(write) = self.newest(Kind::Write, line, spot) else { return false };
+    fn forward(
+        &mut self,
+        channel: &mut ChannelState,
+        slot: u32,
+        alone: Alone,
+        line: PhysicalAddress,
+        spot: Spot,
+        now: Cycle,
+    ) -> bool {
+        let Some(write) = self.newest(channel, Kind::Write, line, spot) else { return false };
         self.recorder.figures.forwarded += 1;
         if slot == ALONE {
             self.outstanding.forwarded(alone, now + Cycles(1));
@@ -333,58 +393,12 @@ impl Controller {
 
     /// An access takes its place in its bank.
     #[inline]
-    fn queue(&mut self, entry: Entry, now: Cycle) {
+    fn queue(&mut self, channel: &mut ChannelState, entry: Entry, now: Cycle) {
         let number = self.number();
         let access = &mut self.accesses[entry];
         access.number = number;
         access.queued = now;
-        let channel = &mut self.channels[usize::from(access.spot.channel().0)];
         let (kind, spot) = (access.kind, access.spot);
         channel.queue(&mut self.accesses, entry, kind, spot, now);
-    }
-
-    /// A job is delivered: what waited for nothing else is accepted again.
-    pub(crate) fn release_blocked(&mut self, job: u32, now: Cycle) {
-        if self.blocked.is_empty() {
-            return;
-        }
-        for blocked in &mut self.blocked {
-            blocked.jobs.retain(|&other| other != job);
-        }
-        let mut at = 0;
-        while at < self.blocked.len() {
-            if !self.blocked[at].jobs.is_empty() {
-                at += 1;
-                continue;
-            }
-            let entry = self.blocked.remove(at).entry;
-            self.accesses[entry].blocked = false;
-            let access = &self.accesses[entry];
-            let &Access { kind, request, alone, line, spot, .. } = access;
-            if kind == Kind::Read && self.forward(request, alone, line, spot, now) {
-                self.leave_unserved(entry, now);
-            } else {
-                if kind == Kind::Write && self.accesses[entry].waited_for {
-                    self.channels[usize::from(spot.channel().0)].force();
-                }
-                self.queue(entry, now);
-            }
-        }
-    }
-
-    /// A job is delivered: one without segments is done while it waits for accesses, and they need not hurry for it.
-    pub(crate) fn wait_no_more(&mut self, delivered: u32, now: Cycle) {
-        let waited: Vec<Entry> =
-            self.waiters.iter().filter(|(_, job)| *job == delivered).map(|&(entry, _)| entry).collect();
-        self.waiters.retain(|&(_, job)| job != delivered);
-        for entry in waited {
-            let access = &mut self.accesses[entry];
-            access.waited_for = self.waiters.iter().any(|&(other, _)| other == entry);
-            if !access.waited_for && access.kind == Kind::Write && !access.blocked {
-                let channel = &mut self.channels[usize::from(access.spot.channel().0)];
-                channel.force_no_more();
-                channel.look_at = channel.look_at.min(now);
-            }
-        }
     }
 }

@@ -13,6 +13,7 @@ pub mod engine;
 pub mod estimate;
 mod flight;
 mod flights;
+mod front_end;
 mod intake;
 mod outstanding;
 mod parties;

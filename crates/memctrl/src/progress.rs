@@ -18,7 +18,7 @@ impl Controller {
         let &Flight { slot, stream, .. } = channel.flights.at(place);
         channel.flights.touch(place);
         let segment = &mut self.segments[slot];
-        self.outstanding[segment.job].issued(now, counted);
+        self.front.outstanding[segment.job].issued(now, counted);
         if let Some(bank) = segment.streams[stream].row_command_issued(lane, segment.giving_way) {
             let ready = channel.device.ready(bank);
             if segment.bank_closed(stream, bank, ready) {
@@ -53,12 +53,12 @@ impl Controller {
         } else {
             self.issue_run(index, now, next, (most, before), sink)
         };
-        if self.config.contents.is_some() {
+        if self.front.config.contents.is_some() {
             self.move_lines(index, slot, stream, count);
         }
         let channel = &mut self.channels[index];
         let segment = &mut self.segments[slot];
-        self.outstanding[segment.job].issued_often(now, counted, count);
+        self.front.outstanding[segment.job].issued_often(now, counted, count);
         let mut wakes_others = segment.accessed(stream, count, last + channel.read_data);
         let mut goes_on = segment.next_alike(stream);
         if !segment.moved {
@@ -66,7 +66,7 @@ impl Controller {
             segment.moved = true;
             (wakes_others, goes_on) = (true, None);
             self.terms_end = self.terms_end.min(segment.term_end.max(now + Cycles(1)));
-            self.gives_way_at = self.gives_way_at.min(self.terms_end);
+            self.front.gives_way_at = self.front.gives_way_at.min(self.terms_end);
         }
         match goes_on {
             Some(column) => channel.goes_on(place, column),
@@ -114,7 +114,7 @@ impl Controller {
             channel.device.issue_column_access(now, &next.command, bank, next.kind);
             channel.commanded(bank);
             sink.push(now, channel.id, &next.command);
-            self.tell_queues(index, now, None, sink);
+            self.front.tell_queues(channel.id, now, None, sink);
             count += 1;
             if count == most {
                 break;
@@ -126,10 +126,10 @@ impl Controller {
                 break;
             }
             now = at;
-            self.recorder.end_instant();
+            self.front.recorder.end_instant();
         }
         self.channels[index].forget_prepared();
-        let commands = &mut self.recorder.figures.commands;
+        let commands = &mut self.front.recorder.figures.commands;
         if next.kind == Kind::Rd {
             commands.reads += u64::from(count);
             (Counted::Read, count, now)
@@ -154,7 +154,7 @@ impl Controller {
                 }
                 Some(Moved::Write(write)) => {
                     let at = write.line.location;
-                    let bytes = segment.compose(&self.outstanding[segment.job].request, &write);
+                    let bytes = segment.compose(&self.front.outstanding[segment.job].request, &write);
                     device.write_line(at.bank, at.row, at.column, &bytes);
                 }
                 None => {}
@@ -169,10 +169,10 @@ impl Controller {
         if let Some(ready) = segment.ready() {
             self.leave_flight(slot);
             self.segments.remove(slot);
-            let request = &mut self.outstanding[job];
+            let request = &mut self.front.outstanding[job];
             request.lasts_until(ready);
             request.job_mut().segments_left -= 1;
-            self.outstanding.settle(job);
+            self.front.outstanding.settle(job);
         } else if segment.giving_way {
             self.return_to_line(slot);
         }

@@ -8,138 +8,167 @@ use crate::candidate::Candidate;
 use crate::channel::ChannelState;
 use crate::config::{RowPolicy, Scheduler};
 use crate::engine::Controller;
+use crate::front_end::FrontEnd;
 use crate::intake::Queue;
 use crate::request::RequestSource;
 use crate::spot::{MOST_BANKS, Spot, bank_at};
 
+/// Why a channel goes on by itself no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stop {
+    /// What happens next must be found out; and whether what comes in was taken in.
+    Looks { took_in: bool },
+    /// More may come in, to any channel.
+    TakesIn,
+}
+
 impl Controller {
     /// Issues what the accesses of a bank would do next; and while nothing else can happen, what accesses do after it. Says to which
     /// instant it has come, and whether it has taken in then what comes in.
-    #[inline]
     pub(crate) fn issue_for_accesses(
         &mut self,
         index: usize,
         mut now: Cycle,
-        mut bank: usize,
+        bank: usize,
         source: &mut impl RequestSource,
         sink: &mut impl CommandSink,
     ) -> (Cycle, bool) {
+        let mut first = Some(bank);
+        loop {
+            let others = self.others_due(index);
+            let stop;
+            (now, stop) = self.front.go_on(&mut self.channels[index], others, (now, first), source, sink);
+            match stop {
+                Stop::Looks { took_in } => return (now, took_in),
+                Stop::TakesIn => self.take_in(source, now),
+            };
+            first = None;
+        }
+    }
+}
+
+impl FrontEnd {
+    /// Issues what the accesses of a bank would do next, where it is known; and while nothing else can happen, what accesses of the
+    /// channel do after it. Says to which instant it has come, and why not further.
+    #[inline(never)]
+    fn go_on(
+        &mut self,
+        channel: &mut ChannelState,
+        others: Cycle,
+        (mut now, mut bank): (Cycle, Option<usize>),
+        source: &mut impl RequestSource,
+        sink: &mut impl CommandSink,
+    ) -> (Cycle, Stop) {
         // Before when nothing else happens, zero where that is not known; and where what comes in waits for room.
         let (mut before, mut wants_room_in) = (Cycle::ZERO, None);
         // The access that goes, where it follows another in a row.
         let mut hit = None;
+        let mut took_in = true;
         loop {
             // Of one that follows, it is known that it is RD or WR, by the mode.
-            let follows = |entry| Some((entry, DeviceKind::Rd));
-            let access = hit.map_or_else(|| self.channels[index].column_access(bank), follows);
-            let is_row = access.is_none();
+            let follows = hit.map(|entry| (entry, DeviceKind::Rd));
+            let access = follows.or_else(|| channel.column_access(bank?));
             if let Some((entry, kind)) = access {
+                took_in = true;
                 // Where there are jobs, all that was done before this instant has been delivered.
                 while self.outstanding.done_at() <= now && self.jobs.is_empty() {
                     self.deliver(source, now);
                 }
                 if hit.is_some() {
-                    self.serve::<true>(index, now, entry, kind, sink);
+                    self.serve::<true>(channel, now, entry, kind, sink);
                 } else {
-                    self.serve::<false>(index, now, entry, kind, sink);
+                    self.serve::<false>(channel, now, entry, kind, sink);
                 }
-                if before == Cycle::ZERO && !self.is_last_due(index, now) {
+                if before == Cycle::ZERO && others <= now {
                     self.leave(entry, now);
-                    return (now, false);
+                    return (now, Stop::Looks { took_in: false });
                 }
                 if wants_room_in.is_none() {
-                    wants_room_in = self.wants_room_in(index, self.channels[index].mode);
+                    wants_room_in = self.wants_room_in(channel);
                 }
-                wants_room_in = self.give_place(index, entry, wants_room_in, source, now);
+                wants_room_in = self.give_place(channel, entry, wants_room_in, source, now);
                 if wants_room_in.is_none() {
-                    before = Cycle::ZERO;
+                    return (now, Stop::TakesIn);
                 }
-            } else {
-                self.issue_row_command(index, now, bank, sink);
+            } else if let Some(bank) = bank {
+                took_in = false;
+                self.issue_row_command(channel, now, bank, sink);
             }
             if before == Cycle::ZERO {
-                before = self.accesses_go_on_before(index);
+                before = self.accesses_go_on_before(channel, others);
                 if before > now {
                     // Up to then, levels only fall.
                     self.recorder.end_instant();
                 }
             }
-            let channel = &mut self.channels[index];
             if before <= now {
-                return (now, !is_row);
+                return (now, Stop::Looks { took_in });
             }
             let (at, limit);
             if let Some((next_at, entry)) = channel.next_hit(now + Cycles(1), &self.accesses) {
                 (hit, at, limit) = (Some(entry), next_at, before);
             } else {
-                hit = None;
-                (at, bank) = channel.first_access_of_all(now + Cycles(1), &self.accesses);
-                limit = before.min(channel.quiet.0);
+                let first = channel.first_access_of_all(now + Cycles(1), &self.accesses);
+                (hit, at, bank, limit) = (None, first.0, Some(first.1), before.min(channel.quiet.0));
             }
             if at >= limit {
-                return (now, !is_row);
+                return (now, Stop::Looks { took_in });
             }
             now = at;
         }
     }
 
-    /// Before when nothing happens but what accesses of a channel do; at once, where that is not sure.
+    /// Before when nothing happens but what accesses of a channel do, where the others are not due before `others`; at once, where that is
+    /// not sure.
     #[inline]
-    fn accesses_go_on_before(&mut self, index: usize) -> Cycle {
-        let channel = &mut self.channels[index];
+    fn accesses_go_on_before(&self, channel: &mut ChannelState, others: Cycle) -> Cycle {
         // Rows that time out are not known ahead.
         let asks_more = matches!(channel.row_policy, RowPolicy::Timeout(_)) || channel.scheduler == Scheduler::Fcfs;
         if asks_more || channel.quiet.1 != 0 || !channel.flights.is_empty() || channel.should_turn() {
             return Cycle::ZERO;
         }
-        let keys_last_until = channel.keys_last_until();
-        self.alone_before(index).min(keys_last_until)
+        self.alone_before(channel, others).min(channel.keys_last_until())
     }
 
-    /// An access was served; what comes in takes its place, and more comes in as far as it can. Says in which queue what comes in waits for
-    /// room as it did before, where this left all as it was, but for what waits in banks.
+    /// An access was served; what comes in takes its place. Says in which queue what comes in waits for room as it did before, where this
+    /// left all as it was, but for what waits in banks; else more may come in.
     #[inline]
     fn give_place(
         &mut self,
-        index: usize,
+        channel: &mut ChannelState,
         served: Entry,
         wants_room_in: Option<Queue>,
         source: &mut impl RequestSource,
         now: Cycle,
     ) -> Option<Queue> {
         if wants_room_in == Some(Queue::Same) {
-            let is_whole = self.replace(index, served, now);
-            if self.take_next(index, is_whole, source, now) {
-                return Some(Queue::Same);
-            }
-        } else {
-            // Where another channel has made room at this instant, it is not held up.
-            let was_held_up = self.is_held_up;
-            self.leave(served, now);
-            self.made_room = false;
-            if wants_room_in == Some(Queue::Other) && was_held_up && self.jobs.is_empty() {
-                self.is_held_up = true;
-                return if self.channels[index].should_turn() { None } else { Some(Queue::Other) };
-            }
+            let is_whole = self.replace(channel, served, now);
+            return self.take_next(channel, is_whole, source, now).then_some(Queue::Same);
         }
-        self.take_in(source, now);
+        // Where another channel has made room at this instant, it is not held up.
+        let was_held_up = self.is_held_up;
+        self.leave(served, now);
+        self.made_room = false;
+        if wants_room_in == Some(Queue::Other) && was_held_up && self.jobs.is_empty() {
+            self.is_held_up = true;
+            return (!channel.should_turn()).then_some(Queue::Other);
+        }
         None
     }
 
     /// ACT or PRE for an access.
     #[inline]
-    fn issue_row_command(&mut self, index: usize, now: Cycle, bank: usize, sink: &mut impl CommandSink) {
-        if self.channels[index].next[bank % MOST_BANKS].is_activate() {
-            self.activate(index, now, bank, sink);
+    fn issue_row_command(&mut self, channel: &mut ChannelState, now: Cycle, bank: usize, sink: &mut impl CommandSink) {
+        if channel.next[bank % MOST_BANKS].is_activate() {
+            self.activate(channel, now, bank, sink);
         } else {
-            self.precharge(index, now, bank, sink);
+            self.precharge(channel, now, bank, sink);
         }
     }
 
     /// ACT for an access.
     #[inline]
-    fn activate(&mut self, index: usize, now: Cycle, bank: usize, sink: &mut impl CommandSink) {
-        let channel = &mut self.channels[index];
+    fn activate(&mut self, channel: &mut ChannelState, now: Cycle, bank: usize, sink: &mut impl CommandSink) {
         let access = &mut self.accesses[channel.next[bank % MOST_BANKS].entry()];
         access.activates += 1;
         access.first_command = access.first_command.min(now);
@@ -149,13 +178,12 @@ impl Controller {
         channel.goes_on_to_column(bank, &self.accesses);
         sink.push(now, channel.id, &command);
         self.recorder.figures.commands.activates += 1;
-        self.tell_queues(index, now, None, sink);
+        self.tell_queues(channel.id, now, None, sink);
     }
 
     /// PRE for an access.
     #[inline]
-    fn precharge(&mut self, index: usize, now: Cycle, bank: usize, sink: &mut impl CommandSink) {
-        let channel = &mut self.channels[index];
+    fn precharge(&mut self, channel: &mut ChannelState, now: Cycle, bank: usize, sink: &mut impl CommandSink) {
         let access = &mut self.accesses[channel.next[bank % MOST_BANKS].entry()];
         access.precharges += 1;
         access.first_command = access.first_command.min(now);
@@ -164,21 +192,21 @@ impl Controller {
         channel.goes_on_to_activate(bank);
         sink.push(now, channel.id, &command);
         self.recorder.figures.commands.precharges += 1;
-        self.tell_queues(index, now, None, sink);
+        self.tell_queues(channel.id, now, None, sink);
     }
 
     /// RD or WR of an access. One that follows another in a row leaves the row open, and its bank as it was.
     #[inline]
     fn serve<const FOLLOWS: bool>(
         &mut self,
-        index: usize,
+        channel: &mut ChannelState,
         now: Cycle,
         entry: Entry,
         command_kind: DeviceKind,
         sink: &mut impl CommandSink,
     ) {
-        let Controller { channels, accesses, recorder, outstanding, .. } = self;
-        let (channel, access, figures) = (&mut channels[index], &accesses[entry], &mut recorder.figures);
+        let FrontEnd { accesses, recorder, outstanding, .. } = self;
+        let (access, figures) = (&accesses[entry], &mut recorder.figures);
         let (kind, spot) = (channel.mode, access.spot);
         let is_last = channel.queues.remove(entry, access, kind);
         let command_kind = match kind {
@@ -210,23 +238,23 @@ impl Controller {
         if is_last {
             channel.vacate(spot.bank().rank, now);
         }
-        self.tell_queues(index, now, Some(kind), sink);
+        self.tell_queues(channel.id, now, Some(kind), sink);
         if self.config.contents.is_some() {
-            self.move_data(index, entry);
+            self.move_data(channel, entry);
         }
         if !self.jobs.is_empty() {
-            self.tell_jobs(index, entry);
+            self.tell_jobs(channel, entry);
         }
     }
 
     /// An access was served that jobs may have waited for.
     #[inline(never)]
-    fn tell_jobs(&mut self, index: usize, entry: Entry) {
+    fn tell_jobs(&mut self, channel: &mut ChannelState, entry: Entry) {
         let Access { kind, waited_for, spot, .. } = self.accesses[entry];
         if waited_for {
             self.tell_waiters(entry);
             if kind == Kind::Write {
-                self.channels[index].force_no_more();
+                channel.force_no_more();
             }
         }
         self.may_begin |= kind == Kind::Read && self.is_waited_for(spot);
@@ -234,10 +262,10 @@ impl Controller {
 
     /// The data of an access crosses the channel.
     #[inline(never)]
-    fn move_data(&mut self, index: usize, entry: Entry) {
+    fn move_data(&mut self, channel: &mut ChannelState, entry: Entry) {
         let access = &self.accesses[entry];
         let request = &mut self.outstanding[access.request];
-        let device = &mut self.channels[index].device;
+        let device = &mut channel.device;
         let (bank, row, column) = (access.spot.bank(), access.spot.row(), access.spot.column());
         match access.kind {
             Kind::Read => {
