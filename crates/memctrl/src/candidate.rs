@@ -23,10 +23,59 @@ pub(crate) struct Candidate {
     pub(crate) class: Kept,
 }
 
+/// The key of no candidate: it comes after all others.
+pub(crate) const NO_KEY: u64 = f64::MAX.to_bits();
+
+/// The least of some keys: as `f64`, they are compared by an instruction each.
+#[inline]
+pub(crate) fn least(keys: &[u64; 8]) -> u64 {
+    let less = |one: f64, other: f64| if one < other { one } else { other };
+    keys.iter().copied().map(f64::from_bits).fold(f64::MAX, less).to_bits()
+}
+
+/// From which instant on keys tell when candidates can go: an order leaves room for few bits of that.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeyClock {
+    /// Modulo 2^64, the instant whose keys would be those of no bit above the order.
+    zero: u64,
+}
+
+impl KeyClock {
+    /// What stands above the order in keys of the first instant: all keys are then ordinary positive numbers as `f64` too, in the same
+    /// order.
+    const FIRST: u64 = 1 << 12;
+    /// How long after that one still fits. No rule holds a command back for half as long.
+    pub(crate) const FURTHEST: u64 = (NO_KEY >> Candidate::ORDER_BITS) - KeyClock::FIRST;
+
+    pub(crate) fn new(since: Cycle) -> KeyClock {
+        KeyClock { zero: since.0.wrapping_sub(KeyClock::FIRST) }
+    }
+
+    fn since(self) -> Cycle {
+        Cycle(self.zero.wrapping_add(KeyClock::FIRST))
+    }
+
+    /// Up to when it can be asked for keys from when on candidates can go.
+    #[inline]
+    pub(crate) fn until(self) -> Cycle {
+        self.since() + Cycles(KeyClock::FURTHEST / 2)
+    }
+
+    /// The least key of an instant, which is not before the first.
+    #[inline]
+    pub(crate) fn key_at(self, at: Cycle) -> u64 {
+        at.0.wrapping_sub(self.zero) << Candidate::ORDER_BITS
+    }
+
+    /// When a candidate with that key can go, and its bank.
+    #[inline]
+    pub(crate) fn read(self, key: u64) -> (Cycle, usize) {
+        (Cycle(self.zero.wrapping_add(key >> Candidate::ORDER_BITS)), Candidate::bank_of_key(key))
+    }
+}
+
 impl Candidate {
     const ORDER_BITS: u32 = 48;
-    /// How long after the instant that keys are counted from one fits above an order. No rule holds a command back for half as long.
-    pub(crate) const FURTHEST: u64 = 1 << (u64::BITS - Candidate::ORDER_BITS);
     const ROW: u64 = 1 << (Candidate::ORDER_BITS - 1);
     const BANK_BITS: u32 = MOST_BANKS.trailing_zeros();
 
@@ -62,28 +111,16 @@ impl Candidate {
         (self.order & !Candidate::ROW) >> Candidate::BANK_BITS
     }
 
-    /// When it can go as far as its bank is concerned, since `base`, above its order: of two keys the lowest goes first.
+    /// When it can go as far as its bank is concerned, above its order: of two keys the lowest goes first.
     #[inline]
-    pub(crate) fn key(&self, base: Cycle) -> u64 {
-        Candidate::key_at(self.held_by_bank, base) | self.order
-    }
-
-    /// The least key of that instant.
-    #[inline]
-    pub(crate) fn key_at(at: Cycle, base: Cycle) -> u64 {
-        at.0.saturating_sub(base.0) << Candidate::ORDER_BITS
+    fn key(&self, clock: KeyClock) -> u64 {
+        clock.key_at(self.held_by_bank.max(clock.since())) | self.order
     }
 
     /// The key of a candidate that cannot go before that of `least`.
     #[inline]
     pub(crate) fn not_before(key: u64, least: u64) -> u64 {
         key.max(least | key & ((1 << Candidate::ORDER_BITS) - 1))
-    }
-
-    /// When a candidate with that key can go, and its bank.
-    #[inline]
-    pub(crate) fn of_key(key: u64, base: Cycle) -> (Cycle, usize) {
-        (base + Cycles(key >> Candidate::ORDER_BITS), Candidate::bank_of_key(key))
     }
 
     #[inline]
@@ -158,19 +195,19 @@ impl ChannelState {
         let candidate = if hit.is_some() && !self.is_capped(bank, is_younger) {
             self.column_candidate(bank, hit, order(hit), accesses)
         } else if !other.is_some() {
-            Candidate::NONE
+            return self.set_candidate(bank, Candidate::NONE, NO_KEY);
         } else if self.open & (1 << bank) != 0 {
             self.row_candidate(bank, other, order(other), Kind::Pre, Kept::Pre)
         } else {
             self.row_candidate(bank, other, order(other), Kind::Act, Kept::Act)
         };
-        self.set_candidate(bank, candidate);
+        self.set_candidate(bank, candidate, candidate.key(self.key_clock));
     }
 
     /// What the accesses of a bank would do next is known.
     #[inline]
-    fn set_candidate(&mut self, bank: usize, candidate: Candidate) {
-        self.keys[bank % MOST_BANKS] = candidate.key(self.keys_since);
+    fn set_candidate(&mut self, bank: usize, candidate: Candidate, key: u64) {
+        self.keys[bank % MOST_BANKS] = key;
         self.next[bank % MOST_BANKS] = candidate;
         self.known |= 1 << bank;
     }
@@ -226,7 +263,7 @@ impl ChannelState {
 
     #[inline]
     fn went_on(&mut self, bank: usize) {
-        self.keys[bank % MOST_BANKS] = self.next[bank % MOST_BANKS].key(self.keys_since);
+        self.keys[bank % MOST_BANKS] = self.next[bank % MOST_BANKS].key(self.key_clock);
         // Who has gone on without a look at this bank, must look at it.
         self.streak.forget();
         self.flights.run = None;

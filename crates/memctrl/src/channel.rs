@@ -5,7 +5,7 @@ use dram_spec::{BankId, Channel, Command, Cycle, Cycles};
 
 use crate::access::{Accesses, Entry, Kind};
 use crate::bank_queue::BankQueues;
-use crate::candidate::Candidate;
+use crate::candidate::{Candidate, KeyClock, NO_KEY};
 use crate::config::{Config, PowerPolicy, RowPolicy, Scheduler};
 use crate::flights::Flights;
 use crate::parties::Party;
@@ -33,9 +33,9 @@ pub(crate) struct ChannelState {
     pub(crate) banks: [Bank; MOST_BANKS],
     /// What the accesses of each bank would do next.
     pub(crate) next: [Candidate; MOST_BANKS],
-    /// By bank, a key of that: the true one, or a lower one, where its rank holds it back for longer. Counted from `keys_since`.
+    /// By bank, a key of that: the true one, or a lower one, where its rank holds it back for longer.
     pub(crate) keys: [u64; MOST_BANKS],
-    pub(crate) keys_since: Cycle,
+    pub(crate) key_clock: KeyClock,
     /// Banks, as a mask, where that has been found out since anything happened to them; and those that are not there.
     pub(crate) known: u32,
     /// Banks, as a mask, that segments in flight hold.
@@ -87,15 +87,15 @@ impl ChannelState {
         // No rule adds up more than twice of all parameters but tREFI.
         let gaps = P::ALL.iter().filter(|&&parameter| parameter != P::Refi);
         let longest: u64 = gaps.map(|&parameter| device.timings().get(parameter).0).sum();
-        assert!(2 * longest < Candidate::FURTHEST / 2, "{longest} cycles do not fit a key of candidates");
+        assert!(2 * longest < KeyClock::FURTHEST / 2, "{longest} cycles do not fit a key of candidates");
         ChannelState {
             id,
             queues: BankQueues::new(),
             ranks: (0..ranks).map(|rank| Rank::new(rank, &device, config)).collect(),
             banks: Default::default(),
             next: [Candidate::NONE; MOST_BANKS],
-            keys: [u64::MAX; MOST_BANKS],
-            keys_since: Cycle::ZERO,
+            keys: [NO_KEY; MOST_BANKS],
+            key_clock: KeyClock::new(Cycle::ZERO),
             known: beyond(usize::from(ranks)),
             held: 0,
             held_writes: 0,

@@ -4,7 +4,7 @@ use dram_core::{Kept, Kind, Power};
 use dram_spec::{Command, Cycle, Cycles};
 
 use crate::access::{self, Accesses};
-use crate::candidate::Candidate;
+use crate::candidate::{Candidate, KeyClock, NO_KEY, least};
 use crate::channel::{ChannelState, beyond};
 use crate::config::{RowPolicy, Scheduler};
 use crate::copy::Copying;
@@ -133,7 +133,7 @@ impl ChannelState {
     /// has a command of its own; of ranks that are not among those.
     #[inline(never)]
     fn foresee_access(&mut self, from: Cycle, unusable: u32, accesses: &Accesses) -> (Cycle, usize) {
-        if from >= self.keys_last_until() {
+        if from >= self.key_clock.until() {
             self.begin_keys(from);
         }
         let usable = self.usable(unusable, accesses);
@@ -146,28 +146,22 @@ impl ChannelState {
         self.find_candidates(usable, accesses);
         let first = self.first_of_some_banks(from, usable);
         self.goes_first(first, usable);
-        Candidate::of_key(first, self.keys_since)
+        self.key_clock.read(first)
     }
 
-    /// The same where all banks can be used that have accesses, up to [`Self::keys_last_until`]; not before then, where none has.
+    /// The same where all banks can be used that have accesses, while the clock of keys goes; not before then, where none has.
     #[inline]
     pub(crate) fn first_access_of_all(&mut self, from: Cycle, accesses: &Accesses) -> (Cycle, usize) {
         self.find_candidates(u32::MAX, accesses);
         let first = self.first_of_all_banks(from);
         self.goes_first(first, self.queues.pending(self.mode));
-        Candidate::of_key(first, self.keys_since)
+        self.key_clock.read(first)
     }
 
-    /// Up to when instants can be compared by keys, before those are counted anew.
-    #[inline]
-    pub(crate) fn keys_last_until(&self) -> Cycle {
-        self.keys_since + Cycles(Candidate::FURTHEST / 2)
-    }
-
-    /// The instants of keys are counted from now on: an order leaves room for few bits of them.
+    /// All keys are found out anew.
     #[cold]
     fn begin_keys(&mut self, now: Cycle) {
-        self.keys_since = now;
+        self.key_clock = KeyClock::new(now);
         self.known = beyond(self.ranks.len());
     }
 
@@ -176,8 +170,8 @@ impl ChannelState {
     fn first_of_all_banks(&mut self, from: Cycle) -> u64 {
         loop {
             // Where nothing waits, there is one that never goes first: a look at it is cheaper than to tell it apart.
-            let ranks = self.keys.as_chunks::<8>().0.iter().take(self.ranks.len());
-            let first = ranks.map(|keys| keys.iter().copied().fold(u64::MAX, u64::min)).fold(u64::MAX, u64::min);
+            // Most often there is no other rank.
+            let first = if self.ranks.len() == 1 { least(&self.keys_of_ranks()[0]) } else { self.least_of_ranks() };
             let bank = Candidate::bank_of_key(first);
             let least = self.least_key(bank, from);
             if first >= least {
@@ -185,6 +179,15 @@ impl ChannelState {
             }
             self.raise_keys_like(bank, least);
         }
+    }
+
+    fn keys_of_ranks(&self) -> &[[u64; 8]] {
+        self.keys.as_chunks().0
+    }
+
+    #[inline(never)]
+    fn least_of_ranks(&self) -> u64 {
+        self.keys_of_ranks().iter().take(self.ranks.len()).map(least).fold(NO_KEY, u64::min)
     }
 
     /// The candidates of a bank's class cannot go before the key `least` in its rank.
@@ -214,14 +217,14 @@ impl ChannelState {
     #[inline]
     pub(crate) fn hold_back_activates(&mut self, rank: usize) {
         let held = self.device.held_by(rank as u8).until_kept(Kept::Act);
-        self.raise_activates(rank, Candidate::key_at(held, self.keys_since));
+        self.raise_activates(rank, self.key_clock.key_at(held));
     }
 
     /// The same where not every bank counts that has a candidate.
     #[inline(never)]
     fn first_of_some_banks(&self, from: Cycle, usable: u32) -> u64 {
         let key = |bank: usize| Candidate::not_before(self.keys[bank], self.least_key(bank, from));
-        bits(usable).map(key).fold(u64::MAX, u64::min)
+        bits(usable).map(key).fold(NO_KEY, u64::min)
     }
 
     /// Before which key the candidate of a bank cannot go, from `from` on: its rank holds back those of a class alike.
@@ -229,7 +232,7 @@ impl ChannelState {
     fn least_key(&self, bank: usize, from: Cycle) -> u64 {
         let rank = (bank / 8) as u8;
         let held = self.device.held_by(rank).until_kept(self.next[bank].class);
-        Candidate::key_at(held.max(from), self.keys_since)
+        self.key_clock.key_at(held.max(from))
     }
 
     /// Until when a bank holds back RD, or WR, whichever the mode has.

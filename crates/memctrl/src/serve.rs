@@ -127,7 +127,7 @@ impl FrontEnd {
         if asks_more || channel.quiet.1 != 0 || !channel.flights.is_empty() || channel.should_turn() {
             return Cycle::ZERO;
         }
-        self.alone_before(channel, others).min(channel.keys_last_until())
+        self.alone_before(channel, others).min(channel.key_clock.until())
     }
 
     /// An access was served; what comes in takes its place. Says in which queue what comes in waits for room as it did before, where this
