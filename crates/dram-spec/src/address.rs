@@ -11,14 +11,15 @@ mod raw;
 /// What it keeps of a run is the caller's: its first location, or what that is made into.
 #[derive(Clone, Copy, Debug)]
 pub struct Locator<T> {
-    /// The run's first byte; before the first one, an address that no run begins with.
+    /// The run's first byte, and how many it has: none, before the first one.
     run: u64,
+    bytes: u64,
     first: T,
 }
 
 impl<T: Copy + Default> Default for Locator<T> {
     fn default() -> Locator<T> {
-        Locator { run: u64::MAX, first: T::default() }
+        Locator { run: 0, bytes: 0, first: T::default() }
     }
 }
 
@@ -31,12 +32,12 @@ impl<T: Copy> Locator<T> {
         address: PhysicalAddress,
         keep: impl FnOnce(Location) -> T,
     ) -> Option<(T, u16)> {
-        let run = map.run_base(address);
-        if run != self.run {
+        if address.0.wrapping_sub(self.run) >= self.bytes {
+            let run = map.run_base(address);
             self.first = keep(map.locate(PhysicalAddress(run))?);
-            self.run = run;
+            (self.run, self.bytes) = (run, map.run_bytes);
         }
-        Some((self.first, ((address.0 - run) / LINE_BYTES) as u16))
+        Some((self.first, ((address.0 - self.run) / LINE_BYTES) as u16))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::flights::Flights;
 use crate::parties::Party;
 use crate::rank::Rank;
 use crate::request::Counted;
-use crate::scheduler::Choice;
+use crate::scheduler::{Choice, bits};
 use crate::spot::{MOST_BANKS, RowKey, Spot, index};
 use crate::streak::Streak;
 
@@ -40,8 +40,6 @@ pub(crate) struct ChannelState {
     pub(crate) known: u32,
     /// Banks, as a mask, that segments in flight hold.
     pub(crate) held: u32,
-    /// Queued writes in them.
-    held_writes: u32,
     /// Banks, as a mask, with a row open.
     pub(crate) open: u32,
     /// Queued writes that jobs wait for.
@@ -98,7 +96,6 @@ impl ChannelState {
             key_clock: KeyClock::new(Cycle::ZERO),
             known: beyond(usize::from(ranks)),
             held: 0,
-            held_writes: 0,
             open: 0,
             forced: 0,
             may_turn: true,
@@ -195,7 +192,6 @@ impl ChannelState {
     /// A segment holds a bank from now on.
     pub(crate) fn hold(&mut self, bank: BankId) {
         self.held |= 1 << index(bank);
-        self.held_writes += self.queues.count_in(index(bank), Kind::Write);
         self.may_turn = true;
         self.rank_of(bank).held += 1;
         self.streak.forget();
@@ -206,7 +202,6 @@ impl ChannelState {
     /// And lets go of it.
     pub(crate) fn release(&mut self, bank: BankId, number: u64) {
         self.held &= !(1 << index(bank));
-        self.held_writes -= self.queues.count_in(index(bank), Kind::Write);
         self.may_turn = true;
         self.banks[index(bank)].released = number;
         self.known &= !(1 << index(bank));
@@ -242,9 +237,6 @@ impl ChannelState {
         now: Cycle,
     ) -> bool {
         let bank = spot.bank_index();
-        if self.held & (1 << bank) != 0 && kind == Kind::Write {
-            self.held_writes += 1;
-        }
         let (is_first, matters) = self.queues.push(accesses, entry, kind, spot);
         if is_first {
             self.occupy((bank / 8) as u8, now);
@@ -280,13 +272,19 @@ impl ChannelState {
     #[inline]
     fn turns_to(&self) -> Option<Kind> {
         let (all, reads) = (self.queues.count(Kind::Write), self.queues.count(Kind::Read));
-        let writes = all - self.held_writes;
+        let writes = if self.held == 0 { all } else { all - self.held_writes() };
         let (high, low) = self.drain;
         let forced = self.forced > 0;
         match self.mode {
             Kind::Read => (writes > 0 && (all >= high || reads == 0 || forced)).then_some(Kind::Write),
             Kind::Write => (writes == 0 || (all <= low && reads > 0 && !forced)).then_some(Kind::Read),
         }
+    }
+
+    /// Queued writes in banks that segments hold.
+    #[inline(never)]
+    fn held_writes(&self) -> u32 {
+        bits(self.held).map(|bank| self.queues.count_in(bank, Kind::Write)).sum()
     }
 
     /// Turns, if it should.
@@ -376,7 +374,7 @@ impl ChannelState {
 
     /// The oldest access of the mode's kind, of all banks.
     pub(crate) fn oldest(&self, accesses: &Accesses) -> Option<usize> {
-        let banks = crate::scheduler::bits(self.queues.pending(self.mode));
+        let banks = bits(self.queues.pending(self.mode));
         banks.min_by_key(|&bank| accesses[self.queues.oldest(accesses, bank, self.mode)].number)
     }
 

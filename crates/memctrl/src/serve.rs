@@ -61,23 +61,21 @@ impl FrontEnd {
     ) -> (Cycle, Stop) {
         // Before when nothing else happens, zero where that is not known; and where what comes in waits for room.
         let (mut before, mut wants_room_in) = (Cycle::ZERO, None);
-        // The access that goes, where it follows another in a row.
-        let mut hit = None;
+        // The access that goes, where it is RD or WR; and whether it follows another in a row.
+        let mut next = bank.map_or((Entry::NONE, false), |bank| (channel.column_access(bank), false));
         let mut took_in = true;
         loop {
-            // Of one that follows, it is known that it is RD or WR, by the mode.
-            let follows = hit.map(|entry| (entry, DeviceKind::Rd));
-            let access = follows.or_else(|| channel.column_access(bank?));
-            if let Some((entry, kind)) = access {
+            let (entry, follows) = next;
+            if entry.is_some() {
                 took_in = true;
                 // Where there are jobs, all that was done before this instant has been delivered.
                 while self.outstanding.done_at() <= now && self.jobs.is_empty() {
                     self.deliver(source, now);
                 }
-                if hit.is_some() {
-                    self.serve::<true>(channel, now, entry, kind, sink);
+                if follows {
+                    self.serve::<true>(channel, now, entry, sink);
                 } else {
-                    self.serve::<false>(channel, now, entry, kind, sink);
+                    self.serve::<false>(channel, now, entry, sink);
                 }
                 if before == Cycle::ZERO && others <= now {
                     self.leave(entry, now);
@@ -104,17 +102,18 @@ impl FrontEnd {
             if before <= now {
                 return (now, Stop::Looks { took_in });
             }
-            let (at, limit);
-            if let Some((next_at, entry)) = channel.next_hit(now + Cycles(1), &self.accesses) {
-                (hit, at, limit) = (Some(entry), next_at, before);
+            if let Some((at, bank_on, entry)) = channel.next_hit(now + Cycles(1), &self.accesses) {
+                if at >= before {
+                    return (now, Stop::Looks { took_in });
+                }
+                (now, next, bank) = (at, (entry, true), Some(bank_on));
             } else {
-                let first = channel.first_access_of_all(now + Cycles(1), &self.accesses);
-                (hit, at, bank, limit) = (None, first.0, Some(first.1), before.min(channel.quiet.0));
+                let (at, first) = channel.first_access_of_all(now + Cycles(1), &self.accesses);
+                if at >= before.min(channel.quiet.0) {
+                    return (now, Stop::Looks { took_in });
+                }
+                (now, next, bank) = (at, (channel.column_access(first), false), Some(first));
             }
-            if at >= limit {
-                return (now, Stop::Looks { took_in });
-            }
-            now = at;
         }
     }
 
@@ -202,7 +201,6 @@ impl FrontEnd {
         channel: &mut ChannelState,
         now: Cycle,
         entry: Entry,
-        command_kind: DeviceKind,
         sink: &mut impl CommandSink,
     ) {
         let FrontEnd { accesses, recorder, outstanding, .. } = self;
@@ -212,7 +210,7 @@ impl FrontEnd {
         let command_kind = match kind {
             Kind::Read if FOLLOWS => DeviceKind::Rd,
             Kind::Write if FOLLOWS => DeviceKind::Wr,
-            _ => command_kind,
+            _ => channel.next[spot.bank_index()].kind(),
         };
         let command = Candidate::column_command(command_kind, spot, kind);
         channel.device.issue_column_access(now, &command, spot.bank(), command_kind);
@@ -310,11 +308,11 @@ impl FrontEnd {
 }
 
 impl ChannelState {
-    /// What the accesses of a bank would do next, where it is a RD or WR.
+    /// The access of a bank that goes next, where it needs but a RD or WR.
     #[inline]
-    fn column_access(&self, bank: usize) -> Option<(Entry, DeviceKind)> {
+    fn column_access(&self, bank: usize) -> Entry {
         let candidate = &self.next[bank % MOST_BANKS];
-        (!candidate.is_row()).then(|| (candidate.entry(), candidate.kind()))
+        if candidate.is_row() { Entry::NONE } else { candidate.entry() }
     }
 
     /// An access that waited in a bank, and has left it, was served by a RD or WR.

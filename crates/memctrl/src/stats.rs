@@ -90,7 +90,7 @@ impl Histogram {
 
     /// The bucket: the value itself while it has at most 11 bits, then its leading 11 bits and its octave.
     fn bucket(value: u64) -> usize {
-        let octave = (u64::BITS - value.leading_zeros()).saturating_sub(Self::PRECISION_BITS + 1);
+        let octave = (value | 1 << Self::PRECISION_BITS).ilog2() - Self::PRECISION_BITS;
         (u64::from(octave) << Self::PRECISION_BITS) as usize + (value >> octave) as usize
     }
 

@@ -40,16 +40,15 @@ impl ChannelState {
     /// RD or WR of that bank. It is then the bank's candidate.
     #[inline]
     pub(crate) fn streak_goes_on(&mut self, from: Cycle, accesses: &Accesses) -> Option<(Cycle, usize)> {
-        let (at, entry) = self.next_hit(from, accesses)?;
-        let bank = self.streak.bank;
+        let (at, bank, entry) = self.next_hit(from, accesses)?;
         // Nobody compares it with others before it has been served; its key is not found out.
         self.next[bank % MOST_BANKS].pass_on(entry, Candidate::order(accesses[entry].number, bank));
         Some((at, bank))
     }
 
-    /// When that access goes, and which it is: a RD or WR that leaves its row open.
+    /// When that access goes, its bank, and which it is: a RD or WR that leaves its row open.
     #[inline]
-    pub(crate) fn next_hit(&self, from: Cycle, accesses: &Accesses) -> Option<(Cycle, Entry)> {
+    pub(crate) fn next_hit(&self, from: Cycle, accesses: &Accesses) -> Option<(Cycle, usize, Entry)> {
         let Streak { bank, before, until } = self.streak;
         if before == 0 {
             return None;
@@ -60,7 +59,7 @@ impl ChannelState {
         }
         let held_by_bank = self.column_held_by_bank(bank);
         let at = self.column_held_by_rank((bank / 8) as u8).max(held_by_bank).max(from);
-        (at <= until).then_some((at, entry))
+        (at <= until).then_some((at, bank, entry))
     }
 
     /// The bank of a key goes first. If it did so before, it may go on for a while.
