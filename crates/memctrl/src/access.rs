@@ -106,12 +106,19 @@ pub(crate) struct Accesses {
 impl Accesses {
     #[inline]
     pub(crate) fn insert(&mut self, access: Access) -> Entry {
-        if let Some(entry) = self.free.pop() {
-            self[entry] = access;
-            return entry;
+        if self.free.is_empty() {
+            self.make_room(access);
         }
+        let entry = self.free.pop().expect("there is room");
+        self[entry] = access;
+        entry
+    }
+
+    /// One more place.
+    #[cold]
+    fn make_room(&mut self, access: Access) {
+        self.free.push(Entry(self.slots.len() as u32));
         self.slots.push(access);
-        Entry(self.slots.len() as u32 - 1)
     }
 
     /// Its place may be used again; until then, it is still there.

@@ -30,7 +30,8 @@ pub(crate) const NO_KEY: u64 = f64::MAX.to_bits();
 #[inline]
 pub(crate) fn least(keys: &[u64; 8]) -> u64 {
     let less = |one: f64, other: f64| if one < other { one } else { other };
-    keys.iter().copied().map(f64::from_bits).fold(f64::MAX, less).to_bits()
+    let [first, others @ ..] = keys.map(f64::from_bits);
+    others.into_iter().fold(first, less).to_bits()
 }
 
 /// From which instant on keys tell when candidates can go: an order leaves room for few bits of that.

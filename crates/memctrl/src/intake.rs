@@ -1,6 +1,6 @@
 //! How requests come in.
 
-use dram_spec::{Cycle, Cycles, LINE_BYTES, PhysicalAddress};
+use dram_spec::{Channel, Cycle, Cycles, LINE_BYTES, PhysicalAddress};
 use rowclone::Operation;
 
 use crate::access::{Access, Entry, Kind};
@@ -28,6 +28,15 @@ pub(crate) enum State {
 pub(crate) enum Queue {
     Same,
     Other,
+}
+
+/// How much of what comes in was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// All that could be: the rest waits, or has not arrived.
+    All,
+    /// What comes in goes elsewhere.
+    Some,
 }
 
 /// A request that is being accepted. Of a job, its slot alone.
@@ -76,29 +85,37 @@ impl Controller {
     pub(crate) fn take_in(&mut self, source: &mut impl RequestSource, now: Cycle) -> bool {
         let mut moved = false;
         loop {
-            if self.front.state == State::Idle {
-                let Some(request) = &mut source.take(now) else { return moved };
-                self.front.enter(request);
+            let front = &mut self.front;
+            match front.state {
+                State::Idle => {
+                    let Some(request) = &mut source.take(now) else { return moved };
+                    front.enter(request);
+                }
+                State::Lines => {
+                    let channel = &mut self.channels[usize::from(front.incoming.spot.channel().0)];
+                    if front.take_lines(channel, source, now, &mut moved) == Taken::All {
+                        return moved;
+                    }
+                }
+                State::Job => {
+                    if !self.accept_job(now) {
+                        self.front.is_held_up = true;
+                        return moved;
+                    }
+                    self.front.state = State::Idle;
+                    moved = true;
+                }
             }
-            let accepted = match self.front.state {
-                State::Lines => self.front.accept_lines(&mut self.channels, now, &mut moved),
-                _ => self.accept_job(self.front.incoming.slot, now),
-            };
-            if !accepted {
-                self.front.is_held_up = true;
-                return moved;
-            }
-            self.front.state = State::Idle;
-            moved = true;
         }
     }
 
     /// A job joins those in progress, if there is room.
-    fn accept_job(&mut self, slot: u32, now: Cycle) -> bool {
-        if self.front.jobs.len() >= self.front.config.queues.copy_entries {
+    fn accept_job(&mut self, now: Cycle) -> bool {
+        let front = &mut self.front;
+        let slot = front.incoming.slot;
+        if front.jobs.len() >= front.config.queues.copy_entries {
             return false;
         }
-        let front = &mut self.front;
         let request = &mut front.outstanding[slot];
         let job = request.job.as_mut().expect("what is no read and no write of whole lines is a job");
         for entry in front.accesses.in_use() {
@@ -180,8 +197,8 @@ impl FrontEnd {
         waits.then_some(if same_queue { Queue::Same } else { Queue::Other })
     }
 
-    /// After [`Self::replace`], takes the next request if need be. Says whether it, too, waits for room in that queue, and for nothing
-    /// else.
+    /// After [`Self::replace`], takes the next request if need be. Says in which queue of the channel it waits for room, if it does so, and
+    /// for nothing else.
     #[inline]
     pub(crate) fn take_next(
         &mut self,
@@ -189,21 +206,32 @@ impl FrontEnd {
         is_whole: bool,
         source: &mut impl RequestSource,
         now: Cycle,
-    ) -> bool {
-        let kind = self.incoming.kind;
+    ) -> Option<Queue> {
+        let before = self.incoming.kind;
         if is_whole {
             let Some(request) = &mut source.take(now) else {
                 (self.state, self.is_held_up) = (State::Idle, false);
-                return false;
+                return None;
             };
             self.enter(request);
         }
-        let incoming = &mut self.incoming;
-        let same_queue = self.state == State::Lines && incoming.kind == kind && incoming.spot.channel() == channel.id;
-        incoming.wants_room =
-            same_queue && self.jobs.is_empty() && !channel.queues.may_hold(kind.other(), incoming.line);
-        self.is_held_up = incoming.wants_room;
-        incoming.wants_room
+        let incoming = &self.incoming;
+        let kind = incoming.kind;
+        // The queue in which it took the place of another is as full as it was.
+        let is_full = kind == before || self.is_full(channel.id, kind);
+        let waits = is_full
+            && self.state == State::Lines
+            && incoming.spot.channel() == channel.id
+            && self.jobs.is_empty()
+            && !channel.queues.may_hold(kind.other(), incoming.line);
+        (self.incoming.wants_room, self.is_held_up) = (waits, waits);
+        waits.then_some(if kind == before { Queue::Same } else { Queue::Other })
+    }
+
+    /// Whether a channel has no room for accesses of a kind.
+    #[inline]
+    fn is_full(&self, id: Channel, kind: Kind) -> bool {
+        self.recorder.levels.of(id, kind) >= self.entries[kind as usize]
     }
 
     /// A request was taken.
@@ -254,19 +282,29 @@ impl FrontEnd {
         first.further(columns)
     }
 
-    /// The lines of a read or of a write are accepted, as far as they can be. Says whether all were.
-    #[inline]
-    fn accept_lines(&mut self, channels: &mut [ChannelState], now: Cycle, moved: &mut bool) -> bool {
-        loop {
-            let channel = &mut channels[usize::from(self.incoming.spot.channel().0)];
+    /// Takes lines of a channel, of what comes in and of the requests after it, as far as they can be accepted. Says what is left, and whether
+    /// any moved.
+    #[inline(never)]
+    pub(crate) fn take_lines(
+        &mut self,
+        channel: &mut ChannelState,
+        source: &mut impl RequestSource,
+        now: Cycle,
+        moved: &mut bool,
+    ) -> Taken {
+        while self.state == State::Lines && self.incoming.spot.channel() == channel.id {
             if !self.accept_line(channel, now) {
-                return false;
+                self.is_held_up = true;
+                return Taken::All;
             }
             *moved = true;
             if !self.goes_on() {
-                return true;
+                self.state = State::Idle;
+                let Some(request) = &mut source.take(now) else { return Taken::All };
+                self.enter(request);
             }
         }
+        Taken::Some
     }
 
     /// A line was accepted: the next one follows, if there is one.
@@ -296,9 +334,9 @@ impl FrontEnd {
     /// A line of a read or of a write is accepted, if it can be.
     #[inline]
     fn accept_line(&mut self, channel: &mut ChannelState, now: Cycle) -> bool {
+        let (kind, id) = (self.incoming.kind, self.incoming.spot.channel());
+        let full = self.is_full(id, kind);
         let incoming = &mut self.incoming;
-        let (kind, id) = (incoming.kind, incoming.spot.channel());
-        let full = self.recorder.levels.of(id, kind) >= self.entries[kind as usize];
         if !incoming.wants_room {
             // Another access may go to the same line, one of the other kind: for a read, one that answers it. (Without jobs, none is
             // blocked.)

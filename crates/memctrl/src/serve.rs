@@ -9,7 +9,7 @@ use crate::channel::ChannelState;
 use crate::config::{RowPolicy, Scheduler};
 use crate::engine::Controller;
 use crate::front_end::FrontEnd;
-use crate::intake::Queue;
+use crate::intake::{Queue, Taken};
 use crate::request::RequestSource;
 use crate::spot::{MOST_BANKS, Spot, bank_at};
 
@@ -86,7 +86,14 @@ impl FrontEnd {
                 }
                 wants_room_in = self.give_place(channel, entry, wants_room_in, source, now);
                 if wants_room_in.is_none() {
-                    return (now, Stop::TakesIn);
+                    if self.take_lines(channel, source, now, &mut false) == Taken::Some {
+                        return (now, Stop::TakesIn);
+                    }
+                    before = Cycle::ZERO;
+                }
+                // Where somebody waits for a rank, or nobody does any more, it is asked again.
+                if channel.quiet.0 <= now {
+                    return (now, Stop::Looks { took_in });
                 }
             } else if let Some(bank) = bank {
                 took_in = false;
@@ -109,7 +116,7 @@ impl FrontEnd {
                 (now, next, bank) = (at, (entry, true), Some(bank_on));
             } else {
                 let (at, first) = channel.first_access_of_all(now + Cycles(1), &self.accesses);
-                if at >= before.min(channel.quiet.0) {
+                if at >= before {
                     return (now, Stop::Looks { took_in });
                 }
                 (now, next, bank) = (at, (channel.column_access(first), false), Some(first));
@@ -126,7 +133,7 @@ impl FrontEnd {
         if asks_more || channel.quiet.1 != 0 || !channel.flights.is_empty() || channel.should_turn() {
             return Cycle::ZERO;
         }
-        self.alone_before(channel, others).min(channel.key_clock.until())
+        self.alone_before(channel, others).min(channel.quiet.0).min(channel.key_clock.until())
     }
 
     /// An access was served; what comes in takes its place. Says in which queue what comes in waits for room as it did before, where this
@@ -142,7 +149,7 @@ impl FrontEnd {
     ) -> Option<Queue> {
         if wants_room_in == Some(Queue::Same) {
             let is_whole = self.replace(channel, served, now);
-            return self.take_next(channel, is_whole, source, now).then_some(Queue::Same);
+            return self.take_next(channel, is_whole, source, now);
         }
         // Where another channel has made room at this instant, it is not held up.
         let was_held_up = self.is_held_up;
