@@ -34,7 +34,7 @@ impl Holds {
 
     /// Something holds back some of the kinds alike.
     #[inline]
-    pub(crate) fn raise_to(&mut self, hold: PackedHold, raises: Raises) {
+    pub(crate) fn raise_to(&mut self, hold: PackedHold, raises: impl Iterator<Item = bool>) {
         for (held, raised) in self.0.iter_mut().zip(raises) {
             if raised {
                 *held = hold.max(*held);

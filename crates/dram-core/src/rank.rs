@@ -176,10 +176,11 @@ impl Rank {
 
     /// A command enters the window, if it belongs there: the one that came so many before holds back some kinds.
     #[inline]
-    pub(crate) fn enter_window(&mut self, at: Cycle, window: Option<(PackedGap, Raises)>) {
+    pub(crate) fn enter_window(&mut self, at: Cycle, window: Option<(PackedGap, Raises)>, possible: Raises) {
         if let Some((gap, raises)) = window {
             self.window.enter(PackedHold::new(at, gap));
-            self.holds.raise_to(self.window.hold(), raises);
+            let raised = |(raised, possible)| possible && raised;
+            self.holds.raise_to(self.window.hold(), raises.into_iter().zip(possible).map(raised));
         }
     }
 

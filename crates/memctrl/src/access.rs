@@ -104,21 +104,19 @@ pub(crate) struct Accesses {
 }
 
 impl Accesses {
+    /// A place for what `access` makes, once the place is there.
     #[inline]
-    pub(crate) fn insert(&mut self, access: Access) -> Entry {
-        if self.free.is_empty() {
-            self.make_room(access);
-        }
-        let entry = self.free.pop().expect("there is room");
-        self[entry] = access;
+    pub(crate) fn insert(&mut self, access: impl Fn() -> Access) -> Entry {
+        let Some(entry) = self.free.pop() else { return self.insert_last(access()) };
+        self[entry] = access();
         entry
     }
 
-    /// One more place.
+    /// The same where there is no place.
     #[cold]
-    fn make_room(&mut self, access: Access) {
-        self.free.push(Entry(self.slots.len() as u32));
+    fn insert_last(&mut self, access: Access) -> Entry {
         self.slots.push(access);
+        Entry(self.slots.len() as u32 - 1)
     }
 
     /// Its place may be used again; until then, it is still there.

@@ -287,7 +287,9 @@ impl BankQueues {
         }
         self.hits[kind] &= !(1 << bank);
         let is_last = queue.count[kind] == 0;
-        self.pending[kind] &= !(u32::from(is_last) << bank);
+        if is_last {
+            self.pending[kind] &= !(1 << bank);
+        }
         is_last
     }
 

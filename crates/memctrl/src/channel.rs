@@ -24,6 +24,15 @@ pub(crate) struct Bank {
     pub(crate) served: u32,
 }
 
+/// What accesses may have changed that joined those that wait in banks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Joined {
+    /// What a bank would do next.
+    changes_candidates: bool,
+    /// Whose accesses get commands.
+    may_turn: bool,
+}
+
 /// One channel.
 pub(crate) struct ChannelState {
     pub(crate) id: Channel,
@@ -216,16 +225,39 @@ impl ChannelState {
     }
 
     /// An access joins those that wait in its bank.
-    #[inline]
     pub(crate) fn queue(&mut self, accesses: &mut Accesses, entry: Entry, kind: Kind, spot: Spot, now: Cycle) {
+        let mut joined = Joined::default();
+        self.join(accesses, entry, (kind, spot), now, &mut joined);
+        self.joined(joined, now);
+    }
+
+    /// The same of one of several.
+    #[inline]
+    pub(crate) fn join(
+        &mut self,
+        accesses: &mut Accesses,
+        entry: Entry,
+        (kind, spot): (Kind, Spot),
+        now: Cycle,
+        joined: &mut Joined,
+    ) {
         let matters = self.queue_while_looking(accesses, entry, kind, spot, now);
         // One more of the mode's own kind gives no reason to turn.
-        if if kind == self.mode { matters } else { self.should_turn() } {
+        if kind == self.mode {
+            joined.changes_candidates |= matters;
+        } else {
+            joined.may_turn = true;
+        }
+    }
+
+    /// Whether there is a reason to look at the channel, after the last of several.
+    pub(crate) fn joined(&mut self, joined: Joined, now: Cycle) {
+        if joined.changes_candidates || joined.may_turn && self.should_turn() {
             self.look_at = self.look_at.min(now);
         }
     }
 
-    /// The same while it is found out what goes first, and whether the channel turns. Says whether the bank's candidate may be another.
+    /// [`Self::join`] while it is found out what goes first, and whether the channel turns. Says whether the bank's candidate may be another.
     #[expect(clippy::inline_always, reason = "every line is queued, in one of two places")]
     #[inline(always)]
     pub(crate) fn queue_while_looking(

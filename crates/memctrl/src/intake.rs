@@ -4,7 +4,7 @@ use dram_spec::{Channel, Cycle, Cycles, LINE_BYTES, PhysicalAddress};
 use rowclone::Operation;
 
 use crate::access::{Access, Entry, Kind};
-use crate::channel::ChannelState;
+use crate::channel::{ChannelState, Joined};
 use crate::done::{ALONE, Alone};
 use crate::engine::Controller;
 use crate::front_end::FrontEnd;
@@ -292,8 +292,22 @@ impl FrontEnd {
         now: Cycle,
         moved: &mut bool,
     ) -> Taken {
+        let mut joined = Joined::default();
+        let taken = self.take_each_line(channel, source, now, (moved, &mut joined));
+        channel.joined(joined, now);
+        taken
+    }
+
+    #[inline]
+    fn take_each_line(
+        &mut self,
+        channel: &mut ChannelState,
+        source: &mut impl RequestSource,
+        now: Cycle,
+        (moved, joined): (&mut bool, &mut Joined),
+    ) -> Taken {
         while self.state == State::Lines && self.incoming.spot.channel() == channel.id {
-            if !self.accept_line(channel, now) {
+            if !self.accept_line(channel, now, joined) {
                 self.is_held_up = true;
                 return Taken::All;
             }
@@ -333,7 +347,7 @@ impl FrontEnd {
 
     /// A line of a read or of a write is accepted, if it can be.
     #[inline]
-    fn accept_line(&mut self, channel: &mut ChannelState, now: Cycle) -> bool {
+    fn accept_line(&mut self, channel: &mut ChannelState, now: Cycle, joined: &mut Joined) -> bool {
         let (kind, id) = (self.incoming.kind, self.incoming.spot.channel());
         let full = self.is_full(id, kind);
         let incoming = &mut self.incoming;
@@ -352,8 +366,8 @@ impl FrontEnd {
         self.recorder.levels.enter(id, kind, now);
         let number = self.counter;
         self.counter += 1;
-        let entry = self.accesses.insert(Access { number, queued: now, ..incoming.access() });
-        channel.queue(&mut self.accesses, entry, kind, incoming.spot, now);
+        let entry = self.accesses.insert(|| Access { number, queued: now, ..incoming.access() });
+        channel.join(&mut self.accesses, entry, (kind, incoming.spot), now, joined);
         true
     }
 
@@ -372,7 +386,7 @@ impl FrontEnd {
             return false;
         }
         self.recorder.levels.enter(spot.channel(), kind, now);
-        let entry = self.accesses.insert(incoming.access());
+        let entry = self.accesses.insert(|| incoming.access());
         if jobs.is_empty() {
             self.queue(channel, entry, now);
         } else {

@@ -1,7 +1,7 @@
 //! How accesses are served, a command at a time; and the commands that are most frequent, each without asking what others need.
 
 use dram_core::Kind as DeviceKind;
-use dram_spec::{Command, CommandSink, Cycle, Cycles};
+use dram_spec::{Channel, Command, CommandSink, Cycle, Cycles};
 
 use crate::access::{Access, Accesses, Entry, Kind};
 use crate::candidate::Candidate;
@@ -78,7 +78,7 @@ impl FrontEnd {
                     self.serve::<false>(channel, now, entry, sink);
                 }
                 if before == Cycle::ZERO && others <= now {
-                    self.leave(entry, now);
+                    self.leave(entry, channel.id, channel.mode, now);
                     return (now, Stop::Looks { took_in: false });
                 }
                 if wants_room_in.is_none() {
@@ -153,7 +153,7 @@ impl FrontEnd {
         }
         // Where another channel has made room at this instant, it is not held up.
         let was_held_up = self.is_held_up;
-        self.leave(served, now);
+        self.leave(served, channel.id, channel.mode, now);
         self.made_room = false;
         if wants_room_in == Some(Queue::Other) && was_held_up && self.jobs.is_empty() {
             self.is_held_up = true;
@@ -287,15 +287,15 @@ impl FrontEnd {
         if self.accesses[entry].waited_for {
             self.tell_waiters(entry);
         }
-        self.leave(entry, now);
+        let &Access { kind, spot, .. } = &self.accesses[entry];
+        self.leave(entry, spot.channel(), kind, now);
     }
 
-    /// An access gives its entry back.
+    /// An access gives its entry of a queue back.
     #[inline]
-    pub(crate) fn leave(&mut self, entry: Entry, now: Cycle) {
+    fn leave(&mut self, entry: Entry, channel: Channel, kind: Kind, now: Cycle) {
         self.accesses.remove(entry);
-        let access = &self.accesses[entry];
-        self.recorder.levels.leave(access.spot.channel(), access.kind, now);
+        self.recorder.levels.leave(channel, kind, now);
         self.made_room();
     }
 

@@ -179,7 +179,7 @@ impl Device {
         rank.holds.raise(at, &pushes.rank, raises(kind, Place::Rank));
         rank.lasts.issued(at, kind);
         if raises(kind, Place::Window).contains(&true) {
-            rank.enter_window(at, pushes.window);
+            rank.enter_window(at, pushes.window, raises(kind, Place::Window));
         }
         if raises(kind, Place::OtherRanks).contains(&true) && self.geometry.ranks() > 1 {
             self.hold_back_in_other_ranks(at, id.rank, kind);
