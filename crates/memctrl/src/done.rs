@@ -11,17 +11,20 @@ use crate::request::{CommandCounts, Completion, RequestId};
 pub(crate) struct Alone {
     pub(crate) id: RequestId,
     pub(crate) arrival: Cycle,
-    /// Its place among the requests taken.
-    pub(crate) order: u64,
-    pub(crate) address: PhysicalAddress,
-    /// At most a line.
-    pub(crate) bytes: u8,
+    /// Its place among the requests taken, above how many bytes it has, which are at most a line: one word less to be handed on.
+    order: u64,
+    address: PhysicalAddress,
 }
 
 impl Alone {
     /// Of an access that has a slot for its request.
     pub(crate) const NONE: Alone =
-        Alone { id: RequestId(0), arrival: Cycle::ZERO, order: 0, address: PhysicalAddress(0), bytes: 0 };
+        Alone { id: RequestId(0), arrival: Cycle::ZERO, order: 0, address: PhysicalAddress(0) };
+
+    #[inline]
+    pub(crate) fn new(id: RequestId, arrival: Cycle, order: u64, address: PhysicalAddress, bytes: u64) -> Alone {
+        Alone { id, arrival, order: order << 8 | bytes, address }
+    }
 }
 
 /// The slot of a request that is kept with its access.
@@ -45,7 +48,7 @@ pub(crate) struct Done {
 impl Done {
     /// One that has a slot.
     pub(crate) fn with_slot(at: Cycle, order: u64, slot: u32) -> Done {
-        let (kind, first_command, alone) = (Kind::Read, Cycle::NEVER, Alone { order, ..Alone::NONE });
+        let (kind, first_command, alone) = (Kind::Read, Cycle::NEVER, Alone { order: order << 8, ..Alone::NONE });
         Done { at, slot, kind, activates: 0, precharges: 0, first_command, alone }
     }
 
@@ -77,7 +80,7 @@ impl Done {
     #[inline]
     pub(crate) fn complete(&self) -> Completion {
         let Alone { id, arrival, address, .. } = self.alone;
-        let bytes = u64::from(self.alone.bytes);
+        let bytes = self.alone.order % 256;
         let has_command = self.first_command < Cycle::NEVER;
         let is_read = self.kind == Kind::Read;
         Completion {

@@ -248,7 +248,7 @@ impl FrontEnd {
         }
         let spot = self.spot(whole.start);
         // Of more than a line, nobody asks it for its bytes.
-        let alone = Alone { id: request.id, arrival: request.arrival, order: self.taken, address, bytes: bytes as u8 };
+        let alone = Alone::new(request.id, request.arrival, self.taken, address, bytes % 256);
         let is_alone = whole.end - whole.start == LINE_BYTES && self.config.contents.is_none();
         let slot = if is_alone { ALONE } else { self.give_slot(request, &whole) };
         self.taken += 1;
