@@ -36,6 +36,33 @@ impl Entry {
     }
 }
 
+/// The PRE and ACT that were issued for an access, in one word: the PRE above the ACT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RowCommands(u32);
+
+impl RowCommands {
+    const PRECHARGE_AT: u32 = 16;
+    pub(crate) const NONE: RowCommands = RowCommands(0);
+
+    pub(crate) fn activates(self) -> u16 {
+        self.0 as u16
+    }
+
+    pub(crate) fn precharges(self) -> u16 {
+        (self.0 >> RowCommands::PRECHARGE_AT) as u16
+    }
+
+    #[inline]
+    pub(crate) fn activated(&mut self) {
+        self.0 += 1;
+    }
+
+    #[inline]
+    pub(crate) fn precharged(&mut self) {
+        self.0 += 1 << RowCommands::PRECHARGE_AT;
+    }
+}
+
 /// An access.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
@@ -54,9 +81,7 @@ pub(crate) struct Access {
     /// When a command was first issued for it; never, before there is one.
     pub(crate) first_command: Cycle,
     pub(crate) kind: Kind,
-    /// The PRE and ACT that were issued for it.
-    pub(crate) precharges: u16,
-    pub(crate) activates: u16,
+    pub(crate) row_commands: RowCommands,
     /// Whether it waits for jobs, and in no bank.
     pub(crate) blocked: bool,
     /// Whether jobs wait for it.
@@ -83,8 +108,7 @@ impl Access {
             alone,
             first_command: Cycle::NEVER,
             kind,
-            precharges: 0,
-            activates: 0,
+            row_commands: RowCommands::NONE,
             blocked: false,
             waited_for: false,
             next_of_row: Entry::NONE,

@@ -3,7 +3,7 @@
 use dram_spec::{Cycle, Cycles, PhysicalAddress};
 use rowclone::Operation;
 
-use crate::access::{Access, Kind};
+use crate::access::{Access, Kind, RowCommands};
 use crate::request::{CommandCounts, Completion, RequestId};
 
 /// A request of one line, where contents are not modelled: it needs no slot, for it is kept with its access.
@@ -38,8 +38,7 @@ pub(crate) struct Done {
     /// Its slot; [`ALONE`], and then all counts, else the order.
     pub(crate) slot: u32,
     pub(crate) kind: Kind,
-    activates: u16,
-    precharges: u16,
+    row_commands: RowCommands,
     /// Never, where there was none.
     first_command: Cycle,
     alone: Alone,
@@ -49,21 +48,21 @@ impl Done {
     /// One that has a slot.
     pub(crate) fn with_slot(at: Cycle, order: u64, slot: u32) -> Done {
         let (kind, first_command, alone) = (Kind::Read, Cycle::NEVER, Alone { order: order << 8, ..Alone::NONE });
-        Done { at, slot, kind, activates: 0, precharges: 0, first_command, alone }
+        Done { at, slot, kind, row_commands: RowCommands::NONE, first_command, alone }
     }
 
     /// One whose access was served by a RD or WR at `now`.
     #[inline]
     pub(crate) fn served(at: Cycle, access: &Access, kind: Kind, now: Cycle) -> Done {
-        let &Access { alone, activates, precharges, .. } = access;
+        let &Access { alone, row_commands, .. } = access;
         let first_command = access.first_command.min(now);
-        Done { at, slot: ALONE, kind, activates, precharges, first_command, alone }
+        Done { at, slot: ALONE, kind, row_commands, first_command, alone }
     }
 
     /// A read that needed no command.
     pub(crate) fn forwarded(at: Cycle, alone: Alone) -> Done {
         let first_command = Cycle::NEVER;
-        Done { at, slot: ALONE, kind: Kind::Read, activates: 0, precharges: 0, first_command, alone }
+        Done { at, slot: ALONE, kind: Kind::Read, row_commands: RowCommands::NONE, first_command, alone }
     }
 
     /// By what they are delivered.
@@ -90,8 +89,8 @@ impl Done {
             first_command: has_command.then_some(self.first_command),
             done: self.at,
             commands: CommandCounts {
-                activates: u64::from(self.activates),
-                precharges: u64::from(self.precharges),
+                activates: u64::from(self.row_commands.activates()),
+                precharges: u64::from(self.row_commands.precharges()),
                 reads: u64::from(has_command && is_read),
                 writes: u64::from(has_command && !is_read),
                 ..CommandCounts::default()

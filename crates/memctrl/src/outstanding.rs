@@ -245,8 +245,8 @@ impl Requests {
     fn line_of_many_served(&mut self, access: &Access, kind: Kind, now: Cycle, at: Cycle) {
         let request = &mut self.slots[access.request as usize];
         let first = access.first_command.min(now);
-        request.issued_often(first, Counted::Activate, access.activates);
-        request.issued_often(first, Counted::Precharge, access.precharges);
+        request.issued_often(first, Counted::Activate, access.row_commands.activates());
+        request.issued_often(first, Counted::Precharge, access.row_commands.precharges());
         request.issued(now, if kind == Kind::Read { Counted::Read } else { Counted::Write });
         request.lasts_until(at);
         request.lines_left -= 1;

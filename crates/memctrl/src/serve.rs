@@ -64,6 +64,7 @@ impl FrontEnd {
         // The access that goes, where it is RD or WR; and whether it follows another in a row.
         let mut next = bank.map_or((Entry::NONE, false), |bank| (channel.column_access(bank), false));
         let mut took_in = true;
+        channel.forget_prepared();
         loop {
             let (entry, follows) = next;
             if entry.is_some() {
@@ -176,7 +177,7 @@ impl FrontEnd {
     #[inline]
     fn activate(&mut self, channel: &mut ChannelState, now: Cycle, bank: usize, sink: &mut impl CommandSink) {
         let access = &mut self.accesses[channel.next[bank % MOST_BANKS].entry()];
-        access.activates += 1;
+        access.row_commands.activated();
         access.first_command = access.first_command.min(now);
         let spot = access.spot;
         let command = Command::Activate { bank: bank_at(bank), row: spot.row() };
@@ -191,7 +192,7 @@ impl FrontEnd {
     #[inline]
     fn precharge(&mut self, channel: &mut ChannelState, now: Cycle, bank: usize, sink: &mut impl CommandSink) {
         let access = &mut self.accesses[channel.next[bank % MOST_BANKS].entry()];
-        access.precharges += 1;
+        access.row_commands.precharged();
         access.first_command = access.first_command.min(now);
         let command = Command::Precharge { bank: bank_at(bank) };
         channel.issue_precharge(now, &command, bank, &mut self.accesses);
@@ -235,7 +236,7 @@ impl FrontEnd {
                 (&mut figures.writes, now + channel.write_data)
             }
         };
-        outcomes.count(access.precharges > 0, access.activates > 0);
+        outcomes.count(access.row_commands);
         outstanding.line_served(access, kind, now, done);
         if !FOLLOWS && matches!(command_kind, DeviceKind::Rda | DeviceKind::Wra) {
             channel.row_may_have_changed(accesses, spot.bank());
@@ -325,7 +326,6 @@ impl ChannelState {
     /// An access that waited in a bank, and has left it, was served by a RD or WR.
     #[inline]
     fn column_accessed(&mut self, spot: Spot) {
-        self.forget_prepared();
         self.commanded(spot.bank());
         self.streak.served(spot.bank_index());
         self.banks[spot.bank_index()].served += 1;
@@ -335,7 +335,6 @@ impl ChannelState {
     #[inline]
     fn issue_activate(&mut self, now: Cycle, command: &Command, bank: usize, spot: Spot, accesses: &mut Accesses) {
         self.device.issue_activate(now, command, bank_at(bank), spot.row());
-        self.forget_prepared();
         self.banks[bank % MOST_BANKS].served = 0;
         self.open |= 1 << bank;
         self.queues.row_opened(accesses, bank, spot.row_key());
@@ -345,7 +344,6 @@ impl ChannelState {
     #[inline]
     fn issue_precharge(&mut self, now: Cycle, command: &Command, bank: usize, accesses: &mut Accesses) {
         self.device.issue_precharge(now, command, bank_at(bank));
-        self.forget_prepared();
         self.open &= !(1 << bank);
         self.queues.row_closed(accesses, bank);
     }

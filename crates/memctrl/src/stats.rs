@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 
 use dram_spec::{Cycle, Cycles};
 
-use crate::access::Kind;
+use crate::access::{Kind, RowCommands};
 use crate::request::{CommandCounts, SegmentTally};
 
 /// A distribution of cycle counts in bounded memory.
@@ -128,12 +128,15 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    /// One more, for which a PRE was issued, or an ACT, or neither.
-    pub(crate) fn count(&mut self, closed: bool, opened: bool) {
-        match (closed, opened) {
-            (true, _) => self.conflicts += 1,
-            (false, true) => self.misses += 1,
-            (false, false) => self.hits += 1,
+    /// One more, for which those were issued.
+    #[inline]
+    pub(crate) fn count(&mut self, issued: RowCommands) {
+        if issued == RowCommands::NONE {
+            self.hits += 1;
+        } else if issued.precharges() > 0 {
+            self.conflicts += 1;
+        } else {
+            self.misses += 1;
         }
     }
 
