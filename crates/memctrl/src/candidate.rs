@@ -264,7 +264,9 @@ impl ChannelState {
 
     #[inline]
     fn went_on(&mut self, bank: usize) {
-        self.keys[bank % MOST_BANKS] = self.next[bank % MOST_BANKS].key(self.key_clock);
+        let Candidate { held_by_bank, order, .. } = self.next[bank % MOST_BANKS];
+        // The bank holds it back from the command that has been issued on.
+        self.keys[bank % MOST_BANKS] = self.key_clock.key_at(held_by_bank) | order;
         // Who has gone on without a look at this bank, must look at it.
         self.streak.forget();
         self.flights.run = None;

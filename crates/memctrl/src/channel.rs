@@ -252,7 +252,8 @@ impl ChannelState {
 
     /// Whether there is a reason to look at the channel, after the last of several.
     pub(crate) fn joined(&mut self, joined: Joined, now: Cycle) {
-        if joined.changes_candidates || joined.may_turn && self.should_turn() {
+        let turns = joined.may_turn && self.should_turn();
+        if turns || joined.changes_candidates {
             self.look_at = self.look_at.min(now);
         }
     }
