@@ -33,11 +33,30 @@ impl<T: Copy> Locator<T> {
         keep: impl FnOnce(Location) -> T,
     ) -> Option<(T, u16)> {
         if address.0.wrapping_sub(self.run) >= self.bytes {
-            let run = map.run_base(address);
-            self.first = keep(map.locate(PhysicalAddress(run))?);
-            (self.run, self.bytes) = (run, map.run_bytes);
+            self.enter_run(map, address, keep)?;
         }
         Some((self.first, ((address.0 - self.run) / LINE_BYTES) as u16))
+    }
+
+    /// Decodes the run that an address lies in.
+    #[inline(never)]
+    fn enter_run(
+        &mut self,
+        map: &AddressMap,
+        address: PhysicalAddress,
+        keep: impl FnOnce(Location) -> T,
+    ) -> Option<()> {
+        let run = PhysicalAddress(map.run_base(address));
+        if map.moves_bits {
+            return self.begin_at(map, run, keep(map.locate_moved(run)?));
+        }
+        self.begin_at(map, run, keep(map.locate_unmoved(run)?))
+    }
+
+    #[inline]
+    fn begin_at(&mut self, map: &AddressMap, run: PhysicalAddress, first: T) -> Option<()> {
+        (self.run, self.bytes, self.first) = (run.0, map.run_bytes, first);
+        Some(())
     }
 }
 
@@ -114,6 +133,8 @@ pub struct AddressMap {
     stays: u64,
     other_shifts: Vec<Shift>,
     hashes: Vec<Hash>,
+    /// Whether there is any of those: most maps have none.
+    moves_bits: bool,
     /// By bit of the word: the address bits that turn over with it.
     inverse: Vec<u64>,
     granularity: u64,
@@ -314,6 +335,7 @@ impl AddressMap {
             layout,
             parts,
             stays,
+            moves_bits: !other_shifts.is_empty() || !hashes.is_empty(),
             other_shifts,
             hashes,
             inverse,
@@ -335,22 +357,22 @@ impl AddressMap {
 
     /// Where an address lies, or `None` past the end of the memory.
     pub fn locate(&self, address: PhysicalAddress) -> Option<Location> {
-        if address.0 >> self.layout.end != 0 {
-            return None;
-        }
-        let mut word = address.0 & self.stays;
-        if !self.other_shifts.is_empty() || !self.hashes.is_empty() {
-            word ^= self.elsewhere(address);
-        }
-        Some(self.layout.unpack(word))
+        if self.moves_bits { self.locate_moved(address) } else { self.locate_unmoved(address) }
     }
 
-    /// What an address adds to the word, beyond the bits that stay where they are.
+    /// The same where all bits stay where they are.
+    #[inline]
+    fn locate_unmoved(&self, address: PhysicalAddress) -> Option<Location> {
+        (address.0 >> self.layout.end == 0).then(|| self.layout.unpack(address.0 & self.stays))
+    }
+
+    /// The same where they need not.
     #[inline(never)]
-    fn elsewhere(&self, address: PhysicalAddress) -> u64 {
-        let shifted = self.other_shifts.iter().fold(0, |word, shift| word | shift.of(address));
+    fn locate_moved(&self, address: PhysicalAddress) -> Option<Location> {
+        let shifted = self.other_shifts.iter().fold(address.0 & self.stays, |word, shift| word | shift.of(address));
         let parity = |hash: &Hash| u64::from((address.0 & hash.mask).count_ones() & 1) << hash.bit;
-        self.hashes.iter().fold(shifted, |word, hash| word ^ parity(hash))
+        let word = self.hashes.iter().fold(shifted, |word, hash| word ^ parity(hash));
+        (address.0 >> self.layout.end == 0).then(|| self.layout.unpack(word))
     }
 
     /// The first byte of the run that an address lies in.
