@@ -24,6 +24,8 @@ pub struct Account {
     asleep: PowerState,
     channels: Vec<ChannelAccount>,
     fault: Option<EnergyError>,
+    /// The channels, once there is a fault: of those above there is then none, and no command is taken.
+    ended: Vec<ChannelAccount>,
 }
 
 /// Clocks from a command to the precharge that it brings about by itself.
@@ -100,18 +102,20 @@ impl Account {
             },
             channels: vec![channel; geometry.channels().into()],
             fault: None,
+            ended: Vec::new(),
         }
     }
 
     /// All ranks together: each up to the last command of its channel, or to the end of the run once it has ended.
     pub fn counts(&self) -> Counts {
-        let ranks = self.channels.iter().flat_map(|channel| channel.ranks.iter().map(|rank| (rank, channel.last)));
+        let channels = self.channels.iter().chain(&self.ended);
+        let ranks = channels.flat_map(|channel| channel.ranks.iter().map(|rank| (rank, channel.last)));
         ranks.fold(Counts::default(), |sum, (rank, last)| sum + rank.counts_at(last, self.asleep))
     }
 
     /// One rank, up to the last command of its channel; `None` where the system does not have it.
     pub fn rank_counts(&self, channel: Channel, rank: u8) -> Option<Counts> {
-        let channel = self.channels.get(usize::from(channel.0))?;
+        let channel = self.channels.iter().chain(&self.ended).nth(usize::from(channel.0))?;
         Some(channel.ranks.get(usize::from(rank))?.counts_at(channel.last, self.asleep))
     }
 
@@ -155,10 +159,10 @@ impl Account {
         Some(())
     }
 
-    /// The rank of a command to a bank, once both and its time are found to exist, and all before it could be priced.
+    /// The rank of a command to a bank, once both and its time are found to exist.
     #[inline]
     fn rank_of(&mut self, at: Cycle, channel: Channel, bank: BankId) -> Option<&mut RankAccount> {
-        if u64::from(bank.bank) >= BANKS || self.fault.is_some() {
+        if u64::from(bank.bank) >= BANKS {
             return None;
         }
         self.rank(at, channel, bank.rank)
@@ -178,6 +182,7 @@ impl Account {
     fn take_or_fault(&mut self, at: Cycle, channel: Channel, command: Command) {
         if self.fault.is_none() && self.take_less_frequent(at, channel, &command).is_none() {
             self.fault = Some(self.fault(at, channel, command));
+            self.ended = std::mem::take(&mut self.channels);
         }
     }
 

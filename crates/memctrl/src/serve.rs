@@ -13,13 +13,13 @@ use crate::intake::{Queue, Taken};
 use crate::request::RequestSource;
 use crate::spot::{MOST_BANKS, Spot, bank_at};
 
-/// Why a channel goes on by itself no further.
+/// Whether what comes in was taken in, where a channel has come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stop {
-    /// What happens next must be found out; and whether what comes in was taken in.
-    Looks { took_in: bool },
-    /// More may come in, to any channel.
-    TakesIn,
+enum TakenIn {
+    Nothing,
+    All,
+    /// More may come in, to other channels.
+    Some,
 }
 
 impl Controller {
@@ -28,59 +28,56 @@ impl Controller {
     pub(crate) fn issue_for_accesses(
         &mut self,
         index: usize,
-        mut now: Cycle,
+        now: Cycle,
         bank: usize,
         source: &mut impl RequestSource,
         sink: &mut impl CommandSink,
     ) -> (Cycle, bool) {
-        let mut first = Some(bank);
-        loop {
-            let others = self.others_due(index);
-            let stop;
-            (now, stop) = self.front.go_on(&mut self.channels[index], others, (now, first), source, sink);
-            match stop {
-                Stop::Looks { took_in } => return (now, took_in),
-                Stop::TakesIn => self.take_in(source, now),
-            };
-            first = None;
+        let others = self.others_due(index);
+        let (now, taken_in) = self.front.go_on(&mut self.channels[index], others, (now, bank), source, sink);
+        if taken_in == TakenIn::Some {
+            self.take_in(source, now);
         }
+        (now, taken_in != TakenIn::Nothing)
     }
 }
 
 impl FrontEnd {
-    /// Issues what the accesses of a bank would do next, where it is known; and while nothing else can happen, what accesses of the
-    /// channel do after it. Says to which instant it has come, and why not further.
+    /// Issues what the accesses of a bank would do next; and while nothing else can happen, what accesses of the channel do after it, where
+    /// the others are not due before `others`. Says to which instant it has come, and what has come in there.
     #[inline(never)]
     fn go_on(
         &mut self,
         channel: &mut ChannelState,
         others: Cycle,
-        (mut now, mut bank): (Cycle, Option<usize>),
+        (mut now, mut bank): (Cycle, usize),
         source: &mut impl RequestSource,
         sink: &mut impl CommandSink,
-    ) -> (Cycle, Stop) {
+    ) -> (Cycle, TakenIn) {
         // Before when nothing else happens, zero where that is not known; and where what comes in waits for room.
         let (mut before, mut wants_room_in) = (Cycle::ZERO, None);
         // The access that goes, where it is RD or WR; and whether it follows another in a row.
-        let mut next = bank.map_or((Entry::NONE, false), |bank| (channel.column_access(bank), false));
-        let mut took_in = true;
+        let mut next = (channel.column_access(bank), false);
+        let mut taken_in;
         channel.forget_prepared();
         loop {
             let (entry, follows) = next;
             if entry.is_some() {
-                took_in = true;
+                taken_in = TakenIn::All;
                 // Where there are jobs, all that was done before this instant has been delivered.
                 while self.outstanding.done_at() <= now && self.jobs.is_empty() {
                     self.deliver(source, now);
                 }
                 if follows {
-                    self.serve::<true>(channel, now, entry, sink);
+                    self.serve::<true, false>(channel, now, entry, sink);
+                } else if channel.closes(bank) {
+                    self.serve_and_close(channel, now, entry, sink);
                 } else {
-                    self.serve::<false>(channel, now, entry, sink);
+                    self.serve::<false, false>(channel, now, entry, sink);
                 }
                 if before == Cycle::ZERO && others <= now {
                     self.leave(entry, channel.id, channel.mode, now);
-                    return (now, Stop::Looks { took_in: false });
+                    return (now, TakenIn::Nothing);
                 }
                 if wants_room_in.is_none() {
                     wants_room_in = self.wants_room_in(channel);
@@ -88,16 +85,16 @@ impl FrontEnd {
                 wants_room_in = self.give_place(channel, entry, wants_room_in, source, now);
                 if wants_room_in.is_none() {
                     if self.take_lines(channel, source, now, &mut false) == Taken::Some {
-                        return (now, Stop::TakesIn);
+                        return (now, TakenIn::Some);
                     }
                     before = Cycle::ZERO;
                 }
                 // Where somebody waits for a rank, or nobody does any more, it is asked again.
                 if channel.quiet.0 <= now {
-                    return (now, Stop::Looks { took_in });
+                    return (now, taken_in);
                 }
-            } else if let Some(bank) = bank {
-                took_in = false;
+            } else {
+                taken_in = TakenIn::Nothing;
                 self.issue_row_command(channel, now, bank, sink);
             }
             if before == Cycle::ZERO {
@@ -108,19 +105,19 @@ impl FrontEnd {
                 }
             }
             if before <= now {
-                return (now, Stop::Looks { took_in });
+                return (now, taken_in);
             }
             if let Some((at, bank_on, entry)) = channel.next_hit(now + Cycles(1), &self.accesses) {
                 if at >= before {
-                    return (now, Stop::Looks { took_in });
+                    return (now, taken_in);
                 }
-                (now, next, bank) = (at, (entry, true), Some(bank_on));
+                (now, next, bank) = (at, (entry, true), bank_on);
             } else {
                 let (at, first) = channel.first_access_of_all(now + Cycles(1), &self.accesses);
                 if at >= before {
-                    return (now, Stop::Looks { took_in });
+                    return (now, taken_in);
                 }
-                (now, next, bank) = (at, (channel.column_access(first), false), Some(first));
+                (now, next, bank) = (at, (channel.column_access(first), false), first);
             }
         }
     }
@@ -202,9 +199,15 @@ impl FrontEnd {
         self.tell_queues(channel.id, now, None, sink);
     }
 
-    /// RD or WR of an access. One that follows another in a row leaves the row open, and its bank as it was.
+    /// RDA or WRA of an access.
+    #[inline(never)]
+    fn serve_and_close(&mut self, channel: &mut ChannelState, now: Cycle, entry: Entry, sink: &mut impl CommandSink) {
+        self.serve::<false, true>(channel, now, entry, sink);
+    }
+
+    /// RD or WR of an access, or RDA or WRA. One that follows another in a row leaves its bank as it was.
     #[inline]
-    fn serve<const FOLLOWS: bool>(
+    fn serve<const FOLLOWS: bool, const CLOSES: bool>(
         &mut self,
         channel: &mut ChannelState,
         now: Cycle,
@@ -215,10 +218,11 @@ impl FrontEnd {
         let (access, figures) = (&accesses[entry], &mut recorder.figures);
         let (kind, spot) = (channel.mode, access.spot);
         let is_last = channel.queues.remove(entry, access, kind);
-        let command_kind = match kind {
-            Kind::Read if FOLLOWS => DeviceKind::Rd,
-            Kind::Write if FOLLOWS => DeviceKind::Wr,
-            _ => channel.next[spot.bank_index()].kind(),
+        let command_kind = match (kind, CLOSES) {
+            (Kind::Read, false) => DeviceKind::Rd,
+            (Kind::Read, true) => DeviceKind::Rda,
+            (Kind::Write, false) => DeviceKind::Wr,
+            (Kind::Write, true) => DeviceKind::Wra,
         };
         let command = Candidate::column_command(command_kind, spot, kind);
         channel.device.issue_column_access(now, &command, spot.bank(), command_kind);
@@ -238,7 +242,7 @@ impl FrontEnd {
         };
         outcomes.count(access.row_commands);
         outstanding.line_served(access, kind, now, done);
-        if !FOLLOWS && matches!(command_kind, DeviceKind::Rda | DeviceKind::Wra) {
+        if CLOSES {
             channel.row_may_have_changed(accesses, spot.bank());
         }
         if is_last {
@@ -316,6 +320,13 @@ impl FrontEnd {
 }
 
 impl ChannelState {
+    /// Whether the access of a bank that goes next closes its row.
+    #[inline]
+    fn closes(&self, bank: usize) -> bool {
+        self.row_policy == RowPolicy::Closed
+            && matches!(self.next[bank % MOST_BANKS].kind(), DeviceKind::Rda | DeviceKind::Wra)
+    }
+
     /// The access of a bank that goes next, where it needs but a RD or WR.
     #[inline]
     fn column_access(&self, bank: usize) -> Entry {
