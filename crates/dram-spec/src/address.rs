@@ -129,6 +129,8 @@ pub struct AddressMap {
     geometry: Geometry,
     layout: Layout,
     parts: Vec<FieldPart>,
+    /// The first address past the memory.
+    end: u64,
     /// The address bits that stay where they are: the offset, and in most maps all others.
     stays: u64,
     other_shifts: Vec<Shift>,
@@ -334,6 +336,7 @@ impl AddressMap {
             geometry,
             layout,
             parts,
+            end: 1 << layout.end,
             stays,
             moves_bits: !other_shifts.is_empty() || !hashes.is_empty(),
             other_shifts,
@@ -363,7 +366,7 @@ impl AddressMap {
     /// The same where all bits stay where they are.
     #[inline]
     fn locate_unmoved(&self, address: PhysicalAddress) -> Option<Location> {
-        (address.0 >> self.layout.end == 0).then(|| self.layout.unpack(address.0 & self.stays))
+        (address.0 < self.end).then(|| self.layout.unpack(address.0 & self.stays))
     }
 
     /// The same where they need not.
@@ -372,7 +375,7 @@ impl AddressMap {
         let shifted = self.other_shifts.iter().fold(address.0 & self.stays, |word, shift| word | shift.of(address));
         let parity = |hash: &Hash| u64::from((address.0 & hash.mask).count_ones() & 1) << hash.bit;
         let word = self.hashes.iter().fold(shifted, |word, hash| word ^ parity(hash));
-        (address.0 >> self.layout.end == 0).then(|| self.layout.unpack(word))
+        (address.0 < self.end).then(|| self.layout.unpack(word))
     }
 
     /// The first byte of the run that an address lies in.
