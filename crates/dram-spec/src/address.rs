@@ -47,16 +47,18 @@ impl<T: Copy> Locator<T> {
         keep: impl FnOnce(Location) -> T,
     ) -> Option<()> {
         let run = PhysicalAddress(map.run_base(address));
+        // Each on a way of its own: the second, which most maps take, then calls nothing.
         if map.moves_bits {
-            return self.begin_at(map, run, keep(map.locate_moved(run)?));
+            self.begin_at(map, run, keep(map.locate_moved(run)?));
+        } else {
+            self.begin_at(map, run, keep(map.locate_unmoved(run)?));
         }
-        self.begin_at(map, run, keep(map.locate_unmoved(run)?))
+        Some(())
     }
 
     #[inline]
-    fn begin_at(&mut self, map: &AddressMap, run: PhysicalAddress, first: T) -> Option<()> {
+    fn begin_at(&mut self, map: &AddressMap, run: PhysicalAddress, first: T) {
         (self.run, self.bytes, self.first) = (run.0, map.run_bytes, first);
-        Some(())
     }
 }
 

@@ -253,6 +253,19 @@ impl ChannelState {
         self.went_on(bank);
     }
 
+    /// A RD or WR has been issued, and no access waits for the row any more: the oldest of the others needs a PRE, if there is one.
+    #[inline]
+    pub(crate) fn goes_on_to_precharge(&mut self, bank: usize, accesses: &Accesses) {
+        let oldest = self.queues.oldest_other(bank, self.mode);
+        if !oldest.is_some() {
+            return self.commanded(bank_at(bank));
+        }
+        let order = Candidate::order(accesses[oldest].number, bank);
+        self.next[bank % MOST_BANKS] = self.row_candidate(bank, oldest, order, Kind::Pre, Kept::Pre);
+        self.known |= 1 << bank;
+        self.went_on(bank);
+    }
+
     /// The ACT has been issued: it needs the RD or WR too.
     #[inline]
     pub(crate) fn goes_on_to_column(&mut self, bank: usize, accesses: &Accesses) {

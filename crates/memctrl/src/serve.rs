@@ -227,7 +227,7 @@ impl FrontEnd {
         let command = Candidate::column_command(command_kind, spot, kind);
         channel.device.issue_column_access(now, &command, spot.bank(), command_kind);
         if !FOLLOWS {
-            channel.column_accessed(spot);
+            channel.column_accessed(spot, accesses);
         }
         sink.push(now, channel.id, &command);
         let (outcomes, done) = match kind {
@@ -336,8 +336,12 @@ impl ChannelState {
 
     /// An access that waited in a bank, and has left it, was served by a RD or WR.
     #[inline]
-    fn column_accessed(&mut self, spot: Spot) {
-        self.commanded(spot.bank());
+    fn column_accessed(&mut self, spot: Spot, accesses: &Accesses) {
+        if self.queues.oldest_hit(spot.bank_index(), self.mode).is_some() {
+            self.commanded(spot.bank());
+        } else {
+            self.goes_on_to_precharge(spot.bank_index(), accesses);
+        }
         self.streak.served(spot.bank_index());
         self.banks[spot.bank_index()].served += 1;
     }
