@@ -305,7 +305,7 @@ impl ChannelState {
     #[inline]
     fn turns_to(&self) -> Option<Kind> {
         let (all, reads) = (self.queues.count(Kind::Write), self.queues.count(Kind::Read));
-        let writes = if self.held == 0 { all } else { all - self.held_writes() };
+        let writes = if all == 0 || self.held == 0 { all } else { all - self.held_writes() };
         let (high, low) = self.drain;
         let forced = self.forced > 0;
         match self.mode {
