@@ -7,6 +7,9 @@ use memctrl::{Completion, Request, RequestSource};
 /// Runs shorter than this show nothing: a bar that flashes by only disturbs.
 const SHOWN_FROM_REQUESTS: u64 = 10_000;
 
+/// A bar moves on by so many requests at once: each move asks for the time.
+const STEP_REQUESTS: u64 = 256;
+
 /// A bar for so many requests; none where nobody knows how many there will be.
 pub fn of_requests(label: &str, count: Option<u64>) -> ProgressBar {
     count.filter(|&count| count >= SHOWN_FROM_REQUESTS).map_or_else(ProgressBar::hidden, |count| bar(label, count))
@@ -23,16 +26,17 @@ fn bar(label: &str, length: u64) -> ProgressBar {
     ProgressBar::new(length).with_style(style).with_prefix(label.to_string())
 }
 
-/// Moves a bar on with each request that is done.
+/// Moves a bar on as requests are done.
 pub struct Watched<S> {
     source: S,
+    done: u64,
     bar: ProgressBar,
 }
 
 impl<S> Watched<S> {
     /// Beside a bar that counts requests.
     pub fn new(source: S, bar: ProgressBar) -> Watched<S> {
-        Watched { source, bar }
+        Watched { source, done: 0, bar }
     }
 
     /// The source back, and the bar away.
@@ -52,7 +56,10 @@ impl<S: RequestSource> RequestSource for Watched<S> {
     }
 
     fn complete(&mut self, completion: Completion) {
-        self.bar.inc(1);
+        self.done += 1;
+        if self.done.is_multiple_of(STEP_REQUESTS) {
+            self.bar.set_position(self.done);
+        }
         self.source.complete(completion);
     }
 }

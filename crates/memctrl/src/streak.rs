@@ -9,7 +9,7 @@ use crate::config::{RowPolicy, Scheduler};
 use crate::scheduler::bits;
 use crate::spot::MOST_BANKS;
 
-/// From which bank accesses go one after another, and for how long no other bank's go first.
+/// The bank of the last access, and for how long no other bank's go first.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Streak {
     bank: usize,
@@ -30,7 +30,7 @@ impl Streak {
     #[inline]
     pub(crate) fn served(&mut self, bank: usize) {
         if bank != self.bank {
-            self.forget();
+            (self.bank, self.before) = (bank, 0);
         }
     }
 }
@@ -62,11 +62,11 @@ impl ChannelState {
         (at <= until).then_some((at, bank, entry))
     }
 
-    /// The bank of a key goes first. If it did so before, it may go on for a while.
+    /// The bank of a key goes first. If an access of it was served last, it may go on for a while.
     #[inline]
     pub(crate) fn goes_first(&mut self, key: u64, usable: u32) {
         let bank = Candidate::bank_of_key(key);
-        if !Candidate::is_row_key(key) && std::mem::replace(&mut self.streak.bank, bank) == bank {
+        if !Candidate::is_row_key(key) && self.streak.bank == bank {
             self.begin_streak(bank, usable);
         }
     }
