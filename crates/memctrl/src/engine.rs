@@ -19,6 +19,7 @@ use crate::intake::State;
 use crate::recorder::Recorder;
 use crate::request::{Counted, RequestSource};
 use crate::scheduler::Choice;
+use crate::serve::TakenIn;
 use crate::slots::Slots;
 use crate::stats::Stats;
 
@@ -200,17 +201,20 @@ impl Controller {
         if self.front.every_cycle {
             channel.forget_prepared();
         }
-        let (mut from, mut took_in) = (now, false);
+        let (mut from, mut taken_in, mut others) = (now, TakenIn::Nothing, self.others_due(index));
         let next = loop {
             let mut channel = &mut self.channels[index];
             if channel.prepared_at == now {
-                took_in = false;
-                match channel.prepared {
-                    Choice::Access(bank) => {
-                        (now, took_in) = self.issue_for_accesses(index, now, bank, source, sink);
+                if let Choice::Access(bank) = channel.prepared {
+                    (now, taken_in) = self.front.go_on(channel, others, (now, bank), source, sink);
+                    if taken_in == TakenIn::Some {
+                        self.take_in(source, now);
+                        others = self.others_due(index);
                     }
-                    Choice::SegmentAccess(place) => now = self.issue_segment_access(index, now, place, sink),
-                    choice => self.issue_choice(index, now, choice, sink),
+                } else {
+                    taken_in = TakenIn::Nothing;
+                    now = self.issue_choice(index, now, others, sink);
+                    others = self.others_due(index);
                 }
                 from = now + Cycles(1);
                 self.next_from = from;
@@ -225,7 +229,7 @@ impl Controller {
             }
             let at = channel.foresee(from, &self.front.accesses, &self.segments, self.front.config.staging_lines);
             if at > now {
-                if from > now && self.is_alone_until(index, at) {
+                if from > now && self.is_alone_until(index, others, at) {
                     self.front.recorder.end_instant();
                     (now, from, self.next_from) = (at, at, at + Cycles(1));
                     continue;
@@ -237,12 +241,12 @@ impl Controller {
         };
         let channel = &mut self.channels[index];
         channel.look_at = next.min(channel.must_from.max(now + Cycles(1)));
-        (now, took_in)
+        (now, taken_in != TakenIn::Nothing)
     }
 
     /// When another channel is next due; at once, where everything is looked at.
     #[inline]
-    pub(crate) fn others_due(&self, index: usize) -> Cycle {
+    fn others_due(&self, index: usize) -> Cycle {
         if self.front.every_cycle {
             return Cycle::ZERO;
         }
@@ -256,26 +260,23 @@ impl Controller {
 
     /// Whether nothing happens before `at`, nor then, but what the channel has prepared.
     #[inline]
-    fn is_alone_until(&self, index: usize, at: Cycle) -> bool {
-        self.channels[index].prepared_at == at && at < self.alone_before(index)
+    fn is_alone_until(&self, index: usize, others: Cycle, at: Cycle) -> bool {
+        let channel = &self.channels[index];
+        channel.prepared_at == at && at < self.front.alone_before(channel, others)
     }
 
-    /// Before which instant nothing happens but on that channel.
-    #[inline]
-    pub(crate) fn alone_before(&self, index: usize) -> Cycle {
-        self.front.alone_before(&self.channels[index], self.others_due(index))
-    }
-
-    /// Issues a rank's own command, or one for a segment.
-    fn issue_choice(&mut self, index: usize, now: Cycle, choice: Choice, sink: &mut impl CommandSink) {
-        match choice {
-            Choice::Access(_) | Choice::SegmentAccess(_) => unreachable!("they have their own ways"),
+    /// Issues what is prepared, a rank's own command or one for a segment. Says to which instant it has come.
+    fn issue_choice(&mut self, index: usize, now: Cycle, others: Cycle, sink: &mut impl CommandSink) -> Cycle {
+        match self.channels[index].prepared {
+            Choice::Access(_) => unreachable!("they have their own way"),
+            Choice::SegmentAccess(place) => return self.issue_segment_access(index, now, place, others, sink),
+            Choice::SegmentRow(bank) => self.issue_segment_row(index, now, bank, sink),
             Choice::Upkeep(command) => {
                 self.issue(index, now, &command, sink);
                 self.front.may_begin |= matches!(command, Command::Refresh { .. });
             }
-            Choice::SegmentRow(bank) => self.issue_segment_row(index, now, bank, sink),
         }
+        now
     }
 
     /// Puts a command on the bus that is no RD or WR, and no access's.

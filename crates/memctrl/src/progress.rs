@@ -40,13 +40,14 @@ impl Controller {
         index: usize,
         now: Cycle,
         place: usize,
+        others: Cycle,
         sink: &mut impl CommandSink,
     ) -> Cycle {
         let &Flight { slot, stream, access, .. } = self.channels[index].flights.at(place);
         let Column { next, .. } = access.expect("it goes first");
         let segment = &self.segments[slot];
         // With its first access it gets younger.
-        let before = if segment.moved { self.run_before(index, place) } else { Cycle::ZERO };
+        let before = if segment.moved { self.run_before(index, place, others) } else { Cycle::ZERO };
         let most = if before > now { segment.alike(stream) } else { 1 };
         let (counted, count, last) = if next.kind == Kind::Transfer {
             (self.issue(index, now, &next.command, sink), 1, now)
@@ -81,14 +82,14 @@ impl Controller {
     }
 
     /// Before which instant nothing happens but column accesses of the segment at a place, where it goes on as it did before.
-    fn run_before(&self, index: usize, place: usize) -> Cycle {
+    fn run_before(&self, index: usize, place: usize, others: Cycle) -> Cycle {
         let channel = &self.channels[index];
         match channel.flights.run {
             // Rows that time out are not known ahead.
             Some(Run { place: goes_on, until, .. })
                 if goes_on == place && !matches!(channel.row_policy, RowPolicy::Timeout(_)) =>
             {
-                self.alone_before(index).min(channel.quiet.0).min(Cycle(until.0.saturating_add(1)))
+                self.front.alone_before(channel, others).min(channel.quiet.0).min(Cycle(until.0.saturating_add(1)))
             }
             _ => Cycle::ZERO,
         }

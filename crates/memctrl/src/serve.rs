@@ -7,7 +7,6 @@ use crate::access::{Access, Accesses, Entry, Kind};
 use crate::candidate::Candidate;
 use crate::channel::ChannelState;
 use crate::config::{RowPolicy, Scheduler};
-use crate::engine::Controller;
 use crate::front_end::FrontEnd;
 use crate::intake::{Queue, Taken};
 use crate::request::RequestSource;
@@ -15,38 +14,18 @@ use crate::spot::{MOST_BANKS, Spot, bank_at};
 
 /// Whether what comes in was taken in, where a channel has come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TakenIn {
+pub(crate) enum TakenIn {
     Nothing,
     All,
     /// More may come in, to other channels.
     Some,
 }
 
-impl Controller {
-    /// Issues what the accesses of a bank would do next; and while nothing else can happen, what accesses do after it. Says to which
-    /// instant it has come, and whether it has taken in then what comes in.
-    pub(crate) fn issue_for_accesses(
-        &mut self,
-        index: usize,
-        now: Cycle,
-        bank: usize,
-        source: &mut impl RequestSource,
-        sink: &mut impl CommandSink,
-    ) -> (Cycle, bool) {
-        let others = self.others_due(index);
-        let (now, taken_in) = self.front.go_on(&mut self.channels[index], others, (now, bank), source, sink);
-        if taken_in == TakenIn::Some {
-            self.take_in(source, now);
-        }
-        (now, taken_in != TakenIn::Nothing)
-    }
-}
-
 impl FrontEnd {
     /// Issues what the accesses of a bank would do next; and while nothing else can happen, what accesses of the channel do after it, where
     /// the others are not due before `others`. Says to which instant it has come, and what has come in there.
     #[inline(never)]
-    fn go_on(
+    pub(crate) fn go_on(
         &mut self,
         channel: &mut ChannelState,
         others: Cycle,
