@@ -227,7 +227,12 @@ impl Controller {
                     break from;
                 }
             }
-            let at = channel.foresee(from, &self.front.accesses, &self.segments, self.front.config.staging_lines);
+            // Where accesses went on alone, it may be known.
+            let at = if channel.is_prepared_from(from) && from > now {
+                channel.prepared_at
+            } else {
+                channel.foresee(from, &self.front.accesses, &self.segments, self.front.config.staging_lines)
+            };
             if at > now {
                 if from > now && self.is_alone_until(index, others, at) {
                     self.front.recorder.end_instant();

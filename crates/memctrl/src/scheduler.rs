@@ -48,7 +48,7 @@ impl ChannelState {
         staging_lines: usize,
     ) -> Cycle {
         if let Some((at, bank)) = self.streak_goes_on(from, accesses) {
-            (self.prepared_at, self.prepared) = (at, Choice::Access(bank));
+            self.prepare_access(at, bank);
             return at;
         }
         let (unusable, upkeep) = match self.own_commands(from) {
@@ -60,7 +60,7 @@ impl ChannelState {
         };
         let mut next = if self.flights.is_empty() {
             let (at, bank) = self.foresee_access(from, unusable, accesses);
-            (self.prepared_at, self.prepared) = (at, Choice::Access(bank));
+            self.prepare_access(at, bank);
             at
         } else {
             let usable = self.usable(unusable, accesses);
@@ -74,6 +74,20 @@ impl ChannelState {
             (next, self.prepared_at) = (upkeep, Cycle::NEVER);
         }
         next
+    }
+
+    /// What the accesses of a bank would do next goes first, at that instant.
+    #[inline]
+    pub(crate) fn prepare_access(&mut self, at: Cycle, bank: usize) {
+        (self.prepared_at, self.prepared) = (at, Choice::Access(bank));
+    }
+
+    /// The same, unless a rank has a command of its own before, or there is no access.
+    #[inline(never)]
+    pub(crate) fn prepare_access_if_first(&mut self, at: Cycle, bank: usize) {
+        if at < self.quiet.0.min(self.key_clock.until()) {
+            self.prepare_access(at, bank);
+        }
     }
 
     /// Prepares the closing of a row that has timed out, where that comes before `next`. Says which comes first.

@@ -39,7 +39,7 @@ impl FrontEnd {
         let mut next = (channel.column_access(bank), false);
         let mut taken_in;
         channel.forget_prepared();
-        loop {
+        let (at, bank) = loop {
             let (entry, follows) = next;
             if entry.is_some() {
                 taken_in = TakenIn::All;
@@ -88,17 +88,20 @@ impl FrontEnd {
             }
             if let Some((at, bank_on, entry)) = channel.next_hit(now + Cycles(1), &self.accesses) {
                 if at >= before {
-                    return (now, taken_in);
+                    channel.pass_on(bank_on, entry, &self.accesses);
+                    break (at, bank_on);
                 }
                 (now, next, bank) = (at, (entry, true), bank_on);
             } else {
                 let (at, first) = channel.first_access_of_all(now + Cycles(1), &self.accesses);
                 if at >= before {
-                    return (now, taken_in);
+                    break (at, first);
                 }
                 (now, next, bank) = (at, (channel.column_access(first), false), first);
             }
-        }
+        };
+        channel.prepare_access_if_first(at, bank);
+        (now, taken_in)
     }
 
     /// Before when nothing happens but what accesses of a channel do, where the others are not due before `others`; at once, where that is

@@ -41,9 +41,15 @@ impl ChannelState {
     #[inline]
     pub(crate) fn streak_goes_on(&mut self, from: Cycle, accesses: &Accesses) -> Option<(Cycle, usize)> {
         let (at, bank, entry) = self.next_hit(from, accesses)?;
+        self.pass_on(bank, entry, accesses);
+        Some((at, bank))
+    }
+
+    /// An access to the open row is its bank's candidate.
+    #[inline]
+    pub(crate) fn pass_on(&mut self, bank: usize, entry: Entry, accesses: &Accesses) {
         // Nobody compares it with others before it has been served; its key is not found out.
         self.next[bank % MOST_BANKS].pass_on(entry, Candidate::order(accesses[entry].number, bank));
-        Some((at, bank))
     }
 
     /// When that access goes, its bank, and which it is: a RD or WR that leaves its row open.
