@@ -92,8 +92,9 @@ impl Rank {
     /// Its own command.
     pub(crate) fn own(&self, device: &Device, power: PowerPolicy, now: Cycle) -> Own {
         let rank = self.index;
-        let worked = device.last_in_rank(rank).unwrap_or(Cycle::ZERO);
-        let after = |cycles: Option<dram_spec::Cycles>| cycles.map_or(Cycle::NEVER, |cycles| worked + cycles);
+        // Where ranks do not go to sleep, nobody asks when it last worked.
+        let worked = || device.last_in_rank(rank).unwrap_or(Cycle::ZERO);
+        let after = |cycles: Option<dram_spec::Cycles>| cycles.map_or(Cycle::NEVER, |cycles| worked() + cycles);
         let (power_down_at, self_refresh_at) = (after(power.power_down_after), after(power.self_refresh_after));
         let state = device.power(rank);
         let in_self_refresh = matches!(state, Power::SelfRefresh { .. });
