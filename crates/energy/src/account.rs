@@ -24,7 +24,8 @@ pub struct Account {
     asleep: PowerState,
     channels: Vec<ChannelAccount>,
     fault: Option<EnergyError>,
-    /// The channels, once there is a fault: of those above there is then none, and no command is taken.
+    /// The channels, once there is a fault: of those above there is then none. So no command is taken, and the most frequent need not ask
+    /// whether there is a fault.
     ended: Vec<ChannelAccount>,
 }
 
@@ -106,7 +107,8 @@ impl Account {
         }
     }
 
-    /// All ranks together: each up to the last command of its channel, or to the end of the run once it has ended.
+    /// All ranks together: each up to the last command of its channel, or to the end of the run once it has ended; of a stream that cannot be
+    /// priced, up to the command that cannot.
     pub fn counts(&self) -> Counts {
         let channels = self.channels.iter().chain(&self.ended);
         let ranks = channels.flat_map(|channel| channel.ranks.iter().map(|rank| (rank, channel.last)));
@@ -181,9 +183,15 @@ impl Account {
     #[inline(never)]
     fn take_or_fault(&mut self, at: Cycle, channel: Channel, command: Command) {
         if self.fault.is_none() && self.take_less_frequent(at, channel, &command).is_none() {
-            self.fault = Some(self.fault(at, channel, command));
-            self.ended = std::mem::take(&mut self.channels);
+            self.fail(self.fault(at, channel, command));
         }
+    }
+
+    /// The stream cannot be priced: nothing more of it is counted.
+    #[cold]
+    fn fail(&mut self, fault: EnergyError) {
+        self.fault = Some(fault);
+        self.ended = std::mem::take(&mut self.channels);
     }
 
     /// Why a command cannot be priced.
@@ -224,8 +232,7 @@ impl CommandSink for Account {
     fn finish(&mut self, end: Cycle) {
         let last = self.channels.iter().map(|channel| channel.last).max().unwrap_or(end);
         if last > end {
-            self.fault.get_or_insert(EnergyError::End { end, last });
-            return;
+            return self.fail(EnergyError::End { end, last });
         }
         for channel in &mut self.channels {
             channel.last = end;

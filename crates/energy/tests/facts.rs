@@ -213,4 +213,11 @@ fn what_cannot_be_priced_is_an_error_that_says_where() {
     let mut other = Account::new(&system);
     other.push(Cycle(0), Channel(1), &Command::Activate { bank: A, row: Row(0) });
     assert!(other.report(&prices).is_err(), "a channel that is not there");
+    let before = account(&system, &[(8, act(A, 0)), (20, rd(A))], 7).counts();
+    assert_eq!((before.activates, before.reads), (1, 1));
+    let mut ended = account(&system, &[(8, act(A, 0)), (20, rd(A))], 7);
+    ended.push(Cycle(30), Channel(0), &rd(A));
+    ended.push(Cycle(31), Channel(0), &Command::PrechargeAll { rank: 0 });
+    ended.finish(Cycle(1000));
+    assert_eq!(ended.counts(), before, "nothing counts after a fault");
 }
