@@ -2,7 +2,7 @@
 
 use dram_spec::{Cycle, Row};
 
-use crate::constraints::{Gaps, KEPT, Raises, Slot};
+use crate::constraints::{Gaps, KEPT, KeptKind, Raises};
 use crate::hold::PackedHold;
 use crate::rules::Kind;
 
@@ -18,8 +18,8 @@ impl Default for Holds {
 
 impl Holds {
     #[inline]
-    pub(crate) fn of(&self, slot: Slot) -> PackedHold {
-        self.0[slot.index()]
+    pub(crate) fn of(&self, kind: KeptKind) -> PackedHold {
+        self.0[kind as usize]
     }
 
     /// A command at `at` holds back some of the kinds, each for so long.

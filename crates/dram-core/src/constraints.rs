@@ -10,7 +10,7 @@ use crate::timings::Timings;
 /// The kinds that are asked for at every turn: how long each is held back is kept, and raised by the commands. How long the others are
 /// is worked out from the last command of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum KeptKind {
     /// ACT of a closed bank.
     Act,
     /// ACT of an open bank, to a row of the open subarray.
@@ -23,19 +23,8 @@ pub enum Kept {
     Wr,
 }
 
-/// The kinds by the places of what is kept of them.
+/// The same, each as a kind of its own.
 pub(crate) const KEPT: [Kind; 5] = [Kind::Act, Kind::ActCopy, Kind::Pre, Kind::Rd, Kind::Wr];
-
-/// Where it is kept how long a kind of command is held back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Slot(u8);
-
-impl From<Kept> for Slot {
-    #[inline]
-    fn from(kept: Kept) -> Slot {
-        Slot(kept as u8)
-    }
-}
 
 /// For how long a command holds back each of the [`KEPT`] kinds.
 pub(crate) type Gaps = [PackedGap; KEPT.len()];
@@ -43,32 +32,36 @@ pub(crate) type Gaps = [PackedGap; KEPT.len()];
 /// Which of the [`KEPT`] kinds something holds back.
 pub(crate) type Raises = [bool; KEPT.len()];
 
-impl Slot {
-    /// None, where it is worked out.
+impl KeptKind {
+    /// As what a kind is held back; none, where it is worked out.
     #[inline]
-    pub(crate) const fn of(kind: Kind) -> Option<Slot> {
-        let slot = SLOTS[kind as usize];
-        if (slot.0 as usize) < KEPT.len() { Some(slot) } else { None }
-    }
-
-    pub(crate) const fn index(self) -> usize {
-        self.0 as usize
+    pub(crate) const fn of(kind: Kind) -> Option<KeptKind> {
+        match kind {
+            Kind::Act => Some(KeptKind::Act),
+            Kind::ActCopy => Some(KeptKind::ActCopy),
+            Kind::Pre | Kind::PreA => Some(KeptKind::Pre),
+            Kind::Rd | Kind::Rda => Some(KeptKind::Rd),
+            Kind::Wr | Kind::Wra => Some(KeptKind::Wr),
+            _ => None,
+        }
     }
 }
 
-/// The slot of each kind; past the end for those that have none.
-const SLOTS: [Slot; Kind::COUNT] = {
-    let mut slots = [Slot(0); Kind::COUNT];
-    let mut kind = 0;
-    while kind < Kind::COUNT {
-        while (slots[kind].0 as usize) < KEPT.len()
-            && !are_held_back_alike(KEPT[slots[kind].0 as usize], Kind::ALL[kind])
-        {
-            slots[kind].0 += 1;
-        }
-        kind += 1;
+/// Kinds are one where the rules always hold them back together, and nowhere else.
+const _: () = {
+    let mut index = 0;
+    while index < Kind::COUNT * KEPT.len() {
+        let (kind, kept) = (Kind::ALL[index / KEPT.len()], index % KEPT.len());
+        let is_one = match KeptKind::of(kind) {
+            Some(one) => one as usize == kept,
+            None => false,
+        };
+        assert!(
+            is_one == are_held_back_alike(KEPT[kept], kind),
+            "a kind is held back as another than it is said to be"
+        );
+        index += 1;
     }
-    slots
 };
 
 /// Whether every rule that holds back one of them holds back the other, in the same place. (A PREA is held back in its banks,
@@ -246,14 +239,14 @@ impl Constraints {
         if gap.cycles() <= pushes.bus.cycles() {
             return;
         }
-        let longest = |gaps: &mut Gaps, slot: Slot| gaps[slot.index()] = gaps[slot.index()].max(gap);
-        match (place, Slot::of(to)) {
+        let longest = |gaps: &mut Gaps, kept: KeptKind| gaps[kept as usize] = gaps[kept as usize].max(gap);
+        match (place, KeptKind::of(to)) {
             (Place::Bus, _) => pushes.bus = gap,
-            (Place::Bank, Some(slot)) => longest(&mut pushes.bank, slot),
-            (Place::Rank, Some(slot)) => longest(&mut pushes.rank, slot),
-            (Place::OtherRanks, Some(slot)) => longest(&mut pushes.other_ranks, slot),
-            (Place::Window, Some(slot)) => {
-                pushes.window.get_or_insert((gap, [false; KEPT.len()])).1[slot.index()] = true;
+            (Place::Bank, Some(kept)) => longest(&mut pushes.bank, kept),
+            (Place::Rank, Some(kept)) => longest(&mut pushes.rank, kept),
+            (Place::OtherRanks, Some(kept)) => longest(&mut pushes.other_ranks, kept),
+            (Place::Window, Some(kept)) => {
+                pushes.window.get_or_insert((gap, [false; KEPT.len()])).1[kept as usize] = true;
             }
             (Place::Bank, None) => origins.bank.push((from, gap)),
             (Place::Rank, None) => origins.rank.push((from, gap)),
@@ -291,14 +284,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_of_a_kind_has_its_slot() {
-        let all = [Kept::Act, Kept::ActCopy, Kept::Pre, Kept::Rd, Kept::Wr];
-        assert_eq!(all.map(|kept| Some(Slot::from(kept))), KEPT.map(Slot::of));
-    }
-
-    #[test]
-    fn kinds_share_a_slot_that_the_rules_always_hold_back_together() {
-        let share = |one, other| Slot::of(one).is_some() && Slot::of(one) == Slot::of(other);
+    fn kinds_are_one_that_the_rules_always_hold_back_together() {
+        let share = |one, other| KeptKind::of(one).is_some() && KeptKind::of(one) == KeptKind::of(other);
         assert!(share(Kind::Rd, Kind::Rda) && share(Kind::Wr, Kind::Wra));
         assert!(!share(Kind::Rd, Kind::Wr), "tWTR holds back a RD alone");
         assert!(share(Kind::Pre, Kind::PreA), "a PREA is the PRE of each bank");

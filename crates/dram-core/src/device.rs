@@ -8,7 +8,7 @@ use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Cycles, Geometry,
 
 use crate::bank::Bank;
 use crate::cells::{Cells, Line};
-use crate::constraints::{Constraints, Kept, Slot};
+use crate::constraints::{Constraints, KeptKind};
 use crate::hold::{Hold, PackedHold};
 use crate::rank::{Power, Rank, RefreshLedger};
 use crate::rules::{Kind, RAS_MAX};
@@ -75,8 +75,8 @@ impl HeldByRank<'_> {
 
     /// The same of one of the kinds that are asked for most often.
     #[inline]
-    pub fn until_kept(self, kept: Kept) -> Cycle {
-        self.bus.max(self.rank.holds.of(kept.into())).until()
+    pub fn until_kept(self, kind: KeptKind) -> Cycle {
+        self.bus.max(self.rank.holds.of(kind)).until()
     }
 }
 
@@ -88,8 +88,8 @@ fn panic_overdue(at: Cycle, id: BankId, by: Cycle) -> ! {
 /// Until when a rank holds a kind of command back.
 #[inline]
 fn held_in_rank(rank: &Rank, constraints: &Constraints, kind: Kind) -> PackedHold {
-    match Slot::of(kind) {
-        Some(slot) => rank.holds.of(slot),
+    match KeptKind::of(kind) {
+        Some(kept) => rank.holds.of(kept),
         None => constraints.work_out_in_rank(kind, &rank.lasts),
     }
 }
@@ -308,8 +308,8 @@ impl Device {
     /// Until when a bank holds a kind of command back.
     #[inline]
     fn held_in_bank(&self, bank: &Bank, kind: Kind) -> PackedHold {
-        match Slot::of(kind) {
-            Some(slot) => bank.holds.of(slot),
+        match KeptKind::of(kind) {
+            Some(kept) => bank.holds.of(kept),
             None => self.constraints.work_out_in_bank(kind, &bank.lasts),
         }
     }

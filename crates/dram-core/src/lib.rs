@@ -14,7 +14,7 @@ pub mod rules;
 pub mod timings;
 
 pub use cells::{Background, Cells, Defect, Line};
-pub use constraints::Kept;
+pub use constraints::KeptKind;
 pub use device::{Device, Effect, HeldByRank, Refusal};
 pub use hold::Hold;
 pub use rank::{Power, RefreshLedger};

@@ -174,7 +174,8 @@ impl Rank {
         if bank.open.is_some() { Ok(bank) } else { Err(Refusal::BankClosed) }
     }
 
-    /// A command enters the window, if it belongs there: the one that came so many before holds back some kinds.
+    /// A command enters the window, if it belongs there: the one that came so many before holds back some kinds, of those that it might in
+    /// one system or another. These are known when the program is built: no time is spent on the others.
     #[inline]
     pub(crate) fn enter_window(&mut self, at: Cycle, window: Option<(PackedGap, Raises)>, possible: Raises) {
         if let Some((gap, raises)) = window {

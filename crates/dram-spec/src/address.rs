@@ -11,8 +11,9 @@ mod raw;
 /// What it keeps of a run is the caller's: its first location, or what that is made into.
 #[derive(Clone, Copy, Debug)]
 pub struct Locator<T> {
-    /// The run's first byte, and how many it has: none, before the first one.
+    /// The run's first byte.
     run: u64,
+    /// How many bytes it has: none, before there is one.
     bytes: u64,
     first: T,
 }
@@ -131,7 +132,7 @@ pub struct AddressMap {
     geometry: Geometry,
     layout: Layout,
     parts: Vec<FieldPart>,
-    /// The first address past the memory.
+    /// The first address past the memory: asked for each run.
     end: u64,
     /// The address bits that stay where they are: the offset, and in most maps all others.
     stays: u64,
@@ -338,7 +339,7 @@ impl AddressMap {
             geometry,
             layout,
             parts,
-            end: 1 << layout.end,
+            end: geometry.bytes(),
             stays,
             moves_bits: !other_shifts.is_empty() || !hashes.is_empty(),
             other_shifts,
@@ -371,7 +372,7 @@ impl AddressMap {
         (address.0 < self.end).then(|| self.layout.unpack(address.0 & self.stays))
     }
 
-    /// The same where they need not.
+    /// The same where some move.
     #[inline(never)]
     fn locate_moved(&self, address: PhysicalAddress) -> Option<Location> {
         let shifted = self.other_shifts.iter().fold(address.0 & self.stays, |word, shift| word | shift.of(address));

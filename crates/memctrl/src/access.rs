@@ -36,7 +36,8 @@ impl Entry {
     }
 }
 
-/// The PRE and ACT that were issued for an access, in one word: the PRE above the ACT.
+/// The PRE and ACT that were issued for an access, in one word: the PRE above the ACT. (More than one of each are rare: a refresh, or a copy,
+/// must have come between.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RowCommands(u32);
 
@@ -54,6 +55,7 @@ impl RowCommands {
 
     #[inline]
     pub(crate) fn activated(&mut self) {
+        debug_assert!(self.activates() < u16::MAX, "more ACT than there is room for");
         self.0 += 1;
     }
 
@@ -128,9 +130,9 @@ pub(crate) struct Accesses {
 }
 
 impl Accesses {
-    /// A place for what `access` makes, once the place is there.
+    /// What `access` makes, where it will lie: it is then written once.
     #[inline]
-    pub(crate) fn insert(&mut self, access: impl Fn() -> Access) -> Entry {
+    pub(crate) fn insert(&mut self, access: impl FnOnce() -> Access) -> Entry {
         let Some(entry) = self.free.pop() else { return self.insert_last(access()) };
         self[entry] = access();
         entry

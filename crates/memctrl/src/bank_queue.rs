@@ -353,7 +353,7 @@ impl BankQueues {
     }
 
     /// The youngest access of that kind to a line, if any waits in its bank.
-    pub(crate) fn youngest_to(&mut self, accesses: &Accesses, kind: Kind, spot: Spot, line: u64) -> Option<Entry> {
+    pub(crate) fn youngest_to(&self, accesses: &Accesses, kind: Kind, spot: Spot, line: u64) -> Option<Entry> {
         if !self.may_hold(kind, line) {
             return None;
         }

@@ -1,6 +1,6 @@
 //! What the accesses of each bank would do next.
 
-use dram_core::{Kept, Kind};
+use dram_core::{KeptKind, Kind};
 use dram_spec::{AutoPrecharge, Command, Cycle, Cycles};
 
 use crate::access::{self, Accesses, Entry};
@@ -19,8 +19,8 @@ pub(crate) struct Candidate {
     pub(crate) held_by_bank: Cycle,
     entry: Entry,
     kind: Kind,
-    /// As what its rank holds it back.
-    pub(crate) class: Kept,
+    /// The kind that its rank holds it back as.
+    pub(crate) held_as: KeptKind,
 }
 
 /// The key of no candidate: it comes after all others.
@@ -34,29 +34,32 @@ pub(crate) fn least(keys: &[u64; 8]) -> u64 {
     others.into_iter().fold(first, less).to_bits()
 }
 
-/// From which instant on keys tell when candidates can go: an order leaves room for few bits of that.
+/// How instants stand in keys: in the bits above an order, which have room for few of them, counted from an instant that is moved on now and
+/// then.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeyClock {
-    /// Modulo 2^64, the instant whose keys would be those of no bit above the order.
+    /// The upper bits of a key are its instant less this, modulo 2^64.
     zero: u64,
 }
 
 impl KeyClock {
-    /// What stands above the order in keys of the first instant: all keys are then ordinary positive numbers as `f64` too, in the same
-    /// order.
-    const FIRST: u64 = 1 << 12;
-    /// How long after that one still fits. No rule holds a command back for half as long.
+    /// The upper bits of the first instant: the least with which a key is a normal positive number as `f64`. From there to [`NO_KEY`], the
+    /// largest one, such numbers are in the order of the keys.
+    const FIRST: u64 = 1 << 4;
+    /// How long after the first instant one still fits. No rule holds a command back for half as long.
     pub(crate) const FURTHEST: u64 = (NO_KEY >> Candidate::ORDER_BITS) - KeyClock::FIRST;
 
+    /// From `since` on.
     pub(crate) fn new(since: Cycle) -> KeyClock {
         KeyClock { zero: since.0.wrapping_sub(KeyClock::FIRST) }
     }
 
+    /// The first instant.
     fn since(self) -> Cycle {
         Cycle(self.zero.wrapping_add(KeyClock::FIRST))
     }
 
-    /// Up to when it can be asked for keys from when on candidates can go.
+    /// Up to this instant, whatever a command holds back until then fits into a key.
     #[inline]
     pub(crate) fn until(self) -> Cycle {
         self.since() + Cycles(KeyClock::FURTHEST / 2)
@@ -65,6 +68,11 @@ impl KeyClock {
     /// The least key of an instant, which is not before the first.
     #[inline]
     pub(crate) fn key_at(self, at: Cycle) -> u64 {
+        debug_assert!(
+            at >= self.since() && at.since(self.since()).0 < KeyClock::FURTHEST,
+            "{at} since {}",
+            self.since()
+        );
         at.0.wrapping_sub(self.zero) << Candidate::ORDER_BITS
     }
 
@@ -86,7 +94,7 @@ impl Candidate {
         held_by_bank: Cycle::NEVER,
         entry: Entry::NONE,
         kind: Kind::Act,
-        class: Kept::Act,
+        held_as: KeptKind::Act,
     };
 
     /// The order of a RD or WR.
@@ -198,9 +206,9 @@ impl ChannelState {
         } else if !other.is_some() {
             return self.set_candidate(bank, Candidate::NONE, NO_KEY);
         } else if self.open & (1 << bank) != 0 {
-            self.row_candidate(bank, other, order(other), Kind::Pre, Kept::Pre)
+            self.row_candidate(bank, other, order(other), Kind::Pre, KeptKind::Pre)
         } else {
-            self.row_candidate(bank, other, order(other), Kind::Act, Kept::Act)
+            self.row_candidate(bank, other, order(other), Kind::Act, KeptKind::Act)
         };
         self.set_candidate(bank, candidate, candidate.key(self.key_clock));
     }
@@ -225,23 +233,23 @@ impl ChannelState {
 
     /// The PRE or ACT of the oldest access of a bank.
     #[inline]
-    fn row_candidate(&self, bank: usize, oldest: Entry, order: u64, kind: Kind, class: Kept) -> Candidate {
+    fn row_candidate(&self, bank: usize, oldest: Entry, order: u64, kind: Kind, held_as: KeptKind) -> Candidate {
         let held_by_bank = self.device.held_by_bank(bank_at(bank), kind);
-        Candidate { order: Candidate::ROW | order, held_by_bank, entry: oldest, kind, class }
+        Candidate { order: Candidate::ROW | order, held_by_bank, entry: oldest, kind, held_as }
     }
 
     /// The RD or WR of the oldest access to the open row.
     #[inline]
     fn column_candidate(&self, bank: usize, hit: Entry, order: u64, accesses: &Accesses) -> Candidate {
         let closes = self.row_policy == RowPolicy::Closed && self.queues.is_last_hit(bank, accesses, hit);
-        let (kind, class) = match (self.mode, closes) {
-            (access::Kind::Read, false) => (Kind::Rd, Kept::Rd),
-            (access::Kind::Read, true) => (Kind::Rda, Kept::Rd),
-            (access::Kind::Write, false) => (Kind::Wr, Kept::Wr),
-            (access::Kind::Write, true) => (Kind::Wra, Kept::Wr),
+        let (kind, held_as) = match (self.mode, closes) {
+            (access::Kind::Read, false) => (Kind::Rd, KeptKind::Rd),
+            (access::Kind::Read, true) => (Kind::Rda, KeptKind::Rd),
+            (access::Kind::Write, false) => (Kind::Wr, KeptKind::Wr),
+            (access::Kind::Write, true) => (Kind::Wra, KeptKind::Wr),
         };
         let held_by_bank = self.column_held_by_bank(bank);
-        Candidate { order, held_by_bank, entry: hit, kind, class }
+        Candidate { order, held_by_bank, entry: hit, kind, held_as }
     }
 
     /// A PRE of the oldest access of a bank has been issued: that access needs the ACT too.
@@ -249,7 +257,7 @@ impl ChannelState {
     pub(crate) fn goes_on_to_activate(&mut self, bank: usize) {
         let held_by_bank = self.device.held_by_bank(bank_at(bank), Kind::Act);
         let candidate = &mut self.next[bank % MOST_BANKS];
-        (candidate.kind, candidate.class, candidate.held_by_bank) = (Kind::Act, Kept::Act, held_by_bank);
+        (candidate.kind, candidate.held_as, candidate.held_by_bank) = (Kind::Act, KeptKind::Act, held_by_bank);
         self.went_on(bank);
     }
 
@@ -261,7 +269,7 @@ impl ChannelState {
             return self.commanded(bank_at(bank));
         }
         let order = Candidate::order(accesses[oldest].number, bank);
-        self.next[bank % MOST_BANKS] = self.row_candidate(bank, oldest, order, Kind::Pre, Kept::Pre);
+        self.next[bank % MOST_BANKS] = self.row_candidate(bank, oldest, order, Kind::Pre, KeptKind::Pre);
         self.known |= 1 << bank;
         self.went_on(bank);
     }

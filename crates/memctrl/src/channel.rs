@@ -12,7 +12,7 @@ use crate::parties::Party;
 use crate::rank::Rank;
 use crate::request::Counted;
 use crate::scheduler::{Choice, bits};
-use crate::spot::{MOST_BANKS, RowKey, Spot, index};
+use crate::spot::{MOST_BANKS, RowKey, index};
 use crate::streak::Streak;
 
 /// What the controller keeps of a bank.
@@ -22,15 +22,6 @@ pub(crate) struct Bank {
     pub(crate) released: u64,
     /// Accesses served from the row since it was opened.
     pub(crate) served: u32,
-}
-
-/// What accesses may have changed that joined those that wait in banks.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Joined {
-    /// What a bank would do next.
-    changes_candidates: bool,
-    /// Whose accesses get commands.
-    may_turn: bool,
 }
 
 /// One channel.
@@ -228,64 +219,6 @@ impl ChannelState {
             self.wake(bank.rank);
         }
         self.look_at = Cycle::ZERO;
-    }
-
-    /// An access joins those that wait in its bank.
-    pub(crate) fn queue(&mut self, accesses: &mut Accesses, entry: Entry, kind: Kind, spot: Spot, now: Cycle) {
-        let mut joined = Joined::default();
-        self.join(accesses, entry, (kind, spot), now, &mut joined);
-        self.joined(joined, now);
-    }
-
-    /// The same of one of several.
-    #[inline]
-    pub(crate) fn join(
-        &mut self,
-        accesses: &mut Accesses,
-        entry: Entry,
-        (kind, spot): (Kind, Spot),
-        now: Cycle,
-        joined: &mut Joined,
-    ) {
-        let matters = self.queue_while_looking(accesses, entry, kind, spot, now);
-        // One more of the mode's own kind gives no reason to turn.
-        if kind == self.mode {
-            joined.changes_candidates |= matters;
-        } else {
-            joined.may_turn = true;
-        }
-    }
-
-    /// Whether there is a reason to look at the channel, after the last of several.
-    pub(crate) fn joined(&mut self, joined: Joined, now: Cycle) {
-        let turns = joined.may_turn && self.should_turn();
-        if turns || joined.changes_candidates {
-            self.look_at = self.look_at.min(now);
-        }
-    }
-
-    /// [`Self::join`] while it is found out what goes first, and whether the channel turns. Says whether the bank's candidate may be another.
-    #[expect(clippy::inline_always, reason = "every line is queued, in one of two places")]
-    #[inline(always)]
-    pub(crate) fn queue_while_looking(
-        &mut self,
-        accesses: &mut Accesses,
-        entry: Entry,
-        kind: Kind,
-        spot: Spot,
-        now: Cycle,
-    ) -> bool {
-        let bank = spot.bank_index();
-        let (is_first, matters) = self.queues.push(accesses, entry, kind, spot);
-        if is_first {
-            self.occupy((bank / 8) as u8, now);
-        }
-        if matters || self.row_policy == RowPolicy::Closed {
-            self.known &= !(1 << bank);
-            self.streak.forget();
-            self.forget_prepared();
-        }
-        matters
     }
 
     /// One more queued write that a job waits for.

@@ -43,7 +43,8 @@ impl Controller {
 }
 
 impl FrontEnd {
-    /// Tells the source of the first that is done, but for jobs: gives its slot back.
+    /// Tells the source of the first that is done; of a job, it only says its slot.
+    #[must_use]
     #[expect(clippy::inline_always, reason = "what a source does not look at, is then not made")]
     #[inline(always)]
     pub(crate) fn deliver(&mut self, source: &mut impl RequestSource, now: Cycle) -> Option<u32> {

@@ -11,19 +11,27 @@ use crate::request::{CommandCounts, Completion, RequestId};
 pub(crate) struct Alone {
     pub(crate) id: RequestId,
     pub(crate) arrival: Cycle,
-    /// Its place among the requests taken, above how many bytes it has, which are at most a line: one word less to be handed on.
-    order: u64,
+    /// Its place among the requests taken, above how many bytes it has, which are at most a line: in one word, for it is handed on often.
+    order_and_bytes: u64,
     address: PhysicalAddress,
 }
 
 impl Alone {
     /// Of an access that has a slot for its request.
     pub(crate) const NONE: Alone =
-        Alone { id: RequestId(0), arrival: Cycle::ZERO, order: 0, address: PhysicalAddress(0) };
+        Alone { id: RequestId(0), arrival: Cycle::ZERO, order_and_bytes: 0, address: PhysicalAddress(0) };
 
+    const BYTES_BITS: u32 = 8;
+
+    /// Of more bytes than a line, their number is cut off: nobody asks for it.
     #[inline]
     pub(crate) fn new(id: RequestId, arrival: Cycle, order: u64, address: PhysicalAddress, bytes: u64) -> Alone {
-        Alone { id, arrival, order: order << 8 | bytes, address }
+        let bytes = bytes % (1 << Alone::BYTES_BITS);
+        Alone { id, arrival, order_and_bytes: order << Alone::BYTES_BITS | bytes, address }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.order_and_bytes % (1 << Alone::BYTES_BITS)
     }
 }
 
@@ -47,7 +55,8 @@ pub(crate) struct Done {
 impl Done {
     /// One that has a slot.
     pub(crate) fn with_slot(at: Cycle, order: u64, slot: u32) -> Done {
-        let (kind, first_command, alone) = (Kind::Read, Cycle::NEVER, Alone { order: order << 8, ..Alone::NONE });
+        let alone = Alone::new(RequestId(0), Cycle::ZERO, order, PhysicalAddress(0), 0);
+        let (kind, first_command) = (Kind::Read, Cycle::NEVER);
         Done { at, slot, kind, row_commands: RowCommands::NONE, first_command, alone }
     }
 
@@ -67,7 +76,7 @@ impl Done {
 
     /// By what they are delivered.
     fn key(&self) -> (Cycle, u64) {
-        (self.at, self.alone.order)
+        (self.at, self.alone.order_and_bytes)
     }
 
     /// From its arrival to when it is done.
@@ -79,7 +88,7 @@ impl Done {
     #[inline]
     pub(crate) fn complete(&self) -> Completion {
         let Alone { id, arrival, address, .. } = self.alone;
-        let bytes = self.alone.order % 256;
+        let bytes = self.alone.bytes();
         let has_command = self.first_command < Cycle::NEVER;
         let is_read = self.kind == Kind::Read;
         Completion {

@@ -1,4 +1,4 @@
-//! The only place where DRAM time moves, for all channels at once; but for runs of lines (`progress`). `docs/controller.md` has its rules.
+//! The only place where DRAM time moves, for all channels at once; but for commands of accesses (`serve`) and runs of lines (`progress`). `docs/controller.md` has its rules.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,11 +15,10 @@ use crate::copy::Copying;
 use crate::estimate::Estimator;
 use crate::flight::Waiting;
 use crate::front_end::FrontEnd;
-use crate::intake::State;
+use crate::intake::{Left, State};
 use crate::recorder::Recorder;
 use crate::request::{Counted, RequestSource};
 use crate::scheduler::Choice;
-use crate::serve::TakenIn;
 use crate::slots::Slots;
 use crate::stats::Stats;
 
@@ -29,6 +28,7 @@ pub struct Interrupt;
 
 /// The controller of all channels.
 pub struct Controller {
+    /// What all channels share.
     pub(crate) front: FrontEnd,
     pub(crate) channels: Vec<ChannelState>,
     /// Jobs whose blocks are not all planned.
@@ -201,18 +201,18 @@ impl Controller {
         if self.front.every_cycle {
             channel.forget_prepared();
         }
-        let (mut from, mut taken_in, mut others) = (now, TakenIn::Nothing, self.others_due(index));
+        let (mut from, mut left, mut others) = (now, None, self.others_due(index));
         let next = loop {
             let mut channel = &mut self.channels[index];
             if channel.prepared_at == now {
                 if let Choice::Access(bank) = channel.prepared {
-                    (now, taken_in) = self.front.go_on(channel, others, (now, bank), source, sink);
-                    if taken_in == TakenIn::Some {
+                    (now, left) = self.front.go_on(channel, others, (now, bank), source, sink);
+                    if left == Some(Left::GoesElsewhere) {
                         self.take_in(source, now);
                         others = self.others_due(index);
                     }
                 } else {
-                    taken_in = TakenIn::Nothing;
+                    left = None;
                     now = self.issue_choice(index, now, others, sink);
                     others = self.others_due(index);
                 }
@@ -227,7 +227,7 @@ impl Controller {
                     break from;
                 }
             }
-            // Where accesses went on alone, it may be known.
+            // Accesses that went on alone have found out what goes next, where they broke off before it.
             let at = if channel.is_prepared_from(from) && from > now {
                 channel.prepared_at
             } else {
@@ -246,7 +246,7 @@ impl Controller {
         };
         let channel = &mut self.channels[index];
         channel.look_at = next.min(channel.must_from.max(now + Cycles(1)));
-        (now, taken_in != TakenIn::Nothing)
+        (now, left.is_some())
     }
 
     /// When another channel is next due; at once, where everything is looked at.

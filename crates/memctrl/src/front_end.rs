@@ -7,12 +7,13 @@ use crate::access::{Accesses, Entry, Kind};
 use crate::channel::ChannelState;
 use crate::config::Config;
 use crate::copy::BankSet;
-use crate::intake::{Blocked, Incoming, State};
+use crate::intake::{Incoming, State};
 use crate::outstanding::Requests;
+use crate::overlap::Blocked;
 use crate::recorder::Recorder;
 use crate::spot::Spot;
 
-/// All of a controller but its channels and the segments: a channel goes on with this alone.
+/// All that accesses need beside their channel.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a reason to look at something, raised in one place and taken in another"
@@ -32,9 +33,10 @@ pub(crate) struct FrontEnd {
     /// The request that is being accepted, and whether there is one.
     pub(crate) incoming: Incoming,
     pub(crate) state: State,
-    pub(crate) locator: Locator<Spot>,
-    /// Whether it could not be, and nothing has happened since that would change that.
+    /// Whether it could not be accepted, and nothing has happened since that would change that.
     pub(crate) is_held_up: bool,
+    /// Where what comes in lies.
+    pub(crate) locator: Locator<Spot>,
     /// Whether a command has made room for what comes in.
     pub(crate) made_room: bool,
     /// Jobs that wait for accesses.

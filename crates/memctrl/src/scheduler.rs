@@ -1,6 +1,6 @@
 //! Who goes first on a channel.
 
-use dram_core::{Kept, Kind, Power};
+use dram_core::{KeptKind, Kind, Power};
 use dram_spec::{Command, Cycle, Cycles};
 
 use crate::access::{self, Accesses};
@@ -82,9 +82,9 @@ impl ChannelState {
         (self.prepared_at, self.prepared) = (at, Choice::Access(bank));
     }
 
-    /// The same, unless a rank has a command of its own before, or there is no access.
+    /// The same, unless a rank has a command of its own before; or there is no access, and the instant is none before which keys can be read.
     #[inline(never)]
-    pub(crate) fn prepare_access_if_first(&mut self, at: Cycle, bank: usize) {
+    pub(crate) fn prepare_access_before_upkeep(&mut self, at: Cycle, bank: usize) {
         if at < self.quiet.0.min(self.key_clock.until()) {
             self.prepare_access(at, bank);
         }
@@ -163,9 +163,10 @@ impl ChannelState {
         self.key_clock.read(first)
     }
 
-    /// The same where all banks can be used that have accesses, while the clock of keys goes; not before then, where none has.
+    /// The same where all banks can be used that have accesses, up to [`KeyClock::until`]. Where none has, the instant is no earlier than that.
     #[inline]
     pub(crate) fn first_access_of_all(&mut self, from: Cycle, accesses: &Accesses) -> (Cycle, usize) {
+        debug_assert!(from <= self.key_clock.until(), "keys are counted from too long ago");
         self.find_candidates(u32::MAX, accesses);
         let first = self.first_of_all_banks(from);
         self.goes_first(first, self.queues.pending(self.mode));
@@ -187,11 +188,11 @@ impl ChannelState {
             // Most often there is no other rank.
             let first = if self.ranks.len() == 1 { least(&self.keys_of_ranks()[0]) } else { self.least_of_ranks() };
             let bank = Candidate::bank_of_key(first);
-            let least = self.least_key(bank, from);
-            if first >= least {
+            let possible = self.least_key(bank, from);
+            if first >= possible {
                 return first;
             }
-            self.raise_keys_like(bank, least);
+            self.raise_keys_like(bank, possible);
         }
     }
 
@@ -204,14 +205,14 @@ impl ChannelState {
         self.keys_of_ranks().iter().take(self.ranks.len()).map(least).fold(NO_KEY, u64::min)
     }
 
-    /// The candidates of a bank's class cannot go before the key `least` in its rank.
+    /// Candidates that a bank's rank holds back as it does the bank's cannot go before the key `least`.
     #[inline(never)]
     fn raise_keys_like(&mut self, bank: usize, least: u64) {
-        match self.next[bank].class {
-            Kept::Act => self.raise_activates(bank / 8, least),
-            class => {
+        match self.next[bank].held_as {
+            KeptKind::Act => self.raise_activates(bank / 8, least),
+            kind => {
                 for bank in bits(self.open & self.queues.pending(self.mode) & 0xFF << (bank / 8 * 8)) {
-                    if self.next[bank].class == class {
+                    if self.next[bank].held_as == kind {
                         self.keys[bank] = Candidate::not_before(self.keys[bank], least);
                     }
                 }
@@ -230,7 +231,7 @@ impl ChannelState {
     /// A rank has been given an ACT, which holds back the others.
     #[inline]
     pub(crate) fn hold_back_activates(&mut self, rank: usize) {
-        let held = self.device.held_by(rank as u8).until_kept(Kept::Act);
+        let held = self.device.held_by(rank as u8).until_kept(KeptKind::Act);
         self.raise_activates(rank, self.key_clock.key_at(held));
     }
 
@@ -241,11 +242,11 @@ impl ChannelState {
         bits(usable).map(key).fold(NO_KEY, u64::min)
     }
 
-    /// Before which key the candidate of a bank cannot go, from `from` on: its rank holds back those of a class alike.
+    /// Before which key the candidate of a bank cannot go, from `from` on: its rank holds back those of a kind alike.
     #[inline]
     fn least_key(&self, bank: usize, from: Cycle) -> u64 {
         let rank = (bank / 8) as u8;
-        let held = self.device.held_by(rank).until_kept(self.next[bank].class);
+        let held = self.device.held_by(rank).until_kept(self.next[bank].held_as);
         self.key_clock.key_at(held.max(from))
     }
 
@@ -263,8 +264,8 @@ impl ChannelState {
     pub(crate) fn column_held_by_rank(&self, rank: u8) -> Cycle {
         let held = self.device.held_by(rank);
         match self.mode {
-            access::Kind::Read => held.until(Kind::Rd),
-            access::Kind::Write => held.until(Kind::Wr),
+            access::Kind::Read => held.until_kept(KeptKind::Rd),
+            access::Kind::Write => held.until_kept(KeptKind::Wr),
         }
     }
 

@@ -3,27 +3,18 @@
 use dram_core::Kind as DeviceKind;
 use dram_spec::{Channel, Command, CommandSink, Cycle, Cycles};
 
-use crate::access::{Access, Accesses, Entry, Kind};
+use crate::access::{Accesses, Entry, Kind};
 use crate::candidate::Candidate;
 use crate::channel::ChannelState;
 use crate::config::{RowPolicy, Scheduler};
 use crate::front_end::FrontEnd;
-use crate::intake::{Queue, Taken};
+use crate::intake::{Left, Queue};
 use crate::request::RequestSource;
 use crate::spot::{MOST_BANKS, Spot, bank_at};
 
-/// Whether what comes in was taken in, where a channel has come to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TakenIn {
-    Nothing,
-    All,
-    /// More may come in, to other channels.
-    Some,
-}
-
 impl FrontEnd {
     /// Issues what the accesses of a bank would do next; and while nothing else can happen, what accesses of the channel do after it, where
-    /// the others are not due before `others`. Says to which instant it has come, and what has come in there.
+    /// the others are not due before `others`. Says to which instant it has come; and where it has taken in there what comes in, what is left.
     #[inline(never)]
     pub(crate) fn go_on(
         &mut self,
@@ -32,20 +23,21 @@ impl FrontEnd {
         (mut now, mut bank): (Cycle, usize),
         source: &mut impl RequestSource,
         sink: &mut impl CommandSink,
-    ) -> (Cycle, TakenIn) {
+    ) -> (Cycle, Option<Left>) {
         // Before when nothing else happens, zero where that is not known; and where what comes in waits for room.
         let (mut before, mut wants_room_in) = (Cycle::ZERO, None);
         // The access that goes, where it is RD or WR; and whether it follows another in a row.
         let mut next = (channel.column_access(bank), false);
-        let mut taken_in;
+        let mut left;
         channel.forget_prepared();
         let (at, bank) = loop {
             let (entry, follows) = next;
             if entry.is_some() {
-                taken_in = TakenIn::All;
+                left = Some(Left::Waits);
                 // Where there are jobs, all that was done before this instant has been delivered.
                 while self.outstanding.done_at() <= now && self.jobs.is_empty() {
-                    self.deliver(source, now);
+                    let job = self.deliver(source, now);
+                    debug_assert!(job.is_none(), "without jobs none is done");
                 }
                 if follows {
                     self.serve::<true, false>(channel, now, entry, sink);
@@ -56,24 +48,24 @@ impl FrontEnd {
                 }
                 if before == Cycle::ZERO && others <= now {
                     self.leave(entry, channel.id, channel.mode, now);
-                    return (now, TakenIn::Nothing);
+                    return (now, None);
                 }
                 if wants_room_in.is_none() {
                     wants_room_in = self.wants_room_in(channel);
                 }
                 wants_room_in = self.give_place(channel, entry, wants_room_in, source, now);
                 if wants_room_in.is_none() {
-                    if self.take_lines(channel, source, now, &mut false) == Taken::Some {
-                        return (now, TakenIn::Some);
+                    if self.take_lines(channel, source, now).0 == Left::GoesElsewhere {
+                        return (now, Some(Left::GoesElsewhere));
                     }
                     before = Cycle::ZERO;
                 }
                 // Where somebody waits for a rank, or nobody does any more, it is asked again.
                 if channel.quiet.0 <= now {
-                    return (now, taken_in);
+                    return (now, left);
                 }
             } else {
-                taken_in = TakenIn::Nothing;
+                left = None;
                 self.issue_row_command(channel, now, bank, sink);
             }
             if before == Cycle::ZERO {
@@ -84,13 +76,14 @@ impl FrontEnd {
                 }
             }
             if before <= now {
-                return (now, taken_in);
+                return (now, left);
             }
             if let Some((at, bank_on, entry)) = channel.next_hit(now + Cycles(1), &self.accesses) {
                 if at >= before {
                     channel.pass_on(bank_on, entry, &self.accesses);
                     break (at, bank_on);
                 }
+                // The bank is the same. Told again, it leaves its register to hits, which need none of it.
                 (now, next, bank) = (at, (entry, true), bank_on);
             } else {
                 let (at, first) = channel.first_access_of_all(now + Cycles(1), &self.accesses);
@@ -100,15 +93,15 @@ impl FrontEnd {
                 (now, next, bank) = (at, (channel.column_access(first), false), first);
             }
         };
-        channel.prepare_access_if_first(at, bank);
-        (now, taken_in)
+        channel.prepare_access_before_upkeep(at, bank);
+        (now, left)
     }
 
     /// Before when nothing happens but what accesses of a channel do, where the others are not due before `others`; at once, where that is
     /// not sure.
     #[inline]
     fn accesses_go_on_before(&self, channel: &mut ChannelState, others: Cycle) -> Cycle {
-        // Rows that time out are not known ahead.
+        // Rows that time out are not known ahead; nor do all banks count, where the oldest access alone may have a command.
         let asks_more = matches!(channel.row_policy, RowPolicy::Timeout(_)) || channel.scheduler == Scheduler::Fcfs;
         if asks_more || channel.quiet.1 != 0 || !channel.flights.is_empty() || channel.should_turn() {
             return Cycle::ZERO;
@@ -208,7 +201,7 @@ impl FrontEnd {
         };
         let command = Candidate::column_command(command_kind, spot, kind);
         channel.device.issue_column_access(now, &command, spot.bank(), command_kind);
-        if !FOLLOWS {
+        if !FOLLOWS && !CLOSES {
             channel.column_accessed(spot, accesses);
         }
         sink.push(now, channel.id, &command);
@@ -239,19 +232,6 @@ impl FrontEnd {
         }
     }
 
-    /// An access was served that jobs may have waited for.
-    #[inline(never)]
-    fn tell_jobs(&mut self, channel: &mut ChannelState, entry: Entry) {
-        let Access { kind, waited_for, spot, .. } = self.accesses[entry];
-        if waited_for {
-            self.tell_waiters(entry);
-            if kind == Kind::Write {
-                channel.force_no_more();
-            }
-        }
-        self.may_begin |= kind == Kind::Read && self.is_waited_for(spot);
-    }
-
     /// The data of an access crosses the channel.
     #[inline(never)]
     fn move_data(&mut self, channel: &mut ChannelState, entry: Entry) {
@@ -269,35 +249,12 @@ impl FrontEnd {
         }
     }
 
-    /// An access that needed no command gives its entry back; who waited for it, goes on.
-    pub(crate) fn leave_unserved(&mut self, entry: Entry, now: Cycle) {
-        if self.accesses[entry].waited_for {
-            self.tell_waiters(entry);
-        }
-        let &Access { kind, spot, .. } = &self.accesses[entry];
-        self.leave(entry, spot.channel(), kind, now);
-    }
-
     /// An access gives its entry of a queue back.
     #[inline]
-    fn leave(&mut self, entry: Entry, channel: Channel, kind: Kind, now: Cycle) {
+    pub(crate) fn leave(&mut self, entry: Entry, channel: Channel, kind: Kind, now: Cycle) {
         self.accesses.remove(entry);
         self.recorder.levels.leave(channel, kind, now);
         self.made_room();
-    }
-
-    /// Jobs that waited for an access do so no more.
-    fn tell_waiters(&mut self, left: Entry) {
-        let outstanding = &mut self.outstanding;
-        let may_begin = &mut self.may_begin;
-        self.waiters.retain(|&(entry, job)| {
-            if entry == left {
-                let job = outstanding[job].job_mut();
-                job.waits_for -= 1;
-                *may_begin |= job.waits_for == 0;
-            }
-            entry != left
-        });
     }
 }
 
@@ -316,7 +273,7 @@ impl ChannelState {
         if candidate.is_row() { Entry::NONE } else { candidate.entry() }
     }
 
-    /// An access that waited in a bank, and has left it, was served by a RD or WR.
+    /// An access that waited in a bank, and has left it, was served by a RD or WR, and its row is open.
     #[inline]
     fn column_accessed(&mut self, spot: Spot, accesses: &Accesses) {
         if self.queues.oldest_hit(spot.bank_index(), self.mode).is_some() {
