@@ -48,18 +48,9 @@ impl<T: Copy> Locator<T> {
         keep: impl FnOnce(Location) -> T,
     ) -> Option<()> {
         let run = PhysicalAddress(map.run_base(address));
-        // Each on a way of its own: the second, which most maps take, then calls nothing.
-        if map.moves_bits {
-            self.begin_at(map, run, keep(map.locate_moved(run)?));
-        } else {
-            self.begin_at(map, run, keep(map.locate_unmoved(run)?));
-        }
+        self.first = keep(map.locate(run)?);
+        (self.run, self.bytes) = (run.0, map.run_bytes);
         Some(())
-    }
-
-    #[inline]
-    fn begin_at(&mut self, map: &AddressMap, run: PhysicalAddress, first: T) {
-        (self.run, self.bytes, self.first) = (run.0, map.run_bytes, first);
     }
 }
 
@@ -362,23 +353,21 @@ impl AddressMap {
     }
 
     /// Where an address lies, or `None` past the end of the memory.
-    pub fn locate(&self, address: PhysicalAddress) -> Option<Location> {
-        if self.moves_bits { self.locate_moved(address) } else { self.locate_unmoved(address) }
-    }
-
-    /// The same where all bits stay where they are.
     #[inline]
-    fn locate_unmoved(&self, address: PhysicalAddress) -> Option<Location> {
-        (address.0 < self.end).then(|| self.layout.unpack(address.0 & self.stays))
+    pub fn locate(&self, address: PhysicalAddress) -> Option<Location> {
+        if address.0 >= self.end {
+            return None;
+        }
+        let word = address.0 & self.stays;
+        Some(self.layout.unpack(if self.moves_bits { self.with_moved_bits(word, address) } else { word }))
     }
 
-    /// The same where some move.
+    /// The word of an address, of whose bits some do not stay where they are.
     #[inline(never)]
-    fn locate_moved(&self, address: PhysicalAddress) -> Option<Location> {
-        let shifted = self.other_shifts.iter().fold(address.0 & self.stays, |word, shift| word | shift.of(address));
+    fn with_moved_bits(&self, stays: u64, address: PhysicalAddress) -> u64 {
+        let shifted = self.other_shifts.iter().fold(stays, |word, shift| word | shift.of(address));
         let parity = |hash: &Hash| u64::from((address.0 & hash.mask).count_ones() & 1) << hash.bit;
-        let word = self.hashes.iter().fold(shifted, |word, hash| word ^ parity(hash));
-        (address.0 < self.end).then(|| self.layout.unpack(word))
+        self.hashes.iter().fold(shifted, |word, hash| word ^ parity(hash))
     }
 
     /// The first byte of the run that an address lies in.

@@ -98,34 +98,28 @@ struct Rows([Box<[Entry; Rows::CHAINS]>; 2]);
 impl Rows {
     const CHAINS: usize = 512;
 
-    /// The chain of a row.
+    /// The oldest access to a row, by its hash; none where there is none.
     #[inline]
-    fn chain(row: RowKey) -> usize {
-        row.hash() % Rows::CHAINS
-    }
-
-    /// The oldest access to a row, in its chain; none where there is none.
-    #[inline]
-    fn oldest(&self, accesses: &Accesses, kind: usize, row: RowKey, chain: usize) -> Entry {
-        let mut at = self.0[kind][chain % Rows::CHAINS];
+    fn oldest(&self, accesses: &Accesses, kind: usize, row: RowKey, hash: usize) -> Entry {
+        let mut at = self.0[kind][hash % Rows::CHAINS];
         while at.is_some() && accesses[at].spot.row_key() != row {
             at = accesses[at].next_row;
         }
         at
     }
 
-    /// The row of a group is in its chain from now on.
+    /// The row of a group is in the chain of its hash from now on.
     #[inline]
-    fn insert(&mut self, accesses: &mut Accesses, kind: usize, chain: usize, group: Group) {
+    fn insert(&mut self, accesses: &mut Accesses, kind: usize, hash: usize, group: Group) {
         let leader = &mut accesses[group.oldest];
         leader.youngest_of_row = group.youngest;
-        leader.next_row = std::mem::replace(&mut self.0[kind][chain % Rows::CHAINS], group.oldest);
+        leader.next_row = std::mem::replace(&mut self.0[kind][hash % Rows::CHAINS], group.oldest);
     }
 
     /// The accesses to a row, which is not in the table any more.
     #[inline]
     fn remove(&mut self, accesses: &mut Accesses, kind: usize, row: RowKey) -> Group {
-        let first = &mut self.0[kind][Rows::chain(row)];
+        let first = &mut self.0[kind][row.hash() % Rows::CHAINS];
         let (mut before, mut at) = (Entry::NONE, *first);
         while at.is_some() && accesses[at].spot.row_key() != row {
             (before, at) = (at, accesses[at].next_row);
@@ -262,13 +256,13 @@ impl BankQueues {
     /// The same where its row is not open.
     #[inline(never)]
     fn push_to_other_row(&mut self, accesses: &mut Accesses, entry: Entry, kind: usize, spot: Spot, is_first: bool) {
-        let (row, chain) = (spot.row_key(), Rows::chain(spot.row_key()));
-        let oldest = if is_first { Entry::NONE } else { self.rows.oldest(accesses, kind, row, chain) };
+        let (row, hash) = (spot.row_key(), spot.row_key().hash());
+        let oldest = if is_first { Entry::NONE } else { self.rows.oldest(accesses, kind, row, hash) };
         if oldest.is_some() {
             let youngest = std::mem::replace(&mut accesses[oldest].youngest_of_row, entry);
             accesses[youngest].next_of_row = entry;
         } else {
-            self.rows.insert(accesses, kind, chain, Group { oldest: entry, youngest: entry });
+            self.rows.insert(accesses, kind, hash, Group { oldest: entry, youngest: entry });
             self.banks[spot.bank_index()].link_youngest(accesses, kind, entry);
         }
     }
@@ -322,7 +316,7 @@ impl BankQueues {
         for kind in 0..2 {
             let closed = std::mem::replace(&mut queue.hits[kind], NONE);
             if closed.oldest.is_some() {
-                self.rows.insert(accesses, kind, Rows::chain(row), closed);
+                self.rows.insert(accesses, kind, row.hash(), closed);
                 queue.link(accesses, kind, closed.oldest);
             }
             self.hits[kind] &= !(1 << bank);
@@ -361,7 +355,7 @@ impl BankQueues {
         let oldest = if queue.open == spot.row_key() {
             queue.hits[kind as usize].oldest
         } else {
-            self.rows.oldest(accesses, kind as usize, spot.row_key(), Rows::chain(spot.row_key()))
+            self.rows.oldest(accesses, kind as usize, spot.row_key(), spot.row_key().hash())
         };
         let next = |entry: Entry| Some(accesses[entry].next_of_row).filter(|next| next.is_some());
         let group = std::iter::successors(Some(oldest).filter(|oldest| oldest.is_some()), |&entry| next(entry));

@@ -154,23 +154,11 @@ impl Candidate {
         self.kind
     }
 
-    /// The command on the bus, of a RD or WR of that kind.
+    /// The command on the bus, of an access that lies there.
     #[inline]
-    pub(crate) fn column_command(kind: Kind, spot: Spot, mode: access::Kind) -> Command {
-        let closes = matches!(kind, Kind::Rda | Kind::Wra);
-        let auto_precharge = if closes { AutoPrecharge::Yes } else { AutoPrecharge::No };
-        let (bank, column) = (spot.bank(), spot.column());
-        match mode {
-            access::Kind::Read => Command::Read { bank, column, auto_precharge },
-            access::Kind::Write => Command::Write { bank, column, auto_precharge },
-        }
-    }
-
-    /// The command on the bus.
-    #[inline]
-    pub(crate) fn command(&self, spot: Spot) -> Command {
+    pub(crate) fn command(kind: Kind, spot: Spot) -> Command {
         let (bank, row, column) = (spot.bank(), spot.row(), spot.column());
-        match self.kind {
+        match kind {
             Kind::Act => Command::Activate { bank, row },
             Kind::Rd => Command::Read { bank, column, auto_precharge: AutoPrecharge::No },
             Kind::Rda => Command::Read { bank, column, auto_precharge: AutoPrecharge::Yes },

@@ -155,12 +155,6 @@ impl ChannelState {
         changed
     }
 
-    /// Whether it is known who goes first, from an instant on.
-    #[inline]
-    pub(crate) fn is_prepared_from(&self, from: Cycle) -> bool {
-        self.prepared_at >= from && self.prepared_at < Cycle::NEVER
-    }
-
     /// Who goes first must be found out again.
     #[inline]
     pub(crate) fn forget_prepared(&mut self) {

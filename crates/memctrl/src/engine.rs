@@ -228,7 +228,7 @@ impl Controller {
                 }
             }
             // Accesses that went on alone have found out what goes next, where they broke off before it.
-            let at = if channel.is_prepared_from(from) && from > now {
+            let at = if from > now && channel.prepared_at < Cycle::NEVER {
                 channel.prepared_at
             } else {
                 channel.foresee(from, &self.front.accesses, &self.segments, self.front.config.staging_lines)

@@ -98,7 +98,7 @@ impl Controller {
 }
 
 impl FrontEnd {
-    /// The same where another access may go to the line, or a job.
+    /// A line of a read or of a write is accepted, if it can be, where another access may go to it, or a job.
     #[inline(never)]
     pub(crate) fn accept_among_others(
         &mut self,

@@ -193,7 +193,7 @@ impl ChannelState {
         let columns = usable & self.queues.hits(self.mode);
         let candidates =
             || bits(columns).map(|bank| (bank, &self.next[bank])).filter(|(_, candidate)| !candidate.is_row());
-        let command = |candidate: &Candidate| candidate.command(accesses[candidate.entry()].spot);
+        let command = |candidate: &Candidate| Candidate::command(candidate.kind(), accesses[candidate.entry()].spot);
         if let Some(number) = candidates().map(|(_, candidate)| candidate.number()).min() {
             parties.push(Party { age: Age::of(number), flight: None });
         }

@@ -82,7 +82,7 @@ impl ChannelState {
         (self.prepared_at, self.prepared) = (at, Choice::Access(bank));
     }
 
-    /// The same, unless a rank has a command of its own before; or there is no access, and the instant is none before which keys can be read.
+    /// The same, unless a rank has a command of its own before, or what was found is no access: that is later than any that keys tell.
     #[inline(never)]
     pub(crate) fn prepare_access_before_upkeep(&mut self, at: Cycle, bank: usize) {
         if at < self.quiet.0.min(self.key_clock.until()) {
@@ -196,6 +196,13 @@ impl ChannelState {
         }
     }
 
+    /// The same where not every bank counts that has a candidate.
+    #[inline(never)]
+    fn first_of_some_banks(&self, from: Cycle, usable: u32) -> u64 {
+        let key = |bank: usize| Candidate::not_before(self.keys[bank], self.least_key(bank, from));
+        bits(usable).map(key).fold(NO_KEY, u64::min)
+    }
+
     fn keys_of_ranks(&self) -> &[[u64; 8]] {
         self.keys.as_chunks().0
     }
@@ -233,13 +240,6 @@ impl ChannelState {
     pub(crate) fn hold_back_activates(&mut self, rank: usize) {
         let held = self.device.held_by(rank as u8).until_kept(KeptKind::Act);
         self.raise_activates(rank, self.key_clock.key_at(held));
-    }
-
-    /// The same where not every bank counts that has a candidate.
-    #[inline(never)]
-    fn first_of_some_banks(&self, from: Cycle, usable: u32) -> u64 {
-        let key = |bank: usize| Candidate::not_before(self.keys[bank], self.least_key(bank, from));
-        bits(usable).map(key).fold(NO_KEY, u64::min)
     }
 
     /// Before which key the candidate of a bank cannot go, from `from` on: its rank holds back those of a kind alike.

@@ -199,7 +199,7 @@ impl FrontEnd {
             (Kind::Write, false) => DeviceKind::Wr,
             (Kind::Write, true) => DeviceKind::Wra,
         };
-        let command = Candidate::column_command(command_kind, spot, kind);
+        let command = Candidate::command(command_kind, spot);
         channel.device.issue_column_access(now, &command, spot.bank(), command_kind);
         if !FOLLOWS && !CLOSES {
             channel.column_accessed(spot, accesses);

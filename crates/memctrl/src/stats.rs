@@ -131,12 +131,12 @@ impl Outcomes {
     /// One more, for which those were issued.
     #[inline]
     pub(crate) fn count(&mut self, issued: RowCommands) {
-        if issued == RowCommands::NONE {
-            self.hits += 1;
-        } else if issued.precharges() > 0 {
+        if issued.precharges() > 0 {
             self.conflicts += 1;
-        } else {
+        } else if issued.activates() > 0 {
             self.misses += 1;
+        } else {
+            self.hits += 1;
         }
     }
 
