@@ -1,4 +1,4 @@
-//! Commands a second: what a verdict costs beside the run that it judges.
+//! Throughput of the checker, in commands per second.
 
 use std::hint::black_box;
 
@@ -6,7 +6,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use dram_spec::{AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CommandSink, Cycle, Dialect, Row};
 use protocol_check::{Checker, planted};
 
-/// Rows streamed out of one bank after the other: ACT, 64 RD, PRE.
+/// Whole rows, read from one bank after the other: ACT, 64 RD, PRE.
 fn reads(rows: u64) -> CommandLog {
     let mut log = CommandLog::default();
     let mut push = |at, command| log.push(Cycle(at), Channel(0), &command);
@@ -22,7 +22,7 @@ fn reads(rows: u64) -> CommandLog {
     log
 }
 
-/// Copies within a subarray, one after the other: ACT, ACT, PRE.
+/// Copies within a subarray, one after the other: ACT, copy ACT, PRE.
 fn copies(count: u64) -> CommandLog {
     let mut log = CommandLog::default();
     for copy in 0..count {

@@ -1,53 +1,53 @@
-//! The reader of the stream.
+//! The checker of a command stream.
 
 use dram_spec::{Channel, Command, CommandLog, CommandSink, Cycle, Dialect, Issued, System};
 
-use crate::history::Wires;
-use crate::lookback::{Lookback, Setting};
+use crate::check::{Check, Setting};
+use crate::history::ChannelHistory;
 use crate::report::Report;
 use crate::rule::Rule;
 use crate::violation::Violation;
 
-/// Judges a command stream as it comes, in memory that does not grow with it.
+/// Judges a command stream, command by command, in bounded memory.
 ///
-/// Total: it accepts any stream, however absurd, and panics on none.
+/// Total: it accepts any stream and never panics.
 #[derive(Clone, Debug)]
 pub struct Checker {
     setting: Setting,
-    channels: Vec<Wires>,
+    channels: Vec<ChannelHistory>,
     report: Report,
     finished: bool,
 }
 
 impl Checker {
-    /// A checker for a system at cycle 0: all banks closed, all ranks awake, nothing behind it.
+    /// A checker for a system at cycle 0: all banks closed, all ranks awake, no command before.
     pub fn new(system: &System, dialect: Dialect) -> Checker {
         let geometry = system.geometry;
-        let channels = vec![Wires::new(geometry.ranks(), geometry.banks()); usize::from(geometry.channels())];
+        let channels = vec![ChannelHistory::new(geometry.ranks(), geometry.banks()); usize::from(geometry.channels())];
         Checker { setting: Setting::new(system, dialect), channels, report: Report::new(), finished: false }
     }
 
-    /// The first [`Report::KEPT`] violations so far.
+    /// The first [`Report::KEPT`] violations up to now.
     pub fn violations(&self) -> &[Violation] {
         self.report.violations()
     }
 
-    /// All violations so far, also those not kept.
+    /// The number of all violations up to now, including those not kept.
     pub fn total(&self) -> u64 {
         self.report.total()
     }
 
-    /// How often a rule was broken so far.
+    /// The number of violations of a rule up to now.
     pub const fn count(&self, rule: Rule) -> u64 {
         self.report.count(rule)
     }
 
-    /// The verdict so far.
+    /// The report up to now.
     pub const fn report(&self) -> &Report {
         &self.report
     }
 
-    /// The verdict, for keeps. What was still running counts only after [`CommandSink::finish`].
+    /// Converts the checker into its report. The maxima at the end of the run are judged by [`CommandSink::finish`].
     pub fn into_report(self) -> Report {
         self.report
     }
@@ -57,35 +57,35 @@ impl CommandSink for Checker {
     fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
         let issued = Issued { at, channel, command: *command };
         let Checker { setting, channels, report, finished: _ } = self;
-        let mut look = Lookback { setting, report, at, channel, rank: command.rank(), command: Some(issued) };
+        let mut check = Check { setting, report, at, channel, rank: command.rank(), command: Some(issued) };
         match channels.get_mut(usize::from(channel.0)) {
-            Some(wires) => {
-                wires.judge(&mut look, command);
-                wires.record(issued, setting);
+            Some(history) => {
+                history.judge(&mut check, command);
+                history.record(issued, setting);
             }
-            None => look.state(Rule::Address, None),
+            None => check.state(Rule::Address, None),
         }
     }
 
-    /// Judges what was still running when the run ended. Only the first end counts; one before the last command of a
-    /// channel is taken to be at that command.
+    /// Judges the maxima at the end of the run. Only the first call has an effect. An `end` before the last command of
+    /// a channel is replaced by the instant of that command.
     fn finish(&mut self, end: Cycle) {
         if std::mem::replace(&mut self.finished, true) {
             return;
         }
         let Checker { setting, channels, report, finished: _ } = self;
-        for (channel, wires) in (0..).map(Channel).zip(&*channels) {
-            let at = wires.last.map_or(end, |last| last.at.max(end));
-            for (rank, history) in (0..).zip(&wires.ranks) {
-                history.judge_end(&mut Lookback { setting, report, at, channel, rank, command: None });
+        for (channel, history) in (0..).map(Channel).zip(&*channels) {
+            let at = history.last.map_or(end, |last| last.at.max(end));
+            for (rank, history) in (0..).zip(&history.ranks) {
+                history.judge_end(&mut Check { setting, report, at, channel, rank, command: None });
             }
         }
     }
 }
 
-/// Judges a whole log, its end included.
+/// Judges a whole log, including its end.
 ///
-/// Returns the first [`Report::KEPT`] violations; a log without any keeps every rule.
+/// Returns the first [`Report::KEPT`] violations; none means that the log keeps every rule.
 pub fn audit(system: &System, dialect: Dialect, log: &CommandLog) -> Vec<Violation> {
     let mut checker = Checker::new(system, dialect);
     log.replay(&mut checker);

@@ -1,28 +1,32 @@
-//! What has come: the last commands of each sort, by bank, by rank and by channel.
+//! The history of a channel: the last commands of each kind per bank, per rank and of the command bus.
 
 use dram_spec::{AutoPrecharge, BankId, Command, CopyActivations, Dialect, Issued, PrechargePowerDown, Row};
 
-use crate::lookback::Setting;
-use crate::refresh::Upkeep;
+use crate::check::Setting;
+use crate::refresh::RefreshLedger;
 
-/// The last command of each sort, of one bank or of all banks of a rank.
+/// The last command of each kind, of one bank or of all banks of a rank.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Past {
+pub(crate) struct LastCommands {
     pub(crate) act: Option<Issued>,
-    /// PRE; for a rank also PREA.
+    /// PRE or PREA.
     pub(crate) pre: Option<Issued>,
+    /// RD or RDA.
+    pub(crate) read: Option<Issued>,
     pub(crate) rd: Option<Issued>,
     pub(crate) rda: Option<Issued>,
+    /// WR or WRA.
+    pub(crate) write: Option<Issued>,
     pub(crate) wr: Option<Issued>,
     pub(crate) wra: Option<Issued>,
     pub(crate) transfer_out: Option<Issued>,
     pub(crate) transfer_in: Option<Issued>,
 }
 
-/// A bank: what it has been told, and whether that left a row open.
+/// A bank: its last commands and its open row.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Bank {
-    pub(crate) past: Past,
+pub(crate) struct BankHistory {
+    pub(crate) last: LastCommands,
     pub(crate) open_row: Option<Row>,
 }
 
@@ -33,11 +37,11 @@ pub(crate) enum Activation {
     Ordinary,
     /// Copies the open row.
     Copy,
-    /// Goes to another subarray than the open row's: the device drops it.
+    /// Addresses another subarray than the open row's: the device drops it.
     Dropped,
 }
 
-impl Bank {
+impl BankHistory {
     pub(crate) fn activation(&self, row: Row, setting: &Setting) -> Activation {
         match (self.open_row, setting.dialect) {
             (None, _) | (Some(_), Dialect::Jedec) => Activation::Ordinary,
@@ -49,31 +53,26 @@ impl Bank {
     }
 }
 
-/// How a rank sleeps.
+/// The power state of a rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Sleep {
+pub(crate) enum PowerState {
     #[default]
     Awake,
     /// Power-down with a bank open.
-    Active,
+    ActivePowerDown,
     /// Power-down with all banks closed.
-    Precharge,
+    PrechargePowerDown,
     SelfRefresh,
 }
 
-/// A rank: the last commands to any of its banks, and those to all of them.
+/// A rank: its banks, the last commands to any of them, and the last rank-wide commands.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Rank {
-    pub(crate) banks: Vec<Bank>,
-    pub(crate) past: Past,
-    /// RD or RDA.
-    pub(crate) read: Option<Issued>,
-    /// WR or WRA.
-    pub(crate) write: Option<Issued>,
-    /// The latest four activations that count in tRRD and tFAW; `newest` is the place of the latest.
+pub(crate) struct RankHistory {
+    pub(crate) banks: Vec<BankHistory>,
+    pub(crate) last: LastCommands,
+    /// The latest four activations that count in tRRD and tFAW; `newest` is the index of the latest.
     pub(crate) window: [Option<Issued>; 4],
     pub(crate) newest: usize,
-    pub(crate) prea: Option<Issued>,
     pub(crate) refresh: Option<Issued>,
     pub(crate) pde: Option<Issued>,
     pub(crate) pdx: Option<Issued>,
@@ -81,24 +80,24 @@ pub(crate) struct Rank {
     pub(crate) pdx_slow: Option<Issued>,
     pub(crate) sre: Option<Issued>,
     pub(crate) srx: Option<Issued>,
-    pub(crate) sleep: Sleep,
-    pub(crate) upkeep: Upkeep,
+    pub(crate) power_state: PowerState,
+    pub(crate) ledger: RefreshLedger,
 }
 
-impl Rank {
-    fn new(banks: u8) -> Rank {
-        Rank { banks: vec![Bank::default(); usize::from(banks)], ..Rank::default() }
+impl RankHistory {
+    fn new(banks: u8) -> RankHistory {
+        RankHistory { banks: vec![BankHistory::default(); usize::from(banks)], ..RankHistory::default() }
     }
 
-    pub(crate) fn bank(&self, bank: BankId) -> Option<&Bank> {
+    pub(crate) fn bank(&self, bank: BankId) -> Option<&BankHistory> {
         self.banks.get(usize::from(bank.bank))
     }
 
-    fn bank_mut(&mut self, bank: BankId) -> Option<&mut Bank> {
+    fn bank_mut(&mut self, bank: BankId) -> Option<&mut BankHistory> {
         self.banks.get_mut(usize::from(bank.bank))
     }
 
-    pub(crate) fn open_banks(&self) -> impl Iterator<Item = &Bank> {
+    pub(crate) fn open_banks(&self) -> impl Iterator<Item = &BankHistory> {
         self.banks.iter().filter(|bank| bank.open_row.is_some())
     }
 
@@ -108,45 +107,41 @@ impl Rank {
             Command::Activate { bank, row } => self.activate(issued, bank, row, setting),
             Command::Precharge { bank } => {
                 if let Some(bank) = self.bank_mut(bank) {
-                    bank.past.pre = now;
+                    bank.last.pre = now;
                     bank.open_row = None;
-                    self.past.pre = now;
+                    self.last.pre = now;
                 }
             }
             Command::PrechargeAll { .. } => {
                 for bank in &mut self.banks {
+                    bank.last.pre = now;
                     bank.open_row = None;
                 }
-                self.prea = now;
-                self.past.pre = now;
+                self.last.pre = now;
             }
-            Command::Read { bank, auto_precharge, .. } => {
-                let note = |past: &mut Past| match auto_precharge {
-                    AutoPrecharge::No => past.rd = now,
-                    AutoPrecharge::Yes => past.rda = now,
-                };
-                if self.access(bank, auto_precharge, note) {
-                    self.read = now;
+            Command::Read { bank, auto_precharge, .. } => self.access(bank, auto_precharge, |last| {
+                last.read = now;
+                match auto_precharge {
+                    AutoPrecharge::No => last.rd = now,
+                    AutoPrecharge::Yes => last.rda = now,
                 }
-            }
-            Command::Write { bank, auto_precharge, .. } => {
-                let note = |past: &mut Past| match auto_precharge {
-                    AutoPrecharge::No => past.wr = now,
-                    AutoPrecharge::Yes => past.wra = now,
-                };
-                if self.access(bank, auto_precharge, note) {
-                    self.write = now;
+            }),
+            Command::Write { bank, auto_precharge, .. } => self.access(bank, auto_precharge, |last| {
+                last.write = now;
+                match auto_precharge {
+                    AutoPrecharge::No => last.wr = now,
+                    AutoPrecharge::Yes => last.wra = now,
                 }
-            }
+            }),
             Command::Transfer { src, dst, .. } => self.transfer(issued, src, dst),
             Command::Refresh { .. } => {
                 self.refresh = now;
-                self.upkeep.refresh(issued, setting.limits.interval);
+                self.ledger.refresh(issued, setting.limits.interval);
             }
             Command::PowerDownEnter { .. }
             | Command::PowerDownExit { .. }
             | Command::SelfRefreshEnter { .. }
-            | Command::SelfRefreshExit { .. } => self.sleep_or_wake(issued, setting),
+            | Command::SelfRefreshExit { .. } => self.change_power_state(issued, setting),
         }
     }
 
@@ -156,68 +151,76 @@ impl Rank {
         if activation == Activation::Dropped {
             return;
         }
-        bank.past.act = Some(issued);
+        bank.last.act = Some(issued);
         bank.open_row = Some(row);
-        self.past.act = Some(issued);
+        self.last.act = Some(issued);
         if counts(activation, setting.copy_activations) {
             self.newest = (self.newest + 1) % self.window.len();
             self.window[self.newest] = Some(issued);
         }
     }
 
-    /// A column access, and whether it found its bank open: nothing comes of it where the bank is closed.
-    fn access(&mut self, id: BankId, auto_precharge: AutoPrecharge, note: impl Fn(&mut Past)) -> bool {
-        let Some(bank) = self.bank_mut(id).filter(|bank| bank.open_row.is_some()) else { return false };
-        note(&mut bank.past);
+    /// Records a column access, unless its bank is closed: then the access has no effect.
+    fn access(&mut self, id: BankId, auto_precharge: AutoPrecharge, record: impl Fn(&mut LastCommands)) {
+        let Some(bank) = self.bank_mut(id).filter(|bank| bank.open_row.is_some()) else { return };
+        record(&mut bank.last);
         if auto_precharge == AutoPrecharge::Yes {
             bank.open_row = None;
         }
-        note(&mut self.past);
-        true
+        record(&mut self.last);
     }
 
-    /// A TRANSFER: nothing where a bank is closed, or the two are not two of this rank.
+    /// Records a TRANSFER, unless a bank is closed or the two are not two banks of this rank: then it has no effect.
     fn transfer(&mut self, issued: Issued, src: BankId, dst: BankId) {
         let open = |id| self.bank(id).is_some_and(|bank| bank.open_row.is_some());
         if !between_two_banks(src, dst) || !open(src) || !open(dst) {
             return;
         }
         if let Some(bank) = self.bank_mut(src) {
-            bank.past.transfer_out = Some(issued);
+            bank.last.transfer_out = Some(issued);
         }
         if let Some(bank) = self.bank_mut(dst) {
-            bank.past.transfer_in = Some(issued);
+            bank.last.transfer_in = Some(issued);
         }
-        self.past.transfer_out = Some(issued);
-        self.past.transfer_in = Some(issued);
+        self.last.transfer_out = Some(issued);
+        self.last.transfer_in = Some(issued);
     }
 
-    fn sleep_or_wake(&mut self, issued: Issued, setting: &Setting) {
+    fn change_power_state(&mut self, issued: Issued, setting: &Setting) {
         let now = Some(issued);
-        match (issued.command, self.sleep) {
-            (Command::PowerDownEnter { .. }, Sleep::Awake) => {
-                self.sleep = if self.open_banks().next().is_some() { Sleep::Active } else { Sleep::Precharge };
+        match (issued.command, self.power_state) {
+            (Command::PowerDownEnter { .. }, PowerState::Awake) => {
+                let active = self.open_banks().next().is_some();
+                self.power_state = if active { PowerState::ActivePowerDown } else { PowerState::PrechargePowerDown };
                 self.pde = now;
             }
-            (Command::PowerDownExit { .. }, Sleep::Active | Sleep::Precharge) => {
-                if self.sleep == Sleep::Precharge && setting.precharge_power_down == PrechargePowerDown::SlowExit {
+            (Command::PowerDownExit { .. }, state @ (PowerState::ActivePowerDown | PowerState::PrechargePowerDown)) => {
+                if state == PowerState::PrechargePowerDown
+                    && setting.precharge_power_down == PrechargePowerDown::SlowExit
+                {
                     self.pdx_slow = now;
                 }
-                self.sleep = Sleep::Awake;
+                self.power_state = PowerState::Awake;
                 self.pdx = now;
             }
-            (Command::SelfRefreshEnter { .. }, Sleep::Awake) => {
-                self.sleep = Sleep::SelfRefresh;
+            (Command::SelfRefreshEnter { .. }, PowerState::Awake) => {
+                self.power_state = PowerState::SelfRefresh;
                 self.sre = now;
-                self.upkeep.enter(issued.at);
+                self.ledger.enter_self_refresh(issued.at);
             }
-            (Command::SelfRefreshExit { .. }, Sleep::SelfRefresh) => {
-                self.sleep = Sleep::Awake;
+            (Command::SelfRefreshExit { .. }, PowerState::SelfRefresh) => {
+                self.power_state = PowerState::Awake;
                 self.srx = now;
-                self.upkeep.exit(issued.at);
+                self.ledger.exit_self_refresh(issued.at);
             }
-            // An entry into another sleep, or an exit from none: the rank stays as it is.
-            (_, Sleep::Awake | Sleep::Active | Sleep::Precharge | Sleep::SelfRefresh) => {}
+            // An entry of a rank that is not awake, or an exit from another state: no effect.
+            (
+                _,
+                PowerState::Awake
+                | PowerState::ActivePowerDown
+                | PowerState::PrechargePowerDown
+                | PowerState::SelfRefresh,
+            ) => {}
         }
     }
 }
@@ -236,20 +239,20 @@ pub(crate) fn between_two_banks(src: BankId, dst: BankId) -> bool {
     src.rank == dst.rank && src.bank != dst.bank
 }
 
-/// A channel: its ranks, and what its command bus last carried.
+/// A channel: its ranks and the last commands on its command bus.
 #[derive(Clone, Debug)]
-pub(crate) struct Wires {
+pub(crate) struct ChannelHistory {
     pub(crate) last: Option<Issued>,
     pub(crate) last_transfer: Option<Issued>,
-    pub(crate) ranks: Vec<Rank>,
+    pub(crate) ranks: Vec<RankHistory>,
 }
 
-impl Wires {
-    pub(crate) fn new(ranks: u8, banks: u8) -> Wires {
-        Wires { last: None, last_transfer: None, ranks: vec![Rank::new(banks); usize::from(ranks)] }
+impl ChannelHistory {
+    pub(crate) fn new(ranks: u8, banks: u8) -> ChannelHistory {
+        ChannelHistory { last: None, last_transfer: None, ranks: vec![RankHistory::new(banks); usize::from(ranks)] }
     }
 
-    /// Takes a command into the history.
+    /// Adds a command to the history.
     pub(crate) fn record(&mut self, issued: Issued, setting: &Setting) {
         self.last = Some(issued);
         if matches!(issued.command, Command::Transfer { .. }) {

@@ -1,42 +1,42 @@
-//! Reads the command stream and judges it: the second opinion.
+//! An independent checker of DDR3 and RowClone command streams.
 //!
-//! A controller that grades itself finds only crashes. This crate takes what everybody can see, the commands on the
-//! wires and their instants, and decides from the written rules (`docs/rules.md`) and the datasheet's picoseconds
-//! ([`dram_spec::datasheet`]) whether a DDR3 device could have obeyed. It depends on [`dram_spec`] alone and shares
-//! neither a table nor an algorithm with the device model or the controller.
+//! The crate reads the commands on the command bus and their cycles. It decides from the written rules
+//! (`docs/rules.md`) and the datasheet's picoseconds ([`dram_spec::datasheet`]) whether a device would accept the
+//! stream. It depends on [`dram_spec`] alone and shares neither a table nor an algorithm with the device model or the
+//! controller, so that an error in them does not hide itself.
 //!
-//! # It pulls
+//! # Algorithm
 //!
-//! Nothing here says when a command *may* come. The [`Checker`] remembers what *has* come: for each bank, each rank and
-//! each channel the last command of every sort that some rule can reach, and of the activations the last four. A
-//! command is judged by looking back from it: `tRCD` asks the bank for its last ACT, subtracts, and compares. Then the
-//! command joins the history. Because a rule's distance is the same for all pairs of commands that it binds, the nearest
-//! earlier command is always the one to ask, and one memory per sort is enough: the work for a command and the memory for
-//! a run are bounded, whatever the length of the run.
+//! The device model computes the earliest legal cycle of a future command. The [`Checker`] does the opposite: it judges
+//! each command by its distance from earlier commands. For each bank, rank and channel it stores the last command of each
+//! kind that a rule refers to, and the last four activations. For example, `tRCD` at a RD subtracts the cycle of the
+//! bank's last ACT. Then the command is added to the history. All pairs of commands of a rule have the same minimum, so
+//! the latest earlier command decides, and one stored command per kind is enough. The work per command and the memory per
+//! run are bounded.
 //!
 //! ```text
 //!   cycle     0      ...      7
-//!           ACT b3          RD b3          RD:  tRCD   last ACT of b3?   0   7 - 0 = 7 < 8   broken, 1 short
-//!             ▲───────────────┘                 tWTR   last WR of rank?  none
-//!                                               bus    last command?     0   7 - 0 = 7 >= 1
+//!           ACT b3          RD b3          RD:  tRCD   last ACT of b3    0      7 - 0 = 7 < 8    broken, 1 short
+//!             ▲───────────────┘                 tWTR   last WR of rank   none   legal
+//!                                               bus    last command      0      7 - 0 = 7 >= 1   legal
 //! ```
 //!
-//! # What it takes a bad command for
+//! # Violating commands
 //!
-//! A command may break several rules, each at most once; the command named beside it is the nearest one that the rule
-//! reaches. (Of the maxima, PREA may break `tRAS-max` once for each bank.) After the verdict, a bad command is taken as
-//! if it had been legal as far as that makes sense, so that one slip is reported as one slip:
+//! A command can break several rules, each of them once, and the violation names the latest earlier command that the
+//! rule refers to. (A PREA can break `tRAS-max` once per bank.) After the judgement, a violating command is applied as far
+//! as possible, so that one error in the stream gives few violations:
 //!
-//! - what is too early or too late happens all the same, at its instant;
-//! - a RD, WR or TRANSFER that finds a bank closed, a dropped activation, a TRANSFER within one bank or between ranks,
-//!   and whatever names a rank or bank that does not exist only keep the command bus busy; but an ACT of a row, or a RD
-//!   of a column, that does not exist is taken for one that does;
+//! - a command that is too early or too late has its usual effect, at its cycle;
+//! - these commands occupy the command bus and have no other effect: a RD, WR or TRANSFER to a closed bank, a dropped
+//!   activation, a TRANSFER within one bank or between ranks, and a command to a rank or bank that does not exist. An ACT
+//!   of a row, or an access to a column, that does not exist has its usual effect;
 //! - in dialect `jedec`, an ACT to an open bank opens the new row, and every ACT is an ordinary one (so that a copy breaks
-//!   `tRC` as well as `bank-open`); a TRANSFER is judged like anywhere else, beside `TRANSFER-jedec`;
-//! - a command to a sleeping rank takes effect, but PDE and SRE leave it in the sleep it is in; PDX and SRX of a rank
-//!   that is not in that sleep do nothing;
-//! - after a command that is out of `order`, time goes on from its instant, and distances to what lies ahead of it are
-//!   not judged.
+//!   `tRC` as well as `bank-open`); a TRANSFER breaks `TRANSFER-jedec` and is otherwise judged as in `rowclone`;
+//! - a command to a rank in power-down or self-refresh has its usual effect, but PDE and SRE do not change the power
+//!   state, and PDX and SRX do not end a state that is not theirs;
+//! - after a command that is out of `order`, time continues from its cycle. Distances to commands at later cycles are not
+//!   judged.
 //!
 //! # Example
 //!
@@ -67,15 +67,15 @@
 //! );
 //! ```
 
+mod check;
 mod checker;
 mod history;
+mod judgement;
 mod limits;
-mod lookback;
 pub mod planted;
 mod refresh;
 mod report;
 mod rule;
-mod verdict;
 mod violation;
 
 pub use checker::{Checker, audit};

@@ -1,11 +1,11 @@
-//! The datasheet's picoseconds as clocks of the simulated bin.
+//! The limit of each rule, from the datasheet's picoseconds to clocks of the simulated bin.
 
 use dram_spec::datasheet::BURST;
 use dram_spec::{Min, Refresh, System};
 
 use crate::rule::Rule;
 
-/// What each rule asks, in clocks.
+/// The limit of each rule, in clocks.
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {
     clocks: [u64; Rule::ALL.len()],
@@ -13,7 +13,7 @@ pub(crate) struct Limits {
     pub(crate) interval: u64,
 }
 
-/// Clocks per 15 ns. DDR3 grades are multiples of 400/3 MT/s and the names cut the thirds off, hence the rounding up:
+/// Clocks per 15 ns. DDR3 data rates are multiples of 400/3 MT/s, and their names drop the fraction, so this rounds up:
 /// 1066 MT/s: 3198 / 400 up = 8; 1866 MT/s: 5598 / 400 up = 14.
 fn clocks_per_15_ns(mega_transfers: u64) -> u128 {
     u128::from((3 * mega_transfers).div_ceil(400))
@@ -23,25 +23,25 @@ fn saturated(clocks: u128) -> u64 {
     u64::try_from(clocks).unwrap_or(u64::MAX)
 }
 
-/// The fewest clocks that last at least so long.
+/// A minimum in clocks: rounded up.
 fn covering(min: Min, per_15_ns: u128) -> u64 {
     saturated((u128::from(min.ps) * per_15_ns).div_ceil(15_000)).max(min.ck)
 }
 
-/// The most clocks that last at most so long.
+/// A maximum in clocks: rounded down.
 fn within(ps: u64, per_15_ns: u128) -> u64 {
     saturated(u128::from(ps) * per_15_ns / 15_000)
 }
 
 impl Limits {
-    /// Resolves every rule for a system.
+    /// The limits of every rule for a system.
     pub(crate) fn new(system: &System) -> Limits {
         let per_15_ns = clocks_per_15_ns(system.clock().mega_transfers());
         let interval_ps = match system.refresh {
             Refresh::Every { t_refi_ps } => t_refi_ps,
             Refresh::Off => Refresh::T_REFI_PS,
         };
-        // An interval below one clock is no interval; one clock keeps the arithmetic whole.
+        // At least one clock: the refresh ledger divides by the interval.
         let interval = within(interval_ps, per_15_ns).max(1);
         let mut clocks = [0; Rule::ALL.len()];
         for rule in Rule::ALL {
@@ -50,14 +50,14 @@ impl Limits {
         Limits { clocks, interval }
     }
 
-    /// The least or greatest distance that a rule allows, in clocks; 0 for state rules and for `REF-postponed`, whose
-    /// bound moves with the refreshes counted.
+    /// The minimum or maximum of a rule, in clocks; 0 for state rules and for `REF-postponed`, whose maximum depends on
+    /// the REFs counted.
     pub(crate) const fn of(&self, rule: Rule) -> u64 {
         self.clocks[rule as usize]
     }
 }
 
-/// One rule in clocks, from the sums of `docs/rules.md`. `up` rounds a minimum up to clocks.
+/// The limit of one rule in clocks, by the formulas of `docs/rules.md`. `up` rounds a minimum up to clocks.
 fn resolve(rule: Rule, system: &System, interval: u64, up: impl Fn(Min) -> u64) -> u64 {
     let bin = system.bin;
     let density = system.geometry.density();
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn rounding_agrees_with_the_clock_that_everyone_else_uses() {
+    fn rounding_agrees_with_the_clock_of_the_specification() {
         for bin in BINS {
             let per_15_ns = clocks_per_15_ns(bin.clock.mega_transfers());
             for ps in (0..60_000).chain([110_000, 160_000, 260_000, 350_000, 7_800_000, 3_900_000]) {
@@ -138,10 +138,10 @@ mod tests {
         }
     }
 
-    /// By hand, from the counts of each bin (CL-RCD-RP, CWL, RAS, ...): what the sums of docs/rules.md come to.
+    /// The formulas of docs/rules.md, computed by hand from the clock counts of each bin (CL-RCD-RP, CWL, RAS, ...).
     #[test]
-    #[rustfmt::skip] // One bin a line.
-    fn sums_come_to_the_clocks_worked_out_by_hand() {
+    #[rustfmt::skip] // One bin per line.
+    fn limits_equal_the_hand_computed_clocks() {
         use Rule::*;
         let rules =          [TRc, TWr, RdaAct, WraAct, RdWr, TWtr, RdRdRank, RdWrRank, WrRdRank, TRdpden, TWrapden, TCkesr, TRfc, TXs, TRasMax];
         let published = [
@@ -161,14 +161,14 @@ mod tests {
     #[test]
     fn pages_of_two_kilobytes_have_their_own_activation_windows() {
         let windows = |limits: Limits| (limits.of(Rule::TRrd), limits.of(Rule::TFaw));
-        assert_eq!(windows(limits("1066G", Width::X8, 4096)), (4, 20), "512 B a chip");
-        assert_eq!(windows(limits("1066G", Width::X8, 8192)), (4, 20), "1 KB a chip");
-        assert_eq!(windows(limits("1066G", Width::X16, 8192)), (6, 27), "2 KB a chip");
-        assert_eq!(windows(limits("2133N", Width::X16, 8192)), (7, 34), "2 KB a chip");
+        assert_eq!(windows(limits("1066G", Width::X8, 4096)), (4, 20), "512 B per chip");
+        assert_eq!(windows(limits("1066G", Width::X8, 8192)), (4, 20), "1 KB per chip");
+        assert_eq!(windows(limits("1066G", Width::X16, 8192)), (6, 27), "2 KB per chip");
+        assert_eq!(windows(limits("2133N", Width::X16, 8192)), (7, 34), "2 KB per chip");
     }
 
     #[test]
-    fn absurd_refresh_intervals_do_not_overflow() {
+    fn extreme_refresh_intervals_do_not_overflow() {
         for t_refi_ps in [0, 1, u64::MAX] {
             let limits = Limits::new(&System { refresh: Refresh::Every { t_refi_ps }, ..planted::system() });
             assert!(limits.interval >= 1);

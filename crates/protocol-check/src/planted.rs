@@ -1,8 +1,7 @@
-//! For every rule, a smallest log that keeps it and one a step away that does not.
+//! For every rule, a pair of logs: a small legal log, and a log with one change that breaks this rule and no other.
 //!
-//! The step is one cycle of the last command where the rule is about a distance, and one command or one number in it
-//! where it is about a state. The bin, the chips and the rest of the log are so chosen that the step breaks that rule and
-//! no other. A rule without its pair does not compile, so whoever wants a planted violation of every kind has it:
+//! For a timing rule or a maximum, the change moves the last command by one cycle. For a state rule, it removes,
+//! replaces or changes one command. The match in [`pair`] is exhaustive, so every rule has a pair:
 //!
 //! ```
 //! use protocol_check::{Rule, audit, planted};
@@ -20,20 +19,20 @@ use dram_spec::{
 
 use crate::rule::Rule;
 
-/// Two logs that one rule tells apart.
+/// A legal and an illegal log of one rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
-    /// The system that both are for.
+    /// The system of both logs.
     pub system: System,
-    /// The dialect that both are in.
+    /// The dialect of both logs.
     pub dialect: Dialect,
     /// Keeps every rule.
     pub legal: CommandLog,
-    /// Breaks the rule, once, and no other.
+    /// Breaks the rule once, and no other rule.
     pub illegal: CommandLog,
 }
 
-/// The system of most pairs: one channel of two ranks at DDR3-1066G, 2 Gb x8 chips, rows of 4 KB, refresh off.
+/// The system of most pairs: one channel with two ranks at DDR3-1066G, 2 Gb x8 chips, rows of 4 KB, refresh off.
 ///
 /// Clocks: CL 8, CWL 6, tRCD 8, tRP 8, tRAS 20, tRC 28, tRRD 4, tFAW 20, tCCD 4, tRTP 4, tWR 8, tWTR 4, tXP 4, tXPDLL 13,
 /// tCKE 3, tRFC 86, tXS 91, tREFI 4160.
@@ -48,7 +47,7 @@ pub fn system() -> System {
 }
 
 fn bin(name: &str) -> &'static SpeedBin {
-    SpeedBin::named(name).expect("the bins of the pairs are bins of the datasheet")
+    SpeedBin::named(name).expect("the datasheet has the bins of the pairs")
 }
 
 fn geometry(ranks: u64) -> Geometry {
@@ -60,7 +59,7 @@ fn geometry(ranks: u64) -> Geometry {
         row_bytes: 4096,
         rows_per_subarray: 512,
     };
-    Geometry::try_from(raw).expect("2 Gb x8 chips take the paper's rows of 4 KB")
+    Geometry::try_from(raw).expect("2 Gb x8 chips can have the paper's rows of 4 KB")
 }
 
 const fn in_rank(rank: u8, bank: u8) -> BankId {
@@ -125,33 +124,33 @@ fn last_moved(legal: &Listing, shift: i64) -> Pair {
     differing(legal, &illegal)
 }
 
-/// The last command is as early as it may be, and then one cycle earlier.
+/// The last command at its earliest legal cycle, and one cycle earlier.
 fn early(legal: &Listing) -> Pair {
     last_moved(legal, -1)
 }
 
-/// The last command is as late as it may be, and then one cycle later.
+/// The last command at its latest legal cycle, and one cycle later.
 fn late(legal: &Listing) -> Pair {
     last_moved(legal, 1)
 }
 
 impl Pair {
-    fn on(self, change: impl FnOnce(System) -> System) -> Pair {
+    fn map_system(self, change: impl FnOnce(System) -> System) -> Pair {
         Pair { system: change(self.system), ..self }
     }
 
-    /// At DDR3-2133N, where tACTPDEN, tPRPDEN and tREFPDEN are two clocks, and so are not hidden behind the bus.
+    /// At DDR3-2133N, where tACTPDEN, tPRPDEN and tREFPDEN are two clocks: more than the command bus requires.
     fn at_2133(self) -> Pair {
-        self.on(|system| System { bin: bin("2133N"), ..system })
+        self.map_system(|system| System { bin: bin("2133N"), ..system })
     }
 
     fn slow_exit(self) -> Pair {
-        self.on(|system| System { precharge_power_down: PrechargePowerDown::SlowExit, ..system })
+        self.map_system(|system| System { precharge_power_down: PrechargePowerDown::SlowExit, ..system })
     }
 
-    /// With refresh on, and no second rank that would miss it.
+    /// With refresh on, in a single rank.
     fn refreshed(self) -> Pair {
-        self.on(|system| System { refresh: Refresh::NORMAL, geometry: geometry(1), ..system })
+        self.map_system(|system| System { refresh: Refresh::NORMAL, geometry: geometry(1), ..system })
     }
 
     fn jedec(self) -> Pair {
@@ -160,12 +159,12 @@ impl Pair {
 }
 
 /// The pair of a rule.
-#[rustfmt::skip] // One log a line: read it beside docs/rules.md.
+#[rustfmt::skip] // One log per line: read it beside docs/rules.md.
 pub fn pair(rule: Rule) -> Pair {
     match rule {
         Rule::TRcd => early(&[(0, act(0)), (8, RD)]),
         Rule::TRas => early(&[(0, act(0)), (20, pre(0))]),
-        // By way of RDA, whose own 12 clocks are over: after a PRE, tRAS + tRP would be broken with tRC.
+        // With RDA, because a PRE after tRAS would put tRP and tRC at the same instant. RDA-ACT ends at 20.
         Rule::TRc => early(&[(0, act(0)), (8, RDA), (28, act(0))]),
         Rule::TRp => early(&[(0, pre(0)), (8, act(0))]),
         // tRAS ends at 20.
@@ -229,9 +228,9 @@ pub fn pair(rule: Rule) -> Pair {
         // 9 x 4160 = 37,440.
         Rule::TRasMax => late(&[(0, act(0)), (37_440, pre(0))]),
         Rule::TPdMax => late(&[(0, PDE), (37_440, PDX)]),
-        // The REF at 0 counts in advance, so that the next is due at 10 x 4160 only.
+        // The REF at 0 counts in advance: the next may come until 10 x 4160.
         Rule::RefGap => late(&[(0, REF), (37_440, REF)]).refreshed(),
-        // The first REF, due at 4160, is eight intervals late; the second is due at 2 x 4160, and may be as late.
+        // The first REF, due at 4160, is eight intervals late; the second, due at 2 x 4160, may be eight late as well.
         Rule::RefPostponed => late(&[(37_440, REF), (41_600, REF)]).refreshed(),
         Rule::BankClosed => differing(&[(0, act(0)), (8, RD)], &[(8, RD)]),
         Rule::BankOpen => differing(

@@ -2,46 +2,47 @@
 
 use dram_spec::{Cycle, Issued, Refresh};
 
-use crate::lookback::Lookback;
+use crate::check::Check;
 use crate::rule::Rule;
 
-/// How many REFs may be late, and how many early.
+/// How many refresh intervals a REF may be late, and how many REFs may count in advance.
 const INTERVALS: u64 = 8;
 
-/// What a rank has had of REFs.
+/// The refresh clock of a rank and its counted REFs.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Upkeep {
+pub(crate) struct RefreshLedger {
     /// The last REF, and its instant on the refresh clock; cycle 0 where there was none.
     last: Option<Issued>,
     last_instant: u64,
-    /// How many REFs counted.
+    /// The number of REFs that count.
     counted: u64,
-    /// Clocks spent in self-refresh so far, and the SRE of the one going on.
-    slept: u64,
+    /// Clocks spent in self-refresh before the present one.
+    in_self_refresh: u64,
+    /// The SRE of the present self-refresh.
     entered: Option<Cycle>,
 }
 
-impl Upkeep {
-    /// What the refresh clock shows at a cycle.
+impl RefreshLedger {
+    /// The refresh clock at a cycle.
     fn instant(&self, at: Cycle) -> u64 {
-        let asleep = self.entered.map_or(0, |entered| at.since(entered).0);
-        at.0.saturating_sub(self.slept).saturating_sub(asleep)
+        let present = self.entered.map_or(0, |entered| at.since(entered).0);
+        at.0.saturating_sub(self.in_self_refresh).saturating_sub(present)
     }
 
-    /// Judges the time since the last REF, and the debt; at the next REF and at the end of the run.
-    pub(crate) fn judge(&self, look: &mut Lookback<'_>) {
-        if look.setting.refresh == Refresh::Off {
+    /// Judges `REF-gap` and `REF-postponed`, at a REF and at the end of the run.
+    pub(crate) fn judge(&self, check: &mut Check<'_>) {
+        if check.setting.refresh == Refresh::Off {
             return;
         }
-        let instant = self.instant(look.at);
-        let gap = look.setting.limits.of(Rule::RefGap);
-        look.at_most(Rule::RefGap, self.last, instant.saturating_sub(self.last_instant), gap);
+        let instant = self.instant(check.at);
+        let gap = check.setting.limits.of(Rule::RefGap);
+        check.at_most(Rule::RefGap, self.last, instant.saturating_sub(self.last_instant), gap);
         // With n counted, the (n + 1)th is due at n + 1 intervals, and may be eight late.
-        let due = self.counted.saturating_add(1 + INTERVALS).saturating_mul(look.setting.limits.interval);
-        look.at_most(Rule::RefPostponed, None, instant, due);
+        let due = self.counted.saturating_add(1 + INTERVALS).saturating_mul(check.setting.limits.interval);
+        check.at_most(Rule::RefPostponed, None, instant, due);
     }
 
-    /// A REF; one that comes more than eight intervals early does not count.
+    /// Records a REF; a REF more than eight intervals early does not count.
     pub(crate) fn refresh(&mut self, issued: Issued, interval: u64) {
         self.last = Some(issued);
         self.last_instant = self.instant(issued.at);
@@ -51,14 +52,14 @@ impl Upkeep {
     }
 
     /// SRE: the refresh clock stops.
-    pub(crate) fn enter(&mut self, at: Cycle) {
+    pub(crate) fn enter_self_refresh(&mut self, at: Cycle) {
         self.entered = Some(at);
     }
 
-    /// SRX: the refresh clock goes on.
-    pub(crate) fn exit(&mut self, at: Cycle) {
+    /// SRX: the refresh clock runs again.
+    pub(crate) fn exit_self_refresh(&mut self, at: Cycle) {
         if let Some(entered) = self.entered.take() {
-            self.slept = self.slept.saturating_add(at.since(entered).0);
+            self.in_self_refresh = self.in_self_refresh.saturating_add(at.since(entered).0);
         }
     }
 }

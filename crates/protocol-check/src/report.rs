@@ -1,9 +1,9 @@
-//! What a run is charged with: the first violations in full, all of them as counts.
+//! The violations of a run: the first ones in full, all of them as counts.
 
 use crate::rule::Rule;
 use crate::violation::Violation;
 
-/// The verdict on a run: a bounded number of violations, and exact counts.
+/// The violations of a run: a bounded number in full, and exact counts per rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     violations: Vec<Violation>,
@@ -11,7 +11,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// How many violations are kept in full: the first so many.
+    /// The number of violations kept in full; later ones are only counted.
     pub const KEPT: usize = 1000;
 
     pub(crate) const fn new() -> Report {
@@ -25,32 +25,32 @@ impl Report {
         }
     }
 
-    /// The first [`Report::KEPT`] violations, in the order in which they were found.
+    /// The first [`Report::KEPT`] violations, in the order of the commands.
     pub fn violations(&self) -> &[Violation] {
         &self.violations
     }
 
-    /// The same, for keeps.
+    /// Converts the report into its first [`Report::KEPT`] violations.
     pub fn into_violations(self) -> Vec<Violation> {
         self.violations
     }
 
-    /// All violations, also those not kept.
+    /// The number of all violations, including those not kept.
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// How often a rule was broken.
+    /// The number of violations of a rule.
     pub const fn count(&self, rule: Rule) -> u64 {
         self.counts[rule as usize]
     }
 
-    /// The rules that were broken and how often, in the order of [`Rule::ALL`].
+    /// The broken rules with their numbers of violations, in the order of [`Rule::ALL`].
     pub fn counts(&self) -> impl Iterator<Item = (Rule, u64)> {
         Rule::ALL.into_iter().zip(self.counts).filter(|&(_, count)| count > 0)
     }
 
-    /// Whether no rule was broken.
+    /// Whether there is no violation.
     pub fn is_clean(&self) -> bool {
         self.total() == 0
     }

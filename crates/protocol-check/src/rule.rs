@@ -1,28 +1,28 @@
-//! The rules by name: every row of `docs/rules.md`, in its order.
+//! The rules by name: every row of the rule tables of `docs/rules.md`, in their order.
 
 use std::fmt;
 
-/// Which of the three tables of `docs/rules.md` a rule stands in.
+/// The table of `docs/rules.md` that defines a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sort {
-    /// A least distance between two commands.
+    /// A minimum distance between two commands.
     Timing,
-    /// A greatest distance, or a greatest debt of refreshes.
+    /// A maximum duration, or a maximum number of refreshes owed.
     Maximum,
-    /// What a command must not find, or not name.
+    /// A state in which a command is illegal, or an operand that does not exist.
     State,
 }
 
 macro_rules! rules {
     ($($variant:ident = $name:literal, $sort:ident, $source:literal, $what:literal;)*) => {
-        /// A rule that a command stream must keep: a row of `docs/rules.md`.
+        /// A rule for command streams: a row of `docs/rules.md`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Rule {
             $(#[doc = concat!("`", $name, "`: ", $what, ".")] $variant,)*
         }
 
         impl Rule {
-            /// All of them, in the order of `docs/rules.md`.
+            /// All rules, in the order of `docs/rules.md`.
             pub const ALL: [Rule; [$($name),*].len()] = [$(Rule::$variant),*];
 
             /// The name, exactly as in `docs/rules.md`: "tRCD".
@@ -32,21 +32,21 @@ macro_rules! rules {
                 }
             }
 
-            /// Timing rule, maximum or state rule.
+            /// The table of the rule: timing rule, maximum or state rule.
             pub const fn sort(self) -> Sort {
                 match self {
                     $(Rule::$variant => Sort::$sort,)*
                 }
             }
 
-            /// Who says so: a standard, a datasheet, a paper, another simulator, or this project.
+            /// The source: a standard, a datasheet, a paper, another simulator, or this project.
             pub const fn source(self) -> &'static str {
                 match self {
                     $(Rule::$variant => $source,)*
                 }
             }
 
-            /// What the rule is about, in a few words: "ACT to RD, WR".
+            /// The commands or the state that the rule binds, in a few words: "ACT to RD, WR".
             pub const fn what(self) -> &'static str {
                 match self {
                     $(Rule::$variant => $what,)*
@@ -56,7 +56,7 @@ macro_rules! rules {
     };
 }
 
-#[rustfmt::skip] // One rule a line: read it beside docs/rules.md.
+#[rustfmt::skip] // One rule per line: read it beside docs/rules.md.
 rules! {
     TRcd               = "tRCD",                Timing,  "JESD79-3", "ACT to RD, WR";
     TRas               = "tRAS",                Timing,  "JESD79-3", "ACT to PRE";
@@ -93,7 +93,7 @@ rules! {
     TCkesr             = "tCKESR",              Timing,  "JESD79-3", "SRE to SRX";
     TXs                = "tXS",                 Timing,  "JESD79-3", "SRX to ACT, PRE, PREA, REF, PDE, SRE";
     TXsdll             = "tXSDLL",              Timing,  "JESD79-3", "SRX to RD, WR";
-    Bus                = "bus",                 Timing,  "command bus", "one command a cycle";
+    Bus                = "bus",                 Timing,  "command bus", "one command per cycle";
     BusTransfer        = "bus-TRANSFER",        Timing,  "RowClone: two command-bus cycles", "TRANSFER to any";
     Fpm                = "FPM",                 Timing,  "RowClone: the source row is restored first", "ACT to copy activation";
     TransferTRcd       = "TRANSFER-tRCD",       Timing,  "project definition", "ACT to TRANSFER, source and destination";
@@ -115,7 +115,7 @@ rules! {
     FpmSubarray        = "FPM-subarray",        State,   "RowClone: the activation is dropped", "a copy activation of a row of another subarray";
     BanksOpen          = "banks-open",          State,   "JESD79-3", "REF or SRE while a bank of the rank is open";
     Asleep             = "asleep",              State,   "JESD79-3", "a command to a rank in power-down or self-refresh";
-    Awake              = "awake",               State,   "JESD79-3", "an exit from a sleep that the rank is not in";
+    Awake              = "awake",               State,   "JESD79-3", "PDX outside power-down, or SRX outside self-refresh";
     TransferJedec      = "TRANSFER-jedec",      State,   "JESD79-3", "a TRANSFER in dialect jedec";
     TransferBanks      = "TRANSFER-banks",      State,   "RowClone", "a TRANSFER within one bank, or between ranks";
     Address            = "address",             State,   "the geometry", "a channel, rank, bank, row or column that does not exist";
@@ -123,7 +123,7 @@ rules! {
 }
 
 impl Rule {
-    /// The rule of that name.
+    /// The rule with a name as in `docs/rules.md`, if there is one.
     pub fn named(name: &str) -> Option<Rule> {
         Rule::ALL.into_iter().find(|rule| rule.name() == name)
     }
@@ -139,7 +139,7 @@ impl fmt::Display for Rule {
 mod tests {
     use super::*;
 
-    /// The rows of the tables of `docs/rules.md`: the sort, and the cells.
+    /// The rows of the three rule tables of `docs/rules.md`: the sort and the cells.
     fn rows() -> Vec<(Sort, Vec<&'static str>)> {
         let page = include_str!("../../../docs/rules.md");
         let mut sort = None;
@@ -162,8 +162,8 @@ mod tests {
     #[test]
     fn the_rules_are_the_rows_of_the_page_in_its_order() {
         let page: Vec<_> = rows().into_iter().map(|(sort, cells)| (sort, cells[0])).collect();
-        let ours: Vec<_> = Rule::ALL.into_iter().map(|rule| (rule.sort(), rule.name())).collect();
-        assert_eq!(page, ours);
+        let checker: Vec<_> = Rule::ALL.into_iter().map(|rule| (rule.sort(), rule.name())).collect();
+        assert_eq!(page, checker);
     }
 
     #[test]
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_is_found_by_its_name() {
+    fn named_is_the_inverse_of_name() {
         for rule in Rule::ALL {
             assert_eq!(Rule::named(&rule.to_string()), Some(rule));
         }

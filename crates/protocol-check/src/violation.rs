@@ -1,4 +1,4 @@
-//! One broken rule: who broke it, against what, and by how much.
+//! One violation: the rule, the two commands, and the distance.
 
 use std::fmt;
 
@@ -6,39 +6,38 @@ use dram_spec::{Channel, Cycle, Cycles, Issued};
 
 use crate::rule::{Rule, Sort};
 
-/// A rule broken by one command, or at the end of the run.
+/// A violation of a rule by one command, or at the end of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// The rule.
     pub rule: Rule,
-    /// When: the instant of the command, or the end of the run.
+    /// The instant of the command, or the end of the run.
     pub at: Cycle,
     /// The channel.
     pub channel: Channel,
-    /// The rank that the command is for, or that the rule is about.
+    /// The rank of the command, or at the end of the run the rank that breaks the maximum.
     pub rank: u8,
-    /// The command that broke the rule; none where a maximum was still running when the run ended.
+    /// The command that breaks the rule; none for a maximum that is exceeded at the end of the run.
     pub command: Option<Issued>,
-    /// The earlier command that the distance is counted from, or that brought about the state; none where there was
-    /// none, or where it tells nothing.
+    /// The earlier command that the distance is counted from, or that caused the state; none where no command did.
     pub earlier: Option<Issued>,
-    /// The least or greatest distance that is legal, in clocks; none for state rules. For `REF-postponed` it is the
-    /// instant of the rank's refresh clock by which the REF was due at the latest.
+    /// The minimum or maximum, in clocks; none for state rules. For `REF-postponed`, the last legal instant of the
+    /// overdue REF on the rank's refresh clock.
     pub bound: Option<Cycles>,
-    /// How many clocks are missing to a minimum, or too many for a maximum; for `order`, how far the command goes back;
-    /// none for other state rules.
+    /// The clocks below a minimum or above a maximum; for `order`, the clocks to the later command before this one;
+    /// none for the other state rules.
     pub clocks_short: Option<u64>,
 }
 
 impl Violation {
-    /// The distance found, in clocks; none for state rules.
+    /// The distance in the stream, in clocks; none for state rules.
     ///
     /// For `REF-gap` and `REF-postponed` it is counted on the rank's refresh clock, which stands still in self-refresh.
     pub fn found(&self) -> Option<Cycles> {
-        let (Cycles(bound), off) = (self.bound?, self.clocks_short?);
+        let (Cycles(bound), difference) = (self.bound?, self.clocks_short?);
         match self.rule.sort() {
-            Sort::Timing => Some(Cycles(bound.saturating_sub(off))),
-            Sort::Maximum => Some(Cycles(bound.saturating_add(off))),
+            Sort::Timing => Some(Cycles(bound.saturating_sub(difference))),
+            Sort::Maximum => Some(Cycles(bound.saturating_add(difference))),
             Sort::State => None,
         }
     }
@@ -54,7 +53,7 @@ impl fmt::Display for Violation {
             Some(issued) => write!(f, "{} breaks {rule}", issued.command)?,
             None => write!(f, "the end of the run breaks {rule} in rank {rank}")?,
         }
-        if let (Some(found), Some(bound), Some(off)) = (self.found(), bound, clocks_short) {
+        if let (Some(found), Some(bound), Some(difference)) = (self.found(), bound, clocks_short) {
             write!(f, ": {found} clocks")?;
             if matches!(rule, Rule::RefGap | Rule::RefPostponed) {
                 f.write_str(" of the refresh clock")?;
@@ -64,8 +63,8 @@ impl fmt::Display for Violation {
                 None => f.write_str(" after cycle 0")?,
             }
             match rule.sort() {
-                Sort::Timing | Sort::State => write!(f, ", needs {bound} ({off} short)")?,
-                Sort::Maximum => write!(f, ", at most {bound} ({off} over)")?,
+                Sort::Timing | Sort::State => write!(f, ", needs {bound} ({difference} short)")?,
+                Sort::Maximum => write!(f, ", at most {bound} ({difference} over)")?,
             }
         } else if let Some(earlier) = earlier {
             write!(f, ": after {} at cycle {}", earlier.command, earlier.at)?;

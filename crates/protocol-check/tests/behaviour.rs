@@ -1,4 +1,4 @@
-//! What commands do to the ones after them: copies, dropped activations, auto-precharge, sleep, refresh.
+//! Effects of commands on later ones: copies, dropped activations, auto-precharge, power states, refresh.
 
 mod common;
 
@@ -20,14 +20,14 @@ fn chains_of_copies_are_legal() {
     assert_eq!(
         found(&[(0, act(0, 1)), (20, act(0, 2)), (39, act(0, 3)), (59, pre(0))]),
         [Rule::Fpm],
-        "the last ACT is the one that counts"
+        "FPM counts from the last ACT"
     );
     assert_eq!(found(&[(0, act(0, 1)), (20, act(0, 2)), (39, pre(0))]), [Rule::TRas]);
 }
 
 #[test]
-fn a_dropped_activation_changes_nothing_but_the_bus() {
-    // Row 600 is of the second subarray. Were it an activation, tRCD, tRAS, FPM and tRRD would count from 20.
+fn a_dropped_activation_only_occupies_the_bus() {
+    // Row 600 is in the second subarray. After an effective activation, tRCD, tRAS, FPM and tRRD would count from 20.
     let dropped = [(0, act(0, 1)), (20, act(0, 600))];
     let then = |rest: &[(u64, Command)]| found(&[&dropped, rest].concat());
     assert_eq!(then(&[(21, rd(0, 0)), (25, pre(0)), (33, act(0, 1))]), [Rule::FpmSubarray]);
@@ -37,7 +37,7 @@ fn a_dropped_activation_changes_nothing_but_the_bus() {
 }
 
 #[test]
-fn no_timing_rule_runs_to_a_dropped_activation_but_those_of_the_bus_and_txp() {
+fn a_dropped_activation_is_bound_by_the_bus_and_txp_only() {
     assert_eq!(found(&[(0, act(0, 1)), (1, act(0, 600))]), [Rule::FpmSubarray]);
     assert_eq!(
         found(&[(0, act(0, 1)), (1, PDE), (4, PDX), (7, act(0, 600))]),
@@ -68,7 +68,7 @@ fn auto_precharge_closes_the_bank_at_once() {
 }
 
 #[test]
-fn precharge_all_is_a_precharge_of_every_bank_open_or_not() {
+fn precharge_all_precharges_open_and_closed_banks() {
     assert_eq!(found(&[(0, PREA), (7, act(3, 0))]), [Rule::TRp]);
     assert_eq!(found(&[(0, act(0, 1)), (8, wr(0, 0)), (25, PREA)]), [Rule::TWr]);
     assert_eq!(found(&[(0, act(0, 1)), (4, act(1, 1)), (23, PREA)]), [Rule::TRas], "of bank 1, once");
@@ -77,7 +77,7 @@ fn precharge_all_is_a_precharge_of_every_bank_open_or_not() {
 }
 
 #[test]
-fn ranks_share_the_data_pins_but_no_activation_window() {
+fn ranks_share_the_data_bus_but_no_activation_window() {
     let other = |id: u8, row: u32| Command::Activate { bank: BankId { rank: 1, bank: id }, row: Row(row) };
     let both: Vec<_> =
         (0..4u8).flat_map(|id| [(4 * u64::from(id), act(id, 0)), (4 * u64::from(id) + 1, other(id, 0))]).collect();
@@ -88,12 +88,12 @@ fn ranks_share_the_data_pins_but_no_activation_window() {
     assert_eq!(
         found(&[(0, act(0, 0)), (1, other(0, 0)), (4, act(1, 0)), (12, transfer(0, 1, 0)), (14, read)]),
         [],
-        "a TRANSFER does not use them"
+        "a TRANSFER does not use the data bus"
     );
 }
 
 #[test]
-fn reads_wait_for_the_dll_only_after_a_slow_exit_of_a_precharge_power_down() {
+fn txpdll_binds_reads_only_after_a_slow_exit_of_a_precharge_power_down() {
     let on = |precharge_power_down, listing: &[(u64, Command)]| {
         let system = System { precharge_power_down, ..planted::system() };
         broken(&system, Dialect::RowClone, &log(listing.to_vec()))
@@ -106,7 +106,7 @@ fn reads_wait_for_the_dll_only_after_a_slow_exit_of_a_precharge_power_down() {
 }
 
 #[test]
-fn a_sleeping_rank_hears_its_own_exit_alone() {
+fn a_power_state_ends_with_its_own_exit_only() {
     assert_eq!(found(&[(0, PDE), (9, SRX), (13, PDX)]), [Rule::Awake, Rule::Asleep]);
     assert_eq!(found(&[(0, SRE), (9, PDX), (13, SRX)]), [Rule::Awake, Rule::Asleep]);
     assert_eq!(found(&[(0, SRE), (9, PDE), (13, SRX)]), [Rule::Asleep], "still in self-refresh");
@@ -114,7 +114,7 @@ fn a_sleeping_rank_hears_its_own_exit_alone() {
 }
 
 #[test]
-fn self_refresh_exit_holds_back_every_command_but_reads_by_txs() {
+fn txs_binds_every_command_except_reads_and_writes() {
     let rest = [
         (act(0, 0), Rule::TXs),
         (pre(0), Rule::TXs),
@@ -137,7 +137,7 @@ fn refreshed(end: u64, listing: &[(u64, Command)]) -> Vec<Rule> {
 }
 
 #[test]
-fn a_run_ends_with_what_is_still_running() {
+fn maxima_are_judged_at_the_end_of_the_run() {
     assert_eq!(refreshed(37_440, &[]), []);
     assert_eq!(refreshed(37_441, &[]), [Rule::RefGap, Rule::RefPostponed]);
     assert_eq!(refreshed(37_441, &[(37_440, REF)]), []);
@@ -151,47 +151,47 @@ fn a_run_ends_with_what_is_still_running() {
 }
 
 #[test]
-fn precharge_all_closes_each_bank_that_was_open_for_too_long() {
+fn precharge_all_breaks_tras_max_once_per_bank() {
     let open = [(0, act(0, 0)), (4, act(1, 0)), (100, act(2, 0))];
     assert_eq!(found(&[&open[..], &[(37_450, PREA)]].concat()), [Rule::TRasMax, Rule::TRasMax]);
     assert_eq!(found(&[&open[..], &[(37_440, PREA)]].concat()), []);
 }
 
 #[test]
-fn a_transfer_needs_both_rows_open() {
+fn a_transfer_needs_two_open_rows() {
     for (open, closed) in [(0, 1), (1, 0)] {
         assert_eq!(found(&[(0, act(open, 0)), (8, transfer(0, 1, 0))]), [Rule::BankClosed], "bank {closed}");
     }
     assert_eq!(
         found(&[(0, act(0, 0)), (8, transfer(0, 1, 0)), (10, rd(0, 0)), (20, pre(0))]),
         [Rule::BankClosed],
-        "it leaves nothing to wait for"
+        "no rule counts from it"
     );
 }
 
 #[test]
-fn a_copy_activation_opens_the_bank_anew() {
+fn tras_max_counts_from_the_last_copy_activation() {
     assert_eq!(found(&[(0, act(0, 0)), (37_440, act(0, 1)), (74_880, pre(0))]), []);
     assert_eq!(found(&[(0, act(0, 0)), (37_440, act(0, 1)), (74_881, rda(0, 0))]), [Rule::TRasMax]);
 }
 
 #[test]
 fn the_refresh_clock_stands_still_in_self_refresh() {
-    let asleep = [(30_000, SRE), (130_000, SRX)];
-    assert_eq!(refreshed(137_440, &[&asleep[..], &[(137_440, REF)]].concat()), []);
+    let self_refresh = [(30_000, SRE), (130_000, SRX)];
+    assert_eq!(refreshed(137_440, &[&self_refresh[..], &[(137_440, REF)]].concat()), []);
     assert_eq!(
-        refreshed(137_441, &[&asleep[..], &[(137_441, REF)]].concat()),
+        refreshed(137_441, &[&self_refresh[..], &[(137_441, REF)]].concat()),
         [Rule::RefGap, Rule::RefPostponed],
         "30,000 before, 7,441 after"
     );
-    assert_eq!(refreshed(1 << 40, &asleep[..1]), [], "and until the end");
+    assert_eq!(refreshed(1 << 40, &self_refresh[..1]), [], "self-refresh until the end of the run");
 }
 
-/// Eight in advance count: after eight REFs at once and a ninth that does not, the next is due by 17 intervals.
+/// At most eight REFs count in advance: after eight or nine at the start, the next REF is due by 17 intervals.
 #[test]
 fn no_more_than_eight_refreshes_count_in_advance() {
     let advance = |refs: u64| (0..refs).map(|i| (86 * i, REF)).collect::<Vec<_>>();
-    // A REF a while later keeps REF-gap out of it, and counts: n = 9 against 8 + 8.
+    // The REF after eight intervals avoids REF-gap and counts: n = 8 < 8 + 8.
     for refs in [8, 9] {
         let mut listing = advance(refs);
         listing.push((8 * 4160 + 100, REF));
@@ -206,7 +206,7 @@ fn no_more_than_eight_refreshes_count_in_advance() {
 }
 
 #[test]
-fn what_does_not_exist_only_keeps_the_bus_busy() {
+fn a_command_to_an_absent_rank_or_bank_only_occupies_the_bus() {
     let absent = BankId { rank: 9, bank: 0 };
     let listing = [(0, Command::Precharge { bank: absent }), (0, act(0, 0))];
     assert_eq!(found(&listing), [Rule::Address, Rule::Bus]);
@@ -219,13 +219,13 @@ fn what_does_not_exist_only_keeps_the_bus_busy() {
 }
 
 #[test]
-fn a_column_that_does_not_exist_is_judged_like_one_that_does() {
+fn an_access_to_an_absent_row_or_column_has_its_usual_effect() {
     assert_eq!(found(&[(0, act(0, 0)), (8, rd(0, 64)), (11, rd(0, 0))]), [Rule::Address, Rule::TCcdRd]);
     assert_eq!(found(&[(0, act(0, 65_536)), (8, rd(0, 0))]), [Rule::Address]);
 }
 
 #[test]
-fn time_goes_on_from_a_command_that_is_out_of_order() {
+fn time_continues_from_a_command_that_is_out_of_order() {
     let system = planted::system();
     let listing = [(1000, act(0, 0)), (100, act(1, 0)), (104, act(2, 0)), (107, act(3, 0))];
     let log = ending(107, &listing);
@@ -244,7 +244,7 @@ fn violations_are_counted_beyond_those_kept() {
     assert_eq!(report.violations().len(), Report::KEPT);
     assert_eq!(report.count(Rule::BankClosed), 5000);
     assert_eq!(report.counts().collect::<Vec<_>>(), [(Rule::Bus, 4999), (Rule::BankClosed, 5000)]);
-    assert_eq!(report.total(), 9999, "a RD of a closed bank leaves nothing for tCCD");
+    assert_eq!(report.total(), 9999, "tCCD-RD does not count from a RD of a closed bank");
     assert!(!report.is_clean());
 }
 
@@ -259,7 +259,7 @@ fn only_the_first_end_of_a_run_counts() {
 }
 
 #[test]
-fn violations_read_like_a_listing() {
+fn violations_print_as_one_line() {
     let check = |log, expected: &[&str]| {
         let system = System { refresh: Refresh::NORMAL, ..planted::pair(Rule::RefGap).system };
         let lines: Vec<_> = audit(&system, Dialect::RowClone, &log).iter().map(ToString::to_string).collect();

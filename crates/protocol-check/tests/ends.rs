@@ -1,4 +1,4 @@
-//! A rule that binds several commands binds each of them: all other ends than those of the planted pairs.
+//! The other commands of each rule: a rule that names several commands binds each of them, not only the planted pair.
 
 mod common;
 
@@ -10,7 +10,7 @@ const fn wra(id: u8, column: u16) -> Command {
     Command::Write { bank: BankId { rank: 0, bank: id }, column: Column(column), auto_precharge: AutoPrecharge::Yes }
 }
 
-/// Each listing is legal, and with its last command one clock earlier breaks the rule alone.
+/// Asserts that each listing is legal, and breaks the rule alone when its last command is one clock earlier.
 fn check(system: &System, cases: &[(Rule, &[(u64, Command)])]) {
     for &(rule, listing) in cases {
         let mut listing = listing.to_vec();
@@ -21,8 +21,8 @@ fn check(system: &System, cases: &[(Rule, &[(u64, Command)])]) {
 }
 
 #[test]
-#[rustfmt::skip] // One log a line.
-fn every_end_of_a_bank_rule_is_bound() {
+#[rustfmt::skip] // One log per line.
+fn bank_rules_bind_all_their_commands() {
     check(&planted::system(), &[
         (Rule::TRcd, &[(0, act(0, 0)), (8, rda(0, 0))]),
         (Rule::TRcd, &[(0, act(0, 0)), (8, wr(0, 0))]),
@@ -40,10 +40,10 @@ fn every_end_of_a_bank_rule_is_bound() {
 }
 
 #[test]
-#[rustfmt::skip] // One log a line.
-fn every_end_of_a_rank_rule_is_bound() {
+#[rustfmt::skip] // One log per line.
+fn rank_rules_bind_all_their_commands() {
     check(&planted::system(), &[
-        // A copy activation of bank 0 at 20, as an earlier and as a later one.
+        // A copy activation of bank 0, as the earlier and as the later command.
         (Rule::TRrd, &[(0, act(0, 0)), (20, act(0, 1)), (24, act(1, 0))]),
         (Rule::TRrd, &[(0, act(1, 0)), (6, act(0, 0)), (25, act(2, 0)), (29, act(0, 1))]),
         (Rule::TFaw, &[(0, act(0, 0)), (20, act(0, 1)), (24, act(1, 0)), (28, act(2, 0)), (32, act(3, 0)), (40, act(4, 0))]),
@@ -64,8 +64,8 @@ fn every_end_of_a_rank_rule_is_bound() {
 }
 
 #[test]
-#[rustfmt::skip] // One log a line.
-fn every_end_of_a_sleep_rule_is_bound() {
+#[rustfmt::skip] // One log per line.
+fn power_rules_bind_all_their_commands() {
     check(&planted::system(), &[
         (Rule::TRdpden, &[(0, act(0, 0)), (8, rda(0, 0)), (21, PDE)]),
         (Rule::TXsdll, &[(0, SRE), (4, SRX), (95, act(0, 0)), (516, wr(0, 0))]),
@@ -81,9 +81,9 @@ fn every_end_of_a_sleep_rule_is_bound() {
 }
 
 #[test]
-fn txp_holds_back_every_command() {
-    // Two open banks since long ago.
-    let asleep = [(0, act(0, 0)), (4, act(1, 0)), (500, PDE), (503, PDX)];
+fn txp_binds_every_command() {
+    // Two banks have been open for far longer than any minimum.
+    let power_down = [(0, act(0, 0)), (4, act(1, 0)), (500, PDE), (503, PDX)];
     for command in [
         act(2, 0),
         act(0, 1),
@@ -97,10 +97,10 @@ fn txp_holds_back_every_command() {
         transfer(0, 1, 0),
         PDE,
     ] {
-        let at = |at| broken(&planted::system(), Dialect::RowClone, &log([&asleep[..], &[(at, command)]].concat()));
-        let besides = if command == act(0, 512) { vec![Rule::FpmSubarray] } else { vec![] };
-        assert_eq!(at(507), besides, "{command}");
-        assert_eq!(at(506), [vec![Rule::TXp], besides].concat(), "{command}");
+        let at = |at| broken(&planted::system(), Dialect::RowClone, &log([&power_down[..], &[(at, command)]].concat()));
+        let others = if command == act(0, 512) { vec![Rule::FpmSubarray] } else { vec![] };
+        assert_eq!(at(507), others, "{command}");
+        assert_eq!(at(506), [vec![Rule::TXp], others].concat(), "{command}");
     }
     for command in [REF, SRE] {
         check(&planted::system(), &[(Rule::TXp, &[(0, PDE), (3, PDX), (7, command)])]);
@@ -108,8 +108,8 @@ fn txp_holds_back_every_command() {
 }
 
 #[test]
-#[rustfmt::skip] // One log a line.
-fn every_end_of_a_transfer_rule_is_bound() {
+#[rustfmt::skip] // One log per line.
+fn transfer_rules_bind_all_their_commands() {
     let open = [(0, act(0, 0)), (4, act(1, 0)), (8, act(2, 0))];
     let check = |rule, rest: &[(u64, Command)]| check(&planted::system(), &[(rule, &[&open[..], rest].concat())]);
     check(Rule::TransferTRcd, &[(16, transfer(2, 0, 0))]);
@@ -125,16 +125,16 @@ fn every_end_of_a_transfer_rule_is_bound() {
 }
 
 #[test]
-fn a_transfer_binds_each_of_its_banks_by_its_own_recovery() {
+fn a_transfer_binds_the_precharge_of_each_of_its_banks() {
     let listing = [(0, act(0, 0)), (4, act(1, 0)), (24, transfer(0, 1, 0))];
     let then = |rest| broken(&planted::system(), Dialect::RowClone, &log([&listing[..], &[rest]].concat()));
     assert_eq!(then((28, pre(0))), []);
     assert_eq!(then((28, pre(1))), [Rule::TransferTWr]);
-    assert_eq!(then((26, pre(2))), [], "a bank that takes no part");
+    assert_eq!(then((26, pre(2))), [], "a bank that is neither source nor destination");
 }
 
 #[test]
-fn every_pair_of_ranks_switches_the_data_pins() {
+fn the_rank_switch_binds_every_pair_of_ranks() {
     let raw = dram_spec::RawGeometry { ranks: 4, ..planted::system().geometry.raw() };
     let system = System { geometry: raw.try_into().unwrap(), ..planted::system() };
     let open = |rank| Command::Activate { bank: BankId { rank, bank: 0 }, row: Row(0) };

@@ -1,9 +1,9 @@
-//! Every rule has a log that keeps it to the clock, and one a step away that breaks it and nothing else.
+//! The planted pairs: a legal log per rule, and an illegal one that breaks this rule and no other.
 
 use protocol_check::{Rule, Sort, audit, planted};
 
 #[test]
-fn every_rule_tells_its_pair_apart() {
+fn every_rule_separates_its_pair() {
     for rule in Rule::ALL {
         let pair = planted::pair(rule);
         let clean = audit(&pair.system, pair.dialect, &pair.legal);

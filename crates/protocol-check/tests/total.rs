@@ -1,4 +1,4 @@
-//! The checker takes any stream, and judges a channel by nothing but its own commands and their distances.
+//! Laws for arbitrary streams: the checker never panics, only distances matter, and channels are independent.
 
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CommandSink, CopyActivations, Cycle, Dialect,
@@ -7,7 +7,7 @@ use dram_spec::{
 use proptest::prelude::*;
 use protocol_check::{Checker, Report, Violation, audit, planted};
 
-/// Small numbers mostly, so that commands meet; absurd ones now and then.
+/// Small numbers, so that commands share banks; sometimes any number.
 fn byte(usual: u8) -> impl Strategy<Value = u8> {
     prop_oneof![20 => 0..usual, 1 => any::<u8>()]
 }
@@ -62,14 +62,14 @@ fn arb_system() -> impl Strategy<Value = System> {
     })
 }
 
-/// Steps forward mostly; now and then an instant from anywhere.
+/// Steps forward, and sometimes to any instant.
 fn arb_log() -> impl Strategy<Value = CommandLog> {
     let step = prop_oneof![30 => (0..30u64).prop_map(Ok), 1 => any::<u64>().prop_map(Err), 1 => Just(Err(u64::MAX))];
     (prop::collection::vec((step, byte(1), arb_command()), 0..200), any::<u64>()).prop_map(|(steps, end)| {
         let mut log = CommandLog::default();
         let mut now = 0u64;
         for (step, channel, command) in steps {
-            now = step.map_or_else(|anywhere| anywhere, |forward| now.saturating_add(forward));
+            now = step.map_or_else(|any_instant| any_instant, |forward| now.saturating_add(forward));
             log.push(Cycle(now), Channel(channel), &command);
         }
         log.finish(Cycle(end));
@@ -77,7 +77,7 @@ fn arb_log() -> impl Strategy<Value = CommandLog> {
     })
 }
 
-/// Commands on channel 0 that only step forward.
+/// Commands on channel 0 in the order of their instants.
 fn arb_orderly() -> impl Strategy<Value = CommandLog> {
     prop::collection::vec((0..30u64, arb_command()), 0..200).prop_map(|steps| {
         let mut log = CommandLog::default();
@@ -104,17 +104,17 @@ fn shape(violations: &[Violation], by: u64) -> Vec<(protocol_check::Rule, u64, O
     violations.iter().map(|violation| (violation.rule, violation.at.0 - by, violation.clocks_short)).collect()
 }
 
-/// 500 cases, or as many as `PROPTEST_CASES` says.
+/// 500 cases, or the number in `PROPTEST_CASES`.
 fn runs() -> ProptestConfig {
-    let asked = ProptestConfig::default();
-    if std::env::var_os("PROPTEST_CASES").is_some() { asked } else { ProptestConfig { cases: 500, ..asked } }
+    let config = ProptestConfig::default();
+    if std::env::var_os("PROPTEST_CASES").is_some() { config } else { ProptestConfig { cases: 500, ..config } }
 }
 
 proptest! {
     #![proptest_config(runs())]
 
     #[test]
-    fn no_stream_is_too_absurd(system in arb_system(), log in arb_log()) {
+    fn the_checker_is_total(system in arb_system(), log in arb_log()) {
         for dialect in [Dialect::Jedec, Dialect::RowClone] {
             let mut checker = Checker::new(&system, dialect);
             log.replay(&mut checker);
@@ -127,9 +127,9 @@ proptest! {
         }
     }
 
-    /// Refresh, which counts from cycle 0, is off.
+    /// With refresh off: refresh counts from cycle 0.
     #[test]
-    fn only_distances_count(log in arb_orderly(), by in 0..1u64 << 40) {
+    fn only_distances_matter(log in arb_orderly(), by in 0..1u64 << 40) {
         let system = planted::system();
         for dialect in [Dialect::Jedec, Dialect::RowClone] {
             let here = audit(&system, dialect, &log);
@@ -139,7 +139,7 @@ proptest! {
     }
 
     #[test]
-    fn channels_are_judged_apart(one in arb_orderly(), other in arb_orderly()) {
+    fn channels_are_independent(one in arb_orderly(), other in arb_orderly()) {
         let mut raw = planted::system().geometry.raw();
         raw.channels = 2;
         let system = System { geometry: raw.try_into().unwrap(), ..planted::system() };
@@ -156,9 +156,9 @@ proptest! {
         prop_assert_eq!(shape(&of(1), 0), shape(&apart(&other), 0));
     }
 
-    /// A command more than tDLLK away from all before it can break only what is open or asleep.
+    /// A command more than tDLLK after all others breaks no minimum.
     #[test]
-    fn a_long_pause_settles_every_least_distance(log in arb_orderly(), last in arb_command()) {
+    fn after_a_long_pause_no_minimum_is_broken(log in arb_orderly(), last in arb_command()) {
         let system = planted::system();
         let mut paused = log.clone();
         paused.push(Cycle(log.end.0 + 600), Channel(0), &last);

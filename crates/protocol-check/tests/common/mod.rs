@@ -1,6 +1,6 @@
-//! Commands of rank 0 in short, and logs of them.
+//! Short names for the commands of rank 0, and logs of them.
 
-#![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(dead_code, reason = "each test binary uses some of the functions")]
 
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CommandSink, Cycle, Dialect, Row, System,
@@ -42,13 +42,13 @@ pub const fn transfer(src: u8, dst: u8, column: u16) -> Command {
     Command::Transfer { src: bank(src), src_column: Column(column), dst: bank(dst), dst_column: Column(column) }
 }
 
-/// The commands in the order of their instants, as a log that ends with the last of them.
+/// A log of the commands, sorted by cycle, that ends at the last of them.
 pub fn log(mut listing: Vec<(u64, Command)>) -> CommandLog {
     listing.sort_by_key(|&(at, _)| at);
     ending(listing.last().map_or(0, |&(at, _)| at), &listing)
 }
 
-/// The commands in the order given, as a log that ends at `end`.
+/// A log of the commands in the given order that ends at `end`.
 pub fn ending(end: u64, listing: &[(u64, Command)]) -> CommandLog {
     let mut log = CommandLog::default();
     for (at, command) in listing {
@@ -58,12 +58,12 @@ pub fn ending(end: u64, listing: &[(u64, Command)]) -> CommandLog {
     log
 }
 
-/// The rules that a log breaks, one for each violation, in the order found.
+/// The rule of each violation of a log, in order.
 pub fn broken(system: &System, dialect: Dialect, log: &CommandLog) -> Vec<Rule> {
     audit(system, dialect, log).iter().map(|violation| violation.rule).collect()
 }
 
-/// The same, each rule once.
+/// The rules that a log breaks, sorted, each once.
 pub fn rules(system: &System, dialect: Dialect, log: &CommandLog) -> Vec<Rule> {
     let mut rules = broken(system, dialect, log);
     rules.sort_unstable();

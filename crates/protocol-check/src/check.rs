@@ -1,4 +1,4 @@
-//! The look back from one instant: distances to what came before, and the verdict on them.
+//! The check of one command: the distance to an earlier command, and the violations that follow.
 
 use dram_spec::{
     Channel, CopyActivations, Cycle, Cycles, Dialect, Geometry, Issued, PrechargePowerDown, Refresh, System,
@@ -9,14 +9,14 @@ use crate::report::Report;
 use crate::rule::Rule;
 use crate::violation::Violation;
 
-/// What is fixed for the whole run.
+/// The parameters of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     pub(crate) geometry: Geometry,
     pub(crate) dialect: Dialect,
     pub(crate) copy_activations: CopyActivations,
     pub(crate) precharge_power_down: PrechargePowerDown,
-    /// Whether REF is owed at all.
+    /// Whether `REF-gap` and `REF-postponed` apply.
     pub(crate) refresh: Refresh,
     pub(crate) limits: Limits,
 }
@@ -34,9 +34,9 @@ impl Setting {
     }
 }
 
-/// The instant from which one looks back: that of a command, or the end of the run.
+/// The check of one command, or of the end of the run, at one instant.
 #[derive(Debug)]
-pub(crate) struct Lookback<'a> {
+pub(crate) struct Check<'a> {
     pub(crate) setting: &'a Setting,
     pub(crate) report: &'a mut Report,
     pub(crate) at: Cycle,
@@ -46,61 +46,56 @@ pub(crate) struct Lookback<'a> {
     pub(crate) command: Option<Issued>,
 }
 
-impl Lookback<'_> {
-    /// Least distance: the nearest `earlier` command must lie at least as far back as the rule asks.
+impl Check<'_> {
+    /// Minimum distance: at least the limit of the rule must lie between `earlier` and now.
     ///
-    /// Nothing is said of what lies ahead, which takes a command that is out of order.
-    pub(crate) fn least(&mut self, rule: Rule, earlier: Option<Issued>) {
+    /// A distance to a command at a later instant (the stream is out of order) is not judged.
+    pub(crate) fn minimum(&mut self, rule: Rule, earlier: Option<Issued>) {
         let Some(from) = earlier else { return };
         let Some(found) = self.at.0.checked_sub(from.at.0) else { return };
         let bound = self.setting.limits.of(rule);
         if found < bound {
-            self.charge(rule, earlier, Some(Cycles(bound)), Some(bound - found));
+            self.violated(rule, earlier, Some(Cycles(bound)), Some(bound - found));
         }
     }
 
-    /// Greatest distance: what `earlier` began may have lasted as long as the rule allows, and no longer.
-    pub(crate) fn most(&mut self, rule: Rule, earlier: Option<Issued>) {
+    /// Maximum distance: at most the limit of the rule may lie between `earlier` and now.
+    pub(crate) fn maximum(&mut self, rule: Rule, earlier: Option<Issued>) {
         if let Some(from) = earlier {
             let bound = self.setting.limits.of(rule);
             self.at_most(rule, earlier, self.at.since(from.at).0, bound);
         }
     }
 
-    /// Greatest distance on a clock of the caller's.
+    /// Maximum of a duration `found`, in clocks, which the caller has counted.
     pub(crate) fn at_most(&mut self, rule: Rule, earlier: Option<Issued>, found: u64, bound: u64) {
         if found > bound {
-            self.charge(rule, earlier, Some(Cycles(bound)), Some(found - bound));
+            self.violated(rule, earlier, Some(Cycles(bound)), Some(found - bound));
         }
     }
 
-    /// A broken state rule.
+    /// A violation of a state rule.
     pub(crate) fn state(&mut self, rule: Rule, earlier: Option<Issued>) {
-        self.charge(rule, earlier, None, None);
+        self.violated(rule, earlier, None, None);
     }
 
-    /// A command before `earlier`, which was issued before it.
-    pub(crate) fn order(&mut self, earlier: Option<Issued>) {
-        if let Some(before) = earlier
+    /// `order`: the previous command of the channel must not be later.
+    pub(crate) fn order(&mut self, previous: Option<Issued>) {
+        if let Some(before) = previous
             && self.at < before.at
         {
-            self.charge(Rule::Order, earlier, None, Some(before.at.since(self.at).0));
+            self.violated(Rule::Order, previous, None, Some(before.at.since(self.at).0));
         }
     }
 
-    /// The nearer of two commands, what lies ahead left out.
-    pub(crate) fn nearest(&self, commands: [Option<Issued>; 2]) -> Option<Issued> {
-        let [one, other] = commands.map(|command| command.filter(|issued| issued.at <= self.at));
-        match (one, other) {
-            (Some(a), Some(b)) if a.at >= b.at => one,
-            (_, Some(_)) => other,
-            (_, None) => one,
-        }
+    /// The latest of several commands, without those at later instants than now.
+    pub(crate) fn latest<const N: usize>(&self, commands: [Option<Issued>; N]) -> Option<Issued> {
+        commands.into_iter().flatten().filter(|issued| issued.at <= self.at).max_by_key(|issued| issued.at)
     }
 
     #[cold]
-    fn charge(&mut self, rule: Rule, earlier: Option<Issued>, bound: Option<Cycles>, clocks_short: Option<u64>) {
-        let Lookback { at, channel, rank, command, .. } = *self;
+    fn violated(&mut self, rule: Rule, earlier: Option<Issued>, bound: Option<Cycles>, clocks_short: Option<u64>) {
+        let Check { at, channel, rank, command, .. } = *self;
         self.report.add(Violation { rule, at, channel, rank, command, earlier, bound, clocks_short });
     }
 }

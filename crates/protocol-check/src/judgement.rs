@@ -1,0 +1,283 @@
+//! The judgement of each command: the rules that bind it, one function per kind of command.
+
+use dram_spec::{AutoPrecharge, BankId, Column, Command, Dialect, Geometry, Issued, Row};
+
+use crate::check::Check;
+use crate::history::{
+    Activation, BankHistory, ChannelHistory, LastCommands, PowerState, RankHistory, between_two_banks, counts,
+};
+use crate::rule::Rule;
+
+impl ChannelHistory {
+    /// Judges a command against the history of its channel.
+    pub(crate) fn judge(&self, check: &mut Check<'_>, command: &Command) {
+        check.order(self.last);
+        check.minimum(Rule::Bus, self.last);
+        check.minimum(Rule::BusTransfer, self.last_transfer);
+        if !exists(&check.setting.geometry, command) {
+            check.state(Rule::Address, None);
+        }
+        if let Command::Transfer { src, dst, .. } = *command {
+            if check.setting.dialect == Dialect::Jedec {
+                check.state(Rule::TransferJedec, None);
+            }
+            if !between_two_banks(src, dst) {
+                check.state(Rule::TransferBanks, None);
+            }
+        }
+        if let Some(rank) = self.ranks.get(usize::from(command.rank())) {
+            rank.judge(check, command);
+            self.judge_rank_switch(check, command);
+        }
+    }
+
+    /// RD and WR against the data bursts of the other ranks on the shared data bus.
+    fn judge_rank_switch(&self, check: &mut Check<'_>, command: &Command) {
+        match command {
+            Command::Read { .. } => {
+                let [read, write] = self.other_ranks(check);
+                check.minimum(Rule::RdRdRank, read);
+                check.minimum(Rule::WrRdRank, write);
+            }
+            Command::Write { .. } => {
+                let [read, write] = self.other_ranks(check);
+                check.minimum(Rule::RdWrRank, read);
+                check.minimum(Rule::WrWrRank, write);
+            }
+            Command::Activate { .. }
+            | Command::Precharge { .. }
+            | Command::PrechargeAll { .. }
+            | Command::Transfer { .. }
+            | Command::Refresh { .. }
+            | Command::PowerDownEnter { .. }
+            | Command::PowerDownExit { .. }
+            | Command::SelfRefreshEnter { .. }
+            | Command::SelfRefreshExit { .. } => {}
+        }
+    }
+
+    /// The latest RD and the latest WR of the other ranks.
+    fn other_ranks(&self, check: &Check<'_>) -> [Option<Issued>; 2] {
+        let [mut read, mut write] = [None; 2];
+        for (rank, history) in self.ranks.iter().enumerate() {
+            if rank != usize::from(check.rank) {
+                read = check.latest([read, history.last.read]);
+                write = check.latest([write, history.last.write]);
+            }
+        }
+        [read, write]
+    }
+}
+
+/// Whether the rank, banks, row and columns of a command exist.
+fn exists(geometry: &Geometry, command: &Command) -> bool {
+    let bank_exists = |id: BankId| id.rank < geometry.ranks() && id.bank < geometry.banks();
+    let row_exists = |row: Row| row.0 < geometry.rows_per_bank();
+    let column_exists = |column: Column| column.0 < geometry.columns();
+    match *command {
+        Command::Activate { bank, row } => bank_exists(bank) && row_exists(row),
+        Command::Precharge { bank } => bank_exists(bank),
+        Command::Read { bank, column, .. } | Command::Write { bank, column, .. } => {
+            bank_exists(bank) && column_exists(column)
+        }
+        Command::Transfer { src, src_column, dst, dst_column } => {
+            bank_exists(src) && bank_exists(dst) && column_exists(src_column) && column_exists(dst_column)
+        }
+        Command::PrechargeAll { rank }
+        | Command::Refresh { rank }
+        | Command::PowerDownEnter { rank }
+        | Command::PowerDownExit { rank }
+        | Command::SelfRefreshEnter { rank }
+        | Command::SelfRefreshExit { rank } => rank < geometry.ranks(),
+    }
+}
+
+impl RankHistory {
+    /// Judges the maxima at the end of the run.
+    pub(crate) fn judge_end(&self, check: &mut Check<'_>) {
+        for bank in self.open_banks() {
+            check.maximum(Rule::TRasMax, bank.last.act);
+        }
+        if self.in_power_down() {
+            check.maximum(Rule::TPdMax, self.pde);
+        }
+        self.ledger.judge(check);
+    }
+
+    fn judge(&self, check: &mut Check<'_>, command: &Command) {
+        self.judge_power_state(check, command);
+        match *command {
+            Command::Activate { bank, row } => {
+                if let Some(bank) = self.bank(bank) {
+                    self.judge_activate(check, bank, row);
+                }
+            }
+            Command::Precharge { bank } => {
+                if let Some(bank) = self.bank(bank) {
+                    self.judge_precharge(check, &bank.last);
+                    judge_close(check, bank);
+                }
+            }
+            Command::PrechargeAll { .. } => {
+                self.judge_precharge(check, &self.last);
+                for bank in self.open_banks() {
+                    judge_close(check, bank);
+                }
+            }
+            Command::Read { bank, auto_precharge, .. } => {
+                check.minimum(Rule::TCcdRd, self.last.read);
+                check.minimum(Rule::TWtr, self.last.write);
+                check.minimum(Rule::TransferRd, self.last.transfer_out);
+                self.judge_access(check, bank, auto_precharge);
+            }
+            Command::Write { bank, auto_precharge, .. } => {
+                check.minimum(Rule::TCcdWr, self.last.write);
+                check.minimum(Rule::RdWr, self.last.read);
+                check.minimum(Rule::TransferWr, self.last.transfer_out);
+                self.judge_access(check, bank, auto_precharge);
+            }
+            Command::Transfer { src, dst, .. } => self.judge_transfer(check, src, dst),
+            Command::Refresh { .. } => {
+                self.judge_refresh(check);
+                self.ledger.judge(check);
+            }
+            Command::SelfRefreshEnter { .. } => self.judge_refresh(check),
+            Command::PowerDownEnter { .. } => self.judge_power_down(check),
+            Command::PowerDownExit { .. } => check.minimum(Rule::TPd, self.pde),
+            Command::SelfRefreshExit { .. } => check.minimum(Rule::TCkesr, self.sre),
+        }
+    }
+
+    fn in_power_down(&self) -> bool {
+        matches!(self.power_state, PowerState::ActivePowerDown | PowerState::PrechargePowerDown)
+    }
+
+    /// Power-down and self-refresh: which commands the rank accepts now, `tPD-max` and tXP.
+    fn judge_power_state(&self, check: &mut Check<'_>, command: &Command) {
+        let exit = match command {
+            Command::PowerDownExit { .. } => Some(self.in_power_down()),
+            Command::SelfRefreshExit { .. } => Some(self.power_state == PowerState::SelfRefresh),
+            Command::Activate { .. }
+            | Command::Precharge { .. }
+            | Command::PrechargeAll { .. }
+            | Command::Read { .. }
+            | Command::Write { .. }
+            | Command::Transfer { .. }
+            | Command::Refresh { .. }
+            | Command::PowerDownEnter { .. }
+            | Command::SelfRefreshEnter { .. } => None,
+        };
+        if exit == Some(false) {
+            check.state(Rule::Awake, None);
+        }
+        match self.power_state {
+            PowerState::ActivePowerDown | PowerState::PrechargePowerDown => match exit {
+                Some(true) => check.maximum(Rule::TPdMax, self.pde),
+                Some(false) | None => check.state(Rule::Asleep, self.pde),
+            },
+            PowerState::SelfRefresh if exit != Some(true) => check.state(Rule::Asleep, self.sre),
+            PowerState::SelfRefresh | PowerState::Awake => {}
+        }
+        if !matches!(command, Command::PowerDownExit { .. }) {
+            check.minimum(Rule::TXp, self.pdx);
+        }
+    }
+
+    fn judge_activate(&self, check: &mut Check<'_>, bank: &BankHistory, row: Row) {
+        let activation = bank.activation(row, check.setting);
+        match activation {
+            Activation::Dropped => return check.state(Rule::FpmSubarray, bank.last.act),
+            Activation::Copy => check.minimum(Rule::Fpm, bank.last.act),
+            Activation::Ordinary => {
+                if bank.open_row.is_some() {
+                    check.state(Rule::BankOpen, bank.last.act);
+                }
+                check.minimum(Rule::TRc, bank.last.act);
+            }
+        }
+        check.minimum(Rule::TRp, bank.last.pre);
+        check.minimum(Rule::RdaAct, bank.last.rda);
+        check.minimum(Rule::WraAct, bank.last.wra);
+        check.minimum(Rule::TRfc, self.refresh);
+        check.minimum(Rule::TXs, self.srx);
+        if counts(activation, check.setting.copy_activations) {
+            check.minimum(Rule::TRrd, self.window[self.newest]);
+            // The oldest of the four is next to the newest in the ring.
+            check.minimum(Rule::TFaw, self.window[(self.newest + 1) % self.window.len()]);
+        }
+    }
+
+    /// PRE against the last commands of its bank, PREA against those of its rank.
+    fn judge_precharge(&self, check: &mut Check<'_>, last: &LastCommands) {
+        check.minimum(Rule::TRas, last.act);
+        check.minimum(Rule::TRtp, last.rd);
+        check.minimum(Rule::TWr, last.wr);
+        check.minimum(Rule::TransferTRtp, last.transfer_out);
+        check.minimum(Rule::TransferTWr, last.transfer_in);
+        check.minimum(Rule::TXs, self.srx);
+    }
+
+    /// The rules that bind RD and WR alike.
+    fn judge_access(&self, check: &mut Check<'_>, bank: BankId, auto_precharge: AutoPrecharge) {
+        check.minimum(Rule::TXpdll, self.pdx_slow);
+        check.minimum(Rule::TXsdll, self.srx);
+        let Some(bank) = self.bank(bank) else { return };
+        check.minimum(Rule::TRcd, bank.last.act);
+        if bank.open_row.is_none() {
+            check.state(Rule::BankClosed, closed_by(check, bank));
+        } else if auto_precharge == AutoPrecharge::Yes {
+            judge_close(check, bank);
+        }
+    }
+
+    fn judge_transfer(&self, check: &mut Check<'_>, src: BankId, dst: BankId) {
+        if !between_two_banks(src, dst) {
+            return;
+        }
+        check.minimum(Rule::TransferTCcd, self.last.transfer_out);
+        check.minimum(Rule::RdTransfer, self.last.read);
+        check.minimum(Rule::WrTransfer, self.last.write);
+        let (Some(src), Some(dst)) = (self.bank(src), self.bank(dst)) else { return };
+        check.minimum(Rule::TransferTRcd, check.latest([src.last.act, dst.last.act]));
+        check.minimum(Rule::TransferTurnaround, src.last.transfer_in);
+        if let Some(closed) = [src, dst].into_iter().find(|bank| bank.open_row.is_none()) {
+            check.state(Rule::BankClosed, closed_by(check, closed));
+        }
+    }
+
+    /// REF and SRE.
+    fn judge_refresh(&self, check: &mut Check<'_>) {
+        check.minimum(Rule::TRpRef, self.last.pre);
+        check.minimum(Rule::TRcRef, self.last.act);
+        check.minimum(Rule::RdaRef, self.last.rda);
+        check.minimum(Rule::WraRef, self.last.wra);
+        check.minimum(Rule::TRfc, self.refresh);
+        check.minimum(Rule::TXs, self.srx);
+        if let Some(open) = self.open_banks().next() {
+            check.state(Rule::BanksOpen, open.last.act);
+        }
+    }
+
+    fn judge_power_down(&self, check: &mut Check<'_>) {
+        check.minimum(Rule::TRdpden, self.last.read);
+        check.minimum(Rule::TWrpden, self.last.wr);
+        check.minimum(Rule::TWrapden, self.last.wra);
+        check.minimum(Rule::TActpden, self.last.act);
+        check.minimum(Rule::TPrpden, self.last.pre);
+        check.minimum(Rule::TRefpden, self.refresh);
+        check.minimum(Rule::TransferPde, self.last.transfer_out);
+        check.minimum(Rule::TXs, self.srx);
+    }
+}
+
+/// The command that closed a bank; none for a bank that was never open.
+fn closed_by(check: &Check<'_>, bank: &BankHistory) -> Option<Issued> {
+    bank.last.act.and(check.latest([bank.last.pre, bank.last.rda, bank.last.wra]))
+}
+
+/// `tRAS-max`, at a command that closes the bank.
+fn judge_close(check: &mut Check<'_>, bank: &BankHistory) {
+    if bank.open_row.is_some() {
+        check.maximum(Rule::TRasMax, bank.last.act);
+    }
+}
