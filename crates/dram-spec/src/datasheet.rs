@@ -266,6 +266,7 @@ const fn rate(clock: Clock) -> SpeedBin {
             t_ras: Min::ps(34_000),
             t_rrd_1k: Min::max(4, 5_000),
             t_rrd_2k: Min::max(4, 6_000),
+            // JESD79-3F gives 27 ns, which Ramulator 1's 26 clocks cover. Files with 25 ns (24 clocks) use the 2133 value.
             t_faw_1k: Min::ps(27_000),
             t_faw_2k: Min::ps(35_000),
             t_xp: Min::max(3, 6_000),
@@ -278,8 +279,8 @@ const fn rate(clock: Clock) -> SpeedBin {
             t_rrd_1k: Min::max(4, 5_000),
             t_rrd_2k: Min::max(4, 6_000),
             t_faw_1k: Min::ps(25_000),
-            // Ramulator's 34 clocks, not the 38 of 35 ns: where the two disagree the counts win.
-            t_faw_2k: Min::ck(34),
+            // 35 ns are 38 clocks. Ramulator 2 has 34, which is 31.9 ns: a count below its minimum in ns is wrong.
+            t_faw_2k: Min::ps(35_000),
             t_xp: Min::max(3, 6_000),
             t_cke: Min::max(3, 5_000),
             t_pden: Min::ck(2),
@@ -313,8 +314,8 @@ pub const BINS: &[SpeedBin] = &[
     bin("1600K", Clock::DDR3_1600, 11, Min::ps(13_750),  Min::ps(48_750),  MIC_KT),
     bin("1866K", Clock::DDR3_1866, 11, Min::ck(11),      Min::ck(43),      RAM1),
     bin("1866L", Clock::DDR3_1866, 12, Min::ck(12),      Min::ck(44),      RAM1),
-    // DRAMsim3's 4 Gb 1866 file has tWR 15, one more than 15 ns: the counts win.
-    SpeedBin { t_wr: Min::ck(15), ..bin("1866M", Clock::DDR3_1866, 13, Min::ps(13_910), Min::ps(47_910), "DRAMsim3 DDR3_4Gb_x8_1866") },
+    // DRAMsim3's file has tWR 15. 15 ns are exactly 14 clocks, and MR0 cannot be programmed to 15.
+    bin("1866M", Clock::DDR3_1866, 13, Min::ps(13_910), Min::ps(47_910), "DRAMsim3 DDR3_4Gb_x8_1866; tWR: 15 ns, Samsung M393B5273CH0 rev 1.0"),
     bin("2133L", Clock::DDR3_2133, 12, Min::ck(12),      Min::ck(48),      RAM1),
     bin("2133M", Clock::DDR3_2133, 13, Min::ck(13),      Min::ck(49),      RAM1),
     bin("2133N", Clock::DDR3_2133, 14, Min::ps(13_090),  Min::ps(46_090),  "gem5 DDR3_2133_8x8; the rest as 2133M"),
@@ -342,7 +343,7 @@ mod tests {
             ("1600K", [11, 11, 11,  8, 28, 39, 12, 6, 6, 4, 5, 20, 4, 5], 6240),
             ("1866K", [11, 11, 11,  9, 32, 43, 14, 7, 7, 4, 6, 23, 5, 6], 7280),
             ("1866L", [12, 12, 12,  9, 32, 44, 14, 7, 7, 4, 6, 23, 5, 6], 7280),
-            ("1866M", [13, 13, 13,  9, 32, 45, 15, 7, 7, 4, 6, 23, 5, 6], 7280),
+            ("1866M", [13, 13, 13,  9, 32, 45, 14, 7, 7, 4, 6, 23, 5, 6], 7280),
             ("2133L", [12, 12, 12, 10, 36, 48, 16, 8, 8, 4, 7, 26, 6, 7], 8320),
             ("2133M", [13, 13, 13, 10, 36, 49, 16, 8, 8, 4, 7, 26, 6, 7], 8320),
             ("2133N", [14, 14, 14, 10, 36, 50, 16, 8, 8, 4, 7, 26, 6, 7], 8320),
@@ -369,12 +370,56 @@ mod tests {
             ("1333H", [4, 20, 5, 30]),
             ("1600K", [5, 24, 6, 32]),
             ("1866M", [5, 26, 6, 33]),
-            ("2133N", [6, 27, 7, 34]),
+            ("2133N", [6, 27, 7, 38]),
         ];
         for (name, counts) in published {
             let bin = SpeedBin::named(name).unwrap();
             let minima = [bin.t_rrd(512), bin.t_faw(1024), bin.t_rrd(2048), bin.t_faw(2048)];
             assert_eq!(minima.map(|min| bin.clock.at_least(min).0), counts, "{name}");
+        }
+    }
+
+    /// JESD79-3, mode registers: CL in MR0, CWL in MR2, write recovery in MR0.
+    #[test]
+    fn latencies_and_write_recovery_can_be_programmed() {
+        for bin in BINS {
+            let t_wr = bin.clock.at_least(bin.t_wr).0;
+            assert!((5..=14).contains(&bin.cl), "{}: CL {}", bin.name, bin.cl);
+            assert!((5..=10).contains(&bin.cwl), "{}: CWL {}", bin.name, bin.cwl);
+            assert!([5, 6, 7, 8, 10, 12, 14, 16].contains(&t_wr), "{}: tWR {t_wr}", bin.name);
+        }
+    }
+
+    /// The nanosecond minima of each data rate, in ps (`docs/sources.md`). Where a count is below its minimum, the count is wrong.
+    #[test]
+    #[rustfmt::skip]
+    fn no_stored_count_is_below_its_minimum_in_ns() {
+        //  MT/s,  tRAS,   tRRD 1K, 2K,    tFAW 1K, 2K,      tXP,   tCKE
+        let minima: [(u64, [u64; 7]); 6] = [
+            ( 800, [37_500, 10_000, 10_000, 40_000, 50_000, 7_500, 7_500]),
+            (1066, [37_500,  7_500, 10_000, 37_500, 50_000, 7_500, 5_625]),
+            (1333, [36_000,  6_000,  7_500, 30_000, 45_000, 6_000, 5_625]),
+            (1600, [35_000,  6_000,  7_500, 30_000, 40_000, 6_000, 5_000]),
+            (1866, [34_000,  5_000,  6_000, 27_000, 35_000, 6_000, 5_000]),
+            (2133, [33_000,  5_000,  6_000, 25_000, 35_000, 6_000, 5_000]),
+        ];
+        // The bins whose row timings the sources give in ns, with tRCD = tRP and tRC.
+        let rows = [
+            ("800E", 15_000, 52_500), ("1066F", 13_125, 50_625), ("1066G", 15_000, 52_500), ("1333H", 13_125, 49_125),
+            ("1600K", 13_125, 48_125), ("1866M", 13_910, 47_910), ("2133N", 13_090, 46_090),
+        ];
+        for bin in BINS {
+            let (_, rate) = minima.iter().find(|(rate, _)| *rate == bin.clock.mega_transfers()).unwrap();
+            let stored = [bin.t_ras, bin.t_rrd_1k, bin.t_rrd_2k, bin.t_faw_1k, bin.t_faw_2k, bin.t_xp, bin.t_cke];
+            let common = [(bin.t_wr, 15_000), (bin.t_wtr, 7_500), (bin.t_rtp, 7_500), (bin.t_xpdll, 24_000)];
+            let row = rows.iter().filter(|(name, ..)| *name == bin.name);
+            let row = row.flat_map(|&(_, t_rcd, t_rc)| [(bin.t_rcd, t_rcd), (bin.t_rp, t_rcd), (bin.t_rc, t_rc)]);
+            for (min, ps) in stored.into_iter().zip(*rate).chain(common).chain(row) {
+                let clocks = bin.clock.at_least(min);
+                // tCK is 15 ns / k, and k = 8 at 1066.
+                assert!(clocks >= bin.clock.at_least(Min::ps(ps)), "{}: {clocks} clocks are less than {ps} ps", bin.name);
+            }
+            assert!(bin.clock.at_least(bin.t_rc).0 >= bin.clock.at_least(bin.t_ras).0 + bin.clock.at_least(bin.t_rp).0, "{}", bin.name);
         }
     }
 
