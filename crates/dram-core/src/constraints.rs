@@ -136,11 +136,16 @@ const RAISES: [[Raises; Place::COUNT]; Kind::COUNT] = {
         if lists(rule.from, Kind::ALL[from]) && lists(rule.to, KEPT[slot]) {
             raises[from][Place::of(rule, Kind::ALL[from], KEPT[slot]) as usize][slot] = true;
         }
-        assert!(rule.nth == 1 || rule.nth as usize == Ring::DEPTH, "a ring is as deep as the window");
+        assert!(rule.nth == 1 || rule.nth as usize == history_depth(rule), "a history is as deep as its window");
         index += 1;
     }
     raises
 };
+
+/// How many commands the history of a rank keeps for a rule about the `nth` latest command.
+const fn history_depth(rule: &Rule) -> usize {
+    if KeptKind::of(rule.to[0]).is_some() { Ring::DEPTH } else { Refreshes::DEPTH }
+}
 
 /// Which of the [`KEPT`] kinds a command of that kind holds back in a place.
 #[inline]
@@ -200,13 +205,59 @@ impl Pushes {
     };
 }
 
-/// What holds back a kind that is not kept: the last command of each of some kinds, for so long.
+/// The latest [`Refreshes::DEPTH`] REF of a rank.
+#[derive(Clone, Debug)]
+pub(crate) struct Refreshes {
+    at: [Cycle; Refreshes::DEPTH],
+    oldest: usize,
+}
+
+impl Refreshes {
+    /// JESD79-3 allows 16 REF within 2 tREFI.
+    const DEPTH: usize = 16;
+
+    pub(crate) const NONE: Refreshes = Refreshes { at: [Cycle::NEVER; Refreshes::DEPTH], oldest: 0 };
+
+    /// Enters a REF.
+    pub(crate) fn enter(&mut self, at: Cycle) {
+        self.at[self.oldest] = at;
+        self.oldest = (self.oldest + 1) % Refreshes::DEPTH;
+    }
+
+    /// The instant of the sixteenth latest REF; [`Cycle::NEVER`] where there were fewer.
+    fn oldest(&self) -> Cycle {
+        self.at[self.oldest]
+    }
+}
+
+/// A command that delays a kind that is not kept, and for how long.
+#[derive(Clone, Copy, Debug)]
+struct Origin {
+    from: Kind,
+    /// 1 for the latest `from`; else the oldest of [`Refreshes`].
+    nth: u8,
+    /// Where not empty, one of these must have been issued after `from`.
+    between: &'static [Kind],
+    gap: PackedGap,
+}
+
+impl Origin {
+    /// Until when the commands issued so far delay the kind, if they do.
+    fn hold(&self, lasts: &Lasts, refreshes: &Refreshes) -> Option<PackedHold> {
+        let at = if self.nth == 1 { lasts.of(self.from) } else { refreshes.oldest() };
+        let is_after = |&kind: &Kind| lasts.of(kind) != Cycle::NEVER && lasts.of(kind) > at;
+        let applies = at != Cycle::NEVER && (self.between.is_empty() || self.between.iter().any(is_after));
+        applies.then(|| PackedHold::new(at, self.gap))
+    }
+}
+
+/// The commands that delay a kind that is not kept.
 #[derive(Clone, Debug, Default)]
 struct Origins {
     /// In its bank.
-    bank: Vec<(Kind, PackedGap)>,
+    bank: Vec<Origin>,
     /// In its rank.
-    rank: Vec<(Kind, PackedGap)>,
+    rank: Vec<Origin>,
 }
 
 /// The rule table of one system, ready for the device.
@@ -223,24 +274,27 @@ impl Constraints {
             Constraints { pushes: [const { Pushes::NONE }; Kind::COUNT], origins: Default::default() };
         let resolve = |(rule, index): (&'static Rule, u8)| (rule, PackedGap::new(rule.cycles(timings), index));
         let rules = RULES.iter().zip(0..).filter(|(rule, _)| rule.holds_in(system)).map(resolve);
-        assert!(rules.clone().filter(|(rule, _)| rule.nth > 1).count() <= 1, "a rank has one window");
+        let windows = rules.clone().filter(|(rule, _)| rule.nth as usize == Ring::DEPTH);
+        assert!(windows.count() <= 1, "a rank has one activation window");
         // The bus first: what is held back no longer than the bus is taken need not be told so.
         let (on_bus, others): (Vec<_>, Vec<_>) = rules.partition(|(rule, _)| rule.scope == Scope::Channel);
         for (rule, gap) in on_bus.into_iter().chain(others) {
             for &from in rule.from {
-                rule.to.iter().for_each(|&to| constraints.add(Place::of(rule, from, to), from, to, gap));
+                rule.to.iter().for_each(|&to| constraints.add(rule, from, to, gap));
             }
         }
         constraints
     }
 
-    fn add(&mut self, place: Place, from: Kind, to: Kind, gap: PackedGap) {
+    fn add(&mut self, rule: &Rule, from: Kind, to: Kind, gap: PackedGap) {
         let (pushes, origins) = (&mut self.pushes[from as usize], &mut self.origins[to as usize]);
+        let origin = Origin { from, nth: rule.nth, between: rule.between, gap };
         if gap.cycles() <= pushes.bus.cycles() {
             return;
         }
         let longest = |gaps: &mut Gaps, kept: KeptKind| gaps[kept as usize] = gaps[kept as usize].max(gap);
-        match (place, KeptKind::of(to)) {
+        match (Place::of(rule, from, to), KeptKind::of(to)) {
+            (_, Some(_)) if !rule.between.is_empty() => unreachable!("only kinds that are worked out look at an order"),
             (Place::Bus, _) => pushes.bus = gap,
             (Place::Bank, Some(kept)) => longest(&mut pushes.bank, kept),
             (Place::Rank, Some(kept)) => longest(&mut pushes.rank, kept),
@@ -248,9 +302,9 @@ impl Constraints {
             (Place::Window, Some(kept)) => {
                 pushes.window.get_or_insert((gap, [false; KEPT.len()])).1[kept as usize] = true;
             }
-            (Place::Bank, None) => origins.bank.push((from, gap)),
-            (Place::Rank, None) => origins.rank.push((from, gap)),
-            (Place::OtherRanks | Place::Window, None) => unreachable!("these hold back kinds that are kept"),
+            (Place::Bank, None) => origins.bank.push(origin),
+            (Place::Rank | Place::Window, None) => origins.rank.push(origin),
+            (Place::OtherRanks, None) => unreachable!("these hold back kinds that are kept"),
         }
     }
 
@@ -263,20 +317,19 @@ impl Constraints {
     /// Until when the commands to a bank hold back there a kind that is not kept.
     #[inline(never)]
     pub(crate) fn work_out_in_bank(&self, kind: Kind, lasts: &Lasts) -> PackedHold {
-        latest(&self.origins[kind as usize].bank, lasts)
+        latest(&self.origins[kind as usize].bank, lasts, &Refreshes::NONE)
     }
 
     /// Until when the commands to a rank hold back there a kind that is not kept.
     #[inline(never)]
-    pub(crate) fn work_out_in_rank(&self, kind: Kind, lasts: &Lasts) -> PackedHold {
-        latest(&self.origins[kind as usize].rank, lasts)
+    pub(crate) fn work_out_in_rank(&self, kind: Kind, lasts: &Lasts, refreshes: &Refreshes) -> PackedHold {
+        latest(&self.origins[kind as usize].rank, lasts, refreshes)
     }
 }
 
 /// Until when the last of each of those holds something back.
-fn latest(origins: &[(Kind, PackedGap)], lasts: &Lasts) -> PackedHold {
-    let issued = origins.iter().map(|&(from, gap)| (lasts.of(from), gap)).filter(|&(at, _)| at != Cycle::NEVER);
-    issued.map(|(at, gap)| PackedHold::new(at, gap)).max().unwrap_or(PackedHold::NONE)
+fn latest(origins: &[Origin], lasts: &Lasts, refreshes: &Refreshes) -> PackedHold {
+    origins.iter().filter_map(|origin| origin.hold(lasts, refreshes)).max().unwrap_or(PackedHold::NONE)
 }
 
 #[cfg(test)]

@@ -25,6 +25,8 @@ pub enum Refusal {
     Asleep,
     /// PDX or SRX of a rank that is not in that state.
     Awake,
+    /// SRE of a rank that has had no REF since it left self-refresh.
+    SelfRefreshUnrefreshed,
     /// A TRANSFER within a bank, or between ranks.
     TransferBanks,
 }
@@ -36,6 +38,7 @@ impl fmt::Display for Refusal {
             Refusal::BanksOpen => "banks-open",
             Refusal::Asleep => "asleep",
             Refusal::Awake => "awake",
+            Refusal::SelfRefreshUnrefreshed => "SRX-REF-SRE",
             Refusal::TransferBanks => "TRANSFER-banks",
         })
     }
@@ -90,7 +93,7 @@ fn panic_overdue(at: Cycle, id: BankId, by: Cycle) -> ! {
 fn held_in_rank(rank: &Rank, constraints: &Constraints, kind: Kind) -> PackedHold {
     match KeptKind::of(kind) {
         Some(kept) => rank.holds.of(kept),
-        None => constraints.work_out_in_rank(kind, &rank.lasts),
+        None => constraints.work_out_in_rank(kind, &rank.lasts, &rank.refreshes),
     }
 }
 
@@ -161,6 +164,11 @@ impl Device {
     /// The refreshes that a rank has had and owes.
     pub fn refresh(&self, rank: u8) -> &RefreshLedger {
         &self.rank(rank).refresh
+    }
+
+    /// Whether a rank must have a REF before its next SRE (`SRX-REF-SRE`).
+    pub fn owes_refresh_before_self_refresh(&self, rank: u8) -> bool {
+        self.rank(rank).owes_refresh_before_self_refresh()
     }
 
     /// How many copy activations the chips dropped, because they went to another subarray.
@@ -377,6 +385,9 @@ impl Device {
                 return Ok((Kind::PreA, self.held(rank, Kind::PreA).max(in_banks.unwrap_or(PackedHold::NONE))));
             }
             (_, Power::Awake) if rank.open_banks != 0 => return Err(Refusal::BanksOpen),
+            (Command::SelfRefreshEnter { .. }, Power::Awake) if rank.owes_refresh_before_self_refresh() => {
+                return Err(Refusal::SelfRefreshUnrefreshed);
+            }
             (Command::SelfRefreshEnter { .. }, Power::Awake) => Kind::Sre,
             (_, Power::Awake) => Kind::Ref,
         };

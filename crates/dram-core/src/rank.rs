@@ -3,10 +3,10 @@
 use dram_spec::{Cycle, Cycles, Refresh};
 
 use crate::bank::{Bank, Holds, Lasts};
-use crate::constraints::{Raises, Ring};
+use crate::constraints::{Raises, Refreshes, Ring};
 use crate::device::Refusal;
 use crate::hold::{PackedGap, PackedHold};
-use crate::rules::{PD_MAX, REF_GAP, REF_POSTPONED};
+use crate::rules::{Kind, PD_MAX, REF_GAP, REF_POSTPONED};
 use crate::timings::{P, Timings};
 
 /// What CKE and the mode make of a rank.
@@ -140,6 +140,7 @@ pub(crate) struct Rank {
     pub(crate) refresh: RefreshLedger,
     pub(crate) lasts: Lasts,
     pub(crate) window: Ring,
+    pub(crate) refreshes: Refreshes,
 }
 
 impl Rank {
@@ -152,6 +153,7 @@ impl Rank {
             refresh: RefreshLedger::new(refresh, timings),
             lasts: Lasts::default(),
             window: Ring::EMPTY,
+            refreshes: Refreshes::NONE,
         }
     }
 
@@ -188,6 +190,13 @@ impl Rank {
     /// REF was issued.
     pub(crate) fn refreshed(&mut self, at: Cycle) {
         self.refresh.refresh(at);
+        self.refreshes.enter(at);
+    }
+
+    /// Whether SRE still needs a REF: the rank has left self-refresh, and none was issued since.
+    pub(crate) fn owes_refresh_before_self_refresh(&self) -> bool {
+        let (exit, refresh) = (self.lasts.of(Kind::Srx), self.lasts.of(Kind::Ref));
+        exit != Cycle::NEVER && (refresh == Cycle::NEVER || refresh < exit)
     }
 
     /// CKE went low, or high again, or the run ended: asserts the maxima, and stops the refresh clock in self-refresh.

@@ -174,7 +174,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// One minimum distance: the `nth` latest `from` holds back each `to` within `scope`.
+/// One minimum distance: each `to` waits for the `nth` latest `from` within `scope`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// As violations and listings call it.
@@ -189,6 +189,8 @@ pub struct Rule {
     pub gap: &'static [Term],
     /// 1 for the latest `from`, 4 for the fourth latest.
     pub nth: u8,
+    /// Where not empty, the rule applies only if one of these was issued after the latest `from`.
+    pub between: &'static [Kind],
     /// In which systems it holds.
     pub when: When,
     /// Where it is from.
@@ -262,11 +264,17 @@ const fn rule(
 ) -> Rule {
     assert!(!from.is_empty() && !to.is_empty() && !gap.is_empty() && nth >= 1, "a rule needs both ends and a distance");
     assert!(nth == 1 || matches!(scope, Scope::Rank), "only ranks keep a history");
-    Rule { name, scope, from, to, gap, nth, when: When::Always, origin }
+    Rule { name, scope, from, to, gap, nth, between: &[], when: When::Always, origin }
 }
 
 const fn when(when: When, rule: Rule) -> Rule {
     Rule { when, ..rule }
+}
+
+/// Restricts a row to commands between which one of `between` was issued.
+const fn between(between: &'static [Kind], rule: Rule) -> Rule {
+    assert!(matches!(rule.scope, Scope::Rank) && rule.nth == 1, "only ranks compare the order of commands");
+    Rule { between, ..rule }
 }
 
 use Kind::{
@@ -288,6 +296,9 @@ const READS: &[Kind] = &[Rd, Rda];
 const WRITES: &[Kind] = &[Wr, Wra];
 const PRES: &[Kind] = &[Pre, PreA];
 const REFS: &[Kind] = &[Ref, Sre];
+const PDXS: &[Kind] = &[Pdx, PdxSlow];
+/// The commands that are given with CKE high: all but PDE, PDX and SRX, which only change CKE.
+const CKE_HIGH: &[Kind] = &[Act, ActCopy, ActDropped, Pre, PreA, Rd, Rda, Wr, Wra, Transfer, Ref, Sre];
 const ANY: &[Kind] =
     &[Act, ActCopy, ActDropped, Pre, PreA, Rd, Rda, Wr, Wra, Transfer, Ref, Pde, Pdx, PdxSlow, Sre, Srx];
 
@@ -298,8 +309,8 @@ pub const RULES: &[Rule] = &[
     rule("tRAS",     Bank, ACTS,   PRES,   &[plus(P::Ras)],                            1, Jesd79_3("ACT to PRE")),
     rule("tRC",      Bank, ACTS,   &[Act], &[plus(P::Rc)],                             1, Jesd79_3("ACT to ACT of a bank")),
     rule("tRP",      Bank, PRES,   &[Act], &[plus(P::Rp)],                             1, Jesd79_3("PRE to ACT")),
-    rule("tRTP",     Bank, &[Rd],  PRES,   &[plus(P::Rtp)],                            1, Jesd79_3("RD to PRE")),
-    rule("tWR",      Bank, &[Wr],  PRES,   WRITE_RECOVERY,                             1, Jesd79_3("write recovery")),
+    rule("tRTP",     Bank, READS,  PRES,   &[plus(P::Rtp)],                            1, Jesd79_3("RD to PRE")),
+    rule("tWR",      Bank, WRITES, PRES,   WRITE_RECOVERY,                             1, Jesd79_3("write recovery")),
     rule("RDA-ACT",  Bank, &[Rda], &[Act], READ_RECOVERY,                              1, Jesd79_3("auto-precharge after a read")),
     rule("WRA-ACT",  Bank, &[Wra], &[Act], WRITE_RECOVERY_AND_RP,                      1, Jesd79_3("auto-precharge after a write")),
     when(When::CopiesCounted, rule("tRRD", Rank, ACTS, ACTS, &[plus(P::Rrd)],          1, Jesd79_3("ACT to ACT of two banks"))),
@@ -318,22 +329,27 @@ pub const RULES: &[Rule] = &[
     rule("tRC-REF",  Rank, ACTS,   REFS,   &[plus(P::Rc)],                             1, Jesd79_3("ACT to REF or SRE")),
     rule("RDA-REF",  Rank, &[Rda], REFS,   READ_RECOVERY,                              1, Jesd79_3("RDA to REF or SRE")),
     rule("WRA-REF",  Rank, &[Wra], REFS,   WRITE_RECOVERY_AND_RP,                      1, Jesd79_3("WRA to REF or SRE")),
-    rule("tRFC",     Rank, &[Ref], &[Act, Ref, Sre], &[plus(P::Rfc)],                  1, Jesd79_3("REF to ACT, REF or SRE")),
-    rule("tRDPDEN",  Rank, READS,  &[Pde], &[plus(P::Cl), plus(P::Burst), plus(P::Clock)], 1, Jesd79_3("RD to PDE")),
+    rule("tRFC",     Rank, &[Ref], CKE_HIGH, &[plus(P::Rfc)],                          1, Jesd79_3("only DES and NOP until tRFC after a REF")),
+    rule("REF-window", Rank, &[Ref], &[Ref], &[plus(P::RefiTwice)],                   16, Jesd79_3("at most 16 REF within 2 tREFI")),
+    rule("tRDPDEN",  Rank, READS,  &[Pde, Sre], &[plus(P::Cl), plus(P::Burst), plus(P::Clock)], 1, Jesd79_3("RD to PDE; no data burst in progress at SRE")),
     rule("tWRPDEN",  Rank, &[Wr],  &[Pde], WRITE_RECOVERY,                             1, Jesd79_3("WR to PDE")),
     rule("tWRAPDEN", Rank, &[Wra], &[Pde], &[plus(P::Cwl), plus(P::Burst), plus(P::Wr), plus(P::Clock)], 1, Jesd79_3("WRA to PDE")),
     rule("tACTPDEN", Rank, ACTS,   &[Pde], &[plus(P::ActPden)],                           1, Jesd79_3("ACT to PDE")),
     rule("tPRPDEN",  Rank, PRES,   &[Pde], &[plus(P::PrPden)],                           1, Jesd79_3("PRE to PDE")),
     rule("tREFPDEN", Rank, &[Ref], &[Pde], &[plus(P::RefPden)],                           1, Jesd79_3("REF to PDE")),
-    rule("tPD",      Rank, &[Pde], &[Pdx, PdxSlow], &[plus(P::Cke)],                   1, Jesd79_3("PDE to PDX")),
-    rule("tXP",      Rank, &[Pdx, PdxSlow], ANY, &[plus(P::Xp)],                       1, Jesd79_3("PDX to any command")),
+    rule("tPD",      Rank, &[Pde], PDXS,   &[plus(P::Cke)],                            1, Jesd79_3("PDE to PDX")),
+    rule("tCKE",     Rank, PDXS,   &[Pde], &[plus(P::Cke)],                            1, Jesd79_3("PDX to PDE: CKE high for tCKE")),
+    rule("tXP",      Rank, PDXS,   CKE_HIGH, &[plus(P::Xp)],                           1, Jesd79_3("PDX to any command")),
     rule("tXPDLL",   Rank, &[PdxSlow], &[Rd, Rda, Wr, Wra], &[plus(P::Xpdll)],         1, Jesd79_3("slow PDX to RD or WR")),
+    between(&[Ref], rule("PDX-REF-PDE", Rank, PDXS, &[Pde], &[plus(P::Xpdll)],         1, Jesd79_3("power-down clarification, case 2"))),
+    between(PDXS, rule("REF-PDX-PDE", Rank, &[Ref], &[Pde], &[plus(P::Rfc)],           1, Jesd79_3("power-down clarification, case 3"))),
     rule("tCKESR",   Rank, &[Sre], &[Srx], &[plus(P::Ckesr)],                          1, Jesd79_3("SRE to SRX")),
-    rule("tXS",      Rank, &[Srx], &[Act, Pre, PreA, Ref, Pde, Sre], &[plus(P::Xs)],   1, Jesd79_3("SRX to a command that needs no DLL")),
-    rule("tXSDLL",   Rank, &[Srx], &[Rd, Rda, Wr, Wra], &[plus(P::Dllk)],              1, Jesd79_3("SRX to RD or WR")),
+    rule("tXS",      Rank, &[Srx], &[Act, Pre, PreA, Transfer, Ref, Sre], &[plus(P::Xs)], 1, Jesd79_3("SRX to a command that needs no DLL")),
+    rule("tXSDLL",   Rank, &[Srx], &[Rd, Rda, Wr, Wra, Pde], &[plus(P::Dllk)],         1, Jesd79_3("SRX to RD, WR or PDE")),
     rule("bus",      Channel, ANY, ANY,    &[plus(P::Clock)],                          1, Jesd79_3("one command a clock")),
     rule("bus-TRANSFER", Channel, &[Transfer], ANY, &[Term::Plus(2, P::Clock)],        1, RowClone("TRANSFER takes two command-bus cycles")),
     rule("FPM",      Bank, ACTS, &[ActCopy], &[plus(P::Ras)],                          1, RowClone("source row restored first")),
+    rule("FPM-tWR",  Bank, &[Wr, TransferDst], &[ActCopy], WRITE_RECOVERY,             1, Project("written data is in the row before it is copied")),
     rule("TRANSFER-tRCD", Bank, ACTS, &[TransferSrc, TransferDst], RCD,                1, Project("ACT to TRANSFER, in both banks")),
     rule("TRANSFER-tCCD", Rank, &[Transfer], &[Transfer], CCD,                         1, Project("TRANSFER to TRANSFER")),
     rule("TRANSFER-turnaround", Bank, &[TransferDst], &[TransferSrc], WRITE_TO_READ,   1, Project("TRANSFER into a bank to TRANSFER out of it")),

@@ -23,6 +23,8 @@ pub enum P {
     Rtrs,
     Rfc,
     Refi,
+    /// Two refresh intervals, rounded up.
+    RefiTwice,
     Xp,
     Xpdll,
     Cke,
@@ -39,9 +41,9 @@ pub enum P {
 impl P {
     /// All of them, in order.
     #[rustfmt::skip]
-    pub const ALL: [P; 26] = [
+    pub const ALL: [P; 27] = [
         P::Rcd, P::Rp, P::Ras, P::Rc, P::Rrd, P::Faw, P::Cl, P::Cwl, P::Burst, P::Ccd, P::Wr, P::Wtr, P::Rtp, P::Rtrs, P::Rfc,
-        P::Refi, P::Xp, P::Xpdll, P::Cke, P::Ckesr, P::Xs, P::Dllk, P::ActPden, P::PrPden,
+        P::Refi, P::RefiTwice, P::Xp, P::Xpdll, P::Cke, P::Ckesr, P::Xs, P::Dllk, P::ActPden, P::PrPden,
         P::RefPden, P::Clock,
     ];
 
@@ -64,6 +66,7 @@ impl P {
             P::Rtrs => "tRTRS",
             P::Rfc => "tRFC",
             P::Refi => "tREFI",
+            P::RefiTwice => "2 tREFI",
             P::Xp => "tXP",
             P::Xpdll => "tXPDLL",
             P::Cke => "tCKE",
@@ -125,6 +128,7 @@ fn resolve(parameter: P, system: &System) -> Cycles {
         P::Rtrs => n(bin.t_rtrs),
         P::Rfc => n(system.geometry.density().t_rfc()),
         P::Refi => system.refresh.interval(bin.clock),
+        P::RefiTwice => n(Min::ps(2 * system.refresh.interval_ps())),
         P::Xp => n(bin.t_xp),
         P::Xpdll => n(bin.t_xpdll),
         P::Cke => n(bin.t_cke),

@@ -42,12 +42,17 @@ impl Refresh {
     /// 7.8 us.
     pub const NORMAL: Refresh = Refresh::Every { t_refi_ps: Self::T_REFI_PS };
 
-    /// tREFI in clocks, rounded down. Where refresh is off, that of 7.8 us: tRAS and tPD have maxima all the same.
-    pub const fn interval(self, clock: Clock) -> Cycles {
+    /// tREFI in ps. With refresh off it is 7.8 us: rules that count in tREFI apply all the same.
+    pub const fn interval_ps(self) -> u64 {
         match self {
-            Refresh::Every { t_refi_ps } => clock.at_most(t_refi_ps),
-            Refresh::Off => clock.at_most(Self::T_REFI_PS),
+            Refresh::Every { t_refi_ps } => t_refi_ps,
+            Refresh::Off => Self::T_REFI_PS,
         }
+    }
+
+    /// tREFI in clocks, rounded down; see [`Refresh::interval_ps`].
+    pub const fn interval(self, clock: Clock) -> Cycles {
+        clock.at_most(self.interval_ps())
     }
 }
 

@@ -124,7 +124,11 @@ impl Rank {
         } else if !is_idle {
             return Own::NotBefore(self.urgent_from.min(self.must_from));
         } else if now >= self_refresh_at {
-            if device.any_open(rank) { Command::PrechargeAll { rank } } else { Command::SelfRefreshEnter { rank } }
+            match (device.any_open(rank), device.owes_refresh_before_self_refresh(rank)) {
+                (true, _) => Command::PrechargeAll { rank },
+                (false, true) => Command::Refresh { rank },
+                (false, false) => Command::SelfRefreshEnter { rank },
+            }
         } else if now >= power_down_at {
             Command::PowerDownEnter { rank }
         } else {

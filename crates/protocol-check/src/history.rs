@@ -13,7 +13,6 @@ pub(crate) struct LastCommands {
     pub(crate) pre: Option<Issued>,
     /// RD or RDA.
     pub(crate) read: Option<Issued>,
-    pub(crate) rd: Option<Issued>,
     pub(crate) rda: Option<Issued>,
     /// WR or WRA.
     pub(crate) write: Option<Issued>,
@@ -21,6 +20,36 @@ pub(crate) struct LastCommands {
     pub(crate) wra: Option<Issued>,
     pub(crate) transfer_out: Option<Issued>,
     pub(crate) transfer_in: Option<Issued>,
+}
+
+/// The last `N` commands of a kind.
+#[derive(Clone, Debug)]
+pub(crate) struct Window<const N: usize> {
+    commands: [Option<Issued>; N],
+    /// The index of the oldest command, which the next one replaces.
+    oldest: usize,
+}
+
+impl<const N: usize> Default for Window<N> {
+    fn default() -> Window<N> {
+        Window { commands: [None; N], oldest: 0 }
+    }
+}
+
+impl<const N: usize> Window<N> {
+    /// The `N`-th last command; none where there were fewer.
+    pub(crate) const fn oldest(&self) -> Option<Issued> {
+        self.commands[self.oldest]
+    }
+
+    pub(crate) const fn latest(&self) -> Option<Issued> {
+        self.commands[(self.oldest + N - 1) % N]
+    }
+
+    fn push(&mut self, issued: Issued) {
+        self.commands[self.oldest] = Some(issued);
+        self.oldest = (self.oldest + 1) % N;
+    }
 }
 
 /// A bank: its last commands and its open row.
@@ -70,16 +99,21 @@ pub(crate) enum PowerState {
 pub(crate) struct RankHistory {
     pub(crate) banks: Vec<BankHistory>,
     pub(crate) last: LastCommands,
-    /// The latest four activations that count in tRRD and tFAW; `newest` is the index of the latest.
-    pub(crate) window: [Option<Issued>; 4],
-    pub(crate) newest: usize,
-    pub(crate) refresh: Option<Issued>,
+    /// The activations that count in tRRD and tFAW.
+    pub(crate) activations: Window<4>,
+    pub(crate) refreshes: Window<16>,
+    /// The last REF with a PDX after it.
+    pub(crate) refresh_before_pdx: Option<Issued>,
     pub(crate) pde: Option<Issued>,
     pub(crate) pdx: Option<Issued>,
+    /// The last PDX, where a REF came after it.
+    pub(crate) pdx_before_refresh: Option<Issued>,
     /// The last PDX of a precharge power-down with slow exit.
     pub(crate) pdx_slow: Option<Issued>,
     pub(crate) sre: Option<Issued>,
     pub(crate) srx: Option<Issued>,
+    /// The last SRX, where no REF came after it.
+    pub(crate) srx_without_refresh: Option<Issued>,
     pub(crate) power_state: PowerState,
     pub(crate) ledger: RefreshLedger,
 }
@@ -121,9 +155,8 @@ impl RankHistory {
             }
             Command::Read { bank, auto_precharge, .. } => self.access(bank, auto_precharge, |last| {
                 last.read = now;
-                match auto_precharge {
-                    AutoPrecharge::No => last.rd = now,
-                    AutoPrecharge::Yes => last.rda = now,
+                if auto_precharge == AutoPrecharge::Yes {
+                    last.rda = now;
                 }
             }),
             Command::Write { bank, auto_precharge, .. } => self.access(bank, auto_precharge, |last| {
@@ -135,7 +168,9 @@ impl RankHistory {
             }),
             Command::Transfer { src, dst, .. } => self.transfer(issued, src, dst),
             Command::Refresh { .. } => {
-                self.refresh = now;
+                self.refreshes.push(issued);
+                self.pdx_before_refresh = self.pdx;
+                self.srx_without_refresh = None;
                 self.ledger.refresh(issued, setting.limits.interval);
             }
             Command::PowerDownEnter { .. }
@@ -155,8 +190,7 @@ impl RankHistory {
         bank.open_row = Some(row);
         self.last.act = Some(issued);
         if counts(activation, setting.copy_activations) {
-            self.newest = (self.newest + 1) % self.window.len();
-            self.window[self.newest] = Some(issued);
+            self.activations.push(issued);
         }
     }
 
@@ -202,6 +236,8 @@ impl RankHistory {
                 }
                 self.power_state = PowerState::Awake;
                 self.pdx = now;
+                self.pdx_before_refresh = None;
+                self.refresh_before_pdx = self.refreshes.latest();
             }
             (Command::SelfRefreshEnter { .. }, PowerState::Awake) => {
                 self.power_state = PowerState::SelfRefresh;
@@ -211,6 +247,7 @@ impl RankHistory {
             (Command::SelfRefreshExit { .. }, PowerState::SelfRefresh) => {
                 self.power_state = PowerState::Awake;
                 self.srx = now;
+                self.srx_without_refresh = now;
                 self.ledger.exit_self_refresh(issued.at);
             }
             // An entry of a rank that is not awake, or an exit from another state: no effect.

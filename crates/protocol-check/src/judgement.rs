@@ -106,6 +106,13 @@ impl RankHistory {
 
     fn judge(&self, check: &mut Check<'_>, command: &Command) {
         self.judge_power_state(check, command);
+        if !matches!(
+            command,
+            Command::PowerDownEnter { .. } | Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. }
+        ) {
+            check.minimum(Rule::TXp, self.pdx);
+            check.minimum(Rule::TRfc, self.refreshes.latest());
+        }
         match *command {
             Command::Activate { bank, row } => {
                 if let Some(bank) = self.bank(bank) {
@@ -139,9 +146,16 @@ impl RankHistory {
             Command::Transfer { src, dst, .. } => self.judge_transfer(check, src, dst),
             Command::Refresh { .. } => {
                 self.judge_refresh(check);
+                check.minimum(Rule::RefWindow, self.refreshes.oldest());
                 self.ledger.judge(check);
             }
-            Command::SelfRefreshEnter { .. } => self.judge_refresh(check),
+            Command::SelfRefreshEnter { .. } => {
+                self.judge_refresh(check);
+                check.minimum(Rule::TRdpden, self.last.read);
+                if self.srx_without_refresh.is_some() {
+                    self.judge_state(check, Rule::SrxRefSre, self.srx_without_refresh);
+                }
+            }
             Command::PowerDownEnter { .. } => self.judge_power_down(check),
             Command::PowerDownExit { .. } => check.minimum(Rule::TPd, self.pde),
             Command::SelfRefreshExit { .. } => check.minimum(Rule::TCkesr, self.sre),
@@ -152,11 +166,18 @@ impl RankHistory {
         matches!(self.power_state, PowerState::ActivePowerDown | PowerState::PrechargePowerDown)
     }
 
-    /// Power-down and self-refresh: which commands the rank accepts now, `tPD-max` and tXP.
+    /// `asleep`, `awake` and `tPD-max`.
     fn judge_power_state(&self, check: &mut Check<'_>, command: &Command) {
-        let exit = match command {
-            Command::PowerDownExit { .. } => Some(self.in_power_down()),
-            Command::SelfRefreshExit { .. } => Some(self.power_state == PowerState::SelfRefresh),
+        let entry = match self.power_state {
+            PowerState::Awake => None,
+            PowerState::ActivePowerDown | PowerState::PrechargePowerDown => self.pde,
+            PowerState::SelfRefresh => self.sre,
+        };
+        match command {
+            Command::PowerDownExit { .. } if self.in_power_down() => check.maximum(Rule::TPdMax, self.pde),
+            Command::SelfRefreshExit { .. } if self.power_state == PowerState::SelfRefresh => {}
+            // An exit from the other state breaks `awake` alone, as in the table of pairs.
+            Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. } => check.state(Rule::Awake, entry),
             Command::Activate { .. }
             | Command::Precharge { .. }
             | Command::PrechargeAll { .. }
@@ -165,32 +186,33 @@ impl RankHistory {
             | Command::Transfer { .. }
             | Command::Refresh { .. }
             | Command::PowerDownEnter { .. }
-            | Command::SelfRefreshEnter { .. } => None,
-        };
-        if exit == Some(false) {
-            check.state(Rule::Awake, None);
+            | Command::SelfRefreshEnter { .. } => {
+                if entry.is_some() {
+                    check.state(Rule::Asleep, entry);
+                }
+            }
         }
-        match self.power_state {
-            PowerState::ActivePowerDown | PowerState::PrechargePowerDown => match exit {
-                Some(true) => check.maximum(Rule::TPdMax, self.pde),
-                Some(false) | None => check.state(Rule::Asleep, self.pde),
-            },
-            PowerState::SelfRefresh if exit != Some(true) => check.state(Rule::Asleep, self.sre),
-            PowerState::SelfRefresh | PowerState::Awake => {}
-        }
-        if !matches!(command, Command::PowerDownExit { .. }) {
-            check.minimum(Rule::TXp, self.pdx);
+    }
+
+    /// A state rule of the banks or of self-refresh. A rank in power-down or self-refresh does not decode commands:
+    /// there `asleep` alone applies, as in the table of pairs.
+    fn judge_state(&self, check: &mut Check<'_>, rule: Rule, earlier: Option<Issued>) {
+        if self.power_state == PowerState::Awake {
+            check.state(rule, earlier);
         }
     }
 
     fn judge_activate(&self, check: &mut Check<'_>, bank: &BankHistory, row: Row) {
         let activation = bank.activation(row, check.setting);
         match activation {
-            Activation::Dropped => return check.state(Rule::FpmSubarray, bank.last.act),
-            Activation::Copy => check.minimum(Rule::Fpm, bank.last.act),
+            Activation::Dropped => return self.judge_state(check, Rule::FpmSubarray, bank.last.act),
+            Activation::Copy => {
+                check.minimum(Rule::Fpm, bank.last.act);
+                check.minimum(Rule::FpmTWr, check.latest([bank.last.write, bank.last.transfer_in]));
+            }
             Activation::Ordinary => {
                 if bank.open_row.is_some() {
-                    check.state(Rule::BankOpen, bank.last.act);
+                    self.judge_state(check, Rule::BankOpen, bank.last.act);
                 }
                 check.minimum(Rule::TRc, bank.last.act);
             }
@@ -198,20 +220,18 @@ impl RankHistory {
         check.minimum(Rule::TRp, bank.last.pre);
         check.minimum(Rule::RdaAct, bank.last.rda);
         check.minimum(Rule::WraAct, bank.last.wra);
-        check.minimum(Rule::TRfc, self.refresh);
         check.minimum(Rule::TXs, self.srx);
         if counts(activation, check.setting.copy_activations) {
-            check.minimum(Rule::TRrd, self.window[self.newest]);
-            // The oldest of the four is next to the newest in the ring.
-            check.minimum(Rule::TFaw, self.window[(self.newest + 1) % self.window.len()]);
+            check.minimum(Rule::TRrd, self.activations.latest());
+            check.minimum(Rule::TFaw, self.activations.oldest());
         }
     }
 
     /// PRE against the last commands of its bank, PREA against those of its rank.
     fn judge_precharge(&self, check: &mut Check<'_>, last: &LastCommands) {
         check.minimum(Rule::TRas, last.act);
-        check.minimum(Rule::TRtp, last.rd);
-        check.minimum(Rule::TWr, last.wr);
+        check.minimum(Rule::TRtp, last.read);
+        check.minimum(Rule::TWr, last.write);
         check.minimum(Rule::TransferTRtp, last.transfer_out);
         check.minimum(Rule::TransferTWr, last.transfer_in);
         check.minimum(Rule::TXs, self.srx);
@@ -224,7 +244,7 @@ impl RankHistory {
         let Some(bank) = self.bank(bank) else { return };
         check.minimum(Rule::TRcd, bank.last.act);
         if bank.open_row.is_none() {
-            check.state(Rule::BankClosed, closed_by(check, bank));
+            self.judge_state(check, Rule::BankClosed, closed_by(check, bank));
         } else if auto_precharge == AutoPrecharge::Yes {
             judge_close(check, bank);
         }
@@ -234,6 +254,7 @@ impl RankHistory {
         if !between_two_banks(src, dst) {
             return;
         }
+        check.minimum(Rule::TXs, self.srx);
         check.minimum(Rule::TransferTCcd, self.last.transfer_out);
         check.minimum(Rule::RdTransfer, self.last.read);
         check.minimum(Rule::WrTransfer, self.last.write);
@@ -241,7 +262,7 @@ impl RankHistory {
         check.minimum(Rule::TransferTRcd, check.latest([src.last.act, dst.last.act]));
         check.minimum(Rule::TransferTurnaround, src.last.transfer_in);
         if let Some(closed) = [src, dst].into_iter().find(|bank| bank.open_row.is_none()) {
-            check.state(Rule::BankClosed, closed_by(check, closed));
+            self.judge_state(check, Rule::BankClosed, closed_by(check, closed));
         }
     }
 
@@ -251,10 +272,9 @@ impl RankHistory {
         check.minimum(Rule::TRcRef, self.last.act);
         check.minimum(Rule::RdaRef, self.last.rda);
         check.minimum(Rule::WraRef, self.last.wra);
-        check.minimum(Rule::TRfc, self.refresh);
         check.minimum(Rule::TXs, self.srx);
         if let Some(open) = self.open_banks().next() {
-            check.state(Rule::BanksOpen, open.last.act);
+            self.judge_state(check, Rule::BanksOpen, open.last.act);
         }
     }
 
@@ -264,9 +284,12 @@ impl RankHistory {
         check.minimum(Rule::TWrapden, self.last.wra);
         check.minimum(Rule::TActpden, self.last.act);
         check.minimum(Rule::TPrpden, self.last.pre);
-        check.minimum(Rule::TRefpden, self.refresh);
+        check.minimum(Rule::TRefpden, self.refreshes.latest());
         check.minimum(Rule::TransferPde, self.last.transfer_out);
-        check.minimum(Rule::TXs, self.srx);
+        check.minimum(Rule::TCke, self.pdx);
+        check.minimum(Rule::PdxRefPde, self.pdx_before_refresh);
+        check.minimum(Rule::RefPdxPde, self.refresh_before_pdx);
+        check.minimum(Rule::TXsdll, self.srx);
     }
 }
 

@@ -45,7 +45,7 @@ impl Limits {
         let interval = within(interval_ps, per_15_ns).max(1);
         let mut clocks = [0; Rule::ALL.len()];
         for rule in Rule::ALL {
-            clocks[rule as usize] = resolve(rule, system, interval, |min| covering(min, per_15_ns));
+            clocks[rule as usize] = resolve(rule, system, interval_ps, interval, |min| covering(min, per_15_ns));
         }
         Limits { clocks, interval }
     }
@@ -58,7 +58,7 @@ impl Limits {
 }
 
 /// The limit of one rule in clocks, by the formulas of `docs/rules.md`. `up` rounds a minimum up to clocks.
-fn resolve(rule: Rule, system: &System, interval: u64, up: impl Fn(Min) -> u64) -> u64 {
+fn resolve(rule: Rule, system: &System, interval_ps: u64, interval: u64, up: impl Fn(Min) -> u64) -> u64 {
     let bin = system.bin;
     let density = system.geometry.density();
     let page_bytes = system.geometry.page_bytes();
@@ -73,7 +73,7 @@ fn resolve(rule: Rule, system: &System, interval: u64, up: impl Fn(Min) -> u64) 
         Rule::TRc | Rule::TRcRef => up(bin.t_rc),
         Rule::TRp | Rule::TRpRef => t_rp,
         Rule::TRtp | Rule::TransferTRtp => t_rtp,
-        Rule::TWr | Rule::TWrpden | Rule::TransferTWr | Rule::TransferPde => write_to_precharge,
+        Rule::TWr | Rule::TWrpden | Rule::FpmTWr | Rule::TransferTWr | Rule::TransferPde => write_to_precharge,
         Rule::RdaAct | Rule::RdaRef => t_rtp + t_rp,
         Rule::WraAct | Rule::WraRef => write_to_precharge + t_rp,
         Rule::TRrd => up(if page_bytes > 1024 { bin.t_rrd_2k } else { bin.t_rrd_1k }),
@@ -84,13 +84,14 @@ fn resolve(rule: Rule, system: &System, interval: u64, up: impl Fn(Min) -> u64) 
         Rule::RdRdRank | Rule::WrWrRank => rank_switch,
         Rule::RdWrRank => (cl + rank_switch).saturating_sub(cwl),
         Rule::WrRdRank => (cwl + rank_switch).saturating_sub(cl),
-        Rule::TRfc => up(density.t_rfc()),
+        Rule::TRfc | Rule::RefPdxPde => up(density.t_rfc()),
+        Rule::RefWindow => up(Min::ps(interval_ps.saturating_mul(2))),
         Rule::TRdpden => cl + burst + 1,
         Rule::TWrapden => write_to_precharge + 1,
         Rule::TActpden | Rule::TPrpden | Rule::TRefpden => up(bin.t_pden),
-        Rule::TPd => up(bin.t_cke),
+        Rule::TPd | Rule::TCke => up(bin.t_cke),
         Rule::TXp => up(bin.t_xp),
-        Rule::TXpdll => up(bin.t_xpdll),
+        Rule::TXpdll | Rule::PdxRefPde => up(bin.t_xpdll),
         Rule::TCkesr => up(bin.t_cke) + 1,
         Rule::TXs => up(density.t_xs()),
         Rule::TXsdll => up(bin.t_dllk),
@@ -104,6 +105,7 @@ fn resolve(rule: Rule, system: &System, interval: u64, up: impl Fn(Min) -> u64) 
         | Rule::BanksOpen
         | Rule::Asleep
         | Rule::Awake
+        | Rule::SrxRefSre
         | Rule::TransferJedec
         | Rule::TransferBanks
         | Rule::Address
@@ -143,18 +145,20 @@ mod tests {
     #[rustfmt::skip] // One bin per line.
     fn limits_equal_the_hand_computed_clocks() {
         use Rule::*;
-        let rules =          [TRc, TWr, RdaAct, WraAct, RdWr, TWtr, RdRdRank, RdWrRank, WrRdRank, TRdpden, TWrapden, TCkesr, TRfc, TXs, TRasMax];
+        let rules =          [TRc, TWr, RdaAct, WraAct, RdWr, TWtr, RdRdRank, RdWrRank, WrRdRank, TRdpden, TWrapden, TCkesr, TRfc, TXs, TCke, PdxRefPde, RefWindow, TRasMax];
         let published = [
-            ("800E",  [       21,   15,     10,     21,    7,   13,        6,        7,        5,      11,       16,      4,   64,  68,   28_080]),
-            ("1066G", [       28,   18,     12,     26,    8,   14,        6,        8,        4,      13,       19,      4,   86,  91,   37_440]),
-            ("1333H", [       33,   21,     14,     30,    8,   16,        6,        8,        4,      14,       22,      5,  107, 114,   46_800]),
-            ("1600K", [       39,   24,     17,     35,    9,   18,        6,        9,        3,      16,       25,      5,  128, 136,   56_160]),
-            ("1866M", [       45,   28,     20,     41,   10,   20,        6,       10,        2,      18,       29,      6,  150, 159,   65_520]),
-            ("2133N", [       50,   30,     22,     44,   10,   22,        6,       10,        2,      19,       31,      7,  171, 182,   74_880]),
+            ("800E",  [       21,   15,     10,     21,    7,   13,        6,        7,        5,      11,       16,      4,   64,  68,    3,        10,      6240,  28_080]),
+            ("1066G", [       28,   18,     12,     26,    8,   14,        6,        8,        4,      13,       19,      4,   86,  91,    3,        13,      8320,  37_440]),
+            ("1333H", [       33,   21,     14,     30,    8,   16,        6,        8,        4,      14,       22,      5,  107, 114,    4,        16,    10_400,  46_800]),
+            ("1600K", [       39,   24,     17,     35,    9,   18,        6,        9,        3,      16,       25,      5,  128, 136,    4,        20,    12_480,  56_160]),
+            ("1866M", [       45,   27,     20,     40,   10,   20,        6,       10,        2,      18,       28,      6,  150, 159,    5,        23,    14_560,  65_520]),
+            ("2133N", [       50,   30,     22,     44,   10,   22,        6,       10,        2,      19,       31,      7,  171, 182,    6,        26,    16_640,  74_880]),
         ];
         for (bin, clocks) in published {
             let limits = limits(bin, Width::X8, 4096);
             assert_eq!(rules.map(|rule| limits.of(rule)), clocks, "{bin}");
+            let equal = [(FpmTWr, TWr), (TWrpden, TWr), (PdxRefPde, TXpdll), (RefPdxPde, TRfc), (TCke, TPd)];
+            assert!(equal.iter().all(|&(one, other)| limits.of(one) == limits.of(other)), "{bin}");
         }
     }
 
@@ -164,7 +168,7 @@ mod tests {
         assert_eq!(windows(limits("1066G", Width::X8, 4096)), (4, 20), "512 B per chip");
         assert_eq!(windows(limits("1066G", Width::X8, 8192)), (4, 20), "1 KB per chip");
         assert_eq!(windows(limits("1066G", Width::X16, 8192)), (6, 27), "2 KB per chip");
-        assert_eq!(windows(limits("2133N", Width::X16, 8192)), (7, 34), "2 KB per chip");
+        assert_eq!(windows(limits("2133N", Width::X16, 8192)), (7, 38), "2 KB per chip");
     }
 
     #[test]
@@ -174,5 +178,12 @@ mod tests {
             assert!(limits.interval >= 1);
             assert_eq!(limits.of(Rule::RefGap), limits.interval.saturating_mul(9));
         }
+    }
+
+    /// 2 x 7,800,001 ps are a little more than 8320 clocks of 1875 ps.
+    #[test]
+    fn the_refresh_window_rounds_up_as_a_minimum() {
+        let limits = Limits::new(&System { refresh: Refresh::Every { t_refi_ps: 7_800_001 }, ..planted::system() });
+        assert_eq!((limits.interval, limits.of(Rule::RefWindow)), (4160, 8321));
     }
 }

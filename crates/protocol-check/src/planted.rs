@@ -134,6 +134,11 @@ fn late(legal: &Listing) -> Pair {
     last_moved(legal, 1)
 }
 
+/// Sixteen REFs, tRFC apart, and the next one two refresh intervals after the first.
+fn refreshes_in_window() -> Vec<(u64, Command)> {
+    (0..16).map(|i| (86 * i, REF)).chain([(8320, REF)]).collect()
+}
+
 impl Pair {
     fn map_system(self, change: impl FnOnce(System) -> System) -> Pair {
         Pair { system: change(self.system), ..self }
@@ -196,6 +201,8 @@ pub fn pair(rule: Rule) -> Pair {
         Rule::WraRef => early(&[(0, act(0)), (8, WRA), (34, REF)]),
         // 160 ns.
         Rule::TRfc => early(&[(0, REF), (86, act(0))]),
+        // 2 x 4160 = 8320.
+        Rule::RefWindow => early(&refreshes_in_window()),
         // 8 + 4 + 1 = 13.
         Rule::TRdpden => early(&[(0, act(0)), (8, RD), (21, PDE)]),
         Rule::TWrpden => early(&[(0, act(0)), (8, WR), (26, PDE)]),
@@ -204,9 +211,12 @@ pub fn pair(rule: Rule) -> Pair {
         Rule::TPrpden => early(&[(0, pre(0)), (2, PDE)]).at_2133(),
         Rule::TRefpden => early(&[(0, REF), (2, PDE)]).at_2133(),
         Rule::TPd => early(&[(0, PDE), (3, PDX)]),
+        Rule::TCke => early(&[(0, PDE), (3, PDX), (6, PDE)]),
         Rule::TXp => early(&[(0, PDE), (3, PDX), (7, act(0))]),
         // tXP and tRCD together take 12 from PDX, one less than tXPDLL.
         Rule::TXpdll => early(&[(0, PDE), (3, PDX), (7, act(0)), (16, RD)]).slow_exit(),
+        Rule::PdxRefPde => early(&[(0, PDE), (3, PDX), (7, REF), (16, PDE)]),
+        Rule::RefPdxPde => early(&[(0, REF), (1, PDE), (4, PDX), (86, PDE)]),
         Rule::TCkesr => early(&[(0, SRE), (4, SRX)]),
         // 170 ns.
         Rule::TXs => early(&[(0, SRE), (4, SRX), (95, act(0))]),
@@ -214,6 +224,7 @@ pub fn pair(rule: Rule) -> Pair {
         Rule::Bus => early(&[(0, pre(0)), (1, pre(1))]),
         Rule::BusTransfer => early(&[(0, act(0)), (4, act(1)), (12, transfer(0, 1)), (14, pre(2))]),
         Rule::Fpm => early(&[(0, act_row(0, 0)), (20, act_row(0, 1))]),
+        Rule::FpmTWr => early(&[(0, act(0)), (8, WR), (26, act_row(0, 1))]),
         Rule::TransferTRcd => early(&[(0, act(0)), (4, act(1)), (12, transfer(0, 1))]),
         Rule::TransferTCcd => early(&[(0, act(0)), (4, act(1)), (12, transfer(0, 1)), (16, transfer(0, 1))]),
         Rule::TransferTurnaround => early(&[(0, act(0)), (4, act(1)), (12, transfer(0, 1)), (26, transfer(1, 0))]),
@@ -247,6 +258,10 @@ pub fn pair(rule: Rule) -> Pair {
         ),
         Rule::Asleep => differing(&[(0, PDE), (3, PDX), (7, act(0))], &[(0, PDE), (7, act(0))]),
         Rule::Awake => differing(&[(0, PDE), (3, PDX)], &[(3, PDX)]),
+        Rule::SrxRefSre => differing(
+            &[(0, SRE), (4, SRX), (95, REF), (181, SRE)],
+            &[(0, SRE), (4, SRX), (181, SRE)],
+        ),
         Rule::TransferJedec => differing(
             &[(0, act(0)), (4, act(1)), (12, RD)],
             &[(0, act(0)), (4, act(1)), (12, transfer(0, 1))],

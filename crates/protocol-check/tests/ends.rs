@@ -35,7 +35,14 @@ fn bank_rules_bind_all_their_commands() {
         (Rule::TRp, &[(0, act(0, 0)), (20, pre(0)), (24, pre(0)), (32, act(0, 0))]),
         (Rule::TRtp, &[(0, act(0, 0)), (17, rd(0, 0)), (21, PREA)]),
         (Rule::TWr, &[(0, act(0, 0)), (8, wr(0, 0)), (26, PREA)]),
+        // Auto-precharges that have not started yet.
+        (Rule::TRtp, &[(0, act(0, 0)), (17, rda(0, 0)), (21, pre(0))]),
+        (Rule::TRtp, &[(0, act(0, 0)), (17, rda(0, 0)), (21, PREA)]),
+        (Rule::TRas, &[(0, act(0, 0)), (8, rda(0, 0)), (20, pre(0))]),
+        (Rule::TWr, &[(0, act(0, 0)), (8, wra(0, 0)), (26, pre(0))]),
+        (Rule::TWr, &[(1000, act(0, 0)), (1039, wra(0, 0)), (1057, PREA)]),
         (Rule::Fpm, &[(0, act(0, 0)), (20, act(0, 1)), (40, act(0, 0))]),
+        (Rule::FpmTWr, &[(0, act(0, 0)), (4, act(1, 0)), (12, transfer(0, 1, 0)), (30, act(1, 1))]),
     ]);
 }
 
@@ -56,11 +63,11 @@ fn rank_rules_bind_all_their_commands() {
         (Rule::TRpRef, &[(0, PREA), (8, SRE)]),
         (Rule::TRpRef, &[(0, pre(5)), (8, SRE)]),
         (Rule::TRcRef, &[(0, act(0, 0)), (8, rda(0, 0)), (28, SRE)]),
-        (Rule::RdaRef, &[(0, act(0, 0)), (17, rda(0, 0)), (29, SRE)]),
         (Rule::WraRef, &[(0, act(0, 0)), (8, wra(0, 0)), (34, SRE)]),
-        (Rule::TRfc, &[(0, REF), (86, REF)]),
-        (Rule::TRfc, &[(0, REF), (86, SRE)]),
     ]);
+    for command in [pre(0), PREA, REF, SRE] {
+        check(&planted::system(), &[(Rule::TRfc, &[(0, REF), (86, command)])]);
+    }
 }
 
 #[test]
@@ -68,15 +75,20 @@ fn rank_rules_bind_all_their_commands() {
 fn power_rules_bind_all_their_commands() {
     check(&planted::system(), &[
         (Rule::TRdpden, &[(0, act(0, 0)), (8, rda(0, 0)), (21, PDE)]),
+        // tRC-REF ends at 28, RDA-REF at 29.
+        (Rule::TRdpden, &[(0, act(0, 0)), (17, rda(0, 0)), (30, SRE)]),
+        (Rule::TCke, &[(0, act(0, 0)), (4, PDE), (7, PDX), (10, PDE)]),
         (Rule::TXsdll, &[(0, SRE), (4, SRX), (95, act(0, 0)), (516, wr(0, 0))]),
+        (Rule::TXsdll, &[(0, SRE), (4, SRX), (516, PDE)]),
     ]);
     let slow = System { precharge_power_down: PrechargePowerDown::SlowExit, ..planted::system() };
     check(&slow, &[(Rule::TXpdll, &[(0, PDE), (3, PDX), (7, act(0, 0)), (16, wra(0, 0))])]);
-    // tPDEN is two clocks here.
+    // tPDEN is two clocks, and RDA-REF (22) is longer than tRDPDEN (19).
     let fast = System { bin: SpeedBin::named("2133N").unwrap(), ..planted::system() };
     check(&fast, &[
         (Rule::TActpden, &[(0, act(0, 0)), (36, act(0, 1)), (38, PDE)]),
         (Rule::TPrpden, &[(0, PREA), (2, PDE)]),
+        (Rule::RdaRef, &[(0, act(0, 0)), (30, rda(0, 0)), (52, SRE)]),
     ]);
 }
 
@@ -84,19 +96,9 @@ fn power_rules_bind_all_their_commands() {
 fn txp_binds_every_command() {
     // Two banks have been open for far longer than any minimum.
     let power_down = [(0, act(0, 0)), (4, act(1, 0)), (500, PDE), (503, PDX)];
-    for command in [
-        act(2, 0),
-        act(0, 1),
-        act(0, 512),
-        pre(0),
-        PREA,
-        rd(0, 0),
-        rda(0, 0),
-        wr(0, 0),
-        wra(0, 0),
-        transfer(0, 1, 0),
-        PDE,
-    ] {
+    for command in
+        [act(2, 0), act(0, 1), act(0, 512), pre(0), PREA, rd(0, 0), rda(0, 0), wr(0, 0), wra(0, 0), transfer(0, 1, 0)]
+    {
         let at = |at| broken(&planted::system(), Dialect::RowClone, &log([&power_down[..], &[(at, command)]].concat()));
         let others = if command == act(0, 512) { vec![Rule::FpmSubarray] } else { vec![] };
         assert_eq!(at(507), others, "{command}");

@@ -156,15 +156,15 @@ proptest! {
         prop_assert_eq!(shape(&of(1), 0), shape(&apart(&other), 0));
     }
 
-    /// A command more than tDLLK after all others breaks no minimum.
+    /// A command more than two tREFI (8320 clocks, the longest minimum) after all others breaks no minimum.
     #[test]
     fn after_a_long_pause_no_minimum_is_broken(log in arb_orderly(), last in arb_command()) {
         let system = planted::system();
         let mut paused = log.clone();
-        paused.push(Cycle(log.end.0 + 600), Channel(0), &last);
-        paused.finish(Cycle(log.end.0 + 600));
+        paused.push(Cycle(log.end.0 + 9000), Channel(0), &last);
+        paused.finish(Cycle(log.end.0 + 9000));
         for violation in audit(&system, Dialect::RowClone, &paused) {
-            let late = violation.at.0 == log.end.0 + 600;
+            let late = violation.at.0 == log.end.0 + 9000;
             prop_assert!(!late || violation.rule.sort() != protocol_check::Sort::Timing, "{}", violation);
         }
     }

@@ -7,7 +7,14 @@ use protocol_check::Rule;
 
 #[test]
 fn the_device_and_the_checker_know_the_same_rules() {
-    let refusals = [Refusal::BankClosed, Refusal::BanksOpen, Refusal::Asleep, Refusal::Awake, Refusal::TransferBanks];
+    let refusals = [
+        Refusal::BankClosed,
+        Refusal::BanksOpen,
+        Refusal::Asleep,
+        Refusal::Awake,
+        Refusal::SelfRefreshUnrefreshed,
+        Refusal::TransferBanks,
+    ];
     let mut device: BTreeSet<String> = refusals.iter().map(ToString::to_string).collect();
     device.extend(RULES.iter().map(|rule| rule.name.to_owned()));
     device.extend(MAXIMA.iter().map(|maximum| maximum.name.to_owned()));

@@ -62,8 +62,11 @@ impl Plain {
             return None;
         }
         if sleeps_deep {
-            let open = device.any_open(rank);
-            return Some(if open { Command::PrechargeAll { rank } } else { Command::SelfRefreshEnter { rank } });
+            if device.any_open(rank) {
+                return Some(Command::PrechargeAll { rank });
+            }
+            let unrefreshed = device.owes_refresh_before_self_refresh(rank);
+            return Some(if unrefreshed { Command::Refresh { rank } } else { Command::SelfRefreshEnter { rank } });
         }
         sleeps.then_some(Command::PowerDownEnter { rank })
     }
