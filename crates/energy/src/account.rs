@@ -29,12 +29,17 @@ pub struct Account {
     ended: Vec<ChannelAccount>,
 }
 
-/// Clocks from a command to the precharge that it brings about by itself.
+/// Clocks for which a command keeps its rank in active standby by itself.
 #[derive(Clone, Copy, Debug)]
 struct Closing {
+    /// RDA to its internal precharge.
     read: Cycles,
+    /// WRA to its internal precharge.
     write: Cycles,
+    /// ACT to the earliest internal precharge.
     activate: Cycles,
+    /// REF to its end: tRFC.
+    refresh: Cycles,
 }
 
 #[derive(Clone, Debug)]
@@ -53,8 +58,8 @@ struct RankAccount {
     banks: [BankAccount; BANK_COUNT],
     /// Banks that no PRE, RDA or WRA has closed, a bit each.
     open_banks: u32,
-    /// When the last of the auto-precharges starts; until then its bank counts as open.
-    closing_until: Cycle,
+    /// When the last auto-precharge starts, or the last refresh ends: until then the rank counts as active.
+    active_until: Cycle,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,7 +91,7 @@ impl Account {
             mode: Mode::Awake,
             banks: [BankAccount::default(); BANK_COUNT],
             open_banks: 0,
-            closing_until: Cycle::ZERO,
+            active_until: Cycle::ZERO,
         };
         let channel = ChannelAccount { last: Cycle::ZERO, ranks: vec![rank; geometry.ranks().into()] };
         Account {
@@ -96,6 +101,7 @@ impl Account {
                 read: bin.clock.at_least(bin.t_rtp),
                 write: Cycles(bin.cwl) + BURST + bin.clock.at_least(bin.t_wr),
                 activate: bin.clock.at_least(bin.t_ras),
+                refresh: bin.clock.at_least(geometry.density().t_rfc()),
             },
             asleep: match system.precharge_power_down {
                 PrechargePowerDown::FastExit => PowerState::FastPowerDown,
@@ -151,10 +157,13 @@ impl Account {
             }
             Command::Transfer { .. } => rank.counts.transfers += 1,
             Command::PrechargeAll { .. } => rank.close_all(at, asleep),
-            Command::Refresh { .. } => rank.counts.refreshes += 1,
+            Command::Refresh { .. } => rank.refresh(at, closing.refresh, asleep),
             Command::PowerDownEnter { .. } => rank.change_mode(at, Mode::Awake, Mode::PowerDown, asleep),
             Command::PowerDownExit { .. } => rank.change_mode(at, Mode::PowerDown, Mode::Awake, asleep),
-            Command::SelfRefreshEnter { .. } => rank.change_mode(at, Mode::Awake, Mode::SelfRefresh, asleep),
+            Command::SelfRefreshEnter { .. } => {
+                rank.counts.self_refreshes += u64::from(rank.mode == Mode::Awake);
+                rank.change_mode(at, Mode::Awake, Mode::SelfRefresh, asleep);
+            }
             Command::SelfRefreshExit { .. } => rank.change_mode(at, Mode::SelfRefresh, Mode::Awake, asleep),
             Command::Activate { .. } | Command::Precharge { .. } => unreachable!("these have their own way"),
         }
@@ -270,7 +279,7 @@ impl RankAccount {
     /// before the mode changes. In between, all clocks are alike.
     #[inline(never)]
     fn advance_to(&mut self, now: Cycle, asleep: PowerState) {
-        let closed = if self.open_banks != 0 { now } else { self.closing_until.clamp(self.counted, now) };
+        let closed = if self.open_banks != 0 { now } else { self.active_until.clamp(self.counted, now) };
         let (while_open, while_closed) = match self.mode {
             Mode::Awake => (PowerState::ActiveStandby, PowerState::PrechargedStandby),
             Mode::PowerDown => (PowerState::ActivePowerDown, asleep),
@@ -321,13 +330,20 @@ impl RankAccount {
         self.open_banks = 0;
     }
 
+    /// REF: E_REF is what it draws above IDD3N, so its tRFC counts as active.
+    fn refresh(&mut self, at: Cycle, t_rfc: Cycles, asleep: PowerState) {
+        self.advance_to(at, asleep);
+        self.counts.refreshes += 1;
+        self.active_until = self.active_until.max(at + t_rfc);
+    }
+
     /// RDA and WRA: the bank is closed to all later commands at once, but draws as an open one until its precharge, which its
     /// own restoring may hold up beyond `ready` clocks from now.
     fn close_by_itself(&mut self, at: Cycle, id: BankId, ready: Cycles, closing: Closing, asleep: PowerState) {
         if self.open_banks & 1 << id.bank != 0 {
             self.close(at, id, asleep);
             let restored = self.banks[usize::from(id.bank)].activated + closing.activate;
-            self.closing_until = self.closing_until.max(at + ready).max(restored);
+            self.active_until = self.active_until.max(at + ready).max(restored);
         }
     }
 }

@@ -21,7 +21,7 @@ pub enum Cause {
     WriteIo,
     /// Terminating the data pins in another rank of the channel.
     IdleRankIo,
-    /// Refreshes, above standby.
+    /// Refreshes above active standby: of REF, and the one that each SRE starts.
     Refresh,
     /// Standby with a bank open.
     BackgroundActive,

@@ -77,6 +77,8 @@ pub struct Counts {
     pub transfers: u64,
     /// REF.
     pub refreshes: u64,
+    /// SRE of an awake rank: the device starts one refresh on entry.
+    pub self_refreshes: u64,
     /// Clocks in each state, in the order of [`PowerState::ALL`].
     pub clocks: [Cycles; 6],
 }
@@ -107,6 +109,7 @@ impl Counts {
             writes: less(self.writes, earlier.writes),
             transfers: less(self.transfers, earlier.transfers),
             refreshes: less(self.refreshes, earlier.refreshes),
+            self_refreshes: less(self.self_refreshes, earlier.self_refreshes),
             clocks,
         }
     }
@@ -114,8 +117,17 @@ impl Counts {
 
 impl AddAssign for Counts {
     fn add_assign(&mut self, other: Counts) {
-        let Counts { activates, copy_activates, dropped_activates, reads, writes, transfers, refreshes, clocks } =
-            other;
+        let Counts {
+            activates,
+            copy_activates,
+            dropped_activates,
+            reads,
+            writes,
+            transfers,
+            refreshes,
+            self_refreshes,
+            clocks,
+        } = other;
         self.activates += activates;
         self.copy_activates += copy_activates;
         self.dropped_activates += dropped_activates;
@@ -123,6 +135,7 @@ impl AddAssign for Counts {
         self.writes += writes;
         self.transfers += transfers;
         self.refreshes += refreshes;
+        self.self_refreshes += self_refreshes;
         for (mine, theirs) in self.clocks.iter_mut().zip(clocks) {
             *mine += theirs;
         }

@@ -95,6 +95,8 @@ fn walk(
     let t_ck = system.clock().t_ck_ns();
     let mut banks = [Bank::default(); 8];
     let (mut power_down, mut self_refresh) = (false, false);
+    let mut refreshing_until = 0;
+    let t_rfc = system.clock().at_least(system.geometry.density().t_rfc()).0;
     let mut subtotal = vec![0.0; Cause::ALL.len()];
     let mut next = 0;
     for clock in 0..=end {
@@ -102,12 +104,19 @@ fn walk(
             add_command(system, currents, &banks, &command, &mut subtotal);
             change_banks(system, &mut banks, at, &command);
             let said = |name| command.mnemonic() == name;
+            if said("REF") {
+                refreshing_until = at + t_rfc;
+            }
+            if said("SRE") && !power_down && !self_refresh {
+                add_command(system, currents, &banks, &Command::Refresh { rank: command.rank() }, &mut subtotal);
+            }
             power_down = (power_down || said("PDE") && !self_refresh) && !said("PDX");
             self_refresh = (self_refresh || said("SRE") && !power_down) && !said("SRX");
             next += 1;
         }
         if clock < end {
-            let open = banks.iter().any(|bank| bank.open.is_some() || clock < bank.shuts_at);
+            let open =
+                banks.iter().any(|bank| bank.open.is_some() || clock < bank.shuts_at) || clock < refreshing_until;
             let slow = system.precharge_power_down == PrechargePowerDown::SlowExit;
             let (cause, state, ma) = match (self_refresh, power_down, open) {
                 (true, _, _) => (Cause::SelfRefresh, PowerState::SelfRefresh, raw.idd6_ma),

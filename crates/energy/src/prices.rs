@@ -28,7 +28,7 @@ pub struct EventPrices {
     pub idle_rank_read: Picojoule,
     /// Terminating the pins for one write burst in another rank; 0 where the channel has one rank.
     pub idle_rank_write: Picojoule,
-    /// One REF.
+    /// One REF, or the refresh that SRE starts.
     pub refresh: Picojoule,
 }
 
@@ -118,7 +118,7 @@ impl Prices {
     /// If a rank was in a state whose current the set does not have.
     pub fn report(&self, counts: &Counts) -> Result<EnergyReport, EnergyError> {
         let mut report = self.operation(counts);
-        report.book(Cause::Refresh, self.events.refresh * counts.refreshes as f64);
+        report.book(Cause::Refresh, self.events.refresh * (counts.refreshes + counts.self_refreshes) as f64);
         for state in PowerState::ALL {
             let clocks = counts.in_state(state);
             if clocks > Cycles(0) {

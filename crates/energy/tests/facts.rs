@@ -6,7 +6,8 @@ mod common;
 
 use common::{act, bank, log, pre, rd, rda, set, system, transfer, wr, wra};
 use dram_spec::{
-    Channel, Command, CommandSink, Cycle, Cycles, Picojoule, PrechargePowerDown, Row, SpeedBin, System, Width,
+    Channel, Command, CommandSink, Cycle, Cycles, Density, Geometry, Picojoule, PrechargePowerDown, RawGeometry, Row,
+    SpeedBin, System, Width,
 };
 use energy::{Account, Cause, Counts, EnergyError, PowerState, Prices, plain};
 
@@ -150,6 +151,46 @@ fn each_power_state_is_told_from_the_others() {
     assert_eq!(clocks(&system, &[(5, pdx), (6, srx)], 30), [0, 30, 0, 0, 0, 0], "an exit from where it is not");
 }
 
+const REF: Command = Command::Refresh { rank: 0 };
+const SRE: Command = Command::SelfRefreshEnter { rank: 0 };
+const SRX: Command = Command::SelfRefreshExit { rank: 0 };
+
+/// 1066: tRFC 59, 86, 139, 187 clocks for 1, 2, 4, 8 Gb.
+#[test]
+fn a_refresh_is_active_standby_for_trfc_of_the_density() {
+    let other = system(1, 1, Width::X8);
+    for (density, t_rfc) in Density::ALL.into_iter().zip([59, 86, 139, 187]) {
+        let raw = RawGeometry { density, ..other.geometry.raw() };
+        let system = System { geometry: Geometry::try_from(raw).unwrap(), ..other.clone() };
+        assert_eq!(clocks(&system, &[(10, REF)], 500), [t_rfc, 500 - t_rfc, 0, 0, 0, 0], "{density}");
+        assert_eq!(clocks(&system, &[(10, REF)], 40), [30, 10, 0, 0, 0, 0], "{density}: no longer than the run lasts");
+    }
+    // With 2 Gb: in active power-down from PDE at 20 to the end of the refresh at 96, then in precharge power-down.
+    let pde = Command::PowerDownEnter { rank: 0 };
+    assert_eq!(clocks(&other, &[(10, REF), (20, pde)], 200), [10, 10, 76, 104, 0, 0]);
+    // With -25E, 1.5 V x 8 chips: REF 403.2 nJ and 86 clocks at 65 mA come to 1.5 (210 x 160 + 65 x 161.25) 8 = 528.975 nJ.
+    let report = account(&other, &[(10, REF)], 96).report(&prices("2 Gb x8 -25E", 1)).unwrap();
+    near(report.of(Cause::Refresh).nj() + report.of(Cause::BackgroundActive).nj(), 528.975, 1e-9);
+}
+
+/// The device starts one refresh when it enters self-refresh.
+#[test]
+fn a_self_refresh_entry_costs_one_refresh() {
+    let system = system(1, 1, Width::X8);
+    let report =
+        |commands: &[(u64, Command)]| account(&system, commands, 1000).report(&prices("2 Gb x8 -25E", 1)).unwrap();
+    let asleep = report(&[(100, SRE), (200, SRX)]);
+    near(asleep.of(Cause::Refresh).nj(), 403.2, 1e-9);
+    // 100 clocks of 1.875 ns at 1.5 V, 9 mA, 8 chips.
+    near(asleep.of(Cause::SelfRefresh).nj(), 20.25, 1e-9);
+    near(
+        report(&[(100, SRE), (200, SRX), (300, REF), (400, SRE), (500, SRX)]).of(Cause::Refresh).nj(),
+        3.0 * 403.2,
+        1e-9,
+    );
+    near(report(&[(100, SRE), (150, SRE), (200, SRX)]).of(Cause::Refresh).nj(), 403.2, 1e-9);
+}
+
 #[test]
 fn background_is_charged_for_every_rank_and_chip() {
     // 1.5 V x 50 mA x 8 chips x 1.875 ns = 1.125 nJ of one rank in one clock; 65 mA: 1.4625 nJ
@@ -169,7 +210,7 @@ fn the_counts_of_one_operation_are_its_price() {
     near(report.operation().nj(), 3288.156, 1e-6);
     assert_eq!(report.total(), report.operation());
     near(report.channel_share().unwrap(), 973.056 / 3288.156, 1e-9);
-    let idle = Counts { refreshes: 3, clocks: [Cycles(9); 6], ..Counts::default() };
+    let idle = Counts { refreshes: 3, self_refreshes: 2, clocks: [Cycles(9); 6], ..Counts::default() };
     assert_eq!(prices("2 Gb x8 -25E", 1).operation(&idle).total(), Picojoule(0.0), "neither refresh nor background");
 }
 

@@ -123,6 +123,7 @@ proptest! {
         prop_assert_eq!(counts.activates + counts.copy_activates + counts.dropped_activates, said(&["ACT"]));
         prop_assert_eq!((counts.reads, counts.writes), (said(&["RD", "RDA"]), said(&["WR", "WRA"])));
         prop_assert_eq!((counts.transfers, counts.refreshes), (said(&["TRANSFER"]), said(&["REF"])));
+        prop_assert!(counts.self_refreshes <= said(&["SRE"]), "an SRE in power-down or self-refresh starts nothing");
     }
 
     /// The energy of a log is the sum over its ranks, each read from a log of its own.

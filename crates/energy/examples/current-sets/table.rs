@@ -23,6 +23,7 @@ const NONE: Counts = Counts {
     writes: 0,
     transfers: 0,
     refreshes: 0,
+    self_refreshes: 0,
     clocks: [dram_spec::Cycles(0); 6],
 };
 const FPM: Counts = Counts { activates: 1, copy_activates: 1, ..NONE };
