@@ -8,11 +8,11 @@
 //! # Algorithm
 //!
 //! The device model computes the earliest legal cycle of a future command. The [`Checker`] does the opposite: it judges
-//! each command by its distance from earlier commands. For each bank, rank and channel it stores the last command of each
-//! kind that a rule refers to, and per rank the last four activations and the last sixteen REFs. For example, `tRCD` at a
-//! RD subtracts the cycle of the bank's last ACT. Then the command is added to the history. All pairs of commands of a
-//! rule have the same minimum, so the latest earlier command decides, and one stored command per kind is enough. The work
-//! per command and the memory per run are bounded.
+//! each command by its distance from earlier commands. For each bank, rank and channel it stores the last command of
+//! each kind that a rule refers to, and per rank the last four activations and the last sixteen REFs. For example,
+//! `tRCD` at a RD subtracts the cycle of the bank's last ACT. Then the command is added to the history. All pairs of
+//! commands of a rule have the same minimum, so the latest earlier command decides, and one stored command per kind is
+//! enough. The work per command and the memory per run are bounded.
 //!
 //! ```text
 //!   cycle     0      ...      7
@@ -24,20 +24,20 @@
 //! # Violating commands
 //!
 //! A command can break several rules, each of them once, and the violation names the latest earlier command that the
-//! rule refers to. (A PREA can break `tRAS-max` once per bank.) After the judgement, a violating command is applied as far
-//! as possible, so that one error in the stream gives few violations:
+//! rule refers to. (A PREA can break `tRAS-max` once per bank.) After the judgement, a violating command is applied as
+//! far as possible, so that one error in the stream gives few violations:
 //!
 //! - a command that is too early or too late has its usual effect, at its cycle;
 //! - these commands occupy the command bus and have no other effect: a RD, WR or TRANSFER to a closed bank, a dropped
-//!   activation, a TRANSFER within one bank or between ranks, and a command to a rank or bank that does not exist. An ACT
-//!   of a row, or an access to a column, that does not exist has its usual effect;
-//! - in dialect `jedec`, an ACT to an open bank opens the new row, and every ACT is an ordinary one (so that a copy breaks
-//!   `tRC` as well as `bank-open`); a TRANSFER breaks `TRANSFER-jedec` and is otherwise judged as in `rowclone`;
-//! - a command to a rank in power-down or self-refresh breaks `asleep`, or `awake` where it is the exit of the other state,
-//!   and no other state rule of its rank and banks, because the rank does not decode it. It has its usual effect, but PDE
-//!   and SRE do not change the power state, and PDX and SRX do not end a state that is not theirs;
-//! - after a command that is out of `order`, time continues from its cycle. Distances to commands at later cycles are not
-//!   judged.
+//!   activation, a TRANSFER within one bank or between ranks, and a command to a rank or bank that does not exist. An
+//!   ACT of a row, or an access to a column, that does not exist has its usual effect;
+//! - in dialect `jedec`, an ACT to an open bank opens the new row, and every ACT is an ordinary one (so that a copy
+//!   breaks `tRC` as well as `bank-open`); a TRANSFER breaks `TRANSFER-jedec` and is otherwise judged as in `rowclone`;
+//! - a command to a rank in power-down or self-refresh breaks `asleep`, or `awake` where it is the exit of the other
+//!   state, and no other state rule of its rank and banks, because the rank does not decode it. It has its usual
+//!   effect, but PDE and SRE do not change the power state, and PDX and SRX do not end a state that is not theirs;
+//! - after a command that is out of `order`, time continues from its cycle. Distances to commands at later cycles are
+//!   not judged.
 //!
 //! # Example
 //!

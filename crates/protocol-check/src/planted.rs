@@ -34,8 +34,8 @@ pub struct Pair {
 
 /// The system of most pairs: one channel with two ranks at DDR3-1066G, 2 Gb x8 chips, rows of 4 KB, refresh off.
 ///
-/// Clocks: CL 8, CWL 6, tRCD 8, tRP 8, tRAS 20, tRC 28, tRRD 4, tFAW 20, tCCD 4, tRTP 4, tWR 8, tWTR 4, tXP 4, tXPDLL 13,
-/// tCKE 3, tRFC 86, tXS 91, tREFI 4160.
+/// Clocks: CL 8, CWL 6, tRCD 8, tRP 8, tRAS 20, tRC 28, tRRD 4, tFAW 20, tCCD 4, tRTP 4, tWR 8, tWTR 4, tXP 4,
+/// tXPDLL 13, tCKE 3, tRFC 86, tXS 91, tREFI 4160.
 pub fn system() -> System {
     System {
         bin: bin("1066G"),

@@ -37,7 +37,7 @@ fn a_dropped_activation_only_occupies_the_bus() {
 }
 
 #[test]
-fn a_dropped_activation_is_bound_by_the_bus_and_txp_only() {
+fn a_dropped_activation_is_bound_by_txp_but_by_no_bank_rule() {
     assert_eq!(found(&[(0, act(0, 1)), (1, act(0, 600))]), [Rule::FpmSubarray]);
     assert_eq!(
         found(&[(0, act(0, 1)), (1, PDE), (4, PDX), (7, act(0, 600))]),

@@ -65,9 +65,6 @@ fn rank_rules_bind_all_their_commands() {
         (Rule::TRcRef, &[(0, act(0, 0)), (8, rda(0, 0)), (28, SRE)]),
         (Rule::WraRef, &[(0, act(0, 0)), (8, wra(0, 0)), (34, SRE)]),
     ]);
-    for command in [pre(0), PREA, REF, SRE] {
-        check(&planted::system(), &[(Rule::TRfc, &[(0, REF), (86, command)])]);
-    }
 }
 
 #[test]
@@ -90,23 +87,6 @@ fn power_rules_bind_all_their_commands() {
         (Rule::TPrpden, &[(0, PREA), (2, PDE)]),
         (Rule::RdaRef, &[(0, act(0, 0)), (30, rda(0, 0)), (52, SRE)]),
     ]);
-}
-
-#[test]
-fn txp_binds_every_command() {
-    // Two banks have been open for far longer than any minimum.
-    let power_down = [(0, act(0, 0)), (4, act(1, 0)), (500, PDE), (503, PDX)];
-    for command in
-        [act(2, 0), act(0, 1), act(0, 512), pre(0), PREA, rd(0, 0), rda(0, 0), wr(0, 0), wra(0, 0), transfer(0, 1, 0)]
-    {
-        let at = |at| broken(&planted::system(), Dialect::RowClone, &log([&power_down[..], &[(at, command)]].concat()));
-        let others = if command == act(0, 512) { vec![Rule::FpmSubarray] } else { vec![] };
-        assert_eq!(at(507), others, "{command}");
-        assert_eq!(at(506), [vec![Rule::TXp], others].concat(), "{command}");
-    }
-    for command in [REF, SRE] {
-        check(&planted::system(), &[(Rule::TXp, &[(0, PDE), (3, PDX), (7, command)])]);
-    }
 }
 
 #[test]
