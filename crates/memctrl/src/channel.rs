@@ -82,8 +82,8 @@ pub(crate) fn beyond(ranks: usize) -> u32 {
 impl ChannelState {
     pub(crate) fn new(id: Channel, device: Device, config: &Config) -> ChannelState {
         let ranks = config.system.geometry.ranks();
-        // No rule adds up more than twice of all parameters but tREFI.
-        let gaps = P::ALL.iter().filter(|&&parameter| parameter != P::Refi);
+        // No rule adds up more than twice of all parameters but tREFI, which delays only REF.
+        let gaps = P::ALL.iter().filter(|&&parameter| !matches!(parameter, P::Refi | P::RefiTwice));
         let longest: u64 = gaps.map(|&parameter| device.timings().get(parameter).0).sum();
         assert!(2 * longest < KeyClock::FURTHEST / 2, "{longest} cycles do not fit a key of candidates");
         ChannelState {

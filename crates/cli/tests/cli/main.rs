@@ -6,6 +6,7 @@ mod any_bytes;
 mod check_command;
 mod command_line;
 mod common;
+mod ddr3_rules;
 mod explain_address;
 mod explain_timeline;
 mod files_of_a_run;
