@@ -1,12 +1,14 @@
-//! Any bytes are a trace or an error.
+//! Any bytes are a trace or an error, in every format and compression.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use trace_io::ramulatorsharp::Reader;
+use trace_io::trace::{FORMATS, Reader};
 
 fuzz_target!(|bytes: &[u8]| {
-    if let Ok(reader) = Reader::new(bytes, None) {
-        reader.for_each(drop);
+    for format in FORMATS.into_iter().map(Some).chain([None]) {
+        if let Ok(reader) = Reader::new(bytes, format) {
+            reader.for_each(drop);
+        }
     }
 });

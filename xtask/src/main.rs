@@ -26,6 +26,8 @@ const SANITIZER: &[(&str, &str)] = &[("RUSTC_BOOTSTRAP", "1")];
 
 const FUZZ_TRACE: &str = "mkdir -p fuzz/corpus/trace && \
     cargo fuzz run trace fuzz/corpus/trace fuzz/seeds/trace -- -max_total_time=60";
+const FUZZ_NATIVE: &str = "mkdir -p fuzz/corpus/native && \
+    cargo fuzz run native fuzz/corpus/native fuzz/seeds/native -- -max_total_time=60";
 const FUZZ_COMMAND_LOG: &str = "mkdir -p fuzz/corpus/command_log && \
     cargo fuzz run command_log fuzz/corpus/command_log fuzz/seeds/command_log -- -max_total_time=60";
 
@@ -53,6 +55,7 @@ const FULL: &[Step] = &[
     ),
     ("the fuzzer, where it is not installed", &["cargo", "install", "--locked", "cargo-fuzz"], &[]),
     ("a minute of arbitrary traces", &["sh", "-c", FUZZ_TRACE], SANITIZER),
+    ("a minute of arbitrary traces in the simulator's own format", &["sh", "-c", FUZZ_NATIVE], SANITIZER),
     ("a minute of arbitrary command logs, read and judged", &["sh", "-c", FUZZ_COMMAND_LOG], SANITIZER),
     ("the table of a sweep, read by another implementation of Parquet", &["sh", "-c", PARQUET], &[]),
     ("a sweep on a real Slurm, a task of it killed", &["sh", "-c", SLURM], &[]),
@@ -62,7 +65,7 @@ const FULL: &[Step] = &[
     ("timelines, read by Perfetto's own definitions", &["cargo", "xtask", "timelines"], &[]),
     ("benches", &["cargo", "bench", "--workspace"], &[]),
     // The last, so that all else has been run where it is above its limits.
-    ("instructions a request", &["cargo", "xtask", "instructions"], &[]),
+    ("instructions per request, and per record of a trace", &["cargo", "xtask", "instructions"], &[]),
 ];
 
 #[expect(clippy::print_stderr, reason = "a chore tells on the terminal what it does")]

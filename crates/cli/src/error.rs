@@ -54,6 +54,9 @@ impl CliError {
             io::ErrorKind::PermissionDenied => error.with_help("ask for the permission to read it"),
             io::ErrorKind::IsADirectory => error.with_help("give a file in it"),
             io::ErrorKind::InvalidData => error.with_help("give a text file in UTF-8"),
+            // What `input::file` refuses.
+            io::ErrorKind::InvalidInput => error.with_help("write what it gives into a file, and give that"),
+            io::ErrorKind::FileTooLarge => error.with_help("this looks like another kind of file: give a TOML file"),
             _ => error,
         }
     }

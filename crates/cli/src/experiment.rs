@@ -23,7 +23,7 @@ use rowclone::Operation;
 use trace_io::command_log::LogWriter;
 
 use crate::CliError;
-use crate::input::{ControllerConfig, Scenario, SystemConfig, TraceWorkload, Variant, Workload};
+use crate::input::{ControllerConfig, Scenario, SystemConfig, TraceWorkload, Variant, Workload, file};
 use crate::metered::{Metered, MeteredEnergy};
 use crate::observer::{Commands, Observed, Shared};
 use crate::output::AtomicFile;
@@ -42,7 +42,7 @@ pub struct Wanted<'a> {
     pub observer: Option<Shared<'a>>,
     /// Whether to show on a terminal how far it has come.
     pub progress: bool,
-    /// What the trace's file holds, plain or gzip, where that is in memory already.
+    /// What the trace's file holds, plain or compressed, where that is in memory already.
     pub trace: Option<&'a [u8]>,
 }
 
@@ -166,14 +166,9 @@ pub fn listed(scenario: &Scenario, command: &str) -> Result<Vec<(String, Operati
     }
 }
 
-/// Readers, who know no file names, say `line 5: …`; with the name it reads like any other error.
+/// An error of a trace, with its file.
 fn unusable_trace(path: &Path, error: &ReplayError) -> CliError {
-    let text = error.to_string();
-    let message = match text.strip_prefix("line ").and_then(|rest| rest.split_once(": ")) {
-        Some((line, what)) => format!("{}:{line}: {what}", path.display()),
-        None => format!("{}: {text}", path.display()),
-    };
-    CliError::new(message).with_help(error.help())
+    CliError::new(file::located(path, &error.to_string())).with_help(error.help())
 }
 
 /// Runs the whole scenario once.
@@ -219,7 +214,7 @@ fn trace_text<'a>(path: &Path, wanted: Wanted<'a>) -> Result<(u64, Box<dyn Read 
     if let Some(bytes) = wanted.trace {
         return Ok((bytes.len() as u64, Box::new(bytes)));
     }
-    let file = std::fs::File::open(path).map_err(|error| CliError::reading(path, &error))?;
+    let file = file::open(path).map_err(|error| CliError::reading(path, &error))?;
     Ok((file.metadata().map_or(0, |file| file.len()), Box::new(file)))
 }
 
@@ -235,11 +230,12 @@ fn run_trace(
     let fault = |error| unusable_trace(path, &error);
     let (bytes, text) = trace_text(path, wanted)?;
     let bar = bar(wanted, || progress::of_file(&variant.label("/"), bytes));
-    let reader = trace_io::ramulatorsharp::Reader::new(bar.wrap_read(text), *format);
+    let reader = trace_io::trace::Reader::new(bar.wrap_read(text), Some(format));
     let reader = reader.map_err(|error| fault(error.into()))?;
     let allocator = allocator(scenario, variant);
     let settings = ReplaySettings {
         unusable: *unusable,
+        clock: scenario.system.system.clock(),
         instructions_per_clock: *instructions_per_clock,
         copier: match variant.policy {
             Policy::Channel => Copier::Cpu,

@@ -13,7 +13,7 @@ use dram_spec::{AddressMap, Density, System, Width};
 use host::{Copier, Placement, Replay, ReplaySettings, UnusableRecords};
 use memctrl::{Config, Controller, Policy, Stats};
 use rowclone::{FaultyRows, Planner};
-use trace_io::ramulatorsharp::Reader;
+use trace_io::trace::Reader;
 
 mod traffic;
 
@@ -58,8 +58,13 @@ fn play_fork(path: &Path, policy: Policy) -> Stats {
     let planner = Planner::new(AddressMap::preset(system.geometry, Preset::RowInterleaved), FaultyRows::default());
     let reader = Reader::new(File::open(path).expect("it was there a moment ago"), None).expect("its format is known");
     let copier = if policy == Policy::Channel { Copier::Cpu } else { Copier::Controller };
-    let unusable = UnusableRecords::Skip;
-    let settings = ReplaySettings { unusable, instructions_per_clock: 5.0, copier, placement: Placement::AsRecorded };
+    let settings = ReplaySettings {
+        unusable: UnusableRecords::Skip,
+        clock: system.clock(),
+        instructions_per_clock: Some(5.0),
+        copier,
+        placement: Placement::AsRecorded,
+    };
     let mut replay = Replay::new(reader, &planner, settings, None).expect("the speed is one");
     let config = Config::new(system, planner.clone().into(), policy);
     let run = Controller::new(config).run(&mut replay, &mut (), &AtomicBool::new(false));

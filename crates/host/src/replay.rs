@@ -1,17 +1,16 @@
-//! A recorded trace, played without cores, and without a last-level cache: what was recorded goes to the memory.
+//! A trace, played without cores, and without a last-level cache: what was recorded goes to the memory.
 //!
-//! - A record arrives when the CPU has executed its instructions, at a set number of them in a clock of the memory, after
-//!   the record before. Instructions are added up and the sum is divided, so that fractions of a clock are not lost.
-//! - An access is the read of the line that holds its address and the write of its victim's, both at once. Nothing waits
-//!   for them.
-//! - A copy or fill holds the CPU up: what follows arrives no earlier than at its completion, plus the instructions in
-//!   between. They have no instructions before them in the recorded formats; those that they name are what a CPU executes
-//!   to copy or fill, and are executed after the completion where a CPU is the [`Copier`]. (How far a real CPU would overlap the
-//!   two depends on the CPU; here it does not.)
-//! - A record that reaches past the end of the memory is refused, or left out and counted; one on a reserved row too, if
-//!   pages lie where they were recorded. Of an access that is left out the instructions are still executed. A copy or fill that
-//!   is left out takes no time.
-//! - With an allocator, addresses are names of pages; `docs/allocator.md` says what frames they get.
+//! - A record with instructions arrives when the CPU has executed them, at a set number per clock of the memory, after the
+//!   record before. Instructions are added up and the sum is divided, so that fractions of a clock are not lost. A copy or fill
+//!   blocks such records: they arrive no earlier than at its completion, plus the instructions in between.
+//! - A record with a time arrives then; one without either arrives as soon as it is taken, which is not before the record before it.
+//!   Neither waits for a completion. What touches the same bytes is kept in order by the controller.
+//! - An access is the read or the write of the line that holds its address, or a read with the write of its victim's, both at once.
+//! - The instructions of a copy or fill are what a CPU executes to do it, and are executed after the completion where a CPU is
+//!   the [`Copier`]. (How far a real CPU would overlap the two depends on the CPU; here it does not.)
+//! - A record that reaches past the end of the memory or touches a reserved row is refused, or left out and counted. Of an access
+//!   that is left out the instructions are still executed. A copy or fill that is left out takes no time.
+//! - With an allocator, addresses are names of pages, and none is left out; `docs/allocator.md` says what frames they get.
 
 mod arrivals;
 mod counts;
@@ -24,12 +23,12 @@ use std::io::Read;
 
 use dram_spec::{Cycle, LINE_BYTES, PhysicalAddress};
 use memctrl::{Completion, Request, RequestId, RequestSource};
-use rowclone::{Operation, PlanError, Planner};
-use trace_io::ramulatorsharp::{Reader, Record};
+use rowclone::{Operation, Planner};
+use trace_io::trace::{Arrival, Event, Reader, Record};
 
 use crate::flat_memory::Contents;
 use crate::scenario::payload;
-use arrivals::Arrivals;
+use arrivals::{Arrivals, NoArrival};
 use counts::Shape;
 use pages::{NoFrame, Pages};
 use pieces::{Piece, Pieces};
@@ -48,9 +47,9 @@ pub struct ReplayOutcome {
     pub pages: Option<PageReport>,
 }
 
-/// Plays a trace: accesses as they arrive, and each copy or fill to its end before the record after it.
+/// Plays a trace.
 ///
-/// It holds one record at a time, and the frame of each page.
+/// It holds two records at most, and the frame of each page.
 pub struct Replay<R: Read> {
     reader: Reader<R>,
     planner: Planner,
@@ -63,14 +62,26 @@ pub struct Replay<R: Read> {
     error: Option<ReplayError>,
     /// The record that is being played.
     current: Current,
-    /// Its next request, and when it arrives.
-    upcoming: Option<(Operation, Cycle)>,
+    /// Its next request.
+    upcoming: Option<Upcoming>,
+    /// The record after it, which is blocked by copies or fills in flight.
+    blocked: Option<Record>,
     taken: u64,
-    /// The operations of a copy or fill that were taken and are not done, and when the last one was that is.
+    /// Copies and fills that were taken and are not done, and when the last one was done that is.
     in_flight: u64,
     done: Cycle,
-    /// What the CPU executes when they are done, before it goes on.
+    /// What the CPU executes when they are done, before it resumes.
     instructions_after: u64,
+}
+
+/// The next request.
+#[derive(Clone, Copy, Debug)]
+struct Upcoming {
+    operation: Operation,
+    /// When it arrives, or from when on it may be taken.
+    at: Cycle,
+    /// Whether it arrives when it is taken.
+    when_taken: bool,
 }
 
 /// What is left of a record behind its next request.
@@ -85,7 +96,7 @@ enum Current {
 }
 
 impl<R: Read> Replay<R> {
-    /// Before the first record. With `contents`, writebacks carry data made from it.
+    /// Before the first record. With `contents`, writes carry data made from it.
     ///
     /// # Errors
     /// Settings that make no sense. What is wrong with the trace is said by [`Self::into_outcome`].
@@ -95,7 +106,7 @@ impl<R: Read> Replay<R> {
         settings: ReplaySettings,
         contents: Option<Contents>,
     ) -> Result<Replay<R>, ReplayError> {
-        let ReplaySettings { unusable, instructions_per_clock, copier, placement } = settings;
+        let ReplaySettings { unusable, clock, instructions_per_clock, copier, placement } = settings;
         let pages = match placement {
             Placement::AsRecorded => None,
             Placement::Allocator(settings) => Some(Pages::new(planner.map(), settings)?),
@@ -105,13 +116,14 @@ impl<R: Read> Replay<R> {
             planner: planner.clone(),
             unusable,
             copier,
-            arrivals: Arrivals::new(instructions_per_clock)?,
+            arrivals: Arrivals::new(clock, instructions_per_clock)?,
             pages,
             contents,
             counts: TraceCounts::default(),
             error: None,
             current: Current::Access { writeback: None },
             upcoming: None,
+            blocked: None,
             taken: 0,
             in_flight: 0,
             done: Cycle::ZERO,
@@ -124,42 +136,69 @@ impl<R: Read> Replay<R> {
     /// What the trace held, or why it could not be played to its end.
     ///
     /// # Errors
-    /// A malformed file; an unusable record that was to be refused; no frame left; a record that arrives too late.
+    /// A malformed file; an unusable record that was to be refused; no frame left; a record that arrives too late, or before one
+    /// that stands before it.
     pub fn into_outcome(self) -> Result<ReplayOutcome, ReplayError> {
         let Replay { counts, pages, error, .. } = self;
         error.map_or(Ok(ReplayOutcome { counts, pages: pages.map(Pages::into_report) }), Err)
     }
 
-    /// Goes on to the next request: of this record or of one after it.
+    /// Goes on to the next request: of a record that may arrive.
     fn advance(&mut self) {
         self.upcoming = None;
         while self.upcoming.is_none() && self.error.is_none() {
-            let entered = match self.reader.next() {
+            let record = match self.reader.next() {
                 None => return,
-                Some(Err(error)) => Err(error.into()),
-                Some(Ok(record)) => self.enter(record),
+                Some(Err(error)) => {
+                    self.error = Some(error.into());
+                    return;
+                }
+                Some(Ok(record)) => record,
             };
-            self.error = entered.err();
+            if self.in_flight > 0 && matches!(record.arrival, Arrival::AfterInstructions(_)) {
+                self.blocked = Some(record);
+                return;
+            }
+            self.enter(record);
         }
     }
 
-    fn enter(&mut self, record: Record) -> Result<(), ReplayError> {
-        match record {
-            Record::Access { read, writeback, instructions } => {
+    /// Begins to play a record.
+    fn enter(&mut self, record: Record) {
+        let left_out = self.counts.left_out();
+        self.counts.records += 1;
+        let arrives = self.arrivals.advance(record.arrival).map_err(|why| self.no_arrival(why));
+        let entered = arrives.and_then(|()| self.enter_event(record.event));
+        self.error = entered.err();
+        if let (Arrival::WhenTaken, Some(upcoming)) = (record.arrival, &mut self.upcoming) {
+            upcoming.when_taken = true;
+        }
+        self.counts.skipped_records += u64::from(self.counts.left_out() > left_out);
+    }
+
+    fn enter_event(&mut self, event: Event) -> Result<(), ReplayError> {
+        let write = |address| Operation::Write { address, bytes: LINE_BYTES };
+        match event {
+            Event::Read { address, writeback } => {
                 self.counts.accesses += 1;
-                self.arrivals.execute(instructions);
-                let read = self.line(read, |address| Operation::Read { address, bytes: LINE_BYTES })?;
+                let read = self.line(address, |address| Operation::Read { address, bytes: LINE_BYTES })?;
                 self.counts.reads += u64::from(read.is_some());
-                let write = |address| Operation::Write { address, bytes: LINE_BYTES };
                 let writeback = writeback.map_or(Ok(None), |address| self.line(address, write))?;
                 self.counts.writebacks += u64::from(writeback.is_some());
                 self.current = Current::Access { writeback: if read.is_some() { writeback } else { None } };
                 read.or(writeback).map_or(Ok(()), |operation| self.announce(operation))
             }
-            Record::Copy { dst, src, bytes, instructions } => {
+            Event::Write { address } => {
+                self.counts.accesses += 1;
+                let write = self.line(address, write)?;
+                self.counts.writes += u64::from(write.is_some());
+                self.current = Current::Access { writeback: None };
+                write.map_or(Ok(()), |operation| self.announce(operation))
+            }
+            Event::Copy { dst, src, bytes, instructions } => {
                 self.enter_bulk(Operation::Copy { src, dst, bytes }, 0, instructions)
             }
-            Record::Fill { dst, value, bytes, instructions } => {
+            Event::Fill { dst, value, bytes, instructions } => {
                 self.enter_bulk(Operation::Init { dst, bytes, value }, value, instructions)
             }
         }
@@ -218,21 +257,20 @@ impl<R: Read> Replay<R> {
         self.announce(operation)
     }
 
-    /// An operation arrives now.
+    /// An operation of the current record is next.
     fn announce(&mut self, operation: Operation) -> Result<(), ReplayError> {
-        let now = self.arrivals.now().ok_or(ReplayError::TooLate { line: self.reader.line() })?;
-        self.upcoming = Some((operation, now));
+        let at = self.arrivals.now().map_err(|why| self.no_arrival(why))?;
+        self.upcoming = Some(Upcoming { operation, at, when_taken: false });
         Ok(())
     }
 
-    /// Whether an operation can be played; if not, it is refused or counted.
+    /// Whether an operation can be played; if not, it is refused or counted. With an allocator every one can: its addresses are
+    /// names of pages.
     fn usable(&mut self, operation: &Operation, shape: Shape) -> Result<bool, ReplayError> {
-        let checked = match self.pages {
-            None => self.planner.check(operation),
-            // Names of pages: nothing of the trace lies in the rows that they would be in.
-            Some(_) => self.check_inside(operation),
-        };
-        match (checked, self.unusable) {
+        if self.pages.is_some() {
+            return Ok(true);
+        }
+        match (self.planner.check(operation), self.unusable) {
             (Ok(()), _) => Ok(true),
             (Err(source), UnusableRecords::Refuse) => Err(ReplayError::Record { line: self.reader.line(), source }),
             (Err(why), UnusableRecords::Skip) => {
@@ -242,19 +280,13 @@ impl<R: Read> Replay<R> {
         }
     }
 
-    /// Whether an operation lies in the memory, wherever in it.
-    fn check_inside(&self, operation: &Operation) -> Result<(), PlanError> {
-        match self.planner.check(operation) {
-            Err(PlanError::Reserved { .. }) => {}
-            checked => return checked,
+    fn no_arrival(&self, why: NoArrival) -> ReplayError {
+        let line = self.reader.line();
+        match why {
+            NoArrival::TooLate => ReplayError::TooLate { line },
+            NoArrival::GoesBack { at, before } => ReplayError::GoesBack { line, at, before },
+            NoArrival::NoRate => ReplayError::NoRate { line },
         }
-        // A reserved row of the source is named before the end of the destination is looked at.
-        let (address, bytes) = (operation.target(), operation.bytes());
-        let end = PhysicalAddress(self.planner.map().geometry().bytes());
-        if address.0.checked_add(bytes).is_none_or(|last| last > end.0) {
-            return Err(PlanError::PastEnd { operand: "dst", address, bytes, end });
-        }
-        Ok(())
     }
 
     fn out_of_frames(&self, NoFrame { page }: NoFrame) -> ReplayError {
@@ -265,29 +297,27 @@ impl<R: Read> Replay<R> {
 
 impl<R: Read> RequestSource for Replay<R> {
     fn next_arrival(&self) -> Option<Cycle> {
-        self.upcoming.map(|(_, arrival)| arrival)
+        self.upcoming.map(|upcoming| upcoming.at)
     }
 
     fn take(&mut self, now: Cycle) -> Option<Request> {
-        let (operation, arrival) = self.upcoming.take_if(|(_, arrival)| *arrival <= now)?;
+        let Upcoming { operation, at, when_taken } = self.upcoming.take_if(|upcoming| upcoming.at <= now)?;
+        let arrival = if when_taken { now } else { at };
+        if when_taken {
+            self.arrivals.resume(now);
+        }
         let id = RequestId(self.taken);
         self.taken += 1;
         let entered = match &mut self.current {
-            Current::Access { writeback } => {
-                if let Some(writeback) = writeback.take() {
-                    self.announce(writeback)
-                } else {
-                    self.advance();
-                    Ok(())
-                }
-            }
+            Current::Access { writeback } => writeback.take().map_or(Ok(()), |writeback| self.announce(writeback)),
             Current::AsRecorded | Current::Placed { .. } => {
                 self.in_flight += 1;
                 self.enter_piece()
             }
         };
-        if let Err(error) = entered {
-            self.error = Some(error);
+        self.error = entered.err();
+        if self.upcoming.is_none() && self.error.is_none() {
+            self.advance();
         }
         let payload = self.contents.as_ref().and_then(|contents| payload(contents, id.0, &operation));
         Some(Request { id, arrival, operation, payload })
@@ -300,10 +330,15 @@ impl<R: Read> RequestSource for Replay<R> {
         }
         self.in_flight -= 1;
         self.done = self.done.max(completion.done);
-        if self.in_flight == 0 && self.upcoming.is_none() && self.error.is_none() {
+        if self.in_flight == 0
+            && let Some(record) = self.blocked.take()
+        {
             self.arrivals.resume(self.done);
             self.arrivals.execute(self.instructions_after);
-            self.advance();
+            self.enter(record);
+            if self.upcoming.is_none() && self.error.is_none() {
+                self.advance();
+            }
         }
     }
 }

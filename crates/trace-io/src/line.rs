@@ -1,11 +1,17 @@
 //! Lines of bytes, one at a time, in bounded memory.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, Read};
+use std::ops::Range;
 
-/// The longest line that a reader takes, in bytes and without its end. No format here comes near it.
-pub const LINE_BYTES_MAX: usize = 4096;
+use memchr::{memchr, memrchr};
 
-/// Why the next line could not be had.
+/// The longest line that a reader takes: 64 KiB without its end. No format here comes near it.
+pub const LINE_BYTES_MAX: usize = 1 << 16;
+
+/// Bytes that are read ahead at most: room for the longest line, and few of the short ones to be moved when more are read.
+const BUFFER_BYTES: usize = 2 * LINE_BYTES_MAX;
+
+/// Why the next line cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
     /// The input itself failed: a disk, a pipe, or a compressed file that is cut short or damaged.
@@ -36,49 +42,110 @@ impl LineError {
     pub fn help(&self) -> String {
         use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
         match self {
-            // The three kinds that gzip decoding reports.
+            // The three kinds that decompression reports.
             Self::Read { source, .. } if matches!(source.kind(), InvalidData | InvalidInput | UnexpectedEof) => {
-                "the compressed file is cut short or damaged: test it with `gzip -t`, and fetch it again".into()
+                "the compressed file is cut short or damaged: test it with `gzip -t` or `zstd -t`, and fetch it again"
+                    .into()
             }
             Self::Read { .. } => "check the disk or the pipe that the input comes from".into(),
             Self::TooLong { .. } => {
-                "this looks like another kind of file: give one of text lines, plain or gzip".into()
+                "this looks like another kind of file: give one of text lines, plain, gzip or zstd".into()
             }
         }
     }
 }
 
-/// The lines of an input, in one buffer that is used again for each.
+/// The lines of an input, each a slice of one buffer.
 #[derive(Debug)]
 pub(crate) struct Lines<R> {
     input: R,
     buffer: Vec<u8>,
+    /// Bytes that are read and belong to no line so far.
+    unread: Range<usize>,
+    /// The end of the last line in `unread` that is whole.
+    whole: usize,
+    /// The current line, trimmed.
+    line: Range<usize>,
     number: u64,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: Read> Lines<R> {
     /// Before the first line.
-    pub(crate) const fn new(input: R) -> Self {
-        Lines { input, buffer: Vec::new(), number: 0 }
+    pub(crate) fn new(input: R) -> Self {
+        // One byte more than is read, for the end that the last line may lack.
+        Lines { input, buffer: vec![0; BUFFER_BYTES + 1], unread: 0..0, whole: 0, line: 0..0, number: 0 }
     }
 
-    /// Goes to the next line that is not blank. `false`: there is none.
-    pub(crate) fn advance(&mut self) -> Result<bool, LineError> {
-        loop {
-            self.buffer.clear();
-            self.number += 1;
-            let line = self.number;
-            // Two bytes more for the line's end, so that a line of just the limit passes.
-            let mut limited = self.input.by_ref().take(LINE_BYTES_MAX as u64 + 2);
-            let read = limited.read_until(b'\n', &mut self.buffer);
-            if read.map_err(|source| LineError::Read { line, source })? == 0 {
-                return Ok(false);
-            }
-            let text = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
-            if text.strip_suffix(b"\r").unwrap_or(text).len() > LINE_BYTES_MAX {
+    /// Reads on where no line is [`Self::ahead`]. `false`: the input has ended.
+    #[inline]
+    pub(crate) fn look_ahead(&mut self) -> Result<bool, LineError> {
+        if self.unread.start == self.whole {
+            self.fill()?;
+        }
+        Ok(self.unread.start < self.whole)
+    }
+
+    /// The lines that were read ahead, each with its end, a line feed.
+    #[inline]
+    pub(crate) fn ahead(&self) -> &[u8] {
+        &self.buffer[self.unread.start..self.whole]
+    }
+
+    /// Takes the first of the lines ahead, of this length, its end included. `false`: it is too long.
+    #[inline]
+    pub(crate) fn take(&mut self, bytes: usize) -> bool {
+        self.number += 1;
+        let start = self.unread.start;
+        self.unread.start += bytes;
+        bytes <= LINE_BYTES_MAX || without_end(&self.buffer[start..self.unread.start]).len() <= LINE_BYTES_MAX
+    }
+
+    /// Reads on until there is a whole line, or the input has ended.
+    #[cold]
+    fn fill(&mut self) -> Result<(), LineError> {
+        self.buffer.copy_within(self.unread.clone(), 0);
+        self.unread = 0..self.unread.len();
+        self.whole = 0;
+        while self.whole == 0 {
+            let (start, line) = (self.unread.end, self.number + 1);
+            if start == BUFFER_BYTES {
                 return Err(LineError::TooLong { line });
             }
-            if !self.line().is_empty() {
+            match self.input.read(&mut self.buffer[start..BUFFER_BYTES]) {
+                Ok(0) if start == 0 => break,
+                Ok(0) => {
+                    self.buffer[start] = b'\n';
+                    self.unread.end += 1;
+                    self.whole = self.unread.end;
+                }
+                Ok(read) => {
+                    self.unread.end += read;
+                    let end = memrchr(b'\n', &self.buffer[start..self.unread.end]);
+                    self.whole = end.map_or(0, |end| start + end + 1);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(LineError::Read { line, source }),
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes to the next line that is not blank. `false`: the input has ended.
+    pub(crate) fn advance(&mut self) -> Result<bool, LineError> {
+        loop {
+            if !self.look_ahead()? {
+                self.line = 0..0;
+                return Ok(false);
+            }
+            let start = self.unread.start;
+            let end = memchr(b'\n', self.ahead()).expect("each line ahead has its end");
+            if !self.take(end + 1) {
+                return Err(LineError::TooLong { line: self.number });
+            }
+            let text = &self.buffer[start..start + end];
+            let start = start + text.len() - text.trim_ascii_start().len();
+            self.line = start..start + text.trim_ascii().len();
+            if !self.line.is_empty() {
                 return Ok(true);
             }
         }
@@ -86,13 +153,18 @@ impl<R: BufRead> Lines<R> {
 
     /// The current line, without its end and without white space around it.
     pub(crate) fn line(&self) -> &[u8] {
-        self.buffer.trim_ascii()
+        &self.buffer[self.line.clone()]
     }
 
-    /// The number of the current line, counted from 1; at the end of the input, one more than it has.
+    /// The lines taken so far: the number of the current one, counted from 1.
     pub(crate) const fn number(&self) -> u64 {
         self.number
     }
+}
+
+fn without_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// Bytes as an error message shows them: printable, and not longer than a message can bear.
@@ -111,7 +183,19 @@ pub(crate) fn shown(found: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// An input that gives at most this number of bytes per read.
+    struct Slow<'a>(&'a [u8], usize);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let most = buffer.len().min(self.1);
+            self.0.read(&mut buffer[..most])
+        }
+    }
 
     #[test]
     fn lines_are_trimmed_and_counted_and_blank_ones_passed_over() {
@@ -121,6 +205,7 @@ mod tests {
             assert_eq!((lines.number(), lines.line()), (number, text.as_bytes()));
         }
         assert!(!lines.advance().unwrap());
+        assert!(!lines.advance().unwrap(), "it stays ended");
     }
 
     #[test]
@@ -135,7 +220,25 @@ mod tests {
             let more = format!("first\n{}{end}", "x".repeat(LINE_BYTES_MAX + 1));
             let mut lines = Lines::new(more.as_bytes());
             assert!(lines.advance().unwrap());
-            assert_eq!(lines.advance().unwrap_err().to_string(), "line 2: longer than 4096 bytes");
+            assert_eq!(lines.advance().unwrap_err().to_string(), "line 2: longer than 65536 bytes");
+        }
+    }
+
+    proptest! {
+        /// Short and long lines, in pieces of any size: as `split` cuts them.
+        #[test]
+        fn lines_are_those_of_the_text(
+            lengths in prop::collection::vec(prop_oneof![0..40_usize, 60_000..LINE_BYTES_MAX], 1..12),
+            piece in prop_oneof![1..100_usize, 1000..300_000_usize],
+        ) {
+            let text: Vec<String> = lengths.iter().map(|&length| "y".repeat(length)).collect();
+            let text = text.join("\n");
+            let mut lines = Lines::new(Slow(text.as_bytes(), piece));
+            for (number, expected) in (1..).zip(text.split('\n')).filter(|(_, line)| !line.is_empty()) {
+                prop_assert!(lines.advance().unwrap());
+                prop_assert_eq!((lines.number(), lines.line().len()), (number, expected.len()));
+            }
+            prop_assert!(!lines.advance().unwrap());
         }
     }
 

@@ -10,6 +10,41 @@ pub(crate) fn hex(digits: &[u8]) -> Option<u64> {
     radix(digits, 16)
 }
 
+/// The value of eight hexadecimal digits, in either case; nothing where a byte is none. All eight are converted at once.
+#[inline]
+pub(crate) fn eight_hex(digits: [u8; 8]) -> Option<u64> {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let bytes = u64::from_be_bytes(digits);
+    // A digit is 0x30 + n, and a letter 0x57 + n or, in upper case, 0x37 + n: a letter has bit 6.
+    let letters = bytes >> 6 & EACH;
+    // Up to 24 where a byte is no digit; it is one if its value is below 16, and spelled like this byte in lower case.
+    let values = (bytes & (0x0f * EACH)) + letters * 9;
+    let above_9 = (values + 6 * EACH) >> 4 & EACH;
+    let spelled = values + 0x30 * EACH + above_9 * 0x27;
+    if spelled != bytes | letters << 5 || values & (0x10 * EACH) != 0 {
+        return None;
+    }
+    let pairs = (values | values >> 4) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs | pairs >> 8) & 0x0000_ffff_0000_ffff;
+    Some((fours | fours >> 16) & 0xffff_ffff)
+}
+
+/// The value of the decimal digits with which eight bytes begin, and their number. All are converted at once.
+#[inline]
+pub(crate) fn leading_decimal(bytes: [u8; 8]) -> (u64, usize) {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let bytes = u64::from_le_bytes(bytes);
+    // Bit 7 of each byte above 0x39 or below 0x30. What a byte carries changes only those after it.
+    let others = (bytes.wrapping_add(0x46 * EACH) | bytes.wrapping_sub(0x30 * EACH)) & (0x80 * EACH);
+    let bits = others.trailing_zeros() & !7;
+    // Zeros in front of the digits, which end in the highest byte.
+    let Some(aligned) = bytes.checked_shl(64 - bits) else { return (0, 0) };
+    let ones = aligned & (0x0f * EACH);
+    let pairs = (ones * 10 + (ones >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    ((fours * 10_000 + (fours >> 32)) & 0xffff_ffff, bits as usize / 8)
+}
+
 fn radix(digits: &[u8], radix: u32) -> Option<u64> {
     if digits.is_empty() {
         return None;
@@ -51,7 +86,29 @@ mod tests {
         assert_eq!((hex(b"ffffffffffffffff"), hex(b"10000000000000000")), (Some(u64::MAX), None));
     }
 
+    /// Each byte in each place, among digits of both kinds.
+    #[test]
+    fn eight_digits_are_converted_at_once() {
+        for digits in [*b"01234567", *b"89abcdef", *b"FEDCBA98"] {
+            for place in 0..8 {
+                for byte in 0..=255 {
+                    let mut digits = digits;
+                    digits[place] = byte;
+                    assert_eq!(eight_hex(digits), hex(&digits), "{digits:x?}");
+                }
+            }
+        }
+    }
+
     proptest! {
+        #[test]
+        fn leading_digits_are_converted_at_once(
+            bytes in prop::array::uniform8(prop_oneof![4 => b'0'..=b'9', 1 => any::<u8>()]),
+        ) {
+            let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            prop_assert_eq!(leading_decimal(bytes), (decimal(&bytes[..digits]).unwrap_or(0), digits));
+        }
+
         #[test]
         fn every_number_is_written_and_read_as_itself(number: u64, shift in 0..64) {
             let number = number >> shift;

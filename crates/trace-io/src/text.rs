@@ -1,13 +1,36 @@
 //! Text that may be compressed.
 
-use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
+use std::io::{self, Chain, Cursor, Read};
 
 use flate2::read::MultiGzDecoder;
 
-/// The first two bytes of every gzip file. No text starts so: 0x1f is a control character.
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+use crate::zstd::Zstd;
 
-/// Plain or gzip text (of any number of gzip members), told apart by its first two bytes, and buffered.
+/// How a file is compressed, as its first bytes tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    /// Plain.
+    None,
+    /// RFC 1952, of any number of members.
+    Gzip,
+    /// RFC 8878, of any number of frames.
+    Zstd,
+}
+
+impl Compression {
+    /// Of a file that begins with these bytes; four are enough. No text begins so: 0x1f and 0x18 are control characters, and
+    /// 0xb5 begins no character of UTF-8.
+    pub fn of(start: &[u8]) -> Compression {
+        match start {
+            [0x1f, 0x8b, ..] => Compression::Gzip,
+            // A frame, or a skippable one before it (little-endian 0x184d2a50 to 0x184d2a5f).
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Compression::Zstd,
+            _ => Compression::None,
+        }
+    }
+}
+
+/// Plain, gzip or zstd text, told apart by its first bytes.
 #[derive(Debug)]
 pub struct Text<R: Read> {
     source: Source<R>,
@@ -18,24 +41,25 @@ type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
 
 #[derive(Debug)]
 enum Source<R: Read> {
-    Plain(BufReader<Whole<R>>),
-    Gzip(BufReader<MultiGzDecoder<Whole<R>>>),
+    Plain(Whole<R>),
+    Gzip(Box<MultiGzDecoder<Whole<R>>>),
+    Zstd(Box<Zstd<Whole<R>>>),
 }
 
 impl<R: Read> Text<R> {
-    /// Looks at the first two bytes.
+    /// Looks at the first bytes.
     ///
     /// # Errors
-    /// What the input says. (A damaged gzip file is found out only where it is read.)
+    /// Those of the input. (Damage of a compressed file is an error where it is read.)
     pub fn new(mut input: R) -> io::Result<Self> {
-        let mut start = Vec::with_capacity(GZIP_MAGIC.len());
-        input.by_ref().take(GZIP_MAGIC.len() as u64).read_to_end(&mut start)?;
-        let compressed = start == GZIP_MAGIC;
+        let mut start = Vec::with_capacity(4);
+        input.by_ref().take(4).read_to_end(&mut start)?;
+        let compression = Compression::of(&start);
         let whole = Cursor::new(start).chain(input);
-        let source = if compressed {
-            Source::Gzip(BufReader::new(MultiGzDecoder::new(whole)))
-        } else {
-            Source::Plain(BufReader::new(whole))
+        let source = match compression {
+            Compression::None => Source::Plain(whole),
+            Compression::Gzip => Source::Gzip(Box::new(MultiGzDecoder::new(whole))),
+            Compression::Zstd => Source::Zstd(Box::new(Zstd::new(whole))),
         };
         Ok(Text { source })
     }
@@ -46,22 +70,7 @@ impl<R: Read> Read for Text<R> {
         match &mut self.source {
             Source::Plain(plain) => plain.read(buffer),
             Source::Gzip(gzip) => gzip.read(buffer),
-        }
-    }
-}
-
-impl<R: Read> BufRead for Text<R> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        match &mut self.source {
-            Source::Plain(plain) => plain.fill_buf(),
-            Source::Gzip(gzip) => gzip.fill_buf(),
-        }
-    }
-
-    fn consume(&mut self, bytes: usize) {
-        match &mut self.source {
-            Source::Plain(plain) => plain.consume(bytes),
-            Source::Gzip(gzip) => gzip.consume(bytes),
+            Source::Zstd(zstd) => zstd.read(buffer),
         }
     }
 }
@@ -70,7 +79,8 @@ impl<R: Read> BufRead for Text<R> {
 mod tests {
     use std::io::Write;
 
-    use flate2::{Compression, write::GzEncoder};
+    use flate2::write::GzEncoder;
+    use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
     use super::*;
 
@@ -81,25 +91,52 @@ mod tests {
     }
 
     fn gzip(text: &str) -> Vec<u8> {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
         encoder.write_all(text.as_bytes()).expect("a vector takes all");
         encoder.finish().expect("a vector takes all")
     }
 
+    fn zstd(text: &str) -> Vec<u8> {
+        compress_to_vec(text.as_bytes(), CompressionLevel::Fastest)
+    }
+
+    /// `zstd -19 --check` of three lines, and a second frame; made by zstd 1.5.
+    const FRAMES: &[u8] = include_bytes!("../tests/data/frames.zst");
+
     #[test]
-    fn plain_text_short_text_and_several_gzip_members_read_the_same() {
-        for text in ["", "R", "R 1 0 0\n", "\u{1f}"] {
-            assert_eq!(read(text.as_bytes()).unwrap(), text);
-            assert_eq!(read(&gzip(text)).unwrap(), text);
+    fn plain_and_compressed_text_read_the_same() {
+        let long = "R 0x7c025cc0\n".repeat(100_000);
+        for text in ["", "R", "R 1 0 0\n", "\u{1f}", "(", &long] {
+            for (how, packed) in [("plain", text.as_bytes().to_vec()), ("gzip", gzip(text)), ("zstd", zstd(text))] {
+                assert!(read(&packed).unwrap() == text, "{how}: {} bytes", text.len());
+            }
         }
-        assert_eq!(read(&[gzip("one\n"), gzip("two\n")].concat()).unwrap(), "one\ntwo\n");
     }
 
     #[test]
-    fn a_gzip_file_cut_anywhere_is_an_error() {
-        let whole = gzip("R 7c025cc0 0 0\nR 7c025d00 0 5\n");
-        for bytes in 2..whole.len() {
-            assert!(read(&whole[..bytes]).is_err(), "{bytes} of {} bytes", whole.len());
+    fn members_and_frames_follow_each_other() {
+        assert_eq!(read(&[gzip("one\n"), gzip("two\n")].concat()).unwrap(), "one\ntwo\n");
+        let skippable = [&[0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"abc"].concat();
+        assert_eq!(read(&[&skippable[..], &zstd("one\n"), &skippable, &zstd("two\n")].concat()).unwrap(), "one\ntwo\n");
+        assert_eq!(read(FRAMES).unwrap(), "R 0x1000\nW 0x1040\nCOPY 0x2000 0x1000 4096\nR 0x2000\n");
+    }
+
+    #[test]
+    fn a_compressed_file_cut_anywhere_is_an_error() {
+        let text = "R 7c025cc0 0 0\nR 7c025d00 0 5\n";
+        for whole in [gzip(text), zstd(text)] {
+            for bytes in 4..whole.len() {
+                assert!(read(&whole[..bytes]).is_err(), "{bytes} of {} bytes", whole.len());
+            }
         }
+        assert!(read(&[&zstd(text)[..], b"tail"].concat()).is_err(), "bytes behind the last frame");
+    }
+
+    #[test]
+    fn a_frame_with_a_wrong_checksum_is_an_error() {
+        let checked = FRAMES.len() - 1;
+        let mut damaged = FRAMES.to_vec();
+        damaged[checked] ^= 1;
+        assert_eq!(read(&damaged).unwrap_err().to_string(), "the checksum is wrong");
     }
 }

@@ -13,6 +13,7 @@ use trace_io::Text;
 use trace_io::command_log::{LogError, LogReader};
 
 use crate::args::{CheckArgs, DialectName, Format};
+use crate::input::file::located;
 use crate::output::Stdout;
 use crate::{CliError, interrupt};
 
@@ -75,11 +76,9 @@ fn judge(file: &Path, dialect: Option<DialectName>) -> Result<Verdict, CliError>
     Ok(Verdict { dialect, commands, end, report: checker.into_report() })
 }
 
-/// An error of the log, which begins with `line N: `.
+/// An error of the log, with its file.
 fn fault(file: &Path, error: &LogError) -> CliError {
-    let message = error.to_string();
-    let message = message.strip_prefix(&format!("line {}: ", error.line())).unwrap_or(&message);
-    CliError::new(format!("{}:{}: {message}", file.display(), error.line())).with_help(error.help())
+    CliError::new(located(file, &error.to_string())).with_help(error.help())
 }
 
 fn print_table(verdict: &Verdict, stdout: &mut Stdout) -> Result<(), CliError> {

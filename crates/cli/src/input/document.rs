@@ -12,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::CliError;
 
-use super::{decode, suggestion};
+use super::{decode, file, suggestion};
 
 /// Where a value is from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,10 +60,10 @@ impl Document {
     /// Reads and parses a file.
     ///
     /// # Errors
-    /// It cannot be read, or is not TOML.
+    /// It cannot be read, is no regular file or larger than 16 MiB, or is not TOML.
     pub fn read(path: &Path, examples: &'static [Example]) -> Result<Document, CliError> {
         let path = tidy(path);
-        let text = fs::read_to_string(&path).map_err(|source| CliError::reading(&path, &source))?;
+        let text = file::read_toml(&path).map_err(|source| CliError::reading(&path, &source))?;
         Document::parse(&path, &text, examples)
     }
 
@@ -189,17 +189,16 @@ impl Document {
         Err(self.fault(key, format!("`{key}` is {found}, but must be {range}")).with_help(help))
     }
 
-    /// The path of another file that this key names, if it can be read.
+    /// The path of another file that this key names, if it is a regular file that can be read.
     ///
     /// # Errors
     /// It cannot.
     pub fn linked(&self, key: &str, written: &str) -> Result<PathBuf, CliError> {
         let path = self.resolve(written);
-        let opened = fs::File::open(&path).and_then(|file| file.metadata());
-        let why = match opened {
-            Ok(there) if there.is_dir() => "it is a directory".to_owned(),
+        let why = match file::open(&path) {
             Ok(_) => return Ok(path),
             Err(source) if source.kind() == io::ErrorKind::NotFound => "no such file".to_owned(),
+            Err(source) if source.kind() == io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
             Err(source) => source.to_string(),
         };
         let message = format!("`{key}` is {written:?}, but {} cannot be read: {why}", path.display());

@@ -10,6 +10,7 @@ pub mod controller;
 pub mod currents;
 mod decode;
 pub mod document;
+pub mod file;
 pub mod library;
 pub mod number;
 mod operations;

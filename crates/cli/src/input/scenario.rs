@@ -127,7 +127,7 @@ pub const EXAMPLES: &[Example] = &[
     ("operation.at_cycle", "1000"),
     ("workload", ""),
     ("workload.kind", "\"fork\""),
-    ("workload.file", "\"recorded.gz\""),
+    ("workload.file", "\"samples/forkset-rc.gz\""),
     ("workload.format", "\"rc\""),
     ("workload.unusable_records", "\"skip\""),
     ("workload.instructions_per_clock", "4.0"),

@@ -1,7 +1,7 @@
 //! The table `[workload]` of a scenario: traffic that is made, or played from a recording, rather than listed.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use dram_spec::{Cycles, LINE_BYTES, PhysicalAddress};
 use host::workload::{
@@ -11,11 +11,12 @@ use host::workload::{
 use host::{AllocatorSettings, Place, UnusableRecords};
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
-use trace_io::ramulatorsharp::Format;
+use trace_io::trace::{FORMATS, Format, Reader, Timing};
 
 use crate::CliError;
 
 use super::document::Document;
+use super::file;
 use super::operations::{CYCLE_MAX, RawPlace};
 use super::scenario::Workload;
 use super::{SystemConfig, suggestion};
@@ -25,12 +26,12 @@ use super::{SystemConfig, suggestion};
 pub struct TraceWorkload {
     /// Its file.
     pub path: PathBuf,
-    /// How it is written; found out from its first record where it is not said.
-    pub format: Option<Format>,
+    /// Its format: the one that is given, or else the one that its first record is of.
+    pub format: &'static Format,
     /// What to do with records that the system cannot take.
     pub unusable: UnusableRecords,
-    /// How many instructions pass in a clock of the memory.
-    pub instructions_per_clock: f64,
+    /// How many instructions pass per clock of the memory, where the format has instructions.
+    pub instructions_per_clock: Option<f64>,
     /// Whether to play it with pages where they were recorded.
     pub as_recorded: bool,
     /// Whether to play it with pages where allocators place them.
@@ -41,7 +42,7 @@ pub struct TraceWorkload {
 type Kind = (&'static str, &'static [&'static str], &'static [&'static str]);
 #[rustfmt::skip]
 const KINDS: [Kind; 9] = [
-    ("trace", &["file", "instructions_per_clock"], &["format", "unusable_records", "placement"]),
+    ("trace", &["file"], &["format", "instructions_per_clock", "unusable_records", "placement"]),
     ("stream", &["count"], &["start", "stride_bytes", "pattern", "dst", "gap_cycles"]),
     ("random", &["count", "bytes"], &["start", "write_share", "gap_cycles"]),
     ("mixed", &["count", "bytes"], &["start", "write_share", "copy_share", "zero_share", "page_bytes", "pairs", "gap_cycles"]),
@@ -111,11 +112,10 @@ impl<'de> Deserialize<'de> for OneOrMore {
     }
 }
 
-const FORMATS: [(&str, Format); 2] = [("rc", Format::Rc), ("cpu", Format::Cpu)];
 const UNUSABLE: [(&str, UnusableRecords); 2] = [("refuse", UnusableRecords::Refuse), ("skip", UnusableRecords::Skip)];
 const PLACEMENTS: [(&str, bool); 2] = [("as-recorded", false), ("allocator", true)];
 const BY: [(&str, CopyBy); 2] = [("operation", CopyBy::Operation), ("lines", CopyBy::Lines)];
-/// More than any machine does in a clock of its memory, or fewer: a slip of the pen.
+/// More than any machine executes per clock of its memory, or fewer: a typing error.
 const INSTRUCTIONS_PER_CLOCK: (f64, f64) = (0.001, 1000.0);
 /// A page of the allocator, and what a copy is about where nothing else is said.
 const PAGE_BYTES: u64 = 4096;
@@ -241,27 +241,49 @@ impl RawWorkload {
     }
 
     fn trace(self, document: &Document) -> Result<TraceWorkload, CliError> {
-        let format = self.format.map(|found| document.choice("workload.format", &found, &FORMATS)).transpose()?;
-        let unusable = self.unusable_records;
-        let unusable =
-            unusable.map(|found| document.choice("workload.unusable_records", &found, &UNUSABLE)).transpose()?;
+        let unusable = choice(document, "unusable_records", self.unusable_records.as_deref(), &UNUSABLE)?;
         let placements = self.placement.map_or_else(|| vec!["as-recorded".to_owned()], |OneOrMore(names)| names);
         let placements = document.choices("workload.placement", &placements, &PLACEMENTS)?;
-        let (least, most) = INSTRUCTIONS_PER_CLOCK;
+        let formats = FORMATS.map(|format| (format.name, format));
+        let given = choice(document, "format", self.format.as_deref(), &formats)?;
+        let path = document.linked("workload.file", &self.file.unwrap_or_default())?;
+        let format = given.map_or_else(|| recognise(document, &path), Ok)?;
         Ok(TraceWorkload {
-            path: document.linked("workload.file", &self.file.unwrap_or_default())?,
+            path,
             format,
             unusable: unusable.unwrap_or_default(),
-            instructions_per_clock: between(
-                document,
-                "instructions_per_clock",
-                self.instructions_per_clock,
-                least,
-                most,
-            )?,
+            instructions_per_clock: instructions_per_clock(document, format, self.instructions_per_clock)?,
             as_recorded: placements.contains(&false),
             by_allocator: placements.contains(&true),
         })
+    }
+}
+
+/// The format that the first record of a trace is of.
+fn recognise(document: &Document, path: &Path) -> Result<&'static Format, CliError> {
+    let opened = file::open(path).map_err(|error| CliError::reading(path, &error))?;
+    Reader::new(opened, None).map(|reader| reader.format()).map_err(|error| {
+        let message = format!("`workload.file`: {}", file::located(path, &error.to_string()));
+        document.fault("workload.file", message).with_help(error.help())
+    })
+}
+
+/// The rate of instructions, which formats need that count these, and no other has.
+fn instructions_per_clock(document: &Document, format: &Format, found: Option<f64>) -> Result<Option<f64>, CliError> {
+    let (key, name) = ("workload.instructions_per_clock", format.name);
+    let (least, most) = INSTRUCTIONS_PER_CLOCK;
+    match (format.timing, found) {
+        (Timing::Instructions, None) => {
+            let message = format!("`{key}` is missing, and a trace of the format `{name}` counts instructions");
+            let help = "add for example `instructions_per_clock = 4.0` to `workload`";
+            Err(document.fault("workload", message).with_help(help))
+        }
+        (Timing::Times, Some(_)) => {
+            let message = format!("`{key}` is given, but a trace of the format `{name}` has no instructions");
+            let help = "leave it out: records arrive at the times that the trace gives, or as fast as they are taken";
+            Err(document.fault(key, message).with_help(help))
+        }
+        (_, found) => found.map(|_| between(document, "instructions_per_clock", found, least, most)).transpose(),
     }
 }
 

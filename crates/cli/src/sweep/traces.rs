@@ -1,17 +1,17 @@
 //! The traces that a sweep plays: each file read once for its digest, and kept compressed where there is room.
 
-use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::SystemTime;
 
-use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
+use trace_io::Compression;
 
 use crate::CliError;
+use crate::input::file;
 
 use super::digest::Digest;
 
@@ -34,7 +34,7 @@ struct Entry {
     path: PathBuf,
     /// Once the file was read to its end.
     read: OnceLock<Result<(Digest, Stamp), CliError>>,
-    /// Gzip, where there was room.
+    /// Compressed, where there was room.
     kept: Mutex<Option<Arc<[u8]>>>,
 }
 
@@ -49,7 +49,7 @@ struct Stamp {
 #[derive(Clone, Debug)]
 pub(super) struct Trace {
     pub(super) digest: Digest,
-    /// What it holds, gzip, where it was kept; else its file is read again.
+    /// What it holds, compressed, where it was kept; else its file is read again.
     pub(super) kept: Option<Arc<[u8]>>,
     path: PathBuf,
     stamp: Stamp,
@@ -105,7 +105,7 @@ impl Traces {
     fn read(&self, entry: &Entry, stop: &AtomicBool) -> Result<(Digest, Stamp), CliError> {
         let fault = |error: std::io::Error| CliError::reading(&entry.path, &error);
         let stamp = Stamp::of(&entry.path).map_err(fault)?;
-        let mut file = File::open(&entry.path).map_err(fault)?;
+        let mut file = file::open(&entry.path).map_err(fault)?;
         let (mut hasher, mut keeping) = (Sha256::new(), Keeping::new(self));
         let mut chunk = Vec::with_capacity(CHUNK_BYTES);
         loop {
@@ -175,9 +175,10 @@ impl<'a> Keeping<'a> {
 
     fn push(&mut self, chunk: &[u8]) {
         if matches!(self.so_far, SoFar::Nothing) {
-            let gzip = chunk.starts_with(&[0x1f, 0x8b]);
-            let compressed = || SoFar::Compressed(GzEncoder::new(Vec::new(), Compression::fast()));
-            self.so_far = if gzip { SoFar::AsItIs(Vec::new()) } else { compressed() };
+            self.so_far = match Compression::of(chunk) {
+                Compression::Gzip | Compression::Zstd => SoFar::AsItIs(Vec::new()),
+                Compression::None => SoFar::Compressed(GzEncoder::new(Vec::new(), flate2::Compression::fast())),
+            };
         }
         let length = match &mut self.so_far {
             SoFar::Nothing | SoFar::GivenUp => return,
@@ -230,6 +231,8 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use flate2::read::GzDecoder;
 
     use super::*;
@@ -251,7 +254,7 @@ mod tests {
         let (plain, gzip) = (directory.path().join("plain"), directory.path().join("gzip"));
         let text = text(1, 20_000);
         std::fs::write(&plain, &text).unwrap();
-        let mut encoder = GzEncoder::new(File::create(&gzip).unwrap(), Compression::best());
+        let mut encoder = GzEncoder::new(File::create(&gzip).unwrap(), flate2::Compression::best());
         encoder.write_all(text.as_bytes()).unwrap();
         encoder.finish().unwrap();
         let traces = Traces::new(1 << 30);

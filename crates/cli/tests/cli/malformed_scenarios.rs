@@ -1,5 +1,7 @@
 //! Everything that can be wrong with a scenario, and with what `--set` makes of it.
 
+use std::fs;
+
 use crate::common::Directory;
 
 const TWO: &str = "[[operation]]\nkind = \"init\"\ndst = 0x0080_0000\nbytes = 4096\nvalue = 7\n";
@@ -303,13 +305,23 @@ fn check_workload(workload: &str, message: &str, help: &str) {
     check(&format!("[[operation]]{all}"), &format!("[workload]\n{workload}\n"), message, help);
 }
 
+/// A trace of the format `rc`.
+fn recorded() -> std::path::PathBuf {
+    crate::common::workspace().join("traces/samples/shell-rc.gz")
+}
+
 #[test]
 fn recorded_traces() {
-    let trace = |more: &str| format!("kind = \"trace\"\nfile = \"system.toml\"\n{more}");
+    let trace = |more: &str| format!("kind = \"trace\"\nfile = {:?}\n{more}", recorded());
     check_workload(
         &trace(""),
-        "scenario.toml:5: `workload.instructions_per_clock` is missing, and `kind = \"trace\"` needs it",
+        "scenario.toml:4: `workload.instructions_per_clock` is missing, and a trace of the format `rc` counts instructions",
         "add for example `instructions_per_clock = 4.0` to `workload`",
+    );
+    check_workload(
+        &trace("instructions_per_clock = 4\nformat = \"native\""),
+        "scenario.toml:7: `workload.instructions_per_clock` is given, but a trace of the format `native` has no instructions",
+        "leave it out: records arrive at the times that the trace gives, or as fast as they are taken",
     );
     check_workload(
         &trace("instructions_per_clock = 0"),
@@ -319,7 +331,7 @@ fn recorded_traces() {
     check_workload(
         &trace("instructions_per_clock = 4\nformat = \"csv\""),
         "scenario.toml:8: `workload.format` is \"csv\", which is none of its values",
-        "the values are `rc`, `cpu`",
+        "the values are `native`, `rc`, `cpu`",
     );
     check_workload(
         &trace("instructions_per_clock = 4\nunusable_records = \"skp\""),
@@ -341,6 +353,17 @@ fn recorded_traces() {
         "scenario.toml:6: `workload.file` is \"none.gz\", but none.gz cannot be read: no such file",
         "paths start from the directory of the file that they stand in",
     );
+    check_workload(
+        "kind = \"trace\"\nfile = \"system.toml\"\ninstructions_per_clock = 4",
+        "scenario.toml:6: `workload.file`: system.toml:1: `[device]` is a record of no trace format",
+        "give a trace in one of the formats native (`R 0x7c025cc0 @1500`), rc (`R 7c025cc0 0 5`), cpu (`5 2080529600`), \
+         plain, gzip or zstd; see docs/formats.md",
+    );
+    check_workload(
+        "kind = \"trace\"\nfile = \"/dev/null\"\ninstructions_per_clock = 4",
+        "scenario.toml:6: `workload.file` is \"/dev/null\", but /dev/null cannot be read: it is not a regular file",
+        "paths start from the directory of the file that they stand in",
+    );
 }
 
 #[test]
@@ -357,7 +380,10 @@ fn allocators() {
         "leave it out",
     );
     check_workload(
-        "kind = \"trace\"\nfile = \"system.toml\"\ninstructions_per_clock = 4\n[allocator]\npolicies = [\"buddy\"]",
+        &format!(
+            "kind = \"trace\"\nfile = {:?}\ninstructions_per_clock = 4\n[allocator]\npolicies = [\"buddy\"]",
+            recorded()
+        ),
         "scenario.toml:8: `allocator` is given, but no page of this scenario is placed by one",
         "leave it out, or write `placement = \"allocator\"` in `workload`",
     );
@@ -414,8 +440,8 @@ fn a_scenario_runs_once_for_each_policy_and_placement() {
         labels(&format!("kind = \"migration\"\nbytes = 4096\npages = 1\nto = \"anywhere\"\n{allocators}")),
         ["channel/subarray-aware", "channel/buddy", "rule/subarray-aware", "rule/buddy"]
     );
-    let trace = "kind = \"trace\"\nfile = \"system.toml\"\ninstructions_per_clock = 4";
-    assert_eq!(labels(trace), ["channel/as-recorded", "rule/as-recorded"]);
+    let trace = format!("kind = \"trace\"\nfile = {:?}\ninstructions_per_clock = 4", recorded());
+    assert_eq!(labels(&trace), ["channel/as-recorded", "rule/as-recorded"]);
     let both = format!("{trace}\nplacement = [\"as-recorded\", \"allocator\"]\n{allocators}");
     assert_eq!(labels(&both)[3..], ["rule/as-recorded", "rule/subarray-aware", "rule/buddy"]);
 }
@@ -469,6 +495,38 @@ fn set_is_checked_like_the_file_and_named() {
     check_set(
         "system=none.toml",
         "`system` is \"none.toml\", but none.toml cannot be read: no such file",
+        "paths start from the directory of the file that they stand in",
+    );
+}
+
+/// What would never end, or block, is refused before it is opened.
+#[test]
+fn only_regular_files_of_at_most_16_mib_are_read_as_toml() {
+    let directory = Directory::sound();
+    let refused = |name: &str| {
+        let (code, _, message) = crate::common::run(&["run", directory.path(name).to_str().unwrap()]);
+        (code, message.replace(&directory.path("").display().to_string(), ""))
+    };
+    fs::write(directory.path("large.toml"), "#".repeat((16 << 20) + 1)).unwrap();
+    assert_eq!(
+        refused("large.toml"),
+        (
+            2,
+            "error: large.toml: cannot be read: it is larger than 16 MiB, the most that a TOML file may be\n\
+             help: this looks like another kind of file: give a TOML file\n"
+                .to_owned()
+        )
+    );
+    fs::write(directory.path("just.toml"), "#".repeat(16 << 20)).unwrap();
+    assert!(refused("just.toml").1.contains("`system` is missing"));
+    let pipe = directory.path("pipe.toml");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let no_file = "cannot be read: it is not a regular file\nhelp: write what it gives into a file, and give that\n";
+    assert_eq!(refused("pipe.toml"), (2, format!("error: pipe.toml: {no_file}")));
+    assert_eq!(refused("/dev/zero"), (2, format!("error: /dev/zero: {no_file}")));
+    check_set(
+        &format!("system={}", pipe.display()),
+        &format!("`system` is \"{0}\", but {0} cannot be read: it is not a regular file", pipe.display()),
         "paths start from the directory of the file that they stand in",
     );
 }

@@ -1,39 +1,87 @@
-//! When records arrive: instructions, as clocks of the memory.
+//! When records arrive, in clocks of the memory.
 
-use dram_spec::{Cycle, Cycles};
+use dram_spec::{Clock, Cycle, Cycles, Min};
+use trace_io::trace::Arrival;
 
 use super::error::ReplayError;
 
 /// The latest arrival. 2^52 clocks are 65 days at DDR3-1600, and up to there a quotient of counts is exact to half a clock.
 const LATEST: Cycle = Cycle(1 << 52);
 
-/// The CPU that was recorded, as far as it is known: at which instruction it is, and when.
+/// The arrivals of a trace so far: the position of the recorded CPU, or the time of the last record.
 ///
-/// Instructions are added up and divided once, so that nothing drifts: 3 a clock make 1000 records of 1 instruction take
-/// 333 clocks, not 0 and not 1000. What comes out is the nearest clock (of two as near, the later one).
+/// Instructions are added up and divided once, so that nothing drifts: 3 per clock make 1000 records of 1 instruction take
+/// 333 clocks, not 0 and not 1000. The result is the nearest clock (of two as near, the later one).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrivals {
-    instructions_per_clock: f64,
-    /// When the CPU last went on after a stop, and how many instructions it has executed since.
+    clock: Clock,
+    instructions_per_clock: Option<f64>,
+    /// When the last record without instructions arrived, or the CPU resumed, and the instructions executed since.
     since: Cycle,
     instructions: u64,
+    /// The latest time that a record gave.
+    time: Cycle,
+}
+
+/// Why a record has no arrival; the replay adds its line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoArrival {
+    /// More than 2^52 clocks after reset.
+    TooLate,
+    /// Before a record that stands before it.
+    GoesBack { at: Cycle, before: Cycle },
+    /// It counts instructions, and no rate is set.
+    NoRate,
 }
 
 impl Arrivals {
     /// From cycle 0.
-    pub(super) fn new(instructions_per_clock: f64) -> Result<Arrivals, ReplayError> {
-        if !(instructions_per_clock.is_finite() && instructions_per_clock > 0.0) {
-            return Err(ReplayError::InstructionsPerClock { found: instructions_per_clock });
+    pub(super) fn new(clock: Clock, instructions_per_clock: Option<f64>) -> Result<Arrivals, ReplayError> {
+        if let Some(found) = instructions_per_clock.filter(|rate| !(rate.is_finite() && *rate > 0.0)) {
+            return Err(ReplayError::InstructionsPerClock { found });
         }
-        Ok(Arrivals { instructions_per_clock, since: Cycle::ZERO, instructions: 0 })
+        Ok(Arrivals { clock, instructions_per_clock, since: Cycle::ZERO, instructions: 0, time: Cycle::ZERO })
     }
 
-    /// Now, or nothing where that is too late to be simulated.
-    pub(super) fn now(&self) -> Option<Cycle> {
-        let clocks = (self.instructions as f64 / self.instructions_per_clock).round();
+    /// Goes on to a record.
+    pub(super) fn advance(&mut self, arrival: Arrival) -> Result<(), NoArrival> {
+        match arrival {
+            Arrival::WhenTaken => Ok(()),
+            Arrival::AfterInstructions(_) if self.instructions_per_clock.is_none() => Err(NoArrival::NoRate),
+            Arrival::AfterInstructions(instructions) => {
+                self.execute(instructions);
+                Ok(())
+            }
+            Arrival::AtCycle(at) => self.advance_to(at),
+            Arrival::AtPicoseconds(ps) => self.advance_to(self.first_cycle_from(ps)),
+        }
+    }
+
+    fn advance_to(&mut self, at: Cycle) -> Result<(), NoArrival> {
+        if at < self.time {
+            return Err(NoArrival::GoesBack { at, before: self.time });
+        }
+        self.time = at;
+        self.resume(at);
+        Ok(())
+    }
+
+    /// The first cycle at or after a time, or one that is too late.
+    fn first_cycle_from(&self, ps: u64) -> Cycle {
+        // Below this, the product of `at_least` does not overflow: tCK is 15 ns / k, with k at most 16.
+        const PS_MAX: u64 = u64::MAX / 16;
+        if ps > PS_MAX { Cycle::NEVER } else { Cycle::ZERO + self.clock.at_least(Min::ps(ps)) }
+    }
+
+    /// The arrival of the current record.
+    pub(super) fn now(&self) -> Result<Cycle, NoArrival> {
+        let clocks = self.instructions_per_clock.map_or(0.0, |rate| (self.instructions as f64 / rate).round());
+        if clocks > LATEST.0 as f64 || self.since > LATEST {
+            return Err(NoArrival::TooLate);
+        }
         #[expect(clippy::cast_sign_loss, reason = "neither count is below 0")]
-        let clocks = if clocks <= LATEST.0 as f64 { Cycles(clocks as u64) } else { return None };
-        Some(self.since + clocks).filter(|&now| now <= LATEST)
+        let now = self.since + Cycles(clocks as u64);
+        if now > LATEST { Err(NoArrival::TooLate) } else { Ok(now) }
     }
 
     /// Executes instructions.
@@ -41,9 +89,10 @@ impl Arrivals {
         self.instructions = self.instructions.saturating_add(instructions);
     }
 
-    /// Goes on after a stop.
-    pub(super) fn resume(&mut self, at: Cycle) {
-        *self = Arrivals { since: at, instructions: 0, ..*self };
+    /// Resumes after a copy, or after a record that was taken at this cycle.
+    pub(super) const fn resume(&mut self, at: Cycle) {
+        self.since = at;
+        self.instructions = 0;
     }
 }
 
@@ -51,10 +100,14 @@ impl Arrivals {
 mod tests {
     use super::*;
 
+    fn recorded(rate: f64) -> Arrivals {
+        Arrivals::new(Clock::DDR3_1066, Some(rate)).unwrap()
+    }
+
     fn arrivals(rate: f64, instructions: &[u64]) -> Vec<u64> {
-        let mut arrivals = Arrivals::new(rate).unwrap();
+        let mut arrivals = recorded(rate);
         let mut at = |&instructions: &u64| {
-            arrivals.execute(instructions);
+            arrivals.advance(Arrival::AfterInstructions(instructions)).unwrap();
             arrivals.now().unwrap().0
         };
         instructions.iter().map(&mut at).collect()
@@ -66,29 +119,52 @@ mod tests {
         assert_eq!(arrivals(0.3, &[3, 3, 1]), [10, 20, 23]);
         assert_eq!(arrivals(3.0, &[1; 1000])[999], 333);
         // 0.1 is no binary fraction; a sum of 10 million quotients would be off by then.
-        let mut arrivals = Arrivals::new(0.1).unwrap();
+        let mut arrivals = recorded(0.1);
         (0..10_000_000).for_each(|_| arrivals.execute(7));
-        assert_eq!(arrivals.now(), Some(Cycle(700_000_000)));
+        assert_eq!(arrivals.now(), Ok(Cycle(700_000_000)));
     }
 
     #[test]
     fn a_stop_leaves_no_fraction_behind() {
-        let mut arrivals = Arrivals::new(4.0).unwrap();
+        let mut arrivals = recorded(4.0);
         arrivals.execute(5);
         arrivals.resume(Cycle(100));
         arrivals.execute(5);
-        assert_eq!(arrivals.now(), Some(Cycle(101)));
+        assert_eq!(arrivals.now(), Ok(Cycle(101)));
+    }
+
+    /// DDR3-1066: 15,000 ps are 8 clocks.
+    #[test]
+    fn times_are_the_first_clock_at_or_after_them() {
+        let mut arrivals = Arrivals::new(Clock::DDR3_1066, None).unwrap();
+        for (time, clock) in [
+            (Arrival::AtPicoseconds(15_000), 8),
+            (Arrival::AtPicoseconds(15_001), 9),
+            (Arrival::AtCycle(Cycle(9)), 9),
+            (Arrival::WhenTaken, 9),
+            (Arrival::AtPicoseconds(1_152_921_504_606_840), 614_891_469_124),
+        ] {
+            arrivals.advance(time).unwrap();
+            assert_eq!(arrivals.now(), Ok(Cycle(clock)), "{time:?}");
+        }
+        let back = NoArrival::GoesBack { at: Cycle(7), before: Cycle(614_891_469_124) };
+        assert_eq!(arrivals.advance(Arrival::AtCycle(Cycle(7))), Err(back));
+        for late in [Arrival::AtCycle(Cycle(LATEST.0 + 1)), Arrival::AtPicoseconds(u64::MAX)] {
+            arrivals.advance(late).unwrap();
+            assert_eq!(arrivals.now(), Err(NoArrival::TooLate));
+        }
+        assert_eq!(arrivals.advance(Arrival::AfterInstructions(1)), Err(NoArrival::NoRate));
     }
 
     #[test]
     fn what_is_no_rate_or_too_late_is_refused() {
         for rate in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(Arrivals::new(rate).is_err(), "{rate}");
+            assert!(Arrivals::new(Clock::DDR3_1066, Some(rate)).is_err(), "{rate}");
         }
         for (rate, instructions) in [(1.0, u64::MAX), (f64::MIN_POSITIVE, 1), (1.0, (1 << 52) + 1)] {
-            let mut arrivals = Arrivals::new(rate).unwrap();
+            let mut arrivals = recorded(rate);
             arrivals.execute(instructions);
-            assert_eq!(arrivals.now(), None, "{instructions} at {rate}");
+            assert_eq!(arrivals.now(), Err(NoArrival::TooLate), "{instructions} at {rate}");
         }
     }
 }

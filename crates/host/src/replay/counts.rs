@@ -14,23 +14,29 @@ pub struct Skipped {
 /// What a trace held, and what of it was played.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceCounts {
-    /// `R` records; all records of the all-decimal format.
+    /// All records.
+    pub records: u64,
+    /// Records of which something was left out.
+    pub skipped_records: u64,
+    /// Records of reads and of writes.
     pub accesses: u64,
-    /// Reads played: a line each, at most one a record.
+    /// Reads played: a line each, at most one per record.
     pub reads: u64,
-    /// Writebacks played: a line each, at most one a record.
+    /// Writes played that are records of their own: a line each.
+    pub writes: u64,
+    /// Writebacks played: a line each, at most one per read.
     pub writebacks: u64,
-    /// `C` records played.
+    /// Copies played.
     pub copies: u64,
-    /// `S` records played.
+    /// Fills played.
     pub fills: u64,
-    /// Reads and writebacks left out because they lie outside the memory.
+    /// Lines of accesses left out because they lie outside the memory.
     pub accesses_outside: u64,
-    /// Reads and writebacks left out because they lie on a reserved row.
+    /// Lines of accesses left out because they lie on a reserved row.
     pub accesses_reserved: u64,
-    /// `C` and `S` records left out because they reach past the end of the memory.
+    /// Copies and fills left out because they reach past the end of the memory.
     pub skipped_outside: u64,
-    /// `C` and `S` records left out because they touch a reserved row.
+    /// Copies and fills left out because they touch a reserved row.
     pub skipped_reserved: u64,
     /// The first few left out.
     pub skipped: Vec<Skipped>,
@@ -47,6 +53,16 @@ pub(super) enum Shape {
 }
 
 impl TraceCounts {
+    /// The share of the records of which something was left out, 0 to 1; 0 of none.
+    pub fn skipped_share(&self) -> f64 {
+        if self.records == 0 { 0.0 } else { self.skipped_records as f64 / self.records as f64 }
+    }
+
+    /// All that was left out: lines of accesses, copies and fills.
+    pub(super) const fn left_out(&self) -> u64 {
+        self.accesses_outside + self.accesses_reserved + self.skipped_outside + self.skipped_reserved
+    }
+
     pub(super) fn skip(&mut self, line: u64, shape: Shape, why: PlanError) {
         let reserved = matches!(why, PlanError::Reserved { .. });
         let count = match (shape, reserved) {

@@ -1,8 +1,8 @@
 //! Why a trace could not be played.
 
-use dram_spec::PhysicalAddress;
+use dram_spec::{Cycle, PhysicalAddress};
 use rowclone::PlanError;
-use trace_io::ramulatorsharp::TraceError;
+use trace_io::trace::TraceError;
 
 use crate::allocator_settings::AllocatorError;
 
@@ -26,11 +26,27 @@ pub enum ReplayError {
         /// The rate.
         found: f64,
     },
-    /// The instructions up to a record take too long.
+    /// A record that counts instructions, and no rate for them.
+    #[error("line {line}: counts instructions, and `instructions_per_clock` is not set")]
+    NoRate {
+        /// The line of the record.
+        line: u64,
+    },
+    /// The time of a record, or the instructions up to it, are too long.
     #[error("line {line}: arrives after more than 2^52 clocks of the memory")]
     TooLate {
         /// The line of the record.
         line: u64,
+    },
+    /// Times that are not in order.
+    #[error("line {line}: arrives at clock {at}, but a record before it at clock {before}")]
+    GoesBack {
+        /// The line of the record.
+        line: u64,
+        /// Its time.
+        at: Cycle,
+        /// The latest time before it.
+        before: Cycle,
     },
     /// No such allocator.
     #[error(transparent)]
@@ -60,12 +76,16 @@ impl ReplayError {
             ReplayError::Record { source, .. } => {
                 format!("{}; or leave such records out with `unusable_records = \"skip\"`", source.help())
             }
-            ReplayError::InstructionsPerClock { .. } => {
-                "give the instructions that the CPU executes in a clock of the memory, as `instructions_per_clock = 4.0`"
+            ReplayError::InstructionsPerClock { .. } | ReplayError::NoRate { .. } => {
+                "give the instructions that the CPU executes per clock of the memory, as `instructions_per_clock = 4.0`"
                     .to_owned()
             }
             ReplayError::TooLate { .. } => {
-                "give a larger `instructions_per_clock`, or correct the instructions of the trace".to_owned()
+                "give a larger `instructions_per_clock`, or correct the instructions or times of the trace".to_owned()
+            }
+            ReplayError::GoesBack { .. } => {
+                "sort the trace by time, or correct the time; a record without a time follows the one before it"
+                    .to_owned()
             }
             ReplayError::Allocator(error) => error.help(),
             ReplayError::OutOfFrames { held: 0, .. } => {

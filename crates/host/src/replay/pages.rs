@@ -3,6 +3,7 @@
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{AddressMap, PhysicalAddress};
 use os_alloc_sim::{Cause, Found, Frame, HugePages, MemoryOperation, Report, Request, Traffic, Units};
+use rustc_hash::FxHashMap;
 
 use super::pieces::{DestinationPage, Piece};
 use crate::allocator_settings::{AgedMemory, AllocatorError, AllocatorSettings};
@@ -49,13 +50,13 @@ pub(super) struct NoFrame {
     pub(super) page: PhysicalAddress,
 }
 
-/// Which frame each page has.
+/// The frame of each page. A recorded address is a name: any 64-bit one is a byte of some page.
 #[derive(Debug)]
 pub(super) struct Pages {
     settings: AllocatorSettings,
     memory: AgedMemory,
-    /// By number of the page: 1 more than the number of its frame, or 0. (A vector of zeros takes no memory before it is used.)
-    frames: Vec<u32>,
+    /// By the number of the page; at most one entry per frame of the memory. Only looked up, so that its order does not matter.
+    frames: FxHashMap<u64, Frame>,
     counts: Counts,
     traffic: Traffic,
 }
@@ -75,8 +76,13 @@ impl Pages {
     /// No page has a frame. A page of a trace is a frame, and so those that share rows are handed out one by one.
     pub(super) fn new(map: &AddressMap, settings: AllocatorSettings) -> Result<Pages, AllocatorError> {
         let memory = settings.memory(map, Units::Marked)?;
-        let frames = vec![0; memory.map.frames() as usize];
-        Ok(Pages { settings, memory, frames, counts: Counts::default(), traffic: Traffic::default() })
+        Ok(Pages {
+            settings,
+            memory,
+            frames: FxHashMap::default(),
+            counts: Counts::default(),
+            traffic: Traffic::default(),
+        })
     }
 
     /// Frames that there were to hand out, and how many of them were in use before.
@@ -167,14 +173,13 @@ impl Pages {
     }
 
     fn frame(&self, address: PhysicalAddress) -> Option<Frame> {
-        self.frames[index(address)].checked_sub(1).map(Frame)
+        self.frames.get(&number(address)).copied()
     }
 
     /// The frame of a page goes back: nobody will read what it holds.
     fn release(&mut self, page: PhysicalAddress) {
-        if let Some(frame) = self.frame(page) {
+        if let Some(frame) = self.frames.remove(&number(page)) {
             self.memory.allocator.free(frame);
-            self.frames[index(page)] = 0;
             self.counts.freed += 1;
         }
     }
@@ -182,14 +187,14 @@ impl Pages {
     fn allocate(&mut self, address: PhysicalAddress, request: Request) -> Result<(Frame, Found), NoFrame> {
         let page = PhysicalAddress(address.0 / FRAME_BYTES * FRAME_BYTES);
         let grant = self.memory.allocator.allocate(request).ok_or(NoFrame { page })?;
-        self.frames[index(page)] = grant.frame.0 + 1;
+        self.frames.insert(number(page), grant.frame);
         Ok((grant.frame, grant.found))
     }
 }
 
-/// The page of an address.
-const fn index(address: PhysicalAddress) -> usize {
-    (address.0 / FRAME_BYTES) as usize
+/// The number of the page that holds an address.
+const fn number(address: PhysicalAddress) -> u64 {
+    address.0 / FRAME_BYTES
 }
 
 /// The frame of an address.

@@ -47,7 +47,7 @@ impl Pieces {
         let left = self.bytes - self.cut;
         if self.overlap && self.src.is_some_and(|src| src < self.dst) {
             // Backwards: each piece ends where the one before begins.
-            let in_page = |start: u64| (start + left - 1) % FRAME_BYTES + 1;
+            let in_page = |start: u64| (start + (left - 1)) % FRAME_BYTES + 1;
             let length = starts.map(in_page).fold(left, u64::min);
             (left - length, length)
         } else {
@@ -68,7 +68,7 @@ impl Iterator for Pieces {
         self.cut += bytes;
         let (dst, start) = (self.dst + first, (self.dst + first) / FRAME_BYTES * FRAME_BYTES);
         // What overlaps is moved within memory that somebody uses: nothing of it is allocated.
-        let renewed = !self.overlap && dst == start && start + FRAME_BYTES <= self.dst + self.bytes;
+        let renewed = !self.overlap && dst == start && self.bytes - first >= FRAME_BYTES;
         let page = if renewed { DestinationPage::Renewed } else { DestinationPage::Kept };
         Some(Piece { src: self.src.map(|src| PhysicalAddress(src + first)), dst: PhysicalAddress(dst), bytes, page })
     }
@@ -89,7 +89,7 @@ mod tests {
         let pieces: Vec<Piece> = Pieces::new(&operation).collect();
         let found: Vec<_> = pieces.iter().map(|piece| (piece.dst.0, piece.bytes, piece.page)).collect();
         assert_eq!(found, expected, "{operation}");
-        assert!(pieces.iter().all(|piece| piece.src.map(|at| at.0) == src.map(|src| src + piece.dst.0 - dst)));
+        assert!(pieces.iter().all(|piece| piece.src.map(|at| at.0) == src.map(|src| src + (piece.dst.0 - dst))));
     }
 
     #[test]
@@ -100,6 +100,15 @@ mod tests {
         check(None, 0x1010, 0x20, &[(0x1010, 0x20, Kept)]);
         // A page of two halves, from two pages.
         check(Some(0x8800), 0x1000, 0x1000, &[(0x1000, 0x800, Renewed), (0x1800, 0x800, Kept)]);
+    }
+
+    /// The last page of all: its end is 2^64.
+    #[test]
+    fn the_last_page_of_the_address_space_is_cut_like_any_other() {
+        let page = 0u64.wrapping_sub(0x1000);
+        check(Some(0x8000), page, 0x1000, &[(page, 0x1000, Renewed)]);
+        check(Some(page - 0x800), page, 0x1000, &[(page + 0x800, 0x800, Kept), (page, 0x800, Kept)]);
+        check(None, page + 0xfff, 1, &[(page + 0xfff, 1, Kept)]);
     }
 
     #[test]

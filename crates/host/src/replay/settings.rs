@@ -1,5 +1,7 @@
 //! How a trace is played.
 
+use dram_spec::Clock;
+
 use crate::allocator_settings::AllocatorSettings;
 
 /// What to do with a record that this memory cannot take.
@@ -35,8 +37,11 @@ pub enum Placement {
 pub struct ReplaySettings {
     /// What becomes of records that this memory cannot take.
     pub unusable: UnusableRecords,
-    /// How many instructions the CPU that was recorded executes in a clock of the memory; finite and above 0.
-    pub instructions_per_clock: f64,
+    /// The command clock of the memory, in which arrivals are counted.
+    pub clock: Clock,
+    /// How many instructions the CPU that was recorded executes per clock of the memory, finite and above 0; none for a trace that
+    /// has no instructions.
+    pub instructions_per_clock: Option<f64>,
     /// Who copies and fills.
     pub copier: Copier,
     /// Where the pages lie.

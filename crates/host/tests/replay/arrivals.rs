@@ -21,7 +21,7 @@ fn check(settings: ReplaySettings, trace: &str, expected: &[(&str, u64)]) {
 #[test]
 fn a_read_and_its_writeback_arrive_together_and_hold_up_nothing() {
     check(
-        ReplaySettings { instructions_per_clock: 2.0, ..SETTINGS },
+        ReplaySettings { instructions_per_clock: Some(2.0), ..SETTINGS },
         "R 1008 0 4\nR 2000 3fff 4\nR 4000 0 3\nR 4000 0 3",
         &[
             ("read 64 bytes 0x1000", 2),
@@ -111,4 +111,46 @@ fn a_page_that_is_done_early_sets_nothing_free() {
         "C 8000 10000 8192 1000\nR 8fc0 0 4\n",
         &[("copy 4096 bytes 0x0 -> 0x1000", 0), ("copy 4096 bytes 0x2000 -> 0x3000", 0), ("read 64 bytes 0x1fc0", 104)],
     );
+}
+
+const TIMES: ReplaySettings = ReplaySettings { instructions_per_clock: None, ..SETTINGS };
+
+/// DDR3-1066: 15 ns are 8 clocks.
+#[test]
+fn records_with_times_arrive_then_and_wait_for_nothing() {
+    check(
+        TIMES,
+        "COPY 0x8000 0x10000 4096 @4\nR 0x1008 @5\nW 0x103f @15ns\nZERO 0x2000 64 @15001ps\nR 0x40 @9\n",
+        &[
+            ("copy 4096 bytes 0x10000 -> 0x8000", 4),
+            ("read 64 bytes 0x1000", 5),
+            ("write 64 bytes 0x1000", 8),
+            ("init 64 bytes 0x2000 with 0x00", 9),
+            ("read 64 bytes 0x40", 9),
+        ],
+    );
+}
+
+#[test]
+fn records_without_a_time_arrive_as_they_are_taken_and_not_before_the_one_before_them() {
+    let trace = "R 0x0\nR 0x40 @50\nW 0x80\nCOPY 0x8000 0x10000 4096\nR 0xc0\nR 0x100 @60\n";
+    let mut replay = replay(trace, &planner(&small(), Preset::RowInterleaved), TIMES, None).unwrap();
+    // When it is taken, and when it arrived: what has a time arrives then, however long it waits to be taken.
+    for (now, arrival) in [(7, 7), (55, 50), (58, 58), (70, 70), (71, 71), (80, 60)] {
+        let known = replay.next_arrival().unwrap();
+        assert!(known <= Cycle(now), "{known}");
+        assert_eq!(replay.take(Cycle(now)).unwrap().arrival, Cycle(arrival));
+    }
+    assert!(replay.next_arrival().is_none());
+    assert_eq!(replay.into_outcome().unwrap().counts.records, 6);
+}
+
+/// Pages of one operation arrive together, whenever it is taken.
+#[test]
+fn all_pages_of_an_operation_without_a_time_arrive_when_the_first_is_taken() {
+    let settings = ReplaySettings { placement: Placement::Allocator(allocator(Policy::Sequential)), ..TIMES };
+    let mut replay =
+        replay("ZERO 0x8000 8192\nR 0x8000\n", &planner(&small(), Preset::RowInterleaved), settings, None).unwrap();
+    let arrivals = [30, 40, 45].map(|now| replay.take(Cycle(now)).unwrap().arrival.0);
+    assert_eq!(arrivals, [30, 30, 45]);
 }

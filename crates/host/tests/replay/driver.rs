@@ -4,17 +4,18 @@ use std::io::Read;
 use std::sync::Arc;
 
 use dram_spec::address::Preset;
-use dram_spec::{AddressMap, Cycle, Cycles, Density, System, Width};
+use dram_spec::{AddressMap, Clock, Cycle, Cycles, Density, System, Width};
 use host::{AllocatorSettings, Contents, Copier, Placement, Replay, ReplayError, ReplaySettings, UnusableRecords};
 use memctrl::{CommandCounts, Completion, Request, RequestSource};
 use os_alloc_sim::Policy;
 use rowclone::{FaultyRows, Operation, Planner};
-use trace_io::ramulatorsharp::Reader;
+use trace_io::trace::Reader;
 
-/// As recorded, 1 instruction a clock, the controller copies, nothing is left out.
+/// As recorded, 1 instruction per clock, the controller copies, nothing is left out.
 pub const SETTINGS: ReplaySettings = ReplaySettings {
     unusable: UnusableRecords::Refuse,
-    instructions_per_clock: 1.0,
+    clock: Clock::DDR3_1066,
+    instructions_per_clock: Some(1.0),
     copier: Copier::Controller,
     placement: Placement::AsRecorded,
 };

@@ -151,7 +151,7 @@ proptest! {
         events in prop::collection::vec(arb_event(), 1..40),
         policy in select(&Policy::ALL[..]), preset in select(&Preset::ALL[..]), paper in any::<bool>(),
         age in select(vec![(0.0, 0.0), (0.5, 0.3), (1.0 - 12.0 / 130_808.0, 1.0)]), seed in any::<u64>(),
-        first in (1..100_000_u64).prop_map(|page| page * FRAME_BYTES),
+        first in prop_oneof![1..100_000_u64, 1..u64::MAX / FRAME_BYTES - PAGES].prop_map(|page| page * FRAME_BYTES),
     ) {
         let row_bytes = if paper { PAPER_ROW_BYTES } else { 8192 };
         let geometry = Geometry::try_from(RawGeometry { row_bytes, ..small().geometry.raw() }).unwrap();

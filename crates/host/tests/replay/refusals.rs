@@ -36,8 +36,11 @@ fn left_out_records_are_counted_and_their_instructions_still_executed() {
     let lines: Vec<u64> = counts.skipped.iter().map(|skipped| skipped.line).collect();
     assert_eq!(lines, [1, 2, 3, 3, 5]);
     let expected = TraceCounts {
+        records: 9,
+        skipped_records: 7,
         accesses: 4,
         reads: 2,
+        writes: 0,
         writebacks: 1,
         copies: 0,
         fills: 1,
@@ -50,21 +53,42 @@ fn left_out_records_are_counted_and_their_instructions_still_executed() {
     assert_eq!(counts, expected);
 }
 
-/// With an allocator, an address is the name of a page: only the end of the memory bounds it.
+/// With an allocator, an address is the name of a page: every one is played, wherever in 64 bits it lies.
 #[test]
-fn pages_recorded_on_reserved_rows_are_placed_elsewhere() {
+fn pages_recorded_anywhere_are_placed_in_the_memory() {
     let placement = Placement::Allocator(allocator(Policy::SubarrayAware));
-    let settings = ReplaySettings { unusable: UnusableRecords::Skip, placement, ..SETTINGS };
-    let (_, outcome) = play(UNUSABLE, settings);
+    let (_, outcome) = play(UNUSABLE, ReplaySettings { placement, ..SETTINGS });
     let ReplayOutcome { counts, pages } = outcome.unwrap();
-    assert_eq!((counts.reads, counts.writebacks, counts.copies, counts.fills), (3, 2, 1, 2));
-    assert_eq!((counts.accesses_reserved, counts.skipped_reserved), (0, 0));
-    assert_eq!((counts.accesses_outside, counts.skipped_outside), (2, 2));
-    // 1ffff000 and 1000 are read or written; the copy takes a new frame for the first, the fill for that and the one before.
+    assert_eq!((counts.reads, counts.writebacks, counts.copies, counts.fills), (4, 3, 2, 3));
+    assert_eq!((counts.records, counts.skipped_records), (9, 0));
+    // 1ffff000, 1000 and 20000000 are read or written. The copy of a whole page takes a new frame for the first, and the fill of two
+    // pages for that and the one before; what covers a page in part takes none.
     let pages = pages.unwrap();
-    assert_eq!((pages.appeared, pages.copied, pages.filled, pages.freed), (2, 1, 2, 2));
-    assert_eq!((pages.copies_in_part, pages.fills_in_part, pages.fills_of_other_values), (0, 1, 0));
+    assert_eq!((pages.appeared, pages.copied, pages.filled, pages.freed), (3, 1, 2, 2));
+    assert_eq!((pages.copies_in_part, pages.fills_in_part, pages.fills_of_other_values), (1, 3, 0));
     assert_eq!(pages.allocator.frames - pages.allocator.free.frames(), pages.allocations() - pages.freed);
+}
+
+/// The highest page of 64 bits, and addresses that differ from others in their highest bits alone.
+#[test]
+fn names_of_pages_use_all_64_bits() {
+    let trace = "R 0xffffffffffffffff\nCOPY 0xfffffffffffff000 0x7ffff000 4096\nZERO 0xffffffffffffe800 6144\nR 0x7ffff000\n\
+                 R 0x800000007ffff000\nW 0xffffffffffffffc0\n";
+    let placement = Placement::Allocator(allocator(Policy::Sequential));
+    let (played, outcome) = play(trace, ReplaySettings { placement, instructions_per_clock: None, ..SETTINGS });
+    let played: Vec<&str> = played.iter().map(|(operation, _)| operation.as_str()).collect();
+    let expected = [
+        "read 64 bytes 0xfc0",
+        "copy 4096 bytes 0x1000 -> 0x0",
+        "init 2048 bytes 0x2800 with 0x00",
+        "init 4096 bytes 0x0 with 0x00",
+        "read 64 bytes 0x1000",
+        "read 64 bytes 0x3000",
+        "write 64 bytes 0xfc0",
+    ];
+    assert_eq!(played, expected);
+    let counts = outcome.unwrap().counts;
+    assert_eq!((counts.records, counts.skipped_records, counts.writes), (6, 0, 1));
 }
 
 fn refused(trace: &str, settings: ReplaySettings, message: &str, help: &str) {
@@ -83,15 +107,34 @@ fn refusals_name_the_line_and_a_way_out() {
     );
     refused(
         "R 1000 0 1\n",
-        ReplaySettings { instructions_per_clock: 0.0, ..SETTINGS },
+        ReplaySettings { instructions_per_clock: Some(0.0), ..SETTINGS },
         "`instructions_per_clock` is 0, but must be a finite number above 0",
-        "give the instructions that the CPU executes in a clock of the memory, as `instructions_per_clock = 4.0`",
+        "give the instructions that the CPU executes per clock of the memory, as `instructions_per_clock = 4.0`",
     );
     refused(
         "R 1000 0 1\nR 1000 0 18446744073709551615\n",
         SETTINGS,
         "line 2: arrives after more than 2^52 clocks of the memory",
-        "give a larger `instructions_per_clock`, or correct the instructions of the trace",
+        "give a larger `instructions_per_clock`, or correct the instructions or times of the trace",
+    );
+    let times = ReplaySettings { instructions_per_clock: None, ..SETTINGS };
+    refused(
+        "R 1000 0 1\n",
+        times,
+        "line 1: counts instructions, and `instructions_per_clock` is not set",
+        "give the instructions that the CPU executes per clock of the memory, as `instructions_per_clock = 4.0`",
+    );
+    refused(
+        "R 0x1000 @9007199254740992ns\n",
+        times,
+        "line 1: arrives after more than 2^52 clocks of the memory",
+        "give a larger `instructions_per_clock`, or correct the instructions or times of the trace",
+    );
+    refused(
+        "R 0x1000 @90ns\nR 0x1000\nR 0x1000 @47\n",
+        times,
+        "line 3: arrives at clock 47, but a record before it at clock 48",
+        "sort the trace by time, or correct the time; a record without a time follows the one before it",
     );
     let full = |utilisation| {
         let settings = AllocatorSettings { utilisation, ..allocator(Policy::Random) };

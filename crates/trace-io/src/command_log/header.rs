@@ -1,6 +1,6 @@
 //! The header: which system the commands were for.
 
-use std::io::BufRead;
+use std::io::Read;
 
 use dram_spec::datasheet::BINS;
 use dram_spec::{
@@ -98,7 +98,7 @@ pub(super) fn text_before_end(system: &System, dialect: Dialect) -> String {
 }
 
 /// Reads all lines up to and with the column names.
-pub(super) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<LogHeader, LogError> {
+pub(super) fn read<R: Read>(lines: &mut Lines<R>) -> Result<LogHeader, LogError> {
     advance(lines)?;
     if lines.line() != VERSION_LINE.as_bytes() {
         return Err(LogError::Version { line: lines.number(), found: shown(lines.line()) });
@@ -116,8 +116,8 @@ pub(super) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<LogHeader, LogErr
 }
 
 /// Goes to the next line, which must be there.
-fn advance<R: BufRead>(lines: &mut Lines<R>) -> Result<(), LogError> {
-    if lines.advance()? { Ok(()) } else { Err(LogError::NoColumns { line: lines.number() }) }
+fn advance<R: Read>(lines: &mut Lines<R>) -> Result<(), LogError> {
+    if lines.advance()? { Ok(()) } else { Err(LogError::NoColumns { line: lines.number() + 1 }) }
 }
 
 /// The lines of a header, by the index of their key in [`KEYS`], and the line that ends it.

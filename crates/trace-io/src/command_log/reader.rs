@@ -1,6 +1,6 @@
 //! A log to a command stream.
 
-use std::io::BufRead;
+use std::io::Read;
 
 use dram_spec::Issued;
 
@@ -18,7 +18,7 @@ pub struct LogReader<R> {
     ended: bool,
 }
 
-impl<R: BufRead> LogReader<R> {
+impl<R: Read> LogReader<R> {
     /// Reads the header. (For a log that may be compressed, give a [`Text`](crate::Text).)
     ///
     /// # Errors
@@ -49,7 +49,7 @@ impl<R: BufRead> LogReader<R> {
     }
 }
 
-impl<R: BufRead> Iterator for LogReader<R> {
+impl<R: Read> Iterator for LogReader<R> {
     type Item = Result<Issued, LogError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -62,4 +62,4 @@ impl<R: BufRead> Iterator for LogReader<R> {
     }
 }
 
-impl<R: BufRead> std::iter::FusedIterator for LogReader<R> {}
+impl<R: Read> std::iter::FusedIterator for LogReader<R> {}

@@ -1,18 +1,44 @@
 //! What a line of a trace says.
 
+use dram_spec::Cycle;
 use dram_spec::address::PhysicalAddress;
 
 /// One record of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Record {
-    /// A miss of the recorded cache: a line read, and perhaps its victim written back.
-    Access {
+pub struct Record {
+    /// When the memory is asked.
+    pub arrival: Arrival,
+    /// What it is asked for.
+    pub event: Event,
+}
+
+/// When a record arrives at the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Arrival {
+    /// As soon as the record before it has been taken.
+    WhenTaken,
+    /// When the CPU has executed this number of instructions since the record before. A copy or fill before them blocks them.
+    AfterInstructions(u64),
+    /// At this cycle of the memory's command clock.
+    AtCycle(Cycle),
+    /// At this time since reset, ps.
+    AtPicoseconds(u64),
+}
+
+/// What the memory is asked for. An access is to the line of 64 bytes that holds its address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Event {
+    /// A line read, and perhaps the victim that a cache wrote back for it.
+    Read {
         /// The address read.
-        read: PhysicalAddress,
+        address: PhysicalAddress,
         /// The address of the dirty victim, where there was one.
         writeback: Option<PhysicalAddress>,
-        /// Instructions since the record before.
-        instructions: u64,
+    },
+    /// A line written.
+    Write {
+        /// The address written.
+        address: PhysicalAddress,
     },
     /// A copy of memory to memory.
     Copy {
@@ -22,7 +48,7 @@ pub enum Record {
         src: PhysicalAddress,
         /// Bytes, at least 1.
         bytes: u64,
-        /// Instructions that the copy takes on a CPU.
+        /// Instructions that the copy takes on a CPU; 0 where the trace has no instructions.
         instructions: u64,
     },
     /// A fill of memory with one value.
@@ -33,34 +59,12 @@ pub enum Record {
         value: u8,
         /// Bytes, at least 1.
         bytes: u64,
-        /// Instructions that the fill takes on a CPU.
+        /// Instructions that the fill takes on a CPU; 0 where the trace has no instructions.
         instructions: u64,
     },
 }
 
-/// How the records are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// Three kinds of line, addresses in hex, all other numbers decimal:
-    /// `R <read> <writeback, 0 = none> <instructions>`, `C <destination> <source> <bytes> <instructions>`,
-    /// `S <destination> <value> <bytes> <instructions>`.
-    Rc,
-    /// One kind of line, all decimal: `<instructions> <read> [<writeback>]`.
-    Cpu,
-}
-
-impl Format {
-    /// The format that a line beginning with this field is of.
-    pub(super) fn of_first_field(field: &[u8]) -> Option<Format> {
-        match field {
-            b"R" | b"C" | b"S" => Some(Format::Rc),
-            [_, ..] if field.iter().all(u8::is_ascii_digit) => Some(Format::Cpu),
-            _ => None,
-        }
-    }
-}
-
-/// Why a record makes no sense, or has no line in a format.
+/// Why a record makes no sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordFault {
     /// A copy or fill of no bytes.
@@ -76,12 +80,6 @@ pub enum RecordFault {
         /// Its length.
         bytes: u64,
     },
-    /// A writeback of address 0 in [`Format::Rc`], where 0 means none.
-    #[error("a writeback of address 0 cannot be written, for there 0 means none")]
-    WritebackOfZero,
-    /// A copy or fill in [`Format::Cpu`], which has none.
-    #[error("a copy or a fill cannot be written, for this format has accesses alone")]
-    AccessesAlone,
 }
 
 impl RecordFault {
@@ -92,10 +90,6 @@ impl RecordFault {
             Self::PastTheEnd { start, .. } => {
                 format!("give at most the {} bytes that are left there", (u64::MAX - start.0).saturating_add(1))
             }
-            Self::WritebackOfZero => {
-                "place the data elsewhere than at address 0, or write the all-decimal format".into()
-            }
-            Self::AccessesAlone => "write the R/C/S format".into(),
         }
     }
 }
@@ -105,14 +99,15 @@ impl Record {
     ///
     /// # Errors
     /// [`RecordFault::NoBytes`] or [`RecordFault::PastTheEnd`].
+    #[inline]
     pub fn check(&self) -> Result<(), RecordFault> {
-        match *self {
-            Record::Access { .. } => Ok(()),
-            Record::Copy { dst, src, bytes, .. } => {
+        match self.event {
+            Event::Read { .. } | Event::Write { .. } => Ok(()),
+            Event::Copy { dst, src, bytes, .. } => {
                 check_range("destination", dst, bytes)?;
                 check_range("source", src, bytes)
             }
-            Record::Fill { dst, bytes, .. } => check_range("destination", dst, bytes),
+            Event::Fill { dst, bytes, .. } => check_range("destination", dst, bytes),
         }
     }
 }

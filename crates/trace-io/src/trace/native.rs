@@ -1,0 +1,99 @@
+//! The simulator's own format: requests of the memory, with the times at which they arrive where these are known.
+//!
+//! ```text
+//! R <address> [<time>]
+//! W <address> [<time>]
+//! COPY <dst> <src> <bytes> [<time>]
+//! ZERO <address> <bytes> [<time>]
+//! ```
+//!
+//! An address is hexadecimal with `0x`, `<bytes>` decimal; a time is `@` and a decimal number, of clocks of the memory, or with
+//! `ns` or `ps` behind it of these.
+
+use std::io::Write;
+
+use dram_spec::Cycle;
+
+use super::error::Fault;
+use super::fields::{Fields, Unit};
+use super::format::{Format, Timing};
+use super::record::{Arrival, Event, Record};
+
+pub(super) static FORMAT: Format = Format {
+    name: "native",
+    example: "R 0x7c025cc0 @1500",
+    timing: Timing::Times,
+    recognises,
+    parser: || Box::new(parse),
+    write,
+};
+
+const READ: &str = "R <address> [<time>]";
+const WRITE: &str = "W <address> [<time>]";
+const COPY: &str = "COPY <dst> <src> <bytes> [<time>]";
+const ZERO: &str = "ZERO <address> <bytes> [<time>]";
+const TIME: &str = "`@` and a decimal number below 2^64, of clocks, or with `ns` or `ps` behind it";
+
+/// The prefix of the address sets an `R` apart from that of other formats.
+fn recognises(mut fields: Fields<'_>) -> bool {
+    match fields.word() {
+        b"R" => fields.word().starts_with(b"0x"),
+        b"W" | b"COPY" | b"ZERO" => true,
+        _ => false,
+    }
+}
+
+fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
+    let event = match fields.word() {
+        b"R" => {
+            fields.expect(READ);
+            Event::Read { address: fields.prefixed_hex("address")?, writeback: None }
+        }
+        b"W" => {
+            fields.expect(WRITE);
+            Event::Write { address: fields.prefixed_hex("address")? }
+        }
+        b"COPY" => {
+            fields.expect(COPY);
+            let (dst, src) = (fields.prefixed_hex("dst")?, fields.prefixed_hex("src")?);
+            Event::Copy { dst, src, bytes: fields.decimal("bytes")?, instructions: 0 }
+        }
+        b"ZERO" => {
+            fields.expect(ZERO);
+            let dst = fields.prefixed_hex("address")?;
+            Event::Fill { dst, value: 0, bytes: fields.decimal("bytes")?, instructions: 0 }
+        }
+        found => return Fields::unknown(found, "R, W, COPY or ZERO"),
+    };
+    let arrival = match fields.time(TIME)? {
+        None => Arrival::WhenTaken,
+        Some((clocks, Unit::Clocks)) => Arrival::AtCycle(Cycle(clocks)),
+        Some((ns, Unit::Nanoseconds)) => Arrival::AtPicoseconds(ns.saturating_mul(1000)),
+        Some((ps, Unit::Picoseconds)) => Arrival::AtPicoseconds(ps),
+    };
+    Ok(Some(Record { arrival, event }))
+}
+
+fn write(record: &Record, line: &mut Vec<u8>) -> Result<(), &'static str> {
+    let Record { arrival, event } = record;
+    // Writing to a vector cannot fail.
+    let _ = match event {
+        Event::Read { writeback: Some(_), .. } => return Err("a read with its writeback"),
+        Event::Copy { instructions: 1.., .. } | Event::Fill { instructions: 1.., .. } => {
+            return Err("what a copy or fill costs a CPU");
+        }
+        Event::Fill { value: 1.., .. } => return Err("a fill with another value than 0"),
+        Event::Read { address, writeback: None } => write!(line, "R {:#x}", address.0),
+        Event::Write { address } => write!(line, "W {:#x}", address.0),
+        Event::Copy { dst, src, bytes, .. } => write!(line, "COPY {:#x} {:#x} {bytes}", dst.0, src.0),
+        Event::Fill { dst, bytes, .. } => write!(line, "ZERO {:#x} {bytes}", dst.0),
+    };
+    let _ = match arrival {
+        Arrival::WhenTaken => Ok(()),
+        Arrival::AfterInstructions(_) => return Err("an arrival by instructions"),
+        Arrival::AtCycle(cycle) => write!(line, " @{}", cycle.0),
+        Arrival::AtPicoseconds(ps) if ps % 1000 == 0 => write!(line, " @{}ns", ps / 1000),
+        Arrival::AtPicoseconds(ps) => write!(line, " @{ps}ps"),
+    };
+    Ok(())
+}

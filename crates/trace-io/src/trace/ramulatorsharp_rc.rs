@@ -1,0 +1,75 @@
+//! The newer format of CMU-SAFARI's `RamulatorSharp`: the accesses of one program, and the copies and fills that it asked of
+//! its kernel.
+//!
+//! ```text
+//! R <read> <writeback, 0 = none> <instructions>
+//! C <destination> <source> <bytes> <instructions>
+//! S <destination> <value> <bytes> <instructions>
+//! ```
+//!
+//! Addresses are hexadecimal without a prefix, all other numbers decimal. The instructions of an access pass before it; those
+//! of a copy or fill are what a CPU executes to do it.
+
+use std::io::Write;
+
+use super::error::Fault;
+use super::fields::Fields;
+use super::format::{Format, Timing};
+use super::record::{Arrival, Event, Record};
+
+pub(super) static FORMAT: Format = Format {
+    name: "rc",
+    example: "R 7c025cc0 0 5",
+    timing: Timing::Instructions,
+    recognises: |mut fields| matches!(fields.word(), b"R" | b"C" | b"S"),
+    parser: || Box::new(parse),
+    write,
+};
+
+const ACCESS: &str = "R <read> <writeback, 0 = none> <instructions>";
+const COPY: &str = "C <destination> <source> <bytes> <instructions>";
+const FILL: &str = "S <destination> <value> <bytes> <instructions>";
+
+fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
+    let mut arrival = Arrival::AfterInstructions(0);
+    let event = match fields.word() {
+        b"R" => {
+            fields.expect(ACCESS);
+            let (address, writeback) = (fields.hex("read")?, fields.hex("writeback")?);
+            arrival = Arrival::AfterInstructions(fields.decimal("instructions")?);
+            Event::Read { address, writeback: (writeback.0 != 0).then_some(writeback) }
+        }
+        b"C" => {
+            fields.expect(COPY);
+            let (dst, src) = (fields.hex("destination")?, fields.hex("source")?);
+            Event::Copy { dst, src, bytes: fields.decimal("bytes")?, instructions: fields.decimal("instructions")? }
+        }
+        b"S" => {
+            fields.expect(FILL);
+            let (dst, value) = (fields.hex("destination")?, fields.byte("value")?);
+            Event::Fill { dst, value, bytes: fields.decimal("bytes")?, instructions: fields.decimal("instructions")? }
+        }
+        found => return Fields::unknown(found, "R, C or S"),
+    };
+    Ok(Some(Record { arrival, event }))
+}
+
+fn write(record: &Record, line: &mut Vec<u8>) -> Result<(), &'static str> {
+    let Arrival::AfterInstructions(before) = record.arrival else { return Err("an arrival at a time") };
+    // Writing to a vector cannot fail.
+    let _ = match &record.event {
+        Event::Write { .. } => return Err("a write without a read"),
+        Event::Copy { .. } | Event::Fill { .. } if before > 0 => return Err("instructions before a copy or fill"),
+        Event::Read { writeback: Some(writeback), .. } if writeback.0 == 0 => {
+            return Err("a writeback of address 0");
+        }
+        Event::Read { address, writeback } => {
+            write!(line, "R {:x} {:x} {before}", address.0, writeback.map_or(0, |writeback| writeback.0))
+        }
+        Event::Copy { dst, src, bytes, instructions } => {
+            write!(line, "C {:x} {:x} {bytes} {instructions}", dst.0, src.0)
+        }
+        Event::Fill { dst, value, bytes, instructions } => write!(line, "S {:x} {value} {bytes} {instructions}", dst.0),
+    };
+    Ok(())
+}
