@@ -117,6 +117,9 @@ pub struct RunArgs {
     /// Judges every command, and compares memory with a flat array; ends with 1 where either finds something
     #[arg(long)]
     pub check: bool,
+    /// Accepts that more than 1 % of a trace's records are left out, which otherwise ends with 1
+    #[arg(long)]
+    pub allow_skipped: bool,
     /// Replaces files that exist already
     #[arg(long)]
     pub force: bool,

@@ -1,9 +1,38 @@
 //! What to know about a run before believing its numbers.
 
 use dram_spec::Cycle;
+use report::TraceTally;
+use report::table::grouped;
 
 use crate::experiment::VariantRun;
 use crate::input::{Scenario, Variant, Workload};
+
+/// The records of a run's trace.
+pub fn tally(run: &VariantRun) -> Option<TraceTally> {
+    let counts = &run.trace.as_ref()?.counts;
+    Some(TraceTally { records: counts.records, skipped_records: counts.skipped_records })
+}
+
+/// The percentage of a trace's records above which a run that left them out does not stand for the trace.
+const SKIPPED_PERCENT_MAX: u64 = 1;
+
+/// Why a run does not stand for its trace, of which it left out too much.
+pub fn too_much_skipped(tally: TraceTally) -> Option<String> {
+    let too_much = tally.skipped_records.saturating_mul(100) > tally.records.saturating_mul(SKIPPED_PERCENT_MAX);
+    too_much.then(|| format!("{}, more than {SKIPPED_PERCENT_MAX} %", skipped(tally)))
+}
+
+/// What to do about it.
+pub const SKIPPED_HELP: &str = "give the system more memory, or play every record with `placement = \"allocator\"`; \
+                                `--allow-skipped` accepts the run as it is";
+
+/// `1,234 of 145,129 records of the trace (0.85 %) were left out`.
+fn skipped(tally: TraceTally) -> String {
+    let TraceTally { records, skipped_records } = tally;
+    let percent = tally.skipped_share() * 100.0;
+    let percent = if percent < 0.01 { "below 0.01".to_owned() } else { format!("{percent:.2}") };
+    format!("{} of {} records of the trace ({percent} %) were left out", grouped(skipped_records), grouped(records))
+}
 
 /// Of one run of a scenario, the most general first.
 pub fn of_run(scenario: &Scenario, variant: Variant, run: &VariantRun) -> Vec<String> {
@@ -26,6 +55,11 @@ pub fn of_run(scenario: &Scenario, variant: Variant, run: &VariantRun) -> Vec<St
         warnings.push(
             "no last-level cache is modelled: every recorded access, copy and zeroing goes to memory".to_string(),
         );
+    }
+    if let Some(tally) = tally(run).filter(|tally| tally.skipped_records > 0) {
+        let placement = variant.placement.name().unwrap_or_default();
+        let what = "in whole or in part, because they lie outside the memory or on reserved rows";
+        warnings.push(format!("{placement}: {}, {what}", skipped(tally)));
     }
     if run.dropped_activations > 0 {
         warnings.push(format!(

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use crate::cell::Cell;
 use crate::figures::{Distribution, FiguresReport, QueueDepth, RowOutcomes, cause_key};
-use crate::run_report::RunReport;
+use crate::run_report::{RunReport, TraceReport, TraceTally};
 
 /// A line: its columns and their cells, in one list so that none gets out of step.
 pub(crate) type Line = Vec<(String, Cell)>;
 
-/// One line a result: the scalars of the JSON, then energy by cause, commands by kind, and segments by mechanism.
+/// One line per result: the scalars of the JSON, then energy by cause, commands by kind, segments by mechanism, the records of the
+/// trace, and the warnings.
 ///
 /// # Errors
 /// The writer's.
@@ -22,6 +23,8 @@ pub fn results(reports: &[RunReport]) -> Result<String, csv::Error> {
             cell("from_cycle", report.from_cycle),
         ]);
         line.extend(figures(&report.figures));
+        line.extend(trace(report.trace.as_ref().map(TraceReport::tally)));
+        line.push(cell("warnings", report.warnings.join("; ")));
         line
     }))
 }
@@ -88,6 +91,15 @@ fn result(report: &RunReport) -> Line {
         cell("placement", report.placement.unwrap_or_default()),
         cell("seed", report.seed),
         cell("currents", report.currents.as_str()),
+    ]
+}
+
+/// The cells of a trace; empty where there is none.
+pub(crate) fn trace(tally: Option<TraceTally>) -> Line {
+    vec![
+        ("trace_records".to_owned(), Cell::Count(tally.map(|tally| tally.records))),
+        ("trace_skipped_records".to_owned(), Cell::Count(tally.map(|tally| tally.skipped_records))),
+        cell("trace_skipped_share", tally.map(TraceTally::skipped_share)),
     ]
 }
 

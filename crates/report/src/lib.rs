@@ -25,7 +25,7 @@ pub use parquet_table::ParquetTable;
 pub use run_cells::RunCells;
 pub use run_report::{
     CheckReport, Comparison, EpochReport, OperationRow, RunInputs, RunReport, SCHEMA_VERSION, ServedRow, TracePages,
-    TraceReport,
+    TraceReport, TraceTally,
 };
 pub use table3::{Published, Row3, Table3};
 pub use timeline::Timeline;

@@ -9,6 +9,7 @@ use crate::cell::{Cell, Column};
 use crate::csv_file::{self, Line};
 use crate::decisions;
 use crate::figures::{FiguresReport, Stretch};
+use crate::run_report::TraceTally;
 
 /// All that the row of a run is made from.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +30,8 @@ pub struct RunCells<'a> {
     pub channels: u8,
     /// The share of the memory that the reserved rows take, 0 to 1.
     pub reserved_rows_share: f64,
+    /// The records of the trace, where there is one.
+    pub trace: Option<TraceTally>,
     /// What a reader should know before believing a number.
     pub warnings: &'a [String],
 }
@@ -49,6 +52,7 @@ impl RunCells<'_> {
             clock,
             channels,
             reserved_rows_share,
+            trace,
             warnings,
         } = *self;
         let end = Cycles(stats.end.0);
@@ -64,6 +68,7 @@ impl RunCells<'_> {
         line.push(("decisions".to_owned(), decisions::cell(copies, inits).into()));
         line.push(("dropped_activations".to_owned(), dropped_activations.into()));
         line.push(("reserved_rows_share".to_owned(), reserved_rows_share.into()));
+        line.extend(csv_file::trace(trace));
         line.push(("warnings".to_owned(), warnings.join("; ").into()));
         line
     }
@@ -81,6 +86,7 @@ pub fn columns() -> Vec<Column> {
         clock: Clock::DDR3_1066,
         channels: 1,
         reserved_rows_share: 0.0,
+        trace: None,
         warnings: &[],
     };
     nothing.line().into_iter().map(|(name, cell)| Column::new(name, cell.kind())).collect()

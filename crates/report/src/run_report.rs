@@ -80,32 +80,63 @@ impl CheckReport {
 }
 
 /// What a recorded trace held.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TraceReport {
     /// The file, as the scenario names it.
     pub file: String,
-    /// `R` records.
+    /// All records.
+    pub records: u64,
+    /// Records that were left out, in whole or in part.
+    pub skipped_records: u64,
+    /// The same as a share of all records, 0 to 1.
+    pub skipped_share: f64,
+    /// Records of reads and of writes.
     pub accesses: u64,
     /// Reads of lines played.
     pub reads: u64,
+    /// Writes of lines played that are records of their own.
+    pub writes: u64,
     /// Writebacks of lines played.
     pub writebacks: u64,
-    /// `C` records played.
+    /// Records of copies played.
     pub copies: u64,
-    /// `S` records played.
+    /// Records of zeroings and fills played.
     pub fills: u64,
-    /// Reads and writebacks left out: outside the memory.
+    /// Lines of accesses left out: outside the memory.
     pub accesses_outside: u64,
-    /// Reads and writebacks left out: on a reserved row.
+    /// Lines of accesses left out: on a reserved row.
     pub accesses_reserved: u64,
-    /// `C` and `S` records left out: outside the memory.
+    /// Copies and fills left out: outside the memory.
     pub skipped_outside: u64,
-    /// `C` and `S` records left out: on a reserved row.
+    /// Copies and fills left out: on a reserved row.
     pub skipped_reserved: u64,
     /// The first records left out, by line and reason.
     pub skipped: Vec<String>,
     /// What became of its pages, where an allocator placed them.
     pub pages: Option<TracePages>,
+}
+
+/// The records of a trace, as tables for programs give them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TraceTally {
+    /// All records.
+    pub records: u64,
+    /// Records that were left out, in whole or in part.
+    pub skipped_records: u64,
+}
+
+impl TraceReport {
+    /// Its records.
+    pub const fn tally(&self) -> TraceTally {
+        TraceTally { records: self.records, skipped_records: self.skipped_records }
+    }
+}
+
+impl TraceTally {
+    /// The share of the records that were left out, 0 to 1.
+    pub fn skipped_share(self) -> f64 {
+        self.skipped_records as f64 / self.records.max(1) as f64
+    }
 }
 
 /// What became of the pages of a trace.

@@ -200,9 +200,12 @@ fn recorded(reports: &[RunReport]) -> String {
 type TraceRow = (&'static str, fn(&TraceReport) -> Option<u64>);
 
 #[rustfmt::skip]
-const TRACE_ROWS: [TraceRow; 16] = [
+const TRACE_ROWS: [TraceRow; 19] = [
+    ("records",                                 |trace| Some(trace.records)),
+    ("records left out, in whole or in part",   |trace| Some(trace.skipped_records)),
     ("records of accesses",                     |trace| Some(trace.accesses)),
     ("reads played, lines",                     |trace| Some(trace.reads)),
+    ("writes played, lines",                    |trace| Some(trace.writes)),
     ("writebacks played, lines",                |trace| Some(trace.writebacks)),
     ("copies played",                           |trace| Some(trace.copies)),
     ("zeroings and fills played",               |trace| Some(trace.fills)),

@@ -43,6 +43,9 @@ pub struct SweepArgs {
     /// Keeps at most so many bytes of traces in memory, compressed: `512M`, `2G`; the others are read again for each run
     #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "512M")]
     pub trace_cache: u64,
+    /// Accepts runs that leave out more than 1 % of a trace's records, which otherwise have failed
+    #[arg(long)]
+    pub allow_skipped: bool,
     /// Uses a directory that holds the tables of something else, and replaces them
     #[arg(long)]
     pub force: bool,
@@ -107,6 +110,9 @@ pub struct CollectArgs {
     /// Works on so many points at once [default: as many as there are processors]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub jobs: Option<NonZeroUsize>,
+    /// Accepts runs that leave out more than 1 % of a trace's records, which otherwise have failed
+    #[arg(long)]
+    pub allow_skipped: bool,
     /// Replaces files that exist already, and takes what fits from the journals of another sweep
     #[arg(long)]
     pub force: bool,

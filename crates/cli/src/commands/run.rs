@@ -61,7 +61,23 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     stdout.print(text)?;
     stdout.finish()?;
     let failed = reports.iter().any(|report| report.check.as_ref().is_some_and(|check| !check.passed()));
-    Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    let incomplete = !args.allow_skipped && say_incomplete(&reports);
+    Ok(if failed || incomplete { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// Names the results that do not stand for their trace; whether there are any.
+fn say_incomplete(reports: &[RunReport]) -> bool {
+    let mut any = false;
+    for report in reports {
+        if let Some(why) = report.trace.as_ref().and_then(|trace| warnings::too_much_skipped(trace.tally())) {
+            output::message(&format!("{}: {why}", report.label()));
+            any = true;
+        }
+    }
+    if any {
+        output::message(warnings::SKIPPED_HELP);
+    }
+    any
 }
 
 /// A timeline that is being drawn.
@@ -293,8 +309,12 @@ fn trace_report(path: &Path, outcome: &ReplayOutcome) -> TraceReport {
     let ReplayOutcome { counts, pages } = outcome;
     TraceReport {
         file: path.display().to_string(),
+        records: counts.records,
+        skipped_records: counts.skipped_records,
+        skipped_share: counts.skipped_share(),
         accesses: counts.accesses,
         reads: counts.reads,
+        writes: counts.writes,
         writebacks: counts.writebacks,
         copies: counts.copies,
         fills: counts.fills,

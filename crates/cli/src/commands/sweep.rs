@@ -32,7 +32,8 @@ pub fn run(args: &SweepArgs) -> Result<ExitCode, CliError> {
     let path = args.sweep.as_ref().ok_or_else(|| CliError::new("no sweep was given"))?;
     let file = SweepFile::read(path)?;
     let stop = interrupt::flag()?;
-    let sweep = Sweep::new(&file, jobs(args.jobs)?, args.trace_cache, &stop)?;
+    let mut sweep = Sweep::new(&file, jobs(args.jobs)?, args.trace_cache, &stop)?;
+    sweep.allow_skipped = args.allow_skipped;
     if args.slurm.slurm {
         return sweep_slurm::submit(path, &file, &sweep, args);
     }
@@ -59,7 +60,8 @@ pub fn run(args: &SweepArgs) -> Result<ExitCode, CliError> {
 fn collect(args: &CollectArgs) -> Result<ExitCode, CliError> {
     let file = SweepFile::read(&args.sweep)?;
     let stop = interrupt::flag()?;
-    let sweep = Sweep::new(&file, jobs(args.jobs)?, 0, &stop)?;
+    let mut sweep = Sweep::new(&file, jobs(args.jobs)?, 0, &stop)?;
+    sweep.allow_skipped = args.allow_skipped;
     // Among the journals, the tables and pictures are theirs.
     let existing = Existing::with_force(args.force || args.from.iter().any(|from| directory::same(from, &args.out)));
     let tables = directory::collect(&sweep, &args.from, &args.out, args.force, existing)?;

@@ -14,6 +14,8 @@ use crate::sweep::{Sweep, SweepFile, quoted};
 
 /// A point cannot be run: its row will say why.
 const FAILED: u8 = 1;
+/// The tasks and `sweep collect` are given this flag where the user gave it.
+const ALLOW_SKIPPED: &str = "--allow-skipped";
 
 /// Submits what is not finished of a sweep, or prints the script that would be.
 ///
@@ -73,6 +75,9 @@ fn options(path: &Path, file: &SweepFile, args: &SweepArgs) -> Options {
     if args.force {
         arguments.push("--force".to_owned());
     }
+    if args.allow_skipped {
+        arguments.push(ALLOW_SKIPPED.to_owned());
+    }
     Options {
         points_per_task: *points_per_task,
         max_queued: *max_queued,
@@ -91,5 +96,7 @@ fn options(path: &Path, file: &SweepFile, args: &SweepArgs) -> Options {
 fn collect(options: &Options) -> String {
     let word = |path: &Path| quoted(&path.display().to_string());
     let (sweep, directory) = (word(&options.sweep), word(&options.directory));
-    format!("rowclone-sim sweep collect {sweep} {directory} --out {directory}")
+    let allow = options.arguments.iter().find(|argument| *argument == ALLOW_SKIPPED);
+    let allow = allow.map_or(String::new(), |allow| format!(" {allow}"));
+    format!("rowclone-sim sweep collect {sweep} {directory} --out {directory}{allow}")
 }

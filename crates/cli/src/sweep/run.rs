@@ -9,7 +9,7 @@ use std::time::Instant;
 use energy::Prices;
 use rayon::ThreadPoolBuilder;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelBridge, ParallelIterator};
-use report::{Cell, Column, RunCells, run_cells};
+use report::{Cell, Column, RunCells, TraceTally, run_cells};
 
 use crate::CliError;
 use crate::experiment::{self, Wanted};
@@ -30,6 +30,8 @@ use super::traces::{Trace, Traces};
 pub struct Sweep<'a> {
     /// Its points.
     pub points: Points<'a>,
+    /// Whether runs are accepted that leave out more than 1 % of a trace's records.
+    pub allow_skipped: bool,
     pub(super) file: &'a SweepFile,
     pub(super) run_columns: Vec<Column>,
     library: Library,
@@ -90,6 +92,7 @@ impl<'a> Sweep<'a> {
     ) -> Result<Sweep<'a>, CliError> {
         Ok(Sweep {
             points: Points::of(file)?,
+            allow_skipped: false,
             file,
             run_columns: run_cells::columns(),
             library: Library::default(),
@@ -181,7 +184,11 @@ impl<'a> Sweep<'a> {
         let visit = |number: u64, planned: &Planned, ready: &Ready| {
             planned.runs.par_iter().with_max_len(1).try_for_each(|&(variant, digest)| {
                 if journals.has_done(digest) {
-                    tallied().kept += 1;
+                    let known = journals.find(digest, &self.run_columns)?;
+                    match known.map(|record| self.judge(record.outcome)) {
+                        Some(Err(error)) => tallied().fail(number, &error),
+                        Some(Ok(_)) | None => tallied().kept += 1,
+                    }
                     return Ok(());
                 }
                 let begun = Instant::now();
@@ -189,9 +196,9 @@ impl<'a> Sweep<'a> {
                 if self.stop.load(Ordering::Relaxed) {
                     return Err(CliError::interrupted());
                 }
-                match &outcome {
+                match self.judge(outcome.clone()) {
                     Ok(_) => tallied().done += 1,
-                    Err(error) => tallied().fail(number, error),
+                    Err(error) => tallied().fail(number, &error),
                 }
                 let record = Record { digest, wall: begun.elapsed(), outcome };
                 let appended = writer.lock().unwrap_or_else(PoisonError::into_inner).append(&record);
@@ -215,6 +222,22 @@ impl<'a> Sweep<'a> {
         }
     }
 
+    /// What counts of a run: its cells, or why it failed. One that left out too much of its trace has failed, unless that is allowed; it
+    /// is kept as done all the same, because it need not be run again.
+    pub(super) fn judge(&self, outcome: Result<Vec<Cell>, String>) -> Result<Vec<Cell>, String> {
+        let cells = outcome?;
+        let count = |name: &str| {
+            let place = self.run_columns.iter().position(|column| column.name == name)?;
+            if let Some(Cell::Count(count)) = cells.get(place) { *count } else { None }
+        };
+        let tally = count("trace_records").zip(count("trace_skipped_records"));
+        let tally = tally.map(|(records, skipped_records)| TraceTally { records, skipped_records });
+        match tally.and_then(warnings::too_much_skipped) {
+            Some(why) if !self.allow_skipped => Err(format!("{why}: {}", warnings::SKIPPED_HELP)),
+            Some(_) | None => Ok(cells),
+        }
+    }
+
     /// What a run did, or why it could not be done; a panic of the model is a reason like any other.
     fn cells(&self, ready: &Ready, variant: Variant) -> Result<Vec<Cell>, String> {
         let Ready { scenario, trace, prices } = ready;
@@ -233,6 +256,7 @@ impl<'a> Sweep<'a> {
                 clock: scenario.system.system.clock(),
                 channels: geometry.channels(),
                 reserved_rows_share: geometry.reserved_bytes() as f64 / geometry.bytes() as f64,
+                trace: warnings::tally(&run),
                 warnings: &warnings::of_run(scenario, variant, &run),
             };
             Ok(cells.cells())

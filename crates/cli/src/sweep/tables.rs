@@ -97,12 +97,12 @@ fn write_point(
             }
             continue;
         };
+        let outcome = sweep.judge(outcome);
         tables.rows += 1;
         tables.failed += u64::from(outcome.is_err());
         let rerun = rerun::command(&sweep.file.scenario, &point.words, &variants, Some(variant));
-        let outcome = outcome.as_ref().map_err(String::as_str);
-        let row =
-            Row { seed: Some(planned.seed), run: Some((variant, digest)), outcome: outcome.map(Vec::as_slice), rerun };
+        let outcome = outcome.as_deref().map_err(String::as_str);
+        let row = Row { seed: Some(planned.seed), run: Some((variant, digest)), outcome, rerun };
         writers.row(sweep, point, row)?;
         writers.time(point.number, variant, wall.as_secs_f64())?;
     }

@@ -22,7 +22,7 @@ const UNITS: [(&str, &str); 8] = [
 ];
 
 /// What columns are called that their own names do not say well.
-const NAMES: [(&str, &str); 8] = [
+const NAMES: [(&str, &str); 9] = [
     ("channel_bytes", "channel traffic"),
     ("command_bus_share", "command bus in use"),
     ("data_bus_share", "data bus in use"),
@@ -31,6 +31,7 @@ const NAMES: [(&str, &str); 8] = [
     ("copy_response_mean_ns", "copy, from its arrival, mean"),
     ("copies_by_fpm_share", "copies by FPM"),
     ("inits_by_fpm_share", "initialisations by FPM"),
+    ("trace_skipped_share", "records left out"),
 ];
 
 impl Heading {
