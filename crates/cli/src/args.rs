@@ -142,7 +142,7 @@ pub enum DialectName {
     Example:\n  rowclone-sim check page-copy.csv --dialect jedec"
 )]
 pub struct CheckArgs {
-    /// The command log, plain or gzip
+    /// The command log, plain, gzip or Zstandard
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Which commands it may hold [default: what the log says of itself]

@@ -220,6 +220,21 @@ fn every_format_reads_as_its_page_says() {
     }
 }
 
+/// The page about the formats shows traces that can be read, one of each format.
+#[test]
+fn the_page_about_formats_shows_sound_traces() {
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let blocks = page.split("```text\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let mut shown: Vec<&str> = Vec::new();
+    for block in blocks.filter(|block| !block.starts_with("record") && !block.contains("command log")) {
+        let reader = Reader::new(block.as_bytes(), None).unwrap_or_else(|error| panic!("{error}"));
+        shown.push(reader.format().name);
+        assert!(reader.map(Result::unwrap).count() > 1);
+    }
+    assert_eq!(shown, FORMATS.map(|format| format.name));
+}
+
 /// input, format, message, help
 #[rustfmt::skip]
 const MALFORMED: &[(&str, Option<&str>, &str, &str)] = &[
