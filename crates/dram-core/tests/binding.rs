@@ -92,9 +92,7 @@ fn held_back_by(rule: &Rule) -> (System, Vec<Command>) {
         "RDA-REF" => "ACT 0 5; RD 0; RD 0; RD 0; RD 0; RDA 0; REF",
         "WRA-REF" => "ACT 0 5; WRA 0; REF",
         "tRFC" => "REF; ACT 0 5",
-        "REF-window" => {
-            "REF; REF; REF; REF; REF; REF; REF; REF; REF; REF; REF; REF; REF; REF; REF; REF; REF"
-        }
+        "REF-window" => "REF; REF; REF; REF; REF; REF; REF; REF; REF; REF; REF; REF; REF; REF; REF; REF; REF",
         "tRDPDEN" => "ACT 0 5; RD 0; PDE",
         "tWRPDEN" => "ACT 0 5; WR 0; PDE",
         "tWRAPDEN" => "ACT 0 5; WRA 0; PDE",
