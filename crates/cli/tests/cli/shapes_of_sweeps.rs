@@ -28,10 +28,33 @@ fn pictures(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// What a picture says: its title, its values, and its texts. Where they stand may differ in the last digit between machines.
-fn values(picture: &Path) -> Vec<String> {
+fn words(picture: &Path) -> Vec<String> {
+    said(picture, |piece| piece.starts_with("title>") || piece.starts_with("text "))
+}
+
+/// The values of a picture by their names, `random, 0.5`: each with its unit and its spread.
+fn values(picture: &Path) -> BTreeMap<String, String> {
+    let titles = said(picture, |piece| piece.starts_with("title>"));
+    let values = titles.iter().skip(1).map(|title| title.split_once(": ").unwrap());
+    values.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+/// The texts of the elements of a picture that begin as wanted.
+fn said(picture: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
     let text = fs::read_to_string(picture).unwrap_or_else(|error| panic!("{}: {error}", picture.display()));
-    let words = text.split('<').filter(|piece| piece.starts_with("title>") || piece.starts_with("text "));
+    let words = text.split('<').filter(|piece| is_wanted(piece));
     words.map(|piece| piece.split_once('>').unwrap().1.trim().to_owned()).collect()
+}
+
+/// The picture of the gallery with the name of this one.
+fn shown(picture: &Path) -> PathBuf {
+    workspace().join("docs/gallery").join(picture.file_name().unwrap())
+}
+
+/// The values of a picture of the gallery, in per cent.
+fn percentages(picture: &str) -> BTreeMap<String, f64> {
+    let number = |value: &str| value.split_once(" %").unwrap().0.parse().unwrap();
+    values(&shown(Path::new(picture))).into_iter().map(|(name, value)| (name, number(&value))).collect()
 }
 
 #[test]
@@ -52,17 +75,39 @@ impl Rows {
     /// All rows of a shipped sweep, which has no failing point; the gallery shows the pictures that it draws.
     fn of(sweep: &str) -> Rows {
         let directory = Directory::sound();
-        let (file, out) = (format!("sweeps/{sweep}.toml"), directory.path("out"));
-        let (code, _, stderr) = run(&["sweep", &file, "--out", out.to_str().unwrap()]);
-        assert_eq!(code, 0, "{stderr}");
-        let drawn = pictures(&out);
-        assert!(!drawn.is_empty());
+        let (rows, drawn) = Rows::drawn(&workspace().join(format!("sweeps/{sweep}.toml")), &directory.path("out"));
         for picture in drawn {
-            let shown = workspace().join("docs/gallery").join(picture.file_name().unwrap());
-            assert_eq!(values(&picture), values(&shown), "`cargo xtask gallery` draws {} anew", shown.display());
+            let shown = shown(&picture);
+            assert_eq!(words(&picture), words(&shown), "`cargo xtask gallery` draws {} anew", shown.display());
         }
+        rows
+    }
+
+    /// The rows of a part of a shipped sweep that is too large for every test run: without the points at which a condition holds. The
+    /// gallery shows the values that this part draws; `cargo xtask full` draws the whole.
+    fn of_part(sweep: &str, without: &str) -> Rows {
+        let directory = Directory::sound();
+        let whole = fs::read_to_string(workspace().join(format!("sweeps/{sweep}.toml"))).unwrap();
+        let scenarios = format!("{}/traces/", workspace().display());
+        let part = whole.replace("../traces/", &scenarios) + &format!("\n[[exclude]]\nwhen = \"{without}\"\n");
+        fs::write(directory.path("part.toml"), part).unwrap();
+        let (rows, drawn) = Rows::drawn(&directory.path("part.toml"), &directory.path("out"));
+        for picture in drawn {
+            let (drawn, shown) = (values(&picture), values(&shown(&picture)));
+            let new: Vec<_> = drawn.iter().filter(|(name, value)| shown.get(*name) != Some(value)).collect();
+            assert!(!drawn.is_empty() && new.is_empty(), "`cargo xtask gallery` draws {new:?} anew");
+        }
+        rows
+    }
+
+    /// Runs a sweep; its rows, and its pictures.
+    fn drawn(sweep: &Path, out: &Path) -> (Rows, Vec<PathBuf>) {
+        let (code, _, stderr) = run(&["sweep", sweep.to_str().unwrap(), "--out", out.to_str().unwrap()]);
+        assert_eq!(code, 0, "{stderr}");
+        let drawn = pictures(out);
+        assert!(!drawn.is_empty());
         let mut table = csv::Reader::from_path(out.join("results.csv")).unwrap();
-        Rows(table.deserialize().map(|row| Row(row.unwrap())).collect())
+        (Rows(table.deserialize().map(|row| Row(row.unwrap())).collect()), drawn)
     }
 
     /// The mean of a column over the rows with these values, of which there is at least one.
@@ -173,10 +218,11 @@ fn pages_that_are_no_rows_need_an_allocator_that_pairs_them() {
 
 #[test]
 fn only_an_allocator_that_looks_for_the_subarray_finds_it_until_it_is_full() {
-    let rows = Rows::of("utilisation");
-    let share = |placement, utilisation| {
-        rows.mean("copies_by_fpm_share", &[("placement", placement), ("utilisation", utilisation)])
-    };
+    let rows = Rows::of_part("utilisation", "utilisation != 0.74");
+    let full = |placement| rows.mean("copies_by_fpm_share", &[("placement", placement), ("utilisation", "0.74")]);
+    assert!((full("random") - 1.0 / 512.0).abs() < 0.001, "{}", full("random"));
+    let shares = percentages("utilisation.svg");
+    let share = |placement, utilisation| shares[&format!("{placement}, {utilisation}")] / 100.0;
     for utilisation in ["0.1", "0.5", "0.74"] {
         assert!((share("random", utilisation) - 1.0 / 512.0).abs() < 0.001, "{}", share("random", utilisation));
         assert!(share("buddy", utilisation) < 0.01 && share("sequential", utilisation) < 0.01);
@@ -187,10 +233,16 @@ fn only_an_allocator_that_looks_for_the_subarray_finds_it_until_it_is_full() {
 
 #[test]
 fn small_subarrays_lose_more_to_reservation_and_are_sooner_full() {
-    let rows = Rows::of("subarray-rows");
-    let reserved = rows.along("rows_per_subarray", "reserved_rows_share", &[("utilisation", "0.5")]);
+    let rows = Rows::of_part("subarray-rows", "rows_per_subarray != 128");
     // A row of zeros a subarray, and a temporary row a bank of 32 Ki rows.
-    let expected = [128.0, 256.0, 512.0, 1024.0].map(|rows: f64| rows.recip() + 32_768.0_f64.recip());
-    assert!(reserved.iter().zip(expected).all(|(share, one)| (share - one).abs() < 1e-12), "{reserved:?}");
-    assert!(rises(&rows.along("rows_per_subarray", "copies_by_fpm_share", &[("utilisation", "0.7")])));
+    let expected = |rows: f64| rows.recip() + 32_768.0_f64.recip();
+    let reserved = rows.mean("reserved_rows_share", &[("utilisation", "0.5")]);
+    assert!((reserved - expected(128.0)).abs() < 1e-12, "{reserved}");
+    let reserved = percentages("subarray-rows-reserved.svg");
+    for (name, rows) in [("128", 128.0), ("256", 256.0), ("512", 512.0), ("1,024", 1024.0)] {
+        assert!((reserved[name] - 100.0 * expected(rows)).abs() < 0.000_05, "{reserved:?}, to four digits");
+    }
+    let shares = percentages("subarray-rows.svg");
+    let full = ["128", "256", "512", "1,024"].map(|rows| shares[&format!("rows per subarray {rows}, 0.7")]);
+    assert!(rises(&full), "{full:?}");
 }
