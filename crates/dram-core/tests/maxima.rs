@@ -1,0 +1,150 @@
+//! The longest times, at the limit and one clock beyond; the checker draws the line at the same clock.
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use dram_core::Device;
+use dram_spec::geometry::native_row_bytes;
+use dram_spec::{
+    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CommandSink, CopyActivations, Cycle, Density, Dialect,
+    Geometry, PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, System, Width,
+};
+
+/// One rank at DDR3-1066: tREFI is 4160 clocks, tRFC 86.
+fn system(refresh: Refresh) -> System {
+    let (density, width) = (Density::Gb2, Width::X8);
+    let row_bytes = native_row_bytes(density, width);
+    let raw = RawGeometry { channels: 1, ranks: 1, density, width, row_bytes, rows_per_subarray: 512 };
+    System {
+        bin: SpeedBin::named("1066G").unwrap(),
+        geometry: Geometry::try_from(raw).unwrap(),
+        copy_activations: CopyActivations::Counted,
+        precharge_power_down: PrechargePowerDown::FastExit,
+        refresh,
+    }
+}
+
+const T_REFI: u64 = 4160;
+const BANK: BankId = BankId { rank: 0, bank: 0 };
+const ACT: Command = Command::Activate { bank: BANK, row: Row(5) };
+const COPY: Command = Command::Activate { bank: BANK, row: Row(6) };
+const PRE: Command = Command::Precharge { bank: BANK };
+const PREA: Command = Command::PrechargeAll { rank: 0 };
+const RDA: Command = Command::Read { bank: BANK, column: Column(0), auto_precharge: AutoPrecharge::Yes };
+const REF: Command = Command::Refresh { rank: 0 };
+const PDE: Command = Command::PowerDownEnter { rank: 0 };
+const PDX: Command = Command::PowerDownExit { rank: 0 };
+const SRE: Command = Command::SelfRefreshEnter { rank: 0 };
+const SRX: Command = Command::SelfRefreshExit { rank: 0 };
+
+/// The message with which the device refuses a listing or its end; none, where it takes them.
+fn refusal(system: &System, listing: &[(u64, Command)], end: u64) -> Option<String> {
+    let run = || {
+        let mut device = Device::new(system, None);
+        for &(at, command) in listing {
+            device.issue(Cycle(at), &command);
+        }
+        device.finish(Cycle(end));
+    };
+    let panic = catch_unwind(AssertUnwindSafe(run)).err()?;
+    Some(panic.downcast_ref::<String>().cloned().unwrap_or_default())
+}
+
+/// The rules that the checker finds broken.
+fn found(system: &System, listing: &[(u64, Command)], end: u64) -> Vec<&'static str> {
+    let mut log = CommandLog::default();
+    for (at, command) in listing {
+        log.push(Cycle(*at), Channel(0), command);
+    }
+    log.finish(Cycle(end));
+    protocol_check::audit(system, Dialect::RowClone, &log).iter().map(|violation| violation.rule.name()).collect()
+}
+
+/// Asserts that `last` is legal at `limit` after a listing, and breaks these rules one clock later; so does the end of the run.
+fn check(refresh: Refresh, listing: &[(u64, Command)], last: Command, limit: u64, rules: &[&str]) {
+    let system = system(refresh);
+    let at = |at| [listing, &[(at, last)]].concat();
+    assert_eq!(refusal(&system, &at(limit), limit), None, "{last} at {limit}");
+    assert_eq!(found(&system, &at(limit), limit), [""; 0], "{last} at {limit}");
+    assert_eq!(refusal(&system, listing, limit), None, "the end at {limit}");
+    for late in [at(limit + 1), listing.to_vec()] {
+        let refusal = refusal(&system, &late, limit + 1).expect("one clock beyond the limit");
+        assert!(rules.iter().any(|rule| refusal.contains(rule)), "{refusal}");
+        assert_eq!(found(&system, &late, limit + 1), rules, "{late:?}");
+    }
+}
+
+#[test]
+fn a_row_stays_open_for_nine_intervals_at_most() {
+    for close in [PRE, PREA, RDA] {
+        check(Refresh::Off, &[(100, ACT)], close, 100 + 9 * T_REFI, &["tRAS-max"]);
+        check(Refresh::Off, &[(100, ACT), (20_000, COPY)], close, 20_000 + 9 * T_REFI, &["tRAS-max"]);
+    }
+}
+
+#[test]
+fn a_power_down_lasts_nine_intervals_at_most() {
+    check(Refresh::Off, &[(100, PDE)], PDX, 100 + 9 * T_REFI, &["tPD-max"]);
+    check(Refresh::Off, &[(100, PDE), (200, PDX), (300, PDE)], PDX, 300 + 9 * T_REFI, &["tPD-max"]);
+    // The row must be closed as soon after its ACT: an active power-down has ended by then.
+    check(Refresh::Off, &[(100, ACT), (101, PDE), (37_000, PDX)], PRE, 100 + 9 * T_REFI, &["tRAS-max"]);
+}
+
+#[test]
+fn nine_intervals_pass_between_two_refreshes_at_most() {
+    check(Refresh::NORMAL, &[], REF, 9 * T_REFI, &["REF-gap", "REF-postponed"]);
+    check(Refresh::NORMAL, &[(0, REF)], REF, 9 * T_REFI, &["REF-gap"]);
+    // The second REF falls due at 2 tREFI, and may come eight intervals later.
+    check(Refresh::NORMAL, &[(9 * T_REFI, REF)], REF, 10 * T_REFI, &["REF-postponed"]);
+}
+
+/// Self-refresh from 30,000 to 130,000: 37,440 clocks of the refresh clock end at 137,440.
+#[test]
+fn self_refresh_stops_the_refresh_clock_and_the_latest_entry_is_the_latest_refresh() {
+    check(Refresh::NORMAL, &[(30_000, SRE), (130_000, SRX)], REF, 137_440, &["REF-gap", "REF-postponed"]);
+    let system = system(Refresh::NORMAL);
+    assert_eq!(refusal(&system, &[(9 * T_REFI, SRE)], 1_000_000), None, "self-refresh has no maximum");
+    assert_eq!(found(&system, &[(9 * T_REFI, SRE)], 1_000_000), [""; 0]);
+    let late = refusal(&system, &[(9 * T_REFI + 1, SRE)], 1_000_000).unwrap();
+    assert!(late.contains("REF-gap or REF-postponed"), "{late}");
+}
+
+/// After eight REF in advance, a ninth counts from the first tREFI on.
+#[test]
+fn the_ninth_refresh_in_advance_does_not_count() {
+    let eight = || (0..8).map(|number| (86 * number, REF));
+    let system = system(Refresh::NORMAL);
+    let next_due = |refreshes: &[(u64, Command)]| {
+        let mut device = Device::new(&system, None);
+        refreshes.iter().for_each(|(at, command)| _ = device.issue(Cycle(*at), command));
+        device.refresh(0).next_due(Cycle(0)).unwrap().0
+    };
+    for (number, counted) in [(1, 1), (7, 7), (8, 8)] {
+        assert_eq!(next_due(&eight().take(number).collect::<Vec<_>>()), (counted + 1) * T_REFI, "{number} REF");
+    }
+    for (ninth, counted) in [(4159, 8), (4160, 9)] {
+        let nine: Vec<_> = eight().chain([(ninth, REF)]).collect();
+        assert_eq!(next_due(&nine), (counted + 1) * T_REFI, "the ninth at {ninth}");
+    }
+    // The REF at 41,598 is the ninth that counts, or the tenth. With nine, the tenth is due at 10 tREFI, and may come at 18; with ten,
+    // nine intervals after 41,598 end before 19 tREFI.
+    let then = |ninth| eight().chain([(ninth, REF), (41_598, REF)]).collect::<Vec<_>>();
+    check(Refresh::NORMAL, &then(4159), REF, 18 * T_REFI, &["REF-postponed"]);
+    check(Refresh::NORMAL, &then(4160), REF, 41_598 + 9 * T_REFI, &["REF-gap"]);
+}
+
+#[test]
+fn at_most_nine_refreshes_are_owed() {
+    let device = Device::new(&system(Refresh::NORMAL), None);
+    let ledger = device.refresh(0);
+    let owed = [0, 4159, 4160, 8319, 8320, 9 * T_REFI - 1, 9 * T_REFI].map(|at| ledger.owed(Cycle(at)));
+    assert_eq!(owed, [0, 0, 1, 1, 2, 8, 9]);
+    assert_eq!(ledger.deadline(), Some(Cycle(9 * T_REFI)), "the ninth falls due when the first must have been issued");
+    assert_eq!(ledger.next_due(Cycle(8319)), Some(Cycle(8320)));
+    assert_eq!(ledger.next_due(Cycle(8320)), Some(Cycle(3 * T_REFI)));
+    let off = Device::new(&system(Refresh::Off), None);
+    assert_eq!(
+        (off.refresh(0).owed(Cycle(1 << 40)), off.refresh(0).next_due(Cycle(0)), off.refresh(0).deadline()),
+        (0, None, None)
+    );
+}
