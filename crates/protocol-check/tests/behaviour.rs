@@ -157,6 +157,79 @@ fn a_transfer_needs_two_open_rows() {
     );
 }
 
+/// Both banks are open from cycle 4 on; tRAS ends at 24. After an effective TRANSFER, tRTP or tWR would end later.
+#[test]
+fn a_transfer_that_is_no_transfer_has_no_effect() {
+    let open = [(0, act(0, 0)), (4, act(1, 0))];
+    let then = |rest: &[(u64, Command)]| found(&[&open, rest].concat());
+    assert_eq!(then(&[(22, transfer(0, 0, 0)), (24, pre(0))]), [Rule::TransferBanks], "within a bank");
+    let elsewhere = Command::Transfer {
+        src: BankId { rank: 0, bank: 0 },
+        src_column: Column(0),
+        dst: BankId { rank: 1, bank: 1 },
+        dst_column: Column(0),
+    };
+    assert_eq!(then(&[(22, elsewhere), (24, PREA)]), [Rule::TransferBanks], "to another rank");
+    assert_eq!(then(&[(22, transfer(2, 1, 0)), (24, pre(1))]), [Rule::BankClosed], "from a closed bank");
+    assert_eq!(then(&[(22, transfer(1, 2, 0)), (24, pre(1))]), [Rule::BankClosed], "to a closed bank");
+}
+
+#[test]
+fn a_closed_bank_is_reported_with_the_command_that_closed_it() {
+    let earlier = |listing: &[(u64, Command)]| {
+        let violations = audit(&planted::system(), Dialect::RowClone, &log(listing.to_vec()));
+        assert_eq!(violations.len(), 1, "{violations:#?}");
+        assert_eq!(violations[0].rule, Rule::BankClosed);
+        violations[0].earlier.map(|issued| (issued.at.0, issued.command))
+    };
+    assert_eq!(earlier(&[(5, rd(0, 0))]), None, "never open");
+    assert_eq!(earlier(&[(0, pre(0)), (5, rd(0, 0))]), None, "never open, though precharged");
+    assert_eq!(earlier(&[(0, act(0, 0)), (20, pre(0)), (60, rd(0, 0))]), Some((20, pre(0))));
+    assert_eq!(earlier(&[(0, act(0, 0)), (20, PREA), (60, wr(0, 0))]), Some((20, PREA)));
+    assert_eq!(earlier(&[(0, act(0, 0)), (20, rda(0, 0)), (60, rd(0, 0))]), Some((20, rda(0, 0))));
+    assert_eq!(earlier(&[(0, act(0, 0)), (20, rda(0, 0)), (40, pre(0)), (60, rd(0, 0))]), Some((40, pre(0))));
+    let transfer = transfer(0, 1, 0);
+    assert_eq!(earlier(&[(0, act(0, 0)), (4, act(1, 0)), (24, pre(1)), (60, transfer)]), Some((24, pre(1))));
+}
+
+/// Two ranks of eight banks with 65,536 rows of 64 lines.
+#[test]
+fn each_place_of_a_command_must_exist() {
+    let id = |rank: u8, bank: u8| BankId { rank, bank };
+    let mut cases = Vec::new();
+    for (bank, exists) in [(id(1, 7), true), (id(1, 8), false), (id(2, 7), false)] {
+        let (column, auto_precharge) = (Column(0), AutoPrecharge::No);
+        cases.push((Command::Activate { bank, row: Row(0) }, exists));
+        cases.push((Command::Precharge { bank }, exists));
+        cases.push((Command::Read { bank, column, auto_precharge }, exists));
+        cases.push((Command::Write { bank, column, auto_precharge }, exists));
+        let other = id(bank.rank, 0);
+        for (src, dst) in [(bank, other), (other, bank)] {
+            cases.push((Command::Transfer { src, src_column: column, dst, dst_column: column }, exists));
+        }
+    }
+    for (row, exists) in [(65_535, true), (65_536, false)] {
+        cases.push((act(0, row), exists));
+    }
+    for (column, exists) in [(63, true), (64, false)] {
+        cases.extend([(rd(0, column), exists), (wr(0, column), exists)]);
+        for (src_column, dst_column) in [(column, 0), (0, column)] {
+            let (src_column, dst_column) = (Column(src_column), Column(dst_column));
+            cases.push((Command::Transfer { src: id(0, 0), src_column, dst: id(0, 1), dst_column }, exists));
+        }
+    }
+    for (rank, exists) in [(1, true), (2, false)] {
+        cases.push((Command::PrechargeAll { rank }, exists));
+        cases.push((Command::Refresh { rank }, exists));
+        cases.push((Command::PowerDownEnter { rank }, exists));
+        cases.push((Command::SelfRefreshEnter { rank }, exists));
+        cases.extend([(Command::PowerDownExit { rank }, exists), (Command::SelfRefreshExit { rank }, exists)]);
+    }
+    for (command, exists) in cases {
+        assert_eq!(found(&[(0, command)]).contains(&Rule::Address), !exists, "{command}");
+    }
+}
+
 #[test]
 fn tras_max_counts_from_the_last_copy_activation() {
     assert_eq!(found(&[(0, act(0, 0)), (37_440, act(0, 1)), (74_880, pre(0))]), []);
@@ -228,12 +301,15 @@ fn violations_are_counted_beyond_those_kept() {
     for _ in 0..5000 {
         checker.push(Cycle(7), Channel(0), &rd(0, 0));
     }
+    assert_eq!((checker.violations().len(), checker.total()), (Report::KEPT, 9999));
+    assert_eq!((checker.count(Rule::BankClosed), checker.count(Rule::TRcd)), (5000, 0));
     let report = checker.into_report();
     assert_eq!(report.violations().len(), Report::KEPT);
     assert_eq!(report.count(Rule::BankClosed), 5000);
     assert_eq!(report.counts().collect::<Vec<_>>(), [(Rule::Bus, 4999), (Rule::BankClosed, 5000)]);
     assert_eq!(report.total(), 9999, "tCCD-RD does not count from a RD of a closed bank");
     assert!(!report.is_clean());
+    assert!(Checker::new(&planted::system(), Dialect::RowClone).report().is_clean());
 }
 
 #[test]
