@@ -4,6 +4,7 @@ mod browser;
 mod gallery;
 mod instructions;
 mod licences;
+mod mutants;
 mod timelines;
 
 use std::process::{Command, ExitCode};
@@ -77,9 +78,12 @@ fn main() -> ExitCode {
         Some("gallery") => return gallery::draw(),
         Some("instructions") => return instructions::check(),
         Some("licences") => return licences::check(),
+        Some("mutants") => return mutants::run(std::env::args().skip(2)),
         Some("timelines") => return timelines::check(),
         _ => {
-            eprintln!("usage: cargo xtask browser | check | full | gallery | instructions | licences | timelines");
+            eprintln!(
+                "usage: cargo xtask browser | check | full | gallery | instructions | licences | mutants | timelines"
+            );
             return ExitCode::from(2);
         }
     };
