@@ -120,6 +120,7 @@ mod tests {
         for (index, cause) in Cause::ALL.into_iter().enumerate() {
             assert_eq!(cause as usize, index);
             assert_eq!(Cause::ALL.iter().filter(|other| other.name() == cause.name()).count(), 1, "{cause}");
+            assert_eq!(cause.to_string(), cause.name());
         }
     }
 }

@@ -6,8 +6,8 @@ mod common;
 
 use common::{act, bank, log, pre, rd, rda, set, system, transfer, wr, wra};
 use dram_spec::{
-    Channel, Command, CommandSink, Cycle, Cycles, Density, Geometry, Picojoule, PrechargePowerDown, RawGeometry, Row,
-    SpeedBin, System, Width,
+    AutoPrecharge, Channel, Column, Command, CommandSink, Cycle, Cycles, Density, Geometry, Picojoule,
+    PrechargePowerDown, RawGeometry, Row, SpeedBin, System, Width,
 };
 use energy::{Account, Cause, Counts, EnergyError, PowerState, Prices, plain};
 
@@ -235,6 +235,19 @@ fn a_missing_current_matters_once_its_state_was_used() {
 }
 
 #[test]
+fn a_missing_current_is_helped_by_a_way_out_of_its_state() {
+    for (state, key, way_out) in [
+        (PowerState::ActivePowerDown, "idd3p_ma", "keep the ranks out of power-down"),
+        (PowerState::FastPowerDown, "idd2p1_ma", "switch precharge power-down to slow exit"),
+        (PowerState::SlowPowerDown, "idd2p0_ma", "switch precharge power-down to fast exit"),
+        (PowerState::SelfRefresh, "idd6_ma", "keep the ranks out of self-refresh"),
+    ] {
+        let help = EnergyError::Current { set: String::new(), state }.help();
+        assert_eq!(help, format!("add `{key}` to the set, take a set that has it, or {way_out}"));
+    }
+}
+
+#[test]
 fn what_cannot_be_priced_is_an_error_that_says_where() {
     let system = system(1, 1, Width::X8);
     let prices = prices("2 Gb x8 -25E", 1);
@@ -244,7 +257,19 @@ fn what_cannot_be_priced_is_an_error_that_says_where() {
         assert_eq!(error, plain, "both witnesses refuse it");
         error
     };
-    for nowhere in [act(bank(1, 0), 0), act(bank(0, 8), 0), act(A, 65_536), transfer(A, bank(0, 9)), pre(bank(3, 0))] {
+    let at = |column: u16| (Column(column), [AutoPrecharge::No, AutoPrecharge::Yes]);
+    let reads = |(column, ways): (Column, [AutoPrecharge; 2])| {
+        ways.map(|auto_precharge| Command::Read { bank: A, column, auto_precharge })
+    };
+    let writes = |(column, ways): (Column, [AutoPrecharge; 2])| {
+        ways.map(|auto_precharge| Command::Write { bank: A, column, auto_precharge })
+    };
+    for somewhere in reads(at(63)).into_iter().chain(writes(at(63))).chain([act(A, 65_535), pre(bank(0, 7))]) {
+        assert!(account(&system, &[(7, somewhere)], 7).report(&prices).is_ok(), "{somewhere}");
+        assert!(plain::total(&system, &set("2 Gb x8 -25E"), &log(&[(7, somewhere)], 7)).is_ok(), "{somewhere}");
+    }
+    let banks = [act(bank(1, 0), 0), act(bank(0, 8), 0), act(A, 65_536), transfer(A, bank(0, 9)), pre(bank(3, 0))];
+    for nowhere in banks.into_iter().chain(reads(at(64))).chain(writes(at(64))) {
         let expected = EnergyError::Address { at: Cycle(7), channel: Channel(0), command: nowhere };
         assert_eq!(fault(&[(7, nowhere), (8, act(A, 0))], 10), expected);
     }
