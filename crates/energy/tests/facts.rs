@@ -202,6 +202,15 @@ fn background_is_charged_for_every_rank_and_chip() {
     near(report.of(Cause::BackgroundPrecharged).nj(), 3960.0 * 1.125, 1e-6);
 }
 
+/// A clock at 1866 takes 1.5 x 50 x 8 x 15/14 pJ. Half a million such terms, added one by one, are off by 1e-12 and more.
+#[test]
+fn a_long_sum_does_not_drift() {
+    let system = System { bin: SpeedBin::named("1866M").unwrap(), ..system(1, 1, Width::X8) };
+    let total = plain::total(&system, &set("2 Gb x8 -25E"), &log(&[], 500_000)).unwrap();
+    let error = total.0 * 14.0 / (500_000.0 * 1.5 * 50.0 * 8.0 * 15.0) - 1.0;
+    assert!(error.abs() < 1e-13, "{error:e}");
+}
+
 #[test]
 fn the_counts_of_one_operation_are_its_price() {
     let counts = Counts { activates: 2, reads: 64, writes: 64, ..Counts::default() };

@@ -8,7 +8,7 @@ use common::{act, bank, rd, rda, set, system, transfer, wr, wra};
 use dram_spec::{
     Channel, Command, CommandLog, CommandSink, Cycle, Cycles, Picojoule, PrechargePowerDown, SpeedBin, System, Width,
 };
-use energy::{Account, Counts, Currents, EnergyReport, Prices, plain};
+use energy::{Account, Counts, Currents, EnergyReport, Prices, RawCurrents, plain};
 use proptest::prelude::*;
 
 /// Relative error of a sum of a few thousand floating-point terms.
@@ -20,9 +20,10 @@ fn assert_near(one: Picojoule, other: Picojoule, what: &str) -> Result<(), TestC
     Ok(())
 }
 
-/// A set that has every current.
-fn complete() -> Currents {
-    set("2 Gb x8 early die 1066")
+/// A set that has every current, for chips of a system's width.
+fn complete(system: &System) -> Currents {
+    let raw = set("2 Gb x8 early die 1066").raw().clone();
+    RawCurrents { width: system.geometry.width().pins(), ..raw }.try_into().unwrap()
 }
 
 fn read(system: &System, log: &CommandLog) -> Account {
@@ -32,16 +33,17 @@ fn read(system: &System, log: &CommandLog) -> Account {
 }
 
 fn price(system: &System, counts: &Counts) -> EnergyReport {
-    Prices::new(system, &complete()).unwrap().report(counts).unwrap()
+    Prices::new(system, &complete(system)).unwrap().report(counts).unwrap()
 }
 
 fn arb_system() -> impl Strategy<Value = System> {
     let switches = prop_oneof![Just(PrechargePowerDown::FastExit), Just(PrechargePowerDown::SlowExit)];
-    (0..2u32, 0..3u32, switches, prop::sample::select(vec!["800E", "1066G", "1866M", "2133N"])).prop_map(
-        |(channels, ranks, precharge_power_down, bin)| System {
+    let bins = prop::sample::select(vec!["800E", "1066G", "1866M", "2133N"]);
+    (0..2u32, 0..3u32, switches, bins, prop::sample::select(&Width::ALL[..])).prop_map(
+        |(channels, ranks, precharge_power_down, bin, width)| System {
             precharge_power_down,
             bin: SpeedBin::named(bin).unwrap(),
-            ..system(1 << channels, 1 << ranks, Width::X8)
+            ..system(1 << channels, 1 << ranks, width)
         },
     )
 }
@@ -102,12 +104,12 @@ proptest! {
         let account = read(&system, &log);
         let report = price(&system, &account.counts());
         for ((cause, found), (same, plain)) in
-            report.by_cause().iter().zip(plain::by_cause(&system, &complete(), &log).unwrap())
+            report.by_cause().iter().zip(plain::by_cause(&system, &complete(&system), &log).unwrap())
         {
             prop_assert_eq!(*cause, same);
             assert_near(*found, plain, cause.name())?;
         }
-        assert_near(report.total(), plain::total(&system, &complete(), &log).unwrap(), "total")?;
+        assert_near(report.total(), plain::total(&system, &complete(&system), &log).unwrap(), "total")?;
     }
 
     /// Every clock of every rank is in one state, and every command but PRE and CKE moves is counted once.
