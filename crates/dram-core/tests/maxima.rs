@@ -116,7 +116,9 @@ fn the_ninth_refresh_in_advance_does_not_count() {
     let system = system(Refresh::NORMAL);
     let next_due = |refreshes: &[(u64, Command)]| {
         let mut device = Device::new(&system, None);
-        refreshes.iter().for_each(|(at, command)| _ = device.issue(Cycle(*at), command));
+        for (at, command) in refreshes {
+            device.issue(Cycle(*at), command);
+        }
         device.refresh(0).next_due(Cycle(0)).unwrap().0
     };
     for (number, counted) in [(1, 1), (7, 7), (8, 8)] {

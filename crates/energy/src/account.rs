@@ -330,7 +330,7 @@ impl RankAccount {
         self.open_banks = 0;
     }
 
-    /// REF: E_REF is what it draws above IDD3N, so its tRFC counts as active.
+    /// REF: `E_REF` is what it draws above IDD3N, so its tRFC counts as active.
     fn refresh(&mut self, at: Cycle, t_rfc: Cycles, asleep: PowerState) {
         self.advance_to(at, asleep);
         self.counts.refreshes += 1;

@@ -225,6 +225,7 @@ fn the_counts_of_one_operation_are_its_price() {
 
 #[test]
 fn a_set_of_another_width_is_refused() {
+    assert_eq!(prices("2 Gb x8 -25E", 1).set(), "2 Gb x8 -25E");
     let error = Prices::new(&system(1, 1, Width::X4), &set("2 Gb x8 -25E")).unwrap_err();
     assert_eq!(error.to_string(), "the current set \"2 Gb x8 -25E\" is of x8 chips, but the system has x4 chips");
     assert_eq!(error.help(), "take a current set of x4 chips, or set `width = 8`");

@@ -74,12 +74,13 @@ fn arb_command(ranks: u8) -> impl Strategy<Value = Command> {
 fn arb_log(system: &System) -> impl Strategy<Value = CommandLog> + use<> {
     let (channels, ranks) = (system.geometry.channels(), system.geometry.ranks());
     let step = (prop_oneof![1..8u64, 1..60u64], 0..channels, arb_command(ranks));
-    (prop::collection::vec(step, 0..150), 0..100u64).prop_map(|(steps, rest)| {
+    let rest = prop_oneof![Just(0), 1..100u64];
+    (prop::collection::vec(step, 0..150), rest).prop_map(|(steps, rest)| {
         let mut log = CommandLog::default();
         let mut now = 0;
         for (gap, channel, command) in steps {
-            log.push(Cycle(now), Channel(channel), &command);
             now += gap;
+            log.push(Cycle(now), Channel(channel), &command);
         }
         log.finish(Cycle(now + rest));
         log

@@ -5,7 +5,9 @@ use memctrl::{Histogram, Summary};
 
 fn of(values: &[u64]) -> Histogram {
     let mut histogram = Histogram::default();
-    values.iter().for_each(|&value| histogram.record(Cycles(value)));
+    for &value in values {
+        histogram.record(Cycles(value));
+    }
     histogram
 }
 
