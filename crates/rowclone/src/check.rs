@@ -119,19 +119,19 @@ impl Pattern {
         }
         // Bits above the highest wrong one may stay. If that one must rise, all below it falls to its least; if it must
         // fall, the lowest free zero above it has to rise instead.
-        let highest = u64::BITS - 1 - wrong.leading_zeros();
-        let above = |bit: u32| u64::MAX.checked_shl(bit + 1).unwrap_or(0);
+        let highest = wrong.ilog2();
+        let from = |bit: u32| u64::MAX << bit;
         let rises = if self.ones >> highest & 1 == 1 {
             highest
         } else {
-            let free = !self.mask & !start & above(highest);
+            let free = !self.mask & !start & from(highest);
             if free == 0 {
                 return None;
             }
             free.trailing_zeros()
         };
         // Above, as it was; at and below, the pattern, and the risen bit where it is a free one.
-        Some(start & above(rises) | self.ones & !above(rises) | 1 << rises)
+        Some(start & from(rises) | self.ones & !from(rises) | 1 << rises)
     }
 }
 
