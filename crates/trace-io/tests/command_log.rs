@@ -324,6 +324,7 @@ fn a_malformed_header_is_named_with_what_was_found_and_what_would_work() {
         let log = SMALL.replace(right, &wrong);
         let message = if wrong.contains('\n') { message.replace("line 9", "line 10") } else { message.to_owned() };
         let error = read(log.as_bytes()).unwrap_err();
+        assert!(message.starts_with(&format!("line {}: ", error.line())), "{message}");
         assert_eq!((error.to_string(), error.help().as_str()), (message, help));
     }
 }
@@ -333,7 +334,17 @@ fn a_log_cut_within_its_header_says_so() {
     for (log, line) in [("", 1), ("# rowclone-sim command log, version 1\n# bin = 1066G\n", 3)] {
         let error = read(log.as_bytes()).unwrap_err();
         assert_eq!(error.to_string(), format!("line {line}: the log ends within its header"));
+        assert_eq!(error.line(), line);
+        assert!(error.help().starts_with("the log was cut short: "), "{}", error.help());
     }
+}
+
+#[test]
+fn the_line_is_that_of_the_command_returned_last() {
+    let mut reader = LogReader::new(SMALL.as_bytes()).unwrap();
+    assert_eq!(reader.line(), 15, "the column names");
+    assert!(reader.nth(1).is_some());
+    assert_eq!(reader.line(), 17);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use dram_spec::address::PhysicalAddress;
 use flate2::{Compression, write::GzEncoder};
 use proptest::prelude::*;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
-use trace_io::trace::{Arrival, Event, FORMATS, Format, Reader, Record, TraceError, Writer};
+use trace_io::trace::{Arrival, Event, FORMATS, Format, Reader, Record, TraceError, WriteError, Writer};
 
 fn format(name: &str) -> &'static Format {
     Format::named(name).expect("a format")
@@ -307,6 +307,11 @@ fn a_malformed_line_is_named_with_what_was_found_and_what_would_work() {
     for (input, name, message, help) in MALFORMED {
         let error = read(input.as_bytes(), name.map(format)).unwrap_err();
         assert_eq!((error.to_string().as_str(), error.help().as_str()), (*message, *help), "{input:?}");
+        let line = message.strip_prefix("line ").map_or_else(
+            || input.lines().count().max(1).to_string(),
+            |rest| rest.split(':').next().unwrap().to_owned(),
+        );
+        assert_eq!(error.line().to_string(), line, "{input:?}");
     }
     // 64 bytes up to the very last address are fine.
     assert_eq!(read(b"C 0 ffffffffffffffc0 64 0\n", None).unwrap().len(), 1);
@@ -333,7 +338,7 @@ fn the_seeds_of_the_fuzzers_are_read_or_refused() {
 fn a_line_without_end_is_an_error_and_not_unbounded_memory() {
     let endless = io::Cursor::new("R 1 0 0\nR ").chain(io::repeat(b'1'));
     let error = Reader::new(endless, None).unwrap().find_map(Result::err).unwrap();
-    assert_eq!(error.to_string(), "line 2: longer than 65536 bytes");
+    assert_eq!((error.to_string().as_str(), error.line()), ("line 2: longer than 65536 bytes", 2));
     // As blanks and in a comment, 64 KiB pass and a byte more does not.
     for (bytes, sound) in [(1 << 16, true), ((1 << 16) + 1, false)] {
         let padded = format!("R 1 0 0\nR 1 0 0{}\nR 1 0 0\n", " ".repeat(bytes - 7));
@@ -371,11 +376,28 @@ fn an_input_that_fails_is_an_error_once() {
         }
     }
     let reader = Reader::new(io::Cursor::new("1 2\n3 4\n").chain(Broken), None).unwrap();
-    let items: Vec<_> = reader.map(|item| item.map_err(|error| (error.to_string(), error.help()))).collect();
+    let items: Vec<_> =
+        reader.map(|item| item.map_err(|error| (error.to_string(), error.help(), error.line()))).collect();
     let message = "line 3: the input cannot be read any further: the disk is on fire".to_owned();
     let help = "check the disk or the pipe that the input comes from".to_owned();
     assert_eq!(items.len(), 3);
-    assert_eq!(items[2], Err((message, help)));
+    assert_eq!(items[2], Err((message, help, 3)));
+}
+
+#[test]
+fn an_output_that_fails_is_an_error_of_the_writer() {
+    let mut room = [0; 3];
+    let error = Writer::new(&mut room[..], format("cpu")).write_record(&read_after(1, 2, None)).unwrap_err();
+    assert!(error.to_string().starts_with("the trace cannot be written: "), "{error}");
+    assert_eq!(error.help(), "check that the output exists, may be written to, and has room");
+}
+
+#[test]
+fn the_line_is_that_of_the_record_returned_last() {
+    let mut reader = Reader::new(&b"\n# comment\n1 2\n\n3 4\n"[..], None).unwrap();
+    let lines: Vec<u64> =
+        std::iter::from_fn(|| reader.next().map(|record| record.map(|_| reader.line()).unwrap())).collect();
+    assert_eq!(lines, [3, 5]);
 }
 
 #[test]
@@ -400,8 +422,14 @@ fn a_record_that_a_format_cannot_say_is_refused_and_leaves_no_line() {
     for (name, record, message) in cases {
         let mut writer = Writer::new(Vec::new(), format(name));
         let error = writer.write_record(&record).unwrap_err();
-        assert_eq!(error.to_string(), message);
-        assert!(!error.help().is_empty());
+        let help = match &error {
+            WriteError::Record(_) => "give at least 1, or leave the record out",
+            WriteError::NotInFormat { .. } => {
+                "write the trace in another format: docs/formats.md says what each can express"
+            }
+            WriteError::Output(_) => unreachable!("a vector takes all"),
+        };
+        assert_eq!((error.to_string().as_str(), error.help().as_str()), (message, help));
         assert!(writer.into_inner().is_empty());
     }
 }
