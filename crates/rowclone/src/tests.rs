@@ -4,4 +4,5 @@ mod arbitrary;
 mod boundaries;
 mod laws;
 mod memory;
+mod parts;
 mod verdicts;

@@ -2,7 +2,7 @@ use dram_spec::address::{AddressMap, Preset};
 use dram_spec::{BankId, Channel, PhysicalAddress, Row};
 
 use super::arbitrary::{at, paper};
-use crate::{FaultyRows, MAX_WINDOW_BYTES, Mechanism, Operation, PlanError, Planner, Reason, Run, RunWrite, Work};
+use crate::{FaultyRows, Mechanism, Operation, PlanError, Planner, Run, RunWrite, Work};
 
 fn planner(channels: u64, row_bytes: u64, preset: Preset, faulty: &[(u8, u32)]) -> Planner {
     let row = |&(bank, row): &(u8, u32)| (Channel(0), BankId { rank: 0, bank }, Row(row));
@@ -177,51 +177,6 @@ fn a_value_is_written_once_and_then_copied() {
     assert_eq!(verdicts(&[(0, 2)], 1)[16], "same-bank yes faulty-row");
 }
 
-/// A row interleaving over more bytes than one window of the planner: no operation holds whole rows.
-#[test]
-fn no_block_size_is_advised_beyond_the_window() {
-    let advice = |granularity| {
-        let (covered, row_bytes, run_bytes, channels, banks) = (64, 4096, 64, 1, 8);
-        Reason::Interleaved { covered, row_bytes, granularity, run_bytes, channels, banks }.mend().unwrap()
-    };
-    assert_eq!(advice(MAX_WINDOW_BYTES), "copy blocks of 16777216 bytes aligned to 16777216, or use row interleaving");
-    assert_eq!(advice(2 * MAX_WINDOW_BYTES), "use row interleaving");
-}
-
-#[test]
-fn a_partial_row_says_which_part_of_it_is_missing() {
-    let said = |operation_bytes, row_bytes| {
-        Reason::PartialRow { covered: 64, row_bytes, operation_bytes, granularity: row_bytes }.to_string()
-    };
-    assert!(said(4096, 8192).ends_with("of it: a page is smaller than the row"));
-    assert!(said(4096, 4096).ends_with("of it: it begins or ends within the row"));
-    assert!(said(2048, 4096).ends_with("of it: the operation is smaller than the row"));
-    assert!(said(8192, 4096).ends_with("of it: it begins or ends within the row"));
-}
-
-#[test]
-fn operations_and_rows_are_printed_with_their_addresses() {
-    let planner = planner(1, 4096, Preset::RowInterleaved, &[]);
-    let (src, dst) = (PhysicalAddress(0x1000), PhysicalAddress(0x9000));
-    let copy = Operation::Copy { src, dst, bytes: 4096 };
-    let part = planner.blocks(&copy).next().unwrap().parts()[0].clone();
-    assert_eq!(part.src().unwrap().to_string(), "channel 0 rank 0 bank 1 row 0");
-    assert_eq!(part.dst().to_string(), "channel 0 rank 0 bank 1 row 1");
-    let init = Operation::Init { dst, bytes: 64, value: 7 };
-    assert_eq!(planner.blocks(&init).next().unwrap().parts()[0].src(), None);
-    let texts = [copy, init, Operation::Read { address: src, bytes: 8 }, Operation::Write { address: dst, bytes: 9 }]
-        .map(|operation| operation.to_string());
-    assert_eq!(
-        texts,
-        [
-            "copy 4096 bytes 0x1000 -> 0x9000",
-            "init 64 bytes 0x9000 with 0x07",
-            "read 8 bytes 0x1000",
-            "write 9 bytes 0x9000"
-        ]
-    );
-}
-
 #[test]
 fn mechanisms_are_known_by_their_names() {
     for mechanism in Mechanism::ALL {
@@ -239,7 +194,6 @@ fn ragged_lines_are_merged_with_what_they_held() {
     let [crate::Segment { bytes: 100, work: Work::Channel { reads, writes }, .. }] = segments.as_slice() else {
         panic!("{segments:#?}")
     };
-    assert_eq!(segments[0].work.lines(), (2, 3), "lines read and written");
     let reads: Vec<u64> = reads.iter().flat_map(Run::lines).map(|line| line.address.0).collect();
     let writes = writes.iter().flat_map(RunWrite::writes);
     let writes: Vec<_> = writes.map(|write| (write.line.address.0, write.from, write.to)).collect();

@@ -1,0 +1,204 @@
+//! What the device says about its state, against the log of the commands that it has executed.
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+
+use dram_core::{Device, KeptKind, Kind, Power, Refusal};
+use dram_spec::geometry::PAPER_ROW_BYTES;
+use dram_spec::{
+    AutoPrecharge, BankId, Column, Command, CopyActivations, Cycle, Cycles, Density, Geometry, PrechargePowerDown,
+    RawGeometry, Refresh, Row, SpeedBin, System, Width,
+};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+const RANKS: u8 = 2;
+const BANKS: u8 = 8;
+
+/// Two ranks of eight banks at DDR3-1066, without refresh: a REF is a command like any other.
+fn system(precharge_power_down: PrechargePowerDown) -> System {
+    let (density, width) = (Density::Gb1, Width::X8);
+    let (row_bytes, rows_per_subarray) = (PAPER_ROW_BYTES, 512);
+    let raw = RawGeometry { channels: 1, ranks: RANKS.into(), density, width, row_bytes, rows_per_subarray };
+    System {
+        bin: SpeedBin::named("1066G").unwrap(),
+        geometry: Geometry::try_from(raw).unwrap(),
+        copy_activations: CopyActivations::Counted,
+        precharge_power_down,
+        refresh: Refresh::Off,
+    }
+}
+
+/// Rows of two subarrays, so that some copy activations are dropped.
+fn arb_command() -> impl Strategy<Value = Command> {
+    let place = (0..RANKS, select(vec![0u8, 1, 7]), select(vec![0u8, 1, 7]), select(vec![0u32, 1, 512]));
+    (0u8..16, place, any::<bool>()).prop_map(|(kind, (rank, bank, other, row), close)| {
+        let (bank, dst) = (BankId { rank, bank }, BankId { rank, bank: other });
+        let auto_precharge = if close { AutoPrecharge::Yes } else { AutoPrecharge::No };
+        let column = Column(0);
+        match kind {
+            0..=4 => Command::Activate { bank, row: Row(row) },
+            5 => Command::Precharge { bank },
+            6 => Command::PrechargeAll { rank },
+            7 => Command::Read { bank, column, auto_precharge },
+            8 => Command::Write { bank, column, auto_precharge },
+            9 | 10 => Command::Transfer { src: bank, src_column: column, dst, dst_column: column },
+            11 => Command::Refresh { rank },
+            12 => Command::PowerDownEnter { rank },
+            13 => Command::PowerDownExit { rank },
+            14 => Command::SelfRefreshEnter { rank },
+            _ => Command::SelfRefreshExit { rank },
+        }
+    })
+}
+
+/// The banks that a command addresses; none, if it is to a whole rank.
+fn banks(command: &Command) -> Vec<BankId> {
+    match *command {
+        Command::Activate { bank, .. }
+        | Command::Precharge { bank }
+        | Command::Read { bank, .. }
+        | Command::Write { bank, .. } => vec![bank],
+        Command::Transfer { src, dst, .. } => vec![src, dst],
+        _ => Vec::new(),
+    }
+}
+
+fn all_banks() -> impl Iterator<Item = BankId> {
+    (0..RANKS).flat_map(|rank| (0..BANKS).map(move |bank| BankId { rank, bank }))
+}
+
+type Log = Vec<(Cycle, Command)>;
+
+/// The open row of a bank, and when it was opened.
+fn open_row(system: &System, log: &Log, id: BankId) -> Option<(Row, Cycle)> {
+    let mut open: Option<(Row, Cycle)> = None;
+    for (at, command) in log {
+        match *command {
+            Command::Activate { bank, row } if bank == id => {
+                let drops = |(from, _)| system.geometry.subarray(from) != system.geometry.subarray(row);
+                if !open.is_some_and(drops) {
+                    open = Some((row, *at));
+                }
+            }
+            Command::Read { bank, auto_precharge: AutoPrecharge::Yes, .. }
+            | Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. }
+            | Command::Precharge { bank }
+                if bank == id =>
+            {
+                open = None;
+            }
+            Command::PrechargeAll { rank } if rank == id.rank => open = None,
+            _ => {}
+        }
+    }
+    open
+}
+
+/// The power state of a rank by its last PDE, PDX, SRE or SRX.
+fn power(log: &Log, rank: u8, any_open: bool) -> Power {
+    let changes = |command: &Command| {
+        use Command::{PowerDownEnter, PowerDownExit, SelfRefreshEnter, SelfRefreshExit};
+        matches!(
+            command,
+            PowerDownEnter { .. } | PowerDownExit { .. } | SelfRefreshEnter { .. } | SelfRefreshExit { .. }
+        )
+    };
+    match log.iter().rev().find(|(_, command)| command.rank() == rank && changes(command)) {
+        Some(&(since, Command::PowerDownEnter { .. })) if any_open => Power::ActivePowerDown { since },
+        Some(&(since, Command::PowerDownEnter { .. })) => Power::PrechargePowerDown { since },
+        Some(&(since, Command::SelfRefreshEnter { .. })) => Power::SelfRefresh { since },
+        _ => Power::Awake,
+    }
+}
+
+/// Whether a rank has left self-refresh, and has had no REF since.
+fn owes_refresh(log: &Log, rank: u8) -> bool {
+    let of_interest = |command: &Command| matches!(command, Command::SelfRefreshExit { .. } | Command::Refresh { .. });
+    let last = log.iter().rev().find(|(_, command)| command.rank() == rank && of_interest(command));
+    last.is_some_and(|(_, command)| matches!(command, Command::SelfRefreshExit { .. }))
+}
+
+fn check_state(system: &System, device: &Device, log: &Log) -> Result<(), TestCaseError> {
+    let last = |found: &dyn Fn(BankId) -> bool| {
+        log.iter().rev().find(|(_, command)| banks(command).into_iter().any(found)).map(|&(at, _)| at)
+    };
+    for id in all_banks() {
+        let open = open_row(system, log, id);
+        prop_assert_eq!(device.open_row(id), open.map(|(row, _)| row), "{} in {:?}", id, log);
+        prop_assert_eq!(device.close_by(id), open.map(|(_, at)| at + Cycles(9 * 4160)), "{}", id);
+        prop_assert_eq!(device.last_in_bank(id), last(&|bank| bank == id), "{} in {:?}", id, log);
+        prop_assert_eq!(device.closable(id), device.held_by_bank(id, Kind::Pre));
+        prop_assert_eq!(device.ready(id), device.held_by_bank(id, Kind::Act));
+    }
+    for rank in 0..RANKS {
+        let any_open = (0..BANKS).any(|bank| device.open_row(BankId { rank, bank }).is_some());
+        prop_assert_eq!(device.any_open(rank), any_open);
+        prop_assert_eq!(device.power(rank), power(log, rank, any_open));
+        prop_assert_eq!(device.last_in_rank(rank), last(&|bank| bank.rank == rank), "{:?}", log);
+        prop_assert_eq!(device.owes_refresh_before_self_refresh(rank), owes_refresh(log, rank), "{:?}", log);
+    }
+    Ok(())
+}
+
+/// The answers about a bank and those about its rank are together those of [`Device::earliest`].
+fn check_holds(device: &Device, command: &Command) -> Result<(), TestCaseError> {
+    if banks(command).is_empty() {
+        return Ok(());
+    }
+    let together = device.held_in_banks(command).map(|(kind, in_banks)| {
+        let rank = device.held_by(command.rank());
+        let kept = match kind {
+            Kind::Act => Some(KeptKind::Act),
+            Kind::ActCopy => Some(KeptKind::ActCopy),
+            Kind::Pre => Some(KeptKind::Pre),
+            Kind::Rd | Kind::Rda => Some(KeptKind::Rd),
+            Kind::Wr | Kind::Wra => Some(KeptKind::Wr),
+            _ => None,
+        };
+        let until = rank.until(kind);
+        assert!(kept.is_none_or(|kept| rank.until_kept(kept) == until), "{kind:?}");
+        in_banks.max(until)
+    });
+    prop_assert_eq!(together, device.earliest(command).map(|hold| hold.until), "{}", command);
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn the_state_is_that_of_the_log(
+        commands in proptest::collection::vec((arb_command(), 0u64..3), 1..60),
+        precharge_power_down in select(vec![PrechargePowerDown::FastExit, PrechargePowerDown::SlowExit]),
+    ) {
+        let system = system(precharge_power_down);
+        let mut device = Device::new(&system, None);
+        let (mut log, mut now) = (Log::new(), Cycle(0));
+        for (command, slack) in commands {
+            check_holds(&device, &command)?;
+            let Ok(hold) = device.earliest(&command) else { continue };
+            now = hold.until.max(now) + Cycles(slack);
+            device.issue(now, &command);
+            log.push((now, command));
+            check_state(&system, &device, &log)?;
+        }
+    }
+}
+
+#[test]
+fn a_refusal_is_printed_as_the_rule_that_it_is() {
+    let refusals = [
+        Refusal::BankClosed,
+        Refusal::BanksOpen,
+        Refusal::Asleep,
+        Refusal::Awake,
+        Refusal::SelfRefreshUnrefreshed,
+        Refusal::TransferBanks,
+    ];
+    let names = ["bank-closed", "banks-open", "asleep", "awake", "SRX-REF-SRE", "TRANSFER-banks"];
+    assert_eq!(refusals.map(|refusal| refusal.to_string()), names);
+}
+
+#[test]
+#[should_panic(expected = "REF r0 is to a whole rank")]
+fn a_command_to_a_whole_rank_has_no_banks_that_delay_it() {
+    let device = Device::new(&system(PrechargePowerDown::FastExit), None);
+    let _ = device.held_in_banks(&Command::Refresh { rank: 0 });
+}
