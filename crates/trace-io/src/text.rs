@@ -130,6 +130,11 @@ mod tests {
             }
         }
         assert!(read(&[&zstd(text)[..], b"tail"].concat()).is_err(), "bytes behind the last frame");
+        let skippable = [0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, b'a', b'b', b'c'];
+        for bytes in 8..skippable.len() {
+            let error = read(&[&zstd(text)[..], &skippable[..bytes]].concat()).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{bytes} of {} bytes", skippable.len());
+        }
     }
 
     #[test]
