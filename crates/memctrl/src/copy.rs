@@ -245,29 +245,46 @@ impl Copying {
 
     /// A line that was read waits to be written.
     pub(crate) fn stage(&mut self, line: &Line, bytes: Bytes) {
+        if self.staged.is_empty() {
+            self.staged.reserve(self.reads_left);
+        }
         self.staged.insert(line.address, bytes);
     }
 
     /// The line that a WR puts on the bus: the operation's bytes, merged into what was read of a partial line.
     pub(crate) fn compose(&self, request: &Request, write: &LineWrite) -> Bytes {
         let base = write.line.address;
-        let mut line = self.staged.get(&base).copied().unwrap_or([0; LINE_BYTES as usize]);
-        for offset in write.from..write.to {
-            let at = base.0 + u64::from(offset);
-            line[usize::from(offset)] = match &request.operation {
-                Operation::Copy { src, dst, .. } => self.staged_byte(PhysicalAddress(src.0 + (at - dst.0))),
-                Operation::Init { value, .. } => *value,
-                Operation::Write { address, .. } => {
-                    request.payload.as_ref().map_or(0, |payload| payload[(at - address.0) as usize])
-                }
-                Operation::Read { .. } => unreachable!("a read writes no line"),
-            };
+        let is_partial = u64::from(write.to - write.from) < LINE_BYTES;
+        let from = base.0 + u64::from(write.from);
+        if let Operation::Copy { src, dst, .. } = &request.operation
+            && !is_partial
+            && (src.0 ^ dst.0).is_multiple_of(LINE_BYTES)
+        {
+            return self.staged[&PhysicalAddress(src.0 + (from - dst.0))];
+        }
+        let mut line = if is_partial { self.staged[&base] } else { [0; LINE_BYTES as usize] };
+        let part = &mut line[usize::from(write.from)..usize::from(write.to)];
+        match &request.operation {
+            Operation::Copy { src, dst, .. } => self.copy_staged(src.0 + (from - dst.0), part),
+            Operation::Init { value, .. } => part.fill(*value),
+            Operation::Write { address, .. } => match &request.payload {
+                Some(payload) => part.copy_from_slice(&payload[(from - address.0) as usize..][..part.len()]),
+                None => part.fill(0),
+            },
+            Operation::Read { .. } => unreachable!("a read writes no line"),
         }
         line
     }
 
-    fn staged_byte(&self, at: PhysicalAddress) -> u8 {
-        let offset = at.0 % LINE_BYTES;
-        self.staged[&PhysicalAddress(at.0 - offset)][offset as usize]
+    /// Fills `part` with the staged bytes from address `at` on.
+    fn copy_staged(&self, mut at: u64, mut part: &mut [u8]) {
+        while !part.is_empty() {
+            let offset = at % LINE_BYTES;
+            let staged = &self.staged[&PhysicalAddress(at - offset)][offset as usize..];
+            let (filled, rest) = part.split_at_mut(staged.len().min(part.len()));
+            filled.copy_from_slice(&staged[..filled.len()]);
+            at += filled.len() as u64;
+            part = rest;
+        }
     }
 }

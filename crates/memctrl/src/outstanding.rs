@@ -114,7 +114,7 @@ impl Outstanding {
 
     /// A read's bytes are kept for its source.
     pub(crate) fn keep_data(&mut self, bytes: u64) {
-        self.data = Some(vec![0; bytes as usize]);
+        self.data = Some(Vec::with_capacity(bytes as usize));
     }
 
     pub(crate) fn issued(&mut self, at: Cycle, command: Counted) {
@@ -143,10 +143,12 @@ impl Outstanding {
     pub(crate) fn receive(&mut self, line: PhysicalAddress, bytes: &Bytes) {
         let start = self.request.operation.target();
         let Some(data) = &mut self.data else { return };
-        for (byte, at) in bytes.iter().zip(line.0..) {
-            if let Some(slot) = at.checked_sub(start.0).and_then(|offset| data.get_mut(offset as usize)) {
-                *slot = *byte;
-            }
+        data.resize(self.request.operation.bytes() as usize, 0);
+        // Only a part of the first and the last line may belong to the read.
+        let (from, to) = (line.0.max(start.0), (line.0 + LINE_BYTES).min(start.0 + data.len() as u64));
+        if from < to {
+            let within = |base: u64| (from - base) as usize..(to - base) as usize;
+            data[within(start.0)].copy_from_slice(&bytes[within(line.0)]);
         }
     }
 
