@@ -1,4 +1,4 @@
-//! What the cells hold: real bytes, for the rows that anything has touched.
+//! Row contents: real bytes, stored only for what commands have changed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,31 +10,91 @@ use rustc_hash::FxHashMap;
 /// The bytes of one line.
 pub type Line = [u8; LINE_BYTES as usize];
 
-/// What memory holds before anybody writes to it. Reserved zero rows hold zeros whatever it says.
+/// Memory contents at reset, before any write. Reserved zero rows hold zeros whatever it returns.
 pub trait Background: Send + Sync {
     /// The line's bytes at reset: the same at every call.
     fn line(&self, channel: Channel, bank: BankId, row: Row, column: Column) -> Line;
 }
 
-/// A deliberate defect of the data path, for proving that a memory check would notice it. No system file can ask for one.
+/// A deliberate defect of the data path, to prove that a memory check detects it. No system file can ask for one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Defect {
-    /// A copy activation leaves the row's last line behind.
+    /// A copy activation does not copy the row's last line.
     FpmLosesALine,
     /// A copy activation into another subarray is not dropped: the row arrives.
     FpmCrossesSubarrays,
-    /// TRANSFER takes its source column for its destination column, and the other way round.
+    /// TRANSFER exchanges its source column and its destination column.
     TransferSwapsColumns,
     /// All banks of a rank use one temporary row's cells.
     SharedTemporaryRow,
 }
 
-/// The sparse contents of one channel.
+/// The row contents at reset from which a stored row starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowOrigin {
+    /// Zeros: a reserved zero row's contents.
+    Zeros,
+    /// The background of this row: the stored row's own, or another row's that copy activations brought here.
+    Row(BankId, Row),
+}
+
+impl RowOrigin {
+    /// The origin of a row that no copy activation has replaced.
+    fn own(geometry: &Geometry, (bank, row): (BankId, Row)) -> RowOrigin {
+        let zeros = geometry.reserved(row) == Some(ReservedRow::Zero);
+        if zeros { RowOrigin::Zeros } else { RowOrigin::Row(bank, row) }
+    }
+}
+
+/// Contents of one row that a command has changed: its origin, and the lines written over it.
+///
+/// A copy activation shares the written lines between both rows until one of the rows is written.
+#[derive(Clone, Debug)]
+pub struct StoredRow {
+    origin: RowOrigin,
+    /// By column, ascending.
+    written: Arc<Vec<(Column, Line)>>,
+}
+
+impl StoredRow {
+    /// Contents of the columns that are not in [`Self::written`].
+    pub const fn origin(&self) -> RowOrigin {
+        self.origin
+    }
+
+    /// The written lines, by ascending column.
+    pub fn written(&self) -> &[(Column, Line)] {
+        &self.written
+    }
+
+    fn line(&self, column: Column) -> Option<&Line> {
+        let index = self.written.binary_search_by_key(&column, |&(at, _)| at).ok()?;
+        Some(&self.written[index].1)
+    }
+
+    fn write(&mut self, column: Column, line: &Line) {
+        let written = Arc::make_mut(&mut self.written);
+        // Most rows have one line written, or nearly all: fewer allocations on the way to all.
+        if written.len() == written.capacity() {
+            written.reserve_exact(3 * written.len());
+        }
+        // Most rows are written in ascending order.
+        if written.last().is_none_or(|&(last, _)| last < column) {
+            return written.push((column, *line));
+        }
+        match written.binary_search_by_key(&column, |&(at, _)| at) {
+            Ok(index) => written[index].1 = *line,
+            Err(index) => written.insert(index, (column, *line)),
+        }
+    }
+}
+
+/// The sparse contents of one channel. Memory use is proportional to the lines written and the rows copied.
 pub struct Cells {
     channel: Channel,
     geometry: Geometry,
     background: Arc<dyn Background>,
-    rows: FxHashMap<(BankId, Row), Arc<[u8]>>,
+    rows: FxHashMap<(BankId, Row), StoredRow>,
     defect: Option<Defect>,
 }
 
@@ -45,7 +105,7 @@ impl fmt::Debug for Cells {
 }
 
 impl Cells {
-    /// The cells of one channel, as they are at reset.
+    /// The cells of one channel at reset.
     pub fn new(channel: Channel, geometry: Geometry, background: Arc<dyn Background>) -> Cells {
         Cells { channel, geometry, background, rows: FxHashMap::default(), defect: None }
     }
@@ -60,33 +120,38 @@ impl Cells {
     ///
     /// # Panics
     /// Where the geometry has no such line.
-    pub fn line(&mut self, bank: BankId, row: Row, column: Column) -> Line {
-        let at = offset(column);
-        let row = self.row(bank, row);
-        row[at..at + LINE_BYTES as usize].try_into().expect("a row is a whole number of lines")
+    pub fn line(&self, bank: BankId, row: Row, column: Column) -> Line {
+        let key = self.key(bank, row);
+        match self.rows.get(&key) {
+            None => self.at_reset(RowOrigin::own(&self.geometry, key), column),
+            Some(stored) => stored.line(column).copied().unwrap_or_else(|| self.at_reset(stored.origin, column)),
+        }
     }
 
-    /// Every row that was ever touched, in order, with its bytes.
-    pub fn touched(&self) -> Vec<(BankId, Row, &[u8])> {
-        let mut rows: Vec<_> = self.rows.iter().map(|(&(bank, row), bytes)| (bank, row, &**bytes)).collect();
-        rows.sort_by_key(|&(bank, row, _)| (bank, row));
-        rows
+    /// The rows that were written or were the destination of a copy activation, in no particular order.
+    pub fn changed(&self) -> impl Iterator<Item = (BankId, Row, &StoredRow)> {
+        self.rows.iter().map(|(&(bank, row), stored)| (bank, row, stored))
     }
 
     /// WR.
     pub(crate) fn write(&mut self, bank: BankId, row: Row, column: Column, line: &Line) {
-        let at = offset(column);
-        self.row_mut(bank, row)[at..at + line.len()].copy_from_slice(line);
+        let key = self.key(bank, row);
+        if let Some(stored) = self.rows.get_mut(&key) {
+            stored.write(column, line);
+        } else {
+            let origin = RowOrigin::own(&self.geometry, key);
+            self.rows.insert(key, StoredRow { origin, written: Arc::new(vec![(column, *line)]) });
+        }
     }
 
     /// A copy activation: the sense amplifiers drive `src` into `dst`.
     pub(crate) fn copy_row(&mut self, bank: BankId, src: Row, dst: Row) {
         let last = Column(self.geometry.columns() - 1);
         let kept = (self.defect == Some(Defect::FpmLosesALine)).then(|| self.line(bank, dst, last));
-        // The two rows share their bytes until one of them is written.
-        let bytes = Arc::clone(self.row(bank, src));
-        let key = self.key(bank, dst);
-        self.rows.insert(key, bytes);
+        let (from, to) = (self.key(bank, src), self.key(bank, dst));
+        let untouched = || StoredRow { origin: RowOrigin::own(&self.geometry, from), written: Arc::default() };
+        let copied = self.rows.get(&from).cloned().unwrap_or_else(untouched);
+        self.rows.insert(to, copied);
         if let Some(line) = kept {
             self.write(bank, dst, last, &line);
         }
@@ -115,24 +180,10 @@ impl Cells {
         if shared { (BankId { bank: 0, ..bank }, row) } else { (bank, row) }
     }
 
-    fn row(&mut self, bank: BankId, row: Row) -> &Arc<[u8]> {
-        let key = self.key(bank, row);
-        let (channel, geometry, background) = (self.channel, &self.geometry, &self.background);
-        self.rows.entry(key).or_insert_with(|| {
-            if geometry.reserved(row) == Some(ReservedRow::Zero) {
-                return vec![0; geometry.row_bytes() as usize].into();
-            }
-            (0..geometry.columns()).flat_map(|column| background.line(channel, bank, row, Column(column))).collect()
-        })
+    fn at_reset(&self, origin: RowOrigin, column: Column) -> Line {
+        match origin {
+            RowOrigin::Zeros => [0; LINE_BYTES as usize],
+            RowOrigin::Row(bank, row) => self.background.line(self.channel, bank, row, column),
+        }
     }
-
-    fn row_mut(&mut self, bank: BankId, row: Row) -> &mut [u8] {
-        self.row(bank, row);
-        let key = self.key(bank, row);
-        Arc::make_mut(self.rows.get_mut(&key).expect("`row` has just filled it"))
-    }
-}
-
-fn offset(column: Column) -> usize {
-    usize::from(column.0) * LINE_BYTES as usize
 }

@@ -13,7 +13,7 @@ mod rank;
 pub mod rules;
 pub mod timings;
 
-pub use cells::{Background, Cells, Defect, Line};
+pub use cells::{Background, Cells, Defect, Line, RowOrigin, StoredRow};
 pub use constraints::KeptKind;
 pub use device::{Device, Effect, HeldByRank, Refusal};
 pub use hold::Hold;

@@ -1,105 +1,156 @@
-//! The plain memory that every copy is compared with: an array of bytes, and nothing else.
+//! A flat array of bytes: the reference that the cells are compared with.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use dram_core::{Background, Cells, Line};
-use dram_spec::geometry::ReservedRow;
-use dram_spec::{AddressMap, BankId, Channel, Column, LINE_BYTES, Location, PhysicalAddress, Row};
+use dram_core::Line;
+use dram_spec::{LINE_BYTES, PhysicalAddress};
 use rowclone::Operation;
+use rustc_hash::FxHashMap;
 
-/// What memory holds at reset, made from a seed: for each byte a function of its physical address.
-#[derive(Clone, Debug)]
-pub struct Contents {
-    /// Mixed, so that neighbouring seeds have nothing in common.
-    seed: u64,
-    map: AddressMap,
-}
+pub use crate::contents::Contents;
 
-/// A well-mixed 64-bit number from another (the finaliser of `SplitMix64`).
-const fn mix(value: u64) -> u64 {
-    let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    value ^ (value >> 31)
-}
-
-impl Contents {
-    /// Everything that follows from `seed`.
-    pub fn new(seed: u64, map: AddressMap) -> Contents {
-        Contents { seed: mix(seed), map }
-    }
-
-    /// The byte at an address, at reset.
-    pub fn byte(&self, address: PhysicalAddress) -> u8 {
-        self.word(address.0 / 8)[(address.0 % 8) as usize]
-    }
-
-    /// The eight bytes from address `8 * index`.
-    fn word(&self, index: u64) -> [u8; 8] {
-        mix(self.seed ^ index).to_le_bytes()
-    }
-
-    /// The data of the `index`-th write of a run.
-    pub fn payload(&self, index: u64, bytes: u64) -> Arc<[u8]> {
-        let stream = mix(self.seed ^ mix(index + 1));
-        (0..bytes).map(|at| mix(stream ^ (at / 8)).to_be_bytes()[(at % 8) as usize]).collect()
-    }
-}
-
-impl Background for Contents {
-    fn line(&self, channel: Channel, bank: BankId, row: Row, column: Column) -> Line {
-        let base = self.map.address(Location { channel, bank, row, column, offset: 0 });
-        let first = base.expect("the cells have the map's geometry").0 / 8;
-        let mut line = [0; LINE_BYTES as usize];
-        line.chunks_exact_mut(8).zip(first..).for_each(|(word, index)| word.copy_from_slice(&self.word(index)));
-        line
-    }
-}
-
-/// A flat array of bytes. Pages that nobody wrote to hold what [`Contents`] says.
+/// A flat array of bytes. It stores the lines that an operation wrote; all others hold what [`Contents`] says.
 pub struct FlatMemory {
-    contents: Contents,
-    written: BTreeMap<u64, Box<[u8]>>,
+    pub(crate) contents: Contents,
+    pub(crate) written: WrittenLines,
 }
 
-/// Where the cells differ from the flat memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mismatch {
-    /// The first byte that differs.
-    pub address: PhysicalAddress,
-    /// Where it is.
-    pub location: Location,
-    /// What a plain memory would hold.
-    pub expected: u8,
-    /// What the cells hold.
-    pub found: u8,
+/// Contents of a line.
+#[derive(Clone, Debug)]
+pub(crate) enum Held {
+    /// What the line of this number holds at reset.
+    AtReset(u64),
+    /// These bytes; copies of the line share them.
+    Bytes(Arc<Line>),
 }
 
-const PAGE: u64 = 4096;
+/// The data that a read must return: what the flat memory held when the read arrived.
+pub(crate) enum Expected {
+    /// Of a read of one line, without a copy of its bytes.
+    Line(Held),
+    Bytes(Vec<u8>),
+}
 
-/// The pages that a range goes over, and which bytes of each.
-fn pages(address: PhysicalAddress, bytes: u64) -> impl Iterator<Item = (u64, std::ops::Range<usize>)> {
+/// Lines by number (the address divided by 64), in blocks of 64 lines.
+#[derive(Default)]
+pub(crate) struct WrittenLines {
+    blocks: FxHashMap<u64, Block>,
+    count: usize,
+}
+
+/// Stored lines of 64 that follow each other, from a multiple of 64 on.
+#[derive(Default)]
+pub(crate) struct Block {
+    /// A bit for each line that is stored.
+    present: u64,
+    /// The stored lines, in order.
+    lines: Vec<Held>,
+}
+
+pub(crate) const BLOCK_LINES: u64 = 64;
+
+impl Block {
+    fn index(&self, bit: u64) -> usize {
+        (self.present & (bit - 1)).count_ones() as usize
+    }
+
+    /// The line of this number, which lies in the block.
+    pub(crate) fn get(&self, line: u64) -> Option<&Held> {
+        let bit = 1 << (line % BLOCK_LINES);
+        (self.present & bit != 0).then(|| &self.lines[self.index(bit)])
+    }
+}
+
+impl WrittenLines {
+    /// The block that a line lies in, if any line of the block is stored.
+    pub(crate) fn block(&self, line: u64) -> Option<&Block> {
+        self.blocks.get(&(line / BLOCK_LINES))
+    }
+
+    fn get(&self, line: u64) -> Option<&Held> {
+        self.block(line)?.get(line)
+    }
+
+    /// What so many lines hold, from `first` on.
+    fn held(&self, first: u64, count: u64) -> Vec<Held> {
+        let mut block = self.block(first);
+        let held = |line| {
+            if line % BLOCK_LINES == 0 {
+                block = self.block(line);
+            }
+            block.and_then(|block| block.get(line)).cloned().unwrap_or(Held::AtReset(line))
+        };
+        (first..first + count).map(held).collect()
+    }
+
+    fn insert(&mut self, line: u64, held: Held) {
+        let bit = 1 << (line % BLOCK_LINES);
+        let block = self.blocks.entry(line / BLOCK_LINES).or_default();
+        let index = block.index(bit);
+        if block.present & bit == 0 {
+            block.present |= bit;
+            block.lines.insert(index, held);
+            self.count += 1;
+        } else {
+            block.lines[index] = held;
+        }
+    }
+
+    /// Stores lines from `first` on; whole blocks at once.
+    fn insert_all(&mut self, first: u64, held: &[Held]) {
+        let (mut line, mut rest) = (first, held);
+        while let [next, others @ ..] = rest {
+            if line.is_multiple_of(BLOCK_LINES) && rest.len() >= BLOCK_LINES as usize {
+                let (lines, later) = rest.split_at(BLOCK_LINES as usize);
+                let before = self.blocks.insert(line / BLOCK_LINES, Block { present: u64::MAX, lines: lines.to_vec() });
+                self.count += lines.len() - before.map_or(0, |before| before.lines.len());
+                (line, rest) = (line + BLOCK_LINES, later);
+            } else {
+                self.insert(line, next.clone());
+                (line, rest) = (line + 1, others);
+            }
+        }
+    }
+
+    /// How many lines are stored.
+    pub(crate) const fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The stored lines by number, in no particular order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &Held)> {
+        self.blocks.iter().flat_map(|(number, block)| {
+            let lines = number * BLOCK_LINES..(number + 1) * BLOCK_LINES;
+            lines.filter_map(|line| Some((line, block.get(line)?)))
+        })
+    }
+}
+
+/// The lines that a range overlaps, by number, and the bytes of each that lie in the range.
+fn lines(address: PhysicalAddress, bytes: u64) -> impl Iterator<Item = (u64, std::ops::Range<usize>)> {
     let end = address.0 + bytes;
-    (address.0 / PAGE..end.div_ceil(PAGE)).map(move |page| {
-        let base = page * PAGE;
-        (page, (address.0.max(base) - base) as usize..(end.min(base + PAGE) - base) as usize)
+    (address.0 / LINE_BYTES..end.div_ceil(LINE_BYTES)).map(move |line| {
+        let base = line * LINE_BYTES;
+        (line, (address.0.max(base) - base) as usize..(end.min(base + LINE_BYTES) - base) as usize)
     })
+}
+
+/// Whether a range whose addresses and length these are consists of whole lines.
+fn is_whole_lines<const N: usize>(numbers: [u64; N]) -> bool {
+    numbers.iter().all(|number| number.is_multiple_of(LINE_BYTES))
 }
 
 impl FlatMemory {
     /// Memory at reset.
     pub fn new(contents: Contents) -> FlatMemory {
-        FlatMemory { contents, written: BTreeMap::new() }
+        FlatMemory { contents, written: WrittenLines::default() }
     }
 
     /// `bytes` bytes from `address`.
     pub fn read(&self, address: PhysicalAddress, bytes: u64) -> Vec<u8> {
         let mut read = Vec::with_capacity(bytes as usize);
-        for (page, part) in pages(address, bytes) {
-            match self.written.get(&page) {
-                Some(bytes) => read.extend_from_slice(&bytes[part]),
-                None => read.extend_from_slice(&self.at_reset(page)[part]),
-            }
+        for (line, part) in lines(address, bytes) {
+            read.extend_from_slice(&self.line(line)[part]);
         }
         read
     }
@@ -107,88 +158,136 @@ impl FlatMemory {
     /// Stores `bytes` from `address`.
     pub fn write(&mut self, address: PhysicalAddress, bytes: &[u8]) {
         let mut rest = bytes;
-        for (page, part) in pages(address, bytes.len() as u64) {
+        for (line, part) in lines(address, bytes.len() as u64) {
             let (now, later) = rest.split_at(part.len());
-            if !self.written.contains_key(&page) {
-                self.written.insert(page, self.at_reset(page));
-            }
-            if let Some(page) = self.written.get_mut(&page) {
-                page[part].copy_from_slice(now);
-            }
+            let is_whole = part.len() as u64 == LINE_BYTES;
+            let mut new = if is_whole { [0; LINE_BYTES as usize] } else { self.line(line) };
+            new[part].copy_from_slice(now);
+            self.written.insert(line, Held::Bytes(Arc::new(new)));
             rest = later;
         }
     }
 
-    fn at_reset(&self, page: u64) -> Box<[u8]> {
-        let first = page * PAGE / 8;
-        (first..first + PAGE / 8).flat_map(|index| self.contents.word(index)).collect()
+    fn fill(&mut self, address: PhysicalAddress, bytes: u64, value: u8) {
+        if is_whole_lines([address.0, bytes]) {
+            let filled = Arc::new([value; LINE_BYTES as usize]);
+            let lines = vec![Held::Bytes(filled); (bytes / LINE_BYTES) as usize];
+            self.written.insert_all(address.0 / LINE_BYTES, &lines);
+        } else {
+            self.write(address, &vec![value; bytes as usize]);
+        }
     }
 
-    /// What an operation leaves behind; what a read returns. `payload` is what a write writes.
+    fn copy(&mut self, src: PhysicalAddress, dst: PhysicalAddress, bytes: u64) {
+        if is_whole_lines([src.0, dst.0, bytes]) {
+            let moved = self.written.held(src.0 / LINE_BYTES, bytes / LINE_BYTES);
+            self.written.insert_all(dst.0 / LINE_BYTES, &moved);
+        } else {
+            let moved = self.read(src, bytes);
+            self.write(dst, &moved);
+        }
+    }
+
+    /// Applies an operation; returns the data of a read. `payload` is the data of a write.
     pub fn apply(&mut self, operation: &Operation, payload: Option<&[u8]>) -> Option<Vec<u8>> {
         match *operation {
-            Operation::Copy { src, dst, bytes } => {
-                let moved = self.read(src, bytes);
-                self.write(dst, &moved);
-            }
-            Operation::Init { dst, bytes, value } => self.write(dst, &vec![value; bytes as usize]),
+            Operation::Copy { src, dst, bytes } => self.copy(src, dst, bytes),
+            Operation::Init { dst, bytes, value } => self.fill(dst, bytes, value),
             Operation::Read { address, bytes } => return Some(self.read(address, bytes)),
             Operation::Write { address, .. } => self.write(address, payload.unwrap_or_default()),
         }
         None
     }
 
-    /// Compares every row that the cells of a channel were touched in, and every page written here, with the cells.
-    /// Reserved rows are compared with what they must hold: zeros; a temporary row may hold anything.
-    pub fn compare(&self, channel: Channel, cells: &Cells) -> Option<Mismatch> {
-        let touched = cells.touched();
-        let wrong_row = touched.iter().find_map(|&(bank, row, bytes)| self.compare_row(channel, bank, row, bytes));
-        wrong_row
-            .or_else(|| self.find_lost_write(channel, &touched.iter().map(|&(bank, row, _)| (bank, row)).collect()))
+    /// The data that a read which arrives now must return.
+    pub(crate) fn expected(&self, address: PhysicalAddress, bytes: u64) -> Expected {
+        if bytes == LINE_BYTES && is_whole_lines([address.0]) {
+            let line = address.0 / LINE_BYTES;
+            Expected::Line(self.written.get(line).cloned().unwrap_or(Held::AtReset(line)))
+        } else {
+            Expected::Bytes(self.read(address, bytes))
+        }
     }
 
-    fn compare_row(&self, channel: Channel, bank: BankId, row: Row, bytes: &[u8]) -> Option<Mismatch> {
-        let map = &self.contents.map;
-        let reserved = map.geometry().reserved(row);
-        if reserved == Some(ReservedRow::Temporary) {
+    /// The first byte in which the data of a read differ from what was expected, counted from the start of the read.
+    pub(crate) fn difference(&self, expected: &Expected, found: &[u8]) -> Option<usize> {
+        let line;
+        let expected: &[u8] = match expected {
+            Expected::Line(held) => {
+                line = self.bytes(held);
+                &line
+            }
+            Expected::Bytes(bytes) => bytes,
+        };
+        if expected == found {
             return None;
         }
-        bytes.chunks_exact(LINE_BYTES as usize).zip(0..).find_map(|(line, column)| {
-            let location = Location { channel, bank, row, column: Column(column), offset: 0 };
-            let base = map.address(location).expect("the cells have the map's geometry");
-            let expected = match reserved {
-                Some(_) => vec![0; line.len()],
-                None => self.read(base, LINE_BYTES),
-            };
-            if *line == *expected {
-                return None;
-            }
-            let offset = (0..line.len()).find(|&at| line[at] != expected[at])?;
-            Some(Mismatch {
-                address: PhysicalAddress(base.0 + offset as u64),
-                location: Location { offset: offset as u16, ..location },
-                expected: expected[offset],
-                found: line[offset],
-            })
-        })
+        Some((0..expected.len()).find(|&at| found.get(at) != Some(&expected[at])).unwrap_or(expected.len()))
     }
 
-    /// A byte written here in a row that the cells were never touched in: they still hold what reset left.
-    fn find_lost_write(&self, channel: Channel, touched: &BTreeSet<(BankId, Row)>) -> Option<Mismatch> {
-        let map = &self.contents.map;
-        let untouched = |address: &PhysicalAddress| {
-            let location = map.locate(*address);
-            location.is_some_and(|at| at.channel == channel && !touched.contains(&(at.bank, at.row)))
+    fn line(&self, line: u64) -> Line {
+        self.written.get(line).map_or_else(|| self.contents.line_at(line), |held| self.bytes(held))
+    }
+
+    fn bytes(&self, held: &Held) -> Line {
+        match held {
+            Held::AtReset(line) => self.contents.line_at(*line),
+            Held::Bytes(bytes) => **bytes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dram_spec::address::Preset;
+    use dram_spec::{AddressMap, Density, System, Width};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Four blocks of lines.
+    const BYTES: u64 = 16_384;
+
+    fn arb_operation() -> impl Strategy<Value = Operation> {
+        let range = || (0..BYTES, 1..=BYTES).prop_map(|(from, bytes)| (PhysicalAddress(from), bytes.min(BYTES - from)));
+        let whole = |(from, bytes): (PhysicalAddress, u64)| {
+            let from = PhysicalAddress(from.0 / LINE_BYTES * LINE_BYTES);
+            (from, bytes.next_multiple_of(LINE_BYTES).min(BYTES - from.0))
         };
-        self.written.iter().find_map(|(page, written)| {
-            let lines = (page * PAGE..(page + 1) * PAGE).step_by(LINE_BYTES as usize).map(PhysicalAddress);
-            let wrong = lines
-                .filter(untouched)
-                .flat_map(|line| line.0..line.0 + LINE_BYTES)
-                .find(|at| written[(at % PAGE) as usize] != self.contents.byte(PhysicalAddress(*at)));
-            let address = PhysicalAddress(wrong?);
-            let (expected, found) = (written[(address.0 % PAGE) as usize], self.contents.byte(address));
-            Some(Mismatch { address, location: map.locate(address)?, expected, found })
-        })
+        let range = || prop_oneof![range(), range().prop_map(whole)];
+        let copy = (range(), range()).prop_map(|((src, a), (dst, b))| Operation::Copy { src, dst, bytes: a.min(b) });
+        let init = (range(), any::<u8>()).prop_map(|((dst, bytes), value)| Operation::Init { dst, bytes, value });
+        prop_oneof![
+            copy,
+            init,
+            range().prop_map(|(address, bytes)| Operation::Write { address, bytes }),
+            range().prop_map(|(address, bytes)| Operation::Read { address, bytes }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn it_holds_what_an_array_of_bytes_holds(operations in proptest::collection::vec(arb_operation(), 1..20)) {
+            let system = System::paper(1, Density::Gb1, Width::X8);
+            let contents = Contents::new(1, AddressMap::preset(system.geometry, Preset::RowInterleaved));
+            let mut array: Vec<u8> = (0..BYTES / LINE_BYTES).flat_map(|line| contents.line_at(line)).collect();
+            let mut flat = FlatMemory::new(contents.clone());
+            for (operation, index) in operations.iter().zip(0..) {
+                let range = |from: PhysicalAddress, bytes: u64| from.0 as usize..(from.0 + bytes) as usize;
+                let payload = contents.payload(index, BYTES);
+                let (mut data, mut expected) = (None, None);
+                match *operation {
+                    Operation::Copy { src, dst, bytes } => array.copy_within(range(src, bytes), dst.0 as usize),
+                    Operation::Init { dst, bytes, value } => array[range(dst, bytes)].fill(value),
+                    Operation::Read { address, bytes } => expected = Some(array[range(address, bytes)].to_vec()),
+                    Operation::Write { address, bytes } => {
+                        data = Some(&payload[..bytes as usize]);
+                        array[range(address, bytes)].copy_from_slice(&payload[..bytes as usize]);
+                    }
+                }
+                prop_assert_eq!(flat.apply(operation, data), expected);
+            }
+            prop_assert_eq!(flat.read(PhysicalAddress(0), BYTES), array);
+        }
     }
 }

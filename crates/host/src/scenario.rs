@@ -7,7 +7,7 @@ use dram_spec::{Cycle, PhysicalAddress};
 use memctrl::{Completion, Request, RequestId, RequestSource};
 use rowclone::{Operation, PlanError, Planner};
 
-use crate::flat_memory::Contents;
+use crate::contents::Contents;
 use crate::placement::{Place, PlacementError, place};
 
 /// What an operation of a scenario does.

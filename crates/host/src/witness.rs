@@ -1,11 +1,12 @@
 //! A source that keeps a flat memory beside the simulated one, and compares the two.
 
-use std::collections::BTreeMap;
-
 use dram_spec::{Channel, Cycle};
 use memctrl::{Completion, Controller, Request, RequestId, RequestSource};
+use rowclone::Operation;
+use rustc_hash::FxHashMap;
 
-use crate::flat_memory::{FlatMemory, Mismatch};
+use crate::comparison::{Mismatch, compare};
+use crate::flat_memory::{Expected, FlatMemory};
 
 /// What the comparison found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,23 +28,21 @@ pub enum MemoryCheck {
 pub struct Witnessed<S> {
     source: S,
     flat: FlatMemory,
-    expected: BTreeMap<RequestId, Vec<u8>>,
+    expected: FxHashMap<RequestId, Expected>,
     wrong_read: Option<(RequestId, usize)>,
 }
 
 impl<S: RequestSource> Witnessed<S> {
     /// Beside a memory at reset.
     pub fn new(source: S, flat: FlatMemory) -> Witnessed<S> {
-        Witnessed { source, flat, expected: BTreeMap::new(), wrong_read: None }
+        Witnessed { source, flat, expected: FxHashMap::default(), wrong_read: None }
     }
 
     /// Compares all that was touched; gives the source back.
     pub fn finish(self, controller: &Controller, channels: u8) -> (S, MemoryCheck) {
-        let cells = (0..channels).find_map(|channel| {
-            let cells = controller.device(Channel(channel)).cells()?;
-            self.flat.compare(Channel(channel), cells)
-        });
-        let found = match (self.wrong_read, cells) {
+        let cells: Option<Vec<_>> = (0..channels).map(|index| controller.device(Channel(index)).cells()).collect();
+        let mismatch = cells.and_then(|cells| compare(&self.flat, &cells));
+        let found = match (self.wrong_read, mismatch) {
             (Some((id, at)), _) => MemoryCheck::Read { id, at },
             (None, Some(mismatch)) => MemoryCheck::Cells(mismatch),
             (None, None) => MemoryCheck::Equal,
@@ -59,20 +58,76 @@ impl<S: RequestSource> RequestSource for Witnessed<S> {
 
     fn take(&mut self, now: Cycle) -> Option<Request> {
         let request = self.source.take(now)?;
-        if let Some(read) = self.flat.apply(&request.operation, request.payload.as_deref()) {
-            self.expected.insert(request.id, read);
+        if let Operation::Read { address, bytes } = request.operation {
+            self.expected.insert(request.id, self.flat.expected(address, bytes));
+        } else {
+            self.flat.apply(&request.operation, request.payload.as_deref());
         }
         Some(request)
     }
 
     fn complete(&mut self, mut completion: Completion) {
         if let Some(expected) = self.expected.remove(&completion.id) {
-            let found = completion.data.as_deref().unwrap_or_default();
-            let differs = (0..expected.len()).find(|&at| found.get(at) != Some(&expected[at]));
+            let found = completion.data.take().unwrap_or_default();
+            let differs = self.flat.difference(&expected, &found);
             self.wrong_read = self.wrong_read.or(differs.map(|at| (completion.id, at)));
-            // Compared, and of no further use: a run of many reads would keep them all.
-            completion.data = None;
         }
         self.source.complete(completion);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dram_spec::address::Preset;
+    use dram_spec::{AddressMap, Density, PhysicalAddress, System, Width};
+    use memctrl::CommandCounts;
+
+    use super::*;
+    use crate::Contents;
+
+    /// One read of three bytes across two lines, or of one line.
+    struct OneRead(Option<Operation>);
+
+    impl RequestSource for OneRead {
+        fn next_arrival(&self) -> Option<Cycle> {
+            self.0.map(|_| Cycle::ZERO)
+        }
+
+        fn take(&mut self, arrival: Cycle) -> Option<Request> {
+            Some(Request { id: RequestId(7), arrival, operation: self.0.take()?, payload: None })
+        }
+
+        fn complete(&mut self, _: Completion) {}
+    }
+
+    #[test]
+    fn a_wrong_byte_of_a_read_is_found() {
+        let system = System::paper(1, Density::Gb1, Width::X8);
+        let contents = Contents::new(1, AddressMap::preset(system.geometry, Preset::RowInterleaved));
+        for (address, bytes) in [(PhysicalAddress(63), 3), (PhysicalAddress(64), 64)] {
+            let sound = FlatMemory::new(contents.clone()).read(address, bytes);
+            let wrong = |at: usize| (0..).zip(&sound).map(|(index, byte)| byte ^ u8::from(index == at)).collect();
+            let cases: [(Vec<u8>, Option<usize>); 4] =
+                [(sound.clone(), None), (wrong(2), Some(2)), (sound[1..].to_vec(), Some(0)), (Vec::new(), Some(0))];
+            for (data, found) in cases {
+                let operation = Operation::Read { address, bytes };
+                let mut witnessed = Witnessed::new(OneRead(Some(operation)), FlatMemory::new(contents.clone()));
+                let Request { id, arrival, operation, .. } = witnessed.take(Cycle::ZERO).unwrap();
+                let (commands, data) = (CommandCounts::default(), Some(data));
+                let first_command = None;
+                let done = arrival;
+                witnessed.complete(Completion {
+                    id,
+                    operation,
+                    arrival,
+                    first_command,
+                    done,
+                    commands,
+                    served: None,
+                    data,
+                });
+                assert_eq!(witnessed.wrong_read, found.map(|at| (RequestId(7), at)));
+            }
+        }
     }
 }

@@ -28,7 +28,7 @@ use os_alloc_sim::Report;
 use rowclone::{Operation, Planner};
 
 use crate::allocator_settings::AllocatorSettings;
-use crate::flat_memory::Contents;
+use crate::contents::Contents;
 use crate::scenario::payload;
 
 pub use checkpoint::Checkpoint;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::{BankId, Channel, CommandLog, Row};
+use dram_spec::{BankId, Channel, Column, CommandLog, Row};
 use host::{Contents, Sequence};
 use memctrl::{Completion, Config, Controller, Stats};
 use proptest::prelude::*;
@@ -15,30 +15,33 @@ use crate::laws::runs;
 use crate::load::arb_load;
 use crate::twin::Plain;
 
-type Touched = Vec<(BankId, Row, Vec<u8>)>;
+type Changed = Vec<(BankId, Row, Vec<u8>)>;
 
 /// What a run did, in all that can be seen of it.
 struct Told {
     log: CommandLog,
     stats: Stats,
     completions: Vec<Completion>,
-    /// Every row that was touched, with its bytes, by channel.
-    rows: Vec<Touched>,
+    /// Every row that was changed, with its bytes, by channel.
+    rows: Vec<Changed>,
 }
 
-fn rows(device: &dram_core::Device) -> Touched {
-    let rows = device.cells().unwrap().touched();
-    rows.into_iter().map(|(bank, row, bytes)| (bank, row, bytes.to_vec())).collect()
+fn rows(device: &dram_core::Device, columns: u16) -> Changed {
+    let cells = device.cells().unwrap();
+    let bytes = |bank, row| (0..columns).flat_map(|column| cells.line(bank, row, Column(column))).collect();
+    let mut rows: Changed = cells.changed().map(|(bank, row, _)| (bank, row, bytes(bank, row))).collect();
+    rows.sort_unstable();
+    rows
 }
 
-fn told(case: &Case, run: impl FnOnce(Config, &mut Sequence, &mut CommandLog) -> (Stats, Vec<Touched>)) -> Told {
+fn told(case: &Case, run: impl FnOnce(Config, &mut Sequence, &mut CommandLog) -> (Stats, Vec<Changed>)) -> Told {
     told_with(case, Some(Contents::new(case.seed, case.config.planner.map().clone())), run)
 }
 
 fn told_with(
     case: &Case,
     contents: Option<Contents>,
-    run: impl FnOnce(Config, &mut Sequence, &mut CommandLog) -> (Stats, Vec<Touched>),
+    run: impl FnOnce(Config, &mut Sequence, &mut CommandLog) -> (Stats, Vec<Changed>),
 ) -> Told {
     let background = contents.clone().map(|contents| Arc::new(contents) as _);
     let config = Config { contents: background, ..case.config.clone() };
@@ -110,16 +113,17 @@ fn assert_same_answers(engine: &[Completion], twin: &[Completion]) -> Result<(),
 
 /// Whether engine and twin do the same with a case.
 pub fn compare(case: &Case) -> Result<(), TestCaseError> {
-    let channels = case.config.system.geometry.channels();
+    let geometry = case.config.system.geometry;
+    let (channels, columns) = (geometry.channels(), geometry.columns());
     let engine = told(case, |config, source, log| {
         let mut controller = Controller::new(config);
         let stats = controller.run(source, log, &AtomicBool::new(false)).unwrap();
-        (stats, (0..channels).map(|channel| rows(controller.device(Channel(channel)))).collect())
+        (stats, (0..channels).map(|channel| rows(controller.device(Channel(channel)), columns)).collect())
     });
     let twin = told(case, |config, source, log| {
         let mut plain = Plain::new(config);
         let stats = plain.run(source, log);
-        (stats, plain.devices.iter().map(rows).collect())
+        (stats, plain.devices.iter().map(|device| rows(device, columns)).collect())
     });
     let longer = engine.log.commands.len().max(twin.log.commands.len());
     let first = (0..longer).find(|&at| engine.log.commands.get(at) != twin.log.commands.get(at));

@@ -1,0 +1,138 @@
+//! Memory contents at reset and the data of writes, made from a seed.
+
+use std::sync::Arc;
+
+use dram_core::{Background, Line};
+use dram_spec::datasheet::BANKS;
+use dram_spec::{AddressMap, BankId, Channel, Column, LINE_BYTES, Location, Row};
+
+/// Memory contents at reset: each byte is a function of the seed and its physical address.
+#[derive(Clone, Debug)]
+pub struct Contents {
+    /// Mixed, so that neighbouring seeds give unrelated contents.
+    seed: u64,
+    map: AddressMap,
+    addresses: Arc<Addresses>,
+}
+
+/// A well-mixed 64-bit number from another (the finaliser of `SplitMix64`).
+const fn mix(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    value ^ (value >> 31)
+}
+
+/// The bytes of a line: eight words that differ from each other in every byte.
+fn line_of(mixed: u64) -> Line {
+    let mut line = [0; LINE_BYTES as usize];
+    for (word, index) in line.chunks_exact_mut(8).zip(0..) {
+        word.copy_from_slice(&(mixed ^ (index * 0x1111_1111_1111_1111)).to_le_bytes());
+    }
+    line
+}
+
+impl Contents {
+    /// The contents that follow from `seed`.
+    pub fn new(seed: u64, map: AddressMap) -> Contents {
+        let addresses = Arc::new(Addresses::new(&map));
+        Contents { seed: mix(seed), map, addresses }
+    }
+
+    /// The address map of the memory.
+    pub const fn map(&self) -> &AddressMap {
+        &self.map
+    }
+
+    /// The line at address `64 * number`, at reset.
+    pub fn line_at(&self, number: u64) -> Line {
+        line_of(mix(self.seed ^ number))
+    }
+
+    /// The numbers of the lines of a row, by column. A line's number is its address divided by 64.
+    pub(crate) fn numbers(&self, channel: Channel, bank: BankId, row: Row) -> impl Fn(Column) -> u64 {
+        let (row, columns) = (self.addresses.row(channel, bank, row), &self.addresses.columns);
+        move |column| (row ^ columns[usize::from(column.0)]) / LINE_BYTES
+    }
+
+    /// The data of the `index`-th write of a run.
+    pub fn payload(&self, index: u64, bytes: u64) -> Arc<[u8]> {
+        let stream = mix(self.seed ^ mix(index + 1));
+        let mut payload: Arc<[u8]> = std::iter::repeat_n(0, bytes as usize).collect();
+        for (part, number) in Arc::make_mut(&mut payload).chunks_mut(LINE_BYTES as usize).zip(0..) {
+            part.copy_from_slice(&line_of(mix(stream ^ number))[..part.len()]);
+        }
+        payload
+    }
+}
+
+impl Background for Contents {
+    fn line(&self, channel: Channel, bank: BankId, row: Row, column: Column) -> Line {
+        self.line_at(self.numbers(channel, bank, row)(column))
+    }
+}
+
+/// Addresses of lines, by table. An address map is linear over GF(2): an address is the XOR of what each coordinate adds to it.
+#[derive(Debug)]
+struct Addresses {
+    /// By channel, rank and bank, in this order from high to low.
+    banks: Vec<u64>,
+    ranks: u8,
+    /// By the row's high bits and by its low [`Self::LOW_BITS`].
+    rows: [Vec<u64>; 2],
+    columns: Vec<u64>,
+}
+
+impl Addresses {
+    const LOW_BITS: u32 = 8;
+
+    fn new(map: &AddressMap) -> Addresses {
+        let geometry = map.geometry();
+        let of = |channel, rank, bank, row, column| {
+            let (channel, bank) = (Channel(channel), BankId { rank, bank });
+            let location = Location { channel, bank, row: Row(row), column: Column(column), offset: 0 };
+            map.address(location).expect("it is within the geometry").0
+        };
+        let of = &of;
+        let ranks = move |channel| (0..geometry.ranks()).map(move |rank| (channel, rank));
+        let banks = move |(channel, rank)| (0..geometry.banks()).map(move |bank| of(channel, rank, bank, 0, 0));
+        let rows = (0..geometry.rows_per_bank()).step_by(1 << Self::LOW_BITS);
+        Addresses {
+            banks: (0..geometry.channels()).flat_map(ranks).flat_map(banks).collect(),
+            ranks: geometry.ranks(),
+            rows: [
+                rows.map(|row| of(0, 0, 0, row, 0)).collect(),
+                (0..1 << Self::LOW_BITS).map(|row| of(0, 0, 0, row, 0)).collect(),
+            ],
+            columns: (0..geometry.columns()).map(|column| of(0, 0, 0, 0, column)).collect(),
+        }
+    }
+
+    /// The address of a row's column 0.
+    fn row(&self, channel: Channel, bank: BankId, row: Row) -> u64 {
+        let rank = usize::from(channel.0) * usize::from(self.ranks) + usize::from(bank.rank);
+        self.banks[rank * BANKS as usize + usize::from(bank.bank)]
+            ^ self.rows[0][(row.0 >> Self::LOW_BITS) as usize]
+            ^ self.rows[1][row.0 as usize % (1 << Self::LOW_BITS)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dram_spec::address::RawAddressMap;
+    use dram_spec::{Density, PhysicalAddress, System, Width};
+
+    use super::*;
+
+    #[test]
+    fn numbers_of_lines_are_those_of_the_map() {
+        let geometry = System::paper(2, Density::Gb1, Width::X8).geometry;
+        let fields = ["row:5", "channel", "column:3", "row", "bank", "column", "offset"].map(str::to_owned).to_vec();
+        let xor = vec![dram_spec::address::RawXor { field: "bank".to_owned(), bit: 1, address_bits: vec![7, 20, 29] }];
+        let map = AddressMap::new(geometry, &RawAddressMap { fields, xor }).unwrap();
+        let contents = Contents::new(1, map.clone());
+        for number in (0..geometry.bytes() / LINE_BYTES).step_by(997) {
+            let at = map.locate(PhysicalAddress(number * LINE_BYTES)).unwrap();
+            assert_eq!(contents.numbers(at.channel, at.bank, at.row)(at.column), number);
+        }
+    }
+}
