@@ -5,7 +5,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use serde_json::Value;
 
-use super::succeed;
+use super::{check_cost, succeed};
 
 /// A stream of the example `streams`, and what is measured of it.
 struct Stream {
@@ -51,41 +51,44 @@ struct Cost {
     most: Option<u64>,
 }
 
-/// Counts under callgrind, and names what costs too much.
-#[expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore tells on the terminal what it found")]
+/// Counts under callgrind, and names the subjects that exceed a limit.
+#[expect(clippy::print_stderr, reason = "a chore reports on the terminal what it found")]
 pub fn check() -> ExitCode {
-    let counted = streams().and_then(|mut costs| {
-        costs.extend(traces()?);
-        Ok(costs)
-    });
-    let costs = match counted {
-        Ok(costs) => costs,
-        Err(why) => {
-            eprintln!("{why}");
-            return ExitCode::FAILURE;
-        }
-    };
+    let costs = [
+        ("too many instructions", streams().map(exceeding)),
+        ("too many instructions", traces().map(exceeding)),
+        ("`--check` costs too much", check_cost::check()),
+    ];
+    let mut code = ExitCode::SUCCESS;
+    for (what, outcome) in costs {
+        let line = match outcome {
+            Ok(names) if names.is_empty() => continue,
+            Ok(names) => format!("{what}: {}", names.join(", ")),
+            Err(why) => why,
+        };
+        eprintln!("{line}");
+        code = ExitCode::FAILURE;
+    }
+    code
+}
+
+/// Prints the costs; returns the names of those above their limits.
+#[expect(clippy::print_stdout, reason = "a chore prints what it measured")]
+fn exceeding(costs: Vec<Cost>) -> Vec<String> {
     for Cost { name, unit, instructions, most } in &costs {
         let most = most.map_or("no limit".to_string(), |most| format!("at most {most}"));
         println!("{name:20} {instructions:6} instructions per {unit} ({most})");
     }
-    let exceeds = |cost: &&Cost| cost.most.is_some_and(|most| cost.instructions > most);
-    let dear: Vec<_> = costs.iter().filter(exceeds).map(|cost| cost.name.as_str()).collect();
-    if dear.is_empty() {
-        return ExitCode::SUCCESS;
-    }
-    eprintln!("too many instructions: {}", dear.join(", "));
-    ExitCode::FAILURE
+    let exceeds = |cost: &Cost| cost.most.is_some_and(|most| cost.instructions > most);
+    costs.into_iter().filter(exceeds).map(|cost| cost.name).collect()
 }
 
 /// What requests cost the simulator.
 fn streams() -> Result<Vec<Cost>, String> {
-    let example = build("host", "streams")?;
+    let example = build(&["-p", "host", "--example", "streams"], "streams")?;
     let cost = |stream: &Stream| {
         let Stream { name, requests, per_request, unit, most } = *stream;
-        let count = |requests: u64| {
-            instructions(Command::new("valgrind").args(CALLGRIND).arg(&example).arg(name).arg(requests.to_string()))
-        };
+        let count = |requests: u64| callgrind(Command::new(&example).arg(name).arg(requests.to_string()));
         let instructions = per_unit(requests, per_request, count)?;
         Ok(Cost { name: name.to_owned(), unit, instructions, most })
     };
@@ -94,7 +97,7 @@ fn streams() -> Result<Vec<Cost>, String> {
 
 /// What records cost the readers of traces. The files are written before, and not under valgrind.
 fn traces() -> Result<Vec<Cost>, String> {
-    let example = build("trace-io", "traces")?;
+    let example = build(&["-p", "trace-io", "--example", "traces"], "traces")?;
     let directory = PathBuf::from("target/instructions");
     std::fs::create_dir_all(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     let cost = |(name, most): &TraceFile| {
@@ -102,7 +105,7 @@ fn traces() -> Result<Vec<Cost>, String> {
         let count = |records: u64| {
             let file = directory.join(format!("{records}-{name}"));
             succeed(Command::new(&example).args(["write", format, &records.to_string()]).arg(&file), "a trace")?;
-            instructions(Command::new("valgrind").args(CALLGRIND).arg(&example).arg("read").arg(file))
+            callgrind(Command::new(&example).arg("read").arg(file))
         };
         let instructions = per_unit(TRACE_RECORDS, 1, count)?;
         Ok(Cost { name: format!("read {name}"), unit: "record", instructions, most: *most })
@@ -110,28 +113,28 @@ fn traces() -> Result<Vec<Cost>, String> {
     TRACES.iter().map(cost).collect()
 }
 
-/// Builds an example; where it is.
-fn build(package: &str, example: &str) -> Result<PathBuf, String> {
-    let words = ["build", "--release", "-p", package, "--example", example, "--message-format", "json"];
-    let output = Command::new("cargo").args(words).stderr(Stdio::inherit()).output();
+/// Builds a program, optimised; returns its path. `what` selects it, `name` is the name of its target.
+pub fn build(what: &[&str], name: &str) -> Result<PathBuf, String> {
+    let words = ["build", "--release", "--message-format", "json"];
+    let output = Command::new("cargo").args(words).args(what).stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| format!("`cargo` cannot be started: {error}"))?;
     let messages = String::from_utf8_lossy(&output.stdout);
     let artifacts = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let mut examples = artifacts.filter(|message| message["target"]["name"] == example);
-    let path = examples.find_map(|message| message["executable"].as_str().map(PathBuf::from));
-    path.filter(|_| output.status.success()).ok_or_else(|| format!("the example `{example}` cannot be built"))
+    let mut built = artifacts.filter(|message| message["target"]["name"] == name);
+    let path = built.find_map(|message| message["executable"].as_str().map(PathBuf::from));
+    path.filter(|_| output.status.success()).ok_or_else(|| format!("`{name}` cannot be built"))
 }
 
-/// What one more costs: the difference of two runs, one twice as long, leaves out how they begin and end.
+/// Instructions per unit: the difference of two runs, one twice as long, leaves out start and end.
 fn per_unit(length: u64, units: u64, count: impl Fn(u64) -> Result<u64, String>) -> Result<u64, String> {
     let more = count(2 * length)?.saturating_sub(count(length)?);
     Ok(more.div_ceil(length * units))
 }
 
-const CALLGRIND: [&str; 2] = ["--tool=callgrind", "--callgrind-out-file=/dev/null"];
-
-/// Instructions of one run under valgrind.
-fn instructions(valgrind: &mut Command) -> Result<u64, String> {
+/// Instructions of one run of a program.
+pub fn callgrind(run: &Command) -> Result<u64, String> {
+    let mut valgrind = Command::new("valgrind");
+    valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(run.get_program()).args(run.get_args());
     let output = valgrind.output().map_err(|error| {
         format!("`valgrind` cannot be started: {error}; install it (`apt-get install valgrind`) to count instructions")
     })?;

@@ -1,6 +1,7 @@
 //! The project's own chores: `cargo xtask check` is CI, `cargo xtask full` the slow rest.
 
 mod browser;
+mod check_cost;
 mod gallery;
 mod instructions;
 mod licences;
@@ -66,7 +67,7 @@ const FULL: &[Step] = &[
     ("timelines, read by Perfetto's own definitions", &["cargo", "xtask", "timelines"], &[]),
     ("benches", &["cargo", "bench", "--workspace"], &[]),
     // The last, so that all else has been run where it is above its limits.
-    ("instructions per request, and per record of a trace", &["cargo", "xtask", "instructions"], &[]),
+    ("instructions per request, per record of a trace, and of `--check`", &["cargo", "xtask", "instructions"], &[]),
 ];
 
 #[expect(clippy::print_stderr, reason = "a chore tells on the terminal what it does")]
