@@ -16,6 +16,11 @@ pub enum CliError {
         /// What to do next; printed after `help:`.
         help: Option<String>,
     },
+    /// A signal ended the command.
+    Interrupted {
+        /// What became of the results, or what to do next; printed after `help:`.
+        help: Option<String>,
+    },
     /// The reader of standard output has gone (`| head -1`): nothing is left to say.
     ClosedPipe,
 }
@@ -31,6 +36,7 @@ impl CliError {
     pub fn with_help(self, next: impl fmt::Display) -> CliError {
         match self {
             CliError::Refused { message, help: _ } => CliError::Refused { message, help: Some(next.to_string()) },
+            CliError::Interrupted { help: _ } => CliError::Interrupted { help: Some(next.to_string()) },
             CliError::ClosedPipe => CliError::ClosedPipe,
         }
     }
@@ -76,9 +82,17 @@ impl CliError {
         }
     }
 
-    /// The run was stopped from outside.
-    pub fn interrupted() -> CliError {
-        CliError::new("interrupted")
+    /// A signal ended the command.
+    pub const fn interrupted() -> CliError {
+        CliError::Interrupted { help: None }
+    }
+
+    /// What to do next, if anything is known.
+    pub fn help(&self) -> Option<&str> {
+        match self {
+            CliError::Refused { help, .. } | CliError::Interrupted { help } => help.as_deref(),
+            CliError::ClosedPipe => None,
+        }
     }
 }
 
@@ -97,6 +111,7 @@ impl fmt::Display for CliError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CliError::Refused { message, .. } => f.write_str(message),
+            CliError::Interrupted { .. } => f.write_str("interrupted"),
             CliError::ClosedPipe => f.write_str("the reader of standard output has gone"),
         }
     }

@@ -1,31 +1,73 @@
-//! Ctrl-C.
+//! Signals that end the program: SIGINT (Ctrl-C) and SIGTERM.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, LazyLock};
 
-use crate::CliError;
+use crate::{CliError, output};
 
-/// What a shell reports of a program that SIGINT ended.
-const ENDED_BY_SIGINT: i32 = 130;
+/// Number of SIGINT.
+const SIGINT: i32 = 2;
 
-static FLAG: OnceLock<Result<Arc<AtomicBool>, String>> = OnceLock::new();
+/// A shell adds this to the number of the signal that ended a program.
+const ENDED_BY_SIGNAL: i32 = 128;
 
-/// The flag that Ctrl-C raises; whoever works for long polls it, and stops with [`CliError::interrupted`].
+/// Raised by the first signal.
+static STOP: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// Whether a command polls [`STOP`].
+static POLLED: AtomicBool = AtomicBool::new(false);
+
+/// The first signal; 0 before it.
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
+
+/// The flag that a signal raises. A command that calls this must poll the flag, and stop with [`CliError::interrupted`].
 ///
-/// A second Ctrl-C ends the program at once, wherever it hangs.
+/// A second signal ends the program at once.
+pub fn flag() -> Arc<AtomicBool> {
+    POLLED.store(true, Ordering::Relaxed);
+    Arc::clone(&STOP)
+}
+
+/// The exit code after an interruption: 130 for SIGINT, 143 for SIGTERM.
+pub fn exit_code() -> u8 {
+    let signal = match SIGNAL.load(Ordering::Relaxed) {
+        0 => SIGINT,
+        signal => signal,
+    };
+    u8::try_from(ENDED_BY_SIGNAL + signal).unwrap_or(u8::MAX)
+}
+
+fn received(signal: i32) {
+    let is_first = SIGNAL.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+    if is_first && POLLED.load(Ordering::Relaxed) {
+        STOP.store(true, Ordering::Relaxed);
+    } else {
+        output::remove_temporary_files();
+        std::process::exit(ENDED_BY_SIGNAL + signal);
+    }
+}
+
+/// Catches the signals from now on.
 ///
 /// # Errors
-/// The system does not let signals be caught.
-pub fn flag() -> Result<Arc<AtomicBool>, CliError> {
-    let flag = FLAG.get_or_init(|| {
-        let flag = Arc::new(AtomicBool::new(false));
-        let raised = Arc::clone(&flag);
-        let handler = move || {
-            if raised.swap(true, Ordering::Relaxed) {
-                std::process::exit(ENDED_BY_SIGINT);
-            }
-        };
-        ctrlc::set_handler(handler).map(|()| flag).map_err(|error| error.to_string())
-    });
-    flag.clone().map_err(|error| CliError::new(format!("Ctrl-C cannot be caught: {error}")))
+/// The system does not allow it.
+#[cfg(unix)]
+pub fn listen() -> Result<(), CliError> {
+    use signal_hook::consts::SIGTERM;
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]).map_err(|error| uncaught(&error))?;
+    std::thread::spawn(move || signals.forever().for_each(received));
+    Ok(())
+}
+
+/// Catches Ctrl-C from now on.
+///
+/// # Errors
+/// The system does not allow it.
+#[cfg(not(unix))]
+pub fn listen() -> Result<(), CliError> {
+    ctrlc::set_handler(|| received(SIGINT)).map_err(|error| uncaught(&error))
+}
+
+fn uncaught(error: &dyn std::fmt::Display) -> CliError {
+    CliError::new(format!("Ctrl-C cannot be caught: {error}"))
 }

@@ -1,8 +1,9 @@
 //! Knows file names, TOML, threads and the terminal.
 //!
-//! [`main()`] is the whole program `rowclone-sim`. Data go to standard output, messages to standard error; it ends with 0
+//! [`main()`] is the whole program `rowclone-sim`. Data go to standard output, messages to standard error; it exits with 0
 //! for a clean result, 1 for a finding (a log that breaks a rule, a point of a sweep that failed), 2 where the input or the
-//! output was at fault, and 3 where something is left to be done (a sweep whose points are not all there).
+//! output was at fault, 3 where something is left to be done (a sweep whose points are not all there), and 128 plus the
+//! number of a signal that ended it (130 for Ctrl-C).
 
 pub mod args;
 pub mod binding;
@@ -30,7 +31,7 @@ use clap::Parser;
 
 pub use error::CliError;
 
-/// Input or output was at fault, or the run was interrupted.
+/// Input or output was at fault.
 const AT_FAULT: u8 = 2;
 
 /// How the words `error:` and `help:` look on a terminal that has colours, unless `NO_COLOR` is set; anything else gets the words alone.
@@ -44,30 +45,33 @@ where
     T: Into<OsString> + Clone,
 {
     let outcome = match args::Cli::try_parse_from(args) {
-        Ok(cli) => commands::dispatch(&cli.command),
+        Ok(cli) => interrupt::listen().and_then(|()| commands::dispatch(&cli.command)),
         Err(error) => answer(&error),
     };
     outcome.unwrap_or_else(|error| report(&error))
 }
 
-/// Says what clap has to say: help and version are data, the rest are messages.
+/// Prints what clap answers: help and version are data, all else are messages.
 fn answer(error: &clap::Error) -> Result<ExitCode, CliError> {
-    error.print().map_err(|source| output::stdout_error(&source))?;
-    std::io::stdout().flush().map_err(|source| output::stdout_error(&source))?;
-    Ok(if error.use_stderr() { ExitCode::from(AT_FAULT) } else { ExitCode::SUCCESS })
+    let printed = error.print();
+    if error.use_stderr() {
+        return Ok(ExitCode::from(AT_FAULT));
+    }
+    printed.and_then(|()| std::io::stdout().flush()).map_err(|source| output::stdout_error(&source))?;
+    Ok(ExitCode::SUCCESS)
 }
 
-/// Says on standard error what went wrong. Nobody is left to be told where that fails too.
+/// Prints an error to standard error, if that can be written.
 fn report(error: &CliError) -> ExitCode {
-    match error {
-        CliError::ClosedPipe => ExitCode::SUCCESS,
-        CliError::Refused { message, help } => {
-            let mut stderr = anstream::stderr().lock();
-            let _ = writeln!(stderr, "{ERROR}error:{ERROR:#} {message}");
-            if let Some(help) = help {
-                let _ = writeln!(stderr, "{HELP}help:{HELP:#} {help}");
-            }
-            ExitCode::from(AT_FAULT)
-        }
+    let code = match error {
+        CliError::ClosedPipe => return ExitCode::SUCCESS,
+        CliError::Refused { .. } => AT_FAULT,
+        CliError::Interrupted { .. } => interrupt::exit_code(),
+    };
+    let mut stderr = anstream::stderr().lock();
+    let _ = writeln!(stderr, "{ERROR}error:{ERROR:#} {error}");
+    if let Some(help) = error.help() {
+        let _ = writeln!(stderr, "{HELP}help:{HELP:#} {help}");
     }
+    ExitCode::from(code)
 }

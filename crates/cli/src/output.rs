@@ -1,9 +1,11 @@
 //! Where results go: standard output, and files that appear whole or not at all.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::io::{self, BufWriter, Seek, SeekFrom, StdoutLock, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::NamedTempFile;
 
@@ -57,10 +59,11 @@ impl Write for Stdout {
     }
 }
 
-/// Says something that is no result, on standard error.
-#[expect(clippy::print_stderr, reason = "messages go to standard error")]
+/// Prints a message, which is no result, to standard error.
+///
+/// Results do not depend on it: where standard error cannot be written, the message is lost and the program goes on.
 pub fn message(text: &str) {
-    eprintln!("{text}");
+    let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
 /// What it means that standard output cannot be written.
@@ -95,6 +98,38 @@ pub struct AtomicFile {
     temporary: NamedTempFile,
     target: PathBuf,
     existing: Existing,
+    _registration: Registration,
+}
+
+/// The temporary files of the process, for [`remove_temporary_files`].
+static TEMPORARY_FILES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn temporary_files() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    TEMPORARY_FILES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The entry of a temporary file in the list of all; taken out when dropped.
+#[derive(Debug)]
+struct Registration(PathBuf);
+
+impl Registration {
+    fn new(path: &Path) -> Registration {
+        temporary_files().insert(path.to_owned());
+        Registration(path.to_owned())
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        temporary_files().remove(&self.0);
+    }
+}
+
+/// Removes the temporary files of all [`AtomicFile`]s, before the process exits without dropping them.
+pub fn remove_temporary_files() {
+    for path in temporary_files().iter() {
+        let _ = fs::remove_file(path);
+    }
 }
 
 impl AtomicFile {
@@ -122,7 +157,7 @@ impl AtomicFile {
             _ => Path::new("."),
         };
         let temporary = named_like_any_other().tempfile_in(directory).map_err(fault)?;
-        Ok(AtomicFile { temporary, target: place, existing })
+        Ok(AtomicFile { _registration: Registration::new(temporary.path()), temporary, target: place, existing })
     }
 
     /// Gives the file its name, now that it is complete.
@@ -130,7 +165,7 @@ impl AtomicFile {
     /// # Errors
     /// It cannot be written to the disk, or something has come to be under that name.
     pub fn commit(self) -> Result<(), CliError> {
-        let AtomicFile { temporary, target, existing } = self;
+        let AtomicFile { temporary, target, existing, .. } = self;
         temporary.as_file().sync_all().map_err(|source| CliError::writing(&target, &source))?;
         let renamed = match existing {
             Existing::Keep => temporary.persist_noclobber(&target),

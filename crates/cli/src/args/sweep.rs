@@ -13,8 +13,8 @@ use crate::sweep::Shard;
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     after_help = "Writes results.csv, results.parquet and times.csv. What is finished is kept: interrupted, the same command goes on.\n\n\
-    Ends with 0 where every run was done, 1 where some failed (their rows say why), 2 where the sweep could not be done or was \
-    interrupted.\n\n\
+    Exits with 0 where every run was done, 1 where some failed (their rows say why), 2 where the sweep could not be done, 130 after \
+    Ctrl-C, 143 after SIGTERM.\n\n\
     Examples:\n  \
     rowclone-sim sweep sweeps/copy-size.toml --dry-run\n  \
     rowclone-sim sweep sweeps/copy-size.toml --out copy-size\n  \
@@ -94,7 +94,7 @@ pub enum SweepCommand {
 /// `sweep collect`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Ends with 0 where every run was done, 1 where some failed, 3 where some are not finished: the tables are without them.\n\n\
+    after_help = "Exits with 0 where every run was done, 1 where some failed, 3 where some are not finished: the tables are without them.\n\n\
     Example:\n  rowclone-sim sweep collect sweeps/copy-size.toml copy-size --out copy-size"
 )]
 pub struct CollectArgs {
@@ -113,7 +113,7 @@ pub struct CollectArgs {
     /// Accepts runs that leave out more than 1 % of a trace's records, which otherwise have failed
     #[arg(long)]
     pub allow_skipped: bool,
-    /// Replaces files that exist already, and takes what fits from the journals of another sweep
+    /// Uses a directory that holds the tables of something else, and takes what fits from the journals of another sweep
     #[arg(long)]
     pub force: bool,
 }

@@ -46,7 +46,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
 
 fn judge(file: &Path, dialect: Option<DialectName>) -> Result<Verdict, CliError> {
     let unreadable = |source: std::io::Error| CliError::reading(file, &source);
-    let stop = interrupt::flag()?;
+    let stop = interrupt::flag();
     let mut log = LogReader::new(Text::new(File::open(file).map_err(unreadable)?).map_err(unreadable)?)
         .map_err(|error| fault(file, &error))?;
     let header = log.header().clone();

@@ -25,7 +25,7 @@ pub fn run(args: &ExplainEnergyArgs) -> Result<ExitCode, CliError> {
     let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
     let operations = experiment::listed(&scenario, "explain energy")?;
     let prices = pricing::prices(&scenario.system)?;
-    let stop = interrupt::flag()?;
+    let stop = interrupt::flag();
     let mut stdout = Stdout::lock();
     stdout.print(unit_prices(&scenario.system, &prices))?;
     for (label, operation) in operations {

@@ -27,7 +27,7 @@ pub fn run(args: &ExplainPlanArgs) -> Result<ExitCode, CliError> {
     let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
     let operations = experiment::listed(&scenario, "explain plan")?;
     let prices = pricing::prices(&scenario.system)?;
-    let stop = interrupt::flag()?;
+    let stop = interrupt::flag();
     let (weighing, fixed): (Vec<Policy>, Vec<Policy>) =
         scenario.policies.iter().copied().partition(|policy| experiment::weighs(*policy));
     let map = &scenario.system.map;

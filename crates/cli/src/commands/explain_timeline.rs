@@ -48,7 +48,7 @@ pub fn run(args: &ExplainTimelineArgs) -> Result<ExitCode, CliError> {
 fn first_commands(scenario: &Scenario, variant: Variant, args: &ExplainTimelineArgs) -> Result<Vec<Bound>, CliError> {
     let window = instant::window(args.from, args.to, scenario.system.system.clock())?;
     let prices = pricing::prices(&scenario.system)?;
-    let stop = interrupt::flag()?;
+    let stop = interrupt::flag();
     let enough = || stop.store(true, Ordering::Relaxed);
     let bindings = RefCell::new(Bindings::new(&scenario.system, window, args.count.get(), &enough));
     let wanted = Wanted { observer: Some(&bindings as Shared<'_>), ..Wanted::new(&stop) };

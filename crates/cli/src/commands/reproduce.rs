@@ -78,7 +78,7 @@ fn system(currents: &Currents) -> SystemConfig {
 pub fn simulate(currents: &Currents) -> Result<Table3, CliError> {
     let system = system(currents);
     let prices = pricing::prices(&system)?;
-    let stop = interrupt::flag()?;
+    let stop = interrupt::flag();
     let mut channel_share = 0.0;
     let mut simulated = Vec::with_capacity(ROWS.len());
     for (policy, kind, src) in ROWS {

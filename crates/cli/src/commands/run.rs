@@ -30,7 +30,7 @@ use crate::warnings;
 /// Anything wrong with a file, the memory, or the terminal; each in one message.
 pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
-    let stop = interrupt::flag()?;
+    let stop = interrupt::flag();
     let prices = pricing::prices(&scenario.system)?;
     let window = instant::window(args.from, args.to, scenario.system.system.clock())?;
     // Every file is opened before anything runs, and gets its name when all is done: all of them, or none.

@@ -31,7 +31,7 @@ pub fn run(args: &SweepArgs) -> Result<ExitCode, CliError> {
     }
     let path = args.sweep.as_ref().ok_or_else(|| CliError::new("no sweep was given"))?;
     let file = SweepFile::read(path)?;
-    let stop = interrupt::flag()?;
+    let stop = interrupt::flag();
     let mut sweep = Sweep::new(&file, jobs(args.jobs)?, args.trace_cache, &stop)?;
     sweep.allow_skipped = args.allow_skipped;
     if args.slurm.slurm {
@@ -52,19 +52,17 @@ pub fn run(args: &SweepArgs) -> Result<ExitCode, CliError> {
     }
     if let Some(tables) = &tables {
         say_written(tables);
-        draw(&file, &directory, Existing::Replace, failed == 0)?;
+        draw(&file, &directory, failed == 0)?;
     }
     Ok(ExitCode::from(if failed > 0 { FAILED } else { 0 }))
 }
 
 fn collect(args: &CollectArgs) -> Result<ExitCode, CliError> {
     let file = SweepFile::read(&args.sweep)?;
-    let stop = interrupt::flag()?;
+    let stop = interrupt::flag();
     let mut sweep = Sweep::new(&file, jobs(args.jobs)?, 0, &stop)?;
     sweep.allow_skipped = args.allow_skipped;
-    // Among the journals, the tables and pictures are theirs.
-    let existing = Existing::with_force(args.force || args.from.iter().any(|from| directory::same(from, &args.out)));
-    let tables = directory::collect(&sweep, &args.from, &args.out, args.force, existing)?;
+    let tables = directory::collect(&sweep, &args.from, &args.out, args.force)?;
     let Tables { rows, failed, missing, missing_points, .. } = &tables;
     let of_them = if *failed > 0 { format!(", {} of them failed", grouped(*failed)) } else { String::new() };
     let points = missing_points.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
@@ -74,7 +72,7 @@ fn collect(args: &CollectArgs) -> Result<ExitCode, CliError> {
     };
     output::message(&format!("{}: {} finished{of_them}{more}", file.name, counted(*rows, "run")));
     say_written(&tables);
-    draw(&file, &args.out, existing, *missing + *failed == 0)?;
+    draw(&file, &args.out, *missing + *failed == 0)?;
     Ok(ExitCode::from(match (*missing, *failed) {
         (0, 0) => 0,
         (0, _) => FAILED,
@@ -89,7 +87,7 @@ fn say_written(tables: &Tables) {
 
 /// Draws the pictures that the sweep file asks for, as far as they can be drawn. Only of a table that is whole it is an
 /// error if one cannot.
-fn draw(file: &SweepFile, directory: &Path, existing: Existing, whole: bool) -> Result<(), CliError> {
+fn draw(file: &SweepFile, directory: &Path, whole: bool) -> Result<(), CliError> {
     if file.plots.is_empty() {
         return Ok(());
     }
@@ -97,7 +95,7 @@ fn draw(file: &SweepFile, directory: &Path, existing: Existing, whole: bool) -> 
     let table = plot::read(&path)?;
     let (mut written, mut faults) = (Vec::new(), Vec::new());
     for entry in &file.plots {
-        match plot::draw_entry(&table, &path, entry, directory, existing) {
+        match plot::draw_entry(&table, &path, entry, directory, Existing::Replace) {
             Ok(picture) => written.push(picture.display().to_string()),
             Err(fault) => faults.push((entry, fault)),
         }

@@ -5,9 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::CliError;
-use crate::output::Existing;
 
-use super::journal::{self, Journals};
+use super::journal::{self, Journals, Writer};
 use super::progress::Progress;
 use super::run::{Sweep, Tally};
 use super::shard::Shard;
@@ -34,21 +33,17 @@ pub fn run(
     }
     let mut journals = Journals::default();
     journals.read(directory)?;
-    let tables = tables::write(sweep, &plans, &journals, directory, Existing::Replace);
+    let tables = tables::write(sweep, &plans, &journals, directory);
     Ok((tally, Some(tables.map_err(|error| keeps(error, directory))?)))
 }
 
 /// Writes the tables of what has been finished in some directories; `force` takes the journals of another sweep, too.
 ///
+/// A journal without records marks the directory as this sweep's, so that its tables can be written again without `force`.
+///
 /// # Errors
-/// A directory has no journals, or a table cannot be written.
-pub fn collect(
-    sweep: &Sweep<'_>,
-    from: &[PathBuf],
-    directory: &Path,
-    force: bool,
-    existing: Existing,
-) -> Result<Tables, CliError> {
+/// A directory has no journals, the target directory is another's, or a table cannot be written.
+pub fn collect(sweep: &Sweep<'_>, from: &[PathBuf], directory: &Path, force: bool) -> Result<Tables, CliError> {
     let mut journals = Journals::default();
     for source in from {
         match journal::sweep_of(source)? {
@@ -65,14 +60,12 @@ pub fn collect(
         }
         journals.read(source)?;
     }
-    create(directory)?;
+    claim(sweep, directory, None, force)?;
     let plans = sweep.plans(&sweep.numbers(None))?;
-    tables::write(sweep, &plans, &journals, directory, existing)
-}
-
-/// Whether two paths lead to one directory.
-pub fn same(a: &Path, b: &Path) -> bool {
-    matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
+    if journal::sweep_of(directory)?.is_none() {
+        Writer::open(directory, &sweep.file.name, None)?;
+    }
+    tables::write(sweep, &plans, &journals, directory)
 }
 
 /// The sweep whose journals lie in a directory; nothing where there are none.
@@ -125,11 +118,9 @@ fn create(directory: &Path) -> Result<(), CliError> {
 /// An error that ends a sweep, and what is to be done then.
 fn keeps(error: CliError, directory: &Path) -> CliError {
     let next = "what is finished is kept: the same command goes on from there";
-    let help = match &error {
-        CliError::Refused { help: Some(help), .. } => format!("{help}; {next}"),
-        CliError::Refused { help: None, .. } | CliError::ClosedPipe => {
-            format!("{} keeps what is finished: the same command goes on from there", directory.display())
-        }
+    let help = match error.help() {
+        Some(help) => format!("{help}; {next}"),
+        None => format!("{} keeps what is finished: the same command goes on from there", directory.display()),
     };
     error.with_help(help)
 }

@@ -49,7 +49,7 @@ struct Writers {
     times: CsvTable<BufWriter<AtomicFile>>,
 }
 
-/// Writes what is known of all points, in their order. The files appear together, whole, or not at all.
+/// Writes what is known of all points, in their order, in place of any earlier tables. The files appear together, whole, or not at all.
 ///
 /// # Errors
 /// A journal cannot be read, or a table cannot be written.
@@ -58,9 +58,8 @@ pub(super) fn write(
     plans: &[Plan],
     journals: &Journals,
     directory: &Path,
-    existing: Existing,
 ) -> Result<Tables, CliError> {
-    let mut writers = Writers::open(sweep, directory, existing)?;
+    let mut writers = Writers::open(sweep, directory)?;
     let paths = NAMES.map(|name| directory.join(name)).to_vec();
     let mut tables = Tables { paths, rows: 0, failed: 0, missing: 0, missing_points: Vec::new() };
     for (number, plan) in (1..).zip(plans) {
@@ -119,8 +118,8 @@ struct Row<'a> {
 }
 
 impl Writers {
-    fn open(sweep: &Sweep<'_>, directory: &Path, existing: Existing) -> Result<Writers, CliError> {
-        let [csv, parquet, times] = NAMES.map(|name| AtomicFile::create(&directory.join(name), existing));
+    fn open(sweep: &Sweep<'_>, directory: &Path) -> Result<Writers, CliError> {
+        let [csv, parquet, times] = NAMES.map(|name| AtomicFile::create(&directory.join(name), Existing::Replace));
         let mut all = columns::before();
         all.extend(sweep.points.columns());
         all.extend(columns::run());

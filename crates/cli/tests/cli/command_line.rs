@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Cursor};
 use std::process::{Command, Stdio};
 
-use crate::common::{Directory, program, run};
+use crate::common::{Directory, program, run, send};
 use cli::input::{Overrides, SystemConfig};
 use dram_spec::Dialect;
 use trace_io::command_log::LogWriter;
@@ -111,7 +111,7 @@ fn a_reader_that_leaves_ends_the_program_quietly() {
 /// A log that comes through a pipe and never ends: only Ctrl-C can end it.
 #[cfg(unix)]
 #[test]
-fn ctrl_c_ends_a_check_with_2() {
+fn ctrl_c_ends_a_check_with_130() {
     let directory = Directory::sound();
     let pipe = directory.path("log");
     let made = Command::new("mkfifo").arg(&pipe).status();
@@ -136,13 +136,12 @@ fn ctrl_c_ends_a_check_with_2() {
         }
     });
     is_reading.recv().unwrap();
-    let sent = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
-    assert!(sent.success());
+    send("INT", &child);
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
     assert_eq!(
         (output.status.code(), String::from_utf8(output.stderr).unwrap().as_str()),
-        (Some(2), "error: interrupted\n")
+        (Some(130), "error: interrupted\n")
     );
 }
 
@@ -196,6 +195,31 @@ fn output_can_be_cut_after_its_first_line() {
     let output = child.wait_with_output().unwrap();
     assert!(first.starts_with("DDR3-1066G"));
     assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
+}
+
+/// `/dev/full` fails as a full disk does.
+#[cfg(target_os = "linux")]
+#[test]
+fn results_and_exit_codes_do_not_depend_on_standard_error() {
+    for lost in ["2>/dev/full", "2>&-"] {
+        let directory = Directory::sound();
+        fs::write(directory.path("sweep.toml"), "scenario = \"scenario.toml\"\n").unwrap();
+        let shell = |command: &str| {
+            let line = format!("exec {} {command} {lost}", env!("CARGO_BIN_EXE_rowclone-sim"));
+            let output = Command::new("sh").args(["-c", &line]).current_dir(directory.path("")).output().unwrap();
+            assert_eq!(output.stderr, b"", "{command} {lost}");
+            (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+        };
+        let (code, stdout) = shell("run scenario.toml --out run");
+        assert!(code == 0 && stdout.contains("Policies"), "{code}, {stdout}");
+        assert_eq!(shell("sweep sweep.toml --out swept").0, 0, "{lost}");
+        assert_eq!(shell("sweep collect sweep.toml swept --out collected").0, 0, "{lost}");
+        for written in ["run/results.json", "swept/results.csv", "collected/results.parquet"] {
+            assert!(directory.path(written).exists(), "{written}, {lost}");
+        }
+        assert_eq!(shell("run nothing.toml").0, 2, "{lost}");
+        assert_eq!(shell("run --no-such-flag").0, 2, "{lost}");
+    }
 }
 
 #[test]

@@ -98,6 +98,13 @@ pub fn run(args: &[&str]) -> (i32, String, String) {
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
+/// Sends a signal to a program, by its name without `SIG`.
+#[cfg(unix)]
+pub fn send(signal: &str, to: &std::process::Child) {
+    let sent = std::process::Command::new("sh").args(["-c", &format!("kill -s {signal} {}", to.id())]).status();
+    assert!(sent.unwrap().success());
+}
+
 pub fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::common::{Directory, run};
+use crate::common::{Directory, run, send};
 
 /// The names in a directory, hidden ones too, but for the two files that it was made with.
 fn names(directory: &Directory) -> Vec<String> {
@@ -79,10 +79,17 @@ fn a_file_that_cannot_be_written_stops_the_run_before_it_begins() {
     assert!(stderr.contains("is a directory\nhelp: give `--commands` the name of a file"), "{stderr}");
 }
 
-/// A run that lasts until the clock has gone far: only Ctrl-C can end it, and it leaves nothing.
+/// A run that lasts until the clock has gone far: only a signal can end it, and it leaves nothing.
 #[cfg(unix)]
 #[test]
-fn ctrl_c_ends_a_run_with_2_and_leaves_nothing() {
+fn a_signal_ends_a_run_with_its_number_and_leaves_nothing() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        ends_with(signal, code);
+    }
+}
+
+#[cfg(unix)]
+fn ends_with(signal: &str, code: i32) {
     let directory = Directory::with(("", ""), ("value = 7", "value = 7\nat_cycle = 1_000_000_000_000"));
     let scenario = directory.path("scenario.toml");
     let (log, out) = (directory.path("log.csv"), directory.path("out"));
@@ -93,10 +100,41 @@ fn ctrl_c_ends_a_run_with_2_and_leaves_nothing() {
     while !names(&directory).iter().any(|name| name == "out") {
         std::thread::yield_now();
     }
-    let sent = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
-    assert!(sent.success());
+    send(signal, &child);
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), stderr.as_str()), (Some(2), "error: interrupted\nhelp: no file was written\n"));
+    assert_eq!(
+        (output.status.code(), stderr.as_str()),
+        (Some(code), "error: interrupted\nhelp: no file was written\n")
+    );
     assert_eq!(names(&directory), Vec::<String>::new());
+}
+
+/// A trace that comes through a pipe to which nothing is written: the run cannot poll for the first signal.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_second_signal_ends_a_run_that_hangs_and_leaves_no_file() {
+    let directory = Directory::sound();
+    assert!(Command::new("mkfifo").arg(directory.path("pipe")).status().unwrap().success());
+    // Open for writing as well as reading, the pipe neither ends nor keeps the program from opening it.
+    let _pipe = fs::File::options().read(true).write(true).open(directory.path("pipe")).unwrap();
+    let scenario = "system = \"system.toml\"\npolicies = [\"rule\"]\nseed = 1\n[workload]\nkind = \"trace\"\nfile = \"pipe\"\n\
+                    format = \"rc\"\ninstructions_per_clock = 1\n";
+    fs::write(directory.path("scenario.toml"), scenario).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rowclone-sim"));
+    let (scenario, log) = (directory.path("scenario.toml"), directory.path("log.csv"));
+    command.args(["run", text(&scenario), "--commands", text(&log)]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while !names(&directory).iter().any(|name| name.ends_with(".partial")) {
+        std::thread::yield_now();
+    }
+    // Two signals in a row may arrive as one.
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        send("INT", &child);
+    };
+    assert_eq!(status.code(), Some(130));
+    assert_eq!(names(&directory), ["pipe"]);
 }

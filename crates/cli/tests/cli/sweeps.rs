@@ -239,9 +239,10 @@ fn shards_merged_are_the_whole_in_one_directory_or_in_several() {
     assert_eq!(collect(&[a, b, c, "--out", merged]).0, 1);
     assert_eq!(results(&directory, "one"), results(&directory, "whole"));
     assert_eq!(results(&directory, "merged"), results(&directory, "whole"));
-    let (code, _, stderr) = collect(&[a, b, c, "--out", merged]);
-    assert!(code == 2 && stderr.contains("results.csv: exists already"), "{stderr}");
-    assert_eq!(collect(&[a, b, c, "--out", merged, "--force"]).0, 1);
+    // Another part of the runs, and then all of them again, into the same directory.
+    assert_eq!(collect(&[a, c, "--out", merged]).0, 3);
+    assert_eq!(collect(&[a, b, c, "--out", merged]).0, 1);
+    assert_eq!(results(&directory, "merged"), results(&directory, "whole"));
     // Without one of them, what it did is missing, and is found again when the sweep runs where the others' journals are.
     assert_eq!(collect(&[a, c, "--out", again]).0, 3);
     assert!(sweep(&directory, "one", &[]).1.starts_with("sweep: 0 runs done, 16 done before, 4 failed"));
@@ -407,6 +408,25 @@ fn no_picture_and_no_journal_of_somebody_else_is_touched() {
         assert_eq!(sweep(&directory, "out", &["--force"]).0, 0);
         assert_eq!(sweep(&directory, "out", &[]).0, 0, "its own are replaced");
     }
+}
+
+#[test]
+fn tables_of_something_else_are_not_replaced_by_collected_ones() {
+    let directory = sound();
+    assert_eq!(sweep(&directory, "out", &[]).0, 0);
+    let (file, out, all) = (directory.path("sweep.toml"), directory.path("out"), directory.path("all"));
+    let collect = |more: &[&str]| {
+        let words = ["sweep", "collect", text(&file), text(&out), "--out", text(&all)];
+        run(&[&words[..], more].concat())
+    };
+    fs::create_dir(&all).unwrap();
+    fs::write(all.join("results.csv"), "precious").unwrap();
+    let (code, _, stderr) = collect(&[]);
+    assert!(code == 2 && stderr.contains("results.csv: exists already\nhelp: give another directory"), "{stderr}");
+    assert_eq!(fs::read_to_string(all.join("results.csv")).unwrap(), "precious");
+    assert_eq!(fs::read_dir(&all).unwrap().count(), 1, "nothing was added");
+    assert_eq!(collect(&["--force"]).0, 0);
+    assert_eq!(collect(&[]).0, 0, "its own are replaced");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use crate::common::{Directory, run};
+use crate::common::{Directory, run, send};
 
 /// Two points that are over at once, and two that last until the clock has gone far.
 const SWEEP: &str = r#"scenario = "scenario.toml"
@@ -56,20 +56,22 @@ fn goes_on(directory: &Directory) {
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_ends_a_sweep_with_2_and_says_how_to_go_on() {
-    let directory = endless();
-    let child = start(&directory);
-    assert!(Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap().success());
-    let output = child.wait_with_output().unwrap();
-    let out = directory.path("out");
-    let said = format!(
-        "error: interrupted\nhelp: {} keeps what is finished: the same command goes on from there\n",
-        out.display()
-    );
-    assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap()), (Some(2), said));
-    let names = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    assert_eq!(names.collect::<Vec<_>>(), ["journal.rows"], "no table is there in part");
-    goes_on(&directory);
+fn a_signal_ends_a_sweep_with_its_number_and_says_how_to_go_on() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let directory = endless();
+        let child = start(&directory);
+        send(signal, &child);
+        let output = child.wait_with_output().unwrap();
+        let out = directory.path("out");
+        let said = format!(
+            "error: interrupted\nhelp: {} keeps what is finished: the same command goes on from there\n",
+            out.display()
+        );
+        assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap()), (Some(code), said));
+        let names = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        assert_eq!(names.collect::<Vec<_>>(), ["journal.rows"], "no table is there in part");
+        goes_on(&directory);
+    }
 }
 
 #[test]

@@ -64,8 +64,8 @@ for range in {shards}; do
         if [ $(((position - SLURM_ARRAY_TASK_ID) % {tasks})) -eq 0 ]; then
             run "$shard"
             code=$?
-            # The sweep cannot be done, or is to stop: so it is with the other shards.
-            [ "$code" -eq 2 ] && exit 2
+            # The sweep cannot be done, or a signal ended it: the other shards are not tried.
+            [ "$code" -eq 2 ] || [ "$code" -ge 128 ] && exit "$code"
             [ "$code" -gt "$worst" ] && worst=$code
         fi
         shard=$((shard + 1))
