@@ -24,7 +24,7 @@ use trace_io::command_log::LogWriter;
 
 use crate::CliError;
 use crate::input::{ControllerConfig, Scenario, SystemConfig, TraceWorkload, Variant, Workload, file};
-use crate::metered::{Metered, MeteredEnergy};
+use crate::metered::{Measurements, Metered};
 use crate::observer::{Commands, Observed, Shared};
 use crate::output::AtomicFile;
 use crate::pricing::{price_table, unpriced};
@@ -57,8 +57,8 @@ impl<'a> Wanted<'a> {
 pub struct VariantRun {
     /// What the controller counted.
     pub stats: Stats,
-    /// The energy of what `stats` counted, by cause.
-    pub energy: MeteredEnergy,
+    /// Energy and bus use of the stretches of `stats`.
+    pub measured: Measurements,
     /// How copies, and how initialisations, were served.
     pub served: ServedTally,
     /// The operations, where the scenario lists them.
@@ -298,7 +298,7 @@ fn play<S: RequestSource>(
     let source = Served::new(source, Cycle::ZERO + scenario.warm_up);
     let mut source = Observed::new(source, wanted.observer);
     let system = &scenario.system.system;
-    let mut account = Metered::new(system, scenario.warm_up, scenario.epoch);
+    let mut meters = Metered::new(system, scenario.warm_up, scenario.epoch);
     let mut checker = wanted.check.then(|| Checker::new(system, dialect(policy)));
     let target = log.as_ref().map(|log| log.target().to_path_buf()).unwrap_or_default();
     let writing = |error: std::io::Error| CliError::writing(&target, &error);
@@ -310,7 +310,7 @@ fn play<S: RequestSource>(
         contents: contents.as_ref().map(|contents| Arc::new(contents.clone()) as _),
         ..config(&scenario.system, prices, policy)
     });
-    let mut sink = (&mut account, (&mut checker, (&mut log, wanted.observer.map(Commands))));
+    let mut sink = (&mut meters, (&mut checker, (&mut log, wanted.observer.map(Commands))));
     let (source, stats, memory) = match contents {
         None => {
             let stats = drive(&mut controller, &mut source, &mut sink, wanted.stop)?;
@@ -324,12 +324,12 @@ fn play<S: RequestSource>(
         }
     };
     let log = log.map(LogWriter::into_result).transpose().map_err(writing)?;
-    let energy = account.report(prices, &stats).map_err(|error| unpriced(&error))?;
+    let measured = meters.report(prices, &stats).map_err(|error| unpriced(&error))?;
     let channels = (0..system.geometry.channels()).map(Channel);
     let (source, served) = source.finish().finish();
     let run = VariantRun {
         stats,
-        energy,
+        measured,
         served,
         completions: Vec::new(),
         allocator: None,

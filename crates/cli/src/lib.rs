@@ -7,6 +7,7 @@
 
 pub mod args;
 pub mod binding;
+pub mod buses;
 pub mod commands;
 pub mod error;
 pub mod experiment;

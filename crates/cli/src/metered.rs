@@ -1,63 +1,83 @@
-//! An energy account that is read where a run's figures begin, and where each epoch does.
+//! Meters of energy and bus use that are read where a run's figures begin, and where each epoch does.
 
 use std::collections::BTreeMap;
 
 use dram_spec::{Channel, Command, CommandSink, Cycle, Cycles, System};
-use energy::{Account, Counts, EnergyError, EnergyReport, Prices};
+use energy::{Account, Counts, EnergyError, Prices};
 use memctrl::Stats;
+use report::{BusUse, Measured};
 
-/// An account, and its readings at the boundaries of a run's figures.
+use crate::buses::Buses;
+
+/// The meters, and their readings at the boundaries of a run's figures.
 pub struct Metered {
     account: Account,
+    buses: Buses,
     /// The next boundary; none where no more are wanted.
     next: Option<Cycle>,
     epoch: Option<Cycles>,
-    readings: BTreeMap<Cycle, Counts>,
+    readings: BTreeMap<Cycle, Reading>,
+    /// At the end of the run.
+    last: Reading,
 }
 
-/// The energy of a run, and of its epochs.
-pub struct MeteredEnergy {
+/// What the meters show.
+#[derive(Clone, Copy, Default)]
+struct Reading {
+    counts: Counts,
+    buses: BusUse,
+}
+
+/// What was measured in a run, and in its epochs.
+pub struct Measurements {
     /// From where the figures begin to the end.
-    pub whole: EnergyReport,
+    pub whole: Measured,
     /// Of each epoch.
-    pub epochs: Vec<EnergyReport>,
+    pub epochs: Vec<Measured>,
 }
 
 impl Metered {
-    /// An account of a system at cycle 0, read at `warm_up`, and each `epoch` cycles after it.
+    /// The meters of a system at cycle 0, read at `warm_up`, and each `epoch` cycles after it.
     pub fn new(system: &System, warm_up: Cycles, epoch: Option<Cycles>) -> Metered {
-        Metered { account: Account::new(system), next: Some(Cycle::ZERO + warm_up), epoch, readings: BTreeMap::new() }
-    }
-
-    /// The energy of what `stats` counted.
-    ///
-    /// # Errors
-    /// The stream cannot be priced, or a rank was in a state whose current the set does not have.
-    pub fn report(&self, prices: &Prices, stats: &Stats) -> Result<MeteredEnergy, EnergyError> {
-        self.account.report(prices)?;
-        let starts = stats.epochs.iter().map(|epoch| self.at(epoch.from));
-        // An epoch ends where the next one begins; the last one with the run.
-        let ends = stats.epochs.iter().skip(1).map(|epoch| self.at(epoch.from)).chain([self.account.counts()]);
-        let epochs = starts.zip(ends).map(|(from, to)| prices.report(&to.since(&from))).collect::<Result<_, _>>()?;
-        Ok(MeteredEnergy { whole: prices.report(&self.account.counts().since(&self.at(stats.from)))?, epochs })
-    }
-
-    /// What had been done before a cycle that figures begin at.
-    fn at(&self, cycle: Cycle) -> Counts {
-        match self.readings.get(&cycle) {
-            Some(reading) => *reading,
-            // The run was over before the warm-up was.
-            None => self.account.counts(),
+        Metered {
+            account: Account::new(system),
+            buses: Buses::new(system),
+            next: Some(Cycle::ZERO + warm_up),
+            epoch,
+            readings: BTreeMap::new(),
+            last: Reading::default(),
         }
     }
 
-    /// Reads the account at all boundaries up to `now`. A command at a boundary comes after it.
+    /// The energy and the bus use of the stretches of `stats`.
+    ///
+    /// # Errors
+    /// The stream cannot be priced, or a rank was in a state whose current the set does not have.
+    pub fn report(&self, prices: &Prices, stats: &Stats) -> Result<Measurements, EnergyError> {
+        self.account.report(prices)?;
+        let measured = |from: Reading, to: Reading| -> Result<Measured, EnergyError> {
+            Ok(Measured { energy: prices.report(&to.counts.since(&from.counts))?, buses: to.buses - from.buses })
+        };
+        let starts = stats.epochs.iter().map(|epoch| self.at(epoch.from));
+        // An epoch ends where the next one begins; the last one with the run.
+        let ends = stats.epochs.iter().skip(1).map(|epoch| self.at(epoch.from)).chain([self.last]);
+        let epochs = starts.zip(ends).map(|(from, to)| measured(from, to)).collect::<Result<_, _>>()?;
+        Ok(Measurements { whole: measured(self.at(stats.from), self.last)?, epochs })
+    }
+
+    /// The reading at a cycle where figures begin; the last one where the run ended before its warm-up did.
+    fn at(&self, cycle: Cycle) -> Reading {
+        self.readings.get(&cycle).copied().unwrap_or(self.last)
+    }
+
+    /// Reads the meters at all boundaries up to `now`. A command at a boundary comes after it.
     fn read_to(&mut self, now: Cycle) {
         while let Some(boundary) = self.next.filter(|&boundary| boundary <= now) {
             // A run that ended here would have its idle clocks counted up to here.
             let mut ended = self.account.clone();
             ended.finish(boundary);
-            self.readings.insert(boundary, ended.counts());
+            let reading = Reading { counts: ended.counts(), buses: self.buses.used_before(boundary) };
+            self.readings.insert(boundary, reading);
             self.next = self.epoch.map(|epoch| boundary + epoch);
         }
     }
@@ -69,11 +89,13 @@ impl CommandSink for Metered {
             self.read_to(at);
         }
         self.account.push(at, channel, command);
+        self.buses.push(at, channel, command);
     }
 
     fn finish(&mut self, end: Cycle) {
         self.read_to(end);
         self.account.finish(end);
+        self.last = Reading { counts: self.account.counts(), buses: self.buses.used_before(end) };
     }
 }
 
@@ -121,30 +143,44 @@ mod tests {
         // 20 clocks of two ranks, one of which has had its bank open for 10; and the activation.
         let standby = |state| prices.clock(state).unwrap().0;
         let before = 30.0 * standby(PrechargedStandby) + 10.0 * standby(ActiveStandby) + prices.events().activate.0;
-        assert!((energy.whole.total().0 + before - all).abs() < 1e-6 * all);
-        let epochs: f64 = energy.epochs.iter().map(|epoch| epoch.total().0).sum();
-        assert!((epochs - energy.whole.total().0).abs() < 1e-6 * all);
+        assert!((energy.whole.energy.total().0 + before - all).abs() < 1e-6 * all);
+        let epochs: f64 = energy.epochs.iter().map(|epoch| epoch.energy.total().0).sum();
+        assert!((epochs - energy.whole.energy.total().0).abs() < 1e-6 * all);
         // The read is in the first epoch, which has 25 clocks of both states; the last one has 5 clocks of two closed ranks.
         let first = 25.0 * (standby(PrechargedStandby) + standby(ActiveStandby));
         let read = prices.events().read.0 + prices.events().read_io.0;
-        assert!((energy.epochs[0].total().0 - first - read).abs() < 1e-6 * all);
-        assert!((energy.epochs[3].total().0 - 10.0 * standby(PrechargedStandby)).abs() < 1e-6 * all);
+        assert!((energy.epochs[0].energy.total().0 - first - read).abs() < 1e-6 * all);
+        assert!((energy.epochs[3].energy.total().0 - 10.0 * standby(PrechargedStandby)).abs() < 1e-6 * all);
     }
 
     #[test]
     fn a_run_shorter_than_its_warm_up_has_no_energy() {
         let (metered, prices) = play(1000, Some(10));
         let energy = metered.report(&prices, &stats(100, &[], 100)).unwrap();
-        assert!(energy.whole.total().0 < 1e-9 && energy.epochs.is_empty());
+        assert!(energy.whole.energy.total().0 < 1e-9 && energy.epochs.is_empty());
     }
 
     #[test]
     fn a_command_at_a_boundary_comes_after_it() {
         let (metered, prices) = play(10, None);
         let energy = metered.report(&prices, &stats(10, &[], 100)).unwrap();
-        assert!(energy.whole.of(energy::Cause::Activate).0 > 0.0);
+        assert!(energy.whole.energy.of(energy::Cause::Activate).0 > 0.0);
         let (metered, prices) = play(11, None);
         let energy = metered.report(&prices, &stats(11, &[], 100)).unwrap();
-        assert!(energy.whole.of(energy::Cause::Activate).0 < 1.0);
+        assert!(energy.whole.energy.of(energy::Cause::Activate).0 < 1.0);
+    }
+
+    /// DDR3-1066G: the data of the RD at 30 are on the bus from 38 to 42.
+    #[test]
+    fn a_burst_across_a_boundary_counts_on_both_sides() {
+        for (boundary, before, after) in [(38, 0, 4), (39, 1, 3), (41, 3, 1), (42, 4, 0)] {
+            let (metered, prices) = play(0, Some(boundary));
+            let measured = metered.report(&prices, &stats(0, &[0, boundary], 100)).unwrap();
+            assert_eq!(measured.epochs.iter().map(|epoch| epoch.buses.data.0).collect::<Vec<_>>(), [before, after]);
+            assert_eq!(measured.whole.buses, BusUse { command: Cycles(3), data: Cycles(4) });
+            let (metered, prices) = play(boundary, None);
+            let measured = metered.report(&prices, &stats(boundary, &[], 100)).unwrap();
+            assert_eq!(measured.whole.buses.data, Cycles(after), "the warm-up is left out");
+        }
     }
 }

@@ -1,6 +1,5 @@
 //! Keeps the statistics as the run goes on: by epochs, and without the warm-up.
 
-use dram_spec::datasheet::BURST;
 use dram_spec::{Channel, Cycle, Cycles, LINE_BYTES};
 
 use crate::access::Kind;
@@ -173,10 +172,7 @@ impl Recorder {
         let figures = &mut self.figures;
         let delivered = [&figures.read_latency, &figures.write_latency, &figures.copy_response];
         figures.requests = delivered.iter().map(|latency| latency.count()).sum();
-        let lines = figures.commands.reads + figures.commands.writes;
-        figures.channel_bytes = lines * LINE_BYTES;
-        figures.data_bus = BURST * lines;
-        figures.command_bus = Cycles(figures.commands.total() + figures.commands.transfers);
+        figures.channel_bytes = (figures.commands.reads + figures.commands.writes) * LINE_BYTES;
         let [reads, writes, jobs] = self.levels.take_sums(to);
         let [most_reads, most_writes, most_jobs] = self.levels.most;
         self.figures.read_queue = Depth { entry_cycles: reads, most: most_reads };

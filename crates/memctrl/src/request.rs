@@ -68,13 +68,6 @@ pub(crate) enum Counted {
 }
 
 impl CommandCounts {
-    /// All of them.
-    pub(crate) const fn total(&self) -> u64 {
-        let row = self.activates + self.copy_activates + self.dropped_activates + self.precharges;
-        let column = self.reads + self.writes + self.transfers;
-        row + column + self.refreshes + self.power_downs + self.self_refreshes + self.wake_ups
-    }
-
     pub(crate) fn count(&mut self, command: Counted) {
         let count = match command {
             Counted::Activate => &mut self.activates,
@@ -165,7 +158,8 @@ pub struct Completion {
     pub arrival: Cycle,
     /// Its first command; nothing where it needed none (a copy onto itself).
     pub first_command: Option<Cycle>,
-    /// For a read, the end of its data; else when the last bank that it used can take an ACT again.
+    /// The end of its last data, for a read and for a write of whole lines; else the cycle from which the last bank that it used can
+    /// take an ACT again.
     pub done: Cycle,
     /// The commands issued for it.
     pub commands: CommandCounts,
@@ -184,9 +178,15 @@ impl Completion {
         self.served.as_deref().unwrap_or(&NO_SEGMENTS)
     }
 
-    /// Latency as the reports have it: from the first command to the end.
+    /// Latency as the reports define it: of a read or a write from its arrival, of a copy or an initialisation from its first command, to
+    /// [`Self::done`].
     pub fn latency(&self) -> Cycles {
-        self.first_command.map_or(Cycles(0), |first| self.done.since(first))
+        match self.operation {
+            Operation::Read { .. } | Operation::Write { .. } => self.done.since(self.arrival),
+            Operation::Copy { .. } | Operation::Init { .. } => {
+                self.first_command.map_or(Cycles(0), |first| self.done.since(first))
+            }
+        }
     }
 
     /// Bytes that crossed the memory channel for it: a burst a column access.

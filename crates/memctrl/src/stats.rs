@@ -207,10 +207,6 @@ pub struct Figures<D> {
     pub drains: u64,
     /// Bytes that crossed the channels.
     pub channel_bytes: u64,
-    /// Cycles that a command bus was in use (two a TRANSFER), summed over channels.
-    pub command_bus: Cycles,
-    /// Cycles of data on a data bus (four a RD or WR, counted at its command), summed over channels.
-    pub data_bus: Cycles,
     /// Entries of read queues.
     pub read_queue: Depth,
     /// Entries of write queues.
@@ -244,8 +240,6 @@ impl Figures<Histogram> {
             broken_off_for_refresh: self.broken_off_for_refresh,
             drains: self.drains,
             channel_bytes: self.channel_bytes,
-            command_bus: self.command_bus,
-            data_bus: self.data_bus,
             read_queue: self.read_queue,
             write_queue: self.write_queue,
             copy_queue: self.copy_queue,
@@ -269,8 +263,6 @@ impl Figures<Histogram> {
         self.broken_off_for_refresh += other.broken_off_for_refresh;
         self.drains += other.drains;
         self.channel_bytes += other.channel_bytes;
-        self.command_bus += other.command_bus;
-        self.data_bus += other.data_bus;
         self.read_queue += other.read_queue;
         self.write_queue += other.write_queue;
         self.copy_queue += other.copy_queue;

@@ -11,17 +11,21 @@ pub enum Cell {
     Count(Option<u64>),
     /// A measure.
     Number(Option<f64>),
+    /// `true` or `false`.
+    Flag(Option<bool>),
 }
 
-/// What the cells of a column are.
+/// The type of the cells of a column: the type in Parquet, and the one that a reader infers from the texts in CSV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Words.
+    /// Words: a string.
     Text,
-    /// Whole numbers from 0 to 2^64 - 1.
+    /// Whole numbers from 0 to 2^63 - 1: int64.
     Count,
-    /// Numbers.
+    /// Numbers: a double. Their texts have a decimal point or an exponent.
     Number,
+    /// `true` or `false`: a boolean.
+    Flag,
 }
 
 /// A column of a table for programs.
@@ -47,6 +51,7 @@ impl Kind {
             Kind::Text => Cell::Text(String::new()),
             Kind::Count => Cell::Count(None),
             Kind::Number => Cell::Number(None),
+            Kind::Flag => Cell::Flag(None),
         }
     }
 
@@ -54,9 +59,10 @@ impl Kind {
     pub fn parse(self, text: &str) -> Option<Cell> {
         match self {
             Kind::Text => Some(Cell::Text(text.to_owned())),
-            Kind::Count | Kind::Number if text.is_empty() => Some(self.empty()),
+            Kind::Count | Kind::Number | Kind::Flag if text.is_empty() => Some(self.empty()),
             Kind::Count => text.parse().ok().map(|count| Cell::Count(Some(count))),
             Kind::Number => text.parse().ok().map(|number| Cell::Number(Some(number))),
+            Kind::Flag => text.parse().ok().map(|flag| Cell::Flag(Some(flag))),
         }
     }
 }
@@ -68,18 +74,21 @@ impl Cell {
             Cell::Text(_) => Kind::Text,
             Cell::Count(_) => Kind::Count,
             Cell::Number(_) => Kind::Number,
+            Cell::Flag(_) => Kind::Flag,
         }
     }
 }
 
-/// The shortest text that reads back as the same value; nothing for an empty cell.
+/// The shortest text that reads back as the same value of the same kind; nothing for an empty cell.
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Cell::Text(text) => f.write_str(text),
             Cell::Count(Some(count)) => count.fmt(f),
-            Cell::Number(Some(number)) => number.fmt(f),
-            Cell::Count(None) | Cell::Number(None) => Ok(()),
+            // `90.0`, and not `90`: that would be read as an integer.
+            Cell::Number(Some(number)) => write!(f, "{number:?}"),
+            Cell::Flag(Some(flag)) => flag.fmt(f),
+            Cell::Count(None) | Cell::Number(None) | Cell::Flag(None) => Ok(()),
         }
     }
 }
@@ -108,6 +117,12 @@ impl From<f64> for Cell {
     }
 }
 
+impl From<Option<u64>> for Cell {
+    fn from(count: Option<u64>) -> Cell {
+        Cell::Count(count)
+    }
+}
+
 impl From<Option<f64>> for Cell {
     fn from(number: Option<f64>) -> Cell {
         Cell::Number(number)
@@ -123,10 +138,12 @@ mod tests {
         let numbers = [0.1 + 0.2, 1e-300, 7e300, f64::MIN_POSITIVE, -0.0, 90.0].map(Cell::from);
         let counts = [0, 1, u64::MAX].map(Cell::from);
         let texts = ["", "rule", "a, \"b\"\n"].map(Cell::from);
-        let none = [Cell::Count(None), Cell::Number(None)];
-        for cell in numbers.into_iter().chain(counts).chain(texts).chain(none) {
+        let flags = [true, false].map(|flag| Cell::Flag(Some(flag)));
+        let none = [Cell::Count(None), Cell::Number(None), Cell::Flag(None)];
+        for cell in numbers.into_iter().chain(counts).chain(texts).chain(flags).chain(none) {
             assert_eq!(cell.kind().parse(&cell.to_string()), Some(cell));
         }
+        assert_eq!([Cell::from(90.0), Cell::from(7e300)].map(|cell| cell.to_string()), ["90.0", "7e300"]);
     }
 
     #[test]

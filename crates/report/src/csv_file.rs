@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::cell::Cell;
 use crate::figures::{Distribution, FiguresReport, QueueDepth, RowOutcomes, cause_key};
-use crate::run_report::{RunReport, TraceReport, TraceTally};
+use crate::run_report::{Comparison, RunReport, TraceReport, TraceTally};
 
 /// A line: its columns and their cells, in one list so that none gets out of step.
 pub(crate) type Line = Vec<(String, Cell)>;
@@ -58,21 +58,21 @@ pub fn operations(reports: &[RunReport]) -> Result<String, csv::Error> {
     for report in reports {
         for row in &report.operations {
             let ratios = [&row.against_same_pair, &row.against_same_bank].map(|against| {
-                let cell = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
-                [cell(against.as_ref().map(|a| a.speedup)), cell(against.as_ref().map(|a| a.energy_ratio))]
+                let of = |ratio: fn(&Comparison) -> f64| Cell::from(against.as_ref().map(ratio));
+                [of(|against| against.speedup), of(|against| against.energy_ratio)]
             });
             let cells = [
-                report.policy.to_string(),
-                row.label.clone(),
-                row.mechanism.clone(),
-                row.reasons.join("; "),
-                row.arrival_cycle.to_string(),
-                row.latency_cycles.to_string(),
-                row.latency_ns.to_string(),
-                row.energy_nj.to_string(),
-                row.channel_bytes.to_string(),
+                Cell::from(report.policy),
+                row.label.as_str().into(),
+                row.mechanism.as_str().into(),
+                row.reasons.join("; ").into(),
+                row.arrival_cycle.into(),
+                row.latency_cycles.into(),
+                row.latency_ns.into(),
+                row.energy_nj.into(),
+                row.channel_bytes.into(),
             ];
-            writer.write_record(cells.into_iter().chain(ratios.into_iter().flatten()))?;
+            writer.write_record(cells.iter().chain(ratios.iter().flatten()).map(ToString::to_string))?;
         }
     }
     text(writer)
@@ -123,8 +123,7 @@ pub(crate) fn figures(figures: &FiguresReport) -> Line {
         let Distribution { count, mean, p50, p99, max } = *times;
         line.push(cell(format!("{name}_count"), count));
         let parts = [("mean", mean), ("p50", p50), ("p99", p99), ("max", max)];
-        // Of nothing there is no mean: a 0 would be drawn, and averaged with others.
-        line.extend(parts.map(|(part, ns)| cell(format!("{name}_{part}_ns"), (count > 0).then_some(ns))));
+        line.extend(parts.map(|(part, ns)| cell(format!("{name}_{part}_ns"), ns)));
     }
     line.extend([
         cell("broken_off_for_reads", figures.broken_off_for_reads),

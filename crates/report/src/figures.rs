@@ -1,38 +1,47 @@
 //! What was done in some stretch of time, with the units in the names: of a whole run, and of each epoch.
 
 use std::collections::BTreeMap;
+use std::ops::Sub;
 
 use dram_spec::{Clock, Cycles};
 use energy::{Cause, EnergyReport};
 use memctrl::{Depth, Figures, Histogram, Outcomes, Summary};
 use serde::Serialize;
 
-/// A distribution, in five numbers, of clocks (`u64`) or ns (`f64`). All 0 of none.
+/// A distribution, in five numbers, of clocks (`u64`) or ns (`f64`). Where there are no values, there are no mean, percentiles and maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Distribution<T> {
     /// How many values.
     pub count: u64,
     /// Their mean.
-    pub mean: f64,
+    pub mean: Option<f64>,
     /// Their median.
-    pub p50: T,
+    pub p50: Option<T>,
     /// What one in a hundred exceeds.
-    pub p99: T,
+    pub p99: Option<T>,
     /// The largest.
-    pub max: T,
+    pub max: Option<T>,
+}
+
+impl<T> Distribution<T> {
+    /// A summary in a unit: `unit` converts its times, and `cycle` is one clock in that unit.
+    fn new(summary: &Summary, cycle: f64, unit: impl Fn(Cycles) -> T) -> Distribution<T> {
+        let Summary { count, mean, p50, p99, max } = *summary;
+        let of_some = |time: Cycles| (count > 0).then(|| unit(time));
+        let mean = (count > 0).then_some(mean * cycle);
+        Distribution { count, mean, p50: of_some(p50), p99: of_some(p99), max: of_some(max) }
+    }
 }
 
 impl Distribution<u64> {
     fn cycles(summary: &Summary) -> Distribution<u64> {
-        let Summary { count, mean, p50, p99, max } = *summary;
-        Distribution { count, mean, p50: p50.0, p99: p99.0, max: max.0 }
+        Distribution::new(summary, 1.0, |time| time.0)
     }
 }
 
 impl Distribution<f64> {
     fn ns(summary: &Summary, clock: Clock) -> Distribution<f64> {
-        let Summary { count, mean, p50, p99, max } = *summary;
-        Distribution { count, mean: mean * clock.t_ck_ns(), p50: clock.ns(p50), p99: clock.ns(p99), max: clock.ns(max) }
+        Distribution::new(summary, clock.t_ck_ns(), |time| clock.ns(time))
     }
 }
 
@@ -84,8 +93,8 @@ impl From<Outcomes> for RowOutcomes {
 pub struct QueueDepth {
     /// Entries in use, over time; nothing of no time.
     pub mean_entries: Option<f64>,
-    /// The most in use at once.
-    pub max_entries: u64,
+    /// The most in use at once; nothing of no time.
+    pub max_entries: Option<u64>,
 }
 
 /// How many segments a mechanism served, and why nothing better did.
@@ -99,6 +108,38 @@ pub struct SegmentRow {
     pub count: u64,
     /// Bytes of operations.
     pub bytes: u64,
+}
+
+/// Cycles for which buses were in use, summed over the channels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BusUse {
+    /// The command buses: two cycles for a TRANSFER, one for any other command.
+    pub command: Cycles,
+    /// The data buses: the cycles of each burst.
+    pub data: Cycles,
+}
+
+impl Sub for BusUse {
+    type Output = BusUse;
+    fn sub(self, earlier: BusUse) -> BusUse {
+        BusUse { command: self.command - earlier.command, data: self.data - earlier.data }
+    }
+}
+
+/// What the readers of the command stream measured in a stretch of time.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The energy.
+    pub energy: EnergyReport,
+    /// The use of the buses.
+    pub buses: BusUse,
+}
+
+impl Measured {
+    /// Of a stretch in which nothing happened.
+    pub fn none() -> Measured {
+        Measured { energy: EnergyReport::empty(), buses: BusUse::default() }
+    }
 }
 
 /// A stretch of time, and what it is measured in.
@@ -126,7 +167,7 @@ impl Stretch {
 
     fn depth(&self, depth: &Depth, queues: u8) -> QueueDepth {
         let Depth { entry_cycles, most } = *depth;
-        QueueDepth { mean_entries: self.share(entry_cycles, queues), max_entries: most }
+        QueueDepth { mean_entries: self.share(entry_cycles, queues), max_entries: (self.cycles.0 > 0).then_some(most) }
     }
 }
 
@@ -196,8 +237,9 @@ pub struct FiguresReport {
 }
 
 impl FiguresReport {
-    /// Puts what was counted and priced in a stretch in its units.
-    pub fn new<D: Summarised>(figures: &Figures<D>, energy: &EnergyReport, stretch: Stretch) -> FiguresReport {
+    /// Puts what was counted and measured in a stretch in its units.
+    pub fn new<D: Summarised>(figures: &Figures<D>, measured: &Measured, stretch: Stretch) -> FiguresReport {
+        let Measured { energy, buses } = measured;
         let Stretch { clock, channels, .. } = stretch;
         let [read, write, copy, response, held] = [
             &figures.read_latency,
@@ -234,8 +276,8 @@ impl FiguresReport {
             drains: figures.drains,
             channel_bytes: figures.channel_bytes,
             bandwidth_gb_s: stretch.bandwidth(figures.channel_bytes),
-            command_bus_share: stretch.share(figures.command_bus.0, channels),
-            data_bus_share: stretch.share(figures.data_bus.0, channels),
+            command_bus_share: stretch.share(buses.command.0, channels),
+            data_bus_share: stretch.share(buses.data.0, channels),
             read_queue: stretch.depth(&figures.read_queue, channels),
             write_queue: stretch.depth(&figures.write_queue, channels),
             copy_queue: stretch.depth(&figures.copy_queue, 1),
@@ -306,16 +348,25 @@ mod tests {
         let stretch = Stretch { cycles: Cycles(1_000), clock: Clock::DDR3_1066, channels: 2 };
         assert_eq!((stretch.bandwidth(7_500), stretch.share(500, 2)), (Some(4.0), Some(0.25)));
         let depth = Depth { entry_cycles: 6_000, most: 7 };
-        assert_eq!(stretch.depth(&depth, 2), QueueDepth { mean_entries: Some(3.0), max_entries: 7 });
+        assert_eq!(stretch.depth(&depth, 2), QueueDepth { mean_entries: Some(3.0), max_entries: Some(7) });
         let none = Stretch { cycles: Cycles(0), ..stretch };
-        assert_eq!((none.bandwidth(0), none.depth(&depth, 2).mean_entries), (None, None), "no time, no mean");
+        let nothing = QueueDepth { mean_entries: None, max_entries: None };
+        assert_eq!((none.bandwidth(0), none.depth(&depth, 2)), (None, nothing), "no time, no mean");
     }
 
     #[test]
     fn ns_are_clocks_by_the_clock() {
         let summary = Summary { count: 3, mean: 10.0, p50: Cycles(8), p99: Cycles(16), max: Cycles(16) };
-        let ns = Distribution { count: 3, mean: 18.75, p50: 15.0, p99: 30.0, max: 30.0 };
+        let some = Some::<f64>;
+        let ns = Distribution { count: 3, mean: some(18.75), p50: some(15.0), p99: some(30.0), max: some(30.0) };
         assert_eq!(Distribution::ns(&summary, Clock::DDR3_1066), ns);
-        assert_eq!(Distribution::cycles(&summary), Distribution { count: 3, mean: 10.0, p50: 8, p99: 16, max: 16 });
+        let cycles = Distribution { count: 3, mean: some(10.0), p50: Some(8), p99: Some(16), max: Some(16) };
+        assert_eq!(Distribution::cycles(&summary), cycles);
+    }
+
+    #[test]
+    fn nothing_has_no_mean_and_no_maximum() {
+        let nothing = Distribution { count: 0, mean: None, p50: None, p99: None, max: None };
+        assert_eq!(Distribution::cycles(&Summary::default()), nothing);
     }
 }

@@ -20,7 +20,7 @@ pub mod timeline;
 pub use allocator_report::AllocatorReport;
 pub use cell::{Cell, Column, Kind};
 pub use csv_table::CsvTable;
-pub use figures::{FiguresReport, Stretch};
+pub use figures::{BusUse, FiguresReport, Measured, Stretch};
 pub use parquet_table::ParquetTable;
 pub use run_cells::RunCells;
 pub use run_report::{

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
@@ -17,8 +17,8 @@ const GROUP_ROWS: usize = 4096;
 
 /// A Parquet file under way.
 ///
-/// Texts are UTF-8 strings, counts unsigned 64-bit integers, numbers doubles; a cell with nothing in it is null, and so is
-/// an empty text.
+/// Texts are UTF-8 strings, counts int64, numbers doubles, flags booleans: the types that readers infer from the same table as CSV. A
+/// cell with nothing in it is null, and so is an empty text.
 pub struct ParquetTable<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     kinds: Vec<Kind>,
@@ -45,7 +45,7 @@ impl<W: Write + Send> ParquetTable<W> {
     /// Adds a row.
     ///
     /// # Errors
-    /// The output's.
+    /// The output's, or a count above 2^63 - 1.
     ///
     /// # Panics
     /// If it has not a cell of its kind for each column.
@@ -77,8 +77,9 @@ impl<W: Write + Send> ParquetTable<W> {
 fn field(column: &Column) -> Result<Arc<Type>, ParquetError> {
     let (physical, logical) = match column.kind {
         Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-        Kind::Count => (Physical::INT64, Some(LogicalType::integer(64, false))),
+        Kind::Count => (Physical::INT64, None),
         Kind::Number => (Physical::DOUBLE, None),
+        Kind::Flag => (Physical::BOOLEAN, None),
     };
     let builder = Type::primitive_type_builder(&column.name, physical).with_repetition(Repetition::OPTIONAL);
     builder.with_logical_type(logical).build().map(Arc::new)
@@ -95,7 +96,11 @@ fn write_group<W: Write + Send>(
         let cells = rows.iter().map(|row| &row[index]);
         match kind {
             Kind::Text => write::<ByteArrayType>(&mut column, cells.map(text))?,
-            Kind::Count => write::<Int64Type>(&mut column, cells.map(count))?,
+            Kind::Count => {
+                let counts = cells.map(count).collect::<Result<Vec<_>, _>>()?;
+                write::<Int64Type>(&mut column, counts.into_iter())?;
+            }
+            Kind::Flag => write::<BoolType>(&mut column, cells.map(flag))?,
             Kind::Number => write::<DoubleType>(&mut column, cells.map(number))?,
         }
         column.close()?;
@@ -121,22 +126,27 @@ fn write<T: DataType>(
 fn text(cell: &Cell) -> Option<ByteArray> {
     match cell {
         Cell::Text(text) if !text.is_empty() => Some(text.as_bytes().to_vec().into()),
-        Cell::Text(_) | Cell::Count(_) | Cell::Number(_) => None,
+        Cell::Text(_) | Cell::Count(_) | Cell::Number(_) | Cell::Flag(_) => None,
     }
 }
 
-/// The same 64 bits: Parquet's unsigned integers are told apart by their logical type.
-fn count(cell: &Cell) -> Option<i64> {
-    match cell {
-        Cell::Count(count) => count.map(u64::cast_signed),
-        Cell::Text(_) | Cell::Number(_) => None,
-    }
+fn count(cell: &Cell) -> Result<Option<i64>, ParquetError> {
+    let &Cell::Count(Some(count)) = cell else { return Ok(None) };
+    let too_large = |_| ParquetError::General(format!("{count} is above 2^63 - 1, the largest count of a table"));
+    i64::try_from(count).map(Some).map_err(too_large)
 }
 
 fn number(cell: &Cell) -> Option<f64> {
     match cell {
         Cell::Number(number) => *number,
-        Cell::Text(_) | Cell::Count(_) => None,
+        Cell::Text(_) | Cell::Count(_) | Cell::Flag(_) => None,
+    }
+}
+
+fn flag(cell: &Cell) -> Option<bool> {
+    match cell {
+        Cell::Flag(flag) => *flag,
+        Cell::Text(_) | Cell::Count(_) | Cell::Number(_) => None,
     }
 }
 
@@ -160,36 +170,59 @@ mod tests {
 
     #[test]
     fn every_cell_reads_back_across_groups_of_rows() {
-        let columns = [Column::new("a", Kind::Text), Column::new("b_ns", Kind::Number), Column::new("c", Kind::Count)];
+        let columns = [
+            Column::new("a", Kind::Text),
+            Column::new("b_ns", Kind::Number),
+            Column::new("c", Kind::Count),
+            Column::new("d", Kind::Flag),
+        ];
         let mut table = ParquetTable::new(Vec::new(), &columns).unwrap();
+        let most = i64::MAX.cast_unsigned();
         let count = 2 * GROUP_ROWS as u64 + 1;
         for row in 0..count {
             let cells = match row % 3 {
-                0 => vec![format!("row {row}").into(), (row as f64 / 3.0).into(), (u64::MAX - row).into()],
+                0 => vec![
+                    format!("row {row}").into(),
+                    (row as f64 / 3.0).into(),
+                    (most - row).into(),
+                    Cell::Flag(Some(row % 2 == 0)),
+                ],
                 1 => columns.iter().map(|column| column.kind.empty()).collect(),
-                _ => vec!["same".into(), Kind::Number.empty(), row.into()],
+                _ => vec!["same".into(), Kind::Number.empty(), row.into(), Cell::Flag(Some(true))],
             };
             table.row(cells).unwrap();
         }
         let reader = SerializedFileReader::new(bytes::Bytes::from(table.finish().unwrap())).unwrap();
         assert_eq!(reader.num_row_groups(), 3);
         let rows = reader.get_row_iter(None).unwrap().map(Result::unwrap);
-        let mut seen = 0;
-        for (row, found) in (0..).zip(rows) {
+        let mut seen = 0_u32;
+        for (row, found) in (0_u32..).zip(rows) {
             let fields: Vec<Field> = found.get_column_iter().map(|(_, field)| field.clone()).collect();
             let text = |text: String| Field::Str(text);
             assert_eq!(
                 fields,
                 match row % 3 {
-                    0 =>
-                        vec![text(format!("row {row}")), Field::Double(row as f64 / 3.0), Field::ULong(u64::MAX - row)],
-                    1 => vec![Field::Null, Field::Null, Field::Null],
-                    _ => vec![text("same".to_owned()), Field::Null, Field::ULong(row)],
+                    0 => vec![
+                        text(format!("row {row}")),
+                        Field::Double(f64::from(row) / 3.0),
+                        Field::Long(i64::MAX - i64::from(row)),
+                        Field::Bool(row % 2 == 0),
+                    ],
+                    1 => vec![Field::Null; 4],
+                    _ => vec![text("same".to_owned()), Field::Null, Field::Long(row.into()), Field::Bool(true),],
                 }
             );
             seen += 1;
         }
-        assert_eq!(seen, count);
+        assert_eq!(u64::from(seen), count);
+    }
+
+    #[test]
+    fn a_count_that_is_no_int64_is_refused() {
+        let mut table = ParquetTable::new(Vec::new(), &[Column::new("c", Kind::Count)]).unwrap();
+        table.row(vec![(1_u64 << 63).into()]).unwrap();
+        let error = table.finish().unwrap_err().to_string();
+        assert!(error.contains("9223372036854775808 is above 2^63 - 1"), "{error}");
     }
 
     #[test]

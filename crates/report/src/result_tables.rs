@@ -41,10 +41,10 @@ impl Rows<'_> {
         if self.reports.iter().all(|report| of(&report.figures).count == 0) {
             return;
         }
-        self.figure(&format!("{quantity}, mean ns"), |figures| format!("{:.2}", of(figures).mean));
-        self.figure(&format!("{quantity}, p50 ns"), |figures| format!("{:.2}", of(figures).p50));
-        self.figure(&format!("{quantity}, p99 ns"), |figures| format!("{:.2}", of(figures).p99));
-        self.figure(&format!("{quantity}, max ns"), |figures| format!("{:.2}", of(figures).max));
+        self.figure(&format!("{quantity}, mean ns"), |figures| or_dash(of(figures).mean, "", 1.0));
+        self.figure(&format!("{quantity}, p50 ns"), |figures| or_dash(of(figures).p50, "", 1.0));
+        self.figure(&format!("{quantity}, p99 ns"), |figures| or_dash(of(figures).p99, "", 1.0));
+        self.figure(&format!("{quantity}, max ns"), |figures| or_dash(of(figures).max, "", 1.0));
     }
 
     fn outcomes(&mut self, quantity: &str, of: impl Fn(&FiguresReport) -> RowOutcomes) {
@@ -57,7 +57,9 @@ impl Rows<'_> {
 
     fn depth(&mut self, quantity: &str, of: impl Fn(&FiguresReport) -> QueueDepth) {
         self.figure(&format!("{quantity}, mean entries"), |figures| or_dash(of(figures).mean_entries, "", 1.0));
-        self.figure(&format!("{quantity}, max entries"), |figures| grouped(of(figures).max_entries));
+        self.figure(&format!("{quantity}, max entries"), |figures| {
+            of(figures).max_entries.map_or("-".to_owned(), grouped)
+        });
     }
 
     fn to_text(&self) -> String {
@@ -119,7 +121,7 @@ fn copies(rows: &mut Rows<'_>) {
     if rows.reports.iter().any(waits) {
         rows.times("copy, from its arrival", |figures| figures.copy_response_ns);
     }
-    if rows.reports.iter().any(|report| report.figures.copy_queue.max_entries > 1) {
+    if rows.reports.iter().any(|report| report.figures.copy_queue.max_entries > Some(1)) {
         rows.depth("copies in progress", |figures| figures.copy_queue);
     }
     rows.count("reads held back by copies", |figures| figures.held_back_cycles.count);
@@ -163,8 +165,8 @@ pub(crate) fn epochs(reports: &[RunReport]) -> String {
             let figures = &epoch.figures;
             let (read, write) = (figures.read_latency_ns, figures.write_latency_ns);
             let copy = figures.copy_latency_ns;
-            let mean = |it: Distribution<f64>| if it.count == 0 { "-".to_owned() } else { format!("{:.2}", it.mean) };
-            let p99 = |it: Distribution<f64>| if it.count == 0 { "-".to_owned() } else { format!("{:.2}", it.p99) };
+            let mean = |it: Distribution<f64>| or_dash(it.mean, "", 1.0);
+            let p99 = |it: Distribution<f64>| or_dash(it.p99, "", 1.0);
             let mut cells = vec![report.label()];
             cells.extend([epoch.from_cycle, epoch.to_cycle, figures.requests].map(grouped));
             if demand {

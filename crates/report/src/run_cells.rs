@@ -1,14 +1,13 @@
 //! What a run did, as the cells of one row: the same columns for every run.
 
 use dram_spec::{Clock, Cycles};
-use energy::EnergyReport;
 use memctrl::{SegmentTally, Stats};
 use rowclone::Mechanism;
 
 use crate::cell::{Cell, Column};
 use crate::csv_file::{self, Line};
 use crate::decisions;
-use crate::figures::{FiguresReport, Stretch};
+use crate::figures::{FiguresReport, Measured, Stretch};
 use crate::run_report::TraceTally;
 
 /// All that the row of a run is made from.
@@ -16,8 +15,8 @@ use crate::run_report::TraceTally;
 pub struct RunCells<'a> {
     /// What the controller counted.
     pub stats: &'a Stats,
-    /// What the account priced, from where the figures begin.
-    pub energy: &'a EnergyReport,
+    /// Energy and bus use, from where the figures begin.
+    pub measured: &'a Measured,
     /// How copies were served.
     pub copies: &'a SegmentTally,
     /// How initialisations were served.
@@ -45,7 +44,7 @@ impl RunCells<'_> {
     fn line(&self) -> Line {
         let RunCells {
             stats,
-            energy,
+            measured,
             copies,
             inits,
             dropped_activations,
@@ -62,7 +61,7 @@ impl RunCells<'_> {
             ("makespan_ns".to_owned(), clock.ns(end).into()),
             ("from_cycle".to_owned(), stats.from.0.into()),
         ];
-        line.extend(csv_file::figures(&FiguresReport::new(&stats.whole, energy, stretch)));
+        line.extend(csv_file::figures(&FiguresReport::new(&stats.whole, measured, stretch)));
         line.extend(shares("copies", copies));
         line.extend(shares("inits", inits));
         line.push(("decisions".to_owned(), decisions::cell(copies, inits).into()));
@@ -76,10 +75,10 @@ impl RunCells<'_> {
 
 /// The columns of any run.
 pub fn columns() -> Vec<Column> {
-    let (stats, energy, none) = (Stats::default(), EnergyReport::empty(), SegmentTally::default());
+    let (stats, measured, none) = (Stats::default(), Measured::none(), SegmentTally::default());
     let nothing = RunCells {
         stats: &stats,
-        energy: &energy,
+        measured: &measured,
         copies: &none,
         inits: &none,
         dropped_activations: 0,

@@ -3,17 +3,16 @@
 use std::collections::BTreeMap;
 
 use dram_spec::{Clock, Cycles};
-use energy::EnergyReport;
 use memctrl::request::Segments;
 use memctrl::{SegmentTally, Stats};
 use rowclone::Mechanism;
 use serde::Serialize;
 
 use crate::allocator_report::AllocatorReport;
-use crate::figures::{FiguresReport, Stretch};
+use crate::figures::{FiguresReport, Measured, Stretch};
 
-/// The version of the JSON and CSV fields. It rises when a field changes its name, unit or meaning.
-pub const SCHEMA_VERSION: u32 = 2;
+/// The version of the JSON and CSV fields. It rises when a field changes its name, unit, type or meaning.
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// An operation set against copies over the channel on an idle memory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -41,7 +40,7 @@ pub struct OperationRow {
     pub mend: Vec<String>,
     /// When it arrived.
     pub arrival_cycle: u64,
-    /// From its first command to its end.
+    /// Of a copy or initialisation from its first command, of a read or write from its arrival, to its end.
     pub latency_cycles: u64,
     /// The same in ns.
     pub latency_ns: f64,
@@ -183,10 +182,10 @@ pub struct RunInputs<'a> {
     pub channels: u8,
     /// What the controller counted.
     pub stats: &'a Stats,
-    /// What the account priced, from where the figures begin.
-    pub energy: &'a EnergyReport,
+    /// Energy and bus use, from where the figures begin.
+    pub measured: &'a Measured,
     /// The same for each epoch of `stats`.
-    pub epoch_energy: &'a [EnergyReport],
+    pub measured_epochs: &'a [Measured],
     /// How copies, and how initialisations, were served, each by its name.
     pub served: [(&'static str, &'a SegmentTally); 2],
     /// The operations, where they are listed one by one.
@@ -297,16 +296,16 @@ impl RunReport {
     /// Puts the results in their units.
     ///
     /// # Panics
-    /// If there is not an energy for each epoch.
+    /// If there is not a measurement for each epoch.
     pub fn new(inputs: RunInputs<'_>) -> RunReport {
-        let RunInputs { stats, clock, channels, epoch_energy, .. } = inputs;
-        assert_eq!(stats.epochs.len(), epoch_energy.len(), "an energy an epoch");
+        let RunInputs { stats, clock, channels, measured_epochs, .. } = inputs;
+        assert_eq!(stats.epochs.len(), measured_epochs.len(), "a measurement for each epoch");
         let end = Cycles(stats.end.0);
         let stretch = |cycles| Stretch { cycles, clock, channels };
-        let epochs = stats.epochs.iter().zip(epoch_energy).map(|(epoch, energy)| EpochReport {
+        let epochs = stats.epochs.iter().zip(measured_epochs).map(|(epoch, measured)| EpochReport {
             from_cycle: epoch.from.0,
             to_cycle: epoch.to.0,
-            figures: FiguresReport::new(&epoch.figures, energy, stretch(epoch.to.since(epoch.from))),
+            figures: FiguresReport::new(&epoch.figures, measured, stretch(epoch.to.since(epoch.from))),
         });
         RunReport {
             schema_version: SCHEMA_VERSION,
@@ -321,7 +320,7 @@ impl RunReport {
             makespan_cycles: end.0,
             makespan_ns: clock.ns(end),
             from_cycle: stats.from.0,
-            figures: FiguresReport::new(&stats.whole, inputs.energy, stretch(stats.end.since(stats.from))),
+            figures: FiguresReport::new(&stats.whole, inputs.measured, stretch(stats.end.since(stats.from))),
             epochs: epochs.collect(),
             served: inputs.served.iter().flat_map(|(operation, tally)| served(operation, tally)).collect(),
             dropped_activations: inputs.dropped_activations,

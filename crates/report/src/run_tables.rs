@@ -27,7 +27,7 @@ pub fn text(reports: &[RunReport]) -> String {
         let _ = writeln!(text, "warning: {warning}");
     }
     if reports.iter().any(|report| !report.operations.is_empty()) {
-        section(&mut text, "Operations, from first command to last bank ready; energy above standby");
+        section(&mut text, "Operations; energy above standby");
         text += &operations(reports);
         let listed = reports.iter().map(|report| report.operations.len()).max().unwrap_or(0);
         if listed > SHOWN_MOST {
@@ -125,7 +125,9 @@ fn operations(reports: &[RunReport]) -> String {
     });
     let rows: Vec<_> = rows.collect();
     aligned(&columns, &rows)
-        + "\nfaster, saves: latency and energy of the channel copy of the same pair of addresses, divided by this one's;\n\
+        + "\nclocks, ns: of copies and initialisations from the first command to the last bank ready, of reads and writes from arrival to the\n\
+           end of the data;\n\
+           faster, saves: latency and energy of the channel copy of the same pair of addresses, divided by this one's;\n\
            (bank): the same against the channel copy of a pair in one bank. Both simulated, on an idle memory.\n"
 }
 

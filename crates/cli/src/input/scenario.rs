@@ -172,6 +172,9 @@ pub struct ResolvedScenario {
 /// The shortest epoch: each is kept, and a run has many cycles.
 const EPOCH_MIN: u64 = 100;
 
+/// The largest integer of TOML, and of the tables in which seeds stand.
+const SEED_MAX: u64 = i64::MAX as u64;
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawScenario {
@@ -222,6 +225,7 @@ impl ResolvedScenario {
         let RawScenario { system, policies, seed, warm_up_cycles, epoch_cycles, operation, workload, allocator } =
             document.decode()?;
         let policies = document.choices("policies", &policies, &Policy::ALL.map(|it| (it.name(), it)))?;
+        document.within("seed", seed, 0, SEED_MAX)?;
         document.within("warm_up_cycles", warm_up_cycles.unwrap_or(0), 0, CYCLE_MAX)?;
         document.within("epoch_cycles", epoch_cycles.unwrap_or(EPOCH_MIN), EPOCH_MIN, CYCLE_MAX)?;
         let workload = match (operation, workload) {

@@ -16,7 +16,8 @@ pub(super) fn run() -> Vec<Column> {
 
 /// After what the run did.
 pub(super) fn after() -> Vec<Column> {
-    ["error", "scenario", "model_version", "digest", "rerun"].map(|name| Column::new(name, Kind::Text)).into()
+    let kind = |name| if name == "model_version" { Kind::Count } else { Kind::Text };
+    ["error", "scenario", "model_version", "digest", "rerun"].map(|name| Column::new(name, kind(name))).into()
 }
 
 /// All of a sweep's table, in no order.

@@ -249,7 +249,7 @@ impl<'a> Sweep<'a> {
             let geometry = scenario.system.system.geometry;
             let cells = RunCells {
                 stats: &run.stats,
-                energy: &run.energy.whole,
+                measured: &run.measured.whole,
                 copies: &run.served.copies,
                 inits: &run.served.inits,
                 dropped_activations: run.dropped_activations,

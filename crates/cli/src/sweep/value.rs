@@ -20,27 +20,24 @@ fn is_plain(text: &str) -> bool {
     harmless && !text.is_empty() && toml::from_str::<toml::Table>(&format!("value = {text}")).is_err()
 }
 
-/// The kind of cells that hold all of these values.
+/// The narrowest kind of cells that hold all of these values. A text that reads as a number is one here: a reader of the CSV file
+/// could not tell them apart.
 pub(super) fn kind<'a>(values: &(impl Iterator<Item = &'a Value> + Clone)) -> Kind {
-    let counts = |value: &Value| value.as_integer().is_some_and(|integer| integer >= 0);
-    let numbers = |value: &Value| value.is_integer() || value.is_float();
-    if values.clone().all(counts) {
-        Kind::Count
-    } else if values.clone().all(numbers) {
-        Kind::Number
-    } else {
-        Kind::Text
-    }
+    let is_value = |cell: Cell| match cell {
+        Cell::Number(Some(number)) => number.is_finite(),
+        cell => cell != cell.kind().empty(),
+    };
+    let holds = |kind: Kind| values.clone().all(|value| kind.parse(&text(value)).is_some_and(is_value));
+    [Kind::Count, Kind::Number, Kind::Flag].into_iter().find(|&kind| holds(kind)).unwrap_or(Kind::Text)
 }
 
 /// A value as a cell of a column of this kind.
 pub(super) fn cell(value: &Value, kind: Kind) -> Cell {
-    match (value, kind) {
-        (Value::Integer(integer), Kind::Count) => Cell::Count(u64::try_from(*integer).ok()),
-        (value, Kind::Number) => Cell::Number(number(value)),
-        (Value::String(text), _) => Cell::Text(text.clone()),
-        (value, _) => Cell::Text(value.to_string()),
-    }
+    kind.parse(&text(value)).unwrap_or(kind.empty())
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// The number that a value is.
@@ -91,8 +88,13 @@ mod tests {
         assert_eq!(of(&["1", "0.5"]), Kind::Number);
         assert_eq!(of(&["1", "-1"]), Kind::Number);
         assert_eq!(of(&["1", "\"a\""]), Kind::Text);
+        assert_eq!(of(&["1", "\"2\""]), Kind::Count);
+        assert_eq!(of(&["\"1600K\"", "\"\""]), Kind::Text);
+        assert_eq!(of(&["true", "false"]), Kind::Flag);
+        assert_eq!(of(&["true", "1"]), Kind::Text);
         assert_eq!(cell(&value("[1, 2]"), Kind::Text), Cell::from("[1, 2]"));
-        assert_eq!(cell(&value("true"), Kind::Text), Cell::from("true"));
+        assert_eq!(cell(&value("true"), Kind::Flag), Cell::Flag(Some(true)));
+        assert_eq!(cell(&value("-1"), Kind::Number), Cell::from(-1.0));
     }
 
     #[test]

@@ -84,6 +84,16 @@ fn epochs_make_up_the_run_and_the_warm_up_is_left_out() {
                 let (sum, whole) = (epochs.iter().map(of).sum::<f64>(), of(report));
                 assert!((sum - whole).abs() <= 1e-9 * whole, "{what}: {sum} and {whole}");
             };
+            for bus in ["command_bus_share", "data_bus_share"] {
+                let cycles = |value: &Value| {
+                    let to = value.get("to_cycle").unwrap_or(&report["makespan_cycles"]);
+                    let length = to.as_f64().unwrap() - value["from_cycle"].as_f64().unwrap();
+                    let share = value[bus].as_f64().unwrap();
+                    assert!((0.0..=1.0).contains(&share), "{bus}: {share}");
+                    share * length
+                };
+                made_up(bus, &cycles);
+            }
             for key in ["requests", "channel_bytes", "energy_nj", "energy_operation_nj"] {
                 made_up(key, &|value| value[key].as_f64().unwrap());
             }
@@ -99,6 +109,21 @@ fn epochs_make_up_the_run_and_the_warm_up_is_left_out() {
                 && warm["requests"].as_u64() < all["requests"].as_u64()
         );
     }
+}
+
+/// Reads that fill the data bus: an epoch that is no multiple of a burst begins and ends within bursts.
+#[test]
+fn no_epoch_uses_a_bus_for_longer_than_it_lasts() {
+    let sets =
+        ["workload.count=2000", "epoch_cycles=101", "system.refresh.enabled=false", "system.geometry.channels=1"];
+    let mut command = Command::cargo_bin("rowclone-sim").unwrap();
+    command.current_dir(root()).args(["run", "traces/stream.toml", "--format", "json"]);
+    command.args(sets.iter().flat_map(|set| ["--set", *set]));
+    let reports: Value = serde_json::from_slice(&command.assert().success().get_output().stdout).unwrap();
+    let epochs = reports[0]["epochs"].as_array().unwrap();
+    let shares: Vec<f64> = epochs.iter().map(|epoch| epoch["data_bus_share"].as_f64().unwrap()).collect();
+    assert!(shares.iter().all(|&share| share <= 1.0), "{shares:?}");
+    assert!(shares.iter().filter(|&&share| share >= 0.999).count() > 10, "the bus is full: {shares:?}");
 }
 
 /// The README shows what the program prints.

@@ -159,11 +159,11 @@ fn what_is_wrong_with_a_file_is_named_with_its_line_and_its_key() {
     let before = change("results.json", "\"policy\": \"channel\"", "\"policies\": \"channel\"");
     refused(&["results/results.json:", "missing field `policy`", "help: run the scenario again"]);
     restore("results.json", before);
-    let before = change("results.json", "\"schema_version\": 2", "\"schema_version\": 1");
-    refused(&["results.json: `schema_version` is 1, but must be 2"]);
+    let before = change("results.json", "\"schema_version\": 3", "\"schema_version\": 2");
+    refused(&["results.json: `schema_version` is 2, but must be 3"]);
     restore("results.json", before);
     let before =
-        change("results.csv", "\n2,scenario,channel,,1,2 Gb x8 -25E,", "\n2,scenario,channel,,1,2 Gb x8 -25E,x");
+        change("results.csv", "\n3,scenario,channel,,1,2 Gb x8 -25E,", "\n3,scenario,channel,,1,2 Gb x8 -25E,x");
     refused(&["results/results.csv:2: `makespan_cycles` is `x", "but must be a whole number", "help: "]);
     restore("results.csv", before);
     let before = change("results.csv", "schema_version,", "version,");

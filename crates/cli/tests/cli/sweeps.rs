@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use parquet::basic::{LogicalType, Type as Physical};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 
@@ -347,13 +348,81 @@ fn parquet_says_what_csv_says() {
             let found = match field {
                 Field::Null => String::new(),
                 Field::Str(text) => text.clone(),
-                Field::ULong(count) => count.to_string(),
-                Field::Double(number) => number.to_string(),
+                Field::Long(count) => count.to_string(),
+                Field::Double(number) => format!("{number:?}"),
                 other => panic!("{column}: {other:?}"),
             };
             assert_eq!(found, cells[column], "{column}");
         }
     }
+}
+
+/// The type that pandas and pyarrow infer for a column of these texts; nothing of a column without values.
+fn inferred(texts: &[&str]) -> Option<Physical> {
+    let texts: Vec<_> = texts.iter().filter(|text| !text.is_empty()).collect();
+    let all = |is: fn(&str) -> bool| texts.iter().all(|text| is(text));
+    if texts.is_empty() {
+        None
+    } else if all(|text| text.parse::<i64>().is_ok()) {
+        Some(Physical::INT64)
+    } else if all(|text| text.parse::<f64>().is_ok()) {
+        Some(Physical::DOUBLE)
+    } else if all(|text| ["true", "false"].contains(&text)) {
+        Some(Physical::BOOLEAN)
+    } else {
+        Some(Physical::BYTE_ARRAY)
+    }
+}
+
+/// Axes of every type; whole numbers and fractions under one name; points that fail and have no figures.
+#[test]
+fn the_types_of_parquet_are_those_that_readers_infer_from_the_csv() {
+    let sweep_text = r#"scenario = "scenario.toml"
+seeds = [1, 0x7fff_ffff_ffff_ffff]
+[[axis]]
+key = "system.refresh.enabled"
+values = [true, false]
+[[axis]]
+name = "share"
+key = "workload.write_share"
+values = [0, 0.5, 1.0]
+[[axis]]
+zip = { "workload.bytes" = [4096, 100], "workload.start" = ["4096", "8192"] }
+"#;
+    let directory = with_sweep(sweep_text);
+    let scenario = "system = \"system.toml\"\npolicies = [\"channel\"]\nseed = 1\n[workload]\nkind = \"random\"\ncount = 100\n\
+                    bytes = 4096\n";
+    fs::write(directory.path("scenario.toml"), scenario).unwrap();
+    let (code, stderr) = sweep(&directory, "out", &[]);
+    assert_eq!(code, 1, "100 bytes are no whole number of lines: {stderr}");
+    let mut reader = csv::Reader::from_path(directory.path("out/results.csv")).unwrap();
+    let names = reader.headers().unwrap().clone();
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let parquet = SerializedFileReader::try_from(directory.path("out/results.parquet").as_path()).unwrap();
+    let schema = parquet.metadata().file_metadata().schema_descr();
+    let mut seen = BTreeMap::new();
+    for (index, name) in names.iter().enumerate() {
+        let column = schema.column(index);
+        assert_eq!(column.name(), name);
+        if let Some(expected) = inferred(&rows.iter().map(|row| &row[index]).collect::<Vec<_>>()) {
+            assert_eq!(column.physical_type(), expected, "{name}");
+            // Neither unsigned nor shorter: plain int64, and UTF-8 strings.
+            let logical = (expected == Physical::BYTE_ARRAY).then_some(LogicalType::String);
+            assert_eq!(column.logical_type_ref(), logical.as_ref(), "{name}");
+            seen.insert(name, expected);
+        }
+    }
+    let types = ["system.refresh.enabled", "share", "workload.bytes", "workload.start", "seed", "error", "requests"];
+    let expected = [
+        Physical::BOOLEAN,
+        Physical::DOUBLE,
+        Physical::INT64,
+        Physical::INT64,
+        Physical::INT64,
+        Physical::BYTE_ARRAY,
+        Physical::INT64,
+    ];
+    assert_eq!(types.map(|name| seen[name]), expected);
 }
 
 /// The shipped sweep: a change of results is a change of this snapshot, and wants another `MODEL_VERSION`.

@@ -229,7 +229,7 @@ impl Runs {
         match self.cell(row, column)? {
             Cell::Count(count) => count.map(|count| count as f64),
             Cell::Number(number) => *number,
-            Cell::Text(_) => None,
+            Cell::Text(_) | Cell::Flag(_) => None,
         }
     }
 

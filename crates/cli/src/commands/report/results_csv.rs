@@ -18,9 +18,9 @@ pub(super) struct Table {
 }
 
 /// Columns that are words, whatever stands in them.
-const WORDS: [&str; 8] = ["policy", "placement", "error", "scenario", "model_version", "digest", "rerun", "currents"];
+const WORDS: [&str; 7] = ["policy", "placement", "error", "scenario", "digest", "rerun", "currents"];
 /// Counts beside the figures.
-const COUNTS: [&str; 5] = ["point", "seed", "schema_version", "from_cycle", "to_cycle"];
+const COUNTS: [&str; 6] = ["point", "seed", "model_version", "schema_version", "from_cycle", "to_cycle"];
 
 impl Table {
     /// Reads a table.
@@ -121,6 +121,7 @@ impl Table {
             let must = match kind {
                 Kind::Count => "a whole number from 0 on",
                 Kind::Number => "a number",
+                Kind::Flag => "`true` or `false`",
                 Kind::Text => "like `copy fpm fastest 12 49152`",
             };
             let message = format!("{}:{line}: `{name}` is `{text}`, but must be {must}", self.path.display());

@@ -87,8 +87,6 @@ fn summarise(figures: &Figures<Histogram>) -> Figures<memctrl::Summary> {
         broken_off_for_refresh: figures.broken_off_for_refresh,
         drains: figures.drains,
         channel_bytes: figures.channel_bytes,
-        command_bus: figures.command_bus,
-        data_bus: figures.data_bus,
         read_queue: figures.read_queue,
         write_queue: figures.write_queue,
         copy_queue: figures.copy_queue,

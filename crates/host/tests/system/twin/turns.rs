@@ -130,10 +130,8 @@ impl Plain {
         self.note(channel, &command);
         self.figures.count(self.now, |figures| {
             super::figures::tally(&mut figures.commands, &command, effect);
-            figures.command_bus.0 += if matches!(command, Command::Transfer { .. }) { 2 } else { 1 };
             if matches!(command, Command::Read { .. } | Command::Write { .. }) {
                 figures.channel_bytes += dram_spec::LINE_BYTES;
-                figures.data_bus.0 += 4;
             }
         });
         match whom {

@@ -1,0 +1,73 @@
+//! How long the command and data buses are in use, from the command stream.
+
+use std::collections::VecDeque;
+
+use dram_spec::datasheet::BURST;
+use dram_spec::{Channel, Command, Cycle, Cycles, System};
+use report::BusUse;
+
+/// Cycles for which a TRANSFER occupies the command bus; all other commands take one.
+const TRANSFER_COMMAND: Cycles = Cycles(2);
+
+/// The buses of all channels, up to the last command.
+pub struct Buses {
+    /// From RD to its data.
+    read_latency: Cycles,
+    /// From WR to its data.
+    write_latency: Cycles,
+    /// Each use in full, though it may reach beyond the last command.
+    total: BusUse,
+    channels: Vec<ChannelBuses>,
+}
+
+#[derive(Clone, Default)]
+struct ChannelBuses {
+    /// The cycle after the last one that the last command takes.
+    command_end: Cycle,
+    /// The cycle after the last one of each burst that has not ended before the last command.
+    burst_ends: VecDeque<Cycle>,
+}
+
+impl Buses {
+    /// The buses of a system at cycle 0.
+    pub fn new(system: &System) -> Buses {
+        Buses {
+            read_latency: Cycles(system.bin.cl),
+            write_latency: Cycles(system.bin.cwl),
+            total: BusUse::default(),
+            channels: vec![ChannelBuses::default(); system.geometry.channels().into()],
+        }
+    }
+
+    /// A command is issued. Commands come in the order of time.
+    pub fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
+        let taken = if matches!(command, Command::Transfer { .. }) { TRANSFER_COMMAND } else { Cycles(1) };
+        let buses = &mut self.channels[usize::from(channel.0)];
+        self.total.command += taken;
+        buses.command_end = at + taken;
+        let latency = match command {
+            Command::Read { .. } => self.read_latency,
+            Command::Write { .. } => self.write_latency,
+            _ => return,
+        };
+        self.total.data += BURST;
+        while buses.burst_ends.front().is_some_and(|&end| end <= at) {
+            buses.burst_ends.pop_front();
+        }
+        buses.burst_ends.push_back(at + latency + BURST);
+    }
+
+    /// The use of the buses before a cycle that is not before the last command. A burst or a TRANSFER that lasts beyond that cycle
+    /// counts up to it.
+    pub fn used_before(&self, cycle: Cycle) -> BusUse {
+        let beyond = |end: Cycle, most: Cycles| Cycles(end.0.saturating_sub(cycle.0).min(most.0));
+        let mut used = self.total;
+        for buses in &self.channels {
+            used.command = used.command - beyond(buses.command_end, TRANSFER_COMMAND);
+            for &end in &buses.burst_ends {
+                used.data = used.data - beyond(end, BURST);
+            }
+        }
+        used
+    }
+}
