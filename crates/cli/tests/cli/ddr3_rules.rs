@@ -23,7 +23,7 @@ fn commands(operations: &str, sets: &[&str]) -> Vec<(u64, String)> {
 }
 
 fn reads(at: &[u64]) -> String {
-    at.iter().map(|at| format!("{READ}dst = 0\nat_cycle = {at}\n")).collect()
+    at.iter().map(|at| format!("{READ}dst = 0\nat_cycle = {at}\n")).collect::<Vec<_>>().concat()
 }
 
 /// PDX, REF, PDE: the second PDE waits for tXPDLL (20 clocks at 1600) from the PDX.
