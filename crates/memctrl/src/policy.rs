@@ -60,34 +60,31 @@ impl Policy {
         *self.admits().iter().find(possible).unwrap_or(&Mechanism::Channel)
     }
 
-    /// Why a part was given `chosen`, as tallies and reports name it: [`Self::SOONEST`] or [`Self::CHEAPEST`] where the policy passed
-    /// over what the paper's rule would take; else the refusal of the best mechanism that the policy admits,
-    /// [`Self::FASTEST`], or [`Self::BY_POLICY`].
+    /// Why no mechanism better than `chosen` serves a part, as tallies and reports name it:
+    ///
+    /// - [`Self::FASTEST`]: `chosen` is FPM, and there is none.
+    /// - [`Self::SOONEST`] or [`Self::CHEAPEST`]: the policy weighs mechanisms, and passed over the one of the paper's rule.
+    /// - [`Self::BY_POLICY`]: a better mechanism was possible, and the policy excludes it.
+    /// - The planner's reason against FPM: no better mechanism was possible.
     pub fn reason(self, part: &Part, chosen: Mechanism) -> &'static str {
         if chosen != self.choose(part) {
             return if self == Policy::Fastest { Self::SOONEST } else { Self::CHEAPEST };
         }
-        let best = self.admits()[0];
-        match part.allows(best) {
-            Err(reason) => reason.name(),
-            Ok(()) if chosen == Mechanism::Fpm => Self::FASTEST,
-            Ok(()) => Self::BY_POLICY,
+        if Policy::Rule.choose(part) != chosen {
+            return Self::BY_POLICY;
         }
+        part.allows(Mechanism::Fpm).map_or_else(|reason| reason.name(), |()| Self::FASTEST)
     }
 
     /// The same as a sentence without its full stop.
     pub fn explain(self, part: &Part, chosen: Mechanism) -> String {
-        if chosen != self.choose(part) {
-            return match self {
-                Policy::Fastest => "estimated to be done first".to_string(),
-                _ => "costs the least energy".to_string(),
-            };
-        }
-        match (part.allows(self.admits()[0]), self) {
+        let ruled = Policy::Rule.choose(part);
+        match (part.allows(Mechanism::Fpm), self) {
+            (_, Policy::Fastest) if chosen != ruled => format!("estimated to be done sooner than by {}", ruled.name()),
+            (_, Policy::LeastEnergy) if chosen != ruled => format!("takes less energy than {}", ruled.name()),
+            _ if chosen != ruled => format!("{} was possible, and the policy excludes it", ruled.name()),
+            (Ok(()), _) => "whole rows within one subarray".to_owned(),
             (Err(reason), _) => reason.to_string(),
-            (Ok(()), _) if chosen == Mechanism::Fpm => "whole rows within one subarray".to_string(),
-            (Ok(()), Policy::Channel) => "the policy stays out of DRAM".to_string(),
-            (Ok(()), _) => "the policy takes no FPM".to_string(),
         }
     }
 
@@ -97,6 +94,6 @@ impl Policy {
     pub const CHEAPEST: &'static str = "cheapest";
     /// The reason of a part that no mechanism could have served faster.
     pub const FASTEST: &'static str = "fastest";
-    /// The reason of a part that the policy keeps from FPM.
+    /// The reason of a part for which a better mechanism was possible, which the policy excludes.
     pub const BY_POLICY: &'static str = "policy";
 }

@@ -173,9 +173,14 @@ pub struct Completion {
 static NO_SEGMENTS: SegmentTally = SegmentTally(BTreeMap::new());
 
 impl Completion {
-    /// How its parts were served: of a read or a write of whole lines, there are none.
+    /// How the parts of a copy or an initialisation were served. A read or a write has no mechanism and no reason: its data cross the
+    /// channel by definition.
     pub fn segments(&self) -> &SegmentTally {
-        self.served.as_deref().unwrap_or(&NO_SEGMENTS)
+        let served = match self.operation {
+            Operation::Copy { .. } | Operation::Init { .. } => self.served.as_deref(),
+            Operation::Read { .. } | Operation::Write { .. } => None,
+        };
+        served.unwrap_or(&NO_SEGMENTS)
     }
 
     /// Latency as the reports define it: of a read or a write from its arrival, of a copy or an initialisation from its first command, to

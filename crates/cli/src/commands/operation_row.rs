@@ -106,15 +106,18 @@ pub(super) fn operation_row(
     })
 }
 
-/// Why the parts of an operation were served as they were, and what the user could change so that FPM serves them: of each
-/// mechanism and reason the first sentence, for parts differ in their numbers.
+/// Why the parts of a copy or an initialisation were served as they were, and what the user could change so that FPM serves them: of each
+/// mechanism and reason the first sentence, for parts differ in their numbers. Nothing of a read or a write.
 fn why(scenario: &Scenario, policy: Policy, completion: &Completion) -> (Vec<String>, Vec<String>) {
     let (mut reasons, mut mend) = (BTreeMap::new(), BTreeMap::new());
+    if matches!(completion.operation, Operation::Read { .. } | Operation::Write { .. }) {
+        return (Vec::new(), Vec::new());
+    }
     for block in scenario.system.planner.blocks(&completion.operation) {
         for part in block.parts() {
             for chosen in chosen(policy, part, completion) {
                 let key = (Reverse(chosen), policy.reason(part, chosen));
-                reasons.entry(key).or_insert_with(|| format!("{}: {}", chosen.name(), because(policy, part, chosen)));
+                reasons.entry(key).or_insert_with(|| format!("{}: {}", chosen.name(), policy.explain(part, chosen)));
             }
             if policy.admits().contains(&Mechanism::Fpm)
                 && let Err(reason) = part.allows(Mechanism::Fpm)
@@ -137,13 +140,4 @@ fn chosen(policy: Policy, part: &Part, completion: &Completion) -> Vec<Mechanism
             part.allows(*mechanism).is_ok() && policy.reason(part, *mechanism) == *reason
         });
     taken.map(|(mechanism, _)| *mechanism).collect()
-}
-
-fn because(policy: Policy, part: &Part, chosen: Mechanism) -> String {
-    let ruled = Policy::Rule.choose(part);
-    match policy {
-        Policy::Fastest if chosen != ruled => format!("estimated to be done sooner than by {}", ruled.name()),
-        Policy::LeastEnergy if chosen != ruled => format!("takes less energy than {}", ruled.name()),
-        _ => policy.explain(part, chosen),
-    }
 }

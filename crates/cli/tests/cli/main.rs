@@ -18,6 +18,7 @@ mod output;
 mod plot_command;
 mod plots_of_a_file;
 mod plots_of_anything;
+mod reasons;
 mod recorded;
 mod reports;
 mod rule_names;

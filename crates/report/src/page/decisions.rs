@@ -8,12 +8,11 @@ use crate::table::grouped;
 
 /// What the reasons of `results.json` say in a sentence; `docs/planner.md` has more about each.
 #[rustfmt::skip]
-const REASONS: [(&str, &str); 23] = [
-    ("policy",               "a better mechanism was possible, and the policy took another"),
+const REASONS: [(&str, &str); 22] = [
+    ("policy",               "a better mechanism was possible, and the policy excludes it"),
     ("fastest",              "FPM: nothing is better"),
     ("soonest",              "it was expected to be done sooner than by any other"),
     ("cheapest",             "it was expected to take less energy than any other"),
-    ("not-a-copy",           "the data of a read or a write cross the channel by definition"),
     ("overlap",              "source and destination overlap, closer than the granularity"),
     ("line-misaligned",      "source and destination differ by a part of a line"),
     ("partial-line",         "the operation covers only a part of a line"),
