@@ -152,6 +152,7 @@ pub const EXAMPLES: &[Example] = &[
     ("workload.to", "\"anywhere\""),
     ("workload.window", "1"),
     ("workload.gap_cycles", "50"),
+    ("workload.gap_ns", "62.5"),
     ("allocator", ""),
     ("allocator.policies", "[\"buddy\", \"subarray-aware\"]"),
     ("allocator.utilisation", "0.5"),
@@ -228,6 +229,9 @@ impl ResolvedScenario {
         document.within("seed", seed, 0, SEED_MAX)?;
         document.within("warm_up_cycles", warm_up_cycles.unwrap_or(0), 0, CYCLE_MAX)?;
         document.within("epoch_cycles", epoch_cycles.unwrap_or(EPOCH_MIN), EPOCH_MIN, CYCLE_MAX)?;
+        let resolved = library.system(&document.linked("system", &system)?, &for_system)?;
+        let system = resolved.config.clone();
+        let clock = system.system.clock();
         let workload = match (operation, workload) {
             (Some(_), Some(_)) => {
                 let message = "has both `[workload]` and `[[operation]]`";
@@ -239,11 +243,9 @@ impl ResolvedScenario {
                 return Err(document.fault("", "has neither `[[operation]]` nor `[workload]`").with_help(help));
             }
             (Some(operations), None) => Workload::Operations(check_operations(&document, operations)?),
-            (None, Some(workload)) => workload.check(&document)?,
+            (None, Some(workload)) => workload.check(&document, clock)?,
         };
         let allocator = check_allocator(&document, allocator.as_ref(), &workload)?;
-        let resolved = library.system(&document.linked("system", &system)?, &for_system)?;
-        let system = resolved.config.clone();
         if let Workload::Operations(operations) = &workload {
             check_places(&document, operations, &system)?;
         }

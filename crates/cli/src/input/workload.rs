@@ -3,10 +3,10 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use dram_spec::{Cycles, LINE_BYTES, PhysicalAddress};
+use dram_spec::{Clock, Cycles, LINE_BYTES, PhysicalAddress};
 use host::workload::{
-    Access, Checkpoint, CopyBy, Fill, Fork, MachineClone, Migration, Mixed, MoveTo, PageCopies, Pairs, Pattern, Random,
-    Settings, Stream, WorkloadError,
+    Access, Checkpoint, CopyBy, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, PageCopies, Pairs, Pattern,
+    Random, Settings, Stream, WorkloadError,
 };
 use host::{AllocatorSettings, Place, UnusableRecords};
 use serde::Deserialize;
@@ -43,14 +43,14 @@ type Kind = (&'static str, &'static [&'static str], &'static [&'static str]);
 #[rustfmt::skip]
 const KINDS: [Kind; 9] = [
     ("trace", &["file"], &["format", "instructions_per_clock", "unusable_records", "placement"]),
-    ("stream", &["count"], &["start", "stride_bytes", "pattern", "dst", "gap_cycles"]),
-    ("random", &["count", "bytes"], &["start", "write_share", "gap_cycles"]),
-    ("mixed", &["count", "bytes"], &["start", "write_share", "copy_share", "zero_share", "page_bytes", "pairs", "gap_cycles"]),
-    ("page-copies", &["count", "bytes"], &["start", "page_bytes", "pairs", "by", "gap_cycles"]),
-    ("fork", &["bytes", "pages"], &["fill", "gap_cycles"]),
-    ("checkpoint", &["bytes", "checkpoints"], &["writes", "window", "gap_cycles"]),
-    ("clone", &["bytes"], &["clones", "window", "gap_cycles"]),
-    ("migration", &["bytes", "pages", "to"], &["window", "gap_cycles"]),
+    ("stream", &["count"], &["start", "stride_bytes", "pattern", "dst", "gap_cycles", "gap_ns"]),
+    ("random", &["count", "bytes"], &["start", "write_share", "gap_cycles", "gap_ns"]),
+    ("mixed", &["count", "bytes"], &["start", "write_share", "copy_share", "zero_share", "page_bytes", "pairs", "gap_cycles", "gap_ns"]),
+    ("page-copies", &["count", "bytes"], &["start", "page_bytes", "pairs", "by", "gap_cycles", "gap_ns"]),
+    ("fork", &["bytes", "pages"], &["fill", "gap_cycles", "gap_ns"]),
+    ("checkpoint", &["bytes", "checkpoints"], &["writes", "window", "gap_cycles", "gap_ns"]),
+    ("clone", &["bytes"], &["clones", "window", "gap_cycles", "gap_ns"]),
+    ("migration", &["bytes", "pages", "to"], &["window", "gap_cycles", "gap_ns"]),
 ];
 
 /// As the file has it: the keys of all kinds.
@@ -83,6 +83,7 @@ pub(super) struct RawWorkload {
     to: Option<String>,
     window: Option<u64>,
     gap_cycles: Option<u64>,
+    gap_ns: Option<f64>,
 }
 
 /// A name, or a list of names.
@@ -117,30 +118,31 @@ const PLACEMENTS: [(&str, bool); 2] = [("as-recorded", false), ("allocator", tru
 const BY: [(&str, CopyBy); 2] = [("operation", CopyBy::Operation), ("lines", CopyBy::Lines)];
 /// More than any machine executes per clock of its memory, or fewer: a typing error.
 const INSTRUCTIONS_PER_CLOCK: (f64, f64) = (0.001, 1000.0);
+/// 1000 s: about as many cycles as `gap_cycles` may have.
+const GAP_NS_MAX: f64 = 1e12;
 /// A page of the allocator, and what a copy is about where nothing else is said.
 const PAGE_BYTES: u64 = 4096;
 
 impl RawWorkload {
-    pub(super) fn check(self, document: &Document) -> Result<Workload, CliError> {
+    pub(super) fn check(self, document: &Document, clock: Clock) -> Result<Workload, CliError> {
         let kind = document.choice("workload.kind", &self.kind, &KINDS.map(|kind| (kind.0, kind)))?;
         self.check_keys(document, kind)?;
         if kind.0 == "trace" {
             Ok(Workload::Trace(self.trace(document)?))
         } else {
-            Ok(Workload::Made(self.made(document)?))
+            Ok(Workload::Made(self.made(document, clock)?))
         }
     }
 
     /// The settings of a workload that is made; whether they make sense on the system, [`check_settings`] tells.
-    fn made(&self, document: &Document) -> Result<Settings, CliError> {
+    fn made(&self, document: &Document, clock: Clock) -> Result<Settings, CliError> {
         let start =
             self.start.as_ref().map_or(Ok(PhysicalAddress(0)), |start| start.address(document, "workload.start"))?;
         let [count, bytes, pages] = [self.count, self.bytes, self.pages].map(Option::unwrap_or_default);
         let [writes, copies, zeroings] =
             [self.write_share, self.copy_share, self.zero_share].map(Option::unwrap_or_default);
         let (page_bytes, window) = (self.page_bytes.unwrap_or(PAGE_BYTES), self.window.unwrap_or(1));
-        document.within("workload.gap_cycles", self.gap_cycles.unwrap_or(0), 0, CYCLE_MAX)?;
-        let gap = Cycles(self.gap_cycles.unwrap_or(0));
+        let gap = self.gap(document, clock)?;
         Ok(match self.kind.as_str() {
             "stream" => {
                 let (stride, access) = (self.stride_bytes.unwrap_or(LINE_BYTES), self.access(document)?);
@@ -170,6 +172,28 @@ impl RawWorkload {
                 Settings::Migration(Migration { bytes, pages, to, window, gap })
             }
         })
+    }
+
+    /// The time between two arrivals, in cycles or in ns of this clock.
+    fn gap(&self, document: &Document, clock: Clock) -> Result<Gap, CliError> {
+        match (self.gap_cycles, self.gap_ns) {
+            (Some(_), Some(_)) => {
+                let message = "`workload` has both `gap_cycles` and `gap_ns`";
+                let help = "leave one of them out: with `gap_ns` the offered load is the same in every speed bin";
+                Err(document.fault("workload.gap_ns", message).with_help(help))
+            }
+            (cycles, None) => {
+                let cycles = cycles.unwrap_or(0);
+                document.within("workload.gap_cycles", cycles, 0, CYCLE_MAX)?;
+                Ok(Cycles(cycles).into())
+            }
+            (None, ns) => {
+                let ns = between(document, "gap_ns", ns, 0.0, GAP_NS_MAX)?;
+                #[expect(clippy::cast_sign_loss, reason = "it is not below 0")]
+                let ps = (ns * 1000.0).round() as u64;
+                Ok(Gap::of_ps(ps, clock))
+            }
+        }
     }
 
     fn access(&self, document: &Document) -> Result<Access, CliError> {
@@ -204,7 +228,7 @@ impl RawWorkload {
         let RawWorkload {
             kind: _, file, format, unusable_records, instructions_per_clock, placement, count, start, bytes, stride_bytes,
             pattern, dst, write_share, copy_share, zero_share, page_bytes, pairs, by, pages, fill, checkpoints, writes,
-            clones, to, window, gap_cycles,
+            clones, to, window, gap_cycles, gap_ns,
         } = self;
         #[rustfmt::skip]
         let all = [
@@ -217,6 +241,7 @@ impl RawWorkload {
             ("by", by.is_some()), ("pages", pages.is_some()), ("fill", fill.is_some()),
             ("checkpoints", checkpoints.is_some()), ("writes", writes.is_some()), ("clones", clones.is_some()),
             ("to", to.is_some()), ("window", window.is_some()), ("gap_cycles", gap_cycles.is_some()),
+            ("gap_ns", gap_ns.is_some()),
         ];
         all.into_iter().filter(|(_, given)| *given).map(|(key, _)| key).collect()
     }

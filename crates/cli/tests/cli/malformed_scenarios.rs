@@ -244,7 +244,7 @@ fn workloads() {
     check_workload(
         "kind = \"stream\"\ncount = 10\npages = 3",
         "scenario.toml:7: `workload.pages` is given, but `kind = \"stream\"` has no `pages`",
-        "the keys of `stream` are `count`, `start`, `stride_bytes`, `pattern`, `dst`, `gap_cycles`",
+        "the keys of `stream` are `count`, `start`, `stride_bytes`, `pattern`, `dst`, `gap_cycles`, `gap_ns`",
     );
     check_workload(
         "kind = \"fork\"\npages = 3",

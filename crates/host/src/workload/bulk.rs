@@ -1,9 +1,10 @@
 //! Copies in bulk, some of them under way at once.
 
-use dram_spec::{Cycle, Cycles};
+use dram_spec::Cycle;
 use os_alloc_sim::Report;
 use rowclone::Operation;
 
+use super::gap::{Gap, Gaps};
 use super::machine::Machine;
 
 /// What is to be done next.
@@ -34,7 +35,7 @@ pub(super) struct Bulk<T> {
     in_flight: u64,
     /// Copies among them.
     copies: u64,
-    gap: Cycles,
+    gaps: Gaps,
     next: Cycle,
     requests: u64,
 }
@@ -45,9 +46,10 @@ const fn is_copy(operation: &Operation) -> bool {
 
 impl<T: Task> Bulk<T> {
     /// From the task's first step.
-    pub(super) fn new(machine: Machine, task: T, window: u64, gap: Cycles, requests: u64) -> Bulk<T> {
+    pub(super) fn new(machine: Machine, task: T, window: u64, gap: Gap, requests: u64) -> Bulk<T> {
         let (upcoming, next) = (Step::Wait, Cycle::ZERO);
-        let mut bulk = Bulk { machine, task, upcoming, window, in_flight: 0, copies: 0, gap, next, requests };
+        let mut bulk =
+            Bulk { machine, task, upcoming, window, in_flight: 0, copies: 0, gaps: Gaps::new(gap), next, requests };
         bulk.advance();
         bulk
     }
@@ -72,12 +74,12 @@ impl<T: Task> Bulk<T> {
         self.in_flight += 1;
         if is_copy(&operation) {
             self.copies += 1;
-        } else if self.gap.0 == 0 {
+        } else if self.gaps.are_zero() {
             // Stores go as fast as they are taken: one that is not taken yet is not issued.
             self.next = now;
         }
         let arrival = self.next;
-        self.next += self.gap;
+        self.next += self.gaps.next();
         self.advance();
         (arrival, operation)
     }

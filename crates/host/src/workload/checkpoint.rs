@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use dram_spec::Cycles;
 use os_alloc_sim::{CheckpointId, Generator};
 use rowclone::{Operation, Planner};
 
@@ -10,6 +9,7 @@ use crate::allocator_settings::AllocatorSettings;
 
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
+use super::gap::Gap;
 use super::machine::{Machine, request, write_a_line};
 use super::region::some;
 
@@ -26,7 +26,7 @@ pub struct Checkpoint {
     /// Copies under way at once, at most: at least 1.
     pub window: u64,
     /// Between the arrivals of two requests, at least. With 0, writes arrive as they can be taken.
-    pub gap: Cycles,
+    pub gap: Gap,
 }
 
 /// What is left to do of a [`Checkpoint`].

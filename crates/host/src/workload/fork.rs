@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use dram_spec::address::FRAME_BYTES;
-use dram_spec::{Cycle, Cycles, LINE_BYTES};
+use dram_spec::{Cycle, LINE_BYTES};
 use os_alloc_sim::{Generator, MemoryOperation, ProcessId, Report};
 use rowclone::{Operation, Planner};
 
 use crate::allocator_settings::AllocatorSettings;
 
 use super::error::WorkloadError;
+use super::gap::{Gap, Gaps};
 use super::machine::{Machine, request, write_a_line, write_line};
 use super::region::some;
 
@@ -46,7 +47,7 @@ pub struct Fork {
     /// How the parent's memory came to be.
     pub fill: Fill,
     /// The child's own work between a write and the next.
-    pub gap: Cycles,
+    pub gap: Gap,
 }
 
 /// The requests of a [`Fork`].
@@ -58,7 +59,7 @@ pub(super) struct ForkSource {
     child: Option<ProcessId>,
     /// What the child is to write to, last first.
     pages: Vec<u64>,
-    gap: Cycles,
+    gaps: Gaps,
     generator: Generator,
     /// The next request; nothing while a copy or a zeroing is waited for, or when all is done.
     upcoming: Option<Operation>,
@@ -101,7 +102,7 @@ impl Fork {
             filling: (fill == Fill::Played).then_some((0, 0)),
             child: None,
             pages: written,
-            gap,
+            gaps: Gaps::new(gap),
             generator,
             upcoming: None,
             faulted: None,
@@ -135,7 +136,7 @@ impl ForkSource {
                 arrival = now;
                 self.next = now;
             } else {
-                self.next += self.gap;
+                self.next += self.gaps.next();
             }
             self.advance();
         }

@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-use dram_spec::Cycles;
 use rowclone::{Operation, Planner};
 
 use crate::allocator_settings::AllocatorSettings;
 
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
+use super::gap::Gap;
 use super::machine::{Machine, request};
 use super::region::some;
 
@@ -22,7 +22,7 @@ pub struct MachineClone {
     /// Copies under way at once, at most: at least 1.
     pub window: u64,
     /// Between the arrivals of two copies, at least.
-    pub gap: Cycles,
+    pub gap: Gap,
 }
 
 /// What is left to do of a [`MachineClone`].

@@ -1,6 +1,5 @@
 //! Pages that move.
 
-use dram_spec::Cycles;
 use os_alloc_sim::{Destination, Generator};
 use rowclone::Planner;
 
@@ -8,6 +7,7 @@ use crate::allocator_settings::AllocatorSettings;
 
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
+use super::gap::Gap;
 use super::machine::{Machine, request};
 use super::region::some;
 
@@ -50,7 +50,7 @@ pub struct Migration {
     /// Copies under way at once, at most: at least 1.
     pub window: u64,
     /// Between the arrivals of two copies, at least.
-    pub gap: Cycles,
+    pub gap: Gap,
 }
 
 /// What is left to do of a [`Migration`].

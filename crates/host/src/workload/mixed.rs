@@ -1,10 +1,11 @@
 //! Demand traffic with copies and zeroings of pages among it.
 
-use dram_spec::{Cycle, Cycles, LINE_BYTES, PhysicalAddress};
+use dram_spec::{Cycle, LINE_BYTES, PhysicalAddress};
 use os_alloc_sim::Generator;
 use rowclone::{Operation, Planner};
 
 use super::error::WorkloadError;
+use super::gap::Gap;
 use super::pace::Pace;
 use super::pairs::{PagePairs, Pairs};
 use super::region::{Region, some};
@@ -30,7 +31,7 @@ pub struct Mixed {
     /// Which pages are copied to which.
     pub pairs: Pairs,
     /// Between the arrivals of two requests; 0: each arrives when it can be taken.
-    pub gap: Cycles,
+    pub gap: Gap,
 }
 
 /// The requests of a [`Mixed`].

@@ -1,18 +1,20 @@
 //! When requests arrive that wait for nothing.
 
-use dram_spec::{Cycle, Cycles};
+use dram_spec::Cycle;
+
+use super::gap::{Gap, Gaps};
 
 /// Arrivals that lie so far apart, or follow each other as fast as they are taken.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
-    gap: Cycles,
+    gaps: Gaps,
     next: Cycle,
 }
 
 impl Pace {
     /// From cycle 0.
-    pub(super) const fn new(gap: Cycles) -> Pace {
-        Pace { gap, next: Cycle::ZERO }
+    pub(super) const fn new(gap: Gap) -> Pace {
+        Pace { gaps: Gaps::new(gap), next: Cycle::ZERO }
     }
 
     /// When the next may be taken.
@@ -22,11 +24,11 @@ impl Pace {
 
     /// When the one arrived that is taken now. Without a gap that is now: it has not waited for anybody before.
     pub(super) fn arrive(&mut self, now: Cycle) -> Cycle {
-        if self.gap.0 == 0 {
+        if self.gaps.are_zero() {
             return now;
         }
         let arrival = self.next;
-        self.next += self.gap;
+        self.next += self.gaps.next();
         arrival
     }
 }

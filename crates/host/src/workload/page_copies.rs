@@ -1,10 +1,11 @@
 //! Copies of pages.
 
-use dram_spec::{Cycle, Cycles, LINE_BYTES, PhysicalAddress};
+use dram_spec::{Cycle, LINE_BYTES, PhysicalAddress};
 use os_alloc_sim::Generator;
 use rowclone::{Operation, Planner};
 
 use super::error::WorkloadError;
+use super::gap::Gap;
 use super::pace::Pace;
 use super::pairs::{PagePairs, Pairs};
 use super::region::some;
@@ -35,7 +36,7 @@ pub struct PageCopies {
     /// How.
     pub by: CopyBy,
     /// Between the arrivals of two requests; 0: each arrives when it can be taken.
-    pub gap: Cycles,
+    pub gap: Gap,
 }
 
 /// The requests of a [`PageCopies`].

@@ -1,10 +1,11 @@
 //! Lines from anywhere.
 
-use dram_spec::{Cycle, Cycles, LINE_BYTES, PhysicalAddress};
+use dram_spec::{Cycle, LINE_BYTES, PhysicalAddress};
 use os_alloc_sim::Generator;
 use rowclone::{Operation, Planner};
 
 use super::error::WorkloadError;
+use super::gap::Gap;
 use super::pace::Pace;
 use super::region::{Region, some};
 use super::share::Share;
@@ -21,7 +22,7 @@ pub struct Random {
     /// The share of the requests that are writes, 0 to 1. The others are reads.
     pub writes: f64,
     /// Between the arrivals of two requests; 0: each arrives when it can be taken.
-    pub gap: Cycles,
+    pub gap: Gap,
 }
 
 /// The requests of a [`Random`].

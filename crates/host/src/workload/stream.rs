@@ -1,9 +1,10 @@
 //! Lines one after another.
 
-use dram_spec::{Cycle, Cycles, LINE_BYTES, PhysicalAddress};
+use dram_spec::{Cycle, LINE_BYTES, PhysicalAddress};
 use rowclone::{Operation, Planner};
 
 use super::error::WorkloadError;
+use super::gap::Gap;
 use super::pace::Pace;
 use super::region::{multiple, some};
 use super::sound::Sound;
@@ -76,7 +77,7 @@ pub struct Stream {
     /// What is done to them.
     pub access: Access,
     /// Between the arrivals of two requests; 0: each arrives when it can be taken.
-    pub gap: Cycles,
+    pub gap: Gap,
 }
 
 /// The requests of a [`Stream`].

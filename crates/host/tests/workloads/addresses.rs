@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dram_spec::{Cycles, PhysicalAddress};
-use host::workload::{Access, CopyBy, Mixed, PageCopies, Pairs, Pattern, Random, Settings, Stream};
+use host::workload::{Access, CopyBy, Gap, Mixed, PageCopies, Pairs, Pattern, Random, Settings, Stream};
 use host::{Contents, Place};
 use memctrl::Policy;
 use rowclone::{Mechanism, Operation, Planner};
@@ -70,7 +70,8 @@ fn a_copying_stream_reads_each_line_and_writes_another() {
 #[test]
 fn requests_arrive_so_far_apart() {
     let planner = paper();
-    let pace = |gap| {
+    let pace = |gap: Cycles| {
+        let gap = Gap::from(gap);
         [
             Settings::Stream(Stream { gap, ..stream(Access::Pattern(Pattern::READS)) }),
             Settings::Random(Random { gap, ..random() }),

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Channel, CommandLog, Cycle, Cycles, Density, Dialect, PhysicalAddress, System, Width};
 use host::workload::{
-    Access, Checkpoint, CopyBy, Fill, Fork, MachineClone, Migration, Mixed, MoveTo, Outcome, PageCopies, Pairs,
+    Access, Checkpoint, CopyBy, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, Outcome, PageCopies, Pairs,
     Pattern, Random, Settings, Stream, Workload,
 };
 use host::{AllocatorSettings, Contents, FlatMemory, MemoryCheck, Place, Witnessed};
@@ -39,7 +39,7 @@ pub fn free_memory(policy: os_alloc_sim::Policy) -> AllocatorSettings {
 pub const START: PhysicalAddress = PhysicalAddress(0x0100_0000);
 /// A region that has reserved rows in its midst: its subarrays end at multiples of 16 MiB.
 pub const END_OF_SUBARRAYS: PhysicalAddress = PhysicalAddress(0x0200_0000 - 0x2_0000);
-pub const FAST: Cycles = Cycles(0);
+pub const FAST: Gap = Gap::ZERO;
 
 pub fn stream(access: Access) -> Stream {
     Stream { start: START, count: 200, stride: 64, access, gap: FAST }
@@ -81,7 +81,7 @@ pub fn all() -> Vec<Settings> {
         [Pairs::Neighbours, Pairs::Random, Pairs::Placed(Place::SameBank), Pairs::Placed(Place::Address(START))];
     let mut all = vec![
         Settings::Stream(stream(Access::Pattern(Pattern::READS))),
-        Settings::Stream(Stream { gap: Cycles(20), ..stream(Access::Pattern(Pattern::WRITES)) }),
+        Settings::Stream(Stream { gap: Cycles(20).into(), ..stream(Access::Pattern(Pattern::WRITES)) }),
         Settings::Stream(Stream {
             start: END_OF_SUBARRAYS,
             count: 60,
@@ -90,14 +90,14 @@ pub fn all() -> Vec<Settings> {
         }),
         Settings::Stream(stream(Access::Copy { dst: PhysicalAddress(0x0300_0000) })),
         Settings::Random(random()),
-        Settings::Random(Random { gap: Cycles(30), start: END_OF_SUBARRAYS, bytes: 0x4_0000, ..random() }),
+        Settings::Random(Random { gap: Cycles(30).into(), start: END_OF_SUBARRAYS, bytes: 0x4_0000, ..random() }),
         Settings::Mixed(mixed()),
-        Settings::Mixed(Mixed { gap: Cycles(100), pairs: Pairs::Placed(Place::SameSubarray), ..mixed() }),
+        Settings::Mixed(Mixed { gap: Cycles(100).into(), pairs: Pairs::Placed(Place::SameSubarray), ..mixed() }),
         Settings::PageCopies(PageCopies { count: 3, ..page_copies(Pairs::Neighbours, CopyBy::Lines) }),
         Settings::Fork(fork()),
-        Settings::Fork(Fork { bytes: 8 * 4096, pages: 8, fill: Fill::Played, gap: Cycles(500) }),
+        Settings::Fork(Fork { bytes: 8 * 4096, pages: 8, fill: Fill::Played, gap: Cycles(500).into() }),
         Settings::Checkpoint(checkpoint()),
-        Settings::Checkpoint(Checkpoint { writes: 0, window: 1, gap: Cycles(2000), ..checkpoint() }),
+        Settings::Checkpoint(Checkpoint { writes: 0, window: 1, gap: Cycles(2000).into(), ..checkpoint() }),
         Settings::Clone(machine_clone()),
         Settings::Migration(migration()),
         Settings::Migration(Migration { to: MoveTo::NearSource, ..migration() }),

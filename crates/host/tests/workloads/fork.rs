@@ -63,7 +63,7 @@ fn random_frames_go_by_fpm_as_chance_says() {
 #[test]
 fn the_child_writes_to_its_copies_and_waits_for_each() {
     let planner = paper();
-    let (gap, fork) = (Cycles(300), Fork { gap: Cycles(300), ..fork() });
+    let (gap, fork) = (Cycles(300), Fork { gap: Cycles(300).into(), ..fork() });
     let played = play(&system(), &planner, CopyPolicy::Channel, |contents| {
         Settings::Fork(fork).source(&planner, Some(&allocator(Policy::Random)), 1, Some(contents)).unwrap()
     });
@@ -88,7 +88,7 @@ fn the_child_writes_to_its_copies_and_waits_for_each() {
 #[test]
 fn a_parent_that_is_played_fills_its_memory_first() {
     let planner = paper();
-    let fork = Fork { bytes: 8 * 4096, pages: 5, fill: Fill::Played, gap: Cycles(0) };
+    let fork = Fork { bytes: 8 * 4096, pages: 5, fill: Fill::Played, gap: Cycles(0).into() };
     let played = play(&system(), &planner, CopyPolicy::Rule, |contents| {
         Settings::Fork(fork).source(&planner, Some(&allocator(Policy::Buddy)), 1, Some(contents)).unwrap()
     });

@@ -32,7 +32,7 @@ fn assert_within_half_a_percent(found: u64, expected: f64) {
 #[test]
 fn sequential_reads_take_as_long_as_elsewhere() {
     let (start, access) = (PhysicalAddress(0), Access::Pattern(Pattern::READS));
-    let stream = Stream { start, count: 100_000, stride: 64, access, gap: Cycles(0) };
+    let stream = Stream { start, count: 100_000, stride: 64, access, gap: Cycles(0).into() };
     assert_within_half_a_percent(cycles(Settings::Stream(stream)), 415_700.0);
 }
 
@@ -41,6 +41,7 @@ fn sequential_reads_take_as_long_as_elsewhere() {
 fn page_copies_by_lines_take_as_long_as_elsewhere() {
     let (start, page_bytes, count) = (PhysicalAddress(0), 4096, 800);
     let (pairs, by) = (Pairs::Neighbours, CopyBy::Lines);
-    let copies = PageCopies { count, start, bytes: 2 * count * page_bytes, page_bytes, pairs, by, gap: Cycles(0) };
+    let copies =
+        PageCopies { count, start, bytes: 2 * count * page_bytes, page_bytes, pairs, by, gap: Cycles(0).into() };
     assert_within_half_a_percent(cycles(Settings::PageCopies(copies)), 441_700.0);
 }
