@@ -18,11 +18,12 @@ use os_alloc_sim::Units;
 use protocol_check::Checker;
 use report::allocator_report::MemoryState;
 use report::table::bytes;
-use report::{AllocatorReport, CheckReport};
+use report::{AllocatorReport, Backlog, CheckReport};
 use rowclone::Operation;
 use trace_io::command_log::LogWriter;
 
 use crate::CliError;
+use crate::backlog::Offered;
 use crate::input::{ControllerConfig, Scenario, SystemConfig, TraceWorkload, Variant, Workload, file};
 use crate::metered::{Measurements, Metered};
 use crate::observer::{Commands, Observed, Shared};
@@ -61,6 +62,8 @@ pub struct VariantRun {
     pub measured: Measurements,
     /// How copies, and how initialisations, were served.
     pub served: ServedTally,
+    /// The requests that were waiting when the last one arrived.
+    pub backlog: Backlog,
     /// The operations, where the scenario lists them.
     pub completions: Vec<Completion>,
     /// What the allocator did that placed the pages.
@@ -295,7 +298,7 @@ fn play<S: RequestSource>(
     source: S,
     log: Option<AtomicFile>,
 ) -> Result<(S, VariantRun), CliError> {
-    let source = Served::new(source, Cycle::ZERO + scenario.warm_up);
+    let source = Served::new(Offered::new(source), Cycle::ZERO + scenario.warm_up);
     let mut source = Observed::new(source, wanted.observer);
     let system = &scenario.system.system;
     let mut meters = Metered::new(system, scenario.warm_up, scenario.epoch);
@@ -327,10 +330,12 @@ fn play<S: RequestSource>(
     let measured = meters.report(prices, &stats).map_err(|error| unpriced(&error))?;
     let channels = (0..system.geometry.channels()).map(Channel);
     let (source, served) = source.finish().finish();
+    let (source, backlog) = source.finish();
     let run = VariantRun {
         stats,
         measured,
         served,
+        backlog,
         completions: Vec::new(),
         allocator: None,
         trace: None,

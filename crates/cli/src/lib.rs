@@ -6,6 +6,7 @@
 //! number of a signal that ended it (130 for Ctrl-C).
 
 pub mod args;
+pub mod backlog;
 pub mod binding;
 pub mod buses;
 pub mod commands;

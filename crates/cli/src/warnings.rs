@@ -1,8 +1,8 @@
 //! What to know about a run before believing its numbers.
 
-use dram_spec::Cycle;
-use report::TraceTally;
+use dram_spec::{Clock, Cycle};
 use report::table::grouped;
+use report::{Backlog, TraceTally};
 
 use crate::experiment::VariantRun;
 use crate::input::{Scenario, Variant, Workload};
@@ -34,6 +34,26 @@ fn skipped(tally: TraceTally) -> String {
     format!("{} of {} records of the trace ({percent} %) were left out", grouped(skipped_records), grouped(records))
 }
 
+/// The percentage of a run's requests above which a backlog shows that the offered load exceeds the service rate.
+const BACKLOG_PERCENT_MAX: u64 = 1;
+/// The most requests that the end of a short run may leave waiting.
+const BACKLOG_MAX: u64 = 8;
+
+/// That requests arrived faster than they were served, with the backlog.
+fn overload(backlog: Backlog, clock: Clock) -> Option<String> {
+    let Backlog { offered, requests, wait } = backlog;
+    let exceeds = requests > BACKLOG_MAX && requests.saturating_mul(100) > offered.saturating_mul(BACKLOG_PERCENT_MAX);
+    exceeds.then(|| {
+        format!(
+            "the offered load exceeds the service rate: when the last of {} requests arrived, {} were waiting, and it waited {:.1} ns \
+             to be taken; latencies grow with the length of the run",
+            grouped(offered),
+            grouped(requests),
+            clock.ns(wait)
+        )
+    })
+}
+
 /// Of one run of a scenario, the most general first.
 pub fn of_run(scenario: &Scenario, variant: Variant, run: &VariantRun) -> Vec<String> {
     let (currents, geometry) = (&scenario.system.currents, scenario.system.system.geometry);
@@ -61,6 +81,9 @@ pub fn of_run(scenario: &Scenario, variant: Variant, run: &VariantRun) -> Vec<St
         let what = "in whole or in part, because they lie outside the memory or on reserved rows";
         warnings.push(format!("{placement}: {}, {what}", skipped(tally)));
     }
+    warnings.extend(
+        overload(run.backlog, scenario.system.system.clock()).map(|text| format!("{}: {text}", variant.label("/"))),
+    );
     if run.dropped_activations > 0 {
         warnings.push(format!(
             "{}: {} copy activations were dropped by the chips",

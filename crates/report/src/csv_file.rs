@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use dram_spec::Clock;
+
 use crate::cell::Cell;
 use crate::figures::{Distribution, FiguresReport, QueueDepth, RowOutcomes, cause_key};
-use crate::run_report::{Comparison, RunReport, TraceReport, TraceTally};
+use crate::run_report::{Backlog, Comparison, RunReport, TraceReport, TraceTally};
 
 /// A line: its columns and their cells, in one list so that none gets out of step.
 pub(crate) type Line = Vec<(String, Cell)>;
@@ -23,6 +25,10 @@ pub fn results(reports: &[RunReport]) -> Result<String, csv::Error> {
             cell("from_cycle", report.from_cycle),
         ]);
         line.extend(figures(&report.figures));
+        line.extend([
+            cell("backlog_requests", report.backlog_requests),
+            cell("backlog_wait_ns", report.backlog_wait_ns),
+        ]);
         line.extend(trace(report.trace.as_ref().map(TraceReport::tally)));
         line.push(cell("warnings", report.warnings.join("; ")));
         line
@@ -92,6 +98,11 @@ fn result(report: &RunReport) -> Line {
         cell("seed", report.seed),
         cell("currents", report.currents.as_str()),
     ]
+}
+
+/// The cells of a backlog.
+pub(crate) fn backlog(backlog: Backlog, clock: Clock) -> Line {
+    vec![cell("backlog_requests", backlog.requests), cell("backlog_wait_ns", clock.ns(backlog.wait))]
 }
 
 /// The cells of a trace; empty where there is none.

@@ -24,8 +24,8 @@ pub use figures::{BusUse, FiguresReport, Measured, Stretch};
 pub use parquet_table::ParquetTable;
 pub use run_cells::RunCells;
 pub use run_report::{
-    CheckReport, Comparison, EpochReport, OperationRow, RunInputs, RunReport, SCHEMA_VERSION, ServedRow, TracePages,
-    TraceReport, TraceTally,
+    Backlog, CheckReport, Comparison, EpochReport, OperationRow, RunInputs, RunReport, SCHEMA_VERSION, ServedRow,
+    TracePages, TraceReport, TraceTally,
 };
 pub use table3::{Published, Row3, Table3};
 pub use timeline::Timeline;

@@ -8,7 +8,7 @@ use crate::cell::{Cell, Column};
 use crate::csv_file::{self, Line};
 use crate::decisions;
 use crate::figures::{FiguresReport, Measured, Stretch};
-use crate::run_report::TraceTally;
+use crate::run_report::{Backlog, TraceTally};
 
 /// All that the row of a run is made from.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +29,8 @@ pub struct RunCells<'a> {
     pub channels: u8,
     /// The share of the memory that the reserved rows take, 0 to 1.
     pub reserved_rows_share: f64,
+    /// The requests that were waiting when the last one arrived.
+    pub backlog: Backlog,
     /// The records of the trace, where there is one.
     pub trace: Option<TraceTally>,
     /// What a reader should know before believing a number.
@@ -51,6 +53,7 @@ impl RunCells<'_> {
             clock,
             channels,
             reserved_rows_share,
+            backlog,
             trace,
             warnings,
         } = *self;
@@ -67,6 +70,7 @@ impl RunCells<'_> {
         line.push(("decisions".to_owned(), decisions::cell(copies, inits).into()));
         line.push(("dropped_activations".to_owned(), dropped_activations.into()));
         line.push(("reserved_rows_share".to_owned(), reserved_rows_share.into()));
+        line.extend(csv_file::backlog(backlog, clock));
         line.extend(csv_file::trace(trace));
         line.push(("warnings".to_owned(), warnings.join("; ").into()));
         line
@@ -85,6 +89,7 @@ pub fn columns() -> Vec<Column> {
         clock: Clock::DDR3_1066,
         channels: 1,
         reserved_rows_share: 0.0,
+        backlog: Backlog::default(),
         trace: None,
         warnings: &[],
     };

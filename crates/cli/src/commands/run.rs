@@ -270,6 +270,7 @@ fn report(
         stats: &run.stats,
         measured: &run.measured.whole,
         measured_epochs: &run.measured.epochs,
+        backlog: run.backlog,
         served: [("copy", &run.served.copies), ("init", &run.served.inits)],
         operations,
         allocator: run.allocator.clone(),

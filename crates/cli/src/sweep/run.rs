@@ -256,6 +256,7 @@ impl<'a> Sweep<'a> {
                 clock: scenario.system.system.clock(),
                 channels: geometry.channels(),
                 reserved_rows_share: geometry.reserved_bytes() as f64 / geometry.bytes() as f64,
+                backlog: run.backlog,
                 trace: warnings::tally(&run),
                 warnings: &warnings::of_run(scenario, variant, &run),
             };

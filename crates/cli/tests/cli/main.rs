@@ -14,6 +14,7 @@ mod made_workloads;
 mod malformed_scenarios;
 mod malformed_sweeps;
 mod malformed_systems;
+mod offered_load;
 mod output;
 mod plot_command;
 mod plots_of_a_file;

@@ -1,0 +1,141 @@
+//! Requests that have arrived and that the controller has not taken: where their number grows, the offered load exceeds the service rate.
+
+use std::collections::VecDeque;
+
+use dram_spec::{Cycle, Cycles};
+use memctrl::{Completion, Request, RequestSource};
+use report::Backlog;
+
+/// A source, and a meter of its backlog.
+pub struct Offered<S> {
+    source: S,
+    meter: Meter,
+}
+
+/// The most groups of requests that the meter holds. It makes a large backlog at most one part in half as many too large.
+const GROUPS_MAX: usize = 1 << 14;
+
+/// Counts the requests that were taken after the latest arrival.
+#[derive(Debug)]
+struct Meter {
+    offered: u64,
+    /// The latest arrival.
+    arrival: Cycle,
+    /// From the arrival of the last request until it was taken.
+    wait: Cycles,
+    /// The requests that were taken after the latest arrival, in groups: when the last of a group was taken, and how many it has.
+    groups: VecDeque<(Cycle, u64)>,
+    /// Requests that are put into one group; more only if they were taken in one cycle.
+    group_requests: u64,
+}
+
+impl Meter {
+    fn new() -> Meter {
+        Meter { offered: 0, arrival: Cycle::ZERO, wait: Cycles(0), groups: VecDeque::new(), group_requests: 1 }
+    }
+
+    #[inline]
+    fn take(&mut self, now: Cycle, arrival: Cycle) {
+        self.offered += 1;
+        self.arrival = self.arrival.max(arrival);
+        self.wait = now.since(arrival);
+        while self.groups.front().is_some_and(|&(taken, _)| taken <= self.arrival) {
+            self.groups.pop_front();
+        }
+        if now > self.arrival {
+            self.add(now);
+        }
+    }
+
+    /// A request is taken after the latest arrival.
+    fn add(&mut self, now: Cycle) {
+        match self.groups.back_mut() {
+            Some((taken, requests)) if *requests < self.group_requests || *taken == now => {
+                (*taken, *requests) = (now, *requests + 1);
+            }
+            _ => self.groups.push_back((now, 1)),
+        }
+        if self.groups.len() == GROUPS_MAX {
+            let pairs = self.groups.make_contiguous().chunks_exact(2);
+            self.groups = pairs.map(|pair| (pair[1].0, pair[0].1 + pair[1].1)).collect();
+            self.group_requests *= 2;
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        let requests = self.groups.iter().map(|(_, requests)| requests).sum();
+        Backlog { offered: self.offered, requests, wait: self.wait }
+    }
+}
+
+impl<S> Offered<S> {
+    /// From the first request on.
+    pub fn new(source: S) -> Offered<S> {
+        Offered { source, meter: Meter::new() }
+    }
+
+    /// The source back, and its backlog.
+    pub fn finish(self) -> (S, Backlog) {
+        let backlog = self.meter.backlog();
+        (self.source, backlog)
+    }
+}
+
+impl<S: RequestSource> RequestSource for Offered<S> {
+    #[inline]
+    fn next_arrival(&self) -> Option<Cycle> {
+        self.source.next_arrival()
+    }
+
+    #[inline]
+    fn take(&mut self, now: Cycle) -> Option<Request> {
+        let request = self.source.take(now)?;
+        self.meter.take(now, request.arrival);
+        Some(request)
+    }
+
+    #[inline]
+    fn complete(&mut self, completion: Completion) {
+        self.source.complete(completion);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn backlog(requests: &[(u64, u64)]) -> Backlog {
+        let mut meter = Meter::new();
+        for &(arrival, taken) in requests {
+            meter.take(Cycle(taken), Cycle(arrival));
+        }
+        meter.backlog()
+    }
+
+    #[test]
+    fn the_backlog_is_what_waits_when_the_last_request_arrives() {
+        assert_eq!(backlog(&[]), Backlog::default());
+        assert_eq!(backlog(&[(0, 0), (10, 10), (20, 20)]), Backlog { offered: 3, requests: 0, wait: Cycles(0) });
+        // One per 10 cycles, served at one per 15: at 40 two have been taken since 30, and the last is taken at 60.
+        let slow = [(0, 0), (10, 15), (20, 30), (30, 45), (40, 60)];
+        assert_eq!(backlog(&slow), Backlog { offered: 5, requests: 2, wait: Cycles(20) });
+        // A burst that is worked off before the last arrival is no backlog.
+        assert_eq!(
+            backlog(&[(0, 0), (0, 30), (0, 60), (60, 60)]),
+            Backlog { offered: 4, requests: 0, wait: Cycles(0) }
+        );
+        assert_eq!(backlog(&[(0, 5), (0, 5), (0, 6)]), Backlog { offered: 3, requests: 3, wait: Cycles(6) });
+    }
+
+    /// One request per cycle, of which every third cycle serves one: two thirds wait at the end.
+    #[test]
+    fn a_large_backlog_is_counted_in_groups() {
+        let mut meter = Meter::new();
+        (0..1_000_000).for_each(|index| meter.take(Cycle(3 * index), Cycle(index)));
+        let Backlog { offered, requests, wait } = meter.backlog();
+        assert_eq!((offered, wait), (1_000_000, Cycles(1_999_998)));
+        // Those that were taken after 999,999: all but the first 333,334.
+        assert!((666_666..=666_666 + 666_666 * 2 / GROUPS_MAX as u64 + 1).contains(&requests), "{requests}");
+        assert!(meter.groups.len() < GROUPS_MAX);
+    }
+}
