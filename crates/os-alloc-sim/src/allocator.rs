@@ -34,7 +34,7 @@ impl Request {
 pub enum Found {
     /// Wherever it was: the policy does not look at sources.
     Blind,
-    /// In the pool with most free frames: the request names no source.
+    /// Among the frames on offer to first touches: the request names no source.
     Unbound,
     /// In the source's pool.
     SourcePool,

@@ -52,16 +52,26 @@ impl Buddy {
         if set.grain_order() > MAX_ORDER {
             return Err(PolicyError::UnitAboveBlock { frames: set.grain_frames() });
         }
+        let mut buddy = Buddy::empty(set);
+        set.grains().rev().for_each(|frame| buddy.free(frame));
+        Ok(buddy)
+    }
+
+    /// With all frames of a set handed out. Of grains above the largest block, each is a block.
+    pub(crate) fn empty(set: &FrameSet) -> Buddy {
         let end = set.end() as usize;
-        let mut buddy = Buddy {
+        Buddy {
             set: set.clone(),
-            lists: vec![List { head: NONE, blocks: 0 }; usize::from(MAX_ORDER - set.grain_order()) + 1],
+            lists: vec![List { head: NONE, blocks: 0 }; usize::from(MAX_ORDER.saturating_sub(set.grain_order())) + 1],
             links: vec![Links { next: NONE, previous: NONE }; end],
             order: vec![INSIDE; end],
-            out: Bits::new(end),
-        };
-        set.numbers().iter().rev().for_each(|grain| buddy.give(grain));
-        Ok(buddy)
+            out: set.numbers().clone(),
+        }
+    }
+
+    /// Whether no frame is free.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lists.iter().all(|list| list.blocks == 0)
     }
 
     fn push(&mut self, grain: u32, order: u8) {
@@ -105,10 +115,10 @@ impl Buddy {
         self.push(first, order);
     }
 
-    /// The free block that a grain lies in, and its order.
-    fn block(&self, grain: u32) -> Option<(u32, u8)> {
-        let orders = 0..self.lists.len() as u8;
-        orders.map(|order| (grain >> order << order, order)).find(|&(first, order)| self.order[first as usize] == order)
+    /// The free block that a free grain lies in, and its order.
+    fn block(&self, grain: u32) -> (u32, u8) {
+        let mut blocks = (0..self.lists.len() as u8).map(|order| (grain >> order << order, order));
+        blocks.find(|&(first, order)| self.order[first as usize] == order).expect("a free grain lies in a free block")
     }
 }
 
@@ -139,8 +149,11 @@ impl FrameAllocator for Buddy {
     }
 
     fn claim(&mut self, frame: Frame) -> bool {
+        if !self.is_free(frame) {
+            return false;
+        }
         let grain = self.set.grain(frame);
-        let Some((mut first, mut order)) = self.block(grain) else { return false };
+        let (mut first, mut order) = self.block(grain);
         self.unlink(first, order);
         while order > 0 {
             order -= 1;
@@ -152,7 +165,7 @@ impl FrameAllocator for Buddy {
     }
 
     fn is_free(&self, frame: Frame) -> bool {
-        self.block(self.set.grain(frame)).is_some()
+        self.set.contains(frame) && !self.out.contains(self.set.grain(frame))
     }
 
     fn free_frames(&self) -> u64 {

@@ -1,24 +1,45 @@
-//! `subarray-aware`: a pool of free frames a subarray, and copies from one pool.
+//! `subarray-aware`: copies within one subarray, and everything else in the order of `buddy`.
 
 use crate::allocator::{Found, FrameAllocator, Grant, Policy, Request};
 use crate::blocks::FreeBlocks;
+use crate::buddy::Buddy;
 use crate::frame::{Frame, FrameMap};
 use crate::frame_set::FrameSet;
 use crate::fullest::Fullest;
 use crate::pools::Pools;
 
+/// A pool hands out one of this many free grains before first touches go to the other pools.
+const QUOTA_PART: u32 = 8;
+
+/// How many of its free grains a pool may hand out before first touches go to the other pools.
+const fn quota(free: u32) -> u32 {
+    free.div_ceil(QUOTA_PART)
+}
+
 /// Hands out the destination of a copy from the pool of its source's subarray; else from the bank of the same rank
 /// with most free frames, lowest index on ties; else from any. It has no blocks above a grain.
 ///
-/// What is no copy's destination comes from the pool with most free frames. Whatever bank or "any" is chosen from,
-/// the pool is the one with most free frames, lowest index on ties. Pools are counted by channel, rank, bank and
-/// subarray, the last fastest; of the frames of a pool, the last freed is the first out.
+/// Grains for anything else (first touches) come in the order of [`Buddy`] from the grains on offer. At first the lowest
+/// eighth of each pool is on offer. All other free grains are set aside for copies, and so are grains that are freed, and
+/// grains of a pool whose quota is used up. When no grain is on offer, all that are set aside are offered, and each pool
+/// gets a new quota: an eighth of its free grains.
+///
+/// Pools are counted by channel, rank, bank and subarray, the last fastest. A copy gets the last freed grain of its
+/// pool, or else the highest. Where a copy leaves its pool, it gets a grain of the pool with most free grains, lowest
+/// index on ties.
 #[derive(Clone, Debug)]
 pub struct SubarrayAware {
     set: FrameSet,
+    /// All free grains, by pool.
     pools: Pools,
     /// By grain: its pool.
     pool: Vec<u32>,
+    /// The free grains that first touches may get. Each free grain is here or in `aside`.
+    offered: Buddy,
+    /// The free grains that only copies get until `offered` is empty.
+    aside: Buddy,
+    /// By pool: how many more of its grains may be handed out before first touches pass it over.
+    quotas: Vec<u32>,
     fullest: Fullest,
     /// By bank of all: its free grains.
     free_in_bank: Vec<u32>,
@@ -41,16 +62,62 @@ impl SubarrayAware {
         let pool: Vec<u32> = (0..set.end()).map(pool_of).collect();
         let grains: Vec<(u32, u32)> = set.numbers().iter().map(|grain| (grain, pool[grain as usize])).collect();
         let count = banks * pools_per_bank;
-        let pools = Pools::new(count as usize, set.end(), grains.iter().copied());
+        let pools = Pools::new(count as usize, set.end(), grains.iter().rev().copied());
         let counts: Vec<u32> = (0..count).map(|pool| pools.free(pool)).collect();
         let free_in_bank: Vec<u32> = counts.chunks(pools_per_bank as usize).map(|bank| bank.iter().sum()).collect();
-        let (fullest, free) = (Fullest::new(&counts), grains.len() as u32);
-        SubarrayAware { set: set.clone(), pools, pool, fullest, free_in_bank, free, pools_per_bank, banks_per_rank }
+        let quotas: Vec<u32> = counts.iter().map(|&free| quota(free)).collect();
+        let (mut offered, mut aside) = (Buddy::empty(set), Buddy::empty(set));
+        // From the highest grain, as a list of free blocks is last in, first out.
+        let mut to_set_aside: Vec<u32> = counts.iter().zip(&quotas).map(|(free, quota)| free - quota).collect();
+        for &(grain, pool) in grains.iter().rev() {
+            let left = &mut to_set_aside[pool as usize];
+            let part = if *left > 0 { &mut aside } else { &mut offered };
+            part.free(set.frame(grain));
+            *left = left.saturating_sub(1);
+        }
+        SubarrayAware {
+            set: set.clone(),
+            pools,
+            pool,
+            offered,
+            aside,
+            quotas,
+            fullest: Fullest::new(&counts),
+            free_in_bank,
+            free: grains.len() as u32,
+            pools_per_bank,
+            banks_per_rank,
+        }
     }
 
-    /// The pool to take a frame from; it may be empty if all are.
-    fn choose(&self, source: Option<Frame>) -> (u32, Found) {
-        let Some(source) = source else { return (self.fullest.first(), Found::Unbound) };
+    /// Takes the first grain on offer whose pool has some of its quota left.
+    fn first_touch(&mut self) -> Option<u32> {
+        loop {
+            if self.offered.is_empty() {
+                std::mem::swap(&mut self.offered, &mut self.aside);
+                self.quotas = (0..self.quotas.len() as u32).map(|pool| quota(self.pools.free(pool))).collect();
+            }
+            let frame = self.offered.allocate(Request::ANYWHERE)?.frame;
+            let grain = self.set.grain(frame);
+            let pool = self.pool[grain as usize];
+            if self.quotas[pool as usize] > 0 {
+                self.pools.take(grain, pool);
+                return Some(grain);
+            }
+            self.aside.free(frame);
+        }
+    }
+
+    /// Takes the grain for a copy of a frame.
+    fn near(&mut self, source: Frame) -> Option<(u32, Found)> {
+        let (pool, found) = self.pool_near(source);
+        let grain = self.pools.pop(pool)?;
+        self.withdraw(grain);
+        Some((grain, found))
+    }
+
+    /// The pool for a copy of a frame; it may be empty if all are.
+    fn pool_near(&self, source: Frame) -> (u32, Found) {
         let pool = self.pool[self.set.grain(source) as usize];
         if self.pools.free(pool) > 0 {
             return (pool, Found::SourcePool);
@@ -67,7 +134,17 @@ impl SubarrayAware {
         }
     }
 
-    fn count_one(&mut self, pool: u32, out: bool) {
+    /// Takes a free grain out of the blocks.
+    fn withdraw(&mut self, grain: u32) {
+        let frame = self.set.frame(grain);
+        assert!(
+            self.offered.claim(frame) || self.aside.claim(frame),
+            "{frame} is free, but neither on offer nor set aside"
+        );
+    }
+
+    fn count_one(&mut self, grain: u32, out: bool) {
+        let pool = self.pool[grain as usize];
         self.fullest.set(pool, self.pools.free(pool));
         let in_bank = &mut self.free_in_bank[(pool / self.pools_per_bank) as usize];
         for count in [in_bank, &mut self.free] {
@@ -85,25 +162,29 @@ impl FrameAllocator for SubarrayAware {
         if request.order > self.set.grain_order() {
             return None;
         }
-        let (pool, found) = self.choose(request.source);
-        let grain = self.pools.pop(pool)?;
-        self.count_one(pool, true);
+        let (grain, found) = match request.source {
+            None => (self.first_touch()?, Found::Unbound),
+            Some(source) => self.near(source)?,
+        };
+        self.count_one(grain, true);
+        let quota = &mut self.quotas[self.pool[grain as usize] as usize];
+        *quota = quota.saturating_sub(1);
         Some(Grant { frame: self.set.frame(grain), found })
     }
 
     fn free(&mut self, frame: Frame) {
         let grain = self.set.grain(frame);
-        let pool = self.pool[grain as usize];
-        assert!(self.pools.put(grain, pool), "{frame} is not handed out");
-        self.count_one(pool, false);
+        assert!(self.pools.put(grain, self.pool[grain as usize]), "{frame} is not handed out");
+        self.aside.free(frame);
+        self.count_one(grain, false);
     }
 
     fn claim(&mut self, frame: Frame) -> bool {
         let grain = self.set.grain(frame);
-        let pool = self.pool[grain as usize];
-        let claimed = self.pools.take(grain, pool);
+        let claimed = self.pools.take(grain, self.pool[grain as usize]);
         if claimed {
-            self.count_one(pool, true);
+            self.withdraw(grain);
+            self.count_one(grain, true);
         }
         claimed
     }

@@ -3,6 +3,7 @@
 mod allocators;
 mod events;
 mod fallbacks;
+mod first_touches;
 mod kernels;
 mod lines;
 mod shares;

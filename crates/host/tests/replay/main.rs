@@ -4,6 +4,7 @@
 
 mod arrivals;
 mod driver;
+mod latency;
 mod pages;
 mod recorded;
 mod refusals;

@@ -21,8 +21,8 @@ use trace_io::trace::Reader;
 use crate::driver::{SETTINGS, allocator, config, drive, planner};
 
 /// A recorded trace.
-#[derive(Clone, Copy)]
-enum Trace {
+#[derive(Clone, Copy, Debug)]
+pub enum Trace {
     /// A cut of it, in the repository.
     Sample,
     /// All of it, where it lies beside the repository.
@@ -30,7 +30,8 @@ enum Trace {
 }
 
 impl Trace {
-    fn open(self, name: &str) -> Option<Reader<File>> {
+    /// From its first record; nothing where the recording is not there.
+    pub fn open(self, name: &str) -> Option<Reader<File>> {
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let path = match self {
             Trace::Sample => repository.join("traces/samples").join(name),
@@ -47,7 +48,7 @@ impl Trace {
 }
 
 /// The paper's system at 4 GiB: 2 channels, 4 KB rows, 65,536 rows a bank.
-fn paper() -> System {
+pub fn paper() -> System {
     let system = System::paper(2, Density::Gb2, Width::X8);
     assert_eq!((system.geometry.bytes(), system.geometry.rows_per_bank()), (4 << 30, 65_536));
     system

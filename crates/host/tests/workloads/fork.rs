@@ -42,6 +42,22 @@ fn a_subarray_aware_fork_copies_by_fpm() {
     }
 }
 
+/// A process of an eighth of the memory, all of which the child writes to.
+#[test]
+fn a_subarray_aware_fork_copies_by_fpm_in_an_aged_memory() {
+    let planner = paper();
+    let settings = Settings::Fork(Fork { bytes: 64 << 20, pages: 16_384, ..fork() });
+    for (utilisation, fragmentation) in [(0.0, 0.0), (0.3, 0.0), (0.5, 0.5), (0.5, 1.0), (0.6, 0.9)] {
+        let allocator = AllocatorSettings { utilisation, fragmentation, ..allocator(Policy::SubarrayAware) };
+        let workload = settings.source(&planner, Some(&allocator), 1, None).unwrap();
+        let traffic = requests(workload).1.os.unwrap().report.traffic;
+        let copies = traffic.copies_of(Cause::CopyOnWrite);
+        assert_eq!(copies.frames(), 16_384);
+        let share = copies.share(Mechanism::Fpm).unwrap();
+        assert!(share >= 0.95, "{utilisation} in use, {fragmentation} fragmented: {share}");
+    }
+}
+
 /// 16,384 copies in a memory of 256 subarrays: 64 by chance, to 4 sigma (of sqrt(64) = 8).
 #[test]
 fn random_frames_go_by_fpm_as_chance_says() {

@@ -62,8 +62,8 @@ impl Model<'_> {
         FreeBlocks::of(&bits, self.set.grain_order())
     }
 
-    /// The pools that a grain may come from: exactly one, unless nothing is free.
-    fn pool(&self, source: Option<Frame>) -> Option<(SubarrayId, Found)> {
+    /// The pool that the destination of a copy must come from, unless nothing is free.
+    fn pool(&self, source: Frame) -> Option<(SubarrayId, Found)> {
         let mut pools: BTreeMap<SubarrayId, usize> = BTreeMap::new();
         for grain in &self.free {
             *pools.entry(self.map.subarray(*grain)).or_default() += 1;
@@ -73,9 +73,7 @@ impl Model<'_> {
             let pools = pools.iter().rev().filter(|(pool, _)| among(pool));
             pools.max_by_key(|(_, free)| **free).map(|(pool, _)| *pool)
         };
-        let Some(source) = source.map(|source| self.map.subarray(self.grain(source))) else {
-            return Some((fullest(&|_| true)?, Found::Unbound));
-        };
+        let source = self.map.subarray(self.grain(source));
         if pools.contains_key(&source) {
             return Some((source, Found::SourcePool));
         }
@@ -107,7 +105,11 @@ impl Model<'_> {
         match policy {
             Policy::Sequential => prop_assert_eq!(Some(&grant.frame), self.free.first()),
             Policy::SubarrayAware => {
-                prop_assert_eq!(Some((self.map.subarray(grant.frame), grant.found)), self.pool(request.source));
+                if let Some(source) = request.source {
+                    prop_assert_eq!(Some((self.map.subarray(grant.frame), grant.found)), self.pool(source));
+                } else {
+                    prop_assert_eq!(grant.found, Found::Unbound);
+                }
             }
             Policy::Random | Policy::Buddy => prop_assert_eq!(grant.found, Found::Blind),
         }

@@ -1,0 +1,71 @@
+//! Where `subarray-aware` places what is not the destination of a copy.
+
+use std::collections::BTreeMap;
+
+use dram_spec::address::Preset;
+use dram_spec::{AddressMap, BankId, Channel, SubarrayId};
+
+use crate::fixture::{few, geometry, maps};
+use crate::{FrameAllocator, FrameMap, FrameSet, Policy, Request, Units};
+
+/// First touches of the channel and bank that gets most of them.
+fn most_in_a_bank(map: &FrameMap, allocator: &mut dyn FrameAllocator, touches: u32) -> u32 {
+    let mut banks: BTreeMap<(Channel, BankId), u32> = BTreeMap::new();
+    for _ in 0..touches {
+        let frame = allocator.allocate(Request::ANYWHERE).unwrap().frame;
+        let SubarrayId { channel, bank, .. } = map.subarray(frame);
+        *banks.entry((channel, bank)).or_default() += 1;
+    }
+    banks.into_values().max().unwrap()
+}
+
+/// No bank gets more first touches than the bank that gets most from `buddy`, to 2 %: blocks are cut at other places.
+#[test]
+fn first_touches_of_a_fresh_memory_are_spread_over_banks_like_those_of_buddy() {
+    for (map, units) in maps().into_iter().flat_map(|map| Units::ALL.map(|units| (map.clone(), units))) {
+        let map = FrameMap::new(map);
+        let set = FrameSet::new(&map, units);
+        let touches = 2048 >> set.grain_order();
+        let Ok(mut buddy) = Policy::Buddy.allocator(&map, &set, 0) else { continue };
+        let mut aware = Policy::SubarrayAware.allocator(&map, &set, 0).unwrap();
+        let [buddy, aware] =
+            [&mut buddy, &mut aware].map(|allocator| most_in_a_bank(&map, allocator.as_mut(), touches));
+        assert!(aware * 50 <= buddy * 51, "{aware} of {touches} in one bank, and {buddy} with `buddy`");
+    }
+}
+
+/// Of two pools of one size, none has less than 7/8 of the free grains of the other, rounded down; all of the memory is handed out.
+#[test]
+fn first_touches_leave_every_pool_seven_eighths_of_what_any_other_has() {
+    let (map, few) = few(AddressMap::preset(geometry(4096), Preset::RowInterleaved), Units::Together);
+    for set in [few, FrameSet::new(&map, Units::Together)] {
+        let mut size: BTreeMap<SubarrayId, u64> = BTreeMap::new();
+        set.grains().for_each(|grain| *size.entry(map.subarray(grain)).or_default() += 1);
+        let mut free = size.clone();
+        let mut aware = Policy::SubarrayAware.allocator(&map, &set, 0).unwrap();
+        while let Some(grant) = aware.allocate(Request::ANYWHERE) {
+            let pool = map.subarray(grant.frame);
+            *free.get_mut(&pool).unwrap() -= 1;
+            let most = free.iter().filter(|(other, _)| size[other] == size[&pool]).map(|(_, free)| *free).max();
+            assert!(free[&pool] >= 7 * most.unwrap() / 8, "{} free, and {most:?} in another pool", free[&pool]);
+        }
+        assert!(free.values().all(|&free| free == 0));
+    }
+}
+
+/// The pool of a frame that was copied until a half of the pool was used is passed over: the first touches of the offer go to all others.
+#[test]
+fn first_touches_pass_over_a_pool_that_copies_have_drained() {
+    let map = FrameMap::new(AddressMap::preset(geometry(4096), Preset::RowInterleaved));
+    let set = FrameSet::new(&map, Units::Together);
+    let mut aware = Policy::SubarrayAware.allocator(&map, &set, 0).unwrap();
+    let source = aware.allocate(Request::ANYWHERE).unwrap().frame;
+    let pool = map.subarray(source);
+    let in_pool = set.grains().filter(|&grain| map.subarray(grain) == pool).count();
+    for _ in 0..in_pool / 2 {
+        assert_eq!(map.subarray(aware.allocate(Request::near(source)).unwrap().frame), pool);
+    }
+    for _ in 0..set.frames() / 16 {
+        assert_ne!(map.subarray(aware.allocate(Request::ANYWHERE).unwrap().frame), pool);
+    }
+}
