@@ -153,7 +153,6 @@ impl Kernel {
         let aged = age(&self.set, self.allocator.as_mut(), target, seed);
         aged.held.iter().for_each(|&grain| self.share(grain));
         self.background.clone_from(&aged.held);
-        self.zero_what_is_free();
         aged
     }
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::allocator::{FrameAllocator, Grant, Policy, PolicyError, Request};
-use crate::bits::Bits;
 use crate::fault::Fault;
 use crate::frame::{Frame, FrameMap};
 use crate::frame_set::{FrameSet, Units};
@@ -40,7 +39,8 @@ pub enum ZeroOnFree {
     /// It keeps its contents; who touches it first has it zeroed.
     #[default]
     Off,
-    /// It is zeroed, and the first touch need not do it again.
+    /// It is zeroed, and the first touch need not do it again. The memory that is free at the start holds zeros, too: Linux zeroes
+    /// it at boot with `init_on_free=1`.
     On,
 }
 
@@ -55,8 +55,6 @@ pub struct Kernel {
     pub(crate) allocator: Box<dyn FrameAllocator>,
     /// By grain: who uses it. Pages, checkpoints, and the background that ageing leaves.
     pub(crate) references: Vec<u32>,
-    /// The grains that were zeroed when they were last freed: as long as they are free, they hold zeros.
-    zeros: Bits,
     zero_on_free: ZeroOnFree,
     pub(crate) spaces: BTreeMap<ProcessId, AddressSpace>,
     pub(crate) checkpoints: BTreeMap<CheckpointId, Vec<Frame>>,
@@ -104,7 +102,6 @@ impl Kernel {
             set,
             allocator,
             references: vec![0; grains],
-            zeros: Bits::new(grains),
             zero_on_free,
             spaces: BTreeMap::new(),
             checkpoints: BTreeMap::new(),
@@ -229,24 +226,15 @@ impl Kernel {
         *references = references.checked_sub(1).unwrap_or_else(|| panic!("{frame} was released by nobody"));
         if *references == 0 {
             self.allocator.free(frame);
-            if self.zero_on_free == ZeroOnFree::On {
+            if self.free_frames_hold_zeros() {
                 let frames = self.grain_frames();
                 self.issue(MemoryOperation::Zero { dst: frame, frames, cause: Cause::ZeroOnFree }, operations);
-                self.zeros.insert(grain);
             }
         }
     }
 
-    /// What was freed while nobody looked was zeroed too, if anything is.
-    pub(crate) fn zero_what_is_free(&mut self) {
-        if self.zero_on_free == ZeroOnFree::On {
-            self.zeros.clone_from(self.set.numbers());
-        }
-    }
-
-    /// Whether all of these frames, just taken, hold zeros.
-    pub(crate) fn holds_zeros(&self, first: Frame, frames: u32) -> bool {
-        let grain = self.set.grain(first);
-        (grain..grain + (frames >> self.set.grain_order())).all(|grain| self.zeros.contains(grain))
+    /// Whether free frames hold zeros.
+    pub(crate) fn free_frames_hold_zeros(&self) -> bool {
+        self.zero_on_free == ZeroOnFree::On
     }
 }

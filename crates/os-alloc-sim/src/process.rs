@@ -62,7 +62,7 @@ impl Kernel {
             None => (self.take(None)?, page, self.grain_frames()),
         };
         self.enter(process, first, grant.frame, frames);
-        if !self.holds_zeros(grant.frame, frames) {
+        if !self.free_frames_hold_zeros() {
             let zero = MemoryOperation::Zero { dst: grant.frame, frames, cause: Cause::DemandZero };
             self.issue(zero, operations);
         }

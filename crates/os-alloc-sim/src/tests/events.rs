@@ -133,7 +133,7 @@ fn what_was_zeroed_when_freed_is_not_zeroed_when_touched() {
     let [first, second] = frames;
     assert_eq!(first, second);
     let zero = |cause| MemoryOperation::Zero { dst: first, frames: 1, cause };
-    assert_eq!(operations, [Cause::DemandZero, Cause::ZeroOnFree, Cause::ZeroOnFree].map(zero));
+    assert_eq!(operations, [Cause::ZeroOnFree, Cause::ZeroOnFree].map(zero));
 }
 
 /// Whichever of the two writes first undoes de-duplication; the other keeps the frame, and is an ordinary page again.

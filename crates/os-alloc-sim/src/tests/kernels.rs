@@ -226,8 +226,7 @@ fn run(
     let mut model = Model {
         kernel: &mut kernel,
         memory: BTreeMap::new(),
-        // Whatever was freed before was zeroed too.
-        unlisted: if age.is_some() && zero_on_free == ZeroOnFree::On { 0 } else { RUBBISH },
+        unlisted: if zero_on_free == ZeroOnFree::On { 0 } else { RUBBISH },
         processes: BTreeMap::new(),
         checkpoints: BTreeMap::new(),
         writes: 0,
@@ -273,9 +272,9 @@ fn every_cause_and_huge_pages_are_met() {
     };
     let mut met = [0; Cause::ALL.len()];
     let (mut huge, mut huge_copies) = (HugePages::default(), 0);
-    for _ in 0..40 {
+    for zero_on_free in [ZeroOnFree::Off, ZeroOnFree::On].into_iter().cycle().take(40) {
         let steps: Vec<Step> = (0..60).map(|_| step()).collect();
-        let report = run(0, Policy::Buddy, ZeroOnFree::On, None, steps);
+        let report = run(0, Policy::Buddy, zero_on_free, None, steps);
         for (met, cause) in met.iter_mut().zip(Cause::ALL) {
             *met += report.traffic.copies_of(cause).operations + report.traffic.zeroings_of(cause).operations;
         }
