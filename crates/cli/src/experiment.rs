@@ -271,16 +271,17 @@ fn run_made(
     let fault = |error: WorkloadError| CliError::new(&error).with_help(error.help());
     let (planner, allocator) = (&scenario.system.planner, allocator(scenario, variant));
     // The memory as it is before the workload, for the report: the run's own one changes.
-    let before = allocator.map(|settings| settings.kernel(planner.map())).transpose();
-    let before = before.map_err(|error| fault(error.into()))?.map(|kernel| kernel.report());
+    let before = allocator.map(|settings| settings.memory(planner.map(), settings.units)).transpose();
+    let before = before.map_err(|error| fault(error.into()))?;
     let source = settings.source(planner, allocator.as_ref(), scenario.seed, contents(scenario, wanted));
     let source = source.map_err(fault)?;
     let bar = bar(wanted, || progress::of_requests(&variant.label("/"), source.requests()));
     let (source, run) = play(scenario, prices, variant.policy, wanted, Watched::new(source, bar), log)?;
     let os = source.finish().into_outcome().os;
-    let allocator = before
-        .zip(os)
-        .map(|(before, os)| AllocatorReport::new(MemoryState::new(before.frames, &before.free), &os.report));
+    let allocator = before.zip(os).map(|(before, os)| {
+        let before = MemoryState::new(before.set.frames(), &before.allocator.free_blocks());
+        AllocatorReport::new(before, &os.report)
+    });
     Ok(VariantRun { allocator, ..run })
 }
 

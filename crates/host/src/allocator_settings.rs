@@ -18,6 +18,8 @@ pub struct AllocatorSettings {
     pub utilisation: f64,
     /// How fragmented the free memory is by then, as far as it can be: the unusable free space index of order 9, 0 to 1.
     pub fragmentation: f64,
+    /// What becomes of frames that share rows in workloads of processes. Pages of a recorded trace are always [`Units::Marked`].
+    pub units: Units,
 }
 
 /// Why there is no such allocator.
@@ -82,16 +84,16 @@ impl AllocatorSettings {
         Ok(AgedMemory { map, set, allocator, aged })
     }
 
-    /// A kernel without processes over a memory of that age. Frames that share rows are handed out together.
+    /// A kernel without processes over a memory of that age.
     ///
     /// # Errors
     /// No such age, or units that the policy cannot hand out.
-    pub fn kernel(&self, map: &AddressMap) -> Result<Kernel, AllocatorError> {
+    pub fn kernel(&self, map: &AddressMap, zero_on_free: ZeroOnFree) -> Result<Kernel, AllocatorError> {
         let age = Age::new(self.utilisation, self.fragmentation)?;
         let map = FrameMap::new(map.clone());
         // The seeds in the order of [`Self::memory`]: it is the same memory.
         let mut seeds = Generator::new(self.seed);
-        let mut kernel = Kernel::new(map, Units::Together, self.policy, seeds.number(), ZeroOnFree::Off)?;
+        let mut kernel = Kernel::new(map, self.units, self.policy, seeds.number(), zero_on_free)?;
         if !self.is_fresh() {
             kernel.age(age, seeds.number());
         }

@@ -6,6 +6,7 @@
 
 mod bulk;
 pub mod checkpoint;
+pub mod deduplication;
 pub mod error;
 pub mod fork;
 pub mod gap;
@@ -16,6 +17,7 @@ pub mod mixed;
 mod pace;
 pub mod page_copies;
 pub mod pairs;
+pub mod process_exits;
 pub mod random;
 mod region;
 mod reserved_rows;
@@ -33,6 +35,7 @@ use crate::contents::Contents;
 use crate::scenario::payload;
 
 pub use checkpoint::Checkpoint;
+pub use deduplication::Deduplication;
 pub use error::WorkloadError;
 pub use fork::{Fill, Fork};
 pub use gap::Gap;
@@ -41,6 +44,7 @@ pub use migration::{Migration, MoveTo};
 pub use mixed::Mixed;
 pub use page_copies::{CopyBy, PageCopies};
 pub use pairs::Pairs;
+pub use process_exits::ProcessExits;
 pub use random::Random;
 pub use stream::{Access, Pattern, Stream};
 
@@ -63,13 +67,13 @@ pub enum Settings {
     Clone(MachineClone),
     /// Pages that move to other frames.
     Migration(Migration),
+    /// Pages of two virtual machines that are merged, and then written to.
+    Deduplication(Deduplication),
+    /// Processes whose memory is zeroed when they end.
+    ZeroOnFree(ProcessExits),
 }
 
 impl Settings {
-    /// The names of all workloads, as scenarios give them.
-    pub const NAMES: [&'static str; 8] =
-        ["stream", "random", "mixed", "page-copies", "fork", "checkpoint", "clone", "migration"];
-
     /// As scenarios write it.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -81,6 +85,8 @@ impl Settings {
             Settings::Checkpoint(_) => "checkpoint",
             Settings::Clone(_) => "clone",
             Settings::Migration(_) => "migration",
+            Settings::Deduplication(_) => "dedup",
+            Settings::ZeroOnFree(_) => "zero-on-free",
         }
     }
 
@@ -88,7 +94,12 @@ impl Settings {
     pub const fn needs_allocator(&self) -> bool {
         match self {
             Settings::Stream(_) | Settings::Random(_) | Settings::Mixed(_) | Settings::PageCopies(_) => false,
-            Settings::Fork(_) | Settings::Checkpoint(_) | Settings::Clone(_) | Settings::Migration(_) => true,
+            Settings::Fork(_)
+            | Settings::Checkpoint(_)
+            | Settings::Clone(_)
+            | Settings::Migration(_)
+            | Settings::Deduplication(_)
+            | Settings::ZeroOnFree(_) => true,
         }
     }
 
@@ -121,6 +132,12 @@ impl Settings {
             Settings::Migration(settings) => {
                 Source::Migration(Box::new(settings.source(name, planner, allocator, seed)?))
             }
+            Settings::Deduplication(settings) => {
+                Source::Deduplication(Box::new(settings.source(name, planner, allocator, seed)?))
+            }
+            Settings::ZeroOnFree(settings) => {
+                Source::ZeroOnFree(Box::new(settings.source(name, planner, allocator, seed)?))
+            }
         };
         Ok(Workload { source, contents, taken: 0 })
     }
@@ -144,6 +161,8 @@ enum Source {
     Checkpoint(Box<bulk::Bulk<checkpoint::Checkpoints>>),
     Clone(Box<bulk::Bulk<machine_clone::Clones>>),
     Migration(Box<bulk::Bulk<migration::Moves>>),
+    Deduplication(Box<bulk::Bulk<deduplication::Merges>>),
+    ZeroOnFree(Box<bulk::Bulk<process_exits::Exits>>),
 }
 
 /// Asks whichever source it is.
@@ -158,6 +177,8 @@ macro_rules! ask {
             Source::Checkpoint($each) => $answer,
             Source::Clone($each) => $answer,
             Source::Migration($each) => $answer,
+            Source::Deduplication($each) => $answer,
+            Source::ZeroOnFree($each) => $answer,
         }
     };
 }
@@ -191,6 +212,8 @@ impl Workload {
             Source::Checkpoint(source) => Some(source.report()),
             Source::Clone(source) => Some(source.report()),
             Source::Migration(source) => Some(source.report()),
+            Source::Deduplication(source) => Some(source.report()),
+            Source::ZeroOnFree(source) => Some(source.report()),
         };
         Outcome { os: report.map(|report| OsOutcome { report }) }
     }
@@ -225,6 +248,8 @@ impl RequestSource for Workload {
             Source::Checkpoint(source) => source.complete(&completion.operation, completion.done),
             Source::Clone(source) => source.complete(&completion.operation, completion.done),
             Source::Migration(source) => source.complete(&completion.operation, completion.done),
+            Source::Deduplication(source) => source.complete(&completion.operation, completion.done),
+            Source::ZeroOnFree(source) => source.complete(&completion.operation, completion.done),
         }
     }
 }

@@ -149,6 +149,7 @@ pub const EXAMPLES: &[Example] = &[
     ("workload.checkpoints", "2"),
     ("workload.writes", "1000"),
     ("workload.clones", "1"),
+    ("workload.processes", "4"),
     ("workload.to", "\"anywhere\""),
     ("workload.window", "1"),
     ("workload.gap_cycles", "50"),
@@ -157,6 +158,7 @@ pub const EXAMPLES: &[Example] = &[
     ("allocator.policies", "[\"buddy\", \"subarray-aware\"]"),
     ("allocator.utilisation", "0.5"),
     ("allocator.fragmentation", "0.5"),
+    ("allocator.units", "\"together\""),
 ];
 
 /// A scenario, and what it was made of.
@@ -284,6 +286,6 @@ fn check_allocator(
             let help = "add a table `[allocator]` with for example `policies = [\"buddy\", \"subarray-aware\"]`";
             Err(document.fault("workload", message).with_help(help))
         }
-        (raw, _) => raw.map(|raw| raw.check(document)).transpose(),
+        (raw, _) => raw.map(|raw| raw.check(document, workload)).transpose(),
     }
 }

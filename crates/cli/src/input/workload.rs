@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use dram_spec::{Clock, Cycles, LINE_BYTES, PhysicalAddress};
 use host::workload::{
-    Access, Checkpoint, CopyBy, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, PageCopies, Pairs, Pattern,
-    Random, Settings, Stream, WorkloadError,
+    Access, Checkpoint, CopyBy, Deduplication, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, PageCopies,
+    Pairs, Pattern, ProcessExits, Random, Settings, Stream, WorkloadError,
 };
 use host::{AllocatorSettings, Place, UnusableRecords};
 use serde::Deserialize;
@@ -41,7 +41,7 @@ pub struct TraceWorkload {
 /// The kinds of workload, and which keys each needs and may have.
 type Kind = (&'static str, &'static [&'static str], &'static [&'static str]);
 #[rustfmt::skip]
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 11] = [
     ("trace", &["file"], &["format", "instructions_per_clock", "unusable_records", "placement"]),
     ("stream", &["count"], &["start", "stride_bytes", "pattern", "dst", "gap_cycles", "gap_ns"]),
     ("random", &["count", "bytes"], &["start", "write_share", "gap_cycles", "gap_ns"]),
@@ -51,6 +51,8 @@ const KINDS: [Kind; 9] = [
     ("checkpoint", &["bytes", "checkpoints"], &["writes", "window", "gap_cycles", "gap_ns"]),
     ("clone", &["bytes"], &["clones", "window", "gap_cycles", "gap_ns"]),
     ("migration", &["bytes", "pages", "to"], &["window", "gap_cycles", "gap_ns"]),
+    ("dedup", &["bytes", "pages", "writes"], &["gap_cycles", "gap_ns"]),
+    ("zero-on-free", &["bytes", "processes"], &["window", "gap_cycles", "gap_ns"]),
 ];
 
 /// As the file has it: the keys of all kinds.
@@ -80,6 +82,7 @@ pub(super) struct RawWorkload {
     checkpoints: Option<u64>,
     writes: Option<u64>,
     clones: Option<u64>,
+    processes: Option<u64>,
     to: Option<String>,
     window: Option<u64>,
     gap_cycles: Option<u64>,
@@ -167,9 +170,17 @@ impl RawWorkload {
                 Settings::Checkpoint(Checkpoint { bytes, checkpoints, writes, window, gap })
             }
             "clone" => Settings::Clone(MachineClone { bytes, clones: self.clones.unwrap_or(1), window, gap }),
-            _ => {
+            "migration" => {
                 let to = choice(document, "to", self.to.as_deref(), &MoveTo::NAMES)?.unwrap_or(MoveTo::Anywhere);
                 Settings::Migration(Migration { bytes, pages, to, window, gap })
+            }
+            "dedup" => {
+                let writes = self.writes.unwrap_or_default();
+                Settings::Deduplication(Deduplication { bytes, pages, writes, gap })
+            }
+            _ => {
+                let processes = self.processes.unwrap_or_default();
+                Settings::ZeroOnFree(ProcessExits { bytes, processes, window, gap })
             }
         })
     }
@@ -228,7 +239,7 @@ impl RawWorkload {
         let RawWorkload {
             kind: _, file, format, unusable_records, instructions_per_clock, placement, count, start, bytes, stride_bytes,
             pattern, dst, write_share, copy_share, zero_share, page_bytes, pairs, by, pages, fill, checkpoints, writes,
-            clones, to, window, gap_cycles, gap_ns,
+            clones, processes, to, window, gap_cycles, gap_ns,
         } = self;
         #[rustfmt::skip]
         let all = [
@@ -240,7 +251,7 @@ impl RawWorkload {
             ("zero_share", zero_share.is_some()), ("page_bytes", page_bytes.is_some()), ("pairs", pairs.is_some()),
             ("by", by.is_some()), ("pages", pages.is_some()), ("fill", fill.is_some()),
             ("checkpoints", checkpoints.is_some()), ("writes", writes.is_some()), ("clones", clones.is_some()),
-            ("to", to.is_some()), ("window", window.is_some()), ("gap_cycles", gap_cycles.is_some()),
+            ("processes", processes.is_some()), ("to", to.is_some()), ("window", window.is_some()), ("gap_cycles", gap_cycles.is_some()),
             ("gap_ns", gap_ns.is_some()),
         ];
         all.into_iter().filter(|(_, given)| *given).map(|(key, _)| key).collect()

@@ -72,6 +72,45 @@ fn checkpoints_clones_and_migrations_are_counted_by_their_cause() {
     assert!((share(&play("migration", &to)[0], "fpm") - 1.0).abs() < 1e-12);
 }
 
+/// Sixteen pages, all of them merged and then written to: each is read on both sides, and copied.
+#[test]
+fn merged_pages_are_read_and_then_copied_by_their_cause() {
+    let sets = ["policies=[\"rule\"]", "workload.bytes=65536", "workload.pages=16", "workload.writes=16"];
+    let reports = play("dedup", &sets);
+    for report in &reports {
+        assert_eq!(report["allocator"]["copies"]["frames_by_cause"]["dedup-undo"], 16);
+        assert_eq!((&report["copy_latency_ns"]["count"], &report["requests"]), (&16.into(), &(16 * 130).into()));
+        assert_eq!(report["read_latency_ns"]["count"], 16 * 128);
+    }
+    let [buddy, aware] = &reports[..] else { panic!("two allocators") };
+    assert!((share(aware, "fpm") - 1.0).abs() < 1e-12 && share(buddy, "fpm") < 0.5);
+}
+
+#[test]
+fn freed_memory_is_zeroed_in_dram_or_over_the_channel() {
+    let reports = play("zero-on-free", &["workload.bytes=65536", "workload.processes=3"]);
+    for report in &reports {
+        let zeroings = &report["allocator"]["zeroings"];
+        assert_eq!((&zeroings["frames_by_cause"]["zero-on-free"], &zeroings["frames"]), (&48.into(), &48.into()));
+        assert_eq!(report["allocator"]["before"]["free_frames"], report["allocator"]["after"]["free_frames"]);
+    }
+    let [channel, _, rule, _] = &reports[..] else { panic!("two policies, two allocators") };
+    assert!(rule["makespan_ns"].as_f64() < channel["makespan_ns"].as_f64());
+}
+
+/// With rows of 8 KB, two frames share a row: together they are copied by FPM, one by one they are not.
+#[test]
+fn units_decide_whether_frames_that_share_a_row_go_by_fpm() {
+    for (units, fpm) in [("together", 1.0), ("marked", 0.0)] {
+        let units = format!("allocator.units={units}");
+        let sets = ["policies=[\"rule\"]", "workload.pages=20", "system.geometry.row_bytes=8192", &units];
+        let aware = &play("fork", &sets)[1];
+        assert!(
+            (aware["allocator"]["copies"]["share_by_mechanism"]["fpm"].as_f64().unwrap_or(0.0) - fpm).abs() < 1e-12
+        );
+    }
+}
+
 #[test]
 fn accesses_are_counted_by_what_they_are() {
     let stream = &play("stream", &["workload.count=2_000", "workload.pattern=rrw"])[0];

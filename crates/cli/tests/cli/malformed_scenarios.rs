@@ -239,7 +239,7 @@ fn workloads() {
     check_workload(
         "kind = \"forks\"",
         "scenario.toml:5: `workload.kind` is \"forks\", which is none of its values",
-        "did you mean `fork`? the values are `trace`, `stream`, `random`, `mixed`, `page-copies`, `fork`, `checkpoint`, `clone`, `migration`",
+        "did you mean `fork`? the values are `trace`, `stream`, `random`, `mixed`, `page-copies`, `fork`, `checkpoint`, `clone`, `migration`, `dedup`, `zero-on-free`",
     );
     check_workload(
         "kind = \"stream\"\ncount = 10\npages = 3",
@@ -406,6 +406,20 @@ fn allocators() {
         &fork("policies = [\"buddy\"]\nutilisation = 0.5"),
         "scenario.toml:10: `allocator.utilisation` is given, and `allocator.fragmentation` is not",
         "add for example `fragmentation = 0.5`: an aged memory has both, a fresh one neither",
+    );
+    check_workload(
+        &fork("policies = [\"buddy\"]\nunits = \"single\""),
+        "scenario.toml:10: `allocator.units` is \"single\", which is none of its values",
+        "the values are `together`, `marked`",
+    );
+    check_workload(
+        &format!(
+            "kind = \"trace\"\nfile = {:?}\ninstructions_per_clock = 4\nplacement = \"allocator\"\n\
+             [allocator]\npolicies = [\"buddy\"]\nunits = \"together\"",
+            recorded()
+        ),
+        "scenario.toml:11: `allocator.units` is \"together\", but the pages of a trace are handed out one by one",
+        "leave it out, or write `units = \"marked\"`",
     );
 }
 

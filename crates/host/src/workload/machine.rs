@@ -1,8 +1,8 @@
 //! The system software that a workload of processes runs on.
 
-use dram_spec::LINE_BYTES;
 use dram_spec::address::FRAME_BYTES;
-use os_alloc_sim::{Frame, Generator, Kernel, MemoryOperation, PageSize, ProcessId};
+use dram_spec::{LINE_BYTES, PhysicalAddress};
+use os_alloc_sim::{Frame, Generator, Kernel, MemoryOperation, PageSize, ProcessId, ZeroOnFree};
 use rowclone::{Operation, Planner};
 
 use crate::allocator_settings::AllocatorSettings;
@@ -20,8 +20,19 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// A process with so many bytes, none of them touched.
+    /// A process with so many bytes, none of them touched. Freed frames keep their contents.
     pub(super) fn new(
+        workload: &'static str,
+        planner: &Planner,
+        allocator: Option<&AllocatorSettings>,
+        bytes: u64,
+    ) -> Result<Machine, WorkloadError> {
+        Machine::with(ZeroOnFree::Off, workload, planner, allocator, bytes)
+    }
+
+    /// A process with so many bytes, none of them touched.
+    pub(super) fn with(
+        zero_on_free: ZeroOnFree,
         workload: &'static str,
         planner: &Planner,
         allocator: Option<&AllocatorSettings>,
@@ -29,13 +40,22 @@ impl Machine {
     ) -> Result<Machine, WorkloadError> {
         some("bytes", bytes, FRAME_BYTES)?;
         let settings = allocator.ok_or(WorkloadError::NoAllocator { workload })?;
-        let mut kernel = settings.kernel(planner.map())?;
+        let mut kernel = settings.kernel(planner.map(), zero_on_free)?;
         let process = kernel.spawn();
-        let machine = Machine { kernel, process, pages: bytes / FRAME_BYTES };
+        let mut machine = Machine { kernel, process, pages: bytes / FRAME_BYTES };
         machine.assure_room("bytes", machine.grains(), 1)?;
-        let Machine { mut kernel, process, pages } = machine;
-        kernel.map(process, pages, PageSize::Small).expect("the process lives");
-        Ok(Machine { kernel, process, pages })
+        machine.map();
+        Ok(machine)
+    }
+
+    fn map(&mut self) {
+        self.kernel.map(self.process, self.pages, PageSize::Small).expect("the process lives");
+    }
+
+    /// Begins another process with as much memory, none of it touched; [`Machine::process`] is that process then.
+    pub(super) fn begin_process(&mut self) {
+        self.process = self.kernel.spawn();
+        self.map();
     }
 
     /// How many frames are handed out together.
@@ -77,10 +97,13 @@ pub(super) fn write_a_line(frame: Frame, generator: &mut Generator) -> Operation
 }
 
 /// The write of a line of a frame, counted from 0.
-pub(super) fn write_line(frame: Frame, line: u64) -> Operation {
-    let mut address = frame.address();
-    address.0 += line * LINE_BYTES;
-    Operation::Write { address, bytes: LINE_BYTES }
+pub(super) fn write_line(frame: Frame, number: u64) -> Operation {
+    Operation::Write { address: line(frame, number), bytes: LINE_BYTES }
+}
+
+/// A line, counted from the first of a frame.
+pub(super) fn line(frame: Frame, number: u64) -> PhysicalAddress {
+    PhysicalAddress(frame.address().0 + number * LINE_BYTES)
 }
 
 /// What is to be issued for an operation of the kernel.

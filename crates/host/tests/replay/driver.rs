@@ -7,7 +7,7 @@ use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Clock, Cycle, Cycles, Density, System, Width};
 use host::{AllocatorSettings, Contents, Copier, Placement, Replay, ReplayError, ReplaySettings, UnusableRecords};
 use memctrl::{CommandCounts, Completion, Request, RequestSource};
-use os_alloc_sim::Policy;
+use os_alloc_sim::{Policy, Units};
 use rowclone::{FaultyRows, Operation, Planner};
 use trace_io::trace::Reader;
 
@@ -22,7 +22,7 @@ pub const SETTINGS: ReplaySettings = ReplaySettings {
 
 /// A fresh memory and such a policy.
 pub const fn allocator(policy: Policy) -> AllocatorSettings {
-    AllocatorSettings { policy, seed: 1, utilisation: 0.0, fragmentation: 0.0 }
+    AllocatorSettings { policy, seed: 1, utilisation: 0.0, fragmentation: 0.0, units: Units::Marked }
 }
 
 /// 512 MiB: one channel of the paper's memory, made of four chips.

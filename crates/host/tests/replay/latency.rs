@@ -13,7 +13,7 @@ use os_alloc_sim::{Cause, Generator, Mechanism, Policy};
 use rowclone::Planner;
 use trace_io::trace::Reader;
 
-use crate::driver::planner;
+use crate::driver::{allocator, planner};
 use crate::recorded::{Trace, paper};
 
 /// Utilisation and fragmentation before the trace.
@@ -52,8 +52,12 @@ fn mean(
     figure: impl Fn(AllocatorSettings) -> f64,
 ) -> f64 {
     let seeds = if (utilisation, fragmentation) == FRESH { 1 } else { seeds };
-    let settings =
-        (1..=seeds).map(|seed| AllocatorSettings { policy, seed: u64::from(seed), utilisation, fragmentation });
+    let settings = (1..=seeds).map(|seed| AllocatorSettings {
+        seed: u64::from(seed),
+        utilisation,
+        fragmentation,
+        ..allocator(policy)
+    });
     settings.map(figure).sum::<f64>() / f64::from(seeds)
 }
 

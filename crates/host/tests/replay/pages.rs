@@ -156,7 +156,7 @@ proptest! {
         let row_bytes = if paper { PAPER_ROW_BYTES } else { 8192 };
         let geometry = Geometry::try_from(RawGeometry { row_bytes, ..small().geometry.raw() }).unwrap();
         let planner = planner(&dram_spec::System { geometry, ..small() }, preset);
-        let settings = AllocatorSettings { policy, seed, utilisation: age.0, fragmentation: age.1 };
+        let settings = AllocatorSettings { seed, utilisation: age.0, fragmentation: age.1, ..allocator(policy) };
         let aged = settings.memory(planner.map(), Units::Marked).unwrap().aged;
         let contents = Contents::new(seed, planner.map().clone());
 

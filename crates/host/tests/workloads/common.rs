@@ -6,11 +6,12 @@ use std::sync::atomic::AtomicBool;
 use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Channel, CommandLog, Cycle, Cycles, Density, Dialect, PhysicalAddress, System, Width};
 use host::workload::{
-    Access, Checkpoint, CopyBy, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, Outcome, PageCopies, Pairs,
-    Pattern, Random, Settings, Stream, Workload,
+    Access, Checkpoint, CopyBy, Deduplication, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, Outcome,
+    PageCopies, Pairs, Pattern, ProcessExits, Random, Settings, Stream, Workload,
 };
 use host::{AllocatorSettings, Contents, FlatMemory, MemoryCheck, Place, Witnessed};
 use memctrl::{Completion, Config, Controller, Policy, Request, RequestSource, Stats};
+use os_alloc_sim::Units;
 use rowclone::{FaultyRows, Operation, Planner};
 
 /// The memory of the paper, with rows of 4 KB and 512 rows a subarray; small: one channel of 512 MiB has 256 subarrays.
@@ -28,7 +29,7 @@ pub fn paper() -> Planner {
 
 /// Memory that is half full.
 pub fn allocator(policy: os_alloc_sim::Policy) -> AllocatorSettings {
-    AllocatorSettings { policy, seed: 5, utilisation: 0.5, fragmentation: 0.5 }
+    AllocatorSettings { policy, seed: 5, utilisation: 0.5, fragmentation: 0.5, units: Units::Together }
 }
 
 /// Memory that nobody uses.
@@ -75,6 +76,15 @@ pub fn migration() -> Migration {
     Migration { bytes: 12 * 4096, pages: 30, to: MoveTo::Anywhere, window: 4, gap: FAST }
 }
 
+/// Ten pages are merged, and 25 of 40 written to.
+pub fn deduplication() -> Deduplication {
+    Deduplication { bytes: 40 * 4096, pages: 10, writes: 25, gap: FAST }
+}
+
+pub fn process_exits() -> ProcessExits {
+    ProcessExits { bytes: 12 * 4096, processes: 3, window: 4, gap: FAST }
+}
+
 /// Every kind, in each of the ways that it has.
 pub fn all() -> Vec<Settings> {
     let copies =
@@ -101,6 +111,10 @@ pub fn all() -> Vec<Settings> {
         Settings::Clone(machine_clone()),
         Settings::Migration(migration()),
         Settings::Migration(Migration { to: MoveTo::NearSource, ..migration() }),
+        Settings::Deduplication(deduplication()),
+        Settings::Deduplication(Deduplication { pages: 3, gap: Cycles(30).into(), ..deduplication() }),
+        Settings::ZeroOnFree(process_exits()),
+        Settings::ZeroOnFree(ProcessExits { window: 1, gap: Cycles(50).into(), ..process_exits() }),
     ];
     all.extend(copies.map(|pairs| Settings::PageCopies(page_copies(pairs, CopyBy::Operation))));
     all

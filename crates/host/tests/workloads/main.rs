@@ -9,3 +9,4 @@ mod laws;
 mod processes;
 mod refusals;
 mod witness;
+mod zeroing_and_merging;

@@ -2,14 +2,15 @@
 
 use dram_spec::PhysicalAddress;
 use host::workload::{
-    Access, Checkpoint, CopyBy, Fork, MachineClone, Migration, Mixed, PageCopies, Pairs, Pattern, Random, Settings,
-    Stream, WorkloadError,
+    Access, Checkpoint, CopyBy, Deduplication, Fork, MachineClone, Migration, Mixed, PageCopies, Pairs, Pattern,
+    ProcessExits, Random, Settings, Stream, WorkloadError,
 };
 use host::{AllocatorSettings, Place};
 use os_alloc_sim::Policy;
 
 use crate::common::{
-    START, allocator, checkpoint, fork, machine_clone, migration, mixed, page_copies, paper, random, stream,
+    START, allocator, checkpoint, deduplication, fork, machine_clone, migration, mixed, page_copies, paper,
+    process_exits, random, stream,
 };
 
 fn refusal(settings: Settings, allocator: Option<AllocatorSettings>) -> WorkloadError {
@@ -74,6 +75,14 @@ fn each_wrong_setting_is_named_with_a_way_out() {
         ("window", "try `window = 1`", Settings::Clone(MachineClone { window: 0, ..machine_clone() })),
         ("pages", "try `pages = 1`", Settings::Migration(Migration { pages: 0, ..migration() })),
         ("bytes", "try `bytes = 4096`", Settings::Migration(Migration { bytes: 0, ..migration() })),
+        ("pages", "try `pages = 1`", Settings::Deduplication(Deduplication { pages: 0, ..deduplication() })),
+        ("pages", "try `pages = 40`", Settings::Deduplication(Deduplication { pages: 41, ..deduplication() })),
+        ("writes", "try `writes = 40`", Settings::Deduplication(Deduplication { writes: 41, ..deduplication() })),
+        // Half of the memory is free: there is room for one such machine, and not for two.
+        ("bytes", "lower `bytes`", Settings::Deduplication(Deduplication { bytes: END / 8 * 3, ..deduplication() })),
+        ("processes", "try `processes = 1`", Settings::ZeroOnFree(ProcessExits { processes: 0, ..process_exits() })),
+        ("window", "try `window = 1`", Settings::ZeroOnFree(ProcessExits { window: 0, ..process_exits() })),
+        ("bytes", "lower `bytes`", Settings::ZeroOnFree(ProcessExits { bytes: END / 4 * 3, ..process_exits() })),
     ];
     for (key, help, settings) in cases {
         let error = refusal(settings, settings.needs_allocator().then(|| allocator(Policy::Random)));

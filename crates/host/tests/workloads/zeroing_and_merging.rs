@@ -1,0 +1,143 @@
+//! De-duplication, zero on free, and the units that frames are handed out in.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dram_spec::address::{FRAME_BYTES, Preset};
+use dram_spec::{Cycle, PhysicalAddress};
+use host::AllocatorSettings;
+use host::workload::{Deduplication, Fork, ProcessExits, Settings};
+use memctrl::{Policy as CopyPolicy, Request};
+use os_alloc_sim::{Cause, Fallback, Mechanism, Policy, Units};
+use rowclone::Operation;
+
+use crate::common::{
+    Played, allocator, deduplication, fork, free_memory, paper, planner, play, process_exits, requests, system,
+};
+
+fn played(settings: Settings, allocator: &AllocatorSettings) -> Played {
+    let planner = paper();
+    play(&system(), &planner, CopyPolicy::Rule, |contents| {
+        settings.source(&planner, Some(allocator), 1, Some(contents)).unwrap()
+    })
+}
+
+fn done(played: &Played, request: &Request) -> Cycle {
+    played.done.iter().find(|completion| completion.id == request.id).unwrap().done
+}
+
+const fn page(address: PhysicalAddress) -> u64 {
+    address.0 / FRAME_BYTES
+}
+
+/// Ten times 64 lines of either page in turn, and then the writes: those to merged pages after a copy of the page that is kept.
+#[test]
+fn pages_are_compared_merged_and_copied_when_they_are_written() {
+    let played = played(Settings::Deduplication(deduplication()), &free_memory(Policy::SubarrayAware));
+    let (scan, rest) = played.taken.split_at(10 * 128);
+    let (mut merged, mut compared) = (BTreeMap::new(), Cycle::ZERO);
+    for pages in scan.chunks(128) {
+        let [kept, freed] = [&pages[0], &pages[1]].map(|read| page(read.operation.target()));
+        assert!(kept != freed && merged.insert(kept, freed).is_none());
+        for (line, pair) in pages.chunks(2).enumerate() {
+            for (read, of) in pair.iter().zip([kept, freed]) {
+                let address = PhysicalAddress(of * FRAME_BYTES + 64 * line as u64);
+                assert_eq!(read.operation, Operation::Read { address, bytes: 64 });
+                assert!(read.arrival >= compared, "one pair of pages after another");
+            }
+        }
+        compared = pages.iter().map(|read| done(&played, read)).max().unwrap();
+    }
+    let (mut written, mut copied, mut copy) = (BTreeSet::new(), 0, None);
+    for request in rest {
+        match request.operation {
+            Operation::Copy { src, dst, bytes: FRAME_BYTES } => {
+                assert!(merged.remove(&page(src)).is_some(), "{src} is not shared");
+                (copied, copy) = (copied + 1, Some((page(dst), done(&played, request))));
+            }
+            Operation::Write { address, bytes: 64 } => {
+                assert!(written.insert(page(address)));
+                if let Some((dst, copied)) = copy.take() {
+                    assert!(page(address) == dst && request.arrival >= copied, "the write waits for its copy");
+                }
+                assert!(!merged.contains_key(&page(address)), "{address} is written in the page of the other machine");
+            }
+            other => panic!("{other}"),
+        }
+    }
+    let report = played.outcome.os.unwrap().report;
+    let copies = report.traffic.copies_of(Cause::DedupUndo);
+    assert_eq!((written.len(), copies.frames(), copies.by(Mechanism::Fpm)), (25, copied, copied));
+    assert!((1..10).contains(&copied), "of ten merged pages, some are written");
+    // Two machines of forty pages, less those that are still merged.
+    assert_eq!(report.frames - report.free.frames(), 80 - 10 + copied);
+}
+
+/// At least 95 % by FPM although the machines, which filled their memory one after the other, take a quarter of it.
+#[test]
+fn undoing_deduplication_goes_by_fpm_where_the_allocator_looks_at_subarrays() {
+    let planner = paper();
+    let settings =
+        Settings::Deduplication(Deduplication { bytes: 64 << 20, pages: 2048, writes: 16_384, ..deduplication() });
+    for memory in [free_memory, allocator] {
+        let shares = [Policy::Buddy, Policy::SubarrayAware].map(|policy| {
+            let workload = settings.source(&planner, Some(&memory(policy)), 1, None).unwrap();
+            let traffic = requests(workload).1.os.unwrap().report.traffic;
+            let copies = traffic.copies_of(Cause::DedupUndo);
+            assert_eq!(copies.frames(), 2048, "all pages are written");
+            copies.share(Mechanism::Fpm).unwrap()
+        });
+        assert!(shares[0] < 0.05 && shares[1] >= 0.95, "{shares:?}");
+    }
+}
+
+/// Twelve writes, and then the twelve pages that they went to are zeroed; the next process begins when that is done.
+#[test]
+fn all_memory_of_a_process_is_zeroed_when_it_ends_and_not_when_it_is_touched() {
+    let played = played(Settings::ZeroOnFree(process_exits()), &free_memory(Policy::SubarrayAware));
+    assert_eq!((played.taken.len(), played.most_copies), (3 * 24, 4));
+    let mut ended = Cycle::ZERO;
+    for process in played.taken.chunks(24) {
+        let (writes, zeroings) = process.split_at(12);
+        let mut pages = BTreeSet::new();
+        for write in writes {
+            let Operation::Write { address, bytes: 64 } = write.operation else { panic!("{write:?}") };
+            assert!(pages.insert(page(address)) && write.arrival >= ended);
+        }
+        for zeroing in zeroings {
+            let Operation::Init { dst, bytes: FRAME_BYTES, value: 0 } = zeroing.operation else {
+                panic!("{zeroing:?}")
+            };
+            assert!(pages.remove(&page(dst)), "{dst} was not the process's, or is zeroed twice");
+        }
+        ended = zeroings.iter().map(|zeroing| done(&played, zeroing)).max().unwrap();
+    }
+    let report = played.outcome.os.unwrap().report;
+    let [on_free, on_touch] = [Cause::ZeroOnFree, Cause::DemandZero].map(|cause| *report.traffic.zeroings_of(cause));
+    assert_eq!((on_free.frames(), on_free.by(Mechanism::Fpm), on_touch.frames()), (36, 36, 0));
+    assert_eq!(report.free.frames(), report.frames);
+}
+
+#[test]
+fn one_zeroing_at_a_time_where_the_window_is_one() {
+    let settings = Settings::ZeroOnFree(ProcessExits { window: 1, ..process_exits() });
+    assert_eq!(played(settings, &allocator(Policy::Buddy)).most_copies, 1);
+}
+
+/// With lines interleaved over two channels, two frames share their rows. Marked, each is copied alone, and never by FPM.
+#[test]
+fn marked_frames_are_copied_alone_and_never_by_fpm() {
+    let system = dram_spec::System::paper(2, dram_spec::Density::Gb1, dram_spec::Width::X16);
+    let planner = planner(&system, Preset::LineInterleaved);
+    let settings = Settings::Fork(Fork { bytes: 16 * 4096, pages: 16, ..fork() });
+    for (units, operations, by_fpm) in [(Units::Together, 8, 16), (Units::Marked, 16, 0)] {
+        let allocator = AllocatorSettings { units, ..free_memory(Policy::SubarrayAware) };
+        let workload = settings.source(&planner, Some(&allocator), 1, None).unwrap();
+        let copies = requests(workload).1.os.unwrap().report.traffic.copies();
+        assert_eq!(
+            (copies.operations, copies.frames(), copies.by(Mechanism::Fpm)),
+            (operations, 16, by_fpm),
+            "{units:?}"
+        );
+        assert_eq!(copies.fallbacks(Fallback::SharedRow), 16 - by_fpm);
+    }
+}
