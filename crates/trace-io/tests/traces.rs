@@ -220,6 +220,17 @@ fn every_format_reads_as_its_page_says() {
     }
 }
 
+/// Whole nanoseconds are written as such.
+#[test]
+fn times_are_written_in_the_longest_unit() {
+    let event = Event::Write { address: at(0x40) };
+    let text = [1_500_000, 1_500_001, 0].map(|ps| {
+        let record = Record { arrival: Arrival::AtPicoseconds(ps), event };
+        String::from_utf8(write(&[record], format("native"))).unwrap()
+    });
+    assert_eq!(text, ["W 0x40 @1500ns\n", "W 0x40 @1500001ps\n", "W 0x40 @0ns\n"]);
+}
+
 /// The page about the formats shows traces that can be read, one of each format.
 #[test]
 fn the_page_about_formats_shows_sound_traces() {
