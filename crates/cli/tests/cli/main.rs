@@ -26,6 +26,7 @@ mod rule_names;
 mod shapes_of_sweeps;
 mod shipped_files;
 mod sweeps;
+mod sweeps_journals;
 mod sweeps_of_traces;
 #[cfg(unix)]
 mod sweeps_slurm;

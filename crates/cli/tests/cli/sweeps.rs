@@ -24,25 +24,25 @@ values = [256, 3, 512]
 "#;
 
 /// The same without those that fail.
-fn sound() -> Directory {
+pub(crate) fn sound() -> Directory {
     with_sweep(&SWEEP.replace(" 3,", ""))
 }
 
-fn with_sweep(sweep: &str) -> Directory {
+pub(crate) fn with_sweep(sweep: &str) -> Directory {
     let directory = Directory::sound();
     fs::write(directory.path("sweep.toml"), sweep).unwrap();
     directory
 }
 
 /// Runs `sweep` on the directory's sweep.
-fn sweep(directory: &Directory, out: &str, more: &[&str]) -> (i32, String) {
+pub(crate) fn sweep(directory: &Directory, out: &str, more: &[&str]) -> (i32, String) {
     let (file, out) = (directory.path("sweep.toml"), directory.path(out));
     let (code, stdout, stderr) = run(&[&["sweep", text(&file), "--out", text(&out)], more].concat());
     assert_eq!(stdout, "", "results go to files");
     (code, stderr)
 }
 
-fn text(path: &Path) -> &str {
+pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
@@ -51,7 +51,7 @@ fn table(path: &Path) -> Vec<BTreeMap<String, String>> {
     csv::Reader::from_path(path).unwrap().deserialize().map(Result::unwrap).collect()
 }
 
-fn results(directory: &Directory, out: &str) -> [Vec<u8>; 2] {
+pub(crate) fn results(directory: &Directory, out: &str) -> [Vec<u8>; 2] {
     ["results.csv", "results.parquet"].map(|name| fs::read(directory.path(out).join(name)).unwrap())
 }
 
@@ -271,22 +271,6 @@ fn shards_that_run_at_the_same_time_share_a_directory() {
     assert_eq!(results(&directory, "out"), results(&directory, "whole"));
 }
 
-/// There may be more shards than files that a process may open at once.
-#[test]
-fn many_journals_are_as_good_as_one() {
-    let directory = with_sweep("scenario = \"scenario.toml\"\nseeds = 100\n");
-    assert_eq!(sweep(&directory, "whole", &[]).0, 0);
-    let journal = fs::read_to_string(directory.path("whole/journal.rows")).unwrap();
-    let (title, rows) = journal.split_once('\n').unwrap();
-    fs::create_dir(directory.path("many")).unwrap();
-    for (index, row) in rows.lines().enumerate() {
-        let name = format!("many/journal-{}-of-200.rows", index + 1);
-        fs::write(directory.path(&name), format!("{title}\n{row}\n")).unwrap();
-    }
-    assert!(sweep(&directory, "many", &[]).1.starts_with("sweep: 0 runs done, 200 done before\n"));
-    assert_eq!(results(&directory, "many"), results(&directory, "whole"));
-}
-
 #[test]
 fn a_directory_of_something_else_is_left_alone() {
     let directory = sound();
@@ -496,21 +480,6 @@ fn tables_of_something_else_are_not_replaced_by_collected_ones() {
     assert_eq!(fs::read_dir(&all).unwrap().count(), 1, "nothing was added");
     assert_eq!(collect(&["--force"]).0, 0);
     assert_eq!(collect(&[]).0, 0, "its own are replaced");
-}
-
-#[test]
-fn journals_of_another_sweep_are_not_collected() {
-    let directory = sound();
-    assert_eq!(sweep(&directory, "out", &[]).0, 0);
-    let (other, out, all) = (directory.path("other.toml"), directory.path("out"), directory.path("all"));
-    fs::copy(directory.path("sweep.toml"), &other).unwrap();
-    let collect = |more: &[&str]| {
-        let words = ["sweep", "collect", text(&other), text(&out), "--out", text(&all)];
-        run(&[&words[..], more].concat())
-    };
-    let (code, _, stderr) = collect(&[]);
-    assert!(code == 2 && stderr.contains("out: holds the sweep `sweep`, and not `other`"), "{stderr}");
-    assert_eq!(collect(&["--force"]).0, 0);
 }
 
 #[test]
