@@ -56,13 +56,18 @@ pub(super) struct ScenarioDigest(Sha256);
 const NOT_OF_A_RUN: &[&str] = &["system", "policies", "workload.file", "workload.placement", "allocator.policies"];
 
 impl ScenarioDigest {
-    /// Of a scenario, and the contents of its trace. `columns` says which figures a result has.
+    /// Of a scenario and the contents of its trace, under this version of the model. `columns` says which figures a result has.
     pub(super) fn new(resolved: &ResolvedScenario, trace: Option<Digest>, columns: &str) -> ScenarioDigest {
+        ScenarioDigest::of_version(MODEL_VERSION, resolved, trace, columns)
+    }
+
+    /// [`ScenarioDigest::new`] under any version of the model.
+    fn of_version(version: u64, resolved: &ResolvedScenario, trace: Option<Digest>, columns: &str) -> ScenarioDigest {
         let mut hasher = Sha256::new();
         let trace = trace.map_or(String::new(), |trace| trace.to_string());
         let system = &resolved.system;
         for part in [
-            &MODEL_VERSION.to_string(),
+            &version.to_string(),
             columns,
             &resolved.document.canonical(NOT_OF_A_RUN),
             &system.document.canonical(&["device.currents"]),
@@ -97,7 +102,22 @@ fn add(hasher: &mut Sha256, part: &str) {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::input::Library;
+
+    /// A result of another version, and one with other figures, is not taken again.
+    #[test]
+    fn the_version_of_the_model_and_the_columns_are_part_of_a_digest() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/one-copy.toml");
+        let resolved = ResolvedScenario::read(&Library::default(), &path, &[]).unwrap();
+        let variant = resolved.scenario.variants()[0];
+        let of = |version, columns| ScenarioDigest::of_version(version, &resolved, None, columns).of(variant);
+        assert_eq!(of(MODEL_VERSION, "a,b"), ScenarioDigest::new(&resolved, None, "a,b").of(variant));
+        assert_ne!(of(MODEL_VERSION - 1, "a,b"), of(MODEL_VERSION, "a,b"));
+        assert_ne!(of(MODEL_VERSION, "a"), of(MODEL_VERSION, "a,b"));
+    }
 
     #[test]
     fn a_digest_reads_back() {

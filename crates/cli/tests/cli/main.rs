@@ -7,6 +7,7 @@ mod check_command;
 mod command_line;
 mod common;
 mod ddr3_rules;
+mod every_key;
 mod explain_address;
 mod explain_timeline;
 mod files_of_a_run;

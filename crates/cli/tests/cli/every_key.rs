@@ -1,0 +1,285 @@
+//! Every documented key has an effect: another value gives the sweep another digest, and `run` another result.
+//!
+//! `cases` is the table of all keys with two values of each. A key of `docs/input.md` that is not in the table fails
+//! `every_documented_key_has_a_case`.
+
+mod cases;
+mod input;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use self::cases::{CURRENTS, Case, Effect, FIXTURES, Fixture};
+use crate::common::{run, workspace};
+use cli::input::{scenario, system};
+
+/// Fields of a result that repeat the input. They are no evidence that a key has an effect.
+const ECHOES: [&str; 7] = ["policy", "placement", "scenario", "system", "controller", "seed", "currents"];
+
+#[test]
+fn keys_of_the_device_and_the_refresh_have_an_effect() {
+    check("load");
+    check("width");
+    check("activations");
+}
+
+#[test]
+fn keys_of_the_address_map_have_an_effect() {
+    check("map");
+    check("faulty");
+}
+
+#[test]
+fn keys_of_the_controller_have_an_effect() {
+    check("queues");
+    check("limits");
+    check("sleep");
+}
+
+#[test]
+fn keys_of_operations_have_an_effect() {
+    check("operations");
+}
+
+#[test]
+fn keys_of_made_workloads_have_an_effect() {
+    check("mixed");
+    check("mixed in ns");
+    check("stream");
+    check("stream to a destination");
+    check("page copies");
+    check("copies by lines");
+}
+
+#[test]
+fn keys_of_processes_and_allocators_have_an_effect() {
+    check("fork");
+    check("checkpoint");
+    check("clone");
+    check("migration");
+}
+
+#[test]
+fn keys_of_traces_have_an_effect() {
+    check("native trace");
+    check("rc trace");
+}
+
+/// Each key is changed in a file of its own, on a system whose ranks enter every power state.
+#[test]
+fn keys_of_current_sets_have_an_effect() {
+    for exit in ["'fast-exit'", "'slow-exit'"] {
+        let directory = Inputs::with_body(cases::SLEEPING);
+        let keys: Vec<_> = CURRENTS.iter().filter(|key| key.exits.contains(&exit)).collect();
+        let files: Vec<String> = keys.iter().map(|key| directory.current_set(key.name, key.changed)).collect();
+        let mut cases = Vec::new();
+        for (key, file) in keys.iter().zip(&files) {
+            cases.push(Case { key: "system.device.currents", base: "'set.toml'", changed: file, effect: key.effect });
+        }
+        let set = [
+            ("system.device.precharge_power_down", exit),
+            ("system.controller.power_down_after_cycles", "100"),
+            ("system.controller.self_refresh_after_cycles", "1000"),
+        ];
+        directory.check(exit, &set, &cases);
+    }
+}
+
+/// The keys of the page are those of the code, and each has a case here.
+#[test]
+fn every_documented_key_has_a_case() {
+    let page = fs::read_to_string(workspace().join("docs/input.md")).unwrap();
+    let coded = |prefix: &str, examples: &[(&str, &str)]| -> BTreeSet<String> {
+        examples.iter().map(|(key, _)| format!("{prefix}{key}")).collect()
+    };
+    let systems = documented(&page, "## System", "system.");
+    let scenarios = documented(&page, "## Scenario", "");
+    assert_eq!(systems, coded("system.", system::EXAMPLES), "of a system");
+    assert_eq!(scenarios, coded("", scenario::EXAMPLES), "of a scenario");
+
+    let cases = FIXTURES.iter().flat_map(|fixture| fixture.cases).map(|case| plain(case.key));
+    let covered: BTreeSet<String> = cases.collect();
+    let keys: BTreeSet<String> = systems.union(&scenarios).cloned().collect();
+    // A table or a list of tables is covered by its keys.
+    let is_table = |key: &String| keys.iter().any(|other| other.starts_with(&format!("{key}.")));
+    let missing: Vec<&String> = keys.difference(&covered).filter(|key| !is_table(key)).collect();
+    assert!(missing.is_empty(), "no case changes {missing:?}");
+    let unknown: Vec<&String> = covered.difference(&keys).collect();
+    assert!(unknown.is_empty(), "docs/input.md has no {unknown:?}");
+
+    let covered: BTreeSet<&str> = CURRENTS.iter().map(|key| key.name).collect();
+    assert_eq!(covered, currents(&page), "of a current set");
+}
+
+/// The first cells of the table of keys below a heading.
+fn documented(page: &str, heading: &str, prefix: &str) -> BTreeSet<String> {
+    let (_, section) = page.split_once(&format!("{heading}\n")).unwrap();
+    let rows = section.lines().skip_while(|line| !line.starts_with("| key |")).skip(2);
+    let rows = rows.take_while(|line| line.starts_with('|'));
+    rows.map(|row| format!("{prefix}{}", row.split('`').nth(1).unwrap())).collect()
+}
+
+/// The names in the paragraph about current sets that are keys: all but the page that it refers to.
+fn currents(page: &str) -> BTreeSet<&str> {
+    let (_, section) = page.split_once("## Current set\n").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    section.split('`').skip(1).step_by(2).filter(|name| !name.starts_with("docs/")).collect()
+}
+
+/// A key without the numbers of list items.
+fn plain(key: &str) -> String {
+    key.split('.').filter(|step| step.parse::<usize>().is_err()).collect::<Vec<_>>().join(".")
+}
+
+/// A run that was done before a file moved need not be done again: files count by what they hold.
+#[test]
+fn a_file_under_another_name_has_the_same_digest() {
+    let directory = Inputs::with_body("[workload]\nkind = 'trace'\nfile = 'native.trace'\nunusable_records = 'skip'\n");
+    for (from, to) in [("system.toml", "s.toml"), ("set.toml", "c.toml"), ("native.trace", "t.trace")] {
+        fs::copy(directory.path(from), directory.path(to)).unwrap();
+    }
+    let points = [
+        ("system", ["'system.toml'", "'s.toml'", "'system.toml'", "'system.toml'"]),
+        ("system.device.currents", ["'set.toml'", "'set.toml'", "'c.toml'", "'set.toml'"]),
+        ("workload.file", ["'native.trace'", "'native.trace'", "'native.trace'", "'t.trace'"]),
+    ];
+    let digests = directory.digests(&points.map(|(key, values)| (key, values.to_vec())));
+    assert_eq!(digests.len(), 4);
+    assert_eq!(digests.iter().collect::<BTreeSet<_>>().len(), 1, "{digests:?}");
+    assert_ne!(digests[0], [""], "every point can be run");
+}
+
+/// Runs the cases of a fixture.
+fn check(name: &str) {
+    let fixture = FIXTURES.iter().find(|fixture| fixture.name == name).unwrap();
+    let Fixture { body, set, cases, .. } = fixture;
+    Inputs::with_body(body).check(name, set, cases);
+}
+
+/// A directory with a scenario and every file that the cases name.
+struct Inputs(tempfile::TempDir);
+
+impl Inputs {
+    fn with_body(body: &str) -> Inputs {
+        let directory = Inputs(tempfile::tempdir().unwrap());
+        for (name, text) in input::files() {
+            fs::write(directory.path(name), text).unwrap();
+        }
+        fs::write(directory.path("scenario.toml"), format!("{}{body}", input::SCENARIO)).unwrap();
+        directory
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes the current set with one value changed; its name as TOML.
+    fn current_set(&self, key: &str, value: &str) -> String {
+        let changed = input::CURRENTS.lines().map(|line| match line.split_once(" = ") {
+            Some((name, _)) if name == key => format!("{key} = {value}\n"),
+            _ => format!("{line}\n"),
+        });
+        let changed: String = changed.collect();
+        assert_ne!(changed, input::CURRENTS, "the current set has no {key}");
+        fs::write(self.path(&format!("{key}.toml")), changed).unwrap();
+        format!("'{key}.toml'")
+    }
+
+    /// Changes one key after the other, from its first value to its second, with all others at their first.
+    fn check(&self, name: &str, set: &[(&str, &str)], cases: &[Case<'_>]) {
+        let keys: Values<'_> = cases.iter().map(|case| (case.key, case.base)).chain(set.iter().copied()).collect();
+        let changed = cases.iter().map(|case| with_change(&keys, case));
+        let all: Vec<Values<'_>> = [keys.clone()].into_iter().chain(changed).collect();
+
+        let axes: Vec<_> = keys.keys().map(|key| (*key, all.iter().map(|values| values[key]).collect())).collect();
+        let digests = self.digests(&axes);
+        let base = self.result(&all[0]).unwrap_or_else(|error| panic!("{name}: {error}"));
+        for ((case, values), digest) in cases.iter().zip(&all[1..]).zip(&digests[1..]) {
+            let Case { key, base: from, changed: to, effect } = case;
+            let about = format!("{name}: `{key}` from {from} to {to}");
+            let same = digests.iter().filter(|other| *other == digest).count();
+            assert_eq!(same, 1, "{about}: the digest is that of another value");
+            let result = self.result(values);
+            match (effect, result) {
+                (Effect::Refused(message), Err(error)) => assert!(error.contains(message), "{about}: {error}"),
+                (Effect::Refused(_), Ok(_)) => panic!("{about}: is not refused"),
+                (_, Err(error)) => panic!("{about}: {error}"),
+                (Effect::Figures, Ok(result)) => assert!(figures(&result) != figures(&base), "{about}: no effect"),
+                (Effect::Field(field), Ok(result)) => {
+                    assert_ne!(result[0][field], base[0][field], "{about}: no effect");
+                    assert!(figures(&result) == figures(&base), "{about}: more than `{field}` changes");
+                }
+                (Effect::Nothing(why), Ok(result)) => assert!(result == base, "{about}: changes the result, but {why}"),
+            }
+        }
+    }
+
+    /// What `run --format json` prints without the command line that it repeats; or its message where it fails.
+    fn result(&self, values: &Values<'_>) -> Result<Value, String> {
+        let sets: Vec<String> = values.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let scenario = self.path("scenario.toml");
+        let sets = sets.iter().flat_map(|set| ["--set", set]);
+        let arguments = ["run", text(&scenario), "--format", "json"].into_iter().chain(sets);
+        let (code, stdout, stderr) = run(&arguments.collect::<Vec<_>>());
+        if code != 0 {
+            return Err(stderr);
+        }
+        let mut results: Value = serde_json::from_str(&stdout).unwrap();
+        for result in results.as_array_mut().unwrap() {
+            result.as_object_mut().unwrap().remove("rerun").unwrap();
+        }
+        Ok(results)
+    }
+
+    /// The digests of the runs of each point of a sweep; none of a point that cannot be run at all.
+    fn digests(&self, axes: &[(&str, Vec<&str>)]) -> Vec<Vec<String>> {
+        let axes: Vec<String> = axes.iter().map(|(key, values)| format!("'{key}' = [{}]", values.join(", "))).collect();
+        let sweep = format!("scenario = 'scenario.toml'\n[[axis]]\nzip = {{ {} }}\n", axes.join(", "));
+        fs::write(self.path("sweep.toml"), sweep).unwrap();
+        let (file, out) = (self.path("sweep.toml"), self.path("out"));
+        let (code, _, stderr) = run(&["sweep", text(&file), "--out", text(&out), "--force"]);
+        assert!(code < 2, "{stderr}");
+        let mut points: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+        for row in csv::Reader::from_path(out.join("results.csv")).unwrap().deserialize() {
+            let row: BTreeMap<String, String> = row.unwrap();
+            points.entry(row["point"].parse().unwrap()).or_default().push(row["digest"].clone());
+        }
+        let points: Vec<_> = points.into_values().collect();
+        for runs in &points {
+            assert_eq!(runs.iter().collect::<BTreeSet<_>>().len(), runs.len(), "two runs of a point share a digest");
+        }
+        points
+    }
+}
+
+/// Values of keys, as TOML.
+type Values<'a> = BTreeMap<&'a str, &'a str>;
+
+/// The first values, but for the second one of this key.
+fn with_change<'a>(first: &Values<'a>, case: &Case<'a>) -> Values<'a> {
+    let mut values = first.clone();
+    values.insert(case.key, case.changed);
+    if case.key == "system.device.width" {
+        // A chip of another width needs currents of that width.
+        values.insert("system.device.currents", "'x16.toml'");
+    }
+    values
+}
+
+/// Results without what repeats the input.
+fn figures(results: &Value) -> Vec<Value> {
+    let mut results = results.as_array().unwrap().clone();
+    for result in &mut results {
+        for field in ECHOES {
+            result.as_object_mut().unwrap().remove(field).unwrap();
+        }
+    }
+    results
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}

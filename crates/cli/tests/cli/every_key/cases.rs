@@ -1,0 +1,341 @@
+//! Each key with two values, and what follows from the second in the place of the first.
+
+/// A scenario on which some keys have an effect.
+pub(super) struct Fixture {
+    pub(super) name: &'static str,
+    /// What the scenario does.
+    pub(super) body: &'static str,
+    /// Keys that no case changes here.
+    pub(super) set: &'static [(&'static str, &'static str)],
+    pub(super) cases: &'static [Case<'static>],
+}
+
+/// A key and its two values.
+pub(super) struct Case<'a> {
+    /// As `--set` takes it.
+    pub(super) key: &'static str,
+    /// TOML, as is `changed`.
+    pub(super) base: &'static str,
+    pub(super) changed: &'a str,
+    pub(super) effect: Effect,
+}
+
+/// What the second value of a key changes in the result.
+#[derive(Clone, Copy)]
+pub(super) enum Effect {
+    /// Figures.
+    Figures,
+    /// This field, which repeats the key, and nothing else.
+    Field(&'static str),
+    /// There is no result: the run is refused with this message.
+    Refused(&'static str),
+    /// Nothing, for this reason.
+    Nothing(&'static str),
+}
+
+use Effect::{Field, Figures, Nothing, Refused};
+
+/// A key whose second value changes figures.
+const fn figures(key: &'static str, base: &'static str, changed: &'static str) -> Case<'static> {
+    Case { key, base, changed, effect: Figures }
+}
+
+/// A key whose second value does not fit the rest of the input.
+const fn refused(key: &'static str, base: &'static str, changed: &'static str, message: &'static str) -> Case<'static> {
+    Case { key, base, changed, effect: Refused(message) }
+}
+
+/// Of a machine of 512 MiB, whose frames are aged faster than those of the others.
+const SMALL: &[(&str, &str)] =
+    &[("system.device.density_gb", "1"), ("system.device.width", "16"), ("system.device.currents", "'x16.toml'")];
+
+const MIXED: &str =
+    "[workload]\nkind = 'mixed'\ncount = 600\nbytes = 0x0010_0000\nwrite_share = 0.4\ncopy_share = 0.05\n";
+
+/// Long pauses between few requests.
+pub(super) const SLEEPING: &str = r"
+[workload]
+kind = 'mixed'
+count = 30
+bytes = 0x0010_0000
+write_share = 0.4
+copy_share = 0.1
+gap_cycles = 2000
+";
+
+/// A page copied in row 32 of bank 0.
+const COPY: &str = "[[operation]]\nkind = 'copy'\nsrc = 'same-subarray'\ndst = 0x0040_0000\nbytes = 4096\n";
+
+const OPERATIONS: &str = r"
+[[operation]]
+kind = 'copy'
+[[operation]]
+dst = 0x0080_0040
+bytes = 128
+[[operation]]
+kind = 'init'
+dst = 0x0080_0000
+bytes = 4096
+";
+
+const MAP: &str = "{ xor = [{ field = 'bank', bit = 0, address_bits = [18] }] }";
+
+pub(super) const FIXTURES: &[Fixture] = &[
+    Fixture {
+        name: "load",
+        body: MIXED,
+        set: &[],
+        cases: &[
+            figures("system", "'system.toml'", "'closed.toml'"),
+            figures("policies", "['rule']", "['psm']"),
+            figures("seed", "1", "2"),
+            figures("warm_up_cycles", "0", "1000"),
+            figures("epoch_cycles", "100_000", "1000"),
+            figures("system.device.bin", "'1066G'", "'1600K'"),
+            figures("system.device.density_gb", "2", "4"),
+            figures("system.device.currents", "'set.toml'", "'2 Gb x8 -25E'"),
+            figures("system.geometry.channels", "2", "1"),
+            figures("system.geometry.ranks", "2", "1"),
+            figures("system.geometry.row_bytes", "4096", "8192"),
+            figures("system.refresh.enabled", "true", "false"),
+            figures("system.refresh.t_refi_ps", "1_950_000", "3_900_000"),
+            figures("system.refresh.postpone_max", "0", "8"),
+            figures("system.address_map.preset", "'row-interleaved'", "'line-interleaved'"),
+        ],
+    },
+    Fixture {
+        name: "width",
+        body: MIXED,
+        set: &[("system.device.currents", "'set.toml'")],
+        cases: &[figures("system.device.width", "8", "16")],
+    },
+    Fixture {
+        name: "activations",
+        body: r"
+[[operation]]
+kind = 'init'
+dst = 0x0040_0000
+bytes = 0x1_0000
+value = 0
+[[operation]]
+kind = 'copy'
+src = 0x00f0_0000
+dst = 0x0100_0000
+bytes = 4096
+",
+        set: &[],
+        cases: &[
+            figures("system.device.copy_activations", "'counted'", "'free'"),
+            // The copy is from row 120 to row 128.
+            figures("system.geometry.rows_per_subarray", "512", "128"),
+        ],
+    },
+    Fixture {
+        name: "map",
+        body: "[workload]\nkind = 'random'\ncount = 300\nbytes = 0x0100_0000\n",
+        set: &[("system.geometry.ranks", "4"), ("system.address_map", MAP)],
+        cases: &[
+            figures(
+                "system.address_map.fields",
+                "['row', 'rank', 'bank', 'column', 'channel', 'offset']",
+                "['row', 'bank', 'rank', 'channel', 'column', 'offset']",
+            ),
+            figures("system.address_map.xor.0.field", "'bank'", "'rank'"),
+            figures("system.address_map.xor.0.bit", "0", "1"),
+            figures("system.address_map.xor.0.address_bits", "[18]", "[19]"),
+        ],
+    },
+    Fixture {
+        name: "faulty",
+        body: COPY,
+        set: &[("system.faulty_rows", "[{ channel = 0, rank = 0, bank = 0, row = 32 }]")],
+        cases: &[
+            figures("system.faulty_rows.0.channel", "0", "1"),
+            figures("system.faulty_rows.0.rank", "0", "1"),
+            figures("system.faulty_rows.0.bank", "0", "3"),
+            figures("system.faulty_rows.0.row", "32", "34"),
+        ],
+    },
+    Fixture {
+        name: "queues",
+        body: MIXED,
+        set: &[("workload.write_share", "0.8")],
+        cases: &[
+            figures("system.controller.staging_lines", "64", "1"),
+            figures("system.controller.scheduler", "'fr-fcfs'", "'fcfs'"),
+            figures("system.controller.row_policy", "'open'", "'closed'"),
+            figures("system.controller.read_entries", "64", "8"),
+            figures("system.controller.write_entries", "64", "48"),
+            figures("system.controller.copy_entries", "32", "1"),
+            figures("system.controller.drain_high", "48", "24"),
+            figures("system.controller.drain_low", "16", "4"),
+            figures("system.controller.copy_hold_max_cycles", "1000", "100"),
+        ],
+    },
+    Fixture {
+        name: "limits",
+        body: "[workload]\nkind = 'random'\ncount = 600\nbytes = 0x0002_0000\n",
+        set: &[
+            ("system.geometry.channels", "1"),
+            ("system.geometry.ranks", "1"),
+            ("system.controller.scheduler", "'fr-fcfs-cap'"),
+            ("system.controller.row_policy", "'timeout'"),
+        ],
+        cases: &[
+            figures("system.controller.scheduler_cap", "4", "1"),
+            figures("system.controller.row_timeout_cycles", "200", "20"),
+        ],
+    },
+    Fixture {
+        name: "sleep",
+        body: SLEEPING,
+        set: &[],
+        cases: &[
+            figures("system.device.precharge_power_down", "'fast-exit'", "'slow-exit'"),
+            figures("system.controller.power_down_after_cycles", "100", "200"),
+            figures("system.controller.self_refresh_after_cycles", "1000", "1500"),
+        ],
+    },
+    Fixture {
+        name: "operations",
+        body: OPERATIONS,
+        set: &[],
+        cases: &[
+            figures("operation.0.src", "'same-subarray'", "'other-bank'"),
+            figures("operation.0.dst", "0x0040_0000", "0x0040_0040"),
+            figures("operation.0.bytes", "4096", "4095"),
+            figures("operation.1.kind", "'read'", "'write'"),
+            // Zeros are copied from a row that holds them; another value is written once first.
+            figures("operation.2.value", "0", "255"),
+            figures("operation.2.at_cycle", "1000", "1001"),
+        ],
+    },
+    Fixture {
+        name: "mixed",
+        body: MIXED,
+        set: &[],
+        cases: &[
+            figures("workload.count", "600", "601"),
+            figures("workload.start", "0", "0x1000"),
+            figures("workload.bytes", "0x0010_0000", "0x0020_0000"),
+            figures("workload.write_share", "0.4", "0.3"),
+            figures("workload.copy_share", "0.05", "0.04"),
+            figures("workload.zero_share", "0.05", "0.04"),
+            figures("workload.page_bytes", "4096", "2048"),
+            figures("workload.pairs", "'random'", "'same-bank'"),
+            figures("workload.gap_cycles", "0", "100"),
+        ],
+    },
+    Fixture { name: "mixed in ns", body: MIXED, set: &[], cases: &[figures("workload.gap_ns", "20", "20.5")] },
+    Fixture {
+        name: "stream",
+        body: "[workload]\nkind = 'stream'\ncount = 300\n",
+        set: &[],
+        cases: &[figures("workload.stride_bytes", "64", "128"), figures("workload.pattern", "'r'", "'rrw'")],
+    },
+    Fixture {
+        name: "stream to a destination",
+        body: "[workload]\nkind = 'stream'\ncount = 300\n",
+        set: &[],
+        cases: &[figures("workload.dst", "0x0010_0000", "0x0010_0040")],
+    },
+    Fixture {
+        name: "page copies",
+        body: "[workload]\ncount = 30\nbytes = 0x1_0000\n",
+        set: &[],
+        cases: &[figures("workload.kind", "'random'", "'page-copies'")],
+    },
+    Fixture {
+        name: "copies by lines",
+        body: "[workload]\nkind = 'page-copies'\ncount = 30\nbytes = 0x1_0000\n",
+        set: &[],
+        cases: &[figures("workload.by", "'operation'", "'lines'")],
+    },
+    Fixture {
+        name: "fork",
+        body: "[workload]\nkind = 'fork'\nbytes = 0x10_0000\n",
+        set: SMALL,
+        cases: &[
+            figures("workload.pages", "8", "9"),
+            figures("workload.fill", "'before'", "'played'"),
+            figures("allocator.policies", "['buddy']", "['subarray-aware']"),
+            figures("allocator.utilisation", "0.5", "0.6"),
+            figures("allocator.fragmentation", "0.5", "0.4"),
+        ],
+    },
+    Fixture {
+        name: "checkpoint",
+        body: "[workload]\nkind = 'checkpoint'\nbytes = 0x1_0000\n[allocator]\npolicies = ['buddy']\n",
+        set: SMALL,
+        cases: &[
+            figures("workload.checkpoints", "1", "2"),
+            figures("workload.writes", "4", "8"),
+            figures("workload.window", "1", "2"),
+        ],
+    },
+    Fixture {
+        name: "clone",
+        body: "[workload]\nkind = 'clone'\nbytes = 0x1_0000\n[allocator]\npolicies = ['buddy']\n",
+        set: SMALL,
+        cases: &[figures("workload.clones", "1", "2")],
+    },
+    Fixture {
+        name: "migration",
+        body: "[workload]\nkind = 'migration'\nbytes = 0x10_0000\npages = 20\n[allocator]\npolicies = ['subarray-aware']\n",
+        set: SMALL,
+        cases: &[figures("workload.to", "'near-source'", "'anywhere'")],
+    },
+    Fixture {
+        name: "native trace",
+        body: "[workload]\nkind = 'trace'\n[allocator]\npolicies = ['buddy']\n",
+        set: SMALL,
+        cases: &[
+            figures("workload.file", "'native.trace'", "'other.trace'"),
+            refused("workload.unusable_records", "'skip'", "'refuse'", "reaches past the end of the memory"),
+            figures("workload.placement", "['as-recorded', 'allocator']", "['allocator']"),
+        ],
+    },
+    Fixture {
+        name: "rc trace",
+        body: "[workload]\nkind = 'trace'\nfile = 'rc.trace'\n",
+        set: &[],
+        cases: &[
+            refused("workload.format", "'rc'", "'cpu'", "this is a record of another format"),
+            figures("workload.instructions_per_clock", "4.0", "2.0"),
+        ],
+    },
+];
+
+/// A key of a current set.
+pub(super) struct Current {
+    pub(super) name: &'static str,
+    /// Its value in the place of that of `input::CURRENTS`, as TOML.
+    pub(super) changed: &'static str,
+    pub(super) effect: Effect,
+    /// With which exits from precharge power-down it counts.
+    pub(super) exits: &'static [&'static str],
+}
+
+const fn current(name: &'static str, changed: &'static str, effect: Effect) -> Current {
+    Current { name, changed, effect, exits: &["'fast-exit'", "'slow-exit'"] }
+}
+
+pub(super) const CURRENTS: &[Current] = &[
+    current("name", "'other'", Field("currents")),
+    current("bin", "'1333H'", Figures),
+    current("density_gb", "4", Figures),
+    current("width", "16", Refused("a set of x16 chips, but the system's are x8")),
+    current("vdd_v", "1.35", Figures),
+    current("idd0_ma", "71.0", Figures),
+    Current { exits: &["'slow-exit'"], ..current("idd2p0_ma", "12.5", Figures) },
+    Current { exits: &["'fast-exit'"], ..current("idd2p1_ma", "37.5", Figures) },
+    current("idd2n_ma", "43.5", Figures),
+    current("idd3p_ma", "50.5", Figures),
+    current("idd3n_ma", "55.5", Figures),
+    current("idd4r_ma", "156.5", Figures),
+    current("idd4w_ma", "145.5", Figures),
+    current("idd5b_ma", "195.5", Figures),
+    current("idd6_ma", "13.5", Figures),
+    current("source", "'another datasheet'", Nothing("it says where the numbers are from")),
+    current("note", "'at 95 C'", Nothing("it is a remark for the reader")),
+];
