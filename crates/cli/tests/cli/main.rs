@@ -11,6 +11,7 @@ mod every_key;
 mod explain_address;
 mod explain_timeline;
 mod files_of_a_run;
+mod hazards;
 mod made_workloads;
 mod malformed_scenarios;
 mod malformed_sweeps;
