@@ -8,10 +8,13 @@ use serde_json::Value;
 
 use crate::common::{Directory, run};
 
-/// The first line of row 64 of bank 0, of row 128 there, and of row 128 of bank 1; all of channel 0.
+/// The first line of row 64 of bank 0 of channel 0, and of row 128 there.
 const ROW_64: u64 = 0x0040_0000;
 const ROW_128: u64 = 0x0080_0000;
-const BANK_1: u64 = 0x0080_2000;
+
+/// The first lines of the rows with these numbers in bank 0 of channel 1: they follow the last lines of the rows above.
+const NEXT_64: u64 = 0x0040_1000;
+const NEXT_128: u64 = 0x0080_1000;
 
 /// Bytes of a line.
 const LINE: u64 = 64;
@@ -26,7 +29,7 @@ enum Operation {
 use Operation::{Copy, Read, Write};
 
 /// Runs operations over the channel, one of which arrives every clock, and compares the RD and WR commands, each with its
-/// bank, row and column, and how many reads were answered from a queued write.
+/// channel, row and column, and how many reads were answered from a queued write.
 fn check(operations: &[Operation], expected: &[&str], forwarded: u64) {
     let directory = Directory::sound();
     let mut scenario = "system = \"system.toml\"\npolicies = [\"channel\"]\nseed = 1\n".to_owned();
@@ -48,16 +51,17 @@ fn check(operations: &[Operation], expected: &[&str], forwarded: u64) {
     assert_eq!(results[0]["forwarded"], forwarded);
 }
 
-/// The column accesses of a log: `RD bank 0 row 64 column 3`.
+/// The column accesses of a log, all to bank 0: `RD channel 1 row 64 column 3`.
 fn accesses(log: &str) -> Vec<String> {
     let (mut open, mut accesses) = (BTreeMap::new(), Vec::new());
     for line in log.lines().filter(|line| !line.starts_with('#')).skip(1) {
         let cells: Vec<&str> = line.split(',').collect();
-        let [_, command, _, _, bank, row, column, ..] = cells[..] else { panic!("{line}") };
+        let [_, command, channel, _, bank, row, column, ..] = cells[..] else { panic!("{line}") };
         if command == "ACT" {
-            open.insert(bank, row);
+            assert_eq!(bank, "0");
+            open.insert(channel, row);
         } else if !column.is_empty() {
-            accesses.push(format!("{command} bank {bank} row {} column {column}", open[bank]));
+            accesses.push(format!("{command} channel {channel} row {} column {column}", open[channel]));
         }
     }
     accesses
@@ -69,10 +73,10 @@ fn a_read_is_answered_from_the_newest_of_two_blocked_writes() {
     check(
         &[Copy { src: ROW_64, dst: ROW_128 }, Write(ROW_64), Write(ROW_64), Read(ROW_64)],
         &[
-            "RD bank 0 row 64 column 0",
-            "WR bank 0 row 128 column 0",
-            "WR bank 0 row 64 column 0",
-            "WR bank 0 row 64 column 0",
+            "RD channel 0 row 64 column 0",
+            "WR channel 0 row 128 column 0",
+            "WR channel 0 row 64 column 0",
+            "WR channel 0 row 64 column 0",
         ],
         1,
     );
@@ -84,10 +88,10 @@ fn a_read_is_answered_from_a_blocked_write_and_not_from_the_queued_one_before_it
     check(
         &[Write(ROW_64), Copy { src: ROW_64, dst: ROW_128 }, Write(ROW_64), Read(ROW_64)],
         &[
-            "WR bank 0 row 64 column 0",
-            "RD bank 0 row 64 column 0",
-            "WR bank 0 row 128 column 0",
-            "WR bank 0 row 64 column 0",
+            "WR channel 0 row 64 column 0",
+            "RD channel 0 row 64 column 0",
+            "WR channel 0 row 128 column 0",
+            "WR channel 0 row 64 column 0",
         ],
         1,
     );
@@ -99,47 +103,55 @@ fn a_read_that_waited_for_a_copy_is_answered_from_the_newest_write_behind_it() {
     check(
         &[Copy { src: ROW_64, dst: ROW_128 }, Write(ROW_128), Write(ROW_128), Read(ROW_128)],
         &[
-            "RD bank 0 row 64 column 0",
-            "WR bank 0 row 128 column 0",
-            "WR bank 0 row 128 column 0",
-            "WR bank 0 row 128 column 0",
+            "RD channel 0 row 64 column 0",
+            "WR channel 0 row 128 column 0",
+            "WR channel 0 row 128 column 0",
+            "WR channel 0 row 128 column 0",
         ],
         1,
     );
 }
 
-/// The copy of half of line 0 and half of line 1 waits for the first write. Without the hazard, the second would follow it
-/// at once: its row is open.
+/// The copy waits for the first write, whose bank must change its row for it. The last source line lies in channel 1, which is
+/// idle: nothing but the hazard keeps the second write from going first.
 #[test]
 fn a_write_to_the_last_source_line_of_an_unaligned_copy_waits_until_it_was_read() {
     check(
-        &[Write(ROW_64), Copy { src: ROW_64 + LINE / 2, dst: ROW_128 }, Write(ROW_64 + LINE), Read(ROW_128)],
         &[
-            "WR bank 0 row 64 column 0",
-            "RD bank 0 row 64 column 0",
-            "RD bank 0 row 64 column 1",
-            "WR bank 0 row 128 column 0",
-            "RD bank 0 row 128 column 0",
-            "WR bank 0 row 64 column 1",
+            Read(ROW_128),
+            Write(NEXT_64 - LINE),
+            Copy { src: NEXT_64 - LINE / 2, dst: ROW_128 },
+            Write(NEXT_64),
+            Read(ROW_128),
+        ],
+        &[
+            "WR channel 0 row 64 column 63",
+            "RD channel 0 row 128 column 0",
+            "RD channel 1 row 64 column 0",
+            "RD channel 0 row 64 column 63",
+            "WR channel 0 row 128 column 0",
+            "RD channel 0 row 128 column 0",
+            "WR channel 1 row 64 column 0",
         ],
         0,
     );
 }
 
-/// The copy goes to half of line 0 and half of line 1, which it reads first. It waits for the write; the bank of the read is
-/// idle meanwhile.
+/// Its first destination line lies in channel 0, and its last one in channel 1, which is idle when the read arrives.
 #[test]
 fn a_read_of_the_last_destination_line_of_an_unaligned_copy_returns_what_was_copied() {
     check(
-        &[Write(ROW_64), Copy { src: ROW_64, dst: BANK_1 + LINE / 2 }, Read(BANK_1 + LINE)],
+        &[Read(ROW_128), Write(ROW_64), Copy { src: ROW_64, dst: NEXT_128 - LINE / 2 }, Read(NEXT_128)],
         &[
-            "WR bank 0 row 64 column 0",
-            "RD bank 0 row 64 column 0",
-            "RD bank 1 row 128 column 0",
-            "RD bank 1 row 128 column 1",
-            "WR bank 1 row 128 column 0",
-            "WR bank 1 row 128 column 1",
-            "RD bank 1 row 128 column 1",
+            "WR channel 0 row 64 column 0",
+            "RD channel 0 row 128 column 0",
+            "RD channel 0 row 64 column 0",
+            "RD channel 0 row 128 column 63",
+            "WR channel 0 row 128 column 63",
+            "RD channel 1 row 128 column 0",
+            "RD channel 0 row 64 column 0",
+            "WR channel 1 row 128 column 0",
+            "RD channel 1 row 128 column 0",
         ],
         0,
     );
