@@ -7,6 +7,7 @@ mod cases;
 mod common;
 mod laws;
 mod load;
+mod oracles;
 mod paper_timings;
 mod refresh;
 mod regressions;
