@@ -2,6 +2,7 @@
 //! read, and the memory at the end, with a flat array; each write has bytes of its own.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 
 use serde_json::Value;
@@ -39,7 +40,7 @@ fn check(operations: &[Operation], expected: &[&str], forwarded: u64) {
             Write(address) => format!("kind = \"write\"\ndst = {address}\n"),
             Copy { src, dst } => format!("kind = \"copy\"\nsrc = {src}\ndst = {dst}\n"),
         };
-        scenario += &format!("[[operation]]\n{what}bytes = 64\nat_cycle = {cycle}\n");
+        write!(scenario, "[[operation]]\n{what}bytes = 64\nat_cycle = {cycle}\n").unwrap();
     }
     let (file, log) = (directory.path("scenario.toml"), directory.path("log.csv"));
     fs::write(&file, scenario).unwrap();

@@ -11,6 +11,7 @@ use dram_spec::geometry::ReservedRow;
 use dram_spec::{
     AddressMap, BankId, Channel, Column, Command, Cycle, Density, Location, PhysicalAddress, Row, System, Width,
 };
+use host::comparison::compare;
 use host::{Contents, FlatMemory, MemoryCheck, Sequence, Witnessed};
 use memctrl::{Completion, Config, Controller, Policy, Request, RequestId, RequestSource};
 use rowclone::Operation;
@@ -149,7 +150,7 @@ fn after(rows: &[Row], change: impl FnOnce(&mut Device, &mut FlatMemory)) -> Opt
         device.issue(at, &activate);
     }
     change(&mut device, &mut flat);
-    let mismatch = flat.compare(Channel(0), device.cells().unwrap());
+    let mismatch = compare(&flat, &[device.cells().unwrap()]);
     mismatch.map(|found| (found.location, found.expected, found.found))
 }
 
