@@ -4,12 +4,14 @@
 
 mod any_bytes;
 mod check_command;
+mod check_of_memory;
 mod command_line;
 mod common;
 mod ddr3_rules;
 mod every_key;
 mod explain_address;
 mod explain_timeline;
+mod figures;
 mod files_of_a_run;
 mod hazards;
 mod made_workloads;

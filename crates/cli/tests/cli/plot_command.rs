@@ -99,6 +99,29 @@ fn published_values_and_crossovers_are_in_the_picture() {
     assert_eq!(document.matches("channel = fpm at ≈ ").count(), 1);
 }
 
+/// The heights of the marks of three values on a logarithmic axis, in the units of the document, downwards.
+fn heights_of_marks(values: [f64; 3]) -> Vec<f64> {
+    let rows = values.iter().enumerate().map(|(index, value)| format!("{index},{value}\n"));
+    let (directory, table) = with_table(&["n,v\n".to_owned()].into_iter().chain(rows).collect::<Vec<_>>().concat());
+    let path = directory.path("marks.svg");
+    let (code, _, stderr) = run(&["plot", &table, "--x", "n", "--y", "v", "--log-y", "-o", text(&path)]);
+    assert_eq!(code, 0, "{stderr}");
+    let document = fs::read_to_string(path).unwrap();
+    let height = |circle: &str| circle.split_once("cy=\"").unwrap().1.split('"').next().unwrap().parse().unwrap();
+    document.split("<circle ").skip(1).map(height).collect()
+}
+
+/// Three values from the lower end of the axis over its middle to its upper end: at all scales, and over a factor of less than e.
+#[test]
+fn a_logarithmic_axis_spreads_every_range_over_its_length() {
+    let wide = heights_of_marks([1.0, 1e2, 1e4]);
+    for [low, high] in [[1.0, 2.0], [0.1, 0.2], [0.001, 0.1], [1e-5, 1e-1], [1e3, 1e5]] {
+        let heights = heights_of_marks([low, f64::sqrt(low * high), high]);
+        let near = heights.iter().zip(&wide).all(|(one, other)| (one - other).abs() <= 1.0);
+        assert!(near && heights.len() == 3, "{low} to {high}: {heights:?}, and {wide:?} from 1 to 10,000");
+    }
+}
+
 #[test]
 fn what_is_wrong_is_told_with_its_file_and_what_would_work() {
     let columns = "help: the columns are `policy`, `bytes`, `seed`, `latency_ns`\n";

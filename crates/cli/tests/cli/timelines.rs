@@ -15,6 +15,7 @@ use tempfile::TempDir;
 use trace_io::command_log::LogReader;
 
 use crate::common::{Directory, run, workspace};
+use crate::figures;
 
 /// A slice or an instant, by the cycles in its notes.
 #[derive(Clone, Debug, PartialEq)]
@@ -324,6 +325,18 @@ fn counters_rise_with_each_request_and_fall_back_to_nothing() {
         let asleep = power.flat_map(|(_, values)| values).filter(|&&(_, value)| value > 0).count();
         assert!(asleep == sleeps && sleeps > 0, "{asleep} of {sleeps}");
     }
+}
+
+#[test]
+fn a_rank_is_drawn_in_its_power_state_at_each_instant() {
+    let directory = figures::sleeping();
+    let run = Run::of(directory.path("scenario.toml").to_str().unwrap(), &[], &[]);
+    let tracks = run.timeline(&run.results[0], ALL);
+    let clock = run.system.system.clock();
+    let states = figures::sleep::POWER_STATES.map(|(cycle, state)| (nanoseconds(clock, Cycle(cycle)), state));
+    let drawn = &tracks.counters["channel 0/rank 0/power state"];
+    assert_eq!(drawn.iter().filter(|&&(at, _)| at > 0).copied().collect::<Vec<_>>(), states);
+    assert!(drawn.iter().all(|&(at, state)| at > 0 || state == 0), "awake at first");
 }
 
 /// The controller's own statistics have the most entries of any channel; the last of them may go with the command after which it is told.
