@@ -59,6 +59,8 @@ fn keys_of_processes_and_allocators_have_an_effect() {
     check("fork");
     check("checkpoint");
     check("clone");
+    check("zero on free");
+    check("fork with shared rows");
     check("migration");
 }
 

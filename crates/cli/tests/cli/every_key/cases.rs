@@ -280,6 +280,24 @@ bytes = 4096
         cases: &[figures("workload.clones", "1", "2")],
     },
     Fixture {
+        name: "zero on free",
+        body: "[workload]\nkind = 'zero-on-free'\nbytes = 0x1_0000\n[allocator]\npolicies = ['buddy']\n",
+        set: SMALL,
+        cases: &[figures("workload.processes", "1", "2")],
+    },
+    // Two frames share a row of 8 KB.
+    Fixture {
+        name: "fork with shared rows",
+        body: "[workload]\nkind = 'fork'\nbytes = 0x10_0000\npages = 8\n[allocator]\npolicies = ['subarray-aware']\n",
+        set: &[
+            ("system.device.density_gb", "1"),
+            ("system.device.width", "16"),
+            ("system.device.currents", "'x16.toml'"),
+            ("system.geometry.row_bytes", "8192"),
+        ],
+        cases: &[figures("allocator.units", "'together'", "'marked'")],
+    },
+    Fixture {
         name: "migration",
         body: "[workload]\nkind = 'migration'\nbytes = 0x10_0000\npages = 20\n[allocator]\npolicies = ['subarray-aware']\n",
         set: SMALL,
