@@ -66,6 +66,19 @@ fn is(found: &Value, expected: &Expected) -> bool {
     }
 }
 
+/// Takes the expected fields out of those found; what is wrong with each that is missing or has another value.
+fn remove<'a>(
+    found: &mut BTreeMap<String, Value>,
+    expected: impl Iterator<Item = &'a (&'static str, Expected)>,
+) -> Vec<String> {
+    let wrong = expected.filter_map(|(path, expected)| match found.remove(*path) {
+        Some(value) if is(&value, expected) => None,
+        Some(value) => Some(format!("`{path}` is {value}, and not {expected:?}")),
+        None => Some(format!("there is no `{path}`")),
+    });
+    wrong.collect()
+}
+
 #[test]
 fn every_field_is_what_was_worked_out_by_hand() {
     let result = results(&prepared());
@@ -75,10 +88,7 @@ fn every_field_is_what_was_worked_out_by_hand() {
     for of_the_place in ["rerun", "system", "trace.file"] {
         assert!(found.remove(of_the_place).is_some(), "{of_the_place}");
     }
-    for (path, expected) in FIGURES.iter().chain(ENERGIES).chain(EPOCHS) {
-        let found = found.remove(*path).unwrap_or_else(|| panic!("there is no `{path}`"));
-        assert!(is(&found, expected), "`{path}` is {found}, and not {expected:?}");
-    }
+    assert_eq!(remove(&mut found, FIGURES.iter().chain(ENERGIES).chain(EPOCHS)), [""; 0]);
     let missing: Vec<&String> = found.keys().filter(|path| !path.starts_with("epochs.")).collect();
     assert!(missing.is_empty(), "not worked out: {missing:?}");
 }
@@ -236,10 +246,7 @@ fn every_field_of_an_operation_and_of_sleep_is_what_was_worked_out_by_hand() {
     let directory = sleeping();
     let mut found = BTreeMap::new();
     leaves(&results(&directory), "", &mut found);
-    for (path, expected) in sleep::FIGURES {
-        let found = found.remove(*path).unwrap_or_else(|| panic!("there is no `{path}`"));
-        assert!(is(&found, expected), "`{path}` is {found}, and not {expected:?}");
-    }
+    assert_eq!(remove(&mut found, sleep::FIGURES.iter()), [""; 0]);
     // A read and a write have no mechanism, and nothing to compare with.
     let nothing = |field: &Value| field.is_null() || *field == "" || *field == Value::Array(Vec::new());
     let missing = found.iter().filter(|(path, field)| path.starts_with("operations.") && !nothing(field));
