@@ -43,7 +43,7 @@ pub struct Wanted<'a> {
     pub observer: Option<Shared<'a>>,
     /// Whether to show on a terminal how far it has come.
     pub progress: bool,
-    /// What the trace's file holds, plain or compressed, where that is in memory already.
+    /// The trace's bytes, plain or compressed, if they are in memory.
     pub trace: Option<&'a [u8]>,
 }
 

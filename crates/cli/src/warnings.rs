@@ -1,16 +1,16 @@
 //! What to know about a run before believing its numbers.
 
 use dram_spec::{Clock, Cycle};
+use host::ReplayOutcome;
 use report::table::grouped;
 use report::{Backlog, TraceTally};
 
 use crate::experiment::VariantRun;
 use crate::input::{Scenario, Variant, Workload};
 
-/// The records of a run's trace.
-pub fn tally(run: &VariantRun) -> Option<TraceTally> {
-    let counts = &run.trace.as_ref()?.counts;
-    Some(TraceTally { records: counts.records, skipped_records: counts.skipped_records })
+/// The records of a trace that was played.
+pub fn tally(trace: &ReplayOutcome) -> TraceTally {
+    TraceTally { records: trace.counts.records, skipped_records: trace.counts.skipped_records }
 }
 
 /// The percentage of a trace's records above which a run that left them out does not stand for the trace.
@@ -76,7 +76,7 @@ pub fn of_run(scenario: &Scenario, variant: Variant, run: &VariantRun) -> Vec<St
             "no last-level cache is modelled: every recorded access, copy and zeroing goes to memory".to_string(),
         );
     }
-    if let Some(tally) = tally(run).filter(|tally| tally.skipped_records > 0) {
+    if let Some(tally) = run.trace.as_ref().map(tally).filter(|tally| tally.skipped_records > 0) {
         let placement = variant.placement.name().unwrap_or_default();
         let what = "in whole or in part, because they lie outside the memory or on reserved rows";
         warnings.push(format!("{placement}: {}, {what}", skipped(tally)));

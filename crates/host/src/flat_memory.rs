@@ -71,7 +71,7 @@ impl WrittenLines {
         self.block(line)?.get(line)
     }
 
-    /// What so many lines hold, from `first` on.
+    /// The contents of `count` lines, the first of which is number `first`.
     fn held(&self, first: u64, count: u64) -> Vec<Held> {
         let mut block = self.block(first);
         let held = |line| {

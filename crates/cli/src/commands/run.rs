@@ -308,11 +308,12 @@ pub(super) fn summary(config: &SystemConfig) -> String {
 
 fn trace_report(path: &Path, outcome: &ReplayOutcome) -> TraceReport {
     let ReplayOutcome { counts, pages } = outcome;
+    let tally = warnings::tally(outcome);
     TraceReport {
         file: path.display().to_string(),
-        records: counts.records,
-        skipped_records: counts.skipped_records,
-        skipped_share: counts.skipped_share(),
+        records: tally.records,
+        skipped_records: tally.skipped_records,
+        skipped_share: tally.skipped_share(),
         accesses: counts.accesses,
         reads: counts.reads,
         writes: counts.writes,

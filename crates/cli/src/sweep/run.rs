@@ -257,7 +257,7 @@ impl<'a> Sweep<'a> {
                 channels: geometry.channels(),
                 reserved_rows_share: geometry.reserved_bytes() as f64 / geometry.bytes() as f64,
                 backlog: run.backlog,
-                trace: warnings::tally(&run),
+                trace: run.trace.as_ref().map(warnings::tally),
                 warnings: &warnings::of_run(scenario, variant, &run),
             };
             Ok(cells.cells())

@@ -53,11 +53,6 @@ pub(super) enum Shape {
 }
 
 impl TraceCounts {
-    /// The share of the records of which something was left out, 0 to 1; 0 of none.
-    pub fn skipped_share(&self) -> f64 {
-        if self.records == 0 { 0.0 } else { self.skipped_records as f64 / self.records as f64 }
-    }
-
     /// All that was left out: lines of accesses, copies and fills.
     pub(super) const fn left_out(&self) -> u64 {
         self.accesses_outside + self.accesses_reserved + self.skipped_outside + self.skipped_reserved

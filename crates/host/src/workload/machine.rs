@@ -20,7 +20,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// A process with so many bytes, none of them touched. Freed frames keep their contents.
+    /// A process that has mapped `bytes`, and has touched none of them. Freed frames keep their contents.
     pub(super) fn new(
         workload: &'static str,
         planner: &Planner,
@@ -30,7 +30,7 @@ impl Machine {
         Machine::with(ZeroOnFree::Off, workload, planner, allocator, bytes)
     }
 
-    /// A process with so many bytes, none of them touched.
+    /// A process that has mapped `bytes`, and has touched none of them.
     pub(super) fn with(
         zero_on_free: ZeroOnFree,
         workload: &'static str,

@@ -123,7 +123,7 @@ fn a_fork_as_recorded_has_almost_no_copy_within_a_subarray() {
         assert_eq!((counts.records, counts.accesses), (accesses + bulk, accesses));
         assert_eq!(counts.copies + counts.fills + counts.skipped_outside + counts.skipped_reserved, bulk);
         assert!(counts.accesses_reserved + counts.skipped_reserved > 0, "one row in 512 is a zero row: {counts:?}");
-        assert!(counts.skipped_records > 0 && counts.skipped_share() < 0.01, "{counts:?}");
+        assert!(counts.skipped_records > 0 && counts.skipped_records * 100 < counts.records, "{counts:?}");
         assert!(copies.share() < 0.01, "{copies:?}");
         // Zeros come from the subarray's own zero row, wherever the page lies.
         assert_eq!(fills.by("fpm"), fills.all(), "{fills:?}");
