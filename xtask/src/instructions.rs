@@ -1,37 +1,11 @@
-//! Instructions that a request, and the reading of a trace's record, cost the host machine, against what they may cost.
+//! Instructions of runs, of readers of traces and of `--check`, against their limits.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
 use serde_json::Value;
 
-use super::{check_cost, succeed};
-
-/// A stream of the example `streams`, and what is measured of it.
-struct Stream {
-    name: &'static str,
-    /// Requests of the shorter of two runs; the longer one has twice as many.
-    requests: u64,
-    /// Units that are counted, per request.
-    per_request: u64,
-    /// How it is called.
-    unit: &'static str,
-    /// The most instructions that a unit may cost.
-    most: Option<u64>,
-}
-
-const fn stream(name: &'static str, requests: u64, per_request: u64, unit: &'static str, most: Option<u64>) -> Stream {
-    Stream { name, requests, per_request, unit, most }
-}
-
-/// Long enough that the queues are full and the distributions have their buckets in both runs.
-const STREAMS: [Stream; 5] = [
-    stream("sequential", 50_000, 1, "read", Some(600)),
-    stream("page-copies-by-line", 51_200, 1, "read or write", Some(600)),
-    stream("page-copies", 400, 128, "line read or written", Some(600)),
-    stream("random", 50_000, 1, "read or write", Some(1500)),
-    stream("fpm-copies", 10_000, 1, "copy", None),
-];
+use super::{check_cost, run_cost, succeed};
 
 /// A file of a trace that is read: its format with the ending of its compression, and the most instructions that a record may cost.
 type TraceFile = (&'static str, Option<u64>);
@@ -55,8 +29,8 @@ struct Cost {
 #[expect(clippy::print_stderr, reason = "a chore reports on the terminal what it found")]
 pub fn check() -> ExitCode {
     let costs = [
-        ("too many instructions", streams().map(exceeding)),
-        ("too many instructions", traces().map(exceeding)),
+        ("above the limit", run_cost::check()),
+        ("above the limit", traces().map(exceeding)),
         ("`--check` costs too much", check_cost::check()),
     ];
     let mut code = ExitCode::SUCCESS;
@@ -83,23 +57,10 @@ fn exceeding(costs: Vec<Cost>) -> Vec<String> {
     costs.into_iter().filter(exceeds).map(|cost| cost.name).collect()
 }
 
-/// What requests cost the simulator.
-fn streams() -> Result<Vec<Cost>, String> {
-    let example = build(&["-p", "host", "--example", "streams"], "streams")?;
-    let cost = |stream: &Stream| {
-        let Stream { name, requests, per_request, unit, most } = *stream;
-        let count = |requests: u64| callgrind(Command::new(&example).arg(name).arg(requests.to_string()));
-        let instructions = per_unit(requests, per_request, count)?;
-        Ok(Cost { name: name.to_owned(), unit, instructions, most })
-    };
-    STREAMS.iter().map(cost).collect()
-}
-
 /// What records cost the readers of traces. The files are written before, and not under valgrind.
 fn traces() -> Result<Vec<Cost>, String> {
     let example = build(&["-p", "trace-io", "--example", "traces"], "traces")?;
-    let directory = PathBuf::from("target/instructions");
-    std::fs::create_dir_all(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    let directory = directory()?;
     let cost = |(name, most): &TraceFile| {
         let format = name.split('.').next().unwrap_or(name);
         let count = |records: u64| {
@@ -111,6 +72,14 @@ fn traces() -> Result<Vec<Cost>, String> {
         Ok(Cost { name: format!("read {name}"), unit: "record", instructions, most: *most })
     };
     TRACES.iter().map(cost).collect()
+}
+
+/// The directory of the traces and scenarios that are measured.
+pub fn directory() -> Result<PathBuf, String> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    let directory = target.join("instructions");
+    std::fs::create_dir_all(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    Ok(directory)
 }
 
 /// Builds a program, optimised; returns its path. `what` selects it, `name` is the name of its target.
@@ -126,7 +95,7 @@ pub fn build(what: &[&str], name: &str) -> Result<PathBuf, String> {
 }
 
 /// Instructions per unit: the difference of two runs, one twice as long, leaves out start and end.
-fn per_unit(length: u64, units: u64, count: impl Fn(u64) -> Result<u64, String>) -> Result<u64, String> {
+pub fn per_unit(length: u64, units: u64, count: impl Fn(u64) -> Result<u64, String>) -> Result<u64, String> {
     let more = count(2 * length)?.saturating_sub(count(length)?);
     Ok(more.div_ceil(length * units))
 }

@@ -5,7 +5,10 @@ mod check_cost;
 mod gallery;
 mod instructions;
 mod licences;
+mod lines;
 mod mutants;
+mod run_cost;
+mod scenario;
 mod timelines;
 
 use std::process::{Command, ExitCode};
@@ -49,6 +52,11 @@ const FULL: &[Step] = &[
         &["cargo", "test", "--release", "-p", "host"],
         &[("PROPTEST_CASES", "3000")],
     ),
+    (
+        "the controller with a plain one, on many more random systems",
+        &["cargo", "test", "--release", "-p", "memctrl", "--test", "twin"],
+        &[("PROPTEST_CASES", "3000")],
+    ),
     ("the planner's laws, likewise", &["cargo", "test", "--release", "-p", "rowclone"], &[("PROPTEST_CASES", "5000")]),
     (
         "arbitrary bytes for the readers, arbitrary commands for the device and the checker",
@@ -67,7 +75,7 @@ const FULL: &[Step] = &[
     ("timelines, read by Perfetto's own definitions", &["cargo", "xtask", "timelines"], &[]),
     ("benches", &["cargo", "bench", "--workspace"], &[]),
     // The last, so that all else has been run where it is above its limits.
-    ("instructions per request, per record of a trace, and of `--check`", &["cargo", "xtask", "instructions"], &[]),
+    ("instructions of runs, of readers of traces, and of `--check`", &["cargo", "xtask", "instructions"], &[]),
 ];
 
 #[expect(clippy::print_stderr, reason = "a chore tells on the terminal what it does")]
@@ -79,11 +87,12 @@ fn main() -> ExitCode {
         Some("gallery") => return gallery::draw(),
         Some("instructions") => return instructions::check(),
         Some("licences") => return licences::check(),
+        Some("lines") => return lines::count(),
         Some("mutants") => return mutants::run(std::env::args().skip(2)),
         Some("timelines") => return timelines::check(),
         _ => {
             eprintln!(
-                "usage: cargo xtask browser | check | full | gallery | instructions | licences | mutants | timelines"
+                "usage: cargo xtask browser | check | full | gallery | instructions | licences | lines | mutants | timelines"
             );
             return ExitCode::from(2);
         }

@@ -5,15 +5,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::{Channel, CommandSink, Cycle, Dialect};
-use energy::Prices;
+use dram_spec::{Channel, Cycle, Dialect, EventSink};
+use energy::{ByRequest, Counts, Prices};
 use host::workload::{Settings, WorkloadError};
 use host::{
     AllocatorSettings, Contents, Copier, FlatMemory, MemoryCheck, OperationSpec, Replay, ReplayError, ReplayOutcome,
     ReplaySettings, Sequence, Witnessed,
 };
 use indicatif::ProgressBar;
-use memctrl::{Completion, Config, Controller, Policy, RequestSource, Stats};
+use memctrl::policy::copy::{BASELINE, CopyPolicy};
+use memctrl::stats::Stats;
+use memctrl::{Completion, Config, Controller, RequestSource};
 use os_alloc_sim::Units;
 use protocol_check::Checker;
 use report::allocator_report::MemoryState;
@@ -66,6 +68,8 @@ pub struct VariantRun {
     pub backlog: Backlog,
     /// The operations, where the scenario lists them.
     pub completions: Vec<Completion>,
+    /// Their commands.
+    pub commands: Option<ByRequest>,
     /// What the allocator did that placed the pages.
     pub allocator: Option<AllocatorReport>,
     /// What a trace held.
@@ -79,31 +83,21 @@ pub struct VariantRun {
 }
 
 /// The rules that a policy's stream is judged by: the baseline may not borrow powers it lacks.
-pub const fn dialect(policy: Policy) -> Dialect {
-    match policy {
-        Policy::Channel => Dialect::Jedec,
-        Policy::Fpm | Policy::Psm | Policy::Rule | Policy::Fastest | Policy::LeastEnergy => Dialect::RowClone,
-    }
-}
-
-/// Whether a policy weighs mechanisms against each other when it plans, so that nobody can tell beforehand what it takes.
-pub const fn weighs(policy: Policy) -> bool {
-    match policy {
-        Policy::Channel | Policy::Fpm | Policy::Psm | Policy::Rule => false,
-        Policy::Fastest | Policy::LeastEnergy => true,
-    }
+pub fn dialect(policy: &'static dyn CopyPolicy) -> Dialect {
+    if policy == BASELINE { Dialect::Jedec } else { Dialect::RowClone }
 }
 
 /// The mechanisms that served an operation: `channel+fpm`; nothing of a read or a write.
 pub fn mechanisms(completion: &Completion) -> String {
-    let mut names: Vec<&str> = completion.segments().0.keys().map(|(mechanism, _)| mechanism.name()).collect();
+    let mut names: Vec<&str> = completion.parts().0.keys().map(|(mechanism, _)| mechanism.name()).collect();
     names.dedup();
     names.join("+")
 }
 
 /// A controller's configuration for a system.
-fn config(system: &SystemConfig, prices: &Prices, policy: Policy) -> Config {
-    let ControllerConfig { staging_lines, copy_hold_max, queues, scheduler, row_policy, power } = system.controller;
+fn config(system: &SystemConfig, prices: &Prices, policy: &'static dyn CopyPolicy) -> Config {
+    let ControllerConfig { staging_lines, copy_hold_max, queues, scheduler, row_policy, power, refresh_idle: _ } =
+        system.controller.clone();
     Config {
         prices: Some(price_table(prices)),
         staging_lines,
@@ -117,7 +111,7 @@ fn config(system: &SystemConfig, prices: &Prices, policy: Policy) -> Config {
     }
 }
 
-/// One operation on an idle memory.
+/// One operation on an idle memory, with its commands.
 ///
 /// # Errors
 /// The run was stopped.
@@ -127,15 +121,18 @@ fn config(system: &SystemConfig, prices: &Prices, policy: Policy) -> Config {
 pub fn alone(
     system: &SystemConfig,
     prices: &Prices,
-    policy: Policy,
+    policy: &'static dyn CopyPolicy,
     operation: Operation,
     stop: &AtomicBool,
-) -> Result<Completion, CliError> {
+) -> Result<(Completion, Counts), CliError> {
     let mut source = Sequence::new([(operation, None)], None);
-    let mut controller = Controller::new(config(system, prices, policy));
-    controller.run(&mut source, &mut (), stop).map_err(|_| CliError::interrupted())?;
+    let mut commands = ByRequest::new(system.system.geometry);
+    let mut controller = Controller::new(&config(system, prices, policy));
+    controller.run(&mut source, &mut commands, stop).map_err(|_| CliError::interrupted())?;
     let mut completions = source.into_completions();
-    Ok(completions.pop().expect("one operation went in, and the run drained"))
+    let completion = completions.pop().expect("one operation went in, and the run drained");
+    let counts = commands.of(completion.id);
+    Ok((completion, counts))
 }
 
 /// The operation that a specification stands for, on this memory.
@@ -240,10 +237,7 @@ fn run_trace(
         unusable: *unusable,
         clock: scenario.system.system.clock(),
         instructions_per_clock: *instructions_per_clock,
-        copier: match variant.policy {
-            Policy::Channel => Copier::Cpu,
-            Policy::Fpm | Policy::Psm | Policy::Rule | Policy::Fastest | Policy::LeastEnergy => Copier::Controller,
-        },
+        copier: if variant.policy == BASELINE { Copier::Cpu } else { Copier::Controller },
         placement: allocator.map_or(host::Placement::AsRecorded, host::Placement::Allocator),
     };
     // The memory as it is before the first record, for the report: the run's own one changes.
@@ -294,7 +288,7 @@ fn contents(scenario: &Scenario, wanted: Wanted<'_>) -> Option<Contents> {
 fn play<S: RequestSource>(
     scenario: &Scenario,
     prices: &Prices,
-    policy: Policy,
+    policy: &'static dyn CopyPolicy,
     wanted: Wanted<'_>,
     source: S,
     log: Option<AtomicFile>,
@@ -308,13 +302,15 @@ fn play<S: RequestSource>(
     let writing = |error: std::io::Error| CliError::writing(&target, &error);
     let mut log = log.map(|file| LogWriter::new(file, system, dialect(policy))).transpose().map_err(writing)?;
     let contents = contents(scenario, wanted);
-    let mut controller = Controller::new(Config {
+    let mut controller = Controller::new(&Config {
         warm_up: scenario.warm_up,
         epoch: scenario.epoch,
         contents: contents.as_ref().map(|contents| Arc::new(contents.clone()) as _),
         ..config(&scenario.system, prices, policy)
     });
-    let mut sink = (&mut meters, (&mut checker, (&mut log, wanted.observer.map(Commands))));
+    let is_listed = matches!(scenario.workload, Workload::Operations(_));
+    let mut commands = is_listed.then(|| ByRequest::new(system.geometry));
+    let mut sink = (&mut meters, (&mut commands, (&mut checker, (&mut log, wanted.observer.map(Commands)))));
     let (source, stats, memory) = match contents {
         None => {
             let stats = drive(&mut controller, &mut source, &mut sink, wanted.stop)?;
@@ -338,6 +334,7 @@ fn play<S: RequestSource>(
         served,
         backlog,
         completions: Vec::new(),
+        commands,
         allocator: None,
         trace: None,
         check: checker.zip(memory).map(|(checker, memory)| findings(&checker, &memory, dialect(policy))),
@@ -350,7 +347,7 @@ fn play<S: RequestSource>(
 fn drive(
     controller: &mut Controller,
     source: &mut impl RequestSource,
-    sink: &mut impl CommandSink,
+    sink: &mut impl EventSink,
     stop: &AtomicBool,
 ) -> Result<Stats, CliError> {
     controller.run(source, sink, stop).map_err(|_| CliError::interrupted().with_help("no file was written"))

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use dram_spec::{Channel, Command, CommandSink, Cycle, Cycles, System};
+use dram_spec::{CommandEvent, Cycle, Cycles, EventSink, System};
 use energy::{Account, Counts, EnergyError, Prices};
-use memctrl::Stats;
+use memctrl::stats::Stats;
 use report::{BusUse, Measured};
 
 use crate::buses::Buses;
@@ -83,13 +83,13 @@ impl Metered {
     }
 }
 
-impl CommandSink for Metered {
-    fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
-        if self.next.is_some_and(|boundary| boundary <= at) {
-            self.read_to(at);
+impl EventSink for Metered {
+    fn command(&mut self, event: &CommandEvent) {
+        if self.next.is_some_and(|boundary| boundary <= event.at) {
+            self.read_to(event.at);
         }
-        self.account.push(at, channel, command);
-        self.buses.push(at, channel, command);
+        self.account.command(event);
+        self.buses.push(event.at, event.channel, &event.command);
     }
 
     fn finish(&mut self, end: Cycle) {
@@ -101,9 +101,9 @@ impl CommandSink for Metered {
 
 #[cfg(test)]
 mod tests {
-    use dram_spec::{AutoPrecharge, BankId, Column, Row};
+    use dram_spec::{AutoPrecharge, BankId, Channel, Column, Command, Row};
     use energy::PowerState::{ActiveStandby, PrechargedStandby};
-    use memctrl::{Epoch, Figures};
+    use memctrl::stats::{Epoch, Figures};
 
     use super::*;
     use crate::input::{Overrides, SystemConfig};

@@ -2,12 +2,12 @@
 
 use std::cell::RefCell;
 
-use dram_spec::{Channel, Command, CommandSink, Cycle, Queued};
+use dram_spec::{Channel, CommandEvent, Cycle, EventSink, Queued};
 use memctrl::{Completion, Request, RequestSource};
 use report::Timeline;
 
 /// Hears commands, and requests.
-pub trait Observer: CommandSink {
+pub trait Observer: EventSink {
     /// The controller has taken a request.
     fn taken(&mut self, now: Cycle, request: &Request);
 
@@ -70,9 +70,9 @@ impl<S: RequestSource> RequestSource for Observed<'_, S> {
 /// The commands that it hears.
 pub struct Commands<'a>(pub Shared<'a>);
 
-impl CommandSink for Commands<'_> {
-    fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
-        self.0.borrow_mut().push(at, channel, command);
+impl EventSink for Commands<'_> {
+    fn command(&mut self, event: &CommandEvent) {
+        self.0.borrow_mut().command(event);
     }
 
     fn wants_queues(&self) -> bool {

@@ -1,7 +1,7 @@
 //! What commands cost on a system: as the account prices them, and as a controller is told.
 
-use energy::{Counts, EnergyError, EnergyReport, EventPrices, Prices};
-use memctrl::{CommandCounts, PriceTable};
+use energy::{EnergyError, EventPrices, Prices};
+use memctrl::PriceTable;
 
 use crate::CliError;
 use crate::input::SystemConfig;
@@ -19,25 +19,6 @@ pub fn unpriced(error: &EnergyError) -> CliError {
     CliError::new(error).with_help(error.help())
 }
 
-/// The energy of an operation's own commands, above standby.
-pub fn operation_energy(prices: &Prices, commands: &CommandCounts) -> EnergyReport {
-    let CommandCounts {
-        activates,
-        copy_activates,
-        dropped_activates,
-        reads,
-        writes,
-        transfers,
-        precharges: _,
-        refreshes: _,
-        power_downs: _,
-        self_refreshes: _,
-        wake_ups: _,
-    } = *commands;
-    let counts = Counts { activates, copy_activates, dropped_activates, reads, writes, transfers, ..Counts::default() };
-    prices.operation(&counts)
-}
-
 /// What a choice between mechanisms costs: each command with its share of the channel, all chips of the rank together.
 pub fn price_table(prices: &Prices) -> PriceTable {
     let EventPrices { activate, read, write, transfer, read_io, write_io, idle_rank_read, idle_rank_write, refresh: _ } =
@@ -53,6 +34,8 @@ pub fn price_table(prices: &Prices) -> PriceTable {
 
 #[cfg(test)]
 mod tests {
+    use energy::Counts;
+
     use super::*;
     use crate::input::{Overrides, currents};
 

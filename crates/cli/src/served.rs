@@ -1,30 +1,31 @@
 //! How copies are served, and how initialisations are: apart, where the controller's tally has them together.
 
 use dram_spec::Cycle;
-use memctrl::{Completion, Request, RequestSource, SegmentTally};
+use memctrl::stats::PartTally;
+use memctrl::{Completion, Request, RequestSource};
 use rowclone::Operation;
 
 /// A source, and a tally of what is done for it from some cycle on.
 pub struct Served<S> {
     source: S,
     from: Cycle,
-    copies: SegmentTally,
-    inits: SegmentTally,
+    copies: PartTally,
+    inits: PartTally,
 }
 
 /// The segments of copies, and of initialisations.
 #[derive(Clone, Debug, Default)]
 pub struct ServedTally {
     /// Of copies.
-    pub copies: SegmentTally,
+    pub copies: PartTally,
     /// Of initialisations.
-    pub inits: SegmentTally,
+    pub inits: PartTally,
 }
 
 impl<S> Served<S> {
     /// Counts what is done at `from` or later.
     pub fn new(source: S, from: Cycle) -> Served<S> {
-        Served { source, from, copies: SegmentTally::default(), inits: SegmentTally::default() }
+        Served { source, from, copies: PartTally::default(), inits: PartTally::default() }
     }
 
     /// The source back, and the tally.
@@ -46,8 +47,8 @@ impl<S: RequestSource> RequestSource for Served<S> {
     fn complete(&mut self, completion: Completion) {
         if completion.done >= self.from {
             match completion.operation {
-                Operation::Copy { .. } => self.copies += completion.segments(),
-                Operation::Init { .. } => self.inits += completion.segments(),
+                Operation::Copy { .. } => self.copies += completion.parts(),
+                Operation::Init { .. } => self.inits += completion.parts(),
                 Operation::Read { .. } | Operation::Write { .. } => {}
             }
         }

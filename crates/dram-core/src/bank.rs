@@ -3,22 +3,22 @@
 use dram_spec::{Cycle, Row};
 
 use crate::constraints::{Gaps, KEPT, KeptKind, Raises};
-use crate::hold::PackedHold;
+use crate::hold::Hold;
 use crate::rules::Kind;
 
 /// How long something holds back each of the [`KEPT`] kinds of command, and by which rule.
 #[derive(Clone, Debug)]
-pub(crate) struct Holds([PackedHold; KEPT.len()]);
+pub(crate) struct Holds([Hold; KEPT.len()]);
 
 impl Default for Holds {
     fn default() -> Self {
-        Holds([PackedHold::NONE; KEPT.len()])
+        Holds([Hold::NONE; KEPT.len()])
     }
 }
 
 impl Holds {
     #[inline]
-    pub(crate) fn of(&self, kind: KeptKind) -> PackedHold {
+    pub(crate) fn of(&self, kind: KeptKind) -> Hold {
         self.0[kind as usize]
     }
 
@@ -27,14 +27,14 @@ impl Holds {
     pub(crate) fn raise(&mut self, at: Cycle, gaps: &Gaps, raises: Raises) {
         for ((held, &gap), raised) in self.0.iter_mut().zip(gaps).zip(raises) {
             if raised {
-                *held = PackedHold::new(at, gap).max(*held);
+                *held = Hold::new(at, gap).max(*held);
             }
         }
     }
 
     /// Something holds back some of the kinds alike.
     #[inline]
-    pub(crate) fn raise_to(&mut self, hold: PackedHold, raises: impl Iterator<Item = bool>) {
+    pub(crate) fn raise_to(&mut self, hold: Hold, raises: impl Iterator<Item = bool>) {
         for (held, raised) in self.0.iter_mut().zip(raises) {
             if raised {
                 *held = hold.max(*held);

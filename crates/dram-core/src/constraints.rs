@@ -3,7 +3,7 @@
 use dram_spec::{Cycle, System};
 
 use crate::bank::Lasts;
-use crate::hold::{PackedGap, PackedHold};
+use crate::hold::{Gap, Hold};
 use crate::rules::{Kind, RULES, Rule, Scope};
 use crate::timings::Timings;
 
@@ -27,7 +27,7 @@ pub enum KeptKind {
 pub(crate) const KEPT: [Kind; 5] = [Kind::Act, Kind::ActCopy, Kind::Pre, Kind::Rd, Kind::Wr];
 
 /// For how long a command holds back each of the [`KEPT`] kinds.
-pub(crate) type Gaps = [PackedGap; KEPT.len()];
+pub(crate) type Gaps = [Gap; KEPT.len()];
 
 /// Which of the [`KEPT`] kinds something holds back.
 pub(crate) type Raises = [bool; KEPT.len()];
@@ -156,7 +156,7 @@ pub(crate) const fn raises(from: Kind, place: Place) -> Raises {
 /// The latest few commands that entered the window of a rank: until when each holds back what comes so many later.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring {
-    until: [PackedHold; Ring::DEPTH],
+    until: [Hold; Ring::DEPTH],
     oldest: usize,
 }
 
@@ -164,18 +164,18 @@ impl Ring {
     /// How many the window lets through; a power of two, so that no index is past the end.
     const DEPTH: usize = 4;
 
-    pub(crate) const EMPTY: Ring = Ring { until: [PackedHold::NONE; Ring::DEPTH], oldest: 0 };
+    pub(crate) const EMPTY: Ring = Ring { until: [Hold::NONE; Ring::DEPTH], oldest: 0 };
 
     /// Enters a command.
     #[inline]
-    pub(crate) fn enter(&mut self, hold: PackedHold) {
+    pub(crate) fn enter(&mut self, hold: Hold) {
         self.until[self.oldest % Ring::DEPTH] = hold;
         self.oldest = (self.oldest + 1) % Ring::DEPTH;
     }
 
     /// Until when the oldest of those within holds back others.
     #[inline]
-    pub(crate) fn hold(&self) -> PackedHold {
+    pub(crate) fn hold(&self) -> Hold {
         self.until[self.oldest % Ring::DEPTH]
     }
 }
@@ -190,18 +190,18 @@ pub(crate) struct Pushes {
     /// In the other ranks.
     pub(crate) other_ranks: Gaps,
     /// In the window of its rank, if it enters that; and which kinds that are, for copy activations may be free of it.
-    pub(crate) window: Option<(PackedGap, Raises)>,
+    pub(crate) window: Option<(Gap, Raises)>,
     /// On its command bus. The kinds that are the part of a bank in a command, and no command, take no time on it.
-    pub(crate) bus: PackedGap,
+    pub(crate) bus: Gap,
 }
 
 impl Pushes {
     const NONE: Pushes = Pushes {
-        bank: [PackedGap::NONE; KEPT.len()],
-        rank: [PackedGap::NONE; KEPT.len()],
-        other_ranks: [PackedGap::NONE; KEPT.len()],
+        bank: [Gap::NONE; KEPT.len()],
+        rank: [Gap::NONE; KEPT.len()],
+        other_ranks: [Gap::NONE; KEPT.len()],
         window: None,
-        bus: PackedGap::NONE,
+        bus: Gap::NONE,
     };
 }
 
@@ -238,16 +238,16 @@ struct Origin {
     nth: u8,
     /// Where not empty, one of these must have been issued after `from`.
     between: &'static [Kind],
-    gap: PackedGap,
+    gap: Gap,
 }
 
 impl Origin {
     /// Until when the commands issued so far delay the kind, if they do.
-    fn hold(&self, lasts: &Lasts, refreshes: &Refreshes) -> Option<PackedHold> {
+    fn hold(&self, lasts: &Lasts, refreshes: &Refreshes) -> Option<Hold> {
         let at = if self.nth == 1 { lasts.of(self.from) } else { refreshes.oldest() };
         let is_after = |&kind: &Kind| lasts.of(kind) != Cycle::NEVER && lasts.of(kind) > at;
         let applies = at != Cycle::NEVER && (self.between.is_empty() || self.between.iter().any(is_after));
-        applies.then(|| PackedHold::new(at, self.gap))
+        applies.then(|| Hold::new(at, self.gap))
     }
 }
 
@@ -272,7 +272,7 @@ impl Constraints {
     pub(crate) fn new(system: &System, timings: &Timings) -> Constraints {
         let mut constraints =
             Constraints { pushes: [const { Pushes::NONE }; Kind::COUNT], origins: Default::default() };
-        let resolve = |(rule, index): (&'static Rule, u8)| (rule, PackedGap::new(rule.cycles(timings), index));
+        let resolve = |(rule, index): (&'static Rule, u8)| (rule, Gap::new(rule.cycles(timings), index));
         let rules = RULES.iter().zip(0..).filter(|(rule, _)| rule.holds_in(system)).map(resolve);
         let windows = rules.clone().filter(|(rule, _)| rule.nth as usize == Ring::DEPTH);
         assert!(windows.count() <= 1, "a rank has one activation window");
@@ -286,7 +286,7 @@ impl Constraints {
         constraints
     }
 
-    fn add(&mut self, rule: &Rule, from: Kind, to: Kind, gap: PackedGap) {
+    fn add(&mut self, rule: &Rule, from: Kind, to: Kind, gap: Gap) {
         let (pushes, origins) = (&mut self.pushes[from as usize], &mut self.origins[to as usize]);
         let origin = Origin { from, nth: rule.nth, between: rule.between, gap };
         if gap.cycles() <= pushes.bus.cycles() {
@@ -316,20 +316,20 @@ impl Constraints {
 
     /// Until when the commands to a bank hold back there a kind that is not kept.
     #[inline(never)]
-    pub(crate) fn work_out_in_bank(&self, kind: Kind, lasts: &Lasts) -> PackedHold {
+    pub(crate) fn work_out_in_bank(&self, kind: Kind, lasts: &Lasts) -> Hold {
         latest(&self.origins[kind as usize].bank, lasts, &Refreshes::NONE)
     }
 
     /// Until when the commands to a rank hold back there a kind that is not kept.
     #[inline(never)]
-    pub(crate) fn work_out_in_rank(&self, kind: Kind, lasts: &Lasts, refreshes: &Refreshes) -> PackedHold {
+    pub(crate) fn work_out_in_rank(&self, kind: Kind, lasts: &Lasts, refreshes: &Refreshes) -> Hold {
         latest(&self.origins[kind as usize].rank, lasts, refreshes)
     }
 }
 
 /// Until when the last of each of those holds something back.
-fn latest(origins: &[Origin], lasts: &Lasts, refreshes: &Refreshes) -> PackedHold {
-    origins.iter().filter_map(|origin| origin.hold(lasts, refreshes)).max().unwrap_or(PackedHold::NONE)
+fn latest(origins: &[Origin], lasts: &Lasts, refreshes: &Refreshes) -> Hold {
+    origins.iter().filter_map(|origin| origin.hold(lasts, refreshes)).max().unwrap_or(Hold::NONE)
 }
 
 #[cfg(test)]

@@ -4,12 +4,15 @@ mod issue;
 
 use std::fmt;
 
-use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Cycles, Geometry, PrechargePowerDown, Row, System};
+use dram_spec::{
+    AutoPrecharge, BankId, BankIndex, BankSet, Column, Command, Cycle, Cycles, Geometry, PrechargePowerDown, Row,
+    System, Topology,
+};
 
 use crate::bank::Bank;
 use crate::cells::{Cells, Line};
 use crate::constraints::{Constraints, KeptKind};
-use crate::hold::{Hold, PackedHold};
+use crate::hold::Hold;
 use crate::rank::{Power, Rank, RefreshLedger};
 use crate::rules::{Kind, RAS_MAX};
 use crate::timings::Timings;
@@ -64,7 +67,7 @@ pub enum Effect {
 /// How long a rank and the command bus hold each kind of command back.
 #[derive(Clone, Copy, Debug)]
 pub struct HeldByRank<'a> {
-    bus: PackedHold,
+    bus: Hold,
     rank: &'a Rank,
     constraints: &'a Constraints,
 }
@@ -90,15 +93,12 @@ fn panic_overdue(at: Cycle, id: BankId, by: Cycle) -> ! {
 
 /// Until when a rank holds a kind of command back.
 #[inline]
-fn held_in_rank(rank: &Rank, constraints: &Constraints, kind: Kind) -> PackedHold {
+fn held_in_rank(rank: &Rank, constraints: &Constraints, kind: Kind) -> Hold {
     match KeptKind::of(kind) {
         Some(kept) => rank.holds.of(kept),
         None => constraints.work_out_in_rank(kind, &rank.lasts, &rank.refreshes),
     }
 }
-
-/// Room for the ranks of a channel; a power of two, so that no index is past the end.
-const RANKS: usize = 4;
 
 /// The ranks of one channel, their cells, and the bus.
 #[derive(Debug)]
@@ -107,8 +107,13 @@ pub struct Device {
     precharge_power_down: PrechargePowerDown,
     timings: Timings,
     constraints: Constraints,
-    ranks: [Rank; RANKS],
-    bus: PackedHold,
+    topology: Topology,
+    ranks: Box<[Rank]>,
+    /// By [`BankIndex`].
+    banks: Box<[Bank]>,
+    /// The banks with an open row.
+    open: BankSet,
+    bus: Hold,
     /// tRAS's maximum.
     row_open_most: Cycles,
     cells: Option<Cells>,
@@ -121,12 +126,15 @@ impl Device {
         let timings = Timings::new(system);
         let constraints = Constraints::new(system, &timings);
         let rank = Rank::new(system.refresh, &timings);
-        debug_assert!(usize::from(system.geometry.ranks()) <= RANKS, "a channel has more ranks than there is room for");
+        let topology = system.geometry.topology();
         Device {
             geometry: system.geometry,
             precharge_power_down: system.precharge_power_down,
-            ranks: std::array::from_fn(|_| rank.clone()),
-            bus: PackedHold::NONE,
+            topology,
+            ranks: vec![rank; topology.ranks.into()].into(),
+            banks: vec![Bank::default(); topology.banks()].into(),
+            open: BankSet::EMPTY,
+            bus: Hold::NONE,
             row_open_most: RAS_MAX.cycles(&timings),
             timings,
             constraints,
@@ -140,20 +148,46 @@ impl Device {
         &self.timings
     }
 
+    /// Ranks, and banks per rank.
+    #[inline]
+    pub fn topology(&self) -> Topology {
+        self.topology
+    }
+
     /// The row that a bank holds open.
     pub fn open_row(&self, bank: BankId) -> Option<Row> {
         self.bank(bank).open
     }
 
-    /// Whether any bank of a rank is open.
-    pub fn any_open(&self, rank: u8) -> bool {
-        self.open_banks(rank) != 0
+    /// The row that the bank with that number holds open.
+    #[inline]
+    pub fn row_in(&self, bank: BankIndex) -> Option<Row> {
+        self.banks[bank.get()].open
     }
 
-    /// The open banks of a rank: a bit each, bank 0's the lowest.
+    /// The banks of the channel with an open row.
     #[inline]
-    pub fn open_banks(&self, rank: u8) -> u8 {
-        self.rank(rank).open_banks
+    pub fn open_banks(&self) -> BankSet {
+        self.open
+    }
+
+    /// Whether any bank of a rank is open.
+    #[inline]
+    pub fn any_open(&self, rank: u8) -> bool {
+        self.open.intersects(self.topology.rank(rank))
+    }
+
+    /// How long a bank itself delays a kind of command: for RD, WR, ACT, PRE. Only commands to that bank change this.
+    #[inline]
+    pub fn bank_hold(&self, bank: BankIndex, kind: Kind) -> Hold {
+        self.held_in_bank(&self.banks[bank.get()], kind)
+    }
+
+    /// How long a rank and the command bus delay a kind of command, whatever the bank. The larger of this and
+    /// [`Self::bank_hold`] is what [`Self::earliest`] returns for a command to one bank.
+    #[inline]
+    pub fn rank_hold(&self, rank: u8, kind: Kind) -> Hold {
+        self.held(self.rank(rank), kind)
     }
 
     /// What a rank's CKE makes of it.
@@ -236,7 +270,8 @@ impl Device {
         let held = |bank: BankId, kind: Kind| self.held_by_bank(bank, kind);
         let (kind, until) = match *command {
             Command::Activate { bank, row } => {
-                let kind = self.activation_kind(self.awake(bank.rank)?.bank(bank.bank), row);
+                self.awake(bank.rank)?;
+                let kind = self.activation_kind(self.bank(bank), row);
                 (kind, held(bank, kind))
             }
             Command::Precharge { bank } => {
@@ -244,12 +279,14 @@ impl Device {
                 (Kind::Pre, held(bank, Kind::Pre))
             }
             Command::Read { bank, auto_precharge, .. } => {
-                self.awake(bank.rank)?.open_bank(bank.bank)?;
+                self.awake(bank.rank)?;
+                self.open_bank(bank)?;
                 let kind = if auto_precharge == AutoPrecharge::Yes { Kind::Rda } else { Kind::Rd };
                 (kind, held(bank, kind))
             }
             Command::Write { bank, auto_precharge, .. } => {
-                self.awake(bank.rank)?.open_bank(bank.bank)?;
+                self.awake(bank.rank)?;
+                self.open_bank(bank)?;
                 let kind = if auto_precharge == AutoPrecharge::Yes { Kind::Wra } else { Kind::Wr };
                 (kind, held(bank, kind))
             }
@@ -290,7 +327,7 @@ impl Device {
             | Command::SelfRefreshEnter { rank }
             | Command::SelfRefreshExit { rank } => self.rank_wide(command, rank)?.1,
         };
-        Ok(held.unpack())
+        Ok(held)
     }
 
     /// Asserts that nothing is overdue when the run ends.
@@ -305,17 +342,24 @@ impl Device {
 
     #[inline]
     fn rank(&self, rank: u8) -> &Rank {
-        &self.ranks[usize::from(rank) % RANKS]
+        &self.ranks[usize::from(rank)]
     }
 
     #[inline]
     fn bank(&self, id: BankId) -> &Bank {
-        self.rank(id.rank).bank(id.bank)
+        &self.banks[self.topology.index(id).get()]
+    }
+
+    /// The bank, where it is open.
+    #[inline]
+    fn open_bank(&self, id: BankId) -> Result<&Bank, Refusal> {
+        let bank = self.bank(id);
+        if bank.open.is_some() { Ok(bank) } else { Err(Refusal::BankClosed) }
     }
 
     /// Until when a bank holds a kind of command back.
     #[inline]
-    fn held_in_bank(&self, bank: &Bank, kind: Kind) -> PackedHold {
+    fn held_in_bank(&self, bank: &Bank, kind: Kind) -> Hold {
         match KeptKind::of(kind) {
             Some(kept) => bank.holds.of(kept),
             None => self.constraints.work_out_in_bank(kind, &bank.lasts),
@@ -324,9 +368,9 @@ impl Device {
 
     /// What an ACT is in the present state, and until when it is held back.
     #[inline]
-    fn activation(&self, id: BankId, row: Row) -> Result<(Kind, PackedHold), Refusal> {
+    fn activation(&self, id: BankId, row: Row) -> Result<(Kind, Hold), Refusal> {
         let rank = self.awake(id.rank)?;
-        let bank = rank.bank(id.bank);
+        let bank = self.bank(id);
         let kind = self.activation_kind(bank, row);
         Ok((kind, self.held(rank, kind).max(self.held_in_bank(bank, kind))))
     }
@@ -343,30 +387,30 @@ impl Device {
 
     /// Until when a PRE is held back.
     #[inline]
-    fn precharge(&self, id: BankId) -> Result<PackedHold, Refusal> {
+    fn precharge(&self, id: BankId) -> Result<Hold, Refusal> {
         let rank = self.awake(id.rank)?;
-        Ok(self.held(rank, Kind::Pre).max(self.held_in_bank(rank.bank(id.bank), Kind::Pre)))
+        Ok(self.held(rank, Kind::Pre).max(self.held_in_bank(self.bank(id), Kind::Pre)))
     }
 
     /// Until when a column access of that kind is held back.
     #[inline]
-    fn column_access(&self, id: BankId, kind: Kind) -> Result<PackedHold, Refusal> {
+    fn column_access(&self, id: BankId, kind: Kind) -> Result<Hold, Refusal> {
         let rank = self.awake(id.rank)?;
-        Ok(self.held(rank, kind).max(self.held_in_bank(rank.open_bank(id.bank)?, kind)))
+        Ok(self.held(rank, kind).max(self.held_in_bank(self.open_bank(id)?, kind)))
     }
 
-    fn transfer(&self, src: BankId, dst: BankId) -> Result<PackedHold, Refusal> {
+    fn transfer(&self, src: BankId, dst: BankId) -> Result<Hold, Refusal> {
         let rank = self.awake(src.rank)?;
         if src.rank != dst.rank || src.bank == dst.bank {
             return Err(Refusal::TransferBanks);
         }
-        let out = self.held_in_bank(rank.open_bank(src.bank)?, Kind::TransferSrc);
-        let into = self.held_in_bank(rank.open_bank(dst.bank)?, Kind::TransferDst);
+        let out = self.held_in_bank(self.open_bank(src)?, Kind::TransferSrc);
+        let into = self.held_in_bank(self.open_bank(dst)?, Kind::TransferDst);
         Ok(self.held(rank, Kind::Transfer).max(out).max(into))
     }
 
     /// What a command to a whole rank is in the present state, and until when it is held back.
-    fn rank_wide(&self, command: &Command, index: u8) -> Result<(Kind, PackedHold), Refusal> {
+    fn rank_wide(&self, command: &Command, index: u8) -> Result<(Kind, Hold), Refusal> {
         let rank = self.rank(index);
         let kind = match (command, rank.power) {
             (Command::PowerDownExit { .. }, Power::PrechargePowerDown { .. }) => match self.precharge_power_down {
@@ -381,10 +425,11 @@ impl Device {
             }
             (Command::PowerDownEnter { .. }, Power::Awake) => Kind::Pde,
             (Command::PrechargeAll { .. }, Power::Awake) => {
-                let in_banks = rank.banks.iter().map(|bank| self.held_in_bank(bank, Kind::PreA)).max();
-                return Ok((Kind::PreA, self.held(rank, Kind::PreA).max(in_banks.unwrap_or(PackedHold::NONE))));
+                let banks = self.topology.rank(index).into_iter();
+                let in_banks = banks.map(|bank| self.bank_hold(bank, Kind::PreA)).max();
+                return Ok((Kind::PreA, self.held(rank, Kind::PreA).max(in_banks.unwrap_or(Hold::NONE))));
             }
-            (_, Power::Awake) if rank.open_banks != 0 => return Err(Refusal::BanksOpen),
+            (_, Power::Awake) if self.any_open(index) => return Err(Refusal::BanksOpen),
             (Command::SelfRefreshEnter { .. }, Power::Awake) if rank.owes_refresh_before_self_refresh() => {
                 return Err(Refusal::SelfRefreshUnrefreshed);
             }
@@ -396,7 +441,7 @@ impl Device {
 
     /// Until when bus and rank hold a kind of command back.
     #[inline]
-    fn held(&self, rank: &Rank, kind: Kind) -> PackedHold {
+    fn held(&self, rank: &Rank, kind: Kind) -> Hold {
         self.bus.max(held_in_rank(rank, &self.constraints, kind))
     }
 

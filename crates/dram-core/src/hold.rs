@@ -1,63 +1,53 @@
-//! How long a command must wait, and why.
+//! How long a command must wait, and by which rule.
 
 use dram_spec::{Cycle, Cycles};
 
 use crate::rules::RULES;
 
-/// An instant before which a command must wait, and the rule that says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hold {
-    /// The first legal instant.
-    pub until: Cycle,
-    rule: u8,
-}
-
-impl Hold {
-    /// The name of the binding rule; nothing where the command could always have been issued.
-    pub fn rule(&self) -> Option<&'static str> {
-        RULES.get(usize::from(self.rule)).map(|rule| rule.name)
-    }
-}
-
-/// A [`Hold`] in one word, the instant above the rule's index: the stricter of two is the larger, and of two that end together the
-/// one by the later rule of the table.
+/// The first legal cycle of a command, and the rule that sets it.
+///
+/// Of two holds the stricter is the larger; of two that end in the same cycle, the one by the later rule of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct PackedHold(u64);
+pub struct Hold(u64);
 
-/// So many clocks from a command on, by a rule, packed likewise.
+/// A distance from a command to another, and the rule that sets it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct PackedGap(u64);
+pub(crate) struct Gap(u64);
 
+/// The cycle stands above the index of the rule.
 const RULE_BITS: u32 = 8;
 const NO_RULE: u8 = u8::MAX;
 const _: () = assert!(RULES.len() < NO_RULE as usize, "a rule's index must fit its bits");
 
-impl PackedHold {
-    /// Nothing holds the command back.
-    pub(crate) const NONE: PackedHold = PackedHold(NO_RULE as u64);
+impl Hold {
+    /// No rule delays the command.
+    pub const NONE: Hold = Hold(NO_RULE as u64);
 
     /// From a command at `at` on.
-    pub(crate) const fn new(at: Cycle, gap: PackedGap) -> PackedHold {
-        PackedHold((at.0 << RULE_BITS) + gap.0)
+    #[inline]
+    pub(crate) const fn new(at: Cycle, gap: Gap) -> Hold {
+        Hold((at.0 << RULE_BITS) + gap.0)
     }
 
-    /// The first legal instant.
-    pub(crate) const fn until(self) -> Cycle {
+    /// The first legal cycle.
+    #[inline]
+    pub const fn until(self) -> Cycle {
         Cycle(self.0 >> RULE_BITS)
     }
 
-    pub(crate) const fn unpack(self) -> Hold {
-        Hold { until: self.until(), rule: self.0 as u8 }
+    /// The name of the binding rule; none where the command could always have been issued.
+    pub fn rule(self) -> Option<&'static str> {
+        RULES.get(usize::from(self.0 as u8)).map(|rule| rule.name)
     }
 }
 
-impl PackedGap {
-    /// No rule: nothing is held back beyond the command itself.
-    pub(crate) const NONE: PackedGap = PackedGap(0);
+impl Gap {
+    /// No rule.
+    pub(crate) const NONE: Gap = Gap(0);
 
     /// The rule by its index in [`RULES`].
-    pub(crate) const fn new(gap: Cycles, rule: u8) -> PackedGap {
-        PackedGap(gap.0 << RULE_BITS | rule as u64)
+    pub(crate) const fn new(gap: Cycles, rule: u8) -> Gap {
+        Gap(gap.0 << RULE_BITS | rule as u64)
     }
 
     pub(crate) const fn cycles(self) -> Cycles {

@@ -1,11 +1,10 @@
-//! A rank: eight banks, their shared windows, CKE, and the refresh that is owed.
+//! A rank: the windows that its banks share, CKE, and the refresh that is owed.
 
 use dram_spec::{Cycle, Cycles, Refresh};
 
-use crate::bank::{Bank, Holds, Lasts};
+use crate::bank::{Holds, Lasts};
 use crate::constraints::{Raises, Refreshes, Ring};
-use crate::device::Refusal;
-use crate::hold::{PackedGap, PackedHold};
+use crate::hold::{Gap, Hold};
 use crate::rules::{Kind, PD_MAX, REF_GAP, REF_POSTPONED};
 use crate::timings::{P, Timings};
 
@@ -126,17 +125,11 @@ impl RefreshLedger {
     }
 }
 
-/// The banks of a rank; a power of two, so that no index is past the end.
-const BANKS: usize = dram_spec::datasheet::BANKS as usize;
-
 /// One rank.
 #[derive(Clone, Debug)]
 pub(crate) struct Rank {
     pub(crate) power: Power,
-    /// A bit for each open bank.
-    pub(crate) open_banks: u8,
     pub(crate) holds: Holds,
-    pub(crate) banks: [Bank; BANKS],
     pub(crate) refresh: RefreshLedger,
     pub(crate) lasts: Lasts,
     pub(crate) window: Ring,
@@ -146,8 +139,6 @@ pub(crate) struct Rank {
 impl Rank {
     pub(crate) fn new(refresh: Refresh, timings: &Timings) -> Rank {
         Rank {
-            banks: Default::default(),
-            open_banks: 0,
             power: Power::Awake,
             holds: Holds::default(),
             refresh: RefreshLedger::new(refresh, timings),
@@ -157,31 +148,12 @@ impl Rank {
         }
     }
 
-    /// The bank.
-    #[inline]
-    pub(crate) fn bank(&self, bank: u8) -> &Bank {
-        &self.banks[usize::from(bank) % BANKS]
-    }
-
-    /// The bank, to change it.
-    #[inline]
-    pub(crate) fn bank_mut(&mut self, bank: u8) -> &mut Bank {
-        &mut self.banks[usize::from(bank) % BANKS]
-    }
-
-    /// The bank, where it is open.
-    #[inline]
-    pub(crate) fn open_bank(&self, bank: u8) -> Result<&Bank, Refusal> {
-        let bank = self.bank(bank);
-        if bank.open.is_some() { Ok(bank) } else { Err(Refusal::BankClosed) }
-    }
-
     /// A command enters the window, if it belongs there: the one that came so many before holds back some kinds, of those that it might in
     /// one system or another. These are known when the program is built: no time is spent on the others.
     #[inline]
-    pub(crate) fn enter_window(&mut self, at: Cycle, window: Option<(PackedGap, Raises)>, possible: Raises) {
+    pub(crate) fn enter_window(&mut self, at: Cycle, window: Option<(Gap, Raises)>, possible: Raises) {
         if let Some((gap, raises)) = window {
-            self.window.enter(PackedHold::new(at, gap));
+            self.window.enter(Hold::new(at, gap));
             let raised = |(raised, possible)| possible && raised;
             self.holds.raise_to(self.window.hold(), raises.into_iter().zip(possible).map(raised));
         }

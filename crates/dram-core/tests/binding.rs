@@ -4,7 +4,7 @@
 use dram_core::{Device, RULES, Rule, When};
 use dram_spec::geometry::native_row_bytes;
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CommandSink, CopyActivations, Cycle, Density, Dialect,
+    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CopyActivations, Cycle, Density, Dialect, EventSink,
     Geometry, PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, System, Width,
 };
 
@@ -142,9 +142,9 @@ fn as_early_as_can_be(system: &System, commands: &[Command]) -> (CommandLog, Opt
     let (mut log, mut binding) = (CommandLog::default(), None);
     for command in commands {
         let hold = device.earliest(command).unwrap();
-        device.issue(hold.until, command);
-        log.push(hold.until, Channel(0), command);
-        log.end = hold.until;
+        device.issue(hold.until(), command);
+        log.push(hold.until(), Channel(0), command);
+        log.end = hold.until();
         binding = hold.rule();
     }
     (log, binding)

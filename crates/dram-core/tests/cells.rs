@@ -131,7 +131,7 @@ fn same_after(wishes: &[Wish], defect: Option<Defect>) -> (bool, u64) {
         };
         let Ok(hold) = device.earliest(&command) else { continue };
         let before = device.dropped();
-        let effect = device.issue(hold.until, &command);
+        let effect = device.issue(hold.until(), &command);
         assert_eq!(matches!(effect, Effect::Dropped { .. }), device.dropped() > before);
         if let Wish::Write(bank, column, value) = *wish {
             let row = device.open_row(id(bank)).unwrap();

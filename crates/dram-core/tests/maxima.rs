@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use dram_core::Device;
 use dram_spec::geometry::native_row_bytes;
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CommandSink, CopyActivations, Cycle, Density, Dialect,
+    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CopyActivations, Cycle, Density, Dialect, EventSink,
     Geometry, PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, System, Width,
 };
 

@@ -211,7 +211,7 @@ fn device_after(from: End, to: End, place: Place, system: &System) -> Device {
     }
     let mut device = Device::new(system, None);
     for command in &commands {
-        let at = device.earliest(command).unwrap().until;
+        let at = device.earliest(command).unwrap().until();
         device.issue(at, command);
     }
     device.issue(QUIET, &from.command());
@@ -280,7 +280,7 @@ fn probe(from: End, to: End, place: Place, cell: &str, system: &System) {
     let bus = if from.name == "TRANSFER" { Cycles(2) } else { Cycles(1) };
     let rules = RULES.iter().filter(|rule| binds(rule, first, second, place, system));
     let longest = rules.map(|rule| rule.cycles(&timings)).max().unwrap_or(bus).max(bus);
-    assert_eq!(hold.until, QUIET + longest, "{what}: {:?}", hold.rule());
+    assert_eq!(hold.until(), QUIET + longest, "{what}: {:?}", hold.rule());
     let rule = hold.rule().unwrap();
     assert!(names(cell).0.contains(rule) || longest == bus, "{what}: {rule}");
 }

@@ -158,7 +158,7 @@ fn check_holds(device: &Device, command: &Command) -> Result<(), TestCaseError> 
         assert!(kept.is_none_or(|kept| rank.until_kept(kept) == until), "{kind:?}");
         in_banks.max(until)
     });
-    prop_assert_eq!(together, device.earliest(command).map(|hold| hold.until), "{}", command);
+    prop_assert_eq!(together, device.earliest(command).map(dram_core::Hold::until), "{}", command);
     Ok(())
 }
 
@@ -174,7 +174,7 @@ proptest! {
         for (command, slack) in commands {
             check_holds(&device, &command)?;
             let Ok(hold) = device.earliest(&command) else { continue };
-            now = hold.until.max(now) + Cycles(slack);
+            now = hold.until().max(now) + Cycles(slack);
             device.issue(now, &command);
             log.push((now, command));
             check_state(&system, &device, &log)?;

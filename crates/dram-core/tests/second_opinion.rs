@@ -6,8 +6,8 @@ use dram_core::Device;
 use dram_spec::datasheet::BINS;
 use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CommandSink, CopyActivations, Cycle, Cycles, Density,
-    Dialect, Geometry, PrechargePowerDown, RawGeometry, Refresh, Row, System, Width,
+    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CopyActivations, Cycle, Cycles, Density, Dialect,
+    EventSink, Geometry, PrechargePowerDown, RawGeometry, Refresh, Row, System, Width,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -87,12 +87,12 @@ proptest! {
                     continue;
                 }
             };
-            if hold.until > log.end {
-                let names = found(&system, &log, Cycle(hold.until.0 - 1), &command);
+            if hold.until() > log.end {
+                let names = found(&system, &log, Cycle(hold.until().0 - 1), &command);
                 let rule = hold.rule().expect("something holds it back");
                 prop_assert!(names.contains(&rule), "{command} is held back by {rule}, and by {names:?} in {log:?}");
             }
-            let at = hold.until.max(log.end) + Cycles(slack);
+            let at = hold.until().max(log.end) + Cycles(slack);
             let mut names = found(&system, &log, at, &command);
             // Dropped activations are legal for the device, and reported by both.
             names.retain(|name| *name != "FPM-subarray");

@@ -2,6 +2,7 @@
 
 use crate::command::{BankId, Channel, Column, Row};
 use crate::datasheet::{BANKS, Density, Width};
+use crate::topology::Topology;
 
 /// Bytes of one line: one burst of eight transfers on a 64-bit channel.
 pub const LINE_BYTES: u64 = 64;
@@ -147,6 +148,10 @@ impl Geometry {
     /// Banks a rank: 8 in every DDR3 chip.
     pub const fn banks(&self) -> u8 {
         BANKS as u8
+    }
+    /// Channels, ranks and banks.
+    pub const fn topology(&self) -> Topology {
+        Topology { channels: self.channels, ranks: self.ranks, banks_per_rank: self.banks() }
     }
     /// Density of a chip.
     pub const fn density(&self) -> Density {

@@ -6,15 +6,24 @@
 pub mod address;
 pub mod command;
 pub mod datasheet;
+pub mod event;
 pub mod geometry;
-pub mod sink;
+pub mod log;
+pub mod mechanism;
+pub mod operation;
+pub mod rows;
 pub mod system;
+pub mod topology;
 pub mod units;
 
 pub use address::{AddressMap, Location, PhysicalAddress};
 pub use command::{AutoPrecharge, BankId, Channel, Column, Command, Row};
 pub use datasheet::{Density, SpeedBin, Width};
+pub use event::{Cause, CommandEvent, EventSink, Queued, RequestId, SourceId};
 pub use geometry::{Geometry, GeometryError, LINE_BYTES, RawGeometry, SubarrayId};
-pub use sink::{CommandLog, CommandSink, Issued, Queued};
+pub use log::{CommandLog, Issued};
+pub use mechanism::{Mechanism, MechanismInfo};
+pub use operation::Operation;
 pub use system::{CopyActivations, Dialect, PrechargePowerDown, Refresh, System};
+pub use topology::{BankIndex, BankSet, Topology};
 pub use units::{Clock, Cycle, Cycles, Min, Picojoule};

@@ -1,9 +1,9 @@
 //! The reader of the command stream: counts commands and clocks, and forgets the commands.
 
-use dram_spec::datasheet::{BANKS, BURST};
+use dram_spec::datasheet::BURST;
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Column, Command, CommandSink, Cycle, Cycles, Geometry, PrechargePowerDown, Row,
-    System,
+    AutoPrecharge, BankId, Channel, Column, Command, CommandEvent, Cycle, Cycles, EventSink, Geometry,
+    PrechargePowerDown, Row, System,
 };
 
 use crate::counts::{Counts, PowerState};
@@ -55,7 +55,7 @@ struct RankAccount {
     /// The clocks before this one are counted.
     counted: Cycle,
     mode: Mode,
-    banks: [BankAccount; BANK_COUNT],
+    banks: Box<[BankAccount]>,
     /// Banks that no PRE, RDA or WRA has closed, a bit each.
     open_banks: u32,
     /// When the last auto-precharge starts, or the last refresh ends: until then the rank counts as active.
@@ -69,9 +69,6 @@ struct BankAccount {
     /// When.
     activated: Cycle,
 }
-
-/// A power of two, so that no index is past the end.
-const BANK_COUNT: usize = BANKS as usize;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
@@ -89,7 +86,7 @@ impl Account {
             counts: Counts::default(),
             counted: Cycle::ZERO,
             mode: Mode::Awake,
-            banks: [BankAccount::default(); BANK_COUNT],
+            banks: vec![BankAccount::default(); geometry.banks().into()].into(),
             open_banks: 0,
             active_until: Cycle::ZERO,
         };
@@ -139,7 +136,7 @@ impl Account {
         }
     }
 
-    /// Takes a command in, if it can be priced; none of those that [`CommandSink::push`] has taken.
+    /// Takes a command in, if it can be priced; none of those that [`EventSink::push`] has taken.
     fn take_less_frequent(&mut self, at: Cycle, channel: Channel, command: &Command) -> Option<()> {
         if !exists(&self.geometry, channel, command) {
             return None;
@@ -173,7 +170,7 @@ impl Account {
     /// The rank of a command to a bank, once both and its time are found to exist.
     #[inline]
     fn rank_of(&mut self, at: Cycle, channel: Channel, bank: BankId) -> Option<&mut RankAccount> {
-        if u64::from(bank.bank) >= BANKS {
+        if bank.bank >= self.geometry.banks() {
             return None;
         }
         self.rank(at, channel, bank.rank)
@@ -214,10 +211,11 @@ impl Account {
     }
 }
 
-impl CommandSink for Account {
+impl EventSink for Account {
     #[expect(clippy::inline_always, reason = "who issues a command knows its kind: then little of this is left")]
     #[inline(always)]
-    fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
+    fn command(&mut self, event: &CommandEvent) {
+        let (at, channel, command) = (event.at, event.channel, &event.command);
         let (geometry, columns, asleep) = (self.geometry, self.columns, self.asleep);
         // Most commands are RD, WR, ACT and PRE.
         let taken = match *command {
@@ -300,7 +298,7 @@ impl RankAccount {
 
     #[inline]
     fn activate(&mut self, at: Cycle, id: BankId, row: Row, geometry: &Geometry, asleep: PowerState) {
-        let (bank, bit) = (&mut self.banks[usize::from(id.bank) % BANK_COUNT], 1 << id.bank);
+        let (bank, bit) = (&mut self.banks[usize::from(id.bank)], 1 << id.bank);
         if self.open_banks & bit == 0 {
             *bank = BankAccount { row, activated: at };
             if self.open_banks == 0 {

@@ -5,6 +5,7 @@
 //! What is charged for what, and why, stands in `docs/energy.md`.
 
 pub mod account;
+mod by_request;
 pub mod cause;
 pub mod counts;
 pub mod currents;
@@ -15,6 +16,7 @@ pub mod prices;
 pub mod report;
 
 pub use account::Account;
+pub use by_request::ByRequest;
 pub use cause::Cause;
 pub use counts::{Counts, PowerState};
 pub use currents::{Currents, CurrentsError, RawCurrents};

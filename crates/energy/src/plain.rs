@@ -93,7 +93,7 @@ fn walk(
     let raw = currents.raw();
     let chips = 64.0 / raw.width as f64;
     let t_ck = system.clock().t_ck_ns();
-    let mut banks = [Bank::default(); 8];
+    let mut banks = vec![Bank::default(); system.geometry.banks().into()];
     let (mut power_down, mut self_refresh) = (false, false);
     let mut refreshing_until = 0;
     let t_rfc = system.clock().at_least(system.geometry.density().t_rfc()).0;
@@ -139,7 +139,7 @@ fn walk(
 }
 
 /// Adds what one command costs by itself.
-fn add_command(system: &System, currents: &Currents, banks: &[Bank; 8], command: &Command, spent: &mut [f64]) {
+fn add_command(system: &System, currents: &Currents, banks: &[Bank], command: &Command, spent: &mut [f64]) {
     let raw = currents.raw();
     let chips = 64.0 / raw.width as f64;
     // Core energies: the clocks of the set's own bin.
@@ -191,7 +191,7 @@ fn add_command(system: &System, currents: &Currents, banks: &[Bank; 8], command:
 }
 
 /// Opens and closes banks as the command says.
-fn change_banks(system: &System, banks: &mut [Bank; 8], at: u64, command: &Command) {
+fn change_banks(system: &System, banks: &mut [Bank], at: u64, command: &Command) {
     let bin = system.bin;
     let clocks = |min| bin.clock.at_least(min).0;
     match *command {

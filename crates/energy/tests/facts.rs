@@ -6,7 +6,7 @@ mod common;
 
 use common::{act, bank, log, pre, rd, rda, set, system, transfer, wr, wra};
 use dram_spec::{
-    AutoPrecharge, Channel, Column, Command, CommandSink, Cycle, Cycles, Density, Geometry, Picojoule,
+    AutoPrecharge, Channel, Column, Command, Cycle, Cycles, Density, EventSink, Geometry, Picojoule,
     PrechargePowerDown, RawGeometry, Row, SpeedBin, System, Width,
 };
 use energy::{Account, Cause, Counts, EnergyError, PowerState, Prices, plain};

@@ -6,7 +6,7 @@ mod common;
 
 use common::{act, bank, rd, rda, set, system, transfer, wr, wra};
 use dram_spec::{
-    Channel, Command, CommandLog, CommandSink, Cycle, Cycles, Picojoule, PrechargePowerDown, SpeedBin, System, Width,
+    Channel, Command, CommandLog, Cycle, Cycles, EventSink, Picojoule, PrechargePowerDown, SpeedBin, System, Width,
 };
 use energy::{Account, Counts, Currents, EnergyReport, Prices, RawCurrents, plain};
 use proptest::prelude::*;

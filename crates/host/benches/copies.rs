@@ -8,10 +8,11 @@ use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_mai
 use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Cycle, Density, PhysicalAddress, System, Width};
 use host::{Place, Sequence, place};
-use memctrl::{Config, Controller, Policy};
+use memctrl::policy::copy::{BASELINE, CopyPolicy, ROWCLONE};
+use memctrl::{Config, Controller};
 use rowclone::{FaultyRows, Operation, Planner};
 
-fn paper(policy: Policy) -> Config {
+fn paper(policy: &'static dyn CopyPolicy) -> Config {
     let system = System::paper(1, Density::Gb2, Width::X8);
     let geometry = system.geometry;
     let planner = Planner::new(AddressMap::preset(geometry, Preset::RowInterleaved), FaultyRows::default());
@@ -30,10 +31,10 @@ fn copies(config: &Config, relation: Place, count: u64) -> Vec<(Operation, Optio
 
 fn bench(criterion: &mut Criterion) {
     let cases = [
-        ("page copies over the channel", Policy::Channel, Place::OtherBank, 2_000),
-        ("page copies by PSM", Policy::Rule, Place::OtherBank, 2_000),
-        ("page copies by 2 x PSM", Policy::Rule, Place::SameBank, 2_000),
-        ("page copies by FPM", Policy::Rule, Place::SameSubarray, 20_000),
+        ("page copies over the channel", BASELINE, Place::OtherBank, 2_000),
+        ("page copies by PSM", ROWCLONE, Place::OtherBank, 2_000),
+        ("page copies by 2 x PSM", ROWCLONE, Place::SameBank, 2_000),
+        ("page copies by FPM", ROWCLONE, Place::SameSubarray, 20_000),
     ];
     let mut group = criterion.benchmark_group("copies");
     group.sample_size(10);
@@ -42,7 +43,7 @@ fn bench(criterion: &mut Criterion) {
         let operations = copies(&config, relation, count);
         group.throughput(Throughput::Elements(operations.len() as u64));
         group.bench_function(name, |bencher| {
-            let start = || (Controller::new(config.clone()), Sequence::new(operations.iter().copied(), None));
+            let start = || (Controller::new(&config), Sequence::new(operations.iter().copied(), None));
             let run = |(mut controller, mut source): (Controller, Sequence)| {
                 black_box(controller.run(&mut source, &mut (), &AtomicBool::new(false)))
             };

@@ -11,7 +11,9 @@ use criterion::{BatchSize, BenchmarkGroup, Criterion, SamplingMode, Throughput, 
 use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Density, System, Width};
 use host::{Copier, Placement, Replay, ReplaySettings, UnusableRecords};
-use memctrl::{Config, Controller, Policy, Stats};
+use memctrl::policy::copy::{BASELINE, CopyPolicy, ROWCLONE};
+use memctrl::stats::Stats;
+use memctrl::{Config, Controller};
 use rowclone::{FaultyRows, Planner};
 use trace_io::trace::Reader;
 
@@ -39,7 +41,7 @@ fn streams(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(requests));
         let start = || (config.clone(), stream.clone());
         group.bench_function(name, |bencher| {
-            let play = |(config, stream): (Config, Stream)| black_box(stream.play(config, &mut ()));
+            let play = |(config, stream): (Config, Stream)| black_box(stream.play(&config, &mut ()));
             bencher.iter_batched(start, play, BatchSize::PerIteration);
         });
     }
@@ -53,11 +55,11 @@ fn recorded_fork() -> Option<PathBuf> {
 }
 
 /// The whole of it on the paper's system of 4 GiB, as recorded.
-fn play_fork(path: &Path, policy: Policy) -> Stats {
+fn play_fork(path: &Path, policy: &'static dyn CopyPolicy) -> Stats {
     let system = System::paper(2, Density::Gb2, Width::X8);
     let planner = Planner::new(AddressMap::preset(system.geometry, Preset::RowInterleaved), FaultyRows::default());
     let reader = Reader::new(File::open(path).expect("it was there a moment ago"), None).expect("its format is known");
-    let copier = if policy == Policy::Channel { Copier::Cpu } else { Copier::Controller };
+    let copier = if policy == BASELINE { Copier::Cpu } else { Copier::Controller };
     let settings = ReplaySettings {
         unusable: UnusableRecords::Skip,
         clock: system.clock(),
@@ -67,7 +69,7 @@ fn play_fork(path: &Path, policy: Policy) -> Stats {
     };
     let mut replay = Replay::new(reader, &planner, settings, None).expect("the speed is one");
     let config = Config::new(system, planner.clone().into(), policy);
-    let run = Controller::new(config).run(&mut replay, &mut (), &AtomicBool::new(false));
+    let run = Controller::new(&config).run(&mut replay, &mut (), &AtomicBool::new(false));
     replay.into_outcome().expect("it is well formed");
     run.expect("nobody stops it")
 }
@@ -79,7 +81,7 @@ fn recorded(criterion: &mut Criterion) {
         return;
     };
     let mut group = group(criterion, "forkset-rc");
-    for policy in [Policy::Channel, Policy::Rule] {
+    for policy in [BASELINE, ROWCLONE] {
         group.throughput(Throughput::Elements(play_fork(&path, policy).whole.requests));
         group.bench_function(policy.name(), |bencher| bencher.iter(|| black_box(play_fork(&path, policy))));
     }

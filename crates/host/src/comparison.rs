@@ -177,7 +177,7 @@ mod tests {
         }
 
         fn issue(&mut self, command: &Command) {
-            let at = self.device.earliest(command).unwrap().until;
+            let at = self.device.earliest(command).unwrap().until();
             self.device.issue(at, command);
         }
 

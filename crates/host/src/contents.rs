@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use dram_core::{Background, Line};
-use dram_spec::datasheet::BANKS;
-use dram_spec::{AddressMap, BankId, Channel, Column, LINE_BYTES, Location, Row};
+use dram_spec::{AddressMap, BankId, Channel, Column, LINE_BYTES, Location, Row, Topology};
 
 /// Memory contents at reset: each byte is a function of the seed and its physical address.
 #[derive(Clone, Debug)]
@@ -76,7 +75,7 @@ impl Background for Contents {
 struct Addresses {
     /// By channel, rank and bank, in this order from high to low.
     banks: Vec<u64>,
-    ranks: u8,
+    topology: Topology,
     /// By the row's high bits and by its low [`Self::LOW_BITS`].
     rows: [Vec<u64>; 2],
     columns: Vec<u64>,
@@ -98,7 +97,7 @@ impl Addresses {
         let rows = (0..geometry.rows_per_bank()).step_by(1 << Self::LOW_BITS);
         Addresses {
             banks: (0..geometry.channels()).flat_map(ranks).flat_map(banks).collect(),
-            ranks: geometry.ranks(),
+            topology: geometry.topology(),
             rows: [
                 rows.map(|row| of(0, 0, 0, row, 0)).collect(),
                 (0..1 << Self::LOW_BITS).map(|row| of(0, 0, 0, row, 0)).collect(),
@@ -109,8 +108,8 @@ impl Addresses {
 
     /// The address of a row's column 0.
     fn row(&self, channel: Channel, bank: BankId, row: Row) -> u64 {
-        let rank = usize::from(channel.0) * usize::from(self.ranks) + usize::from(bank.rank);
-        self.banks[rank * BANKS as usize + usize::from(bank.bank)]
+        let bank = self.topology.index(bank).get();
+        self.banks[usize::from(channel.0) * self.topology.banks() + bank]
             ^ self.rows[0][(row.0 >> Self::LOW_BITS) as usize]
             ^ self.rows[1][row.0 as usize % (1 << Self::LOW_BITS)]
     }

@@ -22,7 +22,8 @@ mod settings;
 use std::io::Read;
 
 use dram_spec::{Cycle, LINE_BYTES, PhysicalAddress};
-use memctrl::{Completion, Request, RequestId, RequestSource};
+use dram_spec::{RequestId, SourceId};
+use memctrl::{Completion, Request, RequestSource};
 use rowclone::{Operation, Planner};
 use trace_io::trace::{Arrival, Event, Reader, Record};
 
@@ -320,7 +321,7 @@ impl<R: Read> RequestSource for Replay<R> {
             self.advance();
         }
         let payload = self.contents.as_ref().and_then(|contents| payload(contents, id.0, &operation));
-        Some(Request { id, arrival, operation, payload })
+        Some(Request { id, source: SourceId::default(), arrival, operation, payload })
     }
 
     fn complete(&mut self, completion: Completion) {

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use dram_spec::{Cycle, PhysicalAddress};
-use memctrl::{Completion, Request, RequestId, RequestSource};
+use dram_spec::{RequestId, SourceId};
+use memctrl::{Completion, Request, RequestSource};
 use rowclone::{Operation, PlanError, Planner};
 
 use crate::contents::Contents;
@@ -170,7 +171,7 @@ impl RequestSource for Sequence {
         let id = RequestId(self.taken);
         self.taken += 1;
         let payload = self.contents.as_ref().and_then(|contents| payload(contents, id.0, &operation));
-        Some(Request { id, arrival, operation, payload })
+        Some(Request { id, source: SourceId::default(), arrival, operation, payload })
     }
 
     fn complete(&mut self, completion: Completion) {

@@ -1,7 +1,8 @@
 //! A source that keeps a flat memory beside the simulated one, and compares the two.
 
+use dram_spec::RequestId;
 use dram_spec::{Channel, Cycle};
-use memctrl::{Completion, Controller, Request, RequestId, RequestSource};
+use memctrl::{Completion, Controller, Request, RequestSource};
 use rowclone::Operation;
 use rustc_hash::FxHashMap;
 
@@ -80,7 +81,6 @@ impl<S: RequestSource> RequestSource for Witnessed<S> {
 mod tests {
     use dram_spec::address::Preset;
     use dram_spec::{AddressMap, Density, PhysicalAddress, System, Width};
-    use memctrl::CommandCounts;
 
     use super::*;
     use crate::Contents;
@@ -94,7 +94,13 @@ mod tests {
         }
 
         fn take(&mut self, arrival: Cycle) -> Option<Request> {
-            Some(Request { id: RequestId(7), arrival, operation: self.0.take()?, payload: None })
+            Some(Request {
+                id: RequestId(7),
+                source: dram_spec::SourceId::default(),
+                arrival,
+                operation: self.0.take()?,
+                payload: None,
+            })
         }
 
         fn complete(&mut self, _: Completion) {}
@@ -113,16 +119,17 @@ mod tests {
                 let operation = Operation::Read { address, bytes };
                 let mut witnessed = Witnessed::new(OneRead(Some(operation)), FlatMemory::new(contents.clone()));
                 let Request { id, arrival, operation, .. } = witnessed.take(Cycle::ZERO).unwrap();
-                let (commands, data) = (CommandCounts::default(), Some(data));
+                let data = Some(data);
                 let first_command = None;
                 let done = arrival;
+                let source = dram_spec::SourceId::default();
                 witnessed.complete(Completion {
                     id,
+                    source,
                     operation,
                     arrival,
                     first_command,
                     done,
-                    commands,
                     served: None,
                     data,
                 });

@@ -26,7 +26,8 @@ mod sound;
 pub mod stream;
 
 use dram_spec::Cycle;
-use memctrl::{Completion, Request, RequestId, RequestSource};
+use dram_spec::{RequestId, SourceId};
+use memctrl::{Completion, Request, RequestSource};
 use os_alloc_sim::Report;
 use rowclone::{Operation, Planner};
 
@@ -236,7 +237,7 @@ impl RequestSource for Workload {
         let id = RequestId(self.taken);
         self.taken += 1;
         let payload = self.contents.as_ref().and_then(|contents| payload(contents, id.0, &operation));
-        Some(Request { id, arrival, operation, payload })
+        Some(Request { id, source: SourceId::default(), arrival, operation, payload })
     }
 
     #[inline]

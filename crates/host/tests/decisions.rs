@@ -8,10 +8,12 @@ use std::sync::atomic::AtomicBool;
 use dram_spec::address::Preset;
 use dram_spec::{AddressMap, CommandLog, Cycle, Cycles, Density, Dialect, PhysicalAddress, System, Width};
 use host::{Place, Sequence, place};
-use memctrl::{Completion, Config, Controller, Policy, Stats};
-use rowclone::{FaultyRows, Mechanism, Operation, Planner};
+use memctrl::policy::copy::{BASELINE, CopyPolicy, FASTEST, PSM_ONLY, ROWCLONE};
+use memctrl::stats::Stats;
+use memctrl::{Completion, Config, Controller};
+use rowclone::{FPM, FaultyRows, Mechanism, Operation, PSM, PSM2, Planner};
 
-fn paper(policy: Policy, channels: u64) -> Config {
+fn paper(policy: &'static dyn CopyPolicy, channels: u64) -> Config {
     let system = System::paper(channels, Density::Gb2, Width::X8);
     let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
     Config::new(system, Arc::new(Planner::new(map, FaultyRows::default())), policy)
@@ -22,7 +24,7 @@ type Timed = (Operation, Option<Cycle>);
 fn run(config: &Config, operations: &[Timed]) -> (Stats, Vec<Completion>) {
     let mut source = Sequence::new(operations.iter().copied(), None);
     let mut log = CommandLog::default();
-    let stats = Controller::new(config.clone()).run(&mut source, &mut log, &AtomicBool::new(false)).unwrap();
+    let stats = Controller::new(config).run(&mut source, &mut log, &AtomicBool::new(false)).unwrap();
     let found = protocol_check::audit(&config.system, Dialect::RowClone, &log);
     assert!(found.is_empty(), "{found:#?}");
     (stats, source.into_completions())
@@ -34,10 +36,13 @@ fn copy(config: &Config, relation: Place, dst: u64, bytes: u64) -> Operation {
 }
 
 /// The mechanism of the last operation, which has one part.
-fn mechanism_of(policy: Policy, operations: impl Fn(&Config) -> Vec<Timed>) -> (Mechanism, &'static str) {
+fn mechanism_of(
+    policy: &'static dyn CopyPolicy,
+    operations: impl Fn(&Config) -> Vec<Timed>,
+) -> (Mechanism, &'static str) {
     let config = paper(policy, 2);
     let (_, completions) = run(&config, &operations(&config));
-    let segments = &completions.last().unwrap().segments().0;
+    let segments = &completions.last().unwrap().parts().0;
     assert_eq!(segments.len(), 1, "{segments:?}");
     *segments.keys().next().unwrap()
 }
@@ -45,15 +50,15 @@ fn mechanism_of(policy: Policy, operations: impl Fn(&Config) -> Vec<Timed>) -> (
 #[test]
 fn fastest_takes_the_channel_for_a_page_within_an_idle_bank() {
     let page = |config: &Config| vec![(copy(config, Place::SameBank, 0x40_0000, 4096), None)];
-    assert_eq!(mechanism_of(Policy::Rule, page).0, Mechanism::Psm2, "562 cycles");
-    assert_eq!(mechanism_of(Policy::Fastest, page), (Mechanism::Channel, Policy::SOONEST), "558 cycles");
+    assert_eq!(mechanism_of(ROWCLONE, page).0, PSM2, "562 cycles");
+    assert_eq!(mechanism_of(FASTEST, page), (Mechanism::CHANNEL, "soonest"), "558 cycles");
 }
 
 #[test]
 fn fastest_takes_the_rule_s_choice_where_that_is_faster() {
     let lies = |relation| move |config: &Config| vec![(copy(config, relation, 0x40_0000, 4096), None)];
-    assert_eq!(mechanism_of(Policy::Fastest, lies(Place::SameSubarray)).0, Mechanism::Fpm);
-    assert_eq!(mechanism_of(Policy::Fastest, lies(Place::OtherBank)).0, Mechanism::Psm);
+    assert_eq!(mechanism_of(FASTEST, lies(Place::SameSubarray)).0, FPM);
+    assert_eq!(mechanism_of(FASTEST, lies(Place::OtherBank)).0, PSM);
 }
 
 /// A page copy within a bank goes by 2 x PSM where the data bus is taken: reads of other banks fill it.
@@ -70,28 +75,28 @@ fn fastest_leaves_a_busy_bus_alone() {
         operations.push((copy(config, Place::SameBank, 0x40_0000, 4096), Some(Cycle::ZERO)));
         operations
     };
-    assert_eq!(mechanism_of(Policy::Fastest, under_load).0, Mechanism::Psm2);
+    assert_eq!(mechanism_of(FASTEST, under_load).0, PSM2);
 }
 
 /// What [`memctrl::estimate::duration`] says of a page on idle banks is what it takes.
 #[test]
 fn durations_are_those_of_idle_banks() {
     for (policy, relation) in [
-        (Policy::Rule, Place::SameSubarray),
-        (Policy::Rule, Place::OtherBank),
-        (Policy::Rule, Place::SameBank),
-        (Policy::Channel, Place::SameBank),
-        (Policy::Channel, Place::OtherBank),
-        (Policy::Channel, Place::OtherChannel),
+        (ROWCLONE, Place::SameSubarray),
+        (ROWCLONE, Place::OtherBank),
+        (ROWCLONE, Place::SameBank),
+        (BASELINE, Place::SameBank),
+        (BASELINE, Place::OtherBank),
+        (BASELINE, Place::OtherChannel),
     ] {
         for bytes in [64, 640, 4096] {
             let config = paper(policy, 2);
             let operation = copy(&config, relation, 0x40_0000, bytes);
             let block = config.planner.blocks(&operation).next().unwrap();
-            let choices = [policy.choose(&block.parts()[0])];
-            let segments = block.segments(&choices, config.staging_lines);
+            let choices = [policy.preferred(&block.parts()[0])];
+            let programs = block.programs(&choices, config.staging_lines);
             let timings = dram_core::Timings::new(&config.system);
-            let estimated = memctrl::estimate::duration(&segments[0].work, &timings);
+            let estimated = memctrl::estimate::duration(&programs[0], &timings);
             let (_, completions) = run(&config, &[(operation, None)]);
             assert_eq!(estimated, completions[0].latency(), "{policy:?} {relation:?} {bytes} bytes");
         }
@@ -119,22 +124,26 @@ fn loaded(config: &Config) -> Vec<Timed> {
     operations
 }
 
-fn longest_held_back(policy: Policy, bound: Option<u64>) -> u64 {
+fn longest_blocked(policy: &'static dyn CopyPolicy, bound: Option<u64>) -> u64 {
     let config = Config { copy_hold_max: bound.map(Cycles), ..paper(policy, 1) };
     let (stats, completions) = run(&config, &loaded(&config));
     assert_eq!(completions.len(), 4000);
-    assert!(stats.whole.held_back.count() > 50, "reads met copies {} times", stats.whole.held_back.count());
-    stats.whole.held_back.max().0
+    assert!(
+        stats.whole.blocked_by_copies.count() > 50,
+        "reads met copies {} times",
+        stats.whole.blocked_by_copies.count()
+    );
+    stats.whole.blocked_by_copies.max().unwrap().0
 }
 
 #[test]
-fn a_bounded_copy_holds_a_read_back_for_its_bound_and_64_cycles_at_most() {
-    for policy in [Policy::Channel, Policy::Psm, Policy::Rule] {
+fn a_bounded_copy_blocks_a_read_for_its_bound_and_64_cycles_at_most() {
+    for policy in [BASELINE, PSM_ONLY, ROWCLONE] {
         for bound in [20, 50, 100, 200] {
-            let longest = longest_held_back(policy, Some(bound));
+            let longest = longest_blocked(policy, Some(bound));
             assert!(longest <= bound + 64, "{policy:?}: {longest} cycles with a bound of {bound}");
         }
-        let longest = longest_held_back(policy, None);
+        let longest = longest_blocked(policy, None);
         assert!(longest > 200 + 64, "{policy:?}: {longest} cycles without a bound");
     }
 }

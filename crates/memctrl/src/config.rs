@@ -6,62 +6,68 @@ use dram_core::{Background, Defect};
 use dram_spec::{Cycles, System};
 use rowclone::Planner;
 
-use crate::policy::Policy;
-use crate::prices::PriceTable;
-use crate::refresh::RefreshPolicy;
+use crate::copy::estimate::PriceTable;
+use crate::policy::copy::CopyPolicy;
+use crate::policy::row::{Open, RowPolicy};
+use crate::policy::scheduler::{FrFcfs, Scheduler};
 
-/// Which access goes first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scheduler {
-    /// The oldest, and nothing before it.
-    Fcfs,
-    /// Those to open rows first, then the oldest.
-    #[default]
-    FrFcfs,
-    /// The same, but after so many accesses to one open row an older one to another row goes first.
-    FrFcfsCap(u32),
-}
-
-/// When an open row is closed that no access waits for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RowPolicy {
-    /// When another row is wanted.
-    #[default]
-    Open,
-    /// With the last access to it that is queued, by auto-precharge.
-    Closed,
-    /// So long after the last command to its bank.
-    Timeout(Cycles),
-}
-
-/// How much a channel, or the controller, holds at once, and when a channel turns to its writes.
+/// How much a channel, or the controller, holds at once, and when a channel drains its writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queues {
     /// Entries of a channel's read queue.
     pub read_entries: usize,
     /// Entries of a channel's write queue.
     pub write_entries: usize,
-    /// Copies and initialisations in progress, over all channels.
+    /// Copies in progress, over all channels.
     pub copy_entries: usize,
-    /// So many queued writes make a channel turn to them.
+    /// Accesses that a channel accepts per cycle, and copies that the front end accepts per cycle.
+    pub admission_per_cycle: usize,
+    /// With that many queued writes a channel drains them.
     pub drain_high: usize,
-    /// With so few left it turns back to its reads; less than `drain_high`.
+    /// With no more than that many left it serves reads again; less than `drain_high`.
     pub drain_low: usize,
 }
 
 impl Default for Queues {
-    /// 64 and 64 entries a channel, as in the paper's table 2; the rest is this project's choice.
+    /// 64 and 64 entries per channel, as in the paper's table 2; the rest is this project's choice.
     fn default() -> Queues {
-        Queues { read_entries: 64, write_entries: 64, copy_entries: 32, drain_high: 48, drain_low: 16 }
+        Queues {
+            read_entries: 64,
+            write_entries: 64,
+            copy_entries: 32,
+            admission_per_cycle: 1,
+            drain_high: 48,
+            drain_low: 16,
+        }
     }
 }
 
-/// When a rank that nobody waits for is put to sleep: so long after the last command of an access or a copy.
+/// How refresh is scheduled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RefreshPolicy {
+    /// How many REF a rank may owe while it is used: 0 (each REF goes before other work) to 8 (JEDEC's limit).
+    pub postpone_max: u64,
+    /// A rank with open rows that owes fewer than `postpone_max` REF closes them for a REF only after it has been idle for so long.
+    pub idle: Cycles,
+}
+
+impl RefreshPolicy {
+    /// `idle` by default; `docs/controller.md` has the measurement.
+    pub const IDLE: Cycles = Cycles(50);
+}
+
+impl Default for RefreshPolicy {
+    fn default() -> RefreshPolicy {
+        RefreshPolicy { postpone_max: 0, idle: RefreshPolicy::IDLE }
+    }
+}
+
+/// When an idle rank enters power-down or self-refresh: that long after the last ACT, PRE or column command to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PowerPolicy {
-    /// Into power-down; never where it is not given.
+    /// Into power-down; none is never.
     pub power_down_after: Option<Cycles>,
-    /// Into self-refresh; never where it is not given.
+    /// Into self-refresh; none is never.
     pub self_refresh_after: Option<Cycles>,
 }
 
@@ -72,48 +78,49 @@ pub struct Config {
     pub system: System,
     /// Plans the copies: it knows the address map and the faulty rows.
     pub planner: Arc<Planner>,
-    /// Which mechanism a part of a copy is given.
-    pub policy: Policy,
-    /// What commands cost, for the policy `least-energy`, which must have it.
+    /// Chooses the mechanism of each part of a copy.
+    pub copy_policy: &'static dyn CopyPolicy,
+    /// What commands cost; the copy policy `least-energy` needs it.
     pub prices: Option<PriceTable>,
-    /// How many lines the controller can hold on their way from read to write.
+    /// Lines that a program over the channel reads before it writes them, at most.
     pub staging_lines: usize,
-    /// How long a copy may hold a bank that a read waits for; without it, until it is done there.
+    /// How long a thread may hold a bank in which a read is queued; none is until it is done there.
     pub copy_hold_max: Option<Cycles>,
     /// Sizes and watermarks.
     pub queues: Queues,
-    /// Which access goes first.
-    pub scheduler: Scheduler,
-    /// When rows are closed.
-    pub row_policy: RowPolicy,
+    /// Orders the accesses of a channel.
+    pub scheduler: Box<dyn Scheduler>,
+    /// Decides when rows are closed.
+    pub row_policy: Arc<dyn RowPolicy>,
     /// How refresh is scheduled.
     pub refresh: RefreshPolicy,
-    /// When ranks are put to sleep.
+    /// When idle ranks enter power-down or self-refresh.
     pub power: PowerPolicy,
-    /// Statistics leave out what happens before this instant.
+    /// Statistics leave out the cycles before this one.
     pub warm_up: Cycles,
-    /// Statistics are also given for each stretch of so many cycles.
+    /// Length of an epoch of the statistics.
     pub epoch: Option<Cycles>,
     /// What memory holds at reset; without it, commands move no data.
     pub contents: Option<Arc<dyn Background>>,
-    /// A deliberate defect of the data path; for tests of the memory check.
+    /// A deliberate defect of the data path, for tests of the memory check.
     pub defect: Option<Defect>,
 }
 
 impl Config {
-    /// A controller with the defaults: FR-FCFS, open rows, a staging buffer of one row, refresh in time, ranks awake, no bound on copies.
-    pub fn new(system: System, planner: Arc<Planner>, policy: Policy) -> Config {
+    /// A controller with the defaults: FR-FCFS, open rows, a staging buffer of one row, refresh in time, no power-down, no
+    /// bound on copies.
+    pub fn new(system: System, planner: Arc<Planner>, copy_policy: &'static dyn CopyPolicy) -> Config {
         Config {
             staging_lines: usize::from(system.geometry.columns()),
             system,
             planner,
-            policy,
+            copy_policy,
             prices: None,
             copy_hold_max: None,
             queues: Queues::default(),
-            scheduler: Scheduler::default(),
-            row_policy: RowPolicy::default(),
-            refresh: RefreshPolicy { postpone_max: 0 },
+            scheduler: Box::new(FrFcfs),
+            row_policy: Arc::new(Open),
+            refresh: RefreshPolicy::default(),
             power: PowerPolicy::default(),
             warm_up: Cycles(0),
             epoch: None,

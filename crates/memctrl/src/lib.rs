@@ -1,42 +1,16 @@
-//! The memory controller: takes requests, plans copies, schedules commands, refreshes, and owns the only event loop.
+//! The memory controller: takes requests, schedules commands, refreshes, and runs copy programs. `docs/controller.md` has its rules.
 
-mod access;
-mod ahead;
-mod bank_queue;
-mod candidate;
 mod channel;
-pub mod config;
+mod config;
+mod controller;
 mod copy;
-mod delivery;
-mod done;
-pub mod engine;
-pub mod estimate;
-mod flight;
-mod flights;
 mod front_end;
-mod intake;
-mod joining;
-mod outstanding;
-mod overlap;
-mod parties;
 pub mod policy;
-pub mod prices;
-mod progress;
-mod rank;
-mod recorder;
-pub mod refresh;
-pub mod request;
-mod scheduler;
-mod segment;
-mod serve;
-mod slots;
-mod spot;
+mod request;
 pub mod stats;
-mod streak;
 
-pub use config::{Config, PowerPolicy, Queues, RowPolicy, Scheduler};
-pub use engine::{Controller, Interrupt};
-pub use policy::Policy;
-pub use prices::PriceTable;
-pub use request::{CommandCounts, Completion, Request, RequestId, RequestSource, SegmentTally};
-pub use stats::{Depth, Epoch, Figures, Histogram, Outcomes, Stats, Summary};
+pub use channel::{AccessKind, QueuedAccess, Stamp, yield_from};
+pub use config::{Config, PowerPolicy, Queues, RefreshPolicy};
+pub use controller::{Controller, Interrupt};
+pub use copy::estimate::{self, PriceTable};
+pub use request::{Completion, Request, RequestSource};

@@ -4,10 +4,7 @@ use std::fmt;
 
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{AddressMap, Location, PhysicalAddress, SubarrayId};
-
-/// The largest unit, 16 MiB: so much of a copy the planner looks at together. A map whose smallest block of whole rows
-/// is larger gets no FPM.
-const MAX_UNIT_BYTES: u64 = 16 << 20;
+use rowclone::{FaultyRows, MAX_WINDOW_BYTES, Planner, RowAddress};
 
 /// A page frame: 4 KiB of physical memory, counted from 0.
 ///
@@ -42,7 +39,8 @@ impl fmt::Display for Frame {
 /// two copies between frames with the same difference are alike, line by line.
 #[derive(Clone, Debug)]
 pub struct FrameMap {
-    map: AddressMap,
+    /// Plans the copies of a memory with that map and without faulty rows.
+    pub(crate) planner: Planner,
     /// What to XOR a frame number with to get those that share its rows; 0 first.
     shared: Vec<u32>,
     /// What to XOR the row of a frame's first byte with to get all its rows.
@@ -58,34 +56,34 @@ impl FrameMap {
             runs.filter_map(|offset| map.locate(PhysicalAddress(offset))).map(|location| location.row.0).collect();
         rows.sort_unstable();
         rows.dedup();
-        FrameMap { map, shared, rows }
+        FrameMap { planner: Planner::new(map, FaultyRows::default()), shared, rows }
     }
 
     /// The address map.
-    pub const fn address_map(&self) -> &AddressMap {
-        &self.map
+    pub fn address_map(&self) -> &AddressMap {
+        self.planner.map()
     }
 
     /// Frames of the memory, reserved ones included: a power of two.
-    pub const fn frames(&self) -> u32 {
-        (self.map.geometry().bytes() / FRAME_BYTES) as u32
+    pub fn frames(&self) -> u32 {
+        (self.address_map().geometry().bytes() / FRAME_BYTES) as u32
     }
 
     /// Frames of the minimum copy granularity: the smallest aligned block that consists of whole rows, and so the least
     /// that FPM can copy. 1 where a frame is a whole row.
-    pub const fn granularity(&self) -> u32 {
-        self.map.granularity().div_ceil(FRAME_BYTES) as u32
+    pub fn granularity(&self) -> u32 {
+        self.address_map().granularity().div_ceil(FRAME_BYTES) as u32
     }
 
     /// Frames of a unit, or `None` where a unit would have more than 16 MiB: no copy is served by FPM then.
-    pub const fn unit(&self) -> Option<u32> {
-        if self.map.granularity() > MAX_UNIT_BYTES { None } else { Some(self.granularity()) }
+    pub fn unit(&self) -> Option<u32> {
+        if self.address_map().granularity() > MAX_WINDOW_BYTES { None } else { Some(self.granularity()) }
     }
 
     /// Whether a reserved row takes a part of a frame, so that nobody may have it.
     pub fn is_reserved(&self, frame: Frame) -> bool {
         let row = self.place(frame).row;
-        self.rows.iter().any(|other| self.map.geometry().reserved(dram_spec::Row(row.0 ^ other)).is_some())
+        self.rows.iter().any(|other| self.address_map().geometry().reserved(dram_spec::Row(row.0 ^ other)).is_some())
     }
 
     /// The subarray of a frame's first byte. Whole units of the same one can be copied to each other by FPM.
@@ -95,7 +93,7 @@ impl FrameMap {
     /// If the memory does not have the frame.
     pub fn subarray(&self, frame: Frame) -> SubarrayId {
         let Location { channel, bank, row, .. } = self.place(frame);
-        SubarrayId { channel, bank, subarray: self.map.geometry().subarray(row) }
+        SubarrayId { channel, bank, subarray: self.address_map().geometry().subarray(row) }
     }
 
     /// The frames that have a row in common with a frame, itself first.
@@ -103,9 +101,15 @@ impl FrameMap {
         self.shared.iter().map(move |other| Frame(frame.0 ^ other))
     }
 
+    /// The row of a frame's first byte.
+    pub(crate) fn row(&self, frame: Frame) -> RowAddress {
+        let Location { channel, bank, row, .. } = self.place(frame);
+        RowAddress { channel, bank, row }
+    }
+
     /// Where the first byte of a frame lies.
     pub(crate) fn place(&self, frame: Frame) -> Location {
-        let place = self.map.locate(frame.address());
+        let place = self.address_map().locate(frame.address());
         place.unwrap_or_else(|| panic!("{frame} lies past the end of the memory"))
     }
 }

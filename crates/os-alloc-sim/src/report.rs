@@ -1,10 +1,12 @@
 //! How the copies and zeroings went.
 
+use rowclone::{FPM, MECHANISMS, Mechanism};
+
 use crate::allocator::{Found, Policy};
 use crate::blocks::FreeBlocks;
 use crate::frame::FrameMap;
 use crate::frame_set::{Reservation, Sharing};
-use crate::mechanism::{Mechanism, Rows};
+use crate::mechanism::Rows;
 use crate::operation::{Cause, MemoryOperation};
 
 /// Why a frame did not go by FPM.
@@ -65,7 +67,8 @@ impl Fallback {
 pub struct Tally {
     /// Operations; one may have many frames.
     pub operations: u64,
-    by_mechanism: [u64; Mechanism::ALL.len()],
+    /// In the order of [`MECHANISMS`].
+    by_mechanism: [u64; MECHANISMS.len()],
     by_fallback: [u64; Fallback::ALL.len()],
 }
 
@@ -76,8 +79,8 @@ impl Tally {
     }
 
     /// Frames that go one way.
-    pub const fn by(&self, mechanism: Mechanism) -> u64 {
-        self.by_mechanism[mechanism as usize]
+    pub fn by(&self, mechanism: Mechanism) -> u64 {
+        MECHANISMS.iter().zip(self.by_mechanism).find(|(other, _)| **other == mechanism).map_or(0, |(_, count)| count)
     }
 
     /// The share of the frames that go one way, 0 to 1; none where there are no frames.
@@ -92,8 +95,9 @@ impl Tally {
     }
 
     fn add(&mut self, mechanism: Mechanism, rows: Rows, found: Found) {
-        self.by_mechanism[mechanism as usize] += 1;
-        if mechanism != Mechanism::Fpm {
+        let mut counts = MECHANISMS.iter().zip(&mut self.by_mechanism);
+        *counts.find(|(other, _)| **other == mechanism).expect("the planner lists its mechanisms").1 += 1;
+        if mechanism != FPM {
             self.by_fallback[Fallback::of(rows, found) as usize] += 1;
         }
     }

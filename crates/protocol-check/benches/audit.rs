@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use dram_spec::{AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CommandSink, Cycle, Dialect, Row};
+use dram_spec::{AutoPrecharge, BankId, Channel, Column, Command, CommandLog, Cycle, Dialect, EventSink, Row};
 use protocol_check::{Checker, planted};
 
 /// Whole rows, read from one bank after the other: ACT, 64 RD, PRE.

@@ -1,6 +1,6 @@
 //! The checker of a command stream.
 
-use dram_spec::{Channel, Command, CommandLog, CommandSink, Cycle, Dialect, Issued, System};
+use dram_spec::{Channel, CommandEvent, CommandLog, Cycle, Dialect, EventSink, Issued, System};
 
 use crate::check::{Check, Setting};
 use crate::history::ChannelHistory;
@@ -47,15 +47,16 @@ impl Checker {
         &self.report
     }
 
-    /// Converts the checker into its report. The maxima at the end of the run are judged by [`CommandSink::finish`].
+    /// Converts the checker into its report. The maxima at the end of the run are judged by [`EventSink::finish`].
     pub fn into_report(self) -> Report {
         self.report
     }
 }
 
-impl CommandSink for Checker {
-    fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
-        let issued = Issued { at, channel, command: *command };
+impl EventSink for Checker {
+    fn command(&mut self, event: &CommandEvent) {
+        let issued = event.issued();
+        let (Issued { at, channel, .. }, command) = (issued, &event.command);
         let Checker { setting, channels, report, finished: _ } = self;
         let mut check = Check { setting, report, at, channel, rank: command.rank(), command: Some(issued) };
         match channels.get_mut(usize::from(channel.0)) {

@@ -43,7 +43,7 @@
 //!
 //! ```
 //! use dram_spec::{
-//!     BankId, Channel, Command, CommandLog, CommandSink, CopyActivations, Cycle, Density, Dialect, Geometry,
+//!     BankId, Channel, Command, CommandLog, EventSink, CopyActivations, Cycle, Density, Dialect, Geometry,
 //!     PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, System, Width,
 //! };
 //! let raw = RawGeometry {

@@ -13,7 +13,7 @@
 //! ```
 
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CommandSink, CopyActivations, Cycle, Density, Dialect,
+    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CopyActivations, Cycle, Density, Dialect, EventSink,
     Geometry, PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, System, Width,
 };
 

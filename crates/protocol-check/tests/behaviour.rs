@@ -4,7 +4,7 @@ mod common;
 
 use common::{PDE, PDX, PREA, REF, SRE, SRX, act, broken, ending, log, pre, rd, rda, transfer, wr};
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Column, Command, CommandSink, CopyActivations, Cycle, Dialect, PrechargePowerDown,
+    AutoPrecharge, BankId, Channel, Column, Command, CopyActivations, Cycle, Dialect, EventSink, PrechargePowerDown,
     Refresh, Row, System,
 };
 use protocol_check::{Checker, Report, Rule, audit, planted};

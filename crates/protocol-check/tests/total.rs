@@ -1,7 +1,7 @@
 //! Laws for arbitrary streams: the checker never panics, only distances matter, and channels are independent.
 
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CommandSink, CopyActivations, Cycle, Dialect,
+    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CopyActivations, Cycle, Dialect, EventSink,
     PrechargePowerDown, Refresh, Row, System,
 };
 use proptest::prelude::*;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use os_alloc_sim::{Cause, Fallback, FreeBlocks, HUGE_ORDER, Mechanism, Report, Sharing, Tally, Traffic};
+use os_alloc_sim::{Cause, Fallback, FreeBlocks, HUGE_ORDER, Report, Sharing, Tally, Traffic};
+use rowclone::{MECHANISMS, Mechanism};
 use serde::Serialize;
 
 use crate::table::{Align, aligned, bytes, grouped};
@@ -33,8 +34,8 @@ impl TrafficReport {
         TrafficReport {
             operations: all.operations,
             frames: all.frames(),
-            frames_by_mechanism: Mechanism::ALL.into_iter().map(|it| (it.name(), all.by(it))).collect(),
-            share_by_mechanism: Mechanism::ALL.into_iter().filter_map(share).collect(),
+            frames_by_mechanism: MECHANISMS.into_iter().map(|it| (it.name(), all.by(it))).collect(),
+            share_by_mechanism: MECHANISMS.into_iter().filter_map(share).collect(),
             fallbacks: Fallback::ALL.into_iter().filter_map(|it| occurred((it.name(), all.fallbacks(it)))).collect(),
             frames_by_cause: Cause::ALL.into_iter().filter_map(|it| occurred((it.name(), of(it)))).collect(),
         }
@@ -132,20 +133,15 @@ pub(crate) fn text(reports: &[&AllocatorReport]) -> String {
 
 /// How copies and zeroings can go.
 fn served(reports: &[&AllocatorReport]) -> String {
-    let columns = [
-        ("allocator", Left),
-        ("frames", Left),
-        ("number", Right),
-        ("fpm", Right),
-        ("psm", Right),
-        ("psm2", Right),
-        ("channel", Right),
-        ("for", Left),
-    ];
+    let mut mechanisms = MECHANISMS;
+    mechanisms.sort_unstable_by_key(|mechanism| mechanism.rank());
+    let mut columns = vec![("allocator", Left), ("frames", Left), ("number", Right)];
+    columns.extend(mechanisms.map(|mechanism| (mechanism.name(), Right)));
+    columns.push(("for", Left));
     let rows = reports.iter().flat_map(|report| {
         [("copied", &report.copies), ("zeroed", &report.zeroings)].map(|(kind, traffic)| {
-            let shares = ["fpm", "psm", "psm2", "channel"].map(|mechanism| {
-                let share = traffic.share_by_mechanism.get(mechanism);
+            let shares = mechanisms.map(|mechanism| {
+                let share = traffic.share_by_mechanism.get(mechanism.name());
                 share.map_or("-".to_owned(), |share| format!("{:.1} %", share * 100.0))
             });
             let causes = traffic.frames_by_cause.iter().map(|(cause, count)| format!("{cause} {}", grouped(*count)));

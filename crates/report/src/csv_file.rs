@@ -7,6 +7,7 @@ use dram_spec::Clock;
 use crate::cell::Cell;
 use crate::figures::{Distribution, FiguresReport, QueueDepth, RowOutcomes, cause_key};
 use crate::run_report::{Backlog, Comparison, RunReport, TraceReport, TraceTally};
+use rowclone::MECHANISMS;
 
 /// A line: its columns and their cells, in one list so that none gets out of step.
 pub(crate) type Line = Vec<(String, Cell)>;
@@ -160,7 +161,7 @@ pub(crate) fn figures(figures: &FiguresReport) -> Line {
     for (kind, count) in &figures.commands {
         line.push(cell(format!("commands_{}", kind.replace(' ', "_")), *count));
     }
-    for mechanism in rowclone::Mechanism::ALL.map(rowclone::Mechanism::name) {
+    for mechanism in MECHANISMS.map(rowclone::Mechanism::name) {
         let served = figures.segments.iter().filter(|row| row.mechanism == mechanism);
         line.push(cell(format!("segments_{mechanism}"), served.map(|row| row.count).sum::<u64>()));
     }

@@ -1,7 +1,7 @@
 //! Decisions in one cell: which mechanism served how much, and why no better one.
 
-use memctrl::SegmentTally;
-use rowclone::Mechanism;
+use memctrl::stats::PartTally;
+use rowclone::MECHANISMS;
 
 /// Segments of copies, or of initialisations, that one mechanism served for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Decision {
 }
 
 /// The text of a cell: `copy fpm fastest 12 49152; init channel partial-row 1 64`. The last two are segments and bytes.
-pub fn cell(copies: &SegmentTally, inits: &SegmentTally) -> String {
+pub fn cell(copies: &PartTally, inits: &PartTally) -> String {
     let decisions = [("copy", copies), ("init", inits)].into_iter().flat_map(|(operation, tally)| {
         tally.0.iter().map(move |((mechanism, reason), segments)| {
             format!("{operation} {} {reason} {} {}", mechanism.name(), segments.count, segments.bytes)
@@ -38,7 +38,7 @@ pub fn read(cell: &str) -> Option<Vec<Decision>> {
 
 fn decision(text: &str) -> Option<Decision> {
     let [operation, mechanism, reason, count, bytes] = text.split(' ').collect::<Vec<_>>().try_into().ok()?;
-    let known = Mechanism::ALL.iter().any(|known| known.name() == mechanism) && ["copy", "init"].contains(&operation);
+    let known = MECHANISMS.iter().any(|known| known.name() == mechanism) && ["copy", "init"].contains(&operation);
     known.then_some(())?;
     Some(Decision {
         operation: operation.to_owned(),
@@ -53,17 +53,18 @@ fn decision(text: &str) -> Option<Decision> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use memctrl::request::Segments;
+    use memctrl::stats::Parts;
+    use rowclone::{FPM, Mechanism, PSM};
 
     use super::*;
 
     #[test]
     fn what_is_written_is_read() {
-        let copies = SegmentTally(BTreeMap::from([
-            ((Mechanism::Fpm, "fastest"), Segments { count: 12, bytes: 49_152 }),
-            ((Mechanism::Channel, "partial-line"), Segments { count: 1, bytes: 3 }),
+        let copies = PartTally(BTreeMap::from([
+            ((FPM, "fastest"), Parts { count: 12, bytes: 49_152 }),
+            ((Mechanism::CHANNEL, "partial-line"), Parts { count: 1, bytes: 3 }),
         ]));
-        let inits = SegmentTally(BTreeMap::from([((Mechanism::Psm, "policy"), Segments { count: 2, bytes: 8192 })]));
+        let inits = PartTally(BTreeMap::from([((PSM, "policy"), Parts { count: 2, bytes: 8192 })]));
         let text = cell(&copies, &inits);
         assert_eq!(text, "copy channel partial-line 1 3; copy fpm fastest 12 49152; init psm policy 2 8192");
         let read = read(&text).unwrap();
@@ -74,7 +75,7 @@ mod tests {
 
     #[test]
     fn nothing_is_read_from_nothing_and_from_anything_else() {
-        let none = SegmentTally::default();
+        let none = PartTally::default();
         assert_eq!(read(&cell(&none, &none)), Some(Vec::new()));
         for wrong in
             ["copy", "copy fpm fastest 1", "move fpm fastest 1 2", "copy dma fastest 1 2", "copy fpm fastest 1 -2"]

@@ -5,7 +5,7 @@ use std::ops::Sub;
 
 use dram_spec::{Clock, Cycles};
 use energy::{Cause, EnergyReport};
-use memctrl::{Depth, Figures, Histogram, Outcomes, Summary};
+use memctrl::stats::{Depth, Figures, Histogram, Outcomes};
 use serde::Serialize;
 
 /// A distribution, in five numbers, of clocks (`u64`) or ns (`f64`). Where there are no values, there are no mean, percentiles and maximum.
@@ -24,42 +24,27 @@ pub struct Distribution<T> {
 }
 
 impl<T> Distribution<T> {
-    /// A summary in a unit: `unit` converts its times, and `cycle` is one clock in that unit.
-    fn new(summary: &Summary, cycle: f64, unit: impl Fn(Cycles) -> T) -> Distribution<T> {
-        let Summary { count, mean, p50, p99, max } = *summary;
-        let of_some = |time: Cycles| (count > 0).then(|| unit(time));
-        let mean = (count > 0).then_some(mean * cycle);
-        Distribution { count, mean, p50: of_some(p50), p99: of_some(p99), max: of_some(max) }
+    /// The numbers of a histogram in a unit: `unit` converts its times, and `cycle` is one clock in that unit.
+    fn new(histogram: &Histogram, cycle: f64, unit: impl Fn(Cycles) -> T) -> Distribution<T> {
+        Distribution {
+            count: histogram.count(),
+            mean: histogram.mean().map(|mean| mean * cycle),
+            p50: histogram.percentile(50).map(&unit),
+            p99: histogram.percentile(99).map(&unit),
+            max: histogram.max().map(&unit),
+        }
     }
 }
 
 impl Distribution<u64> {
-    fn cycles(summary: &Summary) -> Distribution<u64> {
-        Distribution::new(summary, 1.0, |time| time.0)
+    fn cycles(histogram: &Histogram) -> Distribution<u64> {
+        Distribution::new(histogram, 1.0, |time| time.0)
     }
 }
 
 impl Distribution<f64> {
-    fn ns(summary: &Summary, clock: Clock) -> Distribution<f64> {
-        Distribution::new(summary, clock.t_ck_ns(), |time| clock.ns(time))
-    }
-}
-
-/// What gives a distribution's five numbers.
-pub trait Summarised {
-    /// They.
-    fn five(&self) -> Summary;
-}
-
-impl Summarised for Histogram {
-    fn five(&self) -> Summary {
-        self.summary()
-    }
-}
-
-impl Summarised for Summary {
-    fn five(&self) -> Summary {
-        *self
+    fn ns(histogram: &Histogram, clock: Clock) -> Distribution<f64> {
+        Distribution::new(histogram, clock.t_ck_ns(), |time| clock.ns(time))
     }
 }
 
@@ -238,19 +223,13 @@ pub struct FiguresReport {
 
 impl FiguresReport {
     /// Puts what was counted and measured in a stretch in its units.
-    pub fn new<D: Summarised>(figures: &Figures<D>, measured: &Measured, stretch: Stretch) -> FiguresReport {
+    pub fn new(figures: &Figures, measured: &Measured, stretch: Stretch) -> FiguresReport {
         let Measured { energy, buses } = measured;
         let Stretch { clock, channels, .. } = stretch;
-        let [read, write, copy, response, held] = [
-            &figures.read_latency,
-            &figures.write_latency,
-            &figures.copy_latency,
-            &figures.copy_response,
-            &figures.held_back,
-        ]
-        .map(Summarised::five);
-        let ns = |summary: &Summary| Distribution::ns(summary, clock);
-        let segments = figures.segments.0.iter().map(|(&(mechanism, reason), segments)| SegmentRow {
+        let Figures { read_latency: read, write_latency: write, copy_latency: copy, .. } = figures;
+        let Figures { copy_response: response, blocked_by_copies: held, .. } = figures;
+        let ns = |histogram: &Histogram| Distribution::ns(histogram, clock);
+        let segments = figures.parts.0.iter().map(|(&(mechanism, reason), segments)| SegmentRow {
             mechanism: mechanism.name(),
             reason,
             count: segments.count,
@@ -261,19 +240,19 @@ impl FiguresReport {
             reads: figures.reads.into(),
             writes: figures.writes.into(),
             forwarded: figures.forwarded,
-            read_latency_ns: ns(&read),
-            read_latency_cycles: Distribution::cycles(&read),
-            write_latency_ns: ns(&write),
-            write_latency_cycles: Distribution::cycles(&write),
-            copy_latency_ns: ns(&copy),
-            copy_latency_cycles: Distribution::cycles(&copy),
-            copy_response_ns: ns(&response),
-            copy_response_cycles: Distribution::cycles(&response),
-            held_back_ns: ns(&held),
-            held_back_cycles: Distribution::cycles(&held),
-            broken_off_for_reads: figures.broken_off_for_reads,
-            broken_off_for_refresh: figures.broken_off_for_refresh,
-            drains: figures.drains,
+            read_latency_ns: ns(read),
+            read_latency_cycles: Distribution::cycles(read),
+            write_latency_ns: ns(write),
+            write_latency_cycles: Distribution::cycles(write),
+            copy_latency_ns: ns(copy),
+            copy_latency_cycles: Distribution::cycles(copy),
+            copy_response_ns: ns(response),
+            copy_response_cycles: Distribution::cycles(response),
+            held_back_ns: ns(held),
+            held_back_cycles: Distribution::cycles(held),
+            broken_off_for_reads: figures.preempted_for_reads,
+            broken_off_for_refresh: figures.preempted_for_refresh,
+            drains: figures.write_drains,
             channel_bytes: figures.channel_bytes,
             bandwidth_gb_s: stretch.bandwidth(figures.channel_bytes),
             command_bus_share: stretch.share(buses.command.0, channels),
@@ -297,8 +276,8 @@ impl FiguresReport {
     }
 }
 
-fn commands(counts: &memctrl::CommandCounts) -> BTreeMap<&'static str, u64> {
-    let memctrl::CommandCounts {
+fn commands(counts: &memctrl::stats::CommandCounts) -> BTreeMap<&'static str, u64> {
+    let memctrl::stats::CommandCounts {
         activates,
         copy_activates,
         dropped_activates,
@@ -356,17 +335,20 @@ mod tests {
 
     #[test]
     fn ns_are_clocks_by_the_clock() {
-        let summary = Summary { count: 3, mean: 10.0, p50: Cycles(8), p99: Cycles(16), max: Cycles(16) };
+        let mut histogram = Histogram::default();
+        for value in [6, 8, 16] {
+            histogram.record(Cycles(value));
+        }
         let some = Some::<f64>;
         let ns = Distribution { count: 3, mean: some(18.75), p50: some(15.0), p99: some(30.0), max: some(30.0) };
-        assert_eq!(Distribution::ns(&summary, Clock::DDR3_1066), ns);
+        assert_eq!(Distribution::ns(&histogram, Clock::DDR3_1066), ns);
         let cycles = Distribution { count: 3, mean: some(10.0), p50: Some(8), p99: Some(16), max: Some(16) };
-        assert_eq!(Distribution::cycles(&summary), cycles);
+        assert_eq!(Distribution::cycles(&histogram), cycles);
     }
 
     #[test]
     fn nothing_has_no_mean_and_no_maximum() {
         let nothing = Distribution { count: 0, mean: None, p50: None, p99: None, max: None };
-        assert_eq!(Distribution::cycles(&Summary::default()), nothing);
+        assert_eq!(Distribution::cycles(&Histogram::default()), nothing);
     }
 }

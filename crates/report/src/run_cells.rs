@@ -1,8 +1,8 @@
 //! What a run did, as the cells of one row: the same columns for every run.
 
 use dram_spec::{Clock, Cycles};
-use memctrl::{SegmentTally, Stats};
-use rowclone::Mechanism;
+use memctrl::stats::{PartTally, Stats};
+use rowclone::{MECHANISMS, Mechanism};
 
 use crate::cell::{Cell, Column};
 use crate::csv_file::{self, Line};
@@ -18,9 +18,9 @@ pub struct RunCells<'a> {
     /// Energy and bus use, from where the figures begin.
     pub measured: &'a Measured,
     /// How copies were served.
-    pub copies: &'a SegmentTally,
+    pub copies: &'a PartTally,
     /// How initialisations were served.
-    pub inits: &'a SegmentTally,
+    pub inits: &'a PartTally,
     /// Copy activations that the chips dropped.
     pub dropped_activations: u64,
     /// The simulated clock.
@@ -79,7 +79,7 @@ impl RunCells<'_> {
 
 /// The columns of any run.
 pub fn columns() -> Vec<Column> {
-    let (stats, measured, none) = (Stats::default(), Measured::none(), SegmentTally::default());
+    let (stats, measured, none) = (Stats::default(), Measured::none(), PartTally::default());
     let nothing = RunCells {
         stats: &stats,
         measured: &measured,
@@ -97,14 +97,14 @@ pub fn columns() -> Vec<Column> {
 }
 
 /// How much of their bytes each mechanism served, 0 to 1; nothing of none.
-fn shares(operations: &str, tally: &SegmentTally) -> Line {
+fn shares(operations: &str, tally: &PartTally) -> Line {
     let bytes = |wanted: Option<Mechanism>| -> u64 {
         let of = tally.0.iter().filter(|((mechanism, _), _)| wanted.is_none_or(|wanted| wanted == *mechanism));
         of.map(|(_, segments)| segments.bytes).sum()
     };
     let all = bytes(None);
     let share = |mechanism| (all > 0).then(|| bytes(Some(mechanism)) as f64 / all as f64);
-    let line = Mechanism::ALL.into_iter().map(|mechanism| {
+    let line = MECHANISMS.into_iter().map(|mechanism| {
         let name = format!("{operations}_by_{}_share", mechanism.name());
         (name, Cell::Number(share(mechanism)))
     });
@@ -115,7 +115,8 @@ fn shares(operations: &str, tally: &SegmentTally) -> Line {
 mod tests {
     use std::collections::BTreeMap;
 
-    use memctrl::request::Segments;
+    use memctrl::stats::Parts;
+    use rowclone::FPM;
 
     use super::*;
 
@@ -130,15 +131,15 @@ mod tests {
 
     #[test]
     fn shares_are_of_bytes_and_there_are_none_of_nothing() {
-        let segments = |bytes| Segments { bytes, ..Segments::default() };
-        let tally = SegmentTally(BTreeMap::from([
-            ((Mechanism::Fpm, "fastest"), segments(3)),
-            ((Mechanism::Channel, "a"), segments(4)),
-            ((Mechanism::Channel, "b"), segments(5)),
+        let segments = |bytes| Parts { bytes, ..Parts::default() };
+        let tally = PartTally(BTreeMap::from([
+            ((FPM, "fastest"), segments(3)),
+            ((Mechanism::CHANNEL, "a"), segments(4)),
+            ((Mechanism::CHANNEL, "b"), segments(5)),
         ]));
         let cells = |tally| shares("copies", tally).into_iter().map(|(_, cell)| cell).collect::<Vec<_>>();
         assert_eq!(cells(&tally), [0.75, 0.0, 0.0, 0.25].map(Cell::from));
-        assert_eq!(cells(&SegmentTally::default()), [const { Cell::Number(None) }; 4]);
+        assert_eq!(cells(&PartTally::default()), [const { Cell::Number(None) }; 4]);
         assert_eq!(shares("copies", &tally)[3].0, "copies_by_fpm_share");
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use dram_spec::{Clock, Cycles};
-use memctrl::request::Segments;
-use memctrl::{SegmentTally, Stats};
+use memctrl::stats::Parts;
+use memctrl::stats::{PartTally, Stats};
 use rowclone::Mechanism;
 use serde::Serialize;
 
@@ -201,7 +201,7 @@ pub struct RunInputs<'a> {
     /// The requests that were waiting when the last one arrived.
     pub backlog: Backlog,
     /// How copies, and how initialisations, were served, each by its name.
-    pub served: [(&'static str, &'a SegmentTally); 2],
+    pub served: [(&'static str, &'a PartTally); 2],
     /// The operations, where they are listed one by one.
     pub operations: Vec<OperationRow>,
     /// The allocator, where one places pages.
@@ -233,9 +233,9 @@ pub struct ServedRow {
     pub share_of_bytes: f64,
 }
 
-fn served(operation: &'static str, tally: &SegmentTally) -> Vec<ServedRow> {
+fn served(operation: &'static str, tally: &PartTally) -> Vec<ServedRow> {
     let all: u64 = tally.0.values().map(|segments| segments.bytes).sum();
-    let row = |(&(mechanism, reason), segments): (&(Mechanism, &'static str), &Segments)| ServedRow {
+    let row = |(&(mechanism, reason), segments): (&(Mechanism, &'static str), &Parts)| ServedRow {
         operation,
         mechanism: mechanism.name(),
         reason,

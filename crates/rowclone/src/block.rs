@@ -5,10 +5,11 @@ use std::sync::Arc;
 use dram_spec::{BankId, Column, LINE_BYTES, Row};
 
 use crate::faulty::RowAddress;
-use crate::mechanism::Mechanism;
-use crate::operation::Operation;
+use crate::mechanism::{FPM, MECHANISMS, PSM, PSM2};
 use crate::planner::Shared;
 use crate::reason::Reason;
+use dram_spec::Mechanism;
+use dram_spec::Operation;
 
 /// One destination row's share of an operation, within one granularity-aligned block of destination addresses.
 ///
@@ -75,6 +76,18 @@ impl Routes {
     pub(crate) const fn channel_only(reason: Reason) -> Routes {
         Routes { fpm: Err(reason), psm: Err(reason), psm2: Err(reason) }
     }
+
+    /// Whether a mechanism is possible; if not, why.
+    pub(crate) fn allows(&self, mechanism: Mechanism) -> Result<(), Reason> {
+        let outcome = [(FPM, self.fpm.map(|_| ())), (PSM, self.psm.map(|_| ())), (PSM2, self.psm2.map(|_| ()))];
+        outcome.into_iter().find(|(other, _)| *other == mechanism).map_or(Ok(()), |(_, outcome)| outcome)
+    }
+
+    /// The mechanism of the paper's rule: of the possible ones, the one of the best rank.
+    pub(crate) fn best(&self) -> Mechanism {
+        let possible = MECHANISMS.into_iter().filter(|&mechanism| self.allows(mechanism).is_ok());
+        possible.max().unwrap_or(Mechanism::CHANNEL)
+    }
 }
 
 impl Block {
@@ -107,11 +120,6 @@ impl Part {
     /// Why it cannot. Where there are several reasons, the one that the user can mend first: that the operation covers
     /// no whole row stands before where the rows lie, and that before columns and remapped rows.
     pub fn allows(&self, mechanism: Mechanism) -> Result<(), Reason> {
-        match mechanism {
-            Mechanism::Channel => Ok(()),
-            Mechanism::Psm => self.routes.psm.map(|_| ()),
-            Mechanism::Psm2 => self.routes.psm2.map(|_| ()),
-            Mechanism::Fpm => self.routes.fpm.map(|_| ()),
-        }
+        self.routes.allows(mechanism)
     }
 }

@@ -9,10 +9,10 @@ use rustc_hash::FxHashMap;
 
 use crate::block::{Block, Direction, Part, Piece, Routes};
 use crate::faulty::RowAddress;
-use crate::operation::Operation;
 use crate::planner::{MAX_WINDOW_BYTES, Shared, Spread};
 use crate::reason::Reason;
 use crate::rules::Coverage;
+use dram_spec::Operation;
 
 /// The blocks of one operation, in the order in which they must be begun where they share a bank.
 #[derive(Clone, Debug)]

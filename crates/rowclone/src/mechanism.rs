@@ -1,34 +1,18 @@
 //! The ways in which bytes get from one row to another.
 
-/// A way to copy or to initialise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Mechanism {
-    /// Over the memory channel: read and write bursts. Always possible.
-    Channel,
-    /// Pipelined serial mode: one TRANSFER a line, between two banks of a rank.
-    Psm,
-    /// Two of them within one bank, by way of the temporary row of another bank.
-    Psm2,
-    /// Fast parallel mode: a whole row by a copy activation within one subarray.
-    Fpm,
-}
+use dram_spec::{Mechanism, MechanismInfo};
 
-impl Mechanism {
-    /// All mechanisms, in the order in which reports list them.
-    pub const ALL: [Mechanism; 4] = [Mechanism::Channel, Mechanism::Psm, Mechanism::Psm2, Mechanism::Fpm];
+/// Fast parallel mode: a whole row by a copy activation within one subarray.
+pub const FPM: Mechanism = Mechanism::new(&MechanismInfo { name: "fpm", rank: 0 });
+/// Pipelined serial mode: one TRANSFER per line, between two banks of a rank.
+pub const PSM: Mechanism = Mechanism::new(&MechanismInfo { name: "psm", rank: 1 });
+/// Two TRANSFERs per line within one bank, by way of the temporary row of another bank.
+pub const PSM2: Mechanism = Mechanism::new(&MechanismInfo { name: "psm2", rank: 2 });
 
-    /// The name, as in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Mechanism::Channel => "channel",
-            Mechanism::Psm => "psm",
-            Mechanism::Psm2 => "psm2",
-            Mechanism::Fpm => "fpm",
-        }
-    }
+/// All mechanisms, in the order in which reports list them.
+pub const MECHANISMS: [Mechanism; 4] = [Mechanism::CHANNEL, PSM, PSM2, FPM];
 
-    /// The mechanism of that name.
-    pub fn from_name(name: &str) -> Option<Mechanism> {
-        Mechanism::ALL.into_iter().find(|mechanism| mechanism.name() == name)
-    }
+/// The mechanism of that name.
+pub fn mechanism(name: &str) -> Option<Mechanism> {
+    MECHANISMS.into_iter().find(|mechanism| mechanism.name() == name)
 }

@@ -4,18 +4,29 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use dram_spec::address::AddressMap;
-use dram_spec::{LINE_BYTES, Location, PhysicalAddress};
+use dram_spec::{Column, LINE_BYTES, Location, Mechanism, Operation, PhysicalAddress};
 
+use crate::block::Piece;
 use crate::blocks::Blocks;
 use crate::check::{PlanError, Reserved};
-use crate::faulty::FaultyRows;
-use crate::operation::Operation;
+use crate::faulty::{FaultyRows, RowAddress};
+use crate::reason::Reason;
+use crate::rules::Coverage;
 
 /// The most destination addresses that are planned at once, 16 MiB.
 ///
 /// Every sensible map has a smaller granularity (32 KB rows over 8 channels, 4 ranks and 8 banks: 8 MiB). A map with
 /// a larger one, say with the column above the row, gets no FPM.
 pub const MAX_WINDOW_BYTES: u64 = 16 << 20;
+
+/// How much of a destination row an operation covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// The row, from the same columns of one source row.
+    WholeRow,
+    /// Less, or from other columns or from several rows.
+    PartOfRow,
+}
 
 /// The copy planner of one memory system. A clone is cheap and shares everything.
 #[derive(Clone, Debug)]
@@ -111,5 +122,24 @@ impl Planner {
             panic!("an operation must be checked before it is planned: {operation}: {error}");
         }
         Blocks::new(Arc::clone(&self.shared), *operation)
+    }
+
+    /// The mechanism of the paper's rule for whole lines of row `src` that are copied to row `dst`: that of their part in the plan.
+    pub fn copy_mechanism(&self, src: RowAddress, dst: RowAddress, extent: Extent) -> Mechanism {
+        let bytes = self.shared.map.geometry().row_bytes();
+        let piece = Piece { dst: 0, bytes, dst_column: Column(0), src_column: Column(0) };
+        self.shared.copy_routes(src, dst, &[piece], self.coverage(extent)).best()
+    }
+
+    /// The mechanism of the paper's rule for whole lines of row `dst` that are set to zero.
+    pub fn zero_mechanism(&self, dst: RowAddress, extent: Extent) -> Mechanism {
+        self.shared.zero_routes(dst, self.coverage(extent)).best()
+    }
+
+    fn coverage(&self, extent: Extent) -> Coverage {
+        match extent {
+            Extent::WholeRow => Coverage::Whole,
+            Extent::PartOfRow => Coverage::Ragged(Reason::ColumnsDiffer { granularity: self.shared.map.granularity() }),
+        }
     }
 }

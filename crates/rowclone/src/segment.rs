@@ -5,8 +5,9 @@ use std::ops::Range;
 use dram_spec::{BankId, Channel, Column, LINE_BYTES, Location, PhysicalAddress, Row};
 
 use crate::block::{Block, Direction, Part, Piece};
-use crate::mechanism::Mechanism;
-use crate::operation::Operation;
+use crate::{FPM, PSM, PSM2};
+use dram_spec::Mechanism;
+use dram_spec::Operation;
 
 /// Untimed work that holds its banks until it is complete in them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -227,7 +228,7 @@ impl Block {
                 (self.reads_for(targets), targets.iter().flat_map(|target| self.writes(target)).collect())
             }
         };
-        Segment { mechanism: Mechanism::Channel, bytes, part, work: Work::Channel { reads, writes } }
+        Segment { mechanism: Mechanism::CHANNEL, bytes, part, work: Work::Channel { reads, writes } }
     }
 
     /// The source lines of some writes, and the lines that must be merged.
@@ -334,19 +335,15 @@ impl Part {
         }
         let (channel, dst) = (self.dst.channel, (self.dst.bank, self.dst.row));
         let columns = || self.pieces.iter().flat_map(Piece::columns).collect();
-        match mechanism {
-            Mechanism::Channel => None,
-            Mechanism::Fpm => {
-                self.routes.fpm.ok().map(|src| Work::Fpm { channel, bank: self.dst.bank, src, dst: self.dst.row })
-            }
-            Mechanism::Psm => self.routes.psm.ok().map(|src| Work::Psm { channel, src, dst, columns: columns() }),
-            Mechanism::Psm2 => self.routes.psm2.ok().map(|(src, temporary)| Work::Psm2 {
-                channel,
-                src,
-                temporary,
-                dst,
-                columns: columns(),
-            }),
+        if mechanism == FPM {
+            self.routes.fpm.ok().map(|src| Work::Fpm { channel, bank: self.dst.bank, src, dst: self.dst.row })
+        } else if mechanism == PSM {
+            self.routes.psm.ok().map(|src| Work::Psm { channel, src, dst, columns: columns() })
+        } else if mechanism == PSM2 {
+            let work = |(src, temporary)| Work::Psm2 { channel, src, temporary, dst, columns: columns() };
+            self.routes.psm2.ok().map(work)
+        } else {
+            None
         }
     }
 }

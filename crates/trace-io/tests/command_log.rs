@@ -7,7 +7,7 @@ use std::io::{BufReader, Cursor};
 use dram_spec::datasheet::BINS;
 use dram_spec::geometry::native_row_bytes;
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Column, Command, CommandSink, CopyActivations, Cycle, Density, Dialect, Geometry,
+    AutoPrecharge, BankId, Channel, Column, Command, CopyActivations, Cycle, Density, Dialect, EventSink, Geometry,
     Issued, PrechargePowerDown, RawGeometry, Refresh, Row, System, Width,
 };
 use proptest::prelude::*;

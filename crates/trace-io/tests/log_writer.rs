@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use std::rc::Rc;
 
-use dram_spec::{BankId, Channel, Column, Command, CommandSink, Cycle, Dialect, Refresh, System};
+use dram_spec::{BankId, Channel, Column, Command, Cycle, Dialect, EventSink, Refresh, System};
 use trace_io::command_log::{LogReader, LogWriter};
 
 use common::system;

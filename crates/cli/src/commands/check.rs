@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
-use dram_spec::{CommandSink, Cycle, Dialect, Issued};
+use dram_spec::{Cycle, Dialect, EventSink, Issued};
 use protocol_check::{Checker, Report, Rule, Violation};
 use report::table::{self, Align};
 use serde_json::{Map, Value, json};

@@ -5,8 +5,7 @@ use std::process::ExitCode;
 
 use dram_spec::Picojoule;
 use dram_spec::datasheet::BURST;
-use energy::{Currents, Prices, pins};
-use memctrl::CommandCounts;
+use energy::{Counts, Currents, Prices, pins};
 use report::table::{Align, aligned, grouped};
 
 use crate::CliError;
@@ -30,11 +29,11 @@ pub fn run(args: &ExplainEnergyArgs) -> Result<ExitCode, CliError> {
     stdout.print(unit_prices(&scenario.system, &prices))?;
     for (label, operation) in operations {
         for &policy in &scenario.policies {
-            let completion = experiment::alone(&scenario.system, &prices, policy, operation, &stop)?;
+            let (completion, commands) = experiment::alone(&scenario.system, &prices, policy, operation, &stop)?;
             let (mechanisms, latency) = (experiment::mechanisms(&completion), completion.latency());
             let taken = if mechanisms.is_empty() { String::new() } else { format!(", {mechanisms}") };
             let mut text = format!("\n{label}, policy {}{taken}: {} clocks\n\n", policy.name(), grouped(latency.0));
-            text += &shares(&prices, &completion.commands);
+            text += &shares(&prices, &commands);
             stdout.print(text)?;
         }
     }
@@ -98,7 +97,7 @@ fn core_prices(currents: &Currents, prices: &Prices, chips: u64) -> Vec<(&'stati
 }
 
 /// An operation's energy: how many of what, at which price.
-fn shares(prices: &Prices, commands: &CommandCounts) -> String {
+fn shares(prices: &Prices, commands: &Counts) -> String {
     let events = prices.events();
     let (reads, writes) = (commands.reads, commands.writes);
     let rows = [
@@ -112,7 +111,7 @@ fn shares(prices: &Prices, commands: &CommandCounts) -> String {
         ("idle rank, read", reads, events.idle_rank_read),
         ("idle rank, write", writes, events.idle_rank_write),
     ];
-    let total = pricing::operation_energy(prices, commands).operation();
+    let total = prices.operation(commands).operation();
     let spent = rows.into_iter().filter(|(_, count, price)| *count > 0 && price.0 > 0.0);
     let mut cells: Vec<_> = spent
         .map(|(what, count, price)| {

@@ -7,9 +7,10 @@ use std::process::ExitCode;
 use dram_core::Timings;
 use dram_spec::Picojoule;
 use energy::Prices;
-use memctrl::{Completion, Policy, estimate};
+use memctrl::policy::copy::CopyPolicy;
+use memctrl::{Completion, estimate};
 use report::table::{Align, aligned, bytes, grouped};
-use rowclone::{Mechanism, Operation, Part, Planner};
+use rowclone::{FPM, MECHANISMS, Mechanism, Operation, PSM, PSM2, Part, Planner};
 
 use crate::CliError;
 use crate::args::ExplainPlanArgs;
@@ -28,8 +29,8 @@ pub fn run(args: &ExplainPlanArgs) -> Result<ExitCode, CliError> {
     let operations = experiment::listed(&scenario, "explain plan")?;
     let prices = pricing::prices(&scenario.system)?;
     let stop = interrupt::flag();
-    let (weighing, fixed): (Vec<Policy>, Vec<Policy>) =
-        scenario.policies.iter().copied().partition(|policy| experiment::weighs(*policy));
+    let (weighing, fixed): (Vec<&'static dyn CopyPolicy>, Vec<&'static dyn CopyPolicy>) =
+        scenario.policies.iter().copied().partition(|policy| policy.weighs());
     let map = &scenario.system.map;
     let mut stdout = Stdout::lock();
     stdout.print(format!(
@@ -44,7 +45,7 @@ pub fn run(args: &ExplainPlanArgs) -> Result<ExitCode, CliError> {
             stdout.print(estimates(&scenario.system, &prices, &operation))?;
         }
         for &policy in &weighing {
-            let completion = experiment::alone(&scenario.system, &prices, policy, operation, &stop)?;
+            let (completion, _) = experiment::alone(&scenario.system, &prices, policy, operation, &stop)?;
             stdout.print(weighed(policy, &completion))?;
         }
     }
@@ -59,14 +60,14 @@ fn estimates(system: &SystemConfig, prices: &Prices, operation: &Operation) -> S
     for block in system.planner.blocks(operation) {
         for (index, part) in block.parts().iter().enumerate().take(SHOWN_MOST - rows.len()) {
             let mut cells = vec![part.dst().to_string(), part.bytes().to_string()];
-            for mechanism in MECHANISMS {
+            for mechanism in COLUMNS {
                 if part.allows(mechanism).is_err() {
                     cells.push("-".to_string());
                     continue;
                 }
-                let segments = block.segments_of(index, mechanism, system.controller.staging_lines);
-                let clocks = segments.iter().map(|segment| estimate::duration(&segment.work, &timings)).max();
-                let energy: Picojoule = segments.iter().map(|segment| estimate::energy(&segment.work, &table)).sum();
+                let programs = block.programs_of(index, mechanism, system.controller.staging_lines);
+                let clocks = programs.iter().map(|program| estimate::duration(program, &timings)).max();
+                let energy: Picojoule = programs.iter().map(|program| estimate::energy(program, &table)).sum();
                 cells.push(format!("{} / {:.1}", grouped(clocks.unwrap_or_default().0), energy.nj()));
             }
             rows.push(cells);
@@ -81,12 +82,12 @@ fn estimates(system: &SystemConfig, prices: &Prices, operation: &Operation) -> S
 }
 
 /// In the order of the columns.
-const MECHANISMS: [Mechanism; 4] = [Mechanism::Fpm, Mechanism::Psm, Mechanism::Psm2, Mechanism::Channel];
+const COLUMNS: [Mechanism; 4] = [FPM, PSM, PSM2, Mechanism::CHANNEL];
 
 /// What a policy takes that weighs the state of the memory.
-fn weighed(policy: Policy, completion: &Completion) -> String {
+fn weighed(policy: &'static dyn CopyPolicy, completion: &Completion) -> String {
     let mut served: BTreeMap<Mechanism, u64> = BTreeMap::new();
-    for (&(mechanism, _), segments) in &completion.segments().0 {
+    for (&(mechanism, _), segments) in &completion.parts().0 {
         *served.entry(mechanism).or_default() += segments.count;
     }
     if served.is_empty() {
@@ -100,17 +101,17 @@ fn weighed(policy: Policy, completion: &Completion) -> String {
 /// More parts than this are counted, and not shown.
 const SHOWN_MOST: usize = 64;
 
-fn plan(planner: &Planner, policies: &[Policy], operation: &Operation) -> String {
+fn plan(planner: &Planner, policies: &[&'static dyn CopyPolicy], operation: &Operation) -> String {
     let mut rows = Vec::new();
     let (mut why, mut mends) = (BTreeSet::new(), BTreeSet::new());
     let mut parts = 0;
     for block in planner.blocks(operation) {
         for part in block.parts() {
             parts += 1;
-            for mechanism in Mechanism::ALL {
+            for mechanism in MECHANISMS {
                 if let Err(reason) = part.allows(mechanism) {
                     why.insert(format!("{} - {}: {reason}", mechanism.name(), reason.name()));
-                    mends.extend(reason.mend().filter(|_| mechanism == Mechanism::Fpm));
+                    mends.extend(reason.mend().filter(|_| mechanism == FPM));
                 }
             }
             if parts <= SHOWN_MOST {
@@ -140,14 +141,14 @@ fn plan(planner: &Planner, policies: &[Policy], operation: &Operation) -> String
     text
 }
 
-fn cells(part: &Part, policies: &[Policy]) -> Vec<String> {
+fn cells(part: &Part, policies: &[&'static dyn CopyPolicy]) -> Vec<String> {
     let verdict = |mechanism| match part.allows(mechanism) {
         Ok(()) => "yes".to_string(),
         Err(reason) => reason.name().to_string(),
     };
     let from = part.src().map_or("-".to_string(), |src| src.to_string());
     let mut cells = vec![part.dst().to_string(), from, part.bytes().to_string()];
-    cells.extend(MECHANISMS.map(verdict));
-    cells.extend(policies.iter().map(|policy| policy.choose(part).name().to_string()));
+    cells.extend(COLUMNS.map(verdict));
+    cells.extend(policies.iter().map(|policy| policy.preferred(part).name().to_string()));
     cells
 }

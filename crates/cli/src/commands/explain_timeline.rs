@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
-use dram_core::Effect;
+use dram_spec::rows::Activation;
 use dram_spec::{Channel, Clock, Command, Cycles};
 use report::table::{Align, aligned, counted};
 
@@ -50,7 +50,7 @@ fn first_commands(scenario: &Scenario, variant: Variant, args: &ExplainTimelineA
     let prices = pricing::prices(&scenario.system)?;
     let stop = interrupt::flag();
     let enough = || stop.store(true, Ordering::Relaxed);
-    let bindings = RefCell::new(Bindings::new(&scenario.system, window, args.count.get(), &enough));
+    let bindings = RefCell::new(Bindings::new(&scenario.system.system, window, args.count.get(), &enough));
     let wanted = Wanted { observer: Some(&bindings as Shared<'_>), ..Wanted::new(&stop) };
     let played = experiment::run(scenario, &prices, variant, wanted, None);
     let bindings = bindings.into_inner();
@@ -111,12 +111,12 @@ pub(super) fn place(system: &SystemConfig, channel: Channel, command: &Command) 
 /// A command without its bank, and what it did.
 fn said(bound: &Bound) -> String {
     let name = bound.command.mnemonic();
-    match (bound.command, bound.effect) {
-        (Command::Activate { row, .. }, Effect::Copied { src }) => {
+    match (bound.command, bound.activation) {
+        (Command::Activate { row, .. }, Some(Activation::Copies { src })) => {
             format!("{name} row {} (copies row {})", row.0, src.0)
         }
-        (Command::Activate { row, .. }, Effect::Dropped { .. }) => format!("{name} row {} (dropped)", row.0),
-        (Command::Activate { row, .. }, Effect::Plain) => format!("{name} row {}", row.0),
+        (Command::Activate { row, .. }, Some(Activation::Dropped { .. })) => format!("{name} row {} (dropped)", row.0),
+        (Command::Activate { row, .. }, _) => format!("{name} row {}", row.0),
         (Command::Read { column, .. } | Command::Write { column, .. }, _) => format!("{name} col {}", column.0),
         (Command::Transfer { src_column, dst, dst_column, .. }, _) => {
             format!("{name} col {} -> b{} col {}", src_column.0, dst.bank, dst_column.0)
@@ -138,9 +138,7 @@ fn reason(wait: &Wait) -> String {
         Wait::Data { after } => format!("the data of #{after}"),
         Wait::Request => "nothing: it arrived then".to_owned(),
         Wait::Refresh => "nothing: refresh due then".to_owned(),
-        Wait::Idle => "nothing: its rank had been idle".to_owned(),
-        Wait::Turn(Cycles(0)) => "nothing: nothing held it back".to_owned(),
-        Wait::Turn(Cycles(1)) => "waited for its turn, 1 clock".to_owned(),
-        Wait::Turn(clocks) => format!("waited for its turn, {clocks} clocks"),
+        Wait::Idle => "nothing: its idle time was over".to_owned(),
+        Wait::Turn => "other commands went first".to_owned(),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use dram_core::Effect;
+use dram_spec::rows::Activation;
 use dram_spec::{AutoPrecharge, BankId, Channel, Command};
 
 use super::explain_timeline::place;
@@ -106,10 +106,10 @@ impl Lanes {
         let mut to_rank = |mark, is_open| of_rank.iter().for_each(|&lane| self.mark(column, lane, mark, is_open));
         match bound.command {
             Command::Activate { bank, .. } => {
-                let mark = match bound.effect {
-                    Effect::Plain => Mark::Activate,
-                    Effect::Copied { .. } => Mark::Copy,
-                    Effect::Dropped { .. } => Mark::Dropped,
+                let mark = match bound.activation {
+                    Some(Activation::Copies { .. }) => Mark::Copy,
+                    Some(Activation::Dropped { .. }) => Mark::Dropped,
+                    Some(Activation::Opens) | None => Mark::Activate,
                 };
                 self.mark(column, at(bank), mark, Some(true));
             }

@@ -5,17 +5,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::Cycles;
-use energy::Prices;
+use dram_spec::{Cycles, LINE_BYTES};
+use energy::{Counts, Prices};
 use host::{Place, place};
-use memctrl::{Completion, Policy};
+use memctrl::Completion;
+use memctrl::policy::copy::{BASELINE, CopyPolicy, explain, reason as reason_of};
 use report::figures::by_cause;
 use report::{Comparison, OperationRow};
-use rowclone::{Mechanism, Operation, Part};
+use rowclone::{FPM, Mechanism, Operation, Part};
 
 use crate::CliError;
+use crate::experiment;
 use crate::input::{Scenario, SystemConfig};
-use crate::{experiment, pricing};
 
 /// Channel copies on an idle memory, simulated once each.
 pub(super) struct References<'a> {
@@ -37,9 +38,9 @@ impl<'a> References<'a> {
         if let Some(known) = self.known.get(&key) {
             return Ok(*known);
         }
-        let completion = experiment::alone(self.system, self.prices, Policy::Channel, operation, self.stop)?;
+        let (completion, commands) = experiment::alone(self.system, self.prices, BASELINE, operation, self.stop)?;
         let latency = completion.latency();
-        let energy = pricing::operation_energy(self.prices, &completion.commands).operation().nj();
+        let energy = self.prices.operation(&commands).operation().nj();
         self.known.insert(key, (latency, energy));
         Ok((latency, energy))
     }
@@ -76,12 +77,12 @@ pub(super) fn operation_row(
     label: String,
     scenario: &Scenario,
     prices: &Prices,
-    policy: Policy,
-    completion: &Completion,
+    policy: &'static dyn CopyPolicy,
+    (completion, commands): (&Completion, &Counts),
     references: &mut References<'_>,
 ) -> Result<OperationRow, CliError> {
     let operation = completion.operation;
-    let energy = pricing::operation_energy(prices, &completion.commands);
+    let energy = prices.operation(commands);
     let (latency, nj) = (completion.latency(), energy.operation().nj());
     let compared = matches!(operation, Operation::Copy { .. } | Operation::Init { .. }) && latency.0 > 0;
     let same_pair = compared.then_some(operation);
@@ -100,7 +101,7 @@ pub(super) fn operation_row(
         latency_ns: scenario.system.system.clock().ns(latency),
         energy_nj: nj,
         energy_by_cause_nj: by_cause(&energy),
-        channel_bytes: completion.channel_bytes(),
+        channel_bytes: (commands.reads + commands.writes) * LINE_BYTES,
         against_same_pair,
         against_same_bank,
     })
@@ -108,7 +109,7 @@ pub(super) fn operation_row(
 
 /// Why the parts of a copy or an initialisation were served as they were, and what the user could change so that FPM serves them: of each
 /// mechanism and reason the first sentence, for parts differ in their numbers. Nothing of a read or a write.
-fn why(scenario: &Scenario, policy: Policy, completion: &Completion) -> (Vec<String>, Vec<String>) {
+fn why(scenario: &Scenario, policy: &'static dyn CopyPolicy, completion: &Completion) -> (Vec<String>, Vec<String>) {
     let (mut reasons, mut mend) = (BTreeMap::new(), BTreeMap::new());
     if matches!(completion.operation, Operation::Read { .. } | Operation::Write { .. }) {
         return (Vec::new(), Vec::new());
@@ -116,11 +117,11 @@ fn why(scenario: &Scenario, policy: Policy, completion: &Completion) -> (Vec<Str
     for block in scenario.system.planner.blocks(&completion.operation) {
         for part in block.parts() {
             for chosen in chosen(policy, part, completion) {
-                let key = (Reverse(chosen), policy.reason(part, chosen));
-                reasons.entry(key).or_insert_with(|| format!("{}: {}", chosen.name(), policy.explain(part, chosen)));
+                let key = (Reverse(chosen), reason_of(policy, part, chosen));
+                reasons.entry(key).or_insert_with(|| format!("{}: {}", chosen.name(), explain(policy, part, chosen)));
             }
-            if policy.admits().contains(&Mechanism::Fpm)
-                && let Err(reason) = part.allows(Mechanism::Fpm)
+            if policy.admits().contains(&FPM)
+                && let Err(reason) = part.allows(FPM)
                 && let Some(help) = reason.mend()
             {
                 mend.entry(reason.name()).or_insert_with(|| format!("{reason}: {help}"));
@@ -131,13 +132,12 @@ fn why(scenario: &Scenario, policy: Policy, completion: &Completion) -> (Vec<Str
 }
 
 /// What a part was given; of a policy that weighs, all that the tally of the operation leaves possible.
-fn chosen(policy: Policy, part: &Part, completion: &Completion) -> Vec<Mechanism> {
-    if !experiment::weighs(policy) {
-        return vec![policy.choose(part)];
+fn chosen(policy: &'static dyn CopyPolicy, part: &Part, completion: &Completion) -> Vec<Mechanism> {
+    if !policy.weighs() {
+        return vec![policy.preferred(part)];
     }
-    let taken =
-        completion.segments().0.keys().filter(|(mechanism, reason)| {
-            part.allows(*mechanism).is_ok() && policy.reason(part, *mechanism) == *reason
-        });
+    let taken = completion.parts().0.keys().filter(|(mechanism, reason)| {
+        part.allows(*mechanism).is_ok() && reason_of(policy, part, *mechanism) == *reason
+    });
     taken.map(|(mechanism, _)| *mechanism).collect()
 }

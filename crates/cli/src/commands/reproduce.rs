@@ -6,8 +6,8 @@ use dram_spec::address::Preset;
 use dram_spec::{AddressMap, PhysicalAddress, System};
 use energy::Currents;
 use host::{Kind, OperationSpec, Place};
-use memctrl::Policy;
-use memctrl::refresh::RefreshPolicy;
+use memctrl::RefreshPolicy;
+use memctrl::policy::copy::{BASELINE, CopyPolicy, ROWCLONE};
 use report::Table3;
 use report::table3::Simulated;
 use rowclone::{FaultyRows, Planner};
@@ -22,13 +22,13 @@ use crate::pricing;
 
 /// The operations behind the six rows, in the order of the published table: the policy that takes the mechanism, and where
 /// the source lies.
-const ROWS: [(Policy, Kind, Option<Place>); 6] = [
-    (Policy::Channel, Kind::Copy, Some(Place::SameBank)),
-    (Policy::Rule, Kind::Copy, Some(Place::SameSubarray)),
-    (Policy::Rule, Kind::Copy, Some(Place::OtherBank)),
-    (Policy::Rule, Kind::Copy, Some(Place::SameBank)),
-    (Policy::Channel, Kind::Zero, None),
-    (Policy::Rule, Kind::Zero, None),
+const ROWS: [(&dyn CopyPolicy, Kind, Option<Place>); 6] = [
+    (BASELINE, Kind::Copy, Some(Place::SameBank)),
+    (ROWCLONE, Kind::Copy, Some(Place::SameSubarray)),
+    (ROWCLONE, Kind::Copy, Some(Place::OtherBank)),
+    (ROWCLONE, Kind::Copy, Some(Place::SameBank)),
+    (BASELINE, Kind::Zero, None),
+    (ROWCLONE, Kind::Zero, None),
 ];
 
 /// Simulates the six rows and prints them.
@@ -63,7 +63,7 @@ fn system(currents: &Currents) -> SystemConfig {
         map,
         currents: currents.clone(),
         controller: ControllerConfig::new(&geometry),
-        refresh: RefreshPolicy { postpone_max: 0 },
+        refresh: RefreshPolicy::default(),
         system,
     }
 }
@@ -84,9 +84,9 @@ pub fn simulate(currents: &Currents) -> Result<Table3, CliError> {
     for (policy, kind, src) in ROWS {
         let spec = OperationSpec { kind, src, dst: PhysicalAddress(0x0040_0000), bytes: 4096, value: 0, at: None };
         let operation = spec.resolve(&system.planner).expect("the memory has room for each pair");
-        let completion = experiment::alone(&system, &prices, policy, operation, &stop)?;
+        let (completion, commands) = experiment::alone(&system, &prices, policy, operation, &stop)?;
         let latency = completion.latency();
-        let energy = pricing::operation_energy(&prices, &completion.commands);
+        let energy = prices.operation(&commands);
         if simulated.is_empty() {
             channel_share = energy.channel_share().unwrap_or_default();
         }

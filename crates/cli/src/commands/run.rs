@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use dram_spec::Cycles;
-use energy::Prices;
+use energy::{Counts, Prices};
 use host::ReplayOutcome;
 use report::table::{bytes, counted};
 use report::timeline::Window;
@@ -88,7 +88,7 @@ struct Drawing {
 
 impl Drawing {
     fn new(scenario: &Scenario, variant: Variant, window: Window, file: AtomicFile) -> Drawing {
-        let (system, map) = (&scenario.system.system, scenario.system.map.clone());
+        let SystemConfig { system, map, .. } = &scenario.system;
         let title = format!("{}, {}", scenario.name, variant.label("/"));
         Drawing {
             target: file.target().to_path_buf(),
@@ -247,7 +247,9 @@ fn report(
         && specs.len() <= LISTED_MOST
     {
         for (spec, completion) in specs.iter().zip(&run.completions) {
-            operations.push(operation_row(experiment::label(spec), scenario, prices, policy, completion, references)?);
+            let commands = run.commands.as_ref().map_or_else(Counts::default, |commands| commands.of(completion.id));
+            let operation = (completion, &commands);
+            operations.push(operation_row(experiment::label(spec), scenario, prices, policy, operation, references)?);
         }
     }
     let mut warnings = warnings::of_run(scenario, variant, run);

@@ -2,7 +2,11 @@
 
 use dram_spec::{Cycles, Geometry, PrechargePowerDown, Refresh};
 use energy::{Currents, PowerState};
-use memctrl::{PowerPolicy, Queues, RowPolicy, Scheduler};
+use std::sync::Arc;
+
+use memctrl::policy::row::{Closed, Open, ROW_POLICIES, RowPolicy, Timeout};
+use memctrl::policy::scheduler::{Bliss, FrFcfs, FrFcfsCap, ParBs, SCHEDULERS, Scheduler};
+use memctrl::{PowerPolicy, Queues, RefreshPolicy};
 use serde::Deserialize;
 
 use crate::CliError;
@@ -11,7 +15,7 @@ use super::currents;
 use super::document::Document;
 
 /// What a memory controller is told besides its policy; checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ControllerConfig {
     /// Lines that a copy over the channel stages, 1 to 65,536.
     pub staging_lines: usize,
@@ -20,9 +24,11 @@ pub struct ControllerConfig {
     /// Sizes and watermarks.
     pub queues: Queues,
     /// Which access goes first.
-    pub scheduler: Scheduler,
+    pub scheduler: Box<dyn Scheduler>,
     /// When rows are closed.
-    pub row_policy: RowPolicy,
+    pub row_policy: Arc<dyn RowPolicy>,
+    /// From when on an idle rank closes its rows for a REF that may be postponed.
+    pub refresh_idle: Cycles,
     /// When ranks are put to sleep.
     pub power: PowerPolicy,
 }
@@ -34,23 +40,19 @@ impl ControllerConfig {
             staging_lines: usize::from(geometry.columns()),
             copy_hold_max: None,
             queues: Queues::default(),
-            scheduler: Scheduler::default(),
-            row_policy: RowPolicy::default(),
+            scheduler: Box::new(FrFcfs),
+            row_policy: Arc::new(Open),
+            refresh_idle: RefreshPolicy::IDLE,
             power: PowerPolicy::default(),
         }
     }
 
     /// In half a line: `fr-fcfs, open rows, 64 + 64 entries a channel`.
     pub fn summary(&self) -> String {
-        let scheduler = match self.scheduler {
-            Scheduler::Fcfs => "fcfs".to_owned(),
-            Scheduler::FrFcfs => "fr-fcfs".to_owned(),
-            Scheduler::FrFcfsCap(cap) => format!("fr-fcfs with a cap of {cap}"),
-        };
-        let rows = match self.row_policy {
-            RowPolicy::Open => "open rows".to_owned(),
-            RowPolicy::Closed => "closed rows".to_owned(),
-            RowPolicy::Timeout(after) => format!("rows closed after {after} clocks"),
+        let scheduler = self.scheduler.summary();
+        let rows = match self.row_policy.closes_after() {
+            Some(after) => format!("rows closed after {after} clocks"),
+            None => format!("{} rows", self.row_policy.name()),
         };
         let Queues { read_entries, write_entries, .. } = self.queues;
         let hold = self.copy_hold_max.map_or(String::new(), |most| format!(", copies held to {most} clocks"));
@@ -75,6 +77,11 @@ pub(super) struct RawController {
     scheduler_cap: Option<u64>,
     row_policy: Option<String>,
     row_timeout_cycles: Option<u64>,
+    bliss_threshold: Option<u64>,
+    bliss_clearing_cycles: Option<u64>,
+    par_bs_marking_cap: Option<u64>,
+    admission_per_cycle: Option<u64>,
+    refresh_idle_cycles: Option<u64>,
     read_entries: Option<u64>,
     write_entries: Option<u64>,
     copy_entries: Option<u64>,
@@ -94,25 +101,6 @@ pub(super) struct Surroundings<'a> {
     pub(super) currents: &'a Currents,
 }
 
-/// Variants of the scheduler and of the row policy, before their numbers.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Order {
-    Fcfs,
-    FrFcfs,
-    FrFcfsCap,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Rows {
-    Open,
-    Closed,
-    Timeout,
-}
-
-const SCHEDULERS: [(&str, Order); 3] =
-    [("fcfs", Order::Fcfs), ("fr-fcfs", Order::FrFcfs), ("fr-fcfs-cap", Order::FrFcfsCap)];
-const ROW_POLICIES: [(&str, Rows); 3] = [("open", Rows::Open), ("closed", Rows::Closed), ("timeout", Rows::Timeout)];
-
 impl Surroundings<'_> {
     /// The table with its defaults filled in.
     pub(super) fn check(&self, raw: &RawController) -> Result<ControllerConfig, CliError> {
@@ -125,64 +113,87 @@ impl Surroundings<'_> {
             queues: self.queues(raw)?,
             scheduler: self.scheduler(raw)?,
             row_policy: self.row_policy(raw)?,
+            refresh_idle: self.refresh_idle(raw)?,
             power: self.power(raw)?,
         })
     }
 
-    fn scheduler(&self, raw: &RawController) -> Result<Scheduler, CliError> {
-        let order = match &raw.scheduler {
-            Some(found) => self.document.choice("controller.scheduler", found, &SCHEDULERS)?,
-            None => Order::FrFcfs,
+    fn scheduler(&self, raw: &RawController) -> Result<Box<dyn Scheduler>, CliError> {
+        let scheduler = match &raw.scheduler {
+            Some(found) => {
+                let known = SCHEDULERS.map(|scheduler| (scheduler.name(), scheduler));
+                self.document.choice("controller.scheduler", found, &known)?
+            }
+            None => &FrFcfs,
         };
-        let cap =
-            self.belongs("scheduler_cap", raw.scheduler_cap, order == Order::FrFcfsCap, "scheduler", "fr-fcfs-cap")?;
-        if let Some(cap) = cap {
-            self.within("scheduler_cap", cap, 1, CAP_MAX)?;
-        }
-        Ok(match (order, cap) {
-            (_, Some(cap)) => Scheduler::FrFcfsCap(cap as u32),
-            (Order::Fcfs, None) => Scheduler::Fcfs,
-            (Order::FrFcfs | Order::FrFcfsCap, None) => Scheduler::FrFcfs,
+        let name = scheduler.name();
+        let number = |key, found, variant, most| {
+            self.only_with(key, found, name == variant, "scheduler", variant)?;
+            found.map_or(Ok(()), |found| self.within(key, found, 1, most))
+        };
+        number("scheduler_cap", raw.scheduler_cap, FrFcfsCap::NAME, CAP_MAX)?;
+        number("bliss_threshold", raw.bliss_threshold, Bliss::NAME, CAP_MAX)?;
+        number("bliss_clearing_cycles", raw.bliss_clearing_cycles, Bliss::NAME, CYCLES_MAX)?;
+        number("par_bs_marking_cap", raw.par_bs_marking_cap, ParBs::NAME, ENTRIES_MAX)?;
+        Ok(match name {
+            FrFcfsCap::NAME => {
+                let cap = self.required("scheduler_cap", raw.scheduler_cap, "scheduler", name)?;
+                Box::new(FrFcfsCap { cap: cap as u32 })
+            }
+            Bliss::NAME => Box::new(Bliss::new(
+                raw.bliss_threshold.map_or(Bliss::THRESHOLD, |threshold| threshold as u32),
+                raw.bliss_clearing_cycles.map_or(Bliss::CLEARING_INTERVAL, Cycles),
+            )),
+            ParBs::NAME => Box::new(ParBs::new(raw.par_bs_marking_cap.map_or(ParBs::MARKING_CAP, |cap| cap as usize))),
+            _ => scheduler.clone_box(),
         })
     }
 
-    fn row_policy(&self, raw: &RawController) -> Result<RowPolicy, CliError> {
-        let rows = match &raw.row_policy {
-            Some(found) => self.document.choice("controller.row_policy", found, &ROW_POLICIES)?,
-            None => Rows::Open,
+    fn row_policy(&self, raw: &RawController) -> Result<Arc<dyn RowPolicy>, CliError> {
+        let name = match &raw.row_policy {
+            Some(found) => {
+                self.document.choice("controller.row_policy", found, &ROW_POLICIES.map(|name| (name, name)))?
+            }
+            None => Open::NAME,
         };
-        let key = "row_timeout_cycles";
-        let timeout = self.belongs(key, raw.row_timeout_cycles, rows == Rows::Timeout, "row_policy", "timeout")?;
-        Ok(match (rows, self.cycles(key, timeout)?) {
-            (_, Some(after)) => RowPolicy::Timeout(after),
-            (Rows::Closed, None) => RowPolicy::Closed,
-            (Rows::Open | Rows::Timeout, None) => RowPolicy::Open,
+        let (key, found) = ("row_timeout_cycles", raw.row_timeout_cycles);
+        self.only_with(key, found, name == Timeout::NAME, "row_policy", Timeout::NAME)?;
+        Ok(match name {
+            Closed::NAME => Arc::new(Closed),
+            Timeout::NAME => {
+                let after = self.required(key, found, "row_policy", Timeout::NAME)?;
+                self.within(key, after, 1, CYCLES_MAX)?;
+                Arc::new(Timeout { after: Cycles(after) })
+            }
+            _ => Arc::new(Open),
         })
     }
 
-    /// A number that one variant needs, and no other has.
-    fn belongs(
+    /// A number that one variant has, and no other.
+    fn only_with(
         &self,
         key: &str,
         found: Option<u64>,
-        wanted: bool,
+        is_wanted: bool,
         owner: &str,
         variant: &str,
-    ) -> Result<Option<u64>, CliError> {
-        match (found, wanted) {
-            (Some(_), false) => {
-                let message = format!("`controller.{key}` is given, but `{owner}` is not \"{variant}\"");
-                let help = format!("leave `{key}` out, or write `{owner} = \"{variant}\"`");
-                Err(self.fault(key, message).with_help(help))
-            }
-            (None, true) => {
-                let message = format!("`controller.{key}` is missing, and `{owner} = \"{variant}\"` needs it");
-                let example = self.document.example(&format!("controller.{key}")).unwrap_or("1");
-                let help = format!("add for example `{key} = {example}` to `controller`");
-                Err(self.fault(owner, message).with_help(help))
-            }
-            (found, _) => Ok(found),
+    ) -> Result<(), CliError> {
+        if found.is_none() || is_wanted {
+            return Ok(());
         }
+        let message = format!("`controller.{key}` is given, but `{owner}` is not \"{variant}\"");
+        let help = format!("leave `{key}` out, or write `{owner} = \"{variant}\"`");
+        Err(self.fault(key, message).with_help(help))
+    }
+
+    /// A number that its variant needs.
+    fn required(&self, key: &str, found: Option<u64>, owner: &str, variant: &str) -> Result<u64, CliError> {
+        found.ok_or_else(|| {
+            let message = format!("`controller.{key}` is missing, and `{owner} = \"{variant}\"` needs it");
+            let example = self.document.example(&format!("controller.{key}")).unwrap_or("1");
+            let help = format!("add for example `{key} = {example}` to `controller`");
+            self.fault(owner, message).with_help(help)
+        })
     }
 
     fn queues(&self, raw: &RawController) -> Result<Queues, CliError> {
@@ -205,9 +216,16 @@ impl Surroundings<'_> {
             read_entries: entries("read_entries", raw.read_entries, defaults.read_entries)?,
             write_entries,
             copy_entries: entries("copy_entries", raw.copy_entries, defaults.copy_entries)?,
+            admission_per_cycle: entries("admission_per_cycle", raw.admission_per_cycle, defaults.admission_per_cycle)?,
             drain_high: drain_high as usize,
             drain_low: drain_low as usize,
         })
+    }
+
+    fn refresh_idle(&self, raw: &RawController) -> Result<Cycles, CliError> {
+        let found = raw.refresh_idle_cycles.unwrap_or(RefreshPolicy::IDLE.0);
+        self.within("refresh_idle_cycles", found, 0, CYCLES_MAX)?;
+        Ok(Cycles(found))
     }
 
     fn power(&self, raw: &RawController) -> Result<PowerPolicy, CliError> {

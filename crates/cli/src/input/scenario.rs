@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dram_spec::Cycles;
 use host::OperationSpec;
 use host::workload::Settings;
-use memctrl::Policy;
+use memctrl::policy::copy::{CopyPolicy, POLICIES};
 use serde::Deserialize;
 
 use crate::CliError;
@@ -27,7 +27,7 @@ pub struct Scenario {
     /// The memory system.
     pub system: SystemConfig,
     /// Under which policies to run it: at least one, each once.
-    pub policies: Vec<Policy>,
+    pub policies: Vec<&'static dyn CopyPolicy>,
     /// What memory contents and written data are made from.
     pub seed: u64,
     /// Figures leave out what happens before this cycle.
@@ -96,7 +96,7 @@ impl Placement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
     /// Which mechanisms copies are given.
-    pub policy: Policy,
+    pub policy: &'static dyn CopyPolicy,
     /// Where its pages lie.
     pub placement: Placement,
 }
@@ -210,7 +210,8 @@ impl Scenario {
         };
         let placed = self.allocator.iter().flat_map(|allocator| &allocator.policies);
         let placements: Vec<_> = given.into_iter().chain(placed.map(|&policy| Placement::Allocator(policy))).collect();
-        let with = |&policy: &Policy| placements.iter().map(move |&placement| Variant { policy, placement });
+        let with =
+            |&policy: &&'static dyn CopyPolicy| placements.iter().map(move |&placement| Variant { policy, placement });
         self.policies.iter().flat_map(with).collect()
     }
 }
@@ -227,7 +228,7 @@ impl ResolvedScenario {
         document.apply(&overrides)?;
         let RawScenario { system, policies, seed, warm_up_cycles, epoch_cycles, operation, workload, allocator } =
             document.decode()?;
-        let policies = document.choices("policies", &policies, &Policy::ALL.map(|it| (it.name(), it)))?;
+        let policies = document.choices("policies", &policies, &POLICIES.map(|it| (it.name(), it)))?;
         document.within("seed", seed, 0, SEED_MAX)?;
         document.within("warm_up_cycles", warm_up_cycles.unwrap_or(0), 0, CYCLE_MAX)?;
         document.within("epoch_cycles", epoch_cycles.unwrap_or(EPOCH_MIN), EPOCH_MIN, CYCLE_MAX)?;

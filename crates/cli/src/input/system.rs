@@ -10,7 +10,7 @@ use dram_spec::{
     SpeedBin, System, Width,
 };
 use energy::Currents;
-use memctrl::refresh::RefreshPolicy;
+use memctrl::RefreshPolicy;
 use rowclone::{FaultyRows, Planner};
 use serde::Deserialize;
 
@@ -74,14 +74,19 @@ pub const EXAMPLES: &[Example] = &[
     ("controller.staging_lines", "64"),
     ("controller.scheduler", "\"fr-fcfs\""),
     ("controller.scheduler_cap", "4"),
+    ("controller.bliss_threshold", "4"),
+    ("controller.bliss_clearing_cycles", "10_000"),
+    ("controller.par_bs_marking_cap", "5"),
     ("controller.row_policy", "\"open\""),
     ("controller.row_timeout_cycles", "200"),
     ("controller.read_entries", "64"),
     ("controller.write_entries", "64"),
     ("controller.copy_entries", "32"),
+    ("controller.admission_per_cycle", "1"),
     ("controller.drain_high", "48"),
     ("controller.drain_low", "16"),
     ("controller.copy_hold_max_cycles", "200"),
+    ("controller.refresh_idle_cycles", "50"),
     ("controller.power_down_after_cycles", "100"),
     ("controller.self_refresh_after_cycles", "10_000"),
     ("faulty_rows", "[{ channel = 0, rank = 0, bank = 3, row = 17 }]"),
@@ -197,7 +202,7 @@ impl SystemConfig {
             document.choice("device.precharge_power_down", &precharge_power_down, &PRECHARGE_POWER_DOWN)?;
         let geometry = file.geometry(&geometry, density, width)?;
         let currents = file.currents(&currents, width)?;
-        let (refresh, policy) = file.refresh(&refresh)?;
+        let (refresh, postpone_max) = file.refresh(&refresh)?;
         let map = file.map(address_map, geometry)?;
         let faulty = file.faulty_rows(&faulty_rows.unwrap_or_default(), &geometry)?;
         let surroundings = Surroundings {
@@ -216,8 +221,8 @@ impl SystemConfig {
             planner: Arc::new(Planner::new(map.clone(), faulty)),
             map,
             currents,
+            refresh: RefreshPolicy { postpone_max, idle: controller.refresh_idle },
             controller,
-            refresh: policy,
         };
         Ok((config, document))
     }
@@ -288,12 +293,12 @@ impl Checked<'_> {
         Ok(set)
     }
 
-    fn refresh(&self, raw: &RawRefresh) -> Result<(Refresh, RefreshPolicy), CliError> {
+    fn refresh(&self, raw: &RawRefresh) -> Result<(Refresh, u64), CliError> {
         let RawRefresh { enabled, t_refi_ps, postpone_max } = *raw;
         self.document.within("refresh.t_refi_ps", t_refi_ps, T_REFI_PS.0, T_REFI_PS.1)?;
         self.document.within("refresh.postpone_max", postpone_max, 0, POSTPONE_MAX)?;
         let refresh = if enabled { Refresh::Every { t_refi_ps } } else { Refresh::Off };
-        Ok((refresh, RefreshPolicy { postpone_max }))
+        Ok((refresh, postpone_max))
     }
 
     fn map(&self, raw: RawMap, geometry: Geometry) -> Result<AddressMap, CliError> {

@@ -57,7 +57,7 @@ pub fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use memctrl::Policy;
+    use memctrl::policy::copy::ROWCLONE;
 
     use super::*;
 
@@ -75,7 +75,7 @@ mod tests {
     fn a_run_is_told_from_the_others_of_its_point() {
         let words = ["seed=7".to_owned(), "operation.0.src=[\"it's\"]".to_owned()];
         let placements = [Placement::AsRecorded, Placement::Allocator(os_alloc_sim::Policy::Buddy)];
-        let runs = placements.map(|placement| Variant { policy: Policy::Rule, placement });
+        let runs = placements.map(|placement| Variant { policy: ROWCLONE, placement });
         let start = "rowclone-sim run 'a b.toml' --set seed=7 --set 'operation.0.src=[\"it'\\''s\"]'";
         let of = |run| command(Path::new("a b.toml"), &words, &runs, run);
         assert_eq!(of(None), start);

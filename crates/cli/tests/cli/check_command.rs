@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::common::run;
 use cli::input::{Overrides, SystemConfig};
-use dram_spec::{BankId, Channel, Column, Command, CommandSink, Cycle, Dialect, Refresh, Row, System};
+use dram_spec::{BankId, Channel, Column, Command, Cycle, Dialect, EventSink, Refresh, Row, System};
 use tempfile::TempDir;
 use trace_io::command_log::LogWriter;
 

@@ -36,6 +36,9 @@ fn keys_of_the_address_map_have_an_effect() {
 fn keys_of_the_controller_have_an_effect() {
     check("queues");
     check("limits");
+    check("bliss");
+    check("par-bs");
+    check("postponed refresh");
     check("sleep");
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::BufReader;
 
 use cli::input::Scenario;
-use dram_spec::{CommandSink, Cycle, Dialect, Issued};
+use dram_spec::{Cycle, Dialect, EventSink, Issued};
 use protocol_check::Checker;
 use trace_io::command_log::LogReader;
 
@@ -93,7 +93,7 @@ fn a_clock_earlier_breaks_the_rule_that_is_named_and_no_other_command_breaks_any
             judged.push(issued.at, channel, &command);
         }
     }
-    for reason in ["tRCD", "tRP", "FPM", "tXP", "tRFC", "nothing", "waited for its turn"] {
+    for reason in ["tRCD", "tRP", "FPM", "tXP", "tRFC", "nothing", "other commands went first"] {
         assert!(named.contains_key(reason), "{reason} is not among {named:?}");
     }
 }

@@ -113,8 +113,8 @@ fn a_read_that_waited_for_a_copy_is_answered_from_the_newest_write_behind_it() {
     );
 }
 
-/// The copy waits for the first write, whose bank must change its row for it. The last source line lies in channel 1, which is
-/// idle: nothing but the hazard keeps the second write from going first.
+/// The copy waits for the first write, whose bank serves the read before, as its row is open. The last source line lies in channel 1,
+/// which is idle: nothing but the hazard keeps the second write from going first.
 #[test]
 fn a_write_to_the_last_source_line_of_an_unaligned_copy_waits_until_it_was_read() {
     check(
@@ -126,8 +126,8 @@ fn a_write_to_the_last_source_line_of_an_unaligned_copy_waits_until_it_was_read(
             Read(ROW_128),
         ],
         &[
-            "WR channel 0 row 64 column 63",
             "RD channel 0 row 128 column 0",
+            "WR channel 0 row 64 column 63",
             "RD channel 1 row 64 column 0",
             "RD channel 0 row 64 column 63",
             "WR channel 0 row 128 column 0",
@@ -144,12 +144,12 @@ fn a_read_of_the_last_destination_line_of_an_unaligned_copy_returns_what_was_cop
     check(
         &[Read(ROW_128), Write(ROW_64), Copy { src: ROW_64, dst: NEXT_128 - LINE / 2 }, Read(NEXT_128)],
         &[
-            "WR channel 0 row 64 column 0",
             "RD channel 0 row 128 column 0",
+            "WR channel 0 row 64 column 0",
+            "RD channel 1 row 128 column 0",
             "RD channel 0 row 64 column 0",
             "RD channel 0 row 128 column 63",
             "WR channel 0 row 128 column 63",
-            "RD channel 1 row 128 column 0",
             "RD channel 0 row 64 column 0",
             "WR channel 1 row 128 column 0",
             "RD channel 1 row 128 column 0",

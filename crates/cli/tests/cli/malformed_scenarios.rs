@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use memctrl::policy::copy::FPM_ONLY;
+
 use crate::common::Directory;
 
 const TWO: &str = "[[operation]]\nkind = \"init\"\ndst = 0x0080_0000\nbytes = 4096\nvalue = 7\n";
@@ -471,7 +473,7 @@ fn set_changes_the_scenario_and_its_system() {
     ];
     let scenario = Directory::sound().scenario(&sets).unwrap();
     assert_eq!(scenario.seed, 16);
-    assert_eq!(scenario.policies, [memctrl::Policy::Fpm]);
+    assert_eq!(scenario.policies, [FPM_ONLY]);
     assert_eq!(scenario.system.system.bin.name, "1600K");
     assert_eq!(scenario.system.system.geometry.ranks(), 2);
     let cli::input::Workload::Operations(operations) = &scenario.workload else { panic!("it lists operations") };

@@ -2,7 +2,7 @@
 
 use cli::input::{Overrides, SystemConfig};
 use dram_spec::Cycles;
-use memctrl::{PowerPolicy, Queues, RowPolicy, Scheduler};
+use memctrl::{PowerPolicy, Queues};
 
 use crate::common::Directory;
 
@@ -219,7 +219,7 @@ fn the_controller() {
     check_controller(
         "scheduler = \"frfcfs\"",
         "system.toml:18: `controller.scheduler` is \"frfcfs\", which is none of its values",
-        "did you mean `fr-fcfs`? the values are `fcfs`, `fr-fcfs`, `fr-fcfs-cap`",
+        "did you mean `fr-fcfs`? the values are `fcfs`, `fr-fcfs`, `fr-fcfs-cap`, `bliss`, `par-bs`",
     );
     check_controller(
         "scheduler_cap = 4",
@@ -319,7 +319,7 @@ fn what_is_left_out_of_the_controller_has_the_documented_default() {
     };
     let plain = controller("controller.staging_lines=64");
     assert_eq!(plain.queues, Queues::default());
-    assert_eq!((plain.scheduler, plain.row_policy), (Scheduler::FrFcfs, RowPolicy::Open));
+    assert_eq!((plain.scheduler.name(), plain.row_policy.name()), ("fr-fcfs", "open"));
     assert_eq!((plain.copy_hold_max, plain.power), (None, PowerPolicy::default()));
     for (entries, high, low) in [(1, 1, 0), (2, 1, 0), (64, 48, 16), (128, 96, 32)] {
         let queues = controller(&format!("controller.write_entries={entries}")).queues;

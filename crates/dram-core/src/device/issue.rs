@@ -2,9 +2,9 @@
 
 use dram_spec::{AutoPrecharge, BankId, Command, Cycle, Row};
 
-use super::{Device, Effect, RANKS, Refusal};
+use super::{Device, Effect, Refusal};
 use crate::constraints::{Place, raises};
-use crate::hold::PackedHold;
+use crate::hold::Hold;
 use crate::rank::Power;
 use crate::rules::Kind;
 
@@ -53,10 +53,11 @@ impl Device {
         if kind == Kind::PreA {
             (0..self.geometry.banks()).for_each(|bank| self.close(at, BankId { rank: index, bank }));
         }
-        let rank = &mut self.ranks[usize::from(index) % RANKS];
+        let any_open = self.any_open(index);
+        let rank = &mut self.ranks[usize::from(index)];
         match kind {
             Kind::Ref => rank.refreshed(at),
-            Kind::Pde if rank.open_banks != 0 => {
+            Kind::Pde if any_open => {
                 rank.set_power(at, Power::ActivePowerDown { since: at }, &self.timings);
             }
             Kind::Pde => rank.set_power(at, Power::PrechargePowerDown { since: at }, &self.timings),
@@ -115,8 +116,7 @@ impl Device {
     /// As it does.
     #[inline]
     pub fn issue_activate(&mut self, at: Cycle, command: &Command, id: BankId, row: Row) -> Effect {
-        let rank = self.rank(id.rank);
-        let bank = rank.bank(id.bank);
+        let (rank, bank) = (self.rank(id.rank), self.bank(id));
         if let Some(open) = bank.open {
             return self.issue_copy_activation(at, *command, id, open, row);
         }
@@ -152,28 +152,28 @@ impl Device {
 
     #[inline]
     fn open(&mut self, at: Cycle, id: BankId, row: Row) {
-        let rank = &mut self.ranks[usize::from(id.rank) % RANKS];
-        let bank = rank.bank_mut(id.bank);
+        let index = self.topology.index(id);
+        let bank = &mut self.banks[index.get()];
         bank.open = Some(row);
         bank.activated = at;
-        rank.open_banks |= 1 << (id.bank % 8);
+        self.open.insert(index);
     }
 
     #[inline]
     fn close(&mut self, at: Cycle, id: BankId) {
         self.assert_row_not_overdue(at, id);
-        let rank = &mut self.ranks[usize::from(id.rank) % RANKS];
-        rank.bank_mut(id.bank).open = None;
-        rank.open_banks &= !(1 << (id.bank % 8));
+        let index = self.topology.index(id);
+        self.banks[index.get()].open = None;
+        self.open.remove(index);
     }
 
     /// What the command holds back from now on: on the bus, in its bank, in its rank, and elsewhere.
     #[inline]
     fn hold_back(&mut self, at: Cycle, id: BankId, kind: Kind) {
         let pushes = self.constraints.of(kind);
-        self.bus = PackedHold::new(at, pushes.bus);
-        let rank = &mut self.ranks[usize::from(id.rank) % RANKS];
-        let bank = rank.bank_mut(id.bank);
+        self.bus = Hold::new(at, pushes.bus);
+        let rank = &mut self.ranks[usize::from(id.rank)];
+        let bank = &mut self.banks[self.topology.index(id).get()];
         bank.holds.raise(at, &pushes.bank, raises(kind, Place::Bank));
         bank.lasts.issued(at, kind);
         rank.holds.raise(at, &pushes.rank, raises(kind, Place::Rank));
@@ -195,7 +195,7 @@ impl Device {
     }
 
     #[inline]
-    fn assert_legal(&self, at: Cycle, command: &Command, held: Result<PackedHold, Refusal>) {
+    fn assert_legal(&self, at: Cycle, command: &Command, held: Result<Hold, Refusal>) {
         if !held.is_ok_and(|held| at >= held.until()) {
             self.panic_illegal(at, *command);
         }
@@ -206,7 +206,7 @@ impl Device {
         match self.earliest(&command) {
             Err(refusal) => panic!("{command} at cycle {at}: breaks {refusal}"),
             Ok(hold) => {
-                let (until, rule) = (hold.until, hold.rule().unwrap_or("order"));
+                let (until, rule) = (hold.until(), hold.rule().unwrap_or("order"));
                 panic!("{command} at cycle {at}: not before cycle {until} by {rule}")
             }
         }

@@ -6,8 +6,8 @@
 pub mod files;
 
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CommandSink, CopyActivations, Cycle, Density,
-    Geometry, PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, System, Width,
+    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CopyActivations, Cycle, Density, EventSink, Geometry,
+    PrechargePowerDown, RawGeometry, Refresh, Row, SpeedBin, System, Width,
 };
 use energy::Currents;
 

@@ -1,16 +1,19 @@
-//! The streams of requests that benches, examples and tests measure: what is asked for, on which memory.
+//! The streams of requests that benches and tests measure: what is asked for, on which memory.
 
 #![allow(dead_code, reason = "each of those that measure plays some of the streams")]
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use dram_spec::RequestId;
 use dram_spec::address::Preset;
 use dram_spec::{
-    AddressMap, CommandSink, CopyActivations, Cycle, Density, Geometry, LINE_BYTES, PhysicalAddress,
-    PrechargePowerDown, RawGeometry, Refresh, SpeedBin, System, Width,
+    AddressMap, CopyActivations, Cycle, Density, EventSink, Geometry, LINE_BYTES, PhysicalAddress, PrechargePowerDown,
+    RawGeometry, Refresh, SourceId, SpeedBin, System, Width,
 };
-use memctrl::{Completion, Config, Controller, Policy, Request, RequestId, RequestSource, Stats};
+use memctrl::policy::copy::{BASELINE, CopyPolicy, ROWCLONE};
+use memctrl::stats::Stats;
+use memctrl::{Completion, Config, Controller, Request, RequestSource};
 use rowclone::{FaultyRows, Operation, Planner};
 
 /// Bytes of a page.
@@ -43,7 +46,7 @@ impl Stream {
     }
 
     /// Plays it to its end, and asserts that all of it is done.
-    pub fn play(mut self, config: Config, sink: &mut impl CommandSink) -> (Stream, Stats) {
+    pub fn play(mut self, config: &Config, sink: &mut impl EventSink) -> (Stream, Stats) {
         let run = Controller::new(config).run(&mut self, sink, &AtomicBool::new(false));
         let stats = run.expect("nobody stops it");
         assert_eq!(
@@ -64,7 +67,7 @@ impl RequestSource for Stream {
         let arrival = self.next_arrival().filter(|&at| at <= now)?;
         let id = RequestId(self.taken);
         self.taken += 1;
-        Some(Request { id, arrival, operation: (self.request)(id.0), payload: None })
+        Some(Request { id, source: SourceId::default(), arrival, operation: (self.request)(id.0), payload: None })
     }
 
     fn complete(&mut self, completion: Completion) {
@@ -85,15 +88,15 @@ pub fn accesses() -> Config {
         precharge_power_down: PrechargePowerDown::FastExit,
         refresh: Refresh::NORMAL,
     };
-    over(system, Policy::Channel)
+    over(system, BASELINE)
 }
 
 /// The memory of the `RowClone` paper, one channel of it; copies by the paper's rule.
 pub fn copies() -> Config {
-    over(System::paper(1, Density::Gb2, Width::X8), Policy::Rule)
+    over(System::paper(1, Density::Gb2, Width::X8), ROWCLONE)
 }
 
-fn over(system: System, policy: Policy) -> Config {
+fn over(system: System, policy: &'static dyn CopyPolicy) -> Config {
     let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
     Config::new(system, Arc::new(Planner::new(map, FaultyRows::default())), policy)
 }

@@ -5,12 +5,15 @@ use std::ops::AddAssign;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::{Channel, Command, CommandSink, Cycle, Cycles, Dialect};
+use dram_spec::{Channel, CommandEvent, Cycle, Cycles, Dialect, EventSink};
+use dram_spec::{RequestId, SourceId};
 use host::{Contents, FlatMemory, MemoryCheck, Witnessed};
-use memctrl::{CommandCounts, Completion, Config, Controller, Policy, Request, RequestId, RequestSource, SegmentTally};
+use memctrl::policy::copy::BASELINE;
+use memctrl::stats::{CommandCounts, PartTally};
+use memctrl::{Completion, Config, Controller, Request, RequestSource};
 use os_alloc_sim::Generator;
 use protocol_check::Checker;
-use rowclone::{Mechanism, Operation};
+use rowclone::{MECHANISMS, Mechanism, Operation};
 
 use crate::random_config::{config, one_of};
 use crate::random_operation::Operations;
@@ -33,7 +36,7 @@ pub struct Tally {
     forwarded: u64,
     broken_off: u64,
     commands: CommandCounts,
-    segments: SegmentTally,
+    segments: PartTally,
 }
 
 impl Chunk {
@@ -61,15 +64,15 @@ impl Chunk {
         let Chunk { config, contents, mut source } = self;
         let what = format!(
             "{:?}\n{:?} {:?} {:?} {:?}",
-            config.system, config.policy, config.scheduler, config.row_policy, config.queues
+            config.system, config.copy_policy, config.scheduler, config.row_policy, config.queues
         );
-        let dialect = if config.policy == Policy::Channel { Dialect::Jedec } else { Dialect::RowClone };
+        let dialect = if config.copy_policy == BASELINE { Dialect::Jedec } else { Dialect::RowClone };
         let channels = config.system.geometry.channels();
         let mut sink = (Checker::new(&config.system, dialect), Limit::default());
         let counted_from_the_start = config.warm_up == Cycles(0);
         source.advance();
         let mut source = Witnessed::new(source, FlatMemory::new(contents));
-        let mut controller = Controller::new(config);
+        let mut controller = Controller::new(&config);
         let run = controller.run(&mut source, &mut sink, &AtomicBool::new(false));
         let stats = run.expect("nobody stops it");
         let (source, memory) = source.finish(&controller, channels);
@@ -85,9 +88,9 @@ impl Chunk {
             requests: source.completed,
             cycles: stats.end.0,
             forwarded: figures.forwarded,
-            broken_off: figures.broken_off_for_reads + figures.broken_off_for_refresh,
+            broken_off: figures.preempted_for_reads + figures.preempted_for_refresh,
             commands: figures.commands,
-            segments: figures.segments,
+            segments: figures.parts,
         }
     }
 }
@@ -116,7 +119,7 @@ impl Tally {
 
     /// A soak in which something never happened has not tried it.
     pub fn assert_all_occurred(&self) {
-        for mechanism in Mechanism::ALL {
+        for mechanism in MECHANISMS {
             assert!(self.segments_by(mechanism) > 0, "no segment by {}", mechanism.name());
         }
         let CommandCounts { refreshes, power_downs, self_refreshes, .. } = self.commands;
@@ -134,7 +137,7 @@ impl fmt::Display for Tally {
             "{requests} requests in {cycles} cycles: every command legal, every byte in its place; {commands:?}"
         )?;
         write!(f, "{forwarded} reads forwarded; {broken_off} segments broken off; segments:")?;
-        Mechanism::ALL.iter().try_for_each(|&by| write!(f, " {} {}", self.segments_by(by), by.name()))
+        MECHANISMS.iter().try_for_each(|&by| write!(f, " {} {}", self.segments_by(by), by.name()))
     }
 }
 
@@ -147,10 +150,10 @@ impl Limit {
     const MOST: u64 = 20_000_000;
 }
 
-impl CommandSink for Limit {
-    fn push(&mut self, at: Cycle, _: Channel, _: &Command) {
+impl EventSink for Limit {
+    fn command(&mut self, event: &CommandEvent) {
         self.0 += 1;
-        assert!(self.0 <= Limit::MOST, "{} commands by cycle {at}, and no end", self.0);
+        assert!(self.0 <= Limit::MOST, "{} commands by cycle {}, and no end", self.0, event.at);
     }
 }
 
@@ -189,7 +192,7 @@ impl RequestSource for Traffic {
         self.taken += 1;
         self.advance();
         let payload = host::scenario::payload(&self.contents, id.0, &operation);
-        Some(Request { id, arrival, operation, payload })
+        Some(Request { id, source: SourceId::default(), arrival, operation, payload })
     }
 
     fn complete(&mut self, _: Completion) {

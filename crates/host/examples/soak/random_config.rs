@@ -9,8 +9,11 @@ use dram_spec::{
     AddressMap, BankId, Channel, CopyActivations, Cycles, Density, Geometry, Picojoule, PrechargePowerDown,
     RawGeometry, Refresh, Row, System, Width,
 };
-use memctrl::refresh::RefreshPolicy;
-use memctrl::{Config, Policy, PowerPolicy, PriceTable, Queues, RowPolicy, Scheduler};
+use memctrl::RefreshPolicy;
+use memctrl::policy::copy::POLICIES;
+use memctrl::policy::row::{Closed, Open, Timeout};
+use memctrl::policy::scheduler::{Bliss, Fcfs, FrFcfs, FrFcfsCap, ParBs};
+use memctrl::{Config, PowerPolicy, PriceTable, Queues};
 use os_alloc_sim::Generator;
 use rowclone::{FaultyRows, Planner};
 
@@ -48,27 +51,30 @@ pub fn config(generator: &mut Generator) -> Config {
             read_entries: from_to(generator, 1, 64),
             write_entries,
             copy_entries: from_to(generator, 1, 32),
+            admission_per_cycle: from_to(generator, 1, 4),
             drain_high,
             drain_low: from_to(generator, 0, drain_high as u32 - 1),
         },
-        scheduler: match generator.below(3) {
-            0 => Scheduler::Fcfs,
-            1 => Scheduler::FrFcfs,
-            _ => Scheduler::FrFcfsCap(from_to(generator, 1, 16) as u32),
+        scheduler: match generator.below(5) {
+            0 => Box::new(Fcfs),
+            1 => Box::new(FrFcfs),
+            2 => Box::new(FrFcfsCap { cap: from_to(generator, 1, 16) as u32 }),
+            3 => Box::new(Bliss::default()),
+            _ => Box::new(ParBs::new(from_to(generator, 1, 8))),
         },
         row_policy: match generator.below(3) {
-            0 => RowPolicy::Open,
-            1 => RowPolicy::Closed,
-            _ => RowPolicy::Timeout(cycles(generator, 1, 500)),
+            0 => Arc::new(Open),
+            1 => Arc::new(Closed),
+            _ => Arc::new(Timeout { after: cycles(generator, 1, 500) }),
         },
-        refresh: RefreshPolicy { postpone_max: from_to(generator, 0, 8) as u64 },
+        refresh: RefreshPolicy { postpone_max: from_to(generator, 0, 8) as u64, idle: cycles(generator, 0, 500) },
         power: PowerPolicy {
             power_down_after: Some(cycles(generator, 1, 500)),
             self_refresh_after: perhaps(generator, |generator| cycles(generator, 100, 8000)),
         },
         warm_up: if generator.below(4) == 0 { cycles(generator, 0, 100_000) } else { Cycles(0) },
         epoch: perhaps(generator, |generator| cycles(generator, 50_000, 500_000)),
-        ..Config::new(system, planner, one_of(generator, &Policy::ALL))
+        ..Config::new(system, planner, one_of(generator, &POLICIES))
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Clock, Cycle, Cycles, Density, System, Width};
 use host::{AllocatorSettings, Contents, Copier, Placement, Replay, ReplayError, ReplaySettings, UnusableRecords};
-use memctrl::{CommandCounts, Completion, Request, RequestSource};
+use memctrl::{Completion, Request, RequestSource};
 use os_alloc_sim::{Policy, Units};
 use rowclone::{FaultyRows, Operation, Planner};
 use trace_io::trace::Reader;
@@ -52,11 +52,11 @@ pub fn blocks(operation: &Operation) -> bool {
 pub fn completion(request: &Request, done: Cycle) -> Completion {
     Completion {
         id: request.id,
+        source: request.source,
         operation: request.operation,
         arrival: request.arrival,
         first_command: None,
         done,
-        commands: CommandCounts::default(),
         served: None,
         data: None,
     }
@@ -75,7 +75,12 @@ pub fn drive<R: Read>(replay: &mut Replay<R>, each: Cycles, mut see: impl FnMut(
 }
 
 /// A controller's configuration of that system.
-pub fn config(system: &System, planner: &Planner, policy: memctrl::Policy, contents: &Contents) -> memctrl::Config {
+pub fn config(
+    system: &System,
+    planner: &Planner,
+    policy: &'static dyn memctrl::policy::copy::CopyPolicy,
+    contents: &Contents,
+) -> memctrl::Config {
     let contents = Some(Arc::new(contents.clone()) as _);
     memctrl::Config { contents, ..memctrl::Config::new(system.clone(), Arc::new(planner.clone()), policy) }
 }

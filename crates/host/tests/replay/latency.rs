@@ -1,5 +1,6 @@
 //! Read latency with `subarray-aware` beside `buddy`, under the policy `channel`: pages touched in order, and the recordings.
 
+use memctrl::policy::copy::BASELINE;
 use std::fmt::Write as _;
 use std::io::Read;
 use std::sync::Arc;
@@ -8,9 +9,10 @@ use std::sync::atomic::AtomicBool;
 use dram_spec::address::Preset;
 use dram_spec::{Density, Geometry, RawGeometry, System, Width};
 use host::{AllocatorSettings, Copier, Placement, Replay, ReplaySettings, UnusableRecords};
-use memctrl::{Config, Controller, Summary};
-use os_alloc_sim::{Cause, Generator, Mechanism, Policy};
-use rowclone::Planner;
+use memctrl::stats::Summary;
+use memctrl::{Config, Controller};
+use os_alloc_sim::{Cause, Generator, Policy};
+use rowclone::{FPM, Planner};
 use trace_io::trace::Reader;
 
 use crate::driver::{allocator, planner};
@@ -37,11 +39,11 @@ fn play(
         placement: Placement::Allocator(allocator),
     };
     let mut replay = Replay::new(trace, planner, settings, None).unwrap();
-    let config = Config::new(system.clone(), Arc::new(planner.clone()), memctrl::Policy::Channel);
-    let stats = Controller::new(config).run(&mut replay, &mut (), &AtomicBool::new(false)).unwrap();
+    let config = Config::new(system.clone(), Arc::new(planner.clone()), BASELINE);
+    let stats = Controller::new(&config).run(&mut replay, &mut (), &AtomicBool::new(false)).unwrap();
     let pages = replay.into_outcome().unwrap().pages.unwrap();
     let copies = *pages.allocator.traffic.copies_of(Cause::CopyOnWrite);
-    (stats.whole.read_latency.summary(), copies.share(Mechanism::Fpm))
+    (stats.whole.read_latency.summary().unwrap(), copies.share(FPM))
 }
 
 /// The mean of a figure over `seeds` memories of an age: chance places the free frames of an aged memory. A fresh memory has no chance.

@@ -1,6 +1,7 @@
 //! Recorded traces: which of their copies the frames allow to go by FPM, and a run of one. The samples of the repository are always
 //! tested, the whole recordings where they lie beside it.
 
+use memctrl::policy::copy::{BASELINE, ROWCLONE};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
@@ -15,7 +16,7 @@ use host::{
 };
 use memctrl::Controller;
 use os_alloc_sim::{Cause, Fallback, Policy, Sharing};
-use rowclone::{Mechanism, Operation, Planner};
+use rowclone::{Operation, Planner};
 use trace_io::trace::Reader;
 
 use crate::driver::{SETTINGS, allocator, config, drive, planner};
@@ -66,7 +67,7 @@ impl Ways {
     fn count(&mut self, planner: &Planner, operation: &Operation) {
         let mut why_not = None;
         for block in planner.blocks(operation) {
-            why_not = why_not.or(block.parts().iter().find_map(|part| part.allows(Mechanism::Fpm).err()));
+            why_not = why_not.or(block.parts().iter().find_map(|part| part.allows(rowclone::FPM).err()));
         }
         *self.0.entry(why_not.map_or("fpm", |reason| reason.name())).or_default() += 1;
     }
@@ -105,7 +106,7 @@ fn survey(trace: Trace, name: &str, planner: &Planner, settings: ReplaySettings)
         let traffic = &pages.allocator.traffic;
         let (copied, zeroed) = (traffic.copies_of(Cause::CopyOnWrite), traffic.zeroings_of(Cause::DemandZero));
         for (ways, tally) in [(&copies, copied), (&fills, zeroed)] {
-            assert_eq!((ways.all(), ways.by("fpm")), (tally.frames(), tally.by(os_alloc_sim::Mechanism::Fpm)));
+            assert_eq!((ways.all(), ways.by("fpm")), (tally.frames(), tally.by(rowclone::FPM)));
         }
         assert_eq!((pages.copies_in_part, pages.fills_in_part, pages.fills_of_other_values), (0, 0, 0));
     }
@@ -192,16 +193,19 @@ fn frames_smaller_than_a_row_keep_every_page_from_fpm() {
 }
 
 /// With real bytes, and every command judged.
-fn run(settings: ReplaySettings, policy: memctrl::Policy) -> (ReplayOutcome, memctrl::Stats) {
+fn run(
+    settings: ReplaySettings,
+    policy: &'static dyn memctrl::policy::copy::CopyPolicy,
+) -> (ReplayOutcome, memctrl::stats::Stats) {
     let (system, planner) = (paper(), planner(&paper(), Preset::RowInterleaved));
     let contents = Contents::new(5, planner.map().clone());
-    let mut controller = Controller::new(config(&system, &planner, policy, &contents));
+    let mut controller = Controller::new(&config(&system, &planner, policy, &contents));
     let trace = Trace::Sample.open("forkset-rc.gz").unwrap();
     let replay = Replay::new(trace, &planner, settings, Some(contents.clone())).unwrap();
     let mut source = Witnessed::new(replay, FlatMemory::new(contents));
     let mut log = CommandLog::default();
     let stats = controller.run(&mut source, &mut log, &AtomicBool::new(false)).unwrap();
-    let dialect = if policy == memctrl::Policy::Channel { Dialect::Jedec } else { Dialect::RowClone };
+    let dialect = if policy == BASELINE { Dialect::Jedec } else { Dialect::RowClone };
     let found = protocol_check::audit(&system, dialect, &log);
     assert!(found.is_empty(), "{found:#?}");
     let (replay, memory) = source.finish(&controller, system.geometry.channels());
@@ -212,9 +216,9 @@ fn run(settings: ReplaySettings, policy: memctrl::Policy) -> (ReplayOutcome, mem
 #[test]
 fn a_fork_runs_under_the_controller_and_leaves_memory_as_a_plain_one_would_be() {
     let cpu = ReplaySettings { copier: Copier::Cpu, ..AS_RECORDED };
-    let (channel, by_cpu) = run(cpu, memctrl::Policy::Channel);
-    let (recorded, in_dram) = run(AS_RECORDED, memctrl::Policy::Rule);
-    let (placed, near) = run(AWARE, memctrl::Policy::Rule);
+    let (channel, by_cpu) = run(cpu, BASELINE);
+    let (recorded, in_dram) = run(AS_RECORDED, ROWCLONE);
+    let (placed, near) = run(AWARE, ROWCLONE);
     assert_eq!(channel.counts, recorded.counts);
     assert!(recorded.counts.copies > 800 && recorded.counts.writebacks > 3000, "{:?}", recorded.counts);
     assert!(placed.counts.copies >= recorded.counts.copies);

@@ -1,7 +1,7 @@
 //! What the allocator's report says of a copy is what the planner makes of it.
 
 use dram_spec::AddressMap;
-use memctrl::Policy;
+use memctrl::policy::copy::ROWCLONE;
 use os_alloc_sim::{Frame, FrameMap};
 use proptest::prelude::*;
 use rowclone::{FaultyRows, Operation, Planner};
@@ -12,7 +12,7 @@ use crate::cases::{arb_map, arb_system};
 fn planned(planner: &Planner, operation: &Operation) -> Vec<&'static str> {
     let mut names = Vec::new();
     for block in planner.blocks(operation) {
-        names.extend(block.parts().iter().map(|part| Policy::Rule.choose(part).name()));
+        names.extend(block.parts().iter().map(|part| ROWCLONE.preferred(part).name()));
     }
     names.sort_unstable();
     names.dedup();

@@ -8,8 +8,9 @@ use dram_spec::{
     RawGeometry, Refresh, Row, System, Width,
 };
 use host::{Place, place};
-use memctrl::refresh::RefreshPolicy;
-use memctrl::{Config, Policy};
+use memctrl::Config;
+use memctrl::RefreshPolicy;
+use memctrl::policy::copy::POLICIES;
 use proptest::prelude::*;
 use proptest::sample::select;
 use rowclone::{FaultyRows, Operation};
@@ -27,7 +28,7 @@ pub struct Case {
 impl std::fmt::Debug for Case {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{:?}", self.config.system)?;
-        writeln!(f, "{:?} {:?}", self.config.planner.map(), self.config.policy)?;
+        writeln!(f, "{:?} {:?}", self.config.planner.map(), self.config.copy_policy)?;
         let Config {
             staging_lines, refresh, copy_hold_max, queues, scheduler, row_policy, power, warm_up, epoch, ..
         } = &self.config;
@@ -158,7 +159,7 @@ pub fn arb_heavy_case() -> impl Strategy<Value = Case> {
 
 /// So many operations, each of about so many bytes a row of its draft.
 fn arb_case_of(count: std::ops::Range<usize>, bytes_a_row: u64) -> impl Strategy<Value = Case> {
-    let controller = (select(vec![1usize, 7, 64, 512]), 0u64..=8, select(&Policy::ALL[..]));
+    let controller = (select(vec![1usize, 7, 64, 512]), 0u64..=8, select(&POLICIES[..]));
     let faulty = proptest::collection::vec((0u8..8, select(vec![0u32, 1, 2, 127, 511])), 0..3);
     let drafts = proptest::collection::vec(arb_draft(), count);
     (arb_system(), arb_map(), controller, faulty, drafts, any::<u64>()).prop_filter_map(
@@ -171,7 +172,7 @@ fn arb_case_of(count: std::ops::Range<usize>, bytes_a_row: u64) -> impl Strategy
                 .collect();
             let config = Config {
                 staging_lines,
-                refresh: RefreshPolicy { postpone_max },
+                refresh: RefreshPolicy { postpone_max, ..RefreshPolicy::default() },
                 ..config(system, map, faulty, policy)
             };
             let resolved = drafts.iter().filter_map(|draft| draft.resolve(&config, bytes_a_row));

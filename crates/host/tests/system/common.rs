@@ -7,10 +7,12 @@ use dram_core::Defect;
 use dram_spec::address::Preset;
 use dram_spec::{AddressMap, CommandLog, Cycle, Density, Dialect, PhysicalAddress, Picojoule, System, Width};
 use host::{Contents, FlatMemory, MemoryCheck, Place, Sequence, Witnessed, place};
-use memctrl::{Completion, Config, Controller, Policy, PriceTable, Stats};
+use memctrl::policy::copy::CopyPolicy;
+use memctrl::stats::Stats;
+use memctrl::{Completion, Config, Controller, PriceTable};
 use rowclone::{FaultyRows, Operation, Planner};
 
-pub fn config(system: System, map: AddressMap, faulty: FaultyRows, policy: Policy) -> Config {
+pub fn config(system: System, map: AddressMap, faulty: FaultyRows, policy: &'static dyn CopyPolicy) -> Config {
     // About what `2 Gb x8 -25E` gives.
     let [activate, copy_activate, read, write, transfer] =
         [24_800.0, 24_800.0, 14_000.0, 30_000.0, 13_000.0].map(Picojoule);
@@ -18,7 +20,7 @@ pub fn config(system: System, map: AddressMap, faulty: FaultyRows, policy: Polic
     Config { prices, ..Config::new(system, Arc::new(Planner::new(map, faulty)), policy) }
 }
 
-pub fn paper(policy: Policy) -> Config {
+pub fn paper(policy: &'static dyn CopyPolicy) -> Config {
     let system = System::paper(2, Density::Gb2, Width::X8);
     let map = AddressMap::new(system.geometry, &Preset::RowInterleaved.raw()).unwrap();
     config(system, map, FaultyRows::default(), policy)
@@ -49,7 +51,7 @@ pub fn run_with(
     let sequence = Sequence::new(operations.iter().copied(), Some(contents.clone()));
     let mut source = Witnessed::new(sequence, FlatMemory::new(contents));
     let mut log = CommandLog::default();
-    let mut controller = Controller::new(config.clone());
+    let mut controller = Controller::new(&config);
     let stats = controller.run(&mut source, &mut log, &AtomicBool::new(false)).unwrap();
     let channels = config.system.geometry.channels();
     let (sequence, memory) = source.finish(&controller, channels);

@@ -6,7 +6,7 @@ use dram_core::Defect;
 use dram_spec::geometry::ReservedRow;
 use dram_spec::{AutoPrecharge, Command, Dialect};
 use host::MemoryCheck;
-use memctrl::Policy;
+use memctrl::policy::copy::BASELINE;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config as Runs, TestCaseError, TestRunner};
@@ -22,7 +22,7 @@ pub fn runs(cases: u32) -> Runs {
 }
 
 fn dialect(case: &Case) -> Dialect {
-    if case.config.policy == Policy::Channel { Dialect::Jedec } else { Dialect::RowClone }
+    if case.config.copy_policy == BASELINE { Dialect::Jedec } else { Dialect::RowClone }
 }
 
 pub fn outcome(case: &Case) -> Outcome {
@@ -103,34 +103,6 @@ proptest! {
 proptest! {
     #![proptest_config(runs(40))]
 
-    /// What the engine skips is nothing: the same controller, made to look at everything at every cycle, issues the same
-    /// commands at the same cycles.
-    #[test]
-    fn skipping_equals_a_visit_to_every_cycle(case in prop_oneof![arb_case(), arb_heavy_case()]) {
-        let mut case = case;
-        case.config.contents = None;
-        let play = |controller: memctrl::Controller| {
-            let (mut controller, mut log) = (controller, dram_spec::CommandLog::default());
-            let mut source = host::Sequence::new(case.operations.iter().copied(), None);
-            let stop = std::sync::atomic::AtomicBool::new(false);
-            let stats = controller.run(&mut source, &mut log, &stop).unwrap();
-            let spans = source.into_completions().iter().map(|one| (one.first_command, one.done)).collect::<Vec<_>>();
-            (log, stats, spans)
-        };
-        let skipping = play(memctrl::Controller::new(case.config.clone()));
-        let visiting = play(memctrl::Controller::new(case.config.clone()).visiting_every_cycle());
-        let pairs = skipping.0.commands.iter().zip(&visiting.0.commands);
-        let first = pairs.enumerate().find(|(_, (skipping, visiting))| skipping != visiting);
-        if let Some((at, _)) = first {
-            let near = |log: &dram_spec::CommandLog| {
-                let lines = log.commands[at.saturating_sub(12)..(at + 3).min(log.commands.len())].iter();
-                lines.map(|i| format!("{} c{} {}", i.at, i.channel.0, i.command)).collect::<Vec<_>>().join("\n")
-            };
-            prop_assert!(false, "skipping:\n{}\nvisiting:\n{}", near(&skipping.0), near(&visiting.0));
-        }
-        prop_assert_eq!(skipping, visiting);
-    }
-
     #[test]
     fn the_same_seed_gives_the_same_bytes(case in arb_case()) {
         let (first, second) = (outcome(&case), outcome(&case));
@@ -145,7 +117,7 @@ proptest! {
         let mut log = dram_spec::CommandLog::default();
         let mut source = host::Sequence::new(case.operations.iter().copied(), None);
         let stop = std::sync::atomic::AtomicBool::new(false);
-        let stats = memctrl::Controller::new(case.config.clone()).run(&mut source, &mut log, &stop).unwrap();
+        let stats = memctrl::Controller::new(&case.config).run(&mut source, &mut log, &stop).unwrap();
         prop_assert_eq!(with.log, log);
         prop_assert_eq!(with.stats, stats);
     }
@@ -179,11 +151,11 @@ proptest! {
 
 /// Segments of the first operation.
 fn segments(case: &Case) -> usize {
-    let policy = case.config.policy;
+    let policy = case.config.copy_policy;
     let blocks = case.config.planner.blocks(&case.operations[0].0);
     let count = |block: rowclone::Block| {
-        let choices: Vec<_> = block.parts().iter().map(|part| policy.choose(part)).collect();
-        block.segments(&choices, case.config.staging_lines).len()
+        let choices: Vec<_> = block.parts().iter().map(|part| policy.preferred(part)).collect();
+        block.programs(&choices, case.config.staging_lines).len()
     };
     blocks.map(count).sum()
 }
@@ -206,7 +178,7 @@ fn the_cases_reach_every_mechanism_and_refreshes() {
     let (mut mechanisms, mut refreshes, mut overlapping) = (std::collections::BTreeSet::new(), 0, 0);
     for _ in 0..300 {
         let outcome = outcome(&strategy.new_tree(&mut runner).expect("cases can be drawn").current());
-        mechanisms.extend(outcome.stats.whole.segments.0.keys().map(|(mechanism, _)| *mechanism));
+        mechanisms.extend(outcome.stats.whole.parts.0.keys().map(|(mechanism, _)| *mechanism));
         refreshes += outcome.stats.whole.commands.refreshes;
         let spans = outcome.completions.windows(2);
         overlapping += spans.filter(|pair| pair[1].first_command.is_some_and(|first| first < pair[0].done)).count();

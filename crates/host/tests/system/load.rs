@@ -1,12 +1,16 @@
 //! Random controllers under load: reads, writes and copies that get in each other's way on a few rows, in bursts and after pauses.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use dram_spec::{
     AddressMap, BankId, Channel, Column, Cycle, Cycles, Location, PhysicalAddress, PrechargePowerDown, Refresh, Row,
 };
-use memctrl::refresh::RefreshPolicy;
-use memctrl::{Config, Policy, PowerPolicy, Queues, RowPolicy, Scheduler};
+use memctrl::RefreshPolicy;
+use memctrl::policy::copy::{CopyPolicy, POLICIES};
+use memctrl::policy::row::{Closed, Open, RowPolicy, Timeout};
+use memctrl::policy::scheduler::{Bliss, Fcfs, FrFcfs, FrFcfsCap, ParBs, Scheduler};
+use memctrl::{Config, PowerPolicy, Queues};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::ValueTree;
@@ -142,11 +146,11 @@ impl Draft {
 
 fn arb_queues() -> impl Strategy<Value = Queues> {
     let entries = || prop_oneof![2 => 1usize..9, 1 => 1usize..65, 1 => Just(64usize)];
-    (entries(), entries(), 1usize..33, any::<u16>(), any::<u16>()).prop_map(
-        |(read_entries, write_entries, copy_entries, high, low)| {
+    (entries(), entries(), 1usize..33, 1usize..4, any::<u16>(), any::<u16>()).prop_map(
+        |(read_entries, write_entries, copy_entries, admission_per_cycle, high, low)| {
             let drain_high = 1 + usize::from(high) % write_entries;
             let drain_low = usize::from(low) % drain_high;
-            Queues { read_entries, write_entries, copy_entries, drain_high, drain_low }
+            Queues { read_entries, write_entries, copy_entries, admission_per_cycle, drain_high, drain_low }
         },
     )
 }
@@ -154,9 +158,9 @@ fn arb_queues() -> impl Strategy<Value = Queues> {
 /// What of a controller is not its memory.
 #[derive(Clone, Debug)]
 struct Knobs {
-    policy: Policy,
-    scheduler: Scheduler,
-    row_policy: RowPolicy,
+    policy: &'static dyn CopyPolicy,
+    scheduler: Box<dyn Scheduler>,
+    row_policy: Arc<dyn RowPolicy>,
     queues: Queues,
     copy_hold_max: Option<u64>,
     postpone_max: u64,
@@ -169,14 +173,16 @@ struct Knobs {
 
 fn arb_knobs() -> impl Strategy<Value = Knobs> {
     let scheduler = prop_oneof![
-        1 => Just(Scheduler::Fcfs),
-        2 => Just(Scheduler::FrFcfs),
-        1 => (1u32..9).prop_map(Scheduler::FrFcfsCap),
+        1 => Just(Box::new(Fcfs) as Box<dyn Scheduler>),
+        2 => Just(Box::new(FrFcfs) as _),
+        1 => (1u32..9).prop_map(|cap| Box::new(FrFcfsCap { cap }) as _),
+        1 => (1u32..6, 1u64..3000).prop_map(|(threshold, every)| Box::new(Bliss::new(threshold, Cycles(every))) as _),
+        1 => (1usize..6).prop_map(|cap| Box::new(ParBs::new(cap)) as _),
     ];
     let rows = prop_oneof![
-        2 => Just(RowPolicy::Open),
-        2 => Just(RowPolicy::Closed),
-        1 => (0u64..500).prop_map(|after| RowPolicy::Timeout(Cycles(after))),
+        2 => Just(Arc::new(Open) as Arc<dyn RowPolicy>),
+        2 => Just(Arc::new(Closed) as _),
+        1 => (0u64..500).prop_map(|after| Arc::new(Timeout { after: Cycles(after) }) as _),
     ];
     let hold = prop_oneof![1 => Just(None), 2 => (1u64..1000).prop_map(Some), 1 => (1u64..60).prop_map(Some)];
     let sleep = || prop_oneof![2 => Just(None), 1 => (0u64..100).prop_map(Some), 1 => (0u64..3000).prop_map(Some)];
@@ -184,7 +190,7 @@ fn arb_knobs() -> impl Strategy<Value = Knobs> {
         prop_oneof![1 => Just(0u64), 1 => 0u64..5000],
         prop_oneof![1 => Just(None), 3 => (50u64..5000).prop_map(Some), 1 => (1u64..50).prop_map(Some)],
     );
-    let choices = (select(&Policy::ALL[..]), scheduler, rows, arb_queues(), hold);
+    let choices = (select(&POLICIES[..]), scheduler, rows, arb_queues(), hold);
     let rest = (0u64..=8, [sleep(), sleep()], any::<bool>(), counted, prop_oneof![1usize..20, 1usize..513]);
     (choices, rest).prop_map(
         |(
@@ -233,7 +239,7 @@ pub fn arb_load() -> impl Strategy<Value = Case> {
                 queues: knobs.queues,
                 scheduler: knobs.scheduler,
                 row_policy: knobs.row_policy,
-                refresh: RefreshPolicy { postpone_max: knobs.postpone_max },
+                refresh: RefreshPolicy { postpone_max: knobs.postpone_max, ..RefreshPolicy::default() },
                 power: PowerPolicy { power_down_after, self_refresh_after },
                 warm_up: Cycles(knobs.warm_up),
                 epoch: knobs.epoch.map(Cycles),
@@ -270,7 +276,7 @@ proptest! {
 /// What a run under load reached.
 fn reached(case: &Case, outcome: &Outcome) -> Vec<String> {
     let figures = &outcome.stats.whole;
-    let outcomes = |of: &memctrl::Outcomes| [of.hits, of.misses, of.conflicts];
+    let outcomes = |of: &memctrl::stats::Outcomes| [of.hits, of.misses, of.conflicts];
     let ([read_hits, read_misses, read_conflicts], [write_hits, write_misses, write_conflicts]) =
         (outcomes(&figures.reads), outcomes(&figures.writes));
     let counts = [
@@ -281,10 +287,10 @@ fn reached(case: &Case, outcome: &Outcome) -> Vec<String> {
         ("write misses", write_misses),
         ("write conflicts", write_conflicts),
         ("forwarding", figures.forwarded),
-        ("drains", figures.drains),
-        ("waits for a segment's banks", figures.held_back.count()),
-        ("broken off for reads", figures.broken_off_for_reads),
-        ("broken off for refresh", figures.broken_off_for_refresh),
+        ("drains", figures.write_drains),
+        ("waits for a segment's banks", figures.blocked_by_copies.count()),
+        ("broken off for reads", figures.preempted_for_reads),
+        ("broken off for refresh", figures.preempted_for_refresh),
         ("REF", figures.commands.refreshes),
         ("power-down", figures.commands.power_downs),
         ("self-refresh", figures.commands.self_refreshes),
@@ -292,7 +298,7 @@ fn reached(case: &Case, outcome: &Outcome) -> Vec<String> {
     ];
     let mut names: Vec<String> =
         counts.iter().filter(|(_, count)| *count > 0).map(|(name, _)| (*name).to_string()).collect();
-    names.extend(figures.segments.0.keys().map(|(mechanism, _)| mechanism.name().to_string()));
+    names.extend(figures.parts.0.keys().map(|(mechanism, _)| mechanism.name().to_string()));
     names.extend(outcome.log.commands.iter().map(|issued| issued.command.mnemonic().to_string()));
     let used = |channel| outcome.log.commands.iter().any(|issued| issued.channel == Channel(channel));
     names.extend([1, 3].into_iter().filter(|&channel| used(channel)).map(|channel| format!("channel {channel}")));

@@ -11,5 +11,3 @@ mod oracles;
 mod paper_timings;
 mod refresh;
 mod regressions;
-mod twin;
-mod twins;

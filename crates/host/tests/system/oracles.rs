@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dram_core::{Cells, Device};
+use dram_spec::RequestId;
 use dram_spec::address::Preset;
 use dram_spec::geometry::ReservedRow;
 use dram_spec::{
@@ -13,7 +14,8 @@ use dram_spec::{
 };
 use host::comparison::compare;
 use host::{Contents, FlatMemory, MemoryCheck, Sequence, Witnessed};
-use memctrl::{Completion, Config, Controller, Policy, Request, RequestId, RequestSource};
+use memctrl::policy::copy::ROWCLONE;
+use memctrl::{Completion, Config, Controller, Request, RequestSource};
 use rowclone::Operation;
 
 use crate::common::paper;
@@ -47,13 +49,13 @@ const fn sound_completion(_: &mut Completion) {}
 
 /// What the comparison finds after operations that follow each other.
 fn found(operations: &[Operation], request: fn(&mut Request), completion: fn(&mut Completion)) -> MemoryCheck {
-    let config = paper(Policy::Rule);
+    let config = paper(ROWCLONE);
     let contents = Contents::new(1, config.planner.map().clone());
     let sequence = Sequence::new(operations.iter().map(|&operation| (operation, None)), Some(contents.clone()));
     let source = Witnessed::new(sequence, FlatMemory::new(contents.clone()));
     let mut source = Altered { source, request, completion };
     let channels = config.system.geometry.channels();
-    let mut controller = Controller::new(Config { contents: Some(Arc::new(contents)), ..config });
+    let mut controller = Controller::new(&Config { contents: Some(Arc::new(contents)), ..config });
     controller.run(&mut source, &mut (), &AtomicBool::new(false)).unwrap();
     source.source.finish(&controller, channels).1
 }
@@ -146,7 +148,7 @@ fn after(rows: &[Row], change: impl FnOnce(&mut Device, &mut FlatMemory)) -> Opt
     let (mut device, mut flat) = (Device::new(&system, Some(cells)), FlatMemory::new(contents));
     for &row in rows {
         let activate = Command::Activate { bank: BANK, row };
-        let at = device.earliest(&activate).unwrap().until;
+        let at = device.earliest(&activate).unwrap().until();
         device.issue(at, &activate);
     }
     change(&mut device, &mut flat);

@@ -2,14 +2,15 @@
 
 use dram_spec::{CopyActivations, Cycle, Dialect, PhysicalAddress, Refresh};
 use host::{MemoryCheck, Place};
-use memctrl::{Config, Policy};
+use memctrl::Config;
+use memctrl::policy::copy::{BASELINE, CopyPolicy, ROWCLONE};
 use rowclone::Operation;
 
 use crate::common::{copy, paper, run};
 
-fn clocks(policy: Policy, operation: impl Fn(&Config) -> Operation) -> u64 {
+fn clocks(policy: &'static dyn CopyPolicy, operation: impl Fn(&Config) -> Operation) -> u64 {
     let config = paper(policy);
-    let dialect = if policy == Policy::Channel { Dialect::Jedec } else { Dialect::RowClone };
+    let dialect = if policy == BASELINE { Dialect::Jedec } else { Dialect::RowClone };
     let outcome = run(&config, 1, &[(operation(&config), None)], dialect);
     assert_eq!(outcome.memory, MemoryCheck::Equal);
     outcome.completions[0].latency().0
@@ -19,19 +20,19 @@ fn clocks(policy: Policy, operation: impl Fn(&Config) -> Operation) -> u64 {
 fn a_page_takes_the_clocks_of_the_legal_sequences() {
     let copied = |relation| move |config: &Config| copy(config, relation, 4096);
     let zeroed = |_: &Config| Operation::Init { dst: PhysicalAddress(0x0040_0000), bytes: 4096, value: 0 };
-    assert_eq!(clocks(Policy::Channel, copied(Place::SameBank)), 558, "channel copy in one bank");
-    assert_eq!(clocks(Policy::Channel, copied(Place::SameSubarray)), 558, "channel copy in one subarray");
-    assert_eq!(clocks(Policy::Channel, copied(Place::OtherBank)), 546, "channel copy between two banks");
-    assert_eq!(clocks(Policy::Rule, copied(Place::SameSubarray)), 48, "FPM");
-    assert_eq!(clocks(Policy::Rule, copied(Place::OtherBank)), 290, "PSM");
-    assert_eq!(clocks(Policy::Rule, copied(Place::SameBank)), 562, "2 x PSM");
-    assert_eq!(clocks(Policy::Channel, zeroed), 286, "channel zero");
-    assert_eq!(clocks(Policy::Rule, zeroed), 48, "FPM zero");
+    assert_eq!(clocks(BASELINE, copied(Place::SameBank)), 558, "channel copy in one bank");
+    assert_eq!(clocks(BASELINE, copied(Place::SameSubarray)), 558, "channel copy in one subarray");
+    assert_eq!(clocks(BASELINE, copied(Place::OtherBank)), 546, "channel copy between two banks");
+    assert_eq!(clocks(ROWCLONE, copied(Place::SameSubarray)), 48, "FPM");
+    assert_eq!(clocks(ROWCLONE, copied(Place::OtherBank)), 290, "PSM");
+    assert_eq!(clocks(ROWCLONE, copied(Place::SameBank)), 562, "2 x PSM");
+    assert_eq!(clocks(BASELINE, zeroed), 286, "channel zero");
+    assert_eq!(clocks(ROWCLONE, zeroed), 48, "FPM zero");
 }
 
 /// 800 FPM copies, all there at cycle 0, over the 8 banks of one channel in turn.
 fn clocks_a_copy(copy_activations: CopyActivations) -> f64 {
-    let mut config = paper(Policy::Rule);
+    let mut config = paper(ROWCLONE);
     config.system.copy_activations = copy_activations;
     config.system.refresh = Refresh::Off;
     let map = config.planner.map();
@@ -65,7 +66,7 @@ fn trains_of_copies_run_at_the_pace_of_the_four_activate_window() {
 /// Whoever uses a bank after an operation does not lengthen it.
 #[test]
 fn a_copy_ends_with_its_own_banks_whatever_follows_there() {
-    let config = paper(Policy::Rule);
+    let config = paper(ROWCLONE);
     let copied = copy(&config, Place::OtherBank, 4096);
     let src = copied.src().expect("a copy has a source");
     let write = Operation::Write { address: src, bytes: 64 };

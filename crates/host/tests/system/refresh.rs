@@ -3,8 +3,9 @@
 use dram_spec::address::RawAddressMap;
 use dram_spec::{AddressMap, Cycle, Density, Dialect, Geometry, PhysicalAddress, RawGeometry, SpeedBin, System, Width};
 use host::MemoryCheck;
-use memctrl::refresh::RefreshPolicy;
-use memctrl::{Config, Policy};
+use memctrl::Config;
+use memctrl::RefreshPolicy;
+use memctrl::policy::copy::PSM_ONLY;
 use rowclone::{FaultyRows, Operation};
 
 use crate::common::{config, run};
@@ -40,8 +41,9 @@ fn banks_that_must_close_for_a_refresh_go_before_a_full_command_bus() {
         (Operation::Read { address: at(0x1_4000), bytes: 8192 }, None),
         (copy(0x810_0000, 0x10_0000, 98_304), None),
     ];
-    let config = config(system, map, FaultyRows::default(), Policy::Psm);
-    let config = Config { staging_lines: 1, refresh: RefreshPolicy { postpone_max: 8 }, ..config };
+    let config = config(system, map, FaultyRows::default(), PSM_ONLY);
+    let config =
+        Config { staging_lines: 1, refresh: RefreshPolicy { postpone_max: 8, ..RefreshPolicy::default() }, ..config };
     let outcome = run(&config, 1, &operations, Dialect::RowClone);
     assert_eq!(outcome.memory, MemoryCheck::Equal);
 }

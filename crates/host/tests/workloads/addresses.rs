@@ -1,12 +1,12 @@
 //! Workloads with addresses of their own: which they use, and when.
 
+use memctrl::policy::copy::ROWCLONE;
 use std::collections::BTreeMap;
 
 use dram_spec::{Cycles, PhysicalAddress};
 use host::workload::{Access, CopyBy, Gap, Mixed, PageCopies, Pairs, Pattern, Random, Settings, Stream};
 use host::{Contents, Place};
-use memctrl::Policy;
-use rowclone::{Mechanism, Operation, Planner};
+use rowclone::{Operation, Planner};
 
 use crate::common::{END_OF_SUBARRAYS, START, mixed, page_copies, paper, random, requests, stream, workload};
 
@@ -173,14 +173,14 @@ fn neighbours_are_copied_page_by_page_and_line_by_line() {
 fn placed_pages_go_by_the_mechanism_of_their_place() {
     let planner = paper();
     for (place, mechanism) in
-        [(Place::SameSubarray, Mechanism::Fpm), (Place::OtherBank, Mechanism::Psm), (Place::SameBank, Mechanism::Psm2)]
+        [(Place::SameSubarray, rowclone::FPM), (Place::OtherBank, rowclone::PSM), (Place::SameBank, rowclone::PSM2)]
     {
         let list = operations(Settings::PageCopies(page_copies(Pairs::Placed(place), CopyBy::Operation)), &planner);
         assert_eq!(list.len(), 20);
         for operation in &list {
             for block in planner.blocks(operation) {
                 for part in block.parts() {
-                    assert_eq!(Policy::Rule.choose(part), mechanism, "{operation}");
+                    assert_eq!(ROWCLONE.preferred(part), mechanism, "{operation}");
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! The paper's system, workloads of all kinds, and runs of them.
 
+use memctrl::policy::copy::BASELINE;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -10,7 +11,8 @@ use host::workload::{
     PageCopies, Pairs, Pattern, ProcessExits, Random, Settings, Stream, Workload,
 };
 use host::{AllocatorSettings, Contents, FlatMemory, MemoryCheck, Place, Witnessed};
-use memctrl::{Completion, Config, Controller, Policy, Request, RequestSource, Stats};
+use memctrl::stats::Stats;
+use memctrl::{Completion, Config, Controller, Request, RequestSource};
 use os_alloc_sim::Units;
 use rowclone::{FaultyRows, Operation, Planner};
 
@@ -184,7 +186,12 @@ pub struct Played {
 }
 
 /// Plays a workload with real bytes. The command stream is judged, and memory compared with a plain one.
-pub fn play(system: &System, planner: &Planner, policy: Policy, make: impl FnOnce(Contents) -> Workload) -> Played {
+pub fn play(
+    system: &System,
+    planner: &Planner,
+    policy: &'static dyn memctrl::policy::copy::CopyPolicy,
+    make: impl FnOnce(Contents) -> Workload,
+) -> Played {
     let contents = Contents::new(3, planner.map().clone());
     let config = Config {
         contents: Some(Arc::new(contents.clone())),
@@ -193,11 +200,11 @@ pub fn play(system: &System, planner: &Planner, policy: Policy, make: impl FnOnc
     let workload = make(contents.clone());
     let requests = workload.requests();
     let mut source = Witnessed::new(Noted::new(workload), FlatMemory::new(contents));
-    let (mut log, mut controller) = (CommandLog::default(), Controller::new(config));
+    let (mut log, mut controller) = (CommandLog::default(), Controller::new(&config));
     let stats = controller.run(&mut source, &mut log, &AtomicBool::new(false)).unwrap();
     let (noted, memory) = source.finish(&controller, system.geometry.channels());
     assert_eq!(memory, MemoryCheck::Equal);
-    let dialect = if policy == Policy::Channel { Dialect::Jedec } else { Dialect::RowClone };
+    let dialect = if policy == BASELINE { Dialect::Jedec } else { Dialect::RowClone };
     let found = protocol_check::audit(system, dialect, &log);
     assert!(found.is_empty(), "{found:#?}");
     assert_eq!((0..system.geometry.channels()).map(|at| controller.device(Channel(at)).dropped()).sum::<u64>(), 0);
@@ -220,11 +227,11 @@ pub fn requests(mut workload: Workload) -> (Vec<Request>, Outcome) {
 fn done(request: &Request, now: Cycle) -> Completion {
     Completion {
         id: request.id,
+        source: request.source,
         operation: request.operation,
         arrival: request.arrival,
         first_command: None,
         done: now,
-        commands: memctrl::CommandCounts::default(),
         served: None,
         data: None,
     }

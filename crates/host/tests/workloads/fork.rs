@@ -1,23 +1,23 @@
 //! A fork: what the child copies and writes, and which way its copies go.
 
+use memctrl::policy::copy::{BASELINE, ROWCLONE};
 use std::collections::BTreeSet;
 
 use dram_spec::Cycles;
 use dram_spec::address::{FRAME_BYTES, Preset};
 use host::AllocatorSettings;
 use host::workload::{Fill, Fork, Settings};
-use memctrl::Policy as CopyPolicy;
-use os_alloc_sim::{Cause, Mechanism, Policy};
-use rowclone::Operation;
+use os_alloc_sim::{Cause, Policy};
+use rowclone::{FPM, Operation};
 
 use crate::common::{allocator, fork, free_memory, paper, planner, play, requests, system};
 
 /// How the bytes of copies went: by FPM, and all.
-fn segments(stats: &memctrl::Stats) -> (u64, u64) {
+fn segments(stats: &memctrl::stats::Stats) -> (u64, u64) {
     let mut bytes = (0, 0);
-    for (&(mechanism, _), segments) in &stats.whole.segments.0 {
+    for (&(mechanism, _), segments) in &stats.whole.parts.0 {
         bytes.1 += segments.bytes;
-        bytes.0 += if mechanism == rowclone::Mechanism::Fpm { segments.bytes } else { 0 };
+        bytes.0 += if mechanism == rowclone::FPM { segments.bytes } else { 0 };
     }
     bytes
 }
@@ -28,14 +28,14 @@ fn a_subarray_aware_fork_copies_by_fpm() {
     let (system, planner) = (system(), paper());
     let settings = Settings::Fork(Fork { bytes: 512 * 4096, pages: 200, ..fork() });
     for policy in Policy::ALL {
-        let played = play(&system, &planner, CopyPolicy::Rule, |contents| {
+        let played = play(&system, &planner, ROWCLONE, |contents| {
             settings.source(&planner, Some(&free_memory(policy)), 1, Some(contents)).unwrap()
         });
         let report = played.outcome.os.unwrap().report;
         let copies = *report.traffic.copies_of(Cause::CopyOnWrite);
         assert_eq!((copies.frames(), report.traffic.copies().frames(), report.policy), (200, 200, policy));
-        assert_eq!(segments(&played.stats), (copies.by(Mechanism::Fpm) * FRAME_BYTES, 200 * FRAME_BYTES), "{policy}");
-        let share = copies.share(Mechanism::Fpm).unwrap();
+        assert_eq!(segments(&played.stats), (copies.by(FPM) * FRAME_BYTES, 200 * FRAME_BYTES), "{policy}");
+        let share = copies.share(FPM).unwrap();
         assert!(policy != Policy::SubarrayAware || share >= 0.95, "{share}");
         assert!(policy != Policy::Random || share <= 0.05, "{share}");
         assert_eq!(report.frames - report.free.frames(), 512, "the child is gone, and its parent is not");
@@ -53,7 +53,7 @@ fn a_subarray_aware_fork_copies_by_fpm_in_an_aged_memory() {
         let traffic = requests(workload).1.os.unwrap().report.traffic;
         let copies = traffic.copies_of(Cause::CopyOnWrite);
         assert_eq!(copies.frames(), 16_384);
-        let share = copies.share(Mechanism::Fpm).unwrap();
+        let share = copies.share(FPM).unwrap();
         assert!(share >= 0.95, "{utilisation} in use, {fragmentation} fragmented: {share}");
     }
 }
@@ -69,7 +69,7 @@ fn random_frames_go_by_fpm_as_chance_says() {
     let by_fpm = |policy| {
         let workload = settings.source(&planner, Some(&free_memory(policy)), 1, None).unwrap();
         let report = requests(workload).1.os.unwrap().report;
-        report.traffic.copies().by(Mechanism::Fpm)
+        report.traffic.copies().by(FPM)
     };
     assert!((64 - 32..=64 + 32).contains(&by_fpm(Policy::Random)), "{}", by_fpm(Policy::Random));
     assert!(by_fpm(Policy::SubarrayAware) * 100 >= 16_384 * 95);
@@ -80,7 +80,7 @@ fn random_frames_go_by_fpm_as_chance_says() {
 fn the_child_writes_to_its_copies_and_waits_for_each() {
     let planner = paper();
     let (gap, fork) = (Cycles(300), Fork { gap: Cycles(300).into(), ..fork() });
-    let played = play(&system(), &planner, CopyPolicy::Channel, |contents| {
+    let played = play(&system(), &planner, BASELINE, |contents| {
         Settings::Fork(fork).source(&planner, Some(&allocator(Policy::Random)), 1, Some(contents)).unwrap()
     });
     let (mut parents, mut copies) = (BTreeSet::new(), BTreeSet::new());
@@ -105,7 +105,7 @@ fn the_child_writes_to_its_copies_and_waits_for_each() {
 fn a_parent_that_is_played_fills_its_memory_first() {
     let planner = paper();
     let fork = Fork { bytes: 8 * 4096, pages: 5, fill: Fill::Played, gap: Cycles(0).into() };
-    let played = play(&system(), &planner, CopyPolicy::Rule, |contents| {
+    let played = play(&system(), &planner, ROWCLONE, |contents| {
         Settings::Fork(fork).source(&planner, Some(&allocator(Policy::Buddy)), 1, Some(contents)).unwrap()
     });
     let (filling, child) = played.taken.split_at(8 * 65);
@@ -132,11 +132,11 @@ fn frames_that_share_rows_are_copied_together() {
     let planner = planner(&system, Preset::LineInterleaved);
     let settings = Settings::Fork(Fork { bytes: 16 * 4096, pages: 16, ..fork() });
     let allocator = AllocatorSettings { utilisation: 0.1, ..allocator(Policy::SubarrayAware) };
-    let played = play(&system, &planner, CopyPolicy::Rule, |contents| {
+    let played = play(&system, &planner, ROWCLONE, |contents| {
         settings.source(&planner, Some(&allocator), 1, Some(contents)).unwrap()
     });
     let copies = played.outcome.os.unwrap().report.traffic.copies();
-    assert_eq!((copies.operations, copies.frames(), copies.by(Mechanism::Fpm)), (8, 16, 16));
+    assert_eq!((copies.operations, copies.frames(), copies.by(FPM)), (8, 16, 16));
     assert_eq!((played.requests, played.taken.len()), (Some(24), 24));
     let all = 16 * FRAME_BYTES;
     assert_eq!(segments(&played.stats), (all, all));

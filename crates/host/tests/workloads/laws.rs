@@ -2,7 +2,8 @@
 
 use dram_spec::address::Preset;
 use host::workload::{Pairs, Settings};
-use memctrl::{Policy, Request};
+use memctrl::Request;
+use memctrl::policy::copy::{BASELINE, ROWCLONE};
 use rowclone::Operation;
 
 use crate::common::{all, paper, planner, play, requests, system, workload};
@@ -12,9 +13,9 @@ use crate::common::{all, paper, planner, play, requests, system, workload};
 fn every_workload_is_played_to_its_end() {
     for settings in all() {
         for (preset, policy) in [
-            (Preset::RowInterleaved, Policy::Rule),
-            (Preset::RowInterleaved, Policy::Channel),
-            (Preset::BankInterleaved, Policy::Rule),
+            (Preset::RowInterleaved, ROWCLONE),
+            (Preset::RowInterleaved, BASELINE),
+            (Preset::BankInterleaved, ROWCLONE),
         ] {
             let system = system();
             let planner = planner(&system, preset);

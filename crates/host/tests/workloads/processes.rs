@@ -1,19 +1,20 @@
 //! Checkpoints, clones, migrations: what is copied where, and how many at once.
 
+use memctrl::policy::copy::ROWCLONE;
 use std::collections::BTreeSet;
 
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{Cycle, PhysicalAddress};
 use host::workload::{Checkpoint, MachineClone, Migration, MoveTo, Settings};
-use memctrl::{Policy as CopyPolicy, Request};
-use os_alloc_sim::{Cause, Fallback, Mechanism, Policy};
-use rowclone::Operation;
+use memctrl::Request;
+use os_alloc_sim::{Cause, Fallback, Policy};
+use rowclone::{FPM, Operation};
 
 use crate::common::{Played, checkpoint, free_memory, machine_clone, migration, paper, play, system};
 
 fn played(settings: Settings) -> Played {
     let planner = paper();
-    play(&system(), &planner, CopyPolicy::Rule, |contents| {
+    play(&system(), &planner, ROWCLONE, |contents| {
         settings.source(&planner, Some(&free_memory(Policy::SubarrayAware)), 1, Some(contents)).unwrap()
     })
 }
@@ -52,7 +53,7 @@ fn a_checkpoint_copies_all_and_stops_the_process_meanwhile() {
     }
     let report = played.outcome.os.unwrap().report;
     let copies = report.traffic.copies_of(Cause::Checkpoint);
-    assert_eq!((copies.frames(), copies.by(Mechanism::Fpm), report.frames - report.free.frames()), (36, 36, 24));
+    assert_eq!((copies.frames(), copies.by(FPM), report.frames - report.free.frames()), (36, 36, 24));
 }
 
 #[test]
@@ -92,7 +93,7 @@ fn a_page_moves_from_where_it_is_to_where_nobody_is() {
         assert_eq!((moves.len(), copies.frames(), report.frames - report.free.frames()), (30, 30, 12));
         // A page that may go anywhere is left in its subarray by chance, in a few of 12 pages' 30 moves.
         let elsewhere = copies.fallbacks(Fallback::NotAsked);
-        assert_eq!(copies.by(Mechanism::Fpm) + elsewhere, 30);
+        assert_eq!(copies.by(FPM) + elsewhere, 30);
         assert!(if to == MoveTo::NearSource { elsewhere == 0 } else { elsewhere > 15 }, "{elsewhere}");
     }
 }

@@ -1,12 +1,13 @@
 //! Two runs that four other simulators agree on to 0.2 %.
 
+use memctrl::policy::copy::BASELINE;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dram_spec::address::RawAddressMap;
 use dram_spec::{AddressMap, Cycles, Density, Geometry, PhysicalAddress, RawGeometry, SpeedBin, System, Width};
 use host::workload::{Access, CopyBy, PageCopies, Pairs, Pattern, Settings, Stream};
-use memctrl::{Config, Controller, Policy};
+use memctrl::{Config, Controller};
 use rowclone::{FaultyRows, Planner};
 
 /// To the end of the last data. DDR3-1600 11-11-11, 4 Gb x8 chips (8 KB rows), one channel, one rank, the map row : rank : bank :
@@ -20,7 +21,7 @@ fn cycles(settings: Settings) -> u64 {
     let map = AddressMap::new(geometry, &RawAddressMap { fields, xor: Vec::new() }).unwrap();
     let planner = Planner::new(map, FaultyRows::default());
     let mut workload = settings.source(&planner, None, 1, None).unwrap();
-    let mut controller = Controller::new(Config::new(system, Arc::new(planner), Policy::Channel));
+    let mut controller = Controller::new(&Config::new(system, Arc::new(planner), BASELINE));
     controller.run(&mut workload, &mut (), &AtomicBool::new(false)).unwrap().end.0
 }
 

@@ -1,14 +1,15 @@
 //! De-duplication, zero on free, and the units that frames are handed out in.
 
+use memctrl::policy::copy::ROWCLONE;
 use std::collections::{BTreeMap, BTreeSet};
 
 use dram_spec::address::{FRAME_BYTES, Preset};
 use dram_spec::{Cycle, PhysicalAddress};
 use host::AllocatorSettings;
 use host::workload::{Deduplication, Fork, ProcessExits, Settings};
-use memctrl::{Policy as CopyPolicy, Request};
-use os_alloc_sim::{Cause, Fallback, Mechanism, Policy, Units};
-use rowclone::Operation;
+use memctrl::Request;
+use os_alloc_sim::{Cause, Fallback, Policy, Units};
+use rowclone::{FPM, Operation};
 
 use crate::common::{
     Played, allocator, deduplication, fork, free_memory, paper, planner, play, process_exits, requests, system,
@@ -16,7 +17,7 @@ use crate::common::{
 
 fn played(settings: Settings, allocator: &AllocatorSettings) -> Played {
     let planner = paper();
-    play(&system(), &planner, CopyPolicy::Rule, |contents| {
+    play(&system(), &planner, ROWCLONE, |contents| {
         settings.source(&planner, Some(allocator), 1, Some(contents)).unwrap()
     })
 }
@@ -66,7 +67,7 @@ fn pages_are_compared_merged_and_copied_when_they_are_written() {
     }
     let report = played.outcome.os.unwrap().report;
     let copies = report.traffic.copies_of(Cause::DedupUndo);
-    assert_eq!((written.len(), copies.frames(), copies.by(Mechanism::Fpm)), (25, copied, copied));
+    assert_eq!((written.len(), copies.frames(), copies.by(FPM)), (25, copied, copied));
     assert!((1..10).contains(&copied), "of ten merged pages, some are written");
     // Two machines of forty pages, less those that are still merged.
     assert_eq!(report.frames - report.free.frames(), 80 - 10 + copied);
@@ -84,7 +85,7 @@ fn undoing_deduplication_goes_by_fpm_where_the_allocator_looks_at_subarrays() {
             let traffic = requests(workload).1.os.unwrap().report.traffic;
             let copies = traffic.copies_of(Cause::DedupUndo);
             assert_eq!(copies.frames(), 2048, "all pages are written");
-            copies.share(Mechanism::Fpm).unwrap()
+            copies.share(FPM).unwrap()
         });
         assert!(shares[0] < 0.05 && shares[1] >= 0.95, "{shares:?}");
     }
@@ -113,7 +114,7 @@ fn all_memory_of_a_process_is_zeroed_when_it_ends_and_not_when_it_is_touched() {
     }
     let report = played.outcome.os.unwrap().report;
     let [on_free, on_touch] = [Cause::ZeroOnFree, Cause::DemandZero].map(|cause| *report.traffic.zeroings_of(cause));
-    assert_eq!((on_free.frames(), on_free.by(Mechanism::Fpm), on_touch.frames()), (36, 36, 0));
+    assert_eq!((on_free.frames(), on_free.by(FPM), on_touch.frames()), (36, 36, 0));
     assert_eq!(report.free.frames(), report.frames);
 }
 
@@ -133,11 +134,7 @@ fn marked_frames_are_copied_alone_and_never_by_fpm() {
         let allocator = AllocatorSettings { units, ..free_memory(Policy::SubarrayAware) };
         let workload = settings.source(&planner, Some(&allocator), 1, None).unwrap();
         let copies = requests(workload).1.os.unwrap().report.traffic.copies();
-        assert_eq!(
-            (copies.operations, copies.frames(), copies.by(Mechanism::Fpm)),
-            (operations, 16, by_fpm),
-            "{units:?}"
-        );
+        assert_eq!((copies.operations, copies.frames(), copies.by(FPM)), (operations, 16, by_fpm), "{units:?}");
         assert_eq!(copies.fallbacks(Fallback::SharedRow), 16 - by_fpm);
     }
 }

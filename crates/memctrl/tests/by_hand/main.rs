@@ -1,16 +1,34 @@
-//! Numbers worked out on paper for what the engine and its plain counterpart share: estimates, the refresh deadline, percentiles.
+//! Numbers and command listings worked out on paper.
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
+mod admission;
+mod bandwidth;
+mod drive;
+mod epochs;
 mod estimate;
 mod histogram;
+mod idle;
 mod refresh;
+mod refresh_idle;
+mod schedulers;
+mod source_order;
+mod stepping;
+mod two_channels;
+mod unused;
 
+use std::sync::Arc;
+
+use dram_spec::address::{AddressMap, Preset};
 use dram_spec::{
-    BankId, CopyActivations, Density, Geometry, PrechargePowerDown, RawGeometry, Refresh, SpeedBin, System, Width,
+    BankId, CopyActivations, Cycle, Density, Geometry, Operation, PhysicalAddress, PrechargePowerDown, RawGeometry,
+    Refresh, RequestId, SourceId, SpeedBin, System, Width,
 };
+use memctrl::policy::copy::BASELINE;
+use memctrl::{Config, Request};
+use rowclone::{FaultyRows, Planner};
 
-/// DDR3-1066G, one rank of eight banks, 64 lines a row. Clocks: CL 8, CWL 6, BL/2 4, tRCD 8, tRP 8, tRAS 20, tRC 28, tRRD 4, tCCD 4,
-/// tRTP 4, tWR 8, tXP 4, tDLLK 512, tREFI 4160.
+/// DDR3-1066G, one rank of eight banks, 64 lines per row. Cycles: CL 8, CWL 6, BL/2 4, tRCD 8, tRP 8, tRAS 20, tRC 28, tRRD 4, tCCD 4,
+/// tRTP 4, tWR 8, tWTR 4, tXP 4, tDLLK 512, tREFI 4160, tRFC 86.
 fn system(channels: u64, refresh: Refresh) -> System {
     let (density, width) = (Density::Gb2, Width::X8);
     let raw = RawGeometry { channels, ranks: 1, density, width, row_bytes: 4096, rows_per_subarray: 512 };
@@ -23,6 +41,44 @@ fn system(channels: u64, refresh: Refresh) -> System {
     }
 }
 
+/// The defaults of a controller of that system; copies go over the channel.
+fn config_of(system: System, preset: Preset) -> Config {
+    let map = AddressMap::preset(system.geometry, preset);
+    Config::new(system, Arc::new(Planner::new(map, FaultyRows::default())), BASELINE)
+}
+
+/// One channel of [`system`], row by row over the banks.
+fn config(refresh: Refresh) -> Config {
+    config_of(system(1, refresh), Preset::RowInterleaved)
+}
+
 const fn bank(bank: u8) -> BankId {
     BankId { rank: 0, bank }
+}
+
+/// The address of a line under [`config`].
+const fn line(bank: u64, row: u64, column: u64) -> PhysicalAddress {
+    PhysicalAddress((row * 8 + bank) * 4096 + column * 64)
+}
+
+/// Reads one line.
+const fn read(address: PhysicalAddress) -> Operation {
+    Operation::Read { address, bytes: 64 }
+}
+
+/// Writes one line.
+const fn write(address: PhysicalAddress) -> Operation {
+    Operation::Write { address, bytes: 64 }
+}
+
+/// Requests of source 0, numbered from 0, each with its arrival.
+fn requests(list: &[(u64, Operation)]) -> Vec<Request> {
+    let request = |(id, &(arrival, operation)): (u64, &(u64, Operation))| Request {
+        id: RequestId(id),
+        source: SourceId(0),
+        arrival: Cycle(arrival),
+        operation,
+        payload: None,
+    };
+    (0..).zip(list).map(request).collect()
 }

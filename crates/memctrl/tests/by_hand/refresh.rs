@@ -2,7 +2,7 @@
 
 use dram_core::Device;
 use dram_spec::{Command, Cycle, Refresh, Row};
-use memctrl::refresh::yield_from;
+use memctrl::yield_from;
 
 use crate::{bank, system};
 
@@ -23,7 +23,7 @@ fn a_rank_is_made_free_in_time_for_its_latest_refresh() {
     // It comes in advance: the third may come until 11 tREFI, but nine intervals after the second end before.
     issue(&mut device, 5000, Command::Refresh { rank: 0 });
     assert_eq!(yield_from(&device, 0), Some(Cycle(5000 + 9 * 4160 - MARGIN)));
-    // 1000 clocks in self-refresh do not count.
+    // 1000 cycles in self-refresh do not count.
     issue(&mut device, 6000, Command::SelfRefreshEnter { rank: 0 });
     issue(&mut device, 7000, Command::SelfRefreshExit { rank: 0 });
     assert_eq!(yield_from(&device, 0), Some(Cycle(6000 + 9 * 4160 - MARGIN)));
@@ -41,7 +41,7 @@ fn without_refresh_it_is_made_free_for_the_row_that_is_open_longest() {
     assert_eq!(yield_from(&device, 0), Some(Cycle(150 + 9 * 4160 - MARGIN)));
 }
 
-/// tREFI of 22 clocks: nine of them are less than the margin.
+/// tREFI of 22 cycles: nine of them are less than the margin.
 #[test]
 fn where_there_is_no_time_it_is_made_free_at_once() {
     let device = Device::new(&system(1, Refresh::Every { t_refi_ps: 22 * 1875 }), None);

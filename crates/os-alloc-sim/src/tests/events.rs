@@ -2,11 +2,12 @@
 
 use dram_spec::AddressMap;
 use dram_spec::address::Preset;
+use rowclone::{FPM, Mechanism, PSM2};
 
 use crate::fixture::{few, geometry, memories};
 use crate::{
-    Cause, Destination, Fallback, Fault, Found, HugePages, Kernel, Mechanism, MemoryOperation, PageSize, Policy,
-    Report, Sharing, Units, ZeroOnFree,
+    Cause, Destination, Fallback, Fault, Found, HugePages, Kernel, MemoryOperation, PageSize, Policy, Report, Sharing,
+    Units, ZeroOnFree,
 };
 
 /// Two processes over 4 KB rows, by hand: what is zeroed, what is copied, and why.
@@ -33,7 +34,7 @@ fn a_fork_copies_what_is_written_and_no_more() {
     let found = Found::SourcePool;
     assert_eq!(copied, MemoryOperation::Copy { src: mine, dst: copy, frames: 1, cause: Cause::CopyOnWrite, found });
     let Report { traffic, .. } = kernel.report();
-    assert_eq!((traffic.copies().by(Mechanism::Fpm), traffic.zeroings().by(Mechanism::Fpm)), (1, 2));
+    assert_eq!((traffic.copies().by(FPM), traffic.zeroings().by(FPM)), (1, 2));
     kernel.exit(parent, &mut operations).unwrap();
     kernel.exit(child, &mut operations).unwrap();
     assert_eq!(kernel.report().free.frames(), kernel.frame_set().frames());
@@ -58,8 +59,8 @@ fn a_shared_row_is_handed_out_whole_or_prevents_fpm() {
         }
         kernel.report().sharing
     };
-    assert_eq!(check(Units::Together, 2, Mechanism::Fpm, None), Sharing::Together { frames: 2 });
-    let marked = check(Units::Marked, 1, Mechanism::Psm2, Some(Fallback::SharedRow));
+    assert_eq!(check(Units::Together, 2, FPM, None), Sharing::Together { frames: 2 });
+    let marked = check(Units::Marked, 1, PSM2, Some(Fallback::SharedRow));
     assert_eq!(marked, Sharing::Marked { frames: 2 });
 }
 
@@ -192,7 +193,7 @@ fn a_migration_elsewhere_is_no_fault_of_the_policy() {
     kernel.migrate(process, 0, Destination::Near(elsewhere.unwrap()), &mut operations).unwrap();
     let moves = |kernel: &Kernel| {
         let moves = *kernel.report().traffic.copies_of(Cause::Migration);
-        (moves.by(Mechanism::Fpm), moves.fallbacks(Fallback::NotAsked), moves.frames())
+        (moves.by(FPM), moves.fallbacks(Fallback::NotAsked), moves.frames())
     };
     assert_eq!(moves(&kernel), (1, 1, 2));
     // Nor is it one that the pool asked for is empty.

@@ -1,11 +1,12 @@
 //! Why copies do not go by FPM, each reason by hand; and what the reserved rows take with them.
 
 use dram_spec::Channel;
+use rowclone::{FPM, MECHANISMS, Mechanism, PSM, PSM2};
 
 use crate::fixture::{maps, memories};
 use crate::{
-    Cause, Fallback, Frame, FrameMap, FrameSet, Kernel, Mechanism, MemoryOperation, PageSize, Policy, Sharing, Tally,
-    Units, ZeroOnFree,
+    Cause, Fallback, Frame, FrameMap, FrameSet, Kernel, MemoryOperation, PageSize, Policy, Sharing, Tally, Units,
+    ZeroOnFree,
 };
 
 /// A page of a process that has forked, in a memory of 4 KB rows: the kernel, the child, and the page's frame.
@@ -31,7 +32,7 @@ fn take_all(kernel: &mut Kernel, like: impl Fn(&FrameMap, Frame) -> bool) {
 fn copied(kernel: &mut Kernel, child: crate::ProcessId) -> (Mechanism, Vec<Fallback>) {
     kernel.write(child, 0, &mut Vec::new()).unwrap();
     let copies: Tally = kernel.report().traffic.copies();
-    let mechanism = Mechanism::ALL.into_iter().find(|&mechanism| copies.by(mechanism) == 1);
+    let mechanism = MECHANISMS.into_iter().find(|&mechanism| copies.by(mechanism) == 1);
     (mechanism.unwrap(), Fallback::ALL.into_iter().filter(|&why| copies.fallbacks(why) == 1).collect())
 }
 
@@ -39,13 +40,13 @@ fn copied(kernel: &mut Kernel, child: crate::ProcessId) -> (Mechanism, Vec<Fallb
 #[test]
 fn each_way_away_from_the_source_has_its_reason() {
     let (mut kernel, child, _) = forked(Policy::SubarrayAware);
-    assert_eq!(copied(&mut kernel, child), (Mechanism::Fpm, vec![]));
+    assert_eq!(copied(&mut kernel, child), (FPM, vec![]));
 
     let (mut kernel, child, source) = forked(Policy::SubarrayAware);
     let pool = kernel.map.subarray(source);
     take_all(&mut kernel, |map, frame| map.subarray(frame) == pool);
     let (mechanism, why) = copied(&mut kernel, child);
-    assert!([Mechanism::Psm, Mechanism::Psm2].contains(&mechanism), "{mechanism:?}");
+    assert!([PSM, PSM2].contains(&mechanism), "{mechanism:?}");
     assert_eq!(why, [Fallback::PoolEmpty]);
 
     let (mut kernel, child, source) = forked(Policy::SubarrayAware);
@@ -54,12 +55,12 @@ fn each_way_away_from_the_source_has_its_reason() {
         let other = map.subarray(frame);
         other == pool || other.channel != pool.channel || other.bank != pool.bank
     });
-    assert_eq!(copied(&mut kernel, child), (Mechanism::Psm2, vec![Fallback::PoolEmpty]), "none but its bank is left");
+    assert_eq!(copied(&mut kernel, child), (PSM2, vec![Fallback::PoolEmpty]), "none but its bank is left");
 
     let (mut kernel, child, source) = forked(Policy::SubarrayAware);
     let Channel(channel) = kernel.map.subarray(source).channel;
     take_all(&mut kernel, |map, frame| map.subarray(frame).channel == Channel(channel));
-    assert_eq!(copied(&mut kernel, child), (Mechanism::Channel, vec![Fallback::RankEmpty]));
+    assert_eq!(copied(&mut kernel, child), (Mechanism::CHANNEL, vec![Fallback::RankEmpty]));
 }
 
 #[test]
@@ -69,7 +70,7 @@ fn a_policy_that_looks_at_no_source_is_the_reason_itself() {
         let pool = kernel.map.subarray(source);
         take_all(&mut kernel, |map, frame| map.subarray(frame) == pool);
         let (mechanism, why) = copied(&mut kernel, child);
-        assert!(mechanism != Mechanism::Fpm, "{policy}");
+        assert!(mechanism != FPM, "{policy}");
         assert_eq!(why, [Fallback::PolicyBlind], "{policy}");
     }
 }
@@ -91,7 +92,7 @@ fn a_unit_that_is_too_large_is_the_reason_before_all_others() {
             let report = kernel.report();
             assert!(matches!(report.sharing, Sharing::TooLarge { .. }));
             for tally in [report.traffic.copies(), report.traffic.zeroings()] {
-                assert_eq!((tally.by(Mechanism::Fpm), tally.fallbacks(Fallback::UnitTooLarge)), (0, 1), "{policy}");
+                assert_eq!((tally.by(FPM), tally.fallbacks(Fallback::UnitTooLarge)), (0, 1), "{policy}");
             }
         }
     }

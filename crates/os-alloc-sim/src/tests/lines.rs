@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{BankId, Channel, LINE_BYTES, Location, PhysicalAddress, Row};
 use proptest::prelude::*;
+use rowclone::{FPM, MECHANISMS, Mechanism, PSM, PSM2};
 
 use crate::fixture::{maps, memories};
-use crate::{Frame, FrameMap, Mechanism};
+use crate::{Frame, FrameMap};
 
 type RowName = (Channel, BankId, Row);
 
@@ -41,13 +42,13 @@ fn by_line(map: &FrameMap, src: Frame, dst: Frame, frames: u32) -> Vec<Mechanism
     };
     let rule = |(from, to): (Location, Location)| {
         if (from.channel, from.bank.rank) != (to.channel, to.bank.rank) || name(from) == name(to) {
-            Mechanism::Channel
+            Mechanism::CHANNEL
         } else if from.bank != to.bank {
-            Mechanism::Psm
+            PSM
         } else if whole(&name(to)) && geometry.subarray(from.row) == geometry.subarray(to.row) {
-            Mechanism::Fpm
+            FPM
         } else {
-            Mechanism::Psm2
+            PSM2
         }
     };
     lines(map, src, dst, frames).map(rule).collect()
@@ -97,7 +98,7 @@ proptest! {
             let whole = map.unit().is_some()
                 && lines(map, Frame(dst + at), Frame(dst + at), 1).all(|(line, _)| rows[&name(line)] == columns);
             let mechanism = map.zeroed(Frame(dst), frames, at).0;
-            prop_assert_eq!(mechanism, if whole { Mechanism::Fpm } else { Mechanism::Psm });
+            prop_assert_eq!(mechanism, if whole { FPM } else { PSM });
         }
     }
 }
@@ -116,5 +117,5 @@ fn all_mechanisms_are_met() {
             }
         }
     }
-    assert_eq!(met.into_iter().collect::<Vec<_>>(), Mechanism::ALL);
+    assert_eq!(met, BTreeSet::from(MECHANISMS));
 }

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use dram_spec::AddressMap;
 use dram_spec::address::Preset;
 use proptest::prelude::*;
+use rowclone::FPM;
 
 use crate::fixture::geometry;
-use crate::{Age, Fallback, FrameMap, FrameSet, HUGE_ORDER, Mechanism, Policy, Survey, Tally, Units, age};
+use crate::{Age, Fallback, FrameMap, FrameSet, HUGE_ORDER, Policy, Survey, Tally, Units, age};
 
 const COPIES: u64 = 20_000;
 const UTILISATIONS: [f64; 9] = [0.1, 0.25, 0.5, 0.6, 0.75, 0.9, 0.95, 0.98, 0.99];
@@ -23,7 +24,7 @@ fn copies(map: &FrameMap, policy: Policy, units: Units, utilisation: f64, unusab
     let copies = surveyed.report.traffic.copies();
     assert_eq!(copies.operations, COPIES);
     let fallbacks: u64 = Fallback::ALL.iter().map(|&why| copies.fallbacks(why)).sum();
-    assert_eq!(fallbacks + copies.by(Mechanism::Fpm), copies.frames());
+    assert_eq!(fallbacks + copies.by(FPM), copies.frames());
     copies
 }
 
@@ -45,7 +46,7 @@ fn random_frames_go_by_fpm_as_chance_says() {
         assert_eq!(places.len(), subarrays);
         let chance = 1.0 / subarrays as f64;
         for utilisation in UTILISATIONS {
-            let share = copies(&map, Policy::Random, Units::Together, utilisation, 0.8).share(Mechanism::Fpm).unwrap();
+            let share = copies(&map, Policy::Random, Units::Together, utilisation, 0.8).share(FPM).unwrap();
             assert!((share - chance).abs() <= 3.0 * sigma(chance), "{share} at {utilisation} of {preset:?}");
         }
     }
@@ -59,13 +60,13 @@ fn subarray_aware_copies_go_by_fpm_less_and_less_as_memory_fills() {
             let mut last = 1.0;
             for utilisation in UTILISATIONS {
                 let tally = copies(&map, Policy::SubarrayAware, Units::Together, utilisation, unusable);
-                let share = tally.share(Mechanism::Fpm).unwrap();
+                let share = tally.share(FPM).unwrap();
                 assert!(
                     share <= last + 3.0 * (sigma(last).powi(2) + sigma(share).powi(2)).sqrt(),
                     "{share} after {last}"
                 );
                 assert!(share >= 0.95 || utilisation > 0.5, "{share} at {utilisation}");
-                assert_eq!(tally.fallbacks(Fallback::PoolEmpty), tally.frames() - tally.by(Mechanism::Fpm));
+                assert_eq!(tally.fallbacks(Fallback::PoolEmpty), tally.frames() - tally.by(FPM));
                 last = share;
             }
         }
@@ -76,7 +77,7 @@ fn subarray_aware_copies_go_by_fpm_less_and_less_as_memory_fills() {
 fn frames_that_share_a_row_never_go_by_fpm_alone() {
     for policy in Policy::ALL {
         let tally = copies(&map(8192, Preset::RowInterleaved), policy, Units::Marked, 0.5, 0.5);
-        assert_eq!((tally.by(Mechanism::Fpm), tally.fallbacks(Fallback::SharedRow)), (0, COPIES));
+        assert_eq!((tally.by(FPM), tally.fallbacks(Fallback::SharedRow)), (0, COPIES));
     }
 }
 

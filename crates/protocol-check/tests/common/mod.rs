@@ -2,9 +2,7 @@
 
 #![allow(dead_code, reason = "each test binary uses some of the functions")]
 
-use dram_spec::{
-    AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CommandSink, Cycle, Dialect, Row, System,
-};
+use dram_spec::{AutoPrecharge, BankId, Channel, Column, Command, CommandLog, Cycle, Dialect, EventSink, Row, System};
 use protocol_check::{Rule, audit};
 
 pub const fn bank(bank: u8) -> BankId {

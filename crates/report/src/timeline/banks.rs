@@ -16,8 +16,6 @@ pub(super) struct OpenRow {
     pub(super) since: Cycle,
     /// The row that it was copied from, if by a copy activation.
     copied_from: Option<Row>,
-    /// Whether a column access or a copy activation has used it.
-    pub(super) is_used: bool,
 }
 
 /// What a command did to the banks.
@@ -144,7 +142,7 @@ impl ChannelTracks {
             Command::Write { bank, auto_precharge, .. } => {
                 self.access(writer, at, bank, auto_precharge, self.write_latency, command);
             }
-            Command::Transfer { src, dst, .. } => [src, dst].into_iter().for_each(|bank| self.used(bank)),
+            Command::Transfer { .. } => {}
             Command::Refresh { rank } => {
                 let track = self.ranks[usize::from(rank)].refresh;
                 writer.slice(track, at, at + self.refresh_time, "REF".to_owned(), Vec::new());
@@ -173,12 +171,6 @@ impl ChannelTracks {
         &mut self.ranks[usize::from(bank.rank)].banks[usize::from(bank.bank)]
     }
 
-    fn used(&mut self, bank: BankId) {
-        if let (_, Some(open)) = self.bank(bank) {
-            open.is_used = true;
-        }
-    }
-
     fn power<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, rank: u8, state: u64) {
         self.ranks[usize::from(rank)].power.set(writer, at, state);
     }
@@ -189,7 +181,7 @@ impl ChannelTracks {
         }
         let copied_from = self.open_row(bank).map(|open| open.row);
         self.close(writer, at, bank);
-        self.bank(bank).1 = Some(OpenRow { row, since: at, copied_from, is_used: copied_from.is_some() });
+        self.bank(bank).1 = Some(OpenRow { row, since: at, copied_from });
     }
 
     fn access<W: Write>(
@@ -203,7 +195,6 @@ impl ChannelTracks {
     ) {
         let begin = at + latency;
         writer.slice(self.data_bus, begin, begin + BURST, command.to_string(), Vec::new());
-        self.used(bank);
         if auto_precharge == AutoPrecharge::Yes {
             self.close(writer, at, bank);
         }

@@ -3,37 +3,38 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use dram_spec::{BankId, Channel, Cycle, PhysicalAddress, Row};
+use dram_spec::{BankId, Channel, Cycle, LINE_BYTES, Mechanism, Operation, PhysicalAddress, RequestId, Row};
 use memctrl::{Completion, Request};
-use rowclone::{Mechanism, Operation};
 
-use super::requests::Order;
 use super::writer::{Note, PacketWriter, Shows, Track, count, word};
 use crate::table::bytes;
 
 /// A bank of the whole system.
 pub(super) type Place = (Channel, BankId);
 
-/// What a command of a segment did.
+/// What a command of a copy program did.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
+    /// The number of the program.
+    pub(super) program: u64,
     pub(super) mechanism: Mechanism,
-    /// The row that it fills.
-    pub(super) dst: (Place, Row),
-    /// The command, or the ACT before it that served nothing else.
-    pub(super) begin: Cycle,
-    /// Bytes that have reached the destination by it.
-    pub(super) bytes: u64,
+    /// The command.
+    pub(super) at: Cycle,
     /// The banks that it used.
     pub(super) banks: [Option<Place>; 2],
+    /// The destination row that it filled, in whole or in part.
+    pub(super) filled: Option<(Place, Row)>,
+    /// Bytes of the destination that were written.
+    pub(super) bytes: u64,
 }
 
-/// A segment that has begun and not ended.
+/// A program from its first command to the PRE of its last bank.
 #[derive(Clone, Debug)]
 struct Running {
     mechanism: Mechanism,
     begin: Cycle,
     bytes: u64,
+    filled: Option<(Place, Row)>,
     /// Banks that it has used and not closed.
     banks: Vec<Place>,
 }
@@ -41,10 +42,11 @@ struct Running {
 /// A copy in progress.
 #[derive(Clone, Debug)]
 struct Copy {
+    operation: Operation,
     lane: usize,
-    taken: Cycle,
     begin: Cycle,
-    segments: BTreeMap<(Place, Row), Running>,
+    /// By the number of the program.
+    programs: BTreeMap<u64, Running>,
 }
 
 /// A line of copies one after another, and of their segments.
@@ -66,7 +68,7 @@ const LANES_MOST: usize = 64;
 pub(super) struct Copies {
     group: Track,
     lanes: Vec<Lane>,
-    running: BTreeMap<Order, Copy>,
+    running: BTreeMap<RequestId, Copy>,
 }
 
 impl Copies {
@@ -75,16 +77,10 @@ impl Copies {
     }
 
     /// A copy or initialisation was taken.
-    pub(super) fn taken<W: Write>(
-        &mut self,
-        writer: &mut PacketWriter<W>,
-        now: Cycle,
-        order: Order,
-        request: &Request,
-    ) {
+    pub(super) fn taken<W: Write>(&mut self, writer: &mut PacketWriter<W>, request: &Request) {
         let lane = self.lane(writer, request.arrival);
         let begin = self.lanes[lane].free_from.take().map_or(request.arrival, |free| free.max(request.arrival));
-        self.running.insert(order, Copy { lane, taken: now, begin, segments: BTreeMap::new() });
+        self.running.insert(request.id, Copy { operation: request.operation, lane, begin, programs: BTreeMap::new() });
     }
 
     /// A lane that is free from `arrival` on; where there are too many, the one that has been free longest.
@@ -106,46 +102,52 @@ impl Copies {
         rank
     }
 
+    /// Bytes of the line at an address that a copy in progress writes.
+    pub(super) fn bytes_of_line(&self, request: RequestId, line: PhysicalAddress) -> u64 {
+        let target = self.running.get(&request).map_or(0..0, |copy| {
+            let first = copy.operation.target().0;
+            first..first + copy.operation.bytes()
+        });
+        target.end.min(line.0 + LINE_BYTES).saturating_sub(target.start.max(line.0))
+    }
+
     /// A command was issued for a copy.
-    pub(super) fn step(&mut self, order: Order, step: &Step) {
-        let Some(copy) = self.running.get_mut(&order) else { return };
-        let begin = step.begin.max(copy.taken);
-        let new = || Running { mechanism: step.mechanism, begin, bytes: 0, banks: Vec::new() };
-        let segment = copy.segments.entry(step.dst).or_insert_with(new);
-        segment.mechanism = step.mechanism;
-        segment.bytes += step.bytes;
+    pub(super) fn step(&mut self, request: RequestId, step: &Step) {
+        let Some(copy) = self.running.get_mut(&request) else { return };
+        let Step { mechanism, at: begin, .. } = *step;
+        let new = || Running { mechanism, begin, bytes: 0, filled: None, banks: Vec::new() };
+        let program = copy.programs.entry(step.program).or_insert_with(new);
+        program.bytes += step.bytes;
+        program.filled = step.filled.or(program.filled);
         for bank in step.banks.into_iter().flatten() {
-            if !segment.banks.contains(&bank) {
-                segment.banks.push(bank);
+            if !program.banks.contains(&bank) {
+                program.banks.push(bank);
             }
         }
     }
 
-    /// A bank was closed: segments that have moved something, and have no other bank open, end.
+    /// A bank was closed: programs that have written something, and have no other bank open, end.
     pub(super) fn closed<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, bank: Place) {
         for copy in self.running.values_mut() {
-            let mut ended = Vec::new();
-            for (&dst, segment) in &mut copy.segments {
-                let open = segment.banks.len();
-                segment.banks.retain(|&other| other != bank);
-                if segment.banks.is_empty() && open > 0 && segment.bytes > 0 {
-                    ended.push(dst);
+            let lane = &mut self.lanes[copy.lane];
+            copy.programs.retain(|_, program| {
+                let open = program.banks.len();
+                program.banks.retain(|&other| other != bank);
+                let has_ended = program.banks.is_empty() && open > 0 && program.bytes > 0;
+                if has_ended {
+                    lane.program(writer, program, at);
                 }
-            }
-            for dst in ended {
-                if let Some(segment) = copy.segments.remove(&dst) {
-                    self.lanes[copy.lane].segment(writer, dst, &segment, at);
-                }
-            }
+                !has_ended
+            });
         }
     }
 
-    /// A copy is done.
-    pub(super) fn done<W: Write>(&mut self, writer: &mut PacketWriter<W>, order: Order, completion: &Completion) {
-        let Some(copy) = self.running.remove(&order) else { return };
+    /// A copy is done; a read or write is none of these.
+    pub(super) fn done<W: Write>(&mut self, writer: &mut PacketWriter<W>, completion: &Completion) {
+        let Some(copy) = self.running.remove(&completion.id) else { return };
         let lane = &mut self.lanes[copy.lane];
-        for (dst, segment) in copy.segments {
-            lane.segment(writer, dst, &segment, completion.done);
+        for program in copy.programs.values() {
+            lane.program(writer, program, completion.done);
         }
         let end = completion.done.max(copy.begin);
         writer.slice(lane.track, copy.begin, end, name(completion), notes(completion));
@@ -154,13 +156,7 @@ impl Copies {
 }
 
 impl Lane {
-    fn segment<W: Write>(
-        &mut self,
-        writer: &mut PacketWriter<W>,
-        ((channel, bank), row): (Place, Row),
-        segment: &Running,
-        end: Cycle,
-    ) {
+    fn program<W: Write>(&mut self, writer: &mut PacketWriter<W>, segment: &Running, end: Cycle) {
         // They come in the order of their ends: the fullest line that has room leaves the others free for longer ones.
         let free = self.segments.iter_mut().filter(|(_, free_from)| *free_from <= segment.begin);
         let track = if let Some((track, free_from)) = free.max_by_key(|(_, free_from)| *free_from) {
@@ -175,15 +171,17 @@ impl Lane {
             track
         };
         let mechanism = segment.mechanism.name();
-        let place = format!("channel {} r{} b{} row {}", channel.0, bank.rank, bank.bank, row.0);
+        let place = segment.filled.map_or(String::new(), |((channel, bank), row)| {
+            format!(" to channel {} r{} b{} row {}", channel.0, bank.rank, bank.bank, row.0)
+        });
         let notes = vec![word("mechanism", mechanism), count("bytes", segment.bytes)];
-        writer.slice(track, segment.begin, end, format!("{mechanism} to {place}"), notes);
+        writer.slice(track, segment.begin, end, format!("{mechanism}{place}"), notes);
     }
 }
 
 /// The mechanisms that served it, each once.
 fn mechanisms(completion: &Completion) -> String {
-    let mut names: Vec<_> = completion.segments().0.keys().map(|(mechanism, _)| mechanism.name()).collect();
+    let mut names: Vec<_> = completion.parts().0.keys().map(|(mechanism, _)| mechanism.name()).collect();
     names.dedup();
     names.join("+")
 }

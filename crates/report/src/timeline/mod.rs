@@ -6,24 +6,19 @@
 
 mod banks;
 mod copies;
-mod requests;
 pub mod schema;
 mod writer;
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use dram_spec::address::AddressMap;
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Column, Command, CommandSink, Cycle, Geometry, Location, PhysicalAddress, Queued,
-    Row, System,
+    AddressMap, AutoPrecharge, BankId, Cause, Channel, Command, CommandEvent, Cycle, EventSink, Geometry, LINE_BYTES,
+    Location, Operation, Queued, RequestId, System,
 };
 use memctrl::{Completion, Request};
-use rowclone::{Mechanism, Operation};
 
-use banks::{ChannelTracks, Deed, OpenRow};
+use banks::{ChannelTracks, Deed};
 use copies::{Copies, Place, Step};
-use requests::{Order, Requests};
 use writer::{Counter, PacketWriter, Shows};
 
 pub use writer::{Window, nanoseconds};
@@ -36,45 +31,42 @@ pub struct Timeline<W: Write> {
     writer: PacketWriter<W>,
     map: AddressMap,
     channels: Vec<ChannelTracks>,
-    requests: Requests,
     copies: Copies,
     /// Requests in progress: reads, writes, copies and initialisations.
-    depths: [Counter; 3],
-    /// Since when the temporary row of a bank has been filled.
-    staged: BTreeMap<Place, Cycle>,
+    depths: [(u64, Counter); 3],
 }
 
 impl<W: Write> Timeline<W> {
-    /// Of a run on this system, from cycle 0; `title` names it.
-    pub fn new(output: W, title: &str, system: &System, map: AddressMap, window: Window) -> Timeline<W> {
+    /// Of a run on this system, whose addresses `map` places, from cycle 0; `title` names it.
+    pub fn new(output: W, title: &str, system: &System, map: &AddressMap, window: Window) -> Timeline<W> {
         let mut writer = PacketWriter::new(output, system.clock(), window);
         let root = writer.track(None, 0, title, "", Shows::Group);
         let requests = writer.track(Some(root), 0, "requests in progress", "taken and not done", Shows::Group);
-        let depths = [(0, "reads"), (1, "writes"), (2, "copies")]
-            .map(|(rank, name)| Counter::new(writer.track(Some(requests), rank, name, "", Shows::Counter("requests"))));
+        let depths = [(0, "reads"), (1, "writes"), (2, "copies")].map(|(rank, name)| {
+            (0, Counter::new(writer.track(Some(requests), rank, name, "", Shows::Counter("requests"))))
+        });
         let about = "copies and initialisations, and their segments";
         let copies = Copies::new(writer.track(Some(root), 1, "copies", about, Shows::Group));
         let channels = (0..system.geometry.channels())
             .map(|channel| ChannelTracks::new(&mut writer, root, 2 + usize::from(channel), Channel(channel), system))
             .collect();
-        let requests = Requests::default();
-        Timeline { writer, map, channels, requests, copies, depths, staged: BTreeMap::new() }
+        Timeline { writer, map: map.clone(), channels, copies, depths }
     }
 
     /// The controller has taken a request.
     pub fn taken(&mut self, now: Cycle, request: &Request) {
-        let order = self.requests.taken(request.id, request.operation);
         if let Operation::Copy { .. } | Operation::Init { .. } = request.operation {
-            self.copies.taken(&mut self.writer, now, order, request);
+            self.copies.taken(&mut self.writer, request);
         }
-        self.count(now);
+        self.depths[kind(&request.operation)].0 += 1;
+        self.change(kind(&request.operation), now);
     }
 
     /// A request is done.
     pub fn done(&mut self, completion: &Completion) {
-        let Some(order) = self.requests.done(completion.id) else { return };
-        self.copies.done(&mut self.writer, order, completion);
-        self.count(completion.done);
+        self.copies.done(&mut self.writer, completion);
+        self.depths[kind(&completion.operation)].0 -= 1;
+        self.change(kind(&completion.operation), completion.done);
     }
 
     /// The output, with everything in it.
@@ -85,110 +77,54 @@ impl<W: Write> Timeline<W> {
         self.writer.into_result()
     }
 
-    fn count(&mut self, at: Cycle) {
-        let requests::Depths { reads, writes, copies } = self.requests.depths;
-        for (counter, depth) in self.depths.iter_mut().zip([reads, writes, copies]) {
-            counter.change(&mut self.writer, at, depth);
-        }
+    fn change(&mut self, kind: usize, at: Cycle) {
+        let (depth, counter) = &mut self.depths[kind];
+        counter.change(&mut self.writer, at, *depth);
     }
 
-    /// The address of a line.
-    fn line(&self, channel: Channel, bank: BankId, row: Row, column: Column) -> Option<PhysicalAddress> {
-        self.map.address(Location { channel, bank, row, column, offset: 0 })
-    }
-
-    /// What a command does for a copy, if it serves one.
-    fn step(&mut self, at: Cycle, channel: Channel, command: &Command, deed: Deed) -> Option<(Order, Step)> {
-        let tracks = &self.channels[usize::from(channel.0)];
-        let open = |bank| tracks.open_row(bank);
-        match *command {
+    /// What a command does for the copy that it was issued for.
+    fn step(&self, event: &CommandEvent, deed: Deed) -> Option<(RequestId, Step)> {
+        let Cause::Copy { request, mechanism, program } = event.cause else { return None };
+        let place = |bank| (event.channel, bank);
+        let open = |bank| self.channels[usize::from(event.channel.0)].open_row(bank).map(|open| open.row);
+        let step = |banks: [Option<Place>; 2]| Step { program, mechanism, at: event.at, banks, filled: None, bytes: 0 };
+        let step = match event.command {
             Command::Activate { bank, .. } => {
-                let (Deed::Copied { dst }, open) = (deed, open(bank)?) else { return None };
-                self.copied(at, (channel, bank), open, dst)
+                let step = step([Some(place(bank)), None]);
+                match deed {
+                    Deed::Copied { dst } => {
+                        Step { filled: Some((place(bank), dst)), bytes: self.map.geometry().row_bytes(), ..step }
+                    }
+                    Deed::Other | Deed::Dropped => step,
+                }
             }
-            Command::Read { bank, column, .. } => {
-                let open = open(bank)?;
-                let (order, written) = self.requests.read(self.line(channel, bank, open.row, column)?)?;
-                let Location { channel: to, bank: dst, row, .. } = self.map.locate(written)?;
-                let place = (channel, bank);
-                let step = Step { dst: ((to, dst), row), ..over_the_channel(at, place, open, 0) };
-                Some((order, step))
-            }
+            Command::Read { bank, .. } => step([Some(place(bank)), None]),
             Command::Write { bank, column, .. } => {
-                let open = open(bank)?;
-                let (order, bytes) = self.requests.written(self.line(channel, bank, open.row, column)?)?;
-                Some((order, over_the_channel(at, (channel, bank), open, bytes)))
+                let row = open(bank).expect("WR is issued to an open row");
+                let line = self.map.address(Location { channel: event.channel, bank, row, column, offset: 0 });
+                let bytes = self.copies.bytes_of_line(request, line.expect("a command names a line of the memory"));
+                Step { filled: Some((place(bank), row)), bytes, ..step([Some(place(bank)), None]) }
             }
-            Command::Transfer { src, dst, dst_column, .. } => {
-                let (from, to) = (open(src)?, open(dst)?);
-                self.transferred(at, channel, (src, from), (dst, to), dst_column)
+            Command::Transfer { src, dst, .. } => {
+                let step = step([Some(place(src)), Some(place(dst))]);
+                match open(dst).filter(|row| *row != self.map.geometry().temporary_row()) {
+                    Some(row) => Step { filled: Some((place(dst), row)), bytes: LINE_BYTES, ..step },
+                    None => step,
+                }
             }
-            Command::Precharge { .. }
-            | Command::PrechargeAll { .. }
-            | Command::Refresh { .. }
-            | Command::PowerDownEnter { .. }
-            | Command::PowerDownExit { .. }
-            | Command::SelfRefreshEnter { .. }
-            | Command::SelfRefreshExit { .. } => None,
-        }
-    }
-
-    /// A copy activation filled a row.
-    fn copied(&mut self, at: Cycle, (channel, bank): Place, src: OpenRow, dst: Row) -> Option<(Order, Step)> {
-        let (columns, bytes) = (self.map.geometry().columns(), self.map.geometry().row_bytes());
-        let (order, _) = self.requests.written(self.line(channel, bank, dst, Column(0))?)?;
-        for column in 1..columns {
-            let line = self.line(channel, bank, dst, Column(column))?;
-            self.requests.written_for(order, line);
-        }
-        let place = (channel, bank);
-        let step = Step {
-            mechanism: Mechanism::Fpm,
-            dst: (place, dst),
-            begin: begin(at, src),
-            bytes,
-            banks: [Some(place), None],
+            _ => return None,
         };
-        Some((order, step))
-    }
-
-    /// A TRANSFER moved a line.
-    fn transferred(
-        &mut self,
-        at: Cycle,
-        channel: Channel,
-        (src, from): (BankId, OpenRow),
-        (dst, to): (BankId, OpenRow),
-        column: Column,
-    ) -> Option<(Order, Step)> {
-        let temporary = self.map.geometry().temporary_row();
-        let begin = begin(at, from).min(begin(at, to));
-        if to.row == temporary {
-            self.staged.entry((channel, dst)).or_insert(begin);
-            return None;
-        }
-        let staged = if from.row == temporary { self.staged.remove(&(channel, src)) } else { None };
-        let (order, bytes) = self.requests.written(self.line(channel, dst, to.row, column)?)?;
-        let step = Step {
-            mechanism: if from.row == temporary { Mechanism::Psm2 } else { Mechanism::Psm },
-            dst: ((channel, dst), to.row),
-            begin: staged.unwrap_or(begin),
-            bytes,
-            banks: [Some((channel, src)), Some((channel, dst))],
-        };
-        Some((order, step))
+        Some((request, step))
     }
 }
 
-/// A line of the open row, over the channel.
-fn over_the_channel(at: Cycle, place: Place, open: OpenRow, bytes: u64) -> Step {
-    let banks = [Some(place), None];
-    Step { mechanism: Mechanism::Channel, dst: (place, open.row), begin: begin(at, open), bytes, banks }
-}
-
-/// Where a segment begins whose first access is this one: with the ACT before it, if that has served nothing else.
-fn begin(at: Cycle, open: OpenRow) -> Cycle {
-    if open.is_used { at } else { open.since }
+/// Which of the counters of requests in progress an operation is counted in.
+const fn kind(operation: &Operation) -> usize {
+    match operation {
+        Operation::Read { .. } => 0,
+        Operation::Write { .. } => 1,
+        Operation::Copy { .. } | Operation::Init { .. } => 2,
+    }
 }
 
 /// The banks that a command closes.
@@ -210,13 +146,14 @@ fn closed(geometry: &Geometry, command: &Command) -> Vec<BankId> {
     }
 }
 
-impl<W: Write> CommandSink for Timeline<W> {
-    fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
+impl<W: Write> EventSink for Timeline<W> {
+    fn command(&mut self, event: &CommandEvent) {
+        let CommandEvent { at, channel, ref command, .. } = *event;
         let deed = self.channels[usize::from(channel.0)].deed(command);
-        let step = self.step(at, channel, command, deed);
+        let step = self.step(event, deed);
         self.channels[usize::from(channel.0)].push(&mut self.writer, at, command, deed);
-        if let Some((order, step)) = step {
-            self.copies.step(order, &step);
+        if let Some((request, step)) = step {
+            self.copies.step(request, &step);
         }
         for bank in closed(self.map.geometry(), command) {
             self.copies.closed(&mut self.writer, at, (channel, bank));
@@ -235,7 +172,7 @@ impl<W: Write> CommandSink for Timeline<W> {
         for channel in &mut self.channels {
             channel.finish(&mut self.writer, end);
         }
-        for counter in &mut self.depths {
+        for (_, counter) in &mut self.depths {
             counter.begin(&mut self.writer);
         }
     }
@@ -245,6 +182,7 @@ impl<W: Write> CommandSink for Timeline<W> {
 mod tests {
     use std::cell::Cell;
 
+    use dram_spec::Row;
     use dram_spec::address::Preset;
     use dram_spec::datasheet::{Density, Width};
 
@@ -276,7 +214,7 @@ mod tests {
         let system = System::paper(1, Density::Gb2, Width::X8);
         let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
         let output = Full { room: 20_000, refused: &refused };
-        let mut timeline = Timeline::new(output, "full", &system, map, Window::ALL);
+        let mut timeline = Timeline::new(output, "full", &system, &map, Window::ALL);
         let bank = BankId { rank: 0, bank: 3 };
         for at in 0..1000 {
             timeline.push(Cycle(100 * at), Channel(0), &Command::Activate { bank, row: Row(7) });

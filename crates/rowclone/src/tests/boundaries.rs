@@ -5,7 +5,7 @@ use dram_spec::{BankId, Channel, PhysicalAddress, Row};
 
 use super::arbitrary::{at, paper};
 use super::memory::Memory;
-use crate::{Block, FaultyRows, Mechanism, Operation, Planner, Work};
+use crate::{Block, FPM, FaultyRows, Mechanism, Operation, PSM, PSM2, Planner, Work};
 
 /// One channel; consecutive rows lie in consecutive banks.
 fn planner(faulty: &[(u8, u32)]) -> Planner {
@@ -21,7 +21,7 @@ const STRIDE: u64 = 8 * ROW;
 fn mechanisms(planner: &Planner, operation: &Operation) -> Vec<&'static str> {
     let fastest = |block: &Block| {
         let part = &block.parts()[0];
-        [Mechanism::Fpm, Mechanism::Psm].into_iter().find(|&one| part.allows(one).is_ok()).unwrap_or(Mechanism::Channel)
+        [FPM, PSM].into_iter().find(|&one| part.allows(one).is_ok()).unwrap_or(Mechanism::CHANNEL)
     };
     let blocks: Vec<Block> = planner.blocks(operation).collect();
     let (before, mut after) = (Memory::new(planner.map()), Memory::new(planner.map()));
@@ -76,7 +76,7 @@ fn operands_one_row_apart_are_copied_by_rows_and_any_closer_over_the_channel() {
             let operation = copy(distance, up);
             assert!(mechanisms(&planner, &operation).iter().all(|&name| name == "channel"), "{distance}");
             let block = planner.blocks(&operation).next().unwrap();
-            assert_eq!(block.parts()[0].allows(Mechanism::Psm).unwrap_err().name(), "overlap", "{distance}");
+            assert_eq!(block.parts()[0].allows(PSM).unwrap_err().name(), "overlap", "{distance}");
         }
         let beyond = mechanisms(&planner, &copy(ROW + 64, up));
         assert!(beyond.iter().all(|&name| name == "psm"), "{beyond:?}");
@@ -89,8 +89,8 @@ fn temporary(bank: u8, faulty: &[(u8, u32)]) -> Result<(u8, u32), &'static str> 
     let place = |row| at(planner.map(), 0, bank, row, 0);
     let operation = Operation::Copy { src: place(1), dst: place(600), bytes: ROW };
     let block = planner.blocks(&operation).next().unwrap();
-    block.parts()[0].allows(Mechanism::Psm2).map_err(|reason| reason.name())?;
-    match block.segments(&[Mechanism::Psm2], 64)[0].work {
+    block.parts()[0].allows(PSM2).map_err(|reason| reason.name())?;
+    match block.segments(&[PSM2], 64)[0].work {
         Work::Psm2 { temporary, .. } => Ok((temporary.0.bank, temporary.1.0)),
         ref other => panic!("{other:?}"),
     }
@@ -127,6 +127,6 @@ fn temporary_rows_are_those_of_the_copys_own_rank() {
         let place = |row| at(planner.map(), 0, 3, row, 0);
         let operation = Operation::Copy { src: place(1), dst: place(600), bytes: ROW };
         let block = planner.blocks(&operation).next().unwrap();
-        assert_eq!(block.parts()[0].allows(Mechanism::Psm2).is_ok(), allowed, "rank {rank}");
+        assert_eq!(block.parts()[0].allows(PSM2).is_ok(), allowed, "rank {rank}");
     }
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::arbitrary::{arb_case, arb_map, paper};
 use super::memory::{Memory, banks};
-use crate::{FaultyRows, Mechanism, Operation, PlanError, Planner, Segment, Work};
+use crate::{FPM, FaultyRows, MECHANISMS, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Segment, Work};
 
 /// A small generator for choices, so that a failing case is a few numbers.
 struct Choices(u64);
@@ -27,7 +27,7 @@ fn plan(planner: &Planner, operation: &Operation, staging_lines: usize, choices:
             .iter()
             .map(|part| {
                 let possible: Vec<Mechanism> =
-                    Mechanism::ALL.into_iter().filter(|&mechanism| part.allows(mechanism).is_ok()).collect();
+                    MECHANISMS.into_iter().filter(|&mechanism| part.allows(mechanism).is_ok()).collect();
                 possible[choices.below(possible.len())]
             })
             .collect();
@@ -127,7 +127,7 @@ proptest! {
     #[test]
     fn parts_and_segments_share_out_the_operation(
         (map, faulty, operation) in arb_case(),
-        liked in proptest::sample::subsequence(vec![Mechanism::Fpm, Mechanism::Psm, Mechanism::Psm2], 0..=3),
+        liked in proptest::sample::subsequence(vec![FPM, PSM, PSM2], 0..=3),
     ) {
         let planner = Planner::new(map, faulty);
         prop_assume!(planner.check(&operation).is_ok() && operation.src() != Some(operation.target()));
@@ -181,7 +181,7 @@ fn random_operations_reach_every_mechanism_and_most_reasons() {
             continue;
         }
         for part in planner.blocks(&operation).take(100).flat_map(|block| block.parts().to_vec()) {
-            for mechanism in Mechanism::ALL {
+            for mechanism in MECHANISMS {
                 let name = part.allows(mechanism).map_or_else(|reason| reason.name(), |()| mechanism.name());
                 *seen.entry(name).or_default() += 1;
             }
@@ -223,7 +223,7 @@ fn a_gibibyte_is_planned_block_by_block() {
     planner.check(&copy).unwrap();
     let mut blocks = planner.blocks(&copy);
     assert_eq!(blocks.by_ref().take(1000).map(|block| block.parts()[0].bytes()).sum::<u64>(), 1000 * 4096);
-    assert!(blocks.all(|block| block.parts().len() == 1 && block.parts()[0].allows(Mechanism::Fpm).is_ok()));
+    assert!(blocks.all(|block| block.parts().len() == 1 && block.parts()[0].allows(FPM).is_ok()));
 }
 
 #[test]
@@ -235,5 +235,5 @@ fn a_copy_onto_itself_is_no_work() {
 
 /// The first of these that the part allows; else the channel.
 fn best(part: &crate::Part, liked: &[Mechanism]) -> Mechanism {
-    liked.iter().copied().find(|&mechanism| part.allows(mechanism).is_ok()).unwrap_or(Mechanism::Channel)
+    liked.iter().copied().find(|&mechanism| part.allows(mechanism).is_ok()).unwrap_or(Mechanism::CHANNEL)
 }

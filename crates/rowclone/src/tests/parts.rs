@@ -4,7 +4,7 @@ use dram_spec::address::{AddressMap, Preset, RawAddressMap, RawXor};
 use dram_spec::{PhysicalAddress, Row};
 
 use super::arbitrary::{at, paper};
-use crate::{Block, FaultyRows, MAX_WINDOW_BYTES, Mechanism, Operation, PlanError, Planner, Reason};
+use crate::{Block, FPM, FaultyRows, MAX_WINDOW_BYTES, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Reason};
 
 const ROW: u64 = 4096;
 /// The next row of a bank.
@@ -41,7 +41,7 @@ fn an_operation_may_reach_the_end_of_the_memory_and_not_beyond() {
 fn fpm_reasons(planner: &Planner, operation: &Operation) -> Vec<&'static str> {
     let blocks: Vec<Block> = planner.blocks(operation).collect();
     let parts = blocks.iter().flat_map(Block::parts);
-    parts.map(|part| part.allows(Mechanism::Fpm).map_or_else(|reason| reason.name(), |()| "yes")).collect()
+    parts.map(|part| part.allows(FPM).map_or_else(|reason| reason.name(), |()| "yes")).collect()
 }
 
 /// An operation smaller than a row can never cover one: that is its reason, before where the rows lie. An operation of the
@@ -141,7 +141,7 @@ fn operations_and_rows_are_printed_with_their_addresses() {
 fn the_lines_that_a_segment_reads_and_writes_are_counted() {
     let write = Operation::Write { address: PhysicalAddress(32), bytes: 100 };
     let block = planner().blocks(&write).next().unwrap();
-    assert_eq!(block.segments(&[Mechanism::Channel], 64)[0].work.lines(), (2, 3));
+    assert_eq!(block.segments(&[Mechanism::CHANNEL], 64)[0].work.lines(), (2, 3));
 }
 
 /// A row has 64 lines, which lie apart under line interleaving. From channel to channel, each line is written as it arrives:
@@ -152,7 +152,7 @@ fn the_staging_buffer_divides_copies_within_a_channel_alone() {
         let planner = Planner::new(AddressMap::preset(paper(2, 4096), preset), FaultyRows::default());
         let (src, dst) = (at(planner.map(), 0, 0, 1, 0), at(planner.map(), dst_channel, 0, 2, 0));
         let block = planner.blocks(&Operation::Copy { src, dst, bytes: 2 * ROW }).next().unwrap();
-        block.segments(&[Mechanism::Channel], staging_lines).len()
+        block.segments(&[Mechanism::CHANNEL], staging_lines).len()
     };
     for preset in [Preset::RowInterleaved, Preset::LineInterleaved] {
         assert_eq!([64, 63, 16].map(|lines| segments(preset, 0, lines)), [1, 2, 4], "{preset:?} within the channel");
@@ -167,8 +167,8 @@ fn the_segments_of_a_part_are_those_of_the_block() {
     let (src, dst) = (at(planner.map(), 0, 0, 1, 1), at(planner.map(), 0, 0, 2, 0));
     let block = planner.blocks(&Operation::Copy { src, dst, bytes: ROW }).next().unwrap();
     assert_eq!(block.parts().len(), 2);
-    let together = block.segments(&[Mechanism::Psm2, Mechanism::Psm], 64);
-    for (part, mechanism) in [(0, Mechanism::Psm2), (1, Mechanism::Psm)] {
+    let together = block.segments(&[PSM2, PSM], 64);
+    for (part, mechanism) in [(0, PSM2), (1, PSM)] {
         let [alone] = block.segments_of(part, mechanism, 64).try_into().unwrap();
         assert_eq!((alone.part, alone.bytes), (0, [63 * 64, 64][part]));
         assert_eq!(alone.work, together[part].work);

@@ -2,7 +2,7 @@ use dram_spec::address::{AddressMap, Preset};
 use dram_spec::{BankId, Channel, PhysicalAddress, Row};
 
 use super::arbitrary::{at, paper};
-use crate::{FaultyRows, Mechanism, Operation, PlanError, Planner, Run, RunWrite, Work};
+use crate::{FPM, FaultyRows, MECHANISMS, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Run, RunWrite, Work};
 
 fn planner(channels: u64, row_bytes: u64, preset: Preset, faulty: &[(u8, u32)]) -> Planner {
     let row = |&(bank, row): &(u8, u32)| (Channel(0), BankId { rank: 0, bank }, Row(row));
@@ -16,7 +16,7 @@ fn verdict(planner: &Planner, operation: &Operation) -> String {
         Ok(()) => mechanism.name().to_owned(),
         Err(reason) => format!("-{}", reason.name()),
     };
-    [Mechanism::Psm, Mechanism::Psm2, Mechanism::Fpm].map(of).join(" ")
+    [PSM, PSM2, FPM].map(of).join(" ")
 }
 
 /// Source and destination as (channel, bank, row, column), and bytes.
@@ -58,7 +58,7 @@ fn what_the_user_can_mend_is_said_with_numbers() {
     let said = |planner: Planner, case: Copy| {
         let operation = copy(&planner, case);
         let block = planner.blocks(&operation).next().unwrap();
-        let reason = block.parts()[0].allows(Mechanism::Fpm).unwrap_err();
+        let reason = block.parts()[0].allows(FPM).unwrap_err();
         format!("{reason}; {}", reason.mend().unwrap_or_default())
     };
     let near = |bytes| ((0, 0, 1, 0), (0, 0, 2, 0), bytes);
@@ -104,7 +104,7 @@ fn a_granule_is_copied_by_one_copy_activation_a_row() {
         let blocks: Vec<_> = planner.blocks(&operation).collect();
         assert_eq!(blocks.len(), rows, "{preset:?}");
         for block in blocks {
-            let segments = block.segments(&[Mechanism::Fpm], 64);
+            let segments = block.segments(&[FPM], 64);
             let [segment] = segments.as_slice() else { panic!("{segments:#?}") };
             assert!(matches!(segment.work, Work::Fpm { src: Row(1), dst: Row(2), .. }), "{segment:?}");
         }
@@ -118,7 +118,7 @@ fn zeros_come_from_the_subarrays_zero_row_or_from_the_next_bank() {
         let init = Operation::Init { dst: at(planner.map(), 0, bank, row, 0), bytes, value: 0 };
         assert_eq!(verdict(&planner, &init), verdicts, "{init}");
         let block = planner.blocks(&init).next().unwrap();
-        let src = psm_from.map(|_| match block.segments(&[Mechanism::Psm], 64)[0].work {
+        let src = psm_from.map(|_| match block.segments(&[PSM], 64)[0].work {
             Work::Psm { src, .. } => (src.0.bank, src.1.0),
             ref other => panic!("{other:?}"),
         });
@@ -140,8 +140,8 @@ fn the_temporary_row_is_that_of_the_next_sound_bank() {
         let planner = planner(1, 4096, Preset::RowInterleaved, faulty);
         let operation = copy(&planner, ((0, 6, 1, 0), (0, 6, 600, 0), 4096));
         let block = planner.blocks(&operation).next().unwrap();
-        block.parts()[0].allows(Mechanism::Psm2).map_err(|reason| reason.name()).map(|()| {
-            match block.segments(&[Mechanism::Psm2], 64)[0].work {
+        block.parts()[0].allows(PSM2).map_err(|reason| reason.name()).map(|()| {
+            match block.segments(&[PSM2], 64)[0].work {
                 Work::Psm2 { temporary, .. } => (temporary.0.bank, temporary.1.0),
                 ref other => panic!("{other:?}"),
             }
@@ -163,7 +163,7 @@ fn a_value_is_written_once_and_then_copied() {
             .blocks(&init)
             .map(|block| {
                 let part = &block.parts()[0];
-                [Mechanism::Psm, Mechanism::Psm2, Mechanism::Fpm].map(|mechanism| of(part.allows(mechanism))).join(" ")
+                [PSM, PSM2, FPM].map(|mechanism| of(part.allows(mechanism))).join(" ")
             })
             .collect()
     };
@@ -179,8 +179,8 @@ fn a_value_is_written_once_and_then_copied() {
 
 #[test]
 fn mechanisms_are_known_by_their_names() {
-    for mechanism in Mechanism::ALL {
-        assert_eq!(Mechanism::from_name(mechanism.name()), Some(mechanism));
+    for mechanism in MECHANISMS {
+        assert_eq!(crate::mechanism(mechanism.name()), Some(mechanism));
     }
 }
 
@@ -190,7 +190,7 @@ fn ragged_lines_are_merged_with_what_they_held() {
     let planner = planner(1, 4096, Preset::RowInterleaved, &[]);
     let write = Operation::Write { address: PhysicalAddress(32), bytes: 100 };
     let block = planner.blocks(&write).next().unwrap();
-    let segments = block.segments(&[Mechanism::Channel], 64);
+    let segments = block.segments(&[Mechanism::CHANNEL], 64);
     let [crate::Segment { bytes: 100, work: Work::Channel { reads, writes }, .. }] = segments.as_slice() else {
         panic!("{segments:#?}")
     };
@@ -241,5 +241,5 @@ fn an_impossible_operation_says_what_would_work() {
 fn a_mechanism_that_is_not_allowed_is_refused() {
     let planner = Planner::new(AddressMap::preset(paper(1, 4096), Preset::RowInterleaved), FaultyRows::default());
     let operation = copy(&planner, ((0, 0, 1, 0), (0, 1, 1, 0), 4096));
-    planner.blocks(&operation).next().unwrap().segments(&[Mechanism::Fpm], 64);
+    planner.blocks(&operation).next().unwrap().segments(&[FPM], 64);
 }

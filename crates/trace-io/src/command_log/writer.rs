@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::mem;
 
-use dram_spec::{BankId, Channel, Command, CommandSink, Cycle, Dialect, Refresh, SpeedBin, System};
+use dram_spec::{BankId, Channel, Command, CommandEvent, Cycle, Dialect, EventSink, Issued, Refresh, SpeedBin, System};
 
 use super::{COLUMNS, header};
 use crate::number::push_decimal;
@@ -14,7 +14,7 @@ const END_WIDTH: usize = 20;
 /// Writes the command stream as it is issued.
 ///
 /// A sink cannot fail, so the first I/O error is kept, nothing is written after it, and
-/// [`into_result`](Self::into_result) returns it. Without [`CommandSink::finish`] the log says `end_cycle = unknown`.
+/// [`into_result`](Self::into_result) returns it. Without [`EventSink::finish`] the log says `end_cycle = unknown`.
 #[derive(Debug)]
 pub struct LogWriter<W: Write + Seek> {
     output: io::Result<BufWriter<W>>,
@@ -79,15 +79,16 @@ fn check(system: &System) -> io::Result<()> {
     }
 }
 
-impl<W: Write + Seek> CommandSink for LogWriter<W> {
-    fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
+impl<W: Write + Seek> EventSink for LogWriter<W> {
+    fn command(&mut self, event: &CommandEvent) {
+        let Issued { at, channel, command } = event.issued();
         if self.output.is_err() {
             return;
         }
         let mut line = mem::take(&mut self.line);
         line.clear();
-        let fits = push_line(&mut line, at, channel, command);
-        self.write(|output| if fits { output.write_all(&line) } else { Err(between_ranks(at, command)) });
+        let fits = push_line(&mut line, at, channel, &command);
+        self.write(|output| if fits { output.write_all(&line) } else { Err(between_ranks(at, &command)) });
         self.line = line;
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use dram_spec::address::FRAME_BYTES;
 use report::page::{Beside, PublishedFigures, Runs};
 use report::table3::PUBLISHED;
-use rowclone::Mechanism;
+use rowclone::{MECHANISMS, Mechanism};
 
 use super::results_json::{OperationJson, RunJson};
 use crate::commands::run::summary;
@@ -80,7 +80,7 @@ fn mechanism(runs: &Runs, row: usize) -> Option<Mechanism> {
             .iter()
             .any(|operations| runs.number(row, &format!("{operations}_by_{}_share", mechanism.name())) == Some(1.0))
     };
-    Mechanism::ALL.into_iter().find(served_all)
+    MECHANISMS.into_iter().find(served_all)
 }
 
 /// The operation of a row, as a result's list would name it.

@@ -165,6 +165,7 @@ bytes = 4096
             figures("system.controller.scheduler", "'fr-fcfs'", "'fcfs'"),
             figures("system.controller.row_policy", "'open'", "'closed'"),
             figures("system.controller.read_entries", "64", "8"),
+            figures("system.controller.admission_per_cycle", "1", "4"),
             figures("system.controller.write_entries", "64", "48"),
             figures("system.controller.copy_entries", "32", "1"),
             figures("system.controller.drain_high", "48", "24"),
@@ -185,6 +186,33 @@ bytes = 4096
             figures("system.controller.scheduler_cap", "4", "1"),
             figures("system.controller.row_timeout_cycles", "200", "20"),
         ],
+    },
+    // The requests of a workload have one source, which a blacklist does not reorder.
+    Fixture {
+        name: "bliss",
+        body: "[workload]\nkind = 'random'\ncount = 600\nbytes = 0x0002_0000\n",
+        set: &[("system.controller.scheduler", "'bliss'")],
+        cases: &[
+            Case { key: "system.controller.bliss_threshold", base: "4", changed: "1", effect: Field("controller") },
+            Case {
+                key: "system.controller.bliss_clearing_cycles",
+                base: "10_000",
+                changed: "10",
+                effect: Field("controller"),
+            },
+        ],
+    },
+    Fixture {
+        name: "par-bs",
+        body: "[workload]\nkind = 'random'\ncount = 600\nbytes = 0x0002_0000\n",
+        set: &[("system.controller.scheduler", "'par-bs'")],
+        cases: &[figures("system.controller.par_bs_marking_cap", "5", "1")],
+    },
+    Fixture {
+        name: "postponed refresh",
+        body: SLEEPING,
+        set: &[("system.refresh.postpone_max", "8")],
+        cases: &[figures("system.controller.refresh_idle_cycles", "50", "5000")],
     },
     Fixture {
         name: "sleep",

@@ -1,0 +1,175 @@
+//! The command stream: the product of a simulation, and all that its readers see.
+
+use crate::command::{Channel, Command};
+use crate::log::Issued;
+use crate::mechanism::Mechanism;
+use crate::units::Cycle;
+
+/// The name of a request. Its requester chooses it; the controller returns it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestId(pub u64);
+
+/// The name of a source of requests: a core, a device, a thread. Schedulers tell sources apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SourceId(pub u16);
+
+/// Why a controller issued a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// For a line of a read.
+    Read(RequestId),
+    /// For a line of a write.
+    Write(RequestId),
+    /// A step of a copy program.
+    Copy {
+        /// The copy, initialization or partial-line write.
+        request: RequestId,
+        /// How the program copies.
+        mechanism: Mechanism,
+        /// The number of the program, counted from 0 over the run.
+        program: u64,
+    },
+    /// REF, and PREA and PDX or SRX on its behalf.
+    Refresh,
+    /// Entry into power-down or self-refresh, PREA before it, and exit because requests wait.
+    Power,
+    /// PRE of a row that no access needed (the row policy `timeout`).
+    RowPolicy,
+    /// The stream does not say: it was read from a log.
+    Unknown,
+}
+
+impl Cause {
+    /// The request that the command serves, if any.
+    pub const fn request(&self) -> Option<RequestId> {
+        match self {
+            Cause::Read(request) | Cause::Write(request) | Cause::Copy { request, .. } => Some(*request),
+            Cause::Refresh | Cause::Power | Cause::RowPolicy | Cause::Unknown => None,
+        }
+    }
+}
+
+/// A command on the bus of a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommandEvent {
+    /// Its (first) command-bus cycle.
+    pub at: Cycle,
+    /// The channel.
+    pub channel: Channel,
+    /// The command.
+    pub command: Command,
+    /// Why it was issued.
+    pub cause: Cause,
+    /// The timing rule that ended at `at`, and so set the cycle of the command; none where another reason did.
+    pub held_by: Option<&'static str>,
+}
+
+impl CommandEvent {
+    /// The command without its reasons.
+    #[inline]
+    pub const fn issued(&self) -> Issued {
+        Issued { at: self.at, channel: self.channel, command: self.command }
+    }
+}
+
+/// How many accesses the queues of a channel hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Queued {
+    /// Entries of the read queue.
+    pub reads: u64,
+    /// Entries of the write queue.
+    pub writes: u64,
+}
+
+/// Reads each command as it is issued.
+///
+/// Cycles never fall, over all channels.
+pub trait EventSink {
+    /// A command was issued.
+    fn command(&mut self, event: &CommandEvent);
+
+    /// A command was issued, and nothing is known of its cause.
+    #[inline]
+    fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
+        self.command(&CommandEvent { at, channel, command: *command, cause: Cause::Unknown, held_by: None });
+    }
+
+    /// Whether [`Self::queued`] is to be called.
+    #[inline]
+    fn wants_queues(&self) -> bool {
+        false
+    }
+
+    /// After a command of `channel` at `at`, its queues hold so many accesses.
+    #[inline]
+    fn queued(&mut self, at: Cycle, channel: Channel, queued: Queued) {
+        let _ = (at, channel, queued);
+    }
+
+    /// No command follows; the run lasted until `end`.
+    fn finish(&mut self, end: Cycle) {
+        let _ = end;
+    }
+}
+
+/// A sink that reads nothing.
+impl EventSink for () {
+    fn command(&mut self, _: &CommandEvent) {}
+}
+
+impl<S: EventSink + ?Sized> EventSink for &mut S {
+    #[inline]
+    fn command(&mut self, event: &CommandEvent) {
+        (**self).command(event);
+    }
+    fn wants_queues(&self) -> bool {
+        (**self).wants_queues()
+    }
+    fn queued(&mut self, at: Cycle, channel: Channel, queued: Queued) {
+        (**self).queued(at, channel, queued);
+    }
+    fn finish(&mut self, end: Cycle) {
+        (**self).finish(end);
+    }
+}
+
+impl<S: EventSink> EventSink for Option<S> {
+    #[inline]
+    fn command(&mut self, event: &CommandEvent) {
+        if let Some(sink) = self {
+            sink.command(event);
+        }
+    }
+    fn wants_queues(&self) -> bool {
+        self.as_ref().is_some_and(EventSink::wants_queues)
+    }
+    fn queued(&mut self, at: Cycle, channel: Channel, queued: Queued) {
+        if let Some(sink) = self {
+            sink.queued(at, channel, queued);
+        }
+    }
+    fn finish(&mut self, end: Cycle) {
+        if let Some(sink) = self {
+            sink.finish(end);
+        }
+    }
+}
+
+impl<A: EventSink, B: EventSink> EventSink for (A, B) {
+    #[inline]
+    fn command(&mut self, event: &CommandEvent) {
+        self.0.command(event);
+        self.1.command(event);
+    }
+    fn wants_queues(&self) -> bool {
+        self.0.wants_queues() || self.1.wants_queues()
+    }
+    fn queued(&mut self, at: Cycle, channel: Channel, queued: Queued) {
+        self.0.queued(at, channel, queued);
+        self.1.queued(at, channel, queued);
+    }
+    fn finish(&mut self, end: Cycle) {
+        self.0.finish(end);
+        self.1.finish(end);
+    }
+}

@@ -1,0 +1,205 @@
+//! The banks of a channel by number, and sets of them.
+
+use crate::command::BankId;
+
+/// How many channels, ranks per channel and banks per rank a memory has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Topology {
+    /// Channels.
+    pub channels: u8,
+    /// Ranks per channel.
+    pub ranks: u8,
+    /// Banks per rank.
+    pub banks_per_rank: u8,
+}
+
+/// The number of a bank on its channel: rank 0's banks first, then rank 1's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BankIndex(u8);
+
+impl BankIndex {
+    /// As an index of an array of the channel's banks.
+    #[inline]
+    pub const fn get(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Topology {
+    /// Banks of a channel, those of all its ranks.
+    #[inline]
+    pub const fn banks(self) -> usize {
+        self.ranks as usize * self.banks_per_rank as usize
+    }
+
+    /// The number of a bank on its channel.
+    #[inline]
+    pub const fn index(self, bank: BankId) -> BankIndex {
+        BankIndex(bank.rank * self.banks_per_rank + bank.bank)
+    }
+
+    /// The bank with that number.
+    #[inline]
+    pub const fn bank(self, index: BankIndex) -> BankId {
+        BankId { rank: index.0 / self.banks_per_rank, bank: index.0 % self.banks_per_rank }
+    }
+
+    /// All banks of a channel, in order.
+    pub fn indices(self) -> impl Iterator<Item = BankIndex> {
+        (0..self.banks() as u8).map(BankIndex)
+    }
+
+    /// The banks of a rank.
+    #[inline]
+    pub const fn rank(self, rank: u8) -> BankSet {
+        let width = self.banks_per_rank as u32;
+        let low = if width == u64::BITS { u64::MAX } else { (1 << width) - 1 };
+        BankSet(low << (rank as u32 * width))
+    }
+}
+
+/// A set of banks of one channel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct BankSet(u64);
+
+impl BankSet {
+    /// The most banks that a channel may have.
+    pub const CAPACITY: usize = u64::BITS as usize;
+    /// No bank.
+    pub const EMPTY: BankSet = BankSet(0);
+
+    /// The set of one bank.
+    #[inline]
+    pub const fn of(bank: BankIndex) -> BankSet {
+        BankSet(1 << bank.0)
+    }
+
+    /// Whether it has no bank.
+    #[inline]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether a bank is in it.
+    #[inline]
+    pub const fn contains(self, bank: BankIndex) -> bool {
+        self.0 >> bank.0 & 1 != 0
+    }
+
+    /// Whether both sets have a bank in common.
+    #[inline]
+    pub const fn intersects(self, other: BankSet) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Adds a bank.
+    #[inline]
+    pub const fn insert(&mut self, bank: BankIndex) {
+        self.0 |= 1 << bank.0;
+    }
+
+    /// Removes a bank.
+    #[inline]
+    pub const fn remove(&mut self, bank: BankIndex) {
+        self.0 &= !(1 << bank.0);
+    }
+
+    /// Adds or removes a bank.
+    #[inline]
+    pub const fn set(&mut self, bank: BankIndex, is_in: bool) {
+        self.0 = self.0 & !(1 << bank.0) | (is_in as u64) << bank.0;
+    }
+
+    /// The banks that are in either set.
+    #[inline]
+    #[must_use]
+    pub const fn union(self, other: BankSet) -> BankSet {
+        BankSet(self.0 | other.0)
+    }
+
+    /// The banks that are in both sets.
+    #[inline]
+    #[must_use]
+    pub const fn intersection(self, other: BankSet) -> BankSet {
+        BankSet(self.0 & other.0)
+    }
+
+    /// The banks of this set that are not in the other.
+    #[inline]
+    #[must_use]
+    pub const fn without(self, other: BankSet) -> BankSet {
+        BankSet(self.0 & !other.0)
+    }
+}
+
+impl FromIterator<BankIndex> for BankSet {
+    fn from_iter<I: IntoIterator<Item = BankIndex>>(banks: I) -> BankSet {
+        banks.into_iter().fold(BankSet::EMPTY, |set, bank| set.union(BankSet::of(bank)))
+    }
+}
+
+/// The banks of a [`BankSet`], from the lowest.
+#[derive(Clone, Debug)]
+pub struct Banks(u64);
+
+impl Iterator for Banks {
+    type Item = BankIndex;
+
+    #[inline]
+    fn next(&mut self) -> Option<BankIndex> {
+        if self.0 == 0 {
+            return None;
+        }
+        let bank = BankIndex(self.0.trailing_zeros() as u8);
+        self.0 &= self.0 - 1;
+        Some(bank)
+    }
+}
+
+impl IntoIterator for BankSet {
+    type Item = BankIndex;
+    type IntoIter = Banks;
+
+    #[inline]
+    fn into_iter(self) -> Banks {
+        Banks(self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FOUR_RANKS_OF_SIXTEEN: Topology = Topology { channels: 2, ranks: 4, banks_per_rank: 16 };
+
+    #[test]
+    fn every_bank_has_a_number_and_its_rank_a_set() {
+        let topology = FOUR_RANKS_OF_SIXTEEN;
+        assert_eq!(topology.indices().count(), BankSet::CAPACITY);
+        for index in topology.indices() {
+            let bank = topology.bank(index);
+            assert_eq!(topology.index(bank), index);
+            for rank in 0..topology.ranks {
+                assert_eq!(topology.rank(rank).contains(index), bank.rank == rank, "{bank}, rank {rank}");
+            }
+        }
+        let one_rank = Topology { channels: 1, ranks: 1, banks_per_rank: 64 };
+        assert_eq!(one_rank.rank(0).into_iter().count(), 64);
+    }
+
+    #[test]
+    fn sets_hold_what_was_put_in() {
+        let topology = FOUR_RANKS_OF_SIXTEEN;
+        let banks: Vec<BankIndex> = topology.indices().filter(|bank| bank.get() % 7 == 3).collect();
+        let mut set: BankSet = banks.iter().copied().collect();
+        assert_eq!(set.into_iter().collect::<Vec<_>>(), banks);
+        assert!(set.intersects(topology.rank(0)) && !set.intersects(BankSet::EMPTY));
+        set.remove(banks[0]);
+        assert_eq!(set, banks[1..].iter().copied().collect());
+        assert_eq!(set.union(BankSet::of(banks[0])).without(set), BankSet::of(banks[0]));
+        set.set(banks[0], true);
+        set.set(banks[1], false);
+        assert!(set.contains(banks[0]) && !set.contains(banks[1]) && !set.is_empty());
+        assert_eq!(set.intersection(BankSet::of(banks[1])), BankSet::EMPTY);
+    }
+}

@@ -1,0 +1,78 @@
+//! The commands of each request.
+
+use std::collections::BTreeMap;
+
+use dram_spec::rows::{Activation, OpenRows};
+use dram_spec::{Command, CommandEvent, EventSink, Geometry, RequestId};
+
+use crate::counts::Counts;
+
+/// Counts the commands of each request, as the causes of the events name it. Its memory grows with the number of requests.
+#[derive(Clone, Debug)]
+pub struct ByRequest {
+    rows: OpenRows,
+    counts: BTreeMap<RequestId, Counts>,
+}
+
+impl ByRequest {
+    /// No command was issued.
+    pub const fn new(geometry: Geometry) -> ByRequest {
+        ByRequest { rows: OpenRows::new(geometry), counts: BTreeMap::new() }
+    }
+
+    /// What was issued for a request; nothing where no command was.
+    pub fn of(&self, request: RequestId) -> Counts {
+        self.counts.get(&request).copied().unwrap_or_default()
+    }
+}
+
+impl EventSink for ByRequest {
+    fn command(&mut self, event: &CommandEvent) {
+        let activation = self.rows.follow(event.channel, &event.command);
+        let Some(request) = event.cause.request() else { return };
+        let counts = self.counts.entry(request).or_default();
+        match (event.command, activation) {
+            (_, Some(Activation::Opens)) => counts.activates += 1,
+            (_, Some(Activation::Copies { .. })) => counts.copy_activates += 1,
+            (_, Some(Activation::Dropped { .. })) => counts.dropped_activates += 1,
+            (Command::Read { .. }, _) => counts.reads += 1,
+            (Command::Write { .. }, _) => counts.writes += 1,
+            (Command::Transfer { .. }, _) => counts.transfers += 1,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dram_spec::{BankId, Cause, Channel, Column, Cycle, Density, Mechanism, Row, System, Width};
+
+    use super::*;
+
+    #[test]
+    fn a_command_counts_for_the_request_of_its_cause() {
+        let mut reader = ByRequest::new(System::paper(1, Density::Gb2, Width::X8).geometry);
+        let bank = BankId { rank: 0, bank: 0 };
+        let (read, copy) = (RequestId(4), RequestId(7));
+        let copies = Cause::Copy { request: copy, mechanism: Mechanism::CHANNEL, program: 0 };
+        let auto_precharge = dram_spec::AutoPrecharge::No;
+        let column = Column(0);
+        for (command, cause) in [
+            (Command::Activate { bank, row: Row(1) }, Cause::Read(read)),
+            (Command::Read { bank, column, auto_precharge }, Cause::Read(read)),
+            (Command::Read { bank, column, auto_precharge }, copies),
+            (Command::PrechargeAll { rank: 0 }, Cause::Refresh),
+            (Command::Activate { bank, row: Row(1) }, copies),
+            (Command::Activate { bank, row: Row(2) }, copies),
+            (Command::Activate { bank, row: Row(5000) }, copies),
+            (Command::Write { bank, column, auto_precharge }, copies),
+        ] {
+            reader.command(&CommandEvent { at: Cycle(0), channel: Channel(0), command, cause, held_by: None });
+        }
+        assert_eq!(reader.of(read), Counts { activates: 1, reads: 1, ..Counts::default() });
+        let copied =
+            Counts { activates: 1, copy_activates: 1, dropped_activates: 1, reads: 1, writes: 1, ..Counts::default() };
+        assert_eq!(reader.of(copy), copied);
+        assert_eq!(reader.of(RequestId(0)), Counts::default());
+    }
+}

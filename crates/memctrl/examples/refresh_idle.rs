@@ -1,0 +1,131 @@
+//! Measures `RefreshPolicy::idle`: how long an idle rank keeps its open rows before it closes them for a REF that it may postpone.
+//!
+//! `cargo run --release -p memctrl --example refresh_idle` prints, for each traffic and setting, the mean read latency in cycles and the
+//! ACT per thousand reads. `docs/controller.md` has the table.
+#![allow(clippy::print_stdout, reason = "the table is what the example is for")]
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use dram_spec::address::{AddressMap, Preset};
+use dram_spec::{
+    CopyActivations, Cycle, Cycles, Density, Geometry, Operation, PhysicalAddress, PrechargePowerDown, RawGeometry,
+    Refresh, RequestId, SourceId, SpeedBin, System, Width,
+};
+use memctrl::policy::copy::BASELINE;
+use memctrl::{Completion, Config, Controller, RefreshPolicy, Request, RequestSource};
+use rowclone::{FaultyRows, Planner};
+
+const READS: u64 = 200_000;
+
+/// A number that depends on `index` alone (`SplitMix64`).
+const fn mix(index: u64) -> u64 {
+    let value = (index + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    value ^ (value >> 31)
+}
+
+/// A traffic: the cycles before read `number`, and its line.
+type Traffic = fn(u64) -> (u64, u64);
+
+/// Any line of 256 MiB: almost no read finds its row open.
+fn random(number: u64) -> (u64, u64) {
+    (200 + mix(2 * number) % 201, mix(2 * number + 1) % (1 << 22))
+}
+
+/// Any line of one row per bank: only a refresh closes a row.
+fn random_in_few_rows(number: u64) -> (u64, u64) {
+    (200 + mix(2 * number) % 201, mix(2 * number + 1) % 1024)
+}
+
+/// The same at a higher rate.
+fn dense_in_few_rows(number: u64) -> (u64, u64) {
+    (20 + mix(2 * number) % 101, mix(2 * number + 1) % 1024)
+}
+
+/// Sixteen lines of a row; then a gap of 50 to 850 cycles. Seven of eight bursts follow on the one before.
+const fn bursts(number: u64, apart: u64) -> (u64, u64) {
+    let (burst, line) = (number / 16, number % 16);
+    let gap = if line == 0 { 50 + mix(burst) % 801 } else { apart };
+    let region = mix(burst / 8) % (1 << 15);
+    (gap, region * 128 + burst % 8 * 16 + line)
+}
+
+/// Reads one after the other.
+struct Reads {
+    traffic: Traffic,
+    number: u64,
+    arrival: Cycle,
+}
+
+impl Reads {
+    fn new(traffic: Traffic) -> Reads {
+        Reads { traffic, number: 0, arrival: Cycle(traffic(0).0) }
+    }
+}
+
+impl RequestSource for Reads {
+    fn next_arrival(&self) -> Option<Cycle> {
+        (self.number < READS).then_some(self.arrival)
+    }
+
+    fn take(&mut self, now: Cycle) -> Option<Request> {
+        let arrival = self.next_arrival().filter(|&at| at <= now)?;
+        let address = PhysicalAddress(64 * (self.traffic)(self.number).1);
+        let id = RequestId(self.number);
+        self.number += 1;
+        self.arrival += Cycles((self.traffic)(self.number).0);
+        Some(Request {
+            id,
+            source: SourceId(0),
+            arrival,
+            operation: Operation::Read { address, bytes: 64 },
+            payload: None,
+        })
+    }
+
+    fn complete(&mut self, _: Completion) {}
+}
+
+/// DDR3-1600K, 4 Gb x8, rows of 8 KB: tREFI 6240 cycles, tRFC 208. Up to eight REF may be owed.
+fn config(idle: u64) -> Config {
+    let (density, width) = (Density::Gb4, Width::X8);
+    let raw = RawGeometry { channels: 1, ranks: 1, density, width, row_bytes: 8192, rows_per_subarray: 1024 };
+    let system = System {
+        bin: SpeedBin::named("1600K").expect("it is in the table of bins"),
+        geometry: Geometry::try_from(raw).expect("a valid geometry"),
+        copy_activations: CopyActivations::Counted,
+        precharge_power_down: PrechargePowerDown::FastExit,
+        refresh: Refresh::NORMAL,
+    };
+    let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
+    let refresh = RefreshPolicy { postpone_max: 8, idle: Cycles(idle) };
+    Config { refresh, ..Config::new(system, Arc::new(Planner::new(map, FaultyRows::default())), BASELINE) }
+}
+
+fn main() {
+    let traffics: [(&str, Traffic); 5] = [
+        ("random", random),
+        ("random in few rows", random_in_few_rows),
+        ("dense in few rows", dense_in_few_rows),
+        ("bursts, 10 apart", |number| bursts(number, 10)),
+        ("bursts, 40 apart", |number| bursts(number, 40)),
+    ];
+    for (name, traffic) in traffics {
+        for idle in [0, 20, 50, 100, 200, 500] {
+            let mut reads = Reads::new(traffic);
+            let stop = AtomicBool::new(false);
+            let stats = Controller::new(&config(idle)).run(&mut reads, &mut (), &stop).expect("it is not stopped");
+            let figures = &stats.whole;
+            assert_eq!(figures.requests, READS);
+            let summary = figures.read_latency.summary().expect("it has read");
+            let activates = 1000.0 * figures.commands.activates as f64 / READS as f64;
+            let refreshes = figures.commands.refreshes;
+            println!(
+                "{name}, {idle:3} cycles: latency {:6.2}, 99 % {:3}, {activates:7.2} ACT per 1000 reads, {refreshes} REF",
+                summary.mean, summary.p99.0
+            );
+        }
+    }
+}

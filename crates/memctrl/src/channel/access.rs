@@ -1,0 +1,165 @@
+//! Accesses of a channel, before and in its queues.
+
+use dram_spec::{BankIndex, Column, Cycle, RequestId, Row, SourceId};
+
+/// Whether an access reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AccessKind {
+    /// RD.
+    Read,
+    /// WR.
+    Write,
+}
+
+impl AccessKind {
+    /// The other kind.
+    #[must_use]
+    pub const fn other(self) -> AccessKind {
+        match self {
+            AccessKind::Read => AccessKind::Write,
+            AccessKind::Write => AccessKind::Read,
+        }
+    }
+}
+
+/// The age of an access or a thread: the cycle, then an order within it. Smaller is older.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Stamp(pub(crate) u64);
+
+impl Stamp {
+    /// Bits of a stamp; cycles are below 2^40.
+    pub(crate) const BITS: u32 = 52;
+    const ORDER_BITS: u32 = 12;
+    /// The order of threads: after all accesses of the cycle.
+    const LAST: u64 = (1 << Self::ORDER_BITS) - 1;
+
+    /// Older than any access.
+    pub(crate) const OLDEST: Stamp = Stamp(0);
+
+    /// Of the access that is queued as number `order` in a cycle.
+    ///
+    /// # Panics
+    /// If a cycle has more accesses than a stamp can number.
+    #[inline]
+    pub(crate) fn of_access(at: Cycle, order: u64) -> Stamp {
+        assert!(order + 1 < Self::LAST, "a channel queues fewer than {} accesses in a cycle", Self::LAST);
+        Stamp(at.0 << Self::ORDER_BITS | (order + 1))
+    }
+
+    /// Of a thread that begins, or begins a term, in a cycle.
+    pub(crate) const fn of_thread(at: Cycle) -> Stamp {
+        Stamp(at.0 << Self::ORDER_BITS | Self::LAST)
+    }
+
+    /// The cycle.
+    #[inline]
+    pub const fn cycle(self) -> Cycle {
+        Cycle(self.0 >> Self::ORDER_BITS)
+    }
+}
+
+/// An access in a queue.
+#[derive(Clone, Copy, Debug)]
+pub struct QueuedAccess {
+    stamp: Stamp,
+    id: RequestId,
+    /// Where the front end keeps its request.
+    pub(crate) slot: u32,
+    /// Which line of the request it is.
+    pub(crate) line: u32,
+    column: Column,
+    row: Row,
+    source: SourceId,
+    bank: BankIndex,
+    kind: AccessKind,
+    /// The row commands that were issued for it.
+    pub(crate) row_commands: RowCommands,
+    /// The first of them; never if there was none.
+    pub(crate) first_command: Cycle,
+    /// Whether a copy waits for it.
+    pub(crate) is_awaited: bool,
+}
+
+/// The row commands that were issued for an access.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RowCommands {
+    pub(crate) precharged: bool,
+    pub(crate) activated: bool,
+}
+
+impl QueuedAccess {
+    /// An access that enters its queue; no command was issued for it.
+    #[inline]
+    pub(super) fn new(access: &Access, stamp: Stamp) -> QueuedAccess {
+        let Access { id, slot, line, kind, source, bank, row, column } = *access;
+        QueuedAccess {
+            stamp,
+            id,
+            slot,
+            line,
+            column,
+            row,
+            source,
+            bank,
+            kind,
+            row_commands: RowCommands::default(),
+            first_command: Cycle::NEVER,
+            is_awaited: false,
+        }
+    }
+
+    /// Its age.
+    #[inline]
+    pub const fn stamp(&self) -> Stamp {
+        self.stamp
+    }
+
+    /// Its request.
+    #[inline]
+    pub const fn id(&self) -> RequestId {
+        self.id
+    }
+
+    /// Who requested it.
+    #[inline]
+    pub const fn source(&self) -> SourceId {
+        self.source
+    }
+
+    /// Its bank.
+    #[inline]
+    pub const fn bank(&self) -> BankIndex {
+        self.bank
+    }
+
+    /// Its row.
+    #[inline]
+    pub const fn row(&self) -> Row {
+        self.row
+    }
+
+    /// Its column.
+    #[inline]
+    pub const fn column(&self) -> Column {
+        self.column
+    }
+
+    /// Whether it reads or writes.
+    #[inline]
+    pub const fn kind(&self) -> AccessKind {
+        self.kind
+    }
+}
+
+/// An access that is not queued yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Access {
+    pub(crate) id: RequestId,
+    pub(crate) slot: u32,
+    pub(crate) line: u32,
+    pub(crate) kind: AccessKind,
+    pub(crate) source: SourceId,
+    pub(crate) bank: BankIndex,
+    pub(crate) row: Row,
+    pub(crate) column: Column,
+}

@@ -1,0 +1,64 @@
+//! The write drain: when a channel serves writes, and when reads.
+
+use dram_spec::BankSet;
+
+use super::access::AccessKind;
+use super::queues::Queues;
+
+/// Which kind of access a channel serves. Rules 12 and 13 of `docs/controller.md`.
+#[derive(Clone, Debug)]
+pub(crate) struct WriteDrain {
+    mode: AccessKind,
+    high: usize,
+    low: usize,
+    /// How often the mode has become writes since the last [`Self::take_drains`].
+    drains: u64,
+}
+
+impl WriteDrain {
+    /// With the watermarks of queued writes; `low` is less than `high`.
+    pub(crate) fn new(high: usize, low: usize) -> WriteDrain {
+        WriteDrain { mode: AccessKind::Read, high, low, drains: 0 }
+    }
+
+    /// The kind of access for which rows are opened.
+    #[inline]
+    pub(crate) fn mode(&self) -> AccessKind {
+        self.mode
+    }
+
+    /// How often the mode has become writes since the last call.
+    pub(crate) fn take_drains(&mut self) -> u64 {
+        std::mem::take(&mut self.drains)
+    }
+
+    /// Whether the queues ask for the other mode. `free` are the banks that no thread holds.
+    #[inline]
+    pub(crate) fn is_due(&self, queues: &Queues, free: BankSet) -> bool {
+        let pending = |kind| queues.pending(kind).intersects(free);
+        let queued = queues.queued(AccessKind::Write);
+        let is_awaited = || queues.is_any_awaited(AccessKind::Write);
+        match self.mode {
+            AccessKind::Read => {
+                pending(AccessKind::Write) && (queued >= self.high || !pending(AccessKind::Read) || is_awaited())
+            }
+            AccessKind::Write => {
+                !pending(AccessKind::Write) || (queued <= self.low && pending(AccessKind::Read) && !is_awaited())
+            }
+        }
+    }
+
+    /// Changes the mode if the queues ask for it. Returns whether it changed.
+    #[inline]
+    pub(crate) fn update(&mut self, queues: &Queues, free: BankSet) -> bool {
+        let is_due = self.is_due(queues, free);
+        if is_due {
+            self.mode = self.mode.other();
+            self.drains += u64::from(self.mode == AccessKind::Write);
+        }
+        is_due
+    }
+}
+
+#[cfg(test)]
+mod tests;

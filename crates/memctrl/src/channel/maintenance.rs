@@ -1,0 +1,321 @@
+//! What a rank needs on its own account: refresh, power-down, self-refresh. Rules 15 to 19 of `docs/controller.md`.
+
+use dram_core::{Device, Hold, P, Power};
+use dram_spec::{BankSet, Cause, Command, Cycle, Cycles};
+
+use crate::config::{Config, PowerPolicy, RefreshPolicy};
+
+/// From when on a rank must be made free for its REF, so that it is still in time; with refresh off, so that no row
+/// stays open longer than tRAS may last. Never with refresh off and all banks closed.
+///
+/// A bank needs at most a row cycle, a copy activation, and a write's recovery until it is closed; the banks of the channel
+/// share the command bus with everything else; and a rank in power-down leaves it first.
+pub fn yield_from(device: &Device, rank: u8) -> Option<Cycle> {
+    let n = |parameter| device.timings().get(parameter).0;
+    let topology = device.topology();
+    let close = n(P::Rc) + n(P::Ras) + n(P::Cwl) + n(P::Burst) + n(P::Wr) + n(P::Rp) + n(P::Xp);
+    // Each bank of the channel may need four commands before; a TRANSFER takes two cycles.
+    let bus = 4 * topology.banks().max(32) as u64;
+    let must_close = || topology.rank(rank).into_iter().filter_map(|bank| device.close_by(topology.bank(bank))).min();
+    let by = device.refresh(rank).deadline().or_else(must_close)?;
+    Some(Cycle(by.0.saturating_sub(close + bus)))
+}
+
+/// Who uses a rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RankUse {
+    /// Whether an access is queued for it, or a thread has a bank of it left to do.
+    pub(crate) is_busy: bool,
+    /// Whether a thread holds a bank of it.
+    pub(crate) is_held: bool,
+}
+
+impl RankUse {
+    #[inline]
+    fn new(rank: BankSet, busy: BankSet, held: BankSet) -> RankUse {
+        RankUse { is_busy: rank.intersects(busy), is_held: rank.intersects(held) }
+    }
+}
+
+/// What a rank can be used for. Rules 15 to 17 of `docs/controller.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RankState {
+    /// In power-down or self-refresh, and not urgent.
+    Asleep,
+    /// Awake and not urgent.
+    Usable,
+    /// Owes more REF than may be postponed.
+    Urgent,
+    /// Must refresh, so that it is urgent too.
+    MustRefresh,
+}
+
+/// What a rank does next by itself, while nothing but time changes.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    /// When its command can be issued; without a command, when to plan again.
+    at: Cycle,
+    command: Option<(Command, Cause)>,
+    hold: Hold,
+    /// What the rank can be used for until then.
+    state: RankState,
+    /// Whether commands of accesses leave the plan as it is.
+    is_steady: bool,
+    /// For which use it was made.
+    used: RankUse,
+    banks: BankSet,
+}
+
+impl Plan {
+    const NONE: Plan = Plan {
+        at: Cycle::ZERO,
+        command: None,
+        hold: Hold::NONE,
+        state: RankState::Usable,
+        is_steady: false,
+        used: RankUse { is_busy: false, is_held: false },
+        banks: BankSet::EMPTY,
+    };
+}
+
+/// The ranks of a channel.
+#[derive(Debug)]
+pub(crate) struct Maintenance {
+    refresh: RefreshPolicy,
+    power: PowerPolicy,
+    plans: Box<[Plan]>,
+    /// What the ranks do next, by their plans.
+    upkeep: Upkeep,
+    /// Whether the plans hold, as far as commands go.
+    is_planned: bool,
+}
+
+/// What the ranks of a channel do next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Upkeep {
+    /// The rank whose command can be issued first, and when.
+    pub(crate) command: Option<(Cycle, u8)>,
+
+    /// When to ask again.
+    pub(crate) again_at: Cycle,
+    /// The banks of ranks that accesses can use: awake, and not urgent.
+    pub(crate) usable: BankSet,
+    /// The banks of ranks that are urgent.
+    pub(crate) urgent: BankSet,
+    /// The banks of ranks that must refresh.
+    pub(crate) must: BankSet,
+}
+
+impl Upkeep {
+    const NONE: Upkeep = Upkeep {
+        command: None,
+        again_at: Cycle::NEVER,
+        usable: BankSet::EMPTY,
+        urgent: BankSet::EMPTY,
+        must: BankSet::EMPTY,
+    };
+}
+
+impl Maintenance {
+    pub(crate) fn new(config: &Config) -> Maintenance {
+        let ranks = usize::from(config.system.geometry.ranks());
+        Maintenance {
+            refresh: config.refresh,
+            power: config.power,
+            plans: vec![Plan::NONE; ranks].into(),
+            upkeep: Upkeep::NONE,
+            is_planned: false,
+        }
+    }
+
+    /// A command was issued to a rank.
+    #[inline]
+    pub(crate) fn issued(&mut self, rank: u8, is_own: bool) {
+        self.is_planned &= !is_own && self.plans[usize::from(rank)].is_steady;
+    }
+
+    /// The command that a rank has planned, and why.
+    pub(crate) fn command(&self, rank: u8) -> (Command, Cause) {
+        self.plans[usize::from(rank)].command.expect("the rank has planned a command")
+    }
+
+    /// What delays the command that a rank has planned.
+    pub(crate) fn hold(&self, rank: u8) -> Hold {
+        self.plans[usize::from(rank)].hold
+    }
+
+    /// What the ranks do next, from `now` on, with banks that have work, and banks that threads hold.
+    #[inline]
+    pub(crate) fn upkeep(&mut self, device: &Device, now: Cycle, busy: BankSet, held: BankSet) -> Upkeep {
+        let mut plans = self.plans.iter();
+        // A command is planned anew: other commands may have taken the bus.
+        let holds = self.is_planned
+            && self.upkeep.command.is_none()
+            && now < self.upkeep.again_at
+            && plans.all(|plan| plan.used == RankUse::new(plan.banks, busy, held));
+        if !holds {
+            self.plan(device, now, busy, held);
+        }
+        self.upkeep
+    }
+
+    fn plan(&mut self, device: &Device, now: Cycle, busy: BankSet, held: BankSet) {
+        let mut upkeep = Upkeep::NONE;
+        for (rank, plan) in (0..).zip(&mut self.plans) {
+            let banks = device.topology().rank(rank);
+            let used = RankUse::new(banks, busy, held);
+            *plan = Planner { device, rank, now, used, refresh: self.refresh, power: self.power }.plan();
+            match plan.state {
+                RankState::Asleep => {}
+                RankState::Usable => upkeep.usable = upkeep.usable.union(banks),
+                RankState::Urgent => upkeep.urgent = upkeep.urgent.union(banks),
+                RankState::MustRefresh => {
+                    upkeep.urgent = upkeep.urgent.union(banks);
+                    upkeep.must = upkeep.must.union(banks);
+                }
+            }
+            match plan.command {
+                Some(_) if upkeep.command.is_none_or(|(at, _)| plan.at < at) => upkeep.command = Some((plan.at, rank)),
+                Some(_) => {}
+                None => upkeep.again_at = upkeep.again_at.min(plan.at),
+            }
+        }
+        (self.upkeep, self.is_planned) = (upkeep, true);
+    }
+}
+
+/// Plans one rank.
+struct Planner<'a> {
+    device: &'a Device,
+    rank: u8,
+    now: Cycle,
+    used: RankUse,
+    refresh: RefreshPolicy,
+    power: PowerPolicy,
+}
+
+impl Planner<'_> {
+    fn plan(&self) -> Plan {
+        let Planner { device, rank, now, .. } = *self;
+        let must_from = self.must_from();
+        let must = must_from <= now;
+        let is_urgent = must || self.owed() > self.refresh.postpone_max;
+        let is_awake = device.power(rank) == Power::Awake;
+        let next = if is_awake { self.awake(is_urgent) } else { self.asleep(is_urgent) };
+        let state = match (must, is_urgent, is_awake) {
+            (true, ..) => RankState::MustRefresh,
+            (false, true, _) => RankState::Urgent,
+            (false, false, true) => RankState::Usable,
+            (false, false, false) => RankState::Asleep,
+        };
+        let plan = Plan {
+            at: Cycle::NEVER,
+            command: None,
+            hold: Hold::NONE,
+            state,
+            is_steady: state == RankState::Usable && self.used.is_busy,
+            used: self.used,
+            banks: device.topology().rank(rank),
+        };
+        // While a command waits for the device, or a rank has none, other things fall due.
+        let changes_at = self.changes_at(must_from);
+        match next {
+            Next::Nothing => Plan { at: changes_at, ..plan },
+            Next::NotBefore(at) => Plan { at: at.min(changes_at), ..plan },
+            Next::Issue(command, cause) => {
+                let hold = device.earliest(&command).expect("the rank is in the state that its command needs");
+                let at = hold.until().max(now);
+                let command = (at < changes_at).then_some((command, cause));
+                Plan { at: at.min(changes_at), command, hold, ..plan }
+            }
+        }
+    }
+
+    /// How many REF the rank owes.
+    fn owed(&self) -> u64 {
+        match self.device.power(self.rank) {
+            Power::SelfRefresh { .. } => 0,
+            _ => self.device.refresh(self.rank).owed(self.now),
+        }
+    }
+
+    /// From when on the rank must refresh. With refresh off and all banks closed, a lower bound for the rows that queued work may open.
+    fn must_from(&self) -> Cycle {
+        let Planner { device, rank, now, .. } = *self;
+        match device.power(rank) {
+            Power::SelfRefresh { .. } => Cycle::NEVER,
+            _ => yield_from(device, rank)
+                .unwrap_or_else(|| if self.used.is_busy { now + device.timings().get(P::Refi) } else { Cycle::NEVER }),
+        }
+    }
+
+    /// When the rank has been idle for that long.
+    fn idle_for(&self, cycles: Option<Cycles>) -> Cycle {
+        let last = || self.device.last_in_rank(self.rank).unwrap_or(Cycle::ZERO);
+        cycles.map_or(Cycle::NEVER, |cycles| last() + cycles)
+    }
+
+    /// The first cycle after now in which time alone changes what the rank does.
+    fn changes_at(&self, must_from: Cycle) -> Cycle {
+        let Planner { device, rank, now, .. } = *self;
+        let due = match device.power(rank) {
+            Power::SelfRefresh { .. } => None,
+            _ => device.refresh(rank).next_due(now),
+        };
+        let idle = [self.power.power_down_after, self.power.self_refresh_after].map(|after| self.idle_for(after));
+        let idle = if self.used.is_busy { [Cycle::NEVER; 2] } else { idle };
+        let times = [must_from, due.unwrap_or(Cycle::NEVER), idle[0], idle[1]];
+        times.into_iter().filter(|&at| at > now).min().unwrap_or(Cycle::NEVER)
+    }
+
+    fn asleep(&self, is_urgent: bool) -> Next {
+        let (rank, is_due) = (self.rank, self.owed() > 0 || is_urgent);
+        let cause = if is_due { Cause::Refresh } else { Cause::Power };
+        let is_wanted = self.used.is_busy || is_due;
+        match self.device.power(rank) {
+            Power::SelfRefresh { .. } if is_wanted => Next::Issue(Command::SelfRefreshExit { rank }, cause),
+            Power::SelfRefresh { .. } => Next::Nothing,
+            _ if is_wanted || self.idle_for(self.power.self_refresh_after) <= self.now => {
+                Next::Issue(Command::PowerDownExit { rank }, cause)
+            }
+            _ => Next::Nothing,
+        }
+    }
+
+    fn awake(&self, is_urgent: bool) -> Next {
+        let Planner { device, rank, now, used, .. } = *self;
+        let (owed, is_open) = (self.owed(), device.any_open(rank));
+        if is_urgent || (owed > 0 && !used.is_busy) {
+            let idle_at = self.idle_for(Some(self.refresh.idle));
+            let may_wait = !is_urgent && owed < self.refresh.postpone_max;
+            return match (used.is_held, is_open) {
+                (false, true) if may_wait && now < idle_at => Next::NotBefore(idle_at),
+                (false, true) => Next::Issue(Command::PrechargeAll { rank }, Cause::Refresh),
+                (false, false) if owed > 0 => Next::Issue(Command::Refresh { rank }, Cause::Refresh),
+                (true, _) | (false, false) => Next::Nothing,
+            };
+        }
+        if used.is_busy {
+            return Next::Nothing;
+        }
+        let command = if self.idle_for(self.power.self_refresh_after) <= now {
+            match (is_open, device.owes_refresh_before_self_refresh(rank)) {
+                (true, _) => Command::PrechargeAll { rank },
+                (false, true) => return Next::Issue(Command::Refresh { rank }, Cause::Refresh),
+                (false, false) => Command::SelfRefreshEnter { rank },
+            }
+        } else if self.idle_for(self.power.power_down_after) <= now {
+            Command::PowerDownEnter { rank }
+        } else {
+            return Next::Nothing;
+        };
+        Next::Issue(command, Cause::Power)
+    }
+}
+
+/// What a rank does next, as far as its state decides.
+enum Next {
+    Nothing,
+    NotBefore(Cycle),
+    Issue(Command, Cause),
+}

@@ -1,0 +1,300 @@
+//! The read queue and the write queue of a channel, bank by bank.
+
+use dram_spec::{BankIndex, BankSet, Column, Cycle, Row};
+
+use super::access::{Access, AccessKind, QueuedAccess, Stamp};
+use crate::policy::scheduler::{Priority, RowState, Scheduler};
+
+/// The queued accesses of one kind.
+#[derive(Debug)]
+struct Queue {
+    /// By bank, the places of its accesses in the pool, the oldest first.
+    banks: Box<[Vec<u16>]>,
+    /// The banks with an access.
+    pending: BankSet,
+    queued: usize,
+    /// Entries in use: queued and blocked accesses.
+    entries: usize,
+    /// Queued accesses that a copy waits for.
+    awaited: usize,
+    lines: LineFilter,
+}
+
+/// Counts lines by a hash of their place: answers "certainly not queued" fast.
+#[derive(Debug)]
+struct LineFilter(Box<[u16; LineFilter::SLOTS]>);
+
+impl LineFilter {
+    const SLOTS: usize = 256;
+
+    #[inline]
+    fn hash(bank: BankIndex, row: Row, column: Column) -> usize {
+        let hash = (row.0 << 3 ^ row.0 >> 5) as usize ^ usize::from(column.0) ^ bank.get() << 5;
+        hash % LineFilter::SLOTS
+    }
+
+    #[inline]
+    fn slot(&mut self, bank: BankIndex, row: Row, column: Column) -> &mut u16 {
+        &mut self.0[LineFilter::hash(bank, row, column)]
+    }
+}
+
+/// The read queue and the write queue.
+#[derive(Debug)]
+pub struct Queues {
+    reads: Queue,
+    writes: Queue,
+    /// Queued accesses, each at a place of its own.
+    pool: Vec<QueuedAccess>,
+    /// Places of the pool that are free.
+    free: Vec<u16>,
+    /// The cycle of the last stamp, and how many accesses were queued in it.
+    stamped: (Cycle, u64),
+}
+
+/// The access that a scheduler prefers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Preferred {
+    pub(crate) priority: Priority,
+    /// Its place in the pool.
+    pub(crate) place: u16,
+    /// Its position in the queue of its bank.
+    pub(crate) position: u16,
+}
+
+impl Queue {
+    fn new(banks: usize) -> Queue {
+        Queue {
+            banks: vec![Vec::new(); banks].into(),
+            pending: BankSet::EMPTY,
+            queued: 0,
+            entries: 0,
+            awaited: 0,
+            lines: LineFilter(Box::new([0; LineFilter::SLOTS])),
+        }
+    }
+}
+
+impl Queues {
+    /// The most entries that both queues of a channel may have together.
+    pub const CAPACITY: usize = u16::MAX as usize;
+
+    pub(crate) fn new(banks: usize) -> Queues {
+        let (pool, free) = (Vec::new(), Vec::new());
+        Queues { reads: Queue::new(banks), writes: Queue::new(banks), pool, free, stamped: (Cycle::ZERO, 0) }
+    }
+
+    #[inline]
+    fn side(&self, kind: AccessKind) -> &Queue {
+        match kind {
+            AccessKind::Read => &self.reads,
+            AccessKind::Write => &self.writes,
+        }
+    }
+
+    #[inline]
+    fn side_mut(&mut self, kind: AccessKind) -> &mut Queue {
+        match kind {
+            AccessKind::Read => &mut self.reads,
+            AccessKind::Write => &mut self.writes,
+        }
+    }
+
+    /// The queued accesses of a kind in a bank, the oldest first.
+    #[inline]
+    fn in_bank(&self, kind: AccessKind, bank: BankIndex) -> impl DoubleEndedIterator<Item = &QueuedAccess> {
+        self.side(kind).banks[bank.get()].iter().map(|&place| &self.pool[usize::from(place)])
+    }
+
+    /// The banks with a queued access of a kind.
+    #[inline]
+    pub(crate) fn pending(&self, kind: AccessKind) -> BankSet {
+        self.side(kind).pending
+    }
+
+    /// How many accesses of a kind are queued.
+    #[inline]
+    pub(crate) fn queued(&self, kind: AccessKind) -> usize {
+        self.side(kind).queued
+    }
+
+    /// How many accesses of a kind are queued in a bank.
+    pub(crate) fn queued_in(&self, kind: AccessKind, bank: BankIndex) -> usize {
+        self.side(kind).banks[bank.get()].len()
+    }
+
+    /// Entries of a kind in use.
+    #[inline]
+    pub(crate) fn entries(&self, kind: AccessKind) -> usize {
+        self.side(kind).entries
+    }
+
+    /// Whether a copy waits for a queued access of a kind.
+    #[inline]
+    pub(crate) fn is_any_awaited(&self, kind: AccessKind) -> bool {
+        self.side(kind).awaited > 0
+    }
+
+    /// Takes an entry, for an access that is queued or blocked.
+    #[inline]
+    pub(crate) fn take_entry(&mut self, kind: AccessKind) {
+        self.side_mut(kind).entries += 1;
+    }
+
+    /// Gives an entry back.
+    #[inline]
+    pub(crate) fn free_entry(&mut self, kind: AccessKind) {
+        self.side_mut(kind).entries -= 1;
+    }
+
+    /// Queues an access that has its entry.
+    #[inline]
+    pub(crate) fn queue(&mut self, access: &Access, now: Cycle) -> &QueuedAccess {
+        let order = if self.stamped.0 == now { self.stamped.1 } else { 0 };
+        self.stamped = (now, order + 1);
+        let Access { kind, bank, row, column, .. } = *access;
+        let queued = QueuedAccess::new(access, Stamp::of_access(now, order));
+        let place = if let Some(place) = self.free.pop() {
+            self.pool[usize::from(place)] = queued;
+            place
+        } else {
+            self.pool.push(queued);
+            u16::try_from(self.pool.len() - 1).expect("the queues fit the pool")
+        };
+        let side = self.side_mut(kind);
+        *side.lines.slot(bank, row, column) += 1;
+        side.queued += 1;
+        side.pending.insert(bank);
+        side.banks[bank.get()].push(place);
+        &self.pool[usize::from(place)]
+    }
+
+    /// Removes an access that was served; its entry is free again. What is at its place of the pool stays until another access is queued.
+    #[inline]
+    pub(crate) fn remove(&mut self, kind: AccessKind, bank: BankIndex, position: u16) -> u16 {
+        let side = self.side_mut(kind);
+        let queue = &mut side.banks[bank.get()];
+        let place = queue.remove(usize::from(position));
+        if queue.is_empty() {
+            side.pending.remove(bank);
+        }
+        side.queued -= 1;
+        side.entries -= 1;
+        let access = &self.pool[usize::from(place)];
+        let (row, column, is_awaited) = (access.row(), access.column(), access.is_awaited);
+        let side = self.side_mut(kind);
+        *side.lines.slot(bank, row, column) -= 1;
+        side.awaited -= usize::from(is_awaited);
+        self.free.push(place);
+        place
+    }
+
+    /// The access at a place of the pool.
+    #[inline]
+    pub(crate) fn get(&self, place: u16) -> &QueuedAccess {
+        &self.pool[usize::from(place)]
+    }
+
+    /// A row command was issued for the access at a place of the pool.
+    #[inline]
+    pub(crate) fn note_row_command(&mut self, place: u16, at: Cycle, opens: bool) {
+        let access = &mut self.pool[usize::from(place)];
+        access.row_commands.activated |= opens;
+        access.row_commands.precharged |= !opens;
+        access.first_command = access.first_command.min(at);
+    }
+
+    /// The access of a kind in a bank that the scheduler prefers.
+    #[inline]
+    pub(crate) fn preferred(
+        &self,
+        kind: AccessKind,
+        bank: BankIndex,
+        open: Option<Row>,
+        served: u32,
+        scheduler: &dyn Scheduler,
+        only_hits: bool,
+    ) -> Option<Preferred> {
+        let mut best: Option<Preferred> = None;
+        for (position, &place) in (0..).zip(&self.side(kind).banks[bank.get()]) {
+            let access = &self.pool[usize::from(place)];
+            let is_hit = open == Some(access.row());
+            if only_hits && !is_hit {
+                continue;
+            }
+            let priority = scheduler.priority(access, RowState { is_hit, served });
+            if best.is_none_or(|best| priority < best.priority) {
+                best = Some(Preferred { priority, place, position });
+                if priority.is_best(open.is_some()) {
+                    break;
+                }
+            }
+        }
+        best
+    }
+
+    /// The oldest access of a kind in a bank.
+    pub(crate) fn oldest(&self, kind: AccessKind, bank: BankIndex) -> Option<&QueuedAccess> {
+        self.in_bank(kind, bank).next()
+    }
+
+    /// Whether an access other than the one at a place of the pool is queued to a row.
+    pub(crate) fn has_other(&self, bank: BankIndex, place: u16, row: Row) -> bool {
+        [AccessKind::Read, AccessKind::Write].into_iter().any(|kind| {
+            let mut places = self.side(kind).banks[bank.get()].iter();
+            places.any(|&other| other != place && self.pool[usize::from(other)].row() == row)
+        })
+    }
+
+    /// Whether any access is queued to a row.
+    pub(crate) fn has_any(&self, bank: BankIndex, row: Row) -> bool {
+        let mut kinds = [AccessKind::Read, AccessKind::Write].into_iter();
+        kinds.any(|kind| self.in_bank(kind, bank).any(|access| access.row() == row))
+    }
+
+    /// Whether an access of a kind to a line may be queued; if not, there is certainly none.
+    #[inline]
+    pub(crate) fn may_hold(&self, kind: AccessKind, bank: BankIndex, row: Row, column: Column) -> bool {
+        self.side(kind).lines.0[LineFilter::hash(bank, row, column)] > 0
+    }
+
+    /// The newest queued access of a kind to a line.
+    pub(crate) fn newest_of_line(
+        &self,
+        kind: AccessKind,
+        bank: BankIndex,
+        row: Row,
+        column: Column,
+    ) -> Option<&QueuedAccess> {
+        self.in_bank(kind, bank).rev().find(|access| (access.row(), access.column()) == (row, column))
+    }
+
+    /// All queued accesses of a kind, bank by bank, the oldest of a bank first.
+    pub(crate) fn of_kind(&self, kind: AccessKind) -> impl Iterator<Item = &QueuedAccess> {
+        self.side(kind).pending.into_iter().flat_map(move |bank| self.in_bank(kind, bank))
+    }
+
+    /// A copy waits for the access that was queued last in a bank.
+    pub(crate) fn await_newest(&mut self, kind: AccessKind, bank: BankIndex) {
+        let place = self.side(kind).banks[bank.get()].last().copied().expect("it was just queued");
+        self.await_one(kind, place);
+    }
+
+    fn await_one(&mut self, kind: AccessKind, place: u16) {
+        let is_known = std::mem::replace(&mut self.pool[usize::from(place)].is_awaited, true);
+        self.side_mut(kind).awaited += usize::from(!is_known);
+    }
+
+    /// Marks queued accesses that a copy waits for. Returns how many there are.
+    pub(crate) fn await_where(&mut self, kind: AccessKind, conflicts: impl Fn(&QueuedAccess) -> bool) -> usize {
+        let places: Vec<u16> = self.side(kind).banks.iter().flatten().copied().collect();
+        let found: Vec<u16> = places.into_iter().filter(|&place| conflicts(self.get(place))).collect();
+        for &place in &found {
+            self.await_one(kind, place);
+        }
+        found.len()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,276 @@
+//! The port against rules 20 to 22 of `docs/controller.md` and the steps of `docs/planner.md`, on sets and lists.
+
+mod model;
+
+use dram_spec::{
+    BankId, BankIndex, BankSet, Channel, Column, Command, Cycle, Cycles, Location, Mechanism, PhysicalAddress,
+    RequestId, Row, Topology,
+};
+use proptest::prelude::*;
+use proptest::sample::Index;
+use rowclone::{FPM, Line, PSM, PSM2, Run, RunWrite, Step, Thread as Steps};
+
+use super::Port;
+use crate::channel::Stamp;
+use crate::copy::data_gate::DataGate;
+use crate::copy::thread::{Origin, Phase, Thread};
+use model::{Model, World, update};
+
+/// Two ranks of two banks.
+const TOPOLOGY: Topology = Topology { channels: 1, ranks: 2, banks_per_rank: 2 };
+const HOLD: Cycles = Cycles(40);
+const WRITE_LATENCY: Cycles = Cycles(6);
+const READ_LATENCY: Cycles = Cycles(12);
+
+fn run(bank: BankId, row: Row, count: u16) -> Run {
+    let location = Location { channel: Channel(0), bank, row, column: Column(3), offset: 0 };
+    Run { first: Line { address: PhysicalAddress(4096), location }, count }
+}
+
+/// A program on one or two banks of a rank: rows 1 to 3 are its own.
+fn program((kind, rank, swapped): (Mechanism, u8, bool)) -> Vec<Step> {
+    let (a, b) = (BankId { rank, bank: u8::from(swapped) }, BankId { rank, bank: u8::from(!swapped) });
+    let open = |bank, row| Step::Open { bank, row: Row(row) };
+    let (close, column) = (|bank| Step::Close { bank }, Column(5));
+    let transfer = |src, dst| Step::Transfer { src, src_column: column, dst, dst_column: Column(9), count: 2 };
+    let write = |bank| Step::Write { bank, write: RunWrite { run: run(bank, Row(2), 2), from: 0, to: 64 } };
+    if kind == FPM {
+        vec![open(a, 1), Step::CopyOpen { bank: a, row: Row(2) }, close(a)]
+    } else if kind == PSM {
+        vec![open(a, 1), open(b, 2), transfer(a, b), close(a), close(b)]
+    } else if kind == PSM2 {
+        vec![open(a, 1), open(b, 3), transfer(a, b), close(a), open(a, 2), transfer(b, a), close(a), close(b)]
+    } else {
+        vec![open(a, 1), Step::Read { bank: a, run: run(a, Row(1), 2) }, close(a), open(b, 2), write(b), close(b)]
+    }
+}
+
+/// What happens before an update, and how many steps of threads are executed after it.
+#[derive(Clone, Debug)]
+struct Turn {
+    after: u64,
+    dispatched: Option<(Mechanism, u8, bool)>,
+    /// By bank: whether a read is queued, how old it is, and the row that accesses have opened.
+    accesses: [(bool, u64, Option<u32>); 4],
+    unused: [bool; 4],
+    urgent: [bool; 2],
+    must: [bool; 2],
+    executed: Vec<Index>,
+}
+
+fn arb_turn() -> impl Strategy<Value = Turn> {
+    let mechanism = prop::sample::select(vec![FPM, PSM, PSM2, Mechanism::CHANNEL]);
+    let dispatched = prop::option::weighted(0.3, (mechanism, 0..2_u8, any::<bool>()));
+    let access = (prop::bool::weighted(0.2), 0..60_u64, prop::option::of(0..3_u32));
+    let flags = |likely| prop::array::uniform4(prop::bool::weighted(likely));
+    let ranks = |likely| prop::array::uniform2(prop::bool::weighted(likely));
+    let executed = prop::collection::vec(any::<Index>(), 0..5);
+    (1..30_u64, dispatched, prop::array::uniform4(access), flags(0.1), ranks(0.1), ranks(0.1), executed).prop_map(
+        |(after, dispatched, accesses, unused, urgent, must, executed)| Turn {
+            after,
+            dispatched,
+            accesses,
+            unused,
+            urgent,
+            must,
+            executed,
+        },
+    )
+}
+
+/// The port, its model, and what both have around them.
+struct Pair {
+    port: Port,
+    models: Vec<Model>,
+    world: World,
+    now: Cycle,
+}
+
+impl Pair {
+    fn look_around(&mut self, turn: &Turn) {
+        let Turn { after, accesses, unused, urgent, must, .. } = turn;
+        self.now.0 += after;
+        let held = self.port.held();
+        self.world.unused = BankSet::EMPTY;
+        for bank in TOPOLOGY.indices() {
+            let (is_read, age, row) = accesses[bank.get()];
+            self.world.reads[bank.get()] = is_read.then(|| Cycle(self.now.0.saturating_sub(age)));
+            if !held.contains(bank) {
+                self.world.open[bank.get()] = row.map(Row);
+                self.world.unused.set(bank, unused[bank.get()]);
+            }
+        }
+        let ranks = |flags: [bool; 2]| {
+            (0..2)
+                .filter(|&rank| flags[usize::from(rank)])
+                .map(|rank| TOPOLOGY.rank(rank))
+                .fold(BankSet::EMPTY, BankSet::union)
+        };
+        self.world.must = ranks(*must);
+        self.world.urgent = ranks(*urgent).union(self.world.must);
+    }
+
+    fn dispatch(&mut self, steps: Vec<Step>) {
+        let model = Model::new(&steps, self.now);
+        let gate = DataGate::All { missing: model.reads_left, arrived: Cycle::ZERO };
+        let origin = Origin { request: RequestId(0), mechanism: FPM, program: 0, slot: 0 };
+        let thread = Steps { channel: Channel(0), steps };
+        self.port.push(Thread::new(origin, thread, gate, TOPOLOGY, WRITE_LATENCY, self.now));
+        self.models.push(model);
+    }
+
+    fn compare(&self) {
+        let world = &self.world;
+        let open = |bank: BankIndex| world.open[bank.get()];
+        for (place, model) in self.models.iter().enumerate() {
+            let thread = self.port.get(place);
+            assert_eq!(thread.phase(), model.phase, "{model:#?}");
+            assert_eq!((thread.held(), thread.remaining()), (model.held, model.remaining()), "{model:#?}");
+            assert_eq!(thread.awaits_first_column(), model.is_exempt());
+            if model.phase == Phase::Running {
+                assert_eq!(thread.stamp(), if model.is_exempt() { Stamp::OLDEST } else { model.stamp });
+                assert_eq!((thread.begun(), thread.term_end()), (model.begun, model.term_end));
+            }
+            let rows: Vec<Command> = thread.row_steps(open).map(|step| step.command).collect();
+            assert_eq!(rows, model.row_steps(world), "{model:#?}");
+            let column = thread.column_step(open).map(|step| (step.command, step.data_from));
+            assert_eq!(column, model.column_step(world), "{model:#?}");
+        }
+        let union = |of: fn(&Model) -> BankSet| self.models.iter().map(of).fold(BankSet::EMPTY, BankSet::union);
+        assert_eq!(self.port.held(), union(|model| model.held));
+        assert_eq!(self.port.remaining(), union(Model::remaining));
+        assert_eq!(self.port.is_empty(), self.models.is_empty());
+        let waits = |place: &usize| self.models[*place].phase != Phase::Waiting;
+        let running: Vec<usize> = self.port.running().map(|(place, _)| place).collect();
+        assert_eq!(running, (0..self.models.len()).filter(waits).collect::<Vec<_>>());
+        let ends = self.models.iter().filter(|model| model.phase == Phase::Running).map(|model| model.term_end);
+        let next = ends.filter(|&end| end > self.now).min().unwrap_or(Cycle::NEVER);
+        assert_eq!(self.port.next_term_end(self.now), next);
+    }
+
+    /// Executes one of the steps that threads could execute next, as the channel does.
+    fn execute(&mut self, index: Index) {
+        self.now.0 += 1;
+        let steps: Vec<(usize, Command)> = (0..self.models.len())
+            .flat_map(|place| {
+                let column = self.models[place].column_step(&self.world).map(|step| step.0);
+                self.models[place].row_steps(&self.world).into_iter().chain(column).map(move |command| (place, command))
+            })
+            .collect();
+        if steps.is_empty() {
+            return;
+        }
+        let (place, command) = *index.get(&steps);
+        let model = &mut self.models[place];
+        let (Command::Activate { bank, .. } | Command::Precharge { bank }) = command else {
+            let at = model.steps.iter().position(|(step, left)| *left > 0 && step.lines().is_some()).unwrap();
+            (model.steps[at].1, model.has_moved) = (model.steps[at].1 - 1, true);
+            self.port.get_mut(place).column_issued();
+            if let Command::Read { .. } = command {
+                (model.reads_left, model.arrived) = (model.reads_left - 1, self.now + READ_LATENCY);
+                self.port.get_mut(place).gate.read(self.now + READ_LATENCY);
+            }
+            return;
+        };
+        let index = TOPOLOGY.index(bank);
+        let open = if let Command::Activate { row, .. } = command { Some(row) } else { None };
+        self.world.open[index.get()] = open;
+        if let Some(next) = model.next(bank)
+            && let Step::CopyOpen { row, .. } = model.steps[next].0
+            && open == Some(row)
+        {
+            model.steps[next].1 = 0;
+        }
+        model.skip(bank, open);
+        let is_released = model.next(bank).is_none() || (model.phase == Phase::Preempted && open.is_none());
+        assert_eq!(self.port.get_mut(place).row_issued(index, open), is_released);
+        if is_released {
+            model.release(BankSet::of(index));
+            self.world.released[index.get()] = Some(self.now);
+            self.port.released(place, index);
+        }
+        assert_eq!(self.port.get(place).is_done(), self.models[place].remaining().is_empty());
+        if self.models[place].remaining().is_empty() {
+            self.port.remove(place);
+            self.models.remove(place);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn threads_begin_run_and_give_way_by_the_rules(turns in prop::collection::vec(arb_turn(), 1..60)) {
+        let (world, now) = (World::default(), Cycle(100));
+        let mut pair = Pair { port: Port::new(Some(HOLD)), models: Vec::new(), world, now };
+        for turn in turns {
+            pair.look_around(&turn);
+            if let Some(drawn) = turn.dispatched.filter(|_| pair.port.has_room()) {
+                pair.dispatch(program(drawn));
+            }
+            let found = pair.port.update(pair.now, &pair.world);
+            let (released, preempted) = update(&mut pair.models, pair.now, &pair.world);
+            for &(bank, _) in &released {
+                pair.world.released[bank.get()] = Some(pair.now);
+            }
+            prop_assert_eq!(found.released, released);
+            prop_assert_eq!(pair.port.take_preempted(), preempted);
+            pair.compare();
+            for index in turn.executed {
+                pair.execute(index);
+                pair.compare();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_port_has_room_for_32_threads() {
+    let (world, now) = (World::default(), Cycle(0));
+    let mut pair = Pair { port: Port::new(None), models: Vec::new(), world, now };
+    for _ in 0..32 {
+        assert!(pair.port.has_room());
+        pair.dispatch(program((FPM, 0, false)));
+    }
+    assert!(!pair.port.has_room());
+    pair.port.remove(0);
+    assert!(pair.port.has_room());
+}
+
+/// Without a bound a thread has no term, and keeps its banks whatever reads are queued.
+#[test]
+fn without_a_bound_no_thread_is_preempted_for_reads() {
+    let (world, now) = (World::default(), Cycle(0));
+    let mut pair = Pair { port: Port::new(None), models: Vec::new(), world, now };
+    pair.dispatch(program((PSM, 0, false)));
+    pair.port.update(now, &pair.world);
+    assert_eq!(pair.port.next_term_end(now), Cycle::NEVER);
+    pair.world.reads = [Some(Cycle(1)); 4];
+    pair.port.update(Cycle(1_000_000), &pair.world);
+    assert_eq!(pair.port.get(0).phase(), Phase::Running);
+    assert_eq!(pair.port.take_preempted(), (0, 0));
+}
+
+/// Another channel reads the lines: each is written once its own data has arrived, write latency 6 after its WR.
+#[test]
+fn each_line_of_a_pipelined_program_waits_for_its_own_data() {
+    let bank = BankId { rank: 0, bank: 0 };
+    let write = Step::Write { bank, write: RunWrite { run: run(bank, Row(2), 2), from: 0, to: 64 } };
+    let steps = vec![Step::Open { bank, row: Row(2) }, write, Step::Close { bank }];
+    let origin = Origin { request: RequestId(0), mechanism: Mechanism::CHANNEL, program: 0, slot: 0 };
+    let gate = DataGate::Each(std::collections::VecDeque::new());
+    let thread = Steps { channel: Channel(0), steps };
+    let mut thread = Thread::new(origin, thread, gate, TOPOLOGY, WRITE_LATENCY, Cycle(0));
+    let open = |_| Some(Row(2));
+    thread.begin(Cycle(0), None, open);
+    let data_from = |thread: &Thread| thread.column_step(open).map(|step| step.data_from);
+    assert_eq!(data_from(&thread), None, "no line has been read");
+    thread.gate.read(Cycle(50));
+    thread.gate.read(Cycle(54));
+    assert_eq!(data_from(&thread), Some(Cycle(44)));
+    thread.column_issued();
+    assert_eq!(data_from(&thread), Some(Cycle(48)));
+    thread.column_issued();
+    assert_eq!(data_from(&thread), None, "both lines are written");
+}

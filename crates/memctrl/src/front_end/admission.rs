@@ -1,0 +1,277 @@
+//! How requests become accesses and copies. Rules 2 to 8 of `docs/controller.md`.
+
+use dram_spec::address::Locator;
+use dram_spec::{
+    BankIndex, Channel as ChannelId, Column, Cycle, Cycles, LINE_BYTES, Location, Operation, PhysicalAddress, Row,
+};
+
+use super::FrontEnd;
+use super::copies::Copy;
+use super::hazards::{CopyLines, is_whole_lines, whole_lines};
+use crate::channel::{Access, AccessKind, Channel};
+use crate::request::Request;
+
+/// The request that is being accepted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Head {
+    work: Work,
+    /// What it waits for.
+    pub(crate) waits: Wait,
+}
+
+/// What is left of a request to accept.
+#[derive(Clone, Copy, Debug)]
+enum Work {
+    /// Lines of a read or a write: the next one, and the number of the one after the last.
+    Lines(NextLine, u32),
+    /// A copy, in a slot.
+    Copy(u32),
+}
+
+/// The line that is accepted next.
+#[derive(Clone, Copy, Debug)]
+struct NextLine {
+    address: PhysicalAddress,
+    channel: ChannelId,
+    access: Access,
+}
+
+/// What the request at the head waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// The next cycle.
+    NextCycle,
+    /// A free entry of that kind on a channel.
+    Entry(ChannelId, AccessKind),
+    /// The RD of a read, on a channel, of the line that it writes.
+    Read(ChannelId),
+    /// The delivery of a copy.
+    Copy,
+}
+
+/// Where a line lies.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Place {
+    channel: ChannelId,
+    bank: BankIndex,
+    row: Row,
+    column: Column,
+}
+
+/// Locates the lines of requests, most of which follow each other.
+pub(crate) type LineLocator = Locator<Place>;
+
+/// How many accesses each channel, and how many copies the front end, has accepted in a cycle.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    per_cycle: usize,
+    /// By channel, the copies last: the cycle of the latest, and how many in it.
+    accepted: Vec<(Cycle, usize)>,
+}
+
+impl Budget {
+    pub(crate) fn new(per_cycle: usize, channels: usize) -> Budget {
+        Budget { per_cycle, accepted: vec![(Cycle::NEVER, 0); channels + 1] }
+    }
+
+    /// Whether one more can be accepted at a place, in this cycle.
+    #[inline]
+    fn has_room(&self, place: usize, now: Cycle) -> bool {
+        let (cycle, count) = self.accepted[place];
+        cycle != now || count < self.per_cycle
+    }
+
+    #[inline]
+    fn take(&mut self, place: usize, now: Cycle) {
+        let (cycle, count) = &mut self.accepted[place];
+        *count = if *cycle == now { *count + 1 } else { 1 };
+        *cycle = now;
+    }
+
+    fn copies(&self) -> usize {
+        self.accepted.len() - 1
+    }
+}
+
+impl FrontEnd {
+    /// Takes a request in, as the one that is accepted next.
+    #[inline]
+    pub(crate) fn enter(&mut self, request: Request) {
+        let (operation, id, source) = (request.operation, request.id, request.source);
+        let slot = self.in_flight.insert(request);
+        let kind = match operation {
+            Operation::Read { .. } => AccessKind::Read,
+            Operation::Write { address, bytes } if is_whole_lines(address, bytes) => AccessKind::Write,
+            Operation::Write { .. } | Operation::Copy { .. } | Operation::Init { .. } => {
+                self.head = Some(Head { work: Work::Copy(slot), waits: Wait::NextCycle });
+                return;
+            }
+        };
+        let lines = whole_lines(operation.target(), operation.bytes());
+        let count = ((lines.end - lines.start) / LINE_BYTES) as u32;
+        let in_flight = self.in_flight.get_mut(slot);
+        in_flight.lines_left = count;
+        if self.has_contents && kind == AccessKind::Read {
+            in_flight.keep_data();
+        }
+        let (bank, row, column) = (BankIndex::default(), Row(0), Column(0));
+        let access = Access { id, slot, line: 0, kind, source, bank, row, column };
+        let next = NextLine { address: PhysicalAddress(lines.start), channel: ChannelId(0), access };
+        self.head = Some(Head { work: Work::Lines(self.located(next), count), waits: Wait::NextCycle });
+    }
+
+    /// The line with the place of its address.
+    #[inline]
+    fn located(&mut self, line: NextLine) -> NextLine {
+        let topology = self.topology;
+        let keep = |place: Location| Place {
+            channel: place.channel,
+            bank: topology.index(place.bank),
+            row: place.row,
+            column: place.column,
+        };
+        let located = self.locator.locate(self.planner.map(), line.address, keep);
+        let (Place { channel, bank, row, column }, further) = located.expect("requests lie in the memory");
+        let column = Column(column.0 + further);
+        NextLine { channel, access: Access { bank, row, column, ..line.access }, ..line }
+    }
+
+    /// Accepts as much of the request at the head as can be accepted in this cycle. Returns whether it is wholly accepted.
+    #[inline]
+    pub(crate) fn admit(&mut self, channels: &mut [Channel], now: Cycle) -> bool {
+        loop {
+            let Some(head) = &self.head else { return true };
+            let waits = match head.work {
+                Work::Copy(slot) => self.admit_copy(slot, channels, now),
+                Work::Lines(line, _) => self.admit_line(&line, channels, now),
+            };
+            match (waits, &mut self.head) {
+                (Some(waits), Some(head)) => {
+                    head.waits = waits;
+                    return false;
+                }
+                _ => self.next_line(),
+            }
+        }
+    }
+
+    /// What was next of the request at the head is accepted: its next line follows, if it has one.
+    #[inline]
+    fn next_line(&mut self) {
+        match &self.head {
+            Some(Head { work: Work::Lines(line, end), .. }) if line.access.line + 1 < *end => {
+                let (address, number, end) = (line.address.0 + LINE_BYTES, line.access.line + 1, *end);
+                let access = Access { line: number, ..line.access };
+                let next = NextLine { address: PhysicalAddress(address), access, ..*line };
+                self.head = Some(Head { work: Work::Lines(self.located(next), end), waits: Wait::NextCycle });
+            }
+            _ => self.head = None,
+        }
+    }
+
+    /// Accepts a line, or returns what it waits for.
+    #[inline]
+    fn admit_line(&mut self, line: &NextLine, channels: &mut [Channel], now: Cycle) -> Option<Wait> {
+        let NextLine { address, channel: id, access } = *line;
+        let (kind, index) = (access.kind, usize::from(id.0));
+        let channel = &mut channels[index];
+        let may_meet = self.may_meet(channel, &access);
+        let is_full = channel.queued().entries(kind) >= self.entries[kind as usize];
+        if is_full && !may_meet {
+            return Some(Wait::Entry(id, kind));
+        }
+        if !self.budget.has_room(index, now) {
+            return Some(Wait::NextCycle);
+        }
+        let copies = if self.hazards.copies() == 0 { 0 } else { self.hazards.conflicts(kind, address) };
+        if may_meet {
+            if kind == AccessKind::Read && copies == 0 && self.forward(&access, channel, address, now) {
+                self.budget.take(index, now);
+                return None;
+            }
+            if kind == AccessKind::Write && self.is_read_awaited(channel, &access, address) {
+                return Some(Wait::Read(id));
+            }
+        }
+        if is_full {
+            return Some(Wait::Entry(id, kind));
+        }
+        self.budget.take(index, now);
+        self.recorder.enter(kind, id, now);
+        channel.queues().take_entry(kind);
+        if copies > 0 {
+            let accepted = self.in_flight.get(access.slot).accepted;
+            self.hazards.block(id, access, address, accepted, copies);
+        } else {
+            channel.queue(&access, now);
+        }
+        None
+    }
+
+    /// Whether an access of the other kind may be queued or blocked for the line; if not, there is certainly none.
+    #[inline]
+    fn may_meet(&self, channel: &Channel, access: &Access) -> bool {
+        let other = access.kind.other();
+        channel.queued().may_hold(other, access.bank, access.row, access.column) || self.hazards.is_any_blocked()
+    }
+
+    /// Whether a read of the line is queued or blocked.
+    fn is_read_awaited(&self, channel: &Channel, access: &Access, line: PhysicalAddress) -> bool {
+        channel.queued().newest_of_line(AccessKind::Read, access.bank, access.row, access.column).is_some()
+            || self.hazards.newest_blocked(AccessKind::Read, line).is_some()
+    }
+
+    /// Answers a read from the newest write of its line that the write queue holds, if there is one.
+    #[inline]
+    pub(crate) fn forward(&mut self, access: &Access, channel: &Channel, line: PhysicalAddress, now: Cycle) -> bool {
+        let queued = channel.queued().newest_of_line(AccessKind::Write, access.bank, access.row, access.column);
+        let queued = queued.map(|write| write.slot);
+        let blocked = self.hazards.newest_blocked(AccessKind::Write, line).map(|write| write.access.slot);
+        let Some(write) = self.newest(queued, blocked) else { return false };
+        if self.has_contents {
+            let bytes = self.line_of_write(write, line);
+            self.in_flight.get_mut(access.slot).line_read(line, &bytes);
+        }
+        self.recorder.figures.forwarded += 1;
+        self.line_done(access.slot, now + Cycles(1));
+        true
+    }
+
+    /// Of the requests in two slots, the one that was accepted last.
+    fn newest(&self, one: Option<u32>, other: Option<u32>) -> Option<u32> {
+        [one, other].into_iter().flatten().max_by_key(|&slot| self.in_flight.get(slot).accepted)
+    }
+
+    /// Accepts a copy, or returns what it waits for.
+    fn admit_copy(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) -> Option<Wait> {
+        if self.hazards.copies() >= self.copy_entries {
+            return Some(Wait::Copy);
+        }
+        let place = self.budget.copies();
+        if !self.budget.has_room(place, now) {
+            return Some(Wait::NextCycle);
+        }
+        self.budget.take(place, now);
+        let (operation, accepted) = (self.in_flight.get(slot).operation, self.in_flight.get(slot).accepted);
+        let lines = CopyLines::new(&operation);
+        let mut waits_for = 0;
+        for channel in channels {
+            for kind in [AccessKind::Read, AccessKind::Write] {
+                let in_flight = &self.in_flight;
+                let line = |access: &crate::channel::QueuedAccess| in_flight.get(access.slot).line(access.line);
+                let found = channel.queues().await_where(kind, |access| lines.conflicts(kind, line(access)));
+                waits_for += found as u32;
+                if found > 0 {
+                    // The drain serves writes that a copy waits for.
+                    channel.changed(now);
+                }
+            }
+        }
+        waits_for += self.hazards.copy_accepted(slot, accepted, lines);
+        let blocks = self.planner.blocks(&operation);
+        self.in_flight.get_mut(slot).copy = Some(Box::new(Copy::new(blocks, waits_for)));
+        self.recorder.copy_enters(now);
+        self.dispatch.order.push_back(slot);
+        None
+    }
+}

@@ -1,0 +1,50 @@
+//! Requests that are done, or will be at a known cycle, until they are delivered.
+
+use std::collections::VecDeque;
+
+use dram_spec::Cycle;
+
+/// Slots of requests by the cycle in which they are due, then in the order of acceptance.
+#[derive(Debug, Default)]
+pub(crate) struct Completions {
+    queue: VecDeque<Due>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Due {
+    at: Cycle,
+    accepted: u64,
+    slot: u32,
+}
+
+impl Completions {
+    /// A request is due at a cycle.
+    #[inline]
+    pub(crate) fn push(&mut self, at: Cycle, accepted: u64, slot: u32) {
+        let due = Due { at, accepted, slot };
+        // Most are due last.
+        if self.queue.back().is_none_or(|last| *last < due) {
+            return self.queue.push_back(due);
+        }
+        let place = self.queue.partition_point(|other| *other < due);
+        self.queue.insert(place, due);
+    }
+
+    /// When the next one is due.
+    #[inline]
+    pub(crate) fn next_due(&self) -> Cycle {
+        self.queue.front().map_or(Cycle::NEVER, |due| due.at)
+    }
+
+    /// The next one that is due by `now`.
+    #[inline]
+    pub(crate) fn pop(&mut self, now: Cycle) -> Option<u32> {
+        if self.next_due() > now {
+            return None;
+        }
+        self.queue.pop_front().map(|due| due.slot)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,49 @@
+//! The completions against a list that is sorted for every answer.
+
+use dram_spec::Cycle;
+use proptest::prelude::*;
+
+use super::Completions;
+
+#[test]
+fn slots_come_out_when_due_and_in_the_order_of_acceptance() {
+    let mut completions = Completions::default();
+    for (slot, (at, accepted)) in (0..).zip([(9, 4), (5, 3), (9, 1), (7, 2), (5, 0)]) {
+        completions.push(Cycle(at), accepted, slot);
+    }
+    assert_eq!(completions.next_due(), Cycle(5));
+    let mut out = Vec::new();
+    for now in [4, 5, 8, 9] {
+        while let Some(slot) = completions.pop(Cycle(now)) {
+            out.push((now, slot));
+        }
+    }
+    assert_eq!(out, [(5, 4), (5, 1), (8, 3), (9, 2), (9, 0)]);
+    assert_eq!(completions.next_due(), Cycle::NEVER);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// `Some(at)` is due at `at`; none delivers what is due by then.
+    #[test]
+    fn they_come_out_as_from_a_sorted_list(
+        steps in prop::collection::vec((prop::option::of(0..20_u64), 0..20_u64), 0..80),
+    ) {
+        let (mut completions, mut list) = (Completions::default(), Vec::<(u64, u64, u32)>::new());
+        for (number, (due, now)) in (0..).zip(steps) {
+            if let Some(at) = due {
+                // Slots fall as acceptance rises: the order of slots is not that of acceptance.
+                completions.push(Cycle(at), number, 1000 - number as u32);
+                list.push((at, number, 1000 - number as u32));
+            } else {
+                list.sort_unstable();
+                let is_due = list.first().is_some_and(|&(at, ..)| at <= now);
+                let expected = is_due.then(|| list.remove(0).2);
+                prop_assert_eq!(completions.pop(Cycle(now)), expected);
+            }
+            let next = list.iter().map(|&(at, ..)| Cycle(at)).min().unwrap_or(Cycle::NEVER);
+            prop_assert_eq!(completions.next_due(), next);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Copies in progress, and their programs: dispatch, data, and completion. Rules 9 to 11 of `docs/controller.md`.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use dram_core::Line;
+use dram_spec::{Cycle, LINE_BYTES, Operation, PhysicalAddress};
+use rowclone::{Blocks, LineWrite, Program};
+
+use crate::stats::PartTally;
+
+/// What a copy needs besides its request.
+#[derive(Debug)]
+pub(crate) struct Copy {
+    /// Accesses that it waits for.
+    pub(crate) waits_for: u32,
+    /// Its blocks that are not planned.
+    pub(crate) blocks: Blocks,
+    /// Programs of the last block planned that are not dispatched.
+    pub(crate) planned: VecDeque<Program>,
+    /// Whether all its programs were dispatched.
+    pub(crate) is_dispatched: bool,
+    /// Programs dispatched that are not done.
+    pub(crate) programs_left: u32,
+    pub(crate) tally: PartTally,
+}
+
+impl Copy {
+    pub(crate) fn new(blocks: Blocks, waits_for: u32) -> Copy {
+        let (planned, tally) = (VecDeque::new(), PartTally::default());
+        Copy { waits_for, blocks, planned, is_dispatched: false, programs_left: 0, tally }
+    }
+
+    pub(crate) fn into_tally(self) -> PartTally {
+        self.tally
+    }
+}
+
+/// A program at work.
+#[derive(Debug)]
+pub(crate) struct RunningProgram {
+    /// The slot of its copy.
+    pub(crate) copy: u32,
+    /// The channels of its threads.
+    pub(crate) channels: Vec<dram_spec::Channel>,
+    pub(crate) threads_left: u32,
+    /// The lines that it has read, where contents are modelled.
+    staging: Option<BTreeMap<PhysicalAddress, Line>>,
+}
+
+impl RunningProgram {
+    pub(crate) fn new(copy: u32, program: &Program, has_contents: bool) -> RunningProgram {
+        let channels: Vec<_> = program.threads.iter().map(|thread| thread.channel).collect();
+        let threads_left = channels.len() as u32;
+        RunningProgram { copy, channels, threads_left, staging: has_contents.then(BTreeMap::new) }
+    }
+
+    /// A line was read.
+    pub(crate) fn line_read(&mut self, address: PhysicalAddress, bytes: Line) {
+        if let Some(staging) = &mut self.staging {
+            staging.insert(address, bytes);
+        }
+    }
+
+    /// The bytes of a line that is written: those that the operation changes, and the rest as it was read.
+    ///
+    /// # Panics
+    /// If a byte is needed that the program has not read.
+    pub(crate) fn line_written(&self, write: &LineWrite, operation: &Operation, payload: Option<&[u8]>) -> Line {
+        let staging = self.staging.as_ref().expect("data moves only where contents are modelled");
+        let address = write.line.address;
+        let mut line = staging.get(&address).copied().unwrap_or([0; LINE_BYTES as usize]);
+        let byte = |at: u64| match *operation {
+            Operation::Copy { src, dst, .. } => {
+                let from = at - dst.0 + src.0;
+                let read = staging.get(&PhysicalAddress(from / LINE_BYTES * LINE_BYTES));
+                read.expect("a program reads what it writes")[(from % LINE_BYTES) as usize]
+            }
+            Operation::Init { value, .. } => value,
+            Operation::Write { address, .. } | Operation::Read { address, .. } => {
+                payload.map_or(0, |payload| payload[(at - address.0) as usize])
+            }
+        };
+        for at in write.from..write.to {
+            line[usize::from(at)] = byte(address.0 + u64::from(at));
+        }
+        line
+    }
+}
+
+/// Programs at work, each at a slot of its own.
+#[derive(Debug, Default)]
+pub(crate) struct Programs {
+    slots: Vec<Option<RunningProgram>>,
+    free: Vec<u32>,
+    /// Programs dispatched over the run.
+    pub(crate) dispatched: u64,
+}
+
+impl Programs {
+    pub(crate) fn insert(&mut self, program: RunningProgram) -> u32 {
+        self.dispatched += 1;
+        if let Some(slot) = self.free.pop() {
+            self.slots[slot as usize] = Some(program);
+            slot
+        } else {
+            self.slots.push(Some(program));
+            self.slots.len() as u32 - 1
+        }
+    }
+
+    pub(crate) fn get_mut(&mut self, slot: u32) -> &mut RunningProgram {
+        self.slots[slot as usize].as_mut().expect("a program at work")
+    }
+
+    pub(crate) fn remove(&mut self, slot: u32) -> RunningProgram {
+        self.free.push(slot);
+        self.slots[slot as usize].take().expect("a program at work")
+    }
+}
+
+/// Copies that are not wholly dispatched, in order.
+#[derive(Debug)]
+pub(crate) struct DispatchQueue {
+    pub(crate) order: VecDeque<u32>,
+    /// The channel whose port the next program waits for.
+    pub(crate) waits_for_port: Option<dram_spec::Channel>,
+    /// When the next dispatch can be tried; never if it waits for a command.
+    pub(crate) next: Cycle,
+}
+
+impl Default for DispatchQueue {
+    fn default() -> DispatchQueue {
+        DispatchQueue { order: VecDeque::new(), waits_for_port: None, next: Cycle::NEVER }
+    }
+}

@@ -1,0 +1,170 @@
+//! Requests that were accepted and are not delivered.
+
+use std::sync::Arc;
+
+use dram_core::Line;
+use dram_spec::{Cycle, LINE_BYTES, Operation, PhysicalAddress, RequestId, SourceId};
+
+use super::copies::Copy;
+use crate::request::{Completion, Request};
+
+/// A request in progress.
+#[derive(Debug)]
+pub(crate) struct InFlight {
+    pub(crate) id: RequestId,
+    pub(crate) source: SourceId,
+    pub(crate) operation: Operation,
+    pub(crate) arrival: Cycle,
+    /// Its number in the order of acceptance.
+    pub(crate) accepted: u64,
+    /// Lines of a read or write that are not served.
+    pub(crate) lines_left: u32,
+    first_command: Cycle,
+    done: Cycle,
+    payload: Option<Arc<[u8]>>,
+    data: Option<Vec<u8>>,
+    /// What a copy needs besides.
+    pub(crate) copy: Option<Box<Copy>>,
+}
+
+impl InFlight {
+    /// The address of a line of a read or write.
+    #[inline]
+    pub(crate) fn line(&self, number: u32) -> PhysicalAddress {
+        let first = self.operation.target().0 / LINE_BYTES * LINE_BYTES;
+        PhysicalAddress(first + u64::from(number) * LINE_BYTES)
+    }
+
+    /// The first command was issued in that cycle or before.
+    #[inline]
+    pub(crate) fn commanded(&mut self, at: Cycle) {
+        self.first_command = self.first_command.min(at);
+    }
+
+    /// It is not done before that cycle.
+    #[inline]
+    pub(crate) fn lasts_until(&mut self, done: Cycle) {
+        self.done = self.done.max(done);
+    }
+
+    #[inline]
+    pub(crate) fn done(&self) -> Cycle {
+        self.done
+    }
+
+    /// The first command, if there was any.
+    #[inline]
+    pub(crate) fn first_command(&self) -> Option<Cycle> {
+        (self.first_command != Cycle::NEVER).then_some(self.first_command)
+    }
+
+    /// Room for the bytes of a read.
+    pub(crate) fn keep_data(&mut self) {
+        self.data = Some(vec![0; self.operation.bytes() as usize]);
+    }
+
+    /// A line was read.
+    pub(crate) fn line_read(&mut self, address: PhysicalAddress, bytes: &Line) {
+        let target = self.operation.target();
+        if let Some(data) = &mut self.data {
+            let (range, from) = overlap(target, data.len() as u64, address);
+            let length = range.len();
+            data[range].copy_from_slice(&bytes[from..from + length]);
+        }
+    }
+
+    /// The bytes of a write, where contents are modelled.
+    pub(crate) fn payload(&self) -> Option<&[u8]> {
+        self.payload.as_deref()
+    }
+
+    /// The bytes of the request that belong into a line, and where they begin in it.
+    pub(crate) fn bytes_of_line(&self, address: PhysicalAddress) -> Option<(&[u8], usize)> {
+        let payload = self.payload.as_deref()?;
+        let (range, from) = overlap(self.operation.target(), payload.len() as u64, address);
+        Some((&payload[range], from))
+    }
+}
+
+/// The part of `bytes` bytes from `target` that lies in the line at `address`: its range, and where it begins in the line.
+fn overlap(target: PhysicalAddress, bytes: u64, address: PhysicalAddress) -> (std::ops::Range<usize>, usize) {
+    let (start, end) = (target.0.max(address.0), (target.0 + bytes).min(address.0 + LINE_BYTES));
+    ((start - target.0) as usize..(end - target.0) as usize, (start - address.0) as usize)
+}
+
+/// The requests in progress, each at a slot of its own.
+#[derive(Debug, Default)]
+pub(crate) struct InFlightTable {
+    slots: Vec<Option<InFlight>>,
+    free: Vec<u32>,
+    accepted: u64,
+}
+
+impl InFlightTable {
+    /// Takes a request in. Returns its slot.
+    #[inline]
+    pub(crate) fn insert(&mut self, request: Request) -> u32 {
+        let Request { id, source, arrival, operation, payload } = request;
+        let accepted = self.accepted;
+        self.accepted += 1;
+        let in_flight = InFlight {
+            id,
+            source,
+            operation,
+            arrival,
+            accepted,
+            lines_left: 0,
+            first_command: Cycle::NEVER,
+            done: Cycle::ZERO,
+            payload,
+            data: None,
+            copy: None,
+        };
+        if let Some(slot) = self.free.pop() {
+            self.slots[slot as usize] = Some(in_flight);
+            slot
+        } else {
+            self.slots.push(Some(in_flight));
+            self.slots.len() as u32 - 1
+        }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, slot: u32) -> &InFlight {
+        self.slots[slot as usize].as_ref().expect("a slot in use")
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, slot: u32) -> &mut InFlight {
+        self.slots[slot as usize].as_mut().expect("a slot in use")
+    }
+
+    /// Gives a request that is done back.
+    #[inline]
+    pub(crate) fn remove(&mut self, slot: u32) -> Completion {
+        let in_flight = self.slots[slot as usize].take().expect("a slot in use");
+        self.free.push(slot);
+        // A write of partial lines has programs, and no parts to report.
+        let is_write = matches!(in_flight.operation, Operation::Write { .. });
+        let (done, first_command) = (in_flight.done, in_flight.first_command());
+        let copy = in_flight.copy.filter(|_| !is_write);
+        Completion {
+            id: in_flight.id,
+            source: in_flight.source,
+            operation: in_flight.operation,
+            arrival: in_flight.arrival,
+            first_command,
+            done,
+            served: copy.map(|copy| Box::new(copy.into_tally())),
+            data: in_flight.data,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.slots.len() == self.free.len()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,390 @@
+//! The front end: turns requests into accesses and programs, and keeps them until they are delivered.
+
+mod admission;
+mod completions;
+mod copies;
+mod hazards;
+mod in_flight;
+
+use std::sync::Arc;
+
+use dram_core::Line;
+use dram_spec::{Cycle, Cycles, LINE_BYTES, Operation, PhysicalAddress, Topology};
+use rowclone::Planner;
+
+pub(crate) use admission::Wait;
+
+use admission::{Budget, Head, LineLocator};
+use completions::Completions;
+use copies::{DispatchQueue, Programs, RunningProgram};
+use hazards::{Blocked, Hazards};
+use in_flight::InFlightTable;
+
+use crate::channel::{AccessKind, Channel, Outcome, Served, ThreadStep};
+use crate::config::Config;
+use crate::copy::data_gate::DataGate;
+use crate::copy::estimate::{Estimator, PriceTable};
+use crate::copy::thread::{MovedLine, Origin, Thread};
+use crate::policy::copy::{CopyPolicy, Outlook, reason};
+use crate::request::Completion;
+use crate::stats::epochs::Recorder;
+
+/// What all channels share.
+#[derive(Debug)]
+pub(crate) struct FrontEnd {
+    planner: Arc<Planner>,
+    copy_policy: &'static dyn CopyPolicy,
+    prices: Option<PriceTable>,
+    staging_lines: usize,
+    copy_entries: usize,
+    /// Entries of a channel: of reads, and of writes.
+    entries: [usize; 2],
+    has_contents: bool,
+    topology: Topology,
+    locator: LineLocator,
+    budget: Budget,
+    pub(crate) head: Option<Head>,
+    in_flight: InFlightTable,
+    completions: Completions,
+    hazards: Hazards,
+    dispatch: DispatchQueue,
+    programs: Programs,
+    estimator: Estimator,
+    pub(crate) recorder: Recorder,
+}
+
+impl FrontEnd {
+    pub(crate) fn new(config: &Config, channels: &[Channel]) -> FrontEnd {
+        FrontEnd {
+            planner: Arc::clone(&config.planner),
+            copy_policy: config.copy_policy,
+            prices: config.prices,
+            staging_lines: config.staging_lines,
+            copy_entries: config.queues.copy_entries,
+            entries: [config.queues.read_entries, config.queues.write_entries],
+            has_contents: config.contents.is_some(),
+            topology: config.system.geometry.topology(),
+            locator: LineLocator::default(),
+            budget: Budget::new(config.queues.admission_per_cycle, channels.len()),
+            head: None,
+            in_flight: InFlightTable::default(),
+            completions: Completions::default(),
+            hazards: Hazards::default(),
+            dispatch: DispatchQueue::default(),
+            programs: Programs::default(),
+            estimator: Estimator::new(config.refresh, channels),
+            recorder: Recorder::new(config),
+        }
+    }
+
+    /// Whether a copy is not wholly dispatched.
+    pub(crate) fn has_copies_to_dispatch(&self) -> bool {
+        !self.dispatch.order.is_empty()
+    }
+
+    /// Whether no request is in progress.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.in_flight.is_empty()
+    }
+
+    /// The first cycle after `now` in which the front end acts by itself, as far as is known.
+    #[inline]
+    pub(crate) fn wakes_at(&self, now: Cycle) -> Cycle {
+        let retry = match &self.head {
+            Some(head) if head.waits == Wait::NextCycle => now + Cycles(1),
+            // What waits at the head comes before anything that a completion brings about, unless copies are in progress.
+            Some(_) if self.hazards.copies() == 0 => return self.recorder.until(),
+            _ => Cycle::NEVER,
+        };
+        retry.min(self.completions.next_due()).min(self.dispatch.next).min(self.recorder.until())
+    }
+
+    /// Delivers the next request that is due by `now`.
+    pub(crate) fn deliver(&mut self, channels: &mut [Channel], now: Cycle) -> Option<Completion> {
+        let slot = self.completions.pop(now)?;
+        let is_copy = self.in_flight.get(slot).copy.is_some();
+        let completion = self.in_flight.remove(slot);
+        let figures = &mut self.recorder.figures;
+        match completion.operation {
+            Operation::Read { .. } => figures.read_latency.record(completion.response()),
+            Operation::Write { .. } => figures.write_latency.record(completion.response()),
+            Operation::Copy { .. } | Operation::Init { .. } => {
+                figures.copy_latency.record(completion.latency());
+                figures.copy_response.record(completion.response());
+                if let Some(parts) = &completion.served {
+                    figures.parts += parts;
+                }
+            }
+        }
+        if is_copy {
+            self.recorder.copy_leaves(now);
+            for blocked in self.hazards.copy_delivered(slot) {
+                self.release(&blocked, channels, now);
+            }
+        }
+        Some(completion)
+    }
+
+    /// An access waits for no copy any more.
+    fn release(&mut self, blocked: &Blocked, channels: &mut [Channel], now: Cycle) {
+        let (access, channel) = (blocked.access, &mut channels[usize::from(blocked.channel.0)]);
+        if access.kind == AccessKind::Read && self.forward(&access, channel, blocked.line, now) {
+            channel.queues().free_entry(AccessKind::Read);
+            self.recorder.leave(AccessKind::Read, blocked.channel, now);
+            self.access_gone(AccessKind::Read, blocked.line);
+            return;
+        }
+        channel.queue(&access, now);
+        // Copies that were accepted after it wait for it.
+        if self.hazards.waiting_for(access.kind, blocked.line).next().is_some() {
+            channel.queues().await_newest(access.kind, access.bank);
+            channel.changed(now);
+        }
+    }
+
+    /// A line of a request is done at that cycle.
+    #[inline]
+    fn line_done(&mut self, slot: u32, done: Cycle) {
+        let in_flight = self.in_flight.get_mut(slot);
+        in_flight.lasts_until(done);
+        in_flight.lines_left -= 1;
+        if in_flight.lines_left == 0 {
+            let (due, accepted) = (in_flight.done(), in_flight.accepted);
+            self.completions.push(due, accepted, slot);
+        }
+    }
+
+    /// The bytes of a line that a queued write writes.
+    fn line_of_write(&self, slot: u32, line: PhysicalAddress) -> Line {
+        let mut bytes = [0; LINE_BYTES as usize];
+        if let Some((payload, from)) = self.in_flight.get(slot).bytes_of_line(line) {
+            bytes[from..from + payload.len()].copy_from_slice(payload);
+        }
+        bytes
+    }
+
+    /// What a command of a channel changes here. Returns the cycle in which the front end acts on it, if it does.
+    #[inline]
+    pub(crate) fn observe(&mut self, channels: &mut [Channel], index: usize, at: Cycle, outcome: Outcome) -> Cycle {
+        match outcome {
+            Outcome::None => Cycle::NEVER,
+            Outcome::Access(served) => self.observe_access(&mut channels[index], at, &served),
+            Outcome::Step(step) => self.observe_step(channels, index, at, &step),
+        }
+    }
+
+    #[inline]
+    fn observe_access(&mut self, channel: &mut Channel, at: Cycle, served: &Served) -> Cycle {
+        let Served { place, done } = *served;
+        let access = channel.queued().get(place);
+        let (kind, slot, line, is_awaited) = (access.kind(), access.slot, access.line, access.is_awaited);
+        let (next, first_command) = (at + Cycles(1), access.first_command.min(at));
+        self.recorder.leave(kind, channel.id, next);
+        let in_flight = self.in_flight.get_mut(slot);
+        in_flight.commanded(first_command);
+        if self.has_contents {
+            let access = *access;
+            let line = in_flight.line(line);
+            self.move_data(channel, &access, line);
+        }
+        let mut wakes_at = Cycle::NEVER;
+        if is_awaited && self.access_gone(kind, self.in_flight.get(slot).line(line)) {
+            self.dispatch.next = next;
+            wakes_at = next;
+        }
+        self.line_done(slot, done);
+        match &self.head {
+            Some(head) if head.waits == Wait::Entry(channel.id, kind) => next,
+            Some(head) if head.waits == Wait::Read(channel.id) && kind == AccessKind::Read => next,
+            _ => wakes_at,
+        }
+    }
+
+    /// Copies wait no more for an access of a line. Returns whether any of them waits for no access now.
+    fn access_gone(&mut self, kind: AccessKind, line: PhysicalAddress) -> bool {
+        let waiting: Vec<u32> = self.hazards.waiting_for(kind, line).collect();
+        let mut is_any_free = false;
+        for slot in waiting {
+            let copy = self.in_flight.get_mut(slot).copy.as_mut().expect("it waits as a copy");
+            copy.waits_for -= 1;
+            is_any_free |= copy.waits_for == 0;
+        }
+        is_any_free
+    }
+
+    /// Moves the data of an access between its request and the cells.
+    fn move_data(&mut self, channel: &mut Channel, access: &crate::channel::QueuedAccess, line: PhysicalAddress) {
+        let bank = channel.topology().bank(access.bank());
+        match access.kind() {
+            AccessKind::Read => {
+                if let Some(bytes) = channel.device.read_line(bank, access.row(), access.column()) {
+                    self.in_flight.get_mut(access.slot).line_read(line, &bytes);
+                }
+            }
+            AccessKind::Write => {
+                let bytes = self.line_of_write(access.slot, line);
+                channel.device.write_line(bank, access.row(), access.column(), &bytes);
+            }
+        }
+    }
+
+    fn observe_step(&mut self, channels: &mut [Channel], index: usize, at: Cycle, step: &ThreadStep) -> Cycle {
+        let Origin { slot, .. } = step.origin;
+        let copy = self.programs.get_mut(slot).copy;
+        let in_flight = self.in_flight.get_mut(copy);
+        in_flight.commanded(at);
+        if let Some(ready) = step.bank_ready {
+            in_flight.lasts_until(ready);
+        }
+        if let Some((moved, end)) = step.moved {
+            self.observe_line(channels, (index, at), slot, moved, end);
+        }
+        if !step.is_done {
+            return Cycle::NEVER;
+        }
+        let next = at + Cycles(1);
+        let mut wakes_at = Cycle::NEVER;
+        if self.dispatch.waits_for_port == Some(channels[index].id) {
+            self.dispatch.next = next;
+            wakes_at = next;
+        }
+        let program = self.programs.get_mut(slot);
+        program.threads_left -= 1;
+        if program.threads_left == 0 {
+            self.programs.remove(slot);
+            let in_flight = self.in_flight.get_mut(copy);
+            let state = in_flight.copy.as_mut().expect("a program belongs to a copy");
+            state.programs_left -= 1;
+            if state.programs_left == 0 && state.is_dispatched {
+                let (due, accepted) = (in_flight.done(), in_flight.accepted);
+                self.completions.push(due, accepted, copy);
+                wakes_at = wakes_at.min(due);
+            }
+        }
+        wakes_at
+    }
+
+    /// A step of a program moved a line over the channel; the data is at its end at that cycle.
+    fn observe_line(
+        &mut self,
+        channels: &mut [Channel],
+        (index, at): (usize, Cycle),
+        slot: u32,
+        moved: MovedLine,
+        end: Cycle,
+    ) {
+        let program = self.programs.get_mut(slot);
+        match moved {
+            MovedLine::Read(line) => {
+                for &other in program.channels.iter().filter(|other| usize::from(other.0) != index) {
+                    let other = &mut channels[usize::from(other.0)];
+                    if let Some(thread) = other.port.of_program(slot) {
+                        thread.gate.read(end);
+                        other.changed(at);
+                    }
+                }
+                let place = line.location;
+                if self.has_contents
+                    && let Some(bytes) = channels[index].device.read_line(place.bank, place.row, place.column)
+                {
+                    program.line_read(line.address, bytes);
+                }
+            }
+            MovedLine::Written(write) if self.has_contents => {
+                let in_flight = self.in_flight.get(program.copy);
+                let bytes = program.line_written(&write, &in_flight.operation, in_flight.payload());
+                let place = write.line.location;
+                channels[index].device.write_line(place.bank, place.row, place.column, &bytes);
+            }
+            MovedLine::Written(_) => {}
+        }
+    }
+
+    /// Dispatches programs, in the order of copies, as far as ports have room.
+    pub(crate) fn dispatch(&mut self, channels: &mut [Channel], now: Cycle) {
+        self.dispatch.next = Cycle::NEVER;
+        self.dispatch.waits_for_port = None;
+        while let Some(&slot) = self.dispatch.order.front() {
+            if self.in_flight.get(slot).copy.as_ref().is_none_or(|copy| copy.waits_for > 0) {
+                return;
+            }
+            if !self.dispatch_copy(slot, channels, now) {
+                return;
+            }
+            self.dispatch.order.pop_front();
+        }
+    }
+
+    /// Dispatches a copy. Returns whether all of it was.
+    fn dispatch_copy(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) -> bool {
+        loop {
+            let copy = self.in_flight.get_mut(slot).copy.as_mut().expect("copies are dispatched");
+            let Some(program) = copy.planned.front() else {
+                if self.plan_block(slot, channels, now) {
+                    continue;
+                }
+                let in_flight = self.in_flight.get_mut(slot);
+                let copy = in_flight.copy.as_mut().expect("copies are dispatched");
+                copy.is_dispatched = true;
+                if copy.programs_left == 0 {
+                    in_flight.lasts_until(now + Cycles(1));
+                    let (due, accepted) = (in_flight.done(), in_flight.accepted);
+                    self.completions.push(due, accepted, slot);
+                }
+                return true;
+            };
+            let is_full = |thread: &&rowclone::Thread| !channels[usize::from(thread.channel.0)].port.has_room();
+            if let Some(thread) = program.threads.iter().find(is_full) {
+                self.dispatch.waits_for_port = Some(thread.channel);
+                return false;
+            }
+            let program = copy.planned.pop_front().expect("it was just there");
+            copy.programs_left += 1;
+            self.start(slot, program, channels, now);
+        }
+    }
+
+    /// Plans the next block of a copy. Returns whether there was one.
+    fn plan_block(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) -> bool {
+        let copy = self.in_flight.get_mut(slot).copy.as_mut().expect("copies are planned");
+        let Some(block) = copy.blocks.next() else { return false };
+        let outlook = Outlook {
+            estimator: &self.estimator,
+            channels,
+            prices: self.prices.as_ref(),
+            staging_lines: self.staging_lines,
+            now,
+        };
+        let parts = 0..block.parts().len();
+        let choices: Vec<_> = parts.map(|part| self.copy_policy.choose(&block, part, &outlook)).collect();
+        for (part, &chosen) in block.parts().iter().zip(&choices) {
+            copy.tally.add(chosen, reason(self.copy_policy, part, chosen), part.bytes());
+        }
+        for program in block.programs(&choices, self.staging_lines) {
+            if self.copy_policy.weighs() {
+                self.estimator.book(&program, channels, now);
+            }
+            copy.planned.push_back(program);
+        }
+        true
+    }
+
+    /// Hands a program to its channels.
+    fn start(&mut self, copy: u32, program: rowclone::Program, channels: &mut [Channel], now: Cycle) {
+        let request = self.in_flight.get(copy).id;
+        let number = self.programs.dispatched;
+        let slot = self.programs.insert(RunningProgram::new(copy, &program, self.has_contents));
+        let origin = Origin { request, mechanism: program.mechanism, program: number, slot };
+        let gate = if program.is_pipelined() {
+            DataGate::Each(std::collections::VecDeque::new())
+        } else {
+            DataGate::All { missing: program.lines_read(), arrived: Cycle::ZERO }
+        };
+        for thread in program.threads {
+            let channel = &mut channels[usize::from(thread.channel.0)];
+            let write_latency = channel.device.timings().write_latency();
+            let thread = Thread::new(origin, thread, gate.clone(), channel.topology(), write_latency, now);
+            channel.add_thread(thread, now);
+        }
+    }
+}

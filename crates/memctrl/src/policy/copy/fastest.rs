@@ -1,0 +1,32 @@
+//! The mechanism that is estimated to be done first.
+
+use rowclone::{Block, Mechanism};
+
+use super::rowclone_rule::ALL;
+use super::{CopyPolicy, Outlook};
+
+/// The mechanism that is estimated to be done first, from open rows, queues and refresh (`memctrl::estimate`).
+#[derive(Clone, Copy, Debug)]
+pub struct Fastest;
+
+impl CopyPolicy for Fastest {
+    fn name(&self) -> &'static str {
+        "fastest"
+    }
+
+    fn admits(&self) -> &'static [Mechanism] {
+        ALL
+    }
+
+    fn choose(&self, block: &Block, part: usize, outlook: &Outlook<'_>) -> Mechanism {
+        outlook.least(self, block, part, |programs| programs.iter().map(|program| outlook.done(program)).max())
+    }
+
+    fn weighs(&self) -> bool {
+        true
+    }
+
+    fn preference(&self) -> (&'static str, &'static str) {
+        ("soonest", "estimated to be done sooner than by")
+    }
+}

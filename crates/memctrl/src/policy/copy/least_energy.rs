@@ -1,0 +1,32 @@
+//! The mechanism that costs the least energy.
+
+use rowclone::{Block, Mechanism};
+
+use super::rowclone_rule::ALL;
+use super::{CopyPolicy, Outlook};
+
+/// The mechanism whose commands cost the least energy above standby.
+#[derive(Clone, Copy, Debug)]
+pub struct LeastEnergy;
+
+impl CopyPolicy for LeastEnergy {
+    fn name(&self) -> &'static str {
+        "least-energy"
+    }
+
+    fn admits(&self) -> &'static [Mechanism] {
+        ALL
+    }
+
+    fn choose(&self, block: &Block, part: usize, outlook: &Outlook<'_>) -> Mechanism {
+        outlook.least(self, block, part, |programs| programs.iter().map(|program| outlook.energy(program)).sum::<f64>())
+    }
+
+    fn weighs(&self) -> bool {
+        true
+    }
+
+    fn preference(&self) -> (&'static str, &'static str) {
+        ("cheapest", "takes less energy than")
+    }
+}

@@ -1,0 +1,169 @@
+//! Copy policies: which mechanism serves a part of a copy.
+//!
+//! To add a policy, implement [`CopyPolicy`] in a file of its own and list it in [`POLICIES`].
+
+mod baseline;
+mod fastest;
+mod least_energy;
+mod only;
+mod rowclone_rule;
+
+use std::fmt;
+
+use dram_spec::Cycle;
+use rowclone::{Block, FPM, Mechanism, Part, Program};
+
+pub use baseline::Baseline;
+pub use fastest::Fastest;
+pub use least_energy::LeastEnergy;
+pub use only::Only;
+pub use rowclone_rule::RowCloneRule;
+
+use crate::channel::Channel;
+use crate::copy::estimate::{Estimator, PriceTable, energy};
+
+/// Chooses the mechanism of each part of a copy.
+pub trait CopyPolicy: fmt::Debug + Send + Sync {
+    /// The name, as in scenarios and reports.
+    fn name(&self) -> &'static str;
+
+    /// The mechanisms that it admits, the preferred one first. The channel is the last, and always possible.
+    fn admits(&self) -> &'static [Mechanism];
+
+    /// The mechanism of a part: by default, the first that the policy admits and the part allows.
+    fn choose(&self, block: &Block, part: usize, outlook: &Outlook<'_>) -> Mechanism {
+        let _ = outlook;
+        self.preferred(&block.parts()[part])
+    }
+
+    /// Whether [`Self::choose`] depends on the state of the memory.
+    fn weighs(&self) -> bool {
+        false
+    }
+
+    /// Why it chose another mechanism than its preferred one, as tallies name it and as a phrase that the name of the preferred mechanism
+    /// completes.
+    fn preference(&self) -> (&'static str, &'static str) {
+        (BY_POLICY, "preferred by the policy to")
+    }
+
+    /// The first mechanism that the policy admits and a part allows.
+    fn preferred(&self, part: &Part) -> Mechanism {
+        let possible = |mechanism: &&Mechanism| part.allows(**mechanism).is_ok();
+        *self.admits().iter().find(possible).unwrap_or(&Mechanism::CHANNEL)
+    }
+}
+
+/// Why no mechanism better than `chosen` serves a part, as tallies and reports name it:
+///
+/// - [`FIRST_CHOICE`]: `chosen` is FPM, and there is none.
+/// - [`CopyPolicy::preference`]: the policy weighs mechanisms, and prefers it to the one of the paper's rule.
+/// - [`BY_POLICY`]: a better mechanism was possible, and the policy excludes it.
+/// - The planner's reason against FPM: no better mechanism was possible.
+pub fn reason(policy: &dyn CopyPolicy, part: &Part, chosen: Mechanism) -> &'static str {
+    if chosen != policy.preferred(part) {
+        return policy.preference().0;
+    }
+    if chosen != ROWCLONE.preferred(part) {
+        return BY_POLICY;
+    }
+    part.allows(FPM).map_or_else(|reason| reason.name(), |()| FIRST_CHOICE)
+}
+
+/// The same as a sentence without its full stop.
+pub fn explain(policy: &dyn CopyPolicy, part: &Part, chosen: Mechanism) -> String {
+    let ruled = ROWCLONE.preferred(part);
+    match part.allows(FPM) {
+        _ if chosen != policy.preferred(part) => format!("{} {}", policy.preference().1, ruled.name()),
+        _ if chosen != ruled => format!("{} was possible, and the policy excludes it", ruled.name()),
+        Ok(()) => "whole rows within one subarray".to_owned(),
+        Err(reason) => reason.to_string(),
+    }
+}
+
+/// The reason of a part that is served by FPM.
+pub const FIRST_CHOICE: &str = "fastest";
+/// The reason of a part for which a better mechanism was possible, which the policy excludes.
+pub const BY_POLICY: &str = "policy";
+
+/// Every copy goes over the channel.
+pub const BASELINE: &dyn CopyPolicy = &Baseline;
+/// FPM, else the channel.
+pub const FPM_ONLY: &dyn CopyPolicy = &Only::FPM;
+/// PSM or 2 x PSM, else the channel.
+pub const PSM_ONLY: &dyn CopyPolicy = &Only::PSM;
+/// The paper's rule.
+pub const ROWCLONE: &dyn CopyPolicy = &RowCloneRule;
+/// The mechanism that is estimated to be done first.
+pub const FASTEST: &dyn CopyPolicy = &Fastest;
+/// The mechanism that takes the least energy.
+pub const LEAST_ENERGY: &dyn CopyPolicy = &LeastEnergy;
+
+/// The policies, in the order in which reports list them.
+pub const POLICIES: [&dyn CopyPolicy; 6] = [BASELINE, FPM_ONLY, PSM_ONLY, ROWCLONE, FASTEST, LEAST_ENERGY];
+
+/// The policy of that name.
+pub fn named(name: &str) -> Option<&'static dyn CopyPolicy> {
+    POLICIES.into_iter().find(|policy| policy.name() == name)
+}
+
+/// Two policies are the same if they have the same name.
+impl PartialEq for dyn CopyPolicy {
+    fn eq(&self, other: &dyn CopyPolicy) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for dyn CopyPolicy {}
+
+/// What a policy can see of the memory when a block is planned.
+#[derive(Clone, Copy)]
+pub struct Outlook<'a> {
+    pub(crate) estimator: &'a Estimator,
+    pub(crate) channels: &'a [Channel],
+    pub(crate) prices: Option<&'a PriceTable>,
+    pub(crate) staging_lines: usize,
+    pub(crate) now: Cycle,
+}
+
+impl Outlook<'_> {
+    /// The programs of a part under a mechanism.
+    pub fn programs(&self, block: &Block, part: usize, mechanism: Mechanism) -> Vec<Program> {
+        block.programs_of(part, mechanism, self.staging_lines)
+    }
+
+    /// When a program would be done.
+    pub fn done(&self, program: &Program) -> Cycle {
+        self.estimator.done(program, self.channels, self.now)
+    }
+
+    /// What a program would cost above standby, in pJ.
+    ///
+    /// # Panics
+    /// If the controller was given no prices.
+    pub fn energy(&self, program: &Program) -> f64 {
+        energy(program, self.prices.expect("this copy policy needs prices")).0
+    }
+
+    /// Of the mechanisms that a policy admits and a part allows, the one whose programs have the least of something; of equals, the
+    /// preferred one.
+    pub fn least<T: PartialOrd>(
+        &self,
+        policy: &dyn CopyPolicy,
+        block: &Block,
+        part: usize,
+        price: impl Fn(&[Program]) -> T,
+    ) -> Mechanism {
+        let mut best: Option<(T, Mechanism)> = None;
+        for &mechanism in policy.admits() {
+            if block.parts()[part].allows(mechanism).is_err() {
+                continue;
+            }
+            let price = price(&self.programs(block, part, mechanism));
+            if best.as_ref().is_none_or(|(least, _)| price < *least) {
+                best = Some((price, mechanism));
+            }
+        }
+        best.map_or(Mechanism::CHANNEL, |(_, mechanism)| mechanism)
+    }
+}

@@ -1,0 +1,18 @@
+//! Open rows.
+
+use super::RowPolicy;
+
+/// A row stays open until another row of its bank is needed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Open;
+
+impl Open {
+    /// The name in the configuration.
+    pub const NAME: &str = "open";
+}
+
+impl RowPolicy for Open {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+}

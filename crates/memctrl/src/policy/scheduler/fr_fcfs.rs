@@ -1,0 +1,30 @@
+//! First ready, first come, first served.
+
+use super::{Priority, RowState, Scheduler};
+use crate::channel::QueuedAccess;
+
+/// FR-FCFS: accesses to open rows first, then the oldest.
+///
+/// Source: Rixner et al., "Memory Access Scheduling", ISCA 2000.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FrFcfs;
+
+impl FrFcfs {
+    /// The name in the configuration.
+    pub const NAME: &str = "fr-fcfs";
+}
+
+impl Scheduler for FrFcfs {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn clone_box(&self) -> Box<dyn Scheduler> {
+        Box::new(*self)
+    }
+
+    #[inline]
+    fn priority(&self, access: &QueuedAccess, row: RowState) -> Priority {
+        Priority::new(row.is_hit, access.stamp())
+    }
+}

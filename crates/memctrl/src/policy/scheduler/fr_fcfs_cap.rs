@@ -1,0 +1,37 @@
+//! FR-FCFS with a cap on row hits.
+
+use super::{Priority, RowState, Scheduler};
+use crate::channel::QueuedAccess;
+
+/// FR-FCFS, but after `cap` accesses to an open row its further hits have no precedence: an older access to another row
+/// of the bank goes first.
+///
+/// Source: Mutlu and Moscibroda, "Stall-Time Fair Memory Access Scheduling", MICRO 2007.
+#[derive(Clone, Copy, Debug)]
+pub struct FrFcfsCap {
+    /// Accesses to an open row, at least 1.
+    pub cap: u32,
+}
+
+impl FrFcfsCap {
+    /// The name in the configuration.
+    pub const NAME: &str = "fr-fcfs-cap";
+}
+
+impl Scheduler for FrFcfsCap {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn summary(&self) -> String {
+        format!("fr-fcfs with a cap of {}", self.cap)
+    }
+
+    fn clone_box(&self) -> Box<dyn Scheduler> {
+        Box::new(*self)
+    }
+
+    fn priority(&self, access: &QueuedAccess, row: RowState) -> Priority {
+        Priority::new(row.is_hit && row.served < self.cap, access.stamp())
+    }
+}

@@ -1,0 +1,193 @@
+//! Schedulers: which queued access goes first.
+//!
+//! A scheduler assigns each access of a channel a [`Priority`]; of the candidates that the device allows in the same
+//! cycle, the one with the smallest priority is issued. `docs/extending.md`
+//! has the steps to add one.
+
+mod bliss;
+mod fcfs;
+mod fr_fcfs;
+mod fr_fcfs_cap;
+mod par_bs;
+
+use std::fmt;
+
+use dram_spec::{Cycle, SourceId};
+
+pub use bliss::Bliss;
+pub use fcfs::Fcfs;
+pub use fr_fcfs::FrFcfs;
+pub use fr_fcfs_cap::FrFcfsCap;
+pub use par_bs::ParBs;
+
+use crate::channel::{AccessKind, QueuedAccess, Stamp};
+
+/// The schedulers, in the order in which messages list them. The configuration replaces the numbers of those that have some.
+pub static SCHEDULERS: [&dyn Scheduler; 5] = [
+    &Fcfs,
+    &FrFcfs,
+    &FrFcfsCap { cap: 1 },
+    &Bliss::new(Bliss::THRESHOLD, Bliss::CLEARING_INTERVAL),
+    &ParBs::new(ParBs::MARKING_CAP),
+];
+
+/// Orders the accesses of one channel. Each channel has its own copy.
+///
+/// The priority of an access must not fall while it is queued, unless the scheduler reports [`Changes::All`]. Of two accesses
+/// to the same row from the same source the older must have the smaller priority: writes of one line depend on it.
+pub trait Scheduler: fmt::Debug + Send + Sync {
+    /// The name, as in the configuration.
+    fn name(&self) -> &'static str;
+
+    /// The name with the numbers that it was made with, for reports.
+    fn summary(&self) -> String {
+        self.name().to_owned()
+    }
+
+    /// A copy of it, for another channel.
+    fn clone_box(&self) -> Box<dyn Scheduler>;
+
+    /// The priority of an access to a bank in that state.
+    fn priority(&self, access: &QueuedAccess, row: RowState) -> Priority;
+
+    /// Whether only the access with the smallest priority of the whole channel has a candidate.
+    fn is_strict(&self) -> bool {
+        false
+    }
+
+    /// The RD or WR of an access is issued at `now`.
+    fn served(&mut self, access: &QueuedAccess, now: Cycle) -> Changes {
+        let _ = (access, now);
+        Changes::None
+    }
+
+    /// Called before each decision, at `now`, with the queued reads of the channel.
+    fn update(&mut self, now: Cycle, reads: Reads<'_>) -> Changes {
+        let _ = (now, reads);
+        Changes::None
+    }
+
+    /// Whether a read that is queued now changes what [`Self::update`] does.
+    fn awaits_reads(&self) -> bool {
+        false
+    }
+
+    /// The next cycle at which [`Self::update`] changes priorities by itself.
+    fn next_update(&self) -> Cycle {
+        Cycle::NEVER
+    }
+}
+
+impl Clone for Box<dyn Scheduler> {
+    fn clone(&self) -> Self {
+        self.clone_box()
+    }
+}
+
+/// The row of a bank, as seen by one of its accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowState {
+    /// Whether the row of the access is open.
+    pub is_hit: bool,
+    /// How many accesses the open row has served since its ACT.
+    pub served: u32,
+}
+
+/// The queued reads of a channel.
+#[derive(Clone, Copy)]
+pub struct Reads<'a>(pub(crate) &'a crate::channel::Queues);
+
+impl<'a> Reads<'a> {
+    /// All of them: bank by bank, the oldest of a bank first.
+    pub fn iter(self) -> impl Iterator<Item = &'a QueuedAccess> {
+        self.0.of_kind(AccessKind::Read)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(self) -> bool {
+        self.0.queued(AccessKind::Read) == 0
+    }
+}
+
+/// Whose priorities an event has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changes {
+    /// No access that is queued.
+    None,
+    /// Perhaps every access.
+    All,
+}
+
+/// The order of accesses; the smallest goes first.
+///
+/// From the highest bit: a class, whether a row command is needed first, a rank, and the age. So a better class goes before
+/// a row hit, a row hit before a better rank, and the rank before the age.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Priority(u64);
+
+impl Priority {
+    /// The largest class, and the largest rank: greater ones count as these.
+    pub const CLASS_MAX: u8 = 15;
+    /// See [`Self::CLASS_MAX`].
+    pub const RANK_MAX: u8 = 127;
+
+    const MISS_BIT: u32 = 59;
+
+    /// Class 0, rank 0: row hits first, then the oldest.
+    #[inline]
+    pub const fn new(is_hit: bool, stamp: Stamp) -> Priority {
+        Priority((!is_hit as u64) << Self::MISS_BIT | stamp.0)
+    }
+
+    /// The same with another class.
+    #[must_use]
+    pub fn with_class(self, class: u8) -> Priority {
+        Priority(self.0 | u64::from(class.min(Self::CLASS_MAX)) << (Self::MISS_BIT + 1))
+    }
+
+    /// The same with another rank.
+    #[must_use]
+    pub fn with_rank(self, rank: u8) -> Priority {
+        Priority(self.0 | u64::from(rank.min(Self::RANK_MAX)) << Stamp::BITS)
+    }
+
+    /// Whether no younger access to a bank in that state can have a smaller priority.
+    #[inline]
+    pub(crate) const fn is_best(self, bank_is_open: bool) -> bool {
+        let best = if bank_is_open { 0 } else { 1 << (Self::MISS_BIT - Stamp::BITS) };
+        self.0 >> Stamp::BITS <= best
+    }
+
+    /// As a number that compares as the priority does.
+    #[inline]
+    pub(crate) const fn order(self) -> u64 {
+        self.0
+    }
+}
+
+/// Reads before writes have sources to tell apart: for writes, FR-FCFS order.
+fn write_order(access: &QueuedAccess, row: RowState) -> Option<Priority> {
+    (access.kind() == AccessKind::Write).then(|| Priority::new(row.is_hit, access.stamp()))
+}
+
+/// A value for each source.
+#[derive(Clone, Debug)]
+struct BySource<T>(Vec<(SourceId, T)>);
+
+impl<T: Default> BySource<T> {
+    const fn new() -> BySource<T> {
+        BySource(Vec::new())
+    }
+
+    fn entry(&mut self, source: SourceId) -> &mut T {
+        let at = self.0.iter().position(|(other, _)| *other == source).unwrap_or_else(|| {
+            self.0.push((source, T::default()));
+            self.0.len() - 1
+        });
+        &mut self.0[at].1
+    }
+
+    fn get(&self, source: SourceId) -> Option<&T> {
+        self.0.iter().find(|(other, _)| *other == source).map(|(_, value)| value)
+    }
+}

@@ -1,0 +1,104 @@
+//! Parallelism-aware batch scheduling.
+
+use std::collections::BTreeMap;
+
+use dram_spec::{BankIndex, Cycle, SourceId};
+
+use super::{BySource, Changes, Priority, Reads, RowState, Scheduler, write_order};
+use crate::channel::{AccessKind, QueuedAccess, Stamp};
+
+/// PAR-BS: reads are served in batches, and within a batch source by source, so that a source's reads of several banks go
+/// in parallel.
+///
+/// When no marked read is left, the oldest reads of each source in each bank are marked, up to `marking_cap`. Sources are ranked by
+/// their largest number of marked reads in one bank, the smallest first (the max rule), then by their total of marked reads, then by
+/// their number. Marked reads go first, then row hits, then the better rank, then the oldest. Writes are ordered as under FR-FCFS.
+///
+/// Source: Mutlu and Moscibroda, "Parallelism-Aware Batch Scheduling", ISCA 2008.
+#[derive(Clone, Debug)]
+pub struct ParBs {
+    marking_cap: usize,
+    marked: Vec<Stamp>,
+    ranks: BySource<u8>,
+}
+
+impl ParBs {
+    /// The name in the configuration.
+    pub const NAME: &str = "par-bs";
+    /// The paper's marking cap: reads per source and bank.
+    pub const MARKING_CAP: usize = 5;
+
+    /// With a marking cap of at least one read.
+    pub const fn new(marking_cap: usize) -> ParBs {
+        ParBs { marking_cap, marked: Vec::new(), ranks: BySource::new() }
+    }
+
+    fn begin_batch(&mut self, reads: Reads<'_>) {
+        let mut marked: BTreeMap<(SourceId, BankIndex), usize> = BTreeMap::new();
+        for read in reads.iter() {
+            let count = marked.entry((read.source(), read.bank())).or_default();
+            if *count < self.marking_cap {
+                *count += 1;
+                self.marked.push(read.stamp());
+            }
+        }
+        let mut loads: BTreeMap<SourceId, (usize, usize)> = BTreeMap::new();
+        for ((source, _), count) in marked {
+            let (most, total) = loads.entry(source).or_default();
+            *most = (*most).max(count);
+            *total += count;
+        }
+        let mut order: Vec<_> = loads.into_iter().map(|(source, load)| (load, source)).collect();
+        order.sort_unstable();
+        let ranked = order.into_iter().enumerate();
+        self.ranks.0 = ranked.map(|(rank, (_, source))| (source, u8::try_from(rank).unwrap_or(u8::MAX))).collect();
+    }
+}
+
+impl Default for ParBs {
+    fn default() -> ParBs {
+        ParBs::new(ParBs::MARKING_CAP)
+    }
+}
+
+impl Scheduler for ParBs {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn summary(&self) -> String {
+        format!("par-bs, marking cap {}", self.marking_cap)
+    }
+
+    fn clone_box(&self) -> Box<dyn Scheduler> {
+        Box::new(self.clone())
+    }
+
+    fn priority(&self, access: &QueuedAccess, row: RowState) -> Priority {
+        write_order(access, row).unwrap_or_else(|| {
+            let is_marked = self.marked.contains(&access.stamp());
+            // A source that came after the batch began has the last rank.
+            let rank = self.ranks.get(access.source()).copied().unwrap_or(u8::MAX);
+            Priority::new(row.is_hit, access.stamp()).with_class((!is_marked).into()).with_rank(rank)
+        })
+    }
+
+    fn served(&mut self, access: &QueuedAccess, _: Cycle) -> Changes {
+        if access.kind() == AccessKind::Read {
+            self.marked.retain(|stamp| *stamp != access.stamp());
+        }
+        Changes::None
+    }
+
+    fn awaits_reads(&self) -> bool {
+        self.marked.is_empty()
+    }
+
+    fn update(&mut self, _: Cycle, reads: Reads<'_>) -> Changes {
+        if !self.marked.is_empty() || reads.is_empty() {
+            return Changes::None;
+        }
+        self.begin_batch(reads);
+        Changes::All
+    }
+}

@@ -1,0 +1,141 @@
+//! What a channel counts.
+
+use std::ops::AddAssign;
+
+use dram_core::Effect;
+use dram_spec::Command;
+
+use super::histogram::Histogram;
+use crate::channel::RowCommands;
+
+/// Commands by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CommandCounts {
+    /// ACT of a closed bank.
+    pub activates: u64,
+    /// Copy activations.
+    pub copy_activates: u64,
+    /// Copy activations that the chips dropped.
+    pub dropped_activates: u64,
+    /// PRE and PREA.
+    pub precharges: u64,
+    /// RD and RDA.
+    pub reads: u64,
+    /// WR and WRA.
+    pub writes: u64,
+    /// TRANSFER.
+    pub transfers: u64,
+    /// REF.
+    pub refreshes: u64,
+    /// PDE.
+    pub power_downs: u64,
+    /// SRE.
+    pub self_refreshes: u64,
+    /// PDX and SRX.
+    pub wake_ups: u64,
+}
+
+impl CommandCounts {
+    /// Counts a command that had an effect.
+    #[inline]
+    pub(crate) fn count(&mut self, command: &Command, effect: Effect) {
+        let count = match command {
+            Command::Activate { .. } => match effect {
+                Effect::Plain => &mut self.activates,
+                Effect::Copied { .. } => &mut self.copy_activates,
+                Effect::Dropped { .. } => &mut self.dropped_activates,
+            },
+            Command::Precharge { .. } | Command::PrechargeAll { .. } => &mut self.precharges,
+            Command::Read { .. } => &mut self.reads,
+            Command::Write { .. } => &mut self.writes,
+            Command::Transfer { .. } => &mut self.transfers,
+            Command::Refresh { .. } => &mut self.refreshes,
+            Command::PowerDownEnter { .. } => &mut self.power_downs,
+            Command::SelfRefreshEnter { .. } => &mut self.self_refreshes,
+            Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. } => &mut self.wake_ups,
+        };
+        *count += 1;
+    }
+}
+
+impl AddAssign for CommandCounts {
+    fn add_assign(&mut self, other: CommandCounts) {
+        let CommandCounts {
+            activates,
+            copy_activates,
+            dropped_activates,
+            precharges,
+            reads,
+            writes,
+            transfers,
+            refreshes,
+            power_downs,
+            self_refreshes,
+            wake_ups,
+        } = other;
+        self.activates += activates;
+        self.copy_activates += copy_activates;
+        self.dropped_activates += dropped_activates;
+        self.precharges += precharges;
+        self.reads += reads;
+        self.writes += writes;
+        self.transfers += transfers;
+        self.refreshes += refreshes;
+        self.power_downs += power_downs;
+        self.self_refreshes += self_refreshes;
+        self.wake_ups += wake_ups;
+    }
+}
+
+/// What accesses found in their banks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcomes {
+    /// Neither ACT nor PRE was issued for them.
+    pub hits: u64,
+    /// An ACT was issued for them, and no PRE.
+    pub misses: u64,
+    /// A PRE was issued for them.
+    pub conflicts: u64,
+}
+
+impl Outcomes {
+    /// Counts an access for which those row commands were issued.
+    #[inline]
+    pub(crate) fn count(&mut self, issued: RowCommands) {
+        if issued.precharged {
+            self.conflicts += 1;
+        } else if issued.activated {
+            self.misses += 1;
+        } else {
+            self.hits += 1;
+        }
+    }
+
+    /// All accesses.
+    pub const fn total(&self) -> u64 {
+        self.hits + self.misses + self.conflicts
+    }
+}
+
+impl AddAssign for Outcomes {
+    fn add_assign(&mut self, other: Outcomes) {
+        let Outcomes { hits, misses, conflicts } = other;
+        self.hits += hits;
+        self.misses += misses;
+        self.conflicts += conflicts;
+    }
+}
+
+/// What a channel has counted in the present epoch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) commands: CommandCounts,
+    pub(crate) reads: Outcomes,
+    pub(crate) writes: Outcomes,
+    pub(crate) blocked_by_copies: Histogram,
+    /// ACT of accesses whose row was closed unused.
+    pub(crate) unused_activates: u64,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! What happens while no request is in progress: nothing but REF and the commands of power-down.
+
+use dram_spec::{Cycles, Refresh};
+use memctrl::{Config, PowerPolicy, RefreshPolicy};
+
+use crate::drive::check;
+use crate::{config, line, read, requests};
+
+#[test]
+fn without_refresh_nothing_is_issued_while_no_request_is_in_progress() {
+    // tREFI is 4160: a row may stay open for 9 x 4160 cycles, and is closed before.
+    let reads = requests(&[(0, read(line(0, 0, 0))), (30_000, read(line(0, 0, 1)))]);
+    let expected = ["0 ACT r0 b0 row 0", "8 RD r0 b0 col 0", "30000 RD r0 b0 col 1"];
+    check(&config(Refresh::Off), reads, 30_100, &expected);
+}
+
+/// tRAS may last 9 tREFI = 37,440 cycles; the rank is made free 206 cycles before (`refresh.rs`).
+#[test]
+fn without_refresh_a_row_is_closed_before_it_has_been_open_for_too_long() {
+    let reads = requests(&[(0, read(line(0, 0, 0))), (1_000_000, read(line(1, 0, 0)))]);
+    let expected =
+        ["0 ACT r0 b0 row 0", "8 RD r0 b0 col 0", "37234 PREA r0", "1000000 ACT r0 b1 row 0", "1000008 RD r0 b1 col 0"];
+    check(&config(Refresh::Off), reads, 1_000_100, &expected);
+}
+
+#[test]
+fn with_refresh_exactly_the_refreshes_are_issued_when_they_fall_due() {
+    let reads = requests(&[(0, read(line(0, 0, 0))), (1_000_000, read(line(0, 0, 1)))]);
+    let mut expected = vec!["0 ACT r0 b0 row 0".to_string(), "8 RD r0 b0 col 0".to_string()];
+    expected.extend(["4160 PREA r0".to_string(), "4168 REF r0".to_string()]);
+    // 240 x 4160 = 998,400 is the last before the second read.
+    expected.extend((2..=240).map(|number| format!("{} REF r0", 4160 * number)));
+    expected.extend(["1000000 ACT r0 b0 row 0".to_string(), "1000008 RD r0 b0 col 1".to_string()]);
+    let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+    check(&config(Refresh::NORMAL), reads, 1_000_100, &expected);
+}
+
+#[test]
+fn an_idle_rank_sleeps_between_its_refreshes() {
+    let power = PowerPolicy { power_down_after: Some(Cycles(50)), self_refresh_after: None };
+    let reads = requests(&[(0, read(line(0, 0, 0))), (10_000, read(line(0, 0, 1)))]);
+    let expected = [
+        "0 ACT r0 b0 row 0",
+        "8 RD r0 b0 col 0",
+        "58 PDE r0",
+        // tXP 4 from PDX to PREA, tRP 8 to REF; tREFPDEN 1: the rank has been idle for more than 50 cycles.
+        "4160 PDX r0",
+        "4164 PREA r0",
+        "4172 REF r0",
+        "4173 PDE r0",
+        "8320 PDX r0",
+        "8324 REF r0",
+        // tXPDLL 13 after PDX, since a REF came in between.
+        "8333 PDE r0",
+        "10000 PDX r0",
+        "10004 ACT r0 b0 row 0",
+        "10012 RD r0 b0 col 1",
+        "10062 PDE r0",
+    ];
+    check(&Config { power, ..config(Refresh::NORMAL) }, reads, 10_100, &expected);
+}
+
+#[test]
+fn a_rank_in_self_refresh_is_left_alone() {
+    let power = PowerPolicy { power_down_after: Some(Cycles(50)), self_refresh_after: Some(Cycles(5000)) };
+    let refresh = RefreshPolicy { postpone_max: 8, ..RefreshPolicy::default() };
+    let reads = requests(&[(0, read(line(0, 0, 0))), (1_000_000, read(line(0, 0, 1)))]);
+    let expected = [
+        "0 ACT r0 b0 row 0",
+        "8 RD r0 b0 col 0",
+        "58 PDE r0",
+        "4160 PDX r0",
+        "4164 PREA r0",
+        "4172 REF r0",
+        "4173 PDE r0",
+        // 5000 cycles after the last RD, or the PREA: PDX, then SRE tXP 4 later.
+        "5008 PDX r0",
+        "5012 SRE r0",
+        "1000000 SRX r0",
+        // tXS = tRFC + 10 ns: 91; tDLLK 512
+        "1000091 ACT r0 b0 row 0",
+        "1000512 RD r0 b0 col 1",
+        "1000562 PDE r0",
+    ];
+    check(&Config { power, refresh, ..config(Refresh::NORMAL) }, reads, 1_000_600, &expected);
+}

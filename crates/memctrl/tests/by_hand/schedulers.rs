@@ -1,0 +1,251 @@
+//! In which order the schedulers serve the reads of several sources, by the rules of their papers.
+//!
+//! Unless a test says otherwise, all reads arrive in cycle 0, in the order of their numbers; each is (source, bank, row). A RD that opens
+//! no row goes 4 cycles after the one before; a row of a bank is closed tRAS 20 after its ACT, and the next one opened 8 later.
+
+use dram_spec::{Command, Cycle, Cycles, Refresh, RequestId, SourceId};
+use memctrl::policy::scheduler::{Bliss, Fcfs, FrFcfs, FrFcfsCap, ParBs, Scheduler};
+use memctrl::{Config, Queues, Request};
+
+use crate::drive::{Outcome, run_until};
+use crate::source_order::SourceOrder;
+use crate::{config, line, read};
+
+/// A read's source, bank and row.
+type Read = (u16, u64, u64);
+
+fn run_at(scheduler: impl Scheduler + 'static, reads: &[(u64, Read)]) -> Outcome {
+    let config = config(Refresh::Off);
+    let queues = Queues { admission_per_cycle: 64, ..config.queues };
+    let config = Config { queues, scheduler: Box::new(scheduler), ..config };
+    let request = |(id, &(arrival, (source, bank, row))): (u64, &(u64, Read))| Request {
+        id: RequestId(id),
+        source: SourceId(source),
+        arrival: Cycle(arrival),
+        // Each read has a column of its own.
+        operation: read(line(bank, row, id)),
+        payload: None,
+    };
+    run_until(&config, (0..).zip(reads).map(request).collect(), 2000)
+}
+
+fn run(scheduler: impl Scheduler + 'static, reads: &[Read]) -> Outcome {
+    run_at(scheduler, &reads.iter().map(|&read| (0, read)).collect::<Vec<_>>())
+}
+
+/// The numbers of the reads in the order of their RD.
+fn order(outcome: &Outcome) -> Vec<u64> {
+    let reads = outcome.events.iter().filter(|event| matches!(event.command, Command::Read { .. }));
+    reads.map(|event| event.cause.request().unwrap().0).collect()
+}
+
+/// Two rows of bank 0 in turn, then another bank.
+const MIXED: [Read; 4] = [(1, 0, 0), (1, 0, 1), (1, 0, 0), (1, 1, 0)];
+
+#[test]
+fn fcfs_serves_one_access_after_the_other() {
+    let expected = [
+        "0 ACT r0 b0 row 0",
+        "8 RD r0 b0 col 0",
+        "20 PRE r0 b0",
+        "28 ACT r0 b0 row 1",
+        "36 RD r0 b0 col 1",
+        "48 PRE r0 b0",
+        "56 ACT r0 b0 row 0",
+        "64 RD r0 b0 col 2",
+        // Bank 1 could have been opened in cycle 4.
+        "65 ACT r0 b1 row 0",
+        "73 RD r0 b1 col 3",
+    ];
+    assert_eq!(run(Fcfs, &MIXED).listing, expected);
+}
+
+#[test]
+fn fr_fcfs_serves_hits_first_and_banks_at_once() {
+    let expected = [
+        "0 ACT r0 b0 row 0",
+        "4 ACT r0 b1 row 0",
+        "8 RD r0 b0 col 0",
+        "12 RD r0 b0 col 2",
+        "16 RD r0 b1 col 3",
+        "20 PRE r0 b0",
+        "28 ACT r0 b0 row 1",
+        "36 RD r0 b0 col 1",
+    ];
+    assert_eq!(run(FrFcfs, &MIXED).listing, expected);
+}
+
+#[test]
+fn after_the_cap_an_older_miss_goes_before_a_hit() {
+    let expected = [
+        "0 ACT r0 b0 row 0",
+        "4 ACT r0 b1 row 0",
+        "8 RD r0 b0 col 0",
+        // The row has served one access: the hit of read 2 is younger than read 1.
+        "12 RD r0 b1 col 3",
+        "20 PRE r0 b0",
+        "28 ACT r0 b0 row 1",
+        "36 RD r0 b0 col 1",
+        "48 PRE r0 b0",
+        "56 ACT r0 b0 row 0",
+        "64 RD r0 b0 col 2",
+    ];
+    assert_eq!(run(FrFcfsCap { cap: 1 }, &MIXED).listing, expected);
+    let one_miss = [(1, 0, 0), (1, 0, 1), (1, 0, 0), (1, 0, 0)];
+    let orders = [1, 2, 3].map(|cap| order(&run(FrFcfsCap { cap }, &one_miss)));
+    assert_eq!(orders, [[0, 1, 2, 3], [0, 2, 1, 3], [0, 2, 3, 1]]);
+}
+
+#[test]
+fn the_cap_counts_from_each_activation_and_prefers_no_younger_miss() {
+    let in_turn = [(1, 0, 0), (1, 0, 1), (1, 0, 0), (1, 0, 0), (1, 0, 1), (1, 0, 0)];
+    // Row 0 serves two, then row 1 is opened for read 1: its first access leaves read 4 a hit with precedence.
+    assert_eq!(order(&run(FrFcfsCap { cap: 2 }, &in_turn)), [0, 2, 1, 4, 3, 5]);
+    assert_eq!(order(&run(FrFcfsCap { cap: 1 }, &[(1, 0, 0), (1, 0, 0), (1, 0, 1)])), [0, 1, 2]);
+}
+
+/// Source 1 with eight hits, and source 2 with the youngest read, of another row.
+fn one_against_many() -> Vec<Read> {
+    [vec![(1, 0, 0); 8], vec![(2, 0, 1)]].concat()
+}
+
+#[test]
+fn bliss_blacklists_a_source_when_its_consecutive_reads_exceed_the_threshold() {
+    assert_eq!(order(&run(FrFcfs, &one_against_many())), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    let with = |threshold| order(&run(Bliss::new(threshold, Cycles(10_000)), &one_against_many()));
+    assert_eq!(order(&run(Bliss::default(), &one_against_many())), with(4));
+    assert_eq!(with(4), [0, 1, 2, 3, 4, 8, 5, 6, 7], "the fifth is the first beyond the threshold");
+    assert_eq!(with(2), [0, 1, 2, 8, 3, 4, 5, 6, 7]);
+    assert_eq!(with(7), [0, 1, 2, 3, 4, 5, 6, 7, 8], "the eighth is the last");
+}
+
+#[test]
+fn bliss_opens_a_row_for_another_source_before_it_serves_hits_of_a_blacklisted_one() {
+    let listing = run(Bliss::new(2, Cycles(10_000)), &one_against_many()).listing;
+    // RD at 8, 12 and 16; read 3 would be a hit in cycle 20.
+    let expected = ["16 RD r0 b0 col 2", "20 PRE r0 b0", "28 ACT r0 b0 row 1", "36 RD r0 b0 col 8", "48 PRE r0 b0"];
+    assert_eq!(listing[3..8], expected);
+}
+
+/// All but the last read are hits of two open rows, and go by age. Four of source 1, one of source 2 from bank 1, then source 1 again.
+#[test]
+fn bliss_counts_anew_when_the_source_changes() {
+    let list = |more| [vec![(1, 0, 0); 4], vec![(2, 1, 0)], vec![(1, 0, 0); more], vec![(2, 0, 1)]].concat();
+    let orders = [4, 6].map(|more| order(&run(Bliss::default(), &list(more))));
+    assert_eq!(orders[0], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], "never more than four at a time");
+    assert_eq!(orders[1], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 10], "read 9 is the fifth since the change");
+}
+
+/// Source 1 is blacklisted by its fifth RD, in cycle 24; its sixth read is the oldest left. Hits of source 2 go from cycle 28 on,
+/// until the blacklist is cleared.
+#[test]
+fn bliss_clears_the_blacklist_after_each_interval() {
+    let list = [vec![(1, 0, 0); 6], vec![(2, 1, 0); 6]].concat();
+    let with = |interval| order(&run(Bliss::new(4, Cycles(interval)), &list));
+    assert_eq!(with(36), [0, 1, 2, 3, 4, 6, 7, 5, 8, 9, 10, 11], "cleared before the RD of cycle 36");
+    assert_eq!(with(37), [0, 1, 2, 3, 4, 6, 7, 8, 5, 9, 10, 11], "cleared before the RD of cycle 40");
+    assert_eq!(with(40), with(37));
+    // 24: the clearing of that cycle comes before the RD that blacklists source 1; the next is due in 48.
+    assert_eq!(with(24), [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 5, 11]);
+}
+
+/// Source 1 is alone until cycle 38, and blacklisted by its fifth RD, in cycle 24; the blacklist is cleared in cycle 37. It has been served
+/// three times since cycle 24, so the RD of cycle 44 is the fifth.
+#[test]
+fn bliss_counts_anew_when_it_has_blacklisted_a_source() {
+    let mut list = vec![(0, (1, 0, 0)); 12];
+    list.push((38, (2, 0, 1)));
+    let outcome = run_at(Bliss::new(4, Cycles(37)), &list);
+    assert_eq!(order(&outcome), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11]);
+    assert!(outcome.listing.contains(&"64 RD r0 b0 col 12".to_string()), "44 + tRTP + tRP + tRCD");
+}
+
+/// Each source has three reads of a row of its own. With equal loads source 1 has the better rank.
+#[test]
+fn par_bs_marks_up_to_its_cap_per_source_and_bank() {
+    let list = [vec![(1, 0, 0); 3], vec![(2, 0, 1); 3]].concat();
+    let with = |cap| order(&run(ParBs::new(cap), &list));
+    // Batches {0, 3}, {1, 4} and {2, 5}: each of the last two begins with the row that is open.
+    assert_eq!(with(1), [0, 3, 4, 1, 2, 5]);
+    // Batches {0, 1, 3, 4} and {2, 5}: read 2 is a hit, but not marked, when 0 and 1 are done.
+    assert_eq!(with(2), [0, 1, 3, 4, 5, 2]);
+    assert_eq!(with(3), [0, 1, 2, 3, 4, 5]);
+    // The paper's cap of 5: the sixth read of source 1 is in the second batch.
+    let list = [vec![(1, 0, 0); 6], vec![(2, 0, 1); 6]].concat();
+    assert_eq!(order(&run(ParBs::default(), &list)), [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 5]);
+}
+
+/// The cap is per bank: both sources have two marked reads, and source 1 the better rank by its number, so that its read of bank 1 is
+/// marked and goes first there.
+#[test]
+fn par_bs_marks_in_each_bank() {
+    let outcome = run(ParBs::new(1), &[(1, 0, 0), (1, 1, 0), (2, 1, 1), (2, 2, 0)]);
+    assert_eq!(outcome.listing[..2], ["0 ACT r0 b0 row 0", "4 ACT r0 b1 row 0"]);
+    assert_eq!(order(&outcome), [0, 1, 3, 2]);
+}
+
+/// Source 1 has two reads in bank 0, source 2 one in each of three banks.
+#[test]
+fn par_bs_ranks_by_the_largest_load_of_a_bank_before_the_total() {
+    let expected = [
+        "0 ACT r0 b0 row 2",
+        "4 ACT r0 b1 row 0",
+        "8 RD r0 b0 col 2",
+        "9 ACT r0 b2 row 0",
+        "12 RD r0 b1 col 3",
+        "17 RD r0 b2 col 4",
+        "20 PRE r0 b0",
+        "28 ACT r0 b0 row 0",
+        "36 RD r0 b0 col 0",
+        "48 PRE r0 b0",
+        "56 ACT r0 b0 row 1",
+        "64 RD r0 b0 col 1",
+    ];
+    assert_eq!(run(ParBs::default(), &[(1, 0, 0), (1, 0, 1), (2, 0, 2), (2, 1, 0), (2, 2, 0)]).listing, expected);
+}
+
+/// No source has more than one read in a bank.
+#[test]
+fn par_bs_ranks_by_the_total_where_the_largest_loads_are_equal_then_by_number() {
+    let totals = run(ParBs::default(), &[(1, 0, 0), (1, 1, 0), (2, 0, 1)]);
+    assert_eq!(totals.listing[0], "0 ACT r0 b0 row 1");
+    assert_eq!(order(&totals), [2, 1, 0]);
+    let equal = run(ParBs::default(), &[(2, 0, 1), (1, 0, 0)]);
+    assert_eq!(order(&equal), [1, 0], "source 1 before source 2, although its read is younger");
+}
+
+/// Read 2 comes in cycle 5, to the row that is open: the batch of cycle 0 goes first.
+#[test]
+fn par_bs_serves_no_later_read_before_the_batch_is_done() {
+    let list = [(0, (1, 0, 0)), (0, (1, 0, 1)), (5, (2, 0, 0))];
+    assert_eq!(order(&run_at(ParBs::default(), &list)), [0, 1, 2]);
+    assert_eq!(order(&run_at(FrFcfs, &list)), [0, 2, 1]);
+    // A batch of one read ends with its RD in cycle 8: the next has all that are queued by then.
+    let list = [(0, (1, 0, 0)), (5, (1, 0, 1)), (6, (2, 0, 0))];
+    assert_eq!(order(&run_at(ParBs::default(), &list)), [0, 2, 1]);
+}
+
+/// The batch of cycle 9 has two hits of source 1 and one read of source 2, which ranks first.
+#[test]
+fn par_bs_serves_hits_of_a_batch_before_better_ranks() {
+    let list = [(0, (3, 0, 0)), (3, (1, 0, 0)), (3, (1, 0, 0)), (3, (2, 0, 1))];
+    assert_eq!(order(&run_at(ParBs::default(), &list)), [0, 1, 2, 3]);
+}
+
+/// The steps of `docs/extending.md` with the code that this crate compiles: a listing there that differs would be untested.
+#[test]
+fn the_scheduler_of_the_page_on_extensions_is_the_one_tested() {
+    let page = include_str!("../../../../docs/extending.md");
+    let code = include_str!("source_order.rs");
+    let (_, scheduler) = code.split_once("\n\n").unwrap();
+    let indented = scheduler.lines().map(|line| if line.is_empty() { String::new() } else { format!("   {line}") });
+    assert!(page.contains(&indented.collect::<Vec<_>>().join("\n")), "docs/extending.md must quote source_order.rs");
+}
+
+#[test]
+fn source_order_serves_the_smaller_source_first() {
+    // Three rows of a bank, the oldest read from the largest source; then a hit for source 2 behind them.
+    let reads = [(2, 0, 0), (1, 0, 1), (0, 0, 2), (2, 0, 0)];
+    assert_eq!(order(&run(FrFcfs, &reads)), [0, 3, 1, 2]);
+    assert_eq!(order(&run(SourceOrder, &reads)), [2, 1, 0, 3]);
+}

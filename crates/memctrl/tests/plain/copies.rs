@@ -1,0 +1,173 @@
+//! Dispatch of copies: their plans, programs and threads (9-11).
+
+use std::ops::Range;
+
+use dram_spec::Operation;
+use memctrl::policy::copy::reason;
+use memctrl::stats::PartTally;
+use rowclone::{Block, Blocks, Mechanism, Program};
+
+use super::blocking::{blocks, whole_lines};
+use super::channel::Channel;
+use super::front::FrontEnd;
+use super::programs::ProgramRun;
+use super::thread::Thread;
+
+/// Threads that a channel holds at most.
+const SLOTS: usize = 32;
+
+/// A copy, an initialization or a write of partial lines.
+pub struct Copy {
+    /// The lines that it reads and writes.
+    pub reads: Range<u64>,
+    pub writes: Range<u64>,
+    /// Blocks that are not planned, from its dispatch on.
+    blocks: Option<Blocks>,
+    /// Programs that are planned and not dispatched, in order.
+    planned: Vec<Program>,
+    /// Whether all its programs are dispatched.
+    pub is_dispatched: bool,
+    /// Threads that are not done.
+    threads: usize,
+    pub tally: PartTally,
+}
+
+impl Copy {
+    /// None for a read, and for a write of whole lines.
+    pub fn of(operation: &Operation) -> Option<Copy> {
+        let (target, bytes) = (operation.target().0, operation.bytes());
+        let writes = whole_lines(target, bytes);
+        let is_access = match operation {
+            Operation::Read { .. } => true,
+            Operation::Write { .. } => writes == (target..target + bytes),
+            Operation::Copy { .. } | Operation::Init { .. } => false,
+        };
+        (!is_access).then(|| Copy {
+            reads: operation.src().map_or(0..0, |src| whole_lines(src.0, bytes)),
+            writes,
+            blocks: None,
+            planned: Vec::new(),
+            is_dispatched: false,
+            threads: 0,
+            tally: PartTally::default(),
+        })
+    }
+
+    /// Whether all threads of all programs are done.
+    pub fn is_complete(&self) -> bool {
+        self.is_dispatched && self.threads == 0
+    }
+}
+
+impl FrontEnd {
+    fn copy(&mut self, number: usize) -> &mut Copy {
+        self.requests[number].copy.as_mut().expect("it is a copy")
+    }
+
+    /// Copies that are accepted and not dispatched, by number.
+    pub fn undispatched(&self) -> impl Iterator<Item = (usize, &Copy)> {
+        let copies = self.requests.iter().enumerate();
+        let copies = copies.filter_map(|(number, pending)| Some((number, pending.undelivered_copy()?)));
+        copies.filter(|(_, copy)| !copy.is_dispatched)
+    }
+
+    /// Dispatches programs while there are slots.
+    pub fn dispatch(&mut self, now: u64, channels: &mut [Channel]) {
+        while let Some(number) = self.next_copy() {
+            if self.copy(number).blocks.is_none() {
+                if self.is_blocked(number, channels) {
+                    return;
+                }
+                let operation = self.requests[number].request.operation;
+                self.requests[number].done = now + 1;
+                self.copy(number).blocks = Some(self.config.planner.blocks(&operation));
+                self.plan_next_block(number, now, channels);
+            }
+            while let Some(program) = self.copy(number).planned.first() {
+                let slots = |channel: dram_spec::Channel| channels[usize::from(channel.0)].threads.len();
+                if program.threads.iter().any(|thread| slots(thread.channel) == SLOTS) {
+                    return;
+                }
+                let program = self.copy(number).planned.remove(0);
+                self.begin_program(number, program, now, channels);
+                if self.copy(number).planned.is_empty() {
+                    self.plan_next_block(number, now, channels);
+                }
+            }
+            self.copy(number).is_dispatched = true;
+        }
+    }
+
+    /// The copy that is dispatched next.
+    fn next_copy(&self) -> Option<usize> {
+        self.undispatched().next().map(|(number, _)| number)
+    }
+
+    /// Whether an access that was accepted before a copy and conflicts with it has not been issued.
+    fn is_blocked(&mut self, number: usize, channels: &[Channel]) -> bool {
+        let copy = &*self.copy(number);
+        channels.iter().flat_map(|channel| &channel.accesses).any(|access| blocks(access, number, copy))
+    }
+
+    /// Plans the next block, if there is one, which has programs.
+    fn plan_next_block(&mut self, number: usize, now: u64, channels: &[Channel]) {
+        let Some(block) = self.copy(number).blocks.as_mut().and_then(Iterator::next) else { return };
+        let choices: Vec<Mechanism> =
+            (0..block.parts().len()).map(|part| self.choose(&block, part, now, channels)).collect();
+        for (part, &chosen) in block.parts().iter().zip(&choices) {
+            let key = (chosen, reason(self.config.copy_policy, part, chosen));
+            let parts = self.copy(number).tally.0.entry(key).or_default();
+            parts.count += 1;
+            parts.bytes += part.bytes();
+        }
+        let programs = block.programs(&choices, self.config.staging_lines);
+        if self.config.copy_policy.name() == "fastest" {
+            for program in &programs {
+                self.book(program, now, channels);
+            }
+        }
+        self.copy(number).planned = programs;
+    }
+
+    /// The mechanism of a part.
+    fn choose(&self, block: &Block, part: usize, now: u64, channels: &[Channel]) -> Mechanism {
+        let programs = |mechanism| block.programs_of(part, mechanism, self.config.staging_lines);
+        let prices = self.config.prices.as_ref();
+        let price = |mechanism: Mechanism| match self.config.copy_policy.name() {
+            "fastest" => {
+                programs(mechanism).iter().map(|program| self.done(program, now, channels)).max().unwrap_or(0) as f64
+            }
+            "least-energy" => {
+                let energy = |program| memctrl::estimate::energy(program, prices.expect("a table of prices")).0;
+                programs(mechanism).iter().map(energy).sum()
+            }
+            _ => 0.0,
+        };
+        let possible = |mechanism: &&Mechanism| block.parts()[part].allows(**mechanism).is_ok();
+        let possible = self.config.copy_policy.admits().iter().filter(possible);
+        // Of equals, the first.
+        *possible.min_by(|a, b| price(**a).total_cmp(&price(**b))).expect("the channel is always possible")
+    }
+
+    /// Gives the threads of a program to their channels.
+    fn begin_program(&mut self, number: usize, program: Program, now: u64, channels: &mut [Channel]) {
+        let index = self.programs.len();
+        self.copy(number).threads += program.threads.len();
+        for thread in &program.threads {
+            let of_channel = &mut channels[usize::from(thread.channel.0)].threads;
+            of_channel.push(Thread::new(index, number, now, thread.steps.clone()));
+        }
+        self.programs.push(ProgramRun::new(self.requests[number].request.clone(), program));
+    }
+
+    /// A thread of a copy is done with a bank, which can take an ACT again at `ready`.
+    pub fn bank_done(&mut self, number: usize, ready: u64) {
+        let done = &mut self.requests[number].done;
+        *done = ready.max(*done);
+    }
+
+    /// A thread of a copy is done.
+    pub fn thread_done(&mut self, number: usize) {
+        self.copy(number).threads -= 1;
+    }
+}

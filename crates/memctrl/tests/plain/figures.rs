@@ -1,0 +1,135 @@
+//! The statistics, as `memctrl::stats` defines them.
+
+use dram_core::Effect;
+use dram_spec::{Command, Cycle, LINE_BYTES, Operation};
+use memctrl::stats::{CommandCounts, Epoch, Figures, Outcomes, Stats};
+use memctrl::{Completion, Config};
+
+use super::access::{Access, Kind};
+use super::channel::Channel;
+
+/// Counts for the present epoch, and keeps those before it.
+pub struct Recorder {
+    pub figures: Figures,
+    whole: Figures,
+    epochs: Vec<Epoch>,
+    start: u64,
+    /// Where the present epoch, or the warm-up, begins and ends.
+    from: u64,
+    until: u64,
+    epoch: u64,
+    keeps_epochs: bool,
+}
+
+impl Recorder {
+    pub fn new(config: &Config) -> Recorder {
+        let (start, epoch) = (config.warm_up.0, config.epoch.map_or(u64::MAX / 2, |epoch| epoch.0));
+        Recorder {
+            figures: Figures::default(),
+            whole: Figures::default(),
+            epochs: Vec::new(),
+            start,
+            from: 0,
+            until: if start > 0 { start } else { epoch },
+            epoch,
+            keeps_epochs: config.epoch.is_some(),
+        }
+    }
+
+    /// Ends the epoch, or the warm-up, whose last cycle is the one before.
+    pub fn begin_cycle(&mut self, now: u64) {
+        if now == self.until {
+            self.close(now);
+            (self.from, self.until) = (now, now + self.epoch);
+        }
+    }
+
+    /// Keeps the figures of the present epoch, which ends at `to`.
+    fn close(&mut self, to: u64) {
+        let mut figures = std::mem::take(&mut self.figures);
+        figures.channel_bytes = (figures.commands.reads + figures.commands.writes) * LINE_BYTES;
+        let delivered = [&figures.read_latency, &figures.write_latency, &figures.copy_response];
+        figures.requests = delivered.iter().map(|latency| latency.count()).sum();
+        if self.from < self.start {
+            return;
+        }
+        self.whole += &figures;
+        if self.keeps_epochs {
+            self.epochs.push(Epoch { from: Cycle(self.from), to: Cycle(to), figures });
+        }
+    }
+
+    /// The run is over: the commands of its last cycle are issued.
+    pub fn finish(&mut self, end: u64) -> Stats {
+        if end < self.start {
+            return Stats { from: Cycle(end), end: Cycle(end), ..Stats::default() };
+        }
+        self.close(end);
+        let (whole, epochs) = (std::mem::take(&mut self.whole), std::mem::take(&mut self.epochs));
+        Stats { from: Cycle(self.start), end: Cycle(end), whole, epochs }
+    }
+
+    /// The entries in use in a cycle, after admission.
+    pub fn sample(&mut self, channels: &[Channel], copies: usize) {
+        let Figures { read_queue, write_queue, copy_queue, .. } = &mut self.figures;
+        let of = |kind| channels.iter().map(move |channel| channel.entries(kind) as u64);
+        for (depth, levels) in
+            [(read_queue, of(Kind::Read).collect::<Vec<_>>()), (write_queue, of(Kind::Write).collect())]
+                .into_iter()
+                .chain([(copy_queue, vec![copies as u64])])
+        {
+            depth.entry_cycles += levels.iter().sum::<u64>();
+            depth.most = levels.into_iter().fold(depth.most, u64::max);
+        }
+    }
+
+    /// A command was issued.
+    pub fn command(&mut self, command: &Command, effect: Effect) {
+        *count(&mut self.figures.commands, command, effect) += 1;
+    }
+
+    /// The column command of an access was issued.
+    pub fn outcome(&mut self, access: &Access) {
+        let outcomes = match access.kind {
+            Kind::Read => &mut self.figures.reads,
+            Kind::Write => &mut self.figures.writes,
+        };
+        let Outcomes { hits, misses, conflicts } = outcomes;
+        *(if access.precharged {
+            conflicts
+        } else if access.activated {
+            misses
+        } else {
+            hits
+        }) += 1;
+    }
+
+    /// A request was delivered.
+    pub fn delivered(&mut self, completion: &Completion) {
+        match completion.operation {
+            Operation::Read { .. } => self.figures.read_latency.record(completion.response()),
+            Operation::Write { .. } => self.figures.write_latency.record(completion.response()),
+            Operation::Copy { .. } | Operation::Init { .. } => {
+                self.figures.copy_latency.record(completion.latency());
+                self.figures.copy_response.record(completion.response());
+                completion.served.iter().for_each(|served| self.figures.parts += served);
+            }
+        }
+    }
+}
+
+fn count<'a>(counts: &'a mut CommandCounts, command: &Command, effect: Effect) -> &'a mut u64 {
+    match (command, effect) {
+        (Command::Activate { .. }, Effect::Plain) => &mut counts.activates,
+        (Command::Activate { .. }, Effect::Copied { .. }) => &mut counts.copy_activates,
+        (Command::Activate { .. }, Effect::Dropped { .. }) => &mut counts.dropped_activates,
+        (Command::Precharge { .. } | Command::PrechargeAll { .. }, _) => &mut counts.precharges,
+        (Command::Read { .. }, _) => &mut counts.reads,
+        (Command::Write { .. }, _) => &mut counts.writes,
+        (Command::Transfer { .. }, _) => &mut counts.transfers,
+        (Command::Refresh { .. }, _) => &mut counts.refreshes,
+        (Command::PowerDownEnter { .. }, _) => &mut counts.power_downs,
+        (Command::SelfRefreshEnter { .. }, _) => &mut counts.self_refreshes,
+        (Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. }, _) => &mut counts.wake_ups,
+    }
+}

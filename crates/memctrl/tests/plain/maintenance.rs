@@ -1,0 +1,85 @@
+//! What a rank needs on its own account: refresh and power (15-19).
+
+use dram_core::Power;
+use dram_spec::{Cause, Command, Cycle};
+use memctrl::yield_from;
+
+use super::channel::Channel;
+
+impl Channel {
+    fn is_in_self_refresh(&self, rank: u8) -> bool {
+        matches!(self.device.power(rank), Power::SelfRefresh { .. })
+    }
+
+    /// Whether a rank must refresh (15). Not in self-refresh.
+    pub fn must_refresh(&self, rank: u8, now: u64) -> bool {
+        !self.is_in_self_refresh(rank) && yield_from(&self.device, rank).is_some_and(|from| from <= Cycle(now))
+    }
+
+    /// How many REF a rank owes; none in self-refresh (17).
+    fn owed(&self, rank: u8, now: u64) -> u64 {
+        if self.is_in_self_refresh(rank) { 0 } else { self.device.refresh(rank).owed(Cycle(now)) }
+    }
+
+    /// Whether a rank's refresh goes before its accesses and threads (16).
+    pub fn is_urgent(&self, rank: u8, now: u64) -> bool {
+        self.must_refresh(rank, now) || self.owed(rank, now) > self.config.refresh.postpone_max
+    }
+
+    /// Whether a rank is awake and not urgent.
+    pub fn is_usable(&self, rank: u8, now: u64) -> bool {
+        self.device.power(rank) == Power::Awake && !self.is_urgent(rank, now)
+    }
+
+    /// Whether nothing is left to do in a rank (15).
+    fn is_idle(&self, rank: u8) -> bool {
+        let is_queued = self.accesses.iter().any(|access| access.is_queued() && access.place.bank.rank == rank);
+        !is_queued && !self.threads.iter().any(|thread| thread.banks().iter().any(|bank| bank.rank == rank))
+    }
+
+    /// Whether a rank is idle for so long.
+    fn is_idle_for(&self, rank: u8, now: u64, cycles: u64) -> bool {
+        let last = self.device.last_in_rank(rank).unwrap_or(Cycle::ZERO);
+        self.is_idle(rank) && now - last.0 >= cycles
+    }
+
+    /// The command that a rank waits for (17-19).
+    pub fn rank_command(&self, rank: u8, now: u64) -> Option<(Command, Cause)> {
+        let owed = self.owed(rank, now);
+        let (is_idle, is_urgent) = (self.is_idle(rank), self.is_urgent(rank, now));
+        let idle_for = |cycles: Option<dram_spec::Cycles>| cycles.is_some_and(|n| self.is_idle_for(rank, now, n.0));
+        let self_refresh = idle_for(self.config.power.self_refresh_after);
+        let is_open = self.device.any_open(rank);
+        match self.device.power(rank) {
+            Power::SelfRefresh { .. } => {
+                return (!is_idle).then_some((Command::SelfRefreshExit { rank }, Cause::Power));
+            }
+            Power::ActivePowerDown { .. } | Power::PrechargePowerDown { .. } => {
+                let cause = if owed > 0 || is_urgent { Cause::Refresh } else { Cause::Power };
+                let wakes = !is_idle || owed > 0 || is_urgent || self_refresh;
+                return wakes.then_some((Command::PowerDownExit { rank }, cause));
+            }
+            Power::Awake => {}
+        }
+        if is_urgent || is_idle && owed > 0 {
+            let is_held = self.threads.iter().any(|thread| thread.held.iter().any(|bank| bank.rank == rank));
+            let most = self.config.refresh.postpone_max;
+            let waits = !is_urgent && owed < most && !self.is_idle_for(rank, now, self.config.refresh.idle.0);
+            return match (is_held, is_open) {
+                (true, _) => None,
+                (false, true) => (!waits).then_some((Command::PrechargeAll { rank }, Cause::Refresh)),
+                (false, false) => (owed > 0).then_some((Command::Refresh { rank }, Cause::Refresh)),
+            };
+        }
+        if self_refresh {
+            return Some(if is_open {
+                (Command::PrechargeAll { rank }, Cause::Power)
+            } else if self.device.owes_refresh_before_self_refresh(rank) {
+                (Command::Refresh { rank }, Cause::Refresh)
+            } else {
+                (Command::SelfRefreshEnter { rank }, Cause::Power)
+            });
+        }
+        idle_for(self.config.power.power_down_after).then_some((Command::PowerDownEnter { rank }, Cause::Power))
+    }
+}

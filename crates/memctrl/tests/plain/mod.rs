@@ -1,0 +1,75 @@
+//! A controller that visits every cycle, keeps everything in plain vectors and computes everything anew in each cycle.
+//!
+//! It is written from `docs/controller.md` and from the section "Programs" of `docs/planner.md`; numbers in brackets
+//! are the rules of the former. It shares no scheduling code with the engine: only the device, the planner,
+//! `yield_from`, and the idle times and energies of the estimates.
+
+mod access;
+mod arbiter;
+mod blocking;
+mod channel;
+mod copies;
+mod estimate;
+mod figures;
+mod front;
+mod maintenance;
+mod obey;
+mod programs;
+mod scheduler;
+mod thread;
+
+use dram_core::Device;
+use dram_spec::{CommandEvent, Cycle};
+use memctrl::stats::Stats;
+use memctrl::{Config, RequestSource};
+
+use channel::Channel;
+use figures::Recorder;
+use front::FrontEnd;
+
+pub use scheduler::Scheduler;
+
+/// A run longer than this is taken for a controller that has stopped.
+const CYCLES_MOST: u64 = 20_000_000;
+
+/// The plain controller.
+pub struct Plain {
+    front: FrontEnd,
+    channels: Vec<Channel>,
+    recorder: Recorder,
+}
+
+impl Plain {
+    /// All banks closed, no request known, at cycle 0. The scheduler replaces that of `config`.
+    pub fn new(config: &Config, scheduler: &Scheduler) -> Plain {
+        let channels = (0..config.system.geometry.channels()).map(|id| Channel::new(id, config, scheduler)).collect();
+        Plain { front: FrontEnd::new(config), channels, recorder: Recorder::new(config) }
+    }
+
+    /// Plays `source` until everything is delivered (1).
+    pub fn run(&mut self, source: &mut impl RequestSource) -> (Vec<CommandEvent>, Stats) {
+        let mut events = Vec::new();
+        for now in 0..CYCLES_MOST {
+            self.recorder.begin_cycle(now);
+            self.front.deliver(now, source, &mut self.recorder);
+            self.front.admit(now, source, &mut self.channels, &mut self.recorder);
+            self.front.dispatch(now, &mut self.channels);
+            self.recorder.sample(&self.channels, self.front.undelivered_copies());
+            for channel in &mut self.channels {
+                channel.ask_threads(now, &mut self.front, &mut self.recorder);
+                channel.choose_mode(&self.front, &mut self.recorder);
+                events.extend(channel.issue(now, &mut self.front, &mut self.recorder));
+            }
+            if self.front.is_idle() && source.next_arrival().is_none() {
+                self.channels.iter().for_each(|channel| channel.device.finish(Cycle(now)));
+                return (events, self.recorder.finish(now));
+            }
+        }
+        panic!("no end within {CYCLES_MOST} cycles: {}", self.front.describe());
+    }
+
+    /// The device of a channel, to look at its cells after a run.
+    pub fn device(&self, channel: dram_spec::Channel) -> &Device {
+        &self.channels[usize::from(channel.0)].device
+    }
+}

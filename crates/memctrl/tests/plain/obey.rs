@@ -1,0 +1,112 @@
+//! What a command changes.
+
+use dram_core::P;
+use dram_spec::datasheet::BURST;
+use dram_spec::{BankId, Command, Cycle};
+use rowclone::Step;
+
+use super::access::Kind;
+use super::arbiter::Owner;
+use super::channel::Channel;
+use super::figures::Recorder;
+use super::front::FrontEnd;
+
+impl Channel {
+    /// Issues a command.
+    pub fn obey(&mut self, now: u64, owner: Owner, command: &Command, front: &mut FrontEnd, recorder: &mut Recorder) {
+        let open: Vec<BankId> =
+            self.all_banks().into_iter().filter(|bank| self.device.open_row(*bank).is_some()).collect();
+        let latency = match command {
+            Command::Write { .. } => self.device.timings().get(P::Cwl).0,
+            _ => self.device.timings().get(P::Cl).0,
+        };
+        let effect = self.device.issue(Cycle(now), command);
+        recorder.command(command, effect);
+        let done = now + latency + BURST.0;
+        match owner {
+            Owner::Rank(_) => self.rank_obeys(now, command),
+            Owner::RowPolicy => {}
+            Owner::Access(at) => {
+                front.issued_for(self.accesses[at].request, now);
+                self.access_obeys(at, command, done, front, recorder);
+            }
+            Owner::ThreadRow(at, bank) => {
+                front.issued_for(self.threads[at].request, now);
+                self.bank(bank).served = 0;
+                self.threads[at].row_command_issued(bank, command, open.contains(&bank));
+                self.settle(now, at, bank, front, recorder);
+            }
+            Owner::ThreadColumn(at) => {
+                front.issued_for(self.threads[at].request, now);
+                self.move_line(at, done, front);
+                self.threads[at].column_command_issued();
+                let banks = self.threads[at].held.clone();
+                for bank in banks {
+                    self.settle(now, at, bank, front, recorder);
+                }
+            }
+        }
+        for bank in open {
+            if self.device.open_row(bank).is_none() && self.bank(bank).unused.take().is_some() {
+                recorder.figures.unused_activates += 1;
+            }
+        }
+        self.remove_done(front);
+    }
+
+    fn rank_obeys(&mut self, now: u64, command: &Command) {
+        let parameter = match command {
+            Command::Refresh { .. } => P::Rfc,
+            Command::PowerDownExit { .. } => P::Xp,
+            Command::SelfRefreshExit { .. } => P::Dllk,
+            _ => return,
+        };
+        let recovered = &mut self.recovered[usize::from(command.rank())];
+        *recovered = (*recovered).max(now + self.device.timings().get(parameter).0);
+    }
+
+    fn access_obeys(&mut self, at: usize, command: &Command, done: u64, front: &mut FrontEnd, recorder: &mut Recorder) {
+        let place = self.accesses[at].place;
+        match command {
+            Command::Activate { .. } => {
+                self.accesses[at].activated = true;
+                let unused = Some(self.accesses[at].kind);
+                let bank = self.bank(place.bank);
+                (bank.unused, bank.served) = (unused, 0);
+            }
+            Command::Precharge { .. } => self.accesses[at].precharged = true,
+            _ => {
+                let access = self.accesses.remove(at);
+                let bank = self.bank(place.bank);
+                (bank.unused, bank.served) = (None, bank.served + 1);
+                self.scheduler.served(&access);
+                recorder.outcome(&access);
+                if let Some(data) = access.data {
+                    self.device.write_line(place.bank, place.row, place.column, &data);
+                }
+                let read = access.kind == Kind::Read;
+                let data = read.then(|| self.device.read_line(place.bank, place.row, place.column)).flatten();
+                front.served(&access, data.as_ref().map(|line| &line[..]), done);
+            }
+        }
+    }
+
+    /// Moves the line of a thread's column command; a TRANSFER moves it by itself.
+    fn move_line(&mut self, at: usize, done: u64, front: &mut FrontEnd) {
+        let thread = &self.threads[at];
+        let program = &mut front.programs[thread.program];
+        match thread.column_step(&self.device) {
+            Some((&Step::Read { run, .. }, number)) => {
+                let line = run.line(number);
+                let place = line.location;
+                program.read(line.address.0, self.device.read_line(place.bank, place.row, place.column), done);
+            }
+            Some((&Step::Write { write, .. }, number)) => {
+                let write = write.write(number);
+                let (place, data) = (write.line.location, program.write(&write));
+                self.device.write_line(place.bank, place.row, place.column, &data);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The steps of a program on one channel (`docs/planner.md`, "Programs").
+
+use dram_core::Device;
+use dram_spec::{BankId, Column, Command, Row};
+use rowclone::Step;
+
+use super::access::Stamp;
+
+/// What a thread does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Waiting,
+    Running,
+    /// It closes its open rows, then waits (21).
+    Preempted,
+}
+
+/// A thread in a port.
+#[derive(Clone, Debug)]
+pub struct Thread {
+    pub program: usize,
+    /// The number of its copy.
+    pub request: usize,
+    pub dispatched: u64,
+    pub state: State,
+    /// The banks that it holds, in the order of its program.
+    pub held: Vec<BankId>,
+    /// When it last began.
+    pub began: u64,
+    /// Its stamp after its first column command since then.
+    pub term: Stamp,
+    /// When it is asked whether it yields to reads (22).
+    pub ask_at: u64,
+    /// Whether it has issued a column command since it began.
+    pub has_moved: bool,
+    steps: Vec<Step>,
+    /// By step, how many of its commands are done: one for a row step, one per line for a column step.
+    executed: Vec<u16>,
+}
+
+impl Thread {
+    pub fn new(program: usize, request: usize, dispatched: u64, steps: Vec<Step>) -> Thread {
+        Thread {
+            program,
+            request,
+            dispatched,
+            state: State::Waiting,
+            held: Vec::new(),
+            began: 0,
+            term: Stamp::after_accesses(0),
+            ask_at: 0,
+            has_moved: false,
+            executed: vec![0; steps.len()],
+            steps,
+        }
+    }
+
+    fn is_done_with(&self, step: usize) -> bool {
+        self.executed[step] == self.steps[step].lines().unwrap_or(1)
+    }
+
+    pub fn is_done(&self) -> bool {
+        (0..self.steps.len()).all(|step| self.is_done_with(step))
+    }
+
+    /// Its age: until its first column command since it began, it is older than any access (20).
+    pub fn stamp(&self) -> Stamp {
+        if self.state == State::Running && self.has_column_steps() && !self.has_moved {
+            Stamp { cycle: 0, order: 0 }
+        } else {
+            self.term
+        }
+    }
+
+    pub fn has_column_steps(&self) -> bool {
+        self.steps.iter().any(|step| step.lines().is_some())
+    }
+
+    /// The next step that uses a bank.
+    fn next(&self, bank: BankId) -> Option<usize> {
+        (0..self.steps.len()).find(|&step| self.steps[step].uses(bank) && !self.is_done_with(step))
+    }
+
+    /// Whether it has a bank left to do.
+    pub fn uses(&self, bank: BankId) -> bool {
+        self.next(bank).is_some()
+    }
+
+    /// The banks that it has left to do, in the order of its program.
+    pub fn banks(&self) -> Vec<BankId> {
+        let mut banks = Vec::new();
+        for step in &self.steps {
+            let (first, second) = step.banks();
+            for bank in [Some(first), second].into_iter().flatten() {
+                if self.uses(bank) && !banks.contains(&bank) {
+                    banks.push(bank);
+                }
+            }
+        }
+        banks
+    }
+
+    /// The row of a bank that a column step or `CopyOpen` needs open: that of the last `Open` or `CopyOpen` before it.
+    fn needs(&self, bank: BankId, step: usize) -> Option<Row> {
+        self.steps[..step].iter().rev().find_map(|before| match *before {
+            Step::Open { bank: of, row } | Step::CopyOpen { bank: of, row } => (of == bank).then_some(row),
+            _ => None,
+        })
+    }
+
+    /// Whether the open row of a bank is one that it opened, or would have.
+    pub fn has_open(&self, bank: BankId, device: &Device) -> bool {
+        let Some(step) = self.next(bank) else { return false };
+        let open = device.open_row(bank);
+        !matches!(self.steps[step], Step::Open { .. }) && open.is_some() && open == self.needs(bank, step)
+    }
+
+    /// Whether it is between the opening of a source row and the end of its copy ACT (21).
+    pub fn is_copying(&self) -> bool {
+        let at = self.steps.iter().position(|step| matches!(step, Step::CopyOpen { .. }));
+        at.is_some_and(|at| !self.is_done_with(at) && self.next(self.steps[at].banks().0) == Some(at))
+    }
+
+    /// Its row command of a bank that it holds, whatever the cycle.
+    pub fn row_command(&self, bank: BankId, device: &Device) -> Option<Command> {
+        let open = device.open_row(bank);
+        let close = open.map(|_| Command::Precharge { bank });
+        if self.state == State::Preempted {
+            return close.filter(|_| self.has_open(bank, device));
+        }
+        let opened = |row| match open {
+            Some(open) if open == row => None,
+            Some(_) => close,
+            None => Some(Command::Activate { bank, row }),
+        };
+        let step = self.next(bank)?;
+        match self.steps[step] {
+            Step::Open { row, .. } => opened(row),
+            Step::CopyOpen { row, .. } if open == self.needs(bank, step) => Some(Command::Activate { bank, row }),
+            Step::Close { .. } => close,
+            _ => opened(self.needs(bank, step)?),
+        }
+    }
+
+    /// A row command of a bank was issued: it may be a step. `had_open`: whether the bank was open before.
+    pub fn row_command_issued(&mut self, bank: BankId, command: &Command, had_open: bool) {
+        let Some(step) = self.next(bank) else { return };
+        let is_step = match (&self.steps[step], command) {
+            (Step::CopyOpen { .. }, Command::Activate { .. }) => had_open,
+            (Step::Open { .. }, Command::Activate { .. }) | (Step::Close { .. }, Command::Precharge { .. }) => true,
+            _ => false,
+        };
+        self.executed[step] += u16::from(is_step);
+    }
+
+    /// Does the steps of a bank that need no command: an Open whose row is open, a Close of a closed bank.
+    pub fn settle(&mut self, bank: BankId, device: &Device) {
+        while let Some(step) = self.next(bank) {
+            let is_settled = match self.steps[step] {
+                Step::Open { row, .. } => self.state == State::Running && device.open_row(bank) == Some(row),
+                Step::Close { .. } => device.open_row(bank).is_none(),
+                _ => false,
+            };
+            if !is_settled {
+                return;
+            }
+            self.executed[step] = 1;
+        }
+    }
+
+    /// Whether its next column step is a WR.
+    pub fn writes_next(&self) -> bool {
+        let is_next = |&step: &usize| self.steps[step].lines().is_some() && !self.is_done_with(step);
+        (0..self.steps.len()).find(is_next).is_some_and(|at| matches!(self.steps[at], Step::Write { .. }))
+    }
+
+    /// The column step whose turn it is, where its rows are open, and the number of its next line.
+    pub fn column_step(&self, device: &Device) -> Option<(&Step, u16)> {
+        if self.state != State::Running {
+            return None;
+        }
+        let is_next = |&step: &usize| self.steps[step].lines().is_some() && !self.is_done_with(step);
+        let at = (0..self.steps.len()).find(is_next)?;
+        let (first, second) = self.steps[at].banks();
+        let is_ready = |bank: BankId| {
+            let open = device.open_row(bank);
+            self.next(bank) == Some(at) && open.is_some() && open == self.needs(bank, at)
+        };
+        let ready = [Some(first), second].into_iter().flatten().all(is_ready);
+        ready.then_some((&self.steps[at], self.executed[at]))
+    }
+
+    /// Its column command, whatever the cycle.
+    pub fn column_command(&self, device: &Device) -> Option<Command> {
+        use dram_spec::AutoPrecharge::No;
+        let (step, line) = self.column_step(device)?;
+        Some(match *step {
+            Step::Transfer { src, src_column, dst, dst_column, .. } => Command::Transfer {
+                src,
+                src_column: Column(src_column.0 + line),
+                dst,
+                dst_column: Column(dst_column.0 + line),
+            },
+            Step::Read { bank, run } => {
+                Command::Read { bank, column: run.line(line).location.column, auto_precharge: No }
+            }
+            Step::Write { bank, write } => {
+                Command::Write { bank, column: write.run.line(line).location.column, auto_precharge: No }
+            }
+            _ => return None,
+        })
+    }
+
+    /// Its column command was issued.
+    pub fn column_command_issued(&mut self) {
+        let is_next = |&step: &usize| self.steps[step].lines().is_some() && !self.is_done_with(step);
+        let at = (0..self.steps.len()).find(is_next).expect("a column step is left");
+        self.executed[at] += 1;
+        self.has_moved = true;
+    }
+}

@@ -1,0 +1,362 @@
+//! Random systems, controllers and requests that meet on a few rows.
+
+use std::fmt;
+use std::sync::Arc;
+
+use dram_spec::address::{Preset, RawAddressMap, RawXor};
+use dram_spec::datasheet::BINS;
+use dram_spec::geometry::{PAPER_ROW_BYTES, native_row_bytes};
+use dram_spec::{
+    AddressMap, BankId, Channel, Column, CopyActivations, Cycles, Density, Geometry, Location, Operation,
+    PhysicalAddress, Picojoule, PrechargePowerDown, RawGeometry, Refresh, Row, SourceId, System, Width,
+};
+use memctrl::estimate::PriceTable;
+use memctrl::policy::copy::{CopyPolicy, POLICIES};
+use memctrl::policy::row::{Closed, Open, RowPolicy, Timeout};
+use memctrl::policy::scheduler::{Bliss, Fcfs, FrFcfs, FrFcfsCap, ParBs, Scheduler};
+use memctrl::{Config, PowerPolicy, Queues, RefreshPolicy};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use rowclone::{FaultyRows, Planner};
+
+use crate::plain;
+
+/// A scheduler with its parameters.
+#[derive(Clone, Copy, Debug)]
+pub enum SchedulerChoice {
+    Fcfs,
+    FrFcfs,
+    Cap(u32),
+    Bliss(u32, u64),
+    ParBs(usize),
+}
+
+impl SchedulerChoice {
+    pub fn engine(self) -> Box<dyn Scheduler> {
+        match self {
+            SchedulerChoice::Fcfs => Box::new(Fcfs),
+            SchedulerChoice::FrFcfs => Box::new(FrFcfs),
+            SchedulerChoice::Cap(cap) => Box::new(FrFcfsCap { cap }),
+            SchedulerChoice::Bliss(threshold, interval) => Box::new(Bliss::new(threshold, Cycles(interval))),
+            SchedulerChoice::ParBs(cap) => Box::new(ParBs::new(cap)),
+        }
+    }
+
+    pub fn plain(self) -> plain::Scheduler {
+        match self {
+            SchedulerChoice::Fcfs => plain::Scheduler::Fcfs,
+            SchedulerChoice::FrFcfs => plain::Scheduler::FrFcfs,
+            SchedulerChoice::Cap(cap) => plain::Scheduler::FrFcfsCap(cap),
+            SchedulerChoice::Bliss(threshold, interval) => plain::Scheduler::bliss(threshold, interval),
+            SchedulerChoice::ParBs(cap) => plain::Scheduler::par_bs(cap),
+        }
+    }
+}
+
+/// When a request arrives.
+#[derive(Clone, Copy, Debug)]
+pub enum When {
+    /// So long after the one before.
+    After(Cycles),
+    /// When all before it are done.
+    Done,
+}
+
+/// A request of a case.
+#[derive(Clone, Copy, Debug)]
+pub struct Item {
+    pub source: SourceId,
+    pub operation: Operation,
+    pub when: When,
+}
+
+/// A controller and its requests.
+#[derive(Clone)]
+pub struct Case {
+    pub config: Config,
+    pub scheduler: SchedulerChoice,
+    pub items: Vec<Item>,
+}
+
+impl fmt::Debug for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Config { system, copy_policy, staging_lines, copy_hold_max, queues, row_policy, .. } = &self.config;
+        let Config { refresh, power, warm_up, epoch, .. } = &self.config;
+        let System { bin, geometry, copy_activations, precharge_power_down, refresh: interval } = system;
+        let list: Vec<_> = self.config.planner.map().parts().iter().rev().map(|part| part.field.name()).collect();
+        writeln!(f, "{} {:?}", bin.name, geometry.raw())?;
+        writeln!(f, "{copy_activations:?} {precharge_power_down:?} {interval:?} map {list:?}")?;
+        writeln!(f, "{} staging {staging_lines} hold {copy_hold_max:?} {:?}", copy_policy.name(), self.scheduler)?;
+        writeln!(f, "{row_policy:?} {refresh:?} {power:?} warm-up {warm_up} epoch {epoch:?}")?;
+        writeln!(f, "{queues:?}")?;
+        self.items.iter().enumerate().try_for_each(|(id, Item { source, operation, when })| {
+            let place = |address| self.config.planner.map().locate(address).expect("it was checked");
+            let from = operation.src().map_or(String::new(), |src| format!("{} to ", place(src)));
+            writeln!(f, "{id} of {}: {operation} ({from}{}) {when:?}", source.0, place(operation.target()))
+        })
+    }
+}
+
+fn arb_system() -> impl Strategy<Value = System> {
+    let counts = (prop_oneof![3 => Just(1u64), 3 => Just(2), 1 => Just(4)], select(vec![1u64, 2, 4]));
+    let chips = (select(&Density::ALL[..]), select(&Width::ALL[..]), any::<bool>(), select(vec![128, 512, 1024]));
+    let refresh = prop_oneof![
+        2 => Just(Refresh::NORMAL),
+        2 => Just(Refresh::Every { t_refi_ps: 3_900_000 }),
+        3 => Just(Refresh::Every { t_refi_ps: 1_950_000 }),
+        1 => Just(Refresh::Off),
+    ];
+    let switches = (
+        select(vec![CopyActivations::Counted, CopyActivations::Free]),
+        select(vec![PrechargePowerDown::FastExit, PrechargePowerDown::SlowExit]),
+    );
+    (0..BINS.len(), counts, chips, refresh, switches).prop_map(|(bin, counts, chips, refresh, switches)| {
+        let (density, width, is_paper, rows_per_subarray) = chips;
+        let row_bytes = if is_paper { PAPER_ROW_BYTES } else { native_row_bytes(density, width) };
+        let (channels, ranks) = counts;
+        let raw = RawGeometry { channels, ranks, density, width, row_bytes, rows_per_subarray };
+        System {
+            bin: &BINS[bin],
+            geometry: Geometry::try_from(raw).expect("all counts are in range"),
+            copy_activations: switches.0,
+            precharge_power_down: switches.1,
+            refresh,
+        }
+    })
+}
+
+fn arb_map() -> impl Strategy<Value = RawAddressMap> {
+    let list =
+        |fields: &[&str]| RawAddressMap { fields: fields.iter().map(|f| (*f).to_string()).collect(), xor: vec![] };
+    let xor = vec![RawXor { field: "bank".into(), bit: 0, address_bits: vec![21, 23] }];
+    select(vec![
+        Preset::RowInterleaved.raw(),
+        Preset::BankInterleaved.raw(),
+        Preset::LineInterleaved.raw(),
+        list(&["channel", "rank", "bank", "row", "column", "offset"]),
+        list(&["row", "column:2", "bank", "rank", "channel", "column", "offset"]),
+        RawAddressMap { xor, ..Preset::RowInterleaved.raw() },
+    ])
+}
+
+fn arb_scheduler() -> impl Strategy<Value = SchedulerChoice> {
+    prop_oneof![
+        2 => Just(SchedulerChoice::FrFcfs),
+        1 => Just(SchedulerChoice::Fcfs),
+        1 => (1u32..9).prop_map(SchedulerChoice::Cap),
+        1 => (1u32..6, prop_oneof![50u64..500, 500u64..10_000]).prop_map(|(n, cycles)| SchedulerChoice::Bliss(n, cycles)),
+        1 => (1usize..6).prop_map(SchedulerChoice::ParBs),
+    ]
+}
+
+fn arb_queues() -> impl Strategy<Value = Queues> {
+    let entries = || prop_oneof![2 => 1usize..9, 1 => 1usize..65, 1 => Just(64usize)];
+    (entries(), entries(), prop_oneof![1usize..4, 1usize..33], 1usize..5, any::<u16>(), any::<u16>()).prop_map(
+        |(read_entries, write_entries, copy_entries, admission_per_cycle, high, low)| {
+            let drain_high = 1 + usize::from(high) % write_entries;
+            let drain_low = usize::from(low) % drain_high;
+            Queues { read_entries, write_entries, copy_entries, admission_per_cycle, drain_high, drain_low }
+        },
+    )
+}
+
+/// What of a controller is not its memory.
+#[derive(Clone, Debug)]
+struct Knobs {
+    policy: &'static dyn CopyPolicy,
+    scheduler: SchedulerChoice,
+    row_policy: Arc<dyn RowPolicy>,
+    queues: Queues,
+    copy_hold_max: Option<u64>,
+    refresh: RefreshPolicy,
+    power: [Option<u64>; 2],
+    warm_up: u64,
+    epoch: Option<u64>,
+    staging_lines: usize,
+}
+
+fn arb_knobs() -> impl Strategy<Value = Knobs> {
+    let rows = prop_oneof![
+        2 => Just(Arc::new(Open) as Arc<dyn RowPolicy>),
+        2 => Just(Arc::new(Closed) as Arc<dyn RowPolicy>),
+        1 => (1u64..500).prop_map(|after| Arc::new(Timeout { after: Cycles(after) }) as Arc<dyn RowPolicy>),
+    ];
+    let hold = prop_oneof![1 => Just(None), 2 => (1u64..1000).prop_map(Some), 1 => (1u64..60).prop_map(Some)];
+    let idle = || prop_oneof![2 => Just(None), 1 => (0u64..100).prop_map(Some), 1 => (0u64..3000).prop_map(Some)];
+    let counted = (
+        prop_oneof![1 => Just(0u64), 1 => 0u64..5000],
+        prop_oneof![1 => Just(None), 3 => (50u64..5000).prop_map(Some), 1 => (1u64..50).prop_map(Some)],
+    );
+    let refresh = (prop_oneof![Just(0u64), 0u64..=8], prop_oneof![0u64..20, 0u64..400])
+        .prop_map(|(postpone_max, idle)| RefreshPolicy { postpone_max, idle: Cycles(idle) });
+    let choices = (select(POLICIES.to_vec()), arb_scheduler(), rows, arb_queues(), hold);
+    let rest = (refresh, [idle(), idle()], counted, prop_oneof![1usize..20, 1usize..513]);
+    (choices, rest).prop_map(|(choices, (refresh, power, (warm_up, epoch), staging_lines))| {
+        let (policy, scheduler, row_policy, queues, copy_hold_max) = choices;
+        Knobs { policy, scheduler, row_policy, queues, copy_hold_max, refresh, power, warm_up, epoch, staging_lines }
+    })
+}
+
+/// One of a few lines of the memory, so that requests meet.
+#[derive(Clone, Copy, Debug)]
+struct Spot {
+    channel: u8,
+    rank: u8,
+    bank: u8,
+    row: u32,
+    column: u16,
+}
+
+/// What a request is made from.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// So many bytes from so far into a line.
+    Read(u64, u64),
+    /// So many lines.
+    Write(u64),
+    /// So many bytes from so far into a line.
+    RaggedWrite(u64, u64),
+    /// A page or a row, between rows' beginnings.
+    PageCopy { row: bool },
+    /// So many bytes, from and to so far into lines.
+    Copy(u64, u64, u64),
+    /// A page or a row.
+    PageInit { row: bool, value: u8 },
+    /// So many bytes from so far into a line.
+    Init(u64, u64, u8),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Draft {
+    kind: Kind,
+    to: Spot,
+    from: Spot,
+    when: When,
+    source: u16,
+}
+
+fn arb_spot() -> impl Strategy<Value = Spot> {
+    let place = (
+        prop_oneof![3 => Just(0u8), 1 => 0u8..4],
+        prop_oneof![3 => Just(0u8), 1 => 0u8..4],
+        prop_oneof![3 => 0u8..2, 1 => 0u8..8],
+    );
+    (place, select(vec![0u32, 0, 1, 2, 130, 300]), prop_oneof![3 => 0u16..4, 1 => 0u16..64])
+        .prop_map(|((channel, rank, bank), row, column)| Spot { channel, rank, bank, row, column })
+}
+
+fn arb_kind() -> impl Strategy<Value = Kind> {
+    let lines = || prop_oneof![6 => Just(1u64), 2 => 1u64..5, 1 => 1u64..70];
+    prop_oneof![
+        8 => lines().prop_map(|lines| Kind::Read(lines * 64, 0)),
+        2 => (1u64..300, 0u64..64).prop_map(|(bytes, offset)| Kind::Read(bytes, offset)),
+        7 => lines().prop_map(Kind::Write),
+        1 => (1u64..300, 0u64..64).prop_map(|(bytes, offset)| Kind::RaggedWrite(bytes, offset)),
+        2 => any::<bool>().prop_map(|row| Kind::PageCopy { row }),
+        1 => (1u64..40, 0u64..4).prop_map(|(lines, offset)| Kind::Copy(lines * 64, offset * 64, 0)),
+        1 => (1u64..3000, 0u64..64, 0u64..64).prop_map(|(bytes, from, to)| Kind::Copy(bytes, from, to)),
+        1 => (any::<bool>(), select(vec![0u8, 0, 7])).prop_map(|(row, value)| Kind::PageInit { row, value }),
+        1 => (1u64..3000, 0u64..64, select(vec![0u8, 7])).prop_map(|(bytes, at, value)| Kind::Init(bytes, at, value)),
+    ]
+}
+
+fn arb_draft() -> impl Strategy<Value = Draft> {
+    let when = prop_oneof![
+        12 => Just(When::After(Cycles(0))),
+        8 => (0u64..60).prop_map(|cycles| When::After(Cycles(cycles))),
+        1 => (0u64..5000).prop_map(|cycles| When::After(Cycles(cycles))),
+        1 => Just(When::Done),
+    ];
+    (arb_kind(), arb_spot(), arb_spot(), when, 0u16..4).prop_map(|(kind, to, from, when, source)| Draft {
+        kind,
+        to,
+        from,
+        when,
+        source,
+    })
+}
+
+/// None, or so many copies of rows at once that refreshes have to preempt them.
+fn arb_crowd() -> impl Strategy<Value = Vec<Draft>> {
+    let copy = (any::<bool>(), arb_spot(), arb_spot()).prop_map(|(row, to, from)| {
+        let when = When::After(Cycles(0));
+        Draft { kind: Kind::PageCopy { row }, to, from, when, source: 0 }
+    });
+    prop_oneof![6 => Just(Vec::new()), 1 => vec(copy, 20..40)]
+}
+
+impl Spot {
+    fn address(self, config: &Config, column: u16) -> Option<u64> {
+        let geometry = &config.system.geometry;
+        let channel = Channel(self.channel % geometry.channels());
+        let bank = BankId { rank: self.rank % geometry.ranks(), bank: self.bank };
+        let location = Location { channel, bank, row: Row(self.row), column: Column(column), offset: 0 };
+        config.planner.map().address(location).map(|address| address.0)
+    }
+}
+
+impl Draft {
+    fn resolve(self, config: &Config) -> Option<Item> {
+        let at = |spot: Spot, offset| spot.address(config, spot.column).map(|base| PhysicalAddress(base + offset));
+        let start = |spot: Spot| spot.address(config, 0).map(PhysicalAddress);
+        let size = |row| if row { config.system.geometry.row_bytes() } else { 4096 };
+        let operation = match self.kind {
+            Kind::Read(bytes, offset) => Operation::Read { address: at(self.to, offset)?, bytes },
+            Kind::Write(lines) => Operation::Write { address: at(self.to, 0)?, bytes: lines * 64 },
+            Kind::RaggedWrite(bytes, offset) => Operation::Write { address: at(self.to, offset)?, bytes },
+            Kind::PageCopy { row } => {
+                Operation::Copy { src: start(self.from)?, dst: start(self.to)?, bytes: size(row) }
+            }
+            Kind::Copy(bytes, from, to) => Operation::Copy { src: at(self.from, from)?, dst: at(self.to, to)?, bytes },
+            Kind::PageInit { row, value } => Operation::Init { dst: start(self.to)?, bytes: size(row), value },
+            Kind::Init(bytes, offset, value) => Operation::Init { dst: at(self.to, offset)?, bytes, value },
+        };
+        config.planner.check(&operation).ok()?;
+        Some(Item { source: SourceId(self.source), operation, when: self.when })
+    }
+}
+
+fn controller(system: System, map: AddressMap, faulty: FaultyRows, knobs: &Knobs) -> Config {
+    // About what `2 Gb x8 -25E` gives.
+    let [activate, copy_activate, read, write, transfer] =
+        [24_800.0, 24_800.0, 14_000.0, 30_000.0, 13_000.0].map(Picojoule);
+    // Without refresh nothing wakes a rank in time.
+    let is_off = system.refresh == Refresh::Off;
+    let [power_down_after, self_refresh_after] = knobs.power.map(|after| after.filter(|_| !is_off).map(Cycles));
+    let planner = Arc::new(Planner::new(map, faulty));
+    Config {
+        prices: Some(PriceTable { activate, copy_activate, read, write, transfer }),
+        staging_lines: knobs.staging_lines,
+        copy_hold_max: knobs.copy_hold_max.map(Cycles),
+        queues: knobs.queues,
+        scheduler: knobs.scheduler.engine(),
+        row_policy: Arc::clone(&knobs.row_policy),
+        refresh: knobs.refresh,
+        power: PowerPolicy { power_down_after, self_refresh_after },
+        warm_up: Cycles(knobs.warm_up),
+        epoch: knobs.epoch.map(Cycles),
+        ..Config::new(system, planner, knobs.policy)
+    }
+}
+
+/// Up to 150 requests on a random system, with everything about its controller drawn too.
+pub fn arb_case() -> impl Strategy<Value = Case> {
+    let faulty = vec((0u8..8, select(vec![0u32, 1, 2, 127])), 0..2);
+    let drafts = (arb_crowd(), prop_oneof![vec(arb_draft(), 1..20), vec(arb_draft(), 1..150)]);
+    (arb_system(), arb_map(), arb_knobs(), faulty, drafts).prop_filter_map(
+        "a request that the memory can take",
+        |(mut system, map, mut knobs, faulty, (crowd, drafts))| {
+            if !crowd.is_empty() {
+                system.refresh = Refresh::Every { t_refi_ps: 1_950_000 };
+                knobs.refresh.postpone_max = 8;
+            }
+            let map = AddressMap::new(system.geometry, &map).ok()?;
+            let faulty: FaultyRows =
+                faulty.into_iter().map(|(bank, row)| (Channel(0), BankId { rank: 0, bank }, Row(row))).collect();
+            let config = controller(system, map, faulty, &knobs);
+            let items: Vec<Item> = crowd.iter().chain(&drafts).filter_map(|draft| draft.resolve(&config)).collect();
+            (!items.is_empty()).then_some(Case { config, scheduler: knobs.scheduler, items })
+        },
+    )
+}

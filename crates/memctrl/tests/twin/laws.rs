@@ -1,0 +1,55 @@
+//! The laws, on random systems, controllers and requests.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+use crate::cases::arb_case;
+use crate::judge::same;
+use crate::runs::{engine, plain, stepped};
+
+/// So many cases, always the same ones, unless `PROPTEST_CASES` asks for another number or `PROPTEST_RNG_SEED` for others.
+fn runs(cases: u32, seed: u64) -> ProptestConfig {
+    let asked = ProptestConfig::default();
+    ProptestConfig {
+        cases: if std::env::var_os("PROPTEST_CASES").is_some() { asked.cases } else { cases },
+        rng_seed: if asked.rng_seed == RngSeed::Random { RngSeed::Fixed(seed) } else { asked.rng_seed },
+        max_shrink_iters: 2000,
+        failure_persistence: None,
+        ..asked
+    }
+}
+
+proptest! {
+    #![proptest_config(runs(60, 1))]
+
+    /// The same commands at the same cycles for the same causes, the same completions, memory and statistics.
+    #[test]
+    fn engine_and_plain_controller_agree(case in arb_case()) {
+        same(["engine", "plain"], [&engine(&case)?, &plain(&case)])?;
+    }
+}
+
+proptest! {
+    #![proptest_config(runs(60, 2))]
+
+    /// How far the requester lets the controller go at a time changes nothing; nothing happens before it is announced.
+    #[test]
+    fn steps_of_any_length_give_the_same_run(
+        case in arb_case(),
+        distances in vec(prop_oneof![1u64..4, 1u64..100, 1u64..10_000], 1..20),
+    ) {
+        same(["one run", "in steps"], [&engine(&case)?, &stepped(&case, &distances)?])?;
+    }
+}
+
+proptest! {
+    #![proptest_config(runs(100, 3))]
+
+    /// Each read returns the bytes that a flat memory returns, memory ends as a flat memory would, and the commands are
+    /// legal.
+    #[test]
+    fn reads_return_the_bytes_of_a_flat_memory(case in arb_case()) {
+        engine(&case)?;
+    }
+}

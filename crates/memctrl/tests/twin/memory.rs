@@ -1,0 +1,114 @@
+//! A flat memory, and what memory holds at reset.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use dram_core::{Background, Line};
+use dram_spec::{
+    AddressMap, BankId, Channel, Column, Geometry, LINE_BYTES, Location, Operation, PhysicalAddress, Row,
+    geometry::ReservedRow,
+};
+use memctrl::Request;
+
+/// What memory holds at reset: each byte is a function of its address.
+#[derive(Clone, Debug)]
+pub struct Contents {
+    map: AddressMap,
+}
+
+impl Contents {
+    pub fn new(map: AddressMap) -> Contents {
+        Contents { map }
+    }
+}
+
+/// A well-mixed number of another (the finalizer of `SplitMix64`).
+const fn mix(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    value ^ (value >> 31)
+}
+
+fn line_at_reset(line: u64) -> Line {
+    std::array::from_fn(|at| mix(line + at as u64 / 8 + 1).to_le_bytes()[at % 8])
+}
+
+/// The bytes of a write: other ones for each request.
+pub fn payload(request: u64, bytes: u64) -> Arc<[u8]> {
+    (0..bytes).map(|at| mix(mix(request + 1) ^ (at / 8)).to_be_bytes()[(at % 8) as usize]).collect()
+}
+
+impl Background for Contents {
+    fn line(&self, channel: Channel, bank: BankId, row: Row, column: Column) -> Line {
+        let address = self.map.address(Location { channel, bank, row, column, offset: 0 });
+        line_at_reset(address.expect("the cells have the geometry of the map").0)
+    }
+}
+
+/// The bytes of the memory, line by line; lines that nothing wrote hold what they held at reset.
+#[derive(Clone, Debug, Default)]
+pub struct FlatMemory {
+    lines: BTreeMap<u64, Line>,
+}
+
+impl FlatMemory {
+    fn byte(&self, address: u64) -> u8 {
+        self.line(address / LINE_BYTES * LINE_BYTES)[(address % LINE_BYTES) as usize]
+    }
+
+    fn line(&self, line: u64) -> Line {
+        self.lines.get(&line).copied().unwrap_or_else(|| line_at_reset(line))
+    }
+
+    fn bytes(&self, address: PhysicalAddress, bytes: u64) -> Vec<u8> {
+        (address.0..address.0 + bytes).map(|address| self.byte(address)).collect()
+    }
+
+    fn write(&mut self, address: PhysicalAddress, bytes: &[u8]) {
+        for (address, &byte) in (address.0..).zip(bytes) {
+            let line = address / LINE_BYTES * LINE_BYTES;
+            let at_reset = || line_at_reset(line);
+            self.lines.entry(line).or_insert_with(at_reset)[(address % LINE_BYTES) as usize] = byte;
+        }
+    }
+
+    /// Does a request, after all before it. Returns the bytes of a read.
+    pub fn execute(&mut self, request: &Request) -> Option<Vec<u8>> {
+        match request.operation {
+            Operation::Copy { src, dst, bytes } => {
+                let moved = self.bytes(src, bytes);
+                self.write(dst, &moved);
+            }
+            Operation::Init { dst, bytes, value } => self.write(dst, &vec![value; bytes as usize]),
+            Operation::Read { address, bytes } => return Some(self.bytes(address, bytes)),
+            Operation::Write { address, .. } => self.write(address, request.payload.as_deref().expect("its bytes")),
+        }
+        None
+    }
+
+    /// The first line of a device that holds other bytes.
+    pub fn mismatch(&self, map: &AddressMap, channel: Channel, device: &dram_core::Device) -> Option<Location> {
+        let lines = changed_rows(device, map.geometry()).into_iter().flat_map(|(bank, row, lines)| {
+            let columns = (0..).map(Column);
+            columns.zip(lines).map(move |(column, line)| (Location { channel, bank, row, column, offset: 0 }, line))
+        });
+        let differs = |place: &Location, line: &Line| match map.geometry().reserved(place.row) {
+            Some(ReservedRow::Temporary) => false,
+            Some(ReservedRow::Zero) => line.iter().any(|byte| *byte != 0),
+            None => self.line(map.address(*place).expect("the map has it").0) != *line,
+        };
+        lines.into_iter().find(|(place, line)| differs(place, line)).map(|(place, _)| place)
+    }
+}
+
+/// A row that commands changed, with its lines.
+pub type ChangedRow = (BankId, Row, Vec<Line>);
+
+/// The rows of a channel that commands changed, from rank 0, bank 0, row 0.
+pub fn changed_rows(device: &dram_core::Device, geometry: &Geometry) -> Vec<ChangedRow> {
+    let cells = device.cells().expect("contents are modelled");
+    let lines = |bank, row| (0..geometry.columns()).map(|column| cells.line(bank, row, Column(column))).collect();
+    let mut rows: Vec<_> = cells.changed().map(|(bank, row, _)| (bank, row, lines(bank, row))).collect();
+    rows.sort_by_key(|(bank, row, _)| (bank.rank, bank.bank, row.0));
+    rows
+}

@@ -1,0 +1,164 @@
+//! Instructions of `rowclone-sim run` per line, copy and record of a trace.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::instructions::{build, directory, per_unit};
+use super::scenario::{DDR3_1600, PAPER, Scenario, instructions, per_unit_of};
+
+/// A stream of requests whose cost is measured on several systems.
+struct Stream {
+    scenario: Scenario<'static>,
+    /// What is counted: `per line`.
+    unit: &'static str,
+    /// `workload.count` of the shorter of two runs; the longer run has twice as many.
+    count: u64,
+    /// Counted units per request or copy.
+    units: u64,
+    /// Most instructions per unit, on each of the systems.
+    most: i64,
+    /// Numbers of channels.
+    channels: &'static [u64],
+    map: &'static str,
+    /// The requests of the stream as records of a trace, for a stream that is also read from one: the number of a request and
+    /// the number of channels to its record.
+    record: Option<fn(u64, u64) -> String>,
+}
+
+/// Lines of the shorter of two runs: long enough that queues are full and distributions have their buckets in both runs.
+const LINES: u64 = 16_000;
+const PAGE_LINES: u64 = 64;
+/// Most instructions that a record of a trace costs in addition to its request.
+const MOST_PER_RECORD: i64 = 400;
+
+const fn access(
+    name: &'static str,
+    most: i64,
+    workload: &'static str,
+    record: Option<fn(u64, u64) -> String>,
+) -> Stream {
+    let scenario = Scenario { name, system: DDR3_1600, policy: "channel", workload };
+    let channels = &[1, 2, 4, 8];
+    Stream { scenario, unit: "per line", count: LINES, units: 1, most, channels, map: "line-interleaved", record }
+}
+
+/// Pages that are read and written over the channel: both lines of a pair are counted.
+const fn by_page(stream: Stream) -> Stream {
+    Stream { count: LINES / PAGE_LINES / 2, units: 2 * PAGE_LINES, ..stream }
+}
+
+const fn copy(name: &'static str, policy: &'static str, most: i64, workload: &'static str) -> Stream {
+    let scenario = Scenario { name, system: PAPER, policy, workload };
+    let (unit, channels, map) = ("per copy of 4 KB", &[1, 2], "row-interleaved");
+    Stream { scenario, unit, count: 500, units: 1, most, channels, map, record: None }
+}
+
+const STREAMS: [Stream; 8] = [
+    access("sequential", 900, r#"kind = "stream""#, Some(sequential)),
+    by_page(access(
+        "64-reads-64-writes",
+        950,
+        r#"kind = "page-copies", bytes = 65_536_000, by = "lines""#,
+        Some(reads_then_writes),
+    )),
+    access("random", 2100, r#"kind = "random", bytes = 0x4000_0000, write_share = 0.3"#, Some(random)),
+    access(
+        "random-50-cycles",
+        1600,
+        r#"kind = "random", bytes = 0x4000_0000, write_share = 0.3, gap_cycles = 50"#,
+        None,
+    ),
+    by_page(access("page-copies", 500, r#"kind = "page-copies", bytes = 65_536_000"#, None)),
+    copy("psm", "psm", 25_000, r#"kind = "page-copies", bytes = 0x4000_0000, pairs = "other-bank""#),
+    copy("2-x-psm", "psm", 45_000, r#"kind = "page-copies", bytes = 0x4000_0000, pairs = "same-bank""#),
+    copy("fpm", "fpm", 5000, r#"kind = "page-copies", bytes = 0x4000_0000, pairs = "same-subarray""#),
+];
+
+/// Measures all streams, prints a table, and returns the names of the rows above their limits.
+///
+/// # Errors
+///
+/// A run that fails, a file that cannot be written, or no valgrind.
+#[expect(clippy::print_stdout, reason = "a chore prints what it measured")]
+pub fn check() -> Result<Vec<String>, String> {
+    let program = build(&["-p", "cli"], "rowclone-sim")?;
+    let directory = directory()?;
+    let mut exceeded = Vec::new();
+    let mut row = |name: String, channels: u64, instructions: i64, most: i64| {
+        let met = instructions <= most;
+        println!("| {name} | {channels} | {instructions} | {most} | {} |", if met { "yes" } else { "no" });
+        if !met {
+            exceeded.push(format!("{name} on {channels} channels"));
+        }
+    };
+    println!("| stream | channels | instructions | limit | met |\n|---|---|---|---|---|");
+    for stream in &STREAMS {
+        let (name, path) = (stream.scenario.name, stream.scenario.write(&directory)?);
+        for &channels in stream.channels {
+            let channels_set = format!("system.geometry.channels={channels}");
+            let map = format!("system.address_map.preset={}", stream.map);
+            let options = ["--set", &channels_set, "--set", &map];
+            let generated = per_unit_of(&program, &path, &options, (stream.count, stream.units))?.cast_signed();
+            row(format!("{name}, {}", stream.unit), channels, generated, stream.most);
+            if let Some(record) = stream.record {
+                let run = |scenario: &Path| instructions(&program, scenario, &options);
+                let traced = traced(&directory, name, run, |number| record(number, channels))?.cast_signed();
+                let name = format!("{name} from a trace, in addition per record");
+                row(name, channels, traced - generated, MOST_PER_RECORD);
+            }
+        }
+    }
+    Ok(exceeded)
+}
+
+/// Instructions per record of the runs of two text traces in the format `native`.
+fn traced(
+    directory: &Path,
+    name: &str,
+    run: impl Fn(&Path) -> Result<u64, String>,
+    record: impl Fn(u64) -> String,
+) -> Result<u64, String> {
+    per_unit(LINES, 1, |records| {
+        let trace = format!("{name}-{records}");
+        let mut text = String::new();
+        (0..records).for_each(|number| writeln!(text, "{}", record(number)).expect("a string takes all text"));
+        let path = directory.join(format!("{trace}.trace"));
+        std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+        let workload = format!("kind = \"trace\", file = \"{trace}.trace\"");
+        run(&Scenario { name: &trace, system: DDR3_1600, policy: "channel", workload: &workload }.write(directory)?)
+    })
+}
+
+fn line(number: u64) -> u64 {
+    number * 64
+}
+
+fn sequential(number: u64, _channels: u64) -> String {
+    format!("R {:#x}", line(number))
+}
+
+/// Page 2 i is read, and page 2 i + 1 written: the lines count up.
+fn reads_then_writes(number: u64, _channels: u64) -> String {
+    let letter = if (number / PAGE_LINES).is_multiple_of(2) { 'R' } else { 'W' };
+    format!("{letter} {:#x}", line(number))
+}
+
+/// Lines anywhere in 1 GiB, three in ten of them written.
+fn random(number: u64, channels: u64) -> String {
+    let drawn = mix(number);
+    let address = line(drawn % (1 << 30) / 64);
+    // The last of the 1024 rows of a subarray is reserved: the row before it takes its place. One row number of all banks and
+    // channels has 64 KiB per channel.
+    let row_bytes = channels << 16;
+    let address = if address / row_bytes % 1024 == 1023 { address - row_bytes } else { address };
+    let letter = if (drawn >> 32) % 10 < 3 { 'W' } else { 'R' };
+    format!("{letter} {address:#x}")
+}
+
+/// A well-mixed 64-bit number from another (`SplitMix64`).
+const fn mix(number: u64) -> u64 {
+    let value = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    value ^ (value >> 31)
+}
