@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use dram_core::{Background, Cells, Defect, Device, Effect, Line};
+use dram_core::{Background, Cells, Defect, Device, Effect, Line, RowOrigin};
 use dram_spec::geometry::PAPER_ROW_BYTES;
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, Command, CopyActivations, Density, Geometry, PrechargePowerDown,
@@ -169,5 +169,51 @@ fn each_defect_of_the_data_path_is_noticed_and_drops_do_occur() {
     assert!(cases.iter().any(|wishes| same_after(wishes, None).1 > 0), "no activation is ever dropped");
     for defect in [Defect::FpmLosesALine, Defect::FpmCrossesSubarrays, Defect::TransferSwapsColumns] {
         assert!(cases.iter().any(|wishes| !same_after(wishes, Some(defect)).0), "{defect:?} goes unnoticed");
+    }
+}
+
+/// A row is listed once it is written or filled, with its lines by column; other rows are not.
+#[test]
+fn changed_rows_are_listed_with_their_lines() {
+    let system = system();
+    let cells = Cells::new(Channel(0), system.geometry, Arc::new(Numbered));
+    let mut device = Device::new(&system, Some(cells));
+    let bank = BankId { rank: 0, bank: 2 };
+    let mut issue = |command| {
+        let at = device.earliest(&command).unwrap().until();
+        device.issue(at, &command);
+    };
+    issue(Command::Activate { bank, row: Row(7) });
+    for column in [5, 2, 3] {
+        issue(Command::Write { bank, column: Column(column), auto_precharge: AutoPrecharge::No });
+    }
+    for column in [5, 2, 3] {
+        device.write_line(bank, Row(7), Column(column), &[column as u8; 64]);
+    }
+    let listed: Vec<_> = device.cells().unwrap().changed().collect();
+    let [(at, Row(7), stored)] = listed[..] else { panic!("one row was written: {listed:?}") };
+    assert_eq!((at, stored.origin()), (bank, RowOrigin::Row(bank, Row(7))));
+    let lines: Vec<_> = stored.written().iter().map(|&(Column(column), line)| (column, line[63])).collect();
+    assert_eq!(lines, [(2, 2), (3, 3), (5, 5)]);
+}
+
+/// With the defect, bank 3 reads from its temporary row what was written into that of bank 2; in other rows each has its own.
+#[test]
+fn a_shared_temporary_row_is_shared_by_the_banks_and_no_other_row_is() {
+    let system = system();
+    let temporary = system.geometry.temporary_row();
+    let [bank, other] = [2, 3].map(|bank| BankId { rank: 0, bank });
+    for (defect, row, is_shared) in [
+        (Some(Defect::SharedTemporaryRow), temporary, true),
+        (Some(Defect::SharedTemporaryRow), Row(4), false),
+        (None, temporary, false),
+    ] {
+        let cells = Cells::new(Channel(0), system.geometry, Arc::new(Numbered)).with_defect(defect);
+        let mut device = Device::new(&system, Some(cells));
+        let command = Command::Activate { bank, row };
+        device.issue(device.earliest(&command).unwrap().until(), &command);
+        device.write_line(bank, row, Column(0), &[9; 64]);
+        let found = device.cells().unwrap().line(other, row, Column(0)) == [9; 64];
+        assert_eq!(found, is_shared, "{defect:?} {row:?}");
     }
 }
