@@ -10,8 +10,8 @@ use std::str::FromStr;
 use clap::Parser;
 
 /// The crates that are mutated unless `--package` names others.
-const PACKAGES: [&str; 8] =
-    ["dram-spec", "dram-core", "energy", "rowclone", "protocol-check", "os-alloc-sim", "trace-io", "host"];
+const PACKAGES: [&str; 9] =
+    ["dram-spec", "dram-core", "energy", "rowclone", "protocol-check", "os-alloc-sim", "trace-io", "host", "memctrl"];
 
 /// Address space of each process of a run: a mutant that allocates without end stops there.
 const ADDRESS_SPACE_KIB: u64 = 8 << 20;
@@ -27,7 +27,7 @@ const ENVIRONMENT: [(&str, &str); 3] =
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask mutants")]
 struct Arguments {
-    /// A crate to mutate; can be repeated [default: the model crates other than memctrl]
+    /// A crate to mutate; can be repeated [default: the model crates]
     #[arg(short, long, value_name = "NAME")]
     package: Vec<String>,
     /// Tests one of N equal shares of each crate's mutants: 0/4, 1/4, 2/4 or 3/4
