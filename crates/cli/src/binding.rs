@@ -8,7 +8,7 @@ use dram_spec::{BankId, Cause, Channel, Command, CommandEvent, Cycle, Cycles, Ev
 use memctrl::{Completion, Request};
 use report::timeline::Window;
 
-use crate::observer::Observer;
+use rowclone_sim::Observer;
 
 /// Why a command went no earlier than it did.
 #[derive(Clone, Debug, PartialEq, Eq)]

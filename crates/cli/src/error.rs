@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use report::plot::TableError;
+use rowclone_sim::ExperimentError;
 
 /// Why a command could not be carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,3 +119,19 @@ impl fmt::Display for CliError {
 }
 
 impl std::error::Error for CliError {}
+
+impl From<&ExperimentError> for CliError {
+    fn from(error: &ExperimentError) -> CliError {
+        match (error, error.help()) {
+            (ExperimentError::Stopped, _) => CliError::interrupted(),
+            (_, Some(help)) => CliError::new(error).with_help(help),
+            (_, None) => CliError::new(error),
+        }
+    }
+}
+
+impl From<ExperimentError> for CliError {
+    fn from(error: ExperimentError) -> CliError {
+        CliError::from(&error)
+    }
+}

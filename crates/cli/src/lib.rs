@@ -6,21 +6,15 @@
 //! number of a signal that ended it (130 for Ctrl-C).
 
 pub mod args;
-pub mod backlog;
 pub mod binding;
-pub mod buses;
 pub mod commands;
 pub mod error;
 pub mod experiment;
 pub mod input;
 pub mod instant;
 pub mod interrupt;
-pub mod metered;
-pub mod observer;
 pub mod output;
-pub mod pricing;
 pub mod progress;
-pub mod served;
 pub mod sweep;
 pub mod warnings;
 

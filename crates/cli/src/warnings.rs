@@ -1,17 +1,11 @@
 //! What to know about a run before believing its numbers.
 
 use dram_spec::{Clock, Cycle};
-use host::ReplayOutcome;
 use report::table::grouped;
-use report::{Backlog, TraceTally};
+use report::{Backlog, TraceReport, TraceTally};
+use rowclone_sim::Outcome;
 
-use crate::experiment::VariantRun;
 use crate::input::{Scenario, Variant, Workload};
-
-/// The records of a trace that was played.
-pub fn tally(trace: &ReplayOutcome) -> TraceTally {
-    TraceTally { records: trace.counts.records, skipped_records: trace.counts.skipped_records }
-}
 
 /// The percentage of a trace's records above which a run that left them out does not stand for the trace.
 const SKIPPED_PERCENT_MAX: u64 = 1;
@@ -55,8 +49,8 @@ fn overload(backlog: Backlog, clock: Clock) -> Option<String> {
 }
 
 /// Of one run of a scenario, the most general first.
-pub fn of_run(scenario: &Scenario, variant: Variant, run: &VariantRun) -> Vec<String> {
-    let (currents, geometry) = (&scenario.system.currents, scenario.system.system.geometry);
+pub fn of_run(scenario: &Scenario, variant: Variant, run: &Outcome) -> Vec<String> {
+    let (currents, geometry) = (scenario.system.memory.currents(), scenario.system.memory.system().geometry);
     let mut warnings = Vec::new();
     if currents.density() != geometry.density() {
         warnings.push(format!(
@@ -76,13 +70,14 @@ pub fn of_run(scenario: &Scenario, variant: Variant, run: &VariantRun) -> Vec<St
             "no last-level cache is modelled: every recorded access, copy and zeroing goes to memory".to_string(),
         );
     }
-    if let Some(tally) = run.trace.as_ref().map(tally).filter(|tally| tally.skipped_records > 0) {
+    if let Some(tally) = run.trace.as_ref().map(TraceReport::tally).filter(|tally| tally.skipped_records > 0) {
         let placement = variant.placement.name().unwrap_or_default();
         let what = "in whole or in part, because they lie outside the memory or on reserved rows";
         warnings.push(format!("{placement}: {}, {what}", skipped(tally)));
     }
     warnings.extend(
-        overload(run.backlog, scenario.system.system.clock()).map(|text| format!("{}: {text}", variant.label("/"))),
+        overload(run.backlog, scenario.system.memory.system().clock())
+            .map(|text| format!("{}: {text}", variant.label("/"))),
     );
     if run.dropped_activations > 0 {
         warnings.push(format!(

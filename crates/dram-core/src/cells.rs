@@ -111,6 +111,7 @@ impl Cells {
     }
 
     /// The same cells with a defect.
+    #[cfg(feature = "test-api")]
     #[must_use]
     pub fn with_defect(self, defect: Option<Defect>) -> Cells {
         Cells { defect, ..self }

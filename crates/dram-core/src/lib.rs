@@ -13,7 +13,9 @@ mod rank;
 pub mod rules;
 pub mod timings;
 
-pub use cells::{Background, Cells, Defect, Line, RowOrigin, StoredRow};
+#[cfg(feature = "test-api")]
+pub use cells::Defect;
+pub use cells::{Background, Cells, Line, RowOrigin, StoredRow};
 pub use constraints::KeptKind;
 pub use device::{Device, Effect, HeldByRank, Refusal};
 pub use hold::Hold;

@@ -1,5 +1,7 @@
 //! A chip's supply currents, as a datasheet lists them, and what its commands take by them.
 
+use std::borrow::Cow;
+
 use dram_spec::datasheet::{BINS, BURST};
 use dram_spec::{Cycles, Density, Picojoule, SpeedBin, Width};
 
@@ -9,9 +11,9 @@ use crate::counts::PowerState;
 #[derive(Clone, Debug, PartialEq)]
 pub struct RawCurrents {
     /// What reports call it: "2 Gb x8 -25E".
-    pub name: String,
+    pub name: Cow<'static, str>,
     /// The speed bin that the currents were measured in: "800E".
-    pub bin: String,
+    pub bin: Cow<'static, str>,
     /// Gigabits of a chip: 1, 2, 4 or 8.
     pub density_gb: u64,
     /// Data pins of a chip: 4, 8 or 16.
@@ -39,9 +41,9 @@ pub struct RawCurrents {
     /// Self-refresh.
     pub idd6_ma: Option<f64>,
     /// Where the numbers are from.
-    pub source: String,
+    pub source: Cow<'static, str>,
     /// What to mind about them.
-    pub note: Option<String>,
+    pub note: Option<Cow<'static, str>>,
 }
 
 /// What is wrong with a current set.
@@ -132,7 +134,8 @@ impl TryFrom<RawCurrents> for Currents {
     type Error = CurrentsError;
 
     fn try_from(raw: RawCurrents) -> Result<Self, CurrentsError> {
-        let bin = SpeedBin::named(&raw.bin).ok_or_else(|| CurrentsError::Bin { found: raw.bin.clone() })?;
+        let bin =
+            SpeedBin::named(&raw.bin).ok_or_else(|| CurrentsError::Bin { found: raw.bin.clone().into_owned() })?;
         let density = Density::from_gigabits(raw.density_gb).ok_or(CurrentsError::Density { found: raw.density_gb })?;
         let width = Width::from_pins(raw.width).ok_or(CurrentsError::Width { found: raw.width })?;
         let numbers = [
@@ -251,8 +254,8 @@ mod tests {
 
     fn raw() -> RawCurrents {
         RawCurrents {
-            name: "2 Gb x8 -25E".to_owned(),
-            bin: "800E".to_owned(),
+            name: "2 Gb x8 -25E".into(),
+            bin: "800E".into(),
             density_gb: 2,
             width: 8,
             vdd_v: 1.5,
@@ -266,7 +269,7 @@ mod tests {
             idd4w_ma: 230.0,
             idd5b_ma: 275.0,
             idd6_ma: Some(9.0),
-            source: "DRAMSim2".to_owned(),
+            source: "DRAMSim2".into(),
             note: None,
         }
     }
@@ -288,7 +291,7 @@ mod tests {
             assert!(message.starts_with(&format!("`{}`", error.key())));
             assert!(error.help().contains(help), "{}", error.help());
         };
-        check(RawCurrents { bin: "1600Z".to_owned(), ..raw() }, "`bin` is \"1600Z\", which is no speed bin", "1600K");
+        check(RawCurrents { bin: "1600Z".into(), ..raw() }, "`bin` is \"1600Z\", which is no speed bin", "1600K");
         check(RawCurrents { density_gb: 3, ..raw() }, "`density_gb` is 3, but must be 1, 2, 4 or 8", "density_gb = 2");
         check(RawCurrents { width: 64, ..raw() }, "`width` is 64, but must be 4, 8 or 16", "width = 8");
         check(RawCurrents { vdd_v: 0.0, ..raw() }, "`vdd_v` is 0, but must be a positive number", "datasheet");

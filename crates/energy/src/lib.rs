@@ -1,7 +1,7 @@
 //! Reads the command stream and prices it, by cause.
 //!
 //! An [`Account`] counts commands and clocks in integers; [`Prices`] turn the counts into picojoules with one
-//! multiplication each. [`plain`] does the same over again, as naively as possible, so that tests can compare the two.
+//! multiplication each. `plain` (feature `test-api`) does the same over again, as naively as possible, so that tests can compare the two.
 //! What is charged for what, and why, stands in `docs/energy.md`.
 
 pub mod account;
@@ -11,9 +11,11 @@ pub mod counts;
 pub mod currents;
 pub mod error;
 pub mod pins;
+#[cfg(feature = "test-api")]
 pub mod plain;
 pub mod prices;
 pub mod report;
+mod shipped;
 
 pub use account::Account;
 pub use by_request::ByRequest;
@@ -23,3 +25,4 @@ pub use currents::{Currents, CurrentsError, RawCurrents};
 pub use error::EnergyError;
 pub use prices::{EventPrices, Prices};
 pub use report::EnergyReport;
+pub use shipped::{SHIPPED, shipped};

@@ -126,7 +126,7 @@ fn walk(
                 (_, _, true) => (Cause::BackgroundActive, PowerState::ActiveStandby, Some(raw.idd3n_ma)),
                 (_, _, false) => (Cause::BackgroundPrecharged, PowerState::PrechargedStandby, Some(raw.idd2n_ma)),
             };
-            let ma = ma.ok_or_else(|| EnergyError::Current { set: raw.name.clone(), state })?;
+            let ma = ma.ok_or_else(|| EnergyError::Current { set: raw.name.clone().into_owned(), state })?;
             subtotal[cause as usize] += raw.vdd_v * ma * t_ck * chips;
         }
         if clock % SUBTOTAL_CLOCKS == 0 || clock == end {

@@ -38,6 +38,12 @@ fn every_sets_bin_is_the_slowest_common_one_of_its_data_rate() {
     }
 }
 
+#[test]
+fn the_constants_of_the_library_are_the_files() {
+    let files: Vec<_> = files::all().into_iter().map(|(_, set)| set).collect();
+    assert_eq!(energy::shipped().collect::<Vec<_>>(), files);
+}
+
 /// A selection, not a validation: the default set is the one that comes nearest to the paper.
 #[test]
 fn the_default_set_is_nearest_to_the_paper_and_within_twelve_per_cent_of_it() {

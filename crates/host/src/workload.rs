@@ -91,6 +91,22 @@ impl Settings {
         }
     }
 
+    /// The time between two arrivals.
+    const fn gap(&self) -> Gap {
+        match *self {
+            Settings::Stream(Stream { gap, .. })
+            | Settings::Random(Random { gap, .. })
+            | Settings::Mixed(Mixed { gap, .. })
+            | Settings::PageCopies(PageCopies { gap, .. })
+            | Settings::Fork(Fork { gap, .. })
+            | Settings::Checkpoint(Checkpoint { gap, .. })
+            | Settings::Clone(MachineClone { gap, .. })
+            | Settings::Migration(Migration { gap, .. })
+            | Settings::Deduplication(Deduplication { gap, .. })
+            | Settings::ZeroOnFree(ProcessExits { gap, .. }) => gap,
+        }
+    }
+
     /// Whether it takes frames from an allocator. The others have addresses of their own, and are not played with one.
     pub const fn needs_allocator(&self) -> bool {
         match self {
@@ -118,6 +134,10 @@ impl Settings {
     ) -> Result<Workload, WorkloadError> {
         if !self.needs_allocator() && allocator.is_some() {
             return Err(WorkloadError::NeedlessAllocator { workload: self.name() });
+        }
+        let gap = self.gap().cycles();
+        if gap > Gap::CYCLES_MAX {
+            return Err(WorkloadError::GapTooLong { found: gap, most: Gap::CYCLES_MAX });
         }
         let name = self.name();
         let source = match self {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use dram_core::{Background, Defect};
+use dram_core::Background;
+#[cfg(feature = "test-api")]
+use dram_core::Defect;
 use dram_spec::{Cycles, System};
 use rowclone::Planner;
 
@@ -103,6 +105,7 @@ pub struct Config {
     /// What memory holds at reset; without it, commands move no data.
     pub contents: Option<Arc<dyn Background>>,
     /// A deliberate defect of the data path, for tests of the memory check.
+    #[cfg(feature = "test-api")]
     pub defect: Option<Defect>,
 }
 
@@ -125,6 +128,7 @@ impl Config {
             warm_up: Cycles(0),
             epoch: None,
             contents: None,
+            #[cfg(feature = "test-api")]
             defect: None,
         }
     }

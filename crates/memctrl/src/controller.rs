@@ -19,6 +19,14 @@ const STOP_CHECK: Cycles = Cycles(1 << 16);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupt;
 
+impl std::error::Error for Interrupt {}
+
+impl std::fmt::Display for Interrupt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the run was stopped")
+    }
+}
+
 /// The controller of all channels.
 #[derive(Debug)]
 pub struct Controller {
@@ -48,7 +56,10 @@ impl Controller {
         assert!(!sleeps || config.system.refresh != Refresh::Off, "power-down needs refresh to end in time");
         let cells = |channel| {
             let background = Arc::clone(config.contents.as_ref()?);
-            Some(Cells::new(channel, config.system.geometry, background).with_defect(config.defect))
+            let cells = Cells::new(channel, config.system.geometry, background);
+            #[cfg(feature = "test-api")]
+            let cells = cells.with_defect(config.defect);
+            Some(cells)
         };
         let ids = (0..config.system.geometry.channels()).map(dram_spec::Channel);
         let channels: Vec<_> = ids.map(|id| Channel::new(id, Device::new(&config.system, cells(id)), config)).collect();

@@ -9,7 +9,9 @@ pub mod policy;
 mod request;
 pub mod stats;
 
-pub use channel::{AccessKind, QueuedAccess, Stamp, yield_from};
+#[cfg(feature = "test-api")]
+pub use channel::yield_from;
+pub use channel::{AccessKind, QueuedAccess, Stamp};
 pub use config::{Config, PowerPolicy, Queues, RefreshPolicy};
 pub use controller::{Controller, Interrupt};
 pub use copy::estimate::{self, PriceTable};

@@ -42,7 +42,6 @@ pub use frame::{Frame, FrameMap};
 pub use frame_set::{FrameSet, Reservation, Sharing, Units};
 pub use generator::Generator;
 pub use kernel::{CheckpointId, Kernel, ProcessId, ZeroOnFree};
-pub use mechanism::Rows;
 pub use operation::{Cause, MemoryOperation};
 pub use page_table::{AddressSpace, PageSize};
 pub use random::Random;

@@ -1,12 +1,11 @@
 //! How the copies and zeroings went.
 
-use rowclone::{FPM, MECHANISMS, Mechanism};
+use rowclone::{Classification, MAX_WINDOW_BYTES, MECHANISMS, Mechanism, Reason};
 
 use crate::allocator::{Found, Policy};
 use crate::blocks::FreeBlocks;
 use crate::frame::FrameMap;
 use crate::frame_set::{Reservation, Sharing};
-use crate::mechanism::Rows;
 use crate::operation::{Cause, MemoryOperation};
 
 /// Why a frame did not go by FPM.
@@ -49,15 +48,16 @@ impl Fallback {
         }
     }
 
-    fn of(rows: Rows, found: Found) -> Fallback {
-        match (rows, found) {
-            (Rows::TooLarge, _) => Fallback::UnitTooLarge,
-            (Rows::Shared, _) => Fallback::SharedRow,
-            (Rows::Whole, Found::SourceRank) => Fallback::PoolEmpty,
-            (Rows::Whole, Found::Elsewhere) => Fallback::RankEmpty,
-            (Rows::Whole, Found::Blind) => Fallback::PolicyBlind,
+    /// From the planner's reason and, where it is the place of the frames, from how the allocator found the destination.
+    fn of(reason: Reason, found: Found) -> Fallback {
+        match (reason.uncovered_granularity(), found) {
+            (Some(granularity), _) if granularity > MAX_WINDOW_BYTES => Fallback::UnitTooLarge,
+            (Some(_), _) => Fallback::SharedRow,
+            (None, Found::SourceRank) => Fallback::PoolEmpty,
+            (None, Found::Elsewhere) => Fallback::RankEmpty,
+            (None, Found::Blind) => Fallback::PolicyBlind,
             // Whole units of one pool go by FPM: the destination was found near another frame than this one's source.
-            (Rows::Whole, Found::Unbound | Found::SourcePool) => Fallback::NotAsked,
+            (None, Found::Unbound | Found::SourcePool) => Fallback::NotAsked,
         }
     }
 }
@@ -94,11 +94,11 @@ impl Tally {
         self.by_fallback[why as usize]
     }
 
-    fn add(&mut self, mechanism: Mechanism, rows: Rows, found: Found) {
+    fn add(&mut self, Classification { mechanism, fpm }: Classification, found: Found) {
         let mut counts = MECHANISMS.iter().zip(&mut self.by_mechanism);
         *counts.find(|(other, _)| **other == mechanism).expect("the planner lists its mechanisms").1 += 1;
-        if mechanism != FPM {
-            self.by_fallback[Fallback::of(rows, found) as usize] += 1;
+        if let Err(reason) = fpm {
+            self.by_fallback[Fallback::of(reason, found) as usize] += 1;
         }
     }
 
@@ -125,16 +125,14 @@ impl Traffic {
                 let tally = &mut self.copies[cause as usize];
                 tally.operations += 1;
                 for at in 0..frames {
-                    let (mechanism, rows) = map.copied(src, dst, frames, at);
-                    tally.add(mechanism, rows, found);
+                    tally.add(map.copied(src, dst, frames, at), found);
                 }
             }
             MemoryOperation::Zero { dst, frames, cause } => {
                 let tally = &mut self.zeroings[cause as usize];
                 tally.operations += 1;
                 for at in 0..frames {
-                    let (mechanism, rows) = map.zeroed(dst, frames, at);
-                    tally.add(mechanism, rows, Found::Unbound);
+                    tally.add(map.zeroed(dst, frames, at), Found::Unbound);
                 }
             }
         }

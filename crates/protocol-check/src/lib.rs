@@ -73,6 +73,7 @@ mod checker;
 mod history;
 mod judgement;
 mod limits;
+#[cfg(any(test, feature = "test-api"))]
 pub mod planted;
 mod refresh;
 mod report;

@@ -233,17 +233,20 @@ pub struct ServedRow {
     pub share_of_bytes: f64,
 }
 
-fn served(operation: &'static str, tally: &PartTally) -> Vec<ServedRow> {
-    let all: u64 = tally.0.values().map(|segments| segments.bytes).sum();
-    let row = |(&(mechanism, reason), segments): (&(Mechanism, &'static str), &Parts)| ServedRow {
-        operation,
-        mechanism: mechanism.name(),
-        reason,
-        count: segments.count,
-        bytes: segments.bytes,
-        share_of_bytes: segments.bytes as f64 / all as f64,
-    };
-    tally.0.iter().map(row).collect()
+impl ServedRow {
+    /// The rows of one kind of operation.
+    pub fn of(operation: &'static str, tally: &PartTally) -> Vec<ServedRow> {
+        let all: u64 = tally.0.values().map(|segments| segments.bytes).sum();
+        let row = |(&(mechanism, reason), segments): (&(Mechanism, &'static str), &Parts)| ServedRow {
+            operation,
+            mechanism: mechanism.name(),
+            reason,
+            count: segments.count,
+            bytes: segments.bytes,
+            share_of_bytes: segments.bytes as f64 / all as f64,
+        };
+        tally.0.iter().map(row).collect()
+    }
 }
 
 /// A stretch of a run.
@@ -256,6 +259,23 @@ pub struct EpochReport {
     /// What was done in it.
     #[serde(flatten)]
     pub figures: FiguresReport,
+}
+
+impl EpochReport {
+    /// The epochs of a run.
+    ///
+    /// # Panics
+    /// If there is not a measurement for each epoch.
+    pub fn all(stats: &Stats, measured: &[Measured], clock: Clock, channels: u8) -> Vec<EpochReport> {
+        assert_eq!(stats.epochs.len(), measured.len(), "a measurement for each epoch");
+        let stretch = |cycles| Stretch { cycles, clock, channels };
+        let epochs = stats.epochs.iter().zip(measured).map(|(epoch, measured)| EpochReport {
+            from_cycle: epoch.from.0,
+            to_cycle: epoch.to.0,
+            figures: FiguresReport::new(&epoch.figures, measured, stretch(epoch.to.since(epoch.from))),
+        });
+        epochs.collect()
+    }
 }
 
 /// What one run did.
@@ -319,14 +339,8 @@ impl RunReport {
     /// If there is not a measurement for each epoch.
     pub fn new(inputs: RunInputs<'_>) -> RunReport {
         let RunInputs { stats, clock, channels, measured_epochs, .. } = inputs;
-        assert_eq!(stats.epochs.len(), measured_epochs.len(), "a measurement for each epoch");
         let end = Cycles(stats.end.0);
-        let stretch = |cycles| Stretch { cycles, clock, channels };
-        let epochs = stats.epochs.iter().zip(measured_epochs).map(|(epoch, measured)| EpochReport {
-            from_cycle: epoch.from.0,
-            to_cycle: epoch.to.0,
-            figures: FiguresReport::new(&epoch.figures, measured, stretch(epoch.to.since(epoch.from))),
-        });
+        let whole = Stretch { cycles: stats.end.since(stats.from), clock, channels };
         RunReport {
             schema_version: SCHEMA_VERSION,
             policy: inputs.policy,
@@ -343,9 +357,9 @@ impl RunReport {
             backlog_requests: inputs.backlog.requests,
             backlog_wait_cycles: inputs.backlog.wait.0,
             backlog_wait_ns: clock.ns(inputs.backlog.wait),
-            figures: FiguresReport::new(&stats.whole, inputs.measured, stretch(stats.end.since(stats.from))),
-            epochs: epochs.collect(),
-            served: inputs.served.iter().flat_map(|(operation, tally)| served(operation, tally)).collect(),
+            figures: FiguresReport::new(&stats.whole, inputs.measured, whole),
+            epochs: EpochReport::all(stats, measured_epochs, clock, channels),
+            served: inputs.served.iter().flat_map(|(operation, tally)| ServedRow::of(operation, tally)).collect(),
             dropped_activations: inputs.dropped_activations,
             operations: inputs.operations,
             allocator: inputs.allocator,

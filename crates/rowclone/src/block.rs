@@ -6,7 +6,7 @@ use dram_spec::{BankId, Column, LINE_BYTES, Row};
 
 use crate::faulty::RowAddress;
 use crate::mechanism::{FPM, MECHANISMS, PSM, PSM2};
-use crate::planner::Shared;
+use crate::planner::{Classification, Shared};
 use crate::reason::Reason;
 use dram_spec::Mechanism;
 use dram_spec::Operation;
@@ -83,10 +83,10 @@ impl Routes {
         outcome.into_iter().find(|(other, _)| *other == mechanism).map_or(Ok(()), |(_, outcome)| outcome)
     }
 
-    /// The mechanism of the paper's rule: of the possible ones, the one of the best rank.
-    pub(crate) fn best(&self) -> Mechanism {
+    /// The paper's rule: of the possible mechanisms, the one of the best rank.
+    pub(crate) fn classification(&self) -> Classification {
         let possible = MECHANISMS.into_iter().filter(|&mechanism| self.allows(mechanism).is_ok());
-        possible.max().unwrap_or(Mechanism::CHANNEL)
+        Classification { mechanism: possible.max().unwrap_or(Mechanism::CHANNEL), fpm: self.allows(FPM) }
     }
 }
 

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::block::{Block, Direction, Part, Piece, Routes};
 use crate::faulty::RowAddress;
-use crate::planner::{MAX_WINDOW_BYTES, Shared, Spread};
+use crate::planner::{MAX_WINDOW_BYTES, Shared};
 use crate::reason::Reason;
 use crate::rules::Coverage;
 use dram_spec::Operation;
@@ -223,15 +223,12 @@ impl Blocks {
         let granularity = self.shared.map.granularity();
         let (start, operation_bytes) = (self.operation.target().0, self.operation.bytes());
         let holds_a_block = start.next_multiple_of(granularity) + granularity <= start + operation_bytes;
-        let partial = Reason::PartialRow { covered, row_bytes, operation_bytes, granularity };
-        if granularity <= MAX_WINDOW_BYTES && holds_a_block {
-            Coverage::Ragged(partial)
-        } else if granularity == row_bytes {
-            if operation_bytes < row_bytes { Coverage::TooSmall(partial) } else { Coverage::Ragged(partial) }
+        let covers_others = granularity <= MAX_WINDOW_BYTES && holds_a_block
+            || granularity == row_bytes && operation_bytes >= row_bytes;
+        if covers_others {
+            Coverage::Ragged(Reason::PartialRow { covered, row_bytes, operation_bytes, granularity })
         } else {
-            let run_bytes = self.shared.map.run_bytes();
-            let Spread { channels, banks } = self.shared.spread;
-            Coverage::TooSmall(Reason::Interleaved { covered, row_bytes, granularity, run_bytes, channels, banks })
+            Coverage::TooSmall(self.shared.uncovered(covered, operation_bytes))
         }
     }
 }

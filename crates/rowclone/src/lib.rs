@@ -31,7 +31,7 @@ pub use check::PlanError;
 pub use dram_spec::{Mechanism, Operation};
 pub use faulty::{FaultyRows, RowAddress};
 pub use mechanism::{FPM, MECHANISMS, PSM, PSM2, mechanism};
-pub use planner::{Extent, MAX_WINDOW_BYTES, Planner};
+pub use planner::{Classification, Extent, MAX_WINDOW_BYTES, Planner};
 pub use program::{Program, Step, Thread};
 pub use reason::Reason;
 pub use segment::{Line, LineWrite, Run, RunWrite, Segment, Work};

@@ -24,8 +24,24 @@ pub const MAX_WINDOW_BYTES: u64 = 16 << 20;
 pub enum Extent {
     /// The row, from the same columns of one source row.
     WholeRow,
-    /// Less, or from other columns or from several rows.
-    PartOfRow,
+    /// The row, from other columns or from several rows.
+    OtherColumns,
+    /// Less.
+    PartOfRow {
+        /// Bytes of the row that it covers.
+        covered: u64,
+        /// Bytes of the operation.
+        operation_bytes: u64,
+    },
+}
+
+/// The paper's rule for a pair of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Classification {
+    /// The mechanism.
+    pub mechanism: Mechanism,
+    /// Whether FPM is possible; if not, why.
+    pub fpm: Result<(), Reason>,
 }
 
 /// The copy planner of one memory system. A clone is cheap and shares everything.
@@ -62,6 +78,18 @@ impl Spread {
             banks = banks.iter().flat_map(|&(rank, b)| [(rank, b), (rank ^ bank.rank, b ^ bank.bank)]).collect();
         }
         Spread { channels: channels.len() as u32, banks: banks.len() as u32 }
+    }
+}
+
+impl Shared {
+    /// Why a row is not covered by an operation that holds no block of whole rows.
+    pub(crate) fn uncovered(&self, covered: u64, operation_bytes: u64) -> Reason {
+        let (row_bytes, granularity) = (self.map.geometry().row_bytes(), self.map.granularity());
+        if granularity == row_bytes {
+            return Reason::PartialRow { covered, row_bytes, operation_bytes, granularity };
+        }
+        let Spread { channels, banks } = self.spread;
+        Reason::Interleaved { covered, row_bytes, granularity, run_bytes: self.map.run_bytes(), channels, banks }
     }
 }
 
@@ -124,22 +152,27 @@ impl Planner {
         Blocks::new(Arc::clone(&self.shared), *operation)
     }
 
-    /// The mechanism of the paper's rule for whole lines of row `src` that are copied to row `dst`: that of their part in the plan.
-    pub fn copy_mechanism(&self, src: RowAddress, dst: RowAddress, extent: Extent) -> Mechanism {
+    /// The paper's rule for whole lines of row `src` that are copied to row `dst`: the mechanism is that of their part in the plan.
+    pub fn classify_copy(&self, src: RowAddress, dst: RowAddress, extent: Extent) -> Classification {
         let bytes = self.shared.map.geometry().row_bytes();
         let piece = Piece { dst: 0, bytes, dst_column: Column(0), src_column: Column(0) };
-        self.shared.copy_routes(src, dst, &[piece], self.coverage(extent)).best()
+        self.shared.copy_routes(src, dst, &[piece], self.coverage(extent)).classification()
     }
 
-    /// The mechanism of the paper's rule for whole lines of row `dst` that are set to zero.
-    pub fn zero_mechanism(&self, dst: RowAddress, extent: Extent) -> Mechanism {
-        self.shared.zero_routes(dst, self.coverage(extent)).best()
+    /// The paper's rule for whole lines of row `dst` that are set to zero.
+    pub fn classify_zero(&self, dst: RowAddress, extent: Extent) -> Classification {
+        self.shared.zero_routes(dst, self.coverage(extent)).classification()
     }
 
     fn coverage(&self, extent: Extent) -> Coverage {
         match extent {
             Extent::WholeRow => Coverage::Whole,
-            Extent::PartOfRow => Coverage::Ragged(Reason::ColumnsDiffer { granularity: self.shared.map.granularity() }),
+            Extent::OtherColumns => {
+                Coverage::TooSmall(Reason::ColumnsDiffer { granularity: self.shared.map.granularity() })
+            }
+            Extent::PartOfRow { covered, operation_bytes } => {
+                Coverage::TooSmall(self.shared.uncovered(covered, operation_bytes))
+            }
         }
     }
 }

@@ -114,6 +114,31 @@ impl Reason {
         }
     }
 
+    /// The minimum copy granularity, if the reason is that the operation does not cover a row from the same columns of one row.
+    pub const fn uncovered_granularity(&self) -> Option<u64> {
+        match *self {
+            Reason::PartialRow { granularity, .. }
+            | Reason::Interleaved { granularity, .. }
+            | Reason::ColumnsDiffer { granularity } => Some(granularity),
+            Reason::NotACopy
+            | Reason::Overlap { .. }
+            | Reason::LineMisaligned { .. }
+            | Reason::PartialLine
+            | Reason::OtherChannel
+            | Reason::OtherRank
+            | Reason::OtherBank
+            | Reason::OtherSubarray
+            | Reason::SameBank
+            | Reason::SameRow
+            | Reason::FaultyRow { .. }
+            | Reason::NoTemporaryRow
+            | Reason::NoZeroRow
+            | Reason::PsmSuffices
+            | Reason::FirstRowIsWritten
+            | Reason::NoSource => None,
+        }
+    }
+
     /// What the user can do about it, where there is something.
     pub fn mend(&self) -> Option<String> {
         match *self {
@@ -159,6 +184,8 @@ fn count(number: u32, noun: &str) -> String {
 }
 
 /// A sentence without its full stop.
+impl std::error::Error for Reason {}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {

@@ -19,7 +19,7 @@ use crate::output::Stdout;
 pub fn run(args: &ExplainAddressArgs) -> Result<ExitCode, CliError> {
     let ExplainAddressArgs { place, system } = args;
     let system = SystemConfig::read(system, &Overrides::default())?;
-    let (address, location) = find(place, &system.map)?;
+    let (address, location) = find(place, system.memory.map())?;
     let mut stdout = Stdout::lock();
     stdout.print(explanation(&system, address, location))?;
     stdout.finish()?;
@@ -95,7 +95,8 @@ fn read_location(text: &str, map: &AddressMap) -> Result<Location, CliError> {
 const LISTED: usize = 16;
 
 fn explanation(system: &SystemConfig, address: PhysicalAddress, location: Location) -> String {
-    let SystemConfig { name, map, .. } = system;
+    let SystemConfig { name, memory, .. } = system;
+    let map = memory.map();
     let geometry = map.geometry();
     let Location { channel, bank, row, column, offset } = location;
     let subarray = geometry.subarray(row);

@@ -8,13 +8,14 @@ use dram_spec::datasheet::BURST;
 use energy::{Counts, Currents, Prices, pins};
 use report::table::{Align, aligned, grouped};
 
+use rowclone_sim::mechanisms;
+
 use crate::CliError;
 use crate::args::ExplainEnergyArgs;
 use crate::experiment;
 use crate::input::{Scenario, SystemConfig};
 use crate::interrupt;
 use crate::output::Stdout;
-use crate::pricing;
 
 /// Prices each operation of a scenario on an idle memory, under each policy.
 ///
@@ -23,17 +24,17 @@ use crate::pricing;
 pub fn run(args: &ExplainEnergyArgs) -> Result<ExitCode, CliError> {
     let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
     let operations = experiment::listed(&scenario, "explain energy")?;
-    let prices = pricing::prices(&scenario.system)?;
+    let prices = scenario.system.memory.prices();
     let stop = interrupt::flag();
     let mut stdout = Stdout::lock();
-    stdout.print(unit_prices(&scenario.system, &prices))?;
+    stdout.print(unit_prices(&scenario.system, prices))?;
     for (label, operation) in operations {
         for &policy in &scenario.policies {
-            let (completion, commands) = experiment::alone(&scenario.system, &prices, policy, operation, &stop)?;
-            let (mechanisms, latency) = (experiment::mechanisms(&completion), completion.latency());
+            let (completion, commands) = scenario.system.memory.alone(policy, operation, Some(&stop))?;
+            let (mechanisms, latency) = (mechanisms(&completion), completion.latency());
             let taken = if mechanisms.is_empty() { String::new() } else { format!(", {mechanisms}") };
             let mut text = format!("\n{label}, policy {}{taken}: {} clocks\n\n", policy.name(), grouped(latency.0));
-            text += &shares(&prices, &commands);
+            text += &shares(prices, &commands);
             stdout.print(text)?;
         }
     }
@@ -43,11 +44,11 @@ pub fn run(args: &ExplainEnergyArgs) -> Result<ExitCode, CliError> {
 
 /// What one command costs, with the formula filled in.
 fn unit_prices(system: &SystemConfig, prices: &Prices) -> String {
-    let currents = &system.currents;
+    let currents = system.memory.currents();
     let events = prices.events();
-    let width = system.system.geometry.width();
+    let width = system.memory.system().geometry.width();
     let chips = width.chips();
-    let burst_ns = system.system.clock().ns(BURST);
+    let burst_ns = system.memory.system().clock().ns(BURST);
     let io = |milliwatts: f64, pins: u64| format!("{milliwatts} mW x {pins} pins x {burst_ns} ns");
     let (read_pins, write_pins) = (pins::read_pins(width), pins::write_pins(width));
     let mut rows = core_prices(currents, prices, chips);
@@ -55,7 +56,7 @@ fn unit_prices(system: &SystemConfig, prices: &Prices) -> String {
         ("read I/O", io(pins::READ_DRIVER_MW, read_pins), events.read_io),
         ("write I/O", io(pins::WRITE_TERMINATION_MW, write_pins), events.write_io),
     ]);
-    if system.system.geometry.ranks() > 1 {
+    if system.memory.system().geometry.ranks() > 1 {
         rows.extend([
             ("idle rank, read", io(pins::IDLE_READ_TERMINATION_MW, read_pins), events.idle_rank_read),
             ("idle rank, write", io(pins::IDLE_WRITE_TERMINATION_MW, write_pins), events.idle_rank_write),
@@ -68,7 +69,7 @@ fn unit_prices(system: &SystemConfig, prices: &Prices) -> String {
         "Prices with the currents of `{}` (measured in bin {}), {chips} {width} chips a rank, at DDR3-{}\n",
         currents.name(),
         currents.bin().name,
-        system.system.bin.name
+        system.memory.system().bin.name
     );
     text += &aligned(&[("one", Align::Left), ("nJ", Align::Right), ("how", Align::Left)], &cells);
     text

@@ -10,7 +10,9 @@ use energy::Prices;
 use memctrl::policy::copy::CopyPolicy;
 use memctrl::{Completion, estimate};
 use report::table::{Align, aligned, bytes, grouped};
-use rowclone::{FPM, MECHANISMS, Mechanism, Operation, PSM, PSM2, Part, Planner};
+use rowclone::{FPM, MECHANISMS, Mechanism, Operation, Part, Planner};
+
+use rowclone_sim::price_table;
 
 use crate::CliError;
 use crate::args::ExplainPlanArgs;
@@ -18,7 +20,6 @@ use crate::experiment;
 use crate::input::{Scenario, SystemConfig};
 use crate::interrupt;
 use crate::output::Stdout;
-use crate::pricing;
 
 /// Explains the plan of each operation of a scenario.
 ///
@@ -27,11 +28,11 @@ use crate::pricing;
 pub fn run(args: &ExplainPlanArgs) -> Result<ExitCode, CliError> {
     let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
     let operations = experiment::listed(&scenario, "explain plan")?;
-    let prices = pricing::prices(&scenario.system)?;
+    let prices = scenario.system.memory.prices();
     let stop = interrupt::flag();
     let (weighing, fixed): (Vec<&'static dyn CopyPolicy>, Vec<&'static dyn CopyPolicy>) =
         scenario.policies.iter().copied().partition(|policy| policy.weighs());
-    let map = &scenario.system.map;
+    let map = scenario.system.memory.map();
     let mut stdout = Stdout::lock();
     stdout.print(format!(
         "Rows of {}, minimum copy granularity {}\n",
@@ -40,12 +41,12 @@ pub fn run(args: &ExplainPlanArgs) -> Result<ExitCode, CliError> {
     ))?;
     for (label, operation) in operations {
         stdout.print(format!("\n{label}: {operation}\n\n"))?;
-        stdout.print(plan(&scenario.system.planner, &fixed, &operation))?;
+        stdout.print(plan(scenario.system.memory.planner(), &fixed, &operation))?;
         if !weighing.is_empty() {
-            stdout.print(estimates(&scenario.system, &prices, &operation))?;
+            stdout.print(estimates(&scenario.system, prices, &operation))?;
         }
         for &policy in &weighing {
-            let (completion, _) = experiment::alone(&scenario.system, &prices, policy, operation, &stop)?;
+            let (completion, _) = scenario.system.memory.alone(policy, operation, Some(&stop))?;
             stdout.print(weighed(policy, &completion))?;
         }
     }
@@ -55,17 +56,17 @@ pub fn run(args: &ExplainPlanArgs) -> Result<ExitCode, CliError> {
 
 /// What `fastest` and `least-energy` go by: clocks on idle banks and energy, of each mechanism that a part allows.
 fn estimates(system: &SystemConfig, prices: &Prices, operation: &Operation) -> String {
-    let (timings, table) = (Timings::new(&system.system), pricing::price_table(prices));
+    let (timings, table) = (Timings::new(system.memory.system()), price_table(prices));
     let mut rows = Vec::new();
-    for block in system.planner.blocks(operation) {
+    for block in system.memory.planner().blocks(operation) {
         for (index, part) in block.parts().iter().enumerate().take(SHOWN_MOST - rows.len()) {
             let mut cells = vec![part.dst().to_string(), part.bytes().to_string()];
-            for mechanism in COLUMNS {
+            for mechanism in by_rank() {
                 if part.allows(mechanism).is_err() {
                     cells.push("-".to_string());
                     continue;
                 }
-                let programs = block.programs_of(index, mechanism, system.controller.staging_lines);
+                let programs = block.programs_of(index, mechanism, system.memory.controller().staging_lines);
                 let clocks = programs.iter().map(|program| estimate::duration(program, &timings)).max();
                 let energy: Picojoule = programs.iter().map(|program| estimate::energy(program, &table)).sum();
                 cells.push(format!("{} / {:.1}", grouped(clocks.unwrap_or_default().0), energy.nj()));
@@ -73,16 +74,20 @@ fn estimates(system: &SystemConfig, prices: &Prices, operation: &Operation) -> S
             rows.push(cells);
         }
     }
-    let columns = ["to", "bytes", "fpm", "psm", "psm2", "channel"]
-        .map(|name| (name, if name == "to" { Align::Left } else { Align::Right }));
+    let mechanisms = by_rank().map(|mechanism| (mechanism.name(), Align::Right));
+    let columns: Vec<_> = [("to", Align::Left), ("bytes", Align::Right)].into_iter().chain(mechanisms).collect();
     if rows.is_empty() {
         return String::new();
     }
     "\nEstimates, clocks on idle banks / nJ above standby:\n\n".to_string() + &aligned(&columns, &rows)
 }
 
-/// In the order of the columns.
-const COLUMNS: [Mechanism; 4] = [FPM, PSM, PSM2, Mechanism::CHANNEL];
+/// The columns of mechanisms, the one that the paper prefers first.
+fn by_rank() -> [Mechanism; MECHANISMS.len()] {
+    let mut columns = MECHANISMS;
+    columns.sort_by_key(|mechanism| mechanism.rank());
+    columns
+}
 
 /// What a policy takes that weighs the state of the memory.
 fn weighed(policy: &'static dyn CopyPolicy, completion: &Completion) -> String {
@@ -119,10 +124,10 @@ fn plan(planner: &Planner, policies: &[&'static dyn CopyPolicy], operation: &Ope
             }
         }
     }
-    let columns = ["to", "from", "bytes", "fpm", "psm", "psm2", "channel"]
-        .map(|name| (name, if name == "bytes" { Align::Right } else { Align::Left }));
+    let mechanisms = by_rank().map(|mechanism| (mechanism.name(), Align::Left));
+    let columns = [("to", Align::Left), ("from", Align::Left), ("bytes", Align::Right)].into_iter().chain(mechanisms);
     let chosen: Vec<String> = policies.iter().map(|policy| format!("{} takes", policy.name())).collect();
-    let columns: Vec<_> = columns.into_iter().chain(chosen.iter().map(|name| (name.as_str(), Align::Left))).collect();
+    let columns: Vec<_> = columns.chain(chosen.iter().map(|name| (name.as_str(), Align::Left))).collect();
     let mut text = aligned(&columns, &rows);
     if parts > SHOWN_MOST {
         let _ = writeln!(text, "… and {} parts more", parts - SHOWN_MOST);
@@ -148,7 +153,7 @@ fn cells(part: &Part, policies: &[&'static dyn CopyPolicy]) -> Vec<String> {
     };
     let from = part.src().map_or("-".to_string(), |src| src.to_string());
     let mut cells = vec![part.dst().to_string(), from, part.bytes().to_string()];
-    cells.extend(COLUMNS.map(verdict));
+    cells.extend(by_rank().map(verdict));
     cells.extend(policies.iter().map(|policy| policy.preferred(part).name().to_string()));
     cells
 }

@@ -18,18 +18,19 @@ use crate::output::Stdout;
 /// No such bin, or something wrong with the system.
 pub fn run(args: &ExplainRulesArgs) -> Result<ExitCode, CliError> {
     let ExplainRulesArgs { bin, system, format } = args;
-    let mut config = match system {
+    let config = match system {
         Some(path) => SystemConfig::read(path, &Overrides::default())?,
         None => SystemConfig::paper(&Overrides::default())?,
     };
+    let mut system = config.memory.system().clone();
     if let Some(bin) = bin {
-        config.system.bin = system::bin_named(bin)
+        system.bin = system::bin_named(bin)
             .map_err(|(what, help)| CliError::new(format!("`--bin` is {what}")).with_help(help))?;
     }
     let mut stdout = Stdout::lock();
     match format {
-        Format::Table => stdout.print(text(&config.system))?,
-        Format::Json => stdout.line(format_args!("{:#}", json(&config.system)))?,
+        Format::Table => stdout.print(text(&system))?,
+        Format::Json => stdout.line(format_args!("{:#}", json(&system)))?,
     }
     stdout.finish()?;
     Ok(ExitCode::SUCCESS)

@@ -16,9 +16,8 @@ use crate::experiment::{self, Wanted};
 use crate::input::{Scenario, SystemConfig, Variant};
 use crate::instant;
 use crate::interrupt;
-use crate::observer::Shared;
 use crate::output::Stdout;
-use crate::pricing;
+use rowclone_sim::Shared;
 
 /// Draws the first commands under each policy.
 ///
@@ -26,13 +25,17 @@ use crate::pricing;
 /// Anything wrong with the scenario; the user's Ctrl-C.
 pub fn run(args: &ExplainTimelineArgs) -> Result<ExitCode, CliError> {
     let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
-    let clock = scenario.system.system.clock();
+    let clock = scenario.system.memory.system().clock();
     let mut stdout = Stdout::lock();
     for (index, variant) in scenario.variants().into_iter().enumerate() {
         let bound = first_commands(&scenario, variant, args)?;
         stdout.print(if index > 0 { "\n" } else { "" })?;
-        let title =
-            format!("{}, policy {}, DDR3-{}", scenario.name, variant.label("/"), scenario.system.system.bin.name);
+        let title = format!(
+            "{}, policy {}, DDR3-{}",
+            scenario.name,
+            variant.label("/"),
+            scenario.system.memory.system().bin.name
+        );
         stdout.line(format_args!("{title}, tCK {} ns: {}\n", clock.t_ck_ns(), how_many(&bound)))?;
         if bound.is_empty() {
             continue;
@@ -46,13 +49,12 @@ pub fn run(args: &ExplainTimelineArgs) -> Result<ExitCode, CliError> {
 
 /// Plays as much of the scenario as it takes.
 fn first_commands(scenario: &Scenario, variant: Variant, args: &ExplainTimelineArgs) -> Result<Vec<Bound>, CliError> {
-    let window = instant::window(args.from, args.to, scenario.system.system.clock())?;
-    let prices = pricing::prices(&scenario.system)?;
+    let window = instant::window(args.from, args.to, scenario.system.memory.system().clock())?;
     let stop = interrupt::flag();
     let enough = || stop.store(true, Ordering::Relaxed);
-    let bindings = RefCell::new(Bindings::new(&scenario.system.system, window, args.count.get(), &enough));
+    let bindings = RefCell::new(Bindings::new(scenario.system.memory.system(), window, args.count.get(), &enough));
     let wanted = Wanted { observer: Some(&bindings as Shared<'_>), ..Wanted::new(&stop) };
-    let played = experiment::run(scenario, &prices, variant, wanted, None);
+    let played = experiment::run(scenario, variant, wanted, None);
     let bindings = bindings.into_inner();
     if bindings.is_full() {
         // It was we who stopped the run.
@@ -69,7 +71,7 @@ fn how_many(bound: &[Bound]) -> String {
 
 /// A line a command.
 fn listing(system: &SystemConfig, bound: &[Bound]) -> String {
-    let clock = system.system.clock();
+    let clock = system.memory.system().clock();
     let rows: Vec<Vec<String>> = bound.iter().map(|bound| row(system, clock, bound)).collect();
     let columns = [
         ("#", Align::Right),
@@ -105,7 +107,7 @@ pub(super) fn place(system: &SystemConfig, channel: Channel, command: &Command) 
         Some(bank) => format!("r{} b{}", bank.rank, bank.bank),
         None => format!("r{}", command.rank()),
     };
-    if system.system.geometry.channels() > 1 { format!("c{} {of_rank}", channel.0) } else { of_rank }
+    if system.memory.system().geometry.channels() > 1 { format!("c{} {of_rank}", channel.0) } else { of_rank }
 }
 
 /// A command without its bank, and what it did.

@@ -2,23 +2,19 @@
 
 use std::process::ExitCode;
 
-use dram_spec::address::Preset;
-use dram_spec::{AddressMap, PhysicalAddress, System};
+use dram_spec::PhysicalAddress;
 use energy::Currents;
 use host::{Kind, OperationSpec, Place};
-use memctrl::RefreshPolicy;
 use memctrl::policy::copy::{BASELINE, CopyPolicy, ROWCLONE};
 use report::Table3;
 use report::table3::Simulated;
-use rowclone::{FaultyRows, Planner};
+use rowclone_sim::SystemBuilder;
 
 use crate::CliError;
 use crate::args::{Format, Table3Args};
-use crate::experiment;
-use crate::input::{ControllerConfig, Overrides, SystemConfig, currents};
+use crate::input::{Overrides, SystemConfig, currents};
 use crate::interrupt;
 use crate::output::Stdout;
-use crate::pricing;
 
 /// The operations behind the six rows, in the order of the published table: the policy that takes the mechanism, and where
 /// the source lies.
@@ -38,7 +34,7 @@ const ROWS: [(&dyn CopyPolicy, Kind, Option<Place>); 6] = [
 pub fn table3(args: &Table3Args) -> Result<ExitCode, CliError> {
     let currents = match &args.currents {
         Some(name) => currents::named_or_read(name)?,
-        None => SystemConfig::paper(&Overrides::default())?.currents,
+        None => SystemConfig::paper(&Overrides::default())?.memory.currents().clone(),
     };
     let table = simulate(&currents)?;
     let text = match args.format {
@@ -51,23 +47,6 @@ pub fn table3(args: &Table3Args) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The paper's DDR3-1066 8-8-8 with 4 KB rows, one channel and one rank, made of the chips that the currents are of.
-fn system(currents: &Currents) -> SystemConfig {
-    let system = System::paper(1, currents.density(), currents.width());
-    let geometry = system.geometry;
-    let map = AddressMap::preset(geometry, Preset::RowInterleaved);
-    SystemConfig {
-        name: "RowClone, MICRO 2013".to_string(),
-        path: std::path::PathBuf::new(),
-        planner: std::sync::Arc::new(Planner::new(map.clone(), FaultyRows::default())),
-        map,
-        currents: currents.clone(),
-        controller: ControllerConfig::new(&geometry),
-        refresh: RefreshPolicy::default(),
-        system,
-    }
-}
-
 /// The table, from the commands of six runs.
 ///
 /// # Errors
@@ -76,26 +55,29 @@ fn system(currents: &Currents) -> SystemConfig {
 /// # Panics
 /// If the memory has no room for one of the pairs, which no legal geometry brings about.
 pub fn simulate(currents: &Currents) -> Result<Table3, CliError> {
-    let system = system(currents);
-    let prices = pricing::prices(&system)?;
+    let builder = SystemBuilder::default().channels(1).chips(currents.density(), currents.width());
+    // The paper's DDR3-1066 8-8-8 with 4 KB rows, one channel and one rank, made of the chips that the currents are of.
+    let system = builder.currents(currents.clone()).build();
+    let system = system.map_err(|error| CliError::new(&error).with_help(error.help()))?;
+    let prices = system.prices();
     let stop = interrupt::flag();
     let mut channel_share = 0.0;
     let mut simulated = Vec::with_capacity(ROWS.len());
     for (policy, kind, src) in ROWS {
         let spec = OperationSpec { kind, src, dst: PhysicalAddress(0x0040_0000), bytes: 4096, value: 0, at: None };
-        let operation = spec.resolve(&system.planner).expect("the memory has room for each pair");
-        let (completion, commands) = experiment::alone(&system, &prices, policy, operation, &stop)?;
+        let operation = spec.resolve(system.planner()).expect("the memory has room for each pair");
+        let (completion, commands) = system.alone(policy, operation, Some(&stop))?;
         let latency = completion.latency();
         let energy = prices.operation(&commands);
         if simulated.is_empty() {
             channel_share = energy.channel_share().unwrap_or_default();
         }
         simulated.push(Simulated {
-            latency_ns: system.system.clock().ns(latency),
+            latency_ns: system.system().clock().ns(latency),
             latency_cycles: latency.0,
             energy_nj: energy.operation().nj(),
         });
     }
     let simulated = simulated.try_into().expect("a run a row");
-    Ok(Table3::new(currents.name().to_string(), system.system.geometry.ranks(), simulated, channel_share))
+    Ok(Table3::new(currents.name().to_string(), system.system().geometry.ranks(), simulated, channel_share))
 }

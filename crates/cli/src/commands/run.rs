@@ -5,22 +5,19 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use dram_spec::Cycles;
-use energy::{Counts, Prices};
-use host::ReplayOutcome;
 use report::table::{bytes, counted};
 use report::timeline::Window;
-use report::{RunInputs, RunReport, Timeline, TracePages, TraceReport, csv_file, run_tables};
+use report::{RunInputs, RunReport, Timeline, csv_file, run_tables};
+use rowclone_sim::{Outcome, Shared};
 
-use super::operation_row::{References, operation_row};
+use super::references::References;
 use crate::CliError;
 use crate::args::{RunArgs, RunFormat};
-use crate::experiment::{self, VariantRun, Wanted};
+use crate::experiment::{self, Wanted};
 use crate::input::{Scenario, SystemConfig, Variant, Workload};
 use crate::instant;
 use crate::interrupt;
-use crate::observer::Shared;
 use crate::output::{self, AtomicFile, Existing, Stdout};
-use crate::pricing;
 use crate::sweep;
 use crate::warnings;
 
@@ -31,29 +28,28 @@ use crate::warnings;
 pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
     let stop = interrupt::flag();
-    let prices = pricing::prices(&scenario.system)?;
-    let window = instant::window(args.from, args.to, scenario.system.system.clock())?;
+    let window = instant::window(args.from, args.to, scenario.system.memory.system().clock())?;
     // Every file is opened before anything runs, and gets its name when all is done: all of them, or none.
     let variants = scenario.variants();
     let mut files = Files::open(args, &variants, scenario.epoch)?;
-    let mut references = References::new(&scenario.system, &prices, &stop);
+    let mut references = References::new(&scenario.system.memory, &stop);
     let rerun = sweep::command_line(&args.scenario.scenario, &args.scenario.set, &[], None);
     let mut reports = Vec::new();
     for ((&variant, log), drawing) in variants.iter().zip(&mut files.logs).zip(&mut files.timelines) {
         let drawn = drawing.take().map(|file| Drawing::new(&scenario, variant, window, file));
         let observer = drawn.as_ref().map(|drawn| &drawn.timeline as Shared<'_>);
         let wanted = Wanted { check: args.check, observer, ..Wanted::new(&stop) };
-        let mut run = experiment::run(&scenario, &prices, variant, wanted, log.take())?;
-        *log = run.log.take();
+        let (run, written) = experiment::run(&scenario, variant, wanted, log.take())?;
+        *log = written;
         if drawn.is_some() && window.from >= run.stats.end {
-            let end = scenario.system.system.clock().ns(Cycles(run.stats.end.0));
+            let end = scenario.system.memory.system().clock().ns(Cycles(run.stats.end.0));
             let (policy, cycle) = (variant.label("/"), run.stats.end.0);
             output::message(&format!(
                 "{policy}: ends at cycle {cycle}, {end} ns: its timeline from `--from` on is empty"
             ));
         }
         *drawing = drawn.map(Drawing::finish).transpose()?;
-        reports.push(report(&scenario, &rerun, &prices, variant, &run, &mut references)?);
+        reports.push(report(&scenario, &rerun, variant, run, &mut references)?);
     }
     let text = render(&reports, args.format)?;
     files.commit(&reports)?;
@@ -88,11 +84,11 @@ struct Drawing {
 
 impl Drawing {
     fn new(scenario: &Scenario, variant: Variant, window: Window, file: AtomicFile) -> Drawing {
-        let SystemConfig { system, map, .. } = &scenario.system;
+        let memory = &scenario.system.memory;
         let title = format!("{}, {}", scenario.name, variant.label("/"));
         Drawing {
             target: file.target().to_path_buf(),
-            timeline: RefCell::new(Timeline::new(file, &title, system, map, window)),
+            timeline: RefCell::new(Timeline::new(file, &title, memory.system(), memory.map(), window)),
         }
     }
 
@@ -230,69 +226,53 @@ impl Drop for Files {
     }
 }
 
-/// More operations than this are summed up, and not listed one by one: each is compared with runs of its own.
-const LISTED_MOST: usize = 10_000;
-
 fn report(
     scenario: &Scenario,
     rerun: &str,
-    prices: &Prices,
     variant: Variant,
-    run: &VariantRun,
+    run: Outcome,
     references: &mut References<'_>,
 ) -> Result<RunReport, CliError> {
-    let (clock, policy) = (scenario.system.system.clock(), variant.policy);
-    let mut operations = Vec::new();
+    let memory = &scenario.system.memory;
+    let mut warnings = warnings::of_run(scenario, variant, &run);
     if let Workload::Operations(specs) = &scenario.workload
-        && specs.len() <= LISTED_MOST
+        && specs.len() > Outcome::OPERATIONS_MAX
     {
-        for (spec, completion) in specs.iter().zip(&run.completions) {
-            let commands = run.commands.as_ref().map_or_else(Counts::default, |commands| commands.of(completion.id));
-            let operation = (completion, &commands);
-            operations.push(operation_row(experiment::label(spec), scenario, prices, policy, operation, references)?);
-        }
+        let most = Outcome::OPERATIONS_MAX;
+        warnings.push(format!("more than {most} operations: they are summed up, and not listed one by one"));
     }
-    let mut warnings = warnings::of_run(scenario, variant, run);
-    if let Workload::Operations(specs) = &scenario.workload
-        && specs.len() > LISTED_MOST
-    {
-        warnings.push(format!("more than {LISTED_MOST} operations: they are summed up, and not listed one by one"));
+    let mut operations = run.operations;
+    for (row, completion) in operations.iter_mut().zip(&run.completions) {
+        references.compare_row(row, completion.operation)?;
     }
     Ok(RunReport::new(RunInputs {
-        policy: policy.name(),
+        policy: variant.policy.name(),
         placement: variant.placement.name(),
         scenario: &scenario.name,
         system: &summary(&scenario.system),
-        controller: &scenario.system.controller.summary(),
+        controller: &scenario.system.memory.controller().summary(),
         seed: scenario.seed,
-        currents: prices.set(),
+        currents: memory.prices().set(),
         rerun,
-        clock,
-        channels: scenario.system.system.geometry.channels(),
+        clock: memory.system().clock(),
+        channels: memory.system().geometry.channels(),
         stats: &run.stats,
         measured: &run.measured.whole,
         measured_epochs: &run.measured.epochs,
         backlog: run.backlog,
-        served: [("copy", &run.served.copies), ("init", &run.served.inits)],
+        served: [("copy", &run.served_parts.copies), ("init", &run.served_parts.inits)],
         operations,
-        allocator: run.allocator.clone(),
-        trace: run.trace.as_ref().zip(trace_path(scenario)).map(|(counts, path)| trace_report(path, counts)),
-        check: run.check.clone(),
+        allocator: run.allocator,
+        trace: run.trace,
+        check: run.check,
         dropped_activations: run.dropped_activations,
         warnings,
     }))
 }
 
-fn trace_path(scenario: &Scenario) -> Option<&Path> {
-    match &scenario.workload {
-        Workload::Trace(trace) => Some(&trace.path),
-        _ => None,
-    }
-}
-
 /// One line about a system.
 pub(super) fn summary(config: &SystemConfig) -> String {
-    let (bin, geometry) = (config.system.bin, config.system.geometry);
+    let (bin, geometry) = (config.memory.system().bin, config.memory.system().geometry);
     format!(
         "{} (DDR3-{} {}, {} x {}, {} {} chips, rows of {}, {} rows a subarray, {})",
         config.name,
@@ -306,35 +286,4 @@ pub(super) fn summary(config: &SystemConfig) -> String {
         geometry.rows_per_subarray(),
         bytes(geometry.bytes())
     )
-}
-
-fn trace_report(path: &Path, outcome: &ReplayOutcome) -> TraceReport {
-    let ReplayOutcome { counts, pages } = outcome;
-    let tally = warnings::tally(outcome);
-    TraceReport {
-        file: path.display().to_string(),
-        records: tally.records,
-        skipped_records: tally.skipped_records,
-        skipped_share: tally.skipped_share(),
-        accesses: counts.accesses,
-        reads: counts.reads,
-        writes: counts.writes,
-        writebacks: counts.writebacks,
-        copies: counts.copies,
-        fills: counts.fills,
-        accesses_outside: counts.accesses_outside,
-        accesses_reserved: counts.accesses_reserved,
-        skipped_outside: counts.skipped_outside,
-        skipped_reserved: counts.skipped_reserved,
-        skipped: counts.skipped.iter().map(|skipped| format!("line {}: {}", skipped.line, skipped.why)).collect(),
-        pages: pages.as_ref().map(|pages| TracePages {
-            appeared: pages.appeared,
-            copied: pages.copied,
-            filled: pages.filled,
-            freed: pages.freed,
-            copies_in_part: pages.copies_in_part,
-            fills_in_part: pages.fills_in_part,
-            fills_of_other_values: pages.fills_of_other_values,
-        }),
-    }
 }

@@ -7,65 +7,13 @@ use std::sync::Arc;
 use memctrl::policy::row::{Closed, Open, ROW_POLICIES, RowPolicy, Timeout};
 use memctrl::policy::scheduler::{Bliss, FrFcfs, FrFcfsCap, ParBs, SCHEDULERS, Scheduler};
 use memctrl::{PowerPolicy, Queues, RefreshPolicy};
+use rowclone_sim::{CYCLES_MAX, ControllerSettings};
 use serde::Deserialize;
 
 use crate::CliError;
 
-use super::currents;
 use super::document::Document;
 
-/// What a memory controller is told besides its policy; checked.
-#[derive(Clone, Debug)]
-pub struct ControllerConfig {
-    /// Lines that a copy over the channel stages, 1 to 65,536.
-    pub staging_lines: usize,
-    /// How long a copy may hold a bank that a read waits for.
-    pub copy_hold_max: Option<Cycles>,
-    /// Sizes and watermarks.
-    pub queues: Queues,
-    /// Which access goes first.
-    pub scheduler: Box<dyn Scheduler>,
-    /// When rows are closed.
-    pub row_policy: Arc<dyn RowPolicy>,
-    /// From when on an idle rank closes its rows for a REF that may be postponed.
-    pub refresh_idle: Cycles,
-    /// When ranks are put to sleep.
-    pub power: PowerPolicy,
-}
-
-impl ControllerConfig {
-    /// The defaults: those of `memctrl`, with a staging buffer of one row.
-    pub fn new(geometry: &Geometry) -> ControllerConfig {
-        ControllerConfig {
-            staging_lines: usize::from(geometry.columns()),
-            copy_hold_max: None,
-            queues: Queues::default(),
-            scheduler: Box::new(FrFcfs),
-            row_policy: Arc::new(Open),
-            refresh_idle: RefreshPolicy::IDLE,
-            power: PowerPolicy::default(),
-        }
-    }
-
-    /// In half a line: `fr-fcfs, open rows, 64 + 64 entries a channel`.
-    pub fn summary(&self) -> String {
-        let scheduler = self.scheduler.summary();
-        let rows = match self.row_policy.closes_after() {
-            Some(after) => format!("rows closed after {after} clocks"),
-            None => format!("{} rows", self.row_policy.name()),
-        };
-        let Queues { read_entries, write_entries, .. } = self.queues;
-        let hold = self.copy_hold_max.map_or(String::new(), |most| format!(", copies held to {most} clocks"));
-        format!("{scheduler}, {rows}, {read_entries} + {write_entries} entries a channel{hold}")
-    }
-}
-
-/// 4 MiB of staging: more than any row of all channels.
-const STAGING_LINES_MAX: u64 = 65_536;
-/// More than any controller has; a wider search than this would be a slow one.
-const ENTRIES_MAX: u64 = 4096;
-/// About half an hour of memory.
-const CYCLES_MAX: u64 = 1 << 40;
 const CAP_MAX: u64 = 1 << 30;
 
 /// As the file has it. All keys may be left out.
@@ -97,23 +45,24 @@ pub(super) struct Surroundings<'a> {
     pub(super) document: &'a Document,
     pub(super) geometry: &'a Geometry,
     pub(super) refresh: Refresh,
+    pub(super) postpone_max: u64,
     pub(super) precharge_power_down: PrechargePowerDown,
     pub(super) currents: &'a Currents,
 }
 
 impl Surroundings<'_> {
     /// The table with its defaults filled in.
-    pub(super) fn check(&self, raw: &RawController) -> Result<ControllerConfig, CliError> {
-        let defaults = ControllerConfig::new(self.geometry);
+    pub(super) fn check(&self, raw: &RawController) -> Result<ControllerSettings, CliError> {
+        let defaults = ControllerSettings::new(self.geometry);
         let staging_lines = raw.staging_lines.unwrap_or(defaults.staging_lines as u64);
-        self.within("staging_lines", staging_lines, 1, STAGING_LINES_MAX)?;
-        Ok(ControllerConfig {
+        self.within("staging_lines", staging_lines, 1, ControllerSettings::STAGING_LINES_MAX)?;
+        Ok(ControllerSettings {
             staging_lines: staging_lines as usize,
             copy_hold_max: self.cycles("copy_hold_max_cycles", raw.copy_hold_max_cycles)?,
             queues: self.queues(raw)?,
             scheduler: self.scheduler(raw)?,
             row_policy: self.row_policy(raw)?,
-            refresh_idle: self.refresh_idle(raw)?,
+            refresh: RefreshPolicy { postpone_max: self.postpone_max, idle: self.refresh_idle(raw)? },
             power: self.power(raw)?,
         })
     }
@@ -134,7 +83,7 @@ impl Surroundings<'_> {
         number("scheduler_cap", raw.scheduler_cap, FrFcfsCap::NAME, CAP_MAX)?;
         number("bliss_threshold", raw.bliss_threshold, Bliss::NAME, CAP_MAX)?;
         number("bliss_clearing_cycles", raw.bliss_clearing_cycles, Bliss::NAME, CYCLES_MAX)?;
-        number("par_bs_marking_cap", raw.par_bs_marking_cap, ParBs::NAME, ENTRIES_MAX)?;
+        number("par_bs_marking_cap", raw.par_bs_marking_cap, ParBs::NAME, ControllerSettings::ENTRIES_MAX)?;
         Ok(match name {
             FrFcfsCap::NAME => {
                 let cap = self.required("scheduler_cap", raw.scheduler_cap, "scheduler", name)?;
@@ -200,7 +149,7 @@ impl Surroundings<'_> {
         let defaults = Queues::default();
         let entries = |key: &str, found: Option<u64>, default: usize| {
             let found = found.unwrap_or(default as u64);
-            self.within(key, found, 1, ENTRIES_MAX).map(|()| found as usize)
+            self.within(key, found, 1, ControllerSettings::ENTRIES_MAX).map(|()| found as usize)
         };
         let write_entries = entries("write_entries", raw.write_entries, defaults.write_entries)?;
         // Three quarters, and a third of that: 48 and 16 of 64.
@@ -269,7 +218,7 @@ impl Surroundings<'_> {
             "`controller.{key}` puts ranks into a state that draws {}, which the current set \"{name}\" does not have",
             state.current()
         );
-        let fitting = currents::shipped()?.into_iter().filter(|set| set.width() == width && lacks(set).is_none());
+        let fitting = energy::shipped().filter(|set| set.width() == width && lacks(set).is_none());
         let names: Vec<String> = fitting.map(|set| format!("`{}`", set.name())).collect();
         let way_out = match state {
             PowerState::FastPowerDown if self.currents.milliamperes(PowerState::SlowPowerDown).is_some() => {

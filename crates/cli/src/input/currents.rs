@@ -1,7 +1,6 @@
-//! Current sets: files of one chip's supply currents. The shipped ones are part of the program.
+//! Current sets: the shipped ones of the library by name, and files of one chip's supply currents.
 
 use std::path::Path;
-use std::sync::OnceLock;
 
 use energy::{Currents, RawCurrents};
 use serde::Deserialize;
@@ -10,41 +9,6 @@ use crate::CliError;
 
 use super::document::{Document, Example};
 use super::suggestion;
-
-macro_rules! shipped {
-    ($file:literal) => {
-        ($file, include_str!(concat!("../../../../configs/currents/", $file)))
-    };
-}
-
-/// The shipped files and their texts, sorted: all of `configs/currents`.
-pub const SHIPPED: &[(&str, &str)] = &[
-    shipped!("1gb-x16-15.toml"),
-    shipped!("1gb-x16-g-die-1066.toml"),
-    shipped!("1gb-x16-k4b1g1646e-1600.toml"),
-    shipped!("1gb-x4-125.toml"),
-    shipped!("1gb-x4-15.toml"),
-    shipped!("1gb-x8-g-die-1066.toml"),
-    shipped!("1gb-x8-g-die-1600.toml"),
-    shipped!("1gb-x8-g-die-800.toml"),
-    shipped!("2gb-x16-d-die-1600.toml"),
-    shipped!("2gb-x8-15.toml"),
-    shipped!("2gb-x8-25e.toml"),
-    shipped!("2gb-x8-d-die-1066.toml"),
-    shipped!("2gb-x8-early-die-1066.toml"),
-    shipped!("2gb-x8-early-die-1333.toml"),
-    shipped!("2gb-x8-m-die-1066.toml"),
-    shipped!("2gb-x8-m-die-1333.toml"),
-    shipped!("2gb-x8-m-die-1600.toml"),
-    shipped!("4gb-x16-1600.toml"),
-    shipped!("4gb-x16-k4b4g1646q-1066.toml"),
-    shipped!("4gb-x4-1600.toml"),
-    shipped!("4gb-x8-1866.toml"),
-    shipped!("4gb-x8-2133.toml"),
-    shipped!("4gb-x8-ej-die-1600.toml"),
-    shipped!("8gb-x16-1600.toml"),
-    shipped!("8gb-x8-1600.toml"),
-];
 
 const EXAMPLES: &[Example] = &[
     ("name", "\"2 Gb x8 -25E\""),
@@ -96,23 +60,10 @@ impl From<RawSet> for RawCurrents {
             idd4w_ma, idd5b_ma, idd6_ma, source, note,
         } = raw;
         RawCurrents {
-            name, bin, density_gb, width, vdd_v, idd0_ma, idd2p0_ma, idd2p1_ma, idd2n_ma, idd3p_ma, idd3n_ma, idd4r_ma,
-            idd4w_ma, idd5b_ma, idd6_ma, source, note,
+            name: name.into(), bin: bin.into(), density_gb, width, vdd_v, idd0_ma, idd2p0_ma, idd2p1_ma, idd2n_ma, idd3p_ma,
+            idd3n_ma, idd4r_ma, idd4w_ma, idd5b_ma, idd6_ma, source: source.into(), note: note.map(Into::into),
         }
     }
-}
-
-/// All shipped sets, in the order of [`SHIPPED`].
-///
-/// # Errors
-/// Never, as a test shows.
-pub fn shipped() -> Result<Vec<Currents>, CliError> {
-    static SETS: OnceLock<Result<Vec<Currents>, CliError>> = OnceLock::new();
-    let parse = |(file, text): &(&str, &str)| {
-        let path = Path::new("configs/currents").join(file);
-        check(&Document::parse(&path, text, EXAMPLES)?)
-    };
-    SETS.get_or_init(|| SHIPPED.iter().map(parse).collect()).clone()
 }
 
 /// The set that a command line names: a shipped one by its name, or a file ending in `.toml`.
@@ -128,11 +79,10 @@ pub fn named_or_read(found: &str) -> Result<Currents, CliError> {
 
 /// The shipped set of that name; `unknown` makes an error of what would help.
 pub(super) fn named(name: &str, unknown: impl FnOnce(String) -> CliError) -> Result<Currents, CliError> {
-    let mut sets = shipped()?;
-    if let Some(index) = sets.iter().position(|set| set.name() == name) {
-        return Ok(sets.swap_remove(index));
+    if let Some(set) = Currents::named(name) {
+        return Ok(set);
     }
-    let names: Vec<&str> = sets.iter().map(Currents::name).collect();
+    let names: Vec<&str> = energy::SHIPPED.iter().map(|set| &*set.name).collect();
     let choices = suggestion::choices(name, "shipped sets", &names);
     Err(unknown(format!("{choices}; or give a path that ends in `.toml`")))
 }
@@ -160,24 +110,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shipped_sets_are_all_of_the_directory() {
+    fn the_shipped_files_hold_the_sets_of_the_library() {
         let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/currents");
-        let names = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let mut names: Vec<String> = names.collect();
-        names.sort();
-        assert_eq!(SHIPPED.iter().map(|(file, _)| *file).collect::<Vec<_>>(), names);
-    }
-
-    #[test]
-    fn every_shipped_set_is_sound_and_has_a_name_of_its_own() {
-        let sets = shipped().unwrap();
-        for set in &sets {
+        let mut paths: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        let files: Vec<Currents> = paths.iter().map(|path| read(path).unwrap()).collect();
+        assert_eq!(files, energy::shipped().collect::<Vec<_>>());
+        for set in &files {
             assert_eq!(named_or_read(set.name()).as_ref(), Ok(set));
         }
-        let mut names: Vec<&str> = sets.iter().map(Currents::name).collect();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), SHIPPED.len());
     }
 
     #[test]

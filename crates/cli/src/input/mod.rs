@@ -22,7 +22,6 @@ pub mod system;
 pub mod workload;
 
 pub use allocator::AllocatorConfig;
-pub use controller::ControllerConfig;
 pub use document::Document;
 pub use library::{Library, ResolvedSystem};
 pub use overrides::Overrides;

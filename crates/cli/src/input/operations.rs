@@ -5,6 +5,7 @@ use std::fmt;
 use dram_spec::{Cycle, PhysicalAddress};
 use host::{Kind, OperationSpec, Place, SpecError};
 use rowclone::PlanError;
+use rowclone_sim::CYCLES_MAX;
 use serde::Deserialize;
 use serde::de::{Deserializer, Visitor};
 
@@ -12,9 +13,6 @@ use crate::CliError;
 
 use super::document::Document;
 use super::{SystemConfig, number, suggestion};
-
-/// The last cycle that a scenario may speak of: 2^40, about half an hour of memory; its idle refreshes are played one by one.
-pub(super) const CYCLE_MAX: u64 = 1 << 40;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -121,7 +119,7 @@ fn check_operation(document: &Document, index: usize, raw: RawOperation) -> Resu
     let dst = dst.address(document, &key("dst"))?;
     document.within(&key("bytes"), bytes, 1, u64::MAX)?;
     if let Some(at) = at_cycle {
-        document.within(&key("at_cycle"), at, 0, CYCLE_MAX)?;
+        document.within(&key("at_cycle"), at, 0, CYCLES_MAX)?;
     }
     Ok(OperationSpec { kind, src, dst, bytes, value, at: at_cycle.map(Cycle) })
 }
@@ -165,7 +163,7 @@ pub(super) fn check_places(
     system: &SystemConfig,
 ) -> Result<(), CliError> {
     for (index, operation) in operations.iter().enumerate() {
-        operation.resolve(&system.planner).map_err(|error| {
+        operation.resolve(system.memory.planner()).map_err(|error| {
             let key = format!("operation.{index}.{}", faulty_key(&error));
             // The planner says `address` of what a read or a write touches; here the key is `dst`.
             let message = error.to_string().replacen("`address`", "`dst`", 1);

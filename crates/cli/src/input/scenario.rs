@@ -7,13 +7,14 @@ use dram_spec::Cycles;
 use host::OperationSpec;
 use host::workload::Settings;
 use memctrl::policy::copy::{CopyPolicy, POLICIES};
+use rowclone_sim::{CYCLES_MAX, Experiment};
 use serde::Deserialize;
 
 use crate::CliError;
 
 use super::allocator::{AllocatorConfig, RawAllocator};
 use super::document::{Document, Example};
-use super::operations::{CYCLE_MAX, RawOperation, check_operations, check_places};
+use super::operations::{RawOperation, check_operations, check_places};
 use super::workload::{RawWorkload, TraceWorkload, check_settings};
 use super::{Library, Overrides, ResolvedSystem, SystemConfig};
 
@@ -172,9 +173,6 @@ pub struct ResolvedScenario {
     pub system: Arc<ResolvedSystem>,
 }
 
-/// The shortest epoch: each is kept, and a run has many cycles.
-const EPOCH_MIN: u64 = 100;
-
 /// The largest integer of TOML, and of the tables in which seeds stand.
 const SEED_MAX: u64 = i64::MAX as u64;
 
@@ -230,11 +228,16 @@ impl ResolvedScenario {
             document.decode()?;
         let policies = document.choices("policies", &policies, &POLICIES.map(|it| (it.name(), it)))?;
         document.within("seed", seed, 0, SEED_MAX)?;
-        document.within("warm_up_cycles", warm_up_cycles.unwrap_or(0), 0, CYCLE_MAX)?;
-        document.within("epoch_cycles", epoch_cycles.unwrap_or(EPOCH_MIN), EPOCH_MIN, CYCLE_MAX)?;
+        document.within("warm_up_cycles", warm_up_cycles.unwrap_or(0), 0, CYCLES_MAX)?;
+        document.within(
+            "epoch_cycles",
+            epoch_cycles.unwrap_or(Experiment::EPOCH_MIN),
+            Experiment::EPOCH_MIN,
+            CYCLES_MAX,
+        )?;
         let resolved = library.system(&document.linked("system", &system)?, &for_system)?;
         let system = resolved.config.clone();
-        let clock = system.system.clock();
+        let clock = system.memory.system().clock();
         let workload = match (operation, workload) {
             (Some(_), Some(_)) => {
                 let message = "has both `[workload]` and `[[operation]]`";

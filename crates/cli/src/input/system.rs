@@ -1,22 +1,20 @@
 //! A memory system: its file, its checks.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use dram_spec::address::{Preset, RawAddressMap, RawXor};
 use dram_spec::datasheet::BINS;
 use dram_spec::{
     AddressMap, BankId, Channel, CopyActivations, Density, Geometry, PrechargePowerDown, RawGeometry, Refresh, Row,
-    SpeedBin, System, Width,
+    SpeedBin, Width,
 };
 use energy::Currents;
-use memctrl::RefreshPolicy;
-use rowclone::{FaultyRows, Planner};
+use rowclone_sim::{MemorySystem, SystemBuilder};
 use serde::Deserialize;
 
 use crate::CliError;
 
-use super::controller::{ControllerConfig, RawController, Surroundings};
+use super::controller::{RawController, Surroundings};
 use super::document::{Document, Example};
 use super::{Overrides, currents, suggestion};
 
@@ -27,18 +25,8 @@ pub struct SystemConfig {
     pub name: String,
     /// Its file.
     pub path: PathBuf,
-    /// What decides which command streams are legal.
-    pub system: System,
-    /// Physical address to coordinates.
-    pub map: AddressMap,
-    /// Plans its copies; knows the map and the faulty rows.
-    pub planner: Arc<Planner>,
-    /// The supply currents of its chips, of the same width as they.
-    pub currents: Currents,
-    /// What its controller is told besides a policy.
-    pub controller: ControllerConfig,
-    /// How refresh is scheduled.
-    pub refresh: RefreshPolicy,
+    /// The system.
+    pub memory: MemorySystem,
 }
 
 /// The system of the `RowClone` paper, as it is shipped.
@@ -171,6 +159,9 @@ struct RawFaultyRow {
     row: u64,
 }
 
+/// The faulty rows, as [`SystemBuilder::faulty_rows`] takes them.
+type FaultyRowList = Vec<(Channel, BankId, Row)>;
+
 impl SystemConfig {
     /// Reads and checks a system file.
     ///
@@ -203,27 +194,31 @@ impl SystemConfig {
         let geometry = file.geometry(&geometry, density, width)?;
         let currents = file.currents(&currents, width)?;
         let (refresh, postpone_max) = file.refresh(&refresh)?;
-        let map = file.map(address_map, geometry)?;
-        let faulty = file.faulty_rows(&faulty_rows.unwrap_or_default(), &geometry)?;
+        let address_map = file.map(address_map, geometry)?;
+        let faulty_rows = file.faulty_rows(&faulty_rows.unwrap_or_default(), &geometry)?;
         let surroundings = Surroundings {
             document: &document,
             geometry: &geometry,
             refresh,
+            postpone_max,
             precharge_power_down,
             currents: &currents,
         };
         let controller = surroundings.check(&controller.unwrap_or_default())?;
+        let builder = SystemBuilder::default()
+            .bin(bin)
+            .geometry(geometry.raw())
+            .copy_activations(copy_activations)
+            .precharge_power_down(precharge_power_down)
+            .refresh(refresh)
+            .address_map(address_map)
+            .faulty_rows(faulty_rows)
+            .currents(currents)
+            .controller(controller);
+        // What has a key of the file was checked above, and named by it.
+        let memory = builder.build().map_err(|error| document.fault("device", &error).with_help(error.help()))?;
         let name = document.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let config = SystemConfig {
-            name,
-            path: document.path().to_owned(),
-            system: System { bin, geometry, copy_activations, precharge_power_down, refresh },
-            planner: Arc::new(Planner::new(map.clone(), faulty)),
-            map,
-            currents,
-            refresh: RefreshPolicy { postpone_max, idle: controller.refresh_idle },
-            controller,
-        };
+        let config = SystemConfig { name, path: document.path().to_owned(), memory };
         Ok((config, document))
     }
 }
@@ -283,7 +278,7 @@ impl Checked<'_> {
             currents::named(found, unknown)?
         };
         if set.width() != width {
-            let fitting = currents::shipped()?.into_iter().filter(|set| set.width() == width);
+            let fitting = energy::shipped().filter(|set| set.width() == width);
             let names: Vec<String> = fitting.map(|set| format!("`{}`", set.name())).collect();
             let message =
                 format!("`{KEY}` is \"{found}\", a set of {} chips, but the system's are {width}", set.width());
@@ -301,7 +296,7 @@ impl Checked<'_> {
         Ok((refresh, postpone_max))
     }
 
-    fn map(&self, raw: RawMap, geometry: Geometry) -> Result<AddressMap, CliError> {
+    fn map(&self, raw: RawMap, geometry: Geometry) -> Result<RawAddressMap, CliError> {
         let RawMap { preset, fields, xor } = raw;
         let fields = match (preset, fields) {
             (Some(_), Some(_)) => {
@@ -322,11 +317,12 @@ impl Checked<'_> {
         let xor = xor.into_iter().map(|RawHash { field, bit, address_bits }| RawXor { field, bit, address_bits });
         let raw = RawAddressMap { fields, xor: xor.collect() };
         AddressMap::new(geometry, &raw)
-            .map_err(|error| self.of_table("address_map", error.key(), &error, &error.help()))
+            .map_err(|error| self.of_table("address_map", error.key(), &error, &error.help()))?;
+        Ok(raw)
     }
 
-    fn faulty_rows(&self, raw: &[RawFaultyRow], geometry: &Geometry) -> Result<FaultyRows, CliError> {
-        let mut rows: Vec<(Channel, BankId, Row)> = Vec::with_capacity(raw.len());
+    fn faulty_rows(&self, raw: &[RawFaultyRow], geometry: &Geometry) -> Result<FaultyRowList, CliError> {
+        let mut rows: FaultyRowList = Vec::with_capacity(raw.len());
         for (index, RawFaultyRow { channel, rank, bank, row }) in raw.iter().enumerate() {
             for (key, found, count) in [
                 ("channel", *channel, u64::from(geometry.channels())),
@@ -345,7 +341,7 @@ impl Checked<'_> {
             }
             rows.push(row);
         }
-        Ok(rows.into_iter().collect())
+        Ok(rows)
     }
 
     /// An error of a crate that knows the keys of one table, but not where the table stands.

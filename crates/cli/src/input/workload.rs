@@ -17,7 +17,7 @@ use crate::CliError;
 
 use super::document::Document;
 use super::file;
-use super::operations::{CYCLE_MAX, RawPlace};
+use super::operations::RawPlace;
 use super::scenario::Workload;
 use super::{SystemConfig, suggestion};
 
@@ -195,7 +195,7 @@ impl RawWorkload {
             }
             (cycles, None) => {
                 let cycles = cycles.unwrap_or(0);
-                document.within("workload.gap_cycles", cycles, 0, CYCLE_MAX)?;
+                document.within("workload.gap_cycles", cycles, 0, Gap::CYCLES_MAX)?;
                 Ok(Cycles(cycles).into())
             }
             (None, ns) => {
@@ -365,7 +365,7 @@ pub(super) fn check_settings(
     system: &SystemConfig,
 ) -> Result<(), CliError> {
     for allocator in allocators {
-        settings.source(&system.planner, allocator.as_ref(), 0, None).map_err(|error| {
+        settings.source(system.memory.planner(), allocator.as_ref(), 0, None).map_err(|error| {
             let rename = |text: String| {
                 ["writes", "copies", "zeroings", "stride"].iter().fold(text, |text, key| {
                     text.replace(&format!("`{key}`"), &format!("`{}`", file_key(settings, key)))

@@ -71,7 +71,7 @@ impl ScenarioDigest {
             columns,
             &resolved.document.canonical(NOT_OF_A_RUN),
             &system.document.canonical(&["device.currents"]),
-            &format!("{:?}", system.config.currents),
+            &format!("{:?}", system.config.memory.currents()),
             &trace,
         ] {
             add(&mut hasher, part);

@@ -6,15 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use energy::Prices;
 use rayon::ThreadPoolBuilder;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelBridge, ParallelIterator};
-use report::{Cell, Column, RunCells, TraceTally, run_cells};
+use report::{Cell, Column, RunCells, TraceReport, TraceTally, run_cells};
 
 use crate::CliError;
 use crate::experiment::{self, Wanted};
 use crate::input::{Library, ResolvedScenario, Scenario, Variant, Workload};
-use crate::pricing;
 use crate::warnings;
 
 use super::digest::{Digest, ScenarioDigest};
@@ -76,7 +74,6 @@ impl Tally {
 struct Ready {
     scenario: Scenario,
     trace: Option<Trace>,
-    prices: Prices,
 }
 
 impl<'a> Sweep<'a> {
@@ -121,8 +118,7 @@ impl<'a> Sweep<'a> {
         let digest = ScenarioDigest::new(&resolved, trace.as_ref().map(|trace| trace.digest), &columns.join(","));
         let scenario = resolved.scenario;
         let runs = scenario.variants().into_iter().map(|variant| (variant, digest.of(variant))).collect();
-        let prices = pricing::prices(&scenario.system)?;
-        Ok((Planned { seed: scenario.seed, runs }, Ready { scenario, trace, prices }))
+        Ok((Planned { seed: scenario.seed, runs }, Ready { scenario, trace }))
     }
 
     /// Does what every job does, for each of some points, and tells their plans.
@@ -240,24 +236,24 @@ impl<'a> Sweep<'a> {
 
     /// What a run did, or why it could not be done; a panic of the model is a reason like any other.
     fn cells(&self, ready: &Ready, variant: Variant) -> Result<Vec<Cell>, String> {
-        let Ready { scenario, trace, prices } = ready;
+        let Ready { scenario, trace } = ready;
         let run = || {
             let kept = trace.as_ref().and_then(|trace| trace.kept.as_deref());
             let wanted = Wanted { progress: false, trace: kept, ..Wanted::new(self.stop) };
-            let run = experiment::run(scenario, prices, variant, wanted, None)?;
+            let (run, _) = experiment::run(scenario, variant, wanted, None)?;
             trace.as_ref().map_or(Ok(()), Trace::check_unchanged)?;
-            let geometry = scenario.system.system.geometry;
+            let geometry = scenario.system.memory.system().geometry;
             let cells = RunCells {
                 stats: &run.stats,
                 measured: &run.measured.whole,
-                copies: &run.served.copies,
-                inits: &run.served.inits,
+                copies: &run.served_parts.copies,
+                inits: &run.served_parts.inits,
                 dropped_activations: run.dropped_activations,
-                clock: scenario.system.system.clock(),
+                clock: scenario.system.memory.system().clock(),
                 channels: geometry.channels(),
                 reserved_rows_share: geometry.reserved_bytes() as f64 / geometry.bytes() as f64,
                 backlog: run.backlog,
-                trace: run.trace.as_ref().map(warnings::tally),
+                trace: run.trace.as_ref().map(TraceReport::tally),
                 warnings: &warnings::of_run(scenario, variant, &run),
             };
             Ok(cells.cells())

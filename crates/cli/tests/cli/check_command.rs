@@ -22,7 +22,7 @@ fn fpm(hasty: u64) -> Vec<(u64, Command)> {
 }
 
 fn log(commands: &[(u64, Command)], end: Option<u64>) -> (TempDir, PathBuf) {
-    let paper = SystemConfig::paper(&Overrides::default()).unwrap().system;
+    let paper = SystemConfig::paper(&Overrides::default()).unwrap().memory.system().clone();
     let system = System { refresh: Refresh::Off, ..paper };
     let mut writer = LogWriter::new(Cursor::new(Vec::new()), &system, Dialect::RowClone).unwrap();
     for (at, command) in commands {

@@ -125,7 +125,7 @@ fn ctrl_c_ends_a_check_with_130() {
         use std::io::Write;
         // Opens when the program does, which has set its trap by then.
         let mut log = OpenOptions::new().write(true).open(&pipe).unwrap();
-        let system = SystemConfig::paper(&Overrides::default()).unwrap().system;
+        let system = SystemConfig::paper(&Overrides::default()).unwrap().memory.system().clone();
         let header = LogWriter::new(Cursor::new(Vec::new()), &system, Dialect::RowClone).unwrap();
         log.write_all(header.into_result().unwrap().get_ref()).unwrap();
         reading.send(()).unwrap();

@@ -20,7 +20,7 @@ fn addresses_and_their_coordinates_find_each_other() {
     let addresses = (0..systems.len(), any::<u64>());
     let mut runner = proptest::test_runner::TestRunner::default();
     let law = |(index, number): (usize, u64)| {
-        let map = &systems[index].map;
+        let map = systems[index].memory.map();
         let number = number % map.geometry().bytes();
         let (address, location) = find(&format!("{number:#x}"), map).unwrap();
         prop_assert_eq!(address.0, number);
@@ -76,6 +76,6 @@ fn what_is_no_place_of_the_memory_says_so() {
         ("channel=0,rank", "`rank` has no `=`"),
     ];
     for (place, message) in cases {
-        assert_eq!(find(place, &system.map).unwrap_err().to_string(), message, "{place}");
+        assert_eq!(find(place, system.memory.map()).unwrap_err().to_string(), message, "{place}");
     }
 }

@@ -70,7 +70,7 @@ fn a_clock_earlier_breaks_the_rule_that_is_named_and_no_other_command_breaks_any
         let commands: Vec<Issued> =
             LogReader::new(BufReader::new(fs::File::open(&log).unwrap())).unwrap().map(Result::unwrap).collect();
         let sets: Vec<String> = base.iter().chain(more).map(|&set| set.to_owned()).collect();
-        let system = Scenario::read(&scenario, &sets).unwrap().system.system;
+        let system = Scenario::read(&scenario, &sets).unwrap().system.memory.system().clone();
         let mut judged = Checker::new(&system, Dialect::RowClone);
         let lines = listed(&text);
         assert_eq!(lines.len(), 1000);

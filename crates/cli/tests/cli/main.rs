@@ -4,7 +4,6 @@
 
 mod any_bytes;
 mod check_command;
-mod check_of_memory;
 mod command_line;
 mod common;
 mod ddr3_rules;

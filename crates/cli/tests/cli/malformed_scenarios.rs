@@ -474,8 +474,8 @@ fn set_changes_the_scenario_and_its_system() {
     let scenario = Directory::sound().scenario(&sets).unwrap();
     assert_eq!(scenario.seed, 16);
     assert_eq!(scenario.policies, [FPM_ONLY]);
-    assert_eq!(scenario.system.system.bin.name, "1600K");
-    assert_eq!(scenario.system.system.geometry.ranks(), 2);
+    assert_eq!(scenario.system.memory.system().bin.name, "1600K");
+    assert_eq!(scenario.system.memory.system().geometry.ranks(), 2);
     let cli::input::Workload::Operations(operations) = &scenario.workload else { panic!("it lists operations") };
     assert_eq!(operations[0].bytes, 8192);
 }

@@ -24,7 +24,9 @@ fn check_start(from: &str, to: &str, message: &str, help: &str) {
 #[test]
 fn a_sound_system_is_none_of_these() {
     let system = Directory::sound().system().unwrap();
-    assert_eq!((system.name.as_str(), system.controller.staging_lines, system.refresh.postpone_max), ("system", 64, 0));
+    let controller = system.memory.controller();
+    let found = (system.name.as_str(), controller.staging_lines, controller.refresh.postpone_max);
+    assert_eq!(found, ("system", 64, 0));
 }
 
 #[test]
@@ -288,7 +290,7 @@ fn ranks_that_sleep() {
     let with = |sets: &[&str]| {
         let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
         let read = SystemConfig::read(&Directory::sound().path("system.toml"), &Overrides::parse(&sets).unwrap());
-        read.map(|system| system.controller.power).map_err(|error| error.to_string())
+        read.map(|system| system.memory.controller().power).map_err(|error| error.to_string())
     };
     let (sleep, deep) = ("controller.power_down_after_cycles=100", "controller.self_refresh_after_cycles=5_000");
     let slow = "device.precharge_power_down=slow-exit";
@@ -315,7 +317,7 @@ fn ranks_that_sleep() {
 fn what_is_left_out_of_the_controller_has_the_documented_default() {
     let controller = |set: &str| {
         let overrides = Overrides::parse(&[set.to_owned()]).unwrap();
-        SystemConfig::read(&Directory::sound().path("system.toml"), &overrides).unwrap().controller
+        SystemConfig::read(&Directory::sound().path("system.toml"), &overrides).unwrap().memory.controller().clone()
     };
     let plain = controller("controller.staging_lines=64");
     assert_eq!(plain.queues, Queues::default());
@@ -393,7 +395,7 @@ fn current_sets_in_files_of_their_own() {
     let with = |from: &str, to: &str| {
         let directory = Directory::with(("2 Gb x8 -25E", "mine.toml"), ("", ""));
         std::fs::write(directory.path("mine.toml"), shipped.replacen(from, to, 1)).unwrap();
-        directory.system().map(|system| system.currents.name().to_owned())
+        directory.system().map(|system| system.memory.currents().name().to_owned())
     };
     assert_eq!(with("2 Gb x8 -25E", "mine").unwrap(), "mine");
     let (message, help) = with("idd4r_ma = 195.0", "idd4r_ma = 20").unwrap_err();

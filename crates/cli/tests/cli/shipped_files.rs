@@ -20,10 +20,15 @@ fn files(directory: &str) -> Vec<PathBuf> {
 fn every_system_is_sound() {
     for path in files("configs") {
         let config = SystemConfig::read(&path, &Overrides::default()).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(config.controller.staging_lines, usize::from(config.system.geometry.columns()), "{}", config.name);
+        assert_eq!(
+            config.memory.controller().staging_lines,
+            usize::from(config.memory.system().geometry.columns()),
+            "{}",
+            config.name
+        );
     }
     let paper = SystemConfig::paper(&Overrides::default()).unwrap();
-    assert_eq!(paper.system.geometry.bytes(), 4 << 30);
+    assert_eq!(paper.memory.system().geometry.bytes(), 4 << 30);
 }
 
 #[test]

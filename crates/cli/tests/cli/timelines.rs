@@ -64,7 +64,7 @@ fn notes(event: &TrackEvent) -> BTreeMap<String, String> {
 /// time, at the instants that the cycles in their notes have (but where the window cuts them), and every slice that begins ends before
 /// the next one does.
 fn read(path: &Path, system: &SystemConfig, window: (u64, u64)) -> Tracks {
-    let ns = |cycle: u64| nanoseconds(system.system.clock(), Cycle(cycle));
+    let ns = |cycle: u64| nanoseconds(system.memory.system().clock(), Cycle(cycle));
     let trace = Trace::decode(fs::read(path).unwrap().as_slice()).unwrap();
     assert_eq!(trace.packet[0].sequence_flags, Some(1));
     let mut tracks = BTreeMap::<u64, Reading>::new();
@@ -176,7 +176,7 @@ const ALL: (u64, u64) = (0, u64::MAX / 15);
 fn drawn_by_hand(system: &SystemConfig, log: &[Issued], end: u64) -> BTreeMap<String, Vec<(u64, u64)>> {
     let mut slices = BTreeMap::<String, Vec<(u64, u64)>>::new();
     let mut opened = BTreeMap::<(u8, BankId), u64>::new();
-    let (bin, geometry) = (system.system.bin, system.system.geometry);
+    let (bin, geometry) = (system.memory.system().bin, system.memory.system().geometry);
     for &Issued { at: Cycle(at), channel, command } in log {
         let mut draw = |name: &str, begin: u64, end: u64| {
             slices.entry(format!("channel {}/{name}", channel.0)).or_default().push((begin, end));
@@ -252,7 +252,7 @@ fn a_timeline_draws_the_commands_of_its_log() {
             });
             let drawn: BTreeMap<_, _> = drawn.collect();
             assert!(drawn == expected, "{scenario} {sets:?} {}", result["policy"]);
-            for channel in 0..run.system.system.geometry.channels() {
+            for channel in 0..run.system.memory.system().geometry.channels() {
                 let commands = log.iter().filter(|issued| issued.channel.0 == channel);
                 let slices = tracks.slices.get(&format!("channel {channel}/command bus"));
                 for (slice, issued) in slices.into_iter().flatten().zip(commands) {
@@ -332,7 +332,7 @@ fn a_rank_is_drawn_in_its_power_state_at_each_instant() {
     let directory = figures::sleeping();
     let run = Run::of(directory.path("scenario.toml").to_str().unwrap(), &[], &[]);
     let tracks = run.timeline(&run.results[0], ALL);
-    let clock = run.system.system.clock();
+    let clock = run.system.memory.system().clock();
     let states = figures::sleep::POWER_STATES.map(|(cycle, state)| (nanoseconds(clock, Cycle(cycle)), state));
     let drawn = &tracks.counters["channel 0/rank 0/power state"];
     assert_eq!(drawn.iter().filter(|&&(at, _)| at > 0).copied().collect::<Vec<_>>(), states);

@@ -53,8 +53,8 @@ pub fn all() -> Vec<(String, Currents)> {
 fn raw(file: File) -> RawCurrents {
     let File { name, bin, density_gb, width, vdd_v, source, note, .. } = file;
     RawCurrents {
-        name,
-        bin,
+        name: name.into(),
+        bin: bin.into(),
         density_gb,
         width,
         vdd_v,
@@ -68,7 +68,7 @@ fn raw(file: File) -> RawCurrents {
         idd4w_ma: file.idd4w_ma,
         idd5b_ma: file.idd5b_ma,
         idd6_ma: file.idd6_ma,
-        source,
-        note,
+        source: source.into(),
+        note: note.map(Into::into),
     }
 }

@@ -51,6 +51,14 @@ pub enum WorkloadError {
         /// Where the memory ends.
         end: PhysicalAddress,
     },
+    /// A gap that is longer than [`Gap::CYCLES_MAX`](super::Gap::CYCLES_MAX).
+    #[error("`gap` is {found} cycles, but must be at most {most}")]
+    GapTooLong {
+        /// The gap, in cycles.
+        found: u64,
+        /// The longest gap, in cycles.
+        most: u64,
+    },
     /// Too few places of the memory.
     #[error("`{key}` is {found}, but must be at least {least}: {why}")]
     TooSmall {
@@ -124,6 +132,7 @@ impl WorkloadError {
             | Self::TooMany { key, .. }
             | Self::AllReserved { key }
             | Self::OutOfMemory { key, .. } => Some(key),
+            Self::GapTooLong { .. } => Some("gap"),
             Self::Placement(_) | Self::Plan(_) => Some("pairs"),
             Self::SharesAboveOne { .. }
             | Self::NoAllocator { .. }
@@ -146,6 +155,7 @@ impl WorkloadError {
             Self::PastEnd { key, end } => {
                 format!("lower `{key}`, or begin at a lower address: the whole memory is {} bytes", end.0)
             }
+            Self::GapTooLong { most, .. } => format!("take a gap of at most {most} cycles"),
             Self::Zero { key, least } | Self::TooSmall { key, least, .. } => format!("try `{key} = {least}`"),
             Self::TooMany { key, most, .. } => format!("try `{key} = {most}`"),
             Self::AllReserved { .. } => {

@@ -15,9 +15,17 @@ impl Gap {
     /// No gap: each request arrives when it can be taken.
     pub const ZERO: Gap = Gap { parts: 0 };
 
-    /// A time in ps, at most 10^15. DDR3-1866: 10,000 ps are 9 1/3 cycles, and the requests arrive at 0, 10, 19, 28, 38.
+    /// The longest gap of a workload: 2^40 cycles, about 23 minutes at DDR3-1600.
+    pub const CYCLES_MAX: u64 = 1 << 40;
+
+    /// A time in ps. DDR3-1866: 10,000 ps are 9 1/3 cycles, and the requests arrive at 0, 10, 19, 28, 38.
     pub fn of_ps(ps: u64, clock: Clock) -> Gap {
-        Gap { parts: ps * clock.at_least(Min::ps(PARTS_PER_CYCLE)).0 }
+        Gap { parts: ps.saturating_mul(clock.at_least(Min::ps(PARTS_PER_CYCLE)).0) }
+    }
+
+    /// The gap in cycles, rounded up.
+    pub(super) const fn cycles(self) -> u64 {
+        self.parts.div_ceil(PARTS_PER_CYCLE)
     }
 
     /// Whether requests arrive when they can be taken.
@@ -26,10 +34,9 @@ impl Gap {
     }
 }
 
-/// A number of cycles, at most 2^40.
 impl From<Cycles> for Gap {
     fn from(cycles: Cycles) -> Gap {
-        Gap { parts: cycles.0 * PARTS_PER_CYCLE }
+        Gap { parts: cycles.0.saturating_mul(PARTS_PER_CYCLE) }
     }
 }
 

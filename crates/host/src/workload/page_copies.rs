@@ -59,7 +59,7 @@ impl PageCopies {
         some("page_bytes", page_bytes, LINE_BYTES)?;
         let each = match by {
             CopyBy::Operation => 1,
-            CopyBy::Lines => 2 * page_bytes / LINE_BYTES,
+            CopyBy::Lines => page_bytes / LINE_BYTES * 2,
         };
         Ok(PageCopiesSource {
             left: count,

@@ -34,14 +34,14 @@ proptest! {
         let bytes = u64::from(frames) * 4096;
         let copy = Operation::Copy { src: src.address(), dst: dst.address(), bytes };
         if src != dst && planner.check(&copy).is_ok() {
-            let mut told: Vec<_> = (0..frames).map(|at| map.copied(src, dst, frames, at).0.name()).collect();
+            let mut told: Vec<_> = (0..frames).map(|at| map.copied(src, dst, frames, at).mechanism.name()).collect();
             told.sort_unstable();
             told.dedup();
             prop_assert_eq!(told, planned(&planner, &copy), "{} with {}", copy, map.unit().unwrap_or(0));
         }
         let zero = Operation::Init { dst: dst.address(), bytes, value: 0 };
         if planner.check(&zero).is_ok() {
-            let mut told: Vec<_> = (0..frames).map(|at| map.zeroed(dst, frames, at).0.name()).collect();
+            let mut told: Vec<_> = (0..frames).map(|at| map.zeroed(dst, frames, at).mechanism.name()).collect();
             told.sort_unstable();
             told.dedup();
             prop_assert_eq!(told, planned(&planner, &zero), "{}", zero);

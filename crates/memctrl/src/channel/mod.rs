@@ -18,6 +18,7 @@ use dram_core::{Device, Kind, P};
 use dram_spec::{BankIndex, BankSet, Cycle, Cycles, Row, Topology};
 
 pub use access::{AccessKind, QueuedAccess, Stamp};
+#[cfg(feature = "test-api")]
 pub use maintenance::yield_from;
 pub use queues::Queues;
 

@@ -74,7 +74,7 @@ proptest! {
         prop_assume!(src.abs_diff(dst) >= frames);
         let lines = by_line(map, Frame(src), Frame(dst), frames);
         for (at, lines) in (0_u32..).zip(lines.chunks((FRAME_BYTES / LINE_BYTES) as usize)) {
-            let (mechanism, _) = map.copied(Frame(src), Frame(dst), frames, at);
+            let mechanism = map.copied(Frame(src), Frame(dst), frames, at).mechanism;
             prop_assert!(lines.iter().all(|line| *line == mechanism), "frame {} by {:?}: {:?}", at, mechanism, lines);
         }
     }
@@ -97,7 +97,7 @@ proptest! {
         for at in 0..frames {
             let whole = map.unit().is_some()
                 && lines(map, Frame(dst + at), Frame(dst + at), 1).all(|(line, _)| rows[&name(line)] == columns);
-            let mechanism = map.zeroed(Frame(dst), frames, at).0;
+            let mechanism = map.zeroed(Frame(dst), frames, at).mechanism;
             prop_assert_eq!(mechanism, if whole { FPM } else { PSM });
         }
     }
@@ -112,7 +112,7 @@ fn all_mechanisms_are_met() {
         for src in [0, 64, 1024] {
             for flip in 0..18 {
                 for frames in [1, unit] {
-                    met.insert(map.copied(Frame(src), Frame(src ^ 1 << flip), frames, 0).0);
+                    met.insert(map.copied(Frame(src), Frame(src ^ 1 << flip), frames, 0).mechanism);
                 }
             }
         }

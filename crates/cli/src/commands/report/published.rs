@@ -9,7 +9,6 @@ use rowclone::{MECHANISMS, Mechanism};
 
 use super::results_json::{OperationJson, RunJson};
 use crate::commands::run::summary;
-use crate::experiment;
 use crate::input::{Library, ResolvedScenario, Workload};
 use crate::sweep;
 
@@ -103,7 +102,7 @@ fn label(library: &Library, rerun: &str, digest: &str) -> Option<Label> {
     }
     match &resolved.scenario.workload {
         Workload::Operations(specs) if specs.len() == 1 && has_the_setting(&summary(&resolved.scenario.system)) => {
-            Some(Label::Matching(experiment::label(&specs[0])))
+            Some(Label::Matching(rowclone_sim::label(&specs[0])))
         }
         _ => Some(Label::Other),
     }

@@ -2,7 +2,7 @@
 
 use dram_spec::{Cycle, Cycles, SourceId};
 
-use super::{BySource, Changes, Priority, Reads, RowState, Scheduler, write_order};
+use super::{BySource, Changes, Parameter, Priority, Reads, RowState, Scheduler, write_order};
 use crate::channel::{AccessKind, QueuedAccess};
 
 /// BLISS: a source that has many reads served in a row is blacklisted for a while. Reads of other sources go first, then
@@ -72,6 +72,14 @@ impl Scheduler for Bliss {
 
     fn summary(&self) -> String {
         format!("bliss, threshold {}, cleared every {} clocks", self.threshold, self.clearing_interval)
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        let (threshold, interval) = (self.threshold.into(), self.clearing_interval.0);
+        vec![
+            Parameter { name: "bliss_threshold", value: threshold, least: 1, most: 1 << 30 },
+            Parameter { name: "bliss_clearing_cycles", value: interval, least: 1, most: 1 << 40 },
+        ]
     }
 
     fn clone_box(&self) -> Box<dyn Scheduler> {

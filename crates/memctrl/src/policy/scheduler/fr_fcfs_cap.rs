@@ -1,6 +1,6 @@
 //! FR-FCFS with a cap on row hits.
 
-use super::{Priority, RowState, Scheduler};
+use super::{Parameter, Priority, RowState, Scheduler};
 use crate::channel::QueuedAccess;
 
 /// FR-FCFS, but after `cap` accesses to an open row its further hits have no precedence: an older access to another row
@@ -25,6 +25,10 @@ impl Scheduler for FrFcfsCap {
 
     fn summary(&self) -> String {
         format!("fr-fcfs with a cap of {}", self.cap)
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        vec![Parameter { name: "scheduler_cap", value: self.cap.into(), least: 1, most: 1 << 30 }]
     }
 
     fn clone_box(&self) -> Box<dyn Scheduler> {

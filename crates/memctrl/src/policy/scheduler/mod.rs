@@ -44,6 +44,11 @@ pub trait Scheduler: fmt::Debug + Send + Sync {
         self.name().to_owned()
     }
 
+    /// The numbers that it was made with. The builder of a system refuses one that is out of its range.
+    fn parameters(&self) -> Vec<Parameter> {
+        Vec::new()
+    }
+
     /// A copy of it, for another channel.
     fn clone_box(&self) -> Box<dyn Scheduler>;
 
@@ -76,6 +81,19 @@ pub trait Scheduler: fmt::Debug + Send + Sync {
     fn next_update(&self) -> Cycle {
         Cycle::NEVER
     }
+}
+
+/// A number that a scheduler was made with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// The key of the configuration.
+    pub name: &'static str,
+    /// The value.
+    pub value: u64,
+    /// The smallest value that works.
+    pub least: u64,
+    /// The largest value that works.
+    pub most: u64,
 }
 
 impl Clone for Box<dyn Scheduler> {

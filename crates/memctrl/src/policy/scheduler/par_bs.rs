@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dram_spec::{BankIndex, Cycle, SourceId};
 
-use super::{BySource, Changes, Priority, Reads, RowState, Scheduler, write_order};
+use super::{BySource, Changes, Parameter, Priority, Reads, RowState, Scheduler, write_order};
 use crate::channel::{AccessKind, QueuedAccess, Stamp};
 
 /// PAR-BS: reads are served in batches, and within a batch source by source, so that a source's reads of several banks go
@@ -68,6 +68,10 @@ impl Scheduler for ParBs {
 
     fn summary(&self) -> String {
         format!("par-bs, marking cap {}", self.marking_cap)
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        vec![Parameter { name: "par_bs_marking_cap", value: self.marking_cap as u64, least: 1, most: 4096 }]
     }
 
     fn clone_box(&self) -> Box<dyn Scheduler> {

@@ -1,4 +1,4 @@
-//! Whoever hears all of a run: its commands, and its requests as they come and go.
+//! Observers of a run: its commands, and its requests when they are accepted and completed.
 
 use std::cell::RefCell;
 

@@ -29,6 +29,7 @@ struct Reading {
 }
 
 /// What was measured in a run, and in its epochs.
+#[derive(Clone, Debug)]
 pub struct Measurements {
     /// From where the figures begin to the end.
     pub whole: Measured,
@@ -106,7 +107,7 @@ mod tests {
     use memctrl::stats::{Epoch, Figures};
 
     use super::*;
-    use crate::input::{Overrides, SystemConfig};
+    use crate::SystemBuilder;
 
     const BANK: BankId = BankId { rank: 0, bank: 0 };
 
@@ -122,8 +123,8 @@ mod tests {
 
     /// ACT at 10, RD at 30, PRE at 60; 100 clocks; counted from 20, by epochs of 25 clocks.
     fn play(warm_up: u64, epoch: Option<u64>) -> (Metered, Prices) {
-        let config = SystemConfig::paper(&Overrides::default()).unwrap();
-        let mut metered = Metered::new(&config.system, Cycles(warm_up), epoch.map(Cycles));
+        let config = SystemBuilder::default().build().unwrap();
+        let mut metered = Metered::new(config.system(), Cycles(warm_up), epoch.map(Cycles));
         let read = Command::Read { bank: BANK, column: Column(0), auto_precharge: AutoPrecharge::No };
         for (at, command) in
             [(10, Command::Activate { bank: BANK, row: Row(1) }), (30, read), (60, Command::Precharge { bank: BANK })]
@@ -131,7 +132,7 @@ mod tests {
             metered.push(Cycle(at), Channel(0), &command);
         }
         metered.finish(Cycle(100));
-        (metered, Prices::new(&config.system, &config.currents).unwrap())
+        (metered, config.prices().clone())
     }
 
     #[test]

@@ -1,0 +1,146 @@
+//! The simulator as a library: build a system, run an experiment on it, read the results.
+//!
+//! [`SystemBuilder`] makes a [`MemorySystem`], whose defaults are the system of the `RowClone` paper. An [`Experiment`] is a workload on
+//! it under a copy policy; [`Experiment::run`] gives an [`Outcome`], which serialises with serde. The library reads no file, writes
+//! nothing, and returns an error for every setting that cannot be simulated: [`SystemError`] and [`ExperimentError`]. The crates whose
+//! types it takes and returns are its modules, so that a user depends on this crate alone.
+//!
+//! # A copy
+//!
+//! ```
+//! use rowclone_sim::dram_spec::PhysicalAddress;
+//! use rowclone_sim::host::{Kind, OperationSpec, Place};
+//! use rowclone_sim::{Experiment, SystemBuilder};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let system = SystemBuilder::default().channels(1).build()?;
+//! let copy = OperationSpec {
+//!     kind: Kind::Copy,
+//!     src: Some(Place::SameSubarray),
+//!     dst: PhysicalAddress(0x0040_0000),
+//!     bytes: 4096,
+//!     value: 0,
+//!     at: None,
+//! };
+//! let outcome = Experiment::operations(&system, [copy]).checked().run()?;
+//! let row = &outcome.operations[0];
+//! // ACT, ACT, PRE: tRAS + tRAS + tRP = 20 + 20 + 8 = 48 clocks of 1.875 ns.
+//! assert_eq!((row.mechanism.as_str(), row.latency_cycles, row.latency_ns), ("fpm", 48, 90.0));
+//! assert!(outcome.check.is_some_and(|check| check.passed()));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A setting that cannot be simulated is an error that names it:
+//!
+//! ```
+//! use rowclone_sim::memctrl::Queues;
+//! use rowclone_sim::SystemBuilder;
+//!
+//! let queues = Queues { drain_low: 48, ..Queues::default() };
+//! let error = SystemBuilder::default().queues(queues).build().unwrap_err();
+//! assert_eq!(error.to_string(), "`queues.drain_low` is 48, but must be from 0 to 47");
+//! ```
+//!
+//! # Commands on a device, and their energy
+//!
+//! ```
+//! use rowclone_sim::dram_core::Device;
+//! use rowclone_sim::dram_spec::{BankId, Channel, Command, Cycle, EventSink, Row};
+//! use rowclone_sim::energy::{Account, Cause};
+//! use rowclone_sim::SystemBuilder;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let system = SystemBuilder::default().channels(1).current_set("2 Gb x8 -25E").build()?;
+//! let mut device = Device::new(system.system(), None);
+//! let mut account = Account::new(system.system());
+//! let bank = BankId { rank: 0, bank: 0 };
+//! let mut at = Cycle::ZERO;
+//! for command in [
+//!     Command::Activate { bank, row: Row(1) },
+//!     Command::Activate { bank, row: Row(2) }, // to an open bank: copies row 1 to row 2
+//!     Command::Precharge { bank },
+//! ] {
+//!     at = device.earliest(&command)?.until();
+//!     device.issue(at, &command);
+//!     account.push(at, Channel(0), &command);
+//! }
+//! assert_eq!(at, Cycle(40), "tRAS + tRAS");
+//! account.finish(device.ready(bank));
+//! let energy = account.report(system.prices())?;
+//! // Two activations of eight chips, 3093.75 pJ each.
+//! assert_eq!((energy.of(Cause::Activate).0, energy.operation().0), (24_750.0, 49_500.0));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # A scheduler of your own
+//!
+//! ```
+//! use rowclone_sim::dram_spec::PhysicalAddress;
+//! use rowclone_sim::host::workload::{Gap, Random, Settings};
+//! use rowclone_sim::memctrl::QueuedAccess;
+//! use rowclone_sim::memctrl::policy::scheduler::{Priority, RowState, Scheduler};
+//! use rowclone_sim::{Experiment, SystemBuilder, Workload};
+//!
+//! /// The oldest access to an even bank first, then the oldest one.
+//! #[derive(Clone, Debug)]
+//! struct EvenBanksFirst;
+//!
+//! impl Scheduler for EvenBanksFirst {
+//!     fn name(&self) -> &'static str {
+//!         "even-banks-first"
+//!     }
+//!     fn clone_box(&self) -> Box<dyn Scheduler> {
+//!         Box::new(self.clone())
+//!     }
+//!     fn priority(&self, access: &QueuedAccess, row: RowState) -> Priority {
+//!         Priority::new(row.is_hit, access.stamp()).with_class((access.bank().get() % 2) as u8)
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let lines = Random { count: 1000, start: PhysicalAddress(0), bytes: 1 << 20, writes: 0.0, gap: Gap::ZERO };
+//! let makespan = |builder: SystemBuilder| -> Result<u64, Box<dyn std::error::Error>> {
+//!     let system = builder.build()?;
+//!     let workload = Workload::Made { settings: Settings::Random(lines), allocator: None };
+//!     let outcome = Experiment::new(&system, workload).run()?;
+//!     assert_eq!(outcome.figures.requests, 1000);
+//!     Ok(outcome.makespan_cycles)
+//! };
+//! let (own, fr_fcfs) = (SystemBuilder::default().scheduler(EvenBanksFirst), SystemBuilder::default());
+//! assert!(makespan(own)? > makespan(fr_fcfs)?);
+//! # Ok(())
+//! # }
+//! ```
+
+mod backlog;
+mod buses;
+mod checks;
+mod controller;
+mod error;
+mod experiment;
+mod metered;
+mod observer;
+mod operations;
+mod outcome;
+mod pricing;
+mod progress;
+mod range;
+mod served;
+mod system;
+
+pub use {dram_core, dram_spec, energy, host, memctrl, os_alloc_sim, protocol_check, report, rowclone, trace_io};
+
+pub use controller::ControllerSettings;
+pub use error::{ExperimentError, SystemError};
+pub use experiment::{Attachments, Experiment, Trace, Workload, dialect};
+pub use metered::Measurements;
+pub use observer::{Observer, Shared};
+pub use operations::{label, mechanisms};
+pub use outcome::Outcome;
+pub use pricing::price_table;
+pub use progress::Progress;
+pub use range::{CYCLES_MAX, OutOfRange};
+pub use served::ServedTally;
+pub use system::{MemorySystem, SystemBuilder};

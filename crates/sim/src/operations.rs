@@ -1,0 +1,91 @@
+//! Listed operations, one by one, for reports.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use dram_spec::LINE_BYTES;
+use energy::Counts;
+use host::OperationSpec;
+use memctrl::Completion;
+use memctrl::policy::copy::{CopyPolicy, explain, reason as reason_of};
+use report::OperationRow;
+use report::figures::by_cause;
+use report::table::bytes;
+use rowclone::{FPM, Mechanism, Operation, Part};
+
+use crate::system::MemorySystem;
+
+/// The label of an operation in reports: `copy 4 KiB, same-subarray`.
+pub fn label(spec: &OperationSpec) -> String {
+    let place = spec.src.map_or(String::new(), |src| format!(", {}", src.name()));
+    format!("{} {}{place}", spec.kind.name(), bytes(spec.bytes))
+}
+
+/// The mechanisms that served an operation: `channel+fpm`; nothing of a read or a write.
+pub fn mechanisms(completion: &Completion) -> String {
+    let mut names: Vec<&str> = completion.parts().0.keys().map(|(mechanism, _)| mechanism.name()).collect();
+    names.dedup();
+    names.join("+")
+}
+
+/// The row of an operation, without comparisons with the channel.
+pub(crate) fn operation_row(
+    system: &MemorySystem,
+    policy: &'static dyn CopyPolicy,
+    spec: &OperationSpec,
+    completion: &Completion,
+    commands: &Counts,
+) -> OperationRow {
+    let energy = system.prices().operation(commands);
+    let latency = completion.latency();
+    let (reasons, mend) = why(system, policy, completion);
+    OperationRow {
+        label: label(spec),
+        mechanism: mechanisms(completion),
+        reasons,
+        mend,
+        arrival_cycle: completion.arrival.0,
+        latency_cycles: latency.0,
+        latency_ns: system.system().clock().ns(latency),
+        energy_nj: energy.operation().nj(),
+        energy_by_cause_nj: by_cause(&energy),
+        channel_bytes: (commands.reads + commands.writes) * LINE_BYTES,
+        against_same_pair: None,
+        against_same_bank: None,
+    }
+}
+
+/// Why the parts of a copy or an initialisation were served as they were, and what the user could change so that FPM serves them: of each
+/// mechanism and reason the first sentence, for parts differ in their numbers. Nothing of a read or a write.
+fn why(system: &MemorySystem, policy: &'static dyn CopyPolicy, completion: &Completion) -> (Vec<String>, Vec<String>) {
+    let (mut reasons, mut mend) = (BTreeMap::new(), BTreeMap::new());
+    if matches!(completion.operation, Operation::Read { .. } | Operation::Write { .. }) {
+        return (Vec::new(), Vec::new());
+    }
+    for block in system.planner().blocks(&completion.operation) {
+        for part in block.parts() {
+            for chosen in chosen(policy, part, completion) {
+                let key = (Reverse(chosen), reason_of(policy, part, chosen));
+                reasons.entry(key).or_insert_with(|| format!("{}: {}", chosen.name(), explain(policy, part, chosen)));
+            }
+            if policy.admits().contains(&FPM)
+                && let Err(reason) = part.allows(FPM)
+                && let Some(help) = reason.mend()
+            {
+                mend.entry(reason.name()).or_insert_with(|| format!("{reason}: {help}"));
+            }
+        }
+    }
+    (reasons.into_values().collect(), mend.into_values().collect())
+}
+
+/// What a part was given; of a policy that weighs, all that the tally of the operation leaves possible.
+fn chosen(policy: &'static dyn CopyPolicy, part: &Part, completion: &Completion) -> Vec<Mechanism> {
+    if !policy.weighs() {
+        return vec![policy.preferred(part)];
+    }
+    let taken = completion.parts().0.keys().filter(|(mechanism, reason)| {
+        part.allows(*mechanism).is_ok() && reason_of(policy, part, *mechanism) == *reason
+    });
+    taken.map(|(mechanism, _)| *mechanism).collect()
+}

@@ -1,0 +1,170 @@
+//! The outcome of an experiment.
+
+use dram_spec::Cycles;
+use energy::ByRequest;
+use host::{OperationSpec, ReplayOutcome};
+use memctrl::Completion;
+use memctrl::policy::copy::CopyPolicy;
+use memctrl::stats::Stats;
+use report::{
+    AllocatorReport, Backlog, CheckReport, EpochReport, FiguresReport, OperationRow, ServedRow, Stretch, TracePages,
+    TraceReport, TraceTally,
+};
+use serde::Serialize;
+
+use crate::metered::Measurements;
+use crate::operations::operation_row;
+use crate::served::ServedTally;
+use crate::system::MemorySystem;
+
+/// The outcome of an experiment. It serialises as the fields that `docs/output.md` documents; the values that they are computed from are left out.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// The name of the copy policy.
+    pub policy: &'static str,
+    /// When everything had drained, clocks.
+    pub makespan_cycles: u64,
+    /// The same in ns.
+    pub makespan_ns: f64,
+    /// Where the figures begin: the warm-up before it is left out.
+    pub from_cycle: u64,
+    /// Requests that had arrived when the last one arrived, and that the controller took later.
+    pub backlog_requests: u64,
+    /// From the arrival of the last request until the controller took it, clocks.
+    pub backlog_wait_cycles: u64,
+    /// The same in ns.
+    pub backlog_wait_ns: f64,
+    /// The figures from `from_cycle` to the end.
+    #[serde(flatten)]
+    pub figures: FiguresReport,
+    /// The same by epochs, where they were asked for.
+    pub epochs: Vec<EpochReport>,
+    /// How copies, and how initialisations, were served.
+    pub served: Vec<ServedRow>,
+    /// Copy activations that the chips dropped.
+    pub dropped_activations: u64,
+    /// The operations one by one, where the workload lists at most [`Outcome::OPERATIONS_MAX`]; without comparisons with the channel.
+    pub operations: Vec<OperationRow>,
+    /// What the allocator did that placed the pages.
+    pub allocator: Option<AllocatorReport>,
+    /// What a recorded trace held.
+    pub trace: Option<TraceReport>,
+    /// What the checks found, where they were asked for.
+    pub check: Option<CheckReport>,
+    /// The counters of the controller.
+    #[serde(skip)]
+    pub stats: Stats,
+    /// Energy and bus use of the stretches of `stats`.
+    #[serde(skip)]
+    pub measured: Measurements,
+    /// The parts of copies, and of initialisations, by mechanism and reason.
+    #[serde(skip)]
+    pub served_parts: ServedTally,
+    /// The requests that were waiting when the last one arrived.
+    #[serde(skip)]
+    pub backlog: Backlog,
+    /// The completions of listed operations, in the order of the list.
+    #[serde(skip)]
+    pub completions: Vec<Completion>,
+    /// The commands of listed operations, each by its request.
+    #[serde(skip)]
+    pub commands: Option<ByRequest>,
+}
+
+/// What was counted and measured while a source was played.
+pub(crate) struct Played {
+    pub(crate) stats: Stats,
+    pub(crate) measured: Measurements,
+    pub(crate) served: ServedTally,
+    pub(crate) backlog: Backlog,
+    pub(crate) commands: Option<ByRequest>,
+    pub(crate) check: Option<CheckReport>,
+    pub(crate) dropped_activations: u64,
+}
+
+impl Outcome {
+    /// More operations than this are summed up, and not listed one by one.
+    pub const OPERATIONS_MAX: usize = 10_000;
+
+    pub(crate) fn new(system: &MemorySystem, policy: &'static dyn CopyPolicy, played: Played) -> Outcome {
+        let Played { stats, measured, served, backlog, commands, check, dropped_activations } = played;
+        let (clock, channels) = (system.system().clock(), system.system().geometry.channels());
+        let stretch = Stretch { cycles: stats.end.since(stats.from), clock, channels };
+        let end = Cycles(stats.end.0);
+        let mut rows = ServedRow::of("copy", &served.copies);
+        rows.extend(ServedRow::of("init", &served.inits));
+        Outcome {
+            policy: policy.name(),
+            makespan_cycles: end.0,
+            makespan_ns: clock.ns(end),
+            from_cycle: stats.from.0,
+            backlog_requests: backlog.requests,
+            backlog_wait_cycles: backlog.wait.0,
+            backlog_wait_ns: clock.ns(backlog.wait),
+            figures: FiguresReport::new(&stats.whole, &measured.whole, stretch),
+            epochs: EpochReport::all(&stats, &measured.epochs, clock, channels),
+            served: rows,
+            dropped_activations,
+            operations: Vec::new(),
+            allocator: None,
+            trace: None,
+            check,
+            stats,
+            measured,
+            served_parts: served,
+            backlog,
+            completions: Vec::new(),
+            commands,
+        }
+    }
+
+    /// Takes in the completions of listed operations.
+    pub(crate) fn list(
+        &mut self,
+        system: &MemorySystem,
+        policy: &'static dyn CopyPolicy,
+        specs: &[OperationSpec],
+        completions: Vec<Completion>,
+    ) {
+        if let Some(commands) = self.commands.as_ref().filter(|_| specs.len() <= Outcome::OPERATIONS_MAX) {
+            let rows = specs
+                .iter()
+                .zip(&completions)
+                .map(|(spec, completion)| operation_row(system, policy, spec, completion, &commands.of(completion.id)));
+            self.operations = rows.collect();
+        }
+        self.completions = completions;
+    }
+}
+
+/// The report of a trace that was played.
+pub(crate) fn trace_report(name: String, outcome: &ReplayOutcome) -> TraceReport {
+    let ReplayOutcome { counts, pages } = outcome;
+    let tally = TraceTally { records: counts.records, skipped_records: counts.skipped_records };
+    TraceReport {
+        file: name,
+        records: tally.records,
+        skipped_records: tally.skipped_records,
+        skipped_share: tally.skipped_share(),
+        accesses: counts.accesses,
+        reads: counts.reads,
+        writes: counts.writes,
+        writebacks: counts.writebacks,
+        copies: counts.copies,
+        fills: counts.fills,
+        accesses_outside: counts.accesses_outside,
+        accesses_reserved: counts.accesses_reserved,
+        skipped_outside: counts.skipped_outside,
+        skipped_reserved: counts.skipped_reserved,
+        skipped: counts.skipped.iter().map(|skipped| format!("line {}: {}", skipped.line, skipped.why)).collect(),
+        pages: pages.as_ref().map(|pages| TracePages {
+            appeared: pages.appeared,
+            copied: pages.copied,
+            filled: pages.filled,
+            freed: pages.freed,
+            copies_in_part: pages.copies_in_part,
+            fills_in_part: pages.fills_in_part,
+            fills_of_other_values: pages.fills_of_other_values,
+        }),
+    }
+}

@@ -1,0 +1,297 @@
+//! A memory system, checked, and its builder.
+
+use std::sync::Arc;
+
+use dram_spec::address::{Preset, RawAddressMap};
+use dram_spec::{
+    AddressMap, BankId, Channel, CopyActivations, Cycles, Density, Geometry, PrechargePowerDown, RawGeometry, Refresh,
+    Row, SpeedBin, System, Width,
+};
+use energy::{Currents, Prices};
+use memctrl::policy::copy::CopyPolicy;
+use memctrl::policy::row::RowPolicy;
+use memctrl::policy::scheduler::Scheduler;
+use memctrl::{Config, PowerPolicy, Queues, RefreshPolicy};
+use rowclone::{FaultyRows, Planner};
+
+use crate::checks;
+use crate::controller::ControllerSettings;
+use crate::error::SystemError;
+use crate::pricing::price_table;
+
+/// A memory system, checked: device, geometry, address map, currents and controller. [`SystemBuilder`] makes it.
+#[derive(Clone, Debug)]
+pub struct MemorySystem {
+    system: System,
+    planner: Arc<Planner>,
+    currents: Currents,
+    prices: Prices,
+    controller: ControllerSettings,
+}
+
+impl MemorySystem {
+    /// What decides which command streams are legal.
+    pub const fn system(&self) -> &System {
+        &self.system
+    }
+
+    /// Physical address to coordinates.
+    pub fn map(&self) -> &AddressMap {
+        self.planner.map()
+    }
+
+    /// Plans the copies: it knows the address map and the faulty rows.
+    pub const fn planner(&self) -> &Arc<Planner> {
+        &self.planner
+    }
+
+    /// The supply currents of the chips.
+    pub const fn currents(&self) -> &Currents {
+        &self.currents
+    }
+
+    /// The energy of each command.
+    pub const fn prices(&self) -> &Prices {
+        &self.prices
+    }
+
+    /// The settings of the controller.
+    pub const fn controller(&self) -> &ControllerSettings {
+        &self.controller
+    }
+
+    /// The configuration of a controller with that copy policy.
+    pub fn config(&self, policy: &'static dyn CopyPolicy) -> Config {
+        let ControllerSettings { staging_lines, copy_hold_max, queues, scheduler, row_policy, refresh, power } =
+            self.controller.clone();
+        Config {
+            prices: Some(price_table(&self.prices)),
+            staging_lines,
+            copy_hold_max,
+            queues,
+            scheduler,
+            row_policy,
+            refresh,
+            power,
+            ..Config::new(self.system.clone(), Arc::clone(&self.planner), policy)
+        }
+    }
+}
+
+/// The current set: a shipped one by its name, or any.
+#[derive(Clone, Debug)]
+enum CurrentSet {
+    Named(String),
+    Given(Box<Currents>),
+}
+
+/// Builds a [`MemorySystem`]. The default is the system of the `RowClone` paper (MICRO 2013, table 2), as in
+/// `configs/ddr3-1066-paper.toml`: DDR3-1066G, two channels of one rank of 2 Gb x8 chips, rows of 4 KB.
+#[derive(Clone, Debug)]
+pub struct SystemBuilder {
+    bin: &'static SpeedBin,
+    geometry: RawGeometry,
+    copy_activations: CopyActivations,
+    precharge_power_down: PrechargePowerDown,
+    refresh: Refresh,
+    address_map: RawAddressMap,
+    faulty_rows: Vec<(Channel, BankId, Row)>,
+    currents: CurrentSet,
+    staging_lines: Option<usize>,
+    controller: ControllerSettings,
+}
+
+impl Default for SystemBuilder {
+    fn default() -> SystemBuilder {
+        let System { bin, geometry, copy_activations, precharge_power_down, refresh } =
+            System::paper(2, Density::Gb2, Width::X8);
+        SystemBuilder {
+            bin,
+            geometry: geometry.raw(),
+            copy_activations,
+            precharge_power_down,
+            refresh,
+            address_map: Preset::RowInterleaved.raw(),
+            faulty_rows: Vec::new(),
+            currents: CurrentSet::Named("2 Gb x8 -25E".to_owned()),
+            staging_lines: None,
+            controller: ControllerSettings::new(&geometry),
+        }
+    }
+}
+
+/// Setters. Each replaces one setting; [`SystemBuilder::build`] checks them all.
+impl SystemBuilder {
+    /// The speed bin: [`SpeedBin::named`] finds one.
+    #[must_use]
+    pub fn bin(self, bin: &'static SpeedBin) -> SystemBuilder {
+        SystemBuilder { bin, ..self }
+    }
+
+    /// The whole geometry.
+    #[must_use]
+    pub fn geometry(self, geometry: RawGeometry) -> SystemBuilder {
+        SystemBuilder { geometry, ..self }
+    }
+
+    /// Density and data pins of the chips. The current set must be of chips of that width.
+    #[must_use]
+    pub fn chips(mut self, density: Density, width: Width) -> SystemBuilder {
+        (self.geometry.density, self.geometry.width) = (density, width);
+        self
+    }
+
+    /// Channels: 1, 2, 4 or 8.
+    #[must_use]
+    pub fn channels(mut self, channels: u64) -> SystemBuilder {
+        self.geometry.channels = channels;
+        self
+    }
+
+    /// Ranks per channel: 1, 2 or 4.
+    #[must_use]
+    pub fn ranks(mut self, ranks: u64) -> SystemBuilder {
+        self.geometry.ranks = ranks;
+        self
+    }
+
+    /// Bytes of a row of a rank: what the chips have, or the 4096 of the paper.
+    #[must_use]
+    pub fn row_bytes(mut self, bytes: u64) -> SystemBuilder {
+        self.geometry.row_bytes = bytes;
+        self
+    }
+
+    /// Rows per subarray: a power of two from 128 to 1024.
+    #[must_use]
+    pub fn rows_per_subarray(mut self, rows: u64) -> SystemBuilder {
+        self.geometry.rows_per_subarray = rows;
+        self
+    }
+
+    /// Whether copy activations count in tRRD and tFAW.
+    #[must_use]
+    pub fn copy_activations(self, copy_activations: CopyActivations) -> SystemBuilder {
+        SystemBuilder { copy_activations, ..self }
+    }
+
+    /// How precharge power-down is left.
+    #[must_use]
+    pub fn precharge_power_down(self, precharge_power_down: PrechargePowerDown) -> SystemBuilder {
+        SystemBuilder { precharge_power_down, ..self }
+    }
+
+    /// How often refresh is due: tREFI from 1.95 us to 1 s.
+    #[must_use]
+    pub fn refresh(self, refresh: Refresh) -> SystemBuilder {
+        SystemBuilder { refresh, ..self }
+    }
+
+    /// The address map: a preset's [`Preset::raw`], or fields of your own.
+    #[must_use]
+    pub fn address_map(self, address_map: RawAddressMap) -> SystemBuilder {
+        SystemBuilder { address_map, ..self }
+    }
+
+    /// Rows that the chips have replaced by spares.
+    #[must_use]
+    pub fn faulty_rows(self, rows: impl IntoIterator<Item = (Channel, BankId, Row)>) -> SystemBuilder {
+        SystemBuilder { faulty_rows: rows.into_iter().collect(), ..self }
+    }
+
+    /// The supply currents of the chips.
+    #[must_use]
+    pub fn currents(self, currents: Currents) -> SystemBuilder {
+        SystemBuilder { currents: CurrentSet::Given(Box::new(currents)), ..self }
+    }
+
+    /// The supply currents: a shipped set by its name, as `2 Gb x8 -25E`. [`energy::shipped`] lists them.
+    #[must_use]
+    pub fn current_set(self, name: impl Into<String>) -> SystemBuilder {
+        SystemBuilder { currents: CurrentSet::Named(name.into()), ..self }
+    }
+
+    /// Lines that a copy over the channel stages, at least 1; by default, those of one row.
+    #[must_use]
+    pub fn staging_lines(self, lines: usize) -> SystemBuilder {
+        SystemBuilder { staging_lines: Some(lines), ..self }
+    }
+
+    /// How long a copy may hold a bank for which a read waits: at least 1 cycle; none is until the copy is done there.
+    #[must_use]
+    pub fn copy_hold_max(mut self, cycles: Option<Cycles>) -> SystemBuilder {
+        self.controller.copy_hold_max = cycles;
+        self
+    }
+
+    /// Sizes of the queues and watermarks of the write queue.
+    #[must_use]
+    pub fn queues(mut self, queues: Queues) -> SystemBuilder {
+        self.controller.queues = queues;
+        self
+    }
+
+    /// The scheduler: one of [`memctrl::policy::scheduler`], or your own.
+    #[must_use]
+    pub fn scheduler(mut self, scheduler: impl Scheduler + 'static) -> SystemBuilder {
+        self.controller.scheduler = Box::new(scheduler);
+        self
+    }
+
+    /// The row policy: one of [`memctrl::policy::row`], or your own.
+    #[must_use]
+    pub fn row_policy(mut self, policy: impl RowPolicy + 'static) -> SystemBuilder {
+        self.controller.row_policy = Arc::new(policy);
+        self
+    }
+
+    /// How refresh is scheduled: up to 8 REF postponed.
+    #[must_use]
+    pub fn refresh_policy(mut self, refresh: RefreshPolicy) -> SystemBuilder {
+        self.controller.refresh = refresh;
+        self
+    }
+
+    /// When idle ranks enter power-down or self-refresh. The current set must have the currents of those states.
+    #[must_use]
+    pub fn power(mut self, power: PowerPolicy) -> SystemBuilder {
+        self.controller.power = power;
+        self
+    }
+
+    /// All settings of the controller at once.
+    #[must_use]
+    pub fn controller(self, controller: ControllerSettings) -> SystemBuilder {
+        SystemBuilder { staging_lines: Some(controller.staging_lines), controller, ..self }
+    }
+
+    /// The system.
+    ///
+    /// # Errors
+    /// A setting that is out of its range, or contradicts another one.
+    pub fn build(self) -> Result<MemorySystem, SystemError> {
+        let geometry = Geometry::try_from(self.geometry)?;
+        let map = AddressMap::new(geometry, &self.address_map)?;
+        checks::faulty_rows(&self.faulty_rows, &geometry)?;
+        let currents = match self.currents {
+            CurrentSet::Given(currents) => *currents,
+            CurrentSet::Named(name) => Currents::named(&name).ok_or(SystemError::NoCurrentSet { found: name })?,
+        };
+        let staging_lines = self.staging_lines.unwrap_or_else(|| geometry.columns().into());
+        let controller = ControllerSettings { staging_lines, ..self.controller };
+        let system = System {
+            bin: self.bin,
+            geometry,
+            copy_activations: self.copy_activations,
+            precharge_power_down: self.precharge_power_down,
+            refresh: self.refresh,
+        };
+        let prices = Prices::new(&system, &currents).map_err(SystemError::Currents)?;
+        checks::refresh(system.refresh, controller.refresh)?;
+        checks::queues(&controller)?;
+        checks::policies(&controller)?;
+        checks::power(controller.power, &system, &currents)?;
+        let planner = Arc::new(Planner::new(map, FaultyRows::from_iter(self.faulty_rows)));
+        Ok(MemorySystem { system, planner, currents, prices, controller })
+    }
+}
