@@ -1,9 +1,8 @@
 //! What to know about a run before believing its numbers.
 
 use dram_spec::{Clock, Cycle};
-use report::table::grouped;
-use report::{Backlog, TraceReport, TraceTally};
-use rowclone_sim::Outcome;
+use rowclone_sim::quantity::grouped;
+use rowclone_sim::{Backlog, Outcome, TraceReport, TraceTally};
 
 use crate::input::{Scenario, Variant, Workload};
 

@@ -21,10 +21,17 @@ pub enum KeptKind {
     Rd,
     /// WR and WRA.
     Wr,
+    /// TRANSFER, in its rank.
+    Transfer,
+    /// TRANSFER, in the bank that it reads.
+    TransferSrc,
+    /// TRANSFER, in the bank that it writes.
+    TransferDst,
 }
 
 /// The same, each as a kind of its own.
-pub(crate) const KEPT: [Kind; 5] = [Kind::Act, Kind::ActCopy, Kind::Pre, Kind::Rd, Kind::Wr];
+pub(crate) const KEPT: [Kind; 8] =
+    [Kind::Act, Kind::ActCopy, Kind::Pre, Kind::Rd, Kind::Wr, Kind::Transfer, Kind::TransferSrc, Kind::TransferDst];
 
 /// For how long a command holds back each of the [`KEPT`] kinds.
 pub(crate) type Gaps = [Gap; KEPT.len()];
@@ -42,8 +49,17 @@ impl KeptKind {
             Kind::Pre | Kind::PreA => Some(KeptKind::Pre),
             Kind::Rd | Kind::Rda => Some(KeptKind::Rd),
             Kind::Wr | Kind::Wra => Some(KeptKind::Wr),
+            Kind::Transfer => Some(KeptKind::Transfer),
+            Kind::TransferSrc => Some(KeptKind::TransferSrc),
+            Kind::TransferDst => Some(KeptKind::TransferDst),
             _ => None,
         }
+    }
+
+    /// The command without auto-precharge.
+    #[inline]
+    pub const fn kind(self) -> Kind {
+        KEPT[self as usize]
     }
 }
 

@@ -185,11 +185,17 @@ impl Device {
         self.held_in_bank(&self.banks[bank.get()], kind)
     }
 
-    /// How long a rank and the command bus delay a kind of command, whatever the bank. The larger of this and
-    /// [`Self::bank_hold`] is what [`Self::earliest`] returns for a command to one bank.
+    /// [`Self::bank_hold`] of one of the kinds that are asked for most often.
     #[inline]
-    pub fn rank_hold(&self, rank: u8, kind: Kind) -> Hold {
-        self.held(self.rank(rank), kind)
+    pub fn kept_bank_hold(&self, bank: BankIndex, kind: KeptKind) -> Hold {
+        self.banks[bank.get()].holds.of(kind)
+    }
+
+    /// How long a rank and the command bus delay a kind of command, whatever the bank. The larger of this and
+    /// [`Self::kept_bank_hold`] is what [`Self::earliest`] returns for a command to one bank.
+    #[inline]
+    pub fn kept_rank_hold(&self, rank: u8, kind: KeptKind) -> Hold {
+        self.bus.max(self.rank(rank).holds.of(kind))
     }
 
     /// What a rank's CKE makes of it.
@@ -401,6 +407,7 @@ impl Device {
         Ok(self.held(rank, kind).max(self.held_in_bank(self.open_bank(id)?, kind)))
     }
 
+    #[inline]
     fn transfer(&self, src: BankId, dst: BankId) -> Result<Hold, Refusal> {
         let rank = self.awake(src.rank)?;
         if src.rank != dst.rank || src.bank == dst.bank {

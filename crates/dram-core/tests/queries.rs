@@ -152,6 +152,7 @@ fn check_holds(device: &Device, command: &Command) -> Result<(), TestCaseError> 
             Kind::Pre => Some(KeptKind::Pre),
             Kind::Rd | Kind::Rda => Some(KeptKind::Rd),
             Kind::Wr | Kind::Wra => Some(KeptKind::Wr),
+            Kind::Transfer => Some(KeptKind::Transfer),
             _ => None,
         };
         let until = rank.until(kind);

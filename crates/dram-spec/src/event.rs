@@ -156,7 +156,8 @@ impl<S: EventSink> EventSink for Option<S> {
 }
 
 impl<A: EventSink, B: EventSink> EventSink for (A, B) {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "who issues a command knows its kind: then little of this is left")]
+    #[inline(always)]
     fn command(&mut self, event: &CommandEvent) {
         self.0.command(event);
         self.1.command(event);

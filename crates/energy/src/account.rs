@@ -217,7 +217,7 @@ impl EventSink for Account {
     fn command(&mut self, event: &CommandEvent) {
         let (at, channel, command) = (event.at, event.channel, &event.command);
         let (geometry, columns, asleep) = (self.geometry, self.columns, self.asleep);
-        // Most commands are RD, WR, ACT and PRE.
+        // Most commands are RD, WR, ACT, PRE and TRANSFER.
         let taken = match *command {
             Command::Read { bank, column, auto_precharge: AutoPrecharge::No } if column.0 < columns => {
                 self.rank_of(at, channel, bank).map(|rank| rank.counts.reads += 1)
@@ -229,6 +229,11 @@ impl EventSink for Account {
                 self.rank_of(at, channel, bank).map(|rank| rank.activate(at, bank, row, &geometry, asleep))
             }
             Command::Precharge { bank } => self.rank_of(at, channel, bank).map(|rank| rank.close(at, bank, asleep)),
+            Command::Transfer { src, src_column, dst, dst_column }
+                if src_column.0 < columns && dst_column.0 < columns && dst.bank < geometry.banks() =>
+            {
+                self.rank_of(at, channel, src).filter(|_| dst.rank == src.rank).map(|rank| rank.counts.transfers += 1)
+            }
             _ => None,
         };
         if taken.is_none() {

@@ -186,6 +186,23 @@ enum Source {
     ZeroOnFree(Box<bulk::Bulk<process_exits::Exits>>),
 }
 
+impl Source {
+    /// An operation is done.
+    #[inline(never)]
+    fn complete(&mut self, operation: &Operation, done: Cycle) {
+        match self {
+            // They wait for nothing.
+            Source::Stream(_) | Source::Random(_) | Source::Mixed(_) | Source::PageCopies(_) => {}
+            Source::Fork(source) => source.complete(operation, done),
+            Source::Checkpoint(source) => source.complete(operation, done),
+            Source::Clone(source) => source.complete(operation, done),
+            Source::Migration(source) => source.complete(operation, done),
+            Source::Deduplication(source) => source.complete(operation, done),
+            Source::ZeroOnFree(source) => source.complete(operation, done),
+        }
+    }
+}
+
 /// Asks whichever source it is.
 macro_rules! ask {
     ($source:expr, $each:ident => $answer:expr) => {
@@ -262,15 +279,10 @@ impl RequestSource for Workload {
 
     #[inline]
     fn complete(&mut self, completion: Completion) {
-        match &mut self.source {
-            // They wait for nothing.
-            Source::Stream(_) | Source::Random(_) | Source::Mixed(_) | Source::PageCopies(_) => {}
-            Source::Fork(source) => source.complete(&completion.operation, completion.done),
-            Source::Checkpoint(source) => source.complete(&completion.operation, completion.done),
-            Source::Clone(source) => source.complete(&completion.operation, completion.done),
-            Source::Migration(source) => source.complete(&completion.operation, completion.done),
-            Source::Deduplication(source) => source.complete(&completion.operation, completion.done),
-            Source::ZeroOnFree(source) => source.complete(&completion.operation, completion.done),
+        let Completion { operation, done, .. } = completion;
+        let Workload { source, .. } = self;
+        if !matches!(source, Source::Stream(_) | Source::Random(_) | Source::Mixed(_) | Source::PageCopies(_)) {
+            source.complete(&operation, done);
         }
     }
 }

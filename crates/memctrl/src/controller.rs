@@ -1,12 +1,13 @@
 //! The memory controller: a front end and one channel each, stepped from event to event.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dram_core::{Cells, Device};
 use dram_spec::{Cycle, Cycles, EventSink, Refresh};
 
-use crate::channel::{Channel, Queues};
+use crate::channel::{Channel, Outcome, Queues};
 use crate::config::Config;
 use crate::front_end::FrontEnd;
 use crate::request::{Completion, Request, RequestSource};
@@ -36,7 +37,8 @@ pub struct Controller {
     now: Cycle,
     /// Whether programs may be dispatched in this cycle.
     may_dispatch: bool,
-    completed: Vec<Completion>,
+    /// The slots of requests that were delivered and not taken.
+    completed: VecDeque<u32>,
 }
 
 impl Controller {
@@ -64,7 +66,7 @@ impl Controller {
         let ids = (0..config.system.geometry.channels()).map(dram_spec::Channel);
         let channels: Vec<_> = ids.map(|id| Channel::new(id, Device::new(&config.system, cells(id)), config)).collect();
         let front = FrontEnd::new(config, &channels);
-        Controller { front, channels, now: Cycle::ZERO, may_dispatch: false, completed: Vec::new() }
+        Controller { front, channels, now: Cycle::ZERO, may_dispatch: false, completed: VecDeque::new() }
     }
 
     /// The present cycle: all commands before it were issued, and none of it.
@@ -81,7 +83,7 @@ impl Controller {
 
     /// Whether no request is in progress, and none is to be delivered.
     pub fn is_idle(&self) -> bool {
-        self.front.is_idle() && self.completed.is_empty()
+        self.front.is_idle()
     }
 
     /// Takes a request that has arrived by now.
@@ -102,10 +104,10 @@ impl Controller {
         Ok(())
     }
 
-    /// The requests that were delivered since the last call, in order of delivery.
+    /// Takes the requests that were delivered and not taken before, in order of delivery.
     #[inline]
-    pub fn completions(&mut self) -> std::vec::Drain<'_, Completion> {
-        self.completed.drain(..)
+    pub fn completions(&mut self) -> impl Iterator<Item = Completion> {
+        std::iter::from_fn(|| self.completed.pop_front().map(|slot| self.front.take(slot)))
     }
 
     /// The earliest cycle after now in which the controller may deliver a completion or accept a request that waits, if nothing is enqueued
@@ -123,7 +125,7 @@ impl Controller {
     /// If the device finds a command early: a bug of this crate. If requests are in progress and nothing can happen any more.
     pub fn advance_to(&mut self, limit: Cycle, sink: &mut impl EventSink) -> Cycle {
         while self.now < limit {
-            if std::mem::take(&mut self.may_dispatch) {
+            if std::mem::take(&mut self.may_dispatch) && self.front.has_copies_to_dispatch() {
                 self.front.dispatch(&mut self.channels, self.now);
             }
             let until = limit.min(self.front.wakes_at(self.now));
@@ -150,8 +152,10 @@ impl Controller {
                 continue;
             }
             let outcome = channel.issue(sink);
-            until = until.min(self.front.observe(&mut self.channels, index, at, outcome));
-            until = until.min(self.front.wakes_at(at));
+            if !matches!(outcome, Outcome::None) {
+                until = until.min(self.front.observe(&mut self.channels, index, at, outcome));
+                until = until.min(self.front.wakes_at(at));
+            }
         }
     }
 
@@ -174,14 +178,15 @@ impl Controller {
         let now = self.now;
         let waited = self.front.head.is_some();
         let delivered = self.completed.len();
-        if now >= self.front.recorder.until() {
+        let begins_epoch = now >= self.front.recorder.until();
+        if begins_epoch {
             // What was due before the end of an epoch counts in it, although nothing has asked for it since.
             self.deliver(Cycle(now.0.saturating_sub(1)));
             self.front.recorder.advance_to(now, &mut self.channels);
-            self.deliver(now);
+        }
+        self.deliver(now);
+        if begins_epoch {
             self.front.recorder.begin_epoch();
-        } else {
-            self.deliver(now);
         }
         self.may_dispatch = true;
         let is_accepted = self.front.admit(&mut self.channels, now);
@@ -191,8 +196,8 @@ impl Controller {
     /// Delivers what is due by `by`.
     #[inline]
     fn deliver(&mut self, by: Cycle) {
-        while let Some(completion) = self.front.deliver(&mut self.channels, by) {
-            self.completed.push(completion);
+        while let Some(slot) = self.front.deliver(&mut self.channels, by) {
+            self.completed.push_back(slot);
         }
     }
 
@@ -209,8 +214,11 @@ impl Controller {
         sink: &mut impl EventSink,
         stop: &AtomicBool,
     ) -> Result<Stats, Interrupt> {
+        let mut pause = self.now;
         loop {
-            self.completions().for_each(|completion| source.complete(completion));
+            while let Some(slot) = self.completed.pop_front() {
+                source.complete(self.front.take(slot));
+            }
             while self.has_room() && source.next_arrival().is_some_and(|at| at <= self.now) {
                 let Some(request) = source.take(self.now) else { break };
                 self.try_enqueue(request).expect("it has room");
@@ -219,11 +227,18 @@ impl Controller {
             if arrival.is_none() && self.is_idle() {
                 return Ok(self.finish(sink));
             }
-            if stop.load(Ordering::Relaxed) {
-                return Err(Interrupt);
+            if self.now >= pause {
+                if stop.load(Ordering::Relaxed) {
+                    return Err(Interrupt);
+                }
+                pause = self.now + STOP_CHECK;
             }
-            let pause = self.next_event().max(self.now + STOP_CHECK);
-            self.advance_to(arrival.unwrap_or(Cycle::NEVER).min(pause), sink);
+            let mut until = arrival.unwrap_or(Cycle::NEVER);
+            if until > pause {
+                let nothing_until = if self.is_idle() { self.next_event() } else { pause };
+                until = until.min(nothing_until.max(pause));
+            }
+            self.advance_to(until, sink);
         }
     }
 

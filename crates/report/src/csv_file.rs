@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use dram_spec::Clock;
+use rowclone::MECHANISMS;
+use rowclone_sim::{
+    Comparison, Distribution, FiguresReport, QueueDepth, RowOutcomes, TraceReport, TraceTally, cause_key,
+};
 
 use crate::cell::Cell;
-use crate::figures::{Distribution, FiguresReport, QueueDepth, RowOutcomes, cause_key};
-use crate::run_report::{Backlog, Comparison, RunReport, TraceReport, TraceTally};
-use rowclone::MECHANISMS;
+use crate::run_report::RunReport;
 
 /// A line: its columns and their cells, in one list so that none gets out of step.
 pub(crate) type Line = Vec<(String, Cell)>;
@@ -99,11 +100,6 @@ fn result(report: &RunReport) -> Line {
         cell("seed", report.seed),
         cell("currents", report.currents.as_str()),
     ]
-}
-
-/// The cells of a backlog.
-pub(crate) fn backlog(backlog: Backlog, clock: Clock) -> Line {
-    vec![cell("backlog_requests", backlog.requests), cell("backlog_wait_ns", clock.ns(backlog.wait))]
 }
 
 /// The cells of a trace; empty where there is none.

@@ -1,11 +1,10 @@
 //! Turns results into what people look at: tables, JSON, CSV, Parquet, plots, timelines, an HTML page. Reads results; computes no physics.
 
-pub mod allocator_report;
+mod allocator_tables;
 pub mod cell;
 pub mod csv_file;
 pub mod csv_table;
 pub mod decisions;
-pub mod figures;
 pub mod page;
 pub mod parquet_table;
 pub mod plot;
@@ -17,15 +16,10 @@ pub mod table;
 pub mod table3;
 pub mod timeline;
 
-pub use allocator_report::AllocatorReport;
 pub use cell::{Cell, Column, Kind};
 pub use csv_table::CsvTable;
-pub use figures::{BusUse, FiguresReport, Measured, Stretch};
 pub use parquet_table::ParquetTable;
 pub use run_cells::RunCells;
-pub use run_report::{
-    Backlog, CheckReport, Comparison, EpochReport, OperationRow, RunInputs, RunReport, SCHEMA_VERSION, ServedRow,
-    TracePages, TraceReport, TraceTally,
-};
+pub use run_report::{RunInputs, RunReport, SCHEMA_VERSION};
 pub use table3::{Published, Row3, Table3};
 pub use timeline::Timeline;

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use energy::Cause;
+use rowclone_sim::quantity::grouped;
+use rowclone_sim::{Distribution, FiguresReport, QueueDepth, RowOutcomes, cause_key};
 
-use crate::figures::{Distribution, FiguresReport, QueueDepth, RowOutcomes, cause_key};
 use crate::run_report::RunReport;
-use crate::table::{Align, aligned, grouped};
+use crate::table::{Align, aligned};
 
 use Align::{Left, Right};
 

@@ -1,38 +1,20 @@
 //! What a run did, as the cells of one row: the same columns for every run.
 
-use dram_spec::{Clock, Cycles};
-use memctrl::stats::{PartTally, Stats};
+use memctrl::stats::PartTally;
 use rowclone::{MECHANISMS, Mechanism};
+use rowclone_sim::{Outcome, ServedTally, TraceReport};
 
 use crate::cell::{Cell, Column};
 use crate::csv_file::{self, Line};
 use crate::decisions;
-use crate::figures::{FiguresReport, Measured, Stretch};
-use crate::run_report::{Backlog, TraceTally};
 
 /// All that the row of a run is made from.
 #[derive(Clone, Copy, Debug)]
 pub struct RunCells<'a> {
-    /// What the controller counted.
-    pub stats: &'a Stats,
-    /// Energy and bus use, from where the figures begin.
-    pub measured: &'a Measured,
-    /// How copies were served.
-    pub copies: &'a PartTally,
-    /// How initialisations were served.
-    pub inits: &'a PartTally,
-    /// Copy activations that the chips dropped.
-    pub dropped_activations: u64,
-    /// The simulated clock.
-    pub clock: Clock,
-    /// Channels of the system.
-    pub channels: u8,
+    /// The run.
+    pub outcome: &'a Outcome,
     /// The share of the memory that the reserved rows take, 0 to 1.
     pub reserved_rows_share: f64,
-    /// The requests that were waiting when the last one arrived.
-    pub backlog: Backlog,
-    /// The records of the trace, where there is one.
-    pub trace: Option<TraceTally>,
     /// What a reader should know before believing a number.
     pub warnings: &'a [String],
 }
@@ -44,34 +26,22 @@ impl RunCells<'_> {
     }
 
     fn line(&self) -> Line {
-        let RunCells {
-            stats,
-            measured,
-            copies,
-            inits,
-            dropped_activations,
-            clock,
-            channels,
-            reserved_rows_share,
-            backlog,
-            trace,
-            warnings,
-        } = *self;
-        let end = Cycles(stats.end.0);
-        let stretch = Stretch { cycles: stats.end.since(stats.from), clock, channels };
+        let RunCells { outcome, reserved_rows_share, warnings } = *self;
+        let ServedTally { copies, inits } = &outcome.served_parts;
         let mut line: Line = vec![
-            ("makespan_cycles".to_owned(), end.0.into()),
-            ("makespan_ns".to_owned(), clock.ns(end).into()),
-            ("from_cycle".to_owned(), stats.from.0.into()),
+            ("makespan_cycles".to_owned(), outcome.makespan_cycles.into()),
+            ("makespan_ns".to_owned(), outcome.makespan_ns.into()),
+            ("from_cycle".to_owned(), outcome.from_cycle.into()),
         ];
-        line.extend(csv_file::figures(&FiguresReport::new(&stats.whole, measured, stretch)));
+        line.extend(csv_file::figures(&outcome.figures));
         line.extend(shares("copies", copies));
         line.extend(shares("inits", inits));
         line.push(("decisions".to_owned(), decisions::cell(copies, inits).into()));
-        line.push(("dropped_activations".to_owned(), dropped_activations.into()));
+        line.push(("dropped_activations".to_owned(), outcome.dropped_activations.into()));
         line.push(("reserved_rows_share".to_owned(), reserved_rows_share.into()));
-        line.extend(csv_file::backlog(backlog, clock));
-        line.extend(csv_file::trace(trace));
+        line.push(("backlog_requests".to_owned(), outcome.backlog_requests.into()));
+        line.push(("backlog_wait_ns".to_owned(), outcome.backlog_wait_ns.into()));
+        line.extend(csv_file::trace(outcome.trace.as_ref().map(TraceReport::tally)));
         line.push(("warnings".to_owned(), warnings.join("; ").into()));
         line
     }
@@ -79,20 +49,7 @@ impl RunCells<'_> {
 
 /// The columns of any run.
 pub fn columns() -> Vec<Column> {
-    let (stats, measured, none) = (Stats::default(), Measured::none(), PartTally::default());
-    let nothing = RunCells {
-        stats: &stats,
-        measured: &measured,
-        copies: &none,
-        inits: &none,
-        dropped_activations: 0,
-        clock: Clock::DDR3_1066,
-        channels: 1,
-        reserved_rows_share: 0.0,
-        backlog: Backlog::default(),
-        trace: None,
-        warnings: &[],
-    };
+    let nothing = RunCells { outcome: &Outcome::default(), reserved_rows_share: 0.0, warnings: &[] };
     nothing.line().into_iter().map(|(name, cell)| Column::new(name, cell.kind())).collect()
 }
 

@@ -3,10 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use crate::allocator_report::{self, AllocatorReport};
+use rowclone_sim::quantity::{bytes, grouped};
+use rowclone_sim::{AllocatorReport, CheckReport, Comparison, OperationRow, TraceReport};
+
+use crate::allocator_tables;
 use crate::result_tables;
-use crate::run_report::{CheckReport, Comparison, OperationRow, RunReport, TraceReport};
-use crate::table::{Align, aligned, bytes, grouped};
+use crate::run_report::RunReport;
+use crate::table::{Align, aligned};
 
 use Align::{Left, Right};
 
@@ -53,7 +56,7 @@ pub fn text(reports: &[RunReport]) -> String {
         reports.iter().rev().flat_map(|report| &report.allocator).map(|report| (report.policy, report)).collect();
     if !allocators.is_empty() {
         section(&mut text, "Allocators: how frames can go under the rule, and what is left free");
-        text += &allocator_report::text(&allocators.into_values().collect::<Vec<_>>());
+        text += &allocator_tables::text(&allocators.into_values().collect::<Vec<_>>());
     }
     if first.trace.is_some() {
         section(&mut text, "Recorded trace");

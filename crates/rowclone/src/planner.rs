@@ -121,19 +121,24 @@ impl Planner {
             Operation::Copy { .. } | Operation::Init { .. } => "dst",
             Operation::Read { .. } | Operation::Write { .. } => "address",
         };
+        if let Some(src) = operation.src() {
+            self.check_range("src", src, bytes)?;
+        }
+        self.check_range(target, operation.target(), bytes)
+    }
+
+    /// That a range lies in the memory, and on no reserved row.
+    #[inline]
+    fn check_range(&self, operand: &'static str, address: PhysicalAddress, bytes: u64) -> Result<(), PlanError> {
         let end = PhysicalAddress(self.shared.map.geometry().bytes());
-        for (operand, address) in
-            operation.src().map(|src| ("src", src)).into_iter().chain([(target, operation.target())])
+        if address.0.checked_add(bytes).is_none_or(|last| last > end.0) {
+            return Err(PlanError::PastEnd { operand, address, bytes, end });
+        }
+        if let Some(address) = self.shared.reserved.first_in(address.0, bytes)
+            && let Some(location) = self.shared.map.locate(address)
+            && let Some(reserved) = self.shared.map.geometry().reserved(location.row)
         {
-            if address.0.checked_add(bytes).is_none_or(|last| last > end.0) {
-                return Err(PlanError::PastEnd { operand, address, bytes, end });
-            }
-            if let Some(address) = self.shared.reserved.first_in(address.0, bytes)
-                && let Some(location) = self.shared.map.locate(address)
-                && let Some(reserved) = self.shared.map.geometry().reserved(location.row)
-            {
-                return Err(PlanError::Reserved { operand, address, location, reserved });
-            }
+            return Err(PlanError::Reserved { operand, address, location, reserved });
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! A program is data. The controller runs it, the estimator times it on idle banks, the price table adds up its
 //! commands, and `explain plan` prints it. `docs/planner.md` has the rules of execution.
 
-use dram_spec::{BankId, Channel, Column, Mechanism, Row};
+use dram_spec::{BankId, Channel, Column, Location, Mechanism, Row};
 
 use crate::block::Block;
 use crate::segment::{Run, RunWrite, Segment, Work};
@@ -172,7 +172,7 @@ impl From<&Segment> for Program {
         match &segment.work {
             Work::Fpm { channel, bank, src, dst } => {
                 threads.open(*channel, *bank, *src);
-                threads.push(*channel, Step::CopyOpen { bank: *bank, row: *dst });
+                threads.on(*channel).push(Step::CopyOpen { bank: *bank, row: *dst });
             }
             Work::Psm { channel, src, dst, columns } => threads.transfer(*channel, *src, *dst, columns.iter().copied()),
             Work::Psm2 { channel, src, temporary, dst, columns } => {
@@ -183,12 +183,12 @@ impl From<&Segment> for Program {
                 for &run in reads {
                     let place = run.first.location;
                     threads.open(place.channel, place.bank, place.row);
-                    threads.push(place.channel, Step::Read { bank: place.bank, run });
+                    threads.read(run);
                 }
                 for &write in writes {
                     let place = write.run.first.location;
                     threads.open(place.channel, place.bank, place.row);
-                    threads.push(place.channel, Step::Write { bank: place.bank, write });
+                    threads.write(write);
                 }
             }
         }
@@ -196,37 +196,59 @@ impl From<&Segment> for Program {
     }
 }
 
-/// Threads of a program in the making, with the row that each bank has open.
+/// Threads of a program in the making.
 #[derive(Default)]
 struct Threads {
-    threads: Vec<(Thread, Vec<(BankId, Row)>)>,
+    threads: Vec<Thread>,
 }
 
 impl Threads {
-    fn on(&mut self, channel: Channel) -> &mut (Thread, Vec<(BankId, Row)>) {
-        let index = self.threads.iter().position(|(thread, _)| thread.channel == channel).unwrap_or_else(|| {
-            self.threads.push((Thread { channel, steps: Vec::with_capacity(8) }, Vec::with_capacity(2)));
+    /// The steps on a channel.
+    fn on(&mut self, channel: Channel) -> &mut Vec<Step> {
+        let index = self.threads.iter().position(|thread| thread.channel == channel).unwrap_or_else(|| {
+            self.threads.push(Thread { channel, steps: Vec::with_capacity(8) });
             self.threads.len() - 1
         });
-        &mut self.threads[index]
+        &mut self.threads[index].steps
     }
 
-    fn push(&mut self, channel: Channel, step: Step) {
-        self.on(channel).0.steps.push(step);
+    /// Reads a run from the open row of its bank.
+    fn read(&mut self, run: Run) {
+        let Location { channel, bank, .. } = run.first.location;
+        let steps = self.on(channel);
+        if let Some(Step::Read { run: last, .. }) = steps.last_mut()
+            && last.append(&run)
+        {
+            return;
+        }
+        steps.push(Step::Read { bank, run });
+    }
+
+    /// Writes a run to the open row of its bank.
+    fn write(&mut self, write: RunWrite) {
+        let Location { channel, bank, .. } = write.run.first.location;
+        let steps = self.on(channel);
+        if let Some(Step::Write { write: last, .. }) = steps.last_mut()
+            && last.append(&write)
+        {
+            return;
+        }
+        steps.push(Step::Write { bank, write });
     }
 
     /// Opens a row, unless it is the open one; closes another row of the bank before.
     fn open(&mut self, channel: Channel, bank: BankId, row: Row) {
-        let (thread, open) = self.on(channel);
-        match open.iter_mut().find(|(other, _)| *other == bank) {
-            Some((_, current)) if *current == row => return,
-            Some((_, current)) => {
-                *current = row;
-                thread.steps.push(Step::Close { bank });
-            }
-            None => open.push((bank, row)),
+        let steps = self.on(channel);
+        let opened = steps.iter().rev().find_map(|step| match *step {
+            Step::Open { bank: other, row } | Step::CopyOpen { bank: other, row } if other == bank => Some(row),
+            _ => None,
+        });
+        match opened {
+            Some(open) if open == row => return,
+            Some(_) => steps.push(Step::Close { bank }),
+            None => {}
         }
-        thread.steps.push(Step::Open { bank, row });
+        steps.push(Step::Open { bank, row });
     }
 
     fn transfer(
@@ -238,27 +260,36 @@ impl Threads {
     ) {
         self.open(channel, src.0, src.1);
         self.open(channel, dst.0, dst.1);
-        let (src, dst) = (src.0, dst.0);
-        let first = self.on(channel).0.steps.len();
+        let steps = self.on(channel);
+        let mut run: Option<(Column, Column, u16)> = None;
+        let mut push = |(src_column, dst_column, count)| {
+            steps.push(Step::Transfer { src: src.0, src_column, dst: dst.0, dst_column, count });
+        };
         for (src_column, dst_column) in columns {
-            let steps = &mut self.on(channel).0.steps;
-            if steps.len() > first
-                && let Some(Step::Transfer { src_column: from, dst_column: to, count, .. }) = steps.last_mut()
-                && (from.0 + *count, to.0 + *count) == (src_column.0, dst_column.0)
-            {
-                *count += 1;
-            } else {
-                steps.push(Step::Transfer { src, src_column, dst, dst_column, count: 1 });
+            match &mut run {
+                Some((from, to, count)) if (from.0 + *count, to.0 + *count) == (src_column.0, dst_column.0) => {
+                    *count += 1;
+                }
+                _ => {
+                    run.into_iter().for_each(&mut push);
+                    run = Some((src_column, dst_column, 1));
+                }
             }
         }
+        run.into_iter().for_each(push);
     }
 
-    /// Closes all banks at the end.
-    fn close(self) -> Vec<Thread> {
-        let closed = |(mut thread, open): (Thread, Vec<(BankId, Row)>)| {
-            thread.steps.extend(open.into_iter().map(|(bank, _)| Step::Close { bank }));
-            thread
-        };
-        self.threads.into_iter().map(closed).collect()
+    /// Closes all banks at the end, in the order in which they were opened first.
+    fn close(mut self) -> Vec<Thread> {
+        for Thread { steps, .. } in &mut self.threads {
+            for at in 0..steps.len() {
+                if let Step::Open { bank, .. } = steps[at]
+                    && !steps[..at].iter().any(|step| matches!(step, Step::Open { bank: other, .. } if *other == bank))
+                {
+                    steps.push(Step::Close { bank });
+                }
+            }
+        }
+        self.threads
     }
 }

@@ -95,13 +95,15 @@ pub struct Line {
     pub location: Location,
 }
 
-/// Lines that follow each other in the memory, and in one row.
+/// Lines that follow each other in one row, and lie equally far apart in the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The first of them.
     pub first: Line,
     /// How many there are, at least one.
     pub count: u16,
+    /// Bytes from a line to the next: 64, unless other channels or banks hold the lines between them.
+    pub stride: u64,
 }
 
 impl Run {
@@ -110,7 +112,21 @@ impl Run {
     pub fn line(&self, number: u16) -> Line {
         let Line { address, location } = self.first;
         let column = Column(location.column.0 + number);
-        Line { address: address_of(address, number), location: Location { column, ..location } }
+        let address = PhysicalAddress(address.0 + u64::from(number) * self.stride);
+        Line { address, location: Location { column, ..location } }
+    }
+
+    /// Takes in a later run that follows it in the row, if all lines then lie equally far apart. Returns whether it did.
+    pub(crate) fn append(&mut self, next: &Run) -> bool {
+        let end = self.line(self.count);
+        let Some(beyond) = next.first.address.0.checked_sub(end.address.0) else { return false };
+        let stride = self.stride + beyond;
+        let is_even = (self.count == 1 || beyond == 0) && (next.count == 1 || next.stride == stride);
+        let follows = is_even && next.first.location == end.location;
+        if follows {
+            (self.count, self.stride) = (self.count + next.count, stride);
+        }
+        follows
     }
 
     /// All of them.
@@ -118,10 +134,6 @@ impl Run {
         let run = *self;
         (0..run.count).map(move |number| run.line(number))
     }
-}
-
-fn address_of(first: PhysicalAddress, number: u16) -> PhysicalAddress {
-    PhysicalAddress(first.0 + u64::from(number) * LINE_BYTES)
 }
 
 /// A line that is written, and the bytes of it that the operation is about.
@@ -158,6 +170,15 @@ impl RunWrite {
             from: if number == 0 { self.from } else { 0 },
             to: if number + 1 == self.run.count { self.to } else { LINE_BYTES as u16 },
         }
+    }
+
+    /// Takes in a later run as [`Run::append`] does, if no byte between them stays as it is.
+    pub(crate) fn append(&mut self, next: &RunWrite) -> bool {
+        let follows = u64::from(self.to) == LINE_BYTES && next.from == 0 && self.run.append(&next.run);
+        if follows {
+            self.to = next.to;
+        }
+        follows
     }
 
     /// All of them.
@@ -225,7 +246,11 @@ impl Block {
         let (reads, writes) = match self.operation {
             Operation::Read { .. } => (targets.iter().flat_map(|target| self.runs(target)).collect(), Vec::new()),
             Operation::Copy { .. } | Operation::Init { .. } | Operation::Write { .. } => {
-                (self.reads_for(targets), targets.iter().flat_map(|target| self.writes(target)).collect())
+                let mut writes = Vec::with_capacity(targets.len());
+                for target in targets {
+                    writes.extend(self.writes(target));
+                }
+                (self.reads_for(targets), writes)
             }
         };
         Segment { mechanism: Mechanism::CHANNEL, bytes, part, work: Work::Channel { reads, writes } }
@@ -239,8 +264,8 @@ impl Block {
                 let source = |byte: u64| byte - self.operation.target().0 + src.0;
                 needed.push(whole_lines(&(source(target.start)..source(target.end))));
             }
-            let ends = [target.start..target.start, target.end..target.end];
-            needed.extend(ends.iter().map(whole_lines).filter(|line| !line.is_empty()));
+            let ragged = [target.start, target.end].into_iter().filter(|end| !end.is_multiple_of(LINE_BYTES));
+            needed.extend(ragged.map(|end| whole_lines(&(end..end))));
         }
         let needed = joined(needed);
         let rising = needed.iter().flat_map(|bytes| self.runs(bytes));
@@ -248,7 +273,12 @@ impl Block {
             return rising.collect();
         }
         let rising: Vec<Run> = rising.collect();
-        rising.iter().rev().flat_map(|run| run.lines().rev()).map(|first| Run { first, count: 1 }).collect()
+        rising
+            .iter()
+            .rev()
+            .flat_map(|run| run.lines().rev())
+            .map(|first| Run { first, count: 1, stride: LINE_BYTES })
+            .collect()
     }
 
     /// The lines that hold a byte of a range, run by run.
@@ -262,7 +292,7 @@ impl Block {
             let count = (next.checked_sub(address)? / LINE_BYTES) as u16;
             address = next;
             let located = || self.shared.map.locate(first).expect("the operation was checked to lie in the memory");
-            (count > 0).then(|| Run { first: Line { address: first, location: located() }, count })
+            (count > 0).then(|| Run { first: Line { address: first, location: located() }, count, stride: LINE_BYTES })
         })
     }
 
@@ -270,8 +300,8 @@ impl Block {
     fn writes(&self, bytes: &Bytes) -> impl Iterator<Item = RunWrite> {
         let Bytes { start, end } = *bytes;
         self.runs(bytes).map(move |run| {
-            let address = |number| address_of(run.first.address, number).0;
-            let (first, last) = (address(0), address(run.count - 1));
+            let first = run.first.address.0;
+            let last = first + u64::from(run.count - 1) * LINE_BYTES;
             let from = start.max(first) - first;
             RunWrite { run, from: from as u16, to: (end - last).min(LINE_BYTES) as u16 }
         })
@@ -305,12 +335,15 @@ fn joined(mut ranges: Vec<Bytes>) -> Vec<Bytes> {
 
 /// Ranges, cut so that no chunk of them is about more than so many lines.
 fn chunks(ranges: Vec<Bytes>, most: usize) -> Vec<Vec<Bytes>> {
+    let lines = |Bytes { start, end }: &Bytes| end.div_ceil(LINE_BYTES) - start / LINE_BYTES;
+    if ranges.iter().map(lines).sum::<u64>() <= most as u64 {
+        return vec![ranges];
+    }
     let mut chunks = Vec::new();
     let (mut chunk, mut room) = (Vec::new(), most);
     for Bytes { mut start, end } in ranges {
         while start < end {
-            let lines = end.div_ceil(LINE_BYTES) - start / LINE_BYTES;
-            let taken = lines.min(room as u64);
+            let taken = lines(&(start..end)).min(room as u64);
             let next = end.min((start / LINE_BYTES + taken) * LINE_BYTES);
             chunk.push(start..next);
             room -= taken as usize;

@@ -1,10 +1,29 @@
 //! How long the command and data buses are in use, from the command stream.
 
-use std::collections::VecDeque;
+use std::ops::Sub;
 
 use dram_spec::datasheet::BURST;
 use dram_spec::{Channel, Command, Cycle, Cycles, System};
-use report::BusUse;
+
+/// Cycles for which buses were in use, summed over the channels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BusUse {
+    /// The command buses: two cycles for a TRANSFER, one for any other command.
+    pub command: Cycles,
+    /// The data buses: the cycles of each burst.
+    pub data: Cycles,
+}
+
+impl Sub for BusUse {
+    type Output = BusUse;
+    fn sub(self, earlier: BusUse) -> BusUse {
+        BusUse { command: self.command - earlier.command, data: self.data - earlier.data }
+    }
+}
+
+/// The most bursts of a channel that have not ended when a command is issued: RD are at least tCCD (4 cycles) apart, and their data end at most
+/// 18 cycles after them.
+const BURSTS_MAX: usize = 8;
 
 /// Cycles for which a TRANSFER occupies the command bus; all other commands take one.
 const TRANSFER_COMMAND: Cycles = Cycles(2);
@@ -24,8 +43,9 @@ pub struct Buses {
 struct ChannelBuses {
     /// The cycle after the last one that the last command takes.
     command_end: Cycle,
-    /// The cycle after the last one of each burst that has not ended before the last command.
-    burst_ends: VecDeque<Cycle>,
+    /// The cycle after the last one of each of the latest bursts.
+    burst_ends: [Cycle; BURSTS_MAX],
+    bursts: usize,
 }
 
 impl Buses {
@@ -40,6 +60,7 @@ impl Buses {
     }
 
     /// A command is issued. Commands come in the order of time.
+    #[inline]
     pub fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
         let taken = if matches!(command, Command::Transfer { .. }) { TRANSFER_COMMAND } else { Cycles(1) };
         let buses = &mut self.channels[usize::from(channel.0)];
@@ -51,10 +72,8 @@ impl Buses {
             _ => return,
         };
         self.total.data += BURST;
-        while buses.burst_ends.front().is_some_and(|&end| end <= at) {
-            buses.burst_ends.pop_front();
-        }
-        buses.burst_ends.push_back(at + latency + BURST);
+        buses.burst_ends[buses.bursts % BURSTS_MAX] = at + latency + BURST;
+        buses.bursts += 1;
     }
 
     /// The use of the buses before a cycle that is not before the last command. A burst or a TRANSFER that lasts beyond that cycle
@@ -64,7 +83,7 @@ impl Buses {
         let mut used = self.total;
         for buses in &self.channels {
             used.command = used.command - beyond(buses.command_end, TRANSFER_COMMAND);
-            for &end in &buses.burst_ends {
+            for end in buses.burst_ends {
                 used.data = used.data - beyond(end, BURST);
             }
         }

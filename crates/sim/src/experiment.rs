@@ -8,28 +8,29 @@ use dram_spec::{Channel, Cycle, Cycles, Dialect, EventSink};
 use energy::{ByRequest, Counts};
 use host::workload::Settings;
 use host::{
-    AllocatorSettings, Contents, Copier, FlatMemory, MemoryCheck, OperationSpec, Replay, ReplaySettings, Sequence,
-    UnusableRecords, Witnessed,
+    AllocatorSettings, Contents, Copier, FlatMemory, OperationSpec, Replay, ReplaySettings, Sequence, UnusableRecords,
+    Witnessed,
 };
 use memctrl::policy::copy::{BASELINE, CopyPolicy, ROWCLONE};
 use memctrl::stats::Stats;
 use memctrl::{Completion, Config, Controller, RequestSource};
 use os_alloc_sim::Units;
 use protocol_check::Checker;
-use report::CheckReport;
-use report::allocator_report::{AllocatorReport, MemoryState};
 use rowclone::Operation;
 use trace_io::trace::{Format, Reader};
 
+use crate::allocator_report::{AllocatorReport, MemoryState};
 use crate::backlog::Offered;
+use crate::check_report::CheckReport;
 use crate::error::ExperimentError;
 use crate::metered::Metered;
 use crate::observer::{Commands, Observed, Shared};
-use crate::outcome::{Outcome, Played, trace_report};
+use crate::outcome::{Outcome, Played};
 use crate::progress::{Progress, Watched};
 use crate::range::{CYCLES_MAX, within};
 use crate::served::Served;
 use crate::system::MemorySystem;
+use crate::trace_report::TraceReport;
 
 /// The traffic of an experiment.
 pub enum Workload<'a> {
@@ -238,7 +239,7 @@ impl Run<'_> {
             let before = MemoryState::new(before.set.frames(), &before.allocator.free_blocks());
             AllocatorReport::new(before, &pages.allocator)
         });
-        let trace = Some(trace_report(name, &replayed));
+        let trace = Some(TraceReport::new(name, &replayed));
         Ok(Outcome { allocator, trace, ..Outcome::new(self.system, self.policy, played) })
     }
 
@@ -286,7 +287,9 @@ impl Run<'_> {
             served,
             backlog,
             commands,
-            check: checker.zip(memory).map(|(checker, memory)| findings(&checker, &memory, dialect(self.policy))),
+            check: checker
+                .zip(memory)
+                .map(|(checker, memory)| CheckReport::new(&checker, &memory, dialect(self.policy))),
             dropped_activations: channels.map(|channel| controller.device(channel).dropped()).sum(),
         };
         Ok((source, played))
@@ -300,27 +303,6 @@ fn drive(
     stop: &AtomicBool,
 ) -> Result<Stats, ExperimentError> {
     controller.run(source, sink, stop).map_err(|_| ExperimentError::Stopped)
-}
-
-/// How many violations a report names; all are counted.
-const VIOLATIONS_NAMED: usize = 10;
-
-fn findings(checker: &Checker, memory: &MemoryCheck, dialect: Dialect) -> CheckReport {
-    let memory_mismatch = match memory {
-        MemoryCheck::Equal => None,
-        MemoryCheck::Cells(mismatch) => Some(format!(
-            "memory at {} ({}) holds {:#04x}, and a flat array {:#04x}",
-            mismatch.address, mismatch.location, mismatch.found, mismatch.expected
-        )),
-        MemoryCheck::Read { id, at } => Some(format!("read {} returned a wrong byte at offset {at}", id.0)),
-    };
-    CheckReport {
-        dialect: dialect.name(),
-        violations: checker.total(),
-        first_violations: checker.violations().iter().take(VIOLATIONS_NAMED).map(ToString::to_string).collect(),
-        memory_equal: memory_mismatch.is_none(),
-        memory_mismatch,
-    }
 }
 
 impl MemorySystem {

@@ -114,33 +114,53 @@
 //! # }
 //! ```
 
+mod allocator_report;
 mod backlog;
 mod buses;
+mod check_report;
 mod checks;
 mod controller;
+mod distribution;
+mod epoch_report;
 mod error;
 mod experiment;
+mod figures;
 mod metered;
 mod observer;
 mod operations;
 mod outcome;
 mod pricing;
 mod progress;
+pub mod quantity;
 mod range;
 mod served;
 mod system;
+mod trace_report;
 
-pub use {dram_core, dram_spec, energy, host, memctrl, os_alloc_sim, protocol_check, report, rowclone, trace_io};
+/// The example of the README, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
 
+pub use {dram_core, dram_spec, energy, host, memctrl, os_alloc_sim, protocol_check, rowclone, trace_io};
+
+pub use allocator_report::{AllocatorReport, MemoryState, TrafficReport};
+pub use backlog::Backlog;
+pub use buses::BusUse;
+pub use check_report::CheckReport;
 pub use controller::ControllerSettings;
+pub use distribution::Distribution;
+pub use epoch_report::EpochReport;
 pub use error::{ExperimentError, SystemError};
 pub use experiment::{Attachments, Experiment, Trace, Workload, dialect};
-pub use metered::Measurements;
+pub use figures::{FiguresReport, QueueDepth, RowOutcomes, SegmentRow, cause_key};
+pub use metered::{Measured, Measurements};
 pub use observer::{Observer, Shared};
-pub use operations::{label, mechanisms};
+pub use operations::{Comparison, OperationRow, label, mechanisms};
 pub use outcome::Outcome;
 pub use pricing::price_table;
 pub use progress::Progress;
 pub use range::{CYCLES_MAX, OutOfRange};
-pub use served::ServedTally;
+pub use served::{ServedRow, ServedTally};
 pub use system::{MemorySystem, SystemBuilder};
+pub use trace_report::{TracePages, TraceReport, TraceTally};

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use dram_spec::{CommandEvent, Cycle, Cycles, EventSink, System};
-use energy::{Account, Counts, EnergyError, Prices};
+use energy::{Account, Counts, EnergyError, EnergyReport, Prices};
 use memctrl::stats::Stats;
-use report::{BusUse, Measured};
 
-use crate::buses::Buses;
+use crate::buses::{BusUse, Buses};
 
 /// The meters, and their readings at the boundaries of a run's figures.
 pub struct Metered {
@@ -28,8 +27,24 @@ struct Reading {
     buses: BusUse,
 }
 
-/// What was measured in a run, and in its epochs.
+/// What the readers of the command stream measured in a stretch of time.
 #[derive(Clone, Debug)]
+pub struct Measured {
+    /// The energy.
+    pub energy: EnergyReport,
+    /// The use of the buses.
+    pub buses: BusUse,
+}
+
+/// Of a stretch in which nothing happened.
+impl Default for Measured {
+    fn default() -> Measured {
+        Measured { energy: EnergyReport::empty(), buses: BusUse::default() }
+    }
+}
+
+/// What was measured in a run, and in its epochs.
+#[derive(Clone, Debug, Default)]
 pub struct Measurements {
     /// From where the figures begin to the end.
     pub whole: Measured,
@@ -85,6 +100,8 @@ impl Metered {
 }
 
 impl EventSink for Metered {
+    #[expect(clippy::inline_always, reason = "who issues a command knows its kind: then little of this is left")]
+    #[inline(always)]
     fn command(&mut self, event: &CommandEvent) {
         if self.next.is_some_and(|boundary| boundary <= event.at) {
             self.read_to(event.at);

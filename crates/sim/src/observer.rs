@@ -4,7 +4,6 @@ use std::cell::RefCell;
 
 use dram_spec::{Channel, CommandEvent, Cycle, EventSink, Queued};
 use memctrl::{Completion, Request, RequestSource};
-use report::Timeline;
 
 /// Hears commands, and requests.
 pub trait Observer: EventSink {
@@ -17,16 +16,6 @@ pub trait Observer: EventSink {
 
 /// An observer that the source of a run and the reader of its commands share.
 pub type Shared<'a> = &'a RefCell<dyn Observer + 'a>;
-
-impl<W: std::io::Write> Observer for Timeline<W> {
-    fn taken(&mut self, now: Cycle, request: &Request) {
-        Timeline::taken(self, now, request);
-    }
-
-    fn done(&mut self, completion: &Completion) {
-        Timeline::done(self, completion);
-    }
-}
 
 /// A source whose requests an observer hears of, if there is one.
 pub struct Observed<'a, S> {
@@ -47,10 +36,12 @@ impl<'a, S> Observed<'a, S> {
 }
 
 impl<S: RequestSource> RequestSource for Observed<'_, S> {
+    #[inline]
     fn next_arrival(&self) -> Option<Cycle> {
         self.source.next_arrival()
     }
 
+    #[inline]
     fn take(&mut self, now: Cycle) -> Option<Request> {
         let request = self.source.take(now);
         if let (Some(observer), Some(request)) = (self.observer, &request) {
@@ -59,6 +50,7 @@ impl<S: RequestSource> RequestSource for Observed<'_, S> {
         request
     }
 
+    #[inline]
     fn complete(&mut self, completion: Completion) {
         if let Some(observer) = self.observer {
             observer.borrow_mut().done(&completion);

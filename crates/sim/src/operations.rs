@@ -8,12 +8,54 @@ use energy::Counts;
 use host::OperationSpec;
 use memctrl::Completion;
 use memctrl::policy::copy::{CopyPolicy, explain, reason as reason_of};
-use report::OperationRow;
-use report::figures::by_cause;
-use report::table::bytes;
 use rowclone::{FPM, Mechanism, Operation, Part};
+use serde::Serialize;
 
+use crate::figures::by_cause;
+use crate::quantity::bytes;
 use crate::system::MemorySystem;
+
+/// One listed operation: how it was served, its latency and its energy.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OperationRow {
+    /// `copy 4 KiB same-subarray`.
+    pub label: String,
+    /// How its segments were served: `fpm`, or `fpm+channel`.
+    pub mechanism: String,
+    /// Why nothing better did, one reason a mechanism used.
+    pub reasons: Vec<String>,
+    /// What the user could change to make a better mechanism possible.
+    pub mend: Vec<String>,
+    /// When it arrived.
+    pub arrival_cycle: u64,
+    /// Of a copy or initialisation from its first command, of a read or write from its arrival, to its end.
+    pub latency_cycles: u64,
+    /// The same in ns.
+    pub latency_ns: f64,
+    /// Dynamic energy (without background and refresh), nJ.
+    pub energy_nj: f64,
+    /// The same by cause.
+    pub energy_by_cause_nj: BTreeMap<String, f64>,
+    /// Over the memory channel.
+    pub channel_bytes: u64,
+    /// Against the channel copy of the same pair of addresses.
+    pub against_same_pair: Option<Comparison>,
+    /// Against the channel copy of a pair in one bank: the published baseline's pair.
+    pub against_same_bank: Option<Comparison>,
+}
+
+/// An operation set against copies over the channel on an idle memory.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The channel's latency, clocks.
+    pub latency_cycles: u64,
+    /// The channel's dynamic energy (without background and refresh), nJ.
+    pub energy_nj: f64,
+    /// Channel latency / this latency.
+    pub speedup: f64,
+    /// Channel energy / this energy.
+    pub energy_ratio: f64,
+}
 
 /// The label of an operation in reports: `copy 4 KiB, same-subarray`.
 pub fn label(spec: &OperationSpec) -> String {

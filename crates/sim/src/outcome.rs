@@ -2,23 +2,26 @@
 
 use dram_spec::Cycles;
 use energy::ByRequest;
-use host::{OperationSpec, ReplayOutcome};
+use host::OperationSpec;
 use memctrl::Completion;
 use memctrl::policy::copy::CopyPolicy;
 use memctrl::stats::Stats;
-use report::{
-    AllocatorReport, Backlog, CheckReport, EpochReport, FiguresReport, OperationRow, ServedRow, Stretch, TracePages,
-    TraceReport, TraceTally,
-};
 use serde::Serialize;
 
+use crate::allocator_report::AllocatorReport;
+use crate::backlog::Backlog;
+use crate::check_report::CheckReport;
+use crate::epoch_report::EpochReport;
+use crate::figures::{FiguresReport, Stretch};
 use crate::metered::Measurements;
-use crate::operations::operation_row;
-use crate::served::ServedTally;
+use crate::operations::{OperationRow, operation_row};
+use crate::served::{ServedRow, ServedTally};
 use crate::system::MemorySystem;
+use crate::trace_report::TraceReport;
 
-/// The outcome of an experiment. It serialises as the fields that `docs/output.md` documents; the values that they are computed from are left out.
-#[derive(Clone, Debug, Serialize)]
+/// The outcome of an experiment. It serialises as the fields that `docs/output.md` documents; the values that they are computed from are left out. The default
+/// is the outcome of no request.
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Outcome {
     /// The name of the copy policy.
     pub policy: &'static str,
@@ -134,37 +137,5 @@ impl Outcome {
             self.operations = rows.collect();
         }
         self.completions = completions;
-    }
-}
-
-/// The report of a trace that was played.
-pub(crate) fn trace_report(name: String, outcome: &ReplayOutcome) -> TraceReport {
-    let ReplayOutcome { counts, pages } = outcome;
-    let tally = TraceTally { records: counts.records, skipped_records: counts.skipped_records };
-    TraceReport {
-        file: name,
-        records: tally.records,
-        skipped_records: tally.skipped_records,
-        skipped_share: tally.skipped_share(),
-        accesses: counts.accesses,
-        reads: counts.reads,
-        writes: counts.writes,
-        writebacks: counts.writebacks,
-        copies: counts.copies,
-        fills: counts.fills,
-        accesses_outside: counts.accesses_outside,
-        accesses_reserved: counts.accesses_reserved,
-        skipped_outside: counts.skipped_outside,
-        skipped_reserved: counts.skipped_reserved,
-        skipped: counts.skipped.iter().map(|skipped| format!("line {}: {}", skipped.line, skipped.why)).collect(),
-        pages: pages.as_ref().map(|pages| TracePages {
-            appeared: pages.appeared,
-            copied: pages.copied,
-            filled: pages.filled,
-            freed: pages.freed,
-            copies_in_part: pages.copies_in_part,
-            fills_in_part: pages.fills_in_part,
-            fills_of_other_values: pages.fills_of_other_values,
-        }),
     }
 }

@@ -1,9 +1,10 @@
 //! How copies are served, and how initialisations are: apart, where the controller's tally has them together.
 
 use dram_spec::Cycle;
-use memctrl::stats::PartTally;
+use memctrl::stats::{PartTally, Parts};
 use memctrl::{Completion, Request, RequestSource};
-use rowclone::Operation;
+use rowclone::{Mechanism, Operation};
+use serde::Serialize;
 
 /// A source, and a tally of what is done for it from some cycle on.
 pub struct Served<S> {
@@ -22,6 +23,39 @@ pub struct ServedTally {
     pub inits: PartTally,
 }
 
+/// How many segments of copies, or of initialisations, a mechanism served, and why nothing better did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ServedRow {
+    /// `copy`, or `init`.
+    pub operation: &'static str,
+    /// `channel`, `psm`, `psm2` or `fpm`.
+    pub mechanism: &'static str,
+    /// Why no better mechanism: a planner's reason, `policy`, or `fastest`.
+    pub reason: &'static str,
+    /// Segments.
+    pub count: u64,
+    /// Bytes of operations.
+    pub bytes: u64,
+    /// The same as a share of all bytes of such operations, 0 to 1.
+    pub share_of_bytes: f64,
+}
+
+impl ServedRow {
+    /// The rows of one kind of operation.
+    pub(crate) fn of(operation: &'static str, tally: &PartTally) -> Vec<ServedRow> {
+        let all: u64 = tally.0.values().map(|segments| segments.bytes).sum();
+        let row = |(&(mechanism, reason), segments): (&(Mechanism, &'static str), &Parts)| ServedRow {
+            operation,
+            mechanism: mechanism.name(),
+            reason,
+            count: segments.count,
+            bytes: segments.bytes,
+            share_of_bytes: segments.bytes as f64 / all as f64,
+        };
+        tally.0.iter().map(row).collect()
+    }
+}
+
 impl<S> Served<S> {
     /// Counts what is done at `from` or later.
     pub fn new(source: S, from: Cycle) -> Served<S> {
@@ -36,14 +70,17 @@ impl<S> Served<S> {
 }
 
 impl<S: RequestSource> RequestSource for Served<S> {
+    #[inline]
     fn next_arrival(&self) -> Option<Cycle> {
         self.source.next_arrival()
     }
 
+    #[inline]
     fn take(&mut self, now: Cycle) -> Option<Request> {
         self.source.take(now)
     }
 
+    #[inline]
     fn complete(&mut self, completion: Completion) {
         if completion.done >= self.from {
             match completion.operation {

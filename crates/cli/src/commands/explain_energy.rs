@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use dram_spec::Picojoule;
 use dram_spec::datasheet::BURST;
 use energy::{Counts, Currents, Prices, pins};
-use report::table::{Align, aligned, grouped};
+use report::table::{Align, aligned};
+use rowclone_sim::quantity::grouped;
 
 use rowclone_sim::mechanisms;
 

@@ -9,8 +9,9 @@ use dram_spec::Picojoule;
 use energy::Prices;
 use memctrl::policy::copy::CopyPolicy;
 use memctrl::{Completion, estimate};
-use report::table::{Align, aligned, bytes, grouped};
+use report::table::{Align, aligned};
 use rowclone::{FPM, MECHANISMS, Mechanism, Operation, Part, Planner};
+use rowclone_sim::quantity::{bytes, grouped};
 
 use rowclone_sim::price_table;
 

@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 
 use dram_spec::rows::Activation;
 use dram_spec::{Channel, Clock, Command, Cycles};
-use report::table::{Align, aligned, counted};
+use report::table::{Align, aligned};
+use rowclone_sim::quantity::counted;
 
 use super::lanes;
 use crate::CliError;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use report::plot::{Condition, Drawing, Picture, Request, Table, TableError, png, svg};
-use report::table::grouped;
+use rowclone_sim::quantity::grouped;
 
 use crate::CliError;
 use crate::args::PlotArgs;

@@ -7,9 +7,8 @@ use std::sync::atomic::AtomicBool;
 use dram_spec::Cycles;
 use host::{Place, place};
 use memctrl::policy::copy::BASELINE;
-use report::{Comparison, OperationRow};
 use rowclone::Operation;
-use rowclone_sim::MemorySystem;
+use rowclone_sim::{Comparison, MemorySystem, OperationRow};
 
 use crate::CliError;
 

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use dram_spec::Cycles;
-use report::table::{bytes, counted};
 use report::timeline::Window;
 use report::{RunInputs, RunReport, Timeline, csv_file, run_tables};
+use rowclone_sim::quantity::{bytes, counted};
 use rowclone_sim::{Outcome, Shared};
 
 use super::references::References;
@@ -230,7 +230,7 @@ fn report(
     scenario: &Scenario,
     rerun: &str,
     variant: Variant,
-    run: Outcome,
+    mut run: Outcome,
     references: &mut References<'_>,
 ) -> Result<RunReport, CliError> {
     let memory = &scenario.system.memory;
@@ -241,33 +241,20 @@ fn report(
         let most = Outcome::OPERATIONS_MAX;
         warnings.push(format!("more than {most} operations: they are summed up, and not listed one by one"));
     }
-    let mut operations = run.operations;
-    for (row, completion) in operations.iter_mut().zip(&run.completions) {
+    for (row, completion) in run.operations.iter_mut().zip(&run.completions) {
         references.compare_row(row, completion.operation)?;
     }
-    Ok(RunReport::new(RunInputs {
-        policy: variant.policy.name(),
+    let inputs = RunInputs {
         placement: variant.placement.name(),
         scenario: &scenario.name,
         system: &summary(&scenario.system),
-        controller: &scenario.system.memory.controller().summary(),
+        controller: &memory.controller().summary(),
         seed: scenario.seed,
         currents: memory.prices().set(),
         rerun,
-        clock: memory.system().clock(),
-        channels: memory.system().geometry.channels(),
-        stats: &run.stats,
-        measured: &run.measured.whole,
-        measured_epochs: &run.measured.epochs,
-        backlog: run.backlog,
-        served: [("copy", &run.served_parts.copies), ("init", &run.served_parts.inits)],
-        operations,
-        allocator: run.allocator,
-        trace: run.trace,
-        check: run.check,
-        dropped_activations: run.dropped_activations,
         warnings,
-    }))
+    };
+    Ok(RunReport::new(inputs, run))
 }
 
 /// One line about a system.

@@ -4,7 +4,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use report::table::{self, Align, counted, grouped};
+use report::table::{self, Align};
+use rowclone_sim::quantity::{counted, grouped};
 
 use crate::CliError;
 use crate::args::{CollectArgs, SweepArgs, SweepCommand};

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use report::table::counted;
+use rowclone_sim::quantity::counted;
 
 use crate::CliError;
 use crate::args::{SlurmArgs, SweepArgs};

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
-use report::table::grouped;
+use rowclone_sim::quantity::grouped;
 
 use crate::output;
 

@@ -8,7 +8,8 @@ use std::time::Instant;
 
 use rayon::ThreadPoolBuilder;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelBridge, ParallelIterator};
-use report::{Cell, Column, RunCells, TraceReport, TraceTally, run_cells};
+use report::{Cell, Column, RunCells, run_cells};
+use rowclone_sim::TraceTally;
 
 use crate::CliError;
 use crate::experiment::{self, Wanted};
@@ -244,16 +245,8 @@ impl<'a> Sweep<'a> {
             trace.as_ref().map_or(Ok(()), Trace::check_unchanged)?;
             let geometry = scenario.system.memory.system().geometry;
             let cells = RunCells {
-                stats: &run.stats,
-                measured: &run.measured.whole,
-                copies: &run.served_parts.copies,
-                inits: &run.served_parts.inits,
-                dropped_activations: run.dropped_activations,
-                clock: scenario.system.memory.system().clock(),
-                channels: geometry.channels(),
+                outcome: &run,
                 reserved_rows_share: geometry.reserved_bytes() as f64 / geometry.bytes() as f64,
-                backlog: run.backlog,
-                trace: run.trace.as_ref().map(TraceReport::tally),
                 warnings: &warnings::of_run(scenario, variant, &run),
             };
             Ok(cells.cells())

@@ -1,6 +1,6 @@
 //! How a device obeys: what each command changes, and what it holds back from then on.
 
-use dram_spec::{AutoPrecharge, BankId, Command, Cycle, Row};
+use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Row};
 
 use super::{Device, Effect, Refusal};
 use crate::constraints::{Place, raises};
@@ -14,36 +14,63 @@ impl Device {
     /// # Panics
     /// Where the command is early or the state forbids it, with both cycles and the rule's name: that is a bug of whoever
     /// schedules.
+    #[expect(clippy::inline_always, reason = "where the kind of the command is known, little of this is left")]
+    #[inline(always)]
     pub fn issue(&mut self, at: Cycle, command: &Command) -> Effect {
         match *command {
-            Command::Read { bank, auto_precharge, .. } => {
-                let kind = if auto_precharge == AutoPrecharge::Yes { Kind::Rda } else { Kind::Rd };
-                self.issue_column_access(at, command, bank, kind)
-            }
-            Command::Write { bank, auto_precharge, .. } => {
-                let kind = if auto_precharge == AutoPrecharge::Yes { Kind::Wra } else { Kind::Wr };
-                self.issue_column_access(at, command, bank, kind)
-            }
-            Command::Activate { bank, row } => self.issue_activate(at, command, bank, row),
-            Command::Precharge { bank } => self.issue_precharge(at, command, bank),
-            Command::Transfer { src, src_column, dst, dst_column } => {
-                self.assert_legal(at, command, self.transfer(src, dst));
-                let (src_row, dst_row) = (self.bank(src).open, self.bank(dst).open);
-                if let (Some(cells), Some(src_row), Some(dst_row)) = (&mut self.cells, src_row, dst_row) {
-                    cells.transfer((src, src_row, src_column), (dst, dst_row, dst_column));
-                }
-                for (bank, kind) in [(src, Kind::TransferSrc), (dst, Kind::TransferDst), (src, Kind::Transfer)] {
-                    self.hold_back(at, bank, kind);
-                }
+            Command::Read { bank, auto_precharge: AutoPrecharge::No, .. } => {
+                self.access_column(at, command, bank, Kind::Rd);
                 Effect::Plain
             }
+            Command::Write { bank, auto_precharge: AutoPrecharge::No, .. } => {
+                self.access_column(at, command, bank, Kind::Wr);
+                Effect::Plain
+            }
+            Command::Activate { bank, row } => self.issue_activate(at, command, bank, row),
+            Command::Precharge { bank } => {
+                self.assert_legal(at, command, self.precharge(bank));
+                self.close(at, bank);
+                self.hold_back(at, bank, Kind::Pre);
+                Effect::Plain
+            }
+            Command::Transfer { src, src_column, dst, dst_column } => {
+                self.issue_transfer(at, command, (src, src_column), (dst, dst_column))
+            }
+            _ => self.issue_less_frequent(at, *command),
+        }
+    }
+
+    /// [`Self::issue`] of the other commands.
+    #[inline(never)]
+    fn issue_less_frequent(&mut self, at: Cycle, command: Command) -> Effect {
+        match command {
+            Command::Read { bank, .. } => self.access_column_and_close(at, command, bank, Kind::Rda),
+            Command::Write { bank, .. } => self.access_column_and_close(at, command, bank, Kind::Wra),
             Command::PrechargeAll { rank }
             | Command::Refresh { rank }
             | Command::PowerDownEnter { rank }
             | Command::PowerDownExit { rank }
             | Command::SelfRefreshEnter { rank }
-            | Command::SelfRefreshExit { rank } => self.issue_rank_wide(at, command, rank),
+            | Command::SelfRefreshExit { rank } => self.issue_rank_wide(at, &command, rank),
+            Command::Activate { .. } | Command::Precharge { .. } | Command::Transfer { .. } => {
+                unreachable!("these are frequent")
+            }
         }
+    }
+
+    /// [`Self::issue`] of a TRANSFER.
+    #[inline(never)]
+    fn issue_transfer(&mut self, at: Cycle, command: &Command, src: (BankId, Column), dst: (BankId, Column)) -> Effect {
+        self.assert_legal(at, command, self.transfer(src.0, dst.0));
+        let (src_row, dst_row) = (self.bank(src.0).open, self.bank(dst.0).open);
+        if let (Some(cells), Some(src_row), Some(dst_row)) = (&mut self.cells, src_row, dst_row) {
+            cells.transfer((src.0, src_row, src.1), (dst.0, dst_row, dst.1));
+        }
+        // Each by its name: what it holds back is then known when the program is built.
+        self.hold_back(at, src.0, Kind::TransferSrc);
+        self.hold_back(at, dst.0, Kind::TransferDst);
+        self.hold_back(at, src.0, Kind::Transfer);
+        Effect::Plain
     }
 
     /// A command to a whole rank: its banks, CKE and the refresh ledger after it, and what it holds back.
@@ -70,52 +97,23 @@ impl Device {
         Effect::Plain
     }
 
-    /// [`Self::issue`] of a RD, RDA, WR or WRA, for whoever knows which, and to which bank: most commands are.
-    ///
-    /// # Panics
-    /// As it does.
-    #[inline]
-    pub fn issue_column_access(&mut self, at: Cycle, command: &Command, id: BankId, kind: Kind) -> Effect {
-        debug_assert_eq!(self.held_in_banks(command).map(|(kind, _)| kind), Ok(kind), "{command} to {id}");
-        // Each by its name: what it holds back is then known when the program is built.
-        match kind {
-            Kind::Rd => self.access_column(at, command, id, Kind::Rd),
-            Kind::Wr => self.access_column(at, command, id, Kind::Wr),
-            _ => self.access_column_and_close(at, *command, id, kind),
-        }
-        Effect::Plain
-    }
-
-    #[inline]
+    #[expect(clippy::inline_always, reason = "where the kind of the command is known, little of this is left")]
+    #[inline(always)]
     fn access_column(&mut self, at: Cycle, command: &Command, id: BankId, kind: Kind) {
         self.assert_legal(at, command, self.column_access(id, kind));
         self.hold_back(at, id, kind);
     }
 
-    #[inline(never)]
-    fn access_column_and_close(&mut self, at: Cycle, command: Command, id: BankId, kind: Kind) {
+    fn access_column_and_close(&mut self, at: Cycle, command: Command, id: BankId, kind: Kind) -> Effect {
         self.access_column(at, &command, id, kind);
         self.close(at, id);
-    }
-
-    /// [`Self::issue`] of a PRE.
-    ///
-    /// # Panics
-    /// As it does.
-    #[inline]
-    pub fn issue_precharge(&mut self, at: Cycle, command: &Command, id: BankId) -> Effect {
-        self.assert_legal(at, command, self.precharge(id));
-        self.close(at, id);
-        self.hold_back(at, id, Kind::Pre);
         Effect::Plain
     }
 
     /// [`Self::issue`] of an ACT.
-    ///
-    /// # Panics
-    /// As it does.
-    #[inline]
-    pub fn issue_activate(&mut self, at: Cycle, command: &Command, id: BankId, row: Row) -> Effect {
+    #[expect(clippy::inline_always, reason = "where the kind of the command is known, little of this is left")]
+    #[inline(always)]
+    fn issue_activate(&mut self, at: Cycle, command: &Command, id: BankId, row: Row) -> Effect {
         let (rank, bank) = (self.rank(id.rank), self.bank(id));
         if let Some(open) = bank.open {
             return self.issue_copy_activation(at, *command, id, open, row);
@@ -168,7 +166,11 @@ impl Device {
     }
 
     /// What the command holds back from now on: on the bus, in its bank, in its rank, and elsewhere.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "where the kind is a constant, what it holds back is known when the program is built"
+    )]
+    #[inline(always)]
     fn hold_back(&mut self, at: Cycle, id: BankId, kind: Kind) {
         let pushes = self.constraints.of(kind);
         self.bus = Hold::new(at, pushes.bus);

@@ -3,13 +3,13 @@
 //! Each source of commands (maintenance, accesses, threads, the row policy) offers the command that it would issue first and the cycle in
 //! which it can. The arbiter takes the earliest; in the same cycle, the one of the lower tier.
 
-use dram_core::{Hold, Kind};
+use dram_core::Hold;
 use dram_spec::{BankIndex, BankSet, Command, Cycle, Cycles};
 
 use super::Channel;
-use super::access::{AccessKind, Stamp};
-use super::candidate::Action;
-use super::maintenance::Upkeep;
+use super::access::AccessKind;
+use super::candidate::AccessCommand;
+use super::parties::Turns;
 use crate::policy::scheduler::Priority;
 
 /// The command that goes next.
@@ -20,6 +20,8 @@ pub(crate) struct Decision {
     pub(crate) choice: Choice,
     /// Which rules delay it.
     pub(crate) hold: Hold,
+    /// No other command can go before that cycle, and until then nothing is to be decided again; a lower bound.
+    pub(crate) others_from: Cycle,
 }
 
 /// Whose command goes next.
@@ -30,9 +32,9 @@ pub(crate) enum Choice {
     Maintenance(u8),
     /// The candidate of a bank.
     Access(BankIndex),
-    /// The row step of the thread at a place of the port, in a bank.
-    Row(u8, BankIndex),
-    /// The column step of the thread at a place of the port.
+    /// The row step of the thread that holds a bank.
+    Row(BankIndex),
+    /// The column step of the thread in a slot of the port.
     Column(u8),
     /// PRE by the row policy.
     Timeout(BankIndex),
@@ -40,7 +42,7 @@ pub(crate) enum Choice {
 
 /// Of commands that can go in the same cycle, the one of the lower tier goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Tier {
+pub(super) enum Tier {
     Maintenance,
     Column,
     Row,
@@ -48,10 +50,17 @@ enum Tier {
 }
 
 /// An offer: when, in which tier, its order within the tier (of columns, the party: the oldest is the first), and among equals.
-type Offer = (Cycle, Tier, u64, usize);
+pub(super) type Offer = (Cycle, Tier, u64, (u64, usize));
 
 impl Decision {
-    const NOTHING: Decision = Decision { at: Cycle::NEVER, choice: Choice::Nothing, hold: Hold::NONE };
+    const NOTHING: Decision =
+        Decision { at: Cycle::NEVER, choice: Choice::Nothing, hold: Hold::NONE, others_from: Cycle::NEVER };
+
+    /// No command is decided from that cycle on.
+    #[inline]
+    pub(crate) const fn outstanding(at: Cycle) -> Decision {
+        Decision { at, ..Decision::NOTHING }
+    }
 
     /// Whether it stands when an access is queued that is not preferred in its bank.
     #[inline]
@@ -63,75 +72,96 @@ impl Decision {
     #[inline]
     pub(crate) fn bound(&mut self, at: Cycle) {
         if self.at >= at {
-            *self = Decision { at, ..Decision::NOTHING };
+            *self = Decision::outstanding(at);
         }
+        self.others_from = self.others_from.min(at);
     }
 }
 
 /// The best offer so far.
-struct Best {
-    offer: Offer,
+pub(super) struct Best {
+    pub(super) offer: Offer,
     decision: Decision,
 }
 
 impl Best {
+    pub(super) const NOTHING: Best =
+        Best { offer: (Cycle::NEVER, Tier::Timeout, u64::MAX, (0, 0)), decision: Decision::NOTHING };
+
     #[inline]
-    fn consider(&mut self, offer: Offer, choice: Choice, hold: Hold) {
+    pub(super) fn consider(&mut self, offer: Offer, choice: Choice, hold: Hold) {
         if offer < self.offer {
-            *self = Best { offer, decision: Decision { at: offer.0, choice, hold } };
+            let others_from = self.decision.others_from.min(self.offer.0);
+            *self = Best { offer, decision: Decision { at: offer.0, choice, hold, others_from } };
+        } else {
+            self.others_from(offer.0);
         }
+    }
+
+    /// Another command can go from that cycle on, or later.
+    #[inline]
+    pub(super) fn others_from(&mut self, at: Cycle) {
+        self.decision.others_from = self.decision.others_from.min(at);
     }
 }
 
-/// Until when older parties block younger ones.
-struct Turns {
-    /// RD and WR.
-    bus: Cycle,
-    /// RD, WR and TRANSFER, by rank.
-    paths: Vec<Cycle>,
+/// The candidate that the accesses would issue first.
+struct AccessOffer {
+    at: Cycle,
+    bank: BankIndex,
+    command: AccessCommand,
+    priority: Priority,
+    hold: Hold,
 }
 
-impl Turns {
-    /// No party blocks another.
-    const fn free() -> Turns {
-        Turns { bus: Cycle::ZERO, paths: Vec::new() }
-    }
-
-    /// When a party can issue a command that the device allows at `ready`.
-    fn turn(&self, kind: Kind, rank: u8, ready: Cycle) -> Cycle {
-        let path = self.paths.get(usize::from(rank)).map_or(ready, |&path| path.max(ready));
-        if kind == Kind::Transfer { path } else { path.max(self.bus) }
-    }
-
-    /// A party waits until `turn` for the device or for older parties.
-    fn block(&mut self, kind: Kind, rank: u8, turn: Cycle) {
-        let rank = usize::from(rank);
-        if self.paths.len() <= rank {
-            self.paths.resize(rank + 1, Cycle::ZERO);
-        }
-        self.paths[rank] = self.paths[rank].max(turn);
-        if kind != Kind::Transfer {
-            self.bus = self.bus.max(turn);
-        }
+impl AccessOffer {
+    /// The offer, with its order among the columns.
+    #[inline]
+    fn best(&self, party: u64) -> Best {
+        let is_column = self.command.is_column();
+        let (tier, order) = if is_column { (Tier::Column, party) } else { (Tier::Row, self.priority.order()) };
+        let (choice, hold) = (Choice::Access(self.bank), self.hold);
+        let decision = Decision { at: self.at, choice, hold, others_from: Cycle::NEVER };
+        Best { offer: (self.at, tier, order, (0, 0)), decision }
     }
 }
 
 impl Channel {
     /// The command that goes next, from `from` on, while nothing but time changes.
     #[inline]
-    pub(super) fn arbitrate(&mut self, from: Cycle, upkeep: &Upkeep) -> Decision {
-        let mut best = Best { offer: (Cycle::NEVER, Tier::Timeout, u64::MAX, 0), decision: Decision::NOTHING };
-        if let Some((at, rank)) = upkeep.command {
-            let hold = self.maintenance.hold(rank);
-            best.consider((at, Tier::Maintenance, 0, 0), Choice::Maintenance(rank), hold);
-        }
-        let free = self.all.without(self.port.held()).intersection(upkeep.usable);
-        if self.port.held().is_empty() {
-            self.offer_accesses(from, free, &Turns::free(), 0, &mut best);
+    pub(super) fn arbitrate(
+        &mut self,
+        from: Cycle,
+        upkeep: Option<(Cycle, u8)>,
+        usable: BankSet,
+        must: BankSet,
+    ) -> Decision {
+        let free = self.free().intersection(usable);
+        let best = if self.port.held().is_empty() {
+            self.best_access(from, free, None).map_or(Best::NOTHING, |offer| offer.best(0))
         } else {
-            self.offer_with_threads(from, free, upkeep.must, &mut best);
+            self.best_with_threads(from, free, must)
+        };
+        match (upkeep, self.closes_after) {
+            (None, None) => best.decision,
+            (upkeep, closes_after) => self.best_with_upkeep(from, free, upkeep, closes_after, best),
         }
-        if let Some(after) = self.row_policy.closes_after() {
+    }
+
+    /// The command that goes next, of the best of accesses and threads, the ranks' own commands, and those of the row policy.
+    #[inline(never)]
+    fn best_with_upkeep(
+        &self,
+        from: Cycle,
+        free: BankSet,
+        upkeep: Option<(Cycle, u8)>,
+        closes_after: Option<Cycles>,
+        mut best: Best,
+    ) -> Decision {
+        if let Some((at, rank)) = upkeep {
+            best.consider((at, Tier::Maintenance, 0, (0, 0)), Choice::Maintenance(rank), self.maintenance.hold(rank));
+        }
+        if let Some(after) = closes_after {
             self.offer_timeouts(from, free, after, &mut best);
         }
         best.decision
@@ -141,158 +171,80 @@ impl Channel {
     #[inline]
     fn direction(&self, free: BankSet) -> AccessKind {
         let mode = self.drain.mode();
-        if self.unused(mode.other()).intersects(free) { mode.other() } else { mode }
+        if self.banks.unused(mode.other()).intersects(free) { mode.other() } else { mode }
     }
 
-    /// The banks whose candidates count.
-    #[inline]
+    /// The banks whose candidates count; these are computed.
+    #[expect(clippy::inline_always, reason = "it is a part of each decision")]
+    #[inline(always)]
     fn working(&mut self, free: BankSet) -> BankSet {
         let mode = self.drain.mode();
-        let working = self.queues.pending(mode).union(self.unused(mode.other())).intersection(free);
-        if self.scheduler.is_strict() { self.preferred(working, free) } else { working }
+        let working = self.queues.pending(mode).union(self.banks.unused(mode.other())).intersection(free);
+        self.update_candidates(working);
+        if self.is_strict { self.preferred(working, free) } else { working }
     }
 
     /// The command that the accesses would issue first, where threads have the turns.
-    #[inline]
-    fn offer_accesses(&mut self, from: Cycle, free: BankSet, turns: &Turns, party: u64, best: &mut Best) {
-        let direction = self.direction(free);
-        let mut first: Option<(Cycle, Priority, BankIndex, Action, Hold)> = None;
-        for bank in self.working(free) {
-            let Some(candidate) = self.candidate(bank).filter(|candidate| candidate.may_go(direction)) else {
+    pub(super) fn offer_accesses(&mut self, from: Cycle, free: BankSet, turns: &Turns, party: u64, best: &mut Best) {
+        if let Some(offer) = self.best_access(from, free, Some(turns)) {
+            let Best { offer, decision } = offer.best(party);
+            best.consider(offer, decision.choice, decision.hold);
+        }
+    }
+
+    /// Of the candidates that count, the one that can be issued first; of several, the one of least priority.
+    #[expect(clippy::inline_always, reason = "it is most of a decision, and without threads it has no turns")]
+    #[inline(always)]
+    fn best_access(&mut self, from: Cycle, free: BankSet, turns: Option<&Turns>) -> Option<AccessOffer> {
+        let working = self.working(free);
+        let blocked = AccessCommand::column(self.direction(free).other());
+        let (mut first, mut at, mut priority) = (None, Cycle::NEVER, Priority::LAST);
+        for rank in 0..self.topology.ranks {
+            let banks = self.topology.rank(rank).intersection(working);
+            if banks.is_empty() {
                 continue;
+            }
+            // When rank, buses and other parties allow each command; never, if the data bus has the other direction.
+            let turn = |command: AccessCommand| {
+                let ready = self.device.kept_rank_hold(rank, command.device_kind()).until().max(from);
+                match turns {
+                    _ if command == blocked => Cycle::NEVER,
+                    Some(turns) if command.is_column() => turns.turn(command.device_kind().kind(), rank, ready),
+                    _ => ready,
+                }
             };
-            let rank = self.banks[bank.get()].rank();
-            let hold = candidate.bank_hold.max(self.device.rank_hold(rank, candidate.device_kind));
-            let mut at = hold.until().max(from);
-            if candidate.action == Action::Column {
-                at = turns.turn(candidate.device_kind, rank, at);
-            }
-            if first.is_none_or(|(earliest, priority, ..)| (at, candidate.access.priority) < (earliest, priority)) {
-                first = Some((at, candidate.access.priority, bank, candidate.action, hold));
+            let [precharge, activate, read, write] = AccessCommand::ALL;
+            let turn = [turn(precharge), turn(activate), turn(read), turn(write)];
+            for bank in banks {
+                let candidate = self.banks.candidate(bank);
+                let ready = candidate.hold.until().max(turn[candidate.command as usize]);
+                if ready < at || (ready == at && candidate.priority < priority) {
+                    (first, at, priority) = (Some(bank), ready, candidate.priority);
+                }
             }
         }
-        if let Some((at, priority, bank, action, hold)) = first {
-            let (tier, order) =
-                if action == Action::Column { (Tier::Column, party) } else { (Tier::Row, priority.order()) };
-            best.consider((at, tier, order, 0), Choice::Access(bank), hold);
-        }
+        let (bank, hold) = first.map(|bank| (bank, self.hold_of(bank)))?;
+        Some(AccessOffer { at, bank, command: self.banks.candidate(bank).command, priority, hold })
+    }
+
+    /// What delays the candidate of a bank.
+    #[inline]
+    pub(super) fn hold_of(&self, bank: BankIndex) -> Hold {
+        let (candidate, rank) = (self.banks.candidate(bank), self.banks.get(bank).id().rank);
+        candidate.hold.max(self.device.kept_rank_hold(rank, candidate.command.device_kind()))
     }
 
     /// Of some banks, the one whose candidate has the smallest priority.
-    fn preferred(&mut self, banks: BankSet, free: BankSet) -> BankSet {
-        let direction = self.direction(free);
-        let mut first: Option<(Priority, BankIndex)> = None;
-        for bank in banks {
-            if let Some(candidate) = self.candidate(bank)
-                && candidate.may_go(direction)
-                && first.is_none_or(|(priority, _)| candidate.access.priority < priority)
-            {
-                first = Some((candidate.access.priority, bank));
-            }
-        }
-        first.map_or(BankSet::EMPTY, |(_, bank)| BankSet::of(bank))
+    fn preferred(&self, banks: BankSet, free: BankSet) -> BankSet {
+        let blocked = AccessCommand::column(self.direction(free).other());
+        let may_issue = banks.into_iter().filter(|&bank| self.banks.candidate(bank).command != blocked);
+        may_issue.min_by_key(|&bank| self.banks.candidate(bank).priority).map_or(BankSet::EMPTY, BankSet::of)
     }
 
-    /// The stamp of the oldest column candidate that may be issued, and what those candidates block.
-    fn access_party(&mut self, free: BankSet) -> Option<Stamp> {
-        let direction = self.direction(free);
-        let mut oldest: Option<Stamp> = None;
-        for bank in self.working(free) {
-            if let Some(candidate) = self.candidate(bank)
-                && candidate.action == Action::Column
-                && candidate.may_go(direction)
-            {
-                oldest = Some(oldest.map_or(candidate.stamp, |stamp| stamp.min(candidate.stamp)));
-            }
-        }
-        oldest
-    }
-
-    /// The commands of threads and accesses, where threads hold banks.
-    fn offer_with_threads(&mut self, from: Cycle, free: BankSet, must: BankSet, best: &mut Best) {
-        self.offer_row_steps(from, must, best);
-        let mut turns = Turns::free();
-        let accesses = self.access_party(free);
-        let mut parties: Vec<(Stamp, usize)> =
-            self.port.running().map(|(place, thread)| (thread.stamp(), place)).collect();
-        parties.sort_unstable();
-        let before = |stamp: Stamp| accesses.is_none_or(|oldest| stamp < oldest);
-        let split = parties.partition_point(|&(stamp, _)| before(stamp));
-        for (party, &(_, place)) in (0..).zip(&parties[..split]) {
-            self.offer_column_step(from, must, place, party, &mut turns, best);
-        }
-        self.offer_accesses(from, free, &turns, split as u64, best);
-        if accesses.is_some() {
-            self.block_by_accesses(from, free, &mut turns);
-        }
-        for (party, &(_, place)) in (split as u64 + 1..).zip(&parties[split..]) {
-            self.offer_column_step(from, must, place, party, &mut turns, best);
-        }
-    }
-
-    /// All column candidates wait for the device, or for older parties.
-    fn block_by_accesses(&mut self, from: Cycle, free: BankSet, turns: &mut Turns) {
-        let direction = self.direction(free);
-        let mut waits: Vec<(Kind, u8, Cycle)> = Vec::new();
-        for bank in self.working(free) {
-            if let Some(candidate) = self.candidate(bank)
-                && candidate.action == Action::Column
-                && candidate.may_go(direction)
-            {
-                let rank = self.banks[bank.get()].rank();
-                let hold = candidate.bank_hold.max(self.device.rank_hold(rank, candidate.device_kind));
-                waits.push((
-                    candidate.device_kind,
-                    rank,
-                    turns.turn(candidate.device_kind, rank, hold.until().max(from)),
-                ));
-            }
-        }
-        for (kind, rank, turn) in waits {
-            turns.block(kind, rank, turn);
-        }
-    }
-
-    fn offer_column_step(
-        &self,
-        from: Cycle,
-        must: BankSet,
-        place: usize,
-        party: u64,
-        turns: &mut Turns,
-        best: &mut Best,
-    ) {
-        let Some(step) = self.port.get(place).column_step(|bank| self.device.row_in(bank)) else { return };
-        let kind = match step.command {
-            Command::Transfer { .. } => Kind::Transfer,
-            Command::Read { .. } => Kind::Rd,
-            _ => Kind::Wr,
-        };
-        let rank = step.command.rank();
-        if must.intersects(self.topology.rank(rank)) {
-            return;
-        }
-        // In a rank that sleeps it waits for the rank's own command.
-        let Ok(hold) = self.device.earliest(&step.command) else { return };
-        let turn = turns.turn(kind, rank, hold.until().max(from));
-        turns.block(kind, rank, turn);
-        let at = turn.max(step.data_from);
-        best.consider((at, Tier::Column, party, place), Choice::Column(place as u8), hold);
-    }
-
-    fn offer_row_steps(&self, from: Cycle, must: BankSet, best: &mut Best) {
-        let mut index = 0;
-        for (place, thread) in self.port.running() {
-            for step in thread.row_steps(|bank| self.device.row_in(bank)) {
-                index += 1;
-                // In a rank that sleeps it waits for the rank's own command.
-                let Ok(hold) = self.device.earliest(&step.command) else { continue };
-                let tier = if must.contains(step.bank) { Tier::Maintenance } else { Tier::Row };
-                let order = Priority::new(false, thread.stamp()).order();
-                let choice = Choice::Row(place as u8, step.bank);
-                best.consider((hold.until().max(from), tier, order, index), choice, hold);
-            }
-        }
+    /// The banks whose candidate is a column command that may be issued.
+    pub(super) fn columns(&mut self, free: BankSet) -> impl Iterator<Item = BankIndex> {
+        let column = AccessCommand::column(self.direction(free));
+        self.working(free).into_iter().filter(move |&bank| self.banks.candidate(bank).command == column)
     }
 
     /// PRE of rows that no queued access needs.
@@ -306,7 +258,7 @@ impl Channel {
             let last = self.device.last_in_bank(bank).unwrap_or(Cycle::ZERO);
             let hold = self.device.earliest(&Command::Precharge { bank }).expect("a rank that can be used is awake");
             let at = hold.until().max(last + after).max(from);
-            best.consider((at, Tier::Timeout, 0, index.get()), Choice::Timeout(index), hold);
+            best.consider((at, Tier::Timeout, 0, (0, index.get())), Choice::Timeout(index), hold);
         }
     }
 }

@@ -6,8 +6,8 @@ use dram_spec::{AutoPrecharge, BankIndex, Cause, Command, CommandEvent, Cycle, C
 use super::Channel;
 use super::access::AccessKind;
 use super::arbiter::{Choice, Decision};
-use super::candidate::Action;
-use crate::copy::thread::{MovedLine, Origin};
+use super::candidate::{AccessCommand, Candidate};
+use crate::copy::port::{ColumnStepDone, RowStepDone};
 use crate::policy::scheduler::Changes;
 
 /// What a command did that concerns the front end.
@@ -34,9 +34,12 @@ pub(crate) struct Served {
 /// A step that a thread has executed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ThreadStep {
-    pub(crate) origin: Origin,
-    /// The line that it moved over the channel, and the end of its data.
-    pub(crate) moved: Option<(MovedLine, Cycle)>,
+    /// Where the front end keeps its program.
+    pub(crate) program: u32,
+    /// The slot of the thread, while it is not done.
+    pub(crate) slot: u8,
+    /// Whether it read or wrote a line over the channel, and the end of its data.
+    pub(crate) moved: Option<(AccessKind, Cycle)>,
     /// When the bank that the thread is now done with can take an ACT again.
     pub(crate) bank_ready: Option<Cycle>,
     /// Whether the thread is done: its slot is free.
@@ -47,23 +50,13 @@ impl Channel {
     /// Issues the decided command, in the decided cycle.
     #[inline]
     pub(crate) fn issue(&mut self, sink: &mut impl EventSink) -> Outcome {
-        let Decision { at, choice, hold } = self.decision.take().expect("a command was decided");
-        self.from = at + Cycles(1);
-        let (command, cause) = self.command(choice);
-        let effect = self.device.issue(at, &command);
-        self.maintenance.issued(command.rank(), matches!(choice, Choice::Maintenance(_) | Choice::Timeout(_)));
-        self.counters.commands.count(&command, effect);
+        let Decision { at, choice, hold, others_from } = self.decision;
+        self.changed(at + Cycles(1));
         let held_by = if hold.until() == at { hold.rule() } else { None };
-        sink.command(&CommandEvent { at, channel: self.id, command, cause, held_by });
         let outcome = match choice {
-            Choice::Access(bank) => self.access_issued(at, bank, &command),
-            Choice::Row(place, bank) => self.row_step_issued(at, place.into(), bank),
-            Choice::Column(place) => self.column_step_issued(at, place.into()),
-            Choice::Maintenance(_) | Choice::Timeout(_) => {
-                self.upkeep_issued(at, &command);
-                Outcome::None
-            }
-            Choice::Nothing => unreachable!("it has no command"),
+            Choice::Access(bank) => self.issue_candidate(at, bank, held_by, sink),
+            Choice::Column(slot) => self.issue_column_step(at, slot, (held_by, others_from), sink),
+            _ => self.issue_other(at, choice, held_by, sink),
         };
         if sink.wants_queues() {
             let entries = |kind| self.queues.entries(kind) as u64;
@@ -73,62 +66,100 @@ impl Channel {
         outcome
     }
 
-    /// The command of a choice, and why it is issued.
+    /// Issues a command: device, counters and event.
+    #[expect(clippy::inline_always, reason = "where the kind of the command is known, little of this is left")]
+    #[inline(always)]
+    fn emit(&mut self, event: CommandEvent, is_upkeep: bool, sink: &mut impl EventSink) {
+        let effect = self.device.issue(event.at, &event.command);
+        self.maintenance.issued(event.command.rank(), is_upkeep);
+        self.counters.commands.count(&event.command, effect);
+        sink.command(&event);
+    }
+
+    /// Issues the candidate of a bank.
     #[inline]
-    fn command(&mut self, choice: Choice) -> (Command, Cause) {
+    fn issue_candidate(
+        &mut self,
+        at: Cycle,
+        index: BankIndex,
+        held_by: Option<&'static str>,
+        sink: &mut impl EventSink,
+    ) -> Outcome {
+        let Candidate { command, kind, place, position, .. } = *self.banks.candidate(index);
+        let (access, bank) = (self.queues.get(place), self.banks.get(index).id());
+        let (row, column, id) = (access.row(), access.column(), access.id());
+        let event = |command, cause| CommandEvent { at, channel: self.id, command, cause, held_by };
+        let cause = match kind {
+            AccessKind::Read => Cause::Read(id),
+            AccessKind::Write => Cause::Write(id),
+        };
+        let closes = self.closes_after_last && command.is_column() && !self.queues.has_other(index, place, row);
+        let auto_precharge = if closes { AutoPrecharge::Yes } else { AutoPrecharge::No };
+        match command {
+            AccessCommand::Precharge => {
+                self.emit(event(Command::Precharge { bank }, cause), false, sink);
+                self.queues.note_row_command(place, at, false);
+                self.closed(index);
+                return Outcome::None;
+            }
+            AccessCommand::Activate => {
+                self.emit(event(Command::Activate { bank, row }, cause), false, sink);
+                self.queues.note_row_command(place, at, true);
+                self.banks.opened(index, Some(kind));
+                return Outcome::None;
+            }
+            AccessCommand::Read => {
+                self.emit(event(Command::Read { bank, column, auto_precharge }, Cause::Read(id)), false, sink);
+                self.counters.reads.count(self.queues.get(place).row_commands);
+            }
+            AccessCommand::Write => {
+                self.emit(event(Command::Write { bank, column, auto_precharge }, Cause::Write(id)), false, sink);
+                self.counters.writes.count(self.queues.get(place).row_commands);
+            }
+        }
+        self.queues.remove(kind, index, position);
+        self.banks.has_served(index);
+        self.reads_issued += u64::from(kind == AccessKind::Read && self.port.remaining().contains(index));
+        if closes {
+            self.closed(index);
+        }
+        if self.scheduler.served(self.queues.get(place), at) == Changes::All {
+            self.banks.all_changed();
+        }
+        let latency = if kind == AccessKind::Read { self.read_latency } else { self.write_latency };
+        Outcome::Access(Served { place, done: at + latency })
+    }
+
+    /// Issues a command that is neither an access's nor a column step.
+    #[inline(never)]
+    fn issue_other(
+        &mut self,
+        at: Cycle,
+        choice: Choice,
+        held_by: Option<&'static str>,
+        sink: &mut impl EventSink,
+    ) -> Outcome {
+        let (command, cause) = self.command(choice);
+        let is_upkeep = matches!(choice, Choice::Maintenance(_) | Choice::Timeout(_));
+        self.emit(CommandEvent { at, channel: self.id, command, cause, held_by }, is_upkeep, sink);
         match choice {
-            Choice::Access(bank) => self.access_command(bank),
-            Choice::Maintenance(rank) => self.maintenance.command(rank),
-            Choice::Row(place, bank) => {
-                let thread = self.port.get(place.into());
-                let step = thread.row_steps(|bank| self.device.row_in(bank)).find(|step| step.bank == bank);
-                (step.expect("the thread has a row step there").command, thread.cause())
+            Choice::Row(bank) => self.row_step_issued(at, bank),
+            Choice::Maintenance(_) | Choice::Timeout(_) => {
+                self.upkeep_issued(at, &command);
+                Outcome::None
             }
-            Choice::Column(place) => {
-                let thread = self.port.get(place.into());
-                let step = thread.column_step(|bank| self.device.row_in(bank));
-                (step.expect("the thread has a column step").command, thread.cause())
-            }
-            Choice::Timeout(bank) => (Command::Precharge { bank: self.topology.bank(bank) }, Cause::RowPolicy),
-            Choice::Nothing => unreachable!("it has no command"),
+            Choice::Access(_) | Choice::Column(_) | Choice::Nothing => unreachable!("these have no other command"),
         }
     }
 
-    /// The candidate of a bank was issued.
-    #[inline]
-    fn access_issued(&mut self, at: Cycle, bank: BankIndex, command: &Command) -> Outcome {
-        let candidate = self.candidate(bank).expect("the bank has a candidate");
-        let place = candidate.access.place;
-        match candidate.action {
-            Action::Precharge => {
-                self.queues.note_row_command(place, at, false);
-                self.closed(bank);
-                return Outcome::None;
-            }
-            Action::Activate => {
-                self.queues.note_row_command(place, at, true);
-                self.opened(bank, Some(candidate.kind));
-                return Outcome::None;
-            }
-            Action::Column => {}
+    /// The command of a choice other than an access or a column step, and why it is issued.
+    fn command(&self, choice: Choice) -> (Command, Cause) {
+        match choice {
+            Choice::Maintenance(rank) => self.maintenance.command(rank),
+            Choice::Row(bank) => self.port.row_command(bank),
+            Choice::Timeout(bank) => (Command::Precharge { bank: self.topology.bank(bank) }, Cause::RowPolicy),
+            Choice::Access(_) | Choice::Column(_) | Choice::Nothing => unreachable!("these have no other command"),
         }
-        self.queues.remove(candidate.kind, bank, candidate.access.position);
-        self.has_served(bank);
-        if let Command::Read { auto_precharge: AutoPrecharge::Yes, .. }
-        | Command::Write { auto_precharge: AutoPrecharge::Yes, .. } = command
-        {
-            self.closed(bank);
-        }
-        let access = self.queues.get(place);
-        if self.scheduler.served(access, at) == Changes::All {
-            self.shared_version += 1;
-        }
-        let (latency, outcomes) = match candidate.kind {
-            AccessKind::Read => (self.read_latency, &mut self.counters.reads),
-            AccessKind::Write => (self.write_latency, &mut self.counters.writes),
-        };
-        outcomes.count(access.row_commands);
-        Outcome::Access(Served { place, done: at + latency })
     }
 
     /// The own command of a rank, or a PRE by the row policy, was issued.
@@ -156,64 +187,46 @@ impl Channel {
     }
 
     /// The row step of a thread was issued.
-    fn row_step_issued(&mut self, at: Cycle, place: usize, bank: BankIndex) -> Outcome {
+    fn row_step_issued(&mut self, at: Cycle, bank: BankIndex) -> Outcome {
         let open = self.device.row_in(bank);
         match open {
-            Some(_) => self.opened(bank, None),
+            Some(_) => self.banks.opened(bank, None),
             None => self.closed(bank),
         }
-        let thread = self.port.get_mut(place);
-        let is_released = thread.row_issued(bank, open);
-        let (origin, since, is_done) = (thread.origin, thread.begun(), thread.is_done());
-        let is_left = !thread.remaining().contains(bank);
-        if is_released {
-            self.port.released(place, bank);
+        let RowStepDone { program, slot, released_since, is_left, is_done } = self.port.row_issued(bank, open);
+        if let Some(since) = released_since {
             self.bank_released(bank, since, at);
         }
-        if is_done {
-            self.port.remove(place);
-        }
         let bank_ready = is_left.then(|| self.device.bank_hold(bank, Kind::Act).until());
-        Outcome::Step(ThreadStep { origin, moved: None, bank_ready, is_done })
+        Outcome::Step(ThreadStep { program, slot, moved: None, bank_ready, is_done })
     }
 
-    /// The column step of a thread was issued.
-    fn column_step_issued(&mut self, at: Cycle, place: usize) -> Outcome {
-        let (read_latency, write_latency) = (self.read_latency, self.write_latency);
-        let thread = self.port.get_mut(place);
-        let moved = thread.column_issued().map(|line| match line {
-            MovedLine::Read(_) => (line, at + read_latency),
-            MovedLine::Written(_) => (line, at + write_latency),
-        });
-        if let Some((MovedLine::Read(_), arrives)) = moved {
-            thread.gate.read(arrives);
-        }
-        Outcome::Step(ThreadStep { origin: thread.origin, moved, bank_ready: None, is_done: false })
-    }
-
-    /// A row was opened, for an access of a kind or for a thread.
-    fn opened(&mut self, bank: BankIndex, kind: Option<AccessKind>) {
-        self.banks[bank.get()].opened(kind);
-        self.set_unused(bank, kind);
-    }
-
-    /// The open row of a bank has served an access.
+    /// Issues the column step of a thread; no other command can go before `others_from`.
     #[inline]
-    fn has_served(&mut self, bank: BankIndex) {
-        self.banks[bank.get()].has_served();
-        self.set_unused(bank, None);
+    fn issue_column_step(
+        &mut self,
+        at: Cycle,
+        slot: u8,
+        (held_by, others_from): (Option<&'static str>, Cycle),
+        sink: &mut impl EventSink,
+    ) -> Outcome {
+        let (command, cause) = self.port.column_command(slot);
+        self.emit(CommandEvent { at, channel: self.id, command, cause, held_by }, false, sink);
+        let ColumnStepDone { program, moved, is_steady } = self.port.column_issued(slot);
+        if is_steady {
+            self.follow_up(slot, others_from);
+        }
+        let moved = moved.map(|kind| match kind {
+            AccessKind::Read => (kind, at + self.read_latency),
+            AccessKind::Write => (kind, at + self.write_latency),
+        });
+        Outcome::Step(ThreadStep { program, slot, moved, bank_ready: None, is_done: false })
     }
 
     /// A bank was closed.
-    fn closed(&mut self, bank: BankIndex) {
-        self.counters.unused_activates += u64::from(self.banks[bank.get()].unused().is_some());
-        self.banks[bank.get()].closed();
-        self.set_unused(bank, None);
-    }
-
     #[inline]
-    fn set_unused(&mut self, bank: BankIndex, kind: Option<AccessKind>) {
-        self.unused_reads.set(bank, kind == Some(AccessKind::Read));
-        self.unused_writes.set(bank, kind == Some(AccessKind::Write));
+    fn closed(&mut self, bank: BankIndex) {
+        self.counters.unused_activates += u64::from(self.banks.get(bank).unused().is_some());
+        self.banks.closed(bank);
     }
 }

@@ -61,8 +61,8 @@ struct Plan {
     state: RankState,
     /// Whether commands of accesses leave the plan as it is.
     is_steady: bool,
-    /// For which use it was made.
-    used: RankUse,
+    /// For which use it was made; none if it holds for any.
+    used: Option<RankUse>,
     banks: BankSet,
 }
 
@@ -73,7 +73,7 @@ impl Plan {
         hold: Hold::NONE,
         state: RankState::Usable,
         is_steady: false,
-        used: RankUse { is_busy: false, is_held: false },
+        used: None,
         banks: BankSet::EMPTY,
     };
 }
@@ -88,6 +88,8 @@ pub(crate) struct Maintenance {
     upkeep: Upkeep,
     /// Whether the plans hold, as far as commands go.
     is_planned: bool,
+    /// The banks with work, and those that threads hold, for which the plans were last found to hold.
+    used: (BankSet, BankSet),
 }
 
 /// What the ranks of a channel do next.
@@ -125,6 +127,7 @@ impl Maintenance {
             plans: vec![Plan::NONE; ranks].into(),
             upkeep: Upkeep::NONE,
             is_planned: false,
+            used: (BankSet::EMPTY, BankSet::EMPTY),
         }
     }
 
@@ -146,19 +149,24 @@ impl Maintenance {
 
     /// What the ranks do next, from `now` on, with banks that have work, and banks that threads hold.
     #[inline]
-    pub(crate) fn upkeep(&mut self, device: &Device, now: Cycle, busy: BankSet, held: BankSet) -> Upkeep {
-        let mut plans = self.plans.iter();
+    pub(crate) fn upkeep(&mut self, device: &Device, now: Cycle, busy: BankSet, held: BankSet) -> &Upkeep {
         // A command is planned anew: other commands may have taken the bus.
-        let holds = self.is_planned
-            && self.upkeep.command.is_none()
-            && now < self.upkeep.again_at
-            && plans.all(|plan| plan.used == RankUse::new(plan.banks, busy, held));
-        if !holds {
+        let is_due = !self.is_planned || self.upkeep.command.is_some() || now >= self.upkeep.again_at;
+        if is_due || (self.used != (busy, held) && !self.are_used_alike(busy, held)) {
             self.plan(device, now, busy, held);
         }
-        self.upkeep
+        self.used = (busy, held);
+        &self.upkeep
     }
 
+    /// Whether the ranks are used as the plans suppose.
+    #[inline]
+    fn are_used_alike(&self, busy: BankSet, held: BankSet) -> bool {
+        let mut plans = self.plans.iter();
+        plans.all(|plan| plan.used.is_none_or(|used| used == RankUse::new(plan.banks, busy, held)))
+    }
+
+    #[inline(never)]
     fn plan(&mut self, device: &Device, now: Cycle, busy: BankSet, held: BankSet) {
         let mut upkeep = Upkeep::NONE;
         for (rank, plan) in (0..).zip(&mut self.plans) {
@@ -208,13 +216,17 @@ impl Planner<'_> {
             (false, false, true) => RankState::Usable,
             (false, false, false) => RankState::Asleep,
         };
+        // Refresh owes nothing, and idle ranks do not sleep: only time brings a command.
+        let never_sleeps = self.power == PowerPolicy::default();
+        let is_refreshed = device.refresh(rank).deadline().is_some() && self.owed() == 0;
+        let holds_for_any_use = state == RankState::Usable && is_refreshed && never_sleeps;
         let plan = Plan {
             at: Cycle::NEVER,
             command: None,
             hold: Hold::NONE,
             state,
-            is_steady: state == RankState::Usable && self.used.is_busy,
-            used: self.used,
+            is_steady: state == RankState::Usable && (self.used.is_busy || holds_for_any_use),
+            used: (!holds_for_any_use).then_some(self.used),
             banks: device.topology().rank(rank),
         };
         // While a command waits for the device, or a rank has none, other things fall due.

@@ -10,9 +10,8 @@ mod candidate;
 mod drain;
 mod issue;
 mod maintenance;
+mod parties;
 mod queues;
-
-use std::sync::Arc;
 
 use dram_core::{Device, Kind, P};
 use dram_spec::{BankIndex, BankSet, Cycle, Cycles, Row, Topology};
@@ -24,16 +23,17 @@ pub use queues::Queues;
 
 pub(crate) use access::{Access, RowCommands};
 pub(crate) use issue::{Outcome, Served, ThreadStep};
+pub(crate) use queues::Rows;
 
 use crate::config::Config;
-use crate::copy::port::{Port, Surroundings};
+use crate::copy::port::Port;
+use crate::copy::preemption::Surroundings;
 use crate::copy::thread::Thread;
-use crate::policy::row::RowPolicy;
 use crate::policy::scheduler::{Changes, Reads, RowState, Scheduler};
 use crate::stats::Figures;
 use crate::stats::counters::Counters;
 use arbiter::{Choice, Decision};
-use bank::{Bank, Cached};
+use bank::Banks;
 use drain::WriteDrain;
 use maintenance::{Maintenance, Upkeep};
 
@@ -44,25 +44,26 @@ pub(crate) struct Channel {
     topology: Topology,
     pub(crate) device: Device,
     queues: Queues,
-    banks: Box<[Bank]>,
+    banks: Banks,
     drain: WriteDrain,
     scheduler: Box<dyn Scheduler>,
-    row_policy: Arc<dyn RowPolicy>,
+    /// Whether the scheduler is strict.
+    is_strict: bool,
+    /// What the row policy asks for.
+    closes_after_last: bool,
+    closes_after: Option<Cycles>,
     maintenance: Maintenance,
     pub(crate) port: Port,
-    /// Rises with everything that can change the candidates of all banks.
-    shared_version: u64,
+    /// Reads issued in banks that threads were not done with.
+    reads_issued: u64,
     /// All banks.
     all: BankSet,
-    /// The banks with an unused row that was opened for a read, and for a write.
-    unused_reads: BankSet,
-    unused_writes: BankSet,
     /// From a RD, and from a WR, to the end of its data.
     read_latency: Cycles,
     write_latency: Cycles,
-    /// The decision that stands, if nothing has changed since it was made.
-    decision: Option<Decision>,
-    /// The first cycle for which no command has been decided.
+    /// The decision that stands; where something has changed since it was made, to decide again.
+    decision: Decision,
+    /// The first cycle for which no command has been issued.
     from: Cycle,
     /// When the last REF, PDX or SRX of each rank was over.
     usable_from: Box<[Cycle]>,
@@ -76,19 +77,19 @@ impl Channel {
             id,
             topology,
             queues: Queues::new(topology.banks()),
-            banks: topology.indices().map(|index| Bank::new(topology.bank(index).rank)).collect(),
+            banks: Banks::new(topology),
             drain: WriteDrain::new(config.queues.drain_high, config.queues.drain_low),
             scheduler: config.scheduler.clone(),
-            row_policy: Arc::clone(&config.row_policy),
+            is_strict: config.scheduler.is_strict(),
+            closes_after_last: config.row_policy.closes_after_last_access(),
+            closes_after: config.row_policy.closes_after(),
             maintenance: Maintenance::new(config),
-            port: Port::new(config.copy_hold_max),
-            shared_version: 1,
+            port: Port::new(topology.banks(), config.copy_hold_max),
+            reads_issued: 0,
             all: topology.indices().collect(),
-            unused_reads: BankSet::EMPTY,
-            unused_writes: BankSet::EMPTY,
             read_latency: device.timings().read_data(),
             write_latency: device.timings().write_latency() + device.timings().get(P::Burst),
-            decision: None,
+            decision: Decision::outstanding(Cycle::ZERO),
             from: Cycle::ZERO,
             usable_from: vec![Cycle::ZERO; topology.ranks.into()].into(),
             counters: Counters::default(),
@@ -113,48 +114,49 @@ impl Channel {
     pub(crate) fn queue(&mut self, access: &Access, now: Cycle) {
         let bank = access.bank;
         let queued = self.queues.queue(access, now);
-        let state = &self.banks[bank.get()];
-        let row = RowState { is_hit: self.device.row_in(bank) == Some(queued.row()), served: state.served() };
+        let state = self.banks.get(bank);
         // The candidate stays as it is unless the new access goes before the one that it is for.
-        let is_preferred = match state.candidate(self.shared_version) {
-            Cached::Valid(Some(candidate)) => {
-                candidate.kind == queued.kind() && self.scheduler.priority(queued, row) < candidate.access.priority
-            }
-            Cached::Valid(None) | Cached::Outdated => true,
-        };
+        let candidate = self.banks.candidate(bank);
+        let row = || RowState { is_hit: self.device.row_in(bank) == Some(queued.row()), served: state.served() };
+        let is_preferred = !self.banks.is_current(bank)
+            || (candidate.kind == queued.kind() && self.scheduler.priority(queued, row()) < candidate.priority);
         if is_preferred {
-            self.banks[bank.get()].changed();
+            self.banks.changed(bank);
         }
-        let stands =
-            self.decision.is_some_and(|decision| decision.outlives_queueing()) && !self.scheduler.awaits_reads();
-        if is_preferred || !stands || self.drain.is_due(&self.queues, self.free()) {
-            self.decision = None;
+        let stands = || self.decision.outlives_queueing() && !self.scheduler.awaits_reads();
+        if is_preferred || !stands() || self.drain.is_due(&self.queues, self.free()) {
+            self.changed(now);
         }
-        self.from = self.from.max(now);
     }
 
-    /// Takes a thread into the port.
-    pub(crate) fn add_thread(&mut self, thread: Thread, now: Cycle) {
-        self.port.push(thread);
+    /// Takes a thread into the port. Returns its slot.
+    pub(crate) fn add_thread(&mut self, thread: Thread, now: Cycle) -> u8 {
+        self.changed(now);
+        self.port.push(thread)
+    }
+
+    /// Data that the writes of a program wait for arrives at a cycle; its thread had that slot.
+    pub(crate) fn data_arrives(&mut self, (slot, program): (u8, u32), at: Cycle, now: Cycle) {
+        self.port.data_arrives((slot, program), at);
         self.changed(now);
     }
 
     /// Something has changed that a decision rests on.
     pub(crate) fn changed(&mut self, now: Cycle) {
-        self.decision = None;
         self.from = self.from.max(now);
+        self.decision = Decision::outstanding(self.from);
     }
 
     /// The first cycle at which the channel may issue a command or change by itself: exact once it has decided.
     #[inline]
     pub(crate) fn wakes_at(&self) -> Cycle {
-        self.decision.map_or(self.from, |decision| decision.at)
+        self.decision.at
     }
 
     /// Whether a command is decided.
     #[inline]
     pub(crate) fn has_command(&self) -> bool {
-        self.decision.is_some_and(|decision| !matches!(decision.choice, Choice::Nothing))
+        !matches!(self.decision.choice, Choice::Nothing)
     }
 
     /// Decides which command goes next, from the cycle on in which the channel wakes.
@@ -162,19 +164,19 @@ impl Channel {
         let from = self.wakes_at();
         self.from = from;
         if self.scheduler.update(from, Reads(&self.queues)) == Changes::All {
-            self.shared_version += 1;
+            self.banks.all_changed();
         }
-        let mut upkeep = self.upkeep(from);
         if !self.port.is_empty() {
-            self.update_port(from, &upkeep);
-            upkeep = self.upkeep(from);
+            let Upkeep { urgent, must, .. } = *self.upkeep(from);
+            self.update_port(from, urgent, must);
         }
+        let Upkeep { command, again_at, usable, must, .. } = *self.upkeep(from);
         if self.drain.update(&self.queues, self.free()) {
-            self.shared_version += 1;
+            self.banks.all_changed();
         }
-        let mut decision = self.arbitrate(from, &upkeep);
-        decision.bound(upkeep.again_at.min(self.scheduler.next_update()).min(self.port.next_term_end(from)));
-        self.decision = Some(decision);
+        let mut decision = self.arbitrate(from, command, usable, must);
+        decision.bound(again_at.min(self.scheduler.next_update()).min(self.port.next_term_end()));
+        self.decision = decision;
     }
 
     /// The banks that no thread holds.
@@ -183,33 +185,26 @@ impl Channel {
         self.all.without(self.port.held())
     }
 
-    /// The banks with an unused row that was opened for an access of a kind.
     #[inline]
-    fn unused(&self, kind: AccessKind) -> BankSet {
-        match kind {
-            AccessKind::Read => self.unused_reads,
-            AccessKind::Write => self.unused_writes,
-        }
-    }
-
-    #[inline]
-    fn upkeep(&mut self, from: Cycle) -> Upkeep {
+    fn upkeep(&mut self, from: Cycle) -> &Upkeep {
         let busy = self.queues.pending(AccessKind::Read).union(self.queues.pending(AccessKind::Write));
         let busy = busy.union(self.port.remaining());
         self.maintenance.upkeep(&self.device, from, busy, self.port.held())
     }
 
-    fn update_port(&mut self, now: Cycle, upkeep: &Upkeep) {
+    /// Preempts and begins threads, while the banks of some ranks are urgent, and those of some must refresh.
+    #[inline]
+    fn update_port(&mut self, now: Cycle, urgent: BankSet, must: BankSet) {
         let around = Around {
             device: &self.device,
             queues: &self.queues,
             banks: &self.banks,
-            unused: self.unused_reads.union(self.unused_writes),
-            urgent: upkeep.urgent,
-            must: upkeep.must,
+            reads_issued: self.reads_issued,
+            unused: self.banks.unused(AccessKind::Read).union(self.banks.unused(AccessKind::Write)),
+            urgent,
+            must,
         };
-        let update = self.port.update(now, &around);
-        for (bank, since) in update.released {
+        for (bank, since) in self.port.update(now, &around) {
             self.bank_released(bank, since, now);
         }
     }
@@ -231,9 +226,9 @@ impl Channel {
 
     /// A thread that has held a bank since `since` has released it.
     fn bank_released(&mut self, bank: BankIndex, since: Cycle, now: Cycle) {
-        self.banks[bank.get()].was_released(now);
+        self.banks.released(bank, now);
         if let Some(read) = self.queues.oldest(AccessKind::Read, bank) {
-            let rank = usize::from(self.banks[bank.get()].rank());
+            let rank = usize::from(self.banks.get(bank).id().rank);
             let blocked_from = read.stamp().cycle().max(since).max(self.usable_from[rank]);
             let ready = self.device.bank_hold(bank, Kind::Act).until();
             self.counters.blocked_by_copies.record(ready.since(blocked_from));
@@ -245,7 +240,8 @@ impl Channel {
 struct Around<'a> {
     device: &'a Device,
     queues: &'a Queues,
-    banks: &'a [Bank],
+    banks: &'a Banks,
+    reads_issued: u64,
     unused: BankSet,
     urgent: BankSet,
     must: BankSet,
@@ -261,7 +257,11 @@ impl Surroundings for Around<'_> {
     }
 
     fn released(&self, bank: BankIndex) -> Option<Cycle> {
-        self.banks[bank.get()].released()
+        self.banks.get(bank).released()
+    }
+
+    fn reads_issued(&self) -> u64 {
+        self.reads_issued
     }
 
     fn unused(&self) -> BankSet {

@@ -3,7 +3,7 @@
 use dram_spec::{BankIndex, BankSet, Column, Cycle, Row};
 
 use super::access::{Access, AccessKind, QueuedAccess, Stamp};
-use crate::policy::scheduler::{Priority, RowState, Scheduler};
+use crate::policy::scheduler::{BankAccesses, Priority, Scheduler};
 
 /// The queued accesses of one kind.
 #[derive(Debug)]
@@ -50,6 +50,17 @@ pub struct Queues {
     free: Vec<u16>,
     /// The cycle of the last stamp, and how many accesses were queued in it.
     stamped: (Cycle, u64),
+}
+
+/// Which accesses of a bank count, and what they find there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows {
+    /// The open row.
+    pub(crate) open: Option<Row>,
+    /// How many accesses it has served.
+    pub(crate) served: u32,
+    /// Whether only accesses to it count.
+    pub(crate) only_hits: bool,
 }
 
 /// The access that a scheduler prefers.
@@ -210,27 +221,12 @@ impl Queues {
         &self,
         kind: AccessKind,
         bank: BankIndex,
-        open: Option<Row>,
-        served: u32,
+        rows: Rows,
         scheduler: &dyn Scheduler,
-        only_hits: bool,
     ) -> Option<Preferred> {
-        let mut best: Option<Preferred> = None;
-        for (position, &place) in (0..).zip(&self.side(kind).banks[bank.get()]) {
-            let access = &self.pool[usize::from(place)];
-            let is_hit = open == Some(access.row());
-            if only_hits && !is_hit {
-                continue;
-            }
-            let priority = scheduler.priority(access, RowState { is_hit, served });
-            if best.is_none_or(|best| priority < best.priority) {
-                best = Some(Preferred { priority, place, position });
-                if priority.is_best(open.is_some()) {
-                    break;
-                }
-            }
-        }
-        best
+        let places = &self.side(kind).banks[bank.get()];
+        let (priority, position) = scheduler.preferred(BankAccesses { places, pool: &self.pool, rows })?;
+        Some(Preferred { priority, place: places[usize::from(position)], position })
     }
 
     /// The oldest access of a kind in a bank.

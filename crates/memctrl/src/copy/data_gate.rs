@@ -4,36 +4,28 @@ use std::collections::VecDeque;
 
 use dram_spec::Cycle;
 
-/// When the data of lines to be written is there.
+/// When the data of the lines that a thread writes is there.
 #[derive(Clone, Debug)]
 pub(crate) enum DataGate {
-    /// Every line waits for all lines that the program reads.
-    All {
-        /// Lines not read yet.
-        missing: u32,
-        /// When the last data so far has arrived.
-        arrived: Cycle,
-    },
+    /// Every line waits for all lines that the program reads: when the last of them arrives, once that is known.
+    All(Option<Cycle>),
     /// Each line waits for the line read in its turn.
     Each(VecDeque<Cycle>),
 }
 
 impl DataGate {
-    /// A line was read; its data arrives at that cycle.
-    pub(crate) fn read(&mut self, arrives: Cycle) {
+    /// The data of the last line, or of the next one, arrives at that cycle.
+    pub(super) fn data_arrives(&mut self, at: Cycle) {
         match self {
-            DataGate::All { missing, arrived } => {
-                *missing -= 1;
-                *arrived = (*arrived).max(arrives);
-            }
-            DataGate::Each(lines) => lines.push_back(arrives),
+            DataGate::All(arrived) => *arrived = Some(at),
+            DataGate::Each(lines) => lines.push_back(at),
         }
     }
 
     /// When the data of the next line to be written has arrived, if that is known.
     pub(super) fn arrival(&self) -> Option<Cycle> {
         match self {
-            DataGate::All { missing, arrived } => (*missing == 0).then_some(*arrived),
+            DataGate::All(arrived) => *arrived,
             DataGate::Each(lines) => lines.front().copied(),
         }
     }

@@ -1,66 +1,156 @@
-//! The port of a channel: its threads, in order of dispatch, and when they begin and give way.
+//! The port of a channel: its threads, in order of dispatch, when they begin and give way, and the steps that they execute next.
 
-use dram_spec::{BankIndex, BankSet, Cycle, Cycles, Row};
+use dram_spec::{BankIndex, BankSet, Cause, Command, Cycle, Cycles, Row};
+use rowclone::{Line, LineWrite};
 
-use super::preemption::{Preemption, preemption};
-use super::thread::{Phase, Thread};
+use super::preemption::{Surroundings, TermEnd, may_begin, term_end};
+use super::thread::{ColumnStep, Phase, Thread};
+use crate::channel::{AccessKind, Stamp};
 
-/// What the port asks of its channel.
-pub(crate) trait Surroundings {
-    /// The open row of a bank.
-    fn open_row(&self, bank: BankIndex) -> Option<Row>;
+/// The next row command of the thread that holds a bank.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowStep {
+    pub(crate) command: Command,
+    /// The age of the thread.
+    pub(crate) stamp: Stamp,
+    /// The number of its program over the run, then that of the bank in the program, from 1.
+    pub(crate) order: (u64, usize),
+    slot: u8,
+    /// The device does not allow the command before that cycle: other commands can only delay it further.
+    not_before: Cycle,
+}
 
-    /// The cycle in which the oldest queued read of a bank was queued.
-    fn oldest_read(&self, bank: BankIndex) -> Option<Cycle>;
+impl RowStep {
+    #[inline]
+    pub(crate) fn not_before(&self) -> Cycle {
+        self.not_before
+    }
 
-    /// When a thread last released a bank.
-    fn released(&self, bank: BankIndex) -> Option<Cycle>;
+    /// The device delays the command until that cycle, or longer.
+    #[inline]
+    pub(crate) fn is_delayed(&mut self, until: Cycle) {
+        self.not_before = until;
+    }
+}
 
-    /// The banks with an unused row.
-    fn unused(&self) -> BankSet;
+/// A thread whose next column step has the rows that it needs. The oldest is the least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ColumnParty {
+    pub(crate) stamp: Stamp,
+    /// The number of its program over the run.
+    program: u64,
+    slot: u8,
+}
 
-    /// The banks of ranks in which no thread may begin.
-    fn urgent(&self) -> BankSet;
+impl ColumnParty {
+    /// The slot of the thread.
+    #[inline]
+    pub(crate) fn slot(&self) -> u8 {
+        self.slot
+    }
+}
 
-    /// The banks of ranks that must refresh.
-    fn must(&self) -> BankSet;
+/// A line that a column command moved over the channel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MovedLine {
+    Read(Line),
+    Written(LineWrite),
 }
 
 /// The threads of a channel.
 #[derive(Debug)]
 pub(crate) struct Port {
-    threads: Vec<Thread>,
+    /// By slot.
+    threads: Box<[Option<Thread>]>,
+    /// The slots in use, in order of dispatch, and the others.
+    order: Vec<u8>,
+    vacant: Vec<u8>,
     /// The banks that threads are not done with.
     remaining: BankSet,
     /// The banks that threads hold.
     held: BankSet,
+    /// By bank, the next row step of the thread that holds it; of those in `stepping`.
+    row_steps: Box<[Option<RowStep>]>,
+    stepping: BankSet,
+    /// The threads whose column step is next, the oldest first.
+    columns: Vec<ColumnParty>,
     term: Option<Cycles>,
+    /// Rises with everything that can change when threads begin and give way, as far as the threads go.
+    version: u64,
+    /// What the last update went by.
+    seen: Option<Seen>,
+    /// When the next term ends.
+    next_term_end: Cycle,
     /// Threads preempted for reads, and for refresh, since the last [`Self::take_preempted`].
     preempted: (u64, u64),
 }
 
-/// What [`Port::update`] changed.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Update {
-    /// Banks that threads released, and since when they had held each.
-    pub(crate) released: Vec<(BankIndex, Cycle)>,
+/// What an update goes by, besides the ends of terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Seen {
+    version: u64,
+    reads_issued: u64,
+    unused: BankSet,
+    urgent: BankSet,
+    must: BankSet,
+}
+
+/// What a row step of a thread changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RowStepDone {
+    /// Where the front end keeps its program.
+    pub(crate) program: u32,
+    /// Its slot.
+    pub(crate) slot: u8,
+    /// Since when the thread has held the bank that it releases, if it does.
+    pub(crate) released_since: Option<Cycle>,
+    /// Whether the thread is done with the bank.
+    pub(crate) is_left: bool,
+    /// Whether the thread is done: its slot is free.
+    pub(crate) is_done: bool,
+}
+
+/// What a column step of a thread changed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ColumnStepDone {
+    /// Where the front end keeps its program.
+    pub(crate) program: u32,
+    /// Whether it read or wrote a line over the channel.
+    pub(crate) moved: Option<AccessKind>,
+    /// Whether the thread stays as it is but for the line that is next.
+    pub(crate) is_steady: bool,
 }
 
 impl Port {
     /// Threads that a channel has room for.
     pub(crate) const SLOTS: usize = 32;
 
-    pub(crate) fn new(term: Option<Cycles>) -> Port {
-        Port { threads: Vec::new(), remaining: BankSet::EMPTY, held: BankSet::EMPTY, term, preempted: (0, 0) }
+    /// The port of a channel with that many banks.
+    pub(crate) fn new(banks: usize, term: Option<Cycles>) -> Port {
+        Port {
+            threads: (0..Port::SLOTS).map(|_| None).collect(),
+            order: Vec::with_capacity(Port::SLOTS),
+            vacant: (0..Port::SLOTS as u8).rev().collect(),
+            remaining: BankSet::EMPTY,
+            held: BankSet::EMPTY,
+            row_steps: vec![None; banks].into(),
+            stepping: BankSet::EMPTY,
+            columns: Vec::new(),
+            term,
+            version: 0,
+            seen: None,
+            next_term_end: Cycle::NEVER,
+            preempted: (0, 0),
+        }
     }
 
     pub(crate) fn has_room(&self) -> bool {
-        self.threads.len() < Port::SLOTS
+        self.order.len() < Port::SLOTS
     }
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.threads.is_empty()
+        self.order.is_empty()
     }
 
     /// The banks that threads are not done with.
@@ -80,92 +170,219 @@ impl Port {
         std::mem::take(&mut self.preempted)
     }
 
-    pub(crate) fn push(&mut self, thread: Thread) {
+    /// Takes a thread in. Returns its slot.
+    pub(crate) fn push(&mut self, thread: Thread) -> u8 {
+        let slot = self.vacant.pop().expect("the port has room");
+        // Behind a thread that has a bank of it left, it does not begin.
+        self.version += u64::from(!self.remaining.intersects(thread.remaining()));
         self.remaining = self.remaining.union(thread.remaining());
-        self.threads.push(thread);
+        self.threads[usize::from(slot)] = Some(thread);
+        self.order.push(slot);
+        slot
     }
 
-    /// The threads that hold a bank, with their places.
-    pub(crate) fn running(&self) -> impl Iterator<Item = (usize, &Thread)> {
-        self.threads.iter().enumerate().filter(|(_, thread)| thread.phase() != Phase::Waiting)
+    #[inline]
+    fn thread(&self, slot: u8) -> &Thread {
+        self.threads[usize::from(slot)].as_ref().expect("a slot in use")
     }
 
-    pub(crate) fn get(&self, place: usize) -> &Thread {
-        &self.threads[place]
+    #[inline]
+    fn thread_mut(&mut self, slot: u8) -> &mut Thread {
+        self.threads[usize::from(slot)].as_mut().expect("a slot in use")
     }
 
-    pub(crate) fn get_mut(&mut self, place: usize) -> &mut Thread {
-        &mut self.threads[place]
+    /// The banks in which a row step of the thread that holds them is next.
+    #[inline]
+    pub(crate) fn stepping(&self) -> BankSet {
+        self.stepping
     }
 
-    /// The thread of a program.
-    pub(crate) fn of_program(&mut self, slot: u32) -> Option<&mut Thread> {
-        self.threads.iter_mut().find(|thread| thread.origin.slot == slot)
+    /// The next row step of the thread that holds a bank of [`Self::stepping`].
+    #[inline]
+    pub(crate) fn row_step(&mut self, bank: BankIndex) -> &mut RowStep {
+        self.row_steps[bank.get()].as_mut().expect("the thread has a row step there")
     }
 
-    /// A bank was released by a thread.
-    pub(crate) fn released(&mut self, place: usize, bank: BankIndex) {
-        self.held.remove(bank);
-        if !self.threads[place].remaining().contains(bank) {
-            let others = self.threads.iter().map(Thread::remaining);
-            self.remaining = others.fold(BankSet::EMPTY, BankSet::union);
+    /// The next row command of the thread that holds a bank, and why it is issued.
+    pub(crate) fn row_command(&self, bank: BankIndex) -> (Command, Cause) {
+        let step = self.row_steps[bank.get()].expect("the thread has a row step there");
+        (step.command, self.thread(step.slot).cause())
+    }
+
+    /// The threads whose column step is next, the oldest first.
+    #[inline]
+    pub(crate) fn columns(&self) -> &[ColumnParty] {
+        &self.columns
+    }
+
+    /// The next column step of a thread of [`Self::columns`], if its data is on the way.
+    #[inline]
+    pub(crate) fn column_step(&self, slot: u8) -> Option<ColumnStep> {
+        self.thread(slot).column_step()
+    }
+
+    /// The next column command of a thread, and why it is issued.
+    #[inline]
+    pub(crate) fn column_command(&self, slot: u8) -> (Command, Cause) {
+        let thread = self.thread(slot);
+        (thread.column_step().expect("the thread has a column step").command, thread.cause())
+    }
+
+    /// Data that the writes of a program wait for arrives at that cycle. Its thread had a slot, and may be done.
+    pub(crate) fn data_arrives(&mut self, (slot, program): (u8, u32), at: Cycle) {
+        if let Some(thread) = self.threads[usize::from(slot)].as_mut().filter(|thread| thread.origin.slot == program) {
+            thread.data_arrives(at);
         }
     }
 
-    /// Removes the thread at a place, which is done.
-    pub(crate) fn remove(&mut self, place: usize) -> Thread {
-        self.threads.remove(place)
+    /// The next row command in a bank was issued.
+    pub(crate) fn row_issued(&mut self, bank: BankIndex, open: Option<Row>) -> RowStepDone {
+        let slot = self.row_steps[bank.get()].expect("the thread has a row step there").slot;
+        let thread = self.thread_mut(slot);
+        let is_released = thread.row_issued(bank, open);
+        let (program, since, remaining) = (thread.origin.slot, thread.begun(), thread.remaining());
+        let (is_left, is_done) = (!remaining.contains(bank), remaining.is_empty());
+        // In a rank that is urgent, a thread may now be preempted.
+        let is_urgent = self.seen.is_some_and(|seen| remaining.intersects(seen.urgent));
+        self.version += u64::from(is_released || is_urgent);
+        self.reschedule(slot);
+        if is_released {
+            self.held.remove(bank);
+            self.stepping.remove(bank);
+        }
+        if is_done {
+            self.threads[usize::from(slot)] = None;
+            self.order.retain(|&other| other != slot);
+            self.vacant.push(slot);
+        }
+        if is_left && !self.order.iter().any(|&other| self.thread(other).remaining().contains(bank)) {
+            self.remaining.remove(bank);
+        }
+        RowStepDone { program, slot, released_since: is_released.then_some(since), is_left, is_done }
     }
 
-    /// When the next term ends, after a cycle.
-    pub(crate) fn next_term_end(&self, after: Cycle) -> Cycle {
-        let ends = self.threads.iter().map(Thread::term_end);
-        ends.filter(|&end| end > after).min().unwrap_or(Cycle::NEVER)
+    /// The next column command of a thread was issued.
+    #[inline]
+    pub(crate) fn column_issued(&mut self, slot: u8) -> ColumnStepDone {
+        let thread = self.thread_mut(slot);
+        let (program, (moved, is_steady)) = (thread.origin.slot, thread.column_issued());
+        if thread.awaits_data() {
+            // In a rank that is urgent, it may now be preempted.
+            self.version += 1;
+        }
+        if !is_steady {
+            // The first column step since the thread began: it may be preempted at the end of its term.
+            self.version += u64::from(self.term.is_some());
+            self.reschedule(slot);
+        }
+        ColumnStepDone { program, moved, is_steady }
     }
 
-    /// Preempts and begins threads, in order of dispatch.
-    pub(crate) fn update(&mut self, now: Cycle, around: &impl Surroundings) -> Update {
-        let mut update = Update::default();
+    /// The line that the latest column command of a thread moved over the channel.
+    pub(crate) fn moved_line(&self, slot: u8) -> MovedLine {
+        self.thread(slot).moved_line()
+    }
+
+    /// Finds the steps that a thread executes next, after it has changed.
+    fn reschedule(&mut self, slot: u8) {
+        let thread = self.threads[usize::from(slot)].as_ref().expect("a slot in use");
+        let (stamp, program) = (thread.stamp(), thread.origin.program);
+        for (place, (bank, command)) in (1..).zip(thread.row_steps()) {
+            self.row_steps[bank.get()] = command.map(|command| RowStep {
+                command,
+                stamp,
+                order: (program, place),
+                slot,
+                not_before: Cycle::ZERO,
+            });
+            self.stepping.set(bank, command.is_some());
+        }
+        let party = ColumnParty { stamp, program, slot };
+        let has_column = thread.has_column_rows();
+        self.columns.retain(|other| other.slot != slot);
+        if has_column {
+            let place = self.columns.partition_point(|other| *other < party);
+            self.columns.insert(place, party);
+        }
+    }
+
+    /// When the next term ends, after the cycle of an update that has just been made; never without threads, which need none.
+    #[inline]
+    pub(crate) fn next_term_end(&self) -> Cycle {
+        if self.is_empty() { Cycle::NEVER } else { self.next_term_end }
+    }
+
+    /// Preempts and begins threads, in order of dispatch. Returns the banks that threads released, and since when they had held each. An
+    /// update that follows another one changes nothing, unless what it goes by has changed.
+    #[inline]
+    pub(crate) fn update(&mut self, now: Cycle, around: &impl Surroundings) -> Vec<(BankIndex, Cycle)> {
+        let seen = Seen {
+            version: self.version,
+            reads_issued: around.reads_issued(),
+            unused: around.unused(),
+            urgent: around.urgent(),
+            must: around.must(),
+        };
+        if self.seen == Some(seen) && now < self.next_term_end {
+            return Vec::new();
+        }
+        self.seen = Some(seen);
+        self.update_all(now, around)
+    }
+
+    fn update_all(&mut self, now: Cycle, around: &impl Surroundings) -> Vec<(BankIndex, Cycle)> {
+        let mut all_released = Vec::new();
         let mut earlier = BankSet::EMPTY;
         let mut is_exempt_known = false;
-        for thread in &mut self.threads {
+        self.next_term_end = Cycle::NEVER;
+        for place in 0..self.order.len() {
+            // A bank that a thread is not done with is not held by a later one: no thread from here on runs or can begin.
+            if earlier == self.remaining {
+                break;
+            }
+            let slot = self.order[place];
+            let thread = self.threads[usize::from(slot)].as_mut().expect("a slot in use");
             let remaining = thread.remaining();
-            match thread.phase() {
+            let is_exempt = !is_exempt_known && thread.awaits_first_column();
+            let is_changed = match thread.phase() {
                 Phase::Waiting => {
                     let busy = earlier.union(self.held).union(around.urgent()).union(around.unused());
-                    if !remaining.intersects(busy) && may_begin(thread, remaining, around) {
+                    let begins = !remaining.intersects(busy) && may_begin(thread, remaining, around);
+                    if begins {
                         thread.begin(now, self.term, |bank| around.open_row(bank));
                         self.held = self.held.union(remaining);
                     }
+                    begins
                 }
-                Phase::Running => {
-                    let is_exempt = !is_exempt_known && thread.awaits_first_column();
-                    if let Some(why) = preemption(thread, remaining, is_exempt, self.term, now, around) {
-                        *match why {
-                            Preemption::Reads => &mut self.preempted.0,
-                            Preemption::Refresh => &mut self.preempted.1,
-                        } += 1;
-                        let released = thread.preempt(|bank| around.open_row(bank));
-                        self.held = self.held.without(released);
-                        let since = thread.begun();
-                        update.released.extend(released.into_iter().map(|bank| (bank, since)));
+                Phase::Running => match term_end(thread, is_exempt, now, around) {
+                    None => false,
+                    Some(TermEnd::Time) => {
+                        thread.begin_term(now, self.term);
+                        true
                     }
-                }
-                Phase::Preempted => {}
-            }
+                    Some(why) => {
+                        *if why == TermEnd::Reads { &mut self.preempted.0 } else { &mut self.preempted.1 } += 1;
+                        let (released, since) = (thread.preempt(), thread.begun());
+                        self.held = self.held.without(released);
+                        self.stepping = self.stepping.without(released);
+                        all_released.extend(released.into_iter().map(|bank| (bank, since)));
+                        true
+                    }
+                },
+                Phase::Preempted => false,
+            };
             is_exempt_known |= thread.awaits_first_column();
             earlier = earlier.union(remaining);
+            let end = thread.term_end();
+            if end > now {
+                self.next_term_end = self.next_term_end.min(end);
+            }
+            if is_changed {
+                self.reschedule(slot);
+            }
         }
-        update
+        all_released
     }
-}
-
-/// Whether no read goes first in the banks of a thread.
-fn may_begin(thread: &Thread, banks: BankSet, around: &impl Surroundings) -> bool {
-    banks.into_iter().all(|bank| {
-        let since = around.released(bank).map_or(thread.dispatched(), |released| released.max(thread.dispatched()));
-        around.oldest_read(bank).is_none_or(|read| read > since)
-    })
 }
 
 #[cfg(test)]

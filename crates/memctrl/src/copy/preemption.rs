@@ -1,39 +1,62 @@
-//! When a running thread gives its banks up, or begins a new term. Rules 21 and 22 of `docs/controller.md`.
+//! When a thread begins, gives its banks up, or begins a new term. Rules 20 to 22 of `docs/controller.md`.
 
-use dram_spec::{BankSet, Cycle, Cycles};
+use dram_spec::{BankIndex, BankSet, Cycle, Row};
 
-use super::port::Surroundings;
 use super::thread::Thread;
 
-/// Why a thread is preempted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Preemption {
-    /// A rank of its banks must refresh, or is urgent and the thread waits for another channel.
-    Refresh,
-    /// A read is queued in a bank that it holds, and its term is over.
-    Reads,
+/// What the port asks of its channel.
+pub(crate) trait Surroundings {
+    /// The open row of a bank.
+    fn open_row(&self, bank: BankIndex) -> Option<Row>;
+
+    /// The cycle in which the oldest queued read of a bank was queued.
+    fn oldest_read(&self, bank: BankIndex) -> Option<Cycle>;
+
+    /// When a thread last released a bank.
+    fn released(&self, bank: BankIndex) -> Option<Cycle>;
+
+    /// How many reads were issued in banks that threads are not done with.
+    fn reads_issued(&self) -> u64;
+
+    /// The banks with an unused row.
+    fn unused(&self) -> BankSet;
+
+    /// The banks of ranks in which no thread may begin.
+    fn urgent(&self) -> BankSet;
+
+    /// The banks of ranks that must refresh.
+    fn must(&self) -> BankSet;
 }
 
-/// Whether a running thread is preempted now; else begins a new term if the present one is over.
-pub(crate) fn preemption(
-    thread: &mut Thread,
-    remaining: BankSet,
-    is_exempt: bool,
-    term: Option<Cycles>,
-    now: Cycle,
-    around: &impl Surroundings,
-) -> Option<Preemption> {
+/// What ends the term of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TermEnd {
+    /// A rank of its banks must refresh, or is urgent and the thread waits for another channel: it is preempted.
+    Refresh,
+    /// The term is over, and a read is queued in a bank that it holds: it is preempted.
+    Reads,
+    /// The term is over: it begins another one.
+    Time,
+}
+
+/// What ends the term of a running thread now, if anything does.
+pub(crate) fn term_end(thread: &Thread, is_exempt: bool, now: Cycle, around: &impl Surroundings) -> Option<TermEnd> {
     // The thread that would read the data may wait for the refresh of its own rank, which may wait for a thread of the same sort.
-    let waits = remaining.intersects(around.urgent()) && thread.awaits_data();
-    if (waits || remaining.intersects(around.must())) && !thread.is_copying() {
-        return Some(Preemption::Refresh);
+    let waits = thread.remaining().intersects(around.urgent()) && thread.awaits_data();
+    if (waits || thread.remaining().intersects(around.must())) && !thread.is_copying() {
+        return Some(TermEnd::Refresh);
     }
     if now < thread.term_end() || is_exempt {
         return None;
     }
-    if thread.held().into_iter().any(|bank| around.oldest_read(bank).is_some()) {
-        return Some(Preemption::Reads);
-    }
-    thread.begin_term(now, term);
-    None
+    let is_read_queued = thread.held().into_iter().any(|bank| around.oldest_read(bank).is_some());
+    Some(if is_read_queued { TermEnd::Reads } else { TermEnd::Time })
+}
+
+/// Whether no read goes first in the banks of a thread.
+pub(super) fn may_begin(thread: &Thread, banks: BankSet, around: &impl Surroundings) -> bool {
+    banks.into_iter().all(|bank| {
+        let since = around.released(bank).map_or(thread.dispatched(), |released| released.max(thread.dispatched()));
+        around.oldest_read(bank).is_none_or(|read| read > since)
+    })
 }

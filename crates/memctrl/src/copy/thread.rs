@@ -4,10 +4,11 @@ use dram_spec::{
     AutoPrecharge, BankId, BankIndex, BankSet, Cause, Column, Command, Cycle, Cycles, Mechanism, RequestId, Row,
     Topology,
 };
-use rowclone::{Line, LineWrite, Step, Thread as Steps};
+use rowclone::{Step, Thread as Steps};
 
 use super::data_gate::DataGate;
-use crate::channel::Stamp;
+use super::port::MovedLine;
+use crate::channel::{AccessKind, Stamp};
 
 /// What a thread is part of.
 #[derive(Clone, Copy, Debug)]
@@ -40,14 +41,8 @@ struct BankUse {
     next: usize,
     /// The row that the steps so far have opened, and not closed.
     row: Option<Row>,
-    is_held: bool,
-}
-
-/// The next row command of a thread in a bank.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RowStep {
-    pub(crate) bank: BankIndex,
-    pub(crate) command: Command,
+    /// The open row, while the thread holds the bank: its own commands alone change it.
+    open: Option<Row>,
 }
 
 /// The next column command of a thread.
@@ -58,24 +53,27 @@ pub(crate) struct ColumnStep {
     pub(crate) data_from: Cycle,
 }
 
-/// A line that a column command moved over the channel.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum MovedLine {
-    Read(Line),
-    Written(LineWrite),
-}
-
 /// A thread in the port of a channel.
 #[derive(Debug)]
 pub(crate) struct Thread {
     pub(crate) origin: Origin,
-    steps: Box<[Step]>,
-    banks: Box<[BankUse]>,
+    steps: Vec<Step>,
+    banks: Vec<BankUse>,
+    /// The banks that it is not done with.
+    remaining: BankSet,
+    /// The banks that it holds.
+    held: BankSet,
+    /// Whether it has column steps.
+    has_columns: bool,
     /// The next column step; the number of steps if there is none.
     column: usize,
     /// Lines of that step that are done.
     line: u16,
-    pub(crate) gate: DataGate,
+    /// Its next command, where the rows that it needs are open.
+    next_column: Option<Command>,
+    /// The step of the latest column command, and the number of its line there.
+    moved: (usize, u16),
+    gate: DataGate,
     dispatched: Cycle,
     phase: Phase,
     stamp: Stamp,
@@ -98,21 +96,28 @@ impl Thread {
         write_latency: Cycles,
         now: Cycle,
     ) -> Thread {
-        let steps = thread.steps.into_boxed_slice();
-        let mut banks: Vec<BankUse> = Vec::with_capacity(2);
+        let steps = thread.steps;
+        let (mut banks, mut remaining) = (Vec::with_capacity(2), BankSet::EMPTY);
         for (next, step) in steps.iter().enumerate() {
             let (first, second) = step.banks();
             for bank in std::iter::once(first).chain(second) {
-                if !banks.iter().any(|used| used.bank == bank) {
-                    banks.push(BankUse { bank, index: topology.index(bank), next, row: None, is_held: false });
+                let index = topology.index(bank);
+                if !remaining.contains(index) {
+                    remaining.insert(index);
+                    banks.push(BankUse { bank, index, next, row: None, open: None });
                 }
             }
         }
         let mut thread = Thread {
             origin,
-            banks: banks.into(),
+            banks,
+            remaining,
+            held: BankSet::EMPTY,
+            has_columns: false,
             column: 0,
             line: 0,
+            next_column: None,
+            moved: (0, 0),
             gate,
             dispatched: now,
             phase: Phase::Waiting,
@@ -123,7 +128,8 @@ impl Thread {
             write_latency,
             steps,
         };
-        thread.column = thread.next_column(0);
+        thread.column = thread.column_from(0);
+        thread.has_columns = thread.column < thread.steps.len();
         thread
     }
 
@@ -157,184 +163,216 @@ impl Thread {
         if self.phase == Phase::Running { self.term_end } else { Cycle::NEVER }
     }
 
-    /// Whether it has column steps.
-    pub(crate) fn has_columns(&self) -> bool {
-        self.steps.iter().any(|step| step.lines().is_some())
-    }
-
     /// Whether it runs, has column steps, and has executed none since it began.
     pub(crate) fn awaits_first_column(&self) -> bool {
-        self.phase == Phase::Running && !self.has_moved && self.has_columns()
+        self.phase == Phase::Running && !self.has_moved && self.has_columns
     }
 
     /// Whether its next column step is a WR with a line that is not read yet.
+    #[inline]
     pub(crate) fn awaits_data(&self) -> bool {
         matches!(self.steps.get(self.column), Some(Step::Write { .. })) && self.gate.arrival().is_none()
     }
 
-    pub(crate) fn is_done(&self) -> bool {
-        self.banks.iter().all(|bank| bank.next == self.steps.len())
-    }
-
     /// The banks that it is not done with.
     pub(crate) fn remaining(&self) -> BankSet {
-        self.banks.iter().filter(|bank| bank.next < self.steps.len()).map(|bank| bank.index).collect()
+        self.remaining
     }
 
     /// The banks that it holds.
     pub(crate) fn held(&self) -> BankSet {
-        self.banks.iter().filter(|bank| bank.is_held).map(|bank| bank.index).collect()
+        self.held
     }
 
     /// Whether it stands between the ACT and the copy ACT of a `CopyOpen`.
     pub(crate) fn is_copying(&self) -> bool {
         self.banks.iter().any(|bank| {
-            bank.is_held && bank.row.is_some() && matches!(self.steps.get(bank.next), Some(Step::CopyOpen { .. }))
+            self.held.contains(bank.index)
+                && bank.row.is_some()
+                && matches!(self.steps.get(bank.next), Some(Step::CopyOpen { .. }))
         })
     }
 
     /// Takes the banks that it is not done with.
     pub(crate) fn begin(&mut self, now: Cycle, term: Option<Cycles>, open: impl Fn(BankIndex) -> Option<Row>) {
         (self.phase, self.has_moved, self.begun) = (Phase::Running, false, now);
-        let end = self.steps.len();
-        for bank in self.banks.iter_mut().filter(|bank| bank.next < end) {
-            bank.is_held = true;
-        }
+        self.held = self.remaining;
         self.begin_term(now, term);
         for at in 0..self.banks.len() {
-            self.skip_done(at, open(self.banks[at].index));
+            if self.held.contains(self.banks[at].index) {
+                self.banks[at].open = open(self.banks[at].index);
+                self.skip_done(at);
+            }
         }
+        self.find_next_column();
     }
 
     /// A new term begins: from now on it counts as that old.
     pub(crate) fn begin_term(&mut self, now: Cycle, term: Option<Cycles>) {
         self.stamp = Stamp::of_thread(now);
         self.term_end = match term {
-            Some(term) if self.has_columns() => now + term,
+            Some(term) if self.has_columns => now + term,
             _ => Cycle::NEVER,
         };
     }
 
     /// Gives its banks up: releases those in which it has no row open.
-    pub(crate) fn preempt(&mut self, open: impl Fn(BankIndex) -> Option<Row>) -> BankSet {
+    pub(crate) fn preempt(&mut self) -> BankSet {
         self.phase = Phase::Preempted;
-        let mut released = BankSet::EMPTY;
-        for bank in self.banks.iter_mut().filter(|bank| bank.is_held) {
-            if bank.row.is_none() || open(bank.index) != bank.row {
-                bank.is_held = false;
-                released.insert(bank.index);
-            }
-        }
-        self.rest();
+        let kept = self.banks.iter().filter(|bank| bank.row.is_some() && bank.open == bank.row);
+        let released = self.held.without(kept.map(|bank| bank.index).collect());
+        self.release(released);
+        self.find_next_column();
         released
     }
 
-    /// Waits again once it holds no bank.
-    fn rest(&mut self) {
-        if self.phase == Phase::Preempted && self.banks.iter().all(|bank| !bank.is_held) {
+    /// Releases banks; preempted, it waits again once it holds none.
+    fn release(&mut self, banks: BankSet) {
+        self.held = self.held.without(banks);
+        if self.phase == Phase::Preempted && self.held.is_empty() {
             self.phase = Phase::Waiting;
         }
     }
 
-    /// The next row command of each bank that it holds, in the order in which the program first uses the banks.
-    pub(crate) fn row_steps(&self, open: impl Fn(BankIndex) -> Option<Row>) -> impl Iterator<Item = RowStep> {
-        let command = move |used: &BankUse| {
-            let BankUse { bank, index, next, row, .. } = *used;
-            let is_open = open(index);
-            if self.phase == Phase::Preempted {
-                return Some(Command::Precharge { bank });
-            }
-            let wanted = match *self.steps.get(next)? {
-                Step::Close { .. } => return Some(Command::Precharge { bank }),
-                Step::CopyOpen { row: copy, .. } if is_open == row => {
-                    return Some(Command::Activate { bank, row: copy });
-                }
-                Step::Open { row, .. } => row,
-                Step::CopyOpen { .. } | Step::Transfer { .. } | Step::Read { .. } | Step::Write { .. } => row?,
-            };
-            match is_open {
-                None => Some(Command::Activate { bank, row: wanted }),
-                Some(found) if found == wanted => None,
-                Some(_) => Some(Command::Precharge { bank }),
-            }
+    /// The next row command of each bank that it holds and that needs one, in the order in which the program first uses the banks.
+    pub(crate) fn row_steps(&self) -> impl Iterator<Item = (BankIndex, Option<Command>)> {
+        let held = self.banks.iter().filter(|bank| self.held.contains(bank.index));
+        held.map(|used| (used.index, self.row_step(used)))
+    }
+
+    fn row_step(&self, used: &BankUse) -> Option<Command> {
+        let BankUse { bank, next, row, open, .. } = *used;
+        if self.phase == Phase::Preempted {
+            return Some(Command::Precharge { bank });
+        }
+        let wanted = match *self.steps.get(next)? {
+            Step::Close { .. } => return Some(Command::Precharge { bank }),
+            Step::CopyOpen { row: copy, .. } if open == row => return Some(Command::Activate { bank, row: copy }),
+            Step::Open { row, .. } => row,
+            Step::CopyOpen { .. } | Step::Transfer { .. } | Step::Read { .. } | Step::Write { .. } => row?,
         };
-        let held = self.banks.iter().filter(|bank| bank.is_held);
-        held.filter_map(move |used| Some(RowStep { bank: used.index, command: command(used)? }))
+        match open {
+            None => Some(Command::Activate { bank, row: wanted }),
+            Some(found) if found == wanted => None,
+            Some(_) => Some(Command::Precharge { bank }),
+        }
+    }
+
+    /// Finds the next column command, where the rows that it needs are open.
+    fn find_next_column(&mut self) {
+        let is_next = |bank: BankId| {
+            let mut used = self.banks.iter().filter(|used| used.bank == bank);
+            used.all(|used| used.next == self.column && used.open == used.row)
+        };
+        let at = |column: Column| Column(column.0 + self.line);
+        let auto_precharge = AutoPrecharge::No;
+        let step = self.steps.get(self.column).filter(|_| self.phase == Phase::Running);
+        self.next_column = step.and_then(|step| match *step {
+            Step::Transfer { src, src_column, dst, dst_column, .. } if is_next(src) && is_next(dst) => {
+                Some(Command::Transfer { src, src_column: at(src_column), dst, dst_column: at(dst_column) })
+            }
+            Step::Read { bank, run } if is_next(bank) => {
+                Some(Command::Read { bank, column: at(run.first.location.column), auto_precharge })
+            }
+            Step::Write { bank, write } if is_next(bank) => {
+                Some(Command::Write { bank, column: at(write.run.first.location.column), auto_precharge })
+            }
+            _ => None,
+        });
+    }
+
+    /// Whether the rows that its next column step needs are open.
+    pub(crate) fn has_column_rows(&self) -> bool {
+        self.next_column.is_some()
     }
 
     /// The next column command, if the rows that it needs are open and its data is on the way.
-    pub(crate) fn column_step(&self, open: impl Fn(BankIndex) -> Option<Row>) -> Option<ColumnStep> {
-        if self.phase != Phase::Running {
-            return None;
-        }
-        let is_next = |bank: BankId| {
-            let used = self.banks.iter().find(|used| used.bank == bank);
-            used.is_some_and(|used| used.is_held && used.next == self.column && open(used.index) == used.row)
-        };
-        let auto_precharge = AutoPrecharge::No;
-        let at = |column: Column| Column(column.0 + self.line);
-        let (command, data_from) = match *self.steps.get(self.column)? {
-            Step::Transfer { src, src_column, dst, dst_column, .. } if is_next(src) && is_next(dst) => {
-                let (src_column, dst_column) = (at(src_column), at(dst_column));
-                (Command::Transfer { src, src_column, dst, dst_column }, Cycle::ZERO)
-            }
-            Step::Read { bank, run } if is_next(bank) => {
-                (Command::Read { bank, column: at(run.first.location.column), auto_precharge }, Cycle::ZERO)
-            }
-            Step::Write { bank, write } if is_next(bank) => {
-                let arrival = self.gate.arrival()?;
-                let column = at(write.run.first.location.column);
-                let from = Cycle(arrival.0.saturating_sub(self.write_latency.0));
-                (Command::Write { bank, column, auto_precharge }, from)
-            }
-            _ => return None,
+    #[inline]
+    pub(crate) fn column_step(&self) -> Option<ColumnStep> {
+        let command = self.next_column?;
+        let data_from = if let Command::Write { .. } = command {
+            Cycle(self.gate.arrival()?.0.saturating_sub(self.write_latency.0))
+        } else {
+            Cycle::ZERO
         };
         Some(ColumnStep { command, data_from })
+    }
+
+    /// The line that the latest column command moved over the channel.
+    pub(crate) fn moved_line(&self) -> MovedLine {
+        let (step, number) = self.moved;
+        match &self.steps[step] {
+            Step::Read { run, .. } => MovedLine::Read(run.line(number)),
+            Step::Write { write, .. } => MovedLine::Written(write.write(number)),
+            step => unreachable!("{step:?} moves no line over the channel"),
+        }
+    }
+
+    /// Data that its writes wait for arrives at that cycle.
+    pub(crate) fn data_arrives(&mut self, at: Cycle) {
+        self.gate.data_arrives(at);
     }
 
     /// A row command was issued in a bank that it holds. Returns whether the bank is released.
     pub(crate) fn row_issued(&mut self, bank: BankIndex, open: Option<Row>) -> bool {
         let at =
             self.banks.iter().position(|used| used.index == bank).expect("a thread closes and opens its own banks");
+        self.banks[at].open = open;
         match self.steps.get(self.banks[at].next) {
             Some(&Step::CopyOpen { row, .. }) if open == Some(row) => {
                 self.banks[at].row = Some(row);
                 self.advance(at);
             }
-            _ => self.skip_done(at, open),
+            _ => self.skip_done(at),
         }
-        let used = &mut self.banks[at];
-        let is_released = used.next == self.steps.len() || (self.phase == Phase::Preempted && open.is_none());
+        let is_released = !self.remaining.contains(bank) || (self.phase == Phase::Preempted && open.is_none());
         if is_released {
-            used.is_held = false;
-            self.rest();
+            self.release(BankSet::of(bank));
         }
+        self.find_next_column();
         is_released
     }
 
-    /// The next column command was issued. Returns the line that it moved over the channel, if it did.
-    pub(crate) fn column_issued(&mut self) -> Option<MovedLine> {
-        self.has_moved = true;
-        let step = self.steps[self.column];
-        let (number, lines) = (self.line, step.lines().unwrap_or(0));
+    /// The next column command was issued. Returns whether it read or wrote a line over the channel, and whether the thread stays as it is
+    /// but for the line that is next.
+    #[inline]
+    pub(crate) fn column_issued(&mut self) -> (Option<AccessKind>, bool) {
+        let step = &self.steps[self.column];
+        let (lines, moved) = match step {
+            Step::Read { run, .. } => (run.count, Some(AccessKind::Read)),
+            Step::Write { write, .. } => (write.run.count, Some(AccessKind::Write)),
+            step => (step.lines().unwrap_or(0), None),
+        };
+        if moved == Some(AccessKind::Write) {
+            self.gate.written();
+        }
+        self.moved = (self.column, self.line);
         self.line += 1;
         if self.line == lines {
-            let column = self.column;
-            (self.column, self.line) = (self.next_column(column + 1), 0);
-            for at in 0..self.banks.len() {
-                if self.banks[at].next == column {
-                    self.advance(at);
+            self.step_done();
+        } else {
+            match &mut self.next_column {
+                Some(Command::Transfer { src_column, dst_column, .. }) => {
+                    (src_column.0, dst_column.0) = (src_column.0 + 1, dst_column.0 + 1);
                 }
+                Some(Command::Read { column, .. } | Command::Write { column, .. }) => column.0 += 1,
+                other => unreachable!("{other:?} is no column command"),
             }
         }
-        match step {
-            Step::Read { run, .. } => Some(MovedLine::Read(run.line(number))),
-            Step::Write { write, .. } => {
-                self.gate.written();
-                Some(MovedLine::Written(write.write(number)))
+        let is_steady = std::mem::replace(&mut self.has_moved, true) && self.line > 0;
+        (moved, is_steady)
+    }
+
+    /// All lines of the column step are done.
+    fn step_done(&mut self) {
+        let column = self.column;
+        (self.column, self.line) = (self.column_from(column + 1), 0);
+        for at in 0..self.banks.len() {
+            if self.banks[at].next == column {
+                self.advance(at);
             }
-            _ => None,
         }
+        self.find_next_column();
     }
 
     /// Goes on to the next step that uses a bank.
@@ -342,22 +380,23 @@ impl Thread {
         let used = &mut self.banks[at];
         let further = self.steps[used.next + 1..].iter().position(|step| step.uses(used.bank));
         used.next = further.map_or(self.steps.len(), |further| used.next + 1 + further);
+        self.remaining.set(used.index, further.is_some());
     }
 
     /// Skips row steps of a bank that leave it as it is.
-    fn skip_done(&mut self, at: usize, open: Option<Row>) {
+    fn skip_done(&mut self, at: usize) {
         loop {
             let used = &mut self.banks[at];
             match self.steps.get(used.next) {
-                Some(&Step::Open { row, .. }) if open == Some(row) => used.row = Some(row),
-                Some(Step::Close { .. }) if open.is_none() => used.row = None,
+                Some(&Step::Open { row, .. }) if used.open == Some(row) => used.row = Some(row),
+                Some(Step::Close { .. }) if used.open.is_none() => used.row = None,
                 _ => return,
             }
             self.advance(at);
         }
     }
 
-    fn next_column(&self, from: usize) -> usize {
+    fn column_from(&self, from: usize) -> usize {
         let next = self.steps[from..].iter().position(|step| step.lines().is_some());
         next.map_or(self.steps.len(), |next| from + next)
     }

@@ -14,15 +14,15 @@ use crate::request::Request;
 /// The request that is being accepted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
-    work: Work,
     /// What it waits for.
     pub(crate) waits: Wait,
+    work: Work,
 }
 
 /// What is left of a request to accept.
 #[derive(Clone, Copy, Debug)]
 enum Work {
-    /// Lines of a read or a write: the next one, and the number of the one after the last.
+    /// Lines of a read or a write: the next one, and the number of the last.
     Lines(NextLine, u32),
     /// A copy, in a slot.
     Copy(u32),
@@ -117,7 +117,7 @@ impl FrontEnd {
         let (bank, row, column) = (BankIndex::default(), Row(0), Column(0));
         let access = Access { id, slot, line: 0, kind, source, bank, row, column };
         let next = NextLine { address: PhysicalAddress(lines.start), channel: ChannelId(0), access };
-        self.head = Some(Head { work: Work::Lines(self.located(next), count), waits: Wait::NextCycle });
+        self.head = Some(Head { work: Work::Lines(self.located(next), count - 1), waits: Wait::NextCycle });
     }
 
     /// The line with the place of its address.
@@ -140,10 +140,12 @@ impl FrontEnd {
     #[inline]
     pub(crate) fn admit(&mut self, channels: &mut [Channel], now: Cycle) -> bool {
         loop {
-            let Some(head) = &self.head else { return true };
-            let waits = match head.work {
-                Work::Copy(slot) => self.admit_copy(slot, channels, now),
-                Work::Lines(line, _) => self.admit_line(&line, channels, now),
+            let waits = match &self.head {
+                None => return true,
+                Some(head) => match self.has_room(head, channels, now) {
+                    Ok(()) => self.admit_next(channels, now),
+                    Err(waits) => Some(waits),
+                },
             };
             match (waits, &mut self.head) {
                 (Some(waits), Some(head)) => {
@@ -155,36 +157,56 @@ impl FrontEnd {
         }
     }
 
+    /// Whether what is next of a head may be accepted, as far as entries and the cycle go; or what it waits for.
+    #[inline]
+    fn has_room(&self, head: &Head, channels: &[Channel], now: Cycle) -> Result<(), Wait> {
+        let Work::Lines(NextLine { channel, access, .. }, _) = &head.work else { return Ok(()) };
+        let (kind, index) = (access.kind, usize::from(channel.0));
+        if self.is_full(&channels[index], kind) && !self.may_meet(&channels[index], access) {
+            Err(Wait::Entry(*channel, kind))
+        } else if !self.budget.has_room(index, now) {
+            Err(Wait::NextCycle)
+        } else {
+            Ok(())
+        }
+    }
+
+    #[inline]
+    fn is_full(&self, channel: &Channel, kind: AccessKind) -> bool {
+        channel.queued().entries(kind) >= self.entries[kind as usize]
+    }
+
+    /// Accepts what is next of the request at the head, or returns what it waits for.
+    fn admit_next(&mut self, channels: &mut [Channel], now: Cycle) -> Option<Wait> {
+        match self.head {
+            Some(Head { work: Work::Copy(slot), .. }) => self.admit_copy(slot, channels, now),
+            Some(Head { work: Work::Lines(line, _), .. }) => self.admit_line(&line, channels, now),
+            None => None,
+        }
+    }
+
     /// What was next of the request at the head is accepted: its next line follows, if it has one.
     #[inline]
     fn next_line(&mut self) {
         match &self.head {
-            Some(Head { work: Work::Lines(line, end), .. }) if line.access.line + 1 < *end => {
-                let (address, number, end) = (line.address.0 + LINE_BYTES, line.access.line + 1, *end);
+            Some(Head { work: Work::Lines(line, last), .. }) if line.access.line < *last => {
+                let (address, number, last) = (line.address.0 + LINE_BYTES, line.access.line + 1, *last);
                 let access = Access { line: number, ..line.access };
                 let next = NextLine { address: PhysicalAddress(address), access, ..*line };
-                self.head = Some(Head { work: Work::Lines(self.located(next), end), waits: Wait::NextCycle });
+                self.head = Some(Head { work: Work::Lines(self.located(next), last), waits: Wait::NextCycle });
             }
             _ => self.head = None,
         }
     }
 
-    /// Accepts a line, or returns what it waits for.
+    /// Accepts a line for which there is room, or returns what it waits for.
     #[inline]
     fn admit_line(&mut self, line: &NextLine, channels: &mut [Channel], now: Cycle) -> Option<Wait> {
         let NextLine { address, channel: id, access } = *line;
         let (kind, index) = (access.kind, usize::from(id.0));
         let channel = &mut channels[index];
-        let may_meet = self.may_meet(channel, &access);
-        let is_full = channel.queued().entries(kind) >= self.entries[kind as usize];
-        if is_full && !may_meet {
-            return Some(Wait::Entry(id, kind));
-        }
-        if !self.budget.has_room(index, now) {
-            return Some(Wait::NextCycle);
-        }
         let copies = if self.hazards.copies() == 0 { 0 } else { self.hazards.conflicts(kind, address) };
-        if may_meet {
+        if self.may_meet(channel, &access) {
             if kind == AccessKind::Read && copies == 0 && self.forward(&access, channel, address, now) {
                 self.budget.take(index, now);
                 return None;
@@ -193,7 +215,7 @@ impl FrontEnd {
                 return Some(Wait::Read(id));
             }
         }
-        if is_full {
+        if self.is_full(channel, kind) {
             return Some(Wait::Entry(id, kind));
         }
         self.budget.take(index, now);
@@ -243,6 +265,7 @@ impl FrontEnd {
     }
 
     /// Accepts a copy, or returns what it waits for.
+    #[inline(never)]
     fn admit_copy(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) -> Option<Wait> {
         if self.hazards.copies() >= self.copy_entries {
             return Some(Wait::Copy);

@@ -26,6 +26,11 @@ impl Completions {
         if self.queue.back().is_none_or(|last| *last < due) {
             return self.queue.push_back(due);
         }
+        self.insert(due);
+    }
+
+    #[inline(never)]
+    fn insert(&mut self, due: Due) {
         let place = self.queue.partition_point(|other| *other < due);
         self.queue.insert(place, due);
     }

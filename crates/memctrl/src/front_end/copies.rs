@@ -6,6 +6,7 @@ use dram_core::Line;
 use dram_spec::{Cycle, LINE_BYTES, Operation, PhysicalAddress};
 use rowclone::{Blocks, LineWrite, Program};
 
+use crate::copy::data_gate::DataGate;
 use crate::stats::PartTally;
 
 /// What a copy needs besides its request.
@@ -40,18 +41,65 @@ impl Copy {
 pub(crate) struct RunningProgram {
     /// The slot of its copy.
     pub(crate) copy: u32,
-    /// The channels of its threads.
-    pub(crate) channels: Vec<dram_spec::Channel>,
-    pub(crate) threads_left: u32,
+    /// The channel of each thread, and its slot there.
+    threads: Vec<(dram_spec::Channel, u8)>,
+    threads_left: u32,
+    /// Whether each line is written as its own data arrives, and does not wait for all lines.
+    is_pipelined: bool,
+    /// Lines not read yet.
+    unread: u32,
+    /// When the data of the last line so far arrives.
+    arrives: Cycle,
     /// The lines that it has read, where contents are modelled.
     staging: Option<BTreeMap<PhysicalAddress, Line>>,
 }
 
 impl RunningProgram {
     pub(crate) fn new(copy: u32, program: &Program, has_contents: bool) -> RunningProgram {
-        let channels: Vec<_> = program.threads.iter().map(|thread| thread.channel).collect();
-        let threads_left = channels.len() as u32;
-        RunningProgram { copy, channels, threads_left, staging: has_contents.then(BTreeMap::new) }
+        RunningProgram {
+            copy,
+            threads: Vec::with_capacity(program.threads.len()),
+            threads_left: program.threads.len() as u32,
+            is_pipelined: program.is_pipelined(),
+            unread: program.lines_read(),
+            arrives: Cycle::ZERO,
+            staging: has_contents.then(BTreeMap::new),
+        }
+    }
+
+    /// What the writes of its threads wait for.
+    pub(crate) fn gate(&self) -> DataGate {
+        if self.is_pipelined {
+            DataGate::Each(VecDeque::new())
+        } else {
+            DataGate::All((self.unread == 0).then_some(Cycle::ZERO))
+        }
+    }
+
+    /// A thread has its slot.
+    pub(crate) fn thread_added(&mut self, channel: dram_spec::Channel, slot: u8) {
+        self.threads.push((channel, slot));
+    }
+
+    /// A thread is done. Returns whether the program is.
+    pub(crate) fn thread_done(&mut self) -> bool {
+        self.threads_left -= 1;
+        self.threads_left == 0
+    }
+
+    /// The data of a line that a channel has read arrives at that cycle. Returns the threads whose writes wait for it, and when all that they
+    /// wait for arrives.
+    pub(crate) fn data_arrives(
+        &mut self,
+        reader: dram_spec::Channel,
+        at: Cycle,
+    ) -> Option<(impl Iterator<Item = (dram_spec::Channel, u8)>, Cycle)> {
+        self.unread -= 1;
+        self.arrives = self.arrives.max(at);
+        let is_pipelined = self.is_pipelined;
+        let writes = move |&(channel, _): &(dram_spec::Channel, u8)| !is_pipelined || channel != reader;
+        let is_known = is_pipelined || self.unread == 0;
+        is_known.then(|| (self.threads.iter().copied().filter(writes), if is_pipelined { at } else { self.arrives }))
     }
 
     /// A line was read.

@@ -95,7 +95,8 @@ fn overlap(target: PhysicalAddress, bytes: u64, address: PhysicalAddress) -> (st
 /// The requests in progress, each at a slot of its own.
 #[derive(Debug, Default)]
 pub(crate) struct InFlightTable {
-    slots: Vec<Option<InFlight>>,
+    /// Where a slot is free, a request that is done.
+    slots: Vec<InFlight>,
     free: Vec<u32>,
     accepted: u64,
 }
@@ -121,42 +122,43 @@ impl InFlightTable {
             copy: None,
         };
         if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = Some(in_flight);
+            self.slots[slot as usize] = in_flight;
             slot
         } else {
-            self.slots.push(Some(in_flight));
+            self.slots.push(in_flight);
             self.slots.len() as u32 - 1
         }
     }
 
     #[inline]
     pub(crate) fn get(&self, slot: u32) -> &InFlight {
-        self.slots[slot as usize].as_ref().expect("a slot in use")
+        &self.slots[slot as usize]
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, slot: u32) -> &mut InFlight {
-        self.slots[slot as usize].as_mut().expect("a slot in use")
+        &mut self.slots[slot as usize]
     }
 
     /// Gives a request that is done back.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "most sources need no more than a part of it")]
+    #[inline(always)]
     pub(crate) fn remove(&mut self, slot: u32) -> Completion {
-        let in_flight = self.slots[slot as usize].take().expect("a slot in use");
         self.free.push(slot);
+        let in_flight = &mut self.slots[slot as usize];
+        in_flight.payload = None;
         // A write of partial lines has programs, and no parts to report.
         let is_write = matches!(in_flight.operation, Operation::Write { .. });
-        let (done, first_command) = (in_flight.done, in_flight.first_command());
-        let copy = in_flight.copy.filter(|_| !is_write);
+        let copy = in_flight.copy.take().filter(|_| !is_write);
         Completion {
             id: in_flight.id,
             source: in_flight.source,
             operation: in_flight.operation,
             arrival: in_flight.arrival,
-            first_command,
-            done,
+            first_command: in_flight.first_command(),
+            done: in_flight.done,
             served: copy.map(|copy| Box::new(copy.into_tally())),
-            data: in_flight.data,
+            data: in_flight.data.take(),
         }
     }
 

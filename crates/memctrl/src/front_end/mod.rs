@@ -22,9 +22,9 @@ use in_flight::InFlightTable;
 
 use crate::channel::{AccessKind, Channel, Outcome, Served, ThreadStep};
 use crate::config::Config;
-use crate::copy::data_gate::DataGate;
 use crate::copy::estimate::{Estimator, PriceTable};
-use crate::copy::thread::{MovedLine, Origin, Thread};
+use crate::copy::port::MovedLine;
+use crate::copy::thread::{Origin, Thread};
 use crate::policy::copy::{CopyPolicy, Outlook, reason};
 use crate::request::Completion;
 use crate::stats::epochs::Recorder;
@@ -99,30 +99,43 @@ impl FrontEnd {
         retry.min(self.completions.next_due()).min(self.dispatch.next).min(self.recorder.until())
     }
 
-    /// Delivers the next request that is due by `now`.
-    pub(crate) fn deliver(&mut self, channels: &mut [Channel], now: Cycle) -> Option<Completion> {
+    /// Delivers the next request that is due by `now`. Returns its slot, which it keeps until it is taken.
+    #[inline]
+    pub(crate) fn deliver(&mut self, channels: &mut [Channel], now: Cycle) -> Option<u32> {
         let slot = self.completions.pop(now)?;
-        let is_copy = self.in_flight.get(slot).copy.is_some();
-        let completion = self.in_flight.remove(slot);
-        let figures = &mut self.recorder.figures;
-        match completion.operation {
-            Operation::Read { .. } => figures.read_latency.record(completion.response()),
-            Operation::Write { .. } => figures.write_latency.record(completion.response()),
+        let in_flight = self.in_flight.get(slot);
+        let (figures, response) = (&mut self.recorder.figures, in_flight.done().since(in_flight.arrival));
+        match in_flight.operation {
+            Operation::Read { .. } => figures.read_latency.record(response),
+            Operation::Write { .. } => figures.write_latency.record(response),
             Operation::Copy { .. } | Operation::Init { .. } => {
-                figures.copy_latency.record(completion.latency());
-                figures.copy_response.record(completion.response());
-                if let Some(parts) = &completion.served {
-                    figures.parts += parts;
-                }
+                let started = in_flight.first_command().unwrap_or(in_flight.done());
+                figures.copy_latency.record(in_flight.done().since(started));
+                figures.copy_response.record(response);
             }
         }
-        if is_copy {
-            self.recorder.copy_leaves(now);
-            for blocked in self.hazards.copy_delivered(slot) {
-                self.release(&blocked, channels, now);
+        if let Some(copy) = &in_flight.copy {
+            if !matches!(in_flight.operation, Operation::Write { .. }) {
+                figures.parts += &copy.tally;
             }
+            self.copy_delivered(slot, channels, now);
         }
-        Some(completion)
+        Some(slot)
+    }
+
+    /// Takes a request that was delivered.
+    #[expect(clippy::inline_always, reason = "most sources need no more than a part of it")]
+    #[inline(always)]
+    pub(crate) fn take(&mut self, slot: u32) -> Completion {
+        self.in_flight.remove(slot)
+    }
+
+    #[inline(never)]
+    fn copy_delivered(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) {
+        self.recorder.copy_leaves(now);
+        for blocked in self.hazards.copy_delivered(slot) {
+            self.release(&blocked, channels, now);
+        }
     }
 
     /// An access waits for no copy any more.
@@ -201,6 +214,7 @@ impl FrontEnd {
     }
 
     /// Copies wait no more for an access of a line. Returns whether any of them waits for no access now.
+    #[inline(never)]
     fn access_gone(&mut self, kind: AccessKind, line: PhysicalAddress) -> bool {
         let waiting: Vec<u32> = self.hazards.waiting_for(kind, line).collect();
         let mut is_any_free = false;
@@ -213,6 +227,7 @@ impl FrontEnd {
     }
 
     /// Moves the data of an access between its request and the cells.
+    #[inline(never)]
     fn move_data(&mut self, channel: &mut Channel, access: &crate::channel::QueuedAccess, line: PhysicalAddress) {
         let bank = channel.topology().bank(access.bank());
         match access.kind() {
@@ -228,16 +243,20 @@ impl FrontEnd {
         }
     }
 
+    #[inline(never)]
     fn observe_step(&mut self, channels: &mut [Channel], index: usize, at: Cycle, step: &ThreadStep) -> Cycle {
-        let Origin { slot, .. } = step.origin;
+        let slot = step.program;
         let copy = self.programs.get_mut(slot).copy;
         let in_flight = self.in_flight.get_mut(copy);
         in_flight.commanded(at);
         if let Some(ready) = step.bank_ready {
             in_flight.lasts_until(ready);
         }
-        if let Some((moved, end)) = step.moved {
-            self.observe_line(channels, (index, at), slot, moved, end);
+        if let Some((AccessKind::Read, arrives)) = step.moved {
+            self.data_arrives(channels, (index, at), slot, arrives);
+        }
+        if step.moved.is_some() && self.has_contents {
+            self.move_line(&mut channels[index], step);
         }
         if !step.is_done {
             return Cycle::NEVER;
@@ -248,9 +267,7 @@ impl FrontEnd {
             self.dispatch.next = next;
             wakes_at = next;
         }
-        let program = self.programs.get_mut(slot);
-        program.threads_left -= 1;
-        if program.threads_left == 0 {
+        if self.programs.get_mut(slot).thread_done() {
             self.programs.remove(slot);
             let in_flight = self.in_flight.get_mut(copy);
             let state = in_flight.copy.as_mut().expect("a program belongs to a copy");
@@ -264,39 +281,32 @@ impl FrontEnd {
         wakes_at
     }
 
-    /// A step of a program moved a line over the channel; the data is at its end at that cycle.
-    fn observe_line(
-        &mut self,
-        channels: &mut [Channel],
-        (index, at): (usize, Cycle),
-        slot: u32,
-        moved: MovedLine,
-        end: Cycle,
-    ) {
-        let program = self.programs.get_mut(slot);
-        match moved {
+    /// A program has read a line, whose data arrives at a cycle.
+    #[inline]
+    fn data_arrives(&mut self, channels: &mut [Channel], (index, at): (usize, Cycle), slot: u32, arrives: Cycle) {
+        if let Some((threads, arrives)) = self.programs.get_mut(slot).data_arrives(channels[index].id, arrives) {
+            for (channel, thread) in threads {
+                channels[usize::from(channel.0)].data_arrives((thread, slot), arrives, at);
+            }
+        }
+    }
+
+    /// Moves the data of a line between a program and the cells.
+    fn move_line(&mut self, channel: &mut Channel, step: &ThreadStep) {
+        let program = self.programs.get_mut(step.program);
+        match channel.port.moved_line(step.slot) {
             MovedLine::Read(line) => {
-                for &other in program.channels.iter().filter(|other| usize::from(other.0) != index) {
-                    let other = &mut channels[usize::from(other.0)];
-                    if let Some(thread) = other.port.of_program(slot) {
-                        thread.gate.read(end);
-                        other.changed(at);
-                    }
-                }
                 let place = line.location;
-                if self.has_contents
-                    && let Some(bytes) = channels[index].device.read_line(place.bank, place.row, place.column)
-                {
+                if let Some(bytes) = channel.device.read_line(place.bank, place.row, place.column) {
                     program.line_read(line.address, bytes);
                 }
             }
-            MovedLine::Written(write) if self.has_contents => {
+            MovedLine::Written(write) => {
                 let in_flight = self.in_flight.get(program.copy);
                 let bytes = program.line_written(&write, &in_flight.operation, in_flight.payload());
                 let place = write.line.location;
-                channels[index].device.write_line(place.bank, place.row, place.column, &bytes);
+                channel.device.write_line(place.bank, place.row, place.column, &bytes);
             }
-            MovedLine::Written(_) => {}
         }
     }
 
@@ -360,11 +370,9 @@ impl FrontEnd {
         for (part, &chosen) in block.parts().iter().zip(&choices) {
             copy.tally.add(chosen, reason(self.copy_policy, part, chosen), part.bytes());
         }
-        for program in block.programs(&choices, self.staging_lines) {
-            if self.copy_policy.weighs() {
-                self.estimator.book(&program, channels, now);
-            }
-            copy.planned.push_back(program);
+        copy.planned = block.programs(&choices, self.staging_lines).into();
+        if self.copy_policy.weighs() {
+            copy.planned.iter().for_each(|program| self.estimator.book(program, channels, now));
         }
         true
     }
@@ -373,18 +381,16 @@ impl FrontEnd {
     fn start(&mut self, copy: u32, program: rowclone::Program, channels: &mut [Channel], now: Cycle) {
         let request = self.in_flight.get(copy).id;
         let number = self.programs.dispatched;
-        let slot = self.programs.insert(RunningProgram::new(copy, &program, self.has_contents));
+        let running = RunningProgram::new(copy, &program, self.has_contents);
+        let gate = running.gate();
+        let slot = self.programs.insert(running);
         let origin = Origin { request, mechanism: program.mechanism, program: number, slot };
-        let gate = if program.is_pipelined() {
-            DataGate::Each(std::collections::VecDeque::new())
-        } else {
-            DataGate::All { missing: program.lines_read(), arrived: Cycle::ZERO }
-        };
         for thread in program.threads {
-            let channel = &mut channels[usize::from(thread.channel.0)];
+            let (id, channel) = (thread.channel, &mut channels[usize::from(thread.channel.0)]);
             let write_latency = channel.device.timings().write_latency();
             let thread = Thread::new(origin, thread, gate.clone(), channel.topology(), write_latency, now);
-            channel.add_thread(thread, now);
+            let thread = channel.add_thread(thread, now);
+            self.programs.get_mut(slot).thread_added(id, thread);
         }
     }
 }

@@ -4,7 +4,7 @@ use super::chart::{Chart, Stacks};
 use super::data::{Origin, Page, Served, in_order};
 use super::sortable::{Head, Shown, Sortable};
 use super::words::Heading;
-use crate::table::grouped;
+use rowclone_sim::quantity::grouped;
 
 /// What the reasons of `results.json` say in a sentence; `docs/planner.md` has more about each.
 #[rustfmt::skip]

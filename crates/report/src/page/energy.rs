@@ -9,7 +9,7 @@ use super::data::{Runs, in_order};
 use super::figures::point_name;
 use super::sortable::{Head, Shown, Sortable};
 use super::words::{Heading, number};
-use crate::figures::cause_key;
+use rowclone_sim::cause_key;
 
 /// So many bars are drawn one a run; of more runs, one a policy.
 const BARS_MOST: usize = 24;

@@ -25,7 +25,7 @@ use data::in_order;
 use sortable::{Head, Shown, Sortable};
 use words::{Heading, number};
 
-use crate::table::{counted, grouped};
+use rowclone_sim::quantity::{counted, grouped};
 
 /// Nothing is loaded, whatever a name in the data may hold.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";

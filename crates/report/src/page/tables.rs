@@ -5,7 +5,7 @@ use super::figures;
 use super::sortable::{Head, Shown, Sortable};
 use super::words::{Heading, number};
 use crate::cell::Cell;
-use crate::table::grouped;
+use rowclone_sim::quantity::grouped;
 
 /// The group of each row: what differs in policy and placement alone.
 fn groups(runs: &Runs) -> Vec<usize> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::data::{Finding, Origin, Page, Weight};
 use super::words::whole;
-use crate::table::grouped;
+use rowclone_sim::quantity::grouped;
 
 /// Every distinct finding with the number of runs that it concerns, the gravest first, then by first appearance.
 pub(super) fn all(page: &Page) -> Vec<Finding> {

@@ -1,6 +1,6 @@
 //! How columns and numbers of tables for programs are said to people.
 
-use crate::table::{bytes, grouped};
+use rowclone_sim::quantity::{bytes, grouped};
 
 /// What a column is called, and its unit; the unit is empty of words and plain counts.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use std::io::Write;
 
 use dram_spec::{BankId, Channel, Cycle, LINE_BYTES, Mechanism, Operation, PhysicalAddress, RequestId, Row};
 use memctrl::{Completion, Request};
+use rowclone_sim::quantity::bytes;
 
 use super::writer::{Note, PacketWriter, Shows, Track, count, word};
-use crate::table::bytes;
 
 /// A bank of the whole system.
 pub(super) type Place = (Channel, BankId);

@@ -16,6 +16,7 @@ use dram_spec::{
     Location, Operation, Queued, RequestId, System,
 };
 use memctrl::{Completion, Request};
+use rowclone_sim::Observer;
 
 use banks::{ChannelTracks, Deed};
 use copies::{Copies, Place, Step};
@@ -51,22 +52,6 @@ impl<W: Write> Timeline<W> {
             .map(|channel| ChannelTracks::new(&mut writer, root, 2 + usize::from(channel), Channel(channel), system))
             .collect();
         Timeline { writer, map: map.clone(), channels, copies, depths }
-    }
-
-    /// The controller has taken a request.
-    pub fn taken(&mut self, now: Cycle, request: &Request) {
-        if let Operation::Copy { .. } | Operation::Init { .. } = request.operation {
-            self.copies.taken(&mut self.writer, request);
-        }
-        self.depths[kind(&request.operation)].0 += 1;
-        self.change(kind(&request.operation), now);
-    }
-
-    /// A request is done.
-    pub fn done(&mut self, completion: &Completion) {
-        self.copies.done(&mut self.writer, completion);
-        self.depths[kind(&completion.operation)].0 -= 1;
-        self.change(kind(&completion.operation), completion.done);
     }
 
     /// The output, with everything in it.
@@ -175,6 +160,22 @@ impl<W: Write> EventSink for Timeline<W> {
         for (_, counter) in &mut self.depths {
             counter.begin(&mut self.writer);
         }
+    }
+}
+
+impl<W: Write> Observer for Timeline<W> {
+    fn taken(&mut self, now: Cycle, request: &Request) {
+        if let Operation::Copy { .. } | Operation::Init { .. } = request.operation {
+            self.copies.taken(&mut self.writer, request);
+        }
+        self.depths[kind(&request.operation)].0 += 1;
+        self.change(kind(&request.operation), now);
+    }
+
+    fn done(&mut self, completion: &Completion) {
+        self.copies.done(&mut self.writer, completion);
+        self.depths[kind(&completion.operation)].0 -= 1;
+        self.change(kind(&completion.operation), completion.done);
     }
 }
 

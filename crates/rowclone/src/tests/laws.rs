@@ -6,7 +6,10 @@ use proptest::prelude::*;
 
 use super::arbitrary::{arb_case, arb_map, paper};
 use super::memory::{Memory, banks};
-use crate::{FPM, FaultyRows, MECHANISMS, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Segment, Work};
+use crate::{
+    FPM, FaultyRows, Line, MECHANISMS, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Program, Run, RunWrite,
+    Segment, Step, Work,
+};
 
 /// A small generator for choices, so that a failing case is a few numbers.
 struct Choices(u64);
@@ -142,6 +145,32 @@ proptest! {
             total += bytes;
         }
         prop_assert_eq!(total, operation.bytes());
+    }
+
+    /// The steps of a program on a channel read and write the lines of its segment there, in that order.
+    #[test]
+    fn a_program_moves_the_lines_of_its_segment((map, faulty, operation) in arb_case()) {
+        let planner = Planner::new(map, faulty);
+        prop_assume!(planner.check(&operation).is_ok());
+        for block in planner.blocks(&operation) {
+            for segment in block.segments(&vec![Mechanism::CHANNEL; block.parts().len()], 64) {
+                let Work::Channel { reads, writes } = &segment.work else { unreachable!("it was chosen") };
+                for thread in Program::from(&segment).threads {
+                    let is_here = |line: &Line| line.location.channel == thread.channel;
+                    let (mut read, mut written) = (Vec::new(), Vec::new());
+                    for step in &thread.steps {
+                        match step {
+                            Step::Read { run, .. } => read.extend(run.lines()),
+                            Step::Write { write, .. } => written.extend(write.writes()),
+                            _ => {}
+                        }
+                    }
+                    prop_assert_eq!(read, reads.iter().flat_map(Run::lines).filter(is_here).collect::<Vec<_>>());
+                    let writes = writes.iter().flat_map(RunWrite::writes).filter(|write| is_here(&write.line));
+                    prop_assert_eq!(written, writes.collect::<Vec<_>>());
+                }
+            }
+        }
     }
 
     /// The search for reserved rows by address bits finds what a look at every line finds.

@@ -4,7 +4,9 @@ use dram_spec::address::{AddressMap, Preset, RawAddressMap, RawXor};
 use dram_spec::{PhysicalAddress, Row};
 
 use super::arbitrary::{at, paper};
-use crate::{Block, FPM, FaultyRows, MAX_WINDOW_BYTES, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Reason};
+use crate::{
+    Block, FPM, FaultyRows, MAX_WINDOW_BYTES, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Reason, Step,
+};
 
 const ROW: u64 = 4096;
 /// The next row of a bank.
@@ -172,5 +174,20 @@ fn the_segments_of_a_part_are_those_of_the_block() {
         let [alone] = block.segments_of(part, mechanism, 64).try_into().unwrap();
         assert_eq!((alone.part, alone.bytes), (0, [63 * 64, 64][part]));
         assert_eq!(alone.work, together[part].work);
+    }
+}
+
+/// Lines alternate over four channels: those of a page in one channel are one step.
+#[test]
+fn lines_equally_far_apart_are_one_step() {
+    let map = AddressMap::preset(paper(4, 4096), Preset::LineInterleaved);
+    let planner = Planner::new(map, FaultyRows::default());
+    let operation = Operation::Copy { src: PhysicalAddress(0), dst: PhysicalAddress(4096), bytes: 4096 };
+    let blocks: Vec<Block> = planner.blocks(&operation).collect();
+    assert_eq!(blocks.len(), 4);
+    for block in blocks {
+        let programs = block.programs(&[Mechanism::CHANNEL], 64);
+        let lines: Vec<_> = programs[0].threads[0].steps.iter().filter_map(Step::lines).collect();
+        assert_eq!(lines, [16, 16]);
     }
 }

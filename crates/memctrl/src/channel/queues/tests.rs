@@ -4,7 +4,7 @@ use dram_spec::{BankIndex, BankSet, Column, Cycle, RequestId, Row, SourceId, Top
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use super::{Access, AccessKind, Preferred, QueuedAccess, Queues, Stamp};
+use super::{Access, AccessKind, Preferred, QueuedAccess, Queues, Rows, Stamp};
 use crate::channel::access::RowCommands;
 use crate::policy::scheduler::{Fcfs, FrFcfs, FrFcfsCap, Priority, RowState, Scheduler};
 
@@ -224,7 +224,7 @@ fn compare_preferred(queues: &Queues, model: &Model, open: Option<Row>, served: 
     for scheduler in schedulers {
         for (kind, bank) in KINDS.into_iter().flat_map(|kind| TOPOLOGY.indices().map(move |bank| (kind, bank))) {
             for only_hits in [false, true] {
-                let found = queues.preferred(kind, bank, open, served, scheduler, only_hits);
+                let found = queues.preferred(kind, bank, Rows { open, served, only_hits }, scheduler);
                 let found = found.map(|Preferred { priority, place, position }| {
                     assert_eq!(queues.side(kind).banks[bank.get()][usize::from(position)], place);
                     (priority, known(queues.get(place)))

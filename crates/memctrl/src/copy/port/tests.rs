@@ -3,14 +3,14 @@
 mod model;
 
 use dram_spec::{
-    BankId, BankIndex, BankSet, Channel, Column, Command, Cycle, Cycles, Location, Mechanism, PhysicalAddress,
-    RequestId, Row, Topology,
+    BankId, BankSet, Channel, Column, Command, Cycle, Cycles, Location, Mechanism, PhysicalAddress, RequestId, Row,
+    Topology,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
 use rowclone::{FPM, Line, PSM, PSM2, Run, RunWrite, Step, Thread as Steps};
 
-use super::Port;
+use super::{ColumnParty, Port, RowStepDone};
 use crate::channel::Stamp;
 use crate::copy::data_gate::DataGate;
 use crate::copy::thread::{Origin, Phase, Thread};
@@ -24,7 +24,7 @@ const READ_LATENCY: Cycles = Cycles(12);
 
 fn run(bank: BankId, row: Row, count: u16) -> Run {
     let location = Location { channel: Channel(0), bank, row, column: Column(3), offset: 0 };
-    Run { first: Line { address: PhysicalAddress(4096), location }, count }
+    Run { first: Line { address: PhysicalAddress(4096), location }, count, stride: 64 }
 }
 
 /// A program on one or two banks of a rank: rows 1 to 3 are its own.
@@ -84,9 +84,20 @@ struct Pair {
     models: Vec<Model>,
     world: World,
     now: Cycle,
+    dispatched: u32,
 }
 
 impl Pair {
+    fn new(term: Option<Cycles>, now: Cycle) -> Pair {
+        let port = Port::new(TOPOLOGY.banks(), term);
+        Pair { port, models: Vec::new(), world: World::default(), now, dispatched: 0 }
+    }
+
+    /// The thread at a place in the order of dispatch.
+    fn thread(&self, place: usize) -> &Thread {
+        self.port.thread(self.port.order[place])
+    }
+
     fn look_around(&mut self, turn: &Turn) {
         let Turn { after, accesses, unused, urgent, must, .. } = turn;
         self.now.0 += after;
@@ -94,7 +105,10 @@ impl Pair {
         self.world.unused = BankSet::EMPTY;
         for bank in TOPOLOGY.indices() {
             let (is_read, age, row) = accesses[bank.get()];
-            self.world.reads[bank.get()] = is_read.then(|| Cycle(self.now.0.saturating_sub(age)));
+            let read = is_read.then(|| Cycle(self.now.0.saturating_sub(age)));
+            let before = std::mem::replace(&mut self.world.reads[bank.get()], read);
+            let is_issued = before.is_some() && before != read && self.port.remaining().contains(bank);
+            self.world.reads_issued += u64::from(is_issued);
             if !held.contains(bank) {
                 self.world.open[bank.get()] = row.map(Row);
                 self.world.unused.set(bank, unused[bank.get()]);
@@ -112,8 +126,10 @@ impl Pair {
 
     fn dispatch(&mut self, steps: Vec<Step>) {
         let model = Model::new(&steps, self.now);
-        let gate = DataGate::All { missing: model.reads_left, arrived: Cycle::ZERO };
-        let origin = Origin { request: RequestId(0), mechanism: FPM, program: 0, slot: 0 };
+        let gate = DataGate::All((model.reads_left == 0).then_some(Cycle::ZERO));
+        let number = self.dispatched;
+        self.dispatched += 1;
+        let origin = Origin { request: RequestId(0), mechanism: FPM, program: number.into(), slot: number };
         let thread = Steps { channel: Channel(0), steps };
         self.port.push(Thread::new(origin, thread, gate, TOPOLOGY, WRITE_LATENCY, self.now));
         self.models.push(model);
@@ -121,9 +137,9 @@ impl Pair {
 
     fn compare(&self) {
         let world = &self.world;
-        let open = |bank: BankIndex| world.open[bank.get()];
+        let (mut row_steps, mut columns) = (Vec::new(), Vec::new());
         for (place, model) in self.models.iter().enumerate() {
-            let thread = self.port.get(place);
+            let thread = self.thread(place);
             assert_eq!(thread.phase(), model.phase, "{model:#?}");
             assert_eq!((thread.held(), thread.remaining()), (model.held, model.remaining()), "{model:#?}");
             assert_eq!(thread.awaits_first_column(), model.is_exempt());
@@ -131,21 +147,27 @@ impl Pair {
                 assert_eq!(thread.stamp(), if model.is_exempt() { Stamp::OLDEST } else { model.stamp });
                 assert_eq!((thread.begun(), thread.term_end()), (model.begun, model.term_end));
             }
-            let rows: Vec<Command> = thread.row_steps(open).map(|step| step.command).collect();
+            let rows: Vec<Command> = thread.row_steps().filter_map(|(_, command)| command).collect();
             assert_eq!(rows, model.row_steps(world), "{model:#?}");
-            let column = thread.column_step(open).map(|step| (step.command, step.data_from));
-            assert_eq!(column, model.column_step(world), "{model:#?}");
+            row_steps.extend(rows.into_iter().map(|command| (thread.origin.program, thread.stamp(), command)));
+            let step = if thread.has_column_rows() { thread.column_step() } else { None };
+            assert_eq!(step.map(|step| (step.command, step.data_from)), model.column_step(world), "{model:#?}");
+            if thread.has_column_rows() {
+                let (stamp, program, slot) = (thread.stamp(), thread.origin.program, self.port.order[place]);
+                columns.push(ColumnParty { stamp, program, slot });
+            }
         }
+        columns.sort_unstable();
+        assert_eq!(self.port.columns(), columns);
+        let mut found: Vec<_> =
+            self.port.stepping().into_iter().filter_map(|bank| self.port.row_steps[bank.get()]).collect();
+        found.sort_by_key(|step| step.order);
+        let found: Vec<_> = found.into_iter().map(|step| (step.order.0, step.stamp, step.command)).collect();
+        assert_eq!(found, row_steps);
         let union = |of: fn(&Model) -> BankSet| self.models.iter().map(of).fold(BankSet::EMPTY, BankSet::union);
         assert_eq!(self.port.held(), union(|model| model.held));
         assert_eq!(self.port.remaining(), union(Model::remaining));
         assert_eq!(self.port.is_empty(), self.models.is_empty());
-        let waits = |place: &usize| self.models[*place].phase != Phase::Waiting;
-        let running: Vec<usize> = self.port.running().map(|(place, _)| place).collect();
-        assert_eq!(running, (0..self.models.len()).filter(waits).collect::<Vec<_>>());
-        let ends = self.models.iter().filter(|model| model.phase == Phase::Running).map(|model| model.term_end);
-        let next = ends.filter(|&end| end > self.now).min().unwrap_or(Cycle::NEVER);
-        assert_eq!(self.port.next_term_end(self.now), next);
     }
 
     /// Executes one of the steps that threads could execute next, as the channel does.
@@ -165,10 +187,13 @@ impl Pair {
         let (Command::Activate { bank, .. } | Command::Precharge { bank }) = command else {
             let at = model.steps.iter().position(|(step, left)| *left > 0 && step.lines().is_some()).unwrap();
             (model.steps[at].1, model.has_moved) = (model.steps[at].1 - 1, true);
-            self.port.get_mut(place).column_issued();
+            let slot = self.port.order[place];
+            let program = self.port.column_issued(slot).program;
             if let Command::Read { .. } = command {
                 (model.reads_left, model.arrived) = (model.reads_left - 1, self.now + READ_LATENCY);
-                self.port.get_mut(place).gate.read(self.now + READ_LATENCY);
+                if model.reads_left == 0 {
+                    self.port.data_arrives((slot, program), model.arrived);
+                }
             }
             return;
         };
@@ -183,15 +208,16 @@ impl Pair {
         }
         model.skip(bank, open);
         let is_released = model.next(bank).is_none() || (model.phase == Phase::Preempted && open.is_none());
-        assert_eq!(self.port.get_mut(place).row_issued(index, open), is_released);
+        let begun = model.begun;
         if is_released {
             model.release(BankSet::of(index));
             self.world.released[index.get()] = Some(self.now);
-            self.port.released(place, index);
         }
-        assert_eq!(self.port.get(place).is_done(), self.models[place].remaining().is_empty());
-        if self.models[place].remaining().is_empty() {
-            self.port.remove(place);
+        let (is_left, is_done) = (model.next(bank).is_none(), model.remaining().is_empty());
+        let (program, slot) = (self.thread(place).origin.slot, self.port.order[place]);
+        let expected = RowStepDone { program, slot, released_since: is_released.then_some(begun), is_left, is_done };
+        assert_eq!(self.port.row_issued(index, open), expected);
+        if is_done {
             self.models.remove(place);
         }
     }
@@ -202,8 +228,7 @@ proptest! {
 
     #[test]
     fn threads_begin_run_and_give_way_by_the_rules(turns in prop::collection::vec(arb_turn(), 1..60)) {
-        let (world, now) = (World::default(), Cycle(100));
-        let mut pair = Pair { port: Port::new(Some(HOLD)), models: Vec::new(), world, now };
+        let mut pair = Pair::new(Some(HOLD), Cycle(100));
         for turn in turns {
             pair.look_around(&turn);
             if let Some(drawn) = turn.dispatched.filter(|_| pair.port.has_room()) {
@@ -214,8 +239,11 @@ proptest! {
             for &(bank, _) in &released {
                 pair.world.released[bank.get()] = Some(pair.now);
             }
-            prop_assert_eq!(found.released, released);
+            prop_assert_eq!(found, released);
             prop_assert_eq!(pair.port.take_preempted(), preempted);
+            let ends = pair.models.iter().filter(|model| model.phase == Phase::Running).map(|model| model.term_end);
+            let next = ends.filter(|&end| end > pair.now).min().unwrap_or(Cycle::NEVER);
+            prop_assert_eq!(pair.port.next_term_end(), next);
             pair.compare();
             for index in turn.executed {
                 pair.execute(index);
@@ -227,28 +255,30 @@ proptest! {
 
 #[test]
 fn a_port_has_room_for_32_threads() {
-    let (world, now) = (World::default(), Cycle(0));
-    let mut pair = Pair { port: Port::new(None), models: Vec::new(), world, now };
+    let mut pair = Pair::new(None, Cycle(0));
     for _ in 0..32 {
         assert!(pair.port.has_room());
         pair.dispatch(program((FPM, 0, false)));
     }
     assert!(!pair.port.has_room());
-    pair.port.remove(0);
+    pair.port.update(Cycle(0), &pair.world);
+    for open in [Some(Row(1)), Some(Row(2)), None] {
+        assert!(!pair.port.has_room());
+        pair.port.row_issued(TOPOLOGY.index(BankId { rank: 0, bank: 0 }), open);
+    }
     assert!(pair.port.has_room());
 }
 
 /// Without a bound a thread has no term, and keeps its banks whatever reads are queued.
 #[test]
 fn without_a_bound_no_thread_is_preempted_for_reads() {
-    let (world, now) = (World::default(), Cycle(0));
-    let mut pair = Pair { port: Port::new(None), models: Vec::new(), world, now };
+    let mut pair = Pair::new(None, Cycle(0));
     pair.dispatch(program((PSM, 0, false)));
-    pair.port.update(now, &pair.world);
-    assert_eq!(pair.port.next_term_end(now), Cycle::NEVER);
+    pair.port.update(Cycle(0), &pair.world);
+    assert_eq!(pair.port.next_term_end(), Cycle::NEVER);
     pair.world.reads = [Some(Cycle(1)); 4];
     pair.port.update(Cycle(1_000_000), &pair.world);
-    assert_eq!(pair.port.get(0).phase(), Phase::Running);
+    assert_eq!(pair.thread(0).phase(), Phase::Running);
     assert_eq!(pair.port.take_preempted(), (0, 0));
 }
 
@@ -262,12 +292,11 @@ fn each_line_of_a_pipelined_program_waits_for_its_own_data() {
     let gate = DataGate::Each(std::collections::VecDeque::new());
     let thread = Steps { channel: Channel(0), steps };
     let mut thread = Thread::new(origin, thread, gate, TOPOLOGY, WRITE_LATENCY, Cycle(0));
-    let open = |_| Some(Row(2));
-    thread.begin(Cycle(0), None, open);
-    let data_from = |thread: &Thread| thread.column_step(open).map(|step| step.data_from);
+    thread.begin(Cycle(0), None, |_| Some(Row(2)));
+    let data_from = |thread: &Thread| thread.column_step().map(|step| step.data_from);
     assert_eq!(data_from(&thread), None, "no line has been read");
-    thread.gate.read(Cycle(50));
-    thread.gate.read(Cycle(54));
+    thread.data_arrives(Cycle(50));
+    thread.data_arrives(Cycle(54));
     assert_eq!(data_from(&thread), Some(Cycle(44)));
     thread.column_issued();
     assert_eq!(data_from(&thread), Some(Cycle(48)));

@@ -20,7 +20,7 @@ pub use fr_fcfs::FrFcfs;
 pub use fr_fcfs_cap::FrFcfsCap;
 pub use par_bs::ParBs;
 
-use crate::channel::{AccessKind, QueuedAccess, Stamp};
+use crate::channel::{AccessKind, QueuedAccess, Rows, Stamp};
 
 /// The schedulers, in the order in which messages list them. The configuration replaces the numbers of those that have some.
 pub static SCHEDULERS: [&dyn Scheduler; 5] = [
@@ -54,6 +54,22 @@ pub trait Scheduler: fmt::Debug + Send + Sync {
 
     /// The priority of an access to a bank in that state.
     fn priority(&self, access: &QueuedAccess, row: RowState) -> Priority;
+
+    /// Of the accesses to a bank, the one with the smallest priority, and its position. It is compiled for each scheduler, so that no
+    /// access needs a virtual call; no scheduler has one of its own.
+    fn preferred(&self, accesses: BankAccesses<'_>) -> Option<(Priority, u16)> {
+        let mut best: Option<(Priority, u16)> = None;
+        for (position, access, row) in accesses.iter() {
+            let priority = self.priority(access, row);
+            if best.is_none_or(|(best, _)| priority < best) {
+                best = Some((priority, position));
+                if priority.is_best(accesses.rows.open.is_some()) {
+                    break;
+                }
+            }
+        }
+        best
+    }
 
     /// Whether only the access with the smallest priority of the whole channel has a candidate.
     fn is_strict(&self) -> bool {
@@ -111,6 +127,27 @@ pub struct RowState {
     pub served: u32,
 }
 
+/// The accesses of a kind to a bank.
+#[derive(Clone, Copy)]
+pub struct BankAccesses<'a> {
+    pub(crate) places: &'a [u16],
+    pub(crate) pool: &'a [QueuedAccess],
+    pub(crate) rows: Rows,
+}
+
+impl<'a> BankAccesses<'a> {
+    /// Those that count, the oldest first: their positions, and what they find in the bank.
+    #[inline]
+    fn iter(self) -> impl Iterator<Item = (u16, &'a QueuedAccess, RowState)> {
+        let Rows { open, served, only_hits } = self.rows;
+        let all = (0..).zip(self.places).map(move |(position, &place)| {
+            let access = &self.pool[usize::from(place)];
+            (position, access, RowState { is_hit: open == Some(access.row()), served })
+        });
+        all.filter(move |(_, _, row)| row.is_hit || !only_hits)
+    }
+}
+
 /// The queued reads of a channel.
 #[derive(Clone, Copy)]
 pub struct Reads<'a>(pub(crate) &'a crate::channel::Queues);
@@ -149,6 +186,8 @@ impl Priority {
     /// See [`Self::CLASS_MAX`].
     pub const RANK_MAX: u8 = 127;
 
+    /// After all others.
+    pub(crate) const LAST: Priority = Priority(u64::MAX);
     const MISS_BIT: u32 = 59;
 
     /// Class 0, rank 0: row hits first, then the oldest.

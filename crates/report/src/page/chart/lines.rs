@@ -6,7 +6,7 @@ use super::super::words::{Heading, short, whole};
 use super::marks::{colour, dashes, legend_of_lines, shape};
 use super::scale::Scale;
 use super::{Lines, Panel, Point, px};
-use crate::table::bytes;
+use rowclone_sim::quantity::bytes;
 
 /// The size of a panel among others, and of one alone; the drawing grows with the page.
 const AMONG_OTHERS: (f64, f64) = (380.0, 260.0);

@@ -5,7 +5,7 @@ use rowclone::Step;
 
 use super::{HOLD, TOPOLOGY, WRITE_LATENCY};
 use crate::channel::Stamp;
-use crate::copy::port::Surroundings;
+use crate::copy::preemption::Surroundings;
 use crate::copy::thread::Phase;
 
 /// What the threads find around them, by bank.
@@ -14,6 +14,7 @@ pub(super) struct World {
     pub(super) open: [Option<Row>; 4],
     pub(super) reads: [Option<Cycle>; 4],
     pub(super) released: [Option<Cycle>; 4],
+    pub(super) reads_issued: u64,
     pub(super) unused: BankSet,
     pub(super) urgent: BankSet,
     pub(super) must: BankSet,
@@ -30,6 +31,10 @@ impl Surroundings for World {
 
     fn released(&self, bank: BankIndex) -> Option<Cycle> {
         self.released[bank.get()]
+    }
+
+    fn reads_issued(&self) -> u64 {
+        self.reads_issued
     }
 
     fn unused(&self) -> BankSet {

@@ -6,10 +6,6 @@ use os_alloc_sim::{Cause, Fallback, FreeBlocks, HUGE_ORDER, Report, Sharing, Tal
 use rowclone::{MECHANISMS, Mechanism};
 use serde::Serialize;
 
-use crate::table::{Align, aligned, bytes, grouped};
-
-use Align::{Left, Right};
-
 /// Copies, or zeroings, of frames, by how they can go under the paper's rule.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrafficReport {
@@ -57,7 +53,7 @@ pub struct MemoryState {
 
 impl MemoryState {
     /// A memory of so many frames, of which these are free.
-    pub fn new(frames: u64, free: &FreeBlocks) -> MemoryState {
+    pub(crate) fn new(frames: u64, free: &FreeBlocks) -> MemoryState {
         MemoryState {
             utilisation: if frames == 0 { 1.0 } else { 1.0 - free.frames() as f64 / frames as f64 },
             unusable_index: free.unusable(HUGE_ORDER),
@@ -102,7 +98,7 @@ pub struct AllocatorReport {
 
 impl AllocatorReport {
     /// From the memory before the workload, and the allocator's report after it.
-    pub fn new(before: MemoryState, after: &Report) -> AllocatorReport {
+    pub(crate) fn new(before: MemoryState, after: &Report) -> AllocatorReport {
         let traffic: &Traffic = &after.traffic;
         AllocatorReport {
             policy: after.policy.name(),
@@ -124,90 +120,6 @@ impl AllocatorReport {
             after: MemoryState::new(after.frames, &after.free),
         }
     }
-}
-
-/// The allocators of a run, each once, as a terminal shows them.
-pub(crate) fn text(reports: &[&AllocatorReport]) -> String {
-    served(reports) + "\n" + &why_not(reports) + "\n" + &memory(reports) + "\n" + &free(reports)
-}
-
-/// How copies and zeroings can go.
-fn served(reports: &[&AllocatorReport]) -> String {
-    let mut mechanisms = MECHANISMS;
-    mechanisms.sort_unstable_by_key(|mechanism| mechanism.rank());
-    let mut columns = vec![("allocator", Left), ("frames", Left), ("number", Right)];
-    columns.extend(mechanisms.map(|mechanism| (mechanism.name(), Right)));
-    columns.push(("for", Left));
-    let rows = reports.iter().flat_map(|report| {
-        [("copied", &report.copies), ("zeroed", &report.zeroings)].map(|(kind, traffic)| {
-            let shares = mechanisms.map(|mechanism| {
-                let share = traffic.share_by_mechanism.get(mechanism.name());
-                share.map_or("-".to_owned(), |share| format!("{:.1} %", share * 100.0))
-            });
-            let causes = traffic.frames_by_cause.iter().map(|(cause, count)| format!("{cause} {}", grouped(*count)));
-            let mut cells = vec![report.policy.to_owned(), kind.to_owned(), grouped(traffic.frames)];
-            cells.extend(shares);
-            cells.push(causes.collect::<Vec<_>>().join(", "));
-            cells
-        })
-    });
-    aligned(&columns, &rows.collect::<Vec<_>>())
-}
-
-fn why_not(reports: &[&AllocatorReport]) -> String {
-    let columns = [("allocator", Left), ("frames", Left), ("why not by FPM", Left), ("number", Right)];
-    let rows = reports.iter().flat_map(|report| {
-        [("copied", &report.copies), ("zeroed", &report.zeroings)].into_iter().flat_map(|(kind, traffic)| {
-            let row = |(why, count): (&&str, &u64)| {
-                vec![report.policy.to_owned(), kind.to_owned(), (*why).to_owned(), grouped(*count)]
-            };
-            traffic.fallbacks.iter().map(row).collect::<Vec<_>>()
-        })
-    });
-    let rows: Vec<_> = rows.collect();
-    if rows.is_empty() { "every frame can go by FPM\n".to_owned() } else { aligned(&columns, &rows) }
-}
-
-fn memory(reports: &[&AllocatorReport]) -> String {
-    let columns = [
-        ("allocator", Left),
-        ("", Left),
-        ("in use", Right),
-        ("unusable for huge pages", Right),
-        ("lost to reserved rows", Right),
-        ("frames sharing rows", Right),
-        ("huge pages", Right),
-    ];
-    let rows = reports.iter().flat_map(|report| {
-        [("before", &report.before), ("after", &report.after)].map(|(when, state)| {
-            vec![
-                report.policy.to_owned(),
-                when.to_owned(),
-                format!("{:.1} %", state.utilisation * 100.0),
-                format!("{:.1} %", state.unusable_index * 100.0),
-                bytes(report.lost_bytes),
-                match report.unit_frames {
-                    1 => "none".to_owned(),
-                    frames => format!("{} {}", grouped(frames.into()), report.sharing),
-                },
-                format!("{} of {}", grouped(report.huge_pages_served), grouped(report.huge_pages_wanted)),
-            ]
-        })
-    });
-    aligned(&columns, &rows.collect::<Vec<_>>())
-}
-
-fn free(reports: &[&AllocatorReport]) -> String {
-    let orders: Vec<String> = (0..=os_alloc_sim::MAX_ORDER).map(|order| format!("order {order}")).collect();
-    let columns = [("allocator", Left), ("free frames", Left)];
-    let columns: Vec<_> = columns.into_iter().chain(orders.iter().map(|name| (name.as_str(), Right))).collect();
-    let rows = reports.iter().flat_map(|report| {
-        [("before", &report.before), ("after", &report.after)].map(|(when, state)| {
-            let frames = state.free_frames_by_order.iter().map(|frames| grouped(*frames));
-            [report.policy.to_owned(), when.to_owned()].into_iter().chain(frames).collect()
-        })
-    });
-    aligned(&columns, &rows.collect::<Vec<_>>())
 }
 
 #[cfg(test)]
@@ -257,17 +169,5 @@ mod tests {
             assert_eq!(report.reserved_frames * 4096, report.lost_bytes, "{policy}: a frame is a row");
         }
         assert_eq!(forked(Policy::SubarrayAware).copies.frames_by_mechanism["fpm"], 64);
-    }
-
-    #[test]
-    fn a_terminal_shows_each_allocator_in_each_table() {
-        let reports = [forked(Policy::Buddy), forked(Policy::SubarrayAware)];
-        let text = text(&reports.iter().collect::<Vec<_>>());
-        for line in ["subarray-aware  copied      64  100.0 %", "subarray-aware  zeroed      64  100.0 %"] {
-            assert!(text.contains(line), "{text}");
-        }
-        for table in text.split("\n\n") {
-            assert!(table.contains("buddy"), "{table}");
-        }
     }
 }

@@ -1,52 +1,14 @@
 //! What was done in some stretch of time, with the units in the names: of a whole run, and of each epoch.
 
 use std::collections::BTreeMap;
-use std::ops::Sub;
 
 use dram_spec::{Clock, Cycles};
 use energy::{Cause, EnergyReport};
 use memctrl::stats::{Depth, Figures, Histogram, Outcomes};
 use serde::Serialize;
 
-/// A distribution, in five numbers, of clocks (`u64`) or ns (`f64`). Where there are no values, there are no mean, percentiles and maximum.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Distribution<T> {
-    /// How many values.
-    pub count: u64,
-    /// Their mean.
-    pub mean: Option<f64>,
-    /// Their median.
-    pub p50: Option<T>,
-    /// What one in a hundred exceeds.
-    pub p99: Option<T>,
-    /// The largest.
-    pub max: Option<T>,
-}
-
-impl<T> Distribution<T> {
-    /// The numbers of a histogram in a unit: `unit` converts its times, and `cycle` is one clock in that unit.
-    fn new(histogram: &Histogram, cycle: f64, unit: impl Fn(Cycles) -> T) -> Distribution<T> {
-        Distribution {
-            count: histogram.count(),
-            mean: histogram.mean().map(|mean| mean * cycle),
-            p50: histogram.percentile(50).map(&unit),
-            p99: histogram.percentile(99).map(&unit),
-            max: histogram.max().map(&unit),
-        }
-    }
-}
-
-impl Distribution<u64> {
-    fn cycles(histogram: &Histogram) -> Distribution<u64> {
-        Distribution::new(histogram, 1.0, |time| time.0)
-    }
-}
-
-impl Distribution<f64> {
-    fn ns(histogram: &Histogram, clock: Clock) -> Distribution<f64> {
-        Distribution::new(histogram, clock.t_ck_ns(), |time| clock.ns(time))
-    }
-}
+use crate::distribution::Distribution;
+use crate::metered::Measured;
 
 /// What accesses found in their banks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -95,47 +57,15 @@ pub struct SegmentRow {
     pub bytes: u64,
 }
 
-/// Cycles for which buses were in use, summed over the channels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BusUse {
-    /// The command buses: two cycles for a TRANSFER, one for any other command.
-    pub command: Cycles,
-    /// The data buses: the cycles of each burst.
-    pub data: Cycles,
-}
-
-impl Sub for BusUse {
-    type Output = BusUse;
-    fn sub(self, earlier: BusUse) -> BusUse {
-        BusUse { command: self.command - earlier.command, data: self.data - earlier.data }
-    }
-}
-
-/// What the readers of the command stream measured in a stretch of time.
-#[derive(Clone, Debug)]
-pub struct Measured {
-    /// The energy.
-    pub energy: EnergyReport,
-    /// The use of the buses.
-    pub buses: BusUse,
-}
-
-impl Measured {
-    /// Of a stretch in which nothing happened.
-    pub fn none() -> Measured {
-        Measured { energy: EnergyReport::empty(), buses: BusUse::default() }
-    }
-}
-
 /// A stretch of time, and what it is measured in.
 #[derive(Clone, Copy, Debug)]
-pub struct Stretch {
+pub(crate) struct Stretch {
     /// How long it is.
-    pub cycles: Cycles,
+    pub(crate) cycles: Cycles,
     /// The clock.
-    pub clock: Clock,
+    pub(crate) clock: Clock,
     /// Channels of the system.
-    pub channels: u8,
+    pub(crate) channels: u8,
 }
 
 impl Stretch {
@@ -221,9 +151,17 @@ pub struct FiguresReport {
     pub channel_share_of_operation_energy: Option<f64>,
 }
 
+/// Of a stretch in which nothing happened: the commands of each kind are 0.
+impl Default for FiguresReport {
+    fn default() -> FiguresReport {
+        let no_time = Stretch { cycles: Cycles(0), clock: Clock::DDR3_1066, channels: 1 };
+        FiguresReport::new(&Figures::default(), &Measured::default(), no_time)
+    }
+}
+
 impl FiguresReport {
     /// Puts what was counted and measured in a stretch in its units.
-    pub fn new(figures: &Figures, measured: &Measured, stretch: Stretch) -> FiguresReport {
+    pub(crate) fn new(figures: &Figures, measured: &Measured, stretch: Stretch) -> FiguresReport {
         let Measured { energy, buses } = measured;
         let Stretch { clock, channels, .. } = stretch;
         let Figures { read_latency: read, write_latency: write, copy_latency: copy, .. } = figures;
@@ -306,7 +244,7 @@ fn commands(counts: &memctrl::stats::CommandCounts) -> BTreeMap<&'static str, u6
 }
 
 /// Every cause that energy was spent on, nJ, by its key: `copy_activation`, `read_io`.
-pub fn by_cause(energy: &EnergyReport) -> BTreeMap<String, f64> {
+pub(crate) fn by_cause(energy: &EnergyReport) -> BTreeMap<String, f64> {
     let spent = energy.by_cause().iter().filter(|(_, energy)| energy.0 != 0.0);
     spent.map(|(cause, energy)| (cause_key(*cause), energy.nj())).collect()
 }
@@ -331,24 +269,5 @@ mod tests {
         let none = Stretch { cycles: Cycles(0), ..stretch };
         let nothing = QueueDepth { mean_entries: None, max_entries: None };
         assert_eq!((none.bandwidth(0), none.depth(&depth, 2)), (None, nothing), "no time, no mean");
-    }
-
-    #[test]
-    fn ns_are_clocks_by_the_clock() {
-        let mut histogram = Histogram::default();
-        for value in [6, 8, 16] {
-            histogram.record(Cycles(value));
-        }
-        let some = Some::<f64>;
-        let ns = Distribution { count: 3, mean: some(18.75), p50: some(15.0), p99: some(30.0), max: some(30.0) };
-        assert_eq!(Distribution::ns(&histogram, Clock::DDR3_1066), ns);
-        let cycles = Distribution { count: 3, mean: some(10.0), p50: Some(8), p99: Some(16), max: Some(16) };
-        assert_eq!(Distribution::cycles(&histogram), cycles);
-    }
-
-    #[test]
-    fn nothing_has_no_mean_and_no_maximum() {
-        let nothing = Distribution { count: 0, mean: None, p50: None, p99: None, max: None };
-        assert_eq!(Distribution::cycles(&Histogram::default()), nothing);
     }
 }

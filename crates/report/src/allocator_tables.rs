@@ -1,0 +1,125 @@
+//! What a terminal shows of the allocators of a run: how copies and zeroings can go, and what is left free.
+
+use rowclone::MECHANISMS;
+use rowclone_sim::AllocatorReport;
+use rowclone_sim::quantity::{bytes, grouped};
+
+use crate::table::{Align, aligned};
+
+use Align::{Left, Right};
+
+/// The allocators of a run, each once, as a terminal shows them.
+pub(crate) fn text(reports: &[&AllocatorReport]) -> String {
+    served(reports) + "\n" + &why_not(reports) + "\n" + &memory(reports) + "\n" + &free(reports)
+}
+
+/// How copies and zeroings can go.
+fn served(reports: &[&AllocatorReport]) -> String {
+    let mut mechanisms = MECHANISMS;
+    mechanisms.sort_unstable_by_key(|mechanism| mechanism.rank());
+    let mut columns = vec![("allocator", Left), ("frames", Left), ("number", Right)];
+    columns.extend(mechanisms.map(|mechanism| (mechanism.name(), Right)));
+    columns.push(("for", Left));
+    let rows = reports.iter().flat_map(|report| {
+        [("copied", &report.copies), ("zeroed", &report.zeroings)].map(|(kind, traffic)| {
+            let shares = mechanisms.map(|mechanism| {
+                let share = traffic.share_by_mechanism.get(mechanism.name());
+                share.map_or("-".to_owned(), |share| format!("{:.1} %", share * 100.0))
+            });
+            let causes = traffic.frames_by_cause.iter().map(|(cause, count)| format!("{cause} {}", grouped(*count)));
+            let mut cells = vec![report.policy.to_owned(), kind.to_owned(), grouped(traffic.frames)];
+            cells.extend(shares);
+            cells.push(causes.collect::<Vec<_>>().join(", "));
+            cells
+        })
+    });
+    aligned(&columns, &rows.collect::<Vec<_>>())
+}
+
+fn why_not(reports: &[&AllocatorReport]) -> String {
+    let columns = [("allocator", Left), ("frames", Left), ("why not by FPM", Left), ("number", Right)];
+    let rows = reports.iter().flat_map(|report| {
+        [("copied", &report.copies), ("zeroed", &report.zeroings)].into_iter().flat_map(|(kind, traffic)| {
+            let row = |(why, count): (&&str, &u64)| {
+                vec![report.policy.to_owned(), kind.to_owned(), (*why).to_owned(), grouped(*count)]
+            };
+            traffic.fallbacks.iter().map(row).collect::<Vec<_>>()
+        })
+    });
+    let rows: Vec<_> = rows.collect();
+    if rows.is_empty() { "every frame can go by FPM\n".to_owned() } else { aligned(&columns, &rows) }
+}
+
+fn memory(reports: &[&AllocatorReport]) -> String {
+    let columns = [
+        ("allocator", Left),
+        ("", Left),
+        ("in use", Right),
+        ("unusable for huge pages", Right),
+        ("lost to reserved rows", Right),
+        ("frames sharing rows", Right),
+        ("huge pages", Right),
+    ];
+    let rows = reports.iter().flat_map(|report| {
+        [("before", &report.before), ("after", &report.after)].map(|(when, state)| {
+            vec![
+                report.policy.to_owned(),
+                when.to_owned(),
+                format!("{:.1} %", state.utilisation * 100.0),
+                format!("{:.1} %", state.unusable_index * 100.0),
+                bytes(report.lost_bytes),
+                match report.unit_frames {
+                    1 => "none".to_owned(),
+                    frames => format!("{} {}", grouped(frames.into()), report.sharing),
+                },
+                format!("{} of {}", grouped(report.huge_pages_served), grouped(report.huge_pages_wanted)),
+            ]
+        })
+    });
+    aligned(&columns, &rows.collect::<Vec<_>>())
+}
+
+fn free(reports: &[&AllocatorReport]) -> String {
+    let orders: Vec<String> = (0..=os_alloc_sim::MAX_ORDER).map(|order| format!("order {order}")).collect();
+    let columns = [("allocator", Left), ("free frames", Left)];
+    let columns: Vec<_> = columns.into_iter().chain(orders.iter().map(|name| (name.as_str(), Right))).collect();
+    let rows = reports.iter().flat_map(|report| {
+        [("before", &report.before), ("after", &report.after)].map(|(when, state)| {
+            let frames = state.free_frames_by_order.iter().map(|frames| grouped(*frames));
+            [report.policy.to_owned(), when.to_owned()].into_iter().chain(frames).collect()
+        })
+    });
+    aligned(&columns, &rows.collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use dram_spec::{Density, Width};
+    use os_alloc_sim::{Policy, Units};
+    use rowclone_sim::host::AllocatorSettings;
+    use rowclone_sim::host::workload::{Fill, Fork, Gap, Settings};
+    use rowclone_sim::{Experiment, SystemBuilder, Workload};
+
+    use super::*;
+
+    /// A process of 64 pages in a half-full memory forks, and the child writes to all of them.
+    fn forked(policy: Policy) -> AllocatorReport {
+        let system = SystemBuilder::default().channels(1).chips(Density::Gb1, Width::X8).build().unwrap();
+        let fork = Fork { bytes: 64 * 4096, pages: 64, fill: Fill::Played, gap: Gap::ZERO };
+        let units = Units::Together;
+        let allocator = AllocatorSettings { policy, seed: 1, utilisation: 0.5, fragmentation: 0.5, units };
+        let workload = Workload::Made { settings: Settings::Fork(fork), allocator: Some(allocator) };
+        Experiment::new(&system, workload).run().unwrap().allocator.unwrap()
+    }
+    #[test]
+    fn a_terminal_shows_each_allocator_in_each_table() {
+        let reports = [forked(Policy::Buddy), forked(Policy::SubarrayAware)];
+        let text = text(&reports.iter().collect::<Vec<_>>());
+        for line in ["subarray-aware  copied      64  100.0 %", "subarray-aware  zeroed      64  100.0 %"] {
+            assert!(text.contains(line), "{text}");
+        }
+        for table in text.split("\n\n") {
+            assert!(table.contains("buddy"), "{table}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Distributions of times, in five numbers.
+
+use dram_spec::{Clock, Cycles};
+use memctrl::stats::Histogram;
+use serde::Serialize;
+
+/// A distribution, in five numbers, of clocks (`u64`) or ns (`f64`). Where there are no values, there are no mean, percentiles and maximum.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Distribution<T> {
+    /// How many values.
+    pub count: u64,
+    /// Their mean.
+    pub mean: Option<f64>,
+    /// Their median.
+    pub p50: Option<T>,
+    /// What one in a hundred exceeds.
+    pub p99: Option<T>,
+    /// The largest.
+    pub max: Option<T>,
+}
+
+impl<T> Distribution<T> {
+    /// The numbers of a histogram in a unit: `unit` converts its times, and `cycle` is one clock in that unit.
+    fn new(histogram: &Histogram, cycle: f64, unit: impl Fn(Cycles) -> T) -> Distribution<T> {
+        Distribution {
+            count: histogram.count(),
+            mean: histogram.mean().map(|mean| mean * cycle),
+            p50: histogram.percentile(50).map(&unit),
+            p99: histogram.percentile(99).map(&unit),
+            max: histogram.max().map(&unit),
+        }
+    }
+}
+
+impl Distribution<u64> {
+    pub(crate) fn cycles(histogram: &Histogram) -> Distribution<u64> {
+        Distribution::new(histogram, 1.0, |time| time.0)
+    }
+}
+
+impl Distribution<f64> {
+    pub(crate) fn ns(histogram: &Histogram, clock: Clock) -> Distribution<f64> {
+        Distribution::new(histogram, clock.t_ck_ns(), |time| clock.ns(time))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ns_are_clocks_by_the_clock() {
+        let mut histogram = Histogram::default();
+        for value in [6, 8, 16] {
+            histogram.record(Cycles(value));
+        }
+        let some = Some::<f64>;
+        let ns = Distribution { count: 3, mean: some(18.75), p50: some(15.0), p99: some(30.0), max: some(30.0) };
+        assert_eq!(Distribution::ns(&histogram, Clock::DDR3_1066), ns);
+        let cycles = Distribution { count: 3, mean: some(10.0), p50: Some(8), p99: Some(16), max: Some(16) };
+        assert_eq!(Distribution::cycles(&histogram), cycles);
+    }
+
+    #[test]
+    fn nothing_has_no_mean_and_no_maximum() {
+        let nothing = Distribution { count: 0, mean: None, p50: None, p99: None, max: None };
+        assert_eq!(Distribution::cycles(&Histogram::default()), nothing);
+    }
+}
