@@ -26,8 +26,10 @@ impl Holds {
     #[inline]
     pub(crate) fn raise(&mut self, at: Cycle, gaps: &Gaps, raises: Raises) {
         for ((held, &gap), raised) in self.0.iter_mut().zip(gaps).zip(raises) {
-            if raised {
-                *held = Hold::new(at, gap).max(*held);
+            let hold = Hold::new(at, gap);
+            // A branch: vector instructions of the baseline have no maximum of 64-bit numbers.
+            if raised && hold > *held {
+                *held = hold;
             }
         }
     }
@@ -36,8 +38,8 @@ impl Holds {
     #[inline]
     pub(crate) fn raise_to(&mut self, hold: Hold, raises: impl Iterator<Item = bool>) {
         for (held, raised) in self.0.iter_mut().zip(raises) {
-            if raised {
-                *held = hold.max(*held);
+            if raised && hold > *held {
+                *held = hold;
             }
         }
     }

@@ -116,6 +116,8 @@ pub struct Device {
     /// The banks with an open row.
     open: BankSet,
     bus: Hold,
+    /// What delayed the last command.
+    last_hold: Hold,
     /// tRAS's maximum.
     row_open_most: Cycles,
     cells: Option<Cells>,
@@ -137,6 +139,7 @@ impl Device {
             banks: vec![Bank::default(); topology.banks()].into(),
             open: BankSet::EMPTY,
             bus: Hold::NONE,
+            last_hold: Hold::NONE,
             row_open_most: RAS_MAX.cycles(&timings),
             timings,
             constraints,
@@ -165,6 +168,12 @@ impl Device {
     #[inline]
     pub fn row_in(&self, bank: BankIndex) -> Option<Row> {
         self.banks[bank.get()].open
+    }
+
+    /// What delayed the last command that was issued: what [`Self::earliest`] returned before.
+    #[inline]
+    pub fn last_hold(&self) -> Hold {
+        self.last_hold
     }
 
     /// The banks of the channel with an open row.

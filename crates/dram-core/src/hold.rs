@@ -35,6 +35,12 @@ impl Hold {
         Cycle(self.0 >> RULE_BITS)
     }
 
+    /// The name of the rule that ends at a cycle, if one does.
+    #[inline]
+    pub fn binding(self, at: Cycle) -> Option<&'static str> {
+        if self.until() == at { self.rule() } else { None }
+    }
+
     /// The name of the binding rule; none where the command could always have been issued.
     pub fn rule(self) -> Option<&'static str> {
         RULES.get(usize::from(self.0 as u8)).map(|rule| rule.name)

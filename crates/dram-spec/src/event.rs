@@ -155,6 +155,30 @@ impl<S: EventSink> EventSink for Option<S> {
     }
 }
 
+/// Sinks that each read all commands, in order.
+impl<S: EventSink> EventSink for Vec<S> {
+    #[inline]
+    fn command(&mut self, event: &CommandEvent) {
+        for sink in self {
+            sink.command(event);
+        }
+    }
+    #[inline]
+    fn wants_queues(&self) -> bool {
+        self.iter().any(S::wants_queues)
+    }
+    fn queued(&mut self, at: Cycle, channel: Channel, queued: Queued) {
+        for sink in self {
+            sink.queued(at, channel, queued);
+        }
+    }
+    fn finish(&mut self, end: Cycle) {
+        for sink in self {
+            sink.finish(end);
+        }
+    }
+}
+
 impl<A: EventSink, B: EventSink> EventSink for (A, B) {
     #[expect(clippy::inline_always, reason = "who issues a command knows its kind: then little of this is left")]
     #[inline(always)]

@@ -95,13 +95,20 @@ impl Controller {
     /// If the planner's check refuses the operation.
     #[inline]
     pub fn try_enqueue(&mut self, request: Request) -> Result<(), Request> {
-        if self.front.head.is_some() {
+        if !self.has_room() {
             return Err(request);
         }
+        self.enqueue(request);
+        Ok(())
+    }
+
+    /// Takes a request that has arrived by now; there is room for it.
+    #[expect(clippy::inline_always, reason = "a request that is moved in memory costs as much as making it")]
+    #[inline(always)]
+    fn enqueue(&mut self, request: Request) {
         self.front.enter(request);
         self.front.admit(&mut self.channels, self.now);
         self.may_dispatch = true;
-        Ok(())
     }
 
     /// Takes the requests that were delivered and not taken before, in order of delivery.
@@ -173,7 +180,8 @@ impl Controller {
     }
 
     /// The front end's part of a cycle, up to the requests that arrive in it. Returns whether the requester should look.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "it is a part of each step of a run")]
+    #[inline(always)]
     fn begin_cycle(&mut self) -> bool {
         let now = self.now;
         let waited = self.front.head.is_some();
@@ -221,7 +229,7 @@ impl Controller {
             }
             while self.has_room() && source.next_arrival().is_some_and(|at| at <= self.now) {
                 let Some(request) = source.take(self.now) else { break };
-                self.try_enqueue(request).expect("it has room");
+                self.enqueue(request);
             }
             let arrival = if self.has_room() { source.next_arrival() } else { None };
             if arrival.is_none() && self.is_idle() {

@@ -249,16 +249,17 @@ impl Run<'_> {
         source: S,
         attachments: Attachments<'_, '_>,
     ) -> Result<(S, Played), ExperimentError> {
-        let Attachments { stop, commands: log, observer, progress: _ } = attachments;
+        let Attachments { stop, commands: mut log, observer, progress: _ } = attachments;
         let never = AtomicBool::new(false);
         let stop = stop.unwrap_or(&never);
         let source = Served::new(Offered::new(source), Cycle::ZERO + self.warm_up);
         let mut source = Observed::new(source, observer);
         let system = self.system.system();
-        let mut meters = Metered::new(system, self.warm_up, self.epoch);
+        let meters = Metered::new(system, self.warm_up, self.epoch);
         let mut checker = self.check.is_some().then(|| Checker::new(system, dialect(self.policy)));
         let mut commands = self.is_listed.then(|| ByRequest::new(system.geometry));
-        let mut sink = (&mut meters, (&mut commands, (&mut checker, (log, observer.map(Commands)))));
+        let mut heard = observer.map(Commands);
+        let mut sink = (meters, readers(&mut commands, &mut checker, &mut log, &mut heard));
         let mut controller = Controller::new(&Config {
             warm_up: self.warm_up,
             epoch: self.epoch,
@@ -277,7 +278,7 @@ impl Run<'_> {
                 (source, stats, Some(memory))
             }
         };
-        let measured = meters.report(self.system.prices(), &stats)?;
+        let measured = sink.0.report(self.system.prices(), &stats)?;
         let channels = (0..system.geometry.channels()).map(Channel);
         let (source, served) = source.finish().finish();
         let (source, backlog) = source.finish();
@@ -294,6 +295,21 @@ impl Run<'_> {
         };
         Ok((source, played))
     }
+}
+
+/// Those readers of the command stream that a run has: a reader that is missing costs nothing per command.
+fn readers<'a>(
+    commands: &'a mut Option<ByRequest>,
+    checker: &'a mut Option<Checker>,
+    log: &'a mut Option<&mut dyn EventSink>,
+    heard: &'a mut Option<Commands<'_>>,
+) -> Vec<&'a mut dyn EventSink> {
+    let mut readers: Vec<&'a mut dyn EventSink> = Vec::new();
+    readers.extend(commands.iter_mut().map(|reader| reader as &mut dyn EventSink));
+    readers.extend(checker.iter_mut().map(|reader| reader as &mut dyn EventSink));
+    readers.extend(log.iter_mut().map(|reader| &mut **reader as &mut dyn EventSink));
+    readers.extend(heard.iter_mut().map(|reader| reader as &mut dyn EventSink));
+    readers
 }
 
 fn drive(

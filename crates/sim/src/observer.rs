@@ -41,22 +41,37 @@ impl<S: RequestSource> RequestSource for Observed<'_, S> {
         self.source.next_arrival()
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a request that is moved in memory costs as much as making it")]
+    #[inline(always)]
     fn take(&mut self, now: Cycle) -> Option<Request> {
         let request = self.source.take(now);
+        // The observer reads a copy: without an observer, the request then need not lie in memory.
         if let (Some(observer), Some(request)) = (self.observer, &request) {
-            observer.borrow_mut().taken(now, request);
+            tell_taken(observer, now, request.clone());
         }
         request
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "most sources need no more than a part of it")]
+    #[inline(always)]
     fn complete(&mut self, completion: Completion) {
         if let Some(observer) = self.observer {
-            observer.borrow_mut().done(&completion);
+            tell_done(observer, completion.clone());
         }
         self.source.complete(completion);
     }
+}
+
+#[cold]
+#[expect(clippy::needless_pass_by_value, reason = "the caller's request stays in registers")]
+fn tell_taken(observer: Shared<'_>, now: Cycle, request: Request) {
+    observer.borrow_mut().taken(now, &request);
+}
+
+#[cold]
+#[expect(clippy::needless_pass_by_value, reason = "the caller's completion stays in registers")]
+fn tell_done(observer: Shared<'_>, completion: Completion) {
+    observer.borrow_mut().done(&completion);
 }
 
 /// The commands that it hears.

@@ -69,6 +69,14 @@ impl<S> Served<S> {
     }
 }
 
+/// Adds the parts of a copy or an initialization, if it had some.
+#[inline(never)]
+fn add_parts(sum: &mut PartTally, parts: Option<&PartTally>) {
+    if let Some(parts) = parts {
+        *sum += parts;
+    }
+}
+
 impl<S: RequestSource> RequestSource for Served<S> {
     #[inline]
     fn next_arrival(&self) -> Option<Cycle> {
@@ -84,8 +92,8 @@ impl<S: RequestSource> RequestSource for Served<S> {
     fn complete(&mut self, completion: Completion) {
         if completion.done >= self.from {
             match completion.operation {
-                Operation::Copy { .. } => self.copies += completion.parts(),
-                Operation::Init { .. } => self.inits += completion.parts(),
+                Operation::Copy { .. } => add_parts(&mut self.copies, completion.served.as_deref()),
+                Operation::Init { .. } => add_parts(&mut self.inits, completion.served.as_deref()),
                 Operation::Read { .. } | Operation::Write { .. } => {}
             }
         }

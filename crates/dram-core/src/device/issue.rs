@@ -122,6 +122,7 @@ impl Device {
         if rank.power != Power::Awake || at < held.until() {
             self.panic_illegal(at, *command);
         }
+        self.last_hold = held;
         self.hold_back(at, id, Kind::Act);
         self.open(at, id, row);
         Effect::Plain
@@ -197,9 +198,10 @@ impl Device {
     }
 
     #[inline]
-    fn assert_legal(&self, at: Cycle, command: &Command, held: Result<Hold, Refusal>) {
-        if !held.is_ok_and(|held| at >= held.until()) {
-            self.panic_illegal(at, *command);
+    fn assert_legal(&mut self, at: Cycle, command: &Command, held: Result<Hold, Refusal>) {
+        match held {
+            Ok(hold) if at >= hold.until() => self.last_hold = hold,
+            _ => self.panic_illegal(at, *command),
         }
     }
 

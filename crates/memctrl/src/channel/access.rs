@@ -71,6 +71,8 @@ pub struct QueuedAccess {
     row: Row,
     source: SourceId,
     bank: BankIndex,
+    /// The hash of its line.
+    pub(super) filter: u8,
     kind: AccessKind,
     /// The row commands that were issued for it.
     pub(crate) row_commands: RowCommands,
@@ -91,7 +93,7 @@ impl QueuedAccess {
     /// An access that enters its queue; no command was issued for it.
     #[inline]
     pub(super) fn new(access: &Access, stamp: Stamp) -> QueuedAccess {
-        let Access { id, slot, line, kind, source, bank, row, column } = *access;
+        let Access { id, slot, line, kind, source, bank, row, column, filter } = *access;
         QueuedAccess {
             stamp,
             id,
@@ -101,6 +103,7 @@ impl QueuedAccess {
             row,
             source,
             bank,
+            filter,
             kind,
             row_commands: RowCommands::default(),
             first_command: Cycle::NEVER,
@@ -162,4 +165,6 @@ pub(crate) struct Access {
     pub(crate) bank: BankIndex,
     pub(crate) row: Row,
     pub(crate) column: Column,
+    /// The hash of its line ([`super::line_hash`]).
+    pub(crate) filter: u8,
 }

@@ -18,8 +18,6 @@ pub(crate) struct Decision {
     /// When it goes; without a command, when to decide again.
     pub(crate) at: Cycle,
     pub(crate) choice: Choice,
-    /// Which rules delay it.
-    pub(crate) hold: Hold,
     /// No other command can go before that cycle, and until then nothing is to be decided again; a lower bound.
     pub(crate) others_from: Cycle,
 }
@@ -53,8 +51,7 @@ pub(super) enum Tier {
 pub(super) type Offer = (Cycle, Tier, u64, (u64, usize));
 
 impl Decision {
-    const NOTHING: Decision =
-        Decision { at: Cycle::NEVER, choice: Choice::Nothing, hold: Hold::NONE, others_from: Cycle::NEVER };
+    const NOTHING: Decision = Decision { at: Cycle::NEVER, choice: Choice::Nothing, others_from: Cycle::NEVER };
 
     /// No command is decided from that cycle on.
     #[inline]
@@ -89,10 +86,10 @@ impl Best {
         Best { offer: (Cycle::NEVER, Tier::Timeout, u64::MAX, (0, 0)), decision: Decision::NOTHING };
 
     #[inline]
-    pub(super) fn consider(&mut self, offer: Offer, choice: Choice, hold: Hold) {
+    pub(super) fn consider(&mut self, offer: Offer, choice: Choice) {
         if offer < self.offer {
             let others_from = self.decision.others_from.min(self.offer.0);
-            *self = Best { offer, decision: Decision { at: offer.0, choice, hold, others_from } };
+            *self = Best { offer, decision: Decision { at: offer.0, choice, others_from } };
         } else {
             self.others_from(offer.0);
         }
@@ -109,20 +106,21 @@ impl Best {
 struct AccessOffer {
     at: Cycle,
     bank: BankIndex,
-    command: AccessCommand,
+    is_column: bool,
     priority: Priority,
-    hold: Hold,
 }
 
 impl AccessOffer {
+    #[inline]
+    fn decision(&self) -> Decision {
+        Decision { at: self.at, choice: Choice::Access(self.bank), ..Decision::NOTHING }
+    }
+
     /// The offer, with its order among the columns.
     #[inline]
-    fn best(&self, party: u64) -> Best {
-        let is_column = self.command.is_column();
-        let (tier, order) = if is_column { (Tier::Column, party) } else { (Tier::Row, self.priority.order()) };
-        let (choice, hold) = (Choice::Access(self.bank), self.hold);
-        let decision = Decision { at: self.at, choice, hold, others_from: Cycle::NEVER };
-        Best { offer: (self.at, tier, order, (0, 0)), decision }
+    fn offer(&self, party: u64) -> Offer {
+        let (tier, order) = if self.is_column { (Tier::Column, party) } else { (Tier::Row, self.priority.order()) };
+        (self.at, tier, order, (0, 0))
     }
 }
 
@@ -137,31 +135,25 @@ impl Channel {
         must: BankSet,
     ) -> Decision {
         let free = self.free().intersection(usable);
-        let best = if self.port.held().is_empty() {
-            self.best_access(from, free, None).map_or(Best::NOTHING, |offer| offer.best(0))
-        } else {
-            self.best_with_threads(from, free, must)
-        };
-        match (upkeep, self.closes_after) {
-            (None, None) => best.decision,
-            (upkeep, closes_after) => self.best_with_upkeep(from, free, upkeep, closes_after, best),
+        if self.port.held().is_empty() && upkeep.is_none() && self.closes_after.is_none() {
+            return self.best_access(from, free, None).map_or(Decision::NOTHING, |access| access.decision());
         }
+        self.best_of_all(from, free, upkeep, must)
     }
 
-    /// The command that goes next, of the best of accesses and threads, the ranks' own commands, and those of the row policy.
+    /// [`Self::arbitrate`] where not only accesses have commands.
     #[inline(never)]
-    fn best_with_upkeep(
-        &self,
-        from: Cycle,
-        free: BankSet,
-        upkeep: Option<(Cycle, u8)>,
-        closes_after: Option<Cycles>,
-        mut best: Best,
-    ) -> Decision {
-        if let Some((at, rank)) = upkeep {
-            best.consider((at, Tier::Maintenance, 0, (0, 0)), Choice::Maintenance(rank), self.maintenance.hold(rank));
+    fn best_of_all(&mut self, from: Cycle, free: BankSet, upkeep: Option<(Cycle, u8)>, must: BankSet) -> Decision {
+        let mut best = Best::NOTHING;
+        if self.port.held().is_empty() {
+            self.offer_accesses(from, free, &Turns::FREE, 0, &mut best);
+        } else {
+            best = self.best_with_threads(from, free, must);
         }
-        if let Some(after) = closes_after {
+        if let Some((at, rank)) = upkeep {
+            best.consider((at, Tier::Maintenance, 0, (0, 0)), Choice::Maintenance(rank));
+        }
+        if let Some(after) = self.closes_after {
             self.offer_timeouts(from, free, after, &mut best);
         }
         best.decision
@@ -186,9 +178,8 @@ impl Channel {
 
     /// The command that the accesses would issue first, where threads have the turns.
     pub(super) fn offer_accesses(&mut self, from: Cycle, free: BankSet, turns: &Turns, party: u64, best: &mut Best) {
-        if let Some(offer) = self.best_access(from, free, Some(turns)) {
-            let Best { offer, decision } = offer.best(party);
-            best.consider(offer, decision.choice, decision.hold);
+        if let Some(access) = self.best_access(from, free, Some(turns)) {
+            best.consider(access.offer(party), Choice::Access(access.bank));
         }
     }
 
@@ -199,11 +190,12 @@ impl Channel {
         let working = self.working(free);
         let blocked = AccessCommand::column(self.direction(free).other());
         let (mut first, mut at, mut priority) = (None, Cycle::NEVER, Priority::LAST);
-        for rank in 0..self.topology.ranks {
-            let banks = self.topology.rank(rank).intersection(working);
-            if banks.is_empty() {
-                continue;
-            }
+        let mut others = working;
+        // Rank by rank: the banks of the rank that the lowest of them is in.
+        while let Some(lowest) = others.into_iter().next() {
+            let rank = self.banks.get(lowest).id().rank;
+            let banks = self.topology.rank(rank).intersection(others);
+            others = others.without(banks);
             // When rank, buses and other parties allow each command; never, if the data bus has the other direction.
             let turn = |command: AccessCommand| {
                 let ready = self.device.kept_rank_hold(rank, command.device_kind()).until().max(from);
@@ -217,21 +209,22 @@ impl Channel {
             let turn = [turn(precharge), turn(activate), turn(read), turn(write)];
             for bank in banks {
                 let candidate = self.banks.candidate(bank);
-                let ready = candidate.hold.until().max(turn[candidate.command as usize]);
+                let ready = candidate.ready.max(turn[candidate.command as usize]);
                 if ready < at || (ready == at && candidate.priority < priority) {
                     (first, at, priority) = (Some(bank), ready, candidate.priority);
                 }
             }
         }
-        let (bank, hold) = first.map(|bank| (bank, self.hold_of(bank)))?;
-        Some(AccessOffer { at, bank, command: self.banks.candidate(bank).command, priority, hold })
+        let bank = first?;
+        Some(AccessOffer { at, bank, is_column: self.banks.candidate(bank).command.is_column(), priority })
     }
 
     /// What delays the candidate of a bank.
     #[inline]
     pub(super) fn hold_of(&self, bank: BankIndex) -> Hold {
-        let (candidate, rank) = (self.banks.candidate(bank), self.banks.get(bank).id().rank);
-        candidate.hold.max(self.device.kept_rank_hold(rank, candidate.command.device_kind()))
+        let (command, rank) = (self.banks.candidate(bank).command, self.banks.get(bank).id().rank);
+        let kind = command.device_kind();
+        self.device.kept_bank_hold(bank, kind).max(self.device.kept_rank_hold(rank, kind))
     }
 
     /// Of some banks, the one whose candidate has the smallest priority.
@@ -258,7 +251,7 @@ impl Channel {
             let last = self.device.last_in_bank(bank).unwrap_or(Cycle::ZERO);
             let hold = self.device.earliest(&Command::Precharge { bank }).expect("a rank that can be used is awake");
             let at = hold.until().max(last + after).max(from);
-            best.consider((at, Tier::Timeout, 0, (0, index.get())), Choice::Timeout(index), hold);
+            best.consider((at, Tier::Timeout, 0, (0, index.get())), Choice::Timeout(index));
         }
     }
 }

@@ -46,7 +46,7 @@ pub(crate) struct Banks {
     /// The banks whose candidate was computed from their present state.
     current: BankSet,
     /// By bank, the candidate as last computed.
-    candidates: Box<[Candidate]>,
+    candidates: Box<[Candidate; BankSet::CAPACITY]>,
     /// The banks with an unused row that was opened for a read, and for a write.
     unused: [BankSet; 2],
 }
@@ -58,7 +58,7 @@ impl Banks {
         Banks {
             states: topology.indices().map(bank).collect(),
             current: BankSet::EMPTY,
-            candidates: vec![Candidate::NONE; topology.banks()].into(),
+            candidates: Box::new([Candidate::NONE; BankSet::CAPACITY]),
             unused: [BankSet::EMPTY; 2],
         }
     }

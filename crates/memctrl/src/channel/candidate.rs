@@ -1,7 +1,7 @@
 //! The candidate of a bank: the command that its accesses need next.
 
-use dram_core::{Hold, KeptKind};
-use dram_spec::{BankIndex, BankSet};
+use dram_core::KeptKind;
+use dram_spec::{BankIndex, BankSet, Cycle};
 
 use super::Channel;
 use super::access::AccessKind;
@@ -11,8 +11,8 @@ use crate::policy::scheduler::Priority;
 /// The command that the accesses of a bank need next, and the access that it is for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
-    /// How long the bank itself delays the command.
-    pub(crate) hold: Hold,
+    /// The first cycle in which the bank itself allows the command.
+    pub(crate) ready: Cycle,
     pub(crate) priority: Priority,
     /// The place of the access in the pool.
     pub(crate) place: u16,
@@ -67,7 +67,7 @@ impl AccessCommand {
 impl Candidate {
     /// Of a bank that has had no candidate.
     pub(crate) const NONE: Candidate = Candidate {
-        hold: Hold::NONE,
+        ready: Cycle::ZERO,
         priority: Priority::LAST,
         place: 0,
         position: 0,
@@ -99,7 +99,7 @@ impl Channel {
             Some(row) if row != self.queues.get(place).row() => AccessCommand::Precharge,
             Some(_) => AccessCommand::column(kind),
         };
-        let hold = self.device.kept_bank_hold(bank, command.device_kind());
-        self.banks.set_candidate(bank, Candidate { hold, priority, place, position, command, kind });
+        let ready = self.device.kept_bank_hold(bank, command.device_kind()).until();
+        self.banks.set_candidate(bank, Candidate { ready, priority, place, position, command, kind });
     }
 }

@@ -1,7 +1,9 @@
 //! The only place where a command of a channel is issued: device, queues, threads, counters and event follow from it here.
 
 use dram_core::{Kind, P};
-use dram_spec::{AutoPrecharge, BankIndex, Cause, Command, CommandEvent, Cycle, Cycles, EventSink, Queued};
+use dram_spec::{
+    AutoPrecharge, BankId, BankIndex, Cause, Column, Command, CommandEvent, Cycle, Cycles, EventSink, Queued,
+};
 
 use super::Channel;
 use super::access::AccessKind;
@@ -50,13 +52,12 @@ impl Channel {
     /// Issues the decided command, in the decided cycle.
     #[inline]
     pub(crate) fn issue(&mut self, sink: &mut impl EventSink) -> Outcome {
-        let Decision { at, choice, hold, others_from } = self.decision;
+        let Decision { at, choice, others_from } = self.decision;
         self.changed(at + Cycles(1));
-        let held_by = if hold.until() == at { hold.rule() } else { None };
         let outcome = match choice {
-            Choice::Access(bank) => self.issue_candidate(at, bank, held_by, sink),
-            Choice::Column(slot) => self.issue_column_step(at, slot, (held_by, others_from), sink),
-            _ => self.issue_other(at, choice, held_by, sink),
+            Choice::Access(bank) => self.issue_candidate(at, bank, sink),
+            Choice::Column(slot) => self.issue_column_step(at, slot, others_from, sink),
+            _ => self.issue_other(at, choice, sink),
         };
         if sink.wants_queues() {
             let entries = |kind| self.queues.entries(kind) as u64;
@@ -69,79 +70,82 @@ impl Channel {
     /// Issues a command: device, counters and event.
     #[expect(clippy::inline_always, reason = "where the kind of the command is known, little of this is left")]
     #[inline(always)]
-    fn emit(&mut self, event: CommandEvent, is_upkeep: bool, sink: &mut impl EventSink) {
-        let effect = self.device.issue(event.at, &event.command);
-        self.maintenance.issued(event.command.rank(), is_upkeep);
-        self.counters.commands.count(&event.command, effect);
-        sink.command(&event);
+    fn emit(&mut self, at: Cycle, command: Command, cause: Cause, is_upkeep: bool, sink: &mut impl EventSink) {
+        let effect = self.device.issue(at, &command);
+        self.maintenance.issued(command.rank(), is_upkeep);
+        self.counters.commands.count(&command, effect);
+        let held_by = self.device.last_hold().binding(at);
+        sink.command(&CommandEvent { at, channel: self.id, command, cause, held_by });
     }
 
     /// Issues the candidate of a bank.
     #[inline]
-    fn issue_candidate(
-        &mut self,
-        at: Cycle,
-        index: BankIndex,
-        held_by: Option<&'static str>,
-        sink: &mut impl EventSink,
-    ) -> Outcome {
+    fn issue_candidate(&mut self, at: Cycle, index: BankIndex, sink: &mut impl EventSink) -> Outcome {
         let Candidate { command, kind, place, position, .. } = *self.banks.candidate(index);
         let (access, bank) = (self.queues.get(place), self.banks.get(index).id());
         let (row, column, id) = (access.row(), access.column(), access.id());
-        let event = |command, cause| CommandEvent { at, channel: self.id, command, cause, held_by };
         let cause = match kind {
             AccessKind::Read => Cause::Read(id),
             AccessKind::Write => Cause::Write(id),
         };
         let closes = self.closes_after_last && command.is_column() && !self.queues.has_other(index, place, row);
-        let auto_precharge = if closes { AutoPrecharge::Yes } else { AutoPrecharge::No };
+        if closes {
+            self.issue_closing(at, bank, column, cause, sink);
+        }
+        let auto_precharge = AutoPrecharge::No;
         match command {
             AccessCommand::Precharge => {
-                self.emit(event(Command::Precharge { bank }, cause), false, sink);
+                self.emit(at, Command::Precharge { bank }, cause, false, sink);
                 self.queues.note_row_command(place, at, false);
                 self.closed(index);
                 return Outcome::None;
             }
             AccessCommand::Activate => {
-                self.emit(event(Command::Activate { bank, row }, cause), false, sink);
+                self.emit(at, Command::Activate { bank, row }, cause, false, sink);
                 self.queues.note_row_command(place, at, true);
                 self.banks.opened(index, Some(kind));
                 return Outcome::None;
             }
+            _ if closes => {}
             AccessCommand::Read => {
-                self.emit(event(Command::Read { bank, column, auto_precharge }, Cause::Read(id)), false, sink);
-                self.counters.reads.count(self.queues.get(place).row_commands);
+                self.emit(at, Command::Read { bank, column, auto_precharge }, Cause::Read(id), false, sink);
             }
             AccessCommand::Write => {
-                self.emit(event(Command::Write { bank, column, auto_precharge }, Cause::Write(id)), false, sink);
-                self.counters.writes.count(self.queues.get(place).row_commands);
+                self.emit(at, Command::Write { bank, column, auto_precharge }, Cause::Write(id), false, sink);
             }
         }
+        let outcomes = if kind == AccessKind::Read { &mut self.counters.reads } else { &mut self.counters.writes };
+        outcomes.count(self.queues.get(place).row_commands);
         self.queues.remove(kind, index, position);
         self.banks.has_served(index);
         self.reads_issued += u64::from(kind == AccessKind::Read && self.port.remaining().contains(index));
         if closes {
             self.closed(index);
         }
-        if self.scheduler.served(self.queues.get(place), at) == Changes::All {
+        if self.has_state && self.scheduler.served(self.queues.get(place), at) == Changes::All {
             self.banks.all_changed();
         }
         let latency = if kind == AccessKind::Read { self.read_latency } else { self.write_latency };
         Outcome::Access(Served { place, done: at + latency })
     }
 
+    /// Issues the RDA or WRA of an access.
+    #[inline(never)]
+    fn issue_closing(&mut self, at: Cycle, bank: BankId, column: Column, cause: Cause, sink: &mut impl EventSink) {
+        let auto_precharge = AutoPrecharge::Yes;
+        let command = match cause {
+            Cause::Write(_) => Command::Write { bank, column, auto_precharge },
+            _ => Command::Read { bank, column, auto_precharge },
+        };
+        self.emit(at, command, cause, false, sink);
+    }
+
     /// Issues a command that is neither an access's nor a column step.
     #[inline(never)]
-    fn issue_other(
-        &mut self,
-        at: Cycle,
-        choice: Choice,
-        held_by: Option<&'static str>,
-        sink: &mut impl EventSink,
-    ) -> Outcome {
+    fn issue_other(&mut self, at: Cycle, choice: Choice, sink: &mut impl EventSink) -> Outcome {
         let (command, cause) = self.command(choice);
         let is_upkeep = matches!(choice, Choice::Maintenance(_) | Choice::Timeout(_));
-        self.emit(CommandEvent { at, channel: self.id, command, cause, held_by }, is_upkeep, sink);
+        self.emit(at, command, cause, is_upkeep, sink);
         match choice {
             Choice::Row(bank) => self.row_step_issued(at, bank),
             Choice::Maintenance(_) | Choice::Timeout(_) => {
@@ -203,15 +207,9 @@ impl Channel {
 
     /// Issues the column step of a thread; no other command can go before `others_from`.
     #[inline]
-    fn issue_column_step(
-        &mut self,
-        at: Cycle,
-        slot: u8,
-        (held_by, others_from): (Option<&'static str>, Cycle),
-        sink: &mut impl EventSink,
-    ) -> Outcome {
+    fn issue_column_step(&mut self, at: Cycle, slot: u8, others_from: Cycle, sink: &mut impl EventSink) -> Outcome {
         let (command, cause) = self.port.column_command(slot);
-        self.emit(CommandEvent { at, channel: self.id, command, cause, held_by }, false, sink);
+        self.emit(at, command, cause, false, sink);
         let ColumnStepDone { program, moved, is_steady } = self.port.column_issued(slot);
         if is_steady {
             self.follow_up(slot, others_from);

@@ -1,6 +1,6 @@
 //! What a rank needs on its own account: refresh, power-down, self-refresh. Rules 15 to 19 of `docs/controller.md`.
 
-use dram_core::{Device, Hold, P, Power};
+use dram_core::{Device, P, Power};
 use dram_spec::{BankSet, Cause, Command, Cycle, Cycles};
 
 use crate::config::{Config, PowerPolicy, RefreshPolicy};
@@ -56,7 +56,6 @@ struct Plan {
     /// When its command can be issued; without a command, when to plan again.
     at: Cycle,
     command: Option<(Command, Cause)>,
-    hold: Hold,
     /// What the rank can be used for until then.
     state: RankState,
     /// Whether commands of accesses leave the plan as it is.
@@ -70,7 +69,6 @@ impl Plan {
     const NONE: Plan = Plan {
         at: Cycle::ZERO,
         command: None,
-        hold: Hold::NONE,
         state: RankState::Usable,
         is_steady: false,
         used: None,
@@ -86,8 +84,12 @@ pub(crate) struct Maintenance {
     plans: Box<[Plan]>,
     /// What the ranks do next, by their plans.
     upkeep: Upkeep,
-    /// Whether the plans hold, as far as commands go.
-    is_planned: bool,
+    /// The ranks whose plans commands of accesses leave as they are, a bit each.
+    steady: u8,
+    /// The first cycle in which the ranks are planned anew, if their use does not change.
+    valid_until: Cycle,
+    /// Whether a plan supposes a use.
+    follows_use: bool,
     /// The banks with work, and those that threads hold, for which the plans were last found to hold.
     used: (BankSet, BankSet),
 }
@@ -126,7 +128,9 @@ impl Maintenance {
             power: config.power,
             plans: vec![Plan::NONE; ranks].into(),
             upkeep: Upkeep::NONE,
-            is_planned: false,
+            steady: 0,
+            valid_until: Cycle::ZERO,
+            follows_use: false,
             used: (BankSet::EMPTY, BankSet::EMPTY),
         }
     }
@@ -134,7 +138,9 @@ impl Maintenance {
     /// A command was issued to a rank.
     #[inline]
     pub(crate) fn issued(&mut self, rank: u8, is_own: bool) {
-        self.is_planned &= !is_own && self.plans[usize::from(rank)].is_steady;
+        if is_own || self.steady >> rank & 1 == 0 {
+            self.valid_until = Cycle::ZERO;
+        }
     }
 
     /// The command that a rank has planned, and why.
@@ -142,20 +148,16 @@ impl Maintenance {
         self.plans[usize::from(rank)].command.expect("the rank has planned a command")
     }
 
-    /// What delays the command that a rank has planned.
-    pub(crate) fn hold(&self, rank: u8) -> Hold {
-        self.plans[usize::from(rank)].hold
-    }
-
-    /// What the ranks do next, from `now` on, with banks that have work, and banks that threads hold.
+    /// What the ranks do next, from `now` on; `used` has the banks with work, and the banks that threads hold.
     #[inline]
-    pub(crate) fn upkeep(&mut self, device: &Device, now: Cycle, busy: BankSet, held: BankSet) -> &Upkeep {
-        // A command is planned anew: other commands may have taken the bus.
-        let is_due = !self.is_planned || self.upkeep.command.is_some() || now >= self.upkeep.again_at;
-        if is_due || (self.used != (busy, held) && !self.are_used_alike(busy, held)) {
-            self.plan(device, now, busy, held);
+    pub(crate) fn upkeep(&mut self, device: &Device, now: Cycle, used: impl FnOnce() -> (BankSet, BankSet)) -> &Upkeep {
+        if now >= self.valid_until || self.follows_use {
+            let (busy, held) = used();
+            if now >= self.valid_until || (self.used != (busy, held) && !self.are_used_alike(busy, held)) {
+                self.plan(device, now, busy, held);
+            }
+            self.used = (busy, held);
         }
-        self.used = (busy, held);
         &self.upkeep
     }
 
@@ -169,10 +171,12 @@ impl Maintenance {
     #[inline(never)]
     fn plan(&mut self, device: &Device, now: Cycle, busy: BankSet, held: BankSet) {
         let mut upkeep = Upkeep::NONE;
+        self.steady = 0;
         for (rank, plan) in (0..).zip(&mut self.plans) {
             let banks = device.topology().rank(rank);
             let used = RankUse::new(banks, busy, held);
             *plan = Planner { device, rank, now, used, refresh: self.refresh, power: self.power }.plan();
+            self.steady |= u8::from(plan.is_steady) << rank;
             match plan.state {
                 RankState::Asleep => {}
                 RankState::Usable => upkeep.usable = upkeep.usable.union(banks),
@@ -188,7 +192,10 @@ impl Maintenance {
                 None => upkeep.again_at = upkeep.again_at.min(plan.at),
             }
         }
-        (self.upkeep, self.is_planned) = (upkeep, true);
+        // A command is planned anew: other commands may have taken the bus.
+        self.valid_until = if upkeep.command.is_some() { Cycle::ZERO } else { upkeep.again_at };
+        self.follows_use = self.plans.iter().any(|plan| plan.used.is_some());
+        self.upkeep = upkeep;
     }
 }
 
@@ -223,7 +230,6 @@ impl Planner<'_> {
         let plan = Plan {
             at: Cycle::NEVER,
             command: None,
-            hold: Hold::NONE,
             state,
             is_steady: state == RankState::Usable && (self.used.is_busy || holds_for_any_use),
             used: (!holds_for_any_use).then_some(self.used),
@@ -238,7 +244,7 @@ impl Planner<'_> {
                 let hold = device.earliest(&command).expect("the rank is in the state that its command needs");
                 let at = hold.until().max(now);
                 let command = (at < changes_at).then_some((command, cause));
-                Plan { at: at.min(changes_at), command, hold, ..plan }
+                Plan { at: at.min(changes_at), command, ..plan }
             }
         }
     }

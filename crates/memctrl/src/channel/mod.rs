@@ -23,7 +23,7 @@ pub use queues::Queues;
 
 pub(crate) use access::{Access, RowCommands};
 pub(crate) use issue::{Outcome, Served, ThreadStep};
-pub(crate) use queues::Rows;
+pub(crate) use queues::{Rows, line_hash};
 
 use crate::config::Config;
 use crate::copy::port::Port;
@@ -47,8 +47,9 @@ pub(crate) struct Channel {
     banks: Banks,
     drain: WriteDrain,
     scheduler: Box<dyn Scheduler>,
-    /// Whether the scheduler is strict.
+    /// Whether the scheduler is strict, and whether it has state.
     is_strict: bool,
+    has_state: bool,
     /// What the row policy asks for.
     closes_after_last: bool,
     closes_after: Option<Cycles>,
@@ -81,6 +82,7 @@ impl Channel {
             drain: WriteDrain::new(config.queues.drain_high, config.queues.drain_low),
             scheduler: config.scheduler.clone(),
             is_strict: config.scheduler.is_strict(),
+            has_state: config.scheduler.has_state(),
             closes_after_last: config.row_policy.closes_after_last_access(),
             closes_after: config.row_policy.closes_after(),
             maintenance: Maintenance::new(config),
@@ -110,7 +112,6 @@ impl Channel {
     }
 
     /// Queues an access that has its entry.
-    #[inline]
     pub(crate) fn queue(&mut self, access: &Access, now: Cycle) {
         let bank = access.bank;
         let queued = self.queues.queue(access, now);
@@ -123,7 +124,7 @@ impl Channel {
         if is_preferred {
             self.banks.changed(bank);
         }
-        let stands = || self.decision.outlives_queueing() && !self.scheduler.awaits_reads();
+        let stands = || self.decision.outlives_queueing() && !(self.has_state && self.scheduler.awaits_reads());
         if is_preferred || !stands() || self.drain.is_due(&self.queues, self.free()) {
             self.changed(now);
         }
@@ -163,7 +164,7 @@ impl Channel {
     pub(crate) fn decide(&mut self) {
         let from = self.wakes_at();
         self.from = from;
-        if self.scheduler.update(from, Reads(&self.queues)) == Changes::All {
+        if self.has_state && self.scheduler.update(from, Reads(&self.queues)) == Changes::All {
             self.banks.all_changed();
         }
         if !self.port.is_empty() {
@@ -175,7 +176,8 @@ impl Channel {
             self.banks.all_changed();
         }
         let mut decision = self.arbitrate(from, command, usable, must);
-        decision.bound(again_at.min(self.scheduler.next_update()).min(self.port.next_term_end()));
+        let next_update = if self.has_state { self.scheduler.next_update() } else { Cycle::NEVER };
+        decision.bound(again_at.min(next_update).min(self.port.next_term_end()));
         self.decision = decision;
     }
 
@@ -187,9 +189,9 @@ impl Channel {
 
     #[inline]
     fn upkeep(&mut self, from: Cycle) -> &Upkeep {
-        let busy = self.queues.pending(AccessKind::Read).union(self.queues.pending(AccessKind::Write));
-        let busy = busy.union(self.port.remaining());
-        self.maintenance.upkeep(&self.device, from, busy, self.port.held())
+        let (queues, port) = (&self.queues, &self.port);
+        let queued = || queues.pending(AccessKind::Read).union(queues.pending(AccessKind::Write));
+        self.maintenance.upkeep(&self.device, from, || (queued().union(port.remaining()), port.held()))
     }
 
     /// Preempts and begins threads, while the banks of some ranks are urgent, and those of some must refresh.

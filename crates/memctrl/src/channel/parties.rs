@@ -89,7 +89,7 @@ impl Channel {
         let Ok(hold) = self.device.earliest(&step.command) else { return };
         let at = hold.until().max(self.from);
         if at < others_from && step.data_from <= at {
-            self.decision = Decision { at, choice: Choice::Column(slot), hold, others_from };
+            self.decision = Decision { at, choice: Choice::Column(slot), others_from };
         }
     }
 
@@ -133,7 +133,7 @@ impl Channel {
             let turn = turns.turn(kind, rank, hold.until().max(from));
             turns.block(kind, rank, turn);
             let at = turn.max(step.data_from);
-            best.consider((at, Tier::Column, number, (0, 0)), Choice::Column(slot), hold);
+            best.consider((at, Tier::Column, number, (0, 0)), Choice::Column(slot));
             // No younger party can go before this one.
             if best.offer < (turns.first(self.topology.ranks), Tier::Column, number + 1, (0, 0)) {
                 return;
@@ -154,7 +154,7 @@ impl Channel {
             step.is_delayed(hold.until());
             let tier = if must.contains(bank) { Tier::Maintenance } else { Tier::Row };
             let order = Priority::new(false, step.stamp).order();
-            best.consider((hold.until().max(from), tier, order, step.order), Choice::Row(bank), hold);
+            best.consider((hold.until().max(from), tier, order, step.order), Choice::Row(bank));
         }
     }
 }

@@ -3,7 +3,7 @@
 use dram_spec::{BankIndex, BankSet, Column, Cycle, Row};
 
 use super::access::{Access, AccessKind, QueuedAccess, Stamp};
-use crate::policy::scheduler::{BankAccesses, Priority, Scheduler};
+use crate::policy::scheduler::{BankAccesses, Priority, RowState, Scheduler};
 
 /// The queued accesses of one kind.
 #[derive(Debug)]
@@ -20,23 +20,13 @@ struct Queue {
     lines: LineFilter,
 }
 
-/// Counts lines by a hash of their place: answers "certainly not queued" fast.
-#[derive(Debug)]
-struct LineFilter(Box<[u16; LineFilter::SLOTS]>);
+/// Counts lines by [`line_hash`]: answers "certainly not queued" fast.
+type LineFilter = Box<[u16; 1 << u8::BITS]>;
 
-impl LineFilter {
-    const SLOTS: usize = 256;
-
-    #[inline]
-    fn hash(bank: BankIndex, row: Row, column: Column) -> usize {
-        let hash = (row.0 << 3 ^ row.0 >> 5) as usize ^ usize::from(column.0) ^ bank.get() << 5;
-        hash % LineFilter::SLOTS
-    }
-
-    #[inline]
-    fn slot(&mut self, bank: BankIndex, row: Row, column: Column) -> &mut u16 {
-        &mut self.0[LineFilter::hash(bank, row, column)]
-    }
+/// A hash of the place of a line on its channel.
+#[inline]
+pub(crate) const fn line_hash(bank: BankIndex, row: Row, column: Column) -> u8 {
+    ((row.0 << 3 ^ row.0 >> 5) as usize ^ column.0 as usize ^ bank.get() << 5) as u8
 }
 
 /// The read queue and the write queue.
@@ -81,7 +71,7 @@ impl Queue {
             queued: 0,
             entries: 0,
             awaited: 0,
-            lines: LineFilter(Box::new([0; LineFilter::SLOTS])),
+            lines: Box::new([0; 1 << u8::BITS]),
         }
     }
 }
@@ -163,7 +153,7 @@ impl Queues {
     pub(crate) fn queue(&mut self, access: &Access, now: Cycle) -> &QueuedAccess {
         let order = if self.stamped.0 == now { self.stamped.1 } else { 0 };
         self.stamped = (now, order + 1);
-        let Access { kind, bank, row, column, .. } = *access;
+        let Access { kind, bank, filter, .. } = *access;
         let queued = QueuedAccess::new(access, Stamp::of_access(now, order));
         let place = if let Some(place) = self.free.pop() {
             self.pool[usize::from(place)] = queued;
@@ -173,7 +163,7 @@ impl Queues {
             u16::try_from(self.pool.len() - 1).expect("the queues fit the pool")
         };
         let side = self.side_mut(kind);
-        *side.lines.slot(bank, row, column) += 1;
+        side.lines[usize::from(filter)] += 1;
         side.queued += 1;
         side.pending.insert(bank);
         side.banks[bank.get()].push(place);
@@ -192,9 +182,9 @@ impl Queues {
         side.queued -= 1;
         side.entries -= 1;
         let access = &self.pool[usize::from(place)];
-        let (row, column, is_awaited) = (access.row(), access.column(), access.is_awaited);
+        let (filter, is_awaited) = (access.filter, access.is_awaited);
         let side = self.side_mut(kind);
-        *side.lines.slot(bank, row, column) -= 1;
+        side.lines[usize::from(filter)] -= 1;
         side.awaited -= usize::from(is_awaited);
         self.free.push(place);
         place
@@ -225,6 +215,13 @@ impl Queues {
         scheduler: &dyn Scheduler,
     ) -> Option<Preferred> {
         let places = &self.side(kind).banks[bank.get()];
+        // Without a choice, the loop of the scheduler is not worth its call.
+        if let [place] = places[..] {
+            let access = self.get(place);
+            let row = RowState { is_hit: rows.open == Some(access.row()), served: rows.served };
+            let counts = row.is_hit || !rows.only_hits;
+            return counts.then(|| Preferred { priority: scheduler.priority(access, row), place, position: 0 });
+        }
         let (priority, position) = scheduler.preferred(BankAccesses { places, pool: &self.pool, rows })?;
         Some(Preferred { priority, place: places[usize::from(position)], position })
     }
@@ -248,10 +245,10 @@ impl Queues {
         kinds.any(|kind| self.in_bank(kind, bank).any(|access| access.row() == row))
     }
 
-    /// Whether an access of a kind to a line may be queued; if not, there is certainly none.
+    /// Whether an access of a kind to a line with that hash may be queued; if not, there is certainly none.
     #[inline]
-    pub(crate) fn may_hold(&self, kind: AccessKind, bank: BankIndex, row: Row, column: Column) -> bool {
-        self.side(kind).lines.0[LineFilter::hash(bank, row, column)] > 0
+    pub(crate) fn may_hold(&self, kind: AccessKind, hash: u8) -> bool {
+        self.side(kind).lines[usize::from(hash)] > 0
     }
 
     /// The newest queued access of a kind to a line.

@@ -8,7 +8,7 @@ use dram_spec::{
 use super::FrontEnd;
 use super::copies::Copy;
 use super::hazards::{CopyLines, is_whole_lines, whole_lines};
-use crate::channel::{Access, AccessKind, Channel};
+use crate::channel::{Access, AccessKind, Channel, line_hash};
 use crate::request::Request;
 
 /// The request that is being accepted.
@@ -115,7 +115,7 @@ impl FrontEnd {
             in_flight.keep_data();
         }
         let (bank, row, column) = (BankIndex::default(), Row(0), Column(0));
-        let access = Access { id, slot, line: 0, kind, source, bank, row, column };
+        let access = Access { id, slot, line: 0, kind, source, bank, row, column, filter: 0 };
         let next = NextLine { address: PhysicalAddress(lines.start), channel: ChannelId(0), access };
         self.head = Some(Head { work: Work::Lines(self.located(next), count - 1), waits: Wait::NextCycle });
     }
@@ -133,7 +133,8 @@ impl FrontEnd {
         let located = self.locator.locate(self.planner.map(), line.address, keep);
         let (Place { channel, bank, row, column }, further) = located.expect("requests lie in the memory");
         let column = Column(column.0 + further);
-        NextLine { channel, access: Access { bank, row, column, ..line.access }, ..line }
+        let filter = line_hash(bank, row, column);
+        NextLine { channel, access: Access { bank, row, column, filter, ..line.access }, ..line }
     }
 
     /// Accepts as much of the request at the head as can be accepted in this cycle. Returns whether it is wholly accepted.
@@ -142,10 +143,14 @@ impl FrontEnd {
         loop {
             let waits = match &self.head {
                 None => return true,
-                Some(head) => match self.has_room(head, channels, now) {
-                    Ok(()) => self.admit_next(channels, now),
-                    Err(waits) => Some(waits),
-                },
+                Some(Head { work: Work::Copy(slot), .. }) => self.admit_copy(*slot, channels, now),
+                Some(Head { work: Work::Lines(line, _), .. }) => {
+                    let channel = &mut channels[usize::from(line.channel.0)];
+                    match self.obstacle(line, channel, now) {
+                        Some(waits) => Some(waits),
+                        None => self.admit_line(*line, channel, now),
+                    }
+                }
             };
             match (waits, &mut self.head) {
                 (Some(waits), Some(head)) => {
@@ -157,34 +162,6 @@ impl FrontEnd {
         }
     }
 
-    /// Whether what is next of a head may be accepted, as far as entries and the cycle go; or what it waits for.
-    #[inline]
-    fn has_room(&self, head: &Head, channels: &[Channel], now: Cycle) -> Result<(), Wait> {
-        let Work::Lines(NextLine { channel, access, .. }, _) = &head.work else { return Ok(()) };
-        let (kind, index) = (access.kind, usize::from(channel.0));
-        if self.is_full(&channels[index], kind) && !self.may_meet(&channels[index], access) {
-            Err(Wait::Entry(*channel, kind))
-        } else if !self.budget.has_room(index, now) {
-            Err(Wait::NextCycle)
-        } else {
-            Ok(())
-        }
-    }
-
-    #[inline]
-    fn is_full(&self, channel: &Channel, kind: AccessKind) -> bool {
-        channel.queued().entries(kind) >= self.entries[kind as usize]
-    }
-
-    /// Accepts what is next of the request at the head, or returns what it waits for.
-    fn admit_next(&mut self, channels: &mut [Channel], now: Cycle) -> Option<Wait> {
-        match self.head {
-            Some(Head { work: Work::Copy(slot), .. }) => self.admit_copy(slot, channels, now),
-            Some(Head { work: Work::Lines(line, _), .. }) => self.admit_line(&line, channels, now),
-            None => None,
-        }
-    }
-
     /// What was next of the request at the head is accepted: its next line follows, if it has one.
     #[inline]
     fn next_line(&mut self) {
@@ -193,18 +170,35 @@ impl FrontEnd {
                 let (address, number, last) = (line.address.0 + LINE_BYTES, line.access.line + 1, *last);
                 let access = Access { line: number, ..line.access };
                 let next = NextLine { address: PhysicalAddress(address), access, ..*line };
-                self.head = Some(Head { work: Work::Lines(self.located(next), last), waits: Wait::NextCycle });
+                self.head = Some(Head { waits: Wait::NextCycle, work: Work::Lines(self.located(next), last) });
             }
             _ => self.head = None,
         }
     }
 
-    /// Accepts a line for which there is room, or returns what it waits for.
+    /// Whether entries, or the accesses of the cycle, keep a line from being accepted: what it waits for.
     #[inline]
-    fn admit_line(&mut self, line: &NextLine, channels: &mut [Channel], now: Cycle) -> Option<Wait> {
-        let NextLine { address, channel: id, access } = *line;
+    fn obstacle(&self, line: &NextLine, channel: &Channel, now: Cycle) -> Option<Wait> {
+        let NextLine { channel: id, access, .. } = line;
+        if self.is_full(channel, access.kind) && !self.may_meet(channel, access) {
+            Some(Wait::Entry(*id, access.kind))
+        } else if !self.budget.has_room(usize::from(id.0), now) {
+            Some(Wait::NextCycle)
+        } else {
+            None
+        }
+    }
+
+    #[inline]
+    fn is_full(&self, channel: &Channel, kind: AccessKind) -> bool {
+        channel.queued().entries(kind) >= self.entries[kind as usize]
+    }
+
+    /// Accepts a line without an [obstacle](Self::obstacle), or returns what it waits for.
+    #[inline]
+    fn admit_line(&mut self, line: NextLine, channel: &mut Channel, now: Cycle) -> Option<Wait> {
+        let NextLine { address, channel: id, access } = line;
         let (kind, index) = (access.kind, usize::from(id.0));
-        let channel = &mut channels[index];
         let copies = if self.hazards.copies() == 0 { 0 } else { self.hazards.conflicts(kind, address) };
         if self.may_meet(channel, &access) {
             if kind == AccessKind::Read && copies == 0 && self.forward(&access, channel, address, now) {
@@ -214,9 +208,9 @@ impl FrontEnd {
             if kind == AccessKind::Write && self.is_read_awaited(channel, &access, address) {
                 return Some(Wait::Read(id));
             }
-        }
-        if self.is_full(channel, kind) {
-            return Some(Wait::Entry(id, kind));
+            if self.is_full(channel, kind) {
+                return Some(Wait::Entry(id, kind));
+            }
         }
         self.budget.take(index, now);
         self.recorder.enter(kind, id, now);
@@ -234,7 +228,7 @@ impl FrontEnd {
     #[inline]
     fn may_meet(&self, channel: &Channel, access: &Access) -> bool {
         let other = access.kind.other();
-        channel.queued().may_hold(other, access.bank, access.row, access.column) || self.hazards.is_any_blocked()
+        channel.queued().may_hold(other, access.filter) || self.hazards.is_any_blocked()
     }
 
     /// Whether a read of the line is queued or blocked.

@@ -108,26 +108,32 @@ impl InFlightTable {
         let Request { id, source, arrival, operation, payload } = request;
         let accepted = self.accepted;
         self.accepted += 1;
-        let in_flight = InFlight {
-            id,
-            source,
-            operation,
-            arrival,
-            accepted,
-            lines_left: 0,
-            first_command: Cycle::NEVER,
-            done: Cycle::ZERO,
-            payload,
-            data: None,
-            copy: None,
+        let (first_command, done) = (Cycle::NEVER, Cycle::ZERO);
+        let Some(slot) = self.free.pop() else {
+            let (lines_left, data, copy) = (0, None, None);
+            self.slots.push(InFlight {
+                id,
+                source,
+                operation,
+                arrival,
+                accepted,
+                lines_left,
+                first_command,
+                done,
+                payload,
+                data,
+                copy,
+            });
+            return self.slots.len() as u32 - 1;
         };
-        if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = in_flight;
-            slot
-        } else {
-            self.slots.push(in_flight);
-            self.slots.len() as u32 - 1
+        // The request that was done has left neither data nor a copy behind. Field by field, nothing is moved twice.
+        let place = &mut self.slots[slot as usize];
+        (place.id, place.source, place.operation, place.arrival) = (id, source, operation, arrival);
+        (place.accepted, place.first_command, place.done) = (accepted, first_command, done);
+        if payload.is_some() {
+            place.payload = payload;
         }
+        slot
     }
 
     #[inline]

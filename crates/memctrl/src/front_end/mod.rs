@@ -102,7 +102,11 @@ impl FrontEnd {
     /// Delivers the next request that is due by `now`. Returns its slot, which it keeps until it is taken.
     #[inline]
     pub(crate) fn deliver(&mut self, channels: &mut [Channel], now: Cycle) -> Option<u32> {
-        let slot = self.completions.pop(now)?;
+        self.completions.pop(now).inspect(|&slot| self.deliver_one(slot, channels, now))
+    }
+
+    /// Delivers the request in a slot.
+    fn deliver_one(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) {
         let in_flight = self.in_flight.get(slot);
         let (figures, response) = (&mut self.recorder.figures, in_flight.done().since(in_flight.arrival));
         match in_flight.operation {
@@ -120,7 +124,6 @@ impl FrontEnd {
             }
             self.copy_delivered(slot, channels, now);
         }
-        Some(slot)
     }
 
     /// Takes a request that was delivered.

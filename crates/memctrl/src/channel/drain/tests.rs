@@ -63,7 +63,7 @@ proptest! {
             for (kind, number) in queued {
                 let (id, source, row, column) = (RequestId(0), SourceId(0), Row(0), Column(0));
                 queues.take_entry(kind);
-                let access = Access { id, slot: 0, line: 0, kind, source, bank: bank(number), row, column };
+                let access = Access { id, slot: 0, line: 0, kind, source, bank: bank(number), row, column, filter: 0 };
                 queues.queue(&access, Cycle(now));
                 *if kind == AccessKind::Read { &mut banks[number].0 } else { &mut banks[number].1 } += 1;
             }

@@ -106,7 +106,17 @@ fn apply(queues: &mut Queues, model: &mut Model, step: &Step, id: u64, now: &mut
         Step::Queue(after, kind, number, row, column, source) => {
             now.0 += after;
             let (bank, row, column, source) = (bank(number), Row(row), Column(column), SourceId(source));
-            let access = Access { id: RequestId(id), slot: id as u32, line: 0, kind, source, bank, row, column };
+            let access = Access {
+                id: RequestId(id),
+                slot: id as u32,
+                line: 0,
+                kind,
+                source,
+                bank,
+                row,
+                column,
+                filter: crate::channel::line_hash(bank, row, column),
+            };
             queues.take_entry(kind);
             assert_eq!(queues.queue(&access, *now).slot, id as u32);
             let (queued, row_commands, first_command) = (*now, RowCommands::default(), Cycle::NEVER);
@@ -183,7 +193,7 @@ fn compare(queues: &Queues, model: &Model) {
             for (row, column) in (0..3).flat_map(|row| (0..3).map(move |column| (Row(row), Column(column)))) {
                 let newest = model.of(kind, bank).rfind(|known| (known.row, known.column) == (row, column));
                 assert_eq!(queues.newest_of_line(kind, bank, row, column).map(known).as_ref(), newest);
-                let may_hold = queues.may_hold(kind, bank, row, column);
+                let may_hold = queues.may_hold(kind, crate::channel::line_hash(bank, row, column));
                 assert!(may_hold || newest.is_none());
                 assert!(!may_hold || model.count(kind) > 0, "an empty queue holds no line");
             }
@@ -210,6 +220,10 @@ impl Scheduler for BySource {
 
     fn clone_box(&self) -> Box<dyn Scheduler> {
         Box::new(self.clone())
+    }
+
+    fn has_state(&self) -> bool {
+        false
     }
 
     fn priority(&self, access: &QueuedAccess, row: RowState) -> Priority {

@@ -71,7 +71,17 @@ impl Memory {
         let (row, column, source) = (Row(9), Column(0), SourceId(0));
         for at in 0..=reads {
             let kind = if at == reads { AccessKind::Write } else { AccessKind::Read };
-            let access = Access { id: RequestId(at), slot: 0, line: 0, kind, source, bank: index, row, column };
+            let access = Access {
+                id: RequestId(at),
+                slot: 0,
+                line: 0,
+                kind,
+                source,
+                bank: index,
+                row,
+                column,
+                filter: crate::channel::line_hash(index, row, column),
+            };
             self.channels[0].queues().queue(&access, Cycle(0));
         }
         self

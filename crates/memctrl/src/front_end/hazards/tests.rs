@@ -50,7 +50,17 @@ struct Waiting {
 
 fn access(kind: AccessKind, accepted: u64) -> Access {
     let (bank, row, column) = (BankIndex::default(), Row(0), Column(0));
-    Access { id: RequestId(accepted), slot: 0, line: 0, kind, source: SourceId(0), bank, row, column }
+    Access {
+        id: RequestId(accepted),
+        slot: 0,
+        line: 0,
+        kind,
+        source: SourceId(0),
+        bank,
+        row,
+        column,
+        filter: crate::channel::line_hash(bank, row, column),
+    }
 }
 
 proptest! {

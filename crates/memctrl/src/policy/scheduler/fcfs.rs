@@ -21,6 +21,10 @@ impl Scheduler for Fcfs {
         Box::new(*self)
     }
 
+    fn has_state(&self) -> bool {
+        false
+    }
+
     fn priority(&self, access: &QueuedAccess, _: RowState) -> Priority {
         Priority::new(false, access.stamp())
     }

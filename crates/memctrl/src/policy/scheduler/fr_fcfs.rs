@@ -23,6 +23,10 @@ impl Scheduler for FrFcfs {
         Box::new(*self)
     }
 
+    fn has_state(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn priority(&self, access: &QueuedAccess, row: RowState) -> Priority {
         Priority::new(row.is_hit, access.stamp())

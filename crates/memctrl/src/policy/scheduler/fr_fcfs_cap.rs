@@ -35,6 +35,10 @@ impl Scheduler for FrFcfsCap {
         Box::new(*self)
     }
 
+    fn has_state(&self) -> bool {
+        false
+    }
+
     fn priority(&self, access: &QueuedAccess, row: RowState) -> Priority {
         Priority::new(row.is_hit && row.served < self.cap, access.stamp())
     }

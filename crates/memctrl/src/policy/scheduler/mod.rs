@@ -76,6 +76,11 @@ pub trait Scheduler: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether priorities depend on what was served or queued before; if not, none of the methods below is called, which is faster.
+    fn has_state(&self) -> bool {
+        true
+    }
+
     /// The RD or WR of an access is issued at `now`.
     fn served(&mut self, access: &QueuedAccess, now: Cycle) -> Changes {
         let _ = (access, now);
