@@ -1,25 +1,12 @@
 //! A thread of a copy program at work on its channel. Rules 20 to 23 of `docs/controller.md`; `docs/planner.md` has the rules of steps.
 
-use dram_spec::{
-    AutoPrecharge, BankId, BankIndex, BankSet, Cause, Column, Command, Cycle, Cycles, Mechanism, RequestId, Row,
-    Topology,
-};
+use dram_spec::{AutoPrecharge, BankId, BankIndex, BankSet, Cause, Column, Command, Cycle, Cycles, Row, Topology};
 use rowclone::{Step, Thread as Steps};
 
+use super::Origin;
 use super::data_gate::DataGate;
 use super::port::MovedLine;
 use crate::channel::{AccessKind, Stamp};
-
-/// What a thread is part of.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Origin {
-    pub(crate) request: RequestId,
-    pub(crate) mechanism: Mechanism,
-    /// The number of the program over the run.
-    pub(crate) program: u64,
-    /// Where the front end keeps the program.
-    pub(crate) slot: u32,
-}
 
 /// Where a thread stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,9 +22,10 @@ use in_flight::InFlightTable;
 
 use crate::channel::{AccessKind, Channel, Outcome, Served, ThreadStep};
 use crate::config::Config;
+use crate::copy::Origin;
 use crate::copy::estimate::{Estimator, PriceTable};
 use crate::copy::port::MovedLine;
-use crate::copy::thread::{Origin, Thread};
+use crate::copy::thread::Thread;
 use crate::policy::copy::{CopyPolicy, Outlook, reason};
 use crate::request::Completion;
 use crate::stats::epochs::Recorder;

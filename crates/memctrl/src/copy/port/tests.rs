@@ -12,8 +12,9 @@ use rowclone::{FPM, Line, PSM, PSM2, Run, RunWrite, Step, Thread as Steps};
 
 use super::{ColumnParty, Port, RowStepDone};
 use crate::channel::Stamp;
+use crate::copy::Origin;
 use crate::copy::data_gate::DataGate;
-use crate::copy::thread::{Origin, Phase, Thread};
+use crate::copy::thread::{Phase, Thread};
 use model::{Model, World, update};
 
 /// Two ranks of two banks.
