@@ -1,10 +1,11 @@
 //! Copies in progress, and their programs: dispatch, data, and completion. Rules 9 to 11 of `docs/controller.md`.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use dram_core::Line;
 use dram_spec::{Cycle, LINE_BYTES, Operation, PhysicalAddress};
 use rowclone::{Blocks, LineWrite, Program};
+use rustc_hash::FxHashMap;
 
 use crate::copy::data_gate::DataGate;
 use crate::stats::PartTally;
@@ -51,7 +52,7 @@ pub(crate) struct RunningProgram {
     /// When the data of the last line so far arrives.
     arrives: Cycle,
     /// The lines that it has read, where contents are modelled.
-    staging: Option<BTreeMap<PhysicalAddress, Line>>,
+    staging: Option<FxHashMap<PhysicalAddress, Line>>,
 }
 
 impl RunningProgram {
@@ -63,7 +64,7 @@ impl RunningProgram {
             is_pipelined: program.is_pipelined(),
             unread: program.lines_read(),
             arrives: Cycle::ZERO,
-            staging: has_contents.then(BTreeMap::new),
+            staging: has_contents.then(FxHashMap::default),
         }
     }
 
@@ -117,19 +118,26 @@ impl RunningProgram {
         let staging = self.staging.as_ref().expect("data moves only where contents are modelled");
         let address = write.line.address;
         let mut line = staging.get(&address).copied().unwrap_or([0; LINE_BYTES as usize]);
-        let byte = |at: u64| match *operation {
+        let changed = &mut line[usize::from(write.from)..usize::from(write.to)];
+        let first = address.0 + u64::from(write.from);
+        match *operation {
             Operation::Copy { src, dst, .. } => {
-                let from = at - dst.0 + src.0;
-                let read = staging.get(&PhysicalAddress(from / LINE_BYTES * LINE_BYTES));
-                read.expect("a program reads what it writes")[(from % LINE_BYTES) as usize]
+                // The source of a line lies in one line, or in two.
+                let mut done = 0;
+                while done < changed.len() {
+                    let from = first - dst.0 + src.0 + done as u64;
+                    let (of, offset) = (from / LINE_BYTES * LINE_BYTES, (from % LINE_BYTES) as usize);
+                    let read = staging.get(&PhysicalAddress(of)).expect("a program reads what it writes");
+                    let count = (read.len() - offset).min(changed.len() - done);
+                    changed[done..done + count].copy_from_slice(&read[offset..offset + count]);
+                    done += count;
+                }
             }
-            Operation::Init { value, .. } => value,
-            Operation::Write { address, .. } | Operation::Read { address, .. } => {
-                payload.map_or(0, |payload| payload[(at - address.0) as usize])
-            }
-        };
-        for at in write.from..write.to {
-            line[usize::from(at)] = byte(address.0 + u64::from(at));
+            Operation::Init { value, .. } => changed.fill(value),
+            Operation::Write { address, .. } | Operation::Read { address, .. } => match payload {
+                Some(payload) => changed.copy_from_slice(&payload[(first - address.0) as usize..][..changed.len()]),
+                None => changed.fill(0),
+            },
         }
         line
     }
