@@ -198,3 +198,63 @@ impl<A: EventSink, B: EventSink> EventSink for (A, B) {
         self.1.finish(end);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keeps what it reads.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    struct Kept {
+        commands: Vec<CommandEvent>,
+        queues: Vec<(Cycle, Channel, Queued)>,
+        ends: Vec<Cycle>,
+    }
+
+    impl EventSink for Kept {
+        fn command(&mut self, event: &CommandEvent) {
+            self.commands.push(*event);
+        }
+        fn wants_queues(&self) -> bool {
+            true
+        }
+        fn queued(&mut self, at: Cycle, channel: Channel, queued: Queued) {
+            self.queues.push((at, channel, queued));
+        }
+        fn finish(&mut self, end: Cycle) {
+            self.ends.push(end);
+        }
+    }
+
+    const REFRESH: Command = Command::Refresh { rank: 1 };
+    const QUEUED: Queued = Queued { reads: 3, writes: 4 };
+
+    /// Sends a command, queue depths and the end.
+    fn feed(mut sink: impl EventSink) {
+        assert!(sink.wants_queues());
+        sink.push(Cycle(7), Channel(1), &REFRESH);
+        sink.queued(Cycle(7), Channel(1), QUEUED);
+        sink.finish(Cycle(9));
+    }
+
+    #[test]
+    fn sinks_made_of_sinks_pass_everything_on_to_each() {
+        let event =
+            CommandEvent { at: Cycle(7), channel: Channel(1), command: REFRESH, cause: Cause::Unknown, held_by: None };
+        let expected =
+            Kept { commands: vec![event], queues: vec![(Cycle(7), Channel(1), QUEUED)], ends: vec![Cycle(9)] };
+        let [mut first, mut second] = [Kept::default(), Kept::default()];
+        let mut third = Some(Kept::default());
+        let mut others = vec![Kept::default(), Kept::default()];
+        feed(((&mut first, &mut second), (&mut third, &mut others)));
+        assert_eq!([&first, &second, third.as_ref().expect("it is there")], [&expected; 3]);
+        assert_eq!(others, [expected.clone(), expected]);
+    }
+
+    #[test]
+    fn depths_are_wanted_if_any_sink_wants_them() {
+        assert!(!((), ()).wants_queues() && !None::<Kept>.wants_queues() && !Vec::<Kept>::new().wants_queues());
+        assert!(((), Kept::default()).wants_queues() && (Kept::default(), ()).wants_queues());
+        assert!(Some(Kept::default()).wants_queues() && vec![Kept::default()].wants_queues());
+    }
+}

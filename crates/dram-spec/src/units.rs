@@ -191,6 +191,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn sums_add_and_nanojoules_are_a_thousand_picojoules() {
+        let mut cycles = Cycles(3);
+        cycles += Cycles(4);
+        assert_eq!(cycles, Cycles(7));
+        let sum: Picojoule = [Picojoule(1_250.0), Picojoule(1_250.0)].into_iter().sum();
+        assert_eq!((sum, sum.nj()), (Picojoule(2_500.0), 2.5));
+    }
+
+    #[test]
     fn minimums_round_up_and_maximums_round_down() {
         assert_eq!(Clock::DDR3_1066.at_least(Min::ps(13_125)), Cycles(7), "exact");
         assert_eq!(Clock::DDR3_1066.at_least(Min::ps(13_126)), Cycles(8), "a picosecond more costs a clock");
