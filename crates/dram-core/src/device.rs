@@ -66,28 +66,6 @@ pub enum Effect {
     },
 }
 
-/// How long a rank and the command bus hold each kind of command back.
-#[derive(Clone, Copy, Debug)]
-pub struct HeldByRank<'a> {
-    bus: Hold,
-    rank: &'a Rank,
-    constraints: &'a Constraints,
-}
-
-impl HeldByRank<'_> {
-    /// Until when they hold back that kind.
-    #[inline]
-    pub fn until(self, kind: Kind) -> Cycle {
-        self.bus.max(held_in_rank(self.rank, self.constraints, kind)).until()
-    }
-
-    /// The same of one of the kinds that are asked for most often.
-    #[inline]
-    pub fn until_kept(self, kind: KeptKind) -> Cycle {
-        self.bus.max(self.rank.holds.of(kind)).until()
-    }
-}
-
 #[cold]
 fn panic_overdue(at: Cycle, id: BankId, by: Cycle) -> ! {
     panic!("{id} open until cycle {at}, not after cycle {by}: breaks {}", RAS_MAX.name)
@@ -252,12 +230,12 @@ impl Device {
 
     /// When an open bank can be closed, as far as the bank itself is concerned (tRAS, tRTP, tWR).
     pub fn closable(&self, bank: BankId) -> Cycle {
-        self.held_by_bank(bank, Kind::Pre)
+        self.held_in_bank(self.bank(bank), Kind::Pre).until()
     }
 
     /// When a closed bank can take an ACT as far as the bank itself is concerned (tRP, tRC, an auto-precharge).
     pub fn ready(&self, bank: BankId) -> Cycle {
-        self.held_by_bank(bank, Kind::Act)
+        self.held_in_bank(self.bank(bank), Kind::Act).until()
     }
 
     /// When the last command to a bank was issued; those to its whole rank do not count.
@@ -268,59 +246,6 @@ impl Device {
     /// The same of all banks of a rank.
     pub fn last_in_rank(&self, rank: u8) -> Option<Cycle> {
         self.rank(rank).lasts.of_banks()
-    }
-
-    /// Until when a bank itself holds a kind of command back. Only commands to that bank change this.
-    #[inline]
-    pub fn held_by_bank(&self, bank: BankId, kind: Kind) -> Cycle {
-        self.held_in_bank(self.bank(bank), kind).until()
-    }
-
-    /// Until when the banks of a command hold it back, and as what its rank does ([`Self::held_by`]); for commands to banks.
-    ///
-    /// # Errors
-    /// The present state forbids it, however long one waits.
-    ///
-    /// # Panics
-    /// Of a command to a whole rank.
-    pub fn held_in_banks(&self, command: &Command) -> Result<(Kind, Cycle), Refusal> {
-        let held = |bank: BankId, kind: Kind| self.held_by_bank(bank, kind);
-        let (kind, until) = match *command {
-            Command::Activate { bank, row } => {
-                self.awake(bank.rank)?;
-                let kind = self.activation_kind(self.bank(bank), row);
-                (kind, held(bank, kind))
-            }
-            Command::Precharge { bank } => {
-                self.awake(bank.rank)?;
-                (Kind::Pre, held(bank, Kind::Pre))
-            }
-            Command::Read { bank, auto_precharge, .. } => {
-                self.awake(bank.rank)?;
-                self.open_bank(bank)?;
-                let kind = if auto_precharge == AutoPrecharge::Yes { Kind::Rda } else { Kind::Rd };
-                (kind, held(bank, kind))
-            }
-            Command::Write { bank, auto_precharge, .. } => {
-                self.awake(bank.rank)?;
-                self.open_bank(bank)?;
-                let kind = if auto_precharge == AutoPrecharge::Yes { Kind::Wra } else { Kind::Wr };
-                (kind, held(bank, kind))
-            }
-            Command::Transfer { src, dst, .. } => {
-                self.transfer(src, dst)?;
-                (Kind::Transfer, held(src, Kind::TransferSrc).max(held(dst, Kind::TransferDst)))
-            }
-            _ => panic!("{command} is to a whole rank"),
-        };
-        Ok((kind, until))
-    }
-
-    /// How a rank, and the command bus, hold commands back, whatever the bank. With [`Self::held_by_bank`], what [`Self::earliest`]
-    /// says of a command to one bank of a rank that is awake.
-    #[inline]
-    pub fn held_by(&self, rank: u8) -> HeldByRank<'_> {
-        HeldByRank { bus: self.bus, rank: self.rank(rank), constraints: &self.constraints }
     }
 
     /// The first instant at which `command` is legal, and the rule that holds it back until then.

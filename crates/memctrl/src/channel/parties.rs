@@ -49,7 +49,7 @@ impl Turns {
         self.bus == Cycle::ZERO && self.paths == [Cycle::ZERO; RANKS]
     }
 
-    /// The first cycle in which a younger party can issue a column command to any of so many ranks.
+    /// The first cycle in which a younger party can issue a column command to one of the first `ranks` ranks.
     #[inline]
     fn first(&self, ranks: u8) -> Cycle {
         self.paths[..usize::from(ranks)].iter().copied().min().unwrap_or(Cycle::ZERO)
