@@ -100,7 +100,7 @@ pub trait EventSink {
         false
     }
 
-    /// After a command of `channel` at `at`, its queues hold so many accesses.
+    /// After a command of `channel` at `at`, its queues hold this number of accesses.
     #[inline]
     fn queued(&mut self, at: Cycle, channel: Channel, queued: Queued) {
         let _ = (at, channel, queued);

@@ -24,9 +24,9 @@ pub struct Queues {
     pub copy_entries: usize,
     /// Accesses that a channel accepts per cycle, and copies that the front end accepts per cycle.
     pub admission_per_cycle: usize,
-    /// With that many queued writes a channel drains them.
+    /// Queued writes at which a channel begins to drain them.
     pub drain_high: usize,
-    /// With no more than that many left it serves reads again; less than `drain_high`.
+    /// Queued writes at which it serves reads again; less than `drain_high`.
     pub drain_low: usize,
 }
 

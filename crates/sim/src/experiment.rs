@@ -125,13 +125,13 @@ impl<'a> Experiment<'a> {
         Experiment { seed, ..self }
     }
 
-    /// The same with figures that begin after so many cycles, at most [`CYCLES_MAX`].
+    /// The same with figures that begin after this number of cycles, at most [`CYCLES_MAX`].
     #[must_use]
     pub fn warm_up(self, warm_up: Cycles) -> Experiment<'a> {
         Experiment { warm_up, ..self }
     }
 
-    /// The same with figures of epochs of so many cycles, from [`Experiment::EPOCH_MIN`] to [`CYCLES_MAX`].
+    /// The same with figures of epochs of this length, in cycles: from [`Experiment::EPOCH_MIN`] to [`CYCLES_MAX`].
     #[must_use]
     pub fn epoch(self, epoch: Cycles) -> Experiment<'a> {
         Experiment { epoch: Some(epoch), ..self }

@@ -125,7 +125,7 @@ impl Port {
     /// Threads that a channel has room for.
     pub(crate) const SLOTS: usize = 32;
 
-    /// The port of a channel with that many banks.
+    /// The port of a channel of `banks` banks.
     pub(crate) fn new(banks: usize, term: Option<Cycles>) -> Port {
         Port {
             threads: (0..Port::SLOTS).map(|_| None).collect(),

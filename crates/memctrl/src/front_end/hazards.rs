@@ -80,7 +80,7 @@ impl Hazards {
         self.copies.iter().filter(|copy| copy.lines.conflicts(kind, line)).count() as u32
     }
 
-    /// An access waits for that many copies.
+    /// An access waits for `copies` copies.
     pub(crate) fn block(
         &mut self,
         channel: dram_spec::Channel,
