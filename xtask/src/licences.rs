@@ -56,7 +56,16 @@ fn is_allowed(expression: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_allowed;
+    use super::{ALLOWED, is_allowed};
+
+    /// `cargo deny` and this command accept the same licences.
+    #[test]
+    fn deny_toml_allows_the_same_licences() {
+        let file = include_str!("../../deny.toml");
+        let list = file.split("\nallow = [").nth(1).and_then(|rest| rest.split(']').next()).expect("the list");
+        let listed: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
+        assert_eq!(listed, ALLOWED);
+    }
 
     #[test]
     fn one_choice_is_enough_and_every_part_is_needed() {

@@ -1,7 +1,7 @@
 //! Measures `RefreshPolicy::idle`: how long an idle rank keeps its open rows before it closes them for a REF that it may postpone.
 //!
 //! `cargo run --release -p memctrl --example refresh_idle` prints, for each traffic and setting, the mean read latency in cycles and the
-//! ACT per thousand reads. `docs/controller.md` has the table.
+//! ACT per thousand reads. `docs/decisions/0018-refresh-idle-cycles.md` has the table.
 #![allow(clippy::print_stdout, reason = "the table is what the example is for")]
 
 use std::sync::Arc;

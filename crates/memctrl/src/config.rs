@@ -54,7 +54,7 @@ pub struct RefreshPolicy {
 }
 
 impl RefreshPolicy {
-    /// `idle` by default; `docs/controller.md` has the measurement.
+    /// `idle` by default; `docs/decisions/0018-refresh-idle-cycles.md` has the measurement.
     pub const IDLE: Cycles = Cycles(50);
 }
 
