@@ -8,12 +8,11 @@
 pub mod args;
 pub mod binding;
 pub mod commands;
-pub mod error;
 pub mod experiment;
-pub mod input;
 pub mod instant;
 pub mod interrupt;
 pub mod output;
+pub mod plot_file;
 pub mod progress;
 pub mod sweep;
 pub mod warnings;
@@ -25,7 +24,8 @@ use std::process::ExitCode;
 use anstyle::{AnsiColor, Effects, Style};
 use clap::Parser;
 
-pub use error::CliError;
+pub use rowclone_config as input;
+pub use rowclone_config::Failure as CliError;
 
 /// Input or output was at fault.
 const AT_FAULT: u8 = 2;

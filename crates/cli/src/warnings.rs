@@ -51,6 +51,9 @@ fn overload(backlog: Backlog, clock: Clock) -> Option<String> {
 pub fn of_run(scenario: &Scenario, variant: Variant, run: &Outcome) -> Vec<String> {
     let (currents, geometry) = (scenario.system.memory.currents(), scenario.system.memory.system().geometry);
     let mut warnings = Vec::new();
+    if let Some(replaced) = scenario.system.memory.system().bin.replaced() {
+        warnings.push(format!("`device.timings` replaces timings of the speed bin, in clocks: {replaced}"));
+    }
     if currents.density() != geometry.density() {
         warnings.push(format!(
             "the currents `{}` are of {} chips, and the system has {} chips: its energies are those of another part",

@@ -169,6 +169,8 @@ pub struct SpeedBin {
     pub t_dllk: Min,
     /// Rank switch on the data bus. Source: Ramulator 1 (`DRAMSys`, `DRAMSim2` and `DRAMsim3` take 1).
     pub t_rtrs: Min,
+    /// REF to the next command, where it replaces that of the density.
+    pub t_rfc: Option<Min>,
     /// Where the numbers are from.
     pub source: &'static str,
 }
@@ -195,11 +197,6 @@ impl SpeedBin {
     /// CL-RCD-RP, as bins are called: "8-8-8".
     pub fn latencies(&self) -> String {
         format!("{}-{}-{}", self.cl, self.clock.at_least(self.t_rcd).0, self.clock.at_least(self.t_rp).0)
-    }
-
-    /// The bin of that name.
-    pub fn named(name: &str) -> Option<&'static SpeedBin> {
-        BINS.iter().find(|bin| bin.name == name)
     }
 }
 
@@ -228,6 +225,7 @@ const fn rate(clock: Clock) -> SpeedBin {
         t_pden: Min::ck(1),
         t_dllk: Min::ck(512),
         t_rtrs: Min::ck(2),
+        t_rfc: None,
         source: "",
     };
     match clock.mega_transfers() {

@@ -13,6 +13,7 @@ pub mod mechanism;
 pub mod operation;
 pub mod rows;
 pub mod system;
+pub mod timing;
 pub mod topology;
 pub mod units;
 
@@ -25,5 +26,6 @@ pub use log::{CommandLog, Issued};
 pub use mechanism::{Mechanism, MechanismInfo};
 pub use operation::Operation;
 pub use system::{CopyActivations, Dialect, PrechargePowerDown, Refresh, System};
+pub use timing::TimingParameter;
 pub use topology::{BankIndex, BankSet, Topology};
 pub use units::{Clock, Cycle, Cycles, Min, Picojoule};

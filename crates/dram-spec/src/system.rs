@@ -2,7 +2,7 @@
 
 use crate::datasheet::{Density, SpeedBin, Width};
 use crate::geometry::{Geometry, PAPER_ROW_BYTES, RawGeometry};
-use crate::units::{Clock, Cycles};
+use crate::units::{Clock, Cycles, Min};
 
 /// Whether a copy activation counts as an activation in tRRD and tFAW. No source says; see `docs/decisions`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -108,6 +108,21 @@ impl System {
             copy_activations: CopyActivations::Counted,
             precharge_power_down: PrechargePowerDown::FastExit,
             refresh: Refresh::NORMAL,
+        }
+    }
+
+    /// tRFC: that of the density, unless the bin replaces it.
+    pub fn t_rfc(&self) -> Min {
+        self.bin.t_rfc.unwrap_or(self.geometry.density().t_rfc())
+    }
+
+    /// tXS = max(5 nCK, tRFC + 10 ns). Source: Samsung K4B2G0446D rev 1.01, table 49.
+    pub fn t_xs(&self) -> Min {
+        let clock = self.clock();
+        let after_refresh = clock.at_least(self.t_rfc()) + clock.at_least(Min::ps(10_000));
+        match self.bin.t_rfc {
+            Some(_) => Min::ck(after_refresh.0.max(5)),
+            None => self.geometry.density().t_xs(),
         }
     }
 

@@ -98,7 +98,7 @@ impl Account {
                 read: bin.clock.at_least(bin.t_rtp),
                 write: Cycles(bin.cwl) + BURST + bin.clock.at_least(bin.t_wr),
                 activate: bin.clock.at_least(bin.t_ras),
-                refresh: bin.clock.at_least(geometry.density().t_rfc()),
+                refresh: bin.clock.at_least(system.t_rfc()),
             },
             asleep: match system.precharge_power_down {
                 PrechargePowerDown::FastExit => PowerState::FastPowerDown,

@@ -96,7 +96,7 @@ fn walk(
     let mut banks = vec![Bank::default(); system.geometry.banks().into()];
     let (mut power_down, mut self_refresh) = (false, false);
     let mut refreshing_until = 0;
-    let t_rfc = system.clock().at_least(system.geometry.density().t_rfc()).0;
+    let t_rfc = system.clock().at_least(system.t_rfc()).0;
     let mut subtotal = vec![0.0; Cause::ALL.len()];
     let mut next = 0;
     for clock in 0..=end {

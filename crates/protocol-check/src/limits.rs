@@ -60,7 +60,6 @@ impl Limits {
 /// The limit of one rule in clocks, by the formulas of `docs/rules.md`. `up` rounds a minimum up to clocks.
 fn resolve(rule: Rule, system: &System, interval_ps: u64, interval: u64, up: impl Fn(Min) -> u64) -> u64 {
     let bin = system.bin;
-    let density = system.geometry.density();
     let page_bytes = system.geometry.page_bytes();
     let (cl, cwl, burst) = (bin.cl, bin.cwl, BURST.0);
     let (t_rp, t_wr, t_wtr, t_rtp) = (up(bin.t_rp), up(bin.t_wr), up(bin.t_wtr), up(bin.t_rtp));
@@ -84,7 +83,7 @@ fn resolve(rule: Rule, system: &System, interval_ps: u64, interval: u64, up: imp
         Rule::RdRdRank | Rule::WrWrRank => rank_switch,
         Rule::RdWrRank => (cl + rank_switch).saturating_sub(cwl),
         Rule::WrRdRank => (cwl + rank_switch).saturating_sub(cl),
-        Rule::TRfc | Rule::RefPdxPde => up(density.t_rfc()),
+        Rule::TRfc | Rule::RefPdxPde => up(system.t_rfc()),
         Rule::RefWindow => up(Min::ps(interval_ps.saturating_mul(2))),
         Rule::TRdpden => cl + burst + 1,
         Rule::TWrapden => write_to_precharge + 1,
@@ -93,7 +92,7 @@ fn resolve(rule: Rule, system: &System, interval_ps: u64, interval: u64, up: imp
         Rule::TXp => up(bin.t_xp),
         Rule::TXpdll | Rule::PdxRefPde => up(bin.t_xpdll),
         Rule::TCkesr => up(bin.t_cke) + 1,
-        Rule::TXs => up(density.t_xs()),
+        Rule::TXs => up(system.t_xs()),
         Rule::TXsdll => up(bin.t_dllk),
         Rule::Bus => 1,
         Rule::BusTransfer => 2,

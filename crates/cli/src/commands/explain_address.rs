@@ -9,7 +9,7 @@ use dram_spec::{AddressMap, BankId, Channel, Column, LINE_BYTES, Location, Physi
 
 use crate::CliError;
 use crate::args::ExplainAddressArgs;
-use crate::input::{Overrides, SystemConfig, number};
+use crate::input::{Overrides, SystemConfig, quantity};
 use crate::output::Stdout;
 
 /// Explains an address or a location.
@@ -38,7 +38,7 @@ pub fn find(place: &str, map: &AddressMap) -> Result<(PhysicalAddress, Location)
             map.address(location).ok_or_else(|| CliError::new(format!("{place}: the system does not have it")))?;
         return Ok((address, location));
     }
-    let address = number::parse(place).map(PhysicalAddress).ok_or_else(|| {
+    let address = quantity::address(place).map(PhysicalAddress).ok_or_else(|| {
         CliError::new(format!("`{place}` is neither an address nor coordinates"))
             .with_help("write an address such as 0x400000, or channel=0,rank=0,bank=3,row=17,column=5")
     })?;
@@ -70,7 +70,7 @@ fn read_location(text: &str, map: &AddressMap) -> Result<Location, CliError> {
         let index = known.iter().position(|(known, _)| *known == name);
         let index = index.ok_or_else(|| fault(format!("`{name}` is no coordinate")))?;
         let (name, count) = known[index];
-        let number = number::parse(value).filter(|&number| number < count).ok_or_else(|| {
+        let number = quantity::number(value).filter(|&number| number < count).ok_or_else(|| {
             CliError::new(format!("`{name}` is {value}, but must be a whole number from 0 to {}", count - 1))
                 .with_help(format!("try {name}=0"))
         })?;

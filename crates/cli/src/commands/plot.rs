@@ -10,8 +10,8 @@ use rowclone_sim::quantity::grouped;
 
 use crate::CliError;
 use crate::args::PlotArgs;
-use crate::input::plot::{PictureFormat, PlotEntry, spacing};
 use crate::output::{self, AtomicFile, Existing};
+use crate::plot_file::{PictureFormat, PlotEntry, spacing};
 
 /// Draws, and writes the picture.
 ///
@@ -24,7 +24,7 @@ pub fn run(args: &PlotArgs) -> Result<ExitCode, CliError> {
     };
     let format = PictureFormat::of(&path)?;
     let conditions = Condition::parse_all(&args.r#where)
-        .map_err(|error| CliError::new(format!("`--where`: {error}")).with_help_of(&error))?;
+        .map_err(|error| CliError::new(format!("`--where`: {error}")).with_help_if(error.help.as_deref()))?;
     let request = Request {
         kind: args.kind.into(),
         x: args.x.clone(),
@@ -72,7 +72,7 @@ fn draw(
     format: PictureFormat,
     mut file: AtomicFile,
 ) -> Result<usize, CliError> {
-    request.check(published.is_some()).map_err(|error| CliError::new(&error).with_help_of(&error))?;
+    request.check(published.is_some()).map_err(|error| CliError::new(&error).with_help_if(error.help.as_deref()))?;
     let mut drawing = request.draw(table).map_err(|error| faulty(path, &error))?;
     if let Some(path) = published {
         drawing.add_published(&read(path)?).map_err(|error| faulty(path, &error))?;
@@ -108,7 +108,7 @@ fn faulty(path: &Path, error: &TableError) -> CliError {
         Some(line) => format!("{}:{line}", path.display()),
         None => path.display().to_string(),
     };
-    CliError::new(format!("{place}: {error}")).with_help_of(error)
+    CliError::new(format!("{place}: {error}")).with_help_if(error.help.as_deref())
 }
 
 /// An SVG of more marks than these takes megabytes.

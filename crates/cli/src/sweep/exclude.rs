@@ -2,11 +2,10 @@
 
 use std::cmp::Ordering;
 
-use serde::Deserialize;
 use toml::Value;
 
 use crate::CliError;
-use crate::input::Document;
+use crate::input::section::Section;
 
 use super::axis::Axis;
 use super::value::{compare, same};
@@ -15,13 +14,6 @@ use super::value::{compare, same};
 #[derive(Clone, Debug)]
 pub struct Exclude {
     conditions: Vec<Condition>,
-}
-
-/// As the file has it.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RawExclude {
-    when: Value,
 }
 
 #[derive(Clone, Debug)]
@@ -81,29 +73,27 @@ impl Operator {
     }
 }
 
-impl RawExclude {
-    /// The exclusion that stands at `place` (`exclude.0`).
-    pub(super) fn check(self, document: &Document, place: &str, axes: &[Axis]) -> Result<Exclude, CliError> {
-        let place = format!("{place}.when");
-        let texts = match &self.when {
+impl Exclude {
+    /// The exclusion of a table `[[exclude]]`.
+    pub(super) fn check(table: &Section<'_>, axes: &[Axis]) -> Result<Exclude, CliError> {
+        let (place, when) = (table.key("when"), table.of::<Value>("when"));
+        let texts = match &when {
             Value::Array(items) => items.iter().map(Value::as_str).collect::<Option<Vec<_>>>(),
             other => other.as_str().map(|text| vec![text]),
         };
         let Some(texts) = texts.filter(|texts| !texts.is_empty()) else {
-            let message = format!("`{place}` is {}, but must be a condition, or a list of them", self.when);
-            return Err(document.fault(&place, message).with_help("write for example `when = \"bytes < 4096\"`"));
+            let message = format!("`{place}` is {when}, but must be a condition, or a list of them");
+            return Err(table.fault("when", message).with_help("write for example `when = \"bytes < 4096\"`"));
         };
         let conditions = texts.into_iter().map(|text| {
             let fault = |(what, help): (String, String)| {
-                document.fault(&place, format!("`{place}`: \"{text}\" {what}")).with_help(help)
+                table.fault("when", format!("`{place}`: \"{text}\" {what}")).with_help(help)
             };
             Condition::parse(text, axes).map_err(fault)
         });
         Ok(Exclude { conditions: conditions.collect::<Result<_, _>>()? })
     }
-}
 
-impl Exclude {
     /// Whether a point is among those left out; `value` tells its value in a column.
     pub(super) fn holds<'a>(&'a self, value: impl Fn(Place) -> &'a Value) -> bool {
         self.conditions.iter().all(|condition| {

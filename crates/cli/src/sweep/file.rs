@@ -1,20 +1,18 @@
 //! A sweep file: a scenario, and what to vary in it.
 
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
-use serde::Deserialize;
 use toml::Value;
 
 use crate::CliError;
 use crate::input::Document;
-use crate::input::document::Example;
-use crate::input::plot::{self, PlotEntry, RawPlot};
+use crate::input::key::{Holds, Key};
+use crate::input::section::Section;
+use crate::plot_file::{self, PlotEntry};
 
-use super::axis::{Axis, RawAxis, check_key};
+use super::axis::{Axis, check_axis, check_key};
 use super::columns;
-use super::exclude::{Exclude, RawExclude};
-use super::ordered::Ordered;
+use super::exclude::Exclude;
 use super::value;
 
 /// What to vary, checked.
@@ -36,47 +34,68 @@ pub struct SweepFile {
     pub plots: Vec<PlotEntry>,
 }
 
-/// Every key of a sweep file, with a value that it may have; tables have none.
-pub const EXAMPLES: &[Example] = &[
-    ("scenario", "\"../traces/page-copy.toml\""),
-    ("set", "{ policies = [\"channel\", \"rule\"] }"),
-    ("seeds", "5"),
-    ("axis", ""),
-    ("axis.key", "\"operation.0.bytes\""),
-    ("axis.name", "\"bytes\""),
-    ("axis.values", "[64, 4096]"),
-    ("axis.range", "{ from = 64, to = 4096, step = 64 }"),
-    ("axis.range.from", "64"),
-    ("axis.range.to", "4096"),
-    ("axis.range.step", "64"),
-    ("axis.log", "{ from = 64, to = 4096, factor = 2 }"),
-    ("axis.log.from", "64"),
-    ("axis.log.to", "4096"),
-    ("axis.log.factor", "2"),
-    ("axis.log.points", "7"),
-    ("axis.zip", "{ \"operation.0.bytes\" = [64, 4096], \"operation.1.bytes\" = [64, 4096] }"),
-    ("axis.names", "{ \"operation.0.bytes\" = \"bytes\" }"),
-    ("exclude", ""),
-    ("exclude.when", "\"bytes < 4096\""),
+/// Every key of a sweep file.
+pub const KEYS: &[Key] = &join(&OWN_KEYS, &plot_file::KEYS);
+
+const OWN_KEYS: [Key; 20] = [
+    Key::new("scenario", Holds::Path, "\"../traces/page-copy.toml\"", "the scenario that is varied"),
+    Key::new(
+        "set",
+        Holds::Any,
+        "{ policies = [\"channel\", \"rule\"] }",
+        "keys of the scenario with their values for all points",
+    )
+    .values("a table")
+    .or("none"),
+    Key::new("seeds", Holds::Any, "5", "the seeds of each point")
+        .values("how many, from 1; or a list of them")
+        .or("the scenario's"),
+    Key::new("axis", Holds::Tables, "", "keys that are varied; the last axis is the fastest").or("none"),
+    Key::new("axis.key", Holds::Text, "\"operation.0.bytes\"", "the key")
+        .values("a key of the scenario, or `system.` and one of the system")
+        .or("`zip`"),
+    Key::new("axis.name", Holds::Text, "\"bytes\"", "name of its column").or("the key"),
+    Key::new("axis.values", Holds::Any, "[64, 4096]", "its values").values("a list").or("`range` or `log`"),
+    Key::new("axis.range", Holds::Table, "{ from = 64, to = 4096, step = 64 }", "its values in equal steps")
+        .or("`values`"),
+    Key::new("axis.range.from", Holds::Any, "64", "first value").values("a number"),
+    Key::new("axis.range.to", Holds::Any, "4096", "last value, at most").values("a number"),
+    Key::new("axis.range.step", Holds::Any, "64", "from one value to the next").values("a number"),
+    Key::new("axis.log", Holds::Table, "{ from = 64, to = 4096, factor = 2 }", "its values in equal ratios")
+        .or("`values`"),
+    Key::new("axis.log.from", Holds::Any, "64", "first value").values("a number"),
+    Key::new("axis.log.to", Holds::Any, "4096", "last value, at most").values("a number"),
+    Key::new("axis.log.factor", Holds::Any, "2", "ratio of one value to the one before")
+        .values("a number")
+        .or("`points`"),
+    Key::new("axis.log.points", Holds::Count(0, u64::MAX), "7", "number of values").or("`factor`"),
+    Key::new(
+        "axis.zip",
+        Holds::Any,
+        "{ \"operation.0.bytes\" = [64, 4096], \"operation.1.bytes\" = [64, 4096] }",
+        "several keys whose values are taken together, instead of `key`",
+    )
+    .values("a table of lists")
+    .or("`key`"),
+    Key::new("axis.names", Holds::Any, "{ \"operation.0.bytes\" = \"bytes\" }", "names of the columns of `zip`")
+        .values("a table")
+        .or("the keys"),
+    Key::new("exclude", Holds::Tables, "", "points that are left out").or("none"),
+    Key::new("exclude.when", Holds::Any, "\"bytes < 4096\"", "which points").values("a condition, or a list of them"),
 ];
 
-/// The same, and those of its plots.
-static ALL_EXAMPLES: LazyLock<Vec<Example>> =
-    LazyLock::new(|| EXAMPLES.iter().chain(plot::EXAMPLES).copied().collect());
+/// The keys of a sweep and of its plots.
+const fn join(one: &[Key; 20], other: &[Key; 14]) -> [Key; 34] {
+    let (mut keys, mut at) = ([one[0]; 34], 0);
+    while at < 34 {
+        keys[at] = if at < 20 { one[at] } else { other[at - 20] };
+        at += 1;
+    }
+    keys
+}
 
 /// More seeds than these are a slip of the pen.
 const SEEDS_MAX: i64 = 1_000_000;
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawSweep {
-    scenario: String,
-    set: Option<Ordered<Value>>,
-    seeds: Option<Value>,
-    axis: Option<Vec<RawAxis>>,
-    exclude: Option<Vec<RawExclude>>,
-    plot: Option<Vec<RawPlot>>,
-}
 
 impl SweepFile {
     /// Reads and checks a sweep file. Whether the scenario takes the values, its points tell.
@@ -84,24 +103,20 @@ impl SweepFile {
     /// # Errors
     /// It cannot be read, or something in it is wrong.
     pub fn read(path: &Path) -> Result<SweepFile, CliError> {
-        let document = Document::read(path, &ALL_EXAMPLES)?;
-        let RawSweep { scenario, set, seeds, axis, exclude, plot } = document.decode()?;
-        let scenario = document.linked("scenario", &scenario)?;
-        let mut axes = Vec::new();
-        for (index, raw) in axis.unwrap_or_default().into_iter().enumerate() {
-            axes.push(raw.check(&document, &format!("axis.{index}"))?);
-        }
-        axes.extend(seeds.map(|seeds| check_seeds(&document, &seeds)).transpose()?);
-        let set = set.unwrap_or_default().0;
+        let mut document = Document::read(path, KEYS)?;
+        document.check()?;
+        let root = document.root();
+        let scenario = root.linked("scenario")?;
+        let mut axes = root.tables("axis").iter().map(check_axis).collect::<Result<Vec<_>, _>>()?;
+        axes.extend(root.get("seeds").map(|seeds| check_seeds(&document, &seeds)).transpose()?);
+        let set = table_of(&root, "set")?;
         for (key, _) in &set {
-            check_key(&document, "set", key)?;
+            check_key(&root, "set", key)?;
         }
         check_names(&document, &set, &axes)?;
-        let mut excludes = Vec::new();
-        for (index, raw) in exclude.unwrap_or_default().into_iter().enumerate() {
-            excludes.push(raw.check(&document, &format!("exclude.{index}"), &axes)?);
-        }
-        let plots = RawPlot::check_all(&document, plot.unwrap_or_default())?;
+        let excludes =
+            root.tables("exclude").iter().map(|table| Exclude::check(table, &axes)).collect::<Result<_, _>>()?;
+        let plots = plot_file::check_all(&document)?;
         let columns = columns::with_axes(&axes);
         for (index, plot) in plots.iter().enumerate() {
             plot.check_columns(&document, index, &columns)?;
@@ -109,13 +124,25 @@ impl SweepFile {
         Ok(SweepFile {
             plots,
             path: document.path().to_owned(),
-            name: document.path().file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            name: document.name(),
             scenario,
             set: set.iter().map(|(key, value)| value::word(key, value)).collect(),
             axes,
             excludes,
         })
     }
+}
+
+/// The entries of a table whose keys the user chooses; none if it is not given.
+pub(super) fn table_of(table: &Section<'_>, name: &str) -> Result<Vec<(String, Value)>, CliError> {
+    let Some(value) = table.get::<Value>(name) else { return Ok(Vec::new()) };
+    if !value.is_table() {
+        let example = table.document().example(&table.key(name)).unwrap_or_default();
+        let error = table.fault(name, format!("`{}` is {value}, but must be a table", table.key(name)));
+        return Err(error.with_help(format!("write for example `{name} = {example}`")));
+    }
+    let entries = table.table(name).into_iter().flat_map(|table| table.entries().collect::<Vec<_>>());
+    Ok(entries.map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
 /// `seeds = 5` is 1 to 5.

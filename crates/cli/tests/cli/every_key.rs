@@ -1,7 +1,6 @@
 //! Every documented key has an effect: another value gives the sweep another digest, and `run` another result.
 //!
-//! `cases` is the table of all keys with two values of each. A key of `docs/input.md` that is not in the table fails
-//! `every_documented_key_has_a_case`.
+//! `cases` is the table of all keys with two values of each. A key without a case fails `every_key_has_a_case`.
 
 mod cases;
 mod input;
@@ -13,17 +12,24 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use self::cases::{CURRENTS, Case, Effect, FIXTURES, Fixture};
-use crate::common::{run, workspace};
-use cli::input::{scenario, system};
+use crate::common::run;
+use cli::input::key::{Key, without_indices};
+use cli::input::{currents, scenario, system};
 
 /// Fields of a result that repeat the input. They are no evidence that a key has an effect.
-const ECHOES: [&str; 7] = ["policy", "placement", "scenario", "system", "controller", "seed", "currents"];
+const ECHOES: [&str; 8] = ["policy", "placement", "scenario", "system", "controller", "seed", "currents", "warnings"];
 
 #[test]
 fn keys_of_the_device_and_the_refresh_have_an_effect() {
     check("load");
     check("width");
     check("activations");
+}
+
+#[test]
+fn timings_of_the_device_have_an_effect() {
+    check("timings");
+    check("timings of power-down");
 }
 
 #[test]
@@ -93,50 +99,25 @@ fn keys_of_current_sets_have_an_effect() {
     }
 }
 
-/// The keys of the page are those of the code, and each has a case here.
+/// Each key has a case here.
 #[test]
-fn every_documented_key_has_a_case() {
-    let page = fs::read_to_string(workspace().join("docs/input.md")).unwrap();
-    let coded = |prefix: &str, examples: &[(&str, &str)]| -> BTreeSet<String> {
-        examples.iter().map(|(key, _)| format!("{prefix}{key}")).collect()
+fn every_key_has_a_case() {
+    let paths = |prefix: &str, keys: &[Key]| -> Vec<String> {
+        keys.iter().map(|key| format!("{prefix}{}", key.path)).collect()
     };
-    let systems = documented(&page, "## System", "system.");
-    let scenarios = documented(&page, "## Scenario", "");
-    assert_eq!(systems, coded("system.", system::EXAMPLES), "of a system");
-    assert_eq!(scenarios, coded("", scenario::EXAMPLES), "of a scenario");
-
-    let cases = FIXTURES.iter().flat_map(|fixture| fixture.cases).map(|case| plain(case.key));
+    let systems = paths("system.", system::KEYS);
+    let keys: BTreeSet<String> = systems.into_iter().chain(paths("", scenario::KEYS)).collect();
+    let cases = FIXTURES.iter().flat_map(|fixture| fixture.cases).map(|case| without_indices(case.key));
     let covered: BTreeSet<String> = cases.collect();
-    let keys: BTreeSet<String> = systems.union(&scenarios).cloned().collect();
     // A table or a list of tables is covered by its keys.
     let is_table = |key: &String| keys.iter().any(|other| other.starts_with(&format!("{key}.")));
     let missing: Vec<&String> = keys.difference(&covered).filter(|key| !is_table(key)).collect();
     assert!(missing.is_empty(), "no case changes {missing:?}");
     let unknown: Vec<&String> = covered.difference(&keys).collect();
-    assert!(unknown.is_empty(), "docs/input.md has no {unknown:?}");
+    assert!(unknown.is_empty(), "{unknown:?} are no keys");
 
     let covered: BTreeSet<&str> = CURRENTS.iter().map(|key| key.name).collect();
-    assert_eq!(covered, currents(&page), "of a current set");
-}
-
-/// The first cells of the table of keys below a heading.
-fn documented(page: &str, heading: &str, prefix: &str) -> BTreeSet<String> {
-    let (_, section) = page.split_once(&format!("{heading}\n")).unwrap();
-    let rows = section.lines().skip_while(|line| !line.starts_with("| key |")).skip(2);
-    let rows = rows.take_while(|line| line.starts_with('|'));
-    rows.map(|row| format!("{prefix}{}", row.split('`').nth(1).unwrap())).collect()
-}
-
-/// The names in the paragraph about current sets that are keys: all but the page that it refers to.
-fn currents(page: &str) -> BTreeSet<&str> {
-    let (_, section) = page.split_once("## Current set\n").unwrap();
-    let (section, _) = section.split_once("\n## ").unwrap();
-    section.split('`').skip(1).step_by(2).filter(|name| !name.starts_with("docs/")).collect()
-}
-
-/// A key without the numbers of list items.
-fn plain(key: &str) -> String {
-    key.split('.').filter(|step| step.parse::<usize>().is_err()).collect::<Vec<_>>().join(".")
+    assert_eq!(covered, currents::KEYS.iter().map(|key| key.path).collect(), "of a current set");
 }
 
 /// A run that was done before a file moved need not be done again: files count by what they hold.

@@ -40,7 +40,7 @@ fn keys_and_types() {
     check(
         "bytes = 4096",
         "bytes = \"4k\"",
-        "scenario.toml:8: `operation.0.bytes` is the string \"4k\", but must be a whole number, 0 or more",
+        "scenario.toml:8: `operation.0.bytes` is the string \"4k\", but must be a whole number of bytes, or a size such as \"4KiB\"",
         "write for example `bytes = 4096`",
     );
     check(
@@ -53,13 +53,13 @@ fn keys_and_types() {
         "\"system.toml\"",
         "\"none.toml\"",
         "scenario.toml:1: `system` is \"none.toml\", but none.toml cannot be read: no such file",
-        "paths start from the directory of the file that they stand in",
+        "paths start from the directory of the file in which they stand",
     );
     check(
         "\"system.toml\"",
         "\"/dev\"",
         "scenario.toml:1: `system` is \"/dev\", but /dev cannot be read: it is a directory",
-        "paths start from the directory of the file that they stand in",
+        "paths start from the directory of the file in which they stand",
     );
 }
 
@@ -119,7 +119,7 @@ fn operations() {
     check(
         "dst = 0x0040_0000",
         "dst = true",
-        "scenario.toml:7: `operation.0.dst` is true, but must be an address (a whole number, or a string such as \"0x400000\") or, for `src`, a placement",
+        "scenario.toml:7: `operation.0.dst` is true, but must be an address (a whole number, or a string such as \"0x400000\" or \"4MiB\")",
         "write for example `dst = 0x0040_0000`",
     );
     check(
@@ -228,7 +228,7 @@ fn workloads() {
     check(&operations, "operation = []", "scenario.toml:4: `operation` is empty", "add an `[[operation]]`");
     check(
         "value = 7",
-        "value = 7\n[workload]\nkind = \"x\"",
+        "value = 7\n[workload]\nkind = \"clone\"",
         "scenario.toml:14: has both `[workload]` and `[[operation]]`",
         "leave one of them out: a scenario has a workload, or a list of operations",
     );
@@ -255,13 +255,13 @@ fn workloads() {
     );
     check_workload(
         "kind = \"random\"\ncount = 10\nbytes = 4096\nwrite_share = 30",
-        "scenario.toml:8: `workload.write_share`: `write_share` is 30, but must be a share from 0 to 1",
+        "scenario.toml:8: `workload.write_share` is 30, but must be from 0 to 1",
         "try `write_share = 0.3`",
     );
     check_workload(
         "kind = \"random\"\ncount = 10\nbytes = 4096\nwrite_share = nan",
-        "scenario.toml:8: `workload.write_share`: `write_share` is NaN, but must be a share from 0 to 1",
-        "try `write_share = 0.5`",
+        "scenario.toml:8: `workload.write_share` is NaN, but must be from 0 to 1",
+        "try `write_share = 0`",
     );
     check_workload(
         "kind = \"random\"\ncount = 10\nbytes = 4095",
@@ -323,7 +323,7 @@ fn recorded_traces() {
     check_workload(
         &trace("instructions_per_clock = 4\nformat = \"native\""),
         "scenario.toml:7: `workload.instructions_per_clock` is given, but a trace of the format `native` has no instructions",
-        "leave it out: records arrive at the times that the trace gives, or as fast as they are taken",
+        "leave it out: records arrive at the times that the trace gives, or as fast as they are accepted",
     );
     check_workload(
         &trace("instructions_per_clock = 0"),
@@ -342,7 +342,7 @@ fn recorded_traces() {
     );
     check_workload(
         &trace("instructions_per_clock = 4\nplacement = \"recorded\""),
-        "scenario.toml:8: `workload.placement.0` is \"recorded\", which is none of its values",
+        "scenario.toml:8: `workload.placement` is \"recorded\", which is none of its values",
         "did you mean `as-recorded`? the values are `as-recorded`, `allocator`",
     );
     check_workload(
@@ -353,7 +353,7 @@ fn recorded_traces() {
     check_workload(
         "kind = \"trace\"\nfile = \"none.gz\"\ninstructions_per_clock = 4",
         "scenario.toml:6: `workload.file` is \"none.gz\", but none.gz cannot be read: no such file",
-        "paths start from the directory of the file that they stand in",
+        "paths start from the directory of the file in which they stand",
     );
     check_workload(
         "kind = \"trace\"\nfile = \"system.toml\"\ninstructions_per_clock = 4",
@@ -364,7 +364,7 @@ fn recorded_traces() {
     check_workload(
         "kind = \"trace\"\nfile = \"/dev/null\"\ninstructions_per_clock = 4",
         "scenario.toml:6: `workload.file` is \"/dev/null\", but /dev/null cannot be read: it is not a regular file",
-        "paths start from the directory of the file that they stand in",
+        "paths start from the directory of the file in which they stand",
     );
 }
 
@@ -401,7 +401,7 @@ fn allocators() {
     );
     check_workload(
         &fork("policies = [\"buddy\"]\nutilisation = 50\nfragmentation = 0.5"),
-        "scenario.toml:10: `allocator.utilisation` is 50, but must be a share from 0 to 1",
+        "scenario.toml:10: `allocator.utilisation` is 50, but must be from 0 to 1",
         "try `utilisation = 0.5`",
     );
     check_workload(
@@ -429,7 +429,7 @@ fn allocators() {
 fn stretches_of_a_run() {
     check_set(
         "warm_up_cycles=-1",
-        "`warm_up_cycles` is -1, but must be a whole number, 0 or more",
+        "`warm_up_cycles` is -1, but must be a whole number of clocks, or a time such as \"50ns\"",
         "write for example `warm_up_cycles = 100_000`",
     );
     check_set(
@@ -504,14 +504,14 @@ fn set_is_checked_like_the_file_and_named() {
     );
     check_set(
         "system.device.bin=1066g",
-        "`device.bin` is \"1066g\", which is no speed bin",
-        "did you mean `1066G`? the bins are `800D`, `800E`, `1066E`, `1066F`, `1066G`, `1333G`, `1333H`, `1600H`, `1600J`, `1600K`, `1866K`, `1866L`, `1866M`, `2133L`, `2133M`, `2133N`",
+        "`device.bin` is \"1066g\", which is none of its values",
+        "did you mean `1066G`? the values are `800D`, `800E`, `1066E`, `1066F`, `1066G`, `1333G`, `1333H`, `1600H`, `1600J`, `1600K`, `1866K`, `1866L`, `1866M`, `2133L`, `2133M`, `2133N`",
     );
     check_set("operation.2.bytes=1", "`operation` has no item `2`", "its items are 0 to 1");
     check_set(
         "system=none.toml",
         "`system` is \"none.toml\", but none.toml cannot be read: no such file",
-        "paths start from the directory of the file that they stand in",
+        "paths start from the directory of the file in which they stand",
     );
 }
 
@@ -543,6 +543,6 @@ fn only_regular_files_of_at_most_16_mib_are_read_as_toml() {
     check_set(
         &format!("system={}", pipe.display()),
         &format!("`system` is \"{0}\", but {0} cannot be read: it is not a regular file", pipe.display()),
-        "paths start from the directory of the file that they stand in",
+        "paths start from the directory of the file in which they stand",
     );
 }

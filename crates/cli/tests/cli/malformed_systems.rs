@@ -114,8 +114,8 @@ fn the_device() {
     check_start(
         "1066G",
         "1066H",
-        "system.toml:2: `device.bin` is \"1066H\", which is no speed bin",
-        "did you mean `1066E`? the bins are `800D`, `800E`, `1066E`, ",
+        "system.toml:2: `device.bin` is \"1066H\", which is none of its values",
+        "did you mean `1066E`? the values are `800D`, `800E`, `1066E`, ",
     );
     check(
         "density_gb = 2",
@@ -140,7 +140,7 @@ fn the_device() {
         "2 Gb x8 -25E",
         "no.toml",
         "system.toml:5: `device.currents` is \"no.toml\", but no.toml cannot be read: no such file",
-        "paths start from the directory of the file that they stand in",
+        "paths start from the directory of the file in which they stand",
     );
     check(
         "\"counted\"",

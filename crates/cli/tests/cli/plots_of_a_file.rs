@@ -4,21 +4,14 @@ use std::fs;
 use std::path::Path;
 
 use report::plot::Table;
-use serde::Deserialize;
 
 use crate::common::{Directory, run, workspace};
 use cli::CliError;
 use cli::commands::plot::draw_entry;
 use cli::input::Document;
-use cli::input::plot::{EXAMPLES, PictureFormat, PlotEntry, RawPlot};
+use cli::input::key::Key;
 use cli::output::Existing;
-
-/// A file with plots and nothing else.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Plots {
-    plot: Vec<RawPlot>,
-}
+use cli::plot_file::{KEYS, PictureFormat, PlotEntry, check_all};
 
 const SOUND: &str = "\
 [[plot]]
@@ -39,9 +32,9 @@ y = [\"energy_read_nj\", \"energy_write_nj\"]
 ";
 
 fn entries(text: &str) -> Result<Vec<PlotEntry>, CliError> {
-    let document = Document::parse(Path::new("sweep.toml"), text, EXAMPLES)?;
-    let plots: Plots = document.decode()?;
-    RawPlot::check_all(&document, plots.plot)
+    let mut document = Document::parse(Path::new("sweep.toml"), text, &KEYS)?;
+    document.check()?;
+    check_all(&document)
 }
 
 fn table() -> (Vec<String>, Vec<Vec<String>>) {
@@ -105,7 +98,7 @@ fn what_is_wrong_is_told_with_its_line() {
         ("b.png", "a.svg", "sweep.toml:12: `plot.1.file` is \"a.svg\", as of another plot"),
         ("b.png", "b.pdf", "sweep.toml:12: `plot.1.file` is \"b.pdf\", which is no name of a picture"),
         ("b.png", "../b.png", "sweep.toml:12: `plot.1.file` is \"../b.png\", which is no name of a picture"),
-        ("y = \"latency_ns\"", "y = 7", "sweep.toml:4: `plot.0.y` is 7, but must be a string or a list of strings"),
+        ("y = \"latency_ns\"", "y = 7", "sweep.toml:4: `plot.0.y` is 7, but must be a string, or a list of strings"),
         ("x = \"bytes\"\n", "", "sweep.toml:1: `plot.0.x` is missing"),
         ("seed=1", "seed", "sweep.toml:6: `plot.0.where`: the condition \"seed\" has no `=`"),
         ("kind = \"stacked\"", "kind = \"heat\"", "sweep.toml:11: `plot.1`: a heat map shows one column by two others"),
@@ -138,8 +131,7 @@ fn a_fault_of_the_table_names_it() {
 #[test]
 fn the_page_about_plots_has_every_key() {
     let page = fs::read_to_string(workspace().join("docs/plots.md")).unwrap();
-    for (key, _) in EXAMPLES.iter().filter(|(key, _)| *key != "plot") {
-        let key = key.trim_start_matches("plot.");
+    for key in KEYS.iter().filter(|key| key.path != "plot").map(Key::name) {
         assert!(page.contains(&format!("`{key}`")), "docs/plots.md does not explain `{key}`");
     }
 }

@@ -93,7 +93,7 @@ impl ChannelTracks {
             data_bus,
             read_latency: Cycles(bin.cl),
             write_latency: Cycles(bin.cwl),
-            refresh_time: bin.clock.at_least(geometry.density().t_rfc()),
+            refresh_time: bin.clock.at_least(system.t_rfc()),
             ranks: ranks.collect(),
             queues,
         }

@@ -202,7 +202,7 @@ impl Entries {
 
     fn bin(&self) -> Result<&'static SpeedBin, LogError> {
         let expected = || format!("one of {}", BINS.iter().map(|bin| bin.name).collect::<Vec<_>>().join(", "));
-        self.get("bin", expected, |value| BINS.iter().find(|bin| bin.name.as_bytes() == value))
+        self.get("bin", expected, |value| SpeedBin::named(std::str::from_utf8(value).ok()?))
     }
 
     fn geometry(&self) -> Result<Geometry, LogError> {

@@ -13,8 +13,8 @@ use report::page::{Fact, Origin, Page, Picture, Runs, Served};
 
 use crate::CliError;
 use crate::args::ReportArgs;
-use crate::input::plot::PictureFormat;
 use crate::output::{self, AtomicFile, Existing};
+use crate::plot_file::PictureFormat;
 use crate::sweep::directory;
 
 use results_csv::Table;

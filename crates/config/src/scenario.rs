@@ -8,15 +8,14 @@ use host::OperationSpec;
 use host::workload::Settings;
 use memctrl::policy::copy::{CopyPolicy, POLICIES};
 use rowclone_sim::{CYCLES_MAX, Experiment};
-use serde::Deserialize;
 
-use crate::CliError;
-
-use super::allocator::{AllocatorConfig, RawAllocator};
-use super::document::{Document, Example};
-use super::operations::{RawOperation, check_operations, check_places};
-use super::workload::{RawWorkload, TraceWorkload, check_settings};
-use super::{Library, Overrides, ResolvedSystem, SystemConfig};
+use crate::key::{Holds, Key};
+use crate::operations::{check_operations, check_places};
+use crate::workload::{TraceWorkload, check_settings, check_workload};
+use crate::{
+    AllocatorConfig, Document, Failure, Library, Overrides, ResolvedSystem, SystemConfig, allocator, join, operations,
+    workload,
+};
 
 /// What to run, checked.
 #[derive(Clone, Debug)]
@@ -29,15 +28,15 @@ pub struct Scenario {
     pub system: SystemConfig,
     /// Under which policies to run it: at least one, each once.
     pub policies: Vec<&'static dyn CopyPolicy>,
-    /// What memory contents and written data are made from.
+    /// Seed of memory contents, written data and random addresses.
     pub seed: u64,
     /// Figures leave out what happens before this cycle.
     pub warm_up: Cycles,
-    /// Figures are also given for each stretch of so many cycles.
+    /// Length of an epoch, of each of which there are figures.
     pub epoch: Option<Cycles>,
     /// What to do.
     pub workload: Workload,
-    /// Who places pages, where it is not the scenario or the recording.
+    /// The placement of pages by allocators, if there is any.
     pub allocator: Option<AllocatorConfig>,
 }
 
@@ -63,7 +62,7 @@ impl Workload {
     }
 }
 
-/// Who says where the pages of a run lie.
+/// What determines where the pages of a run lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// The scenario itself, by its addresses.
@@ -83,7 +82,7 @@ impl Placement {
         }
     }
 
-    /// As reports name it; nothing where there is nobody to name.
+    /// Its name in reports; none for addresses of the scenario.
     pub const fn name(self) -> Option<&'static str> {
         match self {
             Placement::Given => None,
@@ -112,54 +111,34 @@ impl Variant {
     }
 }
 
-/// Every key of a scenario, with a value that it may have; tables have none.
-pub const EXAMPLES: &[Example] = &[
-    ("system", "\"../configs/ddr3-1066-paper.toml\""),
-    ("policies", "[\"channel\", \"rule\"]"),
-    ("seed", "1"),
-    ("warm_up_cycles", "100_000"),
-    ("epoch_cycles", "1_000_000"),
-    ("operation", ""),
-    ("operation.kind", "\"copy\""),
-    ("operation.src", "\"same-subarray\""),
-    ("operation.dst", "0x0040_0000"),
-    ("operation.bytes", "4096"),
-    ("operation.value", "255"),
-    ("operation.at_cycle", "1000"),
-    ("workload", ""),
-    ("workload.kind", "\"fork\""),
-    ("workload.file", "\"samples/forkset-rc.gz\""),
-    ("workload.format", "\"rc\""),
-    ("workload.unusable_records", "\"skip\""),
-    ("workload.instructions_per_clock", "4.0"),
-    ("workload.placement", "\"as-recorded\""),
-    ("workload.count", "100_000"),
-    ("workload.start", "0x0040_0000"),
-    ("workload.bytes", "0x0100_0000"),
-    ("workload.stride_bytes", "64"),
-    ("workload.pattern", "\"rrw\""),
-    ("workload.dst", "0x0800_0000"),
-    ("workload.write_share", "0.3"),
-    ("workload.copy_share", "0.01"),
-    ("workload.zero_share", "0.01"),
-    ("workload.page_bytes", "4096"),
-    ("workload.pairs", "\"same-subarray\""),
-    ("workload.by", "\"operation\""),
-    ("workload.pages", "1024"),
-    ("workload.fill", "\"before\""),
-    ("workload.checkpoints", "2"),
-    ("workload.writes", "1000"),
-    ("workload.clones", "1"),
-    ("workload.processes", "4"),
-    ("workload.to", "\"anywhere\""),
-    ("workload.window", "1"),
-    ("workload.gap_cycles", "50"),
-    ("workload.gap_ns", "62.5"),
-    ("allocator", ""),
-    ("allocator.policies", "[\"buddy\", \"subarray-aware\"]"),
-    ("allocator.utilisation", "0.5"),
-    ("allocator.fragmentation", "0.5"),
-    ("allocator.units", "\"together\""),
+/// Every key of a scenario.
+pub const KEYS: &[Key] = &join::<
+    { OWN_KEYS.len() + operations::KEYS.len() + workload::KEYS.len() + allocator::KEYS.len() },
+>(&[&OWN_KEYS, &operations::KEYS, &workload::KEYS, &allocator::KEYS]);
+
+const OWN_KEYS: [Key; 5] = [
+    Key::new("system", Holds::Path, "\"../configs/ddr3-1066-paper.toml\"", "the system file"),
+    Key::new(
+        "policies",
+        Holds::Names(|| POLICIES.map(CopyPolicy::name).into()),
+        "[\"channel\", \"rule\"]",
+        "copy policies; the scenario runs once for each",
+    ),
+    Key::new("seed", Holds::Count(0, SEED_MAX), "1", "seed of memory contents, written data and random addresses"),
+    Key::new(
+        "warm_up_cycles",
+        Holds::Clocks(0, CYCLES_MAX),
+        "100_000",
+        "figures leave out what happens before this clock",
+    )
+    .or("0"),
+    Key::new(
+        "epoch_cycles",
+        Holds::Clocks(Experiment::EPOCH_MIN, CYCLES_MAX),
+        "1_000_000",
+        "length of an epoch, in clocks; there are figures of each",
+    )
+    .or("no epochs"),
 ];
 
 /// A scenario, and what it was made of.
@@ -176,25 +155,12 @@ pub struct ResolvedScenario {
 /// The largest integer of TOML, and of the tables in which seeds stand.
 const SEED_MAX: u64 = i64::MAX as u64;
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawScenario {
-    system: String,
-    policies: Vec<String>,
-    seed: u64,
-    warm_up_cycles: Option<u64>,
-    epoch_cycles: Option<u64>,
-    operation: Option<Vec<RawOperation>>,
-    workload: Option<RawWorkload>,
-    allocator: Option<RawAllocator>,
-}
-
 impl Scenario {
     /// Reads and checks a scenario and its system; `sets` are the `--set` of the command line.
     ///
     /// # Errors
     /// A file cannot be read, something in it is wrong, or an operation cannot be done on this system.
-    pub fn read(path: &Path, sets: &[String]) -> Result<Scenario, CliError> {
+    pub fn read(path: &Path, sets: &[String]) -> Result<Scenario, Failure> {
         Ok(ResolvedScenario::read(&Library::default(), path, sets)?.scenario)
     }
 
@@ -219,39 +185,32 @@ impl ResolvedScenario {
     ///
     /// # Errors
     /// As there.
-    pub fn read(library: &Library, path: &Path, sets: &[String]) -> Result<ResolvedScenario, CliError> {
+    pub fn read(library: &Library, path: &Path, sets: &[String]) -> Result<ResolvedScenario, Failure> {
         let mut overrides = Overrides::parse(sets)?;
         let for_system = overrides.take_prefix("system");
-        let mut document = library.document(path, EXAMPLES)?;
+        let mut document = library.document(path, KEYS)?;
         document.apply(&overrides)?;
-        let RawScenario { system, policies, seed, warm_up_cycles, epoch_cycles, operation, workload, allocator } =
-            document.decode()?;
-        let policies = document.choices("policies", &policies, &POLICIES.map(|it| (it.name(), it)))?;
-        document.within("seed", seed, 0, SEED_MAX)?;
-        document.within("warm_up_cycles", warm_up_cycles.unwrap_or(0), 0, CYCLES_MAX)?;
-        document.within(
-            "epoch_cycles",
-            epoch_cycles.unwrap_or(Experiment::EPOCH_MIN),
-            Experiment::EPOCH_MIN,
-            CYCLES_MAX,
-        )?;
-        let resolved = library.system(&document.linked("system", &system)?, &for_system)?;
+        document.check()?;
+        let resolved = library.system(&document.root().linked("system")?, &for_system)?;
         let system = resolved.config.clone();
         let clock = system.memory.system().clock();
-        let workload = match (operation, workload) {
-            (Some(_), Some(_)) => {
+        document.resolve_clocks(clock)?;
+        let root = document.root();
+        let seed = root.of("seed");
+        let workload = match (root.has("operation"), root.table("workload")) {
+            (true, Some(_)) => {
                 let message = "has both `[workload]` and `[[operation]]`";
                 let help = "leave one of them out: a scenario has a workload, or a list of operations";
                 return Err(document.fault("workload", message).with_help(help));
             }
-            (None, None) => {
+            (false, None) => {
                 let help = "add an `[[operation]]`, or a `[workload]`";
                 return Err(document.fault("", "has neither `[[operation]]` nor `[workload]`").with_help(help));
             }
-            (Some(operations), None) => Workload::Operations(check_operations(&document, operations)?),
-            (None, Some(workload)) => workload.check(&document, clock)?,
+            (true, None) => Workload::Operations(check_operations(&document)?),
+            (false, Some(table)) => check_workload(&table, clock)?,
         };
-        let allocator = check_allocator(&document, allocator.as_ref(), &workload)?;
+        let allocator = check_allocator(&document, &workload)?;
         if let Workload::Operations(operations) = &workload {
             check_places(&document, operations, &system)?;
         }
@@ -262,21 +221,24 @@ impl ResolvedScenario {
             };
             check_settings(&document, settings, &allocators, &system)?;
         }
-        let name = document.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let (warm_up, epoch) = (Cycles(warm_up_cycles.unwrap_or(0)), epoch_cycles.map(Cycles));
-        let path = document.path().to_owned();
-        let scenario = Scenario { path, name, system, policies, seed, warm_up, epoch, workload, allocator };
+        let scenario = Scenario {
+            path: document.path().to_owned(),
+            name: document.name(),
+            system,
+            policies: root.choices("policies", &POLICIES.map(|policy| (policy.name(), policy))),
+            seed,
+            warm_up: Cycles(root.get("warm_up_cycles").unwrap_or(0)),
+            epoch: root.get("epoch_cycles").map(Cycles),
+            workload,
+            allocator,
+        };
         Ok(ResolvedScenario { scenario, document, system: resolved })
     }
 }
 
-/// That there are allocators where pages are to be placed, and none where nobody would ask them.
-fn check_allocator(
-    document: &Document,
-    raw: Option<&RawAllocator>,
-    workload: &Workload,
-) -> Result<Option<AllocatorConfig>, CliError> {
-    match (raw, workload.is_placed()) {
+/// The allocators, which a scenario has where its pages are placed, and not otherwise.
+fn check_allocator(document: &Document, workload: &Workload) -> Result<Option<AllocatorConfig>, Failure> {
+    match (document.root().table("allocator"), workload.is_placed()) {
         (Some(_), false) => {
             let message = "`allocator` is given, but no page of this scenario is placed by one";
             let help = match workload {
@@ -290,6 +252,6 @@ fn check_allocator(
             let help = "add a table `[allocator]` with for example `policies = [\"buddy\", \"subarray-aware\"]`";
             Err(document.fault("workload", message).with_help(help))
         }
-        (raw, _) => raw.map(|raw| raw.check(document, workload)).transpose(),
+        (table, _) => table.map(|table| AllocatorConfig::check(&table, workload)).transpose(),
     }
 }

@@ -1,14 +1,13 @@
-//! What the command line puts in the place of a file's values: `--set key=value`.
+//! `--set key=value`: replaces a value of a file.
 
 use std::sync::Arc;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::CliError;
-
-use super::document::{Document, Node, Origin, Value, convert};
-use super::suggestion;
+use crate::document::{Document, Node, Origin, Value, convert};
+use crate::key::{self, Holds, Key};
+use crate::{Failure, quantity, scenario, suggestion, system};
 
 /// The `--set` of a command line, in their order.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +28,7 @@ impl Overrides {
     ///
     /// # Errors
     /// No `=`, or no key before it.
-    pub fn parse(texts: &[String]) -> Result<Overrides, CliError> {
+    pub fn parse(texts: &[String]) -> Result<Overrides, Failure> {
         Ok(Overrides { assignments: texts.iter().map(|text| Assignment::parse(text)).collect::<Result<_, _>>()? })
     }
 
@@ -46,15 +45,15 @@ impl Overrides {
     }
 
     /// Each as it was given.
-    pub(super) fn texts(&self) -> Vec<Arc<str>> {
+    pub(crate) fn texts(&self) -> Vec<Arc<str>> {
         self.assignments.iter().map(|assignment| Arc::clone(&assignment.text)).collect()
     }
 }
 
 impl Assignment {
-    fn parse(text: &str) -> Result<Assignment, CliError> {
+    fn parse(text: &str) -> Result<Assignment, Failure> {
         let fault = |message: &str| {
-            CliError::new(format!("--set {text}: {message}"))
+            Failure::new(format!("--set {text}: {message}"))
                 .with_help("write `--set key=value`, for example `--set seed=7` or `--set system.geometry.ranks=2`")
         };
         let (key, value) = text.split_once('=').ok_or_else(|| fault("has no `=`"))?;
@@ -75,27 +74,47 @@ impl Assignment {
     }
 }
 
-/// That a dotted key is one that a scenario has, or after `system.` a system; list items are not looked for.
+/// Checks that a dotted key is a key of a scenario, or after `system.` of a system. List items are not looked up.
 ///
 /// # Errors
-/// What would help.
+/// The help text of the error.
 pub fn check_key(key: &str) -> Result<(), String> {
     let Some(steps) = steps(key) else {
         return Err("write a dotted key, for example `operation.0.bytes`".to_owned());
     };
-    let (prefix, steps, examples) = match steps.split_first() {
-        Some((first, rest)) if first == "system" && !rest.is_empty() => ("system.", rest, super::system::EXAMPLES),
-        _ => ("", &steps[..], super::scenario::EXAMPLES),
-    };
-    let plain: Vec<&str> = steps.iter().map(String::as_str).filter(|step| step.parse::<usize>().is_err()).collect();
-    let plain = plain.join(".");
-    if examples.iter().any(|(known, _)| *known == plain) {
+    let (prefix, steps, keys) = file_of(&steps);
+    let path = key::without_indices(&steps.join("."));
+    if keys.iter().any(|key| key.path == path) {
         return Ok(());
     }
-    Err(match suggestion::nearest(&plain, examples.iter().map(|(known, _)| *known)) {
+    Err(match suggestion::nearest(&path, keys.iter().map(|key| key.path)) {
         Some(near) => format!("did you mean `{prefix}{}`? docs/input.md lists every key", with_items(near, steps)),
         None => "docs/input.md lists every key".to_owned(),
     })
+}
+
+/// The prefix of the file that the steps of a key begin with, the steps in that file, and its keys.
+fn file_of(steps: &[String]) -> (&'static str, &[String], &'static [Key]) {
+    match steps.split_first() {
+        Some((first, rest)) if first == "system" && !rest.is_empty() => ("system.", rest, system::KEYS),
+        _ => ("", steps, scenario::KEYS),
+    }
+}
+
+/// The value of a key that [`check_key`] accepts as a plain number, if it is a size or an absolute time with its unit.
+///
+/// A time of a key in clocks stays as it is: the clock is that of the system.
+pub fn without_unit(key: &str, value: toml::Value) -> toml::Value {
+    let steps = steps(key).unwrap_or_default();
+    let (_, steps, keys) = file_of(&steps);
+    let (Some(key), Some(text)) = (key::find(keys, &steps.join(".")), value.as_str()) else { return value };
+    let number = match key.holds {
+        Holds::Bytes(..) => quantity::size(text).and_then(|bytes| i64::try_from(bytes).ok()).map(toml::Value::Integer),
+        Holds::Picoseconds(..) => quantity::time(text).and_then(|ps| i64::try_from(ps).ok()).map(toml::Value::Integer),
+        Holds::Nanoseconds(..) => quantity::time(text).map(|ps| toml::Value::Float(ps as f64 / 1000.0)),
+        _ => None,
+    };
+    number.unwrap_or(value)
 }
 
 /// A known key, with the numbers of items where what was written has them.
@@ -137,16 +156,16 @@ fn only<'a, 'i>(table: &'a DeTable<'i>) -> Option<Entry<'a, 'i>> {
 }
 
 impl Document {
-    /// Puts the values in their places. Tables that are not there are made; whether the keys exist, decoding tells.
+    /// Replaces values. Missing tables are added; [`Document::check`] refuses keys that do not exist.
     ///
     /// # Errors
     /// An index past the end of a list, or a key of what is no table.
-    pub fn apply(&mut self, overrides: &Overrides) -> Result<(), CliError> {
+    pub fn apply(&mut self, overrides: &Overrides) -> Result<(), Failure> {
         overrides.assignments.iter().try_for_each(|assignment| put(&mut self.root, assignment))
     }
 }
 
-fn put(root: &mut Node, assignment: &Assignment) -> Result<(), CliError> {
+fn put(root: &mut Node, assignment: &Assignment) -> Result<(), Failure> {
     let Assignment { text, steps, value } = assignment;
     let origin = || Origin::Set(Arc::clone(text));
     let mut node = root;
@@ -164,14 +183,14 @@ fn put(root: &mut Node, assignment: &Assignment) -> Result<(), CliError> {
                 let count = items.len();
                 let item = step.parse().ok().and_then(|index: usize| items.get_mut(index));
                 item.ok_or_else(|| {
-                    CliError::new(format!("--set {text}: `{place}` has no item `{step}`")).with_help(match count {
+                    Failure::new(format!("--set {text}: `{place}` has no item `{step}`")).with_help(match count {
                         0 => format!("`{place}` is empty"),
                         _ => format!("its items are 0 to {}", count - 1),
                     })
                 })?
             }
             _ => {
-                return Err(CliError::new(format!("--set {text}: `{place}` is not a table, and so has no `{step}`"))
+                return Err(Failure::new(format!("--set {text}: `{place}` is not a table, and so has no `{step}`"))
                     .with_help(format!("set `{place}` itself")));
             }
         };
@@ -191,7 +210,7 @@ mod tests {
         Document::parse(Path::new("x.toml"), text, &[]).unwrap()
     }
 
-    fn apply(texts: &[&str]) -> Result<Document, CliError> {
+    fn apply(texts: &[&str]) -> Result<Document, Failure> {
         let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
         let mut document = document();
         document.apply(&Overrides::parse(&texts)?)?;
@@ -199,7 +218,7 @@ mod tests {
     }
 
     fn value(document: &Document) -> toml::Value {
-        document.decode().unwrap()
+        toml::Value::from(&document.root)
     }
 
     #[test]

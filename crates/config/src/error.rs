@@ -1,15 +1,14 @@
-//! Why the program could not do what it was asked.
+//! Why a command could not be carried out.
 
 use std::fmt;
 use std::io;
 use std::path::Path;
 
-use report::plot::TableError;
 use rowclone_sim::ExperimentError;
 
 /// Why a command could not be carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CliError {
+pub enum Failure {
     /// Something is wrong with the input, or the output cannot be written.
     Refused {
         /// What, and where; printed after `error:`.
@@ -22,38 +21,38 @@ pub enum CliError {
         /// What became of the results, or what to do next; printed after `help:`.
         help: Option<String>,
     },
-    /// The reader of standard output has gone (`| head -1`): nothing is left to say.
+    /// The reader of standard output has closed it (`| head -1`): no message is printed.
     ClosedPipe,
 }
 
-impl CliError {
+impl Failure {
     /// An error that has this to say.
-    pub fn new(message: impl fmt::Display) -> CliError {
-        CliError::Refused { message: message.to_string(), help: None }
+    pub fn new(message: impl fmt::Display) -> Failure {
+        Failure::Refused { message: message.to_string(), help: None }
     }
 
     /// The same, with what to do next.
     #[must_use]
-    pub fn with_help(self, next: impl fmt::Display) -> CliError {
+    pub fn with_help(self, next: impl fmt::Display) -> Failure {
         match self {
-            CliError::Refused { message, help: _ } => CliError::Refused { message, help: Some(next.to_string()) },
-            CliError::Interrupted { help: _ } => CliError::Interrupted { help: Some(next.to_string()) },
-            CliError::ClosedPipe => CliError::ClosedPipe,
+            Failure::Refused { message, help: _ } => Failure::Refused { message, help: Some(next.to_string()) },
+            Failure::Interrupted { help: _ } => Failure::Interrupted { help: Some(next.to_string()) },
+            Failure::ClosedPipe => Failure::ClosedPipe,
         }
     }
 
     /// The same, with what to do next if anything is known.
     #[must_use]
-    pub fn with_help_of(self, error: &TableError) -> CliError {
-        match &error.help {
+    pub fn with_help_if(self, help: Option<&str>) -> Failure {
+        match help {
             Some(help) => self.with_help(help),
             None => self,
         }
     }
 
     /// A file that cannot be read.
-    pub fn reading(path: &Path, source: &io::Error) -> CliError {
-        let error = CliError::new(format!("{}: cannot be read: {}", path.display(), reason(source)));
+    pub fn reading(path: &Path, source: &io::Error) -> Failure {
+        let error = Failure::new(format!("{}: cannot be read: {}", path.display(), reason(source)));
         match source.kind() {
             io::ErrorKind::NotFound => {
                 error.with_help("check the spelling of the path, and the directory it starts from")
@@ -61,7 +60,7 @@ impl CliError {
             io::ErrorKind::PermissionDenied => error.with_help("ask for the permission to read it"),
             io::ErrorKind::IsADirectory => error.with_help("give a file in it"),
             io::ErrorKind::InvalidData => error.with_help("give a text file in UTF-8"),
-            // What `input::file` refuses.
+            // What [`crate::file`] refuses.
             io::ErrorKind::InvalidInput => error.with_help("write what it gives into a file, and give that"),
             io::ErrorKind::FileTooLarge => error.with_help("this looks like another kind of file: give a TOML file"),
             _ => error,
@@ -69,8 +68,8 @@ impl CliError {
     }
 
     /// A file that cannot be written.
-    pub fn writing(path: &Path, source: &io::Error) -> CliError {
-        let error = CliError::new(format!("{}: cannot be written: {}", path.display(), reason(source)));
+    pub fn writing(path: &Path, source: &io::Error) -> Failure {
+        let error = Failure::new(format!("{}: cannot be written: {}", path.display(), reason(source)));
         match source.kind() {
             io::ErrorKind::NotFound => error.with_help("make its directory first"),
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
@@ -84,15 +83,15 @@ impl CliError {
     }
 
     /// A signal ended the command.
-    pub const fn interrupted() -> CliError {
-        CliError::Interrupted { help: None }
+    pub const fn interrupted() -> Failure {
+        Failure::Interrupted { help: None }
     }
 
     /// What to do next, if anything is known.
     pub fn help(&self) -> Option<&str> {
         match self {
-            CliError::Refused { help, .. } | CliError::Interrupted { help } => help.as_deref(),
-            CliError::ClosedPipe => None,
+            Failure::Refused { help, .. } | Failure::Interrupted { help } => help.as_deref(),
+            Failure::ClosedPipe => None,
         }
     }
 }
@@ -108,30 +107,30 @@ fn reason(source: &io::Error) -> String {
     }
 }
 
-impl fmt::Display for CliError {
+impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CliError::Refused { message, .. } => f.write_str(message),
-            CliError::Interrupted { .. } => f.write_str("interrupted"),
-            CliError::ClosedPipe => f.write_str("the reader of standard output has gone"),
+            Failure::Refused { message, .. } => f.write_str(message),
+            Failure::Interrupted { .. } => f.write_str("interrupted"),
+            Failure::ClosedPipe => f.write_str("the reader of standard output has gone"),
         }
     }
 }
 
-impl std::error::Error for CliError {}
+impl std::error::Error for Failure {}
 
-impl From<&ExperimentError> for CliError {
-    fn from(error: &ExperimentError) -> CliError {
+impl From<&ExperimentError> for Failure {
+    fn from(error: &ExperimentError) -> Failure {
         match (error, error.help()) {
-            (ExperimentError::Stopped, _) => CliError::interrupted(),
-            (_, Some(help)) => CliError::new(error).with_help(help),
-            (_, None) => CliError::new(error),
+            (ExperimentError::Stopped, _) => Failure::interrupted(),
+            (_, Some(help)) => Failure::new(error).with_help(help),
+            (_, None) => Failure::new(error),
         }
     }
 }
 
-impl From<ExperimentError> for CliError {
-    fn from(error: ExperimentError) -> CliError {
-        CliError::from(&error)
+impl From<ExperimentError> for Failure {
+    fn from(error: ExperimentError) -> Failure {
+        Failure::from(&error)
     }
 }

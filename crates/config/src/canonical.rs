@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::document::{Document, Node, Value};
+use crate::document::{Document, Node, Value};
 
 impl Document {
     /// All that it says but for the keys to `skip` (dotted, no list items), in a spelling that does not depend on the order of
@@ -53,7 +53,7 @@ fn write_node(node: &Node, place: &str, skip: &[&str], text: &mut String) {
 mod tests {
     use std::path::Path;
 
-    use crate::input::{Document, Overrides};
+    use crate::{Document, Overrides};
 
     fn canonical(text: &str, skip: &[&str]) -> String {
         Document::parse(Path::new("x.toml"), text, &[]).unwrap().canonical(skip)

@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::CliError;
-
-use super::document::{Document, Example};
-use super::{Overrides, SystemConfig};
+use crate::key::Key;
+use crate::{Document, Failure, Overrides, SystemConfig, system};
 
 /// Systems that a library keeps: enough for runs that go through some systems in turn, and no more than that of memory.
 const SYSTEMS_KEPT: usize = 64;
@@ -35,25 +33,25 @@ pub struct ResolvedSystem {
 
 impl Library {
     /// A file, as it was when it was first asked for.
-    pub(super) fn document(&self, path: &Path, examples: &'static [Example]) -> Result<Document, CliError> {
+    pub(crate) fn document(&self, path: &Path, keys: &'static [Key]) -> Result<Document, Failure> {
         // No lock is held while a file is read; of two who read the same one, either may keep it.
         let known = locked(&self.documents).get(path).map(Arc::clone);
         if let Some(known) = known {
             return Ok(Document::clone(&known));
         }
-        let document = Document::read(path, examples)?;
+        let document = Document::read(path, keys)?;
         locked(&self.documents).insert(path.to_owned(), Arc::new(document.clone()));
         Ok(document)
     }
 
     /// A system.
-    pub(super) fn system(&self, path: &Path, overrides: &Overrides) -> Result<Arc<ResolvedSystem>, CliError> {
+    pub(crate) fn system(&self, path: &Path, overrides: &Overrides) -> Result<Arc<ResolvedSystem>, Failure> {
         let key = (path.to_owned(), overrides.texts());
         let known = locked(&self.systems).get(&key).map(Arc::clone);
         if let Some(known) = known {
             return Ok(known);
         }
-        let (config, document) = SystemConfig::check(self.document(path, super::system::EXAMPLES)?, overrides)?;
+        let (config, document) = SystemConfig::check(self.document(path, system::KEYS)?, overrides)?;
         let system = Arc::new(ResolvedSystem { config, document });
         let mut systems = locked(&self.systems);
         if systems.len() >= SYSTEMS_KEPT {

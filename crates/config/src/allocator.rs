@@ -1,0 +1,103 @@
+//! The table `[allocator]` of a scenario: the placement of pages, and the age of the memory.
+
+use host::AllocatorSettings;
+use os_alloc_sim::{Age, Policy, Units};
+
+use crate::key::{Holds, Key};
+use crate::scenario::Workload;
+use crate::section::Section;
+use crate::{Failure, names};
+
+/// How pages are placed, checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AllocatorConfig {
+    /// The allocation policies, at least one, each once; the scenario runs once for each.
+    pub policies: Vec<Policy>,
+    /// The age of the memory; none for a fresh memory with all frames free.
+    pub age: Option<Age>,
+    /// How frames that share rows are handed out.
+    pub units: Units,
+}
+
+/// Keys of `[allocator]`.
+pub(crate) const KEYS: [Key; 5] = [
+    Key::new(
+        "allocator",
+        Holds::Table,
+        "",
+        "placement of pages, where neither the scenario nor the recording gives it (`allocator.md`)",
+    )
+    .or(""),
+    Key::new(
+        "allocator.policies",
+        Holds::Names(|| names(&policies())),
+        "[\"buddy\", \"subarray-aware\"]",
+        "the allocators; the scenario runs once for each, under each of `policies`",
+    ),
+    Key::new(
+        "allocator.utilisation",
+        Holds::Number(0.0, 1.0),
+        "0.5",
+        "share of the frames in use before the workload; together with `fragmentation`",
+    )
+    .or("a fresh memory, all free"),
+    Key::new(
+        "allocator.fragmentation",
+        Holds::Number(0.0, 1.0),
+        "0.5",
+        "Linux's unusable free space index of order 9 before the workload",
+    )
+    .or("a fresh memory"),
+    Key::new(
+        "allocator.units",
+        Holds::Name(|| names(&units())),
+        "\"together\"",
+        "how frames that share rows are handed out: together, as one page, or one by one; pages of a trace are always `marked`",
+    )
+    .or("`together`; of a trace `marked`"),
+];
+
+fn policies() -> Vec<(&'static str, Policy)> {
+    Policy::ALL.map(|it| (it.name(), it)).into()
+}
+
+fn units() -> Vec<(&'static str, Units)> {
+    Units::ALL.map(|it| (it.name(), it)).into()
+}
+
+impl AllocatorConfig {
+    pub(crate) fn check(table: &Section<'_>, workload: &Workload) -> Result<AllocatorConfig, Failure> {
+        let age = match (table.get("utilisation"), table.get("fragmentation")) {
+            (None, None) => None,
+            (Some(utilisation), Some(fragmentation)) => {
+                Some(Age::new(utilisation, fragmentation).map_err(|error| {
+                    let message = error.to_string().replacen(error.key, &table.key(error.key), 1);
+                    table.fault(error.key, message).with_help(error.help())
+                })?)
+            }
+            (given, _) => {
+                let (there, missing) = match given {
+                    Some(_) => ("utilisation", "fragmentation"),
+                    None => ("fragmentation", "utilisation"),
+                };
+                let message = format!("`allocator.{there}` is given, and `allocator.{missing}` is not");
+                let help = format!("add for example `{missing} = 0.5`: an aged memory has both, a fresh one neither");
+                return Err(table.fault(there, message).with_help(help));
+            }
+        };
+        // Frames of a trace are handed out one by one: a recorded copy of 4 KiB renews its page, and not the page beside it.
+        let of_trace = matches!(workload, Workload::Trace(_));
+        let units = table.choice("units", &units()).unwrap_or(if of_trace { Units::Marked } else { Units::Together });
+        if of_trace && units == Units::Together {
+            let message = "`allocator.units` is \"together\", but the pages of a trace are handed out one by one";
+            return Err(table.fault("units", message).with_help("leave it out, or write `units = \"marked\"`"));
+        }
+        Ok(AllocatorConfig { policies: table.choices("policies", &policies()), age, units })
+    }
+
+    /// The settings of one of its policies.
+    pub fn settings(&self, policy: Policy, seed: u64) -> AllocatorSettings {
+        let (utilisation, fragmentation) = self.age.map_or((0.0, 0.0), |age| (age.utilisation(), age.unusable()));
+        AllocatorSettings { policy, seed, utilisation, fragmentation, units: self.units }
+    }
+}

@@ -1,0 +1,275 @@
+//! Checks a document against the description of its keys, and converts sizes and times to plain numbers.
+
+use dram_spec::{Clock, Min};
+
+use crate::document::{Document, Node, Value, last_step};
+use crate::key::{self, Holds, Key, Presence};
+use crate::{Failure, quantity, suggestion};
+
+/// Keys by which a file of another kind is recognised, its kind, and the command or file that reads it.
+const OTHER_FILES: [(&str, &str, &str); 4] = [
+    (
+        "device",
+        "a system file",
+        "a scenario names it: `system = \"PATH\"`; `rowclone-sim explain rules --system PATH` shows its timings",
+    ),
+    ("scenario", "a sweep", "`rowclone-sim sweep PATH --out DIRECTORY` runs it"),
+    ("policies", "a scenario", "`rowclone-sim run PATH` runs it"),
+    ("vdd_v", "a current set", "a system names it: `device.currents = \"PATH\"`"),
+];
+
+impl Document {
+    /// Checks every key and value, and converts sizes and times to plain numbers. Times of keys in clocks stay text until
+    /// [`Document::resolve_clocks`].
+    ///
+    /// # Errors
+    /// An unknown or missing key, a value of the wrong type, or out of its range.
+    pub fn check(&mut self) -> Result<(), Failure> {
+        let is_other =
+            |(mark, ..): &&(&str, &str, &str)| self.keys.iter().all(|key| key.path != *mark) && self.root().has(mark);
+        if let Some((_, noun, help)) = OTHER_FILES.iter().find(is_other) {
+            let help = help.replace("PATH", &self.path().display().to_string());
+            return Err(self.located(None, &format!("is {noun}")).with_help(help));
+        }
+        self.rewritten(|document, root| document.check_table(root, ""))
+    }
+
+    /// Converts times of keys in clocks, rounded up to clocks, and checks their ranges.
+    ///
+    /// # Errors
+    /// A time is out of the range of its key.
+    pub fn resolve_clocks(&mut self, clock: Clock) -> Result<(), Failure> {
+        self.rewritten(|document, root| document.resolve_node(root, "", clock))
+    }
+
+    /// Changes the values, with the document as it was for messages.
+    fn rewritten(&mut self, change: impl FnOnce(&Document, &mut Node) -> Result<(), Failure>) -> Result<(), Failure> {
+        let mut root = self.root.clone();
+        change(self, &mut root)?;
+        self.root = root;
+        Ok(())
+    }
+
+    fn check_table(&self, node: &mut Node, place: &str) -> Result<(), Failure> {
+        let Value::Table(entries) = &mut node.value else { return Ok(()) };
+        let table = key::without_indices(place);
+        let inside = |name: &str| if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
+        for (name, node) in entries.iter_mut() {
+            let path = inside(name);
+            let Some(key) = self.keys.iter().find(|key| key.is_in(&table) && key.name() == name) else {
+                let noun = if place.is_empty() { "keys".to_owned() } else { format!("keys of `{place}`") };
+                let known: Vec<&str> = self.keys.iter().filter(|key| key.is_in(&table)).map(Key::name).collect();
+                let error = self.located(Some(&node.origin), &format!("`{path}` is not a key"));
+                return Err(error.with_help(suggestion::choices(name, &noun, &known)));
+            };
+            self.check_value(key, node, &path)?;
+        }
+        let is_missing = |key: &&Key| key.is_in(&table) && key.presence == Presence::Required;
+        let missing =
+            self.keys.iter().filter(is_missing).find(|key| entries.iter().all(|(name, _)| name != key.name()));
+        let Some(key) = missing else { return Ok(()) };
+        let (path, name) = (inside(key.name()), key.name());
+        let to = if place.is_empty() { String::new() } else { format!(" to `{place}`") };
+        let help = match key.example {
+            // A table: its keys have examples of their own.
+            "" => format!("add a table `[{path}]`"),
+            example => format!("add for example `{name} = {example}`{to}"),
+        };
+        let origin = (!place.is_empty()).then_some(&node.origin);
+        Err(self.located(origin, &format!("`{path}` is missing")).with_help(help))
+    }
+
+    fn check_value(&self, key: &Key, node: &mut Node, path: &str) -> Result<(), Failure> {
+        let Some(value) = plain(key.holds, &node.value) else { return Err(self.unfit(key, node, path)) };
+        node.value = value;
+        match key.holds {
+            Holds::Table => self.check_table(node, path),
+            Holds::Name(names) | Holds::Names(names) | Holds::NameOrNames(names) => {
+                self.check_names(node, path, &names())
+            }
+            Holds::Tables | Holds::List | Holds::Bits | Holds::Texts => self.check_items(key, node, path),
+            _ => self.check_range(key.holds, &node.value, path),
+        }
+    }
+
+    fn check_items(&self, key: &Key, node: &mut Node, path: &str) -> Result<(), Failure> {
+        let Value::List(items) = &mut node.value else { return Ok(()) };
+        for (index, item) in items.iter_mut().enumerate() {
+            let path = format!("{path}.{index}");
+            let fits = match (key.holds, &item.value) {
+                (Holds::Tables, Value::Table(_)) | (Holds::List | Holds::Texts, Value::Text(_)) => true,
+                (Holds::Bits, Value::Integer(bit)) => u32::try_from(*bit).is_ok(),
+                _ => false,
+            };
+            if !fits {
+                return Err(self.unfit(key, item, &path));
+            }
+            self.check_table(item, &path)?;
+        }
+        Ok(())
+    }
+
+    /// Checks one of some names, or a list of them.
+    fn check_names(&self, node: &Node, path: &str, names: &[&str]) -> Result<(), Failure> {
+        let Value::List(items) = &node.value else { return self.check_name(node, path, names) };
+        if items.is_empty() {
+            let all = names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+            let help = format!("try `{} = [{all}]`", last_step(path));
+            return Err(self.fault(path, format!("`{path}` is empty")).with_help(help));
+        }
+        let mut seen = Vec::with_capacity(items.len());
+        for (index, item) in items.iter().enumerate() {
+            let place = format!("{path}.{index}");
+            self.check_name(item, &place, names)?;
+            let Value::Text(name) = &item.value else { continue };
+            if seen.contains(&name) {
+                let error = self.fault(&place, format!("`{path}` lists \"{name}\" twice"));
+                return Err(error.with_help("list each once"));
+            }
+            seen.push(name);
+        }
+        Ok(())
+    }
+
+    fn check_name(&self, node: &Node, path: &str, names: &[&str]) -> Result<(), Failure> {
+        let Value::Text(found) = &node.value else {
+            let message = format!("`{path}` is {}, but must be a string", in_words(&node.value));
+            let help = format!("write for example `\"{}\"`", names[0]);
+            return Err(self.located(Some(&node.origin), &message).with_help(help));
+        };
+        if names.contains(&found.as_str()) {
+            return Ok(());
+        }
+        let error = self.located(Some(&node.origin), &format!("`{path}` is {found:?}, which is none of its values"));
+        Err(error.with_help(suggestion::choices(found, "values", names)))
+    }
+
+    fn check_range(&self, holds: Holds, value: &Value, path: &str) -> Result<(), Failure> {
+        match (holds, value) {
+            (
+                Holds::Count(least, most)
+                | Holds::Bytes(least, most)
+                | Holds::Clocks(least, most)
+                | Holds::Picoseconds(least, most),
+                Value::Integer(found),
+            ) => self.within(path, count(*found), least, most),
+            (Holds::OneOf(known), Value::Integer(found)) if !known.contains(&count(*found)) => {
+                let (last, first) = known.split_last().map_or((0, &known[..0]), |(last, first)| (*last, first));
+                let first = first.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+                let error = self.fault(path, format!("`{path}` is {found}, but must be {first} or {last}"));
+                Err(error.with_help(format!("try `{} = {}`", last_step(path), self.example(path).unwrap_or_default())))
+            }
+            (Holds::Number(least, most) | Holds::Nanoseconds(least, most), _) => {
+                let found = match value {
+                    Value::Integer(found) => *found as f64,
+                    Value::Float(found) => *found,
+                    _ => return Ok(()),
+                };
+                // Neither infinity nor what is not a number lies in a range.
+                if (least..=most).contains(&found) {
+                    return Ok(());
+                }
+                // A percentage is meant as a share.
+                let near = match found {
+                    found if most <= 1.0 && (1.0..=100.0).contains(&found) => found / 100.0,
+                    found if found > most => most,
+                    _ => least,
+                };
+                let error = self.fault(path, format!("`{path}` is {found}, but must be from {least} to {most}"));
+                Err(error.with_help(format!("try `{} = {near}`", last_step(path))))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn unfit(&self, key: &Key, node: &Node, path: &str) -> Failure {
+        // Of an item of a list, the key is the list's.
+        let list = path.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let expected = match key.holds {
+            Holds::Tables if list != path => "a table",
+            Holds::Bits if list != path => "a whole number from 0 to 4294967295",
+            Holds::List | Holds::Texts if list != path => "a string",
+            holds => holds.expected(),
+        };
+        let help = match (key.holds, key.example) {
+            (Holds::Tables, "") => format!("write each of them as a table `[[{list}]]`"),
+            (_, "") => format!("write a table `[{path}]`"),
+            (_, example) => format!("write for example `{} = {example}`", key.name()),
+        };
+        let message = format!("`{path}` is {}, but must be {expected}", in_words(&node.value));
+        self.located(Some(&node.origin), &message).with_help(help)
+    }
+
+    fn resolve_node(&self, node: &mut Node, path: &str, clock: Clock) -> Result<(), Failure> {
+        let inside = |step: &str| if path.is_empty() { step.to_owned() } else { format!("{path}.{step}") };
+        match &mut node.value {
+            Value::Table(entries) => {
+                entries.iter_mut().try_for_each(|(name, node)| self.resolve_node(node, &inside(name), clock))
+            }
+            Value::List(items) => {
+                let mut items = items.iter_mut().enumerate();
+                items.try_for_each(|(index, node)| self.resolve_node(node, &inside(&index.to_string()), clock))
+            }
+            Value::Text(text) => {
+                let Some(Key { holds: holds @ Holds::Clocks(..), .. }) = key::find(self.keys, path) else {
+                    return Ok(());
+                };
+                let ps = quantity::time(text).expect("it was checked");
+                node.value = Value::Integer(clock.at_least(Min::ps(ps)).0.into());
+                self.check_range(*holds, &node.value, path)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A number whose type was checked.
+fn count(integer: i128) -> u64 {
+    u64::try_from(integer).expect("it was checked")
+}
+
+/// The value of a key with its unit converted, if it has the type that the key holds.
+fn plain(holds: Holds, value: &Value) -> Option<Value> {
+    let is_count = |integer: i128| u64::try_from(integer).is_ok();
+    let fits = match (holds, value) {
+        (
+            Holds::Count(..)
+            | Holds::OneOf(_)
+            | Holds::Bytes(..)
+            | Holds::Clocks(..)
+            | Holds::Picoseconds(..)
+            | Holds::Address
+            | Holds::Place,
+            Value::Integer(integer),
+        ) => is_count(*integer),
+        (Holds::Bytes(..), Value::Text(text)) => return quantity::size(text).map(|bytes| Value::Integer(bytes.into())),
+        (Holds::Picoseconds(..), Value::Text(text)) => return quantity::time(text).map(|ps| Value::Integer(ps.into())),
+        (Holds::Nanoseconds(..), Value::Text(text)) => {
+            return quantity::time(text).map(|ps| Value::Float(ps as f64 / 1000.0));
+        }
+        // Its reader knows the clock.
+        (Holds::Clocks(..), Value::Text(text)) => quantity::time(text).is_some(),
+        (Holds::Table, Value::Table(_))
+        | (Holds::Tables | Holds::List | Holds::Names(_) | Holds::Bits, Value::List(_))
+        | (Holds::Texts | Holds::NameOrNames(_), Value::Text(_) | Value::List(_))
+        | (Holds::Flag, Value::Boolean(_))
+        | (Holds::Text | Holds::Path | Holds::Name(_) | Holds::Address | Holds::Place, Value::Text(_))
+        | (Holds::Number(..) | Holds::Nanoseconds(..), Value::Integer(_) | Value::Float(_))
+        | (Holds::Any, _) => true,
+        _ => false,
+    };
+    fits.then(|| value.clone())
+}
+
+/// A value as messages name it.
+fn in_words(value: &Value) -> String {
+    match value {
+        Value::Text(text) => format!("the string {text:?}"),
+        Value::Integer(integer) => integer.to_string(),
+        Value::Float(float) => format!("{float:?}"),
+        Value::Boolean(boolean) => boolean.to_string(),
+        Value::Datetime(datetime) => format!("the date {datetime}"),
+        Value::List(_) => "a list".to_owned(),
+        Value::Table(_) => "a table".to_owned(),
+    }
+}

@@ -1,0 +1,285 @@
+//! The table `[controller]` of a system file: queues, scheduler, row policy, and the power-down of idle ranks.
+
+use std::sync::Arc;
+
+use dram_spec::{Cycles, PrechargePowerDown, Refresh};
+use energy::{Currents, PowerState};
+use memctrl::policy::row::{Closed, Open, ROW_POLICIES, RowPolicy, Timeout};
+use memctrl::policy::scheduler::{Bliss, FrFcfs, FrFcfsCap, ParBs, SCHEDULERS, Scheduler};
+use memctrl::{PowerPolicy, Queues, RefreshPolicy};
+use rowclone_sim::{CYCLES_MAX, ControllerSettings};
+
+use crate::Failure;
+use crate::key::{Holds, Key};
+use crate::section::Section;
+
+const CAP_MAX: u64 = 1 << 30;
+/// Of a queue.
+const ENTRIES: Holds = Holds::Count(1, ControllerSettings::ENTRIES_MAX);
+const CLOCKS: Holds = Holds::Clocks(1, CYCLES_MAX);
+
+/// Keys of `[controller]`.
+pub(crate) const KEYS: [Key; 19] = [
+    Key::new("controller", Holds::Table, "", "the memory controller (`controller.md`)").or("as below"),
+    Key::new(
+        "controller.staging_lines",
+        Holds::Count(1, ControllerSettings::STAGING_LINES_MAX),
+        "64",
+        "lines of 64 bytes that a copy over the channel reads before it writes them",
+    )
+    .or("the lines of one row"),
+    Key::new(
+        "controller.scheduler",
+        Holds::Name(|| SCHEDULERS.map(Scheduler::name).into()),
+        "\"fr-fcfs\"",
+        "order of accesses: the oldest first; row hits first, then the oldest; row hits first up to a cap; BLISS \
+         (Subramanian et al., ICCD 2014); PAR-BS (Mutlu and Moscibroda, ISCA 2008)",
+    )
+    .or("`fr-fcfs`"),
+    Key::new(
+        "controller.scheduler_cap",
+        Holds::Count(1, CAP_MAX),
+        "4",
+        "with `fr-fcfs-cap` only: accesses to an open row after which an older access to another row goes first",
+    )
+    .or("required with `fr-fcfs-cap`"),
+    Key::new(
+        "controller.bliss_threshold",
+        Holds::Count(1, CAP_MAX),
+        "4",
+        "with `bliss` only: consecutive reads of a source after which it is blacklisted (a workload is one source, which \
+         a blacklist does not reorder)",
+    )
+    .or("4"),
+    Key::new(
+        "controller.bliss_clearing_cycles",
+        CLOCKS,
+        "10_000",
+        "with `bliss` only: clocks after which the blacklist is cleared",
+    )
+    .or("10,000"),
+    Key::new("controller.par_bs_marking_cap", ENTRIES, "5", "with `par-bs` only: reads per source and bank in a batch").or("5"),
+    Key::new(
+        "controller.row_policy",
+        Holds::Name(|| ROW_POLICIES.into()),
+        "\"open\"",
+        "when a row that no access waits for is closed: when another row is needed; with the last access to it; after a time",
+    )
+    .or("`open`"),
+    Key::new(
+        "controller.row_timeout_cycles",
+        CLOCKS,
+        "200",
+        "with `timeout` only: clocks from the last command to the bank to the precharge",
+    )
+    .or("required with `timeout`"),
+    Key::new("controller.read_entries", ENTRIES, "64", "entries of a channel's read queue").or("64"),
+    Key::new("controller.write_entries", ENTRIES, "64", "entries of a channel's write queue").or("64"),
+    Key::new("controller.copy_entries", ENTRIES, "32", "copies and initialisations in progress, over all channels").or("32"),
+    Key::new(
+        "controller.admission_per_cycle",
+        ENTRIES,
+        "1",
+        "line accesses that a channel accepts per clock, and copies that the front end accepts per clock",
+    )
+    .or("1"),
+    Key::new("controller.drain_high", Holds::Count(0, u64::MAX), "48", "queued writes at which a write drain starts")
+        .values("1 to `write_entries`")
+        .or("three quarters of `write_entries`: 48"),
+    Key::new("controller.drain_low", Holds::Count(0, u64::MAX), "16", "queued writes at which a write drain ends")
+        .values("0 to `drain_high` - 1")
+        .or("a third of `drain_high`: 16"),
+    Key::new("controller.copy_hold_max_cycles", CLOCKS, "200", "how long a copy may hold a bank that a read waits for")
+        .or("until the copy has finished in the bank"),
+    Key::new(
+        "controller.refresh_idle_cycles",
+        Holds::Clocks(0, CYCLES_MAX),
+        "50",
+        "clocks without an access after which a rank that owes fewer than `refresh.postpone_max` REF closes its rows for one",
+    )
+    .or("50"),
+    Key::new(
+        "controller.power_down_after_cycles",
+        CLOCKS,
+        "100",
+        "clocks of idleness after which a rank enters power-down; needs refresh, and currents of these states",
+    )
+    .or("never"),
+    Key::new(
+        "controller.self_refresh_after_cycles",
+        CLOCKS,
+        "10_000",
+        "clocks of idleness after which a rank enters self-refresh; needs the same, and more than `power_down_after_cycles`",
+    )
+    .or("never"),
+];
+
+/// The rest of the system, which the table is checked against.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) table: Option<Section<'a>>,
+    pub(crate) defaults: ControllerSettings,
+    pub(crate) refresh: Refresh,
+    pub(crate) postpone_max: u64,
+    pub(crate) precharge_power_down: PrechargePowerDown,
+    pub(crate) currents: &'a Currents,
+}
+
+impl Surroundings<'_> {
+    /// The settings of the table, with defaults for keys that are not given.
+    pub(crate) fn check(&self) -> Result<ControllerSettings, Failure> {
+        let count = |name, default: usize| self.get(name).map_or(default, |found| found as usize);
+        Ok(ControllerSettings {
+            staging_lines: count("staging_lines", self.defaults.staging_lines),
+            copy_hold_max: self.get("copy_hold_max_cycles").map(Cycles),
+            queues: self.queues()?,
+            scheduler: self.scheduler()?,
+            row_policy: self.row_policy()?,
+            refresh: RefreshPolicy {
+                postpone_max: self.postpone_max,
+                idle: self.get("refresh_idle_cycles").map_or(RefreshPolicy::IDLE, Cycles),
+            },
+            power: self.power()?,
+        })
+    }
+
+    fn get(&self, name: &str) -> Option<u64> {
+        self.table.as_ref()?.get(name)
+    }
+
+    fn fault(&self, name: &str, message: String) -> Failure {
+        self.table.as_ref().expect("it has the key").fault(name, message)
+    }
+
+    fn scheduler(&self) -> Result<Box<dyn Scheduler>, Failure> {
+        let known = SCHEDULERS.map(|scheduler| (scheduler.name(), scheduler));
+        let scheduler = self.table.as_ref().and_then(|table| table.choice("scheduler", &known)).unwrap_or(&FrFcfs);
+        let name = scheduler.name();
+        for (key, owner) in [
+            ("scheduler_cap", FrFcfsCap::NAME),
+            ("bliss_threshold", Bliss::NAME),
+            ("bliss_clearing_cycles", Bliss::NAME),
+            ("par_bs_marking_cap", ParBs::NAME),
+        ] {
+            self.only_with(key, "scheduler", owner, name)?;
+        }
+        Ok(match name {
+            FrFcfsCap::NAME => Box::new(FrFcfsCap { cap: self.required("scheduler_cap", "scheduler", name)? as u32 }),
+            Bliss::NAME => Box::new(Bliss::new(
+                self.get("bliss_threshold").map_or(Bliss::THRESHOLD, |threshold| threshold as u32),
+                self.get("bliss_clearing_cycles").map_or(Bliss::CLEARING_INTERVAL, Cycles),
+            )),
+            ParBs::NAME => {
+                Box::new(ParBs::new(self.get("par_bs_marking_cap").map_or(ParBs::MARKING_CAP, |cap| cap as usize)))
+            }
+            _ => scheduler.clone_box(),
+        })
+    }
+
+    fn row_policy(&self) -> Result<Arc<dyn RowPolicy>, Failure> {
+        let known = ROW_POLICIES.map(|name| (name, name));
+        let name = self.table.as_ref().and_then(|table| table.choice("row_policy", &known)).unwrap_or(Open::NAME);
+        self.only_with("row_timeout_cycles", "row_policy", Timeout::NAME, name)?;
+        Ok(match name {
+            Closed::NAME => Arc::new(Closed),
+            Timeout::NAME => {
+                Arc::new(Timeout { after: Cycles(self.required("row_timeout_cycles", "row_policy", Timeout::NAME)?) })
+            }
+            _ => Arc::new(Open),
+        })
+    }
+
+    /// Checks that a key of one variant of `owner` is not given with another.
+    fn only_with(&self, key: &str, owner: &str, variant: &str, chosen: &str) -> Result<(), Failure> {
+        if self.get(key).is_none() || chosen == variant {
+            return Ok(());
+        }
+        let message = format!("`controller.{key}` is given, but `{owner}` is not \"{variant}\"");
+        Err(self.fault(key, message).with_help(format!("leave `{key}` out, or write `{owner} = \"{variant}\"`")))
+    }
+
+    /// The number that a variant of `owner` needs.
+    fn required(&self, key: &str, owner: &str, variant: &str) -> Result<u64, Failure> {
+        self.get(key).ok_or_else(|| {
+            let message = format!("`controller.{key}` is missing, and `{owner} = \"{variant}\"` needs it");
+            let example = KEYS.iter().find(|known| known.name() == key).map_or("1", |known| known.example);
+            self.fault(owner, message).with_help(format!("add for example `{key} = {example}` to `controller`"))
+        })
+    }
+
+    fn queues(&self) -> Result<Queues, Failure> {
+        let defaults = Queues::default();
+        let entries = |name, default: usize| self.get(name).map_or(default, |found| found as usize);
+        let write_entries = entries("write_entries", defaults.write_entries);
+        // Three quarters, and a third of that: 48 and 16 of 64.
+        let drain_high = entries("drain_high", (write_entries * 3 / 4).max(1));
+        if let Some(table) = &self.table {
+            table.within("drain_high", drain_high as u64, 1, write_entries as u64)?;
+        }
+        let drain_low = entries("drain_low", drain_high / 3);
+        if drain_low >= drain_high {
+            let message =
+                format!("`controller.drain_low` is {drain_low}, but must be less than `drain_high`, {drain_high}");
+            return Err(self.fault("drain_low", message).with_help(format!("try `drain_low = {}`", drain_high / 3)));
+        }
+        Ok(Queues {
+            read_entries: entries("read_entries", defaults.read_entries),
+            write_entries,
+            copy_entries: entries("copy_entries", defaults.copy_entries),
+            admission_per_cycle: entries("admission_per_cycle", defaults.admission_per_cycle),
+            drain_high,
+            drain_low,
+        })
+    }
+
+    fn power(&self) -> Result<PowerPolicy, Failure> {
+        let (down, refresh) = ("power_down_after_cycles", "self_refresh_after_cycles");
+        let power_down_after = self.get(down).map(Cycles);
+        let self_refresh_after = self.get(refresh).map(Cycles);
+        for (key, given) in [(down, power_down_after), (refresh, self_refresh_after)] {
+            if given.is_some() && self.refresh == Refresh::Off {
+                let message = format!("`controller.{key}` is given, but `refresh.enabled` is false");
+                let help = "a rank leaves power-down for its refreshes: leave it out, or set `refresh.enabled = true`";
+                return Err(self.fault(key, message).with_help(help));
+            }
+        }
+        if let (Some(down_after), Some(deep)) = (power_down_after, self_refresh_after)
+            && deep <= down_after
+        {
+            let message = format!("`controller.{refresh}` is {deep}, but must be more than `{down}`, {down_after}");
+            let help = format!("leave `{down}` out: no rank would come to power-down before self-refresh");
+            return Err(self.fault(refresh, message).with_help(help));
+        }
+        let precharged = match self.precharge_power_down {
+            PrechargePowerDown::FastExit => PowerState::FastPowerDown,
+            PrechargePowerDown::SlowExit => PowerState::SlowPowerDown,
+        };
+        if power_down_after.is_some() {
+            self.has_currents(down, &[PowerState::ActivePowerDown, precharged])?;
+        }
+        if self_refresh_after.is_some() {
+            self.has_currents(refresh, &[PowerState::SelfRefresh])?;
+        }
+        Ok(PowerPolicy { power_down_after, self_refresh_after })
+    }
+
+    /// Checks, before the run, that the current set has the currents of the states into which a key puts ranks.
+    fn has_currents(&self, key: &str, states: &[PowerState]) -> Result<(), Failure> {
+        let lacks = |set: &Currents| states.iter().find(|&&state| set.milliamperes(state).is_none()).copied();
+        let Some(state) = lacks(self.currents) else { return Ok(()) };
+        let (name, width) = (self.currents.name(), self.currents.width());
+        let message = format!(
+            "`controller.{key}` puts ranks into a state that draws {}, which the current set \"{name}\" does not have",
+            state.current()
+        );
+        let fitting = energy::shipped().filter(|set| set.width() == width && lacks(set).is_none());
+        let names: Vec<String> = fitting.map(|set| format!("`{}`", set.name())).collect();
+        let way_out = match state {
+            PowerState::FastPowerDown if self.currents.milliamperes(PowerState::SlowPowerDown).is_some() => {
+                "set `device.precharge_power_down = \"slow-exit\"`, whose current it has"
+            }
+            _ => "leave it out",
+        };
+        let help = format!("{way_out}, or take a set of {width} chips that has them all: {}", names.join(", "));
+        Err(self.fault(key, message).with_help(help))
+    }
+}

@@ -1,0 +1,114 @@
+//! Current sets: the shipped ones of the library by name, and files of one chip's supply currents.
+
+use std::path::Path;
+
+use energy::{Currents, RawCurrents};
+
+use crate::key::{Holds, Key};
+use crate::{Document, Failure, suggestion};
+
+/// A current or voltage that its reader checks.
+const ANY: Holds = Holds::Number(f64::NEG_INFINITY, f64::INFINITY);
+
+/// Every key of a current set.
+pub const KEYS: &[Key] = &[
+    Key::new("name", Holds::Text, "\"2 Gb x8 -25E\"", "name in reports"),
+    Key::new("bin", Holds::Text, "\"800E\"", "speed bin in which the currents were measured"),
+    Key::new("density_gb", Holds::Count(0, u64::MAX), "2", "capacity of the chip, Gb").values("1, 2, 4, 8"),
+    Key::new("width", Holds::Count(0, u64::MAX), "8", "data pins of the chip").values("4, 8, 16"),
+    Key::new("vdd_v", ANY, "1.5", "supply voltage, V"),
+    Key::new("idd0_ma", ANY, "100.0", "one bank activated and precharged at tRC, mA of one chip, as all below"),
+    Key::new("idd2p0_ma", ANY, "10.0", "precharge power-down, slow exit").or("no such state"),
+    Key::new("idd2p1_ma", ANY, "25.0", "precharge power-down, fast exit").or("no such state"),
+    Key::new("idd2n_ma", ANY, "50.0", "precharged standby"),
+    Key::new("idd3p_ma", ANY, "45.0", "active power-down").or("no such state"),
+    Key::new("idd3n_ma", ANY, "65.0", "active standby"),
+    Key::new("idd4r_ma", ANY, "195.0", "continuous reads"),
+    Key::new("idd4w_ma", ANY, "230.0", "continuous writes"),
+    Key::new("idd5b_ma", ANY, "275.0", "refresh at tRFC"),
+    Key::new("idd6_ma", ANY, "9.0", "self-refresh").or("no such state"),
+    Key::new("source", Holds::Text, "\"Micron datasheet, rev X, table Y\"", "source of the numbers"),
+    Key::new("note", Holds::Text, "\"measured at 85 C\"", "limits of the numbers").or("none"),
+];
+
+/// The set that a command line names: a shipped one by its name, or a file ending in `.toml`.
+///
+/// # Errors
+/// No such set, or something wrong in its file.
+pub fn named_or_read(found: &str) -> Result<Currents, Failure> {
+    if is_file_name(found) {
+        return read(Path::new(found));
+    }
+    named(found, |help| Failure::new(format!("\"{found}\" is no current set")).with_help(help))
+}
+
+/// The shipped set of that name; `unknown` makes an error of what would help.
+pub(crate) fn named(name: &str, unknown: impl FnOnce(String) -> Failure) -> Result<Currents, Failure> {
+    if let Some(set) = Currents::named(name) {
+        return Ok(set);
+    }
+    let names: Vec<&str> = energy::SHIPPED.iter().map(|set| &*set.name).collect();
+    let choices = suggestion::choices(name, "shipped sets", &names);
+    Err(unknown(format!("{choices}; or give a path that ends in `.toml`")))
+}
+
+/// Whether a user means a file, and not the name of a shipped set.
+pub(crate) fn is_file_name(text: &str) -> bool {
+    Path::new(text).extension().is_some_and(|extension| extension == "toml")
+}
+
+/// The set of a file.
+pub(crate) fn read(path: &Path) -> Result<Currents, Failure> {
+    let mut document = Document::read(path, KEYS)?;
+    document.check()?;
+    let table = document.root();
+    let text = |name| table.of::<&str>(name).to_owned().into();
+    let raw = RawCurrents {
+        name: text("name"),
+        bin: text("bin"),
+        density_gb: table.of("density_gb"),
+        width: table.of("width"),
+        vdd_v: table.of("vdd_v"),
+        idd0_ma: table.of("idd0_ma"),
+        idd2p0_ma: table.get("idd2p0_ma"),
+        idd2p1_ma: table.get("idd2p1_ma"),
+        idd2n_ma: table.of("idd2n_ma"),
+        idd3p_ma: table.get("idd3p_ma"),
+        idd3n_ma: table.of("idd3n_ma"),
+        idd4r_ma: table.of("idd4r_ma"),
+        idd4w_ma: table.of("idd4w_ma"),
+        idd5b_ma: table.of("idd5b_ma"),
+        idd6_ma: table.get("idd6_ma"),
+        source: text("source"),
+        note: table.get::<&str>("note").map(|note| note.to_owned().into()),
+    };
+    Currents::try_from(raw).map_err(|error| document.fault(error.key(), &error).with_help(error.help()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn the_shipped_files_hold_the_sets_of_the_library() {
+        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/currents");
+        let mut paths: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        let files: Vec<Currents> = paths.iter().map(|path| read(path).unwrap()).collect();
+        assert_eq!(files, energy::shipped().collect::<Vec<_>>());
+        for set in &files {
+            assert_eq!(named_or_read(set.name()).as_ref(), Ok(set));
+        }
+    }
+
+    #[test]
+    fn an_unknown_set_is_answered_with_those_there_are() {
+        let Failure::Refused { message, help } = named_or_read("2 Gb x8 -25").unwrap_err() else { panic!() };
+        assert_eq!(message, "\"2 Gb x8 -25\" is no current set");
+        let help = help.unwrap();
+        assert!(help.starts_with("did you mean `2 Gb x8 -25E`? the shipped sets are `1 Gb x16 -15`, "), "{help}");
+        assert!(help.ends_with("or give a path that ends in `.toml`"), "{help}");
+    }
+}

@@ -1,0 +1,200 @@
+//! The description of a key: type, range, default, example and help. Reader, `--set`, sweep axes, suggestions and
+//! `docs/input.md` follow from it.
+
+/// A key of a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Dotted, without the indices of list items: `operation.bytes`.
+    pub path: &'static str,
+    /// What its value can be.
+    pub holds: Holds,
+    /// Whether it must be given.
+    pub presence: Presence,
+    /// A value, as TOML. Empty for a table.
+    pub example: &'static str,
+    /// What it sets, for the page of keys.
+    pub about: &'static str,
+    /// Its values in words, where `holds` does not say enough.
+    values: &'static str,
+}
+
+/// What the value of a key can be.
+#[derive(Clone, Copy, Debug)]
+pub enum Holds {
+    /// A table with keys of its own.
+    Table,
+    /// A list of tables with keys of their own.
+    Tables,
+    /// A table or a list whose keys and values its reader checks.
+    Any,
+    /// `true` or `false`.
+    Flag,
+    /// A string.
+    Text,
+    /// A string, or a list of strings.
+    Texts,
+    /// A list of strings.
+    List,
+    /// The path of a file, from the directory of the file in which it stands.
+    Path,
+    /// One of these names.
+    Name(fn() -> Vec<&'static str>),
+    /// A list of these names: at least one, each once.
+    Names(fn() -> Vec<&'static str>),
+    /// One of these names, or a list of them.
+    NameOrNames(fn() -> Vec<&'static str>),
+    /// A whole number in this range.
+    Count(u64, u64),
+    /// One of these whole numbers.
+    OneOf(&'static [u64]),
+    /// A list of whole numbers below 2^32.
+    Bits,
+    /// Bytes in this range: a whole number, or a size with its unit.
+    Bytes(u64, u64),
+    /// Clocks in this range: a whole number, or a time with its unit, rounded up to a clock.
+    Clocks(u64, u64),
+    /// Picoseconds in this range: a whole number, or a time with its unit.
+    Picoseconds(u64, u64),
+    /// Nanoseconds in this range: a number, or a time with its unit.
+    Nanoseconds(f64, f64),
+    /// A number in this range.
+    Number(f64, f64),
+    /// A physical address.
+    Address,
+    /// A physical address, or the placement of a source.
+    Place,
+}
+
+/// Whether a key must be given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// Its table needs it.
+    Required,
+    /// It can be left out; what holds then.
+    Optional(&'static str),
+}
+
+impl Key {
+    /// A key that its table needs.
+    pub const fn new(path: &'static str, holds: Holds, example: &'static str, about: &'static str) -> Key {
+        Key { path, holds, presence: Presence::Required, example, about, values: "" }
+    }
+
+    /// The key, which can be left out; then `default` holds.
+    #[must_use]
+    pub const fn or(self, default: &'static str) -> Key {
+        Key { presence: Presence::Optional(default), ..self }
+    }
+
+    /// The key, with its values in words.
+    #[must_use]
+    pub const fn values(self, values: &'static str) -> Key {
+        Key { values, ..self }
+    }
+
+    /// The last step of its path.
+    pub fn name(&self) -> &'static str {
+        self.path.rsplit('.').next().unwrap_or(self.path)
+    }
+
+    /// The key of a table of this path, if it is one.
+    pub(crate) fn is_in(&self, table: &str) -> bool {
+        match self.path.rsplit_once('.') {
+            Some((parent, _)) => parent == table,
+            None => table.is_empty(),
+        }
+    }
+
+    /// Its row in the page of keys.
+    pub(crate) fn row(&self) -> String {
+        let default = match self.presence {
+            Presence::Required => "",
+            Presence::Optional(default) => default,
+        };
+        let values = if self.values.is_empty() { self.holds.in_words() } else { self.values.to_owned() };
+        format!("| `{}` | {} | {values} | {default} |\n", self.path, self.about)
+    }
+}
+
+/// The key of a dotted path; indices of list items are skipped.
+pub fn find<'a>(keys: &'a [Key], path: &str) -> Option<&'a Key> {
+    let plain = without_indices(path);
+    keys.iter().find(|key| key.path == plain)
+}
+
+/// A dotted path without the indices of list items: `operation.0.bytes` is `operation.bytes`.
+pub fn without_indices(path: &str) -> String {
+    path.split('.').filter(|step| step.parse::<usize>().is_err()).collect::<Vec<_>>().join(".")
+}
+
+impl Holds {
+    /// The type of its values, for messages.
+    pub(crate) fn expected(self) -> &'static str {
+        match self {
+            Holds::Table | Holds::Any => "a table",
+            Holds::Tables | Holds::List | Holds::Names(_) | Holds::Bits => "a list",
+            Holds::Flag => "`true` or `false`",
+            Holds::Text | Holds::Path | Holds::Name(_) => "a string",
+            Holds::Texts | Holds::NameOrNames(_) => "a string, or a list of strings",
+            Holds::Count(..) | Holds::OneOf(_) => "a whole number, 0 or more",
+            Holds::Bytes(..) => "a whole number of bytes, or a size such as \"4KiB\"",
+            Holds::Clocks(..) => "a whole number of clocks, or a time such as \"50ns\"",
+            Holds::Picoseconds(..) => "a whole number of picoseconds, or a time such as \"7.8us\"",
+            Holds::Nanoseconds(..) => "a number of nanoseconds, or a time such as \"7.8us\"",
+            Holds::Number(..) => "a number",
+            Holds::Address => "an address (a whole number, or a string such as \"0x400000\" or \"4MiB\")",
+            Holds::Place => {
+                "an address (a whole number, or a string such as \"0x400000\" or \"4MiB\") or, for `src`, a placement"
+            }
+        }
+    }
+
+    /// Its values, for the page of keys.
+    fn in_words(self) -> String {
+        let range = |least: u64, most: u64| match most {
+            u64::MAX => format!("at least {least}"),
+            most => format!("{} to {}", thousands(least), thousands(most)),
+        };
+        match self {
+            Holds::Table => "a table".to_owned(),
+            Holds::Tables => "a list of tables".to_owned(),
+            Holds::Any | Holds::Text => "text".to_owned(),
+            Holds::Texts => "text, or a list of texts".to_owned(),
+            Holds::List => "a list of texts".to_owned(),
+            Holds::Path => "a path".to_owned(),
+            Holds::Flag => "`true`, `false`".to_owned(),
+            Holds::Name(names) => listed(&names()),
+            Holds::Names(names) => format!("at least one of {}, each once", listed(&names())),
+            Holds::NameOrNames(names) => format!("{}, or a list of both", listed(&names())),
+            Holds::Count(least, most) => range(least, most),
+            Holds::OneOf(numbers) => numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
+            Holds::Bits => "a list of bits".to_owned(),
+            Holds::Bytes(least, most) => format!("{}, or a size", range(least, most)),
+            Holds::Clocks(least, most) => format!("{} clocks, or a time", range(least, most)),
+            Holds::Picoseconds(least, most) => format!("{}, or a time", range(least, most)),
+            Holds::Nanoseconds(least, most) => format!("{least} to {most:e}, or a time"),
+            Holds::Number(least, most) if most.is_finite() => format!("{least} to {most}"),
+            Holds::Number(..) => "a number".to_owned(),
+            Holds::Address => "an address".to_owned(),
+            Holds::Place => "an address, or a placement".to_owned(),
+        }
+    }
+}
+
+fn listed(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// A number as people read it: `4,096`; powers of two from 2^30 as such.
+fn thousands(number: u64) -> String {
+    if number.is_power_of_two() && number >= 1 << 30 {
+        return format!("2^{}", number.trailing_zeros());
+    }
+    if number.wrapping_add(1).is_power_of_two() && number >= 1 << 30 {
+        return format!("2^{} - 1", u64::BITS - number.leading_zeros());
+    }
+    let digits = number.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap_or("")).collect();
+    groups.join(",")
+}

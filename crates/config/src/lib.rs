@@ -1,0 +1,59 @@
+//! Reads the files that users write: systems, scenarios and current sets.
+//!
+//! Each key is described once, by a [`Key`](key::Key): type, range, default, example and help. A [`Document`] is a parsed file that
+//! knows the line of each value, with the `--set` of the command line applied. [`Document::check`] compares it with the description
+//! of its keys and converts sizes and times; readers take the values by key and compare them with each other. Every error is one
+//! [`Failure`] with the file, the line, the key, what was found, and what would work.
+
+pub mod allocator;
+mod canonical;
+mod check;
+mod controller;
+pub mod currents;
+pub mod document;
+mod error;
+pub mod file;
+pub mod key;
+pub mod library;
+mod operations;
+pub mod overrides;
+pub mod page;
+pub mod quantity;
+pub mod scenario;
+pub mod section;
+pub mod suggestion;
+pub mod system;
+pub mod workload;
+
+pub use allocator::AllocatorConfig;
+pub use document::Document;
+pub use error::Failure;
+pub use library::{Library, ResolvedSystem};
+pub use overrides::Overrides;
+pub use scenario::{Placement, ResolvedScenario, Scenario, Variant, Workload};
+pub use system::SystemConfig;
+pub use workload::TraceWorkload;
+
+use key::Key;
+
+/// The names of a table of names.
+fn names<T>(known: &[(&'static str, T)]) -> Vec<&'static str> {
+    known.iter().map(|(name, _)| *name).collect()
+}
+
+/// One list of the keys of several; `N` is their number.
+const fn join<const N: usize>(parts: &[&[Key]]) -> [Key; N] {
+    let mut keys = [parts[0][0]; N];
+    let (mut at, mut part) = (0, 0);
+    while part < parts.len() {
+        let mut index = 0;
+        while index < parts[part].len() {
+            keys[at] = parts[part][index];
+            at += 1;
+            index += 1;
+        }
+        part += 1;
+    }
+    assert!(at == N, "all keys have a place");
+    keys
+}

@@ -1,0 +1,185 @@
+//! A table of a checked document: its values by key.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::Failure;
+use crate::document::{Document, Node, Value};
+
+/// A table of a document whose keys and values were checked.
+#[derive(Clone, Debug)]
+pub struct Section<'a> {
+    document: &'a Document,
+    node: &'a Node,
+    /// Its dotted key; empty for the document.
+    place: String,
+}
+
+/// A type that values are read as.
+pub trait FromNode<'a>: Sized {
+    /// The value, if it has this type.
+    #[doc(hidden)]
+    fn from_value(value: Raw<'a>) -> Option<Self>;
+}
+
+/// A value, opaque outside this crate.
+#[derive(Clone, Copy, Debug)]
+pub struct Raw<'a>(&'a Node);
+
+impl<'a> FromNode<'a> for u64 {
+    fn from_value(Raw(node): Raw<'a>) -> Option<u64> {
+        match node.value {
+            Value::Integer(integer) => u64::try_from(integer).ok(),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> FromNode<'a> for f64 {
+    fn from_value(Raw(node): Raw<'a>) -> Option<f64> {
+        match node.value {
+            Value::Integer(integer) => Some(integer as f64),
+            Value::Float(float) => Some(float),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> FromNode<'a> for bool {
+    fn from_value(Raw(node): Raw<'a>) -> Option<bool> {
+        match node.value {
+            Value::Boolean(boolean) => Some(boolean),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> FromNode<'a> for &'a str {
+    fn from_value(Raw(node): Raw<'a>) -> Option<&'a str> {
+        match &node.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> FromNode<'a> for toml::Value {
+    fn from_value(Raw(node): Raw<'a>) -> Option<toml::Value> {
+        Some(node.into())
+    }
+}
+
+/// A list, or a single value as a list of one.
+impl<'a, T: FromNode<'a>> FromNode<'a> for Vec<T> {
+    fn from_value(raw: Raw<'a>) -> Option<Vec<T>> {
+        match &raw.0.value {
+            Value::List(items) => items.iter().map(|item| T::from_value(Raw(item))).collect(),
+            _ => Some(vec![T::from_value(raw)?]),
+        }
+    }
+}
+
+impl<'a> Section<'a> {
+    pub(crate) fn new(document: &'a Document, node: &'a Node, place: String) -> Section<'a> {
+        Section { document, node, place }
+    }
+
+    /// The document.
+    pub fn document(&self) -> &'a Document {
+        self.document
+    }
+
+    /// The dotted key of a key of this table.
+    pub fn key(&self, name: &str) -> String {
+        match (self.place.as_str(), name) {
+            ("", name) => name.to_owned(),
+            (place, "") => place.to_owned(),
+            (place, name) => format!("{place}.{name}"),
+        }
+    }
+
+    /// Whether a key is given.
+    pub fn has(&self, name: &str) -> bool {
+        self.node.child(name).is_some()
+    }
+
+    /// The value of a key, if it is given.
+    ///
+    /// # Panics
+    /// If its description holds another type.
+    pub fn get<T: FromNode<'a>>(&self, name: &str) -> Option<T> {
+        let node = self.node.child(name)?;
+        Some(T::from_value(Raw(node)).unwrap_or_else(|| panic!("`{}` was checked", self.key(name))))
+    }
+
+    /// The value of a key that every such table has.
+    ///
+    /// # Panics
+    /// If its description does not require it, or holds another type.
+    pub fn of<T: FromNode<'a>>(&self, name: &str) -> T {
+        self.get(name).unwrap_or_else(|| panic!("`{}` is required", self.key(name)))
+    }
+
+    /// The value of a key, if it is given and a string.
+    pub fn text(&self, name: &str) -> Option<&'a str> {
+        <&str>::from_value(Raw(self.node.child(name)?))
+    }
+
+    /// The value of a key that holds one of these names.
+    pub fn choice<T: Copy>(&self, name: &str, known: &[(&str, T)]) -> Option<T> {
+        self.get(name).map(|found| named(found, known))
+    }
+
+    /// The values of a key that holds some of these names; none if it is not given.
+    pub fn choices<T: Copy>(&self, name: &str, known: &[(&str, T)]) -> Vec<T> {
+        self.get::<Vec<&str>>(name).unwrap_or_default().into_iter().map(|found| named(found, known)).collect()
+    }
+
+    /// A table in this one, if it is given.
+    pub fn table(&self, name: &str) -> Option<Section<'a>> {
+        let node = self.node.child(name)?;
+        Some(Section::new(self.document, node, self.key(name)))
+    }
+
+    /// The tables of a list of tables; none if it is not given.
+    pub fn tables(&self, name: &str) -> Vec<Section<'a>> {
+        let Some(Node { value: Value::List(items), .. }) = self.node.child(name) else { return Vec::new() };
+        let item = |(index, node)| Section::new(self.document, node, format!("{}.{index}", self.key(name)));
+        items.iter().enumerate().map(item).collect()
+    }
+
+    /// Its keys and values, in the order of the file.
+    pub fn entries(&self) -> impl Iterator<Item = (&'a str, toml::Value)> + use<'a> {
+        let entries = match &self.node.value {
+            Value::Table(entries) => entries.as_slice(),
+            _ => &[],
+        };
+        entries.iter().map(|(name, node)| (name.as_str(), node.into()))
+    }
+
+    /// An error about a key of this table; of the table itself for an empty name.
+    pub fn fault(&self, name: &str, message: impl fmt::Display) -> Failure {
+        self.document.fault(&self.key(name), message)
+    }
+
+    /// [`Document::within`] for a key of this table.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn within(&self, name: &str, found: u64, least: u64, most: u64) -> Result<(), Failure> {
+        self.document.within(&self.key(name), found, least, most)
+    }
+
+    /// [`Document::linked`] for a key of this table that is given.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn linked(&self, name: &str) -> Result<PathBuf, Failure> {
+        self.document.linked(&self.key(name), self.of(name))
+    }
+}
+
+fn named<T: Copy>(found: &str, known: &[(&str, T)]) -> T {
+    let meaning = known.iter().find(|(name, _)| *name == found).map(|(_, meaning)| *meaning);
+    meaning.unwrap_or_else(|| panic!("{found:?} was checked"))
+}

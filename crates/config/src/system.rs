@@ -1,0 +1,382 @@
+//! A memory system: its file, its checks.
+
+use std::path::{Path, PathBuf};
+
+use dram_spec::address::{Preset, RawAddressMap, RawXor};
+use dram_spec::datasheet::BINS;
+use dram_spec::{
+    AddressMap, BankId, Channel, CopyActivations, Cycles, Density, Geometry, PrechargePowerDown, RawGeometry, Refresh,
+    Row, SpeedBin, TimingParameter as T, Width,
+};
+use energy::Currents;
+use rowclone_sim::{ControllerSettings, MemorySystem, SystemBuilder};
+
+use crate::controller::{self, Surroundings};
+use crate::key::{Holds, Key};
+use crate::section::Section;
+use crate::{Document, Failure, Overrides, currents, join, names, suggestion};
+
+/// A memory system, checked: device, geometry, map, prices and controller.
+#[derive(Clone, Debug)]
+pub struct SystemConfig {
+    /// What reports call it: the file's name without `.toml`.
+    pub name: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// The system.
+    pub memory: MemorySystem,
+}
+
+/// The system of the `RowClone` paper, as it is shipped.
+pub const PAPER: (&str, &str) = ("configs/ddr3-1066-paper.toml", include_str!("../../../configs/ddr3-1066-paper.toml"));
+
+/// Every key of a system file.
+pub const KEYS: &[Key] = &join::<{ DEVICE_KEYS.len() + controller::KEYS.len() + FAULTY_ROW_KEYS.len() }>(&[
+    &DEVICE_KEYS,
+    &controller::KEYS,
+    &FAULTY_ROW_KEYS,
+]);
+
+/// A key of `device.timings`.
+const fn timing(parameter: T, example: &'static str, about: &'static str) -> Key {
+    let (least, most) = parameter.range();
+    let path = match parameter {
+        T::Cl => "device.timings.CL",
+        T::Cwl => "device.timings.CWL",
+        T::Rcd => "device.timings.tRCD",
+        T::Rp => "device.timings.tRP",
+        T::Ras => "device.timings.tRAS",
+        T::Rc => "device.timings.tRC",
+        T::Rrd => "device.timings.tRRD",
+        T::Faw => "device.timings.tFAW",
+        T::Ccd => "device.timings.tCCD",
+        T::Wr => "device.timings.tWR",
+        T::Wtr => "device.timings.tWTR",
+        T::Rtp => "device.timings.tRTP",
+        T::Xp => "device.timings.tXP",
+        T::Xpdll => "device.timings.tXPDLL",
+        T::Cke => "device.timings.tCKE",
+        T::Rfc => "device.timings.tRFC",
+    };
+    Key::new(path, Holds::Clocks(least, most), example, about).or("that of the bin")
+}
+
+/// A number that [`Geometry`] checks.
+const CHECKED: Holds = Holds::Count(0, u64::MAX);
+
+const DEVICE_KEYS: [Key; 40] = [
+    Key::new("device", Holds::Table, "", "the chips"),
+    Key::new(
+        "device.bin",
+        Holds::Name(|| BINS.iter().map(|bin| bin.name).collect()),
+        "\"1066G\"",
+        "JEDEC speed bin: clock and latencies; `rowclone-sim explain rules --bin 1066G` lists what follows from it",
+    ),
+    Key::new("device.density_gb", Holds::OneOf(&[1, 2, 4, 8]), "2", "capacity of a chip, Gb"),
+    Key::new("device.width", Holds::OneOf(&[4, 8, 16]), "8", "data pins of a chip; a rank has 64 / width chips"),
+    Key::new("device.currents", Holds::Text, "\"2 Gb x8 -25E\"", "supply currents, of chips of the same width")
+        .values("the name of a shipped set, or a path that ends in `.toml`"),
+    Key::new(
+        "device.copy_activations",
+        Holds::Name(|| names(&COPY_ACTIVATIONS)),
+        "\"counted\"",
+        "whether a copy activation counts in tRRD and tFAW (`decisions/0004`)",
+    ),
+    Key::new(
+        "device.precharge_power_down",
+        Holds::Name(|| names(&PRECHARGE_POWER_DOWN)),
+        "\"fast-exit\"",
+        "exit of precharge power-down, MR0 bit 12: with the DLL on or off",
+    ),
+    Key::new(
+        "device.timings",
+        Holds::Table,
+        "",
+        "timing parameters that replace those of the bin; every output lists them",
+    )
+    .or("those of the bin"),
+    timing(T::Cl, "11", "read latency"),
+    timing(T::Cwl, "8", "write latency"),
+    timing(T::Rcd, "\"13.75ns\"", "ACT to RD or WR"),
+    timing(T::Rp, "\"13.75ns\"", "PRE to ACT"),
+    timing(T::Ras, "\"35ns\"", "ACT to PRE"),
+    timing(T::Rc, "\"48.75ns\"", "ACT to ACT of a bank; it does not follow tRAS and tRP"),
+    timing(T::Rrd, "5", "ACT to ACT of two banks"),
+    timing(T::Faw, "\"30ns\"", "first ACT to fifth"),
+    timing(T::Ccd, "4", "column command to column command"),
+    timing(T::Wr, "\"15ns\"", "end of write data to PRE"),
+    timing(T::Wtr, "6", "end of write data to RD"),
+    timing(T::Rtp, "6", "RD to PRE"),
+    timing(T::Xp, "5", "power-down exit to any command"),
+    timing(T::Xpdll, "\"24ns\"", "slow power-down exit to RD or WR"),
+    timing(T::Cke, "4", "least time in power-down"),
+    timing(T::Rfc, "\"300ns\"", "REF to the next command; tXS follows it"),
+    Key::new("geometry", Holds::Table, "", "channels, ranks and rows"),
+    Key::new("geometry.channels", CHECKED, "2", "channels, each with its own command bus").values("1, 2, 4, 8"),
+    Key::new("geometry.ranks", CHECKED, "1", "ranks per channel").values("1, 2, 4"),
+    Key::new("geometry.row_bytes", Holds::Bytes(0, u64::MAX), "4096", "size of a row of a rank")
+        .values("what the chips give (8, 16 or 32 KiB), or the RowClone paper's 4 KiB; or a size"),
+    Key::new("geometry.rows_per_subarray", CHECKED, "512", "rows that share sense amplifiers")
+        .values("128, 256, 512, 1024"),
+    Key::new("refresh", Holds::Table, "", "refresh"),
+    Key::new(
+        "refresh.enabled",
+        Holds::Flag,
+        "true",
+        "whether REF are due; with `false` the two keys below have no effect, but must be given",
+    ),
+    Key::new(
+        "refresh.t_refi_ps",
+        Holds::Picoseconds(1_950_000, 1_000_000_000_000),
+        "7_800_000",
+        "tREFI, ps: 7.8 us at or below 85 C, 3.9 us above; the range ends at what a command log can represent",
+    ),
+    Key::new(
+        "refresh.postpone_max",
+        Holds::Count(0, 8),
+        "0",
+        "REF that a rank may owe while work is queued (`decisions/0003`)",
+    ),
+    Key::new("address_map", Holds::Table, "", "physical address to coordinates; it has either `preset` or `fields`"),
+    Key::new(
+        "address_map.preset",
+        Holds::Name(|| Preset::ALL.map(Preset::name).into()),
+        "\"row-interleaved\"",
+        "a map by name",
+    )
+    .or("`fields`"),
+    Key::new(
+        "address_map.fields",
+        Holds::List,
+        "[\"row\", \"rank\", \"bank\", \"channel\", \"column\", \"offset\"]",
+        "the coordinates from the high to the low address bits, each `\"name\"` or `\"name:bits\"`",
+    )
+    .values("`row` `subarray` `rank` `bank` `column` `channel` `offset`; `offset` last")
+    .or("`preset`"),
+    Key::new(
+        "address_map.xor",
+        Holds::Tables,
+        "[{ field = \"bank\", bit = 0, address_bits = [17] }]",
+        "coordinate bits that are hashed; the map must stay one to one",
+    )
+    .or("none"),
+    Key::new("address_map.xor.field", Holds::Text, "\"bank\"", "the coordinate").values("`bank`, `channel`, `rank`"),
+    Key::new("address_map.xor.bit", Holds::Count(0, u32::MAX as u64), "0", "its bit, from 0")
+        .values("below its number of bits"),
+    Key::new(
+        "address_map.xor.address_bits",
+        Holds::Bits,
+        "[17]",
+        "bits of the physical address that are XORed into it, from 0",
+    )
+    .values("6 to the highest of the memory"),
+];
+
+const FAULTY_ROW_KEYS: [Key; 5] = [
+    Key::new(
+        "faulty_rows",
+        Holds::Tables,
+        "[{ channel = 0, rank = 0, bank = 3, row = 17 }]",
+        "rows that the chip replaced by spares; FPM cannot use them",
+    )
+    .values("a list of tables, each row once")
+    .or("none"),
+    Key::new("faulty_rows.channel", CHECKED, "0", "its channel").values("from 0"),
+    Key::new("faulty_rows.rank", CHECKED, "0", "its rank").values("from 0"),
+    Key::new("faulty_rows.bank", CHECKED, "3", "its bank").values("0 to 7"),
+    Key::new("faulty_rows.row", CHECKED, "17", "its row").values("from 0"),
+];
+
+const COPY_ACTIVATIONS: [(&str, CopyActivations); 2] =
+    [("counted", CopyActivations::Counted), ("free", CopyActivations::Free)];
+const PRECHARGE_POWER_DOWN: [(&str, PrechargePowerDown); 2] =
+    [("fast-exit", PrechargePowerDown::FastExit), ("slow-exit", PrechargePowerDown::SlowExit)];
+
+/// The faulty rows, as [`SystemBuilder::faulty_rows`] takes them.
+type FaultyRowList = Vec<(Channel, BankId, Row)>;
+
+impl SystemConfig {
+    /// Reads and checks a system file.
+    ///
+    /// # Errors
+    /// It cannot be read, or something in it is wrong.
+    pub fn read(path: &Path, overrides: &Overrides) -> Result<SystemConfig, Failure> {
+        Ok(SystemConfig::check(Document::read(path, KEYS)?, overrides)?.0)
+    }
+
+    /// The `RowClone` paper's system.
+    ///
+    /// # Errors
+    /// What the overrides break.
+    pub fn paper(overrides: &Overrides) -> Result<SystemConfig, Failure> {
+        let (path, text) = PAPER;
+        Ok(SystemConfig::check(Document::parse(Path::new(path), text, KEYS)?, overrides)?.0)
+    }
+
+    /// The system that a document describes, and the document with the overrides in their places.
+    pub(crate) fn check(mut document: Document, overrides: &Overrides) -> Result<(SystemConfig, Document), Failure> {
+        document.apply(overrides)?;
+        document.check()?;
+        let device = document.root().table("device").expect("it is required");
+        let bin = SpeedBin::named(device.of("bin")).expect("it was checked");
+        document.resolve_clocks(bin.clock)?;
+        let replaced = |table: Section<'_>| {
+            let clocks = |parameter: T| Some((parameter, Cycles(table.get(parameter.name())?)));
+            T::ALL.into_iter().filter_map(clocks).collect()
+        };
+        let device = document.root().table("device").expect("it is required");
+        let bin = bin.with_timings(&device.table("timings").map(replaced).unwrap_or_default());
+        let memory = Checked { root: document.root() }.memory(bin)?;
+        let config = SystemConfig { name: document.name(), path: document.path().to_owned(), memory };
+        Ok((config, document))
+    }
+}
+
+/// The speed bin of that name.
+///
+/// # Errors
+/// The message after "is … ", and the help.
+pub fn bin_named(found: &str) -> Result<&'static SpeedBin, (String, String)> {
+    SpeedBin::named(found).ok_or_else(|| {
+        let names: Vec<&str> = BINS.iter().map(|bin| bin.name).collect();
+        (format!("\"{found}\", which is no speed bin"), suggestion::choices(found, "bins", &names))
+    })
+}
+
+/// A document whose keys and values were checked, while they are compared with each other.
+struct Checked<'a> {
+    root: Section<'a>,
+}
+
+impl Checked<'_> {
+    fn memory(&self, bin: &'static SpeedBin) -> Result<MemorySystem, Failure> {
+        let device = self.table("device");
+        let density = Density::from_gigabits(device.of("density_gb")).expect("it was checked");
+        let width = Width::from_pins(device.of("width")).expect("it was checked");
+        let copy_activations = device.choice("copy_activations", &COPY_ACTIVATIONS).expect("it is required");
+        let precharge_power_down =
+            device.choice("precharge_power_down", &PRECHARGE_POWER_DOWN).expect("it is required");
+        let geometry = self.geometry(density, width)?;
+        let currents = currents(&device, width)?;
+        let refresh = self.table("refresh");
+        let postpone_max = refresh.of("postpone_max");
+        let refresh =
+            if refresh.of("enabled") { Refresh::Every { t_refi_ps: refresh.of("t_refi_ps") } } else { Refresh::Off };
+        let address_map = self.map(geometry)?;
+        let faulty_rows = self.faulty_rows(&geometry)?;
+        let controller = Surroundings {
+            table: self.root.table("controller"),
+            defaults: ControllerSettings::new(&geometry),
+            refresh,
+            postpone_max,
+            precharge_power_down,
+            currents: &currents,
+        };
+        let controller = controller.check()?;
+        let builder = SystemBuilder::default()
+            .bin(bin)
+            .geometry(geometry.raw())
+            .copy_activations(copy_activations)
+            .precharge_power_down(precharge_power_down)
+            .refresh(refresh)
+            .address_map(address_map)
+            .faulty_rows(faulty_rows)
+            .currents(currents)
+            .controller(controller);
+        // What has a key of the file was checked above, and named by it.
+        builder.build().map_err(|error| self.root.fault("device", &error).with_help(error.help()))
+    }
+
+    /// A table that every system has.
+    fn table(&self, name: &str) -> Section<'_> {
+        self.root.table(name).expect("it is required")
+    }
+
+    fn geometry(&self, density: Density, width: Width) -> Result<Geometry, Failure> {
+        let table = self.table("geometry");
+        let raw = RawGeometry {
+            channels: table.of("channels"),
+            ranks: table.of("ranks"),
+            density,
+            width,
+            row_bytes: table.of("row_bytes"),
+            rows_per_subarray: table.of("rows_per_subarray"),
+        };
+        Geometry::try_from(raw).map_err(|error| of_table(&table, error.key(), &error, &error.help()))
+    }
+
+    fn map(&self, geometry: Geometry) -> Result<RawAddressMap, Failure> {
+        let table = self.table("address_map");
+        let preset = table.choice("preset", &Preset::ALL.map(|preset| (preset.name(), preset)));
+        let fields: Option<Vec<&str>> = table.get("fields");
+        let fields = match (preset, fields) {
+            (Some(_), Some(_)) => {
+                let message = "`address_map` has both `preset` and `fields`";
+                return Err(table.fault("fields", message).with_help("leave one of them out"));
+            }
+            (None, None) => {
+                let message = "`address_map` has neither `preset` nor `fields`";
+                let help = "add for example `preset = \"row-interleaved\"` to `address_map`";
+                return Err(table.fault("", message).with_help(help));
+            }
+            (Some(preset), None) => preset.raw().fields,
+            (None, Some(fields)) => fields.into_iter().map(str::to_owned).collect(),
+        };
+        let xor = table.tables("xor").into_iter().map(|hash| RawXor {
+            field: hash.of::<&str>("field").to_owned(),
+            bit: hash.of::<u64>("bit") as u32,
+            address_bits: hash.of::<Vec<u64>>("address_bits").into_iter().map(|bit| bit as u32).collect(),
+        });
+        let raw = RawAddressMap { fields, xor: xor.collect() };
+        AddressMap::new(geometry, &raw).map_err(|error| of_table(&table, error.key(), &error, &error.help()))?;
+        Ok(raw)
+    }
+
+    fn faulty_rows(&self, geometry: &Geometry) -> Result<FaultyRowList, Failure> {
+        let mut rows: FaultyRowList = Vec::new();
+        for (index, table) in self.root.tables("faulty_rows").iter().enumerate() {
+            let number = |name, count: u64| {
+                let found = table.of(name);
+                table.within(name, found, 0, count - 1).map(|()| found)
+            };
+            let channel = Channel(number("channel", geometry.channels().into())? as u8);
+            let rank = number("rank", geometry.ranks().into())? as u8;
+            let bank = BankId { rank, bank: number("bank", geometry.banks().into())? as u8 };
+            let row = (channel, bank, Row(number("row", geometry.rows_per_bank().into())? as u32));
+            if let Some(first) = rows.iter().position(|other| *other == row) {
+                let message = format!("`faulty_rows.{index}` is the same row as `faulty_rows.{first}`");
+                return Err(table.fault("", message).with_help("leave one of them out"));
+            }
+            rows.push(row);
+        }
+        Ok(rows)
+    }
+}
+
+fn currents(device: &Section<'_>, width: Width) -> Result<Currents, Failure> {
+    let found: &str = device.of("currents");
+    let set = if currents::is_file_name(found) {
+        currents::read(&device.linked("currents")?)?
+    } else {
+        let unknown = |help: String| {
+            let message = format!("`device.currents` is \"{found}\", which is no current set");
+            device.fault("currents", message).with_help(help)
+        };
+        currents::named(found, unknown)?
+    };
+    if set.width() != width {
+        let fitting = energy::shipped().filter(|set| set.width() == width);
+        let names: Vec<String> = fitting.map(|set| format!("`{}`", set.name())).collect();
+        let message =
+            format!("`device.currents` is \"{found}\", a set of {} chips, but the system's are {width}", set.width());
+        let help = format!("the shipped sets of {width} chips are {}", names.join(", "));
+        return Err(device.fault("currents", message).with_help(help));
+    }
+    Ok(set)
+}
+
+/// An error of a crate that knows the keys of one table, but not the place of the table.
+fn of_table(table: &Section<'_>, key: &str, error: &dyn std::error::Error, help: &str) -> Failure {
+    let message = error.to_string().replacen(&format!("`{key}`"), &format!("`{}`", table.key(key)), 1);
+    table.fault(key, message).with_help(help)
+}

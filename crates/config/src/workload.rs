@@ -1,0 +1,338 @@
+//! The table `[workload]` of a scenario: traffic that is made, or played from a recording, rather than listed.
+
+use std::path::{Path, PathBuf};
+
+use dram_spec::{Clock, Cycles, LINE_BYTES, PhysicalAddress};
+use host::workload::{
+    Access, Checkpoint, CopyBy, Deduplication, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, PageCopies,
+    Pairs, Pattern, ProcessExits, Random, Settings, Stream, WorkloadError,
+};
+use host::{AllocatorSettings, Place, UnusableRecords};
+use trace_io::trace::{FORMATS, Format, Reader, Timing};
+
+use crate::key::{Holds, Key};
+use crate::operations::address;
+use crate::scenario::Workload;
+use crate::section::Section;
+use crate::{Document, Failure, SystemConfig, file, names, suggestion};
+
+/// A recorded trace to play, checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TraceWorkload {
+    /// Its file.
+    pub path: PathBuf,
+    /// Its format: the one that is given, or else the one that its first record is of.
+    pub format: &'static Format,
+    /// What to do with records that the system cannot take.
+    pub unusable: UnusableRecords,
+    /// How many instructions pass per clock of the memory, where the format has instructions.
+    pub instructions_per_clock: Option<f64>,
+    /// Whether to play it with pages where they were recorded.
+    pub as_recorded: bool,
+    /// Whether to play it with pages where allocators place them.
+    pub by_allocator: bool,
+}
+
+/// A kind of workload: its name, what happens, the keys that it needs, and those that it may have.
+pub(crate) struct Kind {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) needs: &'static [&'static str],
+    pub(crate) may_have: &'static [&'static str],
+}
+
+/// All kinds.
+#[rustfmt::skip]
+pub(crate) const KINDS: [Kind; 11] = [
+    Kind {
+        name: "trace", about: "a trace is played without cores; for `rc` and `cpu` with `instructions_per_clock`",
+        needs: &["file"], may_have: &["format", "instructions_per_clock", "unusable_records", "placement"],
+    },
+    Kind {
+        name: "stream", about: "lines are read, written or copied one after the other",
+        needs: &["count"], may_have: &["start", "stride_bytes", "pattern", "dst", "gap_cycles", "gap_ns"],
+    },
+    Kind {
+        name: "random", about: "lines of a region are read and written at random, each with the same probability",
+        needs: &["count", "bytes"], may_have: &["start", "write_share", "gap_cycles", "gap_ns"],
+    },
+    Kind {
+        name: "mixed", about: "random lines, with copies and zeroings of pages among them", needs: &["count", "bytes"],
+        may_have: &["start", "write_share", "copy_share", "zero_share", "page_bytes", "pairs", "gap_cycles", "gap_ns"],
+    },
+    Kind {
+        name: "page-copies", about: "pages of a region are copied, one after the other",
+        needs: &["count", "bytes"], may_have: &["start", "page_bytes", "pairs", "by", "gap_cycles", "gap_ns"],
+    },
+    Kind {
+        name: "fork",
+        about: "a process forks; the child writes a line to each of some random pages, which copies them, and waits for each",
+        needs: &["bytes", "pages"], may_have: &["fill", "gap_cycles", "gap_ns"],
+    },
+    Kind {
+        name: "checkpoint", about: "a process writes lines, and stops while all its memory is copied, repeatedly",
+        needs: &["bytes", "checkpoints"], may_have: &["writes", "window", "gap_cycles", "gap_ns"],
+    },
+    Kind {
+        name: "clone", about: "all the memory of a virtual machine is copied",
+        needs: &["bytes"], may_have: &["clones", "window", "gap_cycles", "gap_ns"],
+    },
+    Kind {
+        name: "migration", about: "random pages of a process move to other frames",
+        needs: &["bytes", "pages", "to"], may_have: &["window", "gap_cycles", "gap_ns"],
+    },
+    Kind {
+        name: "dedup",
+        about: "random pages of two virtual machines with equal contents are compared and merged, as by Linux's KSM; then the \
+                second machine writes a line to each of some random pages, and a write to a merged page copies it first",
+        needs: &["bytes", "pages", "writes"], may_have: &["gap_cycles", "gap_ns"],
+    },
+    Kind {
+        name: "zero-on-free",
+        about: "processes run one after another; each writes a line to each of its pages and exits, and all of its memory is \
+                zeroed, as with Linux's `init_on_free=1`",
+        needs: &["bytes", "processes"], may_have: &["window", "gap_cycles", "gap_ns"],
+    },
+];
+
+/// A number that the workload's own check limits.
+const CHECKED: Holds = Holds::Count(0, u64::MAX);
+const BYTES: Holds = Holds::Bytes(0, u64::MAX);
+const SHARE: Holds = Holds::Number(0.0, 1.0);
+
+/// Keys of `[workload]`.
+#[rustfmt::skip]
+pub(crate) const KEYS: [Key; 29] = [
+    Key::new("workload", Holds::Table, "", "traffic that is generated or was recorded; instead of `operation`").or(""),
+    Key::new("workload.kind", Holds::Name(|| KINDS.iter().map(|kind| kind.name).collect()), "\"fork\"", "its kind, which has the keys of its row below"),
+    Key::new("workload.file", Holds::Path, "\"samples/forkset-rc.gz\"", "the trace: plain, gzip or Zstandard").or(BY_KIND),
+    Key::new("workload.format", Holds::Name(|| FORMATS.map(|format| format.name).into()), "\"rc\"", "the format of its records (`formats.md`)").or("that of its first record"),
+    Key::new("workload.unusable_records", Holds::Name(|| names(&UNUSABLE)), "\"skip\"", "what happens to a record outside the memory or on a reserved row, where pages lie as recorded; skipped records are counted, with a warning").or("`refuse`"),
+    Key::new("workload.instructions_per_clock", Holds::Number(0.001, 1000.0), "4.0", "recorded instructions per clock of the memory; an error for `native`, which has times").or("required for `rc` and `cpu`"),
+    Key::new("workload.placement", Holds::NameOrNames(|| names(&PLACEMENTS)), "\"as-recorded\"", "where the pages of the trace lie: where they were recorded, or where an allocator places them").or("`as-recorded`"),
+    Key::new("workload.count", CHECKED, "100_000", "number of lines (`stream`), requests (`random`, `mixed`) or copies (`page-copies`)").values("at least 1").or(BY_KIND),
+    Key::new("workload.start", Holds::Address, "0x0040_0000", "first line of the stream or region").or("0"),
+    Key::new("workload.bytes", BYTES, "0x0100_0000", "size of the region; or of the memory of the process or machine, all of it written before the run (of `zero-on-free`, none of it)").values("whole lines or whole pages, or a size").or(BY_KIND),
+    Key::new("workload.stride_bytes", BYTES, "64", "from a line of the stream to the next").values("a multiple of 64, or a size").or("64"),
+    Key::new("workload.pattern", Holds::Text, "\"rrw\"", "which lines of the stream are read and which written, repeatedly").values("1 to 64 letters `r` and `w`").or("`r`"),
+    Key::new("workload.dst", Holds::Address, "0x0800_0000", "instead of `pattern`: each line is read, and written at its distance from `start` to here").or("no writes"),
+    Key::new("workload.write_share", SHARE, "0.3", "share of the requests that write a line, by seed").or("0"),
+    Key::new("workload.copy_share", SHARE, "0.01", "share of the requests that copy a page, by seed").or("0"),
+    Key::new("workload.zero_share", SHARE, "0.01", "share of the requests that zero a page, by seed").values("0 to 1, the three together at most 1").or("0"),
+    Key::new("workload.page_bytes", BYTES, "4096", "size of a copy or zeroing").values("a multiple of 64, or a size").or("4096"),
+    Key::new("workload.pairs", Holds::Name(|| pairs().iter().map(|(name, _)| *name).collect()), "\"same-subarray\"", "source of a copy: the page before; any page of the region; or a placement, as of `operation.src`").or("of `page-copies` `neighbours`, of `mixed` `random`"),
+    Key::new("workload.by", Holds::Name(|| names(&BY)), "\"operation\"", "how a page is copied: by one request, or by reads and writes of its lines, as a program would").or("`operation`"),
+    Key::new("workload.pages", CHECKED, "1024", "pages that the child writes; that move; that are merged").values("at least 1").or(BY_KIND),
+    Key::new("workload.fill", Holds::Name(|| names(&Fill::NAMES)), "\"before\"", "whether the parent's memory is written before the run, or zeroed and written in it").or("`before`"),
+    Key::new("workload.checkpoints", CHECKED, "2", "number of copies of all of the memory").values("at least 1").or(BY_KIND),
+    Key::new("workload.writes", CHECKED, "1000", "of `checkpoint`: lines written before each checkpoint, anywhere in the memory; of `dedup`: pages that the second machine writes a line to, each once").values("from 0").or("of `checkpoint` 0"),
+    Key::new("workload.clones", CHECKED, "1", "number of clones of the machine").values("at least 1").or("1"),
+    Key::new("workload.processes", CHECKED, "4", "processes that run one after another").values("at least 1").or(BY_KIND),
+    Key::new("workload.to", Holds::Name(|| names(&MoveTo::NAMES)), "\"anywhere\"", "destination of pages: where the allocator would place a copy, or any page").or(BY_KIND),
+    Key::new("workload.window", CHECKED, "1", "copies or zeroings in progress at once, at most").values("at least 1").or("1"),
+    Key::new("workload.gap_cycles", Holds::Clocks(0, Gap::CYCLES_MAX), "50", "least number of clocks between the arrivals of two requests; of a fork, the child's own work between two writes").or("0: as fast as requests are accepted"),
+    Key::new("workload.gap_ns", Holds::Nanoseconds(0.0, GAP_NS_MAX), "62.5", "the gap in ns, instead of `gap_cycles`: the offered load stays the same over speed bins. In steps of 0.001 ns; each arrival is rounded up to a clock, and fractions of a clock add up").or("0"),
+];
+
+/// The default of a key that some kinds need.
+const BY_KIND: &str = "by `kind`";
+
+const UNUSABLE: [(&str, UnusableRecords); 2] = [("refuse", UnusableRecords::Refuse), ("skip", UnusableRecords::Skip)];
+const PLACEMENTS: [(&str, bool); 2] = [("as-recorded", false), ("allocator", true)];
+const BY: [(&str, CopyBy); 2] = [("operation", CopyBy::Operation), ("lines", CopyBy::Lines)];
+/// 1000 s: about as many cycles as `gap_cycles` may have.
+const GAP_NS_MAX: f64 = 1e12;
+/// A page of the allocator, and the size of a copy where none is given.
+const PAGE_BYTES: u64 = 4096;
+
+/// Pairs of pages, by name.
+fn pairs() -> Vec<(&'static str, Pairs)> {
+    let placed = Place::RELATIONS.map(|(name, place)| (name, Pairs::Placed(place)));
+    [("neighbours", Pairs::Neighbours), ("random", Pairs::Random)].into_iter().chain(placed).collect()
+}
+
+/// The workload of a table.
+pub(crate) fn check_workload(table: &Section<'_>, clock: Clock) -> Result<Workload, Failure> {
+    let name: &str = table.of("kind");
+    let kind = KINDS.iter().find(|kind| kind.name == name).expect("it was checked");
+    check_keys(table, kind)?;
+    if name == "trace" { Ok(Workload::Trace(trace(table)?)) } else { Ok(Workload::Made(made(table, name, clock)?)) }
+}
+
+/// Checks that all keys are given that the kind needs, and none that it does not have.
+fn check_keys(table: &Section<'_>, kind: &Kind) -> Result<(), Failure> {
+    let Kind { name, needs, may_have, .. } = kind;
+    let is_known = |key: &str| key == "kind" || needs.contains(&key) || may_have.contains(&key);
+    if let Some((stray, _)) = table.entries().find(|(key, _)| !is_known(key)) {
+        let message = format!("`workload.{stray}` is given, but `kind = \"{name}\"` has no `{stray}`");
+        let keys: Vec<&str> = needs.iter().chain(*may_have).copied().collect();
+        let help = suggestion::choices(stray, &format!("keys of `{name}`"), &keys);
+        return Err(table.fault(stray, message).with_help(help));
+    }
+    if let Some(missing) = needs.iter().find(|key| !table.has(key)) {
+        let message = format!("`workload.{missing}` is missing, and `kind = \"{name}\"` needs it");
+        let example = table.document().example(&table.key(missing)).unwrap_or_default();
+        let help = format!("add for example `{missing} = {example}` to `workload`");
+        return Err(table.fault("kind", message).with_help(help));
+    }
+    Ok(())
+}
+
+/// The settings of a generated workload; [`check_settings`] checks them against the system.
+fn made(table: &Section<'_>, kind: &str, clock: Clock) -> Result<Settings, Failure> {
+    let start = if table.has("start") { address(table, "start")? } else { PhysicalAddress(0) };
+    let number = |name| table.get(name).unwrap_or(0_u64);
+    let share = |name| table.get(name).unwrap_or(0.0);
+    let (count, bytes, pages) = (number("count"), number("bytes"), number("pages"));
+    let (writes, copies, zeroings) = (share("write_share"), share("copy_share"), share("zero_share"));
+    let (page_bytes, window) = (table.get("page_bytes").unwrap_or(PAGE_BYTES), table.get("window").unwrap_or(1));
+    let pairs = |default| table.choice("pairs", &pairs()).unwrap_or(default);
+    let gap = gap(table, clock)?;
+    Ok(match kind {
+        "stream" => {
+            let (stride, access) = (table.get("stride_bytes").unwrap_or(LINE_BYTES), access(table)?);
+            Settings::Stream(Stream { start, count, stride, access, gap })
+        }
+        "random" => Settings::Random(Random { count, start, bytes, writes, gap }),
+        "mixed" => {
+            let pairs = pairs(Pairs::Random);
+            Settings::Mixed(Mixed { count, start, bytes, writes, copies, zeroings, page_bytes, pairs, gap })
+        }
+        "page-copies" => {
+            let by = table.choice("by", &BY).unwrap_or(CopyBy::Operation);
+            let pairs = pairs(Pairs::Neighbours);
+            Settings::PageCopies(PageCopies { count, start, bytes, page_bytes, pairs, by, gap })
+        }
+        "fork" => {
+            let fill = table.choice("fill", &Fill::NAMES).unwrap_or(Fill::Before);
+            Settings::Fork(Fork { bytes, pages, fill, gap })
+        }
+        "checkpoint" => {
+            let (checkpoints, writes) = (number("checkpoints"), number("writes"));
+            Settings::Checkpoint(Checkpoint { bytes, checkpoints, writes, window, gap })
+        }
+        "clone" => Settings::Clone(MachineClone { bytes, clones: table.get("clones").unwrap_or(1), window, gap }),
+        "migration" => {
+            let to = table.choice("to", &MoveTo::NAMES).unwrap_or(MoveTo::Anywhere);
+            Settings::Migration(Migration { bytes, pages, to, window, gap })
+        }
+        "dedup" => Settings::Deduplication(Deduplication { bytes, pages, writes: number("writes"), gap }),
+        _ => Settings::ZeroOnFree(ProcessExits { bytes, processes: number("processes"), window, gap }),
+    })
+}
+
+/// The time between two arrivals, in cycles or in ns of this clock.
+fn gap(table: &Section<'_>, clock: Clock) -> Result<Gap, Failure> {
+    match (table.get("gap_cycles"), table.get::<f64>("gap_ns")) {
+        (Some(_), Some(_)) => {
+            let message = "`workload` has both `gap_cycles` and `gap_ns`";
+            let help = "leave one of them out: with `gap_ns` the offered load is the same in every speed bin";
+            Err(table.fault("gap_ns", message).with_help(help))
+        }
+        (cycles, None) => Ok(Cycles(cycles.unwrap_or(0)).into()),
+        (None, Some(ns)) => {
+            #[expect(clippy::cast_sign_loss, reason = "it is not below 0")]
+            let ps = (ns * 1000.0).round() as u64;
+            Ok(Gap::of_ps(ps, clock))
+        }
+    }
+}
+
+fn access(table: &Section<'_>) -> Result<Access, Failure> {
+    match (table.text("pattern"), table.has("dst")) {
+        (Some(_), true) => {
+            let message = "`workload` has both `pattern` and `dst`";
+            let help = "leave one of them out: a stream reads and writes by a pattern, or copies line by line to `dst`";
+            Err(table.fault("dst", message).with_help(help))
+        }
+        (None, true) => Ok(Access::Copy { dst: address(table, "dst")? }),
+        (None, false) => Ok(Access::Pattern(Pattern::READS)),
+        (Some(found), false) => Pattern::named(found).map(Access::Pattern).ok_or_else(|| {
+            let message = format!("`workload.pattern` is {found:?}, but must be 1 to 64 letters `r` and `w`");
+            table.fault("pattern", message).with_help("try `pattern = \"rrw\"`: two lines read, one written")
+        }),
+    }
+}
+
+fn trace(table: &Section<'_>) -> Result<TraceWorkload, Failure> {
+    let placements = table.choices("placement", &PLACEMENTS);
+    let given = table.choice("format", &FORMATS.map(|format| (format.name, format)));
+    let path = table.linked("file")?;
+    let format = given.map_or_else(|| recognise(table, &path), Ok)?;
+    Ok(TraceWorkload {
+        path,
+        format,
+        unusable: table.choice("unusable_records", &UNUSABLE).unwrap_or_default(),
+        instructions_per_clock: instructions_per_clock(table, format)?,
+        as_recorded: placements.is_empty() || placements.contains(&false),
+        by_allocator: placements.contains(&true),
+    })
+}
+
+/// The format of the first record of a trace.
+fn recognise(table: &Section<'_>, path: &Path) -> Result<&'static Format, Failure> {
+    let opened = file::open(path).map_err(|error| Failure::reading(path, &error))?;
+    Reader::new(opened, None).map(|reader| reader.format()).map_err(|error| {
+        let message = format!("`workload.file`: {}", file::located(path, &error.to_string()));
+        table.fault("file", message).with_help(error.help())
+    })
+}
+
+/// The rate of instructions: required by formats that count instructions, refused by others.
+fn instructions_per_clock(table: &Section<'_>, format: &Format) -> Result<Option<f64>, Failure> {
+    let (key, name) = ("workload.instructions_per_clock", format.name);
+    let found = table.get("instructions_per_clock");
+    match (format.timing, found) {
+        (Timing::Instructions, None) => {
+            let message = format!("`{key}` is missing, and a trace of the format `{name}` counts instructions");
+            let help = "add for example `instructions_per_clock = 4.0` to `workload`";
+            Err(table.fault("", message).with_help(help))
+        }
+        (Timing::Times, Some(_)) => {
+            let message = format!("`{key}` is given, but a trace of the format `{name}` has no instructions");
+            let help =
+                "leave it out: records arrive at the times that the trace gives, or as fast as they are accepted";
+            Err(table.fault("instructions_per_clock", message).with_help(help))
+        }
+        (_, found) => Ok(found),
+    }
+}
+
+/// The key of a file for a setting of a workload.
+fn file_key(settings: &Settings, key: &str) -> &'static str {
+    let known = KINDS.iter().flat_map(|kind| kind.needs.iter().chain(kind.may_have));
+    match (settings, key) {
+        (Settings::Random(_) | Settings::Mixed(_), "writes") => "write_share",
+        (Settings::Mixed(_), "copies") => "copy_share",
+        (Settings::Mixed(_), "zeroings") => "zero_share",
+        (_, "stride") => "stride_bytes",
+        (_, "placement") => "pairs",
+        _ => known.copied().find(|known| *known == key).unwrap_or("kind"),
+    }
+}
+
+/// Checks that a workload can be generated on this system, with each of its allocators.
+pub(crate) fn check_settings(
+    document: &Document,
+    settings: &Settings,
+    allocators: &[Option<AllocatorSettings>],
+    system: &SystemConfig,
+) -> Result<(), Failure> {
+    for allocator in allocators {
+        settings.source(system.memory.planner(), allocator.as_ref(), 0, None).map_err(|error| {
+            let rename = |text: String| {
+                ["writes", "copies", "zeroings", "stride"].iter().fold(text, |text, key| {
+                    text.replace(&format!("`{key}`"), &format!("`{}`", file_key(settings, key)))
+                        .replace(&format!("`{key} = "), &format!("`{} = ", file_key(settings, key)))
+                })
+            };
+            let key = match error.key() {
+                Some(key) => format!("workload.{}", file_key(settings, key)),
+                None if matches!(error, WorkloadError::Allocator(_)) => "allocator.policies".to_owned(),
+                None => "workload.kind".to_owned(),
+            };
+            document.fault(&key, format!("`{key}`: {}", rename(error.to_string()))).with_help(rename(error.help()))
+        })?;
+    }
+    Ok(())
+}
