@@ -10,12 +10,12 @@ const MOST: f64 = 3.0;
 type Measured = (Scenario<'static>, u64);
 
 const SCENARIOS: [Measured; 5] = [
-    (Scenario { name: "sequential", system: DDR3_1600, policy: "channel", workload: r#"kind = "stream""# }, 50_000),
+    (Scenario { name: "sequential", system: DDR3_1600, policy: "baseline", workload: r#"kind = "stream""# }, 50_000),
     (
         Scenario {
             name: "page-copies-by-line",
             system: DDR3_1600,
-            policy: "channel",
+            policy: "baseline",
             workload: r#"kind = "page-copies", bytes = 65_536_000, by = "lines""#,
         },
         400,
@@ -24,7 +24,7 @@ const SCENARIOS: [Measured; 5] = [
         Scenario {
             name: "page-copies",
             system: DDR3_1600,
-            policy: "channel",
+            policy: "baseline",
             workload: r#"kind = "page-copies", bytes = 65_536_000"#,
         },
         400,
@@ -33,7 +33,7 @@ const SCENARIOS: [Measured; 5] = [
         Scenario {
             name: "random",
             system: DDR3_1600,
-            policy: "channel",
+            policy: "baseline",
             workload: r#"kind = "random", bytes = 0x4000_0000, write_share = 0.3"#,
         },
         50_000,
@@ -42,7 +42,7 @@ const SCENARIOS: [Measured; 5] = [
         Scenario {
             name: "fpm-copies",
             system: PAPER,
-            policy: "rule",
+            policy: "rowclone",
             workload: r#"kind = "page-copies", bytes = 0x4000_0000, pairs = "same-subarray""#,
         },
         10_000,

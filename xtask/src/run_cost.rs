@@ -37,7 +37,7 @@ const fn access(
     workload: &'static str,
     record: Option<fn(u64, u64) -> String>,
 ) -> Stream {
-    let scenario = Scenario { name, system: DDR3_1600, policy: "channel", workload };
+    let scenario = Scenario { name, system: DDR3_1600, policy: "baseline", workload };
     let channels = &[1, 2, 4, 8];
     Stream { scenario, unit: "per line", count: LINES, units: 1, most, channels, map: "line-interleaved", record }
 }
@@ -69,9 +69,9 @@ const STREAMS: [Stream; 8] = [
         None,
     ),
     by_page(access("page-copies", 500, r#"kind = "page-copies", bytes = 65_536_000"#, None)),
-    copy("psm", "psm", 25_000, r#"kind = "page-copies", bytes = 0x4000_0000, pairs = "other-bank""#),
-    copy("2-x-psm", "psm", 45_000, r#"kind = "page-copies", bytes = 0x4000_0000, pairs = "same-bank""#),
-    copy("fpm", "fpm", 5000, r#"kind = "page-copies", bytes = 0x4000_0000, pairs = "same-subarray""#),
+    copy("psm", "psm-only", 25_000, r#"kind = "page-copies", bytes = 0x4000_0000, pairs = "other-bank""#),
+    copy("2-x-psm", "psm-only", 45_000, r#"kind = "page-copies", bytes = 0x4000_0000, pairs = "same-bank""#),
+    copy("fpm", "fpm-only", 5000, r#"kind = "page-copies", bytes = 0x4000_0000, pairs = "same-subarray""#),
 ];
 
 /// Measures all streams, prints a table, and returns the names of the rows above their limits.
@@ -125,7 +125,7 @@ fn traced(
         let path = directory.join(format!("{trace}.trace"));
         std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
         let workload = format!("kind = \"trace\", file = \"{trace}.trace\"");
-        run(&Scenario { name: &trace, system: DDR3_1600, policy: "channel", workload: &workload }.write(directory)?)
+        run(&Scenario { name: &trace, system: DDR3_1600, policy: "baseline", workload: &workload }.write(directory)?)
     })
 }
 

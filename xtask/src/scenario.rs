@@ -87,7 +87,7 @@ impl Scenario<'_> {
 ///
 /// A run that fails, or no valgrind.
 pub fn instructions(program: &Path, scenario: &Path, options: &[&str]) -> Result<u64, String> {
-    callgrind(Command::new(program).arg("run").arg(scenario).args(options))
+    callgrind(Command::new(program).args(["run", "--no-baseline"]).arg(scenario).args(options))
 }
 
 /// Instructions per unit of a workload of `count` requests or copies, each of `units` units.

@@ -46,8 +46,18 @@ fn compare() -> Result<(), String> {
     for (index, (scenario, sets)) in RUNS.iter().enumerate() {
         let [log, timeline] = ["csv", "pftrace"].map(|kind| directory.join(format!("{index}-{scenario}.{kind}")));
         let mut run = Command::new("cargo");
-        run.args(["run", "--quiet", "--", "run", &format!("traces/{scenario}.toml"), "--format", "csv", "--force"]);
-        run.args(["--set", "policies=[\"rule\"]"]).args(sets.iter().flat_map(|set| ["--set", set]));
+        run.args([
+            "run",
+            "--quiet",
+            "--",
+            "run",
+            &format!("traces/{scenario}.toml"),
+            "--format",
+            "csv",
+            "--force",
+            "--no-baseline",
+        ]);
+        run.args(["--set", "policies=[\"rowclone\"]"]).args(sets.iter().flat_map(|set| ["--set", set]));
         run.arg("--commands").arg(&log).arg("--timeline").arg(&timeline);
         succeed(run.stdout(Stdio::null()), "the simulator")?;
         python.arg(log).arg(timeline);

@@ -88,9 +88,11 @@ pub enum Format {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     rowclone-sim run traces/page-copy.toml\n  \
+    rowclone-sim run traces/fork.toml --details\n  \
     rowclone-sim run traces/page-copy.toml --set system.device.bin=1600K --format json\n  \
-    rowclone-sim run traces/page-copy.toml --set 'policies=[\"rule\"]' --commands page-copy.csv --check\n  \
+    rowclone-sim run traces/page-copy.toml --set 'policies=[\"rowclone\"]' --commands page-copy.csv --check\n  \
     rowclone-sim run traces/mixed.toml --timeline mixed.pftrace --from 50us --to 60us")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct RunArgs {
     /// What to run.
     #[command(flatten)]
@@ -123,6 +125,15 @@ pub struct RunArgs {
     /// Replaces files that exist already
     #[arg(long)]
     pub force: bool,
+    /// Prints all tables, in the width of the terminal
+    #[arg(long, conflicts_with = "quiet")]
+    pub details: bool,
+    /// Prints nothing but errors
+    #[arg(long)]
+    pub quiet: bool,
+    /// Does not run the baseline where the scenario does not; speedup and energy ratio are then empty
+    #[arg(long)]
+    pub no_baseline: bool,
 }
 
 /// Which commands a log may hold.
@@ -220,7 +231,7 @@ pub struct ExplainPlanArgs {
 
 /// `explain energy`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  rowclone-sim explain energy traces/page-copy.toml --set 'policies=[\"rule\"]'")]
+#[command(after_help = "Example:\n  rowclone-sim explain energy traces/page-copy.toml --set 'policies=[\"rowclone\"]'")]
 pub struct ExplainEnergyArgs {
     /// What to price.
     #[command(flatten)]
@@ -230,7 +241,7 @@ pub struct ExplainEnergyArgs {
 /// `explain timeline`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    rowclone-sim explain timeline traces/page-copy.toml --set 'policies=[\"rule\"]'\n  \
+    rowclone-sim explain timeline traces/page-copy.toml --set 'policies=[\"rowclone\"]'\n  \
     rowclone-sim explain timeline traces/mixed.toml --from 50us --count 40")]
 pub struct ExplainTimelineArgs {
     /// What to play.

@@ -66,6 +66,13 @@ pub fn message(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
+/// Columns of a line of text: `COLUMNS` where it is set, else those of the terminal, else 80.
+pub fn width() -> usize {
+    let set = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
+    let of_terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    set.or_else(of_terminal).unwrap_or(80)
+}
+
 /// What it means that standard output cannot be written.
 pub fn stdout_error(source: &io::Error) -> CliError {
     match source.kind() {

@@ -140,6 +140,11 @@ impl Document {
         if names.contains(&found.as_str()) {
             return Ok(());
         }
+        let renamed = key::find(self.keys, path).map_or(&[][..], |key| key.renamed);
+        if let Some((old, new)) = renamed.iter().find(|(old, _)| old == found) {
+            let message = format!("`{path}` is \"{old}\", an earlier name of \"{new}\"");
+            return Err(self.located(Some(&node.origin), &message).with_help(format!("write `\"{new}\"`")));
+        }
         let error = self.located(Some(&node.origin), &format!("`{path}` is {found:?}, which is none of its values"));
         Err(error.with_help(suggestion::choices(found, "values", names)))
     }

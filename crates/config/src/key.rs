@@ -16,6 +16,8 @@ pub struct Key {
     pub about: &'static str,
     /// Its values in words, where `holds` does not say enough.
     values: &'static str,
+    /// Earlier names of its values, each with the name that it has now.
+    pub(crate) renamed: &'static [(&'static str, &'static str)],
 }
 
 /// What the value of a key can be.
@@ -77,7 +79,7 @@ pub enum Presence {
 impl Key {
     /// A key that its table needs.
     pub const fn new(path: &'static str, holds: Holds, example: &'static str, about: &'static str) -> Key {
-        Key { path, holds, presence: Presence::Required, example, about, values: "" }
+        Key { path, holds, presence: Presence::Required, example, about, values: "", renamed: &[] }
     }
 
     /// The key, which can be left out; then `default` holds.
@@ -90,6 +92,12 @@ impl Key {
     #[must_use]
     pub const fn values(self, values: &'static str) -> Key {
         Key { values, ..self }
+    }
+
+    /// The key, with earlier names of its values, each with the name that it has now.
+    #[must_use]
+    pub const fn renamed(self, renamed: &'static [(&'static str, &'static str)]) -> Key {
+        Key { renamed, ..self }
     }
 
     /// The last step of its path.

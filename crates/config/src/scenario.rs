@@ -102,7 +102,7 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// As reports and files name it: `rule`, or `rule/buddy`.
+    /// As reports and files name it: `rowclone`, or `rowclone/buddy`.
     pub fn label(self, separator: &str) -> String {
         match self.placement.name() {
             Some(placement) => format!("{}{separator}{placement}", self.policy.name()),
@@ -121,9 +121,10 @@ const OWN_KEYS: [Key; 5] = [
     Key::new(
         "policies",
         Holds::Names(|| POLICIES.map(CopyPolicy::name).into()),
-        "[\"channel\", \"rule\"]",
+        "[\"baseline\", \"rowclone\"]",
         "copy policies; the scenario runs once for each",
-    ),
+    )
+    .renamed(&[("channel", "baseline"), ("fpm", "fpm-only"), ("psm", "psm-only"), ("rule", "rowclone")]),
     Key::new("seed", Holds::Count(0, SEED_MAX), "1", "seed of memory contents, written data and random addresses"),
     Key::new(
         "warm_up_cycles",

@@ -53,10 +53,10 @@ impl PartialOrd for Mechanism {
     }
 }
 
-/// In the order of outputs: the channel first, the most preferred mechanism last.
+/// In the order in which the paper prefers mechanisms: FPM first, the channel last.
 impl Ord for Mechanism {
     fn cmp(&self, other: &Mechanism) -> Ordering {
-        other.rank().cmp(&self.rank())
+        self.rank().cmp(&other.rank())
     }
 }
 

@@ -4,25 +4,23 @@ use rowclone::MECHANISMS;
 use rowclone_sim::AllocatorReport;
 use rowclone_sim::quantity::{bytes, grouped};
 
-use crate::table::{Align, aligned};
+use crate::table::{Align, fitted};
 
 use Align::{Left, Right};
 
 /// The allocators of a run, each once, as a terminal shows them.
-pub(crate) fn text(reports: &[&AllocatorReport]) -> String {
-    served(reports) + "\n" + &why_not(reports) + "\n" + &memory(reports) + "\n" + &free(reports)
+pub(crate) fn text(reports: &[&AllocatorReport], width: usize) -> String {
+    [served, why_not, memory, free].map(|table| table(reports, width)).join("\n")
 }
 
 /// How copies and zeroings can go.
-fn served(reports: &[&AllocatorReport]) -> String {
-    let mut mechanisms = MECHANISMS;
-    mechanisms.sort_unstable_by_key(|mechanism| mechanism.rank());
+fn served(reports: &[&AllocatorReport], width: usize) -> String {
     let mut columns = vec![("allocator", Left), ("frames", Left), ("number", Right)];
-    columns.extend(mechanisms.map(|mechanism| (mechanism.name(), Right)));
+    columns.extend(MECHANISMS.map(|mechanism| (mechanism.name(), Right)));
     columns.push(("for", Left));
     let rows = reports.iter().flat_map(|report| {
         [("copied", &report.copies), ("zeroed", &report.zeroings)].map(|(kind, traffic)| {
-            let shares = mechanisms.map(|mechanism| {
+            let shares = MECHANISMS.map(|mechanism| {
                 let share = traffic.share_by_mechanism.get(mechanism.name());
                 share.map_or("-".to_owned(), |share| format!("{:.1} %", share * 100.0))
             });
@@ -33,10 +31,10 @@ fn served(reports: &[&AllocatorReport]) -> String {
             cells
         })
     });
-    aligned(&columns, &rows.collect::<Vec<_>>())
+    fitted(&columns, &rows.collect::<Vec<_>>(), width)
 }
 
-fn why_not(reports: &[&AllocatorReport]) -> String {
+fn why_not(reports: &[&AllocatorReport], width: usize) -> String {
     let columns = [("allocator", Left), ("frames", Left), ("why not by FPM", Left), ("number", Right)];
     let rows = reports.iter().flat_map(|report| {
         [("copied", &report.copies), ("zeroed", &report.zeroings)].into_iter().flat_map(|(kind, traffic)| {
@@ -47,10 +45,10 @@ fn why_not(reports: &[&AllocatorReport]) -> String {
         })
     });
     let rows: Vec<_> = rows.collect();
-    if rows.is_empty() { "every frame can go by FPM\n".to_owned() } else { aligned(&columns, &rows) }
+    if rows.is_empty() { "every frame can go by FPM\n".to_owned() } else { fitted(&columns, &rows, width) }
 }
 
-fn memory(reports: &[&AllocatorReport]) -> String {
+fn memory(reports: &[&AllocatorReport], width: usize) -> String {
     let columns = [
         ("allocator", Left),
         ("", Left),
@@ -76,10 +74,10 @@ fn memory(reports: &[&AllocatorReport]) -> String {
             ]
         })
     });
-    aligned(&columns, &rows.collect::<Vec<_>>())
+    fitted(&columns, &rows.collect::<Vec<_>>(), width)
 }
 
-fn free(reports: &[&AllocatorReport]) -> String {
+fn free(reports: &[&AllocatorReport], width: usize) -> String {
     let orders: Vec<String> = (0..=os_alloc_sim::MAX_ORDER).map(|order| format!("order {order}")).collect();
     let columns = [("allocator", Left), ("free frames", Left)];
     let columns: Vec<_> = columns.into_iter().chain(orders.iter().map(|name| (name.as_str(), Right))).collect();
@@ -89,7 +87,7 @@ fn free(reports: &[&AllocatorReport]) -> String {
             [report.policy.to_owned(), when.to_owned()].into_iter().chain(frames).collect()
         })
     });
-    aligned(&columns, &rows.collect::<Vec<_>>())
+    fitted(&columns, &rows.collect::<Vec<_>>(), width)
 }
 
 #[cfg(test)]
@@ -114,7 +112,7 @@ mod tests {
     #[test]
     fn a_terminal_shows_each_allocator_in_each_table() {
         let reports = [forked(Policy::Buddy), forked(Policy::SubarrayAware)];
-        let text = text(&reports.iter().collect::<Vec<_>>());
+        let text = text(&reports.iter().collect::<Vec<_>>(), usize::MAX);
         for line in ["subarray-aware  copied      64  100.0 %", "subarray-aware  zeroed      64  100.0 %"] {
             assert!(text.contains(line), "{text}");
         }

@@ -22,16 +22,20 @@ pub fn results(reports: &[RunReport]) -> Result<String, csv::Error> {
     table(reports.iter().map(|report| {
         let mut line = result(report);
         line.extend([
-            cell("makespan_cycles", report.makespan_cycles),
-            cell("makespan_ns", report.makespan_ns),
-            cell("from_cycle", report.from_cycle),
+            cell("makespan_cycles", report.outcome.makespan_cycles),
+            cell("makespan_ns", report.outcome.makespan_ns),
+            cell("latency_cycles", report.outcome.latency_cycles),
+            cell("latency_ns", report.outcome.latency_ns),
+            cell("speedup", report.outcome.speedup),
+            cell("energy_ratio", report.outcome.energy_ratio),
+            cell("from_cycle", report.outcome.from_cycle),
         ]);
-        line.extend(figures(&report.figures));
+        line.extend(figures(&report.outcome.figures));
         line.extend([
-            cell("backlog_requests", report.backlog_requests),
-            cell("backlog_wait_ns", report.backlog_wait_ns),
+            cell("backlog_requests", report.outcome.backlog_requests),
+            cell("backlog_wait_ns", report.outcome.backlog_wait_ns),
         ]);
-        line.extend(trace(report.trace.as_ref().map(TraceReport::tally)));
+        line.extend(trace(report.outcome.trace.as_ref().map(TraceReport::tally)));
         line.push(cell("warnings", report.warnings.join("; ")));
         line
     }))
@@ -43,7 +47,7 @@ pub fn results(reports: &[RunReport]) -> Result<String, csv::Error> {
 /// The writer's.
 pub fn epochs(reports: &[RunReport]) -> Result<String, csv::Error> {
     table(reports.iter().flat_map(|report| {
-        report.epochs.iter().map(|epoch| {
+        report.outcome.epochs.iter().map(|epoch| {
             let mut line = result(report);
             line.extend([cell("from_cycle", epoch.from_cycle), cell("to_cycle", epoch.to_cycle)]);
             line.extend(figures(&epoch.figures));
@@ -61,16 +65,16 @@ pub fn operations(reports: &[RunReport]) -> Result<String, csv::Error> {
     #[rustfmt::skip]
     writer.write_record([
         "policy", "operation", "mechanism", "reasons", "arrival_cycle", "latency_cycles", "latency_ns", "energy_nj",
-        "channel_bytes", "speedup_same_pair", "energy_ratio_same_pair", "speedup_same_bank", "energy_ratio_same_bank",
+        "channel_bytes", "speedup", "energy_ratio", "speedup_same_pair", "energy_ratio_same_pair", "speedup_same_bank", "energy_ratio_same_bank",
     ])?;
     for report in reports {
-        for row in &report.operations {
+        for row in &report.outcome.operations {
             let ratios = [&row.against_same_pair, &row.against_same_bank].map(|against| {
                 let of = |ratio: fn(&Comparison) -> f64| Cell::from(against.as_ref().map(ratio));
                 [of(|against| against.speedup), of(|against| against.energy_ratio)]
             });
             let cells = [
-                Cell::from(report.policy),
+                Cell::from(report.outcome.policy),
                 row.label.as_str().into(),
                 row.mechanism.as_str().into(),
                 row.reasons.join("; ").into(),
@@ -79,6 +83,8 @@ pub fn operations(reports: &[RunReport]) -> Result<String, csv::Error> {
                 row.latency_ns.into(),
                 row.energy_nj.into(),
                 row.channel_bytes.into(),
+                row.speedup.into(),
+                row.energy_ratio.into(),
             ];
             writer.write_record(cells.iter().chain(ratios.iter().flatten()).map(ToString::to_string))?;
         }
@@ -95,7 +101,7 @@ fn result(report: &RunReport) -> Line {
     vec![
         cell("schema_version", u64::from(report.schema_version)),
         cell("scenario", report.scenario.as_str()),
-        cell("policy", report.policy),
+        cell("policy", report.outcome.policy),
         cell("placement", report.placement.unwrap_or_default()),
         cell("seed", report.seed),
         cell("currents", report.currents.as_str()),
@@ -126,7 +132,7 @@ pub(crate) fn figures(figures: &FiguresReport) -> Line {
         ("write_latency", &figures.write_latency_ns),
         ("copy_latency", &figures.copy_latency_ns),
         ("copy_response", &figures.copy_response_ns),
-        ("held_back", &figures.held_back_ns),
+        ("blocked_by_copies", &figures.blocked_by_copies_ns),
     ] {
         let Distribution { count, mean, p50, p99, max } = *times;
         line.push(cell(format!("{name}_count"), count));
@@ -134,9 +140,10 @@ pub(crate) fn figures(figures: &FiguresReport) -> Line {
         line.extend(parts.map(|(part, ns)| cell(format!("{name}_{part}_ns"), ns)));
     }
     line.extend([
-        cell("broken_off_for_reads", figures.broken_off_for_reads),
-        cell("broken_off_for_refresh", figures.broken_off_for_refresh),
-        cell("drains", figures.drains),
+        cell("preempted_for_reads", figures.preempted_for_reads),
+        cell("preempted_for_refresh", figures.preempted_for_refresh),
+        cell("write_drains", figures.write_drains),
+        cell("unused_activates", figures.unused_activates),
         cell("channel_bytes", figures.channel_bytes),
         cell("bandwidth_gb_s", figures.bandwidth_gb_s),
         cell("command_bus_share", figures.command_bus_share),
@@ -149,7 +156,7 @@ pub(crate) fn figures(figures: &FiguresReport) -> Line {
         line.push(cell(format!("{queue}_mean_entries"), mean_entries));
         line.push(cell(format!("{queue}_max_entries"), max_entries));
     }
-    line.extend([cell("energy_nj", figures.energy_nj), cell("energy_operation_nj", figures.energy_operation_nj)]);
+    line.extend([cell("energy_nj", figures.energy_nj), cell("dynamic_energy_nj", figures.dynamic_energy_nj)]);
     for cause in energy::Cause::ALL.map(cause_key) {
         let nj = *figures.energy_by_cause_nj.get(&cause).unwrap_or(&0.0);
         line.push(cell(format!("energy_{cause}_nj"), nj));

@@ -1,7 +1,11 @@
 //! Decisions in one cell: which mechanism served how much, and why no better one.
 
+use memctrl::policy::copy::FIRST_CHOICE;
 use memctrl::stats::PartTally;
 use rowclone::MECHANISMS;
+
+/// In the place of the reason of FPM.
+const NO_REASON: &str = "-";
 
 /// Segments of copies, or of initialisations, that one mechanism served for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,7 +14,7 @@ pub struct Decision {
     pub operation: String,
     /// The mechanism.
     pub mechanism: String,
-    /// Why no better one.
+    /// Why no better one; empty where FPM served.
     pub reason: String,
     /// Segments.
     pub count: u64,
@@ -18,10 +22,11 @@ pub struct Decision {
     pub bytes: u64,
 }
 
-/// The text of a cell: `copy fpm fastest 12 49152; init channel partial-row 1 64`. The last two are segments and bytes.
+/// The text of a cell: `copy fpm - 12 49152; init channel partial-row 1 64`: operation, mechanism, reason (`-` of FPM), segments, bytes.
 pub fn cell(copies: &PartTally, inits: &PartTally) -> String {
     let decisions = [("copy", copies), ("init", inits)].into_iter().flat_map(|(operation, tally)| {
         tally.0.iter().map(move |((mechanism, reason), segments)| {
+            let reason = if *reason == FIRST_CHOICE { NO_REASON } else { reason };
             format!("{operation} {} {reason} {} {}", mechanism.name(), segments.count, segments.bytes)
         })
     });
@@ -43,7 +48,7 @@ fn decision(text: &str) -> Option<Decision> {
     Some(Decision {
         operation: operation.to_owned(),
         mechanism: mechanism.to_owned(),
-        reason: reason.to_owned(),
+        reason: if reason == NO_REASON { String::new() } else { reason.to_owned() },
         count: count.parse().ok()?,
         bytes: bytes.parse().ok()?,
     })
@@ -66,11 +71,11 @@ mod tests {
         ]));
         let inits = PartTally(BTreeMap::from([((PSM, "policy"), Parts { count: 2, bytes: 8192 })]));
         let text = cell(&copies, &inits);
-        assert_eq!(text, "copy channel partial-line 1 3; copy fpm fastest 12 49152; init psm policy 2 8192");
+        assert_eq!(text, "copy fpm - 12 49152; copy channel partial-line 1 3; init psm policy 2 8192");
         let read = read(&text).unwrap();
         assert_eq!(read.len(), 3);
         assert_eq!((read[2].operation.as_str(), read[2].mechanism.as_str(), read[2].count), ("init", "psm", 2));
-        assert_eq!(read[1].bytes, 49_152);
+        assert_eq!((read[0].bytes, read[0].reason.as_str()), (49_152, ""));
     }
 
     #[test]

@@ -5,6 +5,7 @@ pub mod cell;
 pub mod csv_file;
 pub mod csv_table;
 pub mod decisions;
+pub mod first_screen;
 pub mod page;
 pub mod parquet_table;
 pub mod plot;

@@ -1,4 +1,4 @@
-//! What a terminal shows of the figures: a column a result, a row a quantity; and a row an epoch.
+//! Tables of the figures: one column per result and one row per quantity; and one row per epoch.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -8,11 +8,11 @@ use rowclone_sim::quantity::grouped;
 use rowclone_sim::{Distribution, FiguresReport, QueueDepth, RowOutcomes, cause_key};
 
 use crate::run_report::RunReport;
-use crate::table::{Align, aligned};
+use crate::table::{Align, fitted};
 
 use Align::{Left, Right};
 
-/// Rows of a table with a column a result.
+/// Rows of a table with one column per result.
 struct Rows<'a> {
     reports: &'a [RunReport],
     rows: Vec<Vec<String>>,
@@ -27,19 +27,19 @@ impl Rows<'_> {
 
     /// The same, of figures.
     fn figure(&mut self, quantity: &str, of: impl Fn(&FiguresReport) -> String) {
-        self.add(quantity, |report| of(&report.figures));
+        self.add(quantity, |report| of(&report.outcome.figures));
     }
 
     /// A count; left out where no result has any.
     fn count(&mut self, quantity: &str, of: impl Fn(&FiguresReport) -> u64) {
-        if self.reports.iter().any(|report| of(&report.figures) > 0) {
+        if self.reports.iter().any(|report| of(&report.outcome.figures) > 0) {
             self.figure(quantity, |figures| grouped(of(figures)));
         }
     }
 
     /// A distribution of times; left out where no result has any.
     fn times(&mut self, quantity: &str, of: impl Fn(&FiguresReport) -> Distribution<f64>) {
-        if self.reports.iter().all(|report| of(&report.figures).count == 0) {
+        if self.reports.iter().all(|report| of(&report.outcome.figures).count == 0) {
             return;
         }
         self.figure(&format!("{quantity}, mean ns"), |figures| or_dash(of(figures).mean, "", 1.0));
@@ -49,7 +49,7 @@ impl Rows<'_> {
     }
 
     fn outcomes(&mut self, quantity: &str, of: impl Fn(&FiguresReport) -> RowOutcomes) {
-        if self.reports.iter().any(|report| of(&report.figures).total() > 0) {
+        if self.reports.iter().any(|report| of(&report.outcome.figures).total() > 0) {
             self.figure(&format!("{quantity}, row hits"), |figures| grouped(of(figures).row_hits));
             self.figure(&format!("{quantity}, row misses"), |figures| grouped(of(figures).row_misses));
             self.figure(&format!("{quantity}, row conflicts"), |figures| grouped(of(figures).row_conflicts));
@@ -63,10 +63,10 @@ impl Rows<'_> {
         });
     }
 
-    fn to_text(&self) -> String {
+    fn to_text(&self, width: usize) -> String {
         let labels: Vec<String> = self.reports.iter().map(RunReport::label).collect();
         let columns = std::iter::once(("", Left)).chain(labels.iter().map(|label| (label.as_str(), Right)));
-        aligned(&columns.collect::<Vec<_>>(), &self.rows)
+        fitted(&columns.collect::<Vec<_>>(), &self.rows, width)
     }
 }
 
@@ -74,40 +74,45 @@ fn or_dash(value: Option<f64>, unit: &str, scale: f64) -> String {
     value.map_or("-".to_owned(), |value| format!("{:.2}{unit}", value * scale))
 }
 
-/// The quantities that there are, one a row.
-pub(crate) fn figures(reports: &[RunReport]) -> String {
+/// The quantities, one per row.
+pub(crate) fn figures(reports: &[RunReport], width: usize) -> String {
     let mut rows = Rows { reports, rows: Vec::new() };
     rows.figure("requests", |figures| grouped(figures.requests));
-    rows.add("makespan, clocks", |report| grouped(report.makespan_cycles));
-    rows.add("makespan, ns", |report| format!("{:.2}", report.makespan_ns));
-    if reports.iter().any(|report| report.from_cycle > 0) {
-        rows.add("counted from clock", |report| grouped(report.from_cycle));
+    rows.add("makespan, clocks", |report| grouped(report.outcome.makespan_cycles));
+    rows.add("makespan, ns", |report| format!("{:.2}", report.outcome.makespan_ns));
+    rows.add("latency compared, ns", |report| format!("{:.2}", report.outcome.latency_ns));
+    rows.add("speedup", |report| or_dash(report.outcome.speedup, "x", 1.0));
+    rows.add("energy ratio", |report| or_dash(report.outcome.energy_ratio, "x", 1.0));
+    if reports.iter().any(|report| report.outcome.from_cycle > 0) {
+        rows.add("counted from clock", |report| grouped(report.outcome.from_cycle));
     }
-    if reports.iter().any(|report| report.figures.has_demand()) {
+    if reports.iter().any(|report| report.outcome.figures.has_demand()) {
         demand(&mut rows);
     }
     copies(&mut rows);
-    rows.figure("energy above standby, nJ", |figures| format!("{:.1}", figures.energy_operation_nj));
-    rows.figure("energy, total, nJ", |figures| format!("{:.1}", figures.energy_nj));
-    rows.figure("channel's share of it above standby", |figures| {
-        figures.channel_share_of_operation_energy.map_or("-".to_string(), |share| format!("{:.1} %", share * 100.0))
+    rows.figure("dynamic energy, nJ", |figures| format!("{:.1}", figures.dynamic_energy_nj));
+    rows.figure("total energy, nJ", |figures| format!("{:.1}", figures.energy_nj));
+    rows.figure("I/O share of dynamic energy", |figures| {
+        figures.io_share_of_dynamic_energy.map_or("-".to_string(), |share| format!("{:.1} %", share * 100.0))
     });
     rows.figure("channel bytes", |figures| grouped(figures.channel_bytes));
-    let kinds: BTreeSet<&str> = reports.iter().flat_map(|report| report.figures.commands.keys().copied()).collect();
+    let kinds: BTreeSet<&str> =
+        reports.iter().flat_map(|report| report.outcome.figures.commands.keys().copied()).collect();
     for kind in kinds {
         rows.count(&format!("{kind} commands"), |figures| figures.commands[kind]);
     }
-    rows.to_text()
+    rows.to_text(width)
 }
 
-/// What reads and writes met with.
+/// Latencies, row outcomes and queues of reads and writes.
 fn demand(rows: &mut Rows<'_>) {
     rows.times("read latency", |figures| figures.read_latency_ns);
     rows.times("write latency", |figures| figures.write_latency_ns);
     rows.outcomes("reads", |figures| figures.reads);
     rows.count("reads forwarded from writes", |figures| figures.forwarded);
     rows.outcomes("writes", |figures| figures.writes);
-    rows.count("turns to writes", |figures| figures.drains);
+    rows.count("write drains", |figures| figures.write_drains);
+    rows.count("unused ACT", |figures| figures.unused_activates);
     rows.figure("bandwidth, GB/s", |figures| or_dash(figures.bandwidth_gb_s, "", 1.0));
     rows.figure("data bus in use", |figures| or_dash(figures.data_bus_share, " %", 100.0));
     rows.figure("command bus in use", |figures| or_dash(figures.command_bus_share, " %", 100.0));
@@ -115,40 +120,41 @@ fn demand(rows: &mut Rows<'_>) {
     rows.depth("write queue", |figures| figures.write_queue);
 }
 
-/// What copies and initialisations took, and what they took from others.
+/// Latencies of copies and initialisations, and the reads that they blocked.
 fn copies(rows: &mut Rows<'_>) {
     rows.times("copy latency", |figures| figures.copy_latency_ns);
-    let waits = |report: &RunReport| report.figures.copy_latency_cycles != report.figures.copy_response_cycles;
+    let waits =
+        |report: &RunReport| report.outcome.figures.copy_latency_cycles != report.outcome.figures.copy_response_cycles;
     if rows.reports.iter().any(waits) {
-        rows.times("copy, from its arrival", |figures| figures.copy_response_ns);
+        rows.times("copy response", |figures| figures.copy_response_ns);
     }
-    if rows.reports.iter().any(|report| report.figures.copy_queue.max_entries > Some(1)) {
+    if rows.reports.iter().any(|report| report.outcome.figures.copy_queue.max_entries > Some(1)) {
         rows.depth("copies in progress", |figures| figures.copy_queue);
     }
-    rows.count("reads held back by copies", |figures| figures.held_back_cycles.count);
-    rows.times("read held back by a copy", |figures| figures.held_back_ns);
-    rows.count("segments broken off for reads", |figures| figures.broken_off_for_reads);
-    rows.count("segments broken off for refresh", |figures| figures.broken_off_for_refresh);
+    rows.count("reads blocked by copies", |figures| figures.blocked_by_copies_cycles.count);
+    rows.times("read blocked by a copy", |figures| figures.blocked_by_copies_ns);
+    rows.count("segments preempted for reads", |figures| figures.preempted_for_reads);
+    rows.count("segments preempted for refresh", |figures| figures.preempted_for_refresh);
 }
 
-/// All energy, a cause a row.
-pub(crate) fn energy(reports: &[RunReport]) -> String {
+/// All energy, one row per cause.
+pub(crate) fn energy(reports: &[RunReport], width: usize) -> String {
     let mut rows = Rows { reports, rows: Vec::new() };
     for cause in Cause::ALL {
         let key = cause_key(cause);
-        if reports.iter().any(|report| report.figures.energy_by_cause_nj.contains_key(&key)) {
+        if reports.iter().any(|report| report.outcome.figures.energy_by_cause_nj.contains_key(&key)) {
             rows.figure(cause.name(), |figures| format!("{:.1}", figures.energy_by_cause_nj.get(&key).unwrap_or(&0.0)));
         }
     }
-    rows.to_text()
+    rows.to_text(width)
 }
 
 /// More epochs of a result than this are left to JSON and CSV.
 const EPOCHS_SHOWN_MOST: usize = 32;
 
-/// One line an epoch.
-pub(crate) fn epochs(reports: &[RunReport]) -> String {
-    let demand = reports.iter().any(|report| report.figures.has_demand());
+/// One line per epoch.
+pub(crate) fn epochs(reports: &[RunReport], width: usize) -> String {
+    let demand = reports.iter().any(|report| report.outcome.figures.has_demand());
     let mut columns = vec![("result", Left), ("from clock", Right), ("to clock", Right), ("requests", Right)];
     if demand {
         columns.extend([
@@ -162,7 +168,7 @@ pub(crate) fn epochs(reports: &[RunReport]) -> String {
     columns.extend([("copies", Right), ("mean ns", Right), ("GB/s", Right), ("data bus", Right), ("nJ", Right)]);
     let mut rows = Vec::new();
     for report in reports {
-        for epoch in report.epochs.iter().take(EPOCHS_SHOWN_MOST) {
+        for epoch in report.outcome.epochs.iter().take(EPOCHS_SHOWN_MOST) {
             let figures = &epoch.figures;
             let (read, write) = (figures.read_latency_ns, figures.write_latency_ns);
             let copy = figures.copy_latency_ns;
@@ -178,8 +184,8 @@ pub(crate) fn epochs(reports: &[RunReport]) -> String {
             rows.push(cells);
         }
     }
-    let mut text = aligned(&columns, &rows);
-    let most = reports.iter().map(|report| report.epochs.len()).max().unwrap_or(0);
+    let mut text = fitted(&columns, &rows, width);
+    let most = reports.iter().map(|report| report.outcome.epochs.len()).max().unwrap_or(0);
     if most > EPOCHS_SHOWN_MOST {
         let _ = writeln!(text, "The first {EPOCHS_SHOWN_MOST} of {most} epochs: `--format json` and `--out` list all.");
     }

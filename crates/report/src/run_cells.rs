@@ -31,6 +31,8 @@ impl RunCells<'_> {
         let mut line: Line = vec![
             ("makespan_cycles".to_owned(), outcome.makespan_cycles.into()),
             ("makespan_ns".to_owned(), outcome.makespan_ns.into()),
+            ("latency_cycles".to_owned(), outcome.latency_cycles.into()),
+            ("latency_ns".to_owned(), outcome.latency_ns.into()),
             ("from_cycle".to_owned(), outcome.from_cycle.into()),
         ];
         line.extend(csv_file::figures(&outcome.figures));
@@ -95,8 +97,8 @@ mod tests {
             ((Mechanism::CHANNEL, "b"), segments(5)),
         ]));
         let cells = |tally| shares("copies", tally).into_iter().map(|(_, cell)| cell).collect::<Vec<_>>();
-        assert_eq!(cells(&tally), [0.75, 0.0, 0.0, 0.25].map(Cell::from));
+        assert_eq!(cells(&tally), [0.25, 0.0, 0.0, 0.75].map(Cell::from));
         assert_eq!(cells(&PartTally::default()), [const { Cell::Number(None) }; 4]);
-        assert_eq!(shares("copies", &tally)[3].0, "copies_by_fpm_share");
+        assert_eq!(shares("copies", &tally)[0].0, "copies_by_fpm_share");
     }
 }

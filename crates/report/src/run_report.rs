@@ -1,12 +1,10 @@
 //! What one run under one policy did, in the fields that JSON and CSV give and `docs/output.md` documents.
 
-use rowclone_sim::{
-    AllocatorReport, CheckReport, EpochReport, FiguresReport, OperationRow, Outcome, ServedRow, TraceReport,
-};
+use rowclone_sim::Outcome;
 use serde::Serialize;
 
 /// The version of the JSON and CSV fields. It rises when a field changes its name, unit, type or meaning.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// What a report adds to the outcome of a run.
 #[derive(Clone, Debug)]
@@ -17,6 +15,10 @@ pub struct RunInputs<'a> {
     pub scenario: &'a str,
     /// One line about the system.
     pub system: &'a str,
+    /// Scenario and system in a line of a terminal.
+    pub brief: String,
+    /// Bytes of a row of a rank.
+    pub row_bytes: u64,
     /// Half a line about its controller.
     pub controller: &'a str,
     /// The seed.
@@ -30,12 +32,10 @@ pub struct RunInputs<'a> {
 }
 
 /// What one run did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct RunReport {
     /// [`SCHEMA_VERSION`].
     pub schema_version: u32,
-    /// The policy's name.
-    pub policy: &'static str,
     /// Who placed the pages, where pages are placed: `as-recorded`, or an allocator.
     pub placement: Option<&'static str>,
     /// The scenario file's name.
@@ -50,46 +50,26 @@ pub struct RunReport {
     pub currents: String,
     /// The command line that runs the scenario again, under all its policies.
     pub rerun: String,
-    /// When everything had drained, clocks.
-    pub makespan_cycles: u64,
-    /// The same in ns.
-    pub makespan_ns: f64,
-    /// Where the figures begin: the warm-up before it is left out.
-    pub from_cycle: u64,
-    /// Requests that had arrived when the last one arrived, and that the controller took later.
-    pub backlog_requests: u64,
-    /// From the arrival of the last request until the controller took it, clocks.
-    pub backlog_wait_cycles: u64,
-    /// The same in ns.
-    pub backlog_wait_ns: f64,
-    /// What was done from `from_cycle` to the end.
+    /// What the run did.
     #[serde(flatten)]
-    pub figures: FiguresReport,
-    /// The same by epochs, where they were asked for.
-    pub epochs: Vec<EpochReport>,
-    /// How copies, and how initialisations, were served.
-    pub served: Vec<ServedRow>,
-    /// Copy activations that the chips dropped.
-    pub dropped_activations: u64,
-    /// The operations one by one, where a scenario lists them.
-    pub operations: Vec<OperationRow>,
-    /// What the allocator did that placed the pages.
-    pub allocator: Option<AllocatorReport>,
-    /// What a recorded trace held.
-    pub trace: Option<TraceReport>,
-    /// What `--check` found.
-    pub check: Option<CheckReport>,
+    pub outcome: Outcome,
     /// What a reader should know before believing a number.
     pub warnings: Vec<String>,
+    /// Scenario and system in a line of a terminal.
+    #[serde(skip)]
+    pub brief: String,
+    /// Bytes of a row of a rank.
+    #[serde(skip)]
+    pub row_bytes: u64,
 }
 
 impl RunReport {
     /// The report of an outcome.
     pub fn new(inputs: RunInputs<'_>, outcome: Outcome) -> RunReport {
-        let RunInputs { placement, scenario, system, controller, seed, currents, rerun, warnings } = inputs;
+        let RunInputs { placement, scenario, system, brief, row_bytes, controller, seed, currents, rerun, warnings } =
+            inputs;
         RunReport {
             schema_version: SCHEMA_VERSION,
-            policy: outcome.policy,
             placement,
             scenario: scenario.to_string(),
             system: system.to_string(),
@@ -97,29 +77,18 @@ impl RunReport {
             seed,
             currents: currents.to_string(),
             rerun: rerun.to_string(),
-            makespan_cycles: outcome.makespan_cycles,
-            makespan_ns: outcome.makespan_ns,
-            from_cycle: outcome.from_cycle,
-            backlog_requests: outcome.backlog_requests,
-            backlog_wait_cycles: outcome.backlog_wait_cycles,
-            backlog_wait_ns: outcome.backlog_wait_ns,
-            figures: outcome.figures,
-            epochs: outcome.epochs,
-            served: outcome.served,
-            dropped_activations: outcome.dropped_activations,
-            operations: outcome.operations,
-            allocator: outcome.allocator,
-            trace: outcome.trace,
-            check: outcome.check,
+            outcome,
             warnings,
+            brief,
+            row_bytes,
         }
     }
 
-    /// What sets this result apart from the others of a scenario: `rule`, or `rule/buddy`.
+    /// What sets this result apart from the others of a scenario: `rowclone`, or `rowclone/buddy`.
     pub fn label(&self) -> String {
         match self.placement {
-            Some(placement) => format!("{}/{placement}", self.policy),
-            None => self.policy.to_string(),
+            Some(placement) => format!("{}/{placement}", self.outcome.policy),
+            None => self.outcome.policy.to_string(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a terminal shows of a run under several policies.
+//! All tables of a run under several policies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use rowclone_sim::{AllocatorReport, CheckReport, Comparison, OperationRow, Trace
 use crate::allocator_tables;
 use crate::result_tables;
 use crate::run_report::RunReport;
-use crate::table::{Align, aligned};
+use crate::table::{Align, fitted, wrapped};
 
 use Align::{Left, Right};
 
@@ -18,62 +18,67 @@ const SHOWN_MOST: usize = 64;
 
 /// How many operations are shown, each under every policy.
 fn shown(reports: &[RunReport]) -> usize {
-    reports.iter().map(|report| report.operations.len()).max().unwrap_or(0).min(SHOWN_MOST)
+    reports.iter().map(|report| report.outcome.operations.len()).max().unwrap_or(0).min(SHOWN_MOST)
 }
 
-/// Everything: operations, policies, energy by cause, decisions, findings.
-pub fn text(reports: &[RunReport]) -> String {
+/// Everything: operations, policies, energy by cause, decisions, findings; in lines of at most `width` characters where the tables allow
+/// that.
+pub fn text(reports: &[RunReport], width: usize) -> String {
     let Some(first) = reports.first() else { return String::new() };
-    let mut text = format!("{}: {}\n", first.scenario, first.system);
-    let _ = writeln!(text, "{}; currents `{}`, seed {}", first.controller, first.currents, first.seed);
+    let mut text = wrapped(&format!("{}: {}", first.scenario, first.system), width);
+    text += &wrapped(&format!("{}; currents `{}`, seed {}", first.controller, first.currents, first.seed), width);
     for warning in reports.iter().flat_map(|report| &report.warnings).collect::<BTreeSet<_>>() {
-        let _ = writeln!(text, "warning: {warning}");
+        text += &wrapped(&format!("warning: {warning}"), width);
     }
-    if reports.iter().any(|report| !report.operations.is_empty()) {
-        section(&mut text, "Operations; energy above standby");
-        text += &operations(reports);
-        let listed = reports.iter().map(|report| report.operations.len()).max().unwrap_or(0);
+    if reports.iter().any(|report| !report.outcome.operations.is_empty()) {
+        section(&mut text, "Operations");
+        text += &operations(reports, width);
+        let listed = reports.iter().map(|report| report.outcome.operations.len()).max().unwrap_or(0);
         if listed > SHOWN_MOST {
             let _ =
                 writeln!(text, "The first {SHOWN_MOST} of {listed} operations: `--format json` and `--out` list all.");
         }
-        section(&mut text, "Why");
-        text += &whys(reports);
+        section(&mut text, "Why no better mechanism");
+        text += &whys(reports, width);
     }
     section(&mut text, "Policies");
-    text += &result_tables::figures(reports);
+    text += &result_tables::figures(reports, width);
     section(&mut text, "Energy by cause, nJ");
-    text += &result_tables::energy(reports);
-    if reports.iter().any(|report| !report.served.is_empty()) {
-        section(&mut text, "Segments: by which mechanism, and why no better one");
-        text += &segments(reports);
+    text += &result_tables::energy(reports, width);
+    if reports.iter().any(|report| !report.outcome.served.is_empty()) {
+        section(&mut text, "Segments by mechanism and reason");
+        text += &segments(reports, width);
     }
-    if reports.iter().any(|report| !report.epochs.is_empty()) {
+    if reports.iter().any(|report| !report.outcome.epochs.is_empty()) {
         section(&mut text, "Epochs");
-        text += &result_tables::epochs(reports);
+        text += &result_tables::epochs(reports, width);
     }
-    let allocators: BTreeMap<&str, &AllocatorReport> =
-        reports.iter().rev().flat_map(|report| &report.allocator).map(|report| (report.policy, report)).collect();
+    let allocators: BTreeMap<&str, &AllocatorReport> = reports
+        .iter()
+        .rev()
+        .flat_map(|report| &report.outcome.allocator)
+        .map(|report| (report.policy, report))
+        .collect();
     if !allocators.is_empty() {
-        section(&mut text, "Allocators: how frames can go under the rule, and what is left free");
-        text += &allocator_tables::text(&allocators.into_values().collect::<Vec<_>>());
+        section(&mut text, "Allocators: mechanisms of frames under `rowclone`, and free memory");
+        text += &allocator_tables::text(&allocators.into_values().collect::<Vec<_>>(), width);
     }
-    if first.trace.is_some() {
+    if first.outcome.trace.is_some() {
         section(&mut text, "Recorded trace");
-        text += &recorded(reports);
+        text += &recorded(reports, width);
     }
-    let mends: BTreeSet<&String> =
-        reports.iter().flat_map(|report| &report.operations).flat_map(|operation| &operation.mend).collect();
-    if !mends.is_empty() {
+    let fixes: BTreeSet<&String> =
+        reports.iter().flat_map(|report| &report.outcome.operations).flat_map(|operation| &operation.fix).collect();
+    if !fixes.is_empty() {
         section(&mut text, "What would make FPM possible");
-        for mend in mends {
-            let _ = writeln!(text, "- {mend}");
+        for fix in fixes {
+            text += &wrapped(&format!("- {fix}"), width);
         }
     }
-    if reports.iter().any(|report| report.check.is_some()) {
+    if reports.iter().any(|report| report.outcome.check.is_some()) {
         section(&mut text, "Check");
         for report in reports {
-            report.check.iter().for_each(|check| text += &checked(&report.label(), check));
+            report.outcome.check.iter().for_each(|check| text += &checked(&report.label(), check));
         }
     }
     text
@@ -87,39 +92,44 @@ fn section(text: &mut String, title: &str) {
 fn by_operation(reports: &[RunReport]) -> impl Iterator<Item = (String, String, &OperationRow)> {
     (0..shown(reports)).flat_map(move |index| {
         reports.iter().zip(0..).filter_map(move |(report, nth)| {
-            let operation = report.operations.get(index)?;
+            let operation = report.outcome.operations.get(index)?;
             let label = if nth == 0 { operation.label.clone() } else { String::new() };
             Some((label, report.label(), operation))
         })
     })
 }
 
-fn operations(reports: &[RunReport]) -> String {
+/// What the columns of the operations mean.
+const FOOTNOTE: &str = "clocks, ns: latency, of copies and initialisations from the first command until the last bank is ready, of reads and \
+                        writes from their arrival to the end of their data; speedup, energy ratio: baseline / this; (bank): against the channel \
+                        copy of a pair in one bank of an idle memory.";
+
+fn operations(reports: &[RunReport], width: usize) -> String {
     let columns = [
         ("operation", Left),
         ("policy", Left),
         ("mechanism", Left),
         ("clocks", Right),
         ("ns", Right),
-        ("faster", Right),
-        ("(bank)", Right),
-        ("nJ", Right),
-        ("saves", Right),
-        ("(bank)", Right),
-        ("channel B", Right),
+        ("speedup", Right),
+        ("speedup (bank)", Right),
+        ("dynamic energy, nJ", Right),
+        ("energy ratio", Right),
+        ("energy ratio (bank)", Right),
+        ("channel bytes", Right),
     ];
-    let ratio = |against: &Option<Comparison>, of: fn(&Comparison) -> f64| {
-        against.as_ref().map_or("-".to_string(), |against| format!("{:.2}x", of(against)))
-    };
+    let ratio = |ratio: Option<f64>| ratio.map_or("-".to_string(), |ratio| format!("{ratio:.2}x"));
+    let bank =
+        |operation: &OperationRow, of: fn(&Comparison) -> f64| ratio(operation.against_same_bank.as_ref().map(of));
     let cells = |operation: &OperationRow| {
         [
             grouped(operation.latency_cycles),
             format!("{:.2}", operation.latency_ns),
-            ratio(&operation.against_same_pair, |against| against.speedup),
-            ratio(&operation.against_same_bank, |against| against.speedup),
+            ratio(operation.speedup),
+            bank(operation, |against| against.speedup),
             format!("{:.1}", operation.energy_nj),
-            ratio(&operation.against_same_pair, |against| against.energy_ratio),
-            ratio(&operation.against_same_bank, |against| against.energy_ratio),
+            ratio(operation.energy_ratio),
+            bank(operation, |against| against.energy_ratio),
             grouped(operation.channel_bytes),
         ]
     };
@@ -127,30 +137,26 @@ fn operations(reports: &[RunReport]) -> String {
         [label, policy, operation.mechanism.clone()].into_iter().chain(cells(operation)).collect()
     });
     let rows: Vec<_> = rows.collect();
-    aligned(&columns, &rows)
-        + "\nclocks, ns: of copies and initialisations from the first command to the last bank ready, of reads and writes from arrival to the\n\
-           end of the data;\n\
-           faster, saves: latency and energy of the channel copy of the same pair of addresses, divided by this one's;\n\
-           (bank): the same against the channel copy of a pair in one bank. Both simulated, on an idle memory.\n"
+    fitted(&columns, &rows, width) + "\n" + &wrapped(FOOTNOTE, width)
 }
 
 /// One line a reason; the operation and the policy stand at their first.
-fn whys(reports: &[RunReport]) -> String {
-    let columns = [("operation", Left), ("policy", Left), ("why", Left)];
+fn whys(reports: &[RunReport], width: usize) -> String {
+    let columns = [("operation", Left), ("policy", Left), ("reason", Left)];
     let rows = by_operation(reports).flat_map(|(label, policy, operation)| {
         let starts = std::iter::once([label, policy]).chain(std::iter::repeat([String::new(), String::new()]));
         starts.zip(&operation.reasons).map(|([label, policy], reason)| vec![label, policy, reason.clone()])
     });
     let rows: Vec<_> = rows.collect();
-    aligned(&columns, &rows)
+    fitted(&columns, &rows, width)
 }
 
-fn segments(reports: &[RunReport]) -> String {
+fn segments(reports: &[RunReport], width: usize) -> String {
     let columns = [
         ("policy", Left),
         ("of", Left),
         ("mechanism", Left),
-        ("why no better one", Left),
+        ("reason", Left),
         ("segments", Right),
         ("bytes", Right),
         ("share", Right),
@@ -158,20 +164,20 @@ fn segments(reports: &[RunReport]) -> String {
     let rows: Vec<Vec<String>> = reports
         .iter()
         .flat_map(|report| {
-            report.served.iter().map(|row| {
-                let names = [row.operation, row.mechanism, row.reason].map(String::from);
+            report.outcome.served.iter().map(|row| {
+                let names = [row.operation, row.mechanism, row.reason.unwrap_or("-")].map(String::from);
                 let share = format!("{:.1} %", row.share_of_bytes * 100.0);
                 let counts = [grouped(row.count), bytes(row.bytes), share];
                 std::iter::once(report.label()).chain(names).chain(counts).collect()
             })
         })
         .collect();
-    aligned(&columns, &rows)
+    fitted(&columns, &rows, width)
 }
 
-fn recorded(reports: &[RunReport]) -> String {
+fn recorded(reports: &[RunReport], width: usize) -> String {
     let mut text = String::new();
-    if let Some(first) = reports.iter().find_map(|report| report.trace.as_ref()) {
+    if let Some(first) = reports.iter().find_map(|report| report.outcome.trace.as_ref()) {
         let _ = writeln!(text, "{}: no last-level cache is modelled\n", first.file);
     }
     // What a trace holds is the same under every policy.
@@ -179,7 +185,7 @@ fn recorded(reports: &[RunReport]) -> String {
     let traces: Vec<_> = reports
         .iter()
         .filter(|report| seen.insert(report.placement))
-        .filter_map(|report| report.trace.as_ref().map(|trace| (report.placement.unwrap_or_default(), trace)))
+        .filter_map(|report| report.outcome.trace.as_ref().map(|trace| (report.placement.unwrap_or_default(), trace)))
         .collect();
     let mut columns = vec![("", Left)];
     columns.extend(traces.iter().map(|(placement, _)| (*placement, Right)));
@@ -192,10 +198,10 @@ fn recorded(reports: &[RunReport]) -> String {
             std::iter::once((*name).to_string()).chain(cells).collect()
         })
         .collect();
-    text += &aligned(&columns, &rows);
+    text += &fitted(&columns, &rows, width);
     for (placement, trace) in &traces {
         for skipped in &trace.skipped {
-            let _ = writeln!(text, "left out, {placement}: {skipped}");
+            text += &wrapped(&format!("left out, {placement}: {skipped}"), width);
         }
     }
     text
@@ -223,8 +229,8 @@ const TRACE_ROWS: [TraceRow; 19] = [
     ("pages placed as fills",                   |trace| trace.pages.as_ref().map(|pages| pages.filled)),
     ("frames freed by those",                   |trace| trace.pages.as_ref().map(|pages| pages.freed)),
     ("copies in part, not in the shares above", |trace| trace.pages.as_ref().map(|pages| pages.copies_in_part)),
-    ("fills in part, likewise",                 |trace| trace.pages.as_ref().map(|pages| pages.fills_in_part)),
-    ("fills of other values, likewise",         |trace| trace.pages.as_ref().map(|pages| pages.fills_of_other_values)),
+    ("fills in part, not in the shares above",                 |trace| trace.pages.as_ref().map(|pages| pages.fills_in_part)),
+    ("fills of other values, not in these shares",         |trace| trace.pages.as_ref().map(|pages| pages.fills_of_other_values)),
 ];
 
 fn checked(policy: &str, check: &CheckReport) -> String {
@@ -233,7 +239,7 @@ fn checked(policy: &str, check: &CheckReport) -> String {
         count => format!("{} violations ({})", grouped(count), check.dialect),
     };
     let memory = match &check.memory_mismatch {
-        None => "memory is what a flat array holds",
+        None => "memory equals that of a plain memcpy",
         Some(mismatch) => mismatch,
     };
     let mut text = format!("{policy}: {legality}; {memory}\n");

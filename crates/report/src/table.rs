@@ -12,16 +12,74 @@ pub enum Align {
     Right,
 }
 
-/// A table of text with a header; one `Align` a column.
-pub fn aligned(columns: &[(&str, Align)], rows: &[Vec<String>]) -> String {
+/// The header of a column, of one line or several, and how the column stands.
+pub type Header<'a> = (&'a str, Align);
+
+/// Spaces between columns.
+const GAP: usize = 2;
+
+/// A table of text with a header, as wide as its cells.
+pub fn aligned(columns: &[Header<'_>], rows: &[Vec<String>]) -> String {
+    rendered(columns, rows, usize::MAX)
+}
+
+/// A table of text with a header, in at most `width` columns where its numbers allow that: a wider table is divided into several, each
+/// with the columns before the first number; in one that is still too wide, texts are wrapped.
+pub fn fitted(columns: &[Header<'_>], rows: &[Vec<String>], width: usize) -> String {
+    let widths = widths(columns, rows);
+    let labels = columns.iter().position(|(_, align)| *align == Align::Right).unwrap_or(columns.len());
+    if total(&widths) <= width || labels == columns.len() {
+        return rendered(columns, rows, width);
+    }
+    let mut blocks: Vec<Vec<usize>> = Vec::new();
+    for column in labels..columns.len() {
+        let fits = |block: &Vec<usize>| {
+            total(&widths[..labels])
+                + block.iter().map(|&other| GAP + widths[other]).sum::<usize>()
+                + GAP
+                + widths[column]
+                <= width
+        };
+        match blocks.last_mut().filter(|block| fits(block)) {
+            Some(block) => block.push(column),
+            None => blocks.push(vec![column]),
+        }
+    }
+    let tables = blocks.iter().map(|block| {
+        let places: Vec<usize> = (0..labels).chain(block.iter().copied()).collect();
+        let columns: Vec<Header<'_>> = places.iter().map(|&place| columns[place]).collect();
+        let cells = |row: &Vec<String>| places.iter().map(|&place| row[place].clone()).collect();
+        rendered(&columns, &rows.iter().map(cells).collect::<Vec<_>>(), width)
+    });
+    tables.collect::<Vec<_>>().join("\n")
+}
+
+/// The characters of the widest cell of each column.
+pub(crate) fn widths(columns: &[Header<'_>], rows: &[Vec<String>]) -> Vec<usize> {
+    let of = |text: &str| text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+    let cells = |column: usize| rows.iter().map(move |row| of(&row[column])).max().unwrap_or(0);
+    columns.iter().enumerate().map(|(column, (header, _))| of(header).max(cells(column))).collect()
+}
+
+/// The characters of a line of these columns.
+pub(crate) fn total(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
+}
+
+fn rendered(columns: &[Header<'_>], rows: &[Vec<String>], width: usize) -> String {
     let mut table = Table::new();
     table.load_preset(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    if total(&widths(columns, rows)) > width {
+        // The spaces after the last column are cut off.
+        let width = u16::try_from(width + GAP).unwrap_or(u16::MAX);
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    }
     table.set_header(columns.iter().map(|(name, _)| *name));
     for row in rows {
         table.add_row(row);
     }
     for (column, (_, align)) in table.column_iter_mut().zip(columns) {
-        column.set_padding((0, 2));
+        column.set_padding((0, GAP as u16));
         column.set_cell_alignment(match align {
             Align::Left => CellAlignment::Left,
             Align::Right => CellAlignment::Right,
@@ -32,14 +90,51 @@ pub fn aligned(columns: &[(&str, Align)], rows: &[Vec<String>]) -> String {
     lines.join("\n") + "\n"
 }
 
+/// A text in lines of at most `width` characters, broken between words; the second line and those after it are indented by two spaces.
+pub fn wrapped(text: &str, width: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    for word in text.split(' ') {
+        if !line.trim().is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(std::mem::replace(&mut line, format!("  {word}")));
+        } else {
+            let space = if line.is_empty() { "" } else { " " };
+            line = format!("{line}{space}{word}");
+        }
+    }
+    lines.push(line);
+    lines.join("\n") + "\n"
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn row(cells: &[&str]) -> Vec<String> {
+        cells.iter().map(ToString::to_string).collect()
+    }
+
     #[test]
     fn numbers_stand_to_the_right_and_nothing_trails() {
-        let rows = [vec!["a".to_string(), "7".to_string()], vec!["bcd".to_string(), "1,234".to_string()]];
+        let rows = [row(&["a", "7"]), row(&["bcd", "1,234"])];
         let text = aligned(&[("name", Align::Left), ("clocks", Align::Right)], &rows);
         assert_eq!(text, "name  clocks\na          7\nbcd    1,234\n");
+    }
+
+    #[test]
+    fn a_wide_table_of_numbers_becomes_several_and_texts_are_wrapped() {
+        let columns = [("name", Align::Left), ("clocks", Align::Right), ("ns", Align::Right), ("nJ", Align::Right)];
+        let rows = [row(&["a", "7", "8", "9"])];
+        assert_eq!(fitted(&columns, &rows, 20), "name  clocks  ns  nJ\na          7   8   9\n");
+        assert_eq!(fitted(&columns, &rows, 19), "name  clocks  ns\na          7   8\n\nname  nJ\na      9\n");
+        let why = [("policy", Align::Left), ("why", Align::Left)];
+        let text = fitted(&why, &[row(&["rowclone", "source and destination lie in different banks"])], 30);
+        assert!(text.lines().count() > 2 && text.lines().all(|line| line.chars().count() <= 30), "{text}");
+    }
+
+    #[test]
+    fn a_text_is_broken_between_words() {
+        assert_eq!(wrapped("warning: one two three", 12), "warning: one\n  two three\n");
+        assert_eq!(wrapped("unbreakable", 4), "unbreakable\n");
     }
 }

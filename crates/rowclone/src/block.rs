@@ -86,7 +86,7 @@ impl Routes {
     /// The paper's rule: of the possible mechanisms, the one of the best rank.
     pub(crate) fn classification(&self) -> Classification {
         let possible = MECHANISMS.into_iter().filter(|&mechanism| self.allows(mechanism).is_ok());
-        Classification { mechanism: possible.max().unwrap_or(Mechanism::CHANNEL), fpm: self.allows(FPM) }
+        Classification { mechanism: possible.min().unwrap_or(Mechanism::CHANNEL), fpm: self.allows(FPM) }
     }
 }
 

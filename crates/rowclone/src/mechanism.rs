@@ -9,8 +9,8 @@ pub const PSM: Mechanism = Mechanism::new(&MechanismInfo { name: "psm", rank: 1 
 /// Two TRANSFERs per line within one bank, by way of the temporary row of another bank.
 pub const PSM2: Mechanism = Mechanism::new(&MechanismInfo { name: "psm2", rank: 2 });
 
-/// All mechanisms, in the order in which reports list them.
-pub const MECHANISMS: [Mechanism; 4] = [Mechanism::CHANNEL, PSM, PSM2, FPM];
+/// All mechanisms, in their order: as the paper prefers them.
+pub const MECHANISMS: [Mechanism; 4] = [FPM, PSM, PSM2, Mechanism::CHANNEL];
 
 /// The mechanism of that name.
 pub fn mechanism(name: &str) -> Option<Mechanism> {

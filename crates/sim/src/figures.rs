@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use dram_spec::{Clock, Cycles};
 use energy::{Cause, EnergyReport};
+use memctrl::policy::copy::FIRST_CHOICE;
 use memctrl::stats::{Depth, Figures, Histogram, Outcomes};
 use serde::Serialize;
 
@@ -49,8 +50,8 @@ pub struct QueueDepth {
 pub struct SegmentRow {
     /// `channel`, `psm`, `psm2` or `fpm`.
     pub mechanism: &'static str,
-    /// Why no better mechanism: a planner's reason, `policy`, or `fastest`.
-    pub reason: &'static str,
+    /// Why no better mechanism: a planner's reason, or the policy's; none where FPM served.
+    pub reason: Option<&'static str>,
     /// Segments.
     pub count: u64,
     /// Bytes of operations.
@@ -113,16 +114,18 @@ pub struct FiguresReport {
     pub copy_response_ns: Distribution<f64>,
     /// The same in clocks.
     pub copy_response_cycles: Distribution<u64>,
-    /// How long copies kept reads waiting.
-    pub held_back_ns: Distribution<f64>,
+    /// How long each blocked read waited for a copy.
+    pub blocked_by_copies_ns: Distribution<f64>,
     /// The same in clocks.
-    pub held_back_cycles: Distribution<u64>,
-    /// Segments that gave way to a read.
-    pub broken_off_for_reads: u64,
-    /// Segments that gave way to a refresh.
-    pub broken_off_for_refresh: u64,
-    /// Turns of a channel to its writes.
-    pub drains: u64,
+    pub blocked_by_copies_cycles: Distribution<u64>,
+    /// Segments preempted for a read.
+    pub preempted_for_reads: u64,
+    /// Segments preempted for a refresh.
+    pub preempted_for_refresh: u64,
+    /// Write drains begun.
+    pub write_drains: u64,
+    /// ACT of accesses whose row was closed before any RD or WR.
+    pub unused_activates: u64,
     /// Bytes over the memory channels.
     pub channel_bytes: u64,
     /// The same by time, all channels together, 10^9 bytes a second.
@@ -143,12 +146,12 @@ pub struct FiguresReport {
     pub segments: Vec<SegmentRow>,
     /// Everything, background and refresh included, nJ.
     pub energy_nj: f64,
-    /// Above standby: no background, no refresh, nJ.
-    pub energy_operation_nj: f64,
+    /// Dynamic energy (without background and refresh), nJ.
+    pub dynamic_energy_nj: f64,
     /// All of `energy_nj`, by cause.
     pub energy_by_cause_nj: BTreeMap<String, f64>,
-    /// I/O and termination, of `energy_operation_nj`; nothing where that is nothing.
-    pub channel_share_of_operation_energy: Option<f64>,
+    /// Share of I/O and termination in `dynamic_energy_nj`, 0 to 1; none where that is 0.
+    pub io_share_of_dynamic_energy: Option<f64>,
 }
 
 /// Of a stretch in which nothing happened: the commands of each kind are 0.
@@ -169,7 +172,7 @@ impl FiguresReport {
         let ns = |histogram: &Histogram| Distribution::ns(histogram, clock);
         let segments = figures.parts.0.iter().map(|(&(mechanism, reason), segments)| SegmentRow {
             mechanism: mechanism.name(),
-            reason,
+            reason: reason_of(reason),
             count: segments.count,
             bytes: segments.bytes,
         });
@@ -186,11 +189,12 @@ impl FiguresReport {
             copy_latency_cycles: Distribution::cycles(copy),
             copy_response_ns: ns(response),
             copy_response_cycles: Distribution::cycles(response),
-            held_back_ns: ns(held),
-            held_back_cycles: Distribution::cycles(held),
-            broken_off_for_reads: figures.preempted_for_reads,
-            broken_off_for_refresh: figures.preempted_for_refresh,
-            drains: figures.write_drains,
+            blocked_by_copies_ns: ns(held),
+            blocked_by_copies_cycles: Distribution::cycles(held),
+            preempted_for_reads: figures.preempted_for_reads,
+            preempted_for_refresh: figures.preempted_for_refresh,
+            write_drains: figures.write_drains,
+            unused_activates: figures.unused_activates,
             channel_bytes: figures.channel_bytes,
             bandwidth_gb_s: stretch.bandwidth(figures.channel_bytes),
             command_bus_share: stretch.share(buses.command.0, channels),
@@ -201,9 +205,9 @@ impl FiguresReport {
             commands: commands(&figures.commands),
             segments: segments.collect(),
             energy_nj: energy.total().nj(),
-            energy_operation_nj: energy.operation().nj(),
+            dynamic_energy_nj: energy.operation().nj(),
             energy_by_cause_nj: by_cause(energy),
-            channel_share_of_operation_energy: energy.channel_share(),
+            io_share_of_dynamic_energy: energy.channel_share(),
         }
     }
 
@@ -212,6 +216,11 @@ impl FiguresReport {
         self.read_latency_cycles.count + self.write_latency_cycles.count + self.forwarded > 0
             || self.reads.total() + self.writes.total() > 0
     }
+}
+
+/// The reason in results: none where the best mechanism served.
+pub(crate) fn reason_of(reason: &'static str) -> Option<&'static str> {
+    (reason != FIRST_CHOICE).then_some(reason)
 }
 
 fn commands(counts: &memctrl::stats::CommandCounts) -> BTreeMap<&'static str, u64> {

@@ -1,13 +1,12 @@
 //! Listed operations, one by one, for reports.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use dram_spec::LINE_BYTES;
 use energy::Counts;
 use host::OperationSpec;
 use memctrl::Completion;
-use memctrl::policy::copy::{CopyPolicy, explain, reason as reason_of};
+use memctrl::policy::copy::{CopyPolicy, FIRST_CHOICE, explain, reason as reason_of};
 use rowclone::{FPM, Mechanism, Operation, Part};
 use serde::Serialize;
 
@@ -22,10 +21,10 @@ pub struct OperationRow {
     pub label: String,
     /// How its segments were served: `fpm`, or `fpm+channel`.
     pub mechanism: String,
-    /// Why nothing better did, one reason a mechanism used.
+    /// Why no better mechanism served its segments, one per mechanism and reason; none for segments that FPM served.
     pub reasons: Vec<String>,
     /// What the user could change to make a better mechanism possible.
-    pub mend: Vec<String>,
+    pub fix: Vec<String>,
     /// When it arrived.
     pub arrival_cycle: u64,
     /// Of a copy or initialisation from its first command, of a read or write from its arrival, to its end.
@@ -38,6 +37,10 @@ pub struct OperationRow {
     pub energy_by_cause_nj: BTreeMap<String, f64>,
     /// Over the memory channel.
     pub channel_bytes: u64,
+    /// The latency of this operation in the run of the baseline / this latency; none without such a run.
+    pub speedup: Option<f64>,
+    /// The same of `energy_nj`.
+    pub energy_ratio: Option<f64>,
     /// Against the channel copy of the same pair of addresses.
     pub against_same_pair: Option<Comparison>,
     /// Against the channel copy of a pair in one bank: the published baseline's pair.
@@ -63,7 +66,7 @@ pub fn label(spec: &OperationSpec) -> String {
     format!("{} {}{place}", spec.kind.name(), bytes(spec.bytes))
 }
 
-/// The mechanisms that served an operation: `channel+fpm`; nothing of a read or a write.
+/// The mechanisms that served an operation: `fpm+channel`; nothing of a read or a write.
 pub fn mechanisms(completion: &Completion) -> String {
     let mut names: Vec<&str> = completion.parts().0.keys().map(|(mechanism, _)| mechanism.name()).collect();
     names.dedup();
@@ -80,18 +83,20 @@ pub(crate) fn operation_row(
 ) -> OperationRow {
     let energy = system.prices().operation(commands);
     let latency = completion.latency();
-    let (reasons, mend) = why(system, policy, completion);
+    let (reasons, fix) = why(system, policy, completion);
     OperationRow {
         label: label(spec),
         mechanism: mechanisms(completion),
         reasons,
-        mend,
+        fix,
         arrival_cycle: completion.arrival.0,
         latency_cycles: latency.0,
         latency_ns: system.system().clock().ns(latency),
         energy_nj: energy.operation().nj(),
         energy_by_cause_nj: by_cause(&energy),
         channel_bytes: (commands.reads + commands.writes) * LINE_BYTES,
+        speedup: None,
+        energy_ratio: None,
         against_same_pair: None,
         against_same_bank: None,
     }
@@ -100,25 +105,29 @@ pub(crate) fn operation_row(
 /// Why the parts of a copy or an initialisation were served as they were, and what the user could change so that FPM serves them: of each
 /// mechanism and reason the first sentence, for parts differ in their numbers. Nothing of a read or a write.
 fn why(system: &MemorySystem, policy: &'static dyn CopyPolicy, completion: &Completion) -> (Vec<String>, Vec<String>) {
-    let (mut reasons, mut mend) = (BTreeMap::new(), BTreeMap::new());
+    let (mut reasons, mut fix) = (BTreeMap::new(), BTreeMap::new());
     if matches!(completion.operation, Operation::Read { .. } | Operation::Write { .. }) {
         return (Vec::new(), Vec::new());
     }
     for block in system.planner().blocks(&completion.operation) {
         for part in block.parts() {
             for chosen in chosen(policy, part, completion) {
-                let key = (Reverse(chosen), reason_of(policy, part, chosen));
+                let reason = reason_of(policy, part, chosen);
+                if reason == FIRST_CHOICE {
+                    continue;
+                }
+                let key = (chosen, reason);
                 reasons.entry(key).or_insert_with(|| format!("{}: {}", chosen.name(), explain(policy, part, chosen)));
             }
             if policy.admits().contains(&FPM)
                 && let Err(reason) = part.allows(FPM)
                 && let Some(help) = reason.mend()
             {
-                mend.entry(reason.name()).or_insert_with(|| format!("{reason}: {help}"));
+                fix.entry(reason.name()).or_insert_with(|| format!("{reason}: {help}"));
             }
         }
     }
-    (reasons.into_values().collect(), mend.into_values().collect())
+    (reasons.into_values().collect(), fix.into_values().collect())
 }
 
 /// What a part was given; of a policy that weighs, all that the tally of the operation leaves possible.

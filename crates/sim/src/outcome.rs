@@ -29,6 +29,14 @@ pub struct Outcome {
     pub makespan_cycles: u64,
     /// The same in ns.
     pub makespan_ns: f64,
+    /// The latency that `speedup` compares, clocks: of listed operations the sum of their latencies, of other workloads the makespan.
+    pub latency_cycles: u64,
+    /// The same in ns.
+    pub latency_ns: f64,
+    /// The latency under the baseline / this latency; none without a run of the baseline.
+    pub speedup: Option<f64>,
+    /// The dynamic energy under the baseline / this dynamic energy; none without a run of the baseline.
+    pub energy_ratio: Option<f64>,
     /// Where the figures begin: the warm-up before it is left out.
     pub from_cycle: u64,
     /// Requests that had arrived when the last one arrived, and that the controller took later.
@@ -100,6 +108,10 @@ impl Outcome {
             policy: policy.name(),
             makespan_cycles: end.0,
             makespan_ns: clock.ns(end),
+            latency_cycles: end.0,
+            latency_ns: clock.ns(end),
+            speedup: None,
+            energy_ratio: None,
             from_cycle: stats.from.0,
             backlog_requests: backlog.requests,
             backlog_wait_cycles: backlog.wait.0,
@@ -136,6 +148,8 @@ impl Outcome {
                 .map(|(spec, completion)| operation_row(system, policy, spec, completion, &commands.of(completion.id)));
             self.operations = rows.collect();
         }
+        let latency = Cycles(completions.iter().map(|completion| completion.latency().0).sum());
+        (self.latency_cycles, self.latency_ns) = (latency.0, system.system().clock().ns(latency));
         self.completions = completions;
     }
 }

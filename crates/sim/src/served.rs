@@ -6,6 +6,8 @@ use memctrl::{Completion, Request, RequestSource};
 use rowclone::{Mechanism, Operation};
 use serde::Serialize;
 
+use crate::figures::reason_of;
+
 /// A source, and a tally of what is done for it from some cycle on.
 pub struct Served<S> {
     source: S,
@@ -30,8 +32,8 @@ pub struct ServedRow {
     pub operation: &'static str,
     /// `channel`, `psm`, `psm2` or `fpm`.
     pub mechanism: &'static str,
-    /// Why no better mechanism: a planner's reason, `policy`, or `fastest`.
-    pub reason: &'static str,
+    /// Why no better mechanism: a planner's reason, or the policy's; none where FPM served.
+    pub reason: Option<&'static str>,
     /// Segments.
     pub count: u64,
     /// Bytes of operations.
@@ -47,7 +49,7 @@ impl ServedRow {
         let row = |(&(mechanism, reason), segments): (&(Mechanism, &'static str), &Parts)| ServedRow {
             operation,
             mechanism: mechanism.name(),
-            reason,
+            reason: reason_of(reason),
             count: segments.count,
             bytes: segments.bytes,
             share_of_bytes: segments.bytes as f64 / all as f64,

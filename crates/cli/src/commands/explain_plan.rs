@@ -62,7 +62,7 @@ fn estimates(system: &SystemConfig, prices: &Prices, operation: &Operation) -> S
     for block in system.memory.planner().blocks(operation) {
         for (index, part) in block.parts().iter().enumerate().take(SHOWN_MOST - rows.len()) {
             let mut cells = vec![part.dst().to_string(), part.bytes().to_string()];
-            for mechanism in by_rank() {
+            for mechanism in MECHANISMS {
                 if part.allows(mechanism).is_err() {
                     cells.push("-".to_string());
                     continue;
@@ -75,19 +75,12 @@ fn estimates(system: &SystemConfig, prices: &Prices, operation: &Operation) -> S
             rows.push(cells);
         }
     }
-    let mechanisms = by_rank().map(|mechanism| (mechanism.name(), Align::Right));
+    let mechanisms = MECHANISMS.map(|mechanism| (mechanism.name(), Align::Right));
     let columns: Vec<_> = [("to", Align::Left), ("bytes", Align::Right)].into_iter().chain(mechanisms).collect();
     if rows.is_empty() {
         return String::new();
     }
-    "\nEstimates, clocks on idle banks / nJ above standby:\n\n".to_string() + &aligned(&columns, &rows)
-}
-
-/// The columns of mechanisms, the one that the paper prefers first.
-fn by_rank() -> [Mechanism; MECHANISMS.len()] {
-    let mut columns = MECHANISMS;
-    columns.sort_by_key(|mechanism| mechanism.rank());
-    columns
+    "\nEstimates, clocks on idle banks / nJ of dynamic energy:\n\n".to_string() + &aligned(&columns, &rows)
 }
 
 /// What a policy takes that weighs the state of the memory.
@@ -99,7 +92,7 @@ fn weighed(policy: &'static dyn CopyPolicy, completion: &Completion) -> String {
     if served.is_empty() {
         return String::new();
     }
-    let parts = served.iter().rev().map(|(mechanism, count)| format!("{count} by {}", mechanism.name()));
+    let parts = served.iter().map(|(mechanism, count)| format!("{count} by {}", mechanism.name()));
     let parts = parts.collect::<Vec<_>>().join(", ");
     format!("\n{} weighs the state of the memory; alone on an idle one, parts: {parts}\n", policy.name())
 }
@@ -109,7 +102,7 @@ const SHOWN_MOST: usize = 64;
 
 fn plan(planner: &Planner, policies: &[&'static dyn CopyPolicy], operation: &Operation) -> String {
     let mut rows = Vec::new();
-    let (mut why, mut mends) = (BTreeSet::new(), BTreeSet::new());
+    let (mut why, mut fixes) = (BTreeSet::new(), BTreeSet::new());
     let mut parts = 0;
     for block in planner.blocks(operation) {
         for part in block.parts() {
@@ -117,7 +110,7 @@ fn plan(planner: &Planner, policies: &[&'static dyn CopyPolicy], operation: &Ope
             for mechanism in MECHANISMS {
                 if let Err(reason) = part.allows(mechanism) {
                     why.insert(format!("{} - {}: {reason}", mechanism.name(), reason.name()));
-                    mends.extend(reason.mend().filter(|_| mechanism == FPM));
+                    fixes.extend(reason.mend().filter(|_| mechanism == FPM));
                 }
             }
             if parts <= SHOWN_MOST {
@@ -125,7 +118,7 @@ fn plan(planner: &Planner, policies: &[&'static dyn CopyPolicy], operation: &Ope
             }
         }
     }
-    let mechanisms = by_rank().map(|mechanism| (mechanism.name(), Align::Left));
+    let mechanisms = MECHANISMS.map(|mechanism| (mechanism.name(), Align::Left));
     let columns = [("to", Align::Left), ("from", Align::Left), ("bytes", Align::Right)].into_iter().chain(mechanisms);
     let chosen: Vec<String> = policies.iter().map(|policy| format!("{} takes", policy.name())).collect();
     let columns: Vec<_> = columns.chain(chosen.iter().map(|name| (name.as_str(), Align::Left))).collect();
@@ -136,7 +129,7 @@ fn plan(planner: &Planner, policies: &[&'static dyn CopyPolicy], operation: &Ope
     if parts == 0 {
         text += "nothing to do: source and destination are the same bytes\n";
     }
-    for (title, lines) in [("Why not:", &why), ("What would make FPM possible:", &mends)] {
+    for (title, lines) in [("Why not:", &why), ("What would make FPM possible:", &fixes)] {
         if !lines.is_empty() {
             let _ = writeln!(text, "\n{title}");
             for line in lines {
@@ -154,7 +147,7 @@ fn cells(part: &Part, policies: &[&'static dyn CopyPolicy]) -> Vec<String> {
     };
     let from = part.src().map_or("-".to_string(), |src| src.to_string());
     let mut cells = vec![part.dst().to_string(), from, part.bytes().to_string()];
-    cells.extend(by_rank().map(verdict));
+    cells.extend(MECHANISMS.map(verdict));
     cells.extend(policies.iter().map(|policy| policy.preferred(part).name().to_string()));
     cells
 }

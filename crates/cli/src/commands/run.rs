@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use dram_spec::Cycles;
+use memctrl::policy::copy::BASELINE;
 use report::timeline::Window;
-use report::{RunInputs, RunReport, Timeline, csv_file, run_tables};
+use report::{RunInputs, RunReport, Timeline, csv_file, first_screen, run_tables};
 use rowclone_sim::quantity::{bytes, counted};
-use rowclone_sim::{Outcome, Shared};
+use rowclone_sim::{Outcome, Reference, Shared};
 
 use super::references::References;
 use crate::CliError;
@@ -34,14 +35,14 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let mut files = Files::open(args, &variants, scenario.epoch)?;
     let mut references = References::new(&scenario.system.memory, &stop);
     let rerun = sweep::command_line(&args.scenario.scenario, &args.scenario.set, &[], None);
-    let mut reports = Vec::new();
+    let mut outcomes = Vec::new();
     for ((&variant, log), drawing) in variants.iter().zip(&mut files.logs).zip(&mut files.timelines) {
         let drawn = drawing.take().map(|file| Drawing::new(&scenario, variant, window, file));
         let observer = drawn.as_ref().map(|drawn| &drawn.timeline as Shared<'_>);
-        let wanted = Wanted { check: args.check, observer, ..Wanted::new(&stop) };
+        let wanted = Wanted { check: args.check, observer, progress: !args.quiet, ..Wanted::new(&stop) };
         let (run, written) = experiment::run(&scenario, variant, wanted, log.take())?;
         *log = written;
-        if drawn.is_some() && window.from >= run.stats.end {
+        if !args.quiet && drawn.is_some() && window.from >= run.stats.end {
             let end = scenario.system.memory.system().clock().ns(Cycles(run.stats.end.0));
             let (policy, cycle) = (variant.label("/"), run.stats.end.0);
             output::message(&format!(
@@ -49,23 +50,67 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
             ));
         }
         *drawing = drawn.map(Drawing::finish).transpose()?;
-        reports.push(report(&scenario, &rerun, variant, run, &mut references)?);
+        outcomes.push(run);
     }
-    let text = render(&reports, args.format)?;
-    files.commit(&reports)?;
-    let mut stdout = Stdout::lock();
-    stdout.print(text)?;
-    stdout.finish()?;
-    let failed = reports.iter().any(|report| report.check.as_ref().is_some_and(|check| !check.passed()));
+    let wanted = Wanted { progress: !args.quiet, ..Wanted::new(&stop) };
+    for (variant, baseline) in baselines(&scenario, &variants, &outcomes, args.no_baseline, wanted)? {
+        for (_, outcome) in variants.iter().zip(&mut outcomes).filter(|(other, _)| other.placement == variant.placement)
+        {
+            outcome.compare(&baseline);
+        }
+    }
+    let reports = variants
+        .iter()
+        .zip(outcomes)
+        .map(|(&variant, outcome)| report(&scenario, &rerun, variant, outcome, &mut references));
+    let reports = reports.collect::<Result<Vec<_>, _>>()?;
+    let text = match args.format {
+        RunFormat::Table if !args.details => first_screen::text(&reports),
+        format => render(&reports, format, output::width())?,
+    };
+    let written = files.commit(&reports)?;
+    if !args.quiet {
+        if !written.is_empty() {
+            output::message(&format!("wrote {}", written.join(", ")));
+        }
+        let mut stdout = Stdout::lock();
+        stdout.print(text)?;
+        stdout.finish()?;
+    }
+    let failed = reports.iter().any(|report| report.outcome.check.as_ref().is_some_and(|check| !check.passed()));
     let incomplete = !args.allow_skipped && say_incomplete(&reports);
     Ok(if failed || incomplete { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// The baseline of each placement: its outcome where the scenario runs it, else that of a run for the ratios alone, unless that is
+/// unwanted.
+fn baselines<'a>(
+    scenario: &'a Scenario,
+    variants: &[Variant],
+    outcomes: &[Outcome],
+    is_unwanted: bool,
+    wanted: Wanted<'a>,
+) -> Result<Vec<(Variant, Reference)>, CliError> {
+    let mut baselines: Vec<(Variant, Reference)> = Vec::new();
+    for &Variant { placement, .. } in variants {
+        let baseline = Variant { policy: BASELINE, placement };
+        if baselines.iter().any(|(known, _)| *known == baseline) {
+            continue;
+        }
+        match variants.iter().zip(outcomes).find(|(variant, _)| **variant == baseline) {
+            Some((_, outcome)) => baselines.push((baseline, outcome.reference())),
+            None if is_unwanted => {}
+            None => baselines.push((baseline, experiment::run(scenario, baseline, wanted, None)?.0.reference())),
+        }
+    }
+    Ok(baselines)
 }
 
 /// Names the results that do not stand for their trace; whether there are any.
 fn say_incomplete(reports: &[RunReport]) -> bool {
     let mut any = false;
     for report in reports {
-        if let Some(why) = report.trace.as_ref().and_then(|trace| warnings::too_much_skipped(trace.tally())) {
+        if let Some(why) = report.outcome.trace.as_ref().and_then(|trace| warnings::too_much_skipped(trace.tally())) {
             output::message(&format!("{}: {why}", report.label()));
             any = true;
         }
@@ -112,7 +157,7 @@ const LOG: PerResult =
 const TIMELINE: PerResult = PerResult { flag: "--timeline", why: "a timeline needs a file, for results are printed" };
 
 impl PerResult {
-    /// `log.csv` becomes `log-rule.csv` where there are several.
+    /// `log.csv` becomes `log-rowclone.csv` where there are several.
     fn file(self, path: &Path, variant: Variant, variants: usize, existing: Existing) -> Result<AtomicFile, CliError> {
         let Some(stem) = path.file_stem().filter(|_| !path.is_dir()) else {
             let message = format!("{}: is a directory", path.display());
@@ -134,9 +179,9 @@ impl PerResult {
     }
 }
 
-fn render(reports: &[RunReport], format: RunFormat) -> Result<String, CliError> {
+fn render(reports: &[RunReport], format: RunFormat, width: usize) -> Result<String, CliError> {
     Ok(match format {
-        RunFormat::Table => run_tables::text(reports),
+        RunFormat::Table => run_tables::text(reports, width),
         RunFormat::Json => serde_json::to_string_pretty(reports).map_err(CliError::new)? + "\n",
         RunFormat::Csv => csv_file::results(reports).map_err(CliError::new)?,
     })
@@ -190,11 +235,12 @@ impl Files {
         Ok(files)
     }
 
-    fn commit(mut self, reports: &[RunReport]) -> Result<(), CliError> {
+    /// Writes the results, and gives every file its name; the names.
+    fn commit(mut self, reports: &[RunReport]) -> Result<Vec<String>, CliError> {
         let texts = [
-            render(reports, RunFormat::Table)?,
-            render(reports, RunFormat::Json)?,
-            render(reports, RunFormat::Csv)?,
+            render(reports, RunFormat::Table, usize::MAX)?,
+            render(reports, RunFormat::Json, usize::MAX)?,
+            render(reports, RunFormat::Csv, usize::MAX)?,
             csv_file::operations(reports).map_err(CliError::new)?,
             csv_file::epochs(reports).map_err(CliError::new)?,
         ];
@@ -209,10 +255,7 @@ impl Files {
             file.commit()?;
         }
         self.made = None;
-        if !written.is_empty() {
-            output::message(&format!("wrote {}", written.join(", ")));
-        }
-        Ok(())
+        Ok(written)
     }
 }
 
@@ -248,6 +291,8 @@ fn report(
         placement: variant.placement.name(),
         scenario: &scenario.name,
         system: &summary(&scenario.system),
+        brief: brief(scenario),
+        row_bytes: memory.system().geometry.row_bytes(),
         controller: &memory.controller().summary(),
         seed: scenario.seed,
         currents: memory.prices().set(),
@@ -257,11 +302,30 @@ fn report(
     Ok(RunReport::new(inputs, run))
 }
 
+/// Scenario and system in a line of a terminal.
+fn brief(scenario: &Scenario) -> String {
+    let system = &scenario.system;
+    let geometry = system.memory.system().geometry;
+    let ranks = match geometry.ranks() {
+        1 => String::new(),
+        ranks => format!(" x {ranks} ranks"),
+    };
+    format!(
+        "{} on {}: DDR3-{}, {}, {}{ranks}, {} rows",
+        scenario.name,
+        system.name,
+        system.memory.system().bin.name,
+        bytes(geometry.bytes()),
+        counted(u64::from(geometry.channels()), "channel"),
+        bytes(geometry.row_bytes()),
+    )
+}
+
 /// One line about a system.
 pub(super) fn summary(config: &SystemConfig) -> String {
     let (bin, geometry) = (config.memory.system().bin, config.memory.system().geometry);
     format!(
-        "{} (DDR3-{} {}, {} x {}, {} {} chips, rows of {}, {} rows a subarray, {})",
+        "{} (DDR3-{} {}, {} x {}, {} {} chips, rows of {}, {} rows per subarray, {})",
         config.name,
         bin.name,
         bin.latencies(),

@@ -42,7 +42,7 @@ const OWN_KEYS: [Key; 20] = [
     Key::new(
         "set",
         Holds::Any,
-        "{ policies = [\"channel\", \"rule\"] }",
+        "{ policies = [\"baseline\", \"rowclone\"] }",
         "keys of the scenario with their values for all points",
     )
     .values("a table")

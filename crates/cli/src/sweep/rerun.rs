@@ -79,8 +79,8 @@ mod tests {
         let start = "rowclone-sim run 'a b.toml' --set seed=7 --set 'operation.0.src=[\"it'\\''s\"]'";
         let of = |run| command(Path::new("a b.toml"), &words, &runs, run);
         assert_eq!(of(None), start);
-        assert_eq!(of(Some(runs[0])), format!("{start} --set 'policies=[\"rule\"]'"));
+        assert_eq!(of(Some(runs[0])), format!("{start} --set 'policies=[\"rowclone\"]'"));
         let placed = "--set workload.placement=allocator --set 'allocator.policies=[\"buddy\"]'";
-        assert_eq!(of(Some(runs[1])), format!("{start} --set 'policies=[\"rule\"]' {placed}"));
+        assert_eq!(of(Some(runs[1])), format!("{start} --set 'policies=[\"rowclone\"]' {placed}"));
     }
 }

@@ -3,7 +3,9 @@
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
+use memctrl::policy::copy::BASELINE;
 use report::{Cell, Column, CsvTable, Kind, ParquetTable};
+use rowclone_sim::ratio;
 
 use crate::CliError;
 use crate::input::Variant;
@@ -67,7 +69,7 @@ pub(super) fn write(
         match plan {
             Err(error) => {
                 let rerun = rerun::command(&sweep.file.scenario, &point.words, &[], None);
-                let row = Row { seed: None, run: None, outcome: Err(error), rerun };
+                let row = Row { seed: None, run: None, ratios: [None; 2], outcome: Err(error), rerun };
                 writers.row(sweep, &point, row)?;
                 tables.rows += 1;
                 tables.failed += 1;
@@ -88,8 +90,13 @@ fn write_point(
     tables: &mut Tables,
 ) -> Result<(), CliError> {
     let variants: Vec<Variant> = planned.runs.iter().map(|(variant, _)| *variant).collect();
-    for &(variant, digest) in &planned.runs {
-        let Some(Record { wall, outcome, .. }) = journals.find(digest, &sweep.run_columns)? else {
+    let found = planned.runs.iter().map(|(_, digest)| journals.find(*digest, &sweep.run_columns));
+    let found = found.collect::<Result<Vec<Option<Record>>, CliError>>()?;
+    let cells = |record: &Option<Record>| record.as_ref().and_then(|record| record.outcome.clone().ok());
+    let baselines: Vec<_> =
+        variants.iter().zip(found.iter().map(cells)).filter(|(it, _)| it.policy == BASELINE).collect();
+    for (&(variant, digest), record) in planned.runs.iter().zip(&found) {
+        let Some(Record { wall, outcome, .. }) = record.clone() else {
             tables.missing += 1;
             if tables.missing_points.len() < MISSING_NAMED && tables.missing_points.last() != Some(&point.number) {
                 tables.missing_points.push(point.number);
@@ -101,7 +108,9 @@ fn write_point(
         tables.failed += u64::from(outcome.is_err());
         let rerun = rerun::command(&sweep.file.scenario, &point.words, &variants, Some(variant));
         let outcome = outcome.as_deref().map_err(String::as_str);
-        let row = Row { seed: Some(planned.seed), run: Some((variant, digest)), outcome, rerun };
+        let baseline = baselines.iter().find(|(it, _)| it.placement == variant.placement);
+        let ratios = ratios(sweep, outcome.ok(), baseline.and_then(|(_, cells)| cells.as_deref()));
+        let row = Row { ratios, seed: Some(planned.seed), run: Some((variant, digest)), outcome, rerun };
         writers.row(sweep, point, row)?;
         writers.time(point.number, variant, wall.as_secs_f64())?;
     }
@@ -113,8 +122,19 @@ struct Row<'a> {
     seed: Option<u64>,
     /// Nothing of a point that has no runs.
     run: Option<(Variant, Digest)>,
+    /// Speedup and energy ratio.
+    ratios: [Option<f64>; 2],
     outcome: Result<&'a [Cell], &'a str>,
     rerun: String,
+}
+
+/// Speedup and energy ratio of a run against the baseline of its point; none where one of the two is missing or has failed.
+fn ratios(sweep: &Sweep<'_>, run: Option<&[Cell]>, baseline: Option<&[Cell]>) -> [Option<f64>; 2] {
+    ["latency_ns", "dynamic_energy_nj"].map(|name| {
+        let place = sweep.run_columns.iter().position(|column| column.name == name)?;
+        let number = |cells: &[Cell]| if let Cell::Number(number) = cells[place] { number } else { None };
+        ratio(number(baseline?)?, number(run?)?)
+    })
 }
 
 impl Writers {
@@ -123,6 +143,7 @@ impl Writers {
         let mut all = columns::before();
         all.extend(sweep.points.columns());
         all.extend(columns::run());
+        all.extend(columns::ratios());
         all.extend(sweep.run_columns.iter().cloned());
         all.extend(columns::after());
         let mut timed = columns::before();
@@ -138,7 +159,7 @@ impl Writers {
     }
 
     fn row(&mut self, sweep: &Sweep<'_>, point: &Point<'_>, row: Row<'_>) -> Result<(), CliError> {
-        let Row { seed, run, outcome, rerun } = row;
+        let Row { seed, run, ratios, outcome, rerun } = row;
         let (policy, placement, digest) = match run {
             Some((Variant { policy, placement }, digest)) => {
                 (policy.name(), placement.name().unwrap_or_default(), digest.to_string())
@@ -148,6 +169,7 @@ impl Writers {
         let mut cells: Vec<Cell> = vec![point.number.into()];
         cells.extend(sweep.points.cells(point));
         cells.extend([Cell::Count(seed), policy.into(), placement.into()]);
+        cells.extend(ratios.map(Cell::from));
         match outcome {
             Ok(figures) => cells.extend_from_slice(figures),
             Err(_) => cells.extend(sweep.run_columns.iter().map(|column| column.kind.empty())),

@@ -78,7 +78,7 @@ mod tests {
             assert_eq!(document.root().get("key"), Some(value), "{word}");
         }
         assert_eq!(word("system.device.bin", &value("\"1600K\"")), "system.device.bin=1600K");
-        assert_eq!(word("policies", &value("['rule']")), "policies=[\"rule\"]");
+        assert_eq!(word("policies", &value("['rowclone']")), "policies=[\"rowclone\"]");
     }
 
     #[test]

@@ -211,7 +211,7 @@ fn results_and_exit_codes_do_not_depend_on_standard_error() {
             (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
         };
         let (code, stdout) = shell("run scenario.toml --out run");
-        assert!(code == 0 && stdout.contains("Policies"), "{code}, {stdout}");
+        assert!(code == 0 && stdout.contains("speedup"), "{code}, {stdout}");
         assert_eq!(shell("sweep sweep.toml --out swept").0, 0, "{lost}");
         assert_eq!(shell("sweep collect sweep.toml swept --out collected").0, 0, "{lost}");
         for written in ["run/results.json", "swept/results.csv", "collected/results.parquet"] {

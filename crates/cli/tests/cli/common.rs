@@ -31,7 +31,7 @@ preset = "row-interleaved"
 
 /// A sound scenario on it. Line 1 is `system`.
 pub const SCENARIO: &str = r#"system = "system.toml"
-policies = ["channel", "rule"]
+policies = ["baseline", "rowclone"]
 seed = 1
 [[operation]]
 kind = "copy"

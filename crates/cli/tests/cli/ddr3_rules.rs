@@ -9,7 +9,7 @@ const READ: &str = "[[operation]]\nkind = \"read\"\nbytes = 64\n";
 /// A scenario of single reads or writes, played with `--check`; the commands of channel 0 as `cycle NAME`, for one policy.
 fn commands(operations: &str, sets: &[&str]) -> Vec<(u64, String)> {
     let directory = Directory::sound();
-    let scenario = format!("system = \"system.toml\"\npolicies = [\"channel\"]\nseed = 1\n{operations}");
+    let scenario = format!("system = \"system.toml\"\npolicies = [\"baseline\"]\nseed = 1\n{operations}");
     fs::write(directory.path("scenario.toml"), scenario).unwrap();
     let (path, log) = (directory.path("scenario.toml"), directory.path("log.csv"));
     let mut args = vec!["run", path.to_str().unwrap(), "--check", "--commands", log.to_str().unwrap()];

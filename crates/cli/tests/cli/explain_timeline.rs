@@ -12,7 +12,7 @@ use trace_io::command_log::LogReader;
 use crate::common::{Directory, run, workspace};
 
 /// The policy that has all mechanisms.
-const RULE: &str = "policies=[\"rule\"]";
+const RULE: &str = "policies=[\"rowclone\"]";
 
 fn explained(scenario: &str, more: &[&str]) -> String {
     let scenario = workspace().join(scenario).display().to_string();
@@ -35,7 +35,7 @@ fn listed(text: &str) -> Vec<(u64, u64, String)> {
 fn a_copy_by_fpm_is_drawn_with_its_three_gaps() {
     let text = explained("traces/page-copy.toml", &["--set", RULE, "--count", "3"]);
     let expected = "\
-page-copy, policy rule, DDR3-1066G, tCK 1.875 ns: 3 commands
+page-copy, policy rowclone, DDR3-1066G, tCK 1.875 ns: 3 commands
 
 #  cycle     ns  gap  bank      command                     what set its time
 1      0   0.00       c0 r0 b0  ACT row 65                  nothing: it arrived then
@@ -123,7 +123,7 @@ fn a_long_run_is_played_only_as_far_as_it_is_shown() {
     assert_eq!(stdout.matches(": 5 commands").count(), 2, "{stdout}");
     let (code, stdout, stderr) = run(&["explain", "timeline", &scenario, "--to", "41"]);
     assert_eq!(code, 0, "{stderr}");
-    assert!(stdout.contains("policy rule, DDR3-1066G, tCK 1.875 ns: 3 commands"), "{stdout}");
+    assert!(stdout.contains("policy rowclone, DDR3-1066G, tCK 1.875 ns: 3 commands"), "{stdout}");
     let (code, stdout, _) = run(&["explain", "timeline", &scenario, "--from", "41", "--to", "42", "--set", RULE]);
-    assert_eq!((code, stdout.as_str()), (0, "scenario, policy rule, DDR3-1066G, tCK 1.875 ns: no command\n\n"));
+    assert_eq!((code, stdout.as_str()), (0, "scenario, policy rowclone, DDR3-1066G, tCK 1.875 ns: no command\n\n"));
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::common::{Directory, run, send};
+use crate::common::{Directory, program, run, send};
 
 /// The names in a directory, hidden ones too, but for the two files that it was made with.
 fn names(directory: &Directory) -> Vec<String> {
@@ -24,11 +24,13 @@ fn each_policy_has_its_log_and_each_format_its_file() {
     let directory = Directory::sound();
     let (scenario, log, out) = (directory.path("scenario.toml"), directory.path("log.csv"), directory.path("out"));
     let arguments = ["run", text(&scenario), "--commands", text(&log), "--out", text(&out)];
-    let (code, stdout, stderr) = run(&arguments);
+    let (code, _, stderr) = run(&arguments);
     assert_eq!(code, 0, "{stderr}");
-    assert_eq!(names(&directory), ["log-channel.csv", "log-rule.csv", "out"]);
-    assert!(stderr.contains("log-channel.csv") && stderr.contains("results.json"), "{stderr}");
-    assert_eq!(fs::read_to_string(out.join("report.txt")).unwrap(), stdout);
+    assert_eq!(names(&directory), ["log-baseline.csv", "log-rowclone.csv", "out"]);
+    assert!(stderr.contains("log-baseline.csv") && stderr.contains("results.json"), "{stderr}");
+    // A terminal that is wide enough shows what the file has.
+    let wide = program(&["run", text(&scenario), "--details"]).env("COLUMNS", "1000").output().unwrap();
+    assert_eq!(fs::read_to_string(out.join("report.txt")).unwrap(), String::from_utf8(wide.stdout).unwrap());
     let (_, json, _) = run(&["run", text(&scenario), "--format", "json"]);
     assert_eq!(fs::read_to_string(out.join("results.json")).unwrap(), json);
     let (_, csv, _) = run(&["run", text(&scenario), "--format", "csv"]);
@@ -36,13 +38,13 @@ fn each_policy_has_its_log_and_each_format_its_file() {
     assert!(!out.join("epochs.csv").exists(), "the scenario has no epochs");
     // Two operations under two policies, and the header.
     assert_eq!(fs::read_to_string(out.join("operations.csv")).unwrap().lines().count(), 5);
-    assert_eq!(run(&["check", text(&directory.path("log-rule.csv"))]).0, 0);
+    assert_eq!(run(&["check", text(&directory.path("log-rowclone.csv"))]).0, 0);
 
-    let before = fs::read(directory.path("log-rule.csv")).unwrap();
+    let before = fs::read(directory.path("log-rowclone.csv")).unwrap();
     let (code, _, stderr) = run(&arguments);
     assert_eq!(code, 2);
-    assert!(stderr.contains("log-channel.csv: exists already\nhelp: "), "{stderr}");
-    assert_eq!(fs::read(directory.path("log-rule.csv")).unwrap(), before);
+    assert!(stderr.contains("log-baseline.csv: exists already\nhelp: "), "{stderr}");
+    assert_eq!(fs::read(directory.path("log-rowclone.csv")).unwrap(), before);
     assert_eq!(run(&[&arguments[..], &["--force"]].concat()).0, 0);
 }
 
@@ -59,7 +61,7 @@ fn epochs_have_a_file_of_their_own() {
     );
     // 844 clocks over the channel, and 96 by FPM.
     let of = |policy: &str| epochs.iter().filter(|line| line.contains(&format!(",{policy},"))).count();
-    assert_eq!((of("channel"), of("rule")), (2, 1), "{epochs:#?}");
+    assert_eq!((of("baseline"), of("rowclone")), (2, 1), "{epochs:#?}");
     assert_eq!(lines("results.csv").len(), 3);
 }
 
@@ -67,13 +69,13 @@ fn epochs_have_a_file_of_their_own() {
 fn a_file_that_cannot_be_written_stops_the_run_before_it_begins() {
     let directory = Directory::sound();
     let (scenario, log) = (directory.path("scenario.toml"), directory.path("log.csv"));
-    fs::write(directory.path("log-rule.csv"), "precious").unwrap();
+    fs::write(directory.path("log-rowclone.csv"), "precious").unwrap();
     let out = directory.path("out");
     let (code, _, stderr) = run(&["run", text(&scenario), "--commands", text(&log), "--out", text(&out)]);
     assert_eq!(code, 2);
-    assert!(stderr.contains("log-rule.csv: exists already"), "{stderr}");
-    assert_eq!(names(&directory), ["log-rule.csv"], "the log of the first policy is not there either");
-    assert_eq!(fs::read_to_string(directory.path("log-rule.csv")).unwrap(), "precious");
+    assert!(stderr.contains("log-rowclone.csv: exists already"), "{stderr}");
+    assert_eq!(names(&directory), ["log-rowclone.csv"], "the log of the first policy is not there either");
+    assert_eq!(fs::read_to_string(directory.path("log-rowclone.csv")).unwrap(), "precious");
     let (code, _, stderr) = run(&["run", text(&scenario), "--commands", text(&directory.path("."))]);
     assert_eq!(code, 2);
     assert!(stderr.contains("is a directory\nhelp: give `--commands` the name of a file"), "{stderr}");

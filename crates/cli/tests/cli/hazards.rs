@@ -33,7 +33,7 @@ use Operation::{Copy, Read, Write};
 /// channel, row and column, and how many reads were answered from a queued write.
 fn check(operations: &[Operation], expected: &[&str], forwarded: u64) {
     let directory = Directory::sound();
-    let mut scenario = "system = \"system.toml\"\npolicies = [\"channel\"]\nseed = 1\n".to_owned();
+    let mut scenario = "system = \"system.toml\"\npolicies = [\"baseline\"]\nseed = 1\n".to_owned();
     for (operation, cycle) in operations.iter().zip(0..) {
         let what = match operation {
             Read(address) => format!("kind = \"read\"\ndst = {address}\n"),

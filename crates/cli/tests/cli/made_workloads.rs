@@ -37,7 +37,8 @@ fn a_fork_copies_by_fpm_where_the_allocator_looks_at_subarrays() {
     let reports = play("fork", &["workload.pages=100"]);
     let labels: Vec<_> =
         reports.iter().map(|it| [&it["policy"], &it["placement"]].map(|it| it.as_str().unwrap())).collect();
-    let expected = [["channel", "buddy"], ["channel", "subarray-aware"], ["rule", "buddy"], ["rule", "subarray-aware"]];
+    let expected =
+        [["baseline", "buddy"], ["baseline", "subarray-aware"], ["rowclone", "buddy"], ["rowclone", "subarray-aware"]];
     assert_eq!(labels, expected);
     for report in &reports {
         assert_eq!(report["requests"], 200, "a copy and a write each");
@@ -61,21 +62,21 @@ fn checkpoints_clones_and_migrations_are_counted_by_their_cause() {
     for (name, cause, frames) in
         [("checkpoint", "checkpoint", 2 * 16), ("clone", "clone", 16), ("migration", "migration", 8)]
     {
-        let mut sets = vec![one, "policies=[\"rule\"]", "workload.bytes=65536"];
+        let mut sets = vec![one, "policies=[\"rowclone\"]", "workload.bytes=65536"];
         sets.extend((name == "migration").then_some("workload.pages=8"));
         let reports = play(name, &sets);
         let allocator = &reports[0]["allocator"];
         assert_eq!(allocator["copies"]["frames_by_cause"][cause], frames, "{name}");
         assert_eq!(reports[0]["copy_latency_ns"]["count"], frames, "{name}");
     }
-    let to = ["workload.to=near-source", one, "policies=[\"rule\"]", "workload.bytes=65536", "workload.pages=8"];
+    let to = ["workload.to=near-source", one, "policies=[\"rowclone\"]", "workload.bytes=65536", "workload.pages=8"];
     assert!((share(&play("migration", &to)[0], "fpm") - 1.0).abs() < 1e-12);
 }
 
 /// Sixteen pages, all of them merged and then written to: each is read on both sides, and copied.
 #[test]
 fn merged_pages_are_read_and_then_copied_by_their_cause() {
-    let sets = ["policies=[\"rule\"]", "workload.bytes=65536", "workload.pages=16", "workload.writes=16"];
+    let sets = ["policies=[\"rowclone\"]", "workload.bytes=65536", "workload.pages=16", "workload.writes=16"];
     let reports = play("dedup", &sets);
     for report in &reports {
         assert_eq!(report["allocator"]["copies"]["frames_by_cause"]["dedup-undo"], 16);
@@ -103,7 +104,7 @@ fn freed_memory_is_zeroed_in_dram_or_over_the_channel() {
 fn units_decide_whether_frames_that_share_a_row_go_by_fpm() {
     for (units, fpm) in [("together", 1.0), ("marked", 0.0)] {
         let units = format!("allocator.units={units}");
-        let sets = ["policies=[\"rule\"]", "workload.pages=20", "system.geometry.row_bytes=8192", &units];
+        let sets = ["policies=[\"rowclone\"]", "workload.pages=20", "system.geometry.row_bytes=8192", &units];
         let aware = &play("fork", &sets)[1];
         assert!(
             (aware["allocator"]["copies"]["share_by_mechanism"]["fpm"].as_f64().unwrap_or(0.0) - fpm).abs() < 1e-12
@@ -127,15 +128,15 @@ fn accesses_are_counted_by_what_they_are() {
         2_000
     );
     assert!(total(random, "writes") > 500 && total(random, "writes") < 700);
-    let copies = &play("page-copies", &["workload.count=50", "policies=[\"rule\"]"])[0];
+    let copies = &play("page-copies", &["workload.count=50", "policies=[\"rowclone\"]"])[0];
     assert_eq!((&copies["requests"], &copies["segments"][0]["mechanism"]), (&Value::from(50), &Value::from("fpm")));
 }
 
 #[test]
 fn a_bound_on_copies_shortens_what_reads_wait_for_them() {
     let mixed = |sets: &[&str]| {
-        let all: Vec<&str> = ["workload.count=5_000", "policies=[\"channel\"]"].iter().chain(sets).copied().collect();
-        play("mixed", &all)[0]["held_back_cycles"]["max"].as_u64().unwrap()
+        let all: Vec<&str> = ["workload.count=5_000", "policies=[\"baseline\"]"].iter().chain(sets).copied().collect();
+        play("mixed", &all)[0]["blocked_by_copies_cycles"]["max"].as_u64().unwrap()
     };
     assert!(mixed(&[]) > 264);
     assert!(mixed(&["system.controller.copy_hold_max_cycles=200"]) <= 264);

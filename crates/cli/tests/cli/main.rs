@@ -12,6 +12,7 @@ mod explain_address;
 mod explain_timeline;
 mod figures;
 mod files_of_a_run;
+mod first_screens;
 mod hazards;
 mod made_workloads;
 mod malformed_scenarios;

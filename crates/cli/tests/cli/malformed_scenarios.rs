@@ -73,27 +73,44 @@ fn tables_and_lists() {
         "write each of them as a table `[[operation]]`",
     );
     check_set(
-        "policies=rule",
-        "`policies` is the string \"rule\", but must be a list",
-        "write for example `policies = [\"channel\", \"rule\"]`",
+        "policies=rowclone",
+        "`policies` is the string \"rowclone\", but must be a list",
+        "write for example `policies = [\"baseline\", \"rowclone\"]`",
     );
 }
 
 #[test]
 fn policies() {
     check(
-        "\"rule\"",
-        "\"rules\"",
-        "scenario.toml:2: `policies.1` is \"rules\", which is none of its values",
-        "did you mean `rule`? the values are `channel`, `fpm`, `psm`, `rule`, `fastest`, `least-energy`",
+        "\"rowclone\"",
+        "\"rowclon\"",
+        "scenario.toml:2: `policies.1` is \"rowclon\", which is none of its values",
+        "did you mean `rowclone`? the values are `baseline`, `fpm-only`, `psm-only`, `rowclone`, `fastest`, `least-energy`",
     );
-    check("\"rule\"", "\"channel\"", "scenario.toml:2: `policies` lists \"channel\" twice", "list each once");
+    check("\"rowclone\"", "\"baseline\"", "scenario.toml:2: `policies` lists \"baseline\" twice", "list each once");
     check(
-        "[\"channel\", \"rule\"]",
+        "[\"baseline\", \"rowclone\"]",
         "[]",
         "scenario.toml:2: `policies` is empty",
-        "try `policies = [\"channel\", \"fpm\", \"psm\", \"rule\", \"fastest\", \"least-energy\"]`",
+        "try `policies = [\"baseline\", \"fpm-only\", \"psm-only\", \"rowclone\", \"fastest\", \"least-energy\"]`",
     );
+}
+
+#[test]
+fn earlier_names_of_policies() {
+    for (old, new) in [("channel", "baseline"), ("fpm", "fpm-only"), ("psm", "psm-only"), ("rule", "rowclone")] {
+        check(
+            "\"rowclone\"",
+            &format!("\"{old}\""),
+            &format!("scenario.toml:2: `policies.1` is \"{old}\", an earlier name of \"{new}\""),
+            &format!("write `\"{new}\"`"),
+        );
+        check_set(
+            &format!("policies=[\"{old}\"]"),
+            &format!("`policies.0` is \"{old}\", an earlier name of \"{new}\""),
+            &format!("write `\"{new}\"`"),
+        );
+    }
 }
 
 #[test]
@@ -451,22 +468,22 @@ fn a_scenario_runs_once_for_each_policy_and_placement() {
         scenario.variants().iter().map(|variant| variant.label("/")).collect::<Vec<_>>()
     };
     let allocators = "[allocator]\npolicies = [\"subarray-aware\", \"buddy\"]";
-    assert_eq!(labels("kind = \"stream\"\ncount = 1"), ["channel", "rule"]);
+    assert_eq!(labels("kind = \"stream\"\ncount = 1"), ["baseline", "rowclone"]);
     assert_eq!(
         labels(&format!("kind = \"migration\"\nbytes = 4096\npages = 1\nto = \"anywhere\"\n{allocators}")),
-        ["channel/subarray-aware", "channel/buddy", "rule/subarray-aware", "rule/buddy"]
+        ["baseline/subarray-aware", "baseline/buddy", "rowclone/subarray-aware", "rowclone/buddy"]
     );
     let trace = format!("kind = \"trace\"\nfile = {:?}\ninstructions_per_clock = 4", recorded());
-    assert_eq!(labels(&trace), ["channel/as-recorded", "rule/as-recorded"]);
+    assert_eq!(labels(&trace), ["baseline/as-recorded", "rowclone/as-recorded"]);
     let both = format!("{trace}\nplacement = [\"as-recorded\", \"allocator\"]\n{allocators}");
-    assert_eq!(labels(&both)[3..], ["rule/as-recorded", "rule/subarray-aware", "rule/buddy"]);
+    assert_eq!(labels(&both)[3..], ["rowclone/as-recorded", "rowclone/subarray-aware", "rowclone/buddy"]);
 }
 
 #[test]
 fn set_changes_the_scenario_and_its_system() {
     let sets = [
         "seed=0x10",
-        "policies=[\"fpm\"]",
+        "policies=[\"fpm-only\"]",
         "operation.0.bytes=8192",
         "system.device.bin=1600K",
         "system.geometry.ranks=2",

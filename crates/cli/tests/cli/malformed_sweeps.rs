@@ -41,7 +41,7 @@ const CASES: &[Case] = &[
     ("[[axis]]\nkey = \"seed\"\nvalue = [1]", "sweep.toml:4: `axis.0.value` is not a key", "did you mean `values`?"),
     ("[[axis]]\nkey = \"seed\"\nvalues = [1]\nnames = { seed = \"a\" }", "sweep.toml:2: `axis.0.names` is given, and `axis.0.zip` is not", "name the column with `name`"),
     ("[[axis]]\nname = \"x\"\nkey = \"seed\"\nvalues = [1]", "sweep.toml:2: `seed` cannot be called `x`", "the table of results has"),
-    ("[[axis]]\nname = \"policy\"\nkey = \"policies\"\nvalues = [[\"rule\"]]", "sweep.toml:2: `policies` cannot be called `policy`", "the table of results has"),
+    ("[[axis]]\nname = \"policy\"\nkey = \"policies\"\nvalues = [[\"rowclone\"]]", "sweep.toml:2: `policies` cannot be called `policy`", "the table of results has"),
     ("[[axis]]\nname = \"a\"\nkey = \"warm_up_cycles\"\nvalues = [1]\n[[axis]]\nname = \"a\"\nkey = \"epoch_cycles\"\nvalues = [100]", "sweep.toml:6: two columns are called `a`", "give them different names"),
     ("seeds = 2\n[[axis]]\nkey = \"seed\"\nvalues = [7]", "sweep.toml:3: `seed` is set twice", "let one axis"),
     ("[[axis]]\nzip = { seed = [1, 2], \"operation.0.bytes\" = [1] }", "sweep.toml:3: `axis.0.zip` has 2 values of `seed`, and 1 of `operation.0.bytes`", "give as many of each"),

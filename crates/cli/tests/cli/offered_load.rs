@@ -6,7 +6,7 @@ use super::common::{Directory, run};
 
 fn with_scenario(workload: &str) -> Directory {
     let directory = Directory::sound();
-    let scenario = format!("system = \"system.toml\"\npolicies = [\"channel\"]\nseed = 1\n[workload]\n{workload}");
+    let scenario = format!("system = \"system.toml\"\npolicies = [\"baseline\"]\nseed = 1\n[workload]\n{workload}");
     std::fs::write(directory.path("scenario.toml"), scenario).unwrap();
     directory
 }
@@ -68,7 +68,7 @@ fn a_load_above_the_service_rate_is_a_warning_with_the_backlog() {
     assert!((ns - wait as f64 * 1.875).abs() < 1e-6);
     let thousands = |count: u64| format!("{},{:03}", count / 1000, count % 1000);
     let expected = format!(
-        "channel: {OVERLOAD}2,000 requests arrived, {} were waiting, and it waited {ns:.1} ns to be taken; latencies grow with the \
+        "baseline: {OVERLOAD}2,000 requests arrived, {} were waiting, and it waited {ns:.1} ns to be taken; latencies grow with the \
          length of the run",
         thousands(backlog)
     );

@@ -12,13 +12,19 @@ fn root() -> PathBuf {
 
 fn run(arguments: &[&str]) -> String {
     let mut command = Command::cargo_bin("rowclone-sim").unwrap();
-    let command = command.current_dir(root()).args(["run", "traces/page-copy.toml"]).args(arguments);
+    let command =
+        command.env_remove("COLUMNS").current_dir(root()).args(["run", "traces/page-copy.toml"]).args(arguments);
     String::from_utf8(command.assert().success().get_output().stdout.clone()).unwrap()
 }
 
 #[test]
-fn the_table_is_as_it_was() {
+fn the_first_screen_is_as_it_was() {
     insta::assert_snapshot!(run(&["--check"]));
+}
+
+#[test]
+fn the_tables_are_as_they_were() {
+    insta::assert_snapshot!(run(&["--check", "--details"]));
 }
 
 #[test]
@@ -46,7 +52,7 @@ fn every_field_is_documented() {
     }
     let mut found = BTreeSet::new();
     keys(&serde_json::from_str(&run(&["--check", "--format", "json"])).unwrap(), &mut found);
-    let sets = ["policies=[\"rule\"]", "allocator.policies=[\"buddy\"]", "workload.pages=8", "epoch_cycles=1000"];
+    let sets = ["policies=[\"rowclone\"]", "allocator.policies=[\"buddy\"]", "workload.pages=8", "epoch_cycles=1000"];
     let mut fork = Command::cargo_bin("rowclone-sim").unwrap();
     fork.current_dir(root()).args(["run", "traces/fork.toml", "--format", "json"]);
     fork.args(sets.iter().flat_map(|set| ["--set", *set]));
@@ -94,7 +100,7 @@ fn epochs_make_up_the_run_and_the_warm_up_is_left_out() {
                 };
                 made_up(bus, &cycles);
             }
-            for key in ["requests", "channel_bytes", "energy_nj", "energy_operation_nj"] {
+            for key in ["requests", "channel_bytes", "energy_nj", "dynamic_energy_nj"] {
                 made_up(key, &|value| value[key].as_f64().unwrap());
             }
             for (of, key) in
@@ -128,12 +134,10 @@ fn no_epoch_uses_a_bus_for_longer_than_it_lasts() {
 
 /// The README shows what the program prints.
 #[test]
-fn the_readme_shows_the_table_that_is_printed() {
+fn the_readme_shows_what_is_printed() {
     let printed = run(&[]);
-    let lines = printed.lines().skip_while(|line| !line.starts_with("operation "));
-    let table = lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
-    assert!(table.lines().count() == 13 && readme.contains(&table), "the README should show\n{table}");
+    assert!(readme.contains(&format!("```text\n{printed}```\n")), "the README should show\n{printed}");
 }
 
 /// The counts of commands and the channel bytes are those of the log.

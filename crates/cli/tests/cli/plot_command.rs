@@ -46,7 +46,7 @@ fn the_table_of_a_run_becomes_a_picture() {
     let (code, _, stderr) = run(&arguments);
     assert_eq!(code, 0, "{stderr}");
     let document = fs::read_to_string(out.join("operations.svg")).unwrap();
-    assert!(document.contains("<title>rule, copy 4 KiB, same-subarray: 90 ns</title>"), "{document}");
+    assert!(document.contains("<title>rowclone, copy 4 KiB, same-subarray: 90 ns</title>"), "{document}");
     // Two operations under two policies.
     assert_eq!(document.matches("<title>").count() - 1, 4);
 
@@ -134,7 +134,7 @@ fn what_is_wrong_is_told_with_its_file_and_what_would_work() {
         ),
         (
             &["--x", "bytes", "--y", "latency_ns", "--where", "policy"],
-            "error: `--where`: the condition \"policy\" has no `=`\nhelp: write COLUMN=VALUE, such as `policy=rule`\n"
+            "error: `--where`: the condition \"policy\" has no `=`\nhelp: write COLUMN=VALUE, such as `policy=rowclone`\n"
                 .to_owned(),
         ),
         (

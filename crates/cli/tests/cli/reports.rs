@@ -64,7 +64,7 @@ fn a_run_is_one_page_with_its_decisions_and_its_epochs() {
         "None: no run failed",
         "copy 4 KiB, same-subarray",
         "was possible, and the policy excludes it",
-        "<code>fastest</code>",
+        "<code>policy</code>",
         "copy latency, mean, by epoch",
         "yes, every command and all of memory",
         "--set epoch_cycles=500</code>",
@@ -156,14 +156,14 @@ fn what_is_wrong_with_a_file_is_named_with_its_line_and_its_key() {
     };
     let restore = |name: &str, text: String| fs::write(directory.path("results").join(name), text).unwrap();
 
-    let before = change("results.json", "\"policy\": \"channel\"", "\"policies\": \"channel\"");
+    let before = change("results.json", "\"policy\": \"baseline\"", "\"policies\": \"baseline\"");
     refused(&["results/results.json:", "missing field `policy`", "help: run the scenario again"]);
     restore("results.json", before);
-    let before = change("results.json", "\"schema_version\": 3", "\"schema_version\": 2");
-    refused(&["results.json: `schema_version` is 2, but must be 3"]);
+    let before = change("results.json", "\"schema_version\": 4", "\"schema_version\": 3");
+    refused(&["results.json: `schema_version` is 3, but must be 4"]);
     restore("results.json", before);
     let before =
-        change("results.csv", "\n3,scenario,channel,,1,2 Gb x8 -25E,", "\n3,scenario,channel,,1,2 Gb x8 -25E,x");
+        change("results.csv", "\n4,scenario,baseline,,1,2 Gb x8 -25E,", "\n4,scenario,baseline,,1,2 Gb x8 -25E,x");
     refused(&["results/results.csv:2: `makespan_cycles` is `x", "but must be a whole number", "help: "]);
     restore("results.csv", before);
     let before = change("results.csv", "schema_version,", "version,");

@@ -135,9 +135,9 @@ fn fpm_is_for_whole_rows_and_then_far_ahead() {
     let rows = Rows::of("copy-size");
     let of =
         |policy, bytes| rows.mean("makespan_ns", &[("source", "same-subarray"), ("policy", policy), ("bytes", bytes)]);
-    assert!((of("rule", "2048") - of("psm", "2048")).abs() < f64::EPSILON);
-    assert!(of("rule", "4096") * 10.0 < of("channel", "4096"));
-    assert!(rises(&rows.along("bytes", "energy_nj", &[("source", "same-subarray"), ("policy", "channel")])));
+    assert!((of("rowclone", "2048") - of("psm-only", "2048")).abs() < f64::EPSILON);
+    assert!(of("rowclone", "4096") * 10.0 < of("baseline", "4096"));
+    assert!(rises(&rows.along("bytes", "energy_nj", &[("source", "same-subarray"), ("policy", "baseline")])));
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_faster_grade_helps_the_channel_and_fpm_keeps_a_lead() {
     let rows = Rows::of("speed-grade");
     let lead = ["800D", "1066G", "1333H", "1600K", "1866M", "2133N"].map(|bin| {
         let of = |policy| rows.mean("copy_latency_mean_ns", &[("bin", bin), ("policy", policy)]);
-        of("rule") / of("channel")
+        of("rowclone") / of("baseline")
     });
     assert!(rises(&lead), "{lead:?}");
     assert!(lead[0] < 1.0 / 15.0 && lead[5] > 1.0 / 7.5 && lead[5] < 1.0 / 6.5, "{lead:?}");
@@ -154,18 +154,18 @@ fn a_faster_grade_helps_the_channel_and_fpm_keeps_a_lead() {
 #[test]
 fn ragged_ends_are_all_that_a_common_offset_costs() {
     let rows = Rows::of("alignment");
-    let share = |dst, src| rows.mean("copies_by_fpm_share", &[("dst", dst), ("src", src), ("policy", "rule")]);
+    let share = |dst, src| rows.mean("copies_by_fpm_share", &[("dst", dst), ("src", src), ("policy", "rowclone")]);
     assert!((share("0x0040_0000", "same-subarray") - 1.0).abs() < f64::EPSILON);
     assert!((share("0x0040_0800", "same-subarray") - 15.0 / 16.0).abs() < f64::EPSILON);
     assert!(share("0x0040_0040", "0x0080_0000") + share("0x0040_0000", "0x0080_0800") < f64::EPSILON);
-    let over_the_channel = [("dst", "0x0040_0000"), ("src", "0x0080_0020"), ("policy", "rule")];
+    let over_the_channel = [("dst", "0x0040_0000"), ("src", "0x0080_0020"), ("policy", "rowclone")];
     assert!((rows.mean("copies_by_channel_share", &over_the_channel) - 1.0).abs() < f64::EPSILON);
 }
 
 #[test]
 fn a_tighter_bound_shortens_the_tail_of_reads_and_stretches_the_copies() {
     let rows = Rows::of("hold-bound");
-    for policy in ["channel", "psm"] {
+    for policy in ["baseline", "psm-only"] {
         let reads = rows.along("bound_cycles", "read_latency_p99_ns", &[("policy", policy)]);
         let copies = rows.along("bound_cycles", "copy_latency_mean_ns", &[("policy", policy)]);
         assert!(reads[0] * 2.0 < reads[reads.len() - 1], "{reads:?}");
@@ -176,13 +176,13 @@ fn a_tighter_bound_shortens_the_tail_of_reads_and_stretches_the_copies() {
 #[test]
 fn refresh_takes_a_few_percent_of_either_way_to_copy() {
     let rows = Rows::of("refresh");
-    for policy in ["channel", "rule"] {
+    for policy in ["baseline", "rowclone"] {
         let of =
             |t_refi: &str| rows.mean("makespan_ns", &[("policy", policy), ("density_gb", "2"), ("t_refi_ps", t_refi)]);
         let cost = of("3900000") / of("7800000") - 1.0;
         assert!((0.005..0.05).contains(&cost), "{policy}: {cost}");
     }
-    assert!(rises(&rows.along("density_gb", "makespan_ns", &[("t_refi_ps", "1950000"), ("policy", "rule")])));
+    assert!(rises(&rows.along("density_gb", "makespan_ns", &[("t_refi_ps", "1950000"), ("policy", "rowclone")])));
 }
 
 #[test]
@@ -191,16 +191,16 @@ fn only_where_the_allocator_knows_subarrays_does_a_child_gain_much() {
     let time = |policy, placement| {
         rows.mean("makespan_ns", &[("pages", "1024"), ("policy", policy), ("placement", placement)])
     };
-    assert!(time("rule", "subarray-aware") * 5.0 < time("channel", "buddy"));
-    assert!(time("rule", "buddy") * 5.0 > time("channel", "buddy"));
-    assert!(rises(&rows.along("pages", "makespan_ns", &[("policy", "rule"), ("placement", "buddy")])));
+    assert!(time("rowclone", "subarray-aware") * 5.0 < time("baseline", "buddy"));
+    assert!(time("rowclone", "buddy") * 5.0 > time("baseline", "buddy"));
+    assert!(rises(&rows.along("pages", "makespan_ns", &[("policy", "rowclone"), ("placement", "buddy")])));
 }
 
 #[test]
 fn with_many_copies_in_progress_their_size_does_not_matter() {
     let rows = Rows::of("huge-pages");
     let along =
-        |in_progress| rows.along("page_bytes", "makespan_ns", &[("in_progress", in_progress), ("policy", "rule")]);
+        |in_progress| rows.along("page_bytes", "makespan_ns", &[("in_progress", in_progress), ("policy", "rowclone")]);
     let (alone, many) = (along("1"), along("32"));
     assert!(alone[0] > alone[4] * 5.0, "{alone:?}");
     assert!(many.iter().all(|time| (time / many[0] - 1.0).abs() < 0.01), "{many:?}");
@@ -210,8 +210,9 @@ fn with_many_copies_in_progress_their_size_does_not_matter() {
 fn pages_that_are_no_rows_need_an_allocator_that_pairs_them() {
     let rows = Rows::of("address-map");
     for map in ["row-interleaved", "bank-interleaved", "line-interleaved"] {
-        let share =
-            |placement| rows.mean("copies_by_fpm_share", &[("map", map), ("policy", "rule"), ("placement", placement)]);
+        let share = |placement| {
+            rows.mean("copies_by_fpm_share", &[("map", map), ("policy", "rowclone"), ("placement", placement)])
+        };
         assert!(share("buddy") < 0.05 && share("subarray-aware") > 0.95, "{map}");
     }
 }

@@ -77,9 +77,16 @@ fn the_axes_vary_from_the_slowest_to_the_seed() {
     assert_eq!(shown.len(), 8 * 2 + 4, "a point that fails as a whole has one row");
     assert_eq!(
         shown[..6],
-        ["1 64 256 1 channel", "1 64 256 1 rule", "2 64 256 7 channel", "2 64 256 7 rule", "3 64 3  ", "4 64 3  "]
+        [
+            "1 64 256 1 baseline",
+            "1 64 256 1 rowclone",
+            "2 64 256 7 baseline",
+            "2 64 256 7 rowclone",
+            "3 64 3  ",
+            "4 64 3  "
+        ]
     );
-    assert_eq!(shown[19], "12 4096 512 7 rule");
+    assert_eq!(shown[19], "12 4096 512 7 rowclone");
 }
 
 #[test]
@@ -136,7 +143,7 @@ fn the_rerun_column_does_the_run_again() {
 fn a_zip_moves_its_keys_together_and_exclusions_take_points_away() {
     let directory = with_sweep(
         r#"scenario = "scenario.toml"
-set = { policies = ["rule"] }
+set = { policies = ["rowclone"] }
 [[axis]]
 zip = { "operation.0.bytes" = [64, 128, 4096], "operation.1.bytes" = [4096, 128, 64] }
 names = { "operation.0.bytes" = "copied", "operation.1.bytes" = "zeroed" }
@@ -198,7 +205,7 @@ fn only_what_has_changed_is_run_again() {
         fs::write(path, text.replacen(from, to, 1)).unwrap();
     };
     replace(&system, "width = 8", "width = 0x8 # pins");
-    replace(&scenario, "[\"channel\", \"rule\"]", "[\"rule\", \"channel\", \"psm\"]");
+    replace(&scenario, "[\"baseline\", \"rowclone\"]", "[\"rowclone\", \"baseline\", \"psm-only\"]");
     assert_eq!(said(&[]), "sweep: 8 runs done, 16 done before", "a spelling is no change; a policy more is");
     replace(&sweep_file, "64, 4096", "64, 128, 4096");
     assert_eq!(said(&[]), "sweep: 12 runs done, 24 done before");
@@ -302,7 +309,10 @@ fn a_dry_run_says_what_would_be_run_and_runs_nothing() {
     let start = "sweep.toml: 12 points of scenario.toml\nshard 2 of 5: 3 points\naxis: bytes (operation.0.bytes), 2 values\n\
         axis: system.geometry.rows_per_subarray, 3 values\naxis: seed, 2 values\n\npoint  bytes";
     assert!(stdout.starts_with(start), "{stdout}");
-    assert!(stdout.contains("\n    2     64                                256     7  channel, rule\n"), "{stdout}");
+    assert!(
+        stdout.contains("\n    2     64                                256     7  baseline, rowclone\n"),
+        "{stdout}"
+    );
     assert!(!directory.path("out").exists());
 }
 
@@ -374,7 +384,7 @@ values = [0, 0.5, 1.0]
 zip = { "workload.bytes" = [4096, 100], "workload.start" = ["4096", "8192"] }
 "#;
     let directory = with_sweep(sweep_text);
-    let scenario = "system = \"system.toml\"\npolicies = [\"channel\"]\nseed = 1\n[workload]\nkind = \"random\"\ncount = 100\n\
+    let scenario = "system = \"system.toml\"\npolicies = [\"baseline\"]\nseed = 1\n[workload]\nkind = \"random\"\ncount = 100\n\
                     bytes = 4096\n";
     fs::write(directory.path("scenario.toml"), scenario).unwrap();
     let (code, stderr) = sweep(&directory, "out", &[]);
@@ -422,7 +432,7 @@ fn the_shipped_sweep_is_as_it_was() {
         "bytes",
         "policy",
         "copy_latency_mean_ns",
-        "energy_operation_nj",
+        "dynamic_energy_nj",
         "channel_bytes",
         "copies_by_fpm_share",
     ];

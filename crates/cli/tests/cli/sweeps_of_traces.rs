@@ -28,7 +28,7 @@ fn directory() -> Directory {
     let directory = Directory::sound();
     fs::write(
         directory.path("scenario.toml"),
-        "system = \"system.toml\"\npolicies = [\"channel\", \"rule\"]\nseed = 1\n[workload]\nkind = \"trace\"\n\
+        "system = \"system.toml\"\npolicies = [\"baseline\", \"rowclone\"]\nseed = 1\n[workload]\nkind = \"trace\"\n\
          file = \"a.trace\"\ninstructions_per_clock = 4.0\n",
     )
     .unwrap();

@@ -220,7 +220,7 @@ fn drawn_by_hand(system: &SystemConfig, log: &[Issued], end: u64) -> BTreeMap<St
 /// Scenarios with every mechanism, ragged lines, queues that fill up, copies that are broken off, sleep, and several channels and ranks.
 fn scenarios() -> Vec<(&'static str, Vec<&'static str>)> {
     let mixed = [
-        "policies=[\"channel\", \"rule\"]",
+        "policies=[\"baseline\", \"rowclone\"]",
         "workload.count=1500",
         "workload.bytes=0x40_0000",
         "workload.copy_share=0.1",
@@ -365,7 +365,7 @@ fn queues_are_as_full_as_the_statistics_say() {
 
 #[test]
 fn a_window_shows_what_the_whole_shows_there() {
-    let sets = ["workload.count=1000", "policies=[\"rule\"]"];
+    let sets = ["workload.count=1000", "policies=[\"rowclone\"]"];
     let whole = Run::of("traces/mixed.toml", &sets, &[]);
     // 5 us are 2,666 2/3 clocks.
     let part = Run::of("traces/mixed.toml", &sets, &["--from", "5us", "--to", "4_000"]);
@@ -392,13 +392,13 @@ fn each_policy_has_its_timeline_and_none_is_overwritten() {
     let arguments = ["run", scenario.to_str().unwrap(), "--timeline", file.to_str().unwrap()];
     let (code, _, stderr) = run(&arguments);
     assert_eq!(code, 0, "{stderr}");
-    let [channel, rule] = ["t-channel.pftrace", "t-rule.pftrace"].map(|name| directory.path(name));
+    let [channel, rule] = ["t-baseline.pftrace", "t-rowclone.pftrace"].map(|name| directory.path(name));
     assert!(channel.exists() && rule.exists() && !file.exists());
     let before = fs::read(&rule).unwrap();
     fs::write(&rule, "precious").unwrap();
     let (code, _, stderr) = run(&arguments);
     assert_eq!(code, 2);
-    assert!(stderr.contains("t-channel.pftrace: exists already"), "{stderr}");
+    assert!(stderr.contains("t-baseline.pftrace: exists already"), "{stderr}");
     assert_eq!(fs::read(&rule).unwrap(), b"precious");
     assert_eq!(run(&[&arguments[..], &["--force"]].concat()).0, 0);
     assert_eq!(fs::read(&rule).unwrap(), before, "the same run gives the same bytes");
@@ -430,7 +430,7 @@ fn a_stretch_after_the_end_is_empty_and_said_to_be() {
     let words = ["run", scenario.to_str().unwrap(), "--timeline", file.to_str().unwrap(), "--from", "99ms"];
     let (code, _, stderr) = run(&words);
     assert!(
-        code == 0 && stderr.contains("rule: ends at cycle ") && stderr.contains("`--from` on is empty"),
+        code == 0 && stderr.contains("rowclone: ends at cycle ") && stderr.contains("`--from` on is empty"),
         "{stderr}"
     );
 }

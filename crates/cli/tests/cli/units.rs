@@ -79,7 +79,7 @@ fn an_axis_takes_sizes_and_times() {
 #[test]
 fn a_replaced_timing_holds_and_every_output_lists_it() {
     let directory = Directory::sound();
-    let sets = ["system.device.timings.tRAS=25", "system.device.timings.tRP='17ns'", "policies=['rule']"];
+    let sets = ["system.device.timings.tRAS=25", "system.device.timings.tRP='17ns'", "policies=['rowclone']"];
     let results = results(&directory, &sets);
     let operation = &results[0]["operations"][0];
     assert_eq!(operation["latency_cycles"], 25 + 25 + 10);

@@ -238,7 +238,7 @@ impl Runs {
         self.cell(row, column).map(ToString::to_string).unwrap_or_default()
     }
 
-    /// Policy and placement of a row: `rule`, `rule/buddy`.
+    /// Policy and placement of a row: `rowclone`, `rowclone/buddy`.
     pub fn variant(&self, row: usize) -> String {
         let (policy, placement) = (self.text(row, "policy"), self.text(row, "placement"));
         if placement.is_empty() { policy } else { format!("{policy}/{placement}") }

@@ -33,7 +33,8 @@ const REASONS: [(&str, &str); 22] = [
     ("no-source",            "no sound row of the subarray holds the value yet"),
 ];
 
-fn sentence(reason: &str) -> &str {
+/// What a reason says; empty where there is none.
+pub(crate) fn sentence(reason: &str) -> &str {
     REASONS.iter().find(|(name, _)| *name == reason).map_or("", |(_, sentence)| sentence)
 }
 

@@ -26,7 +26,7 @@ const FIGURES: [Figure; 15] = [
     Figure { column: "read_latency_mean_ns",   lowest_is_best: true,  drawn: true },
     Figure { column: "read_latency_p99_ns",    lowest_is_best: true,  drawn: true },
     Figure { column: "write_latency_mean_ns",  lowest_is_best: true,  drawn: false },
-    Figure { column: "energy_operation_nj",    lowest_is_best: true,  drawn: true },
+    Figure { column: "dynamic_energy_nj",    lowest_is_best: true,  drawn: true },
     Figure { column: "energy_nj",              lowest_is_best: true,  drawn: false },
     Figure { column: "channel_bytes",          lowest_is_best: true,  drawn: true },
     Figure { column: "bandwidth_gb_s",         lowest_is_best: false, drawn: false },

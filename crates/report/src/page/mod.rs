@@ -19,6 +19,7 @@ use base64::prelude::BASE64_STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 pub use data::{Beside, Fact, Finding, Operation, Origin, Page, Picture, PublishedFigures, Runs, Served, Weight};
+pub(crate) use decisions::sentence as reason_sentence;
 
 use chart::{Bars, Chart, Group, Spread};
 use data::in_order;
@@ -224,7 +225,7 @@ fn operation_bars(page: &Page) -> Vec<(String, Chart, Option<String>)> {
     let left_out = indices.len() - shown.len();
     let note = (left_out > 0).then(|| format!("{left_out} more operations are not drawn; the table has them."));
     let latency = bars("operation_latency_ns", |operation| operation.latency_ns);
-    let energy = bars("energy_operation_nj", |operation| operation.energy_nj);
+    let energy = bars("dynamic_energy_nj", |operation| operation.energy_nj);
     [latency, energy].into_iter().map(|(name, chart)| (name, chart, note.clone())).collect()
 }
 

@@ -24,7 +24,7 @@ fn sweep(name: &str) -> Page {
         count("requests"),
         count("copy_latency_count"),
         number("copy_latency_mean_ns"),
-        number("energy_operation_nj"),
+        number("dynamic_energy_nj"),
         number("energy_activate_nj"),
         number("energy_write_nj"),
         count("segments_channel"),

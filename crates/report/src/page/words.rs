@@ -27,7 +27,7 @@ const NAMES: [(&str, &str); 9] = [
     ("command_bus_share", "command bus in use"),
     ("data_bus_share", "data bus in use"),
     ("energy_nj", "energy, total"),
-    ("energy_operation_nj", "energy above standby"),
+    ("dynamic_energy_nj", "dynamic energy"),
     ("copy_response_mean_ns", "copy, from its arrival, mean"),
     ("copies_by_fpm_share", "copies by FPM"),
     ("inits_by_fpm_share", "initialisations by FPM"),
@@ -143,7 +143,7 @@ mod tests {
     fn a_column_says_its_name_and_its_unit() {
         let of = |column| Heading::of(column).with_unit();
         assert_eq!(of("copy_latency_mean_ns"), "copy latency, mean (ns)");
-        assert_eq!(of("energy_operation_nj"), "energy above standby (nJ)");
+        assert_eq!(of("dynamic_energy_nj"), "dynamic energy (nJ)");
         assert_eq!(of("bytes"), "bytes");
         assert_eq!(of("channel_bytes"), "channel traffic (bytes)");
         assert_eq!(of("copies_by_fpm_share"), "copies by FPM (%)");

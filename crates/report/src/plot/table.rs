@@ -155,7 +155,7 @@ impl Condition {
         for text in texts {
             let Some((column, value)) = text.split_once('=') else {
                 let error = TableError::new(format!("the condition {text:?} has no `=`"));
-                return Err(error.with_help("write COLUMN=VALUE, such as `policy=rule`"));
+                return Err(error.with_help("write COLUMN=VALUE, such as `policy=rowclone`"));
             };
             let (column, value) = (column.trim(), value.trim());
             match conditions.iter_mut().find(|condition| condition.column == column) {

@@ -56,7 +56,7 @@ pub(super) fn of_a_sweep(runs: &Runs) -> PublishedFigures {
             Some(Label::Matching(label)) => {
                 let figure = |column| runs.number(row, column).unwrap_or_default();
                 let run = format!("{label}, {}, point {}", runs.variant(row), runs.text(row, "point"));
-                let (ns, nj) = (figure("copy_latency_mean_ns"), figure("energy_operation_nj"));
+                let (ns, nj) = (figure("copy_latency_mean_ns"), figure("dynamic_energy_nj"));
                 rows.extend(set_beside(&label, mechanism.name(), run, ns, nj));
             }
             Some(Label::Other) => {}

@@ -19,6 +19,8 @@ pub(super) struct Table {
 
 /// Columns that are words, whatever stands in them.
 const WORDS: [&str; 7] = ["policy", "placement", "error", "scenario", "digest", "rerun", "currents"];
+/// Ratios beside the figures: empty where no baseline was run.
+const RATIOS: [&str; 2] = ["speedup", "energy_ratio"];
 /// Counts beside the figures.
 const COUNTS: [&str; 6] = ["point", "seed", "model_version", "schema_version", "from_cycle", "to_cycle"];
 
@@ -100,6 +102,7 @@ impl Table {
         let column = known.iter().find(|column| column.name == name).filter(|_| !axes.iter().any(|axis| axis == name));
         let kind = match column {
             Some(column) => column.kind,
+            None if RATIOS.contains(&name) => Kind::Number,
             None if COUNTS.contains(&name) => Kind::Count,
             None if WORDS.contains(&name) => Kind::Text,
             None => self.kind(place),
@@ -122,7 +125,7 @@ impl Table {
                 Kind::Count => "a whole number from 0 on",
                 Kind::Number => "a number",
                 Kind::Flag => "`true` or `false`",
-                Kind::Text => "like `copy fpm fastest 12 49152`",
+                Kind::Text => "like `copy fpm - 12 49152`",
             };
             let message = format!("{}:{line}: `{name}` is `{text}`, but must be {must}", self.path.display());
             CliError::new(message).with_help("the table was changed after it was written: write it again")

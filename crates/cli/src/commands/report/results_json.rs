@@ -30,7 +30,7 @@ pub(super) struct RunJson {
 struct ServedJson {
     operation: String,
     mechanism: String,
-    reason: String,
+    reason: Option<String>,
     count: u64,
     bytes: u64,
     share_of_bytes: f64,
@@ -144,7 +144,7 @@ impl RunJson {
             run: self.variant(),
             operation: served.operation.clone(),
             mechanism: served.mechanism.clone(),
-            reason: served.reason.clone(),
+            reason: served.reason.clone().unwrap_or_default(),
             count: served.count,
             bytes: served.bytes,
             share_of_bytes: served.share_of_bytes,

@@ -87,7 +87,7 @@ pub(super) const FIXTURES: &[Fixture] = &[
         set: &[],
         cases: &[
             figures("system", "'system.toml'", "'closed.toml'"),
-            figures("policies", "['rule']", "['channel']"),
+            figures("policies", "['rowclone']", "['baseline']"),
             figures("seed", "1", "2"),
             figures("warm_up_cycles", "0", "1000"),
             figures("epoch_cycles", "100_000", "1000"),

@@ -23,7 +23,7 @@ preset = 'row-interleaved'
 
 /// A scenario without anything to do.
 pub(super) const SCENARIO: &str = r"system = 'system.toml'
-policies = ['rule']
+policies = ['rowclone']
 seed = 1
 ";
 

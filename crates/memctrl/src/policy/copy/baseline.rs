@@ -10,7 +10,7 @@ pub struct Baseline;
 
 impl CopyPolicy for Baseline {
     fn name(&self) -> &'static str {
-        "channel"
+        "baseline"
     }
 
     fn admits(&self) -> &'static [Mechanism] {

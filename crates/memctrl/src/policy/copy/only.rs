@@ -13,9 +13,9 @@ pub struct Only {
 
 impl Only {
     /// FPM, else the channel.
-    pub const FPM: Only = Only { name: "fpm", admits: &[FPM, Mechanism::CHANNEL] };
+    pub const FPM: Only = Only { name: "fpm-only", admits: &[FPM, Mechanism::CHANNEL] };
     /// PSM or 2 x PSM, else the channel.
-    pub const PSM: Only = Only { name: "psm", admits: &[PSM, PSM2, Mechanism::CHANNEL] };
+    pub const PSM: Only = Only { name: "psm-only", admits: &[PSM, PSM2, Mechanism::CHANNEL] };
 }
 
 impl CopyPolicy for Only {

@@ -15,7 +15,7 @@ pub(super) const ALL: &[Mechanism] = &[FPM, PSM, PSM2, Mechanism::CHANNEL];
 
 impl CopyPolicy for RowCloneRule {
     fn name(&self) -> &'static str {
-        "rule"
+        "rowclone"
     }
 
     fn admits(&self) -> &'static [Mechanism] {

@@ -1,0 +1,417 @@
+//! The first screen of `run`: the answer in at most [`LINES_MAX`] lines of [`COLUMNS_MAX`] columns.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+use rowclone_sim::quantity::{bytes, grouped};
+use rowclone_sim::{OperationRow, ServedRow};
+
+use crate::page::reason_sentence;
+use crate::run_report::RunReport;
+use crate::table::{Align, Header, aligned, total, widths, wrapped};
+
+use Align::{Left, Right};
+
+/// The most lines.
+pub const LINES_MAX: usize = 20;
+/// The most columns.
+pub const COLUMNS_MAX: usize = 80;
+/// The most lines of warnings; where they need more, each is cut to one line.
+const WARNING_LINES_MAX: usize = 6;
+/// Lines of the header of the table.
+const HEADER_LINES: usize = 3;
+/// Bytes of a page.
+const PAGE_BYTES: u64 = 4096;
+
+/// Units of times, a factor of 1,000 apart.
+const TIMES: [&str; 3] = ["ns", "us", "ms"];
+
+/// A row of the table.
+#[derive(Clone, Debug)]
+struct Row {
+    /// Of a listed operation its label; else empty.
+    operation: String,
+    label: String,
+    mechanism: String,
+    latency_ns: f64,
+    speedup: Option<f64>,
+    energy_nj: f64,
+    energy_ratio: Option<f64>,
+    read_ns: Option<f64>,
+    copy_ns: Option<f64>,
+}
+
+/// System, warnings, latency, energy and their ratios against the baseline, the cause, and how to see more.
+pub fn text(reports: &[RunReport]) -> String {
+    let Some(first) = reports.first() else { return String::new() };
+    let mut head = vec![cut(&first.brief)];
+    head.extend(warnings(reports));
+    head.extend(checks(reports));
+    head.push(String::new());
+    let room = LINES_MAX - head.len() - 1;
+    let listed: Vec<Row> = by_operation(reports);
+    let results: Vec<Row> = reports.iter().map(of_result).collect();
+    let is_listed = !listed.is_empty();
+    let all = if is_listed { &listed } else { &results };
+    let sentences_min = if is_listed { 0 } else { 2 };
+    let fits = |rows: &[Row]| rows.len() + HEADER_LINES + sentences_min <= room;
+    let (rows, more) = if fits(all) {
+        (all.clone(), "`--details` prints all tables; `explain plan` gives the reasons.".to_owned())
+    } else {
+        let what = if is_listed { "operations" } else { "results" };
+        let count = grouped(all.len() as u64);
+        (by_policy(reports), format!("Summed per policy: `--details` has the {count} rows of {what}, and all tables."))
+    };
+    let mut lines = head;
+    let table = table(&rows);
+    lines.extend(table.lines().map(str::to_owned));
+    if !is_listed {
+        let room = LINES_MAX - lines.len() - 1;
+        lines.extend(sentences(reports, room));
+    }
+    lines.push(more);
+    lines.join("\n") + "\n"
+}
+
+/// A sentence per result of another policy than the baseline; where they need more lines than there are, those of the largest speedups.
+fn sentences(reports: &[RunReport], room: usize) -> Vec<String> {
+    let others = reports.iter().filter(|report| report.outcome.policy != "baseline");
+    let mut of: Vec<(usize, Option<f64>, String)> = others
+        .enumerate()
+        .map(|(place, report)| (place, report.outcome.speedup, wrapped(&sentence(report), COLUMNS_MAX)))
+        .collect();
+    of.sort_by(|a, b| b.1.partial_cmp(&a.1).unwrap_or(Ordering::Equal));
+    let mut used = 0;
+    of.retain(|(_, _, text)| {
+        let lines = text.lines().count();
+        let fits = used + lines <= room;
+        used += if fits { lines } else { 0 };
+        fits
+    });
+    of.sort_by_key(|(place, ..)| *place);
+    of.iter().flat_map(|(_, _, text)| text.lines().map(str::to_owned)).collect()
+}
+
+fn warnings(reports: &[RunReport]) -> Vec<String> {
+    let texts: BTreeSet<&String> = reports.iter().flat_map(|report| &report.warnings).collect();
+    let texts: Vec<String> = texts.into_iter().map(|text| format!("warning: {text}")).collect();
+    let whole: Vec<String> = texts
+        .iter()
+        .flat_map(|text| wrapped(text, COLUMNS_MAX).lines().map(str::to_owned).collect::<Vec<_>>())
+        .collect();
+    if whole.len() <= WARNING_LINES_MAX {
+        return whole;
+    }
+    // One line for the results of one warning: `LABEL: what: numbers` differs in its label and its numbers.
+    let mut labels: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for text in reports.iter().flat_map(|report| &report.warnings) {
+        let (label, rest) = text.split_once(": ").unwrap_or(("", text));
+        let of = labels.entry(rest.split(": ").next().unwrap_or(rest)).or_default();
+        if !of.contains(&label) {
+            of.push(label);
+        }
+    }
+    let merged = labels.into_iter().map(|(what, labels)| cut(&format!("warning: {what} ({})", labels.join(", "))));
+    let mut lines: Vec<String> = merged.collect();
+    if lines.len() > WARNING_LINES_MAX {
+        let left = lines.len() - (WARNING_LINES_MAX - 1);
+        lines.truncate(WARNING_LINES_MAX - 1);
+        lines.push(format!("warning: {left} more warnings: see `--details`"));
+    }
+    lines
+}
+
+/// The verdict of `--check` in a line.
+fn checks(reports: &[RunReport]) -> Option<String> {
+    let checks: Vec<_> =
+        reports.iter().filter_map(|report| report.outcome.check.as_ref().map(|it| (report, it))).collect();
+    let failed: Vec<String> =
+        checks.iter().filter(|(_, check)| !check.passed()).map(|(report, _)| report.label()).collect();
+    (!checks.is_empty()).then(|| {
+        if failed.is_empty() {
+            "check: every command is legal, and memory equals that of a plain memcpy".to_owned()
+        } else {
+            cut(&format!("check FAILED (see `--details`): {}", failed.join(", ")))
+        }
+    })
+}
+
+/// One row per listed operation and result; the label of an operation stands in its first row.
+fn by_operation(reports: &[RunReport]) -> Vec<Row> {
+    let operations = reports.iter().map(|report| report.outcome.operations.len()).max().unwrap_or(0);
+    let row = |(nth, report): (usize, &RunReport), operation: &OperationRow| Row {
+        operation: if nth == 0 { operation.label.replace(", ", " ") } else { String::new() },
+        label: report.label(),
+        mechanism: if operation.mechanism.is_empty() { "-".to_owned() } else { operation.mechanism.clone() },
+        latency_ns: operation.latency_ns,
+        speedup: operation.speedup,
+        energy_nj: operation.energy_nj,
+        energy_ratio: operation.energy_ratio,
+        read_ns: None,
+        copy_ns: None,
+    };
+    let rows = (0..operations).flat_map(|index| {
+        let of = move |(nth, report): (usize, &RunReport)| {
+            report.outcome.operations.get(index).map(|operation| row((nth, report), operation))
+        };
+        reports.iter().enumerate().filter_map(of).collect::<Vec<_>>()
+    });
+    rows.collect()
+}
+
+fn of_result(report: &RunReport) -> Row {
+    let outcome = &report.outcome;
+    Row {
+        operation: String::new(),
+        label: report.label(),
+        mechanism: most_used(&of_copies(&[report])),
+        latency_ns: outcome.latency_ns,
+        speedup: outcome.speedup,
+        energy_nj: outcome.figures.dynamic_energy_nj,
+        energy_ratio: outcome.energy_ratio,
+        read_ns: outcome.figures.read_latency_ns.mean,
+        copy_ns: outcome.figures.copy_latency_ns.mean,
+    }
+}
+
+/// One row per policy: sums over its results, and the ratios of these sums.
+fn by_policy(reports: &[RunReport]) -> Vec<Row> {
+    let mut policies: Vec<&str> = reports.iter().map(|report| report.outcome.policy).collect();
+    policies.dedup();
+    let sum_of = |policy: &str| {
+        let of: Vec<&RunReport> = reports.iter().filter(|report| report.outcome.policy == policy).collect();
+        let sum = |value: fn(&RunReport) -> f64| of.iter().map(|report| value(report)).sum::<f64>();
+        // The baseline's sum is the sum of each value times its ratio.
+        let ratio = |value: fn(&RunReport) -> f64, ratio: fn(&RunReport) -> Option<f64>| {
+            let products = of.iter().map(|report| ratio(report).map(|ratio| value(report) * ratio));
+            products.sum::<Option<f64>>().filter(|_| sum(value) > 0.0).map(|baseline| baseline / sum(value))
+        };
+        let latency = |report: &RunReport| report.outcome.latency_ns;
+        let energy = |report: &RunReport| report.outcome.figures.dynamic_energy_nj;
+        Row {
+            operation: String::new(),
+            label: policy.to_owned(),
+            mechanism: most_used(&of_copies(&of)),
+            latency_ns: sum(latency),
+            speedup: ratio(latency, |report| report.outcome.speedup),
+            energy_nj: sum(energy),
+            energy_ratio: ratio(energy, |report| report.outcome.energy_ratio),
+            read_ns: None,
+            copy_ns: None,
+        }
+    };
+    policies.into_iter().map(sum_of).collect()
+}
+
+/// How copies were served, or without copies initialisations.
+fn of_copies<'a>(reports: &[&'a RunReport]) -> Vec<&'a ServedRow> {
+    let of = |operation: &str| -> Vec<&'a ServedRow> {
+        reports.iter().flat_map(|report| &report.outcome.served).filter(|row| row.operation == operation).collect()
+    };
+    let copies = of("copy");
+    if copies.is_empty() { of("init") } else { copies }
+}
+
+/// The mechanism that served the most bytes, with its share: `fpm 97 %`.
+fn most_used(served: &[&ServedRow]) -> String {
+    let bytes =
+        |mechanism: &str| served.iter().filter(|row| row.mechanism == mechanism).map(|row| row.bytes).sum::<u64>();
+    let all: u64 = served.iter().map(|row| row.bytes).sum();
+    let most = served.iter().map(|row| row.mechanism).max_by_key(|mechanism| bytes(mechanism));
+    most.map_or("-".to_owned(), |mechanism| format!("{mechanism} {}", percent(bytes(mechanism), all)))
+}
+
+/// A share; 0 % and 100 % are exact.
+fn percent(part: u64, all: u64) -> String {
+    let percent = part as f64 / all as f64 * 100.0;
+    match part {
+        _ if part == 0 || part == all => format!("{percent:.0} %"),
+        _ if (1.0..99.0).contains(&percent) => format!("{percent:.0} %"),
+        _ => format!("{:.1} %", percent.clamp(0.1, 99.9)),
+    }
+}
+
+/// A value of a row; none where there is none.
+type Value = fn(&Row) -> Option<f64>;
+
+/// A column of the table.
+struct Column {
+    /// Its header, with the unit in its last line.
+    header: String,
+    align: Align,
+    cells: Vec<String>,
+}
+
+impl Column {
+    fn new(header: &str, align: Align, rows: &[Row], cell: impl Fn(&Row) -> String) -> Column {
+        // The last lines of all headers stand beside each other.
+        let above = "\n".repeat((HEADER_LINES - 1).saturating_sub(header.matches('\n').count()));
+        Column { header: above + header, align, cells: rows.iter().map(cell).collect() }
+    }
+}
+
+fn table(rows: &[Row]) -> String {
+    let (time, time_unit) = unit(rows.iter().map(|row| Some(row.latency_ns)), TIMES);
+    let (mean, mean_unit) = unit(rows.iter().flat_map(|row| [row.read_ns, row.copy_ns]), TIMES);
+    let (energy, energy_unit) = unit(rows.iter().map(|row| Some(row.energy_nj)), ["nJ", "uJ", "mJ"]);
+    let figure = |value: Option<f64>, scale: f64| value.map_or("-".to_owned(), |value| three_digits(value / scale));
+    let ratio = |ratio: Option<f64>| ratio.map_or("-".to_owned(), |ratio| format!("{}x", three_digits(ratio)));
+    let mut columns = vec![
+        Column::new("policy", Left, rows, |row| row.label.clone()),
+        Column::new("mechanism", Left, rows, |row| row.mechanism.clone()),
+        Column::new(&format!("latency\n{time_unit}"), Right, rows, |row| figure(Some(row.latency_ns), time)),
+        Column::new("speedup", Right, rows, |row| ratio(row.speedup)),
+        Column::new(&format!("dynamic\nenergy\n{energy_unit}"), Right, rows, |row| figure(Some(row.energy_nj), energy)),
+        Column::new("energy\nratio", Right, rows, |row| ratio(row.energy_ratio)),
+    ];
+    if rows.iter().any(|row| !row.operation.is_empty()) {
+        columns.insert(0, Column::new("operation", Left, rows, |row| row.operation.clone()));
+    }
+    let means: [(&str, Value); 2] = [("copy", |row| row.copy_ns), ("read", |row| row.read_ns)];
+    for (kind, value) in means.into_iter().filter(|(_, value)| rows.iter().any(|row| value(row).is_some())) {
+        columns.push(Column::new(&format!("mean\n{kind}\n{mean_unit}"), Right, rows, |row| figure(value(row), mean)));
+        if width(&columns) > COLUMNS_MAX {
+            columns.pop();
+        }
+    }
+    let excess = width(&columns).saturating_sub(COLUMNS_MAX);
+    if excess > 0 {
+        let labels = &mut columns[0].cells;
+        let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+        for label in labels {
+            *label = cut_to(label, longest.saturating_sub(excess).max(1));
+        }
+    }
+    let (headers, cells) = parts(&columns);
+    aligned(&headers, &cells)
+}
+
+/// Headers and rows of columns.
+fn parts(columns: &[Column]) -> (Vec<Header<'_>>, Vec<Vec<String>>) {
+    let rows = columns.first().map_or(0, |column| column.cells.len());
+    let row = |row: usize| columns.iter().map(|column| column.cells[row].clone()).collect();
+    let headers = columns.iter().map(|column| (column.header.as_str(), column.align));
+    (headers.collect(), (0..rows).map(row).collect())
+}
+
+fn width(columns: &[Column]) -> usize {
+    let (headers, cells) = parts(columns);
+    total(&widths(&headers, &cells))
+}
+
+/// The unit in which the smallest value is at least 1: how many of the first unit it has, and its name.
+fn unit(values: impl Iterator<Item = Option<f64>>, names: [&'static str; 3]) -> (f64, &'static str) {
+    let least = values.flatten().filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
+    match least {
+        _ if least.is_infinite() || least < 1e3 => (1.0, names[0]),
+        _ if least < 1e6 => (1e3, names[1]),
+        _ => (1e6, names[2]),
+    }
+}
+
+/// A number of at least 0, rounded to a whole one.
+fn whole(value: f64) -> String {
+    #[expect(clippy::cast_sign_loss, reason = "ratios, times and energies are not negative")]
+    grouped(value.round() as u64)
+}
+
+/// At least three significant digits: 7.95, 66.4, 558, 3,288.
+fn three_digits(value: f64) -> String {
+    match value {
+        _ if value < 9.995 => format!("{value:.2}"),
+        _ if value < 99.95 => format!("{value:.1}"),
+        _ => whole(value),
+    }
+}
+
+/// `rowclone, subarray-aware: 7.9x faster, 31x less dynamic energy; 100 % of copies by FPM`.
+fn sentence(report: &RunReport) -> String {
+    let outcome = &report.outcome;
+    let latency = outcome.speedup.map(|speedup| factor(speedup, "faster", "slower", "as fast"));
+    let energy = outcome
+        .energy_ratio
+        .map(|ratio| factor(ratio, "less dynamic energy", "more dynamic energy", "the dynamic energy of the baseline"));
+    let ratios = latency.into_iter().chain(energy).collect::<Vec<_>>().join(", ");
+    let parts: Vec<String> = [ratios, cause(report)].into_iter().filter(|part| !part.is_empty()).collect();
+    format!("{}: {}", report.label().replace('/', ", "), parts.join("; "))
+}
+
+fn factor(ratio: f64, more: &str, less: &str, equal: &str) -> String {
+    let times = |ratio: f64| if ratio < 9.95 { format!("{ratio:.1}x") } else { format!("{}x", whole(ratio)) };
+    match ratio {
+        _ if ratio >= 1.05 => format!("{} {more}", times(ratio)),
+        _ if ratio <= 1.0 / 1.05 => format!("{} {less}", times(1.0 / ratio)),
+        _ => equal.to_owned(),
+    }
+}
+
+/// How much FPM served, and the most frequent reason against it.
+fn cause(report: &RunReport) -> String {
+    let served = of_copies(&[report]);
+    let noun = if served.iter().any(|row| row.operation == "copy") { "copies" } else { "initialisations" };
+    let all: u64 = served.iter().map(|row| row.bytes).sum();
+    if all == 0 {
+        return "no copies".to_owned();
+    }
+    let (fpm, others): (Vec<_>, Vec<_>) = served.into_iter().partition(|row| row.mechanism == rowclone::FPM.name());
+    let share = percent(fpm.iter().map(|row| row.bytes).sum(), all);
+    match others.iter().max_by_key(|row| row.bytes).and_then(|row| row.reason) {
+        None => format!("{share} of {noun} by FPM"),
+        Some(reason) => format!("{share} of {noun} by FPM: {}; see `explain plan`", why(reason, report)),
+    }
+}
+
+/// A reason in words; of pages that are smaller than a row, with both sizes.
+fn why(reason: &str, report: &RunReport) -> String {
+    let shares = report.outcome.allocator.is_some() && report.row_bytes > PAGE_BYTES;
+    if shares && ["partial-row", "columns-differ", "same-row"].contains(&reason) {
+        return format!("a {} page shares a row of {}", bytes(PAGE_BYTES), bytes(report.row_bytes));
+    }
+    reason_sentence(reason).to_owned()
+}
+
+/// At most so many characters as a line has.
+fn cut(text: &str) -> String {
+    cut_to(text, COLUMNS_MAX)
+}
+
+fn cut_to(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(2)).collect();
+    format!("{}..", kept.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_exact_at_their_ends() {
+        assert_eq!([percent(0, 9), percent(9, 9), percent(1, 2)], ["0 %", "100 %", "50 %"]);
+        assert_eq!([percent(1, 1_000_000), percent(999_999, 1_000_000)], ["0.1 %", "99.9 %"]);
+    }
+
+    #[test]
+    fn ratios_are_said_in_words() {
+        let said = |ratio| factor(ratio, "faster", "slower", "as fast");
+        assert_eq!(
+            [said(7.94), said(31.2), said(0.5), said(1.01)],
+            ["7.9x faster", "31x faster", "2.0x slower", "as fast"]
+        );
+    }
+
+    #[test]
+    fn figures_have_three_digits() {
+        assert_eq!([0.994, 7.951, 66.43, 558.0, 3288.2].map(three_digits), ["0.99", "7.95", "66.4", "558", "3,288"]);
+        assert_eq!(unit([Some(90.0), Some(1046.25)].into_iter(), ["ns", "us", "ms"]), (1.0, "ns"));
+        assert_eq!(unit([Some(0.0), None, Some(4e6)].into_iter(), ["ns", "us", "ms"]), (1e6, "ms"));
+    }
+
+    #[test]
+    fn a_line_is_cut_at_its_end() {
+        assert_eq!(cut_to("abcdef", 6), "abcdef");
+        assert_eq!(cut_to("abcdef", 5), "abc..");
+    }
+}
