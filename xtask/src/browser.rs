@@ -1,13 +1,14 @@
-//! Reports in a real browser: the page opens without a complaint, its tables sort, its plots are there.
+//! Tests of reports in a browser: the page loads without console messages, its tables sort, its
+//! plots exist.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// Where the pages, and what the browser made of them, are left to be looked at.
+/// Directory of the pages and their screenshots, for inspection.
 const DIRECTORY: &str = "target/browser";
 
-/// A report: its name, what makes its results, and a table to sort by a column, which is named.
+/// A report: its name, the command of its results, and the table and column to sort by.
 struct Case {
     name: &'static str,
     make: &'static [&'static str],
@@ -36,13 +37,14 @@ const CASES: [Case; 3] = [
     },
 ];
 
-/// Makes some reports and opens each in a headless Chromium, which is installed from Debian's package where it is missing.
-#[expect(clippy::print_stderr, reason = "a chore tells on the terminal what it found")]
+/// Creates reports and opens each in headless Chromium, which is installed from Debian's package if
+/// it is missing.
+#[expect(clippy::print_stderr, reason = "the task reports to the terminal")]
 pub fn check() -> ExitCode {
     let outcome = install().and_then(|()| CASES.iter().try_for_each(open));
     match outcome {
         Ok(()) => {
-            eprintln!("the pages, with pictures of them on a screen, in the dark and on paper, are in {DIRECTORY}");
+            eprintln!("the pages, and pictures of them in light and dark mode and in print, are in {DIRECTORY}");
             ExitCode::SUCCESS
         }
         Err(why) => {
@@ -70,28 +72,28 @@ fn open(case: &Case) -> Result<(), String> {
 
     let plain = dom(&page, "")?;
     let sorted = dom(&page, &format!("#sort={}", case.sort))?;
-    let judge = |holds: bool, what: &str| if holds { Ok(()) } else { Err(format!("{}: {what}", page.display())) };
-    judge(plain.contains("<svg class=\"chart"), "has no plot")?;
-    judge(plain.contains("role=\"img\" tabindex=\"0\""), "its marks cannot be reached by keyboard")?;
-    judge(!plain.contains("aria-sort=\"descending\""), "is sorted before anyone asked")?;
-    judge(sorted.contains("aria-sort=\"descending\""), "does not say that it is sorted")?;
-    let said = format!("sorted by {}", case.sorted_by);
-    judge(sorted.contains(&said) && sorted.contains(", descending</div>"), "does not tell what it is sorted by")?;
+    let require = |holds: bool, what: &str| if holds { Ok(()) } else { Err(format!("{}: {what}", page.display())) };
+    require(plain.contains("<svg class=\"chart"), "has no plot")?;
+    require(plain.contains("role=\"img\" tabindex=\"0\""), "its marks cannot be reached by keyboard")?;
+    require(!plain.contains("aria-sort=\"descending\""), "is sorted initially")?;
+    require(sorted.contains("aria-sort=\"descending\""), "does not mark the sorted column")?;
+    let sorted_by = format!("sorted by {}", case.sorted_by);
+    require(sorted.contains(&sorted_by) && sorted.contains(", descending</div>"), "does not name the sorted column")?;
 
     let (table, column) = case.sort.split_once(',').unwrap_or_default();
     let column = column.split(',').next().and_then(|column| column.parse().ok()).unwrap_or(0);
     let (before, after) = (values(&plain, table, column), values(&sorted, table, column));
-    judge(before.len() > 1 && before.len() == after.len(), "lost rows when it was sorted")?;
-    judge(after.is_sorted_by(|a, b| a >= b), "is not sorted")?;
-    judge(!before.is_sorted_by(|a, b| a >= b), "was sorted before: it shows nothing")?;
+    require(before.len() > 1 && before.len() == after.len(), "has lost rows by sorting")?;
+    require(after.is_sorted_by(|a, b| a >= b), "is not sorted")?;
+    require(!before.is_sorted_by(|a, b| a >= b), "was sorted initially, so the test has no effect")?;
     pictures(&page)
 }
 
-/// The page as the browser has it after its script. Whatever the console shows is an error.
+/// The page in the browser after its script. A console message is an error.
 fn dom(page: &Path, fragment: &str) -> Result<String, String> {
     let output = browse(page, fragment, &["--dump-dom", "--enable-logging=stderr", "--virtual-time-budget=5000"])?;
-    let complaint = output.1.lines().find(|line| line.contains("CONSOLE"));
-    match complaint {
+    let message = output.1.lines().find(|line| line.contains("CONSOLE"));
+    match message {
         Some(line) => Err(format!("{}: {line}", page.display())),
         None => Ok(output.0),
     }
@@ -107,13 +109,13 @@ fn pictures(page: &Path) -> Result<(), String> {
     for ending in ["light.png", "dark.png", "pdf"] {
         let size = fs::metadata(file(ending)).map_err(|error| format!("{}: {error}", file(ending)))?.len();
         if size < 10_000 {
-            return Err(format!("{}: is all but empty", file(ending)));
+            return Err(format!("{}: is almost empty", file(ending)));
         }
     }
     Ok(())
 }
 
-/// Standard output and standard error of a browser that was shown a page.
+/// Opens a page in the browser; returns standard output and standard error.
 fn browse(page: &Path, fragment: &str, flags: &[&str]) -> Result<(String, String), String> {
     let page: PathBuf = fs::canonicalize(page).map_err(|error| format!("{}: {error}", page.display()))?;
     let mut browser = Command::new("chromium");
@@ -133,7 +135,7 @@ fn run(command: &mut Command) -> Result<(String, String), String> {
     }
 }
 
-/// The numbers in a column of a table, from top to bottom.
+/// The numbers of a table column, from top to bottom.
 fn values(dom: &str, table: &str, column: usize) -> Vec<f64> {
     let body = dom.split_once(&format!("<table id=\"{table}\"")).map_or("", |(_, rest)| rest);
     let body = body.split_once("<tbody>").map_or("", |(_, rest)| rest);

@@ -3,10 +3,10 @@
 use super::instructions::{build, directory};
 use super::scenario::{DDR3_1600, PAPER, Scenario, per_unit_of};
 
-/// The most that a run with `--check` may cost, in instructions per instruction of the run without it.
+/// Maximum ratio of the instructions of a run with `--check` to those of a run without it.
 const MOST: f64 = 3.0;
 
-/// A scenario, and the count of the shorter of its two runs; the longer run has twice as many.
+/// A scenario, and the count of the shorter of its two runs. The longer run has twice the count.
 type Measured = (Scenario<'static>, u64);
 
 const SCENARIOS: [Measured; 5] = [
@@ -49,8 +49,8 @@ const SCENARIOS: [Measured; 5] = [
     ),
 ];
 
-/// Counts under callgrind; returns the names of the streams above the limit.
-#[expect(clippy::print_stdout, reason = "a chore prints what it measured")]
+/// Counts instructions with callgrind; returns the names of the streams above the limit.
+#[expect(clippy::print_stdout, reason = "the task prints its measurements")]
 pub fn check() -> Result<Vec<String>, String> {
     let program = build(&["-p", "cli"], "rowclone-sim")?;
     let directory = directory()?.join("check");

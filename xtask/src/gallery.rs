@@ -1,4 +1,4 @@
-//! The pictures of `docs/gallery.md`: every shipped sweep, run and drawn anew.
+//! The pictures of `docs/gallery.md`: runs and draws every shipped sweep.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,19 +6,20 @@ use std::process::{Command, ExitCode};
 
 use super::succeed;
 
-/// Where the pictures lie that the page shows.
+/// Directory of the pictures of the page.
 const PICTURES: &str = "docs/gallery";
-/// Where the sweeps are run.
+/// Directory of the results.
 const RESULTS: &str = "target/gallery";
 
-/// Runs all sweeps and replaces the pictures; fails if one was not as it is now, so that it is looked at and committed.
-#[expect(clippy::print_stderr, reason = "a chore tells on the terminal what it found")]
+/// Runs all sweeps and replaces the pictures; fails if a picture changed, so that the change is
+/// inspected and committed.
+#[expect(clippy::print_stderr, reason = "the task reports to the terminal")]
 pub fn draw() -> ExitCode {
     match sweeps().and_then(|sweeps| sweeps.iter().map(|sweep| drawn(sweep)).collect::<Result<Vec<_>, String>>()) {
         Ok(changed) => {
             let changed = changed.concat();
             for picture in &changed {
-                eprintln!("{}: is new: look at it, and commit it", picture.display());
+                eprintln!("{}: has changed: inspect and commit it", picture.display());
             }
             if changed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
@@ -35,7 +36,7 @@ fn sweeps() -> Result<Vec<PathBuf>, String> {
     Ok(sweeps)
 }
 
-/// Runs a sweep; its pictures that differ from those of the page, which they replace.
+/// Runs a sweep; replaces the pictures that differ, and returns them.
 fn drawn(sweep: &Path) -> Result<Vec<PathBuf>, String> {
     let name = sweep.file_stem().ok_or("a sweep has no name")?;
     let out = Path::new(RESULTS).join(name);

@@ -1,4 +1,4 @@
-//! Instructions of runs, of readers of traces and of `--check`, against their limits.
+//! Instructions of runs, trace readers and `--check`, compared with their limits.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
@@ -7,17 +7,18 @@ use serde_json::Value;
 
 use super::{check_cost, run_cost, succeed};
 
-/// A file of a trace that is read: its format with the ending of its compression, and the most instructions that a record may cost.
+/// A trace file to read: its format with the suffix of its compression, and the maximum
+/// instructions per record.
 type TraceFile = (&'static str, Option<u64>);
 
-/// The limit is that of reading plain text; decompression is reported beside it.
+/// The limit applies to plain text; decompression is reported without a limit.
 const TRACES: [TraceFile; 5] =
     [("native", Some(400)), ("rc", Some(400)), ("cpu", Some(400)), ("rc.gz", None), ("rc.zst", None)];
 
-/// Records of the shorter of two traces; the longer one has twice as many.
+/// Records of the shorter of two traces. The longer one has twice the number.
 const TRACE_RECORDS: u64 = 200_000;
 
-/// What was counted of one subject.
+/// Measured instructions of one subject.
 struct Cost {
     name: String,
     unit: &'static str,
@@ -25,8 +26,8 @@ struct Cost {
     most: Option<u64>,
 }
 
-/// Counts under callgrind, and names the subjects that exceed a limit.
-#[expect(clippy::print_stderr, reason = "a chore reports on the terminal what it found")]
+/// Counts instructions with callgrind; reports the subjects that exceed a limit.
+#[expect(clippy::print_stderr, reason = "the task reports to the terminal")]
 pub fn check() -> ExitCode {
     let costs = [
         ("above the limit", run_cost::check()),
@@ -46,8 +47,8 @@ pub fn check() -> ExitCode {
     code
 }
 
-/// Prints the costs; returns the names of those above their limits.
-#[expect(clippy::print_stdout, reason = "a chore prints what it measured")]
+/// Prints the instruction counts; returns the names of those above their limits.
+#[expect(clippy::print_stdout, reason = "the task prints its measurements")]
 fn exceeding(costs: Vec<Cost>) -> Vec<String> {
     for Cost { name, unit, instructions, most } in &costs {
         let most = most.map_or("no limit".to_string(), |most| format!("at most {most}"));
@@ -57,7 +58,8 @@ fn exceeding(costs: Vec<Cost>) -> Vec<String> {
     costs.into_iter().filter(exceeds).map(|cost| cost.name).collect()
 }
 
-/// What records cost the readers of traces. The files are written before, and not under valgrind.
+/// Instructions per record of the trace readers. The files are written in advance, without
+/// valgrind.
 fn traces() -> Result<Vec<Cost>, String> {
     let example = build(&["-p", "trace-io", "--example", "traces"], "traces")?;
     let directory = directory()?;
@@ -74,7 +76,7 @@ fn traces() -> Result<Vec<Cost>, String> {
     TRACES.iter().map(cost).collect()
 }
 
-/// The directory of the traces and scenarios that are measured.
+/// Directory of the traces and scenarios.
 pub fn directory() -> Result<PathBuf, String> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
     let directory = target.join("instructions");
@@ -82,7 +84,8 @@ pub fn directory() -> Result<PathBuf, String> {
     Ok(directory)
 }
 
-/// Builds a program, optimised; returns its path. `what` selects it, `name` is the name of its target.
+/// Builds an optimised program; returns its path. `what` selects it, `name` is the name of its
+/// target.
 pub fn build(what: &[&str], name: &str) -> Result<PathBuf, String> {
     let words = ["build", "--release", "--message-format", "json"];
     let output = Command::new("cargo").args(words).args(what).stderr(Stdio::inherit()).output();
@@ -94,7 +97,8 @@ pub fn build(what: &[&str], name: &str) -> Result<PathBuf, String> {
     path.filter(|_| output.status.success()).ok_or_else(|| format!("`{name}` cannot be built"))
 }
 
-/// Instructions per unit: the difference of two runs, one twice as long, leaves out start and end.
+/// Instructions per unit: the difference of two runs, one twice as long, which excludes start and
+/// end.
 pub fn per_unit(length: u64, units: u64, count: impl Fn(u64) -> Result<u64, String>) -> Result<u64, String> {
     let more = count(2 * length)?.saturating_sub(count(length)?);
     Ok(more.div_ceil(length * units))
@@ -107,16 +111,16 @@ pub fn callgrind(run: &Command) -> Result<u64, String> {
     let output = valgrind.output().map_err(|error| {
         format!("`valgrind` cannot be started: {error}; install it (`apt-get install valgrind`) to count instructions")
     })?;
-    let told = String::from_utf8_lossy(&output.stderr);
+    let messages = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        return Err(format!("{valgrind:?}: {}\n{told}", output.status));
+        return Err(format!("{valgrind:?}: {}\n{messages}", output.status));
     }
-    collected(&told).ok_or_else(|| format!("{valgrind:?}: no count of instructions\n{told}"))
+    collected(&messages).ok_or_else(|| format!("{valgrind:?}: no count of instructions\n{messages}"))
 }
 
-/// The count that callgrind tells at its end: `==123== Collected : 456`.
-fn collected(told: &str) -> Option<u64> {
-    let line = told.lines().find(|line| line.contains("Collected :"))?;
+/// Parses the total of callgrind's output: `==123== Collected : 456`.
+fn collected(output: &str) -> Option<u64> {
+    let line = output.lines().find(|line| line.contains("Collected :"))?;
     line.rsplit(' ').next()?.parse().ok()
 }
 
@@ -125,9 +129,9 @@ mod tests {
     use super::collected;
 
     #[test]
-    fn the_count_is_found_in_what_callgrind_tells() {
-        let told = "==7== Events    : Ir\n==7== Collected : 324209239\n==7==\n==7== I   refs:      324,209,239\n";
-        assert_eq!(collected(told), Some(324_209_239));
+    fn the_total_of_callgrind_is_parsed() {
+        let output = "==7== Events    : Ir\n==7== Collected : 324209239\n==7==\n==7== I   refs:      324,209,239\n";
+        assert_eq!(collected(output), Some(324_209_239));
         assert_eq!(collected("==7== I   refs:      324,209,239\n"), None);
     }
 }

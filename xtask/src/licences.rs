@@ -1,10 +1,10 @@
-//! Every dependency is free to use under one of these licences.
+//! Check of the licences of all dependencies.
 
 use std::process::{Command, ExitCode};
 
 use serde_json::Value;
 
-/// Licences that ask for no more than a notice.
+/// Permitted licences, which require no more than a notice.
 const ALLOWED: &[&str] = &[
     "MIT",
     "Apache-2.0",
@@ -20,8 +20,8 @@ const ALLOWED: &[&str] = &[
     "BSL-1.0",
 ];
 
-/// Asks cargo for all packages, and names those whose licence is not allowed.
-#[expect(clippy::print_stderr, reason = "a chore tells on the terminal what it found")]
+/// Lists all packages with cargo, and reports those whose licence is not permitted.
+#[expect(clippy::print_stderr, reason = "the task reports to the terminal")]
 pub fn check() -> ExitCode {
     let packages = match packages() {
         Ok(packages) => packages,
@@ -48,7 +48,8 @@ fn packages() -> Result<Vec<Value>, String> {
     metadata["packages"].as_array().cloned().ok_or_else(|| "no list of packages".to_string())
 }
 
-/// `MIT OR Apache-2.0`: one choice is enough. `(MIT OR Apache-2.0) AND Unicode-3.0`: every part is needed.
+/// Whether an SPDX expression is permitted. `MIT OR Apache-2.0`: one choice suffices. `(MIT OR
+/// Apache-2.0) AND Unicode-3.0`: every part is required.
 fn is_allowed(expression: &str) -> bool {
     let allowed = |licence: &str| ALLOWED.contains(&licence.trim().trim_matches(['(', ')']));
     expression.split(" AND ").all(|part| part.replace('/', " OR ").split(" OR ").any(allowed))

@@ -1,4 +1,4 @@
-//! Lines of code per crate, and the files and functions that are too long.
+//! Lines of code per crate, and files and functions that exceed their limits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,12 +10,13 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
-/// The most lines that a file should have, and the most that a function should have, comments and blank lines included.
+/// Maximum lines of a file, and of a function, including comments and blank lines.
 const FILE_LINES: usize = 400;
 const FUNCTION_LINES: usize = 60;
 
-/// Prints the lines of code of each crate, without tests, comments and blank lines, then all files and functions that are too long.
-#[expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore tells on the terminal what it found")]
+/// Prints the lines of code of each crate, without tests, comments and blank lines, and then all
+/// files and functions above their limits.
+#[expect(clippy::print_stdout, clippy::print_stderr, reason = "the task reports to the terminal")]
 pub fn count() -> ExitCode {
     let sources = match sources(Path::new("crates")) {
         Ok(sources) => sources,
@@ -54,13 +55,13 @@ struct Source {
     path: PathBuf,
     /// All lines.
     lines: usize,
-    /// Lines with code that is no test.
+    /// Lines with code outside tests.
     code: usize,
     /// Functions of more than [`FUNCTION_LINES`] lines.
     long_functions: Vec<(String, RangeInclusive<usize>)>,
 }
 
-/// The files of all crates in a folder that are not modules of tests.
+/// The files of all crates in a directory, without test modules.
 fn sources(folder: &Path) -> Result<Vec<Source>, String> {
     let mut sources = Vec::new();
     for package in entries(folder)? {
@@ -92,7 +93,7 @@ fn sources(folder: &Path) -> Result<Vec<Source>, String> {
     Ok(sources)
 }
 
-/// What a folder holds, by name.
+/// Contents of a directory, by name.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let read = || fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>();
     let mut paths = read().map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -111,17 +112,17 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
     Ok(())
 }
 
-/// The folder of the modules that a file declares.
+/// Directory of the modules that a file declares.
 fn module_folder(file: &Path) -> PathBuf {
     let is_root = file.file_stem().is_some_and(|stem| ["lib", "main", "mod"].iter().any(|root| stem == *root));
     if is_root { file.parent().map(Path::to_path_buf).unwrap_or_default() } else { file.with_extension("") }
 }
 
-/// Where the tests and the long functions of a file are.
+/// Positions of the tests and of the long functions of a file.
 #[derive(Default)]
 struct Outline {
     tests: Vec<RangeInclusive<usize>>,
-    /// Modules of tests in files of their own.
+    /// Test modules in separate files.
     test_modules: Vec<String>,
     long_functions: Vec<(String, RangeInclusive<usize>)>,
 }
@@ -133,7 +134,7 @@ impl Outline {
         outline
     }
 
-    /// Lines with a token that is neither in a test nor in a comment.
+    /// Number of lines with a token outside tests and comments.
     fn code_lines(&self, text: &str, tree: &syn::File) -> usize {
         let mut lines = BTreeSet::new();
         add_lines(quote::ToTokens::to_token_stream(tree), &mut lines);
@@ -187,7 +188,7 @@ impl<'tree> Visit<'tree> for Outline {
     }
 }
 
-/// Whether an item is compiled for tests alone.
+/// Whether an item is compiled only for tests.
 fn is_test(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")
@@ -199,7 +200,7 @@ fn lines_of(span: Span) -> RangeInclusive<usize> {
     span.start().line..=span.end().line
 }
 
-/// Adds the lines of all tokens, those of strings over several lines included.
+/// Adds the lines of all tokens, including those of multi-line strings.
 fn add_lines(tokens: TokenStream, lines: &mut BTreeSet<usize>) {
     for token in tokens {
         match token {
@@ -217,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tests_comments_and_blank_lines_are_no_code() {
+    fn tests_comments_and_blank_lines_are_not_code() {
         let text = "//! Page.\n\n/// Doc.\nfn code() {\n    // Why.\n    let text = \"a\n\n b\"; // Why.\n}\n\n\
             #[cfg(test)]\nmod tests {\n    fn test() {}\n}\n";
         let tree = syn::parse_file(text).unwrap();

@@ -1,4 +1,4 @@
-//! The project's own chores: `cargo xtask check` is CI, `cargo xtask full` the slow rest.
+//! Project tasks: `cargo xtask check` is CI, `cargo xtask full` adds the slow checks.
 
 mod browser;
 mod check_cost;
@@ -13,10 +13,10 @@ mod timelines;
 
 use std::process::{Command, ExitCode};
 
-/// One chore: what it is called, its command line, and what it adds to the environment.
+/// A step of a task: its name, its command line, and additional environment variables.
 type Step = (&'static str, &'static [&'static str], &'static [(&'static str, &'static str)]);
 
-/// What CI runs.
+/// Steps of CI.
 const CHECK: &[Step] = &[
     ("formatting", &["cargo", "fmt", "--all", "--check"], &[]),
     ("lints", &["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"], &[]),
@@ -26,7 +26,7 @@ const CHECK: &[Step] = &[
     ("the README's run", &["cargo", "run", "--release", "--", "run", "traces/page-copy.toml"], &[]),
 ];
 
-/// The fuzzer's sanitizer is not yet in the stable language.
+/// The fuzzer's sanitizer is not yet available in stable Rust.
 const SANITIZER: &[(&str, &str)] = &[("RUSTC_BOOTSTRAP", "1")];
 
 const FUZZ_TRACE: &str = "mkdir -p fuzz/corpus/trace && \
@@ -36,19 +36,19 @@ const FUZZ_NATIVE: &str = "mkdir -p fuzz/corpus/native && \
 const FUZZ_COMMAND_LOG: &str = "mkdir -p fuzz/corpus/command_log && \
     cargo fuzz run command_log fuzz/corpus/command_log fuzz/seeds/command_log -- -max_total_time=60";
 
-/// A sweep, and pyarrow to read its table.
+/// Runs a sweep, and reads its table with pyarrow.
 const PARQUET: &str = "python3 -m venv target/python && target/python/bin/pip install --quiet pyarrow && \
     rm -rf target/sweep && cargo run --release -- sweep sweeps/copy-size.toml --out target/sweep && \
     target/python/bin/python xtask/read_parquet.py target/sweep";
 
-/// A sweep as a job array of a Slurm that the script starts and ends.
+/// Runs a sweep as a job array of a Slurm cluster that the script starts and stops.
 const SLURM: &str =
     "cargo build --release -p cli && xtask/slurm.sh \"${CARGO_TARGET_DIR:-target}/release/rowclone-sim\"";
 
-/// What is too slow for CI.
+/// Steps that are too slow for CI.
 const FULL: &[Step] = &[
     (
-        "the laws of the memory, on many more random systems",
+        "the properties of the memory, on many random systems",
         &["cargo", "test", "--release", "-p", "host"],
         &[("PROPTEST_CASES", "3000")],
     ),
@@ -57,28 +57,32 @@ const FULL: &[Step] = &[
         &["cargo", "test", "--release", "-p", "memctrl", "--test", "twin"],
         &[("PROPTEST_CASES", "3000")],
     ),
-    ("the planner's laws, likewise", &["cargo", "test", "--release", "-p", "rowclone"], &[("PROPTEST_CASES", "5000")]),
     (
-        "arbitrary bytes for the readers, arbitrary commands for the device and the checker",
+        "the planner's properties, with many cases",
+        &["cargo", "test", "--release", "-p", "rowclone"],
+        &[("PROPTEST_CASES", "5000")],
+    ),
+    (
+        "arbitrary bytes for the trace readers, arbitrary commands for the device and the checker",
         &["cargo", "test", "--release", "-p", "trace-io", "-p", "protocol-check", "-p", "dram-core"],
         &[("PROPTEST_CASES", "50000")],
     ),
-    ("the fuzzer, where it is not installed", &["cargo", "install", "--locked", "cargo-fuzz"], &[]),
+    ("installation of the fuzzer", &["cargo", "install", "--locked", "cargo-fuzz"], &[]),
     ("a minute of arbitrary traces", &["sh", "-c", FUZZ_TRACE], SANITIZER),
-    ("a minute of arbitrary traces in the simulator's own format", &["sh", "-c", FUZZ_NATIVE], SANITIZER),
-    ("a minute of arbitrary command logs, read and judged", &["sh", "-c", FUZZ_COMMAND_LOG], SANITIZER),
+    ("a minute of arbitrary traces in the native format", &["sh", "-c", FUZZ_NATIVE], SANITIZER),
+    ("a minute of arbitrary command logs, read and checked", &["sh", "-c", FUZZ_COMMAND_LOG], SANITIZER),
     ("the table of a sweep, read by another implementation of Parquet", &["sh", "-c", PARQUET], &[]),
-    ("a sweep on a real Slurm, a task of it killed", &["sh", "-c", SLURM], &[]),
+    ("a sweep on a Slurm cluster, with one task killed", &["sh", "-c", SLURM], &[]),
     ("the pictures of the gallery, drawn anew", &["cargo", "xtask", "gallery"], &[]),
     ("reports in a real browser", &["cargo", "xtask", "browser"], &[]),
     ("ten million random requests", &["cargo", "run", "--release", "-p", "host", "--example", "soak"], &[]),
     ("timelines, read by Perfetto's own definitions", &["cargo", "xtask", "timelines"], &[]),
     ("benches", &["cargo", "bench", "--workspace"], &[]),
-    // The last, so that all else has been run where it is above its limits.
-    ("instructions of runs, of readers of traces, and of `--check`", &["cargo", "xtask", "instructions"], &[]),
+    // The last step, so that all others have run if a limit is exceeded.
+    ("instructions of runs, of trace readers, and of `--check`", &["cargo", "xtask", "instructions"], &[]),
 ];
 
-#[expect(clippy::print_stderr, reason = "a chore tells on the terminal what it does")]
+#[expect(clippy::print_stderr, reason = "the task reports to the terminal")]
 fn main() -> ExitCode {
     let steps: Vec<&Step> = match std::env::args().nth(1).as_deref() {
         Some("check") => CHECK.iter().collect(),

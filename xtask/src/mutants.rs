@@ -1,4 +1,4 @@
-//! Mutation runs: cargo-mutants on one crate after the other, in runs that can be stopped and continued.
+//! Mutation runs: cargo-mutants on each crate, in runs that can be stopped and resumed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,21 +9,23 @@ use std::str::FromStr;
 
 use clap::Parser;
 
-/// The crates that are mutated unless `--package` names others.
+/// Crates that are mutated by default.
 const PACKAGES: [&str; 9] =
     ["dram-spec", "dram-core", "energy", "rowclone", "protocol-check", "os-alloc-sim", "trace-io", "host", "memctrl"];
 
-/// Address space of each process of a run: a mutant that allocates without end stops there.
+/// Address space of each process, which stops mutants that allocate without bound.
 const ADDRESS_SPACE_KIB: u64 = 8 << 20;
 
-/// Time that the tests of a mutant have at least, in seconds; cargo-mutants allows five times the time of the unchanged tests.
+/// Minimum timeout of a mutant's tests, in seconds. cargo-mutants allows five times the duration of
+/// the unchanged tests.
 const LEAST_TIMEOUT_SECONDS: u64 = 60;
 
-/// The same random cases for every mutant, and no search for a smaller failing case: one failure is enough.
+/// Equal random cases for every mutant, and no search for a smaller failing case, as one failure is
+/// enough.
 const ENVIRONMENT: [(&str, &str); 3] =
     [("PROPTEST_RNG_SEED", "1"), ("PROPTEST_MAX_SHRINK_ITERS", "0"), ("RUST_BACKTRACE", "0")];
 
-/// Changes the code in one place at a time, and lists the changes that no test notices.
+/// Changes the code in one place at a time, and lists the changes that no test detects.
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask mutants")]
 struct Arguments {
@@ -44,7 +46,7 @@ struct Arguments {
     list: bool,
 }
 
-/// Every `of`th mutant from number `index` on.
+/// A share of the mutants: every `of`th from number `index`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shard {
     index: usize,
@@ -69,14 +71,14 @@ impl Shard {
     }
 }
 
-/// What became of a mutant.
+/// Outcome of a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     /// A test failed.
     Caught,
     /// All tests passed.
     Survived,
-    /// The tests ran longer than they may.
+    /// The tests exceeded the timeout.
     Timeout,
     /// The mutant does not compile.
     Unviable,
@@ -85,7 +87,7 @@ enum Outcome {
 impl Outcome {
     const ALL: [Outcome; 4] = [Outcome::Caught, Outcome::Survived, Outcome::Timeout, Outcome::Unviable];
 
-    /// The name in the state file, and of cargo-mutants' list of such mutants.
+    /// Name in the state file, and of cargo-mutants' list of these mutants.
     const fn name(self) -> &'static str {
         match self {
             Outcome::Caught => "caught",
@@ -96,18 +98,18 @@ impl Outcome {
     }
 }
 
-/// The mutants of one crate, with their outcomes in all runs so far.
+/// The mutants of one crate, with their outcomes in all runs.
 struct Campaign {
     package: String,
-    /// Where the outcomes are kept, and where cargo-mutants writes its own.
+    /// Directory of the state file, and of cargo-mutants' output.
     directory: PathBuf,
-    /// All mutants of the crate, as cargo-mutants names them, in its order.
+    /// All mutants of the crate, by their names in cargo-mutants, in its order.
     mutants: Vec<String>,
     outcomes: BTreeMap<String, Outcome>,
 }
 
 /// Runs cargo-mutants on each crate, and prints the totals and the survivors.
-#[expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore tells on the terminal what it found")]
+#[expect(clippy::print_stdout, clippy::print_stderr, reason = "the task reports to the terminal")]
 pub fn run(words: impl Iterator<Item = String>) -> ExitCode {
     let arguments = match Arguments::try_parse_from(std::iter::once("cargo xtask mutants".to_string()).chain(words)) {
         Ok(arguments) => arguments,
@@ -159,7 +161,8 @@ fn campaign(package: &str, arguments: &Arguments) -> Result<Campaign, String> {
 }
 
 impl Campaign {
-    /// The mutants of a crate, and what earlier runs found, those that were stopped among them.
+    /// Lists the mutants of a crate, and loads the outcomes of earlier runs, including stopped
+    /// ones.
     fn load(package: &str, state: &Path) -> Result<Campaign, String> {
         let output = Command::new("cargo").args(["mutants", "--list", "--package", package]).output();
         let output = output.map_err(|error| format!("`cargo` cannot be started: {error}"))?;
@@ -170,7 +173,7 @@ impl Campaign {
         let directory = state.join(package);
         let mut campaign = Campaign { package: package.to_owned(), directory, mutants, outcomes: BTreeMap::new() };
         campaign.outcomes = parsed(&read(&campaign.state_file())?);
-        campaign.take_in()?;
+        campaign.add_outcomes()?;
         Ok(campaign)
     }
 
@@ -179,7 +182,7 @@ impl Campaign {
     }
 
     /// Adds the outcomes of cargo-mutants' last run, and writes the state.
-    fn take_in(&mut self) -> Result<(), String> {
+    fn add_outcomes(&mut self) -> Result<(), String> {
         for outcome in Outcome::ALL {
             let list = read(&self.directory.join(format!("mutants.out/{}.txt", outcome.name())))?;
             self.outcomes.extend(list.lines().map(|mutant| (mutant.to_owned(), outcome)));
@@ -189,7 +192,7 @@ impl Campaign {
         write(&self.state_file(), &lines.concat())
     }
 
-    /// The mutants of a shard that a run tests.
+    /// The mutants of a shard that a run must test.
     fn untested(&self, shard: Shard, again: bool) -> Vec<&str> {
         let open = |mutant: &str| match self.outcomes.get(mutant) {
             None => true,
@@ -200,7 +203,8 @@ impl Campaign {
         in_shard.map(|(_, mutant)| mutant.as_str()).filter(|mutant| open(mutant)).collect()
     }
 
-    /// Tests what is to be tested of the shard. `cargo mutants --iterate` skips the mutants that it is given as caught before.
+    /// Tests the remaining mutants of the shard. `cargo mutants --iterate` skips mutants listed as
+    /// caught in a previous run.
     fn test(&mut self, arguments: &Arguments) -> Result<(), String> {
         let untested = self.untested(arguments.shard, arguments.again);
         if untested.is_empty() {
@@ -220,8 +224,8 @@ impl Campaign {
         command.args(["--profile", "mutants", "--cargo-arg=--tests", "--jobs", &arguments.jobs.to_string()]);
         command.args(["--minimum-test-timeout", &LEAST_TIMEOUT_SECONDS.to_string()]).envs(ENVIRONMENT);
         let status = command.status().map_err(|error| format!("`sh` cannot be started: {error}"))?;
-        self.take_in()?;
-        // 2: some survived; 3: some ran out of time.
+        self.add_outcomes()?;
+        // 2: some mutants survived; 3: some timed out.
         match status.code() {
             Some(0 | 2 | 3) => Ok(()),
             Some(4) => Err(format!("the tests of {} fail without any mutation", self.package)),
@@ -229,7 +233,7 @@ impl Campaign {
         }
     }
 
-    /// Mutants, and how many of them have each outcome and none.
+    /// Number of mutants, with each outcome and without.
     fn totals(&self) -> String {
         let count = |outcome| self.mutants.iter().filter(|&one| self.outcomes.get(one).copied() == outcome).count();
         let [caught, survived, timeout, unviable] = Outcome::ALL.map(|outcome| count(Some(outcome)));
@@ -249,7 +253,7 @@ impl Campaign {
     }
 }
 
-/// A line of the table of totals.
+/// A row of the table of totals.
 fn row(name: &str, cells: [impl AsRef<str>; 6]) -> String {
     let cells = cells.map(|cell| format!("{:>9}", cell.as_ref()));
     format!("{name:16} {}", cells.join(" "))
@@ -262,14 +266,14 @@ fn report(campaigns: &[Campaign]) -> Vec<String> {
     std::iter::once(header).chain(totals).chain(campaigns.iter().flat_map(Campaign::survivors)).collect()
 }
 
-/// The outcomes in a state file; what is no outcome is left out, and its mutant is tested again.
+/// Parses a state file. Invalid outcomes are omitted, so that their mutants are tested again.
 fn parsed(text: &str) -> BTreeMap<String, Outcome> {
     let outcome = |name: &str| Outcome::ALL.into_iter().find(|outcome| outcome.name() == name);
     let lines = text.lines().filter_map(|line| line.split_once('\t'));
     lines.filter_map(|(name, mutant)| Some((mutant.to_owned(), outcome(name)?))).collect()
 }
 
-/// A file's text; none where there is no file.
+/// Text of a file; empty if the file does not exist.
 fn read(path: &Path) -> Result<String, String> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(text),
@@ -323,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shards_share_out_all_mutants() {
+    fn the_shards_cover_all_mutants() {
         let (all, shards) = (campaign(""), [0, 1, 2].map(|index| Shard { index, of: 3 }));
         let mut found: Vec<_> = shards.into_iter().flat_map(|shard| all.untested(shard, false)).collect();
         found.sort_unstable();
@@ -332,13 +336,17 @@ mod tests {
     }
 
     #[test]
-    fn a_run_goes_on_where_the_last_one_stopped() {
+    fn a_run_resumes_where_the_last_one_stopped() {
         let campaign = campaign("caught\ta.rs:1:1: x\nmissed\ta.rs:2:1: y\nunviable\ta.rs:3:1: z\nso\tb.rs:1:1: x\n");
         let whole = Shard { index: 0, of: 1 };
         assert_eq!(campaign.untested(whole, false), ["b.rs:1:1: x", "b.rs:2:1: y"]);
-        assert_eq!(campaign.untested(whole, true), ["a.rs:2:1: y", "b.rs:1:1: x", "b.rs:2:1: y"], "and the survivor");
+        assert_eq!(
+            campaign.untested(whole, true),
+            ["a.rs:2:1: y", "b.rs:1:1: x", "b.rs:2:1: y"],
+            "including the survivor"
+        );
         let second = Shard { index: 1, of: 2 };
-        assert_eq!(campaign.untested(second, false), ["b.rs:1:1: x"], "outcomes do not move a mutant to another shard");
+        assert_eq!(campaign.untested(second, false), ["b.rs:1:1: x"], "outcomes do not change a mutant's shard");
     }
 
     #[test]
@@ -351,14 +359,14 @@ mod tests {
     }
 
     #[test]
-    fn outcomes_outlast_the_run_that_found_them() {
+    fn outcomes_persist_after_the_run() {
         let directory = std::env::temp_dir().join(format!("rowclone-sim-mutants-{}", std::process::id()));
         let mut first = Campaign { directory: directory.clone(), ..campaign("") };
         write(&directory.join("mutants.out/caught.txt"), "a.rs:1:1: x\n").unwrap();
-        first.take_in().unwrap();
+        first.add_outcomes().unwrap();
         write(&directory.join("mutants.out/caught.txt"), "").unwrap();
         write(&directory.join("mutants.out/missed.txt"), "a.rs:2:1: y\n").unwrap();
-        first.take_in().unwrap();
+        first.add_outcomes().unwrap();
         let found = parsed(&read(&first.state_file()).unwrap());
         fs::remove_dir_all(&directory).unwrap();
         assert_eq!(found, parsed("caught\ta.rs:1:1: x\nmissed\ta.rs:2:1: y\n"));

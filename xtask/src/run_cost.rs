@@ -6,29 +6,31 @@ use std::path::Path;
 use super::instructions::{build, directory, per_unit};
 use super::scenario::{DDR3_1600, PAPER, Scenario, instructions, per_unit_of};
 
-/// A stream of requests whose cost is measured on several systems.
+/// A stream of requests whose instructions are measured on several systems.
 struct Stream {
     scenario: Scenario<'static>,
-    /// What is counted: `per line`.
+    /// Counted unit: `per line`.
     unit: &'static str,
-    /// `workload.count` of the shorter of two runs; the longer run has twice as many.
+    /// `workload.count` of the shorter of two runs. The longer run has twice the count.
     count: u64,
     /// Counted units per request or copy.
     units: u64,
-    /// Most instructions per unit, on each of the systems.
+    /// Maximum instructions per unit, on each of the systems.
     most: i64,
     /// Numbers of channels.
     channels: &'static [u64],
     map: &'static str,
-    /// The requests of the stream as records of a trace, for a stream that is also read from one: the number of a request and
+    /// The record of a request, by its number and the number of channels, for streams that are also
+    /// read from a trace.
     /// the number of channels to its record.
     record: Option<fn(u64, u64) -> String>,
 }
 
-/// Lines of the shorter of two runs: long enough that queues are full and distributions have their buckets in both runs.
+/// Lines of the shorter of two runs: enough to fill the queues and the buckets of distributions in
+/// both runs.
 const LINES: u64 = 16_000;
 const PAGE_LINES: u64 = 64;
-/// Most instructions that a record of a trace costs in addition to its request.
+/// Maximum instructions of a trace record in addition to its request.
 const MOST_PER_RECORD: i64 = 400;
 
 const fn access(
@@ -42,7 +44,7 @@ const fn access(
     Stream { scenario, unit: "per line", count: LINES, units: 1, most, channels, map: "line-interleaved", record }
 }
 
-/// Pages that are read and written over the channel: both lines of a pair are counted.
+/// A stream of pages read and written over the channel: both lines of a pair are counted.
 const fn by_page(stream: Stream) -> Stream {
     Stream { count: LINES / PAGE_LINES / 2, units: 2 * PAGE_LINES, ..stream }
 }
@@ -79,7 +81,7 @@ const STREAMS: [Stream; 8] = [
 /// # Errors
 ///
 /// A run that fails, a file that cannot be written, or no valgrind.
-#[expect(clippy::print_stdout, reason = "a chore prints what it measured")]
+#[expect(clippy::print_stdout, reason = "the task prints its measurements")]
 pub fn check() -> Result<Vec<String>, String> {
     let program = build(&["-p", "cli"], "rowclone-sim")?;
     let directory = directory()?;
@@ -137,25 +139,25 @@ fn sequential(number: u64, _channels: u64) -> String {
     format!("R {:#x}", line(number))
 }
 
-/// Page 2 i is read, and page 2 i + 1 written: the lines count up.
+/// Page 2i is read, then page 2i + 1 is written, at consecutive lines.
 fn reads_then_writes(number: u64, _channels: u64) -> String {
     let letter = if (number / PAGE_LINES).is_multiple_of(2) { 'R' } else { 'W' };
     format!("{letter} {:#x}", line(number))
 }
 
-/// Lines anywhere in 1 GiB, three in ten of them written.
+/// Random lines in 1 GiB; three in ten are writes.
 fn random(number: u64, channels: u64) -> String {
     let drawn = mix(number);
     let address = line(drawn % (1 << 30) / 64);
-    // The last of the 1024 rows of a subarray is reserved: the row before it takes its place. One row number of all banks and
-    // channels has 64 KiB per channel.
+    // The last of the 1024 rows of a subarray is reserved; the preceding row replaces it. A row
+    // number of all banks and channels has 64 KiB per channel.
     let row_bytes = channels << 16;
     let address = if address / row_bytes % 1024 == 1023 { address - row_bytes } else { address };
     let letter = if (drawn >> 32) % 10 < 3 { 'W' } else { 'R' };
     format!("{letter} {address:#x}")
 }
 
-/// A well-mixed 64-bit number from another (`SplitMix64`).
+/// Mixes a 64-bit number (`SplitMix64`).
 const fn mix(number: u64) -> u64 {
     let value = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -7,7 +7,7 @@ use super::instructions::{callgrind, per_unit};
 
 /// A scenario of one policy on one system, with a workload of a variable length.
 pub struct Scenario<'a> {
-    /// Its name; the files are named after it.
+    /// Name, from which the file names are derived.
     pub name: &'a str,
     /// The text of its system file.
     pub system: &'a str,
@@ -81,7 +81,7 @@ impl Scenario<'_> {
     }
 }
 
-/// Instructions of one run of a scenario file with more words on its command line.
+/// Instructions of one run of a scenario file with additional options.
 ///
 /// # Errors
 ///

@@ -1,14 +1,16 @@
-//! Timelines, read back with the trace definitions that Perfetto publishes (the Python package `perfetto`).
+//! Comparison of timelines with command logs, using the trace definitions published by Perfetto
+//! (the Python package `perfetto`).
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use super::succeed;
 
-/// The definitions, and the library that reads by them.
+/// Python packages of the definitions, and of their reader.
 const PACKAGES: [&str; 2] = ["perfetto==0.59.1", "protobuf==7.36.2"];
 
-/// Scenarios, and what is changed in them: every mechanism; ragged lines at a clock of less than 1 ns; queues that fill up; refresh and sleep.
+/// Scenarios and changes to them: every mechanism; ragged lines at a clock below 1 ns; queues that
+/// fill up; refresh and power-down.
 const RUNS: [(&str, &[&str]); 4] = [
     ("page-copy", &[]),
     ("unaligned", &["system.device.bin=2133N"]),
@@ -24,8 +26,8 @@ const RUNS: [(&str, &[&str]); 4] = [
     ),
 ];
 
-/// Runs each scenario, and has its log and its timeline compared.
-#[expect(clippy::print_stderr, reason = "a chore tells on the terminal what it found")]
+/// Runs each scenario, and compares its log and its timeline.
+#[expect(clippy::print_stderr, reason = "the task reports to the terminal")]
 pub fn check() -> ExitCode {
     match compare() {
         Ok(()) => ExitCode::SUCCESS,
@@ -65,7 +67,7 @@ fn compare() -> Result<(), String> {
     succeed(&mut python, "the comparison")
 }
 
-/// Where the packages are, after they have been put there.
+/// Installs the packages; returns their directory.
 fn install(directory: &Path) -> Result<PathBuf, String> {
     let mut python = Command::new("python3");
     let version = python.arg("--version").output();

@@ -1,4 +1,4 @@
-//! A bank: its open row, and how long it holds each kind of command back.
+//! A bank: its open row, and the earliest cycle of each kind of command.
 
 use dram_spec::{Cycle, Row};
 
@@ -6,7 +6,7 @@ use crate::constraints::{Gaps, KEPT, KeptKind, Raises};
 use crate::hold::Hold;
 use crate::rules::Kind;
 
-/// How long something holds back each of the [`KEPT`] kinds of command, and by which rule.
+/// Earliest cycle of each of the [`KEPT`] kinds of commands, and the rule that sets it.
 #[derive(Clone, Debug)]
 pub(crate) struct Holds([Hold; KEPT.len()]);
 
@@ -22,19 +22,20 @@ impl Holds {
         self.0[kind as usize]
     }
 
-    /// A command at `at` holds back some of the kinds, each for so long.
+    /// Delays some of the kinds, each by its gap after `at`.
     #[inline]
     pub(crate) fn raise(&mut self, at: Cycle, gaps: &Gaps, raises: Raises) {
         for ((held, &gap), raised) in self.0.iter_mut().zip(gaps).zip(raises) {
             let hold = Hold::new(at, gap);
-            // A branch: vector instructions of the baseline have no maximum of 64-bit numbers.
+            // A branch, because the vector instructions of the baseline have no maximum of 64-bit
+            // numbers.
             if raised && hold > *held {
                 *held = hold;
             }
         }
     }
 
-    /// Something holds back some of the kinds alike.
+    /// Delays some of the kinds by one hold.
     #[inline]
     pub(crate) fn raise_to(&mut self, hold: Hold, raises: impl Iterator<Item = bool>) {
         for (held, raised) in self.0.iter_mut().zip(raises) {
@@ -45,7 +46,7 @@ impl Holds {
     }
 }
 
-/// When the last command of each kind was issued; [`Cycle::NEVER`] where none was.
+/// Cycle of the last command of each kind; [`Cycle::NEVER`] if there was none.
 #[derive(Clone, Debug)]
 pub(crate) struct Lasts([Cycle; Kind::COUNT]);
 
@@ -65,19 +66,19 @@ impl Lasts {
         self.0[kind as usize]
     }
 
-    /// When the last command was that is a matter of banks, and of no whole rank.
+    /// Cycle of the last command to a bank, excluding rank-wide commands.
     pub(crate) fn of_banks(&self) -> Option<Cycle> {
         let kinds = Kind::ALL.into_iter().filter(|kind| !kind.is_rank_wide());
         kinds.map(|kind| self.of(kind)).filter(|&at| at != Cycle::NEVER).max()
     }
 }
 
-/// One bank with its row buffer.
+/// A bank with its row buffer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bank {
-    /// The row that the sense amplifiers hold.
+    /// Row in the row buffer.
     pub(crate) open: Option<Row>,
-    /// When that row was (last) activated.
+    /// Cycle of the last activation of that row.
     pub(crate) activated: Cycle,
     pub(crate) holds: Holds,
     pub(crate) lasts: Lasts,

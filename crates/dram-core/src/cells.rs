@@ -1,4 +1,4 @@
-//! Row contents: real bytes, stored only for what commands have changed.
+//! Row contents: bytes, stored only for lines that commands have changed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,48 +7,50 @@ use dram_spec::geometry::ReservedRow;
 use dram_spec::{BankId, Channel, Column, Geometry, LINE_BYTES, Row};
 use rustc_hash::FxHashMap;
 
-/// The bytes of one line.
+/// Bytes of one line.
 pub type Line = [u8; LINE_BYTES as usize];
 
-/// Memory contents at reset, before any write. Reserved zero rows hold zeros whatever it returns.
+/// Memory contents at reset, before any write. Reserved zero rows contain zeros independently of
+/// it.
 pub trait Background: Send + Sync {
-    /// The line's bytes at reset: the same at every call.
+    /// Bytes of the line at reset; equal at every call.
     fn line(&self, channel: Channel, bank: BankId, row: Row, column: Column) -> Line;
 }
 
-/// A deliberate defect of the data path, to prove that a memory check detects it. No system file can ask for one.
+/// A deliberate defect of the data path, to test that a memory check detects it. Not configurable
+/// by users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Defect {
     /// A copy activation does not copy the row's last line.
     FpmLosesALine,
-    /// A copy activation into another subarray is not dropped: the row arrives.
+    /// A copy activation to another subarray is not dropped, and copies the row.
     FpmCrossesSubarrays,
-    /// TRANSFER exchanges its source column and its destination column.
+    /// TRANSFER exchanges its source and destination columns.
     TransferSwapsColumns,
-    /// All banks of a rank use one temporary row's cells.
+    /// All banks of a rank share the cells of one temporary row.
     SharedTemporaryRow,
 }
 
-/// The row contents at reset from which a stored row starts.
+/// Contents at reset from which a stored row starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowOrigin {
-    /// Zeros: a reserved zero row's contents.
+    /// Zeros: contents of a reserved zero row.
     Zeros,
-    /// The background of this row: the stored row's own, or another row's that copy activations brought here.
+    /// Background of this row: the stored row's own, or that of the row copied to it.
     Row(BankId, Row),
 }
 
 impl RowOrigin {
-    /// The origin of a row that no copy activation has replaced.
+    /// Origin of a row that no copy activation has replaced.
     fn own(geometry: &Geometry, (bank, row): (BankId, Row)) -> RowOrigin {
         let zeros = geometry.reserved(row) == Some(ReservedRow::Zero);
         if zeros { RowOrigin::Zeros } else { RowOrigin::Row(bank, row) }
     }
 }
 
-/// Contents of one row that a command has changed: its origin, and the lines written over it.
+/// Contents of a row that a command has changed: its origin, and the lines written since.
 ///
-/// A copy activation shares the written lines between both rows until one of the rows is written.
+/// After a copy activation, both rows share the written lines until one of the rows is written.
 #[derive(Clone, Debug)]
 pub struct StoredRow {
     origin: RowOrigin,
@@ -57,12 +59,12 @@ pub struct StoredRow {
 }
 
 impl StoredRow {
-    /// Contents of the columns that are not in [`Self::written`].
+    /// Contents of the columns not in [`Self::written`].
     pub const fn origin(&self) -> RowOrigin {
         self.origin
     }
 
-    /// The written lines, by ascending column.
+    /// Written lines, by ascending column.
     pub fn written(&self) -> &[(Column, Line)] {
         &self.written
     }
@@ -74,7 +76,8 @@ impl StoredRow {
 
     fn write(&mut self, column: Column, line: &Line) {
         let written = Arc::make_mut(&mut self.written);
-        // Most rows have one line written, or nearly all: fewer allocations on the way to all.
+        // Most rows have one line written or nearly all, which this growth suits with few
+        // allocations.
         if written.len() == written.capacity() {
             written.reserve_exact(3 * written.len());
         }
@@ -89,7 +92,8 @@ impl StoredRow {
     }
 }
 
-/// The sparse contents of one channel. Memory use is proportional to the lines written and the rows copied.
+/// Sparse contents of one channel. Memory use is proportional to the lines written and the rows
+/// copied.
 pub struct Cells {
     channel: Channel,
     geometry: Geometry,
@@ -105,22 +109,22 @@ impl fmt::Debug for Cells {
 }
 
 impl Cells {
-    /// The cells of one channel at reset.
+    /// Creates the cells of one channel at reset.
     pub fn new(channel: Channel, geometry: Geometry, background: Arc<dyn Background>) -> Cells {
         Cells { channel, geometry, background, rows: FxHashMap::default(), defect: None }
     }
 
-    /// The same cells with a defect.
+    /// Adds a defect.
     #[cfg(feature = "test-api")]
     #[must_use]
     pub fn with_defect(self, defect: Option<Defect>) -> Cells {
         Cells { defect, ..self }
     }
 
-    /// The bytes of a line.
+    /// Bytes of a line.
     ///
     /// # Panics
-    /// Where the geometry has no such line.
+    /// If the geometry has no such line.
     pub fn line(&self, bank: BankId, row: Row, column: Column) -> Line {
         let key = self.key(bank, row);
         match self.rows.get(&key) {
@@ -129,7 +133,8 @@ impl Cells {
         }
     }
 
-    /// The rows that were written or were the destination of a copy activation, in no particular order.
+    /// Rows that were written, or were the destination of a copy activation, in no particular
+    /// order.
     pub fn changed(&self) -> impl Iterator<Item = (BankId, Row, &StoredRow)> {
         self.rows.iter().map(|(&(bank, row), stored)| (bank, row, stored))
     }
@@ -145,7 +150,7 @@ impl Cells {
         }
     }
 
-    /// A copy activation: the sense amplifiers drive `src` into `dst`.
+    /// Copy activation: the sense amplifiers drive the data of `src` into `dst`.
     pub(crate) fn copy_row(&mut self, bank: BankId, src: Row, dst: Row) {
         let last = Column(self.geometry.columns() - 1);
         let kept = (self.defect == Some(Defect::FpmLosesALine)).then(|| self.line(bank, dst, last));
@@ -158,7 +163,7 @@ impl Cells {
         }
     }
 
-    /// A copy activation to another subarray: nothing arrives.
+    /// Copy activation to another subarray: no data are copied.
     pub(crate) fn dropped_activation(&mut self, bank: BankId, open: Row, row: Row) {
         if self.defect == Some(Defect::FpmCrossesSubarrays) {
             self.copy_row(bank, open, row);

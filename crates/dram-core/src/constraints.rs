@@ -1,4 +1,4 @@
-//! The rule table turned round: for each kind of command, what its issue holds back, and for how long.
+//! The rule table by earlier command: the kinds that each kind of command delays, and for how long.
 
 use dram_spec::{Cycle, System};
 
@@ -7,15 +7,15 @@ use crate::hold::{Gap, Hold};
 use crate::rules::{Kind, RULES, Rule, Scope};
 use crate::timings::Timings;
 
-/// The kinds that are asked for at every turn: how long each is held back is kept, and raised by the commands. How long the others are
-/// is worked out from the last command of each kind.
+/// The kinds that the scheduler queries often. Their earliest cycles are stored, and updated by
+/// each command. Those of other kinds are computed from the last command of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeptKind {
-    /// ACT of a closed bank.
+    /// ACT to a closed bank.
     Act,
-    /// ACT of an open bank, to a row of the open subarray.
+    /// ACT to an open bank, to a row of the open subarray.
     ActCopy,
-    /// PRE; and PREA in each bank.
+    /// PRE, and PREA in each bank.
     Pre,
     /// RD and RDA.
     Rd,
@@ -23,24 +23,24 @@ pub enum KeptKind {
     Wr,
     /// TRANSFER, in its rank.
     Transfer,
-    /// TRANSFER, in the bank that it reads.
+    /// TRANSFER, in its source bank.
     TransferSrc,
-    /// TRANSFER, in the bank that it writes.
+    /// TRANSFER, in its destination bank.
     TransferDst,
 }
 
-/// The same, each as a kind of its own.
+/// One kind of the rule table for each [`KeptKind`].
 pub(crate) const KEPT: [Kind; 8] =
     [Kind::Act, Kind::ActCopy, Kind::Pre, Kind::Rd, Kind::Wr, Kind::Transfer, Kind::TransferSrc, Kind::TransferDst];
 
-/// For how long a command holds back each of the [`KEPT`] kinds.
+/// Delays of the [`KEPT`] kinds after a command.
 pub(crate) type Gaps = [Gap; KEPT.len()];
 
-/// Which of the [`KEPT`] kinds something holds back.
+/// Which of the [`KEPT`] kinds are delayed.
 pub(crate) type Raises = [bool; KEPT.len()];
 
 impl KeptKind {
-    /// As what a kind is held back; none, where it is worked out.
+    /// The stored kind of a command; `None` if it is computed.
     #[inline]
     pub(crate) const fn of(kind: Kind) -> Option<KeptKind> {
         match kind {
@@ -56,14 +56,14 @@ impl KeptKind {
         }
     }
 
-    /// The command without auto-precharge.
+    /// Kind of the command without auto-precharge.
     #[inline]
     pub const fn kind(self) -> Kind {
         KEPT[self as usize]
     }
 }
 
-/// Kinds are one where the rules always hold them back together, and nowhere else.
+/// Two kinds share one [`KeptKind`] only if the rules always delay both equally.
 const _: () = {
     let mut index = 0;
     while index < Kind::COUNT * KEPT.len() {
@@ -72,16 +72,13 @@ const _: () = {
             Some(one) => one as usize == kept,
             None => false,
         };
-        assert!(
-            is_one == are_held_back_alike(KEPT[kept], kind),
-            "a kind is held back as another than it is said to be"
-        );
+        assert!(is_one == are_held_back_alike(KEPT[kept], kind), "a kind is delayed differently from its `KeptKind`");
         index += 1;
     }
 };
 
-/// Whether every rule that holds back one of them holds back the other, in the same place. (A PREA is held back in its banks,
-/// as their PRE are.)
+/// Whether every rule that delays one kind also delays the other, in the same scope. (A PREA is
+/// delayed in its banks, like their PREs.)
 const fn are_held_back_alike(one: Kind, other: Kind) -> bool {
     let mut rule = 0;
     while rule < RULES.len() {
@@ -93,7 +90,8 @@ const fn are_held_back_alike(one: Kind, other: Kind) -> bool {
     is_held_back_in_banks(one) == is_held_back_in_banks(other)
 }
 
-/// Whether a bank's rule holds it back in that bank. Of the commands to a whole rank only PREA looks at each bank.
+/// Whether a bank's rule delays the kind in that bank. Of the rank-wide commands, only PREA is
+/// checked in each bank.
 const fn is_held_back_in_banks(kind: Kind) -> bool {
     !kind.is_rank_wide() || matches!(kind, Kind::PreA)
 }
@@ -109,28 +107,28 @@ const fn lists(kinds: &[Kind], kind: Kind) -> bool {
     false
 }
 
-/// Where a command holds back others.
+/// Where a command delays others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// In its bank.
+    /// In the bank of the command.
     Bank,
-    /// In its rank.
+    /// In the rank of the command.
     Rank,
-    /// In the other ranks of its channel.
+    /// In the other ranks of the channel.
     OtherRanks,
-    /// In its rank, those that come some commands later.
+    /// In the rank of the command, after a number of further commands.
     Window,
-    /// On its command bus: every command alike.
+    /// On the command bus: every command.
     Bus,
 }
 
 impl Place {
     const COUNT: usize = 5;
 
-    /// Where a rule has `from` hold back `to`.
+    /// Where a rule delays `to` after `from`.
     const fn of(rule: &Rule, from: Kind, to: Kind) -> Place {
         match rule.scope {
-            // A rank-wide command concerns each bank of its rank alike.
+            // A rank-wide command affects each bank of its rank equally.
             Scope::Bank if from.is_rank_wide() || !is_held_back_in_banks(to) => Place::Rank,
             Scope::Bank => Place::Bank,
             Scope::Rank if rule.nth > 1 => Place::Window,
@@ -141,8 +139,8 @@ impl Place {
     }
 }
 
-/// Which of the [`KEPT`] kinds each kind of command holds back in each place, in one system or another. It is known when the
-/// program is built: no command spends time on what it never holds back.
+/// The [`KEPT`] kinds that each kind of command delays in each place, in any system. It is computed
+/// at compile time, so that commands take no time for kinds that they never delay.
 const RAISES: [[Raises; Place::COUNT]; Kind::COUNT] = {
     let mut raises = [[[false; KEPT.len()]; Place::COUNT]; Kind::COUNT];
     let mut index = 0;
@@ -158,7 +156,7 @@ const RAISES: [[Raises; Place::COUNT]; Kind::COUNT] = {
     raises
 };
 
-/// How many commands the history of a rank keeps for a rule about the `nth` latest command.
+/// Number of commands in the history of a rank for a rule about the `nth` latest command.
 const fn history_depth(rule: &Rule) -> usize {
     if KeptKind::of(rule.to[0]).is_some() { Ring::DEPTH } else { Refreshes::DEPTH }
 }
@@ -169,7 +167,8 @@ pub(crate) const fn raises(from: Kind, place: Place) -> Raises {
     RAISES[from as usize][place as usize]
 }
 
-/// The latest few commands that entered the window of a rank: until when each holds back what comes so many later.
+/// The latest commands in the activation window of a rank: the cycle until which each delays a
+/// later one.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring {
     until: [Hold; Ring::DEPTH],
@@ -177,37 +176,38 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// How many the window lets through; a power of two, so that no index is past the end.
+    /// Commands per window; a power of two, so that no index is out of bounds.
     const DEPTH: usize = 4;
 
     pub(crate) const EMPTY: Ring = Ring { until: [Hold::NONE; Ring::DEPTH], oldest: 0 };
 
-    /// Enters a command.
+    /// Adds a command.
     #[inline]
     pub(crate) fn enter(&mut self, hold: Hold) {
         self.until[self.oldest % Ring::DEPTH] = hold;
         self.oldest = (self.oldest + 1) % Ring::DEPTH;
     }
 
-    /// Until when the oldest of those within holds back others.
+    /// The delay by the oldest command of the window.
     #[inline]
     pub(crate) fn hold(&self) -> Hold {
         self.until[self.oldest % Ring::DEPTH]
     }
 }
 
-/// What one kind of command holds back, by where.
+/// Delays caused by one kind of command, by place.
 #[derive(Clone, Debug)]
 pub(crate) struct Pushes {
-    /// In its own bank.
+    /// In its bank.
     pub(crate) bank: Gaps,
-    /// In its own rank.
+    /// In its rank.
     pub(crate) rank: Gaps,
     /// In the other ranks.
     pub(crate) other_ranks: Gaps,
-    /// In the window of its rank, if it enters that; and which kinds that are, for copy activations may be free of it.
+    /// In the activation window of its rank, if it counts there, and the kinds delayed, as copy
+    /// activations may be exempt.
     pub(crate) window: Option<(Gap, Raises)>,
-    /// On its command bus. The kinds that are the part of a bank in a command, and no command, take no time on it.
+    /// On its command bus. Kinds that denote the part of a command in one bank take no time on it.
     pub(crate) bus: Gap,
 }
 
@@ -234,31 +234,31 @@ impl Refreshes {
 
     pub(crate) const NONE: Refreshes = Refreshes { at: [Cycle::NEVER; Refreshes::DEPTH], oldest: 0 };
 
-    /// Enters a REF.
+    /// Adds a REF.
     pub(crate) fn enter(&mut self, at: Cycle) {
         self.at[self.oldest] = at;
         self.oldest = (self.oldest + 1) % Refreshes::DEPTH;
     }
 
-    /// The instant of the sixteenth latest REF; [`Cycle::NEVER`] where there were fewer.
+    /// Cycle of the sixteenth latest REF; [`Cycle::NEVER`] if there were fewer.
     fn oldest(&self) -> Cycle {
         self.at[self.oldest]
     }
 }
 
-/// A command that delays a kind that is not kept, and for how long.
+/// A command that delays a kind that is not stored, and for how long.
 #[derive(Clone, Copy, Debug)]
 struct Origin {
     from: Kind,
     /// 1 for the latest `from`; else the oldest of [`Refreshes`].
     nth: u8,
-    /// Where not empty, one of these must have been issued after `from`.
+    /// If not empty, one of these must have been issued after `from`.
     between: &'static [Kind],
     gap: Gap,
 }
 
 impl Origin {
-    /// Until when the commands issued so far delay the kind, if they do.
+    /// The delay of the kind by the commands issued so far, if any.
     fn hold(&self, lasts: &Lasts, refreshes: &Refreshes) -> Option<Hold> {
         let at = if self.nth == 1 { lasts.of(self.from) } else { refreshes.oldest() };
         let is_after = |&kind: &Kind| lasts.of(kind) != Cycle::NEVER && lasts.of(kind) > at;
@@ -267,7 +267,7 @@ impl Origin {
     }
 }
 
-/// The commands that delay a kind that is not kept.
+/// The commands that delay a kind that is not stored.
 #[derive(Clone, Debug, Default)]
 struct Origins {
     /// In its bank.
@@ -276,7 +276,7 @@ struct Origins {
     rank: Vec<Origin>,
 }
 
-/// The rule table of one system, ready for the device.
+/// The rule table of one system, resolved for the device.
 #[derive(Clone, Debug)]
 pub(crate) struct Constraints {
     pushes: [Pushes; Kind::COUNT],
@@ -284,7 +284,7 @@ pub(crate) struct Constraints {
 }
 
 impl Constraints {
-    /// Resolves every rule that holds in this system.
+    /// Resolves every rule that applies to this system.
     pub(crate) fn new(system: &System, timings: &Timings) -> Constraints {
         let mut constraints =
             Constraints { pushes: [const { Pushes::NONE }; Kind::COUNT], origins: Default::default() };
@@ -292,7 +292,7 @@ impl Constraints {
         let rules = RULES.iter().zip(0..).filter(|(rule, _)| rule.holds_in(system)).map(resolve);
         let windows = rules.clone().filter(|(rule, _)| rule.nth as usize == Ring::DEPTH);
         assert!(windows.count() <= 1, "a rank has one activation window");
-        // The bus first: what is held back no longer than the bus is taken need not be told so.
+        // The bus first: a delay that is no longer than the command on the bus has no effect.
         let (on_bus, others): (Vec<_>, Vec<_>) = rules.partition(|(rule, _)| rule.scope == Scope::Channel);
         for (rule, gap) in on_bus.into_iter().chain(others) {
             for &from in rule.from {
@@ -320,30 +320,30 @@ impl Constraints {
             }
             (Place::Bank, None) => origins.bank.push(origin),
             (Place::Rank | Place::Window, None) => origins.rank.push(origin),
-            (Place::OtherRanks, None) => unreachable!("these hold back kinds that are kept"),
+            (Place::OtherRanks, None) => unreachable!("these delay stored kinds only"),
         }
     }
 
-    /// What a command of this kind holds back.
+    /// Delays caused by this kind of command.
     #[inline]
     pub(crate) fn of(&self, kind: Kind) -> &Pushes {
         &self.pushes[kind as usize]
     }
 
-    /// Until when the commands to a bank hold back there a kind that is not kept.
+    /// Delay of a kind that is not stored by the commands to a bank.
     #[inline(never)]
     pub(crate) fn work_out_in_bank(&self, kind: Kind, lasts: &Lasts) -> Hold {
         latest(&self.origins[kind as usize].bank, lasts, &Refreshes::NONE)
     }
 
-    /// Until when the commands to a rank hold back there a kind that is not kept.
+    /// Delay of a kind that is not stored by the commands to a rank.
     #[inline(never)]
     pub(crate) fn work_out_in_rank(&self, kind: Kind, lasts: &Lasts, refreshes: &Refreshes) -> Hold {
         latest(&self.origins[kind as usize].rank, lasts, refreshes)
     }
 }
 
-/// Until when the last of each of those holds something back.
+/// The latest of the delays by these commands.
 fn latest(origins: &[Origin], lasts: &Lasts, refreshes: &Refreshes) -> Hold {
     origins.iter().filter_map(|origin| origin.hold(lasts, refreshes)).max().unwrap_or(Hold::NONE)
 }
@@ -356,8 +356,8 @@ mod tests {
     fn kinds_are_one_that_the_rules_always_hold_back_together() {
         let share = |one, other| KeptKind::of(one).is_some() && KeptKind::of(one) == KeptKind::of(other);
         assert!(share(Kind::Rd, Kind::Rda) && share(Kind::Wr, Kind::Wra));
-        assert!(!share(Kind::Rd, Kind::Wr), "tWTR holds back a RD alone");
+        assert!(!share(Kind::Rd, Kind::Wr), "tWTR delays only a RD");
         assert!(share(Kind::Pre, Kind::PreA), "a PREA is the PRE of each bank");
-        assert!(!share(Kind::Act, Kind::ActCopy), "tRC holds back an ordinary ACT alone");
+        assert!(!share(Kind::Act, Kind::ActCopy), "tRC delays only an ordinary ACT");
     }
 }

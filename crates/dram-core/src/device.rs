@@ -1,4 +1,4 @@
-//! The ranks of one channel and the command bus that they share.
+//! The ranks of one channel and their command bus.
 
 mod issue;
 
@@ -17,20 +17,20 @@ use crate::rank::{Power, Rank, RefreshLedger};
 use crate::rules::{Kind, RAS_MAX};
 use crate::timings::Timings;
 
-/// Why a command cannot be issued in the present state, however long one waits.
+/// Why a command is illegal in the present state, independent of the cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// A column access or TRANSFER to a closed bank.
+    /// Column access or TRANSFER to a closed bank.
     BankClosed,
     /// REF or SRE with a bank open.
     BanksOpen,
     /// The rank's CKE is low.
     Asleep,
-    /// PDX or SRX of a rank that is not in that state.
+    /// PDX or SRX of a rank in another state.
     Awake,
-    /// SRE of a rank that has had no REF since it left self-refresh.
+    /// SRE of a rank without a REF since it left self-refresh.
     SelfRefreshUnrefreshed,
-    /// A TRANSFER within a bank, or between ranks.
+    /// TRANSFER within a bank, or between ranks.
     TransferBanks,
 }
 
@@ -49,19 +49,19 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What a command did, beyond what it says.
+/// Effect of a command beyond its usual effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// What it says.
+    /// None.
     Plain,
-    /// A copy activation moved a row.
+    /// A copy activation copied a row.
     Copied {
-        /// The row that was open.
+        /// Row that was open.
         src: Row,
     },
-    /// A copy activation went to another subarray than the open row's: the chip dropped it.
+    /// A copy activation to another subarray than that of the open row, which the chip dropped.
     Dropped {
-        /// The row that is still open.
+        /// Row that is still open.
         open: Row,
     },
 }
@@ -71,7 +71,7 @@ fn panic_overdue(at: Cycle, id: BankId, by: Cycle) -> ! {
     panic!("{id} open until cycle {at}, not after cycle {by}: breaks {}", RAS_MAX.name)
 }
 
-/// Until when a rank holds a kind of command back.
+/// Delay of a kind of command by its rank.
 #[inline]
 fn held_in_rank(rank: &Rank, constraints: &Constraints, kind: Kind) -> Hold {
     match KeptKind::of(kind) {
@@ -80,7 +80,7 @@ fn held_in_rank(rank: &Rank, constraints: &Constraints, kind: Kind) -> Hold {
     }
 }
 
-/// The ranks of one channel, their cells, and the bus.
+/// The ranks of one channel, their cells, and the command bus.
 #[derive(Debug)]
 pub struct Device {
     geometry: Geometry,
@@ -89,21 +89,22 @@ pub struct Device {
     constraints: Constraints,
     topology: Topology,
     ranks: Box<[Rank]>,
-    /// By [`BankIndex`].
+    /// Indexed by [`BankIndex`].
     banks: Box<[Bank]>,
-    /// The banks with an open row.
+    /// Banks with an open row.
     open: BankSet,
     bus: Hold,
-    /// What delayed the last command.
+    /// Delay of the last command.
     last_hold: Hold,
-    /// tRAS's maximum.
+    /// Maximum of tRAS.
     row_open_most: Cycles,
     cells: Option<Cells>,
     dropped: u64,
 }
 
 impl Device {
-    /// All banks closed, all ranks awake, no refresh owed. Without `cells`, commands move no data.
+    /// Creates a device with all banks closed, all ranks awake, and no refresh owed. Without
+    /// `cells`, commands move no data.
     pub fn new(system: &System, cells: Option<Cells>) -> Device {
         let timings = Timings::new(system);
         let constraints = Constraints::new(system, &timings);
@@ -126,7 +127,7 @@ impl Device {
         }
     }
 
-    /// The system's timing parameters.
+    /// Timing parameters of the system.
     pub fn timings(&self) -> &Timings {
         &self.timings
     }
@@ -137,24 +138,24 @@ impl Device {
         self.topology
     }
 
-    /// The row that a bank holds open.
+    /// Open row of a bank.
     pub fn open_row(&self, bank: BankId) -> Option<Row> {
         self.bank(bank).open
     }
 
-    /// The row that the bank with that number holds open.
+    /// Open row of the bank with this index.
     #[inline]
     pub fn row_in(&self, bank: BankIndex) -> Option<Row> {
         self.banks[bank.get()].open
     }
 
-    /// What delayed the last command that was issued: what [`Self::earliest`] returned before.
+    /// Delay of the last command issued, as returned by [`Self::earliest`] before it.
     #[inline]
     pub fn last_hold(&self) -> Hold {
         self.last_hold
     }
 
-    /// The banks of the channel with an open row.
+    /// Banks of the channel with an open row.
     #[inline]
     pub fn open_banks(&self) -> BankSet {
         self.open
@@ -166,92 +167,96 @@ impl Device {
         self.open.intersects(self.topology.rank(rank))
     }
 
-    /// How long a bank itself delays a kind of command: for RD, WR, ACT, PRE. Only commands to that bank change this.
+    /// Delay of a kind of command by the bank itself: for RD, WR, ACT, PRE. Only commands to that
+    /// bank change it.
     #[inline]
     pub fn bank_hold(&self, bank: BankIndex, kind: Kind) -> Hold {
         self.held_in_bank(&self.banks[bank.get()], kind)
     }
 
-    /// [`Self::bank_hold`] of one of the kinds that are asked for most often.
+    /// [`Self::bank_hold`] of one of the stored kinds.
     #[inline]
     pub fn kept_bank_hold(&self, bank: BankIndex, kind: KeptKind) -> Hold {
         self.banks[bank.get()].holds.of(kind)
     }
 
-    /// How long a rank and the command bus delay a kind of command, whatever the bank. The larger of this and
-    /// [`Self::kept_bank_hold`] is what [`Self::earliest`] returns for a command to one bank.
+    /// Delay of a kind of command by its rank and the command bus, independent of the bank.
+    /// [`Self::earliest`] of a command to one bank returns the larger of this and
+    /// [`Self::kept_bank_hold`].
     #[inline]
     pub fn kept_rank_hold(&self, rank: u8, kind: KeptKind) -> Hold {
         self.bus.max(self.rank(rank).holds.of(kind))
     }
 
-    /// What a rank's CKE makes of it.
+    /// Power state of a rank.
     pub fn power(&self, rank: u8) -> Power {
         self.rank(rank).power
     }
 
-    /// The refreshes that a rank has had and owes.
+    /// Refreshes issued to a rank, and owed.
     pub fn refresh(&self, rank: u8) -> &RefreshLedger {
         &self.rank(rank).refresh
     }
 
-    /// Whether a rank must have a REF before its next SRE (`SRX-REF-SRE`).
+    /// Whether a rank requires a REF before its next SRE (`SRX-REF-SRE`).
     pub fn owes_refresh_before_self_refresh(&self, rank: u8) -> bool {
         self.rank(rank).owes_refresh_before_self_refresh()
     }
 
-    /// How many copy activations the chips dropped, because they went to another subarray.
+    /// Number of copy activations that the chips dropped, because they were to another subarray.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// The last instant at which an open bank may still be closed (tRAS maximum).
+    /// Last cycle at which an open bank may be closed (tRAS maximum).
     pub fn close_by(&self, bank: BankId) -> Option<Cycle> {
         let bank = self.bank(bank);
         bank.open.map(|_| bank.activated + self.row_open_most)
     }
 
-    /// The contents of the cells, where they are modelled.
+    /// Contents of the cells, if they are modelled.
     pub fn cells(&self) -> Option<&Cells> {
         self.cells.as_ref()
     }
 
-    /// The line that a RD puts on the bus.
+    /// Line that a RD puts on the data bus.
     pub fn read_line(&mut self, bank: BankId, row: Row, column: Column) -> Option<Line> {
         self.cells.as_mut().map(|cells| cells.line(bank, row, column))
     }
 
-    /// Stores the line that a WR takes off the bus.
+    /// Stores the line that a WR takes from the data bus.
     pub fn write_line(&mut self, bank: BankId, row: Row, column: Column, line: &Line) {
         if let Some(cells) = &mut self.cells {
             cells.write(bank, row, column, line);
         }
     }
 
-    /// When an open bank can be closed, as far as the bank itself is concerned (tRAS, tRTP, tWR).
+    /// Earliest cycle at which an open bank can be closed, by the bank's own rules (tRAS, tRTP,
+    /// tWR).
     pub fn closable(&self, bank: BankId) -> Cycle {
         self.held_in_bank(self.bank(bank), Kind::Pre).until()
     }
 
-    /// When a closed bank can take an ACT as far as the bank itself is concerned (tRP, tRC, an auto-precharge).
+    /// Earliest cycle at which a closed bank can be activated, by the bank's own rules (tRP, tRC,
+    /// auto-precharge).
     pub fn ready(&self, bank: BankId) -> Cycle {
         self.held_in_bank(self.bank(bank), Kind::Act).until()
     }
 
-    /// When the last command to a bank was issued; those to its whole rank do not count.
+    /// Cycle of the last command to a bank, excluding rank-wide commands.
     pub fn last_in_bank(&self, bank: BankId) -> Option<Cycle> {
         self.bank(bank).lasts.of_banks()
     }
 
-    /// The same of all banks of a rank.
+    /// Cycle of the last command to any bank of a rank, excluding rank-wide commands.
     pub fn last_in_rank(&self, rank: u8) -> Option<Cycle> {
         self.rank(rank).lasts.of_banks()
     }
 
-    /// The first instant at which `command` is legal, and the rule that holds it back until then.
+    /// First cycle at which `command` is legal, and the rule that delays it until then.
     ///
     /// # Errors
-    /// The present state forbids it, however long one waits.
+    /// If the present state forbids the command, independent of the cycle.
     #[inline]
     pub fn earliest(&self, command: &Command) -> Result<Hold, Refusal> {
         let held = match *command {
@@ -272,7 +277,7 @@ impl Device {
         Ok(held)
     }
 
-    /// Asserts that nothing is overdue when the run ends.
+    /// Asserts that no maximum is exceeded at the end of the run.
     pub fn finish(&self, at: Cycle) {
         for (rank, index) in self.ranks.iter().zip(0..self.geometry.ranks()) {
             rank.finish(at, &self.timings);
@@ -292,14 +297,14 @@ impl Device {
         &self.banks[self.topology.index(id).get()]
     }
 
-    /// The bank, where it is open.
+    /// The bank, if it is open.
     #[inline]
     fn open_bank(&self, id: BankId) -> Result<&Bank, Refusal> {
         let bank = self.bank(id);
         if bank.open.is_some() { Ok(bank) } else { Err(Refusal::BankClosed) }
     }
 
-    /// Until when a bank holds a kind of command back.
+    /// Delay of a kind of command by its bank.
     #[inline]
     fn held_in_bank(&self, bank: &Bank, kind: Kind) -> Hold {
         match KeptKind::of(kind) {
@@ -308,7 +313,7 @@ impl Device {
         }
     }
 
-    /// What an ACT is in the present state, and until when it is held back.
+    /// Kind of an ACT in the present state, and its delay.
     #[inline]
     fn activation(&self, id: BankId, row: Row) -> Result<(Kind, Hold), Refusal> {
         let rank = self.awake(id.rank)?;
@@ -317,7 +322,7 @@ impl Device {
         Ok((kind, self.held(rank, kind).max(self.held_in_bank(bank, kind))))
     }
 
-    /// What an ACT is in the present state.
+    /// Kind of an ACT in the present state.
     #[inline]
     fn activation_kind(&self, bank: &Bank, row: Row) -> Kind {
         match bank.open {
@@ -327,14 +332,14 @@ impl Device {
         }
     }
 
-    /// Until when a PRE is held back.
+    /// Delay of a PRE.
     #[inline]
     fn precharge(&self, id: BankId) -> Result<Hold, Refusal> {
         let rank = self.awake(id.rank)?;
         Ok(self.held(rank, Kind::Pre).max(self.held_in_bank(self.bank(id), Kind::Pre)))
     }
 
-    /// Until when a column access of that kind is held back.
+    /// Delay of a column access.
     #[inline]
     fn column_access(&self, id: BankId, kind: Kind) -> Result<Hold, Refusal> {
         let rank = self.awake(id.rank)?;
@@ -352,7 +357,7 @@ impl Device {
         Ok(self.held(rank, Kind::Transfer).max(out).max(into))
     }
 
-    /// What a command to a whole rank is in the present state, and until when it is held back.
+    /// Kind of a rank-wide command in the present state, and its delay.
     fn rank_wide(&self, command: &Command, index: u8) -> Result<(Kind, Hold), Refusal> {
         let rank = self.rank(index);
         let kind = match (command, rank.power) {
@@ -382,13 +387,13 @@ impl Device {
         Ok((kind, self.held(rank, kind)))
     }
 
-    /// Until when bus and rank hold a kind of command back.
+    /// Delay of a kind of command by the bus and its rank.
     #[inline]
     fn held(&self, rank: &Rank, kind: Kind) -> Hold {
         self.bus.max(held_in_rank(rank, &self.constraints, kind))
     }
 
-    /// The rank, where its CKE is high.
+    /// The rank, if its CKE is high.
     #[inline]
     fn awake(&self, rank: u8) -> Result<&Rank, Refusal> {
         let rank = self.rank(rank);

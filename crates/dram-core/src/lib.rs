@@ -1,8 +1,9 @@
-//! What a DRAM rank does: timing rules, bank and subarray state, row contents.
+//! DRAM device model: timing rules, bank and rank state, row contents.
 //!
-//! A [`Device`] is the ranks of one channel and the command bus that they share. It has no queue, no policy, no wish: it
-//! answers "how soon?" ([`Device::earliest`]) and obeys ([`Device::issue`]). An early command is the caller's bug, and
-//! panics with the rule's name.
+//! A [`Device`] is the ranks of one channel and their command bus. It contains no queueing or
+//! scheduling logic: [`Device::earliest`] reports the earliest legal cycle of a command, and
+//! [`Device::issue`] executes the command. An early command is an error of the caller, and panics
+//! with the rule's name.
 
 mod bank;
 pub mod cells;

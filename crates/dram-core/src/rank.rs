@@ -1,4 +1,4 @@
-//! A rank: the windows that its banks share, CKE, and the refresh that is owed.
+//! A rank: the activation window of its banks, CKE, and the refresh ledger.
 
 use dram_spec::{Cycle, Cycles, Refresh};
 
@@ -8,31 +8,32 @@ use crate::hold::{Gap, Hold};
 use crate::rules::{Kind, PD_MAX, REF_GAP, REF_POSTPONED};
 use crate::timings::{P, Timings};
 
-/// What CKE and the mode make of a rank.
+/// Power state of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Power {
     /// CKE high.
     Awake,
     /// Power-down with a bank open.
     ActivePowerDown {
-        /// Since its PDE.
+        /// Cycle of its PDE.
         since: Cycle,
     },
     /// Power-down with all banks closed.
     PrechargePowerDown {
-        /// Since its PDE.
+        /// Cycle of its PDE.
         since: Cycle,
     },
     /// Self-refresh.
     SelfRefresh {
-        /// Since its SRE.
+        /// Cycle of its SRE.
         since: Cycle,
     },
 }
 
-/// Which refreshes a rank has had, and until when the next may be put off.
+/// Refreshes issued to a rank, and the deadline of the next.
 ///
-/// Its clock stands still in self-refresh. The k-th REF is due at k tREFI; at most eight count in advance.
+/// The refresh clock stops in self-refresh. The k-th REF is due at k tREFI; at most eight count in
+/// advance.
 #[derive(Clone, Debug)]
 pub struct RefreshLedger {
     interval: Cycles,
@@ -40,10 +41,10 @@ pub struct RefreshLedger {
     counted: u64,
     last: Cycles,
     asleep: Cycles,
-    /// When the first REF that has not been issued falls due, or fell; never with refresh off. Follows from the above, as does
-    /// `deadline`: both are asked for at every turn.
+    /// Cycle at which the first REF not issued is due; never with refresh off. Derived from the
+    /// fields above, like `deadline`, as both are queried often.
     due: Cycle,
-    /// The last instant at which that REF is still in time.
+    /// Last cycle at which that REF is in time.
     deadline: Cycle,
 }
 
@@ -66,7 +67,7 @@ impl RefreshLedger {
         ledger
     }
 
-    /// Works out the next instants again.
+    /// Updates the derived cycles.
     fn look_ahead(&mut self) {
         if self.on {
             let postponed = (self.counted + 1 + Self::POSTPONED_MOST) * self.interval.0;
@@ -80,23 +81,23 @@ impl RefreshLedger {
         Cycles(at.0 - self.asleep.0)
     }
 
-    /// How many REF have fallen due by `at` and have not been issued.
+    /// Number of REFs due by `at` and not issued.
     pub fn owed(&self, at: Cycle) -> u64 {
         let late = at.since(self.due);
         match at >= self.due {
             false => 0,
-            // All but always; a division is slow.
+            // The usual case; avoids the slow division.
             true if late < self.interval => 1,
             true => 1 + late.0 / self.interval.0,
         }
     }
 
-    /// When the REF after those that are owed or done falls due; never with refresh off.
+    /// Cycle at which the REF after those owed or issued is due; never with refresh off.
     pub fn next_due(&self, at: Cycle) -> Option<Cycle> {
         self.on.then(|| self.due + self.interval * self.owed(at))
     }
 
-    /// The last instant at which the next REF is still in time; never with refresh off.
+    /// Last cycle at which the next REF is in time; never with refresh off.
     pub fn deadline(&self) -> Option<Cycle> {
         self.on.then_some(self.deadline)
     }
@@ -111,7 +112,7 @@ impl RefreshLedger {
         self.look_ahead();
     }
 
-    /// The clock stood still for so long.
+    /// Adds the duration of a self-refresh, in which the clock stopped.
     fn slept(&mut self, asleep: Cycles) {
         self.asleep += asleep;
         self.look_ahead();
@@ -125,7 +126,7 @@ impl RefreshLedger {
     }
 }
 
-/// One rank.
+/// A rank.
 #[derive(Clone, Debug)]
 pub(crate) struct Rank {
     pub(crate) power: Power,
@@ -148,8 +149,9 @@ impl Rank {
         }
     }
 
-    /// A command enters the window, if it belongs there: the one that came so many before holds back some kinds, of those that it might in
-    /// one system or another. These are known when the program is built: no time is spent on the others.
+    /// Adds a command to the activation window, if it counts there. The oldest command of the
+    /// window then delays some of the `possible` kinds, which are constants at compile time, so
+    /// that other kinds take no time.
     #[inline]
     pub(crate) fn enter_window(&mut self, at: Cycle, window: Option<(Gap, Raises)>, possible: Raises) {
         if let Some((gap, raises)) = window {
@@ -159,19 +161,19 @@ impl Rank {
         }
     }
 
-    /// REF was issued.
+    /// Records a REF.
     pub(crate) fn refreshed(&mut self, at: Cycle) {
         self.refresh.refresh(at);
         self.refreshes.enter(at);
     }
 
-    /// Whether SRE still needs a REF: the rank has left self-refresh, and none was issued since.
+    /// Whether SRE requires a REF first: none was issued since the rank left self-refresh.
     pub(crate) fn owes_refresh_before_self_refresh(&self) -> bool {
         let (exit, refresh) = (self.lasts.of(Kind::Srx), self.lasts.of(Kind::Ref));
         exit != Cycle::NEVER && (refresh == Cycle::NEVER || refresh < exit)
     }
 
-    /// CKE went low, or high again, or the run ended: asserts the maxima, and stops the refresh clock in self-refresh.
+    /// Records a change of CKE: asserts the maxima, and stops the refresh clock in self-refresh.
     pub(crate) fn set_power(&mut self, at: Cycle, to: Power, timings: &Timings) {
         self.assert_power_down_in_time(at, timings);
         match (self.power, to) {
@@ -182,7 +184,7 @@ impl Rank {
         self.power = to;
     }
 
-    /// The run ends at `at`: nothing may be overdue.
+    /// Asserts that no maximum is exceeded at the end of the run.
     pub(crate) fn finish(&self, at: Cycle, timings: &Timings) {
         self.assert_power_down_in_time(at, timings);
         if !matches!(self.power, Power::SelfRefresh { .. }) {

@@ -1,19 +1,20 @@
-//! The timing rules, as a table of data. `docs/rules.md` says the same in words.
+//! The timing rules as a table. `docs/rules.md` describes the rules in words.
 
 use std::fmt;
 
 use crate::timings::{P, Timings};
 use dram_spec::{CopyActivations, Cycles, System};
 
-/// What a command is to the rules, given the state of the bank or rank that it is for.
+/// Kind of a command in the rules, which depends on the state of its bank or rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    /// ACT of a closed bank.
+    /// ACT to a closed bank.
     Act,
-    /// ACT of an open bank, to a row of the open subarray: a copy.
+    /// ACT to an open bank, to a row of the open subarray: a copy.
     ActCopy,
-    /// ACT of an open bank, to another subarray: dropped by the chip; only the command bus notices.
+    /// ACT to an open bank, to another subarray: dropped by the chip, so it only occupies the
+    /// command bus.
     ActDropped,
     /// PRE.
     Pre,
@@ -27,11 +28,11 @@ pub enum Kind {
     Wr,
     /// WRA.
     Wra,
-    /// TRANSFER, as its rank sees it.
+    /// TRANSFER, in its rank.
     Transfer,
-    /// TRANSFER, as its source bank sees it.
+    /// TRANSFER, in its source bank.
     TransferSrc,
-    /// TRANSFER, as its destination bank sees it.
+    /// TRANSFER, in its destination bank.
     TransferDst,
     /// REF.
     Ref,
@@ -48,7 +49,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Every kind, in the order of its discriminant.
+    /// All kinds, in the order of their discriminants.
     #[rustfmt::skip]
     pub const ALL: [Kind; 18] = [
         Kind::Act,
@@ -70,10 +71,10 @@ impl Kind {
         Kind::Sre,
         Kind::Srx,
     ];
-    /// How many there are.
+    /// Number of kinds.
     pub const COUNT: usize = Self::ALL.len();
 
-    /// Whether it is a matter of a whole rank: a rule of scope `Bank` then holds for each bank of it.
+    /// Whether the kind is rank-wide: a rule of scope `Bank` then applies to each bank of the rank.
     pub const fn is_rank_wide(self) -> bool {
         matches!(
             self,
@@ -81,7 +82,7 @@ impl Kind {
         )
     }
 
-    /// As the rule table prints it.
+    /// Name in the rule table.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Act => "ACT",
@@ -106,7 +107,7 @@ impl Kind {
     }
 }
 
-/// Where the earlier and the later command of a rule must meet.
+/// Where the earlier and the later command of a rule must coincide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// In one bank.
@@ -130,27 +131,27 @@ impl fmt::Display for Scope {
     }
 }
 
-/// A summand of a distance.
+/// A term of a distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Term {
-    /// So many times a parameter.
+    /// A multiple of a parameter.
     Plus(u8, P),
-    /// Less a parameter.
+    /// Minus a parameter.
     Minus(P),
 }
 
-/// In which systems a rule holds.
+/// Condition on the system for a rule to apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// In all.
+    /// Always.
     Always,
-    /// Where copy activations count in tRRD and tFAW.
+    /// If copy activations count in tRRD and tFAW.
     CopiesCounted,
-    /// Where they do not.
+    /// If they do not.
     CopiesFree,
 }
 
-/// Where a rule is from.
+/// Source of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The standard.
@@ -159,7 +160,7 @@ pub enum Origin {
     Public(&'static str),
     /// The paper.
     RowClone(&'static str),
-    /// This project's definition of TRANSFER, where the paper says nothing more.
+    /// This project's definition of TRANSFER, where the paper is silent.
     Project(&'static str),
 }
 
@@ -177,28 +178,28 @@ impl fmt::Display for Origin {
 /// One minimum distance: each `to` waits for the `nth` latest `from` within `scope`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// As violations and listings call it.
+    /// Name in violations and listings.
     pub name: &'static str,
-    /// Where the two commands meet.
+    /// Where the two commands must coincide.
     pub scope: Scope,
-    /// The earlier command.
+    /// Earlier command.
     pub from: &'static [Kind],
-    /// The later command.
+    /// Later command.
     pub to: &'static [Kind],
-    /// The distance: a sum of timing parameters; data, so that it can be printed.
+    /// Distance: a sum of timing parameters, as data, so that it can be printed.
     pub gap: &'static [Term],
     /// 1 for the latest `from`, 4 for the fourth latest.
     pub nth: u8,
-    /// Where not empty, the rule applies only if one of these was issued after the latest `from`.
+    /// If not empty, the rule applies only if one of these was issued after the latest `from`.
     pub between: &'static [Kind],
-    /// In which systems it holds.
+    /// Systems to which the rule applies.
     pub when: When,
-    /// Where it is from.
+    /// Source.
     pub origin: Origin,
 }
 
 impl Rule {
-    /// Whether it holds in a system.
+    /// Whether the rule applies to a system.
     pub fn holds_in(&self, system: &System) -> bool {
         match self.when {
             When::Always => true,
@@ -207,12 +208,12 @@ impl Rule {
         }
     }
 
-    /// The distance in clocks. At least 0: a rule whose sum is negative holds nothing back.
+    /// Distance in clocks. A negative sum is 0: the rule then has no effect.
     pub fn cycles(&self, timings: &Timings) -> Cycles {
         sum(self.gap, timings)
     }
 
-    /// The distance as a formula: "CWL + BL/2 + tWTR".
+    /// Distance as a formula: "CWL + BL/2 + tWTR".
     pub fn formula(&self) -> String {
         formula(self.gap)
     }
@@ -252,7 +253,7 @@ const fn plus(parameter: P) -> Term {
     Term::Plus(1, parameter)
 }
 
-/// A row of the table. Panics, at build time, on a malformed one.
+/// A row of the table. Malformed rows fail the build.
 const fn rule(
     name: &'static str,
     scope: Scope,
@@ -297,13 +298,13 @@ const WRITES: &[Kind] = &[Wr, Wra];
 const PRES: &[Kind] = &[Pre, PreA];
 const REFS: &[Kind] = &[Ref, Sre];
 const PDXS: &[Kind] = &[Pdx, PdxSlow];
-/// The commands that are given with CKE high: all but PDE, PDX and SRX, which only change CKE.
+/// The commands that require CKE high: all but PDE, PDX and SRX, which only change CKE.
 const CKE_HIGH: &[Kind] = &[Act, ActCopy, ActDropped, Pre, PreA, Rd, Rda, Wr, Wra, Transfer, Ref, Sre];
 const ANY: &[Kind] =
     &[Act, ActCopy, ActDropped, Pre, PreA, Rd, Rda, Wr, Wra, Transfer, Ref, Pde, Pdx, PdxSlow, Sre, Srx];
 
-/// Every minimum distance that the device keeps.
-#[rustfmt::skip] // One rule a line: read it beside the datasheet.
+/// All minimum distances of the device.
+#[rustfmt::skip] // One rule per line: read it beside the datasheet.
 pub const RULES: &[Rule] = &[
     rule("tRCD",     Bank, ACTS, &[Rd, Rda, Wr, Wra], RCD,                             1, Jesd79_3("ACT to RD or WR")),
     rule("tRAS",     Bank, ACTS,   PRES,   &[plus(P::Ras)],                            1, Jesd79_3("ACT to PRE")),
@@ -362,26 +363,26 @@ pub const RULES: &[Rule] = &[
     rule("TRANSFER-PDE",  Rank, &[Transfer], &[Pde], WRITE_RECOVERY,                   1, Project("the internal write ends first")),
 ];
 
-/// A longest time.
+/// A maximum duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Maximum {
-    /// As violations and listings call it.
+    /// Name in violations and listings.
     pub name: &'static str,
-    /// What lasts.
+    /// State that is limited.
     pub what: &'static str,
-    /// How long at most.
+    /// Maximum duration.
     pub most: &'static [Term],
-    /// Where it is from.
+    /// Source.
     pub origin: Origin,
 }
 
 impl Maximum {
-    /// The time in clocks.
+    /// Duration in clocks.
     pub fn cycles(&self, timings: &Timings) -> Cycles {
         sum(self.most, timings)
     }
 
-    /// The time as a formula.
+    /// Duration as a formula.
     pub fn formula(&self) -> String {
         formula(self.most)
     }
@@ -389,28 +390,28 @@ impl Maximum {
 
 const NINE_INTERVALS: &[Term] = &[Term::Plus(9, P::Refi)];
 
-/// A row open.
+/// Time with a row open.
 pub const RAS_MAX: Maximum = Maximum {
     name: "tRAS-max",
     what: "a row open",
     most: NINE_INTERVALS,
     origin: Public("Samsung M378B5673EH1 rev 1.03"),
 };
-/// A rank in power-down.
+/// Time in power-down.
 pub const PD_MAX: Maximum = Maximum {
     name: "tPD-max",
     what: "a rank in power-down",
     most: NINE_INTERVALS,
     origin: Public("Samsung K4B2G0446D rev 1.01, table 49"),
 };
-/// A rank awake without a REF.
+/// Time of an awake rank without a REF.
 pub const REF_GAP: Maximum = Maximum {
     name: "REF-gap",
     what: "a rank awake without a REF",
     most: NINE_INTERVALS,
     origin: Jesd79_3("at most 9 tREFI between two REF"),
 };
-/// How late a REF may be.
+/// Delay of a REF.
 pub const REF_POSTPONED: Maximum = Maximum {
     name: "REF-postponed",
     what: "a REF after it fell due",
@@ -418,5 +419,5 @@ pub const REF_POSTPONED: Maximum = Maximum {
     origin: Jesd79_3("at most eight REF postponed"),
 };
 
-/// Every longest time that the device keeps.
+/// All maximum durations of the device.
 pub const MAXIMA: &[Maximum] = &[RAS_MAX, PD_MAX, REF_GAP, REF_POSTPONED];

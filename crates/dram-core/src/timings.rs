@@ -1,4 +1,4 @@
-//! Datasheet minima resolved to clocks of one system.
+//! Datasheet minima, resolved to clocks of one system.
 
 use dram_spec::datasheet::BURST;
 use dram_spec::{Cycles, Min, System};
@@ -39,7 +39,7 @@ pub enum P {
 }
 
 impl P {
-    /// All of them, in order.
+    /// All parameters, in order.
     #[rustfmt::skip]
     pub const ALL: [P; 27] = [
         P::Rcd, P::Rp, P::Ras, P::Rc, P::Rrd, P::Faw, P::Cl, P::Cwl, P::Burst, P::Ccd, P::Wr, P::Wtr, P::Rtp, P::Rtrs, P::Rfc,
@@ -47,7 +47,7 @@ impl P {
         P::RefPden, P::Clock,
     ];
 
-    /// As the standard spells it.
+    /// Name in the standard.
     pub const fn name(self) -> &'static str {
         match self {
             P::Rcd => "tRCD",
@@ -91,17 +91,17 @@ impl Timings {
         Timings(P::ALL.map(|parameter| resolve(parameter, system)))
     }
 
-    /// One parameter, in clocks.
+    /// A parameter in clocks.
     pub const fn get(&self, parameter: P) -> Cycles {
         self.0[parameter as usize]
     }
 
-    /// From a RD to the end of its data: CL + BL.
+    /// Clocks from a RD to the end of its data: CL + BL.
     pub fn read_data(&self) -> Cycles {
         self.get(P::Cl) + self.get(P::Burst)
     }
 
-    /// From a WR to the start of its data: CWL.
+    /// Clocks from a WR to the start of its data: CWL.
     pub const fn write_latency(&self) -> Cycles {
         self.get(P::Cwl)
     }

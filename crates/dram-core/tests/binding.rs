@@ -1,4 +1,4 @@
-//! Every rule of the table is, somewhere, the one that holds a command back; and the second opinion agrees to the clock.
+//! Every rule of the table is the binding one in some log, and the checker agrees to the clock.
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use dram_core::{Device, RULES, Rule, When};
@@ -62,7 +62,7 @@ fn script(text: &str) -> Vec<Command> {
         .collect()
 }
 
-/// Commands whose last one the rule holds back, each issued as early as can be.
+/// Commands of which the last is delayed by the rule, each issued as early as possible.
 fn held_back_by(rule: &Rule) -> (System, Vec<Command>) {
     let mut system = system("1066G");
     if rule.when == When::CopiesFree {
@@ -122,7 +122,7 @@ fn held_back_by(rule: &Rule) -> (System, Vec<Command>) {
             system.precharge_power_down = PrechargePowerDown::SlowExit;
             "PDE; PDX; ACT 0 5; RD 0"
         }
-        // A clock of command bus hides these everywhere but at 2133, where they are two.
+        // The command bus hides these rules except at 2133, where they are two clocks.
         "tACTPDEN" | "tPRPDEN" | "tREFPDEN" => {
             system.bin = SpeedBin::named("2133N").unwrap();
             match rule.name {
@@ -136,7 +136,7 @@ fn held_back_by(rule: &Rule) -> (System, Vec<Command>) {
     (system, script(text))
 }
 
-/// Issues each command as early as the device allows; says which rule held the last one back.
+/// Issues each command as early as the device allows; returns the rule that delayed the last one.
 fn as_early_as_can_be(system: &System, commands: &[Command]) -> (CommandLog, Option<&'static str>) {
     let mut device = Device::new(system, None);
     let (mut log, mut binding) = (CommandLog::default(), None);
@@ -171,7 +171,7 @@ fn what_binds_the_device_is_what_the_checker_misses_one_clock_earlier() {
     }
 }
 
-/// Whether a copy activation waits for the four activations before it, is a matter of the system.
+/// The system determines whether a copy activation waits for the four activations before it.
 #[test]
 fn a_copy_activation_waits_for_the_window_where_it_counts() {
     let commands = script("ACT 0 5; ACT 1 5; ACT 2 5; ACT 3 5; ACT 0 6");

@@ -1,4 +1,5 @@
-//! The data path against a plain map of rows, under any legal commands; and the map notices each defect.
+//! The data path compared with a plain map of rows, under any legal commands; and the detection of
+//! each defect.
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,29 +44,29 @@ fn system() -> System {
     }
 }
 
-/// What somebody wishes for; only what the state allows is done.
+/// A requested command, which is executed only if the state permits it.
 #[derive(Clone, Debug)]
-enum Wish {
+enum Requested {
     Activate(u8, u32),
     Precharge(u8),
     Write(u8, u16, u8),
     Transfer(u8, u16, u8, u16),
 }
 
-fn arb_wishes() -> impl Strategy<Value = Vec<Wish>> {
+fn arb_requests() -> impl Strategy<Value = Vec<Requested>> {
     let (bank, column) = (0u8..3, 0u16..64);
     // Rows of two subarrays, so that some copy activations are dropped.
     let row = prop_oneof![0u32..4, 128u32..131];
-    let wish = prop_oneof![
-        4 => (bank.clone(), row).prop_map(|(bank, row)| Wish::Activate(bank, row)),
-        2 => bank.clone().prop_map(Wish::Precharge),
-        2 => (bank.clone(), column.clone(), any::<u8>()).prop_map(|(b, c, v)| Wish::Write(b, c, v)),
-        2 => (bank.clone(), column.clone(), bank, column).prop_map(|(s, a, d, b)| Wish::Transfer(s, a, d, b)),
+    let request = prop_oneof![
+        4 => (bank.clone(), row).prop_map(|(bank, row)| Requested::Activate(bank, row)),
+        2 => bank.clone().prop_map(Requested::Precharge),
+        2 => (bank.clone(), column.clone(), any::<u8>()).prop_map(|(b, c, v)| Requested::Write(b, c, v)),
+        2 => (bank.clone(), column.clone(), bank, column).prop_map(|(s, a, d, b)| Requested::Transfer(s, a, d, b)),
     ];
-    proptest::collection::vec(wish, 1..40)
+    proptest::collection::vec(request, 1..40)
 }
 
-/// The plain twin: every row as its lines.
+/// The reference: every row as its lines.
 #[derive(Default)]
 struct Rows {
     rows: BTreeMap<(u8, u32), Vec<Line>>,
@@ -80,9 +81,9 @@ impl Rows {
         })
     }
 
-    fn apply(&mut self, wish: &Wish) {
-        match *wish {
-            Wish::Activate(bank, row) => match self.open.get(&bank).copied() {
+    fn apply(&mut self, request: &Requested) {
+        match *request {
+            Requested::Activate(bank, row) => match self.open.get(&bank).copied() {
                 None => {
                     self.open.insert(bank, row);
                 }
@@ -93,14 +94,14 @@ impl Rows {
                 }
                 Some(_) => {}
             },
-            Wish::Precharge(bank) => {
+            Requested::Precharge(bank) => {
                 self.open.remove(&bank);
             }
-            Wish::Write(bank, column, value) => {
+            Requested::Write(bank, column, value) => {
                 let row = self.open[&bank];
                 self.row(bank, row)[usize::from(column)] = [value; 64];
             }
-            Wish::Transfer(src, src_column, dst, dst_column) => {
+            Requested::Transfer(src, src_column, dst, dst_column) => {
                 let (src_row, dst_row) = (self.open[&src], self.open[&dst]);
                 let line = self.row(src, src_row)[usize::from(src_column)];
                 self.row(dst, dst_row)[usize::from(dst_column)] = line;
@@ -109,20 +110,21 @@ impl Rows {
     }
 }
 
-/// Does what can be done of the wishes on both; whether their rows are then the same, and how many activations were dropped.
-fn same_after(wishes: &[Wish], defect: Option<Defect>) -> (bool, u64) {
+/// Executes the permitted commands on both; returns whether their rows are then equal, and the
+/// number of dropped activations.
+fn same_after(requests: &[Requested], defect: Option<Defect>) -> (bool, u64) {
     let system = system();
     let cells = Cells::new(Channel(0), system.geometry, Arc::new(Numbered)).with_defect(defect);
     let (mut device, mut plain) = (Device::new(&system, Some(cells)), Rows::default());
-    for wish in wishes {
+    for request in requests {
         let id = |bank| BankId { rank: 0, bank };
-        let command = match *wish {
-            Wish::Activate(bank, row) => Command::Activate { bank: id(bank), row: Row(row) },
-            Wish::Precharge(bank) => Command::Precharge { bank: id(bank) },
-            Wish::Write(bank, column, _) => {
+        let command = match *request {
+            Requested::Activate(bank, row) => Command::Activate { bank: id(bank), row: Row(row) },
+            Requested::Precharge(bank) => Command::Precharge { bank: id(bank) },
+            Requested::Write(bank, column, _) => {
                 Command::Write { bank: id(bank), column: Column(column), auto_precharge: AutoPrecharge::No }
             }
-            Wish::Transfer(src, src_column, dst, dst_column) => Command::Transfer {
+            Requested::Transfer(src, src_column, dst, dst_column) => Command::Transfer {
                 src: id(src),
                 src_column: Column(src_column),
                 dst: id(dst),
@@ -133,11 +135,11 @@ fn same_after(wishes: &[Wish], defect: Option<Defect>) -> (bool, u64) {
         let before = device.dropped();
         let effect = device.issue(hold.until(), &command);
         assert_eq!(matches!(effect, Effect::Dropped { .. }), device.dropped() > before);
-        if let Wish::Write(bank, column, value) = *wish {
+        if let Requested::Write(bank, column, value) = *request {
             let row = device.open_row(id(bank)).unwrap();
             device.write_line(id(bank), row, Column(column), &[value; 64]);
         }
-        plain.apply(wish);
+        plain.apply(request);
         for bank in 0..3 {
             assert_eq!(device.open_row(id(bank)), plain.open.get(&bank).map(|&row| Row(row)));
         }
@@ -156,23 +158,24 @@ fn same_after(wishes: &[Wish], defect: Option<Defect>) -> (bool, u64) {
 
 proptest! {
     #[test]
-    fn rows_hold_what_a_plain_map_holds(wishes in arb_wishes()) {
-        prop_assert!(same_after(&wishes, None).0);
+    fn rows_hold_what_a_plain_map_holds(requests in arb_requests()) {
+        prop_assert!(same_after(&requests, None).0);
     }
 }
 
 #[test]
 fn each_defect_of_the_data_path_is_noticed_and_drops_do_occur() {
     let mut runner = TestRunner::deterministic();
-    let strategy = arb_wishes();
+    let strategy = arb_requests();
     let cases: Vec<_> = (0..500).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect();
-    assert!(cases.iter().any(|wishes| same_after(wishes, None).1 > 0), "no activation is ever dropped");
+    assert!(cases.iter().any(|requests| same_after(requests, None).1 > 0), "no activation is ever dropped");
     for defect in [Defect::FpmLosesALine, Defect::FpmCrossesSubarrays, Defect::TransferSwapsColumns] {
-        assert!(cases.iter().any(|wishes| !same_after(wishes, Some(defect)).0), "{defect:?} goes unnoticed");
+        assert!(cases.iter().any(|requests| !same_after(requests, Some(defect)).0), "{defect:?} goes unnoticed");
     }
 }
 
-/// A row is listed once it is written or filled, with its lines by column; other rows are not.
+/// A row is listed once it is written or filled, with its lines by column; other rows are not
+/// listed.
 #[test]
 fn changed_rows_are_listed_with_their_lines() {
     let system = system();
@@ -198,7 +201,8 @@ fn changed_rows_are_listed_with_their_lines() {
     assert_eq!(lines, [(2, 2), (3, 3), (5, 50)], "each column once, with what was written last");
 }
 
-/// With the defect, bank 3 reads from its temporary row what was written into that of bank 2; in other rows each has its own.
+/// With the defect, bank 3 reads from its temporary row the data written to that of bank 2; other
+/// rows are separate.
 #[test]
 fn a_shared_temporary_row_is_shared_by_the_banks_and_no_other_row_is() {
     let system = system();

@@ -1,4 +1,4 @@
-//! The longest times, at the limit and one clock beyond; the checker draws the line at the same clock.
+//! Maximum durations, at the limit and one clock beyond, where device and checker agree.
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -37,7 +37,7 @@ const PDX: Command = Command::PowerDownExit { rank: 0 };
 const SRE: Command = Command::SelfRefreshEnter { rank: 0 };
 const SRX: Command = Command::SelfRefreshExit { rank: 0 };
 
-/// The message with which the device refuses a listing or its end; none, where it takes them.
+/// The panic message of the device for a listing or its end; `None` if they are legal.
 fn refusal(system: &System, listing: &[(u64, Command)], end: u64) -> Option<String> {
     let run = || {
         let mut device = Device::new(system, None);
@@ -50,7 +50,7 @@ fn refusal(system: &System, listing: &[(u64, Command)], end: u64) -> Option<Stri
     Some(panic.downcast_ref::<String>().cloned().unwrap_or_default())
 }
 
-/// The rules that the checker finds broken.
+/// The rules that the checker reports.
 fn found(system: &System, listing: &[(u64, Command)], end: u64) -> Vec<&'static str> {
     let mut log = CommandLog::default();
     for (at, command) in listing {
@@ -60,7 +60,8 @@ fn found(system: &System, listing: &[(u64, Command)], end: u64) -> Vec<&'static 
     protocol_check::audit(system, Dialect::RowClone, &log).iter().map(|violation| violation.rule.name()).collect()
 }
 
-/// Asserts that `last` is legal at `limit` after a listing, and breaks these rules one clock later; so does the end of the run.
+/// Asserts that `last` is legal at `limit` after a listing, and breaks these rules one clock later,
+/// as does the end of the run.
 fn check(refresh: Refresh, listing: &[(u64, Command)], last: Command, limit: u64, rules: &[&str]) {
     let system = system(refresh);
     let at = |at| [listing, &[(at, last)]].concat();
@@ -94,7 +95,7 @@ fn a_power_down_lasts_nine_intervals_at_most() {
 fn nine_intervals_pass_between_two_refreshes_at_most() {
     check(Refresh::NORMAL, &[], REF, 9 * T_REFI, &["REF-gap", "REF-postponed"]);
     check(Refresh::NORMAL, &[(0, REF)], REF, 9 * T_REFI, &["REF-gap"]);
-    // The second REF falls due at 2 tREFI, and may come eight intervals later.
+    // The second REF is due at 2 tREFI, and may be eight intervals late.
     check(Refresh::NORMAL, &[(9 * T_REFI, REF)], REF, 10 * T_REFI, &["REF-postponed"]);
 }
 
@@ -109,7 +110,7 @@ fn self_refresh_stops_the_refresh_clock_and_the_latest_entry_is_the_latest_refre
     assert!(late.contains("REF-gap or REF-postponed"), "{late}");
 }
 
-/// After eight REF in advance, a ninth counts from the first tREFI on.
+/// After eight REFs in advance, a ninth counts from the first tREFI on.
 #[test]
 fn the_ninth_refresh_in_advance_does_not_count() {
     let eight = || (0..8).map(|number| (86 * number, REF));
@@ -128,8 +129,8 @@ fn the_ninth_refresh_in_advance_does_not_count() {
         let nine: Vec<_> = eight().chain([(ninth, REF)]).collect();
         assert_eq!(next_due(&nine), (counted + 1) * T_REFI, "the ninth at {ninth}");
     }
-    // The REF at 41,598 is the ninth that counts, or the tenth. With nine, the tenth is due at 10 tREFI, and may come at 18; with ten,
-    // nine intervals after 41,598 end before 19 tREFI.
+    // The REF at 41,598 is the ninth that counts, or the tenth. With nine, the tenth is due at 10
+    // tREFI, and may be issued at 18; with ten, nine intervals after 41,598 end before 19 tREFI.
     let then = |ninth| eight().chain([(ninth, REF), (41_598, REF)]).collect::<Vec<_>>();
     check(Refresh::NORMAL, &then(4159), REF, 18 * T_REFI, &["REF-postponed"]);
     check(Refresh::NORMAL, &then(4160), REF, 41_598 + 9 * T_REFI, &["REF-gap"]);

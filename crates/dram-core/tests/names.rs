@@ -1,4 +1,4 @@
-//! What is printed of rules: names of commands, and distances as formulas.
+//! Formatting of rules: names of commands, and distances as formulas.
 
 use dram_core::rules::{MAXIMA, RULES};
 use dram_core::{Kind, Rule};

@@ -12,7 +12,7 @@ use dram_spec::{
 
 const COMMANDS: [&str; 14] =
     ["ACT", "copy ACT", "PRE", "PREA", "RD", "RDA", "WR", "WRA", "TRANSFER", "REF", "PDE", "PDX", "SRE", "SRX"];
-/// The set-up of a pair is over by then.
+/// Cycle after the set-up of a pair.
 const QUIET: Cycle = Cycle(5000);
 
 /// A column of the table.
@@ -48,7 +48,7 @@ fn names(cell: &str) -> (BTreeSet<&str>, BTreeSet<&str>) {
     names.partition(|name| RULES.iter().any(|rule| rule.name == *name))
 }
 
-/// What a command is to the rules, in the bank of the pair and in its rank.
+/// Kinds of a command in the rules, in the bank of the pair and in its rank.
 fn kinds(command: &str) -> &'static [Kind] {
     match command {
         "ACT" => &[Kind::Act],
@@ -107,7 +107,7 @@ fn system(precharge_power_down: PrechargePowerDown) -> System {
     }
 }
 
-/// A command to `bank`, or to its rank. A TRANSFER goes from `bank` to `other`.
+/// A command to `bank`, or to its rank. A TRANSFER copies from `bank` to `other`.
 fn command(name: &str, bank: BankId, other: BankId) -> Command {
     let (column, rank) = (Column(0), bank.rank);
     match name {
@@ -133,7 +133,7 @@ const fn bank(rank: u8, bank: u8) -> BankId {
     BankId { rank, bank }
 }
 
-/// Whether a command needs its bank open.
+/// Whether a command requires its bank open.
 fn needs_open(name: &str) -> bool {
     matches!(name, "copy ACT" | "RD" | "RDA" | "WR" | "WRA" | "TRANSFER" | "PRE" | "PREA")
 }
@@ -153,7 +153,7 @@ impl End {
         if self.is_src { command(self.name, self.bank, self.other) } else { command(self.name, self.other, self.bank) }
     }
 
-    /// What it is to the rules in the bank of the pair, and in its rank.
+    /// Kinds of the command in the bank of the pair, and in its rank.
     fn kinds(self, in_every_bank: bool) -> Vec<Kind> {
         match self.name {
             "TRANSFER" if in_every_bank => kinds(self.name).to_vec(),
@@ -165,7 +165,7 @@ impl End {
     }
 }
 
-/// The two commands at a place, once for each role that a TRANSFER can have.
+/// The two commands at a place, once for each role of a TRANSFER.
 fn ends(from: &'static str, to: &'static str, place: Place) -> Vec<(End, End)> {
     let roles = |name: &str| if name == "TRANSFER" { vec![true, false] } else { vec![true] };
     let (there, partner) = match place {
@@ -181,7 +181,8 @@ fn ends(from: &'static str, to: &'static str, place: Place) -> Vec<(End, End)> {
     ends
 }
 
-/// A device after `from` was issued at [`QUIET`], with the banks and ranks of both commands in the state that they need.
+/// A device after `from` was issued at [`QUIET`], with the banks and ranks of both commands in the
+/// required state.
 fn device_after(from: End, to: End, place: Place, system: &System) -> Device {
     let closes_all = matches!(from.name, "REF" | "SRE" | "SRX");
     let mut open: Vec<BankId> = Vec::new();
@@ -245,7 +246,8 @@ fn the_table_lists_the_timing_rules_of_the_device() {
     }
 }
 
-/// Directly after `from`, the device refuses `to` by the listed state rule, or delays it exactly as long as the listed rules say.
+/// Directly after `from`, the device refuses `to` by the listed state rule, or delays it exactly as
+/// the listed rules require.
 #[test]
 fn the_device_applies_the_rules_of_the_table() {
     let system = system(PrechargePowerDown::FastExit);

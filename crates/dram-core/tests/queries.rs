@@ -1,4 +1,4 @@
-//! What the device says about its state, against the log of the commands that it has executed.
+//! State queries of the device, compared with the log of its commands.
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use dram_core::{Device, KeptKind, Kind, Power, Refusal};
@@ -13,7 +13,7 @@ use proptest::sample::select;
 const RANKS: u8 = 2;
 const BANKS: u8 = 8;
 
-/// Two ranks of eight banks at DDR3-1066, without refresh: a REF is a command like any other.
+/// Two ranks of eight banks at DDR3-1066 without refresh, so that REFs need not be issued.
 fn system(precharge_power_down: PrechargePowerDown) -> System {
     let (density, width) = (Density::Gb1, Width::X8);
     let (row_bytes, rows_per_subarray) = (PAPER_ROW_BYTES, 512);
@@ -50,7 +50,7 @@ fn arb_command() -> impl Strategy<Value = Command> {
     })
 }
 
-/// The banks that a command addresses; none, if it is to a whole rank.
+/// Banks that a command addresses; none for a rank-wide command.
 fn banks(command: &Command) -> Vec<BankId> {
     match *command {
         Command::Activate { bank, .. }
@@ -68,7 +68,7 @@ fn all_banks() -> impl Iterator<Item = BankId> {
 
 type Log = Vec<(Cycle, Command)>;
 
-/// The open row of a bank, and when it was opened.
+/// Open row of a bank, and the cycle of its activation.
 fn open_row(system: &System, log: &Log, id: BankId) -> Option<(Row, Cycle)> {
     let mut open: Option<(Row, Cycle)> = None;
     for (at, command) in log {
@@ -93,7 +93,7 @@ fn open_row(system: &System, log: &Log, id: BankId) -> Option<(Row, Cycle)> {
     open
 }
 
-/// The power state of a rank by its last PDE, PDX, SRE or SRX.
+/// Power state of a rank by its last PDE, PDX, SRE or SRX.
 fn power(log: &Log, rank: u8, any_open: bool) -> Power {
     let changes = |command: &Command| {
         use Command::{PowerDownEnter, PowerDownExit, SelfRefreshEnter, SelfRefreshExit};
@@ -139,7 +139,7 @@ fn check_state(system: &System, device: &Device, log: &Log) -> Result<(), TestCa
     Ok(())
 }
 
-/// What banks and their rank delay a command by is together what [`Device::earliest`] says.
+/// The delays of banks and their rank together equal [`Device::earliest`].
 fn check_holds(device: &Device, command: &Command) -> Result<(), TestCaseError> {
     let Ok(earliest) = device.earliest(command) else { return Ok(()) };
     let topology = device.topology();
@@ -148,7 +148,7 @@ fn check_holds(device: &Device, command: &Command) -> Result<(), TestCaseError> 
         Command::Activate { bank, row } => match device.open_row(bank) {
             None => (KeptKind::Act, held(bank, KeptKind::Act)),
             Some(open) if open.0 / 512 == row.0 / 512 => (KeptKind::ActCopy, held(bank, KeptKind::ActCopy)),
-            // A dropped ACT is of no kind that is kept.
+            // A dropped ACT is of no stored kind.
             Some(_) => return Ok(()),
         },
         Command::Precharge { bank } => (KeptKind::Pre, held(bank, KeptKind::Pre)),

@@ -1,4 +1,4 @@
-//! Device and checker on random command streams: what one allows the other does, to the clock and by the same rule.
+//! Device and checker on random command streams: they agree to the clock and on the rule.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
@@ -27,7 +27,7 @@ fn arb_system() -> impl Strategy<Value = System> {
     )
 }
 
-/// Any command; rows of two subarrays, so that some copy activations are dropped.
+/// Any command, with rows of two subarrays, so that some copy activations are dropped.
 fn arb_command() -> impl Strategy<Value = Command> {
     let place = (0u8..4, 0u8..6, 0u8..6, prop_oneof![0u32..4, 600u32..602]);
     (0u8..17, place).prop_map(|(kind, (rank, bank, other, row))| {
@@ -51,7 +51,7 @@ fn arb_command() -> impl Strategy<Value = Command> {
     })
 }
 
-/// The rules that the checker finds broken when the log goes on with `command` at `at`.
+/// The rules that the checker reports when the log continues with `command` at `at`.
 fn found(system: &System, log: &CommandLog, at: Cycle, command: &Command) -> Vec<&'static str> {
     let mut log = log.clone();
     log.push(at, Channel(0), command);
@@ -59,7 +59,7 @@ fn found(system: &System, log: &CommandLog, at: Cycle, command: &Command) -> Vec
     protocol_check::audit(system, Dialect::RowClone, &log).iter().map(|violation| violation.rule.name()).collect()
 }
 
-/// 3000 cases, or as many as `PROPTEST_CASES` says.
+/// 3000 cases, or the number in `PROPTEST_CASES`.
 fn runs() -> ProptestConfig {
     let asked = ProptestConfig::default();
     if std::env::var_os("PROPTEST_CASES").is_some() { asked } else { ProptestConfig { cases: 3000, ..asked } }
@@ -68,8 +68,8 @@ fn runs() -> ProptestConfig {
 proptest! {
     #![proptest_config(runs())]
 
-    /// What the device refuses, the checker refuses by the same name; what it holds back, breaks the named rule a clock earlier,
-    /// and is legal on time.
+    /// A command that the device refuses breaks a rule of that name in the checker. A command that
+    /// it delays breaks the named rule one clock earlier, and is legal on time.
     #[test]
     fn the_device_and_the_checker_agree_to_the_clock(
         system in arb_system(),
@@ -90,7 +90,7 @@ proptest! {
             if hold.until() > log.end {
                 let names = found(&system, &log, Cycle(hold.until().0 - 1), &command);
                 let rule = hold.rule().expect("something holds it back");
-                prop_assert!(names.contains(&rule), "{command} is held back by {rule}, and by {names:?} in {log:?}");
+                prop_assert!(names.contains(&rule), "{command} is delayed by {rule}, but breaks {names:?} in {log:?}");
             }
             let at = hold.until().max(log.end) + Cycles(slack);
             let mut names = found(&system, &log, at, &command);

@@ -1,19 +1,21 @@
-//! Physical address ↔ coordinates, as a mapping that the user writes.
+//! Address maps between physical addresses and DRAM coordinates.
 //!
-//! Every map is linear over GF(2): each coordinate bit is one address bit, or the parity of several. What a map is asked
-//! here (its inverse, its granularity, which frames share a row) is linear algebra on at most 42 bits, done once.
+//! Every map is linear over GF(2): each coordinate bit is one address bit, or the parity of
+//! several. Its inverse, its granularity and the frames that share rows follow by linear algebra on
+//! at most 42 bits, computed once.
 
 mod fields;
 mod matrix;
 mod raw;
-/// Locates addresses of one map, most of which lie near the one before: it decodes only where another run begins.
+/// Locates addresses of one map that usually lie near their predecessors: it decodes only at the
+/// first access to a run.
 ///
-/// What it keeps of a run is the caller's: its first location, or what that is made into.
+/// The caller chooses what is stored of a run: its first location, or a value derived from it.
 #[derive(Clone, Copy, Debug)]
 pub struct Locator<T> {
-    /// The run's first byte.
+    /// First byte of the run.
     run: u64,
-    /// How many bytes it has: none, before there is one.
+    /// Bytes of the run; 0 before the first.
     bytes: u64,
     first: T,
 }
@@ -25,7 +27,8 @@ impl<T: Copy + Default> Default for Locator<T> {
 }
 
 impl<T: Copy> Locator<T> {
-    /// What `keep` makes of the first location of the address's run, and how many columns on it lies; or `None` past the end of the memory.
+    /// The value that `keep` derives from the first location of the address's run, and the column
+    /// offset of the address within the run; `None` past the end of the memory.
     #[inline]
     pub fn locate(
         &mut self,
@@ -39,7 +42,7 @@ impl<T: Copy> Locator<T> {
         Some((self.first, ((address.0 - self.run) / LINE_BYTES) as u16))
     }
 
-    /// Decodes the run that an address lies in.
+    /// Decodes the run of an address.
     #[inline(never)]
     fn enter_run(
         &mut self,
@@ -67,36 +70,36 @@ use fields::{Entry, lay_out, read_hashes, row_bit};
 
 pub use raw::{AddressMapError, Field, Preset, RawAddressMap, RawXor};
 
-/// Bytes of a page frame.
+/// Bytes per page frame.
 pub const FRAME_BYTES: u64 = 4096;
 
 /// A physical address, in bytes from the start of the memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PhysicalAddress(pub u64);
 
-/// As a listing prints it: `0x1f40`.
+/// Formats `0x1f40`.
 impl fmt::Display for PhysicalAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:#x}", self.0)
     }
 }
 
-/// Where a byte lies.
+/// DRAM coordinates of a byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Location {
-    /// The channel.
+    /// Channel.
     pub channel: Channel,
-    /// The rank and the bank.
+    /// Rank and bank.
     pub bank: BankId,
-    /// The row of the bank.
+    /// Row of the bank.
     pub row: Row,
-    /// The line of the row.
+    /// Line of the row.
     pub column: Column,
-    /// The byte of the line, 0 to 63.
+    /// Byte of the line, 0 to 63.
     pub offset: u16,
 }
 
-/// As a message prints it: `channel 0 rank 0 bank 3 row 511 column 17`.
+/// Formats `channel 0 rank 0 bank 3 row 511 column 17`.
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Location { channel, bank, row, column, offset: _ } = self;
@@ -104,34 +107,34 @@ impl fmt::Display for Location {
     }
 }
 
-/// Some consecutive address bits that are consecutive bits of one coordinate.
+/// Consecutive address bits that are consecutive bits of one coordinate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldPart {
-    /// The coordinate.
+    /// Coordinate.
     pub field: Field,
-    /// The lowest of the address bits.
+    /// Lowest address bit.
     pub address_bit: u32,
-    /// The lowest of the bits of the coordinate.
+    /// Lowest bit of the coordinate.
     pub bit: u32,
-    /// How many bits, at least 1.
+    /// Number of bits, at least 1.
     pub bits: u32,
 }
 
-/// Physical address ↔ coordinates: a bijection between the bytes of the memory and the locations of a geometry.
+/// An address map: a bijection between the bytes of the memory and the locations of a geometry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressMap {
     geometry: Geometry,
     layout: Layout,
     parts: Vec<FieldPart>,
-    /// The first address past the memory: asked for each run.
+    /// End of the memory, exclusive; used for each run.
     end: u64,
-    /// The address bits that stay where they are: the offset, and in most maps all others.
+    /// Address bits with an unchanged position: the offset, and in most maps all others.
     stays: u64,
     other_shifts: Vec<Shift>,
     hashes: Vec<Hash>,
-    /// Whether there is any of those: most maps have none.
+    /// Whether any address bit changes its position; false in most maps.
     moves_bits: bool,
-    /// By bit of the word: the address bits that turn over with it.
+    /// By bit of the word: the address bits that change with it.
     inverse: Vec<u64>,
     granularity: u64,
     run_bytes: u64,
@@ -147,7 +150,7 @@ struct Shift {
 }
 
 impl Shift {
-    /// One for each distance that some part goes.
+    /// One shift per distance.
     fn all(parts: &[FieldPart], place: impl Fn(Field) -> u32) -> Vec<Shift> {
         let mut shifts: Vec<Shift> = Vec::new();
         for part in parts {
@@ -174,7 +177,8 @@ struct Hash {
     bit: u32,
 }
 
-/// How all coordinates of a location make one word, from low to high: offset, column, channel, bank, rank, row.
+/// Packing of a location's coordinates into one word, from low to high: offset, column, channel,
+/// bank, rank, row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
     column: u32,
@@ -185,7 +189,7 @@ struct Layout {
     end: u32,
     /// Bits of the row number within its subarray.
     subarray_row_bits: u32,
-    /// All bits of the fields that are not alike in every geometry.
+    /// Bits of the fields whose width depends on the geometry.
     column_mask: u16,
     channel_mask: u8,
     rank_mask: u8,
@@ -213,7 +217,8 @@ impl Layout {
         }
     }
 
-    /// The first bit of the word that a field takes, and how many; `row` is the row within the subarray if `split`.
+    /// First bit of a field in the word, and its width; `row` is the row within the subarray if
+    /// `split`.
     fn place(&self, field: Field, split: bool) -> (u32, u32) {
         match field {
             Field::Offset => (0, self.column),
@@ -251,16 +256,16 @@ impl Layout {
 }
 
 impl AddressMap {
-    /// Checks a map that a user wrote against a geometry.
+    /// Validates a user-defined map against a geometry.
     ///
     /// # Errors
     ///
-    /// An unknown field, widths that do not add up, a hash of what cannot be hashed, or a hash that sends two
-    /// addresses to the same place.
+    /// An unknown field, widths that do not add up, an invalid hash, or a hash that maps two
+    /// addresses to one location.
     ///
     /// # Panics
     ///
-    /// Never: the widths add up, so that only a hash can make a map singular.
+    /// Never: the widths add up, so only a hash can make a map singular.
     pub fn new(geometry: Geometry, raw: &RawAddressMap) -> Result<AddressMap, AddressMapError> {
         let RawAddressMap { fields, xor } = raw;
         let layout = Layout::new(&geometry);
@@ -279,7 +284,7 @@ impl AddressMap {
         for hash in &hashes {
             rows[hash.bit as usize] ^= hash.mask;
         }
-        // Hashed bits last, in the order written, so that a failure names the entry that brought it about.
+        // Hashed bits last, in the order written, so that an error names the entry that causes it.
         let plain = |bit: &usize| hashes.iter().all(|hash| hash.bit as usize != *bit);
         let order = (0..rows.len()).filter(plain).chain(hashes.iter().map(|hash| hash.bit as usize));
         let inverse = matrix::inverse(&rows, order).map_err(|bit| {
@@ -312,12 +317,14 @@ impl AddressMap {
         rows: &[u64],
         inverse: Vec<u64>,
     ) -> AddressMap {
-        // The addresses of one row differ by sums of these, and by no others: what column and offset bits add to an
-        // address. An aligned block holds whole rows if and only if it is so long that it takes in all of them.
+        // The addresses of one row differ by sums of the address differences of column and offset
+        // bits, and by no others. An aligned block contains whole rows if and only if it contains
+        // all these differences.
         let kernel = &inverse[..layout.channel as usize];
         let reach = kernel.iter().fold(0, |all, word| all | word);
         let granularity = 1 << (u64::BITS - u64::leading_zeros(reach));
-        // An address bit belongs to the run if it feeds the bit of the word with its own number and nothing else.
+        // An address bit belongs to the run if it determines the bit of the word with its own
+        // number and nothing else.
         let plain = |bit: u32| {
             let fed = |(word_bit, row): (usize, &u64)| (row >> bit & 1 == 1) == (word_bit as u32 == bit);
             rows.iter().enumerate().all(fed)
@@ -342,17 +349,17 @@ impl AddressMap {
         }
     }
 
-    /// The geometry that it maps.
+    /// Geometry of the map.
     pub const fn geometry(&self) -> &Geometry {
         &self.geometry
     }
 
-    /// Which address bits feed which coordinate bits, hashes aside, from low to high.
+    /// Address bits of each coordinate without hashes, from low to high.
     pub fn parts(&self) -> &[FieldPart] {
         &self.parts
     }
 
-    /// Where an address lies, or `None` past the end of the memory.
+    /// The location of an address, or `None` past the end of the memory.
     #[inline]
     pub fn locate(&self, address: PhysicalAddress) -> Option<Location> {
         if address.0 >= self.end {
@@ -362,7 +369,7 @@ impl AddressMap {
         Some(self.layout.unpack(if self.moves_bits { self.with_moved_bits(word, address) } else { word }))
     }
 
-    /// The word of an address, of whose bits some do not stay where they are.
+    /// The word of an address, in a map with address bits that change their position.
     #[inline(never)]
     fn with_moved_bits(&self, stays: u64, address: PhysicalAddress) -> u64 {
         let shifted = self.other_shifts.iter().fold(stays, |word, shift| word | shift.of(address));
@@ -370,12 +377,12 @@ impl AddressMap {
         self.hashes.iter().fold(shifted, |word, hash| word ^ parity(hash))
     }
 
-    /// The first byte of the run that an address lies in.
+    /// First byte of an address's run.
     const fn run_base(&self, address: PhysicalAddress) -> u64 {
         address.0 & !(self.run_bytes - 1)
     }
 
-    /// The address of a location, or `None` where the geometry does not have it.
+    /// The address of a location, or `None` if the geometry does not have it.
     pub fn address(&self, location: Location) -> Option<PhysicalAddress> {
         let Location { channel, bank, row, column, offset } = location;
         if !self.geometry.holds(channel, bank, row, column) || u64::from(offset) >= LINE_BYTES {
@@ -390,16 +397,17 @@ impl AddressMap {
         Some(PhysicalAddress(address))
     }
 
-    /// The minimum copy granularity: bytes of the smallest aligned block of addresses that consists of whole rows.
+    /// Minimum copy granularity: bytes of the smallest aligned block of addresses that consists of
+    /// whole rows.
     ///
-    /// A power of two, at least the row: the row itself where a row is one block of addresses, row x channels under
-    /// line interleaving.
+    /// A power of two, at least the row: one row if a row is one block of addresses, row x channels
+    /// under line interleaving.
     pub const fn granularity(&self) -> u64 {
         self.granularity
     }
 
-    /// Bytes of the largest aligned block of addresses in which the column counts up and nothing else but the offset
-    /// varies: one `locate` answers for all of it.
+    /// Bytes of a run: the largest aligned block of addresses in which only the column, counting
+    /// up, and the offset vary, so that one `locate` decodes the block.
     ///
     /// A power of two from 64 to the row.
     pub const fn run_bytes(&self) -> u64 {
@@ -425,7 +433,8 @@ impl AddressMap {
         subarrays
     }
 
-    /// The 4 KiB frames that share a row with a frame, itself included, sorted; none past the end of the memory.
+    /// The 4 KiB frames that share a row with a frame, including the frame, sorted; none past the
+    /// end of the memory.
     pub fn frames_sharing_rows(&self, frame: u64) -> Vec<u64> {
         if frame >= self.geometry.bytes() / FRAME_BYTES {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! What a controller can say to a channel, in the words of the pins.
+//! Commands on the command bus of a channel.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ pub struct Channel(pub u8);
 /// A bank of one rank of a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BankId {
-    /// The rank within its channel, counted from 0.
+    /// Rank within its channel, counted from 0.
     pub rank: u8,
-    /// The bank within its rank, 0 to 7.
+    /// Bank within its rank, 0 to 7.
     pub bank: u8,
 }
 
@@ -25,7 +25,7 @@ pub struct Row(pub u32);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Column(pub u16);
 
-/// Whether a column access closes its bank by itself (A10 high: RDA, WRA).
+/// Whether a column access precharges its bank (A10 high: RDA, WRA).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AutoPrecharge {
     /// RDA, WRA.
@@ -39,84 +39,85 @@ pub enum AutoPrecharge {
 pub enum Command {
     /// ACT: opens `row`. To a bank that is already open, it is `RowClone`'s copy activation.
     Activate {
-        /// The bank.
+        /// Bank.
         bank: BankId,
-        /// The row to open, or to copy the open row to.
+        /// Row to open, or to which the open row is copied.
         row: Row,
     },
-    /// PRE: closes a bank. A closed bank stays closed.
+    /// PRE: closes a bank. No effect on a closed bank.
     Precharge {
-        /// The bank.
+        /// Bank.
         bank: BankId,
     },
     /// PREA: closes all banks of a rank.
     PrechargeAll {
-        /// The rank.
+        /// Rank.
         rank: u8,
     },
-    /// RD or RDA: one burst out of the open row.
+    /// RD or RDA: reads one burst from the open row.
     Read {
-        /// The bank.
+        /// Bank.
         bank: BankId,
-        /// The line of the row.
+        /// Line of the row.
         column: Column,
         /// RD or RDA.
         auto_precharge: AutoPrecharge,
     },
-    /// WR or WRA: one burst into the open row.
+    /// WR or WRA: writes one burst to the open row.
     Write {
-        /// The bank.
+        /// Bank.
         bank: BankId,
-        /// The line of the row.
+        /// Line of the row.
         column: Column,
         /// WR or WRA.
         auto_precharge: AutoPrecharge,
     },
-    /// TRANSFER, `RowClone`'s serial mode: one burst from an open row to an open row of another bank of the same rank
-    /// over the internal bus. Two command-bus cycles; `at` is the first.
+    /// TRANSFER, `RowClone`'s serial mode: copies one burst from an open row to an open row of
+    /// another bank of the same rank, over the internal bus. Takes two command-bus cycles, of which
+    /// the event's cycle is the first.
     Transfer {
-        /// The bank read from.
+        /// Source bank.
         src: BankId,
-        /// The line read.
+        /// Source line.
         src_column: Column,
-        /// The bank written to: of the same rank, and another one.
+        /// Destination bank: another bank of the same rank.
         dst: BankId,
-        /// The line written.
+        /// Destination line.
         dst_column: Column,
     },
-    /// REF: refreshes the next rows of all banks of a rank; all of them closed.
+    /// REF: refreshes the next rows of all banks of a rank. All banks must be closed.
     Refresh {
-        /// The rank.
+        /// Rank.
         rank: u8,
     },
-    /// PDE: CKE low. Active power-down where a bank is open, else precharge power-down.
+    /// PDE: CKE low. Active power-down if a bank is open, else precharge power-down.
     PowerDownEnter {
-        /// The rank.
+        /// Rank.
         rank: u8,
     },
-    /// PDX: CKE high again.
+    /// PDX: CKE high.
     PowerDownExit {
-        /// The rank.
+        /// Rank.
         rank: u8,
     },
-    /// SRE: self-refresh entry; all banks closed.
+    /// SRE: self-refresh entry. All banks must be closed.
     SelfRefreshEnter {
-        /// The rank.
+        /// Rank.
         rank: u8,
     },
     /// SRX: self-refresh exit.
     SelfRefreshExit {
-        /// The rank.
+        /// Rank.
         rank: u8,
     },
 }
 
 impl Command {
-    /// All mnemonics, in the order in which reports list them.
+    /// All mnemonics, in the order of reports.
     pub const MNEMONICS: [&'static str; 13] =
         ["ACT", "PRE", "PREA", "RD", "RDA", "WR", "WRA", "TRANSFER", "REF", "PDE", "PDX", "SRE", "SRX"];
 
-    /// The log mnemonic. A copy activation is an ACT on the wire, and is called so here.
+    /// Mnemonic in logs. A copy activation is an ACT on the bus, and in logs.
     pub const fn mnemonic(&self) -> &'static str {
         use AutoPrecharge::{No, Yes};
         match self {
@@ -136,7 +137,7 @@ impl Command {
         }
     }
 
-    /// The rank that the command is for.
+    /// Rank of the command.
     pub const fn rank(&self) -> u8 {
         match self {
             Command::Activate { bank, .. }
@@ -160,7 +161,7 @@ impl fmt::Display for BankId {
     }
 }
 
-/// As a listing prints it: `RD r0 b3 col 17`.
+/// Formats `RD r0 b3 col 17`.
 impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.mnemonic();

@@ -1,6 +1,6 @@
-//! What the standard and the datasheets say: densities, widths, and the speed bins' minima.
+//! Parameters of the standard and of datasheets: densities, widths, and the minima of speed bins.
 //!
-//! The sources behind the short names are listed in `docs/sources.md`.
+//! `docs/sources.md` lists the sources behind the short names.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub enum Density {
 }
 
 impl Density {
-    /// All of them.
+    /// All densities.
     pub const ALL: [Density; 4] = [Density::Gb1, Density::Gb2, Density::Gb4, Density::Gb8];
 
     /// Gigabits: 1, 2, 4 or 8.
@@ -36,17 +36,17 @@ impl Density {
         }
     }
 
-    /// Bits of a chip.
+    /// Bits per chip.
     pub const fn bits(self) -> u64 {
         self.gigabits() << 30
     }
 
-    /// The density of so many gigabits.
+    /// The density with this number of gigabits.
     pub fn from_gigabits(gigabits: u64) -> Option<Density> {
         Density::ALL.into_iter().find(|density| density.gigabits() == gigabits)
     }
 
-    /// Bytes of a row of one chip: 1 KB for x4 and x8 (2 KB at 8 Gb), 2 KB for x16.
+    /// Bytes per row of one chip: 1 KB for x4 and x8 (2 KB at 8 Gb), 2 KB for x16.
     ///
     /// Source: Ramulator 1's organisation table; `DRAMsim3` agrees for 8 Gb.
     pub const fn page_bytes(self, width: Width) -> u64 {
@@ -90,7 +90,7 @@ pub enum Width {
 }
 
 impl Width {
-    /// All of them.
+    /// All widths.
     pub const ALL: [Width; 3] = [Width::X4, Width::X8, Width::X16];
 
     /// Pins: 4, 8 or 16.
@@ -102,12 +102,12 @@ impl Width {
         }
     }
 
-    /// The width of so many pins.
+    /// The width with this number of pins.
     pub fn from_pins(pins: u64) -> Option<Width> {
         Width::ALL.into_iter().find(|width| width.pins() == pins)
     }
 
-    /// Chips of a 64-bit rank: 16, 8 or 4.
+    /// Chips per 64-bit rank: 16, 8 or 4.
     pub const fn chips(self) -> u64 {
         64 / self.pins()
     }
@@ -119,15 +119,15 @@ impl fmt::Display for Width {
     }
 }
 
-/// A JEDEC speed bin: the clock, the latencies in clocks, and the minima behind the rest.
+/// A JEDEC speed bin: clock, latencies in clocks, and minima of the other parameters.
 ///
-/// A minimum that a source gives in ns is stored in ps, and rounded up to clocks by whoever needs them; a bin without
-/// ns of its own is stored as counts.
+/// A minimum that a source gives in ns is stored in ps and rounded up to clocks by its user. If the
+/// source of a bin gives no ns, it is stored in clocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpeedBin {
     /// Data rate and letter: "1066G".
     pub name: &'static str,
-    /// The clock it is defined at.
+    /// Clock of the bin.
     pub clock: Clock,
     /// CL, read latency, clocks.
     pub cl: u64,
@@ -161,7 +161,7 @@ pub struct SpeedBin {
     pub t_xp: Min,
     /// Slow power-down exit to RD or WR.
     pub t_xpdll: Min,
-    /// Least time in power-down (tPD).
+    /// Minimum time in power-down (tPD).
     pub t_cke: Min,
     /// tACTPDEN, tPRPDEN, tREFPDEN: ACT, PRE or REF to power-down entry.
     pub t_pden: Min,
@@ -169,13 +169,13 @@ pub struct SpeedBin {
     pub t_dllk: Min,
     /// Rank switch on the data bus. Source: Ramulator 1 (`DRAMSys`, `DRAMSim2` and `DRAMsim3` take 1).
     pub t_rtrs: Min,
-    /// REF to the next command, where it replaces that of the density.
+    /// REF to the next command, if it replaces the value of the density.
     pub t_rfc: Option<Min>,
-    /// Where the numbers are from.
+    /// Source of the numbers.
     pub source: &'static str,
 }
 
-/// Clocks that a burst of eight takes on the data bus.
+/// Clocks of a burst of eight on the data bus.
 pub const BURST: Cycles = Cycles(4);
 
 impl SpeedBin {
@@ -184,23 +184,23 @@ impl SpeedBin {
         Cycles(self.clock.at_least(self.t_cke).0 + 1)
     }
 
-    /// tRRD of a chip with rows of so many bytes.
+    /// tRRD of a chip with this number of bytes per row.
     pub const fn t_rrd(&self, page_bytes: u64) -> Min {
         if page_bytes <= 1024 { self.t_rrd_1k } else { self.t_rrd_2k }
     }
 
-    /// tFAW of a chip with rows of so many bytes.
+    /// tFAW of a chip with this number of bytes per row.
     pub const fn t_faw(&self, page_bytes: u64) -> Min {
         if page_bytes <= 1024 { self.t_faw_1k } else { self.t_faw_2k }
     }
 
-    /// CL-RCD-RP, as bins are called: "8-8-8".
+    /// CL-RCD-RP, for example "8-8-8".
     pub fn latencies(&self) -> String {
         format!("{}-{}-{}", self.cl, self.clock.at_least(self.t_rcd).0, self.clock.at_least(self.t_rp).0)
     }
 }
 
-/// What all bins of one data rate share.
+/// Parameters common to all bins of one data rate.
 const fn rate(clock: Clock) -> SpeedBin {
     let slow = SpeedBin {
         name: "",
@@ -288,7 +288,7 @@ const fn rate(clock: Clock) -> SpeedBin {
     }
 }
 
-/// A bin of a data rate: the latencies and the row cycle are its own.
+/// A bin of a data rate, with its own latencies and row cycle.
 const fn bin(name: &'static str, clock: Clock, cl: u64, row: Min, t_rc: Min, source: &'static str) -> SpeedBin {
     SpeedBin { name, cl, t_rcd: row, t_rp: row, t_rc, source, ..rate(clock) }
 }
@@ -298,7 +298,7 @@ const SAM_U: &str = "Ramulator 1 DDR3.h; ns: Samsung M378B5673EH1 rev 1.03";
 const MIC_KT: &str = "Ramulator 1 DDR3.h; ns: Micron MT8JTF12864 key timing";
 
 /// Every bin of DDR3-800D to DDR3-2133N.
-#[rustfmt::skip] // One bin a line: read it beside the tables.
+#[rustfmt::skip] // One bin per line: read it beside the tables.
 pub const BINS: &[SpeedBin] = &[
     bin("800D",  Clock::DDR3_800,   5, Min::ck(5),       Min::ck(20),      RAM1),
     bin("800E",  Clock::DDR3_800,   6, Min::ps(15_000),  Min::ps(52_500),  SAM_U),
@@ -323,7 +323,8 @@ pub const BINS: &[SpeedBin] = &[
 mod tests {
     use super::*;
 
-    /// Facts, section 2: the clock counts of Ramulator 1, `DRAMsim3` and gem5, against the stored minima rounded up.
+    /// Clock counts of Ramulator 1, `DRAMsim3` and gem5, compared with the stored minima rounded
+    /// up.
     #[test]
     #[rustfmt::skip]
     fn minima_round_to_the_published_counts() {

@@ -1,19 +1,20 @@
-//! The command stream: the product of a simulation, and all that its readers see.
+//! Command events and event sinks.
 
 use crate::command::{Channel, Command};
 use crate::log::Issued;
 use crate::mechanism::Mechanism;
 use crate::units::Cycle;
 
-/// The name of a request. Its requester chooses it; the controller returns it.
+/// Identifier of a request. Its requester chooses it; the controller returns it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(pub u64);
 
-/// The name of a source of requests: a core, a device, a thread. Schedulers tell sources apart.
+/// Identifier of a source of requests: a core, a device, a thread. Schedulers distinguish sources
+/// by it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceId(pub u16);
 
-/// Why a controller issued a command.
+/// Reason why the controller issued a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// For a line of a read.
@@ -22,11 +23,11 @@ pub enum Cause {
     Write(RequestId),
     /// A step of a copy program.
     Copy {
-        /// The copy, initialization or partial-line write.
+        /// The copy, initialisation or partial-line write.
         request: RequestId,
-        /// How the program copies.
+        /// Mechanism of the program.
         mechanism: Mechanism,
-        /// The number of the program, counted from 0 over the run.
+        /// Number of the program, counted from 0 over the run.
         program: u64,
     },
     /// REF, and PREA and PDX or SRX on its behalf.
@@ -35,12 +36,12 @@ pub enum Cause {
     Power,
     /// PRE of a row that no access needed (the row policy `timeout`).
     RowPolicy,
-    /// The stream does not say: it was read from a log.
+    /// Not known: the stream was read from a log.
     Unknown,
 }
 
 impl Cause {
-    /// The request that the command serves, if any.
+    /// Request served by the command, if any.
     pub const fn request(&self) -> Option<RequestId> {
         match self {
             Cause::Read(request) | Cause::Write(request) | Cause::Copy { request, .. } => Some(*request),
@@ -52,67 +53,68 @@ impl Cause {
 /// A command on the bus of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommandEvent {
-    /// Its (first) command-bus cycle.
+    /// First command-bus cycle.
     pub at: Cycle,
-    /// The channel.
+    /// Channel.
     pub channel: Channel,
-    /// The command.
+    /// Command.
     pub command: Command,
-    /// Why it was issued.
+    /// Reason why the command was issued.
     pub cause: Cause,
-    /// The timing rule that ended at `at`, and so set the cycle of the command; none where another reason did.
+    /// The timing rule that permits the command from `at` on, if it determined the cycle; `None` if
+    /// there was another reason.
     pub held_by: Option<&'static str>,
 }
 
 impl CommandEvent {
-    /// The command without its reasons.
+    /// The command without its cause.
     #[inline]
     pub const fn issued(&self) -> Issued {
         Issued { at: self.at, channel: self.channel, command: self.command }
     }
 }
 
-/// How many accesses the queues of a channel hold.
+/// Number of accesses in the queues of a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Queued {
-    /// Entries of the read queue.
+    /// Entries in the read queue.
     pub reads: u64,
-    /// Entries of the write queue.
+    /// Entries in the write queue.
     pub writes: u64,
 }
 
-/// Reads each command as it is issued.
+/// A sink of the commands of a run, called as each command is issued.
 ///
-/// Cycles never fall, over all channels.
+/// Cycles never decrease, over all channels.
 pub trait EventSink {
-    /// A command was issued.
+    /// Called for each command.
     fn command(&mut self, event: &CommandEvent);
 
-    /// A command was issued, and nothing is known of its cause.
+    /// Adds a command of unknown cause.
     #[inline]
     fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
         self.command(&CommandEvent { at, channel, command: *command, cause: Cause::Unknown, held_by: None });
     }
 
-    /// Whether [`Self::queued`] is to be called.
+    /// Whether [`Self::queued`] must be called.
     #[inline]
     fn wants_queues(&self) -> bool {
         false
     }
 
-    /// After a command of `channel` at `at`, its queues hold this number of accesses.
+    /// Reports the accesses in the queues of `channel` after a command at `at`.
     #[inline]
     fn queued(&mut self, at: Cycle, channel: Channel, queued: Queued) {
         let _ = (at, channel, queued);
     }
 
-    /// No command follows; the run lasted until `end`.
+    /// Called after the last command; the run lasted until `end`.
     fn finish(&mut self, end: Cycle) {
         let _ = end;
     }
 }
 
-/// A sink that reads nothing.
+/// A sink without effect.
 impl EventSink for () {
     fn command(&mut self, _: &CommandEvent) {}
 }
@@ -155,7 +157,7 @@ impl<S: EventSink> EventSink for Option<S> {
     }
 }
 
-/// Sinks that each read all commands, in order.
+/// A sequence of sinks, each of which receives all commands.
 impl<S: EventSink> EventSink for Vec<S> {
     #[inline]
     fn command(&mut self, event: &CommandEvent) {
@@ -203,7 +205,7 @@ impl<A: EventSink, B: EventSink> EventSink for (A, B) {
 mod tests {
     use super::*;
 
-    /// Keeps what it reads.
+    /// Stores all events.
     #[derive(Clone, Debug, Default, PartialEq)]
     struct Kept {
         commands: Vec<CommandEvent>,

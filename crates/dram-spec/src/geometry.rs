@@ -1,63 +1,63 @@
-//! How many channels, ranks, banks, subarrays, rows and lines there are, and which rows are set aside.
+//! Geometry of a memory: channels, ranks, banks, subarrays, rows, lines, and reserved rows.
 
 use crate::command::{BankId, Channel, Column, Row};
 use crate::datasheet::{BANKS, Density, Width};
 use crate::topology::Topology;
 
-/// Bytes of one line: one burst of eight transfers on a 64-bit channel.
+/// Bytes per line: one burst of eight transfers on a 64-bit channel.
 pub const LINE_BYTES: u64 = 64;
 
-/// The row of the `RowClone` paper's system: 4 KB a rank, one page.
+/// Row of the `RowClone` paper's system: 4 KB per rank, one page.
 pub const PAPER_ROW_BYTES: u64 = 4096;
 
-/// A geometry as written by a user: nothing of it is checked yet.
+/// A geometry in a user's notation, not validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawGeometry {
     /// Channels, 1 to 8, a power of two.
     pub channels: u64,
-    /// Ranks a channel, 1 to 4, a power of two.
+    /// Ranks per channel, 1 to 4, a power of two.
     pub ranks: u64,
     /// Density of a chip.
     pub density: Density,
     /// Data pins of a chip.
     pub width: Width,
-    /// Bytes of a row of a rank: what the chips give (8, 16 or 32 KB), or the paper's 4 KB.
+    /// Bytes per row of a rank: as in the chips' datasheets (8, 16 or 32 KB), or the paper's 4 KB.
     pub row_bytes: u64,
-    /// Rows of a subarray, 128 to 1024, a power of two.
+    /// Rows per subarray, 128 to 1024, a power of two.
     pub rows_per_subarray: u64,
 }
 
-/// What is wrong with a geometry.
+/// Reason why a geometry is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GeometryError {
-    /// A count that is not a power of two in range.
+    /// A count is not a power of two in range.
     #[error("`{key}` is {found}, but must be a power of two from {least} to {most}")]
     Count {
-        /// The key.
+        /// Key.
         key: &'static str,
-        /// Its value.
+        /// Value found.
         found: u64,
-        /// The smallest legal value.
+        /// Least valid value.
         least: u64,
-        /// The largest legal value.
+        /// Largest valid value.
         most: u64,
     },
-    /// A row length that these chips do not have.
+    /// The chips do not have this row length.
     #[error("`row_bytes` is {found}, but a rank of {density} {width} chips has rows of {native} bytes")]
     RowBytes {
-        /// Its value.
+        /// Value found.
         found: u64,
-        /// What the chips give.
+        /// Row length of the chips.
         native: u64,
-        /// The density.
+        /// Density.
         density: Density,
-        /// The width.
+        /// Width.
         width: Width,
     },
 }
 
 impl GeometryError {
-    /// The key that is wrong.
+    /// The key that is the cause.
     pub const fn key(&self) -> &'static str {
         match self {
             Self::Count { key, .. } => key,
@@ -65,7 +65,7 @@ impl GeometryError {
         }
     }
 
-    /// What to do next.
+    /// Suggested change.
     pub fn help(&self) -> String {
         match *self {
             Self::Count { key, found, least, most } => {
@@ -79,7 +79,7 @@ impl GeometryError {
     }
 }
 
-/// A memory system's shape, checked: every count is a power of two, and all fit the chips.
+/// A validated geometry: every count is a power of two and available in chips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     channels: u8,
@@ -91,14 +91,14 @@ pub struct Geometry {
     rows_per_subarray: u32,
 }
 
-/// A subarray of a bank, counted from 0: the rows that share sense amplifiers.
+/// A subarray of a bank, counted from 0: rows that share sense amplifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SubarrayId {
-    /// The channel.
+    /// Channel.
     pub channel: Channel,
-    /// The bank.
+    /// Bank.
     pub bank: BankId,
-    /// The subarray within its bank.
+    /// Subarray within its bank.
     pub subarray: u32,
 }
 
@@ -131,7 +131,7 @@ impl TryFrom<RawGeometry> for Geometry {
     }
 }
 
-/// The row that a rank of such chips gives: 8 KB for x8 with a 1 KB page.
+/// Row length of a rank of these chips: 8 KB for x8 with a 1 KB page.
 pub const fn native_row_bytes(density: Density, width: Width) -> u64 {
     density.page_bytes(width) * width.chips()
 }
@@ -141,11 +141,11 @@ impl Geometry {
     pub const fn channels(&self) -> u8 {
         self.channels
     }
-    /// Ranks a channel, 1 to 4.
+    /// Ranks per channel, 1 to 4.
     pub const fn ranks(&self) -> u8 {
         self.ranks
     }
-    /// Banks a rank: 8 in every DDR3 chip.
+    /// Banks per rank: 8 in every DDR3 chip.
     pub const fn banks(&self) -> u8 {
         BANKS as u8
     }
@@ -161,27 +161,27 @@ impl Geometry {
     pub const fn width(&self) -> Width {
         self.width
     }
-    /// Bytes of a row of a rank.
+    /// Bytes per row of a rank.
     pub const fn row_bytes(&self) -> u64 {
         self.row_bytes
     }
-    /// Bytes of a row of one chip, which decide tRRD and tFAW.
+    /// Bytes per row of one chip, which determine tRRD and tFAW.
     pub const fn page_bytes(&self) -> u64 {
         self.row_bytes / self.width.chips()
     }
-    /// Rows of a bank.
+    /// Rows per bank.
     pub const fn rows_per_bank(&self) -> u32 {
         self.rows_per_bank
     }
-    /// Rows of a subarray.
+    /// Rows per subarray.
     pub const fn rows_per_subarray(&self) -> u32 {
         self.rows_per_subarray
     }
-    /// Subarrays of a bank.
+    /// Subarrays per bank.
     pub const fn subarrays_per_bank(&self) -> u32 {
         self.rows_per_bank / self.rows_per_subarray
     }
-    /// Lines (bursts) of a row.
+    /// Lines (bursts) per row.
     pub const fn columns(&self) -> u16 {
         (self.row_bytes / LINE_BYTES) as u16
     }
@@ -189,7 +189,7 @@ impl Geometry {
     pub const fn bytes(&self) -> u64 {
         self.channels as u64 * self.ranks as u64 * BANKS * self.rows_per_bank as u64 * self.row_bytes
     }
-    /// As the user would have to write it.
+    /// The geometry in a user's notation.
     pub const fn raw(&self) -> RawGeometry {
         RawGeometry {
             channels: self.channels as u64,
@@ -201,23 +201,25 @@ impl Geometry {
         }
     }
 
-    /// The subarray of its bank that a row lies in.
+    /// Index of a row's subarray within the bank.
     pub const fn subarray(&self, row: Row) -> u32 {
         // A power of two: a shift instead of a division.
         row.0 >> self.rows_per_subarray.trailing_zeros()
     }
 
-    /// The row of zeros that each subarray sets aside: its last one.
+    /// The reserved row of zeros of a subarray: its last row.
     pub const fn zero_row(&self, subarray: u32) -> Row {
         Row((subarray + 1) * self.rows_per_subarray - 1)
     }
 
-    /// The row that each bank sets aside for 2 x PSM: the last but one, below the last subarray's zero row.
+    /// The reserved temporary row of each bank for 2 x PSM: the row before the last subarray's zero
+    /// row.
     pub const fn temporary_row(&self) -> Row {
         Row(self.rows_per_bank - 2)
     }
 
-    /// Whether a row is set aside, and so holds no memory that anybody may use.
+    /// The use of a reserved row; `None` if the row is not reserved. Reserved rows contain no
+    /// addressable data.
     pub const fn reserved(&self, row: Row) -> Option<ReservedRow> {
         if row.0 & (self.rows_per_subarray - 1) == self.rows_per_subarray - 1 {
             Some(ReservedRow::Zero)
@@ -228,7 +230,7 @@ impl Geometry {
         }
     }
 
-    /// Bytes of memory that the reserved rows take.
+    /// Bytes of the reserved rows.
     pub const fn reserved_bytes(&self) -> u64 {
         let rows = self.subarrays_per_bank() as u64 + 1;
         self.channels as u64 * self.ranks as u64 * BANKS * rows * self.row_bytes
@@ -244,12 +246,12 @@ impl Geometry {
     }
 }
 
-/// What a reserved row is set aside for.
+/// Use of a reserved row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReservedRow {
-    /// The source of zeroing; never written.
+    /// Source of zeroing; never written.
     Zero,
-    /// The stop-over of 2 x PSM.
+    /// Intermediate row of 2 x PSM.
     Temporary,
 }
 
@@ -276,7 +278,7 @@ mod tests {
         assert_eq!((geometry.columns(), geometry.page_bytes()), (64, 512));
     }
 
-    /// Facts: rows of each part from Ramulator 1's organisation table.
+    /// Row lengths from Ramulator 1's organisation table.
     #[test]
     fn chips_have_the_rows_and_pages_of_their_datasheets() {
         use Density::{Gb1, Gb2, Gb4, Gb8};

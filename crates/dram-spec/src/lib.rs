@@ -1,7 +1,7 @@
-//! The words that every other crate speaks.
+//! Shared types of all crates: units, geometry, addresses, commands, datasheet parameters.
 //!
-//! Nothing here changes over time: no bank state, no queue, no `now`. Nothing here says "DDR3" but the data in
-//! [`datasheet`].
+//! No type has state that changes over time: no bank state, no queue, no current cycle. Only the
+//! data in [`datasheet`] are specific to DDR3.
 
 pub mod address;
 pub mod command;

@@ -1,26 +1,26 @@
-//! Commands without their causes: a log, for tests and for readers of files.
+//! Command logs: commands without their causes.
 
 use crate::command::{Channel, Command};
 use crate::event::{CommandEvent, EventSink};
 use crate::units::Cycle;
 
-/// One command, and when and where it was issued.
+/// A command, its cycle and its channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Issued {
-    /// The (first) command-bus cycle.
+    /// First command-bus cycle.
     pub at: Cycle,
-    /// The channel.
+    /// Channel.
     pub channel: Channel,
-    /// The command.
+    /// Command.
     pub command: Command,
 }
 
-/// The reader that keeps every command, for tests and small runs.
+/// A sink that stores all commands, for tests and small runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandLog {
-    /// The commands, in the order in which they were issued.
+    /// Commands, in the order of issue.
     pub commands: Vec<Issued>,
-    /// When the run ended, once it has.
+    /// End of the run, once it has ended.
     pub end: Cycle,
 }
 
@@ -34,7 +34,7 @@ impl EventSink for CommandLog {
 }
 
 impl CommandLog {
-    /// Plays the log to another reader.
+    /// Sends the log to another sink.
     pub fn replay(&self, sink: &mut impl EventSink) {
         for issued in &self.commands {
             sink.push(issued.at, issued.channel, &issued.command);

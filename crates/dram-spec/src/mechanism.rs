@@ -4,18 +4,19 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// A way to copy or initialize rows: a name, and its rank in the order in which the `RowClone` paper prefers mechanisms.
+/// A mechanism of copying or initialising rows: a name, and a rank in the `RowClone` paper's order
+/// of preference.
 ///
-/// Statistics and tables are keyed by it. The planner's crate defines one constant for each mechanism.
+/// Statistics and tables are keyed by it. The crate `rowclone` defines one constant per mechanism.
 #[derive(Clone, Copy, Debug)]
 pub struct Mechanism(&'static MechanismInfo);
 
-/// What a [`Mechanism`] stands for.
+/// Definition of a [`Mechanism`].
 #[derive(Debug)]
 pub struct MechanismInfo {
-    /// The name, as in outputs: "fpm".
+    /// Name in outputs: "fpm".
     pub name: &'static str,
-    /// The rank: 0 is preferred. No two mechanisms have the same.
+    /// Rank; 0 is preferred. Ranks are unique.
     pub rank: u8,
 }
 
@@ -23,17 +24,17 @@ impl Mechanism {
     /// Over the memory channel, with RD and WR. It can serve every part of a copy, so it ranks last.
     pub const CHANNEL: Mechanism = Mechanism::new(&MechanismInfo { name: "channel", rank: u8::MAX });
 
-    /// A mechanism.
+    /// Creates a mechanism.
     pub const fn new(info: &'static MechanismInfo) -> Mechanism {
         Mechanism(info)
     }
 
-    /// The name, as in outputs: "fpm".
+    /// Name in outputs: "fpm".
     pub const fn name(self) -> &'static str {
         self.0.name
     }
 
-    /// The rank: 0 is preferred.
+    /// Rank; 0 is preferred.
     pub const fn rank(self) -> u8 {
         self.0.rank
     }

@@ -1,48 +1,48 @@
-//! What may be asked of the memory.
+//! Operations on memory.
 
 use std::fmt;
 
 use crate::address::PhysicalAddress;
 
-/// One operation on a range of physical addresses, which need not be aligned to anything.
+/// An operation on a range of physical addresses of any alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// `memmove`: the ranges may overlap.
     Copy {
-        /// The first byte read.
+        /// First byte read.
         src: PhysicalAddress,
-        /// The first byte written.
+        /// First byte written.
         dst: PhysicalAddress,
-        /// How many bytes.
+        /// Size in bytes.
         bytes: u64,
     },
     /// `memset`.
     Init {
-        /// The first byte written.
+        /// First byte written.
         dst: PhysicalAddress,
-        /// How many bytes.
+        /// Size in bytes.
         bytes: u64,
-        /// The value of each of them.
+        /// Value of each byte.
         value: u8,
     },
-    /// Reads a range to the other side of the channel.
+    /// Reads a range over the channel.
     Read {
-        /// The first byte.
+        /// First byte.
         address: PhysicalAddress,
-        /// How many bytes.
+        /// Size in bytes.
         bytes: u64,
     },
-    /// Writes a range from the other side of the channel.
+    /// Writes a range over the channel.
     Write {
-        /// The first byte.
+        /// First byte.
         address: PhysicalAddress,
-        /// How many bytes.
+        /// Size in bytes.
         bytes: u64,
     },
 }
 
 impl Operation {
-    /// How many bytes it is about.
+    /// Size in bytes.
     pub const fn bytes(&self) -> u64 {
         match self {
             Operation::Copy { bytes, .. }
@@ -52,7 +52,7 @@ impl Operation {
         }
     }
 
-    /// The first byte written or, where it writes none, read: the range that blocks are cut from.
+    /// First byte written or, for a read, read. Blocks are divided by this range.
     pub const fn target(&self) -> PhysicalAddress {
         match self {
             Operation::Copy { dst, .. } | Operation::Init { dst, .. } => *dst,
@@ -60,7 +60,7 @@ impl Operation {
         }
     }
 
-    /// The first byte that a copy reads.
+    /// First byte read by a copy.
     pub const fn src(&self) -> Option<PhysicalAddress> {
         match self {
             Operation::Copy { src, .. } => Some(*src),
@@ -69,7 +69,7 @@ impl Operation {
     }
 }
 
-/// As a listing prints it: `copy 4096 bytes 0x1000 -> 0x9000`.
+/// Formats `copy 4096 bytes 0x1000 -> 0x9000`.
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

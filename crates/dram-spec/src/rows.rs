@@ -1,46 +1,47 @@
-//! Which rows a command stream has opened.
+//! Open rows of a command stream.
 
 use std::collections::BTreeMap;
 
 use crate::command::{AutoPrecharge, BankId, Channel, Command, Row};
 use crate::geometry::Geometry;
 
-/// The open row of each bank, as the commands so far left it. Readers of a stream tell a copy ACT from an ACT by it.
+/// Open row of each bank after the commands so far. Event sinks use it to distinguish copy
+/// activations.
 #[derive(Clone, Debug)]
 pub struct OpenRows {
     geometry: Geometry,
     rows: BTreeMap<(Channel, BankId), Row>,
 }
 
-/// What an ACT does.
+/// Effect of an ACT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activation {
-    /// It opens a row of a closed bank.
+    /// Opens a row of a closed bank.
     Opens,
-    /// It copies the open row of the same subarray.
+    /// Copies the open row of the same subarray.
     Copies {
-        /// The open row.
+        /// Open row.
         src: Row,
     },
-    /// The chips drop it: the open row is in another subarray.
+    /// Dropped by the chips: the open row is in another subarray.
     Dropped {
-        /// The open row.
+        /// Open row.
         open: Row,
     },
 }
 
 impl OpenRows {
-    /// All banks are closed.
+    /// Starts with all banks closed.
     pub const fn new(geometry: Geometry) -> OpenRows {
         OpenRows { geometry, rows: BTreeMap::new() }
     }
 
-    /// The open row of a bank.
+    /// Open row of a bank.
     pub fn row(&self, channel: Channel, bank: BankId) -> Option<Row> {
         self.rows.get(&(channel, bank)).copied()
     }
 
-    /// Follows a command. Returns what it does, if it is an ACT.
+    /// Applies a command; returns the effect of an ACT.
     pub fn follow(&mut self, channel: Channel, command: &Command) -> Option<Activation> {
         match *command {
             Command::Activate { bank, row } => {

@@ -1,30 +1,31 @@
-//! Everything about a memory system that decides which command streams are legal, and what they cost.
+//! Parameters of a memory system that determine which command streams are legal, and their energy.
 
 use crate::datasheet::{Density, SpeedBin, Width};
 use crate::geometry::{Geometry, PAPER_ROW_BYTES, RawGeometry};
 use crate::units::{Clock, Cycles, Min};
 
-/// Whether a copy activation counts as an activation in tRRD and tFAW. No source says; see `docs/decisions`.
+/// Whether a copy activation counts as an activation in tRRD and tFAW. The sources do not specify
+/// it; see `docs/decisions`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CopyActivations {
-    /// It counts in both (the default: the conservative reading).
+    /// Counts in both (the default, which is conservative).
     #[default]
     Counted,
-    /// It counts in neither, as an earlier or as a later activation.
+    /// Counts in neither, as an earlier or as a later activation.
     Free,
 }
 
-/// How precharge power-down is left (MR0 bit 12).
+/// Exit of precharge power-down (MR0 bit 12).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PrechargePowerDown {
-    /// The DLL stays on: tXP to any command; draws IDD2P1.
+    /// The DLL stays on: tXP to any command; current IDD2P1.
     #[default]
     FastExit,
-    /// The DLL is off: tXP, but tXPDLL to a read or write; draws IDD2P0.
+    /// The DLL is off: tXP, but tXPDLL to a read or write; current IDD2P0.
     SlowExit,
 }
 
-/// Whether the rows must be refreshed, and how often.
+/// Refresh requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Refresh {
     /// One REF is due each `t_refi_ps`: 7,800,000 at or below 85 C, 3,900,000 above.
@@ -32,7 +33,7 @@ pub enum Refresh {
         /// tREFI in ps.
         t_refi_ps: u64,
     },
-    /// No REF is ever due: for measuring a device apart from its upkeep.
+    /// No REF is due: for measurements of a device without refresh.
     Off,
 }
 
@@ -42,7 +43,7 @@ impl Refresh {
     /// 7.8 us.
     pub const NORMAL: Refresh = Refresh::Every { t_refi_ps: Self::T_REFI_PS };
 
-    /// tREFI in ps. With refresh off it is 7.8 us: rules that count in tREFI apply all the same.
+    /// tREFI in ps. With refresh off it is 7.8 us, as rules in units of tREFI still apply.
     pub const fn interval_ps(self) -> u64 {
         match self {
             Refresh::Every { t_refi_ps } => t_refi_ps,
@@ -56,7 +57,7 @@ impl Refresh {
     }
 }
 
-/// Which commands a stream may hold.
+/// Commands that a stream may contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// Plain DDR3: an ACT to an open bank and a TRANSFER are violations.
@@ -67,7 +68,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// As logs and command lines spell it.
+    /// Name in logs and command lines.
     pub const fn name(self) -> &'static str {
         match self {
             Dialect::Jedec => "jedec",
@@ -76,7 +77,8 @@ impl Dialect {
     }
 }
 
-/// A memory system as its commands see it: parts, bin, geometry, switches. All channels are alike.
+/// Parameters of a memory system that its commands depend on: bin, geometry, options. All channels
+/// are equal.
 ///
 /// At cycle 0 all banks are closed, all ranks are awake, and no refresh is owed.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,18 +89,18 @@ pub struct System {
     pub geometry: Geometry,
     /// Whether copy activations count in tRRD and tFAW.
     pub copy_activations: CopyActivations,
-    /// How precharge power-down is left.
+    /// Exit of precharge power-down.
     pub precharge_power_down: PrechargePowerDown,
-    /// How often refresh is due.
+    /// Refresh interval.
     pub refresh: Refresh,
 }
 
 impl System {
-    /// The memory of the `RowClone` paper, made of such chips: DDR3-1066 8-8-8, one rank, rows of 4 KB, 512 rows a subarray,
-    /// copy activations counted, refreshed each 7.8 us.
+    /// The memory of the `RowClone` paper, with these chips: DDR3-1066 8-8-8, one rank, rows of 4
+    /// KB, 512 rows per subarray, copy activations counted, tREFI 7.8 us.
     ///
     /// # Panics
-    /// Where `channels` is not 1, 2, 4 or 8.
+    /// If `channels` is not 1, 2, 4 or 8.
     pub fn paper(channels: u64, density: Density, width: Width) -> System {
         let (row_bytes, rows_per_subarray) = (PAPER_ROW_BYTES, 512);
         let raw = RawGeometry { channels, ranks: 1, density, width, row_bytes, rows_per_subarray };
@@ -111,7 +113,7 @@ impl System {
         }
     }
 
-    /// tRFC: that of the density, unless the bin replaces it.
+    /// tRFC: the value of the density, unless the bin replaces it.
     pub fn t_rfc(&self) -> Min {
         self.bin.t_rfc.unwrap_or(self.geometry.density().t_rfc())
     }
@@ -126,7 +128,7 @@ impl System {
         }
     }
 
-    /// The clock of the bin.
+    /// Clock of the bin.
     pub const fn clock(&self) -> Clock {
         self.bin.clock
     }

@@ -1,8 +1,8 @@
-//! The banks of a channel by number, and sets of them.
+//! Indices of the banks of a channel, and sets of banks.
 
 use crate::command::BankId;
 
-/// How many channels, ranks per channel and banks per rank a memory has.
+/// Numbers of channels, ranks per channel and banks per rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Topology {
     /// Channels.
@@ -13,12 +13,12 @@ pub struct Topology {
     pub banks_per_rank: u8,
 }
 
-/// The number of a bank on its channel: rank 0's banks first, then rank 1's.
+/// Index of a bank on its channel: rank 0's banks first, then rank 1's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BankIndex(u8);
 
 impl BankIndex {
-    /// As an index of an array of the channel's banks.
+    /// As an array index.
     #[inline]
     pub const fn get(self) -> usize {
         self.0 as usize
@@ -26,19 +26,19 @@ impl BankIndex {
 }
 
 impl Topology {
-    /// Banks of a channel, those of all its ranks.
+    /// Banks per channel, in all ranks.
     #[inline]
     pub const fn banks(self) -> usize {
         self.ranks as usize * self.banks_per_rank as usize
     }
 
-    /// The number of a bank on its channel.
+    /// Index of a bank on its channel.
     #[inline]
     pub const fn index(self, bank: BankId) -> BankIndex {
         BankIndex(bank.rank * self.banks_per_rank + bank.bank)
     }
 
-    /// The bank with that number.
+    /// The bank with this index.
     #[inline]
     pub const fn bank(self, index: BankIndex) -> BankId {
         BankId { rank: index.0 / self.banks_per_rank, bank: index.0 % self.banks_per_rank }
@@ -63,9 +63,9 @@ impl Topology {
 pub struct BankSet(u64);
 
 impl BankSet {
-    /// The most banks that a channel may have.
+    /// Maximum number of banks per channel.
     pub const CAPACITY: usize = u64::BITS as usize;
-    /// No bank.
+    /// The empty set.
     pub const EMPTY: BankSet = BankSet(0);
 
     /// The set of one bank.
@@ -74,19 +74,19 @@ impl BankSet {
         BankSet(1 << bank.0)
     }
 
-    /// Whether it has no bank.
+    /// Whether the set is empty.
     #[inline]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether a bank is in it.
+    /// Whether the set contains a bank.
     #[inline]
     pub const fn contains(self, bank: BankIndex) -> bool {
         self.0 >> bank.0 & 1 != 0
     }
 
-    /// Whether both sets have a bank in common.
+    /// Whether two sets have a bank in common.
     #[inline]
     pub const fn intersects(self, other: BankSet) -> bool {
         self.0 & other.0 != 0
@@ -110,14 +110,14 @@ impl BankSet {
         self.0 = self.0 & !(1 << bank.0) | (is_in as u64) << bank.0;
     }
 
-    /// The banks that are in either set.
+    /// The banks in either set.
     #[inline]
     #[must_use]
     pub const fn union(self, other: BankSet) -> BankSet {
         BankSet(self.0 | other.0)
     }
 
-    /// The banks that are in both sets.
+    /// The banks in both sets.
     #[inline]
     #[must_use]
     pub const fn intersection(self, other: BankSet) -> BankSet {
@@ -138,7 +138,7 @@ impl FromIterator<BankIndex> for BankSet {
     }
 }
 
-/// The banks of a [`BankSet`], from the lowest.
+/// Iterator over the banks of a [`BankSet`], ascending.
 #[derive(Clone, Debug)]
 pub struct Banks(u64);
 

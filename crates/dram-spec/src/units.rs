@@ -15,10 +15,10 @@ impl Cycle {
     /// The first instant after reset.
     pub const ZERO: Cycle = Cycle(0);
 
-    /// After any cycle of a run: when what does not happen, happens.
+    /// Later than any cycle of a run: the time of an event that does not occur.
     pub const NEVER: Cycle = Cycle(u64::MAX);
 
-    /// The distance from `earlier` to `self`, or nothing where `earlier` is the later one.
+    /// Distance from `earlier` to `self`; 0 if `earlier` is later.
     pub const fn since(self, earlier: Cycle) -> Cycles {
         Cycles(self.0.saturating_sub(earlier.0))
     }
@@ -81,7 +81,7 @@ impl fmt::Display for Cycles {
 pub struct Picojoule(pub f64);
 
 impl Picojoule {
-    /// The same energy in nJ, as reports print it.
+    /// Energy in nJ, the unit of reports.
     pub fn nj(self) -> f64 {
         self.0 / 1000.0
     }
@@ -116,22 +116,22 @@ impl std::iter::Sum for Picojoule {
 /// A datasheet minimum: "max(4 nCK, 7.5 ns)" is `Min { ck: 4, ps: 7_500 }`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Min {
-    /// At least so many clocks.
+    /// Minimum in clocks.
     pub ck: u64,
-    /// And at least so many picoseconds.
+    /// Minimum in picoseconds.
     pub ps: u64,
 }
 
 impl Min {
-    /// A minimum given in clocks alone.
+    /// A minimum in clocks.
     pub const fn ck(ck: u64) -> Min {
         Min { ck, ps: 0 }
     }
-    /// A minimum given in picoseconds alone.
+    /// A minimum in picoseconds.
     pub const fn ps(ps: u64) -> Min {
         Min { ck: 0, ps }
     }
-    /// A minimum given as "max(clocks, picoseconds)".
+    /// A minimum of "max(clocks, picoseconds)".
     pub const fn max(ck: u64, ps: u64) -> Min {
         Min { ck, ps }
     }
@@ -159,28 +159,28 @@ impl Clock {
     /// 2133 MT/s, tCK 0.9375 ns.
     pub const DDR3_2133: Clock = Clock { k: 16 };
 
-    /// Covers a *minimum* such as tRCD: rounds up. DDR3-1066, 13.125 ns: 7 cycles.
+    /// Clocks that cover a *minimum* such as tRCD, rounded up. DDR3-1066, 13.125 ns: 7 cycles.
     pub const fn at_least(&self, min: Min) -> Cycles {
         let ck = (min.ps * self.k).div_ceil(15_000);
         Cycles(if ck > min.ck { ck } else { min.ck })
     }
 
-    /// Stays inside a *maximum* such as tREFI: rounds down. DDR3-1066, 7.8 us: 4160 cycles.
+    /// Clocks within a *maximum* such as tREFI, rounded down. DDR3-1066, 7.8 us: 4160 cycles.
     pub const fn at_most(&self, ps: u64) -> Cycles {
         Cycles(ps * self.k / 15_000)
     }
 
-    /// One clock period in ns, as near as a double comes. DDR3-1066: 1.875.
+    /// Clock period in ns, rounded to a double. DDR3-1066: 1.875.
     pub fn t_ck_ns(&self) -> f64 {
         15.0 / self.k as f64
     }
 
-    /// A distance in ns. DDR3-1066, 48 cycles: 90.0 ns.
+    /// Distance in ns. DDR3-1066, 48 cycles: 90.0 ns.
     pub fn ns(&self, distance: Cycles) -> f64 {
         (distance.0 * 15) as f64 / self.k as f64
     }
 
-    /// The data rate as the standard names it: 800, 1066, 1333, 1600, 1866 or 2133 MT/s.
+    /// Data rate in the standard's names: 800, 1066, 1333, 1600, 1866 or 2133 MT/s.
     pub const fn mega_transfers(&self) -> u64 {
         self.k * 400 / 3
     }

@@ -1,4 +1,4 @@
-//! The reader of the command stream: counts commands and clocks, and forgets the commands.
+//! Energy account: counts commands and clocks of a command stream.
 
 use dram_spec::datasheet::BURST;
 use dram_spec::{
@@ -11,11 +11,12 @@ use crate::error::EnergyError;
 use crate::prices::Prices;
 use crate::report::EnergyReport;
 
-/// Counts commands by kind and clocks by state, rank by rank, as the commands are issued.
+/// Counts commands by kind and clocks by power state for each rank, as the commands are issued.
 ///
-/// Its memory does not grow with the stream, and one command costs it constant time. It takes any stream: of what
-/// breaks the rules of the device it makes what `docs/energy.md` says. Only what cannot be priced at all (a place that
-/// the system does not have, time running backwards) is an error, which [`Account::report`] gives.
+/// Memory is independent of the length of the stream, and a command takes constant time. Streams
+/// that break the device's rules are accepted; `docs/energy.md` defines their counts. Only a stream
+/// whose energy cannot be computed (an address that the system does not have, or decreasing times)
+/// is an error, which [`Account::report`] returns.
 #[derive(Clone, Debug)]
 pub struct Account {
     geometry: Geometry,
@@ -24,12 +25,12 @@ pub struct Account {
     asleep: PowerState,
     channels: Vec<ChannelAccount>,
     fault: Option<EnergyError>,
-    /// The channels, once there is a fault: of those above there is then none. So no command is taken, and the most frequent need not ask
-    /// whether there is a fault.
+    /// The channels after a fault; `channels` is then empty, so that no further command is counted
+    /// and frequent commands need no check of `fault`.
     ended: Vec<ChannelAccount>,
 }
 
-/// Clocks for which a command keeps its rank in active standby by itself.
+/// Clocks for which a command keeps its rank in active standby after it.
 #[derive(Clone, Copy, Debug)]
 struct Closing {
     /// RDA to its internal precharge.
@@ -44,7 +45,7 @@ struct Closing {
 
 #[derive(Clone, Debug)]
 struct ChannelAccount {
-    /// The last instant taken in; instants never fall.
+    /// Cycle of the last command, or the end of the run.
     last: Cycle,
     ranks: Vec<RankAccount>,
 }
@@ -52,21 +53,22 @@ struct ChannelAccount {
 #[derive(Clone, Debug)]
 struct RankAccount {
     counts: Counts,
-    /// The clocks before this one are counted.
+    /// Clocks before this one are counted.
     counted: Cycle,
     mode: Mode,
     banks: Box<[BankAccount]>,
-    /// Banks that no PRE, RDA or WRA has closed, a bit each.
+    /// Bit mask of the banks not closed by PRE, RDA or WRA.
     open_banks: u32,
-    /// When the last auto-precharge starts, or the last refresh ends: until then the rank counts as active.
+    /// Start of the last auto-precharge, or end of the last refresh: the rank counts as active
+    /// until then.
     active_until: Cycle,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct BankAccount {
-    /// The row that was last activated; it is open where the bank is.
+    /// The row last activated, which is the open row if the bank is open.
     row: Row,
-    /// When.
+    /// Cycle of that activation.
     activated: Cycle,
 }
 
@@ -78,7 +80,7 @@ enum Mode {
 }
 
 impl Account {
-    /// An account of a system at cycle 0: all banks closed, all ranks awake.
+    /// Creates an account of a system at cycle 0: all banks closed, all ranks awake.
     pub fn new(system: &System) -> Account {
         let bin = system.bin;
         let geometry = system.geometry;
@@ -110,25 +112,27 @@ impl Account {
         }
     }
 
-    /// All ranks together: each up to the last command of its channel, or to the end of the run once it has ended; of a stream that cannot be
-    /// priced, up to the command that cannot.
+    /// Counts of all ranks, each up to the last command of its channel, or to the end of the run
+    /// once it has ended; after a fault, up to the faulty command.
     pub fn counts(&self) -> Counts {
         let channels = self.channels.iter().chain(&self.ended);
         let ranks = channels.flat_map(|channel| channel.ranks.iter().map(|rank| (rank, channel.last)));
         ranks.fold(Counts::default(), |sum, (rank, last)| sum + rank.counts_at(last, self.asleep))
     }
 
-    /// One rank, up to the last command of its channel; `None` where the system does not have it.
+    /// Counts of one rank, up to the last command of its channel; `None` if the system does not
+    /// have it.
     pub fn rank_counts(&self, channel: Channel, rank: u8) -> Option<Counts> {
         let channel = self.channels.iter().chain(&self.ended).nth(usize::from(channel.0))?;
         Some(channel.ranks.get(usize::from(rank))?.counts_at(channel.last, self.asleep))
     }
 
-    /// What all this cost.
+    /// Computes the energy of the commands and clocks counted.
     ///
     /// # Errors
     ///
-    /// If the stream cannot be priced, or if a rank was in a state whose current the set does not have.
+    /// If the energy of the stream cannot be computed, or a rank was in a state whose current the
+    /// set lacks.
     pub fn report(&self, prices: &Prices) -> Result<EnergyReport, EnergyError> {
         match &self.fault {
             Some(fault) => Err(fault.clone()),
@@ -136,7 +140,8 @@ impl Account {
         }
     }
 
-    /// Takes a command in, if it can be priced; none of those that [`EventSink::push`] has taken.
+    /// Counts a command that [`EventSink::push`] has not counted, if its address and time are
+    /// valid.
     fn take_less_frequent(&mut self, at: Cycle, channel: Channel, command: &Command) -> Option<()> {
         if !exists(&self.geometry, channel, command) {
             return None;
@@ -162,12 +167,12 @@ impl Account {
                 rank.change_mode(at, Mode::Awake, Mode::SelfRefresh, asleep);
             }
             Command::SelfRefreshExit { .. } => rank.change_mode(at, Mode::SelfRefresh, Mode::Awake, asleep),
-            Command::Activate { .. } | Command::Precharge { .. } => unreachable!("these have their own way"),
+            Command::Activate { .. } | Command::Precharge { .. } => unreachable!("`command` counts these"),
         }
         Some(())
     }
 
-    /// The rank of a command to a bank, once both and its time are found to exist.
+    /// The rank of a command to a bank, if address and time are valid.
     #[inline]
     fn rank_of(&mut self, at: Cycle, channel: Channel, bank: BankId) -> Option<&mut RankAccount> {
         if bank.bank >= self.geometry.banks() {
@@ -176,7 +181,7 @@ impl Account {
         self.rank(at, channel, bank.rank)
     }
 
-    /// The rank of a command, once it and its time are found to exist.
+    /// The rank of a command, if address and time are valid.
     #[inline]
     fn rank(&mut self, at: Cycle, channel: Channel, rank: u8) -> Option<&mut RankAccount> {
         let channel = self.channels.get_mut(usize::from(channel.0))?;
@@ -185,7 +190,7 @@ impl Account {
         Some(rank)
     }
 
-    /// Takes a command in, or says why it cannot be priced.
+    /// Counts a command, or records the fault.
     #[inline(never)]
     fn take_or_fault(&mut self, at: Cycle, channel: Channel, command: Command) {
         if self.fault.is_none() && self.take_less_frequent(at, channel, &command).is_none() {
@@ -193,14 +198,14 @@ impl Account {
         }
     }
 
-    /// The stream cannot be priced: nothing more of it is counted.
+    /// Records a fault and ends the counting.
     #[cold]
     fn fail(&mut self, fault: EnergyError) {
         self.fault = Some(fault);
         self.ended = std::mem::take(&mut self.channels);
     }
 
-    /// Why a command cannot be priced.
+    /// Returns the fault of a command.
     #[cold]
     fn fault(&self, at: Cycle, channel: Channel, command: Command) -> EnergyError {
         if exists(&self.geometry, channel, &command) {
@@ -212,7 +217,10 @@ impl Account {
 }
 
 impl EventSink for Account {
-    #[expect(clippy::inline_always, reason = "who issues a command knows its kind: then little of this is left")]
+    #[expect(
+        clippy::inline_always,
+        reason = "the kind of a command is a constant where it is issued, so most of this is removed"
+    )]
     #[inline(always)]
     fn command(&mut self, event: &CommandEvent) {
         let (at, channel, command) = (event.at, event.channel, &event.command);
@@ -252,7 +260,7 @@ impl EventSink for Account {
     }
 }
 
-/// Whether the system has all the places that a command names.
+/// Whether the system has the banks, row and columns of a command.
 pub(crate) fn exists(geometry: &Geometry, channel: Channel, command: &Command) -> bool {
     let holds = |bank, row, column| geometry.holds(channel, bank, row, column);
     match *command {
@@ -278,8 +286,8 @@ impl RankAccount {
         copy.counts
     }
 
-    /// Counts the clocks from where they were last counted: before the first bank opens, before the last one closes, and
-    /// before the mode changes. In between, all clocks are alike.
+    /// Counts the clocks since the last count: before the first bank opens, before the last one
+    /// closes, and before the mode changes. The state is constant in between.
     #[inline(never)]
     fn advance_to(&mut self, now: Cycle, asleep: PowerState) {
         let closed = if self.open_banks != 0 { now } else { self.active_until.clamp(self.counted, now) };
@@ -293,7 +301,7 @@ impl RankAccount {
         self.counted = now;
     }
 
-    /// Changes nothing where the rank is in another mode than the command supposes.
+    /// Changes the mode; has no effect if the current mode is not `from`.
     fn change_mode(&mut self, at: Cycle, from: Mode, to: Mode, asleep: PowerState) {
         self.advance_to(at, asleep);
         if self.mode == from {
@@ -333,15 +341,15 @@ impl RankAccount {
         self.open_banks = 0;
     }
 
-    /// REF: `E_REF` is what it draws above IDD3N, so its tRFC counts as active.
+    /// REF: `E_REF` excludes IDD3N, so its tRFC counts as active standby.
     fn refresh(&mut self, at: Cycle, t_rfc: Cycles, asleep: PowerState) {
         self.advance_to(at, asleep);
         self.counts.refreshes += 1;
         self.active_until = self.active_until.max(at + t_rfc);
     }
 
-    /// RDA and WRA: the bank is closed to all later commands at once, but draws as an open one until its precharge, which its
-    /// own restoring may hold up beyond `ready` clocks from now.
+    /// RDA and WRA: the bank is closed to later commands at once, but counts as active until its
+    /// internal precharge, which tRAS may delay beyond `ready` clocks from now.
     fn close_by_itself(&mut self, at: Cycle, id: BankId, ready: Cycles, closing: Closing, asleep: PowerState) {
         if self.open_banks & 1 << id.bank != 0 {
             self.close(at, id, asleep);

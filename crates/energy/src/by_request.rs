@@ -1,4 +1,4 @@
-//! The commands of each request.
+//! Command counts by request.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,8 @@ use dram_spec::{Command, CommandEvent, EventSink, Geometry, RequestId};
 
 use crate::counts::Counts;
 
-/// Counts the commands of each request, as the causes of the events name it. Its memory grows with the number of requests.
+/// Counts the commands of each request, by the causes of the events. Memory grows with the number
+/// of requests.
 #[derive(Clone, Debug)]
 pub struct ByRequest {
     rows: OpenRows,
@@ -15,12 +16,12 @@ pub struct ByRequest {
 }
 
 impl ByRequest {
-    /// No command was issued.
+    /// Creates the counts before any command.
     pub const fn new(geometry: Geometry) -> ByRequest {
         ByRequest { rows: OpenRows::new(geometry), counts: BTreeMap::new() }
     }
 
-    /// What was issued for a request; nothing where no command was.
+    /// Counts of a request; all 0 if it has no command.
     pub fn of(&self, request: RequestId) -> Counts {
         self.counts.get(&request).copied().unwrap_or_default()
     }

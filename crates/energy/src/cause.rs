@@ -1,11 +1,11 @@
-//! What energy is spent on.
+//! Causes of energy.
 
 use std::fmt;
 
-/// What energy is spent on. Every picojoule of a report has one cause.
+/// Cause of energy. Every picojoule of a report has exactly one cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
-    /// Ordinary activations, each with the precharge that will follow.
+    /// Ordinary activations, including the precharge that follows.
     Activate,
     /// Copy activations: an ACT to an open bank, in the open row's subarray.
     CopyActivate,
@@ -21,7 +21,7 @@ pub enum Cause {
     WriteIo,
     /// Terminating the data pins in another rank of the channel.
     IdleRankIo,
-    /// Refreshes above active standby: of REF, and the one that each SRE starts.
+    /// Refreshes without active standby: REF, and the refresh that each SRE starts.
     Refresh,
     /// Standby with a bank open.
     BackgroundActive,
@@ -38,7 +38,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// All of them, in the order in which reports list them.
+    /// All causes, in the order of reports.
     pub const ALL: [Cause; 15] = [
         Cause::Activate,
         Cause::CopyActivate,
@@ -57,7 +57,7 @@ impl Cause {
         Cause::SelfRefresh,
     ];
 
-    /// As reports print it: "copy activation".
+    /// Name in reports: "copy activation".
     pub const fn name(self) -> &'static str {
         match self {
             Cause::Activate => "activate",
@@ -78,7 +78,8 @@ impl Cause {
         }
     }
 
-    /// Whether it is part of an operation: what commands cost above standby, without refresh.
+    /// Whether the cause is part of the dynamic energy of operations, without background and
+    /// refresh.
     pub const fn in_operation(self) -> bool {
         match self {
             Cause::Activate
@@ -99,7 +100,7 @@ impl Cause {
         }
     }
 
-    /// Whether it is spent on the channel: the pins and their terminations.
+    /// Whether the energy is spent on the channel: the pins and their terminations.
     pub const fn on_channel(self) -> bool {
         matches!(self, Cause::ReadIo | Cause::WriteIo | Cause::IdleRankIo)
     }

@@ -1,4 +1,4 @@
-//! What was done, in whole commands and whole clocks.
+//! Counts of commands and clocks.
 
 use std::ops::{Add, AddAssign};
 
@@ -6,7 +6,7 @@ use dram_spec::Cycles;
 
 use crate::cause::Cause;
 
-/// What a rank does in a clock, as far as its supply current goes.
+/// Power state of a rank, which determines its supply current.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PowerState {
     /// Awake, a bank open: IDD3N.
@@ -24,7 +24,7 @@ pub enum PowerState {
 }
 
 impl PowerState {
-    /// All of them.
+    /// All states.
     pub const ALL: [PowerState; 6] = [
         PowerState::ActiveStandby,
         PowerState::PrechargedStandby,
@@ -34,7 +34,7 @@ impl PowerState {
         PowerState::SelfRefresh,
     ];
 
-    /// The datasheet's name of the current that is drawn: "IDD2P1".
+    /// Name of the state's current in datasheets: "IDD2P1".
     pub const fn current(self) -> &'static str {
         match self {
             PowerState::ActiveStandby => "IDD3N",
@@ -46,7 +46,7 @@ impl PowerState {
         }
     }
 
-    /// What a state's energy is booked under.
+    /// Cause of the energy of the state.
     pub const fn cause(self) -> Cause {
         match self {
             PowerState::ActiveStandby => Cause::BackgroundActive,
@@ -59,15 +59,15 @@ impl PowerState {
     }
 }
 
-/// Commands by kind, and clocks by state, of one rank or of several: rank-clocks, so that two idle ranks spend two
-/// a clock. All exact.
+/// Commands by kind, and clocks by state, of one rank or of several: two idle ranks add two clocks
+/// per clock. All counts are exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Ordinary activations: ACT to a closed bank.
     pub activates: u64,
     /// Copy activations: ACT to an open bank, in the open row's subarray.
     pub copy_activates: u64,
-    /// Dropped activations: ACT to an open bank, in another subarray. They cost nothing.
+    /// Dropped activations: ACT to an open bank, in another subarray. They take no energy.
     pub dropped_activates: u64,
     /// RD and RDA.
     pub reads: u64,
@@ -89,11 +89,11 @@ impl Counts {
         self.clocks[state as usize]
     }
 
-    /// What was done between two readings of one account.
+    /// Difference of two readings of one account.
     ///
     /// # Panics
     ///
-    /// If a count is greater in `earlier`: then it is not the earlier reading.
+    /// If a count is greater in `earlier`, which is then not the earlier reading.
     #[must_use]
     pub fn since(&self, earlier: &Counts) -> Counts {
         let less = |later: u64, earlier: u64| later.checked_sub(earlier).expect("counts never fall");
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_added_is_what_was_done_since() {
+    fn since_is_the_inverse_of_addition() {
         let first = Counts { activates: 3, reads: 5, clocks: [1, 2, 3, 4, 5, 6].map(Cycles), ..Counts::default() };
         let second = Counts { copy_activates: 2, reads: 1, clocks: [9; 6].map(Cycles), ..Counts::default() };
         assert_eq!((first + second).since(&first), second);

@@ -1,4 +1,4 @@
-//! A chip's supply currents, as a datasheet lists them, and what its commands take by them.
+//! Supply currents of a chip, as in datasheets, and the energy of its commands.
 
 use std::borrow::Cow;
 
@@ -7,12 +7,12 @@ use dram_spec::{Cycles, Density, Picojoule, SpeedBin, Width};
 
 use crate::counts::PowerState;
 
-/// A current set as written by a user: nothing of it is checked yet. Currents are of one chip, in mA.
+/// A current set in a user's notation, not validated. Currents are those of one chip, in mA.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RawCurrents {
-    /// What reports call it: "2 Gb x8 -25E".
+    /// Name in reports: "2 Gb x8 -25E".
     pub name: Cow<'static, str>,
-    /// The speed bin that the currents were measured in: "800E".
+    /// Speed bin of the measurement: "800E".
     pub bin: Cow<'static, str>,
     /// Gigabits of a chip: 1, 2, 4 or 8.
     pub density_gb: u64,
@@ -20,7 +20,7 @@ pub struct RawCurrents {
     pub width: u64,
     /// Supply voltage, V.
     pub vdd_v: f64,
-    /// One bank, ACT to PRE, again and again at tRC.
+    /// One bank, ACT to PRE, repeated at tRC.
     pub idd0_ma: f64,
     /// Precharge power-down, slow exit.
     pub idd2p0_ma: Option<f64>,
@@ -32,65 +32,65 @@ pub struct RawCurrents {
     pub idd3p_ma: Option<f64>,
     /// Active standby.
     pub idd3n_ma: f64,
-    /// Reading burst after burst.
+    /// Continuous read bursts.
     pub idd4r_ma: f64,
-    /// Writing burst after burst.
+    /// Continuous write bursts.
     pub idd4w_ma: f64,
-    /// Refreshing at tRFC.
+    /// Continuous refresh at tRFC.
     pub idd5b_ma: f64,
     /// Self-refresh.
     pub idd6_ma: Option<f64>,
-    /// Where the numbers are from.
+    /// Source of the numbers.
     pub source: Cow<'static, str>,
-    /// What to mind about them.
+    /// Remark on the numbers.
     pub note: Option<Cow<'static, str>>,
 }
 
-/// What is wrong with a current set.
+/// Reason why a current set is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CurrentsError {
-    /// A bin that is not in the standard.
+    /// The bin is not in the standard.
     #[error("`bin` is \"{found}\", which is no speed bin")]
     Bin {
-        /// Its value.
+        /// Value found.
         found: String,
     },
-    /// A density that DDR3 chips do not have here.
+    /// The density is not supported.
     #[error("`density_gb` is {found}, but must be 1, 2, 4 or 8")]
     Density {
-        /// Its value.
+        /// Value found.
         found: u64,
     },
-    /// A width that DDR3 chips do not have.
+    /// DDR3 chips do not have this width.
     #[error("`width` is {found}, but must be 4, 8 or 16")]
     Width {
-        /// Its value.
+        /// Value found.
         found: u64,
     },
-    /// A voltage or current that is not a positive number.
+    /// A voltage or current is not a positive number.
     #[error("`{key}` is {found}, but must be a positive number")]
     NotPositive {
-        /// The key.
+        /// Key.
         key: &'static str,
-        /// Its value.
+        /// Value found.
         found: f64,
     },
-    /// A current by which a command would take no energy, or give some back.
-    #[error("`{key}` is {found}, but must be more than {least:.2}: else {command} would take no energy above standby")]
+    /// A current with which a command would take no energy, or negative energy.
+    #[error("`{key}` is {found}, but must be more than {least:.2}: else {command} would take no dynamic energy")]
     TooSmall {
-        /// The key.
+        /// Key.
         key: &'static str,
-        /// Its value.
+        /// Value found.
         found: f64,
-        /// What it must exceed: the standby current of the same time, mA.
+        /// Exclusive minimum: the standby current of that time, mA.
         least: f64,
-        /// The command.
+        /// Command.
         command: &'static str,
     },
 }
 
 impl CurrentsError {
-    /// The key that is wrong.
+    /// The key that is the cause.
     pub const fn key(&self) -> &'static str {
         match self {
             Self::Bin { .. } => "bin",
@@ -100,7 +100,7 @@ impl CurrentsError {
         }
     }
 
-    /// What to do next.
+    /// Suggested change.
     pub fn help(&self) -> String {
         match self {
             Self::Bin { .. } => {
@@ -121,7 +121,8 @@ impl CurrentsError {
     }
 }
 
-/// A current set, checked: every current is positive, and every command takes energy above standby.
+/// A validated current set: every current is positive, and every command takes more energy than
+/// standby.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Currents {
     raw: RawCurrents,
@@ -174,11 +175,11 @@ impl TryFrom<RawCurrents> for Currents {
 }
 
 impl Currents {
-    /// What reports call it.
+    /// Name in reports.
     pub fn name(&self) -> &str {
         &self.raw.name
     }
-    /// The speed bin that the currents were measured in.
+    /// Speed bin of the measurement.
     pub const fn bin(&self) -> &'static SpeedBin {
         self.bin
     }
@@ -190,7 +191,7 @@ impl Currents {
     pub const fn width(&self) -> Width {
         self.width
     }
-    /// As the user wrote it: every current, the voltage, the source.
+    /// The set in the user's notation: currents, voltage, source.
     pub const fn raw(&self) -> &RawCurrents {
         &self.raw
     }
@@ -215,13 +216,13 @@ impl Currents {
         self.bin.clock.at_least(self.bin.t_ras)
     }
 
-    /// The mean standby current of one row cycle: IDD3N for tRAS, IDD2N for the rest of tRC. mA.
+    /// Mean standby current of one row cycle, mA: IDD3N for tRAS, IDD2N for the rest of tRC.
     fn standby_of_a_row_cycle_ma(&self) -> f64 {
         let (t_rc, t_ras) = (self.t_rc(), self.t_ras());
         (self.raw.idd3n_ma * t_ras.0 as f64 + self.raw.idd2n_ma * (t_rc - t_ras).0 as f64) / t_rc.0 as f64
     }
 
-    /// What a current above standby takes in so many clocks of the set's own bin.
+    /// Energy of a current, without the standby current, over a number of clocks of the set's bin.
     fn above(&self, ma: f64, standby_ma: f64, time: Cycles) -> Picojoule {
         Picojoule(self.raw.vdd_v * (ma - standby_ma) * self.bin.clock.ns(time))
     }
@@ -284,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn an_impossible_set_names_the_key_and_a_way_out() {
+    fn an_invalid_set_names_the_key_and_a_remedy() {
         let check = |raw: RawCurrents, message: &str, help: &str| {
             let error = Currents::try_from(raw).unwrap_err();
             assert_eq!(error.to_string(), message);
@@ -300,17 +301,15 @@ mod tests {
         let endless = RawCurrents { idd4r_ma: f64::INFINITY, ..raw() };
         check(endless, "`idd4r_ma` is inf, but must be a positive number", "idd4r_ma");
         // (65 x 15 + 50 x 6) / 21 = 60.71
-        let idle =
-            "`idd0_ma` is 60, but must be more than 60.71: else an activation would take no energy above standby";
+        let idle = "`idd0_ma` is 60, but must be more than 60.71: else an activation would take no dynamic energy";
         check(RawCurrents { idd0_ma: 60.0, ..raw() }, idle, "idd3n_ma");
         for (key, set, command) in [
             ("idd4r_ma", RawCurrents { idd4r_ma: 65.0, ..raw() }, "a read"),
             ("idd4w_ma", RawCurrents { idd4w_ma: 65.0, ..raw() }, "a write"),
             ("idd5b_ma", RawCurrents { idd5b_ma: 65.0, ..raw() }, "a refresh"),
         ] {
-            let message = format!(
-                "`{key}` is 65, but must be more than 65.00: else {command} would take no energy above standby"
-            );
+            let message =
+                format!("`{key}` is 65, but must be more than 65.00: else {command} would take no dynamic energy");
             check(set, &message, "of the same part");
         }
     }

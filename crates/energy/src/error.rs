@@ -1,64 +1,64 @@
-//! Why a command stream cannot be priced.
+//! Errors of energy accounting.
 
 use dram_spec::{Channel, Command, Cycle, Width};
 
 use crate::counts::PowerState;
 
-/// Why a command stream cannot be priced.
+/// Reason why the energy of a command stream cannot be computed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnergyError {
-    /// The current set is of another width than the chips of the system.
+    /// The current set is for chips of another width than the system's.
     #[error("the current set \"{set}\" is of {found} chips, but the system has {wanted} chips")]
     Width {
-        /// The set's name.
+        /// Name of the set.
         set: String,
-        /// Its width.
+        /// Width of the set.
         found: Width,
-        /// The system's.
+        /// Width of the system's chips.
         wanted: Width,
     },
     /// A rank was in a state whose current the set does not have.
     #[error("a rank was in a state that draws {}, which the current set \"{set}\" does not have", state.current())]
     Current {
-        /// The set's name.
+        /// Name of the set.
         set: String,
-        /// The state.
+        /// Power state.
         state: PowerState,
     },
-    /// A command to a place that the system does not have.
+    /// The system does not have the address of a command.
     #[error("cycle {at}, channel {}: `{command}` is to a place that the system does not have", channel.0)]
     Address {
-        /// When it was issued.
+        /// Cycle of the command.
         at: Cycle,
-        /// Its channel.
+        /// Channel of the command.
         channel: Channel,
-        /// The command.
+        /// Command.
         command: Command,
     },
-    /// A command earlier than the one before it on its channel, or after the end of the run.
+    /// A command is earlier than its predecessor on its channel, or after the end of the run.
     #[error("cycle {at}, channel {}: `{command}` comes after cycle {last} has been read", channel.0)]
     Order {
-        /// When it was issued.
+        /// Cycle of the command.
         at: Cycle,
-        /// Its channel.
+        /// Channel of the command.
         channel: Channel,
-        /// The command.
+        /// Command.
         command: Command,
-        /// The last instant of the channel before it.
+        /// Cycle of the channel's last command.
         last: Cycle,
     },
     /// The run ended before its last command.
     #[error("the run ends at cycle {end}, before its last command at cycle {last}")]
     End {
-        /// When it was said to end.
+        /// Specified end.
         end: Cycle,
-        /// The last command.
+        /// Cycle of the last command.
         last: Cycle,
     },
 }
 
 impl EnergyError {
-    /// What to do next.
+    /// Suggested change.
     pub fn help(&self) -> String {
         match self {
             Self::Width { found, wanted, .. } => {

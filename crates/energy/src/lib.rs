@@ -1,8 +1,8 @@
-//! Reads the command stream and prices it, by cause.
+//! Energy of a command stream, by cause.
 //!
-//! An [`Account`] counts commands and clocks in integers; [`Prices`] turn the counts into picojoules with one
-//! multiplication each. `plain` (feature `test-api`) does the same over again, as naively as possible, so that tests can compare the two.
-//! What is charged for what, and why, stands in `docs/energy.md`.
+//! An [`Account`] counts commands and clocks in integers; [`Prices`] convert the counts to
+//! picojoules with one multiplication each. `plain` (feature `test-api`) is an independent, simple
+//! implementation for comparison in tests. `docs/energy.md` defines the energy model.
 
 pub mod account;
 mod by_request;

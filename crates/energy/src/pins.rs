@@ -1,20 +1,21 @@
-//! The data pins of a rank, and what driving and terminating them takes.
+//! Data pins of a rank, and the energy of driving and terminating them.
 
 use dram_spec::datasheet::BURST;
 use dram_spec::{Clock, Picojoule, Width};
 
-/// Read output driver, mW a pin, while a burst is read.
+/// Read output driver, mW per pin, during a read burst.
 ///
-/// This and the three below: `DRAMPower` 4.x, `MemoryPowerModel.cc`, "conservative, from Micron's DDR3 power calculator".
+/// This and the three following: `DRAMPower` 4.x, `MemoryPowerModel.cc`, "conservative, from
+/// Micron's DDR3 power calculator".
 pub const READ_DRIVER_MW: f64 = 4.6;
-/// Termination in the rank written to, mW a pin, while a burst is written.
+/// Termination in the rank written, mW per pin, during a write burst.
 pub const WRITE_TERMINATION_MW: f64 = 21.2;
-/// Termination in another rank, mW a pin, while a burst is read.
+/// Termination in another rank, mW per pin, during a read burst.
 pub const IDLE_READ_TERMINATION_MW: f64 = 15.5;
-/// Termination in another rank, mW a pin, while a burst is written.
+/// Termination in another rank, mW per pin, during a write burst.
 pub const IDLE_WRITE_TERMINATION_MW: f64 = 15.4;
 
-/// Strobes of a chip, a differential pair counting as one: one for each eight data pins, and one on x4.
+/// Strobes of a chip, a differential pair counting as one: one per eight data pins, and one on x4.
 pub const fn strobes(width: Width) -> u64 {
     match width {
         Width::X4 | Width::X8 => 1,
@@ -22,7 +23,8 @@ pub const fn strobes(width: Width) -> u64 {
     }
 }
 
-/// Data-mask pins of a chip that a module wires: one for each eight data pins. None on x4, whose modules use those
+/// Data-mask pins of a chip on a module: one per eight data pins. None on x4, whose modules use
+/// those pins for the strobes of the other nibble.
 /// lines for the strobes of the other nibble.
 pub const fn masks(width: Width) -> u64 {
     match width {
@@ -32,17 +34,18 @@ pub const fn masks(width: Width) -> u64 {
     }
 }
 
-/// Pins of a rank that are busy during a read: DQ and DQS. Eight x8 chips: 72.
+/// Pins of a rank driven during a read: DQ and DQS. Eight x8 chips: 72.
 pub const fn read_pins(width: Width) -> u64 {
     (width.pins() + strobes(width)) * width.chips()
 }
 
-/// Pins of a rank that are busy during a write: DQ, DQS and DM. Eight x8 chips: 80.
+/// Pins of a rank driven during a write: DQ, DQS and DM. Eight x8 chips: 80.
 pub const fn write_pins(width: Width) -> u64 {
     read_pins(width) + masks(width) * width.chips()
 }
 
-/// What so many pins of `mw` each take during one burst. 72 pins of 4.6 mW at DDR3-1066: 7.5 ns, 2484 pJ.
+/// Energy of `pins` pins of `mw` each during one burst. 72 pins of 4.6 mW at DDR3-1066: 7.5 ns,
+/// 2484 pJ.
 pub fn burst(mw: f64, pins: u64, clock: Clock) -> Picojoule {
     Picojoule(mw * pins as f64 * clock.ns(BURST))
 }
@@ -52,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rank_has_so_many_busy_pins() {
+    fn driven_pins_of_a_rank_depend_on_the_width() {
         let pins = Width::ALL.map(|width| (read_pins(width), write_pins(width)));
         assert_eq!(pins, [(80, 80), (72, 80), (72, 80)]);
     }

@@ -1,8 +1,8 @@
-//! The second witness: the same energies by a walk through every clock, as plain as it can be written.
+//! An independent implementation of the energy model, which visits every clock.
 //!
-//! It shares with [`crate::Account`] and [`crate::Prices`] no formula, no count and no notion of state: it adds up
-//! picojoules command by command and clock by clock, from the currents as they stand in the set. Its cost grows with
-//! the cycles of the run. It is for tests and small runs.
+//! It shares no formula, count or state with [`crate::Account`] and [`crate::Prices`]: it adds
+//! picojoules command by command and clock by clock, from the currents of the set. Its time grows
+//! with the cycles of the run, so it is for tests and small runs.
 
 use dram_spec::{AutoPrecharge, Channel, Command, CommandLog, Cycle, Picojoule, PrechargePowerDown, Row, System};
 
@@ -12,23 +12,25 @@ use crate::counts::PowerState;
 use crate::currents::Currents;
 use crate::error::EnergyError;
 
-/// Clocks between two subtotals. A long sum of equal terms drifts in floating point; a sum of subtotals hardly does.
+/// Clocks per subtotal. A long sum of equal terms drifts in floating point; a sum of subtotals
+/// drifts far less.
 const SUBTOTAL_CLOCKS: u64 = 1024;
 
-/// What a run cost altogether.
+/// Total energy of a run.
 ///
 /// # Errors
 ///
-/// As [`by_cause`].
+/// The errors of [`by_cause`].
 pub fn total(system: &System, currents: &Currents, log: &CommandLog) -> Result<Picojoule, EnergyError> {
     Ok(by_cause(system, currents, log)?.into_iter().map(|(_, energy)| energy).sum())
 }
 
-/// What a run cost, in the order of [`Cause::ALL`].
+/// Energy of a run, in the order of [`Cause::ALL`].
 ///
 /// # Errors
 ///
-/// If the log cannot be priced: a width that does not fit, a command to nowhere or out of order, a missing current.
+/// If the energy cannot be computed: a width that does not fit, a command with an invalid address
+/// or time, a missing current.
 pub fn by_cause(
     system: &System,
     currents: &Currents,
@@ -73,16 +75,16 @@ fn check(system: &System, currents: &Currents, log: &CommandLog) -> Result<(), E
     }
 }
 
-/// A bank as the walk sees it.
+/// State of a bank.
 #[derive(Clone, Copy, Default)]
 struct Bank {
     open: Option<Row>,
     activated: u64,
-    /// The auto-precharge starts at this clock; before it the bank draws as an open one.
+    /// Start of the auto-precharge; the bank draws the current of an open bank before it.
     shuts_at: u64,
 }
 
-/// Adds what one rank costs, clock by clock.
+/// Adds the energy of one rank, clock by clock.
 fn walk(
     system: &System,
     currents: &Currents,
@@ -138,11 +140,11 @@ fn walk(
     Ok(())
 }
 
-/// Adds what one command costs by itself.
+/// Adds the energy of one command.
 fn add_command(system: &System, currents: &Currents, banks: &[Bank], command: &Command, spent: &mut [f64]) {
     let raw = currents.raw();
     let chips = 64.0 / raw.width as f64;
-    // Core energies: the clocks of the set's own bin.
+    // Core energies use the clock of the set's bin.
     let own = currents.bin();
     let ns = |min| own.clock.at_least(min).0 as f64 * own.clock.t_ck_ns();
     let (t_rc, t_ras, t_rfc) = (ns(own.t_rc), ns(own.t_ras), ns(currents.density().t_rfc()));
@@ -150,7 +152,7 @@ fn add_command(system: &System, currents: &Currents, banks: &[Bank], command: &C
     let row = raw.idd0_ma * t_rc - raw.idd3n_ma * t_ras - raw.idd2n_ma * (t_rc - t_ras);
     let read = chips * raw.vdd_v * (raw.idd4r_ma - raw.idd3n_ma) * burst;
     let write = chips * raw.vdd_v * (raw.idd4w_ma - raw.idd3n_ma) * burst;
-    // I/O: the clock of the system. 64 DQ; DQS and DM of all chips together.
+    // I/O energies use the clock of the system. 64 DQ; DQS and DM of all chips together.
     let bus = 4.0 * system.clock().t_ck_ns();
     let (strobes, masks) = match raw.width {
         4 => (16.0, 0.0),
@@ -190,7 +192,7 @@ fn add_command(system: &System, currents: &Currents, banks: &[Bank], command: &C
     }
 }
 
-/// Opens and closes banks as the command says.
+/// Updates the open rows of banks.
 fn change_banks(system: &System, banks: &mut [Bank], at: u64, command: &Command) {
     let bin = system.bin;
     let clocks = |min| bin.clock.at_least(min).0;

@@ -1,4 +1,4 @@
-//! What each command and each clock costs, for one system and one current set.
+//! Energy of each command and each clock, for one system and one current set.
 
 use dram_spec::{Cycles, Picojoule, System};
 
@@ -9,46 +9,47 @@ use crate::error::EnergyError;
 use crate::pins;
 use crate::report::EnergyReport;
 
-/// What one command costs above standby, all chips of the rank together.
+/// Dynamic energy of one command (without background), for all chips of the rank together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EventPrices {
-    /// One activation, ordinary or copy, and the precharge that follows.
+    /// One activation, ordinary or copy, including the precharge that follows.
     pub activate: Picojoule,
     /// One read burst, within the chips.
     pub read: Picojoule,
     /// One write burst, within the chips.
     pub write: Picojoule,
-    /// One TRANSFER: the mean of `read` and `write`; no pin moves.
+    /// One TRANSFER: the mean of `read` and `write`, without I/O.
     pub transfer: Picojoule,
     /// Driving the pins for one read burst.
     pub read_io: Picojoule,
     /// Terminating the pins for one write burst, in the rank written to.
     pub write_io: Picojoule,
-    /// Terminating the pins for one read burst in another rank; 0 where the channel has one rank.
+    /// Terminating the pins for one read burst in another rank; 0 if the channel has one rank.
     pub idle_rank_read: Picojoule,
-    /// Terminating the pins for one write burst in another rank; 0 where the channel has one rank.
+    /// Terminating the pins for one write burst in another rank; 0 if the channel has one rank.
     pub idle_rank_write: Picojoule,
     /// One REF, or the refresh that SRE starts.
     pub refresh: Picojoule,
 }
 
-/// What each command, and each clock in each state, costs in one system with one current set.
+/// Energy of each command, and of each clock in each state, of one system with one current set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prices {
     set: String,
     events: EventPrices,
-    /// pJ of one rank in one clock, in the order of [`PowerState::ALL`].
+    /// Energy of one rank per clock, in the order of [`PowerState::ALL`].
     clocks: [Option<Picojoule>; 6],
 }
 
 impl Prices {
-    /// The prices of a system whose chips draw these currents.
+    /// Computes the prices of a system whose chips have these currents.
     ///
-    /// Core energies are charged at the clock of the set's own bin; I/O, termination and background at the system's.
+    /// Core energies use the clock of the set's bin; I/O, termination and background that of the
+    /// system.
     ///
     /// # Errors
     ///
-    /// If the set is of another width than the system's chips.
+    /// If the set is for another width than the system's chips.
     pub fn new(system: &System, currents: &Currents) -> Result<Prices, EnergyError> {
         let (geometry, clock) = (&system.geometry, system.clock());
         let width = geometry.width();
@@ -78,23 +79,23 @@ impl Prices {
         })
     }
 
-    /// The name of the current set.
+    /// Name of the current set.
     pub fn set(&self) -> &str {
         &self.set
     }
 
-    /// What one command costs.
+    /// Energy of each command.
     pub const fn events(&self) -> &EventPrices {
         &self.events
     }
 
-    /// What one rank costs in one clock of a state, if the set has its current.
+    /// Energy of one rank per clock of a state, if the set has its current.
     pub const fn clock(&self, state: PowerState) -> Option<Picojoule> {
         self.clocks[state as usize]
     }
 
-    /// What these commands cost above standby; refresh and background stay at 0. This is what one copy or one zeroing
-    /// costs, whatever else the memory does meanwhile.
+    /// Dynamic energy of these commands; refresh and background are 0. This is the energy of one
+    /// copy or zeroing, independent of other activity.
     pub fn operation(&self, counts: &Counts) -> EnergyReport {
         let price = &self.events;
         let mut report = EnergyReport::empty();
@@ -111,11 +112,11 @@ impl Prices {
         report
     }
 
-    /// What all this cost: commands, refresh and background.
+    /// Energy of the counts: commands, refresh and background.
     ///
     /// # Errors
     ///
-    /// If a rank was in a state whose current the set does not have.
+    /// If a rank was in a state whose current the set lacks.
     pub fn report(&self, counts: &Counts) -> Result<EnergyReport, EnergyError> {
         let mut report = self.operation(counts);
         report.book(Cause::Refresh, self.events.refresh * (counts.refreshes + counts.self_refreshes) as f64);

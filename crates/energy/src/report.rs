@@ -1,17 +1,17 @@
-//! What was spent, by cause.
+//! Energy by cause.
 
 use dram_spec::Picojoule;
 
 use crate::cause::Cause;
 
-/// What was spent, by cause: every cause once, in a fixed order.
+/// Energy by cause: every cause once, in a fixed order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EnergyReport {
     by_cause: [(Cause, Picojoule); Cause::ALL.len()],
 }
 
 impl EnergyReport {
-    /// A report by which nothing was spent on anything.
+    /// Creates a report without energy.
     pub fn empty() -> EnergyReport {
         EnergyReport { by_cause: Cause::ALL.map(|cause| (cause, Picojoule(0.0))) }
     }
@@ -20,12 +20,12 @@ impl EnergyReport {
         self.by_cause[cause as usize].1 += energy;
     }
 
-    /// Every cause and its energy, in the order of [`Cause::ALL`].
+    /// All causes and their energies, in the order of [`Cause::ALL`].
     pub const fn by_cause(&self) -> &[(Cause, Picojoule)] {
         &self.by_cause
     }
 
-    /// What was spent on one cause.
+    /// Energy of one cause.
     pub const fn of(&self, cause: Cause) -> Picojoule {
         self.by_cause[cause as usize].1
     }
@@ -34,17 +34,18 @@ impl EnergyReport {
         self.by_cause.iter().filter(|(cause, _)| wanted(*cause)).map(|(_, energy)| *energy).sum()
     }
 
-    /// Everything.
+    /// Total energy.
     pub fn total(&self) -> Picojoule {
         self.sum(|_| true)
     }
 
-    /// What the commands took above standby, refresh left out: the accounting in which operations are compared.
+    /// Dynamic energy: that of the commands, without background and refresh. Operations are
+    /// compared by it.
     pub fn operation(&self) -> Picojoule {
         self.sum(Cause::in_operation)
     }
 
-    /// The share of [`EnergyReport::operation`] that the channel took, 0 to 1; `None` where nothing was spent.
+    /// Share of the channel in [`EnergyReport::operation`], 0 to 1; `None` if that is 0.
     pub fn channel_share(&self) -> Option<f64> {
         let operation = self.operation().0;
         (operation > 0.0).then(|| self.sum(Cause::on_channel).0 / operation)

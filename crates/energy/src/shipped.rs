@@ -1,10 +1,12 @@
-//! The shipped current sets, as constants: the numbers of `configs/currents`, whose files a test compares with these.
+//! The shipped current sets, as constants: the values of `configs/currents`, whose files a test
+//! compares with them.
 
 use std::borrow::Cow::Borrowed;
 
 use crate::currents::{Currents, RawCurrents};
 
-/// The shipped sets, in the order of their files' names. Each names its source; `docs/energy.md` says how they were chosen.
+/// The shipped sets, in the order of their file names. Each names its source; `docs/energy.md`
+/// explains their selection.
 pub const SHIPPED: [RawCurrents; 25] = [
     RawCurrents {
         name: Borrowed("1 Gb x16 -15"),

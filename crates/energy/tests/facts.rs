@@ -1,4 +1,4 @@
-//! Numbers worked out on paper, against the crate.
+//! Comparison with hand-computed values.
 
 #![expect(clippy::unwrap_used, reason = "tests: the helpers of this file too")]
 
@@ -24,13 +24,13 @@ fn account(system: &System, commands: &[(u64, Command)], end: u64) -> Account {
     account
 }
 
-/// nJ of an operation, as the accounting compares them.
+/// Dynamic energy of an operation, nJ.
 fn operation(name: &str, commands: &[(u64, Command)]) -> f64 {
     let system = system(1, 1, Width::X8);
     account(&system, commands, 1000).report(&prices(name, 1)).unwrap().operation().nj()
 }
 
-/// To half a unit of the last digit given.
+/// Compares to half a unit of the last digit given.
 fn near(found: f64, worked_out: f64, digit: f64) {
     assert!((found - worked_out).abs() <= digit / 2.0 + 1e-9, "{found}, not {worked_out}");
 }
@@ -54,7 +54,7 @@ fn core_energies_are_those_of_the_sets_own_bin() {
 }
 
 #[test]
-fn pins_cost_what_they_cost_at_the_systems_clock() {
+fn energy_of_pins_uses_the_clock_of_the_system() {
     let one = *prices("2 Gb x8 -25E", 1).events();
     near(one.read_io.nj(), 2.48, 0.01);
     near(one.write_io.nj(), 12.72, 1e-9);
@@ -82,7 +82,7 @@ fn wider_and_narrower_chips_have_their_own_pins() {
 }
 
 #[test]
-fn copying_one_line_costs_what_was_worked_out() {
+fn energy_of_copying_one_line_equals_the_hand_computed_one() {
     let channel = [(0, act(A, 0)), (8, rd(A)), (20, pre(A)), (28, act(A, 600)), (36, wr(A)), (54, pre(A))];
     // Through row 7 of bank 1.
     let psm2 = [
@@ -137,7 +137,7 @@ fn a_bank_is_open_until_the_precharge_that_closes_it() {
 }
 
 #[test]
-fn each_power_state_is_told_from_the_others() {
+fn power_states_are_distinguished() {
     let (pde, pdx) = (Command::PowerDownEnter { rank: 0 }, Command::PowerDownExit { rank: 0 });
     let (sre, srx) = (Command::SelfRefreshEnter { rank: 0 }, Command::SelfRefreshExit { rank: 0 });
     let commands = [(10, act(A, 0)), (20, pde), (32, pdx), (40, pre(A)), (50, pde), (57, pdx), (70, sre), (81, srx)];
@@ -146,7 +146,7 @@ fn each_power_state_is_told_from_the_others() {
     assert_eq!(clocks(&system, &commands, 100), [18, 52, 12, 7, 0, 11]);
     system.precharge_power_down = PrechargePowerDown::SlowExit;
     assert_eq!(clocks(&system, &commands, 100), [18, 52, 12, 0, 7, 11]);
-    // ACT 0, RDA 1: open until 20. From 10 on in power-down, which is an active one for ten clocks more.
+    // ACT 0, RDA 1: open until 20. In power-down from 10 on, which is active for ten more clocks.
     assert_eq!(clocks(&system, &[(0, act(A, 0)), (1, rda(A)), (10, pde)], 30), [10, 0, 10, 0, 10, 0]);
     assert_eq!(clocks(&system, &[(5, pdx), (6, srx)], 30), [0, 30, 0, 0, 0, 0], "an exit from where it is not");
 }
@@ -202,9 +202,10 @@ fn background_is_charged_for_every_rank_and_chip() {
     near(report.of(Cause::BackgroundPrecharged).nj(), 3960.0 * 1.125, 1e-6);
 }
 
-/// A clock at 1866 takes 1.5 x 50 x 8 x 15/14 pJ. Half a million such terms, added one by one, are off by 1e-12 and more.
+/// A clock at 1866 takes 1.5 x 50 x 8 x 15/14 pJ. Half a million such terms, added one by one, are
+/// wrong by 1e-12 and more.
 #[test]
-fn a_long_sum_does_not_drift() {
+fn a_long_sum_has_no_drift() {
     let system = System { bin: SpeedBin::named("1866M").unwrap(), ..system(1, 1, Width::X8) };
     let total = plain::total(&system, &set("2 Gb x8 -25E"), &log(&[], 500_000)).unwrap();
     let error = total.0 * 14.0 / (500_000.0 * 1.5 * 50.0 * 8.0 * 15.0) - 1.0;
@@ -245,7 +246,7 @@ fn a_missing_current_matters_once_its_state_was_used() {
 }
 
 #[test]
-fn a_missing_current_is_helped_by_a_way_out_of_its_state() {
+fn help_for_a_missing_current_suggests_another_state() {
     for (state, key, way_out) in [
         (PowerState::ActivePowerDown, "idd3p_ma", "keep the ranks out of power-down"),
         (PowerState::FastPowerDown, "idd2p1_ma", "switch precharge power-down to slow exit"),
@@ -258,13 +259,13 @@ fn a_missing_current_is_helped_by_a_way_out_of_its_state() {
 }
 
 #[test]
-fn what_cannot_be_priced_is_an_error_that_says_where() {
+fn invalid_streams_are_errors_that_name_the_position() {
     let system = system(1, 1, Width::X8);
     let prices = prices("2 Gb x8 -25E", 1);
     let fault = |commands: &[(u64, Command)], end| {
         let error = account(&system, commands, end).report(&prices).unwrap_err();
         let plain = plain::total(&system, &set("2 Gb x8 -25E"), &log(commands, end)).unwrap_err();
-        assert_eq!(error, plain, "both witnesses refuse it");
+        assert_eq!(error, plain, "both implementations refuse it");
         error
     };
     let at = |column: u16| (Column(column), [AutoPrecharge::No, AutoPrecharge::Yes]);

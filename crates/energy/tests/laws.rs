@@ -1,4 +1,4 @@
-//! What holds for every stream.
+//! Properties of all streams.
 
 #![expect(clippy::unwrap_used, reason = "tests: the helpers of this file too")]
 
@@ -20,7 +20,7 @@ fn assert_near(one: Picojoule, other: Picojoule, what: &str) -> Result<(), TestC
     Ok(())
 }
 
-/// A set that has every current, for chips of a system's width.
+/// A set with every current, for chips of the system's width.
 fn complete(system: &System) -> Currents {
     let raw = set("2 Gb x8 early die 1066").raw().clone();
     RawCurrents { width: system.geometry.width().pins(), ..raw }.try_into().unwrap()
@@ -48,7 +48,8 @@ fn arb_system() -> impl Strategy<Value = System> {
     )
 }
 
-/// One command: mostly what a controller would say, to few banks and rows, so that every kind of ACT occurs.
+/// A command, usually such as a controller issues, to few banks and rows, so that every kind of ACT
+/// occurs.
 fn arb_command(ranks: u8) -> impl Strategy<Value = Command> {
     let banks = (0..ranks, 0..3u8).prop_map(|(rank, number)| bank(rank, number));
     (banks, 0..ranks, prop::sample::select(vec![0u32, 1, 511, 512, 1023]), 0..32u8).prop_map(
@@ -70,7 +71,7 @@ fn arb_command(ranks: u8) -> impl Strategy<Value = Command> {
     )
 }
 
-/// A log with long and short gaps. It need not be legal: an account takes any.
+/// A log with long and short gaps. It need not be legal: an account accepts any log.
 fn arb_log(system: &System) -> impl Strategy<Value = CommandLog> + use<> {
     let (channels, ranks) = (system.geometry.channels(), system.geometry.ranks());
     let step = (prop_oneof![1..8u64, 1..60u64], 0..channels, arb_command(ranks));
@@ -91,7 +92,7 @@ fn arb_run() -> impl Strategy<Value = (System, CommandLog)> {
     arb_system().prop_flat_map(|system| arb_log(&system).prop_map(move |log| (system.clone(), log)))
 }
 
-/// The commands that `keep` says, to the same end.
+/// The commands for which `keep` is true, with an unchanged end.
 fn filtered(log: &CommandLog, keep: impl Fn(&dram_spec::Issued) -> bool) -> CommandLog {
     CommandLog { commands: log.commands.iter().copied().filter(keep).collect(), end: log.end }
 }
@@ -99,9 +100,9 @@ fn filtered(log: &CommandLog, keep: impl Fn(&dram_spec::Issued) -> bool) -> Comm
 proptest! {
     #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The account, and a walk through every clock that shares no arithmetic with it, find the same energies.
+    /// The account equals `plain`, which visits every clock and shares no arithmetic with it.
     #[test]
-    fn two_witnesses_agree_on_every_cause((system, log) in arb_run()) {
+    fn the_account_agrees_with_the_plain_implementation_on_every_cause((system, log) in arb_run()) {
         let account = read(&system, &log);
         let report = price(&system, &account.counts());
         for ((cause, found), (same, plain)) in
@@ -113,23 +114,24 @@ proptest! {
         assert_near(report.total(), plain::total(&system, &complete(&system), &log).unwrap(), "total")?;
     }
 
-    /// Every clock of every rank is in one state, and every command but PRE and CKE moves is counted once.
+    /// Every clock of every rank is in one state, and every command except PRE and CKE commands is
+    /// counted once.
     #[test]
     fn nothing_is_lost_or_counted_twice((system, log) in arb_run()) {
         let counts = read(&system, &log).counts();
         let ranks = u64::from(system.geometry.channels()) * u64::from(system.geometry.ranks());
         let clocks: Cycles = counts.clocks.into_iter().fold(Cycles(0), |sum, clocks| sum + clocks);
         prop_assert_eq!(clocks, log.end.since(Cycle::ZERO) * ranks);
-        let said = |names: &[&str]| {
+        let count_of = |names: &[&str]| {
             log.commands.iter().filter(|issued| names.contains(&issued.command.mnemonic())).count() as u64
         };
-        prop_assert_eq!(counts.activates + counts.copy_activates + counts.dropped_activates, said(&["ACT"]));
-        prop_assert_eq!((counts.reads, counts.writes), (said(&["RD", "RDA"]), said(&["WR", "WRA"])));
-        prop_assert_eq!((counts.transfers, counts.refreshes), (said(&["TRANSFER"]), said(&["REF"])));
-        prop_assert!(counts.self_refreshes <= said(&["SRE"]), "an SRE in power-down or self-refresh starts nothing");
+        prop_assert_eq!(counts.activates + counts.copy_activates + counts.dropped_activates, count_of(&["ACT"]));
+        prop_assert_eq!((counts.reads, counts.writes), (count_of(&["RD", "RDA"]), count_of(&["WR", "WRA"])));
+        prop_assert_eq!((counts.transfers, counts.refreshes), (count_of(&["TRANSFER"]), count_of(&["REF"])));
+        prop_assert!(counts.self_refreshes <= count_of(&["SRE"]), "an SRE in power-down or self-refresh starts nothing");
     }
 
-    /// The energy of a log is the sum over its ranks, each read from a log of its own.
+    /// The energy of a log is the sum over its ranks, each with a log of its own.
     #[test]
     fn the_energy_of_a_log_is_the_sum_over_its_ranks((system, log) in arb_run()) {
         let whole = read(&system, &log);
@@ -145,7 +147,8 @@ proptest! {
         assert_near(price(&system, &whole.counts()).total(), sum, "all ranks")?;
     }
 
-    /// And the sum over its times: what an account of the first part alone has seen, and what came since.
+    /// The energy of a log is the sum over time intervals: an account of the first part, and the
+    /// difference since.
     #[test]
     fn the_energy_of_a_log_is_the_sum_over_its_times((system, log) in arb_run(), cut in 0..6000u64) {
         let cut = Cycle(cut.min(log.end.0));
@@ -158,7 +161,7 @@ proptest! {
         assert_near(price(&system, &whole).total(), sum, "both parts")?;
     }
 
-    /// Readings taken while the run goes on never fall, and leave the account as it was.
+    /// Readings taken during the run never decrease, and do not change the account.
     #[test]
     fn readings_only_grow((system, log) in arb_run()) {
         let mut account = Account::new(&system);

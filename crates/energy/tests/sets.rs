@@ -1,4 +1,4 @@
-//! The files of `configs/currents`, and the table that `docs/energy.md` makes of them.
+//! The files of `configs/currents`, and their table in `docs/energy.md`.
 
 mod common;
 #[path = "../examples/current-sets/table.rs"]
@@ -8,7 +8,7 @@ use common::files;
 use dram_spec::SpeedBin;
 
 #[test]
-fn every_set_loads_under_a_name_of_its_own_and_costs_something() {
+fn every_set_loads_under_a_unique_name_and_has_positive_energies() {
     let sets = files::all();
     assert_eq!(sets.len(), 25, "every set of the sources with IDD0, 2N, 3N, 4R, 4W and 5B");
     for (file, set) in &sets {
@@ -17,7 +17,7 @@ fn every_set_loads_under_a_name_of_its_own_and_costs_something() {
         }
         assert!(!set.raw().source.is_empty(), "{file} names its source");
         assert_eq!(sets.iter().filter(|(_, other)| other.name() == set.name()).count(), 1, "{file}");
-        // "4 Gb x8 E/J-die 1600" stands in 4gb-x8-ej-die-1600.toml
+        // "4 Gb x8 E/J-die 1600" is in 4gb-x8-ej-die-1600.toml.
         let kebab = set.name().to_lowercase().replacen(" gb", "gb", 1).replace('/', "").replace(" -", " ");
         assert_eq!(*file, format!("{}.toml", kebab.replace(' ', "-")));
         assert!(set.name().starts_with(&format!("{} {} ", set.density(), set.width())), "{file}");
@@ -39,12 +39,12 @@ fn every_sets_bin_is_the_slowest_common_one_of_its_data_rate() {
 }
 
 #[test]
-fn the_constants_of_the_library_are_the_files() {
+fn the_constants_equal_the_files() {
     let files: Vec<_> = files::all().into_iter().map(|(_, set)| set).collect();
     assert_eq!(energy::shipped().collect::<Vec<_>>(), files);
 }
 
-/// A selection, not a validation: the default set is the one that comes nearest to the paper.
+/// A selection, not a validation: the default set is the nearest to the paper.
 #[test]
 fn the_default_set_is_nearest_to_the_paper_and_within_twelve_per_cent_of_it() {
     let sets = files::all();
@@ -55,7 +55,7 @@ fn the_default_set_is_nearest_to_the_paper_and_within_twelve_per_cent_of_it() {
 }
 
 #[test]
-fn the_page_shows_the_table_as_it_is_now() {
+fn the_documentation_shows_the_current_table() {
     let page = include_str!("../../../docs/energy.md");
     let sets = files::all();
     let table = table::markdown(&table::rows(sets.iter().map(|(_, set)| set)));

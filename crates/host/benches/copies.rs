@@ -1,4 +1,4 @@
-//! Copies through the whole controller, without contents: what an operation costs the host machine.
+//! Benchmark: host time per copy through the whole controller, without contents.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -19,7 +19,8 @@ fn paper(policy: &'static dyn CopyPolicy) -> Config {
     Config::new(system, Arc::new(planner), policy)
 }
 
-/// So many page copies from sources that lie so, to pages all over the memory, all there at cycle 0.
+/// Page copies with this relation between source and destination, to pages spread over the memory,
+/// all arriving at cycle 0.
 fn copies(config: &Config, relation: Place, count: u64) -> Vec<(Operation, Option<Cycle>)> {
     let pages = (0..count).map(|index| PhysicalAddress((index * 37 % 100_000) * 4096));
     let copies = pages.filter_map(|dst| {

@@ -1,4 +1,5 @@
-//! Whole runs without contents: what a request costs the host machine, on plain streams and on a recorded trace.
+//! Benchmark: host time per request of whole runs without contents, on synthetic streams and a
+//! recorded trace.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -48,17 +49,17 @@ fn streams(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The recorded fork, where it lies beside the repository.
+/// The recorded fork, if it exists beside the repository.
 fn recorded_fork() -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/ramulatorsharp/forkset-rc.gz");
     path.is_file().then_some(path)
 }
 
-/// The whole of it on the paper's system of 4 GiB, as recorded.
+/// Replays the whole trace on the paper's system of 4 GiB, as recorded.
 fn play_fork(path: &Path, policy: &'static dyn CopyPolicy) -> Stats {
     let system = System::paper(2, Density::Gb2, Width::X8);
     let planner = Planner::new(AddressMap::preset(system.geometry, Preset::RowInterleaved), FaultyRows::default());
-    let reader = Reader::new(File::open(path).expect("it was there a moment ago"), None).expect("its format is known");
+    let reader = Reader::new(File::open(path).expect("the file exists"), None).expect("its format is known");
     let copier = if policy == BASELINE { Copier::Cpu } else { Copier::Controller };
     let settings = ReplaySettings {
         unusable: UnusableRecords::Skip,
@@ -71,10 +72,10 @@ fn play_fork(path: &Path, policy: &'static dyn CopyPolicy) -> Stats {
     let config = Config::new(system, planner.clone().into(), policy);
     let run = Controller::new(&config).run(&mut replay, &mut (), &AtomicBool::new(false));
     replay.into_outcome().expect("it is well formed");
-    run.expect("nobody stops it")
+    run.expect("the run is not cancelled")
 }
 
-#[expect(clippy::print_stderr, reason = "who waits for a bench is told that it is left out")]
+#[expect(clippy::print_stderr, reason = "reports that the benchmark is skipped")]
 fn recorded(criterion: &mut Criterion) {
     let Some(path) = recorded_fork() else {
         eprintln!("skipped: forkset-rc is not there (../shared/data/ramulatorsharp/forkset-rc.gz)");

@@ -1,4 +1,4 @@
-//! The allocator that pages get their frames from, and the memory that it finds.
+//! Settings of the frame allocator and of the memory's initial state.
 
 use dram_spec::AddressMap;
 use os_alloc_sim::{
@@ -6,35 +6,37 @@ use os_alloc_sim::{
     age,
 };
 
-/// Which frames are handed out, and how full the memory is before the first is.
+/// Allocation policy, and utilisation and fragmentation of the memory before the first allocation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AllocatorSettings {
-    /// How a frame is chosen.
+    /// Allocation policy.
     pub policy: Policy,
-    /// Decides which frames ageing leaves in use, and what `random` hands out.
+    /// Determines the frames that ageing leaves in use, and the allocations of `random`.
     pub seed: u64,
-    /// The share of the frames that is in use before the traffic begins, 0 to 1. With 0 here and for `fragmentation`
-    /// the memory is fresh: free frames are in their first order, not in that which ageing leaves.
+    /// Share of the frames in use before the run, 0 to 1. If this and `fragmentation` are 0, the
+    /// memory is fresh: free frames are in their initial order, not in the order that ageing
+    /// leaves.
     pub utilisation: f64,
-    /// How fragmented the free memory is by then, as far as it can be: the unusable free space index of order 9, 0 to 1.
+    /// Unusable free space index of order 9 before the run, 0 to 1; reached as closely as possible.
     pub fragmentation: f64,
-    /// What becomes of frames that share rows in workloads of processes. Pages of a recorded trace are always [`Units::Marked`].
+    /// Treatment of frames that share rows, in workloads of processes. Pages of a recorded trace
+    /// are always [`Units::Marked`].
     pub units: Units,
 }
 
-/// Why there is no such allocator.
+/// Reason why the allocator cannot be built.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum AllocatorError {
-    /// A share that is none.
+    /// A share is not from 0 to 1.
     #[error(transparent)]
     Age(#[from] AgeError),
-    /// A policy that cannot hand out the units of this memory.
+    /// The policy cannot allocate the units of this memory.
     #[error(transparent)]
     Policy(#[from] PolicyError),
 }
 
 impl AllocatorError {
-    /// What to do next.
+    /// Suggested change.
     pub fn help(&self) -> String {
         match self {
             AllocatorError::Age(error) => error.help(),
@@ -43,29 +45,29 @@ impl AllocatorError {
     }
 }
 
-/// A memory with its allocator, before the traffic begins.
+/// A memory and its allocator before the run.
 #[derive(Debug)]
 pub struct AgedMemory {
-    /// Where frames lie.
+    /// Frame map of the memory.
     pub map: FrameMap,
-    /// The frames that there are to hand out.
+    /// Allocatable frames.
     pub set: FrameSet,
-    /// Hands them out; what was in use before is handed out already.
+    /// The allocator, in which the frames used by the background are allocated.
     pub allocator: Box<dyn FrameAllocator>,
-    /// What was in use before, and stays so.
+    /// Frames in use throughout the run.
     pub aged: Aged,
 }
 
 impl AllocatorSettings {
-    /// Whether nothing was in use before.
+    /// Whether no frame is in use before the run.
     fn is_fresh(&self) -> bool {
         self.utilisation <= 0.0 && self.fragmentation <= 0.0
     }
 
-    /// The memory and its allocator.
+    /// Builds the memory and its allocator.
     ///
     /// # Errors
-    /// A share that is not from 0 to 1; a policy that cannot hand out units of this size.
+    /// If a share is not from 0 to 1, or the policy cannot allocate units of this size.
     pub fn memory(&self, map: &AddressMap, units: Units) -> Result<AgedMemory, AllocatorError> {
         let target = Age::new(self.utilisation, self.fragmentation)?;
         let map = FrameMap::new(map.clone());
@@ -84,14 +86,14 @@ impl AllocatorSettings {
         Ok(AgedMemory { map, set, allocator, aged })
     }
 
-    /// A kernel without processes over a memory of that age.
+    /// Builds a kernel without processes over this memory.
     ///
     /// # Errors
-    /// No such age, or units that the policy cannot hand out.
+    /// If a share is not from 0 to 1, or the policy cannot allocate units of this size.
     pub fn kernel(&self, map: &AddressMap, zero_on_free: ZeroOnFree) -> Result<Kernel, AllocatorError> {
         let age = Age::new(self.utilisation, self.fragmentation)?;
         let map = FrameMap::new(map.clone());
-        // The seeds in the order of [`Self::memory`]: it is the same memory.
+        // Seeds are drawn in the order of [`Self::memory`], which gives the identical memory.
         let mut seeds = Generator::new(self.seed);
         let mut kernel = Kernel::new(map, self.units, self.policy, seeds.number(), zero_on_free)?;
         if !self.is_fresh() {

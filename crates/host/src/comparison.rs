@@ -9,20 +9,21 @@ use crate::flat_memory::{BLOCK_LINES, Block, FlatMemory, Held};
 /// A byte of the cells that differs from the flat memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Its address.
+    /// Physical address.
     pub address: PhysicalAddress,
-    /// Its location.
+    /// DRAM coordinates.
     pub location: Location,
-    /// What the flat memory holds.
+    /// Value in the flat memory.
     pub expected: u8,
-    /// What the cells hold.
+    /// Value in the cells.
     pub found: u8,
 }
 
-/// Compares the lines that an operation wrote in the flat memory, and the lines that a command changed in the cells. `cells` are
-/// those of all channels, in order. Returns the mismatch at the lowest address.
+/// Compares the lines that an operation wrote in the flat memory, and the lines that a command
+/// changed in the cells. `cells` contains the cells of all channels, in order. Returns the mismatch
+/// at the lowest address.
 ///
-/// Reserved zero rows must hold zeros; a temporary row may hold anything.
+/// Reserved zero rows must contain zeros; temporary rows are not compared.
 pub fn compare(flat: &FlatMemory, cells: &[&Cells]) -> Option<Mismatch> {
     let mut comparison = Comparison { flat, block: (0, flat.written.block(0)), written_met: 0, first: None };
     for (cells, channel) in cells.iter().zip(0..) {
@@ -30,7 +31,8 @@ pub fn compare(flat: &FlatMemory, cells: &[&Cells]) -> Option<Mismatch> {
             comparison.row(Channel(channel), bank, row, stored);
         }
     }
-    // Each line of the cells has one address. Where fewer written lines were met than there are, some lie in unchanged rows.
+    // Each line of the cells has one address. If fewer written lines were met than exist, the rest
+    // lie in unchanged rows.
     if comparison.written_met < flat.written.len() {
         flat.written.iter().for_each(|(line, held)| comparison.written_line(line, held, cells));
     }
@@ -47,10 +49,10 @@ struct Comparison<'a> {
     first: Option<Mismatch>,
 }
 
-/// Contents of a line, here or there.
+/// Contents of a line, in either memory.
 #[derive(Clone, Copy)]
 enum Contained<'a> {
-    /// What the line of this number holds at reset.
+    /// The contents at reset of the line with this number.
     AtReset(u64),
     Bytes(&'a Line),
 }
@@ -96,7 +98,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares a line with the flat memory's, or with zeros.
+    /// Compares a line with the flat memory, or with zeros.
     fn line(&mut self, line: u64, found: Contained<'_>, must_be_zero: bool) {
         if line - line % BLOCK_LINES != self.block.0 {
             self.block = (line - line % BLOCK_LINES, self.flat.written.block(line));
@@ -107,7 +109,7 @@ impl Comparison<'_> {
         self.equal(line, if must_be_zero { Contained::Bytes(&ZEROS) } else { expected }, found);
     }
 
-    /// Compares a written line of the flat memory with the cells'.
+    /// Compares a written line of the flat memory with the cells.
     fn written_line(&mut self, line: u64, held: &Held, cells: &[&Cells]) {
         let at = self.flat.contents.map().locate(PhysicalAddress(line * LINE_BYTES));
         let Location { channel, bank, row, column, .. } = at.expect("operations lie within the memory");
@@ -135,7 +137,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// The bytes of a line; those at reset are put into `at_reset`.
+    /// The bytes of a line; contents at reset are written to `at_reset`.
     fn bytes<'b>(&self, contained: Contained<'b>, at_reset: &'b mut Line) -> &'b Line {
         match contained {
             Contained::AtReset(line) => {
@@ -162,7 +164,7 @@ mod tests {
     const BANK: BankId = BankId { rank: 0, bank: 3 };
     const PAGE: u64 = 4096;
 
-    /// A device with a flat memory beside it: the paper's system with one channel.
+    /// A device and a flat memory: the paper's system with one channel.
     struct Pair {
         device: Device,
         flat: FlatMemory,
@@ -211,7 +213,7 @@ mod tests {
             compare(&self.flat, &[self.device.cells().unwrap()])
         }
 
-        /// Where the first mismatch lies.
+        /// Row and column of the first mismatch.
         fn row_and_column(&self) -> Option<(u32, u16)> {
             self.mismatch().map(|mismatch| (mismatch.location.row.0, mismatch.location.column.0))
         }
@@ -261,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_was_not_asked_for_is_found() {
+    fn an_unrequested_write_is_found() {
         let mut pair = Pair::new(None);
         pair.write_in_cells(5, 4);
         assert_eq!(pair.row_and_column(), Some((5, 4)));

@@ -8,13 +8,13 @@ use dram_spec::{AddressMap, BankId, Channel, Column, LINE_BYTES, Location, Row, 
 /// Memory contents at reset: each byte is a function of the seed and its physical address.
 #[derive(Clone, Debug)]
 pub struct Contents {
-    /// Mixed, so that neighbouring seeds give unrelated contents.
+    /// Seed after [`mix`], so that neighbouring seeds give unrelated contents.
     seed: u64,
     map: AddressMap,
     addresses: Arc<Addresses>,
 }
 
-/// A well-mixed 64-bit number from another (the finaliser of `SplitMix64`).
+/// Mixes a 64-bit number (the finaliser of `SplitMix64`).
 const fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -31,7 +31,7 @@ fn line_of(mixed: u64) -> Line {
 }
 
 impl Contents {
-    /// The contents that follow from `seed`.
+    /// Creates the contents of a seed.
     pub fn new(seed: u64, map: AddressMap) -> Contents {
         let addresses = Arc::new(Addresses::new(&map));
         Contents { seed: mix(seed), map, addresses }
@@ -47,13 +47,13 @@ impl Contents {
         line_of(mix(self.seed ^ number))
     }
 
-    /// The numbers of the lines of a row, by column. A line's number is its address divided by 64.
+    /// Line numbers of a row, by column. A line's number is its address divided by 64.
     pub(crate) fn numbers(&self, channel: Channel, bank: BankId, row: Row) -> impl Fn(Column) -> u64 {
         let (row, columns) = (self.addresses.row(channel, bank, row), &self.addresses.columns);
         move |column| (row ^ columns[usize::from(column.0)]) / LINE_BYTES
     }
 
-    /// The data of the `index`-th write of a run.
+    /// Data of the `index`-th write of a run.
     pub fn payload(&self, index: u64, bytes: u64) -> Arc<[u8]> {
         let stream = mix(self.seed ^ mix(index + 1));
         let mut payload: Arc<[u8]> = std::iter::repeat_n(0, bytes as usize).collect();
@@ -70,7 +70,8 @@ impl Background for Contents {
     }
 }
 
-/// Addresses of lines, by table. An address map is linear over GF(2): an address is the XOR of what each coordinate adds to it.
+/// Tables of line addresses. An address map is linear over GF(2): an address is the XOR of the
+/// contributions of its coordinates.
 #[derive(Debug)]
 struct Addresses {
     /// By channel, rank and bank, in this order from high to low.
@@ -106,7 +107,7 @@ impl Addresses {
         }
     }
 
-    /// The address of a row's column 0.
+    /// Address of a row's column 0.
     fn row(&self, channel: Channel, bank: BankId, row: Row) -> u64 {
         let bank = self.topology.index(bank).get();
         self.banks[usize::from(channel.0) * self.topology.banks() + bank]

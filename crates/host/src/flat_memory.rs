@@ -1,4 +1,4 @@
-//! A flat array of bytes: the reference that the cells are compared with.
+//! Flat memory: the reference that the cells are compared with.
 
 use std::sync::Arc;
 
@@ -9,7 +9,8 @@ use rustc_hash::FxHashMap;
 
 pub use crate::contents::Contents;
 
-/// A flat array of bytes. It stores the lines that an operation wrote; all others hold what [`Contents`] says.
+/// A flat array of bytes. It stores the lines that operations wrote; all other lines have their
+/// [`Contents`] at reset.
 pub struct FlatMemory {
     pub(crate) contents: Contents,
     pub(crate) written: WrittenLines,
@@ -18,15 +19,15 @@ pub struct FlatMemory {
 /// Contents of a line.
 #[derive(Clone, Debug)]
 pub(crate) enum Held {
-    /// What the line of this number holds at reset.
+    /// The contents at reset of the line with this number.
     AtReset(u64),
     /// These bytes; copies of the line share them.
     Bytes(Arc<Line>),
 }
 
-/// The data that a read must return: what the flat memory held when the read arrived.
+/// Data that a read must return: the flat memory's contents when the read arrived.
 pub(crate) enum Expected {
-    /// Of a read of one line, without a copy of its bytes.
+    /// Data of a read of one line, without a copy of its bytes.
     Line(Held),
     Bytes(Vec<u8>),
 }
@@ -38,10 +39,10 @@ pub(crate) struct WrittenLines {
     count: usize,
 }
 
-/// Stored lines of 64 that follow each other, from a multiple of 64 on.
+/// The stored lines of an aligned block of 64 lines.
 #[derive(Default)]
 pub(crate) struct Block {
-    /// A bit for each line that is stored.
+    /// Bit mask of the stored lines.
     present: u64,
     /// The stored lines, in order.
     lines: Vec<Held>,
@@ -54,7 +55,7 @@ impl Block {
         (self.present & (bit - 1)).count_ones() as usize
     }
 
-    /// The line of this number, which lies in the block.
+    /// The line with this number, which must lie in the block.
     pub(crate) fn get(&self, line: u64) -> Option<&Held> {
         let bit = 1 << (line % BLOCK_LINES);
         (self.present & bit != 0).then(|| &self.lines[self.index(bit)])
@@ -62,7 +63,7 @@ impl Block {
 }
 
 impl WrittenLines {
-    /// The block that a line lies in, if any line of the block is stored.
+    /// The block of a line, if any line of the block is stored.
     pub(crate) fn block(&self, line: u64) -> Option<&Block> {
         self.blocks.get(&(line / BLOCK_LINES))
     }
@@ -96,7 +97,7 @@ impl WrittenLines {
         }
     }
 
-    /// Stores lines from `first` on; whole blocks at once.
+    /// Stores consecutive lines from `first`, whole blocks at once.
     fn insert_all(&mut self, first: u64, held: &[Held]) {
         let (mut line, mut rest) = (first, held);
         while let [next, others @ ..] = rest {
@@ -112,7 +113,7 @@ impl WrittenLines {
         }
     }
 
-    /// How many lines are stored.
+    /// Number of stored lines.
     pub(crate) const fn len(&self) -> usize {
         self.count
     }
@@ -126,7 +127,7 @@ impl WrittenLines {
     }
 }
 
-/// The lines that a range overlaps, by number, and the bytes of each that lie in the range.
+/// The lines that a range overlaps, by number, and the bytes of each within the range.
 fn lines(address: PhysicalAddress, bytes: u64) -> impl Iterator<Item = (u64, std::ops::Range<usize>)> {
     let end = address.0 + bytes;
     (address.0 / LINE_BYTES..end.div_ceil(LINE_BYTES)).map(move |line| {
@@ -135,18 +136,18 @@ fn lines(address: PhysicalAddress, bytes: u64) -> impl Iterator<Item = (u64, std
     })
 }
 
-/// Whether a range whose addresses and length these are consists of whole lines.
+/// Whether a range with these addresses and this length consists of whole lines.
 fn is_whole_lines<const N: usize>(numbers: [u64; N]) -> bool {
     numbers.iter().all(|number| number.is_multiple_of(LINE_BYTES))
 }
 
 impl FlatMemory {
-    /// Memory at reset.
+    /// Creates a memory at reset.
     pub fn new(contents: Contents) -> FlatMemory {
         FlatMemory { contents, written: WrittenLines::default() }
     }
 
-    /// `bytes` bytes from `address`.
+    /// Reads `bytes` bytes from `address`.
     pub fn read(&self, address: PhysicalAddress, bytes: u64) -> Vec<u8> {
         let mut read = Vec::with_capacity(bytes as usize);
         for (line, part) in lines(address, bytes) {
@@ -199,7 +200,7 @@ impl FlatMemory {
         None
     }
 
-    /// The data that a read which arrives now must return.
+    /// Data that a read arriving now must return.
     pub(crate) fn expected(&self, address: PhysicalAddress, bytes: u64) -> Expected {
         if bytes == LINE_BYTES && is_whole_lines([address.0]) {
             let line = address.0 / LINE_BYTES;
@@ -209,7 +210,7 @@ impl FlatMemory {
         }
     }
 
-    /// The first byte in which the data of a read differ from what was expected, counted from the start of the read.
+    /// Offset of the first byte in which a read's data differ from the expected data.
     pub(crate) fn difference(&self, expected: &Expected, found: &[u8]) -> Option<usize> {
         let line;
         let expected: &[u8] = match expected {

@@ -1,16 +1,18 @@
-//! What issues memory traffic to the controller.
+//! Sources of memory requests: scenarios, traces and workloads; and the reference memory they are
+//! checked against.
 
 pub mod allocator_settings;
+pub mod checked_source;
 pub mod comparison;
 pub mod contents;
 pub mod flat_memory;
 pub mod placement;
 pub mod replay;
 pub mod scenario;
-pub mod witness;
 pub mod workload;
 
 pub use allocator_settings::{AgedMemory, AllocatorError, AllocatorSettings};
+pub use checked_source::{CheckedSource, MemoryCheck};
 pub use comparison::Mismatch;
 pub use contents::Contents;
 pub use flat_memory::FlatMemory;
@@ -20,4 +22,3 @@ pub use replay::{
     UnusableRecords,
 };
 pub use scenario::{Kind, OperationSpec, Sequence, SpecError};
-pub use witness::{MemoryCheck, Witnessed};

@@ -1,9 +1,10 @@
-//! Where the source of a copy lies, when the user says it by its relation to the destination.
+//! Placement of a copy's source by its relation to the destination.
 
 use dram_spec::{AddressMap, Location, PhysicalAddress, Row};
 use rowclone::{Operation, Planner};
 
-/// Where an operand lies: at an address, or in relation to the destination, for every row of the operation alike.
+/// Place of an operand: an address, or a relation to the destination that every row of the
+/// operation satisfies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// At this physical address.
@@ -21,7 +22,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// The relations, by the names that scenarios give them.
+    /// The relations and their names in scenarios.
     pub const RELATIONS: [(&'static str, Place); 5] = [
         ("same-subarray", Place::SameSubarray),
         ("other-bank", Place::OtherBank),
@@ -30,12 +31,12 @@ impl Place {
         ("other-channel", Place::OtherChannel),
     ];
 
-    /// The relation of that name.
+    /// The relation with this name.
     pub fn named(name: &str) -> Option<Place> {
         Self::RELATIONS.into_iter().find(|(known, _)| *known == name).map(|(_, place)| place)
     }
 
-    /// As scenarios write it.
+    /// Name in scenarios.
     pub fn name(self) -> String {
         match (self, Self::RELATIONS.into_iter().find(|(_, place)| *place == self)) {
             (Place::Address(address), _) => address.to_string(),
@@ -45,7 +46,7 @@ impl Place {
     }
 }
 
-/// No source in that relation to the destination.
+/// No source has the required relation to the destination.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no {bytes} bytes lie `{place}` to {dst}")]
 pub struct PlacementError {
@@ -56,17 +57,17 @@ pub struct PlacementError {
 }
 
 impl PlacementError {
-    /// What to do next.
+    /// Suggested change.
     pub fn help(&self) -> &'static str {
         self.help
     }
 }
 
-/// The address of the source of a copy of `bytes` to `dst`, the nearest that has the relation for every row and touches no
-/// reserved row.
+/// Returns the address of the source of a copy of `bytes` to `dst`: the nearest for which every row
+/// has the relation, and which covers no reserved row.
 ///
 /// # Errors
-/// The memory has no such place.
+/// If the memory has no such place.
 pub fn place(
     planner: &Planner,
     place: Place,
@@ -100,7 +101,7 @@ pub fn place(
     })
 }
 
-/// Places with the relation for the destination's first byte, nearest first.
+/// Locations with the relation to the destination's first byte, nearest first.
 fn candidates(map: &AddressMap, place: Place, dst: Location) -> Box<dyn Iterator<Item = Location>> {
     let geometry = *map.geometry();
     let (rows, per_subarray) = (geometry.rows_per_bank(), geometry.rows_per_subarray());

@@ -1,16 +1,23 @@
-//! A trace, played without cores, and without a last-level cache: what was recorded goes to the memory.
+//! Replay of a trace without cores and without a last-level cache: each recorded access goes to the
+//! memory.
 //!
-//! - A record with instructions arrives when the CPU has executed them, at a set number per clock of the memory, after the
-//!   record before. Instructions are added up and the sum is divided, so that fractions of a clock are not lost. A copy or fill
-//!   blocks such records: they arrive no earlier than at its completion, plus the instructions in between.
-//! - A record with a time arrives then; one without either arrives as soon as it is taken, which is not before the record before it.
-//!   Neither waits for a completion. What touches the same bytes is kept in order by the controller.
-//! - An access is the read or the write of the line that holds its address, or a read with the write of its victim's, both at once.
-//! - The instructions of a copy or fill are what a CPU executes to do it, and are executed after the completion where a CPU is
-//!   the [`Copier`]. (How far a real CPU would overlap the two depends on the CPU; here it does not.)
-//! - A record that reaches past the end of the memory or touches a reserved row is refused, or left out and counted. Of an access
-//!   that is left out the instructions are still executed. A copy or fill that is left out takes no time.
-//! - With an allocator, addresses are names of pages, and none is left out; `docs/allocator.md` says what frames they get.
+//! - A record with instructions arrives when the CPU has executed them after the preceding record,
+//!   at a fixed number per memory clock. Instructions are summed and the sum is divided, so that
+//!   fractions of a clock are not lost. A copy or fill blocks the following records of this kind:
+//!   they arrive no earlier than at its completion, plus the instructions in between.
+//! - A record with a time arrives at that time. A record with neither arrives when it is taken,
+//!   which is no earlier than the preceding record. Neither waits for completions. The controller
+//!   orders requests to the same bytes.
+//! - An access is a read or a write of the line that contains its address, or a read and the
+//!   simultaneous writeback of the line it evicts.
+//! - The instructions of a copy or fill are those that a CPU executes to perform it. They follow
+//!   the completion if the [`Copier`] is the CPU. (How far a real CPU overlaps the two depends on
+//!   the CPU; the replay does not overlap them.)
+//! - A record that reaches past the end of the memory or covers a reserved row is an error, or is
+//!   skipped and counted. The instructions of a skipped access are still executed. A skipped copy
+//!   or fill takes no time.
+//! - With an allocator, recorded addresses are virtual and no record is skipped;
+//!   `docs/allocator.md` describes the allocation of frames.
 
 mod arrivals;
 mod counts;
@@ -39,18 +46,18 @@ pub use error::ReplayError;
 pub use pages::PageReport;
 pub use settings::{Copier, Placement, ReplaySettings, UnusableRecords};
 
-/// What a trace held, and what became of its pages.
+/// Counts of a replay: the records of the trace, and its pages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplayOutcome {
-    /// What it held, and what of it was played.
+    /// Records read and played.
     pub counts: TraceCounts,
-    /// What the allocator did, if there was one.
+    /// Counts of the allocator, if the replay uses one.
     pub pages: Option<PageReport>,
 }
 
-/// Plays a trace.
+/// A trace as a request source.
 ///
-/// It holds two records at most, and the frame of each page.
+/// It stores at most two records, and the frame of each page.
 pub struct Replay<R: Read> {
     reader: Reader<R>,
     planner: Planner,
@@ -61,17 +68,17 @@ pub struct Replay<R: Read> {
     contents: Option<Contents>,
     counts: TraceCounts,
     error: Option<ReplayError>,
-    /// The record that is being played.
+    /// The record being played.
     current: Current,
-    /// Its next request.
+    /// Next request of the record.
     upcoming: Option<Upcoming>,
-    /// The record after it, which is blocked by copies or fills in flight.
+    /// The following record, blocked by copies or fills in flight.
     blocked: Option<Record>,
     taken: u64,
-    /// Copies and fills that were taken and are not done, and when the last one was done that is.
+    /// Copies and fills in flight, and the latest completion of one.
     in_flight: u64,
     done: Cycle,
-    /// What the CPU executes when they are done, before it resumes.
+    /// Instructions that the CPU executes after these completions, before it resumes.
     instructions_after: u64,
 }
 
@@ -79,28 +86,28 @@ pub struct Replay<R: Read> {
 #[derive(Clone, Copy, Debug)]
 struct Upcoming {
     operation: Operation,
-    /// When it arrives, or from when on it may be taken.
+    /// Arrival, or the earliest cycle at which the request may be taken.
     at: Cycle,
-    /// Whether it arrives when it is taken.
+    /// Whether the request arrives when it is taken.
     when_taken: bool,
 }
 
-/// What is left of a record behind its next request.
+/// The remainder of a record after its next request.
 #[derive(Clone, Debug)]
 enum Current {
-    /// A line to be written back.
+    /// An access: the writeback that remains, if any.
     Access { writeback: Option<Operation> },
-    /// A copy or fill, whole.
+    /// A copy or fill as one operation.
     AsRecorded,
-    /// A copy or fill, page by page, and the value of a fill.
+    /// A copy or fill by pages, and the value of a fill.
     Placed { pieces: Pieces, value: u8 },
 }
 
 impl<R: Read> Replay<R> {
-    /// Before the first record. With `contents`, writes carry data made from it.
+    /// Starts before the first record. With `contents`, writes carry data derived from it.
     ///
     /// # Errors
-    /// Settings that make no sense. What is wrong with the trace is said by [`Self::into_outcome`].
+    /// If a setting is invalid. [`Self::into_outcome`] returns errors of the trace.
     pub fn new(
         reader: Reader<R>,
         planner: &Planner,
@@ -134,17 +141,17 @@ impl<R: Read> Replay<R> {
         Ok(replay)
     }
 
-    /// What the trace held, or why it could not be played to its end.
+    /// Returns the counts, or why the trace could not be replayed to its end.
     ///
     /// # Errors
-    /// A malformed file; an unusable record that was to be refused; no frame left; a record that arrives too late, or before one
-    /// that stands before it.
+    /// If the file is malformed, a record is unusable and must not be skipped, no frame is free, or
+    /// a record arrives too late or before a preceding one.
     pub fn into_outcome(self) -> Result<ReplayOutcome, ReplayError> {
         let Replay { counts, pages, error, .. } = self;
         error.map_or(Ok(ReplayOutcome { counts, pages: pages.map(Pages::into_report) }), Err)
     }
 
-    /// Goes on to the next request: of a record that may arrive.
+    /// Advances to the next record that may arrive.
     fn advance(&mut self) {
         self.upcoming = None;
         while self.upcoming.is_none() && self.error.is_none() {
@@ -164,7 +171,7 @@ impl<R: Read> Replay<R> {
         }
     }
 
-    /// Begins to play a record.
+    /// Starts a record.
     fn enter(&mut self, record: Record) {
         let left_out = self.counts.left_out();
         self.counts.records += 1;
@@ -205,7 +212,8 @@ impl<R: Read> Replay<R> {
         }
     }
 
-    /// The access to the line of an address, where it lies; nothing if it is left out.
+    /// The access to the line of a recorded address, at its physical address; `None` if it is
+    /// skipped.
     fn line(
         &mut self,
         address: PhysicalAddress,
@@ -242,7 +250,7 @@ impl<R: Read> Replay<R> {
         self.enter_piece()
     }
 
-    /// The next piece of a copy or fill, if there is one.
+    /// Starts the next piece of a copy or fill, if any.
     fn enter_piece(&mut self) -> Result<(), ReplayError> {
         let (Current::Placed { pieces, value }, Some(pages)) = (&mut self.current, &mut self.pages) else {
             return Ok(());
@@ -258,15 +266,15 @@ impl<R: Read> Replay<R> {
         self.announce(operation)
     }
 
-    /// An operation of the current record is next.
+    /// Sets the next request of the current record.
     fn announce(&mut self, operation: Operation) -> Result<(), ReplayError> {
         let at = self.arrivals.now().map_err(|why| self.no_arrival(why))?;
         self.upcoming = Some(Upcoming { operation, at, when_taken: false });
         Ok(())
     }
 
-    /// Whether an operation can be played; if not, it is refused or counted. With an allocator every one can: its addresses are
-    /// names of pages.
+    /// Whether an operation can be played; if not, it is skipped or an error. With an allocator
+    /// every operation can be played, as its addresses are virtual.
     fn usable(&mut self, operation: &Operation, shape: Shape) -> Result<bool, ReplayError> {
         if self.pages.is_some() {
             return Ok(true);
@@ -285,7 +293,7 @@ impl<R: Read> Replay<R> {
         let line = self.reader.line();
         match why {
             NoArrival::TooLate => ReplayError::TooLate { line },
-            NoArrival::GoesBack { at, before } => ReplayError::GoesBack { line, at, before },
+            NoArrival::OutOfOrder { at, before } => ReplayError::OutOfOrder { line, at, before },
             NoArrival::NoRate => ReplayError::NoRate { line },
         }
     }

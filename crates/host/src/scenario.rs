@@ -1,4 +1,4 @@
-//! Operations that a scenario lists, one after another or at set cycles.
+//! The operations of a scenario, sequential or at set cycles.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use rowclone::{Operation, PlanError, Planner};
 use crate::contents::Contents;
 use crate::placement::{Place, PlacementError, place};
 
-/// What an operation of a scenario does.
+/// Kind of an operation of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Copies `bytes` from `src` to `dst`.
@@ -27,7 +27,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All kinds, by the names that scenarios give them.
+    /// All kinds and their names in scenarios.
     pub const NAMES: [(&'static str, Kind); 5] = [
         ("copy", Kind::Copy),
         ("zero", Kind::Zero),
@@ -36,12 +36,12 @@ impl Kind {
         ("write", Kind::Write),
     ];
 
-    /// The kind of that name.
+    /// The kind with this name.
     pub fn named(name: &str) -> Option<Kind> {
         Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, kind)| kind)
     }
 
-    /// As scenarios write it.
+    /// Name in scenarios.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Copy => "copy",
@@ -53,36 +53,36 @@ impl Kind {
     }
 }
 
-/// One operation as a scenario lists it.
+/// An operation as specified in a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperationSpec {
-    /// What it does.
+    /// Kind of operation.
     pub kind: Kind,
-    /// The source of a copy.
+    /// Source of a copy.
     pub src: Option<Place>,
-    /// The destination; what a read reads.
+    /// Destination; the address of a read.
     pub dst: PhysicalAddress,
-    /// How much.
+    /// Size in bytes.
     pub bytes: u64,
-    /// What an init fills with.
+    /// Fill value of an init.
     pub value: u8,
-    /// When it arrives; without it, when the one before is done.
+    /// Arrival; without it, the operation arrives when its predecessor completes.
     pub at: Option<Cycle>,
 }
 
-/// What is wrong with an operation.
+/// Reason why an operation is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
-    /// No such source.
+    /// No source has the required relation.
     #[error(transparent)]
     Placement(#[from] PlacementError),
-    /// Not to be done on this memory.
+    /// The planner rejects the operation for this memory.
     #[error(transparent)]
     Plan(#[from] PlanError),
 }
 
 impl SpecError {
-    /// What to do next.
+    /// Suggested change.
     pub fn help(&self) -> String {
         match self {
             SpecError::Placement(error) => error.help().to_string(),
@@ -92,13 +92,14 @@ impl SpecError {
 }
 
 impl OperationSpec {
-    /// The operation, its source found, checked against the memory.
+    /// Resolves the source and checks the operation against the memory.
     ///
     /// # Errors
-    /// No such source, past the end of memory, or on a reserved row.
+    /// If no source has the required relation, or the operation reaches past the end of memory or
+    /// covers a reserved row.
     pub fn resolve(&self, planner: &Planner) -> Result<Operation, SpecError> {
         let OperationSpec { kind, src, dst, bytes, value, at: _ } = *self;
-        // What is wrong with the destination is said before a source is looked for.
+        // Errors of the destination are reported before those of the source.
         planner.check(&Operation::Init { dst, bytes, value })?;
         let operation = match kind {
             Kind::Copy => {
@@ -115,19 +116,20 @@ impl OperationSpec {
     }
 }
 
-/// Plays a list of operations. One without a time of its own arrives when all before it are done.
+/// A request source that issues a list of operations. An operation without an arrival arrives when
+/// all its predecessors have completed.
 pub struct Sequence {
     waiting: VecDeque<(Operation, Option<Cycle>)>,
     contents: Option<Contents>,
     taken: u64,
     completed: u64,
-    /// When the operations so far were done.
+    /// Latest completion so far.
     now: Cycle,
     completions: Vec<Completion>,
 }
 
 impl Sequence {
-    /// From the first operation; writes carry data made from `contents`, where contents are modelled.
+    /// Creates the source. Writes carry data derived from `contents`, if contents are modelled.
     pub fn new(
         operations: impl IntoIterator<Item = (Operation, Option<Cycle>)>,
         contents: Option<Contents>,
@@ -142,14 +144,14 @@ impl Sequence {
         }
     }
 
-    /// What was done, in the order of the list.
+    /// Completions, in the order of the list.
     pub fn into_completions(mut self) -> Vec<Completion> {
         self.completions.sort_by_key(|completion| completion.id);
         self.completions
     }
 }
 
-/// The bytes that the `index`-th write of a run writes.
+/// Data of the `index`-th write of a run; `None` for other operations.
 pub fn payload(contents: &Contents, index: u64, operation: &Operation) -> Option<Arc<[u8]>> {
     match *operation {
         Operation::Write { bytes, .. } => Some(contents.payload(index, bytes)),

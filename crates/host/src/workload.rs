@@ -1,8 +1,9 @@
-//! Built-in workloads: requests made from a few settings and a seed.
+//! Built-in workloads: requests generated from settings and a seed.
 //!
-//! Each is a [`Settings`]; [`Settings::source`] makes the [`Workload`] that a controller plays. The same settings and the same
-//! seed always give the same requests. Those that need processes play them on an allocator, and [`Workload::into_outcome`] says
-//! afterwards what it did. No caches are modelled: each line that a process stores is a write to the memory.
+//! [`Settings::source`] creates the [`Workload`], which the controller runs. Equal settings and
+//! seeds give equal requests. Workloads of processes use an allocator; [`Workload::into_outcome`]
+//! returns its counts. Caches are not modelled: each line that a process stores is a write to the
+//! memory.
 
 mod bulk;
 pub mod checkpoint;
@@ -22,8 +23,8 @@ pub mod random;
 mod region;
 mod reserved_rows;
 mod share;
-mod sound;
 pub mod stream;
+mod unreserved;
 
 use dram_spec::Cycle;
 use dram_spec::{RequestId, SourceId};
@@ -49,14 +50,14 @@ pub use process_exits::ProcessExits;
 pub use random::Random;
 pub use stream::{Access, Pattern, Stream};
 
-/// What a workload does.
+/// Settings of a workload.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Settings {
-    /// Lines one after another.
+    /// Accesses to lines at equal distances.
     Stream(Stream),
-    /// Lines from anywhere.
+    /// Accesses to random lines.
     Random(Random),
-    /// Demand traffic with copies and zeroings among it.
+    /// Random accesses, mixed with copies and zeroings of pages.
     Mixed(Mixed),
     /// Copies of pages.
     PageCopies(PageCopies),
@@ -66,16 +67,16 @@ pub enum Settings {
     Checkpoint(Checkpoint),
     /// Clones of a virtual machine.
     Clone(MachineClone),
-    /// Pages that move to other frames.
+    /// Migrations of pages to other frames.
     Migration(Migration),
-    /// Pages of two virtual machines that are merged, and then written to.
+    /// De-duplication of pages of two virtual machines, followed by writes.
     Deduplication(Deduplication),
-    /// Processes whose memory is zeroed when they end.
+    /// Processes whose memory is zeroed at exit.
     ZeroOnFree(ProcessExits),
 }
 
 impl Settings {
-    /// As scenarios write it.
+    /// Name in scenarios.
     pub const fn name(&self) -> &'static str {
         match self {
             Settings::Stream(_) => "stream",
@@ -107,7 +108,8 @@ impl Settings {
         }
     }
 
-    /// Whether it takes frames from an allocator. The others have addresses of their own, and are not played with one.
+    /// Whether the workload uses an allocator. The others have fixed addresses and must not be
+    /// given one.
     pub const fn needs_allocator(&self) -> bool {
         match self {
             Settings::Stream(_) | Settings::Random(_) | Settings::Mixed(_) | Settings::PageCopies(_) => false,
@@ -120,11 +122,12 @@ impl Settings {
         }
     }
 
-    /// The workload on the memory of that planner. `seed` decides what it leaves to chance; writes carry data made from
-    /// `contents`, where contents are modelled.
+    /// Creates the workload on the planner's memory. `seed` determines all random choices. Writes
+    /// carry data derived from `contents`, if contents are modelled.
     ///
     /// # Errors
-    /// Settings that make no sense, or do not fit the memory; an allocator that is missing, or not needed.
+    /// If a setting is invalid or does not fit the memory, or the allocator is missing or not
+    /// needed.
     pub fn source(
         &self,
         planner: &Planner,
@@ -164,7 +167,7 @@ impl Settings {
     }
 }
 
-/// The requests of a workload.
+/// A workload as a request source.
 #[derive(Debug)]
 pub struct Workload {
     source: Source,
@@ -187,11 +190,11 @@ enum Source {
 }
 
 impl Source {
-    /// An operation is done.
+    /// Reports a completion.
     #[inline(never)]
     fn complete(&mut self, operation: &Operation, done: Cycle) {
         match self {
-            // They wait for nothing.
+            // These sources wait for no completion.
             Source::Stream(_) | Source::Random(_) | Source::Mixed(_) | Source::PageCopies(_) => {}
             Source::Fork(source) => source.complete(operation, done),
             Source::Checkpoint(source) => source.complete(operation, done),
@@ -203,8 +206,8 @@ impl Source {
     }
 }
 
-/// Asks whichever source it is.
-macro_rules! ask {
+/// Evaluates an expression on the source, whatever its type.
+macro_rules! for_each_source {
     ($source:expr, $each:ident => $answer:expr) => {
         match $source {
             Source::Stream($each) => $answer,
@@ -221,28 +224,28 @@ macro_rules! ask {
     };
 }
 
-/// What is left of a workload when it has been played.
+/// Results of a workload other than its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// What the system software did; nothing where the workload has none.
+    /// Results of the system software; `None` if the workload uses none.
     pub os: Option<OsOutcome>,
 }
 
-/// What the system software did, and how it left the memory.
+/// Counts of the system software, and the state of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OsOutcome {
-    /// Copies and zeroings by mechanism, and why they were not FPM; free frames by order; memory lost to the reserved rows. What was
-    /// done before the run is not in it.
+    /// Copies and zeroings by mechanism, and the reasons against FPM; free frames by order; memory
+    /// lost to reserved rows. Operations before the run are not counted.
     pub report: Report,
 }
 
 impl Workload {
-    /// How many requests there are in all, where that is known before they are played.
+    /// Number of requests, if it is known in advance.
     pub fn requests(&self) -> Option<u64> {
-        Some(ask!(&self.source, source => source.requests()))
+        Some(for_each_source!(&self.source, source => source.requests()))
     }
 
-    /// What it did besides making requests, after the run.
+    /// Results of the workload after the run.
     pub fn into_outcome(self) -> Outcome {
         let report = match &self.source {
             Source::Stream(_) | Source::Random(_) | Source::Mixed(_) | Source::PageCopies(_) => None,
@@ -260,12 +263,12 @@ impl Workload {
 impl RequestSource for Workload {
     #[inline]
     fn next_arrival(&self) -> Option<Cycle> {
-        ask!(&self.source, source => source.next_arrival())
+        for_each_source!(&self.source, source => source.next_arrival())
     }
 
     #[inline]
     fn take(&mut self, now: Cycle) -> Option<Request> {
-        let (arrival, operation): (Cycle, Operation) = ask!(&mut self.source, source => {
+        let (arrival, operation): (Cycle, Operation) = for_each_source!(&mut self.source, source => {
             if source.next_arrival().is_none_or(|at| at > now) {
                 return None;
             }

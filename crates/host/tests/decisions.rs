@@ -1,4 +1,4 @@
-//! What the controller decides: which mechanism, and for how long a copy may hold a bank.
+//! Decisions of the controller: the mechanism of a copy, and how long a copy may occupy a bank.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
@@ -35,7 +35,7 @@ fn copy(config: &Config, relation: Place, dst: u64, bytes: u64) -> Operation {
     Operation::Copy { src: place(&config.planner, relation, dst, bytes).unwrap(), dst, bytes }
 }
 
-/// The mechanism of the last operation, which has one part.
+/// Mechanism of the last operation, which has one part.
 fn mechanism_of(
     policy: &'static dyn CopyPolicy,
     operations: impl Fn(&Config) -> Vec<Timed>,
@@ -61,9 +61,9 @@ fn fastest_takes_the_rule_s_choice_where_that_is_faster() {
     assert_eq!(mechanism_of(FASTEST, lies(Place::OtherBank)).0, PSM);
 }
 
-/// A page copy within a bank goes by 2 x PSM where the data bus is taken: reads of other banks fill it.
+/// A page copy within a bank uses 2 x PSM while reads of other banks occupy the data bus.
 #[test]
-fn fastest_leaves_a_busy_bus_alone() {
+fn fastest_avoids_an_occupied_data_bus() {
     let under_load = |config: &Config| {
         let dst = config.planner.map().locate(PhysicalAddress(0x40_0000)).unwrap();
         let mut bank = dst;
@@ -78,7 +78,7 @@ fn fastest_leaves_a_busy_bus_alone() {
     assert_eq!(mechanism_of(FASTEST, under_load).0, PSM2);
 }
 
-/// What [`memctrl::estimate::duration`] says of a page on idle banks is what it takes.
+/// [`memctrl::estimate::duration`] equals the duration of a page copy on idle banks.
 #[test]
 fn durations_are_those_of_idle_banks() {
     for (policy, relation) in [
@@ -103,7 +103,7 @@ fn durations_are_those_of_idle_banks() {
     }
 }
 
-/// Reads that arrive 30 cycles apart all over the memory, while pages are copied between banks.
+/// Reads 30 cycles apart over the whole memory, and page copies between banks.
 fn loaded(config: &Config) -> Vec<Timed> {
     let mut random = 12_345_u64;
     let mut next = || {

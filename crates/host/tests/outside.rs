@@ -1,7 +1,8 @@
-//! How long three plain streams take. Two are compared with four other cycle-accurate simulators, which agree on both to 0.2 %.
+//! Durations of three synthetic streams. Two are compared with four other cycle-accurate
+//! simulators, which agree on both to 0.2 %.
 //!
-//! DDR3-1600 11-11-11, 4 Gb x8 chips, one channel, one rank, FR-FCFS, open rows, no refresh postponed; everything is there at cycle
-//! 0, and goes in as fast as the queues take it.
+//! DDR3-1600 11-11-11, 4 Gb x8 chips, one channel, one rank, FR-FCFS, open rows, no postponed
+//! refresh; all requests arrive at cycle 0 and are taken as fast as the queues permit.
 
 use dram_spec::Cycle;
 use memctrl::stats::Stats;
@@ -12,7 +13,8 @@ mod traffic;
 
 use traffic::{PAGE_LINES, Stream};
 
-/// Plays a stream with queues of that many entries each; from the cycle at which the accesses are there to the end of the last data.
+/// Runs a stream with queues of `entries` entries each; returns the cycles from the arrival of the
+/// accesses to the end of the last data.
 fn play(request: fn(u64) -> Operation, count: u64, entries: usize) -> (Cycle, Stats) {
     let mut config = traffic::accesses();
     let queues = &mut config.queues;
@@ -22,7 +24,7 @@ fn play(request: fn(u64) -> Operation, count: u64, entries: usize) -> (Cycle, St
     (stream.end, stats)
 }
 
-/// With 32 and with 64 entries, within 0.5 % of what the others say.
+/// Compares with the other simulators, within 0.5 %, with 32 and with 64 entries.
 fn check(request: fn(u64) -> Operation, count: u64, others: Cycle) {
     for entries in [32, 64] {
         let (end, _) = play(request, count, entries);
@@ -32,16 +34,16 @@ fn check(request: fn(u64) -> Operation, count: u64, others: Cycle) {
 }
 
 #[test]
-fn a_million_sequential_reads_take_as_long_as_elsewhere() {
+fn a_million_sequential_reads_agree_with_other_simulators() {
     check(traffic::sequential, 1_000_000, Cycle(4_157_000));
 }
 
 #[test]
-fn page_copies_by_line_take_as_long_as_elsewhere() {
+fn page_copies_by_line_agree_with_other_simulators() {
     check(traffic::page_copies_by_line, 8000 * 2 * PAGE_LINES, Cycle(4_417_000));
 }
 
-/// An ACT is wasted if its row is closed before it has served an access.
+/// An ACT is wasted if its row is closed before it serves an access.
 #[test]
 fn a_million_random_lines_take_at_most_6_9_million_cycles_and_waste_few_activations() {
     let (end, stats) = play(traffic::random, 1_000_000, 32);

@@ -1,7 +1,9 @@
-//! Measures `RefreshPolicy::idle`: how long an idle rank keeps its open rows before it closes them for a REF that it may postpone.
+//! Measures `RefreshPolicy::idle`: the time after which an idle rank closes its open rows for a REF
+//! that it may postpone.
 //!
-//! `cargo run --release -p memctrl --example refresh_idle` prints, for each traffic and setting, the mean read latency in cycles and the
-//! ACT per thousand reads. `docs/decisions/0018-refresh-idle-cycles.md` has the table.
+//! `cargo run --release -p memctrl --example refresh_idle` prints, for each traffic and setting,
+//! the mean read latency in cycles and the ACTs per thousand reads.
+//! `docs/decisions/0018-refresh-idle-cycles.md` has the table.
 #![allow(clippy::print_stdout, reason = "the table is what the example is for")]
 
 use std::sync::Arc;
@@ -18,7 +20,7 @@ use rowclone::{FaultyRows, Planner};
 
 const READS: u64 = 200_000;
 
-/// A number that depends on `index` alone (`SplitMix64`).
+/// A pseudorandom number that depends only on `index` (`SplitMix64`).
 const fn mix(index: u64) -> u64 {
     let value = (index + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -26,25 +28,26 @@ const fn mix(index: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// A traffic: the cycles before read `number`, and its line.
+/// A traffic pattern: the cycles before read `number`, and its line.
 type Traffic = fn(u64) -> (u64, u64);
 
-/// Any line of 256 MiB: almost no read finds its row open.
+/// Random lines of 256 MiB: almost no read finds its row open.
 fn random(number: u64) -> (u64, u64) {
     (200 + mix(2 * number) % 201, mix(2 * number + 1) % (1 << 22))
 }
 
-/// Any line of one row per bank: only a refresh closes a row.
+/// Random lines of one row per bank: only a refresh closes a row.
 fn random_in_few_rows(number: u64) -> (u64, u64) {
     (200 + mix(2 * number) % 201, mix(2 * number + 1) % 1024)
 }
 
-/// The same at a higher rate.
+/// Random lines of one row per bank at a higher rate.
 fn dense_in_few_rows(number: u64) -> (u64, u64) {
     (20 + mix(2 * number) % 101, mix(2 * number + 1) % 1024)
 }
 
-/// Sixteen lines of a row; then a gap of 50 to 850 cycles. Seven of eight bursts follow on the one before.
+/// Sixteen lines of a row; then a gap of 50 to 850 cycles. Seven of eight bursts continue their
+/// predecessor.
 const fn bursts(number: u64, apart: u64) -> (u64, u64) {
     let (burst, line) = (number / 16, number % 16);
     let gap = if line == 0 { 50 + mix(burst) % 801 } else { apart };
@@ -52,7 +55,7 @@ const fn bursts(number: u64, apart: u64) -> (u64, u64) {
     (gap, region * 128 + burst % 8 * 16 + line)
 }
 
-/// Reads one after the other.
+/// A source of reads at these times.
 struct Reads {
     traffic: Traffic,
     number: u64,
@@ -88,7 +91,7 @@ impl RequestSource for Reads {
     fn complete(&mut self, _: Completion) {}
 }
 
-/// DDR3-1600K, 4 Gb x8, rows of 8 KB: tREFI 6240 cycles, tRFC 208. Up to eight REF may be owed.
+/// DDR3-1600K, 4 Gb x8, rows of 8 KB: tREFI 6240 cycles, tRFC 208. Up to eight REFs may be owed.
 fn config(idle: u64) -> Config {
     let (density, width) = (Density::Gb4, Width::X8);
     let raw = RawGeometry { channels: 1, ranks: 1, density, width, row_bytes: 8192, rows_per_subarray: 1024 };

@@ -1,4 +1,4 @@
-//! What a controller is built from.
+//! Configuration of a controller.
 
 use std::sync::Arc;
 
@@ -13,25 +13,26 @@ use crate::policy::copy::CopyPolicy;
 use crate::policy::row::{Open, RowPolicy};
 use crate::policy::scheduler::{FrFcfs, Scheduler};
 
-/// How much a channel, or the controller, holds at once, and when a channel drains its writes.
+/// Queue sizes, and watermarks of the write drain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queues {
     /// Entries of a channel's read queue.
     pub read_entries: usize,
     /// Entries of a channel's write queue.
     pub write_entries: usize,
-    /// Copies in progress, over all channels.
+    /// Copies in progress in all channels.
     pub copy_entries: usize,
     /// Accesses that a channel accepts per cycle, and copies that the front end accepts per cycle.
     pub admission_per_cycle: usize,
-    /// Queued writes at which a channel begins to drain them.
+    /// Queued writes at which a channel starts a write drain.
     pub drain_high: usize,
-    /// Queued writes at which it serves reads again; less than `drain_high`.
+    /// Queued writes at which a channel ends a write drain; less than `drain_high`.
     pub drain_low: usize,
 }
 
 impl Default for Queues {
-    /// 64 and 64 entries per channel, as in the paper's table 2; the rest is this project's choice.
+    /// 64 and 64 entries per channel, as in the paper's table 2; the other values are this
+    /// project's choice.
     fn default() -> Queues {
         Queues {
             read_entries: 64,
@@ -44,17 +45,19 @@ impl Default for Queues {
     }
 }
 
-/// How refresh is scheduled.
+/// Scheduling of refresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefreshPolicy {
-    /// How many REF a rank may owe while it is used: 0 (each REF goes before other work) to 8 (JEDEC's limit).
+    /// Number of REFs that a rank may owe while it is used: from 0 (each REF precedes other work)
+    /// to 8 (JEDEC's limit).
     pub postpone_max: u64,
-    /// A rank with open rows that owes fewer than `postpone_max` REF closes them for a REF only after it has been idle for so long.
+    /// Idle time after which a rank with open rows that owes fewer than `postpone_max` REFs closes
+    /// the rows for a REF.
     pub idle: Cycles,
 }
 
 impl RefreshPolicy {
-    /// `idle` by default; `docs/decisions/0018-refresh-idle-cycles.md` has the measurement.
+    /// Default of `idle`; `docs/decisions/0018-refresh-idle-cycles.md` has the measurement.
     pub const IDLE: Cycles = Cycles(50);
 }
 
@@ -64,45 +67,47 @@ impl Default for RefreshPolicy {
     }
 }
 
-/// When an idle rank enters power-down or self-refresh: that long after the last ACT, PRE or column command to it.
+/// Time after the last ACT, PRE or column command to a rank at which it enters power-down or
+/// self-refresh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PowerPolicy {
-    /// Into power-down; none is never.
+    /// Time until power-down; `None` disables it.
     pub power_down_after: Option<Cycles>,
-    /// Into self-refresh; none is never.
+    /// Time until self-refresh; `None` disables it.
     pub self_refresh_after: Option<Cycles>,
 }
 
-/// What a controller is built from.
+/// Configuration of a controller.
 #[derive(Clone)]
 pub struct Config {
     /// The memory system.
     pub system: System,
-    /// Plans the copies: it knows the address map and the faulty rows.
+    /// Planner of copies, with the address map and the faulty rows.
     pub planner: Arc<Planner>,
-    /// Chooses the mechanism of each part of a copy.
+    /// Policy that chooses the mechanism of each part of a copy.
     pub copy_policy: &'static dyn CopyPolicy,
-    /// What commands cost; the copy policy `least-energy` needs it.
+    /// Energy of each command; required by the copy policy `least-energy`.
     pub prices: Option<PriceTable>,
-    /// Lines that a program over the channel reads before it writes them, at most.
+    /// Maximum number of lines that a program over the channel reads before it writes them.
     pub staging_lines: usize,
-    /// How long a thread may hold a bank in which a read is queued; none is until it is done there.
+    /// Time for which a thread may hold a bank in which a read is queued; with `None`, until it is
+    /// done with the bank.
     pub copy_hold_max: Option<Cycles>,
-    /// Sizes and watermarks.
+    /// Queue sizes and watermarks.
     pub queues: Queues,
-    /// Orders the accesses of a channel.
+    /// Order of the accesses of a channel.
     pub scheduler: Box<dyn Scheduler>,
-    /// Decides when rows are closed.
+    /// When rows are closed.
     pub row_policy: Arc<dyn RowPolicy>,
-    /// How refresh is scheduled.
+    /// Scheduling of refresh.
     pub refresh: RefreshPolicy,
     /// When idle ranks enter power-down or self-refresh.
     pub power: PowerPolicy,
-    /// Statistics leave out the cycles before this one.
+    /// Length of the warm-up, which statistics exclude.
     pub warm_up: Cycles,
     /// Length of an epoch of the statistics.
     pub epoch: Option<Cycles>,
-    /// What memory holds at reset; without it, commands move no data.
+    /// Memory contents at reset; without them, commands move no data.
     pub contents: Option<Arc<dyn Background>>,
     /// A deliberate defect of the data path, for tests of the memory check.
     #[cfg(feature = "test-api")]
@@ -110,8 +115,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// A controller with the defaults: FR-FCFS, open rows, a staging buffer of one row, refresh in time, no power-down, no
-    /// bound on copies.
+    /// Creates a configuration with the defaults: FR-FCFS, open rows, a staging buffer of one row,
+    /// no postponed refresh, no power-down, no bound on copies.
     pub fn new(system: System, planner: Arc<Planner>, copy_policy: &'static dyn CopyPolicy) -> Config {
         Config {
             staging_lines: usize::from(system.geometry.columns()),

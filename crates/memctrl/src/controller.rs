@@ -1,4 +1,4 @@
-//! The memory controller: a front end and one channel each, stepped from event to event.
+//! The memory controller: a front end and one or more channels, advanced from event to event.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,10 +13,11 @@ use crate::front_end::FrontEnd;
 use crate::request::{Completion, Request, RequestSource};
 use crate::stats::Stats;
 
-/// How long [`Controller::run`] goes on, at most, before it looks whether it was stopped; unless nothing happens for longer.
+/// Maximum time that [`Controller::run`] advances between checks for a stop, unless no event occurs
+/// for longer.
 const STOP_CHECK: Cycles = Cycles(1 << 16);
 
-/// The run was stopped from outside.
+/// The caller stopped the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupt;
 
@@ -28,31 +29,31 @@ impl std::fmt::Display for Interrupt {
     }
 }
 
-/// The controller of all channels.
+/// The memory controller of all channels.
 #[derive(Debug)]
 pub struct Controller {
     front: FrontEnd,
     channels: Vec<Channel>,
-    /// All commands before this cycle were issued, and none of it.
+    /// The present cycle: all commands before it were issued, and none of it.
     now: Cycle,
     /// Whether programs may be dispatched in this cycle.
     may_dispatch: bool,
-    /// The slots of requests that were delivered and not taken.
+    /// Slots of requests that were delivered, and whose completions the requester has not taken.
     completed: VecDeque<u32>,
 }
 
 impl Controller {
-    /// All banks closed, no request known, at cycle 0.
+    /// Creates a controller at cycle 0: all banks closed, no request in progress.
     ///
     /// # Panics
-    /// If the settings contradict each other: watermarks out of order, a queue, a term or an epoch of nothing, power-down without
-    /// refresh.
+    /// If settings are inconsistent: watermarks out of order, a queue, a term or an epoch of size
+    /// 0, power-down without refresh.
     pub fn new(config: &Config) -> Controller {
         let queues = config.queues;
         assert!(queues.drain_low < queues.drain_high && queues.drain_high <= queues.write_entries, "{queues:?}");
         assert!(queues.read_entries > 0 && queues.copy_entries > 0 && queues.admission_per_cycle > 0, "{queues:?}");
         assert!(queues.read_entries + queues.write_entries <= Queues::CAPACITY, "{queues:?}");
-        assert!(config.staging_lines > 0, "a copy over the channel needs room for a line");
+        assert!(config.staging_lines > 0, "a copy over the channel stages at least one line");
         assert!(config.epoch != Some(Cycles(0)) && config.copy_hold_max != Some(Cycles(0)), "at least a cycle");
         let sleeps = config.power.power_down_after.is_some() || config.power.self_refresh_after.is_some();
         assert!(!sleeps || config.system.refresh != Refresh::Off, "power-down needs refresh to end in time");
@@ -75,24 +76,24 @@ impl Controller {
         self.now
     }
 
-    /// Whether [`Self::try_enqueue`] takes a request now.
+    /// Whether [`Self::try_enqueue`] accepts a request now.
     #[inline]
     pub fn has_room(&self) -> bool {
         self.front.head.is_none()
     }
 
-    /// Whether no request is in progress, and none is to be delivered.
+    /// Whether no request is in progress and no completion is left to take.
     pub fn is_idle(&self) -> bool {
         self.front.is_idle()
     }
 
-    /// Takes a request that has arrived by now.
+    /// Enqueues a request that has arrived by now.
     ///
     /// # Errors
-    /// The request, if the one before it is not wholly accepted.
+    /// The request, if its predecessor is not completely accepted.
     ///
     /// # Panics
-    /// If the planner's check refuses the operation.
+    /// If the planner rejects the operation.
     #[inline]
     pub fn try_enqueue(&mut self, request: Request) -> Result<(), Request> {
         if !self.has_room() {
@@ -102,7 +103,7 @@ impl Controller {
         Ok(())
     }
 
-    /// Takes a request that has arrived by now; there is room for it.
+    /// Enqueues a request that has arrived by now; [`Self::has_room`] must be true.
     #[expect(clippy::inline_always, reason = "a request that is moved in memory costs as much as making it")]
     #[inline(always)]
     fn enqueue(&mut self, request: Request) {
@@ -111,25 +112,27 @@ impl Controller {
         self.may_dispatch = true;
     }
 
-    /// Takes the requests that were delivered and not taken before, in order of delivery.
+    /// Takes the completions delivered since the last call, in order of delivery.
     #[inline]
     pub fn completions(&mut self) -> impl Iterator<Item = Completion> {
         std::iter::from_fn(|| self.completed.pop_front().map(|slot| self.front.take(slot)))
     }
 
-    /// The earliest cycle after now in which the controller may deliver a completion or accept a request that waits, if nothing is enqueued
-    /// before: a lower bound.
+    /// Lower bound of the next cycle in which the controller delivers a completion or accepts a
+    /// waiting request, if no request is enqueued before.
     pub fn next_event(&self) -> Cycle {
         let first = self.channels.iter().map(Channel::wakes_at).min().unwrap_or(Cycle::NEVER);
         let first = first.min(self.front.wakes_at(self.now)).max(self.now + Cycles(1));
         if self.may_dispatch && self.front.has_copies_to_dispatch() { self.now + Cycles(1) } else { first }
     }
 
-    /// Issues the commands of all cycles before `limit`; but stops at the first cycle in which a request that waited has been
-    /// accepted, or, if none waits, in which a completion is delivered. Returns the cycle reached.
+    /// Issues the commands of all cycles before `limit`, but stops at the first cycle in which a
+    /// waiting request is completely accepted or, if none waits, in which a completion is
+    /// delivered. Returns the cycle reached.
     ///
     /// # Panics
-    /// If the device finds a command early: a bug of this crate. If requests are in progress and nothing can happen any more.
+    /// If the device rejects a command as early, which is an error of this crate; or if requests
+    /// are in progress but no further event can occur.
     pub fn advance_to(&mut self, limit: Cycle, sink: &mut impl EventSink) -> Cycle {
         while self.now < limit {
             if std::mem::take(&mut self.may_dispatch) && self.front.has_copies_to_dispatch() {
@@ -144,13 +147,14 @@ impl Controller {
         self.now
     }
 
-    /// Issues commands in the order of cycles, up to `until` or the first cycle in which the front end acts on one.
+    /// Issues commands in cycle order, up to `until` or the first cycle in which the front end
+    /// reacts to one.
     #[inline]
     fn run_channels(&mut self, mut until: Cycle, sink: &mut impl EventSink) -> Cycle {
         loop {
             let (index, at) = self.first_channel();
             if at >= until {
-                assert!(until < Cycle::NEVER, "requests are in progress, and nothing can happen: {:?}", self.front);
+                assert!(until < Cycle::NEVER, "requests are in progress, but no event can occur: {:?}", self.front);
                 return until;
             }
             let channel = &mut self.channels[index];
@@ -166,7 +170,7 @@ impl Controller {
         }
     }
 
-    /// The channel that wakes first, and when.
+    /// Index and wake-up of the channel that wakes first.
     #[inline]
     fn first_channel(&self) -> (usize, Cycle) {
         let mut first = (0, self.channels[0].wakes_at());
@@ -188,7 +192,8 @@ impl Controller {
         let delivered = self.completed.len();
         let begins_epoch = now >= self.front.recorder.until();
         if begins_epoch {
-            // What was due before the end of an epoch counts in it, although nothing has asked for it since.
+            // Requests due before the end of an epoch count in it, also if they were not delivered
+            // then.
             self.deliver(Cycle(now.0.saturating_sub(1)));
             self.front.recorder.advance_to(now, &mut self.channels);
         }
@@ -201,7 +206,7 @@ impl Controller {
         if waited { is_accepted } else { self.completed.len() > delivered }
     }
 
-    /// Delivers what is due by `by`.
+    /// Delivers requests due by `by`.
     #[inline]
     fn deliver(&mut self, by: Cycle) {
         while let Some(slot) = self.front.deliver(&mut self.channels, by) {
@@ -209,10 +214,10 @@ impl Controller {
         }
     }
 
-    /// Plays `source` until everything is delivered.
+    /// Runs `source` until all requests are delivered.
     ///
     /// # Errors
-    /// `stop` was raised; the controller is then of no further use.
+    /// If `stop` was set; the controller must not be used afterwards.
     ///
     /// # Panics
     /// As [`Self::advance_to`].
@@ -250,7 +255,8 @@ impl Controller {
         }
     }
 
-    /// Ends the run in the present cycle, whose commands are issued. Returns the statistics, which begin anew.
+    /// Ends the run in the present cycle, after its commands. Returns the statistics, which
+    /// restart.
     pub fn finish(&mut self, sink: &mut impl EventSink) -> Stats {
         let end = self.now;
         self.run_channels(end + Cycles(1), sink);
@@ -259,7 +265,7 @@ impl Controller {
         self.front.recorder.finish(end, &mut self.channels)
     }
 
-    /// The device of a channel, to look at its cells after a run.
+    /// Device of a channel, for example to read its cells after a run.
     pub fn device(&self, channel: dram_spec::Channel) -> &Device {
         &self.channels[usize::from(channel.0)].device
     }

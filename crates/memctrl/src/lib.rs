@@ -1,4 +1,5 @@
-//! The memory controller: takes requests, schedules commands, refreshes, and runs copy programs. `docs/controller.md` has its rules.
+//! Memory controller: accepts requests, schedules commands, manages refresh and power, and executes
+//! copy programs. `docs/controller.md` has its rules.
 
 mod channel;
 mod config;

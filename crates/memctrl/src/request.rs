@@ -1,4 +1,4 @@
-//! What the controller is asked for, and what it answers.
+//! Requests and completions of the controller.
 
 use std::sync::Arc;
 
@@ -6,35 +6,37 @@ use dram_spec::{Cycle, Cycles, Operation, RequestId, SourceId};
 
 use crate::stats::PartTally;
 
-/// An operation that arrives at the controller.
+/// A request to the controller.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Its name.
+    /// Identifier.
     pub id: RequestId,
-    /// Who asks.
+    /// Source.
     pub source: SourceId,
-    /// When it arrives.
+    /// Arrival.
     pub arrival: Cycle,
-    /// What is to be done.
+    /// Operation.
     pub operation: Operation,
-    /// The bytes of a write, where contents are modelled; as many as the operation has.
+    /// Data of a write, if contents are modelled; as many bytes as the operation has.
     pub payload: Option<Arc<[u8]>>,
 }
 
-/// A request that is done.
+/// A completed request.
 #[derive(Clone, Debug)]
 pub struct Completion {
-    /// Its name.
+    /// Identifier.
     pub id: RequestId,
-    /// Who asked.
+    /// Source.
     pub source: SourceId,
-    /// What was done.
+    /// Operation.
     pub operation: Operation,
-    /// When it arrived.
+    /// Arrival.
     pub arrival: Cycle,
-    /// Its first command; none where it needed none (a copy onto itself, a forwarded read).
+    /// Cycle of the first command; `None` if no command was needed (a copy onto itself, a forwarded
+    /// read).
     pub first_command: Option<Cycle>,
-    /// Of a read or write, the end of its data; else when the last bank that it used can take an ACT again.
+    /// Completion: of a read or write, the end of its data; else the earliest next ACT of the last
+    /// bank used.
     pub done: Cycle,
     /// How the parts of a copy or an initialization were served.
     pub served: Option<Box<PartTally>>,
@@ -56,8 +58,8 @@ impl Completion {
         self.done.since(self.arrival)
     }
 
-    /// Latency as the reports define it: of a read or a write from its arrival, of a copy or an initialization from its first command
-    /// (0 without one), to [`Self::done`].
+    /// Latency in reports: of a read or a write from its arrival, of a copy or an initialization
+    /// from its first command (0 without one), to [`Self::done`].
     pub fn latency(&self) -> Cycles {
         match self.operation {
             Operation::Read { .. } | Operation::Write { .. } => self.response(),
@@ -70,12 +72,13 @@ impl Completion {
 
 /// A source of requests, for [`crate::Controller::run`].
 pub trait RequestSource {
-    /// When the next request arrives, as far as is known now. It may lie in the past: the request is then taken at once.
+    /// Arrival of the next request, if known. It may be in the past: the request is then taken at
+    /// once.
     fn next_arrival(&self) -> Option<Cycle>;
 
-    /// The request that [`Self::next_arrival`] announced, if it has arrived by `now`.
+    /// Takes the request announced by [`Self::next_arrival`], if it has arrived by `now`.
     fn take(&mut self, now: Cycle) -> Option<Request>;
 
-    /// A request is done. New arrivals may follow from that.
+    /// Reports a completion, which may lead to new arrivals.
     fn complete(&mut self, completion: Completion);
 }

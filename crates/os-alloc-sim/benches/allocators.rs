@@ -1,11 +1,12 @@
-//! Allocations and frees a second of each policy, in 4 GiB (1,048,576 frames, 2,048 subarrays) that are half in use.
+//! Allocations and frees per second of each policy, in 4 GiB (1,048,576 frames, 2,048 subarrays),
+//! half of them in use.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Density, Geometry, RawGeometry, Width};
 use os_alloc_sim::{Age, FrameMap, FrameSet, Generator, Policy, Request, Units, age};
 
-/// Frees and allocations of one iteration, half of them each.
+/// Frees and allocations per iteration, half each.
 const STEPS: u64 = 20_000;
 
 fn paper() -> Geometry {
@@ -20,7 +21,7 @@ fn paper() -> Geometry {
     Geometry::try_from(raw).expect("the paper's system is a legal geometry")
 }
 
-/// Frees a random frame and allocates one for a copy of another, over and over.
+/// Repeatedly frees a random frame and allocates one for a copy of another.
 fn churn(criterion: &mut Criterion) {
     let map = FrameMap::new(AddressMap::preset(paper(), Preset::RowInterleaved));
     let set = FrameSet::new(&map, Units::Together);

@@ -1,4 +1,4 @@
-//! A memory that has been in use for long: filled to a share, and fragmented.
+//! Ageing: a memory filled to a given utilisation and fragmentation.
 
 use crate::allocator::{FrameAllocator, Request};
 use crate::blocks::HUGE_ORDER;
@@ -7,25 +7,25 @@ use crate::frame_set::FrameSet;
 use crate::generator::Generator;
 use crate::kernel::Kernel;
 
-/// How old a memory is to be.
+/// Target utilisation and fragmentation of an aged memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Age {
     utilisation: f64,
     unusable: f64,
 }
 
-/// What is wrong with an age.
+/// An age with a share out of range.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("`{key}` is {found}, but must be a share from 0 to 1")]
 pub struct AgeError {
-    /// The key.
+    /// Configuration key.
     pub key: &'static str,
-    /// Its value.
+    /// Value found.
     pub found: f64,
 }
 
 impl AgeError {
-    /// What to do next.
+    /// Suggested change.
     pub fn help(&self) -> String {
         format!(
             "try `{} = {}`",
@@ -36,11 +36,12 @@ impl AgeError {
 }
 
 impl Age {
-    /// The share of the frames that are in use, and the unusable free space index of order 9; both 0 to 1.
+    /// Creates an age from the share of frames in use and the unusable free space index of order 9,
+    /// each from 0 to 1.
     ///
     /// # Errors
     ///
-    /// If one of them is not.
+    /// If a value is not from 0 to 1.
     pub fn new(utilisation: f64, unusable: f64) -> Result<Age, AgeError> {
         for (key, found) in [("utilisation", utilisation), ("fragmentation", unusable)] {
             if !(0.0..=1.0).contains(&found) {
@@ -50,17 +51,17 @@ impl Age {
         Ok(Age { utilisation, unusable })
     }
 
-    /// The share of the frames that are to be in use.
+    /// Target share of frames in use, 0 to 1.
     pub const fn utilisation(&self) -> f64 {
         self.utilisation
     }
 
-    /// The unusable free space index that is to be reached.
+    /// Target unusable free space index of order 9, 0 to 1.
     pub const fn unusable(&self) -> f64 {
         self.unusable
     }
 
-    /// Which grains of a set are to be free, in random order.
+    /// Chooses the grains of a set that are to be free, in random order.
     fn free(&self, set: &FrameSet, generator: &mut Generator) -> Vec<Frame> {
         let block_order = HUGE_ORDER.max(set.grain_order());
         let per_block = 1_usize << (block_order - set.grain_order());
@@ -68,7 +69,7 @@ impl Age {
         let mut grains: Vec<Frame> = set.grains().collect();
         let target = portion(1.0 - self.utilisation, grains.len() as f64);
 
-        // First the blocks that are to be free as a whole.
+        // First, the blocks that are to be free as a whole.
         let mut held = vec![0; grains.last().map_or(0, block) + 1];
         for grain in &grains {
             held[block(grain)] += 1;
@@ -82,7 +83,7 @@ impl Age {
             is_whole[block] = true;
         }
 
-        // Then single grains, but none that would free a whole block; those only if there are no others left.
+        // Then single grains, without completing a free block unless no other grains remain.
         generator.shuffle(&mut grains);
         let (mut free, others): (Vec<Frame>, Vec<Frame>) = grains.into_iter().partition(|grain| is_whole[block(grain)]);
         let mut last = Vec::new();
@@ -90,7 +91,8 @@ impl Age {
             if free.len() == target {
                 break;
             }
-            // A block with a reserved frame never gets whole: it may be freed to the last.
+            // A block with a reserved frame is never free as a whole: all its other grains may be
+            // freed.
             let held = &mut held[block(&grain)];
             if *held == 1 && can_be_whole[block(&grain)] {
                 last.push(grain);
@@ -111,25 +113,26 @@ fn portion(share: f64, count: f64) -> usize {
     (share * count).round() as usize
 }
 
-/// What ageing came to.
+/// Result of ageing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aged {
-    /// The grains in use, by their first frames, rising.
+    /// Grains in use, by their first frames, ascending.
     pub held: Vec<Frame>,
-    /// The share of the frames in use.
+    /// Share of the frames in use, 0 to 1.
     pub utilisation: f64,
-    /// The unusable free space index of order 9.
+    /// Unusable free space index of order 9, 0 to 1.
     pub unusable: f64,
 }
 
-/// Ages a memory: hands out all of it, and takes back, in random order, as much as makes it that old.
+/// Ages a memory: allocates all frames, then frees as many in random order as the target requires.
 ///
-/// Utilisation is reached to half a grain. Fragmentation is reached as far as whole blocks of order 9 allow it: with
-/// less than a block free it can only be 1, and with (almost) nothing in use, only 0.
+/// Utilisation is within half a grain of its target. Fragmentation is as close to its target as
+/// whole blocks of order 9 permit: it is 1 with less than one block free, and about 0 with almost
+/// nothing in use.
 ///
 /// # Panics
 ///
-/// If some of the memory is in use already.
+/// If frames of the memory are already in use.
 pub fn age(set: &FrameSet, allocator: &mut dyn FrameAllocator, age: Age, seed: u64) -> Aged {
     assert_eq!(allocator.free_frames(), set.frames(), "a memory is aged before it is used");
     while allocator.allocate(Request::ANYWHERE).is_some() {}
@@ -143,12 +146,12 @@ pub fn age(set: &FrameSet, allocator: &mut dyn FrameAllocator, age: Age, seed: u
 }
 
 impl Kernel {
-    /// Ages the memory before there are processes, see [`age`]. What is in use then belongs to the background, which
-    /// does nothing. The background's grains are listed in the answer.
+    /// Ages the memory before any process exists, see [`age`]. The grains in use then belong to the
+    /// background, an idle user. The result lists them.
     ///
     /// # Panics
     ///
-    /// If some of the memory is in use already.
+    /// If frames of the memory are already in use.
     pub fn age(&mut self, target: Age, seed: u64) -> Aged {
         let aged = age(&self.set, self.allocator.as_mut(), target, seed);
         aged.held.iter().for_each(|&grain| self.share(grain));

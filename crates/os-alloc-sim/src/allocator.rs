@@ -1,4 +1,4 @@
-//! What every policy of handing out frames answers.
+//! The interface of all allocation policies.
 
 use std::fmt;
 
@@ -10,96 +10,96 @@ use crate::random::Random;
 use crate::sequential::Sequential;
 use crate::subarray_aware::SubarrayAware;
 
-/// What is asked of an allocator.
+/// A request for frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// 2 to this power frames, aligned to their number; at least one grain is handed out.
+    /// Block size: 2^`order` frames, aligned to the block's size. At least one grain is allocated.
     pub order: u8,
-    /// The source of the copy that the frames are wanted for.
+    /// Source of the copy whose destination is requested; none for other uses.
     pub source: Option<Frame>,
 }
 
 impl Request {
-    /// One grain, anywhere.
+    /// One grain at any place.
     pub const ANYWHERE: Request = Request { order: 0, source: None };
 
-    /// One grain, for a copy of this frame.
+    /// One grain as the destination of a copy of `source`.
     pub const fn near(source: Frame) -> Request {
         Request { order: 0, source: Some(source) }
     }
 }
 
-/// How a frame was found: where it lies in relation to the source of the copy.
+/// Place of an allocated frame relative to the source of the copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Found {
-    /// Wherever it was: the policy does not look at sources.
+    /// At any place: the policy ignores sources.
     Blind,
-    /// Among the frames on offer to first touches: the request names no source.
+    /// Among the frames on offer to first touches: the request has no source.
     Unbound,
     /// In the source's pool.
     SourcePool,
-    /// In the bank of the source's rank with most free frames: the source's pool was empty.
+    /// In the bank with most free frames of the source's rank: the source's pool was empty.
     SourceRank,
-    /// In the pool with most free frames: the source's rank had none.
+    /// In the pool with most free frames of the memory: the source's rank had none.
     Elsewhere,
 }
 
-/// Frames handed out.
+/// Allocated frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grant {
-    /// The first of them.
+    /// First frame.
     pub frame: Frame,
-    /// How they were found.
+    /// Place of the frames relative to the source.
     pub found: Found,
 }
 
-/// Hands out frames and takes them back.
+/// Allocates and frees frames.
 pub trait FrameAllocator: fmt::Debug + Send {
-    /// The policy that it follows.
+    /// Allocation policy.
     fn policy(&self) -> Policy;
 
-    /// Hands out frames, or `None` where there are not so many together.
+    /// Allocates frames; `None` if no free block is large enough.
     ///
-    /// Those of a request above a grain may be freed grain by grain.
+    /// The grains of a block may be freed separately.
     fn allocate(&mut self, request: Request) -> Option<Grant>;
 
-    /// Takes back the grain that a frame belongs to.
+    /// Frees the grain that contains a frame.
     ///
     /// # Panics
     ///
-    /// If it is not handed out: somebody would be left with memory that another gets.
+    /// If the grain is not allocated.
     fn free(&mut self, frame: Frame);
 
-    /// Hands out the grain of this very frame; `false` if it is not free.
+    /// Allocates the grain that contains this frame; `false` if it is not free.
     fn claim(&mut self, frame: Frame) -> bool;
 
     /// Whether a frame is free.
     fn is_free(&self, frame: Frame) -> bool;
 
-    /// How many frames are free.
+    /// Free frames.
     fn free_frames(&self) -> u64;
 
-    /// The free frames by the order of the block that they lie in.
+    /// Free frames by the order of their block.
     fn free_blocks(&self) -> FreeBlocks;
 }
 
-/// A way of choosing which free frame to hand out.
+/// Rule by which an allocator chooses a free frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Policy {
-    /// The lowest.
+    /// The lowest free frame.
     Sequential,
-    /// Any, each as likely.
+    /// Any free frame, with equal probability.
     Random,
-    /// From a block as small as will do, as Linux does.
+    /// From the smallest block that suffices, as Linux does.
     Buddy,
     /// From the pool of the source's subarray.
     SubarrayAware,
 }
 
-/// An allocator that cannot be had.
+/// Reason why an allocator cannot be built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
-    /// A unit that is larger than the largest block.
+    /// A unit is larger than the largest block.
     #[error("`buddy` hands out blocks of at most 1024 frames, but {frames} frames share rows and are a unit")]
     UnitAboveBlock {
         /// Frames of a unit.
@@ -120,7 +120,7 @@ impl Policy {
     /// All policies, in the order in which reports list them.
     pub const ALL: [Policy; 4] = [Policy::Sequential, Policy::Random, Policy::Buddy, Policy::SubarrayAware];
 
-    /// The name that a user writes.
+    /// Name in configurations and output.
     pub const fn name(self) -> &'static str {
         match self {
             Policy::Sequential => "sequential",
@@ -130,16 +130,16 @@ impl Policy {
         }
     }
 
-    /// The policy of that name.
+    /// The policy with this name.
     pub fn from_name(name: &str) -> Option<Policy> {
         Policy::ALL.into_iter().find(|policy| policy.name() == name)
     }
 
-    /// An allocator that has all frames of a set to hand out. The seed is for `random` alone.
+    /// Builds an allocator in which all frames of a set are free. Only `random` uses the seed.
     ///
     /// # Errors
     ///
-    /// `buddy` cannot hand out units above its largest block.
+    /// If the policy is `buddy` and a unit is larger than its largest block.
     pub fn allocator(self, map: &FrameMap, set: &FrameSet, seed: u64) -> Result<Box<dyn FrameAllocator>, PolicyError> {
         Ok(match self {
             Policy::Sequential => Box::new(Sequential::new(set)),
@@ -150,7 +150,7 @@ impl Policy {
     }
 }
 
-/// As a listing prints it: its name.
+/// Formats the policy's name.
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

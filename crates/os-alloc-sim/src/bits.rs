@@ -1,17 +1,19 @@
-//! A set of small numbers that knows its least one.
+//! A bit set with a fast minimum.
 
 /// Bits of a word.
 const WIDTH: usize = u64::BITS as usize;
 
-/// A set of numbers below a bound: a tree of bits, 64 to a node, so that all questions cost the logarithm to base 64.
+/// A set of integers below a bound: a tree of bits, 64 per node, so that every query takes O(log64
+/// n).
 #[derive(Clone, Debug)]
 pub(crate) struct Bits {
-    /// The lowest level first; a bit of a level stands for a word of the level below, and is set if that is not 0.
+    /// Levels, lowest first: a bit stands for one word of the level below, and is set if that word
+    /// is not 0.
     levels: Vec<Vec<u64>>,
 }
 
 impl Bits {
-    /// The empty set of numbers below `end`.
+    /// Creates the empty set of integers below `end`.
     pub(crate) fn new(end: usize) -> Bits {
         let mut levels = vec![vec![0; end.div_ceil(WIDTH).max(1)]];
         while let Some(words) = levels.last().map(Vec::len).filter(|&words| words > 1) {
@@ -20,13 +22,13 @@ impl Bits {
         Bits { levels }
     }
 
-    /// Whether a number is in it.
+    /// Whether the set contains a number.
     pub(crate) fn contains(&self, number: u32) -> bool {
         let number = number as usize;
         self.levels[0].get(number / WIDTH).is_some_and(|word| word >> (number % WIDTH) & 1 == 1)
     }
 
-    /// Puts a number in; whether it was not there yet.
+    /// Inserts a number; returns whether it was absent.
     pub(crate) fn insert(&mut self, number: u32) -> bool {
         let fresh = !self.contains(number);
         let mut number = number as usize;
@@ -37,7 +39,7 @@ impl Bits {
         fresh
     }
 
-    /// Takes a number out; whether it was there.
+    /// Removes a number; returns whether it was present.
     pub(crate) fn remove(&mut self, number: u32) -> bool {
         let there = self.contains(number);
         let mut number = number as usize;
@@ -52,7 +54,7 @@ impl Bits {
         there
     }
 
-    /// The least number in it.
+    /// The least number of the set.
     pub(crate) fn first(&self) -> Option<u32> {
         let mut word = 0;
         for level in self.levels.iter().rev() {
@@ -65,7 +67,7 @@ impl Bits {
         Some(word as u32)
     }
 
-    /// All numbers in it, rising.
+    /// All numbers of the set, ascending.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = u32> {
         let words = self.levels[0].iter().enumerate();
         words.filter(|(_, bits)| **bits != 0).flat_map(|(word, &bits)| {

@@ -1,4 +1,4 @@
-//! Free memory by the size of its blocks, and how fragmented it is.
+//! Free blocks by size, and fragmentation.
 
 use crate::bits::Bits;
 
@@ -8,14 +8,14 @@ pub const MAX_ORDER: u8 = 10;
 /// The order of a huge page: 2^9 frames, 2 MiB.
 pub const HUGE_ORDER: u8 = 9;
 
-/// How many free blocks there are of each order.
+/// Number of free blocks of each order.
 ///
 /// A free block of order k is 2^k free frames, aligned to its size, that are not half of a free block of order k + 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FreeBlocks(pub [u64; MAX_ORDER as usize + 1]);
 
 impl FreeBlocks {
-    /// Those of a set of free grains, each 2^`grain_order` frames.
+    /// Counts the blocks of a set of free grains of 2^`grain_order` frames each.
     pub(crate) fn of(free: &Bits, grain_order: u8) -> FreeBlocks {
         let mut blocks = FreeBlocks::default();
         let mut whole: Vec<u32> = free.iter().collect();
@@ -29,12 +29,12 @@ impl FreeBlocks {
         blocks
     }
 
-    /// Free frames, whatever the block that they lie in.
+    /// Free frames in blocks of any order.
     pub fn frames(&self) -> u64 {
         self.frames_from(0)
     }
 
-    /// Free frames in blocks of at least an order.
+    /// Free frames in blocks of at least this order.
     pub fn frames_from(&self, order: u8) -> u64 {
         (order..=MAX_ORDER).map(|order| self.0[usize::from(order)] << order).sum()
     }

@@ -1,4 +1,4 @@
-//! `buddy`: blocks that are split in two and merged again.
+//! `buddy`: blocks that are split in halves and merged again.
 
 use crate::allocator::{Found, FrameAllocator, Grant, Policy, PolicyError, Request};
 use crate::bits::Bits;
@@ -6,44 +6,44 @@ use crate::blocks::{FreeBlocks, MAX_ORDER};
 use crate::frame::Frame;
 use crate::frame_set::FrameSet;
 
-/// The end of a list, or the order of a grain that is not the first of a free block.
+/// End of a list; and the order of a grain that is not the first of a free block.
 const NONE: u32 = u32::MAX;
 const INSIDE: u8 = u8::MAX;
 
-/// The neighbours of a free block's first grain in the list of its order.
+/// Neighbours of a free block's first grain in the list of its order.
 #[derive(Clone, Copy, Debug)]
 struct Links {
     next: u32,
     previous: u32,
 }
 
-/// The free blocks of one order, the last freed first.
+/// Free blocks of one order, most recently freed first.
 #[derive(Clone, Copy, Debug)]
 struct List {
     head: u32,
     blocks: u64,
 }
 
-/// Hands out a block as small as will do, as Linux does.
+/// Allocates the smallest block that suffices, as Linux does.
 ///
-/// Where there is none of the order asked for, the first block of the next order that has any is split: the lower half
-/// is split on, the upper one becomes a free block. A freed block is merged with its buddy (the other half of the block
-/// above) as long as that is free and whole. A list is last in, first out; Linux's lists of pages by processor, zones
-/// and migration types are left out.
+/// If no block of the requested order is free, the first block of the next larger order is split:
+/// the lower half is split further, the upper half becomes a free block. A freed block is merged
+/// with its buddy (the other half of the block above) while the buddy is free as a whole. A list is
+/// last in, first out. Linux's per-processor lists, zones and migration types are not modelled.
 #[derive(Clone, Debug)]
 pub struct Buddy {
     set: FrameSet,
-    /// By order, less the grain's.
+    /// List of each order above the grain's order.
     lists: Vec<List>,
     links: Vec<Links>,
-    /// By grain: the order, less the grain's, of the free block that it begins; or `INSIDE`.
+    /// Order, relative to the grain's, of the free block that starts at each grain; else `INSIDE`.
     order: Vec<u8>,
-    /// The grains that are handed out.
+    /// Allocated grains.
     out: Bits,
 }
 
 impl Buddy {
-    /// With all frames of a set free, and the lowest at the head of its list.
+    /// Creates the allocator with all frames of a set free; the lowest block is first in its list.
     ///
     /// # Errors
     ///
@@ -57,7 +57,8 @@ impl Buddy {
         Ok(buddy)
     }
 
-    /// With all frames of a set handed out. Of grains above the largest block, each is a block.
+    /// Creates the allocator with all frames of a set allocated. A grain above the largest block is
+    /// a block.
     pub(crate) fn empty(set: &FrameSet) -> Buddy {
         let end = set.end() as usize;
         Buddy {
@@ -100,7 +101,7 @@ impl Buddy {
         self.order[grain as usize] = INSIDE;
     }
 
-    /// Makes a grain free, merging as far as buddies are free.
+    /// Frees a grain and merges it with free buddies.
     fn give(&mut self, grain: u32) {
         let (mut first, mut order) = (grain, 0);
         while usize::from(order) + 1 < self.lists.len() {
@@ -115,7 +116,7 @@ impl Buddy {
         self.push(first, order);
     }
 
-    /// The free block that a free grain lies in, and its order.
+    /// The free block that contains a free grain, and its order.
     fn block(&self, grain: u32) -> (u32, u8) {
         let mut blocks = (0..self.lists.len() as u8).map(|order| (grain >> order << order, order));
         blocks.find(|&(first, order)| self.order[first as usize] == order).expect("a free grain lies in a free block")
@@ -144,7 +145,7 @@ impl FrameAllocator for Buddy {
 
     fn free(&mut self, frame: Frame) {
         let grain = self.set.grain(frame);
-        assert!(self.out.remove(grain), "{frame} is not handed out");
+        assert!(self.out.remove(grain), "{frame} is not allocated");
         self.give(grain);
     }
 

@@ -1,4 +1,4 @@
-//! The other users of bulk copies: checkpoints, clones of virtual machines, de-duplication, migration.
+//! Bulk copies: checkpoints, clones of virtual machines, de-duplication, migration.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +9,24 @@ use crate::kernel::{CheckpointId, Kernel, ProcessId};
 use crate::operation::{Cause, MemoryOperation};
 use crate::page_table::Entry;
 
-/// Where a page is moved to.
+/// Destination of a page migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
-    /// As the policy places a copy of it.
+    /// The place of a copy of the page.
     NearSource,
-    /// As the policy places anything else.
+    /// The place of a request without a source.
     Anywhere,
-    /// As the policy places a copy of another frame.
+    /// The place of a copy of this frame.
     Near(Frame),
 }
 
 impl Kernel {
-    /// Copies all pages of a process that have a frame to frames that are kept until the checkpoint is dropped.
+    /// Copies all present pages of a process to frames that are kept until the checkpoint is
+    /// dropped.
     ///
     /// # Errors
     ///
-    /// If the process does not live, or there is no room for all of it.
+    /// If the process does not exist, or too few frames are free.
     pub fn checkpoint(
         &mut self,
         process: ProcessId,
@@ -42,7 +43,7 @@ impl Kernel {
     ///
     /// # Errors
     ///
-    /// If there is no such checkpoint.
+    /// If the checkpoint does not exist.
     pub fn drop_checkpoint(
         &mut self,
         checkpoint: CheckpointId,
@@ -55,11 +56,12 @@ impl Kernel {
         Ok(())
     }
 
-    /// Begins a copy of a process (a virtual machine) that shares nothing: all pages are copied at once.
+    /// Starts a copy of a process (a virtual machine) without sharing: all present pages are copied
+    /// at once.
     ///
     /// # Errors
     ///
-    /// If the process does not live, or there is no room for all of it.
+    /// If the process does not exist, or too few frames are free.
     pub fn clone_machine(
         &mut self,
         process: ProcessId,
@@ -72,7 +74,7 @@ impl Kernel {
         Ok(self.adopt(space))
     }
 
-    /// Copies all pages that have a frame: each by its first page, and the frame of its copy.
+    /// Copies all present pages; returns the first page of each grain and the frame of its copy.
     fn copy_all(
         &mut self,
         process: ProcessId,
@@ -84,26 +86,27 @@ impl Kernel {
         entries.into_iter().map(|(page, entry)| Ok((page, self.copy_near(entry.frame, cause, operations)?))).collect()
     }
 
-    /// Copies a grain to one near it.
+    /// Copies a grain to a newly allocated one near it.
     fn copy_near(&mut self, src: Frame, cause: Cause, operations: &mut Vec<MemoryOperation>) -> Result<Frame, Fault> {
         let grant = self.take(Some(src))?;
         self.copy(src, grant, cause, operations);
         Ok(grant.frame)
     }
 
-    /// Copies a grain to one just taken.
+    /// Copies a grain to an allocated one.
     fn copy(&mut self, src: Frame, grant: Grant, cause: Cause, operations: &mut Vec<MemoryOperation>) {
         let (Grant { frame: dst, found }, frames) = (grant, self.grain_frames());
         self.issue(MemoryOperation::Copy { src, dst, frames, cause, found }, operations);
     }
 
-    /// Lets a page share the frame of another of equal contents, and frees its own. Says whether it had one of its own.
+    /// Shares the frame of the page `kept` with the page `merged`, and frees the frame of `merged`;
+    /// returns whether the two frames differed.
     ///
-    /// That the contents are equal is the caller's word: no contents are kept here.
+    /// The caller guarantees equal contents: the kernel stores none.
     ///
     /// # Errors
     ///
-    /// If a process does not live, or a page has no frame.
+    /// If a process does not exist, or a page has no frame.
     pub fn deduplicate(
         &mut self,
         kept: (ProcessId, u64),
@@ -126,18 +129,19 @@ impl Kernel {
         Ok(true)
     }
 
-    /// Undoes de-duplication for all pages of a process: each that still shares its frame gets a copy.
+    /// Reverses de-duplication for all pages of a process: each that still shares its frame gets a
+    /// copy.
     ///
     /// # Errors
     ///
-    /// If the process does not live, or there is no room for all of it.
+    /// If the process does not exist, or too few frames are free.
     pub fn undo_deduplication(
         &mut self,
         process: ProcessId,
         operations: &mut Vec<MemoryOperation>,
     ) -> Result<(), Fault> {
         let merged: Vec<(u64, Entry)> = self.space(process)?.entries().filter(|(_, entry)| entry.merged).collect();
-        // The last user of a frame keeps it: of a process's own pages, too, one may.
+        // The last user of a frame keeps it; that may be one of the process's own pages.
         let mut pages = BTreeMap::new();
         for (_, entry) in &merged {
             *pages.entry(entry.frame).or_insert(0_u32) += 1;
@@ -156,12 +160,12 @@ impl Kernel {
         Ok(())
     }
 
-    /// Moves a page to another frame, and frees the one that it had; the new one.
+    /// Moves a page to another frame, frees its old frame, and returns the new one.
     ///
     /// # Errors
     ///
-    /// If the process does not live, the page has no frame or shares it, or there is no other frame. (As with Linux's
-    /// `MPOL_MF_MOVE`, what others use too stays where it is.)
+    /// If the process does not exist, the page has no frame or shares it, or no other frame is
+    /// free. (As with Linux's `MPOL_MF_MOVE`, shared pages are not moved.)
     pub fn migrate(
         &mut self,
         process: ProcessId,

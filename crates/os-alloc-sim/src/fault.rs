@@ -1,23 +1,23 @@
-//! What an event cannot do.
+//! Errors of kernel events.
 
 use crate::kernel::{CheckpointId, ProcessId};
 
-/// Why an event did nothing at all.
+/// Reason why an event failed. A failed event changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// A process that does not live.
-    #[error("{process} does not live")]
+    /// The process does not exist.
+    #[error("{process} does not exist")]
     NoProcess {
         /// The process.
         process: ProcessId,
     },
-    /// A checkpoint that is not kept.
-    #[error("{checkpoint} is not kept")]
+    /// The checkpoint does not exist.
+    #[error("{checkpoint} does not exist")]
     NoCheckpoint {
         /// The checkpoint.
         checkpoint: CheckpointId,
     },
-    /// A page that is not mapped.
+    /// The page is not mapped.
     #[error("page {page:#x} of {process} is not mapped")]
     NotMapped {
         /// The process.
@@ -25,7 +25,7 @@ pub enum Fault {
         /// The page.
         page: u64,
     },
-    /// A page that is mapped, but was never touched, and so has no frame.
+    /// The page is mapped, but was never touched, and so has no frame.
     #[error("page {page:#x} of {process} has no frame yet")]
     NotPresent {
         /// The process.
@@ -33,7 +33,7 @@ pub enum Fault {
         /// The page.
         page: u64,
     },
-    /// A page whose frame others use too, and which therefore cannot be moved.
+    /// The page shares its frame, and therefore cannot be moved.
     #[error("page {page:#x} of {process} is shared")]
     Shared {
         /// The process.
@@ -41,10 +41,10 @@ pub enum Fault {
         /// The page.
         page: u64,
     },
-    /// Not enough free frames.
+    /// Too few frames are free.
     #[error("{needed} frames are needed, but {free} are free")]
     OutOfMemory {
-        /// Frames needed.
+        /// Frames required.
         needed: u64,
         /// Frames free.
         free: u64,

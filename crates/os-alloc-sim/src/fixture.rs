@@ -1,4 +1,4 @@
-//! Memories that the tests use.
+//! Memories used by the tests.
 
 use std::sync::LazyLock;
 
@@ -8,14 +8,15 @@ use dram_spec::{AddressMap, Density, Geometry, RawGeometry, Width};
 use crate::frame::{Frame, FrameMap};
 use crate::frame_set::{FrameSet, Units};
 
-/// Two channels of eight banks with rows of 4 or 8 KB, the fewest subarrays there are: 1 GiB with 4 or 2 GiB.
+/// Two channels of eight banks with the fewest possible subarrays: 1 GiB with rows of 4 KB, 2 GiB
+/// with rows of 8 KB.
 pub(crate) fn geometry(row_bytes: u64) -> Geometry {
     let (channels, density) = (2, Density::Gb1);
     let raw = RawGeometry { channels, ranks: 1, density, width: Width::X16, row_bytes, rows_per_subarray: 1024 };
     Geometry::try_from(raw).unwrap()
 }
 
-/// All kinds of maps: presets, hashes, rows within a frame's reach, and columns high up.
+/// Maps of all kinds: presets, hashes, row bits within a frame, and columns above the row.
 pub(crate) fn maps() -> Vec<AddressMap> {
     let hashed = |field: &str, bit, address_bits: &[u32]| RawXor {
         field: field.to_owned(),
@@ -48,7 +49,7 @@ pub(crate) fn maps() -> Vec<AddressMap> {
     maps
 }
 
-/// A memory, and a few of its frames: two aligned blocks of 1024, and every 509th.
+/// A memory, and a subset of its frames: two aligned blocks of 1024, and every 509th frame.
 pub(crate) fn few(map: AddressMap, units: Units) -> (FrameMap, FrameSet) {
     let map = FrameMap::new(map);
     let mut set = FrameSet::new(&map, units);
@@ -60,7 +61,7 @@ pub(crate) fn few(map: AddressMap, units: Units) -> (FrameMap, FrameSet) {
     (map, set)
 }
 
-/// A few frames of each kind of memory. Made once: they cost more than the tests that use them.
+/// Subsets of all kinds of memories. They are built once, as building takes longer than the tests.
 pub(crate) fn memories() -> &'static [(FrameMap, FrameSet)] {
     static MEMORIES: LazyLock<Vec<(FrameMap, FrameSet)>> = LazyLock::new(|| {
         let both = |map: AddressMap| Units::ALL.map(|units| few(map.clone(), units));

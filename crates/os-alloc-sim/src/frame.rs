@@ -1,4 +1,4 @@
-//! Page frames, and all that the address map says of them.
+//! Page frames and their places in the address map.
 
 use std::fmt;
 
@@ -6,49 +6,50 @@ use dram_spec::address::FRAME_BYTES;
 use dram_spec::{AddressMap, Location, PhysicalAddress, SubarrayId};
 use rowclone::{FaultyRows, MAX_WINDOW_BYTES, Planner, RowAddress};
 
-/// A page frame: 4 KiB of physical memory, counted from 0.
+/// A page frame: 4 KiB of physical memory, numbered from 0.
 ///
 /// 32 bits reach 16 TiB; the largest geometry has 512 GiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Frame(pub u32);
 
 impl Frame {
-    /// Its first byte.
+    /// Address of the first byte.
     pub const fn address(self) -> PhysicalAddress {
         PhysicalAddress(self.0 as u64 * FRAME_BYTES)
     }
 
-    /// The frame so many frames on.
+    /// The frame that follows `frames` frames later.
     #[must_use]
     pub const fn plus(self, frames: u32) -> Frame {
         Frame(self.0 + frames)
     }
 }
 
-/// As a listing prints it: `frame 17`.
+/// Formats `frame 17`.
 impl fmt::Display for Frame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "frame {}", self.0)
     }
 }
 
-/// What the address map says of frames: in which subarrays they lie, and with which others they share rows.
+/// The subarray and the row neighbours of each frame, from the address map.
 ///
-/// This is the one place of the crate that asks where a frame lies. Maps are linear: the locations of two bytes differ
-/// by what depends on the exclusive or of their addresses alone. So the first byte of a frame speaks for all of it:
-/// two copies between frames with the same difference are alike, line by line.
+/// All queries of the address map go through this type. Maps are linear over XOR: the XOR of two
+/// bytes' locations depends only on the XOR of their addresses. Therefore the location of a frame's
+/// first byte determines that of every line, and copies between frames with the same XOR difference
+/// have the same structure.
 #[derive(Clone, Debug)]
 pub struct FrameMap {
-    /// Plans the copies of a memory with that map and without faulty rows.
+    /// Classifies copies, for a memory with this map and without faulty rows.
     pub(crate) planner: Planner,
-    /// What to XOR a frame number with to get those that share its rows; 0 first.
+    /// XOR masks from a frame number to those that share its rows; 0 first.
     shared: Vec<u32>,
-    /// What to XOR the row of a frame's first byte with to get all its rows.
+    /// XOR masks from the row of a frame's first byte to all rows of the frame.
     rows: Vec<u32>,
 }
 
 impl FrameMap {
-    /// The frames of a memory.
+    /// Creates the frame map of an address map.
     pub fn new(map: AddressMap) -> FrameMap {
         let shared = map.frames_sharing_rows(0).into_iter().map(|frame| frame as u32).collect();
         let runs = (0..FRAME_BYTES).step_by(map.run_bytes().min(FRAME_BYTES) as usize);
@@ -64,39 +65,39 @@ impl FrameMap {
         self.planner.map()
     }
 
-    /// Frames of the memory, reserved ones included: a power of two.
+    /// Frames of the memory, including reserved ones: a power of two.
     pub fn frames(&self) -> u32 {
         (self.address_map().geometry().bytes() / FRAME_BYTES) as u32
     }
 
-    /// Frames of the minimum copy granularity: the smallest aligned block that consists of whole rows, and so the least
-    /// that FPM can copy. 1 where a frame is a whole row.
+    /// Frames of the minimum copy granularity: the smallest aligned block of whole rows, which is
+    /// the least that FPM can copy. 1 if a frame is a whole row.
     pub fn granularity(&self) -> u32 {
         self.address_map().granularity().div_ceil(FRAME_BYTES) as u32
     }
 
-    /// Frames of a unit, or `None` where a unit would have more than 16 MiB: no copy is served by FPM then.
+    /// Frames per unit, or `None` if a unit would exceed 16 MiB: FPM then serves no copy.
     pub fn unit(&self) -> Option<u32> {
         if self.address_map().granularity() > MAX_WINDOW_BYTES { None } else { Some(self.granularity()) }
     }
 
-    /// Whether a reserved row takes a part of a frame, so that nobody may have it.
+    /// Whether a frame lies in a reserved row, at least partly, and so cannot be allocated.
     pub fn is_reserved(&self, frame: Frame) -> bool {
         let row = self.place(frame).row;
         self.rows.iter().any(|other| self.address_map().geometry().reserved(dram_spec::Row(row.0 ^ other)).is_some())
     }
 
-    /// The subarray of a frame's first byte. Whole units of the same one can be copied to each other by FPM.
+    /// The subarray of a frame's first byte. FPM can copy whole units within one subarray.
     ///
     /// # Panics
     ///
-    /// If the memory does not have the frame.
+    /// If the frame lies past the end of the memory.
     pub fn subarray(&self, frame: Frame) -> SubarrayId {
         let Location { channel, bank, row, .. } = self.place(frame);
         SubarrayId { channel, bank, subarray: self.address_map().geometry().subarray(row) }
     }
 
-    /// The frames that have a row in common with a frame, itself first.
+    /// The frames that share a row with a frame, including the frame, which is first.
     pub(crate) fn sharing(&self, frame: Frame) -> impl Iterator<Item = Frame> {
         self.shared.iter().map(move |other| Frame(frame.0 ^ other))
     }
@@ -107,7 +108,7 @@ impl FrameMap {
         RowAddress { channel, bank, row }
     }
 
-    /// Where the first byte of a frame lies.
+    /// Location of a frame's first byte.
     pub(crate) fn place(&self, frame: Frame) -> Location {
         let place = self.address_map().locate(frame.address());
         place.unwrap_or_else(|| panic!("{frame} lies past the end of the memory"))
@@ -134,7 +135,8 @@ mod tests {
         }
     }
 
-    /// What `sharing` and `subarray` make of one question each must be what the map answers frame by frame.
+    /// `sharing` and `subarray`, computed from XOR masks, agree with the map's answer for each
+    /// frame.
     #[test]
     fn rows_and_subarrays_are_those_of_the_address_map() {
         for map in maps() {

@@ -1,25 +1,25 @@
-//! The frames that there are to hand out, and in which portions.
+//! The allocatable frames of a memory, and the grains in which they are allocated.
 
 use dram_spec::address::FRAME_BYTES;
 
 use crate::bits::Bits;
 use crate::frame::{Frame, FrameMap};
 
-/// What becomes of frames that are smaller than a row, and so share it.
+/// Treatment of frames that share a row, because they are smaller than a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Units {
-    /// The frames of a unit (the minimum copy granularity) are handed out together, to one owner: a page is a unit.
+    /// The frames of a unit (the minimum copy granularity) are allocated together, as one page.
     #[default]
     Together,
-    /// Frames are handed out one by one; a copy of less than a unit is reported as kept from FPM by its neighbours.
+    /// Frames are allocated one by one. A copy of less than a unit is reported as `shared-row`.
     Marked,
 }
 
 impl Units {
-    /// Both.
+    /// All choices.
     pub const ALL: [Units; 2] = [Units::Together, Units::Marked];
 
-    /// The name that a user writes.
+    /// Name in configurations.
     pub const fn name(self) -> &'static str {
         match self {
             Units::Together => "together",
@@ -27,36 +27,38 @@ impl Units {
         }
     }
 
-    /// The choice of that name.
+    /// The choice with this name.
     pub fn from_name(name: &str) -> Option<Units> {
         Units::ALL.into_iter().find(|units| units.name() == name)
     }
 }
 
-/// What a map and the choice of [`Units`] come to.
+/// Sharing of rows by frames, under a map and a choice of [`Units`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
-    /// A frame is a whole row: there is nothing to share.
+    /// A frame is a whole row or several: frames share no row.
     None,
-    /// So many frames share rows, and are handed out together.
+    /// Frames of a unit share rows and are allocated together.
     Together {
-        /// Frames of a unit.
+        /// Frames per unit.
         frames: u32,
     },
-    /// So many frames share rows; each is handed out alone, and marked as preventing FPM.
+    /// Frames of a unit share rows and are allocated one by one; a copy of less than a unit is not
+    /// served by FPM.
     Marked {
-        /// Frames of a unit.
+        /// Frames per unit.
         frames: u32,
     },
-    /// The smallest block of whole rows is above 16 MiB: frames are handed out alone, and all prevent FPM.
+    /// The smallest block of whole rows exceeds 16 MiB: frames are allocated one by one, and FPM
+    /// serves none.
     TooLarge {
-        /// Frames of that block.
+        /// Frames per block.
         frames: u32,
     },
 }
 
 impl Sharing {
-    /// The name, as in JSON.
+    /// Name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Sharing::None => "none",
@@ -67,27 +69,29 @@ impl Sharing {
     }
 }
 
-/// Memory that nobody can have, because of the reserved rows.
+/// Memory that cannot be allocated because of the reserved rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reservation {
     /// Bytes of the reserved rows.
     pub row_bytes: u64,
-    /// Frames that have a part in a reserved row.
+    /// Frames that lie in a reserved row, at least partly.
     pub reserved_frames: u64,
-    /// Sound frames that are lost with them: of units that are handed out together, one of which is reserved.
+    /// Unreserved frames that cannot be allocated because another frame of their unit is reserved.
     pub lost_frames: u64,
 }
 
 impl Reservation {
-    /// Bytes that nobody can have.
+    /// Bytes that cannot be allocated.
     pub const fn bytes(&self) -> u64 {
         (self.reserved_frames + self.lost_frames) * FRAME_BYTES
     }
 }
 
-/// The frames that may be handed out: all of the memory but those in reserved rows, in portions called grains.
+/// The allocatable frames of a memory: all but those in reserved rows. They are allocated in
+/// grains.
 ///
-/// A grain is 2^k consecutive frames, aligned to its size: a unit if units are handed out together, else one frame.
+/// A grain is 2^k consecutive frames, aligned to its size: a unit if units are allocated together,
+/// else one frame.
 #[derive(Clone, Debug)]
 pub struct FrameSet {
     grains: Bits,
@@ -99,7 +103,7 @@ pub struct FrameSet {
 }
 
 impl FrameSet {
-    /// The frames of a memory.
+    /// Creates the set of all unreserved frames of a memory.
     pub fn new(map: &FrameMap, units: Units) -> FrameSet {
         let sharing = match (map.unit(), units) {
             (Some(1), _) => Sharing::None,
@@ -129,64 +133,64 @@ impl FrameSet {
         FrameSet { grains, count, end, grain_order, sharing, reservation }
     }
 
-    /// Takes a frame, with all of its grain, out for good: for memory that somebody else uses. Whether it was there.
+    /// Removes the grain of a frame permanently; returns whether the set had it.
     pub fn withhold(&mut self, frame: Frame) -> bool {
         let there = self.grains.remove(self.grain(frame));
         self.count -= u32::from(there);
         there
     }
 
-    /// Whether a frame may be handed out.
+    /// Whether a frame may be allocated.
     pub fn contains(&self, frame: Frame) -> bool {
         self.grains.contains(self.grain(frame))
     }
 
-    /// How many frames may be handed out.
+    /// Allocatable frames.
     pub const fn frames(&self) -> u64 {
         (self.count as u64) << self.grain_order
     }
 
-    /// The order of a grain: it is 2 to this power frames.
+    /// Order of a grain: a grain is 2^order frames.
     pub const fn grain_order(&self) -> u8 {
         self.grain_order
     }
 
-    /// Frames of a grain.
+    /// Frames per grain.
     pub const fn grain_frames(&self) -> u32 {
         1 << self.grain_order
     }
 
-    /// What becomes of frames that share a row.
+    /// Sharing of rows by frames.
     pub const fn sharing(&self) -> Sharing {
         self.sharing
     }
 
-    /// Memory that nobody can have, because of the reserved rows.
+    /// Memory that cannot be allocated because of the reserved rows.
     pub const fn reservation(&self) -> Reservation {
         self.reservation
     }
 
-    /// The grains that may be handed out, by their first frames, rising.
+    /// The allocatable grains, by their first frames, ascending.
     pub fn grains(&self) -> impl DoubleEndedIterator<Item = Frame> {
         self.grains.iter().map(|grain| self.frame(grain))
     }
 
-    /// The number of a frame's grain.
+    /// Index of a frame's grain.
     pub(crate) const fn grain(&self, frame: Frame) -> u32 {
         frame.0 >> self.grain_order
     }
 
-    /// The first frame of a grain.
+    /// First frame of a grain.
     pub(crate) const fn frame(&self, grain: u32) -> Frame {
         Frame(grain << self.grain_order)
     }
 
-    /// One past the number of the memory's last grain.
+    /// Number of grains of the memory, allocatable or not.
     pub(crate) const fn end(&self) -> u32 {
         self.end
     }
 
-    /// The grains that may be handed out, as a set of numbers.
+    /// The allocatable grains, as a set of indices.
     pub(crate) const fn numbers(&self) -> &Bits {
         &self.grains
     }
@@ -198,7 +202,7 @@ mod tests {
     use crate::fixture::maps;
 
     #[test]
-    fn every_frame_is_handed_out_reserved_or_lost() {
+    fn every_frame_is_allocatable_reserved_or_lost() {
         for (map, units) in maps().into_iter().flat_map(|map| Units::ALL.map(|units| (map.clone(), units))) {
             let (bytes, rows) = (map.geometry().bytes(), map.geometry().reserved_bytes());
             let set = FrameSet::new(&FrameMap::new(map), units);
@@ -210,9 +214,10 @@ mod tests {
         }
     }
 
-    /// 2 channels x 8 banks x (16 subarrays + 1) rows of 4 KB; with 8 KB, 8 subarrays, and two frames a row.
+    /// 2 channels x 8 banks x (16 subarrays + 1) rows of 4 KB; with 8 KB, 8 subarrays, and two
+    /// frames per row.
     #[test]
-    fn presets_lose_no_more_than_the_reserved_rows() {
+    fn presets_lose_only_the_reserved_rows() {
         use dram_spec::{AddressMap, address::Preset};
         for (row_bytes, frames) in [(4096, 16 * 17), (8192, 16 * 9 * 2)] {
             for preset in Preset::ALL {

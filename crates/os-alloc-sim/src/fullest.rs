@@ -1,17 +1,17 @@
-//! Which of many counts is largest.
+//! The maximum of many counts.
 
 use std::ops::Range;
 
-/// Counts, as the leaves of a tree whose every node has the larger of its two children.
+/// Counts, as the leaves of a tree in which each node has the larger count of its two children.
 #[derive(Clone, Debug)]
 pub(crate) struct Fullest {
     leaves: usize,
-    /// The root at 1; the children of node i at 2i and 2i + 1.
+    /// Maximum of each node: the root at 1, the children of node i at 2i and 2i + 1.
     most: Vec<u32>,
 }
 
 impl Fullest {
-    /// These counts. A power of two of them.
+    /// Creates the tree of these counts. Their number must be a power of two.
     pub(crate) fn new(counts: &[u32]) -> Fullest {
         assert!(counts.len().is_power_of_two(), "{} counts make no full tree", counts.len());
         let leaves = counts.len();
@@ -23,7 +23,7 @@ impl Fullest {
         Fullest { leaves, most }
     }
 
-    /// Changes a count.
+    /// Sets a count.
     pub(crate) fn set(&mut self, leaf: u32, count: u32) {
         let mut node = self.leaves + leaf as usize;
         self.most[node] = count;
@@ -37,7 +37,8 @@ impl Fullest {
         }
     }
 
-    /// The largest count of a range whose length is a power of two that its start is a multiple of; the first on ties.
+    /// Index of the largest count of a range, the first on ties. The range's length is a power of
+    /// two, and its start is a multiple of that length.
     pub(crate) fn in_range(&self, range: Range<u32>) -> u32 {
         debug_assert!(range.len().is_power_of_two() && (range.start as usize).is_multiple_of(range.len()));
         let mut node = (self.leaves + range.start as usize) / range.len();
@@ -48,7 +49,7 @@ impl Fullest {
         (node - self.leaves) as u32
     }
 
-    /// The largest count; the first on ties.
+    /// Index of the largest count; the first on ties.
     pub(crate) fn first(&self) -> u32 {
         self.in_range(0..self.leaves as u32)
     }

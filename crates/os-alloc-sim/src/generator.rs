@@ -1,16 +1,17 @@
-//! Where chance comes from: a seed, and nothing else.
+//! Seeded pseudorandom numbers.
 
-/// A generator of random numbers: `SplitMix64`.
+/// A pseudorandom number generator: `SplitMix64`.
 ///
-/// A seed is part of a result, so that this sequence never changes. From Steele, Lea and Flood, "Fast splittable
-/// pseudorandom number generators" (2014): the state grows by 2^64 / golden ratio, and a number is a mix of the state.
+/// Results are reproducible by their seed, so this sequence never changes. From Steele, Lea and
+/// Flood, "Fast splittable pseudorandom number generators" (2014): each step adds 2^64 / golden
+/// ratio to the state, and a number is a mix of the state.
 #[derive(Clone, Debug)]
 pub struct Generator {
     state: u64,
 }
 
 impl Generator {
-    /// The generator of that seed.
+    /// Creates the generator of a seed.
     pub const fn new(seed: u64) -> Generator {
         Generator { state: seed }
     }
@@ -24,14 +25,15 @@ impl Generator {
         mixed ^ mixed >> 31
     }
 
-    /// A number below `end`, each as likely as any other.
+    /// A uniformly distributed number below `end`.
     ///
     /// # Panics
     ///
     /// If `end` is 0.
     pub const fn below(&mut self, end: u32) -> u32 {
         assert!(end > 0, "there is no number below 0");
-        // The high half of a product; the low half tells the few draws that would favour some numbers (Lemire, 2019).
+        // The high half of a product. The low half identifies the few draws to reject, which would
+        // bias the result (Lemire, 2019).
         let spare = end.wrapping_neg() % end;
         loop {
             let product = (self.number() >> 32) * end as u64;
@@ -41,7 +43,7 @@ impl Generator {
         }
     }
 
-    /// Puts a list in random order, each order as likely as any other.
+    /// Shuffles a list; all orders are equally likely.
     pub fn shuffle<T>(&mut self, list: &mut [T]) {
         for last in (1..list.len()).rev() {
             list.swap(last, self.below(last as u32 + 1) as usize);
@@ -53,7 +55,7 @@ impl Generator {
 mod tests {
     use super::*;
 
-    /// The numbers of the seed 1234567 that the literature uses as a test vector.
+    /// The first numbers of seed 1234567, a test vector of the literature.
     #[test]
     fn a_seed_gives_the_published_sequence() {
         let mut generator = Generator::new(1_234_567);
@@ -70,7 +72,7 @@ mod tests {
 
     /// 60,000 throws of a die: each face within 4 sigma (of sqrt(60,000 x 1/6 x 5/6) = 91).
     #[test]
-    fn every_number_is_as_likely() {
+    fn numbers_are_uniformly_distributed() {
         let mut generator = Generator::new(1);
         let mut faces = [0_i32; 6];
         for _ in 0..60_000 {

@@ -1,4 +1,4 @@
-//! The frames of a memory, who uses them, and the processes.
+//! The kernel: frames with reference counts, and processes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,11 +11,11 @@ use crate::operation::{Cause, MemoryOperation};
 use crate::page_table::AddressSpace;
 use crate::report::{HugePages, Report, Traffic};
 
-/// A process, numbered from 0 in the order of their beginnings.
+/// A process, numbered from 0 in order of creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProcessId(pub u32);
 
-/// As a message prints it: `process 3`.
+/// Formats `process 3`.
 impl fmt::Display for ProcessId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "process {}", self.0)
@@ -26,39 +26,40 @@ impl fmt::Display for ProcessId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CheckpointId(pub u32);
 
-/// As a message prints it: `checkpoint 3`.
+/// Formats `checkpoint 3`.
 impl fmt::Display for CheckpointId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "checkpoint {}", self.0)
     }
 }
 
-/// Whether a frame is zeroed when nobody uses it any more.
+/// Whether a frame is zeroed when its last user releases it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ZeroOnFree {
-    /// It keeps its contents; who touches it first has it zeroed.
+    /// A freed frame keeps its contents; the next first touch zeroes it.
     #[default]
     Off,
-    /// It is zeroed, and the first touch need not do it again. The memory that is free at the start holds zeros, too: Linux zeroes
-    /// it at boot with `init_on_free=1`.
+    /// A freed frame is zeroed, and its next first touch does not zero it. Memory that is free at
+    /// the start contains zeros, as Linux zeroes it at boot with `init_on_free=1`.
     On,
 }
 
 /// Processes over the frames of a memory.
 ///
-/// An event appends what has to be issued to a list of [`MemoryOperation`]s; one that ends in a [`Fault`] has changed
-/// nothing and appends nothing. Page tables and the kernel's own memory take no frames.
+/// An event appends the operations to issue to a list of [`MemoryOperation`]s. An event that
+/// returns a [`Fault`] changes nothing and appends nothing. Page tables and kernel memory take no
+/// frames.
 #[derive(Debug)]
 pub struct Kernel {
     pub(crate) map: FrameMap,
     pub(crate) set: FrameSet,
     pub(crate) allocator: Box<dyn FrameAllocator>,
-    /// By grain: who uses it. Pages, checkpoints, and the background that ageing leaves.
+    /// Number of users of each grain: pages, checkpoints, and the background that ageing leaves.
     pub(crate) references: Vec<u32>,
     zero_on_free: ZeroOnFree,
     pub(crate) spaces: BTreeMap<ProcessId, AddressSpace>,
     pub(crate) checkpoints: BTreeMap<CheckpointId, Vec<Frame>>,
-    /// Grains of users that do nothing.
+    /// Grains of idle users.
     pub(crate) background: Vec<Frame>,
     pub(crate) next_process: u32,
     pub(crate) next_checkpoint: u32,
@@ -67,11 +68,11 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// A kernel that has all frames of a memory to hand out, and no process.
+    /// Creates a kernel without processes, with all frames of a memory free.
     ///
     /// # Errors
     ///
-    /// If the policy cannot hand out such units.
+    /// If the policy cannot allocate these units.
     pub fn new(
         map: FrameMap,
         units: Units,
@@ -83,11 +84,11 @@ impl Kernel {
         Kernel::over(map, set, policy, seed, zero_on_free)
     }
 
-    /// The same over the frames of a set of that memory.
+    /// Creates a kernel without processes, with the frames of a set free.
     ///
     /// # Errors
     ///
-    /// If the policy cannot hand out such units.
+    /// If the policy cannot allocate these units.
     pub fn over(
         map: FrameMap,
         set: FrameSet,
@@ -113,22 +114,22 @@ impl Kernel {
         })
     }
 
-    /// Where its frames lie.
+    /// The kernel's frame map.
     pub const fn frame_map(&self) -> &FrameMap {
         &self.map
     }
 
-    /// The frames that it has.
+    /// The kernel's frames.
     pub const fn frame_set(&self) -> &FrameSet {
         &self.set
     }
 
-    /// The allocator that it uses.
+    /// The kernel's allocator.
     pub fn allocator(&self) -> &dyn FrameAllocator {
         self.allocator.as_ref()
     }
 
-    /// The pages of a process, if it lives.
+    /// The pages of a process, if it exists.
     pub fn address_space(&self, process: ProcessId) -> Option<&AddressSpace> {
         self.spaces.get(&process)
     }
@@ -138,12 +139,12 @@ impl Kernel {
         &self.background
     }
 
-    /// How many use a frame: 0 if it is free or reserved.
+    /// Number of users of a frame; 0 if it is free or reserved.
     pub fn references(&self, frame: Frame) -> u32 {
         self.references[self.set.grain(frame) as usize]
     }
 
-    /// What it did, and how it left the memory.
+    /// Counts of copies and zeroings, and the state of the memory.
     pub fn report(&self) -> Report {
         Report {
             policy: self.allocator.policy(),
@@ -156,13 +157,13 @@ impl Kernel {
         }
     }
 
-    /// Forgets all copies and zeroings so far, and the huge pages: what came before is not to be reported.
+    /// Resets the counts of copies, zeroings and huge pages, to exclude a warm-up from the report.
     pub fn reset_counts(&mut self) {
         self.traffic = Traffic::default();
         self.huge_pages = HugePages::default();
     }
 
-    /// Frames of a grain.
+    /// Frames per grain.
     pub(crate) const fn grain_frames(&self) -> u32 {
         self.set.grain_frames()
     }
@@ -175,19 +176,19 @@ impl Kernel {
         self.spaces.get_mut(&process).ok_or(Fault::NoProcess { process })
     }
 
-    /// Issues and counts an operation.
+    /// Appends and counts an operation.
     pub(crate) fn issue(&mut self, operation: MemoryOperation, operations: &mut Vec<MemoryOperation>) {
         self.traffic.count(&self.map, &operation);
         operations.push(operation);
     }
 
-    /// Fails unless there is room for so many grains.
+    /// Returns an error unless at least `grains` grains are free.
     pub(crate) fn need(&self, grains: usize) -> Result<(), Fault> {
         let (needed, free) = (grains as u64 * u64::from(self.grain_frames()), self.allocator.free_frames());
         if needed > free { Err(Fault::OutOfMemory { needed, free }) } else { Ok(()) }
     }
 
-    /// Takes a grain that nobody uses; one is free.
+    /// Allocates a grain, with one user.
     pub(crate) fn take(&mut self, source: Option<Frame>) -> Result<Grant, Fault> {
         self.need(1)?;
         let grant = self.allocator.allocate(Request { order: 0, source });
@@ -196,7 +197,7 @@ impl Kernel {
         Ok(grant)
     }
 
-    /// Takes a huge page, if the policy has one.
+    /// Allocates a huge page, if the policy has a block for it.
     pub(crate) fn take_huge(&mut self, source: Option<Frame>) -> Option<Grant> {
         self.huge_pages.wanted += 1;
         let grant = self.allocator.allocate(Request { order: crate::HUGE_ORDER, source })?;
@@ -209,21 +210,21 @@ impl Kernel {
         let grain = self.set.grain(first);
         for grain in grain..grain + (frames >> self.set.grain_order()) {
             let references = &mut self.references[grain as usize];
-            assert_eq!(*references, 0, "grain {grain} was handed out twice");
+            assert_eq!(*references, 0, "grain {grain} is allocated twice");
             *references = 1;
         }
     }
 
-    /// One more uses a grain.
+    /// Adds a user of a grain.
     pub(crate) fn share(&mut self, frame: Frame) {
         self.references[self.set.grain(frame) as usize] += 1;
     }
 
-    /// One fewer uses a grain; the last one frees it.
+    /// Removes a user of a grain; frees the grain after its last user.
     pub(crate) fn release(&mut self, frame: Frame, operations: &mut Vec<MemoryOperation>) {
         let grain = self.set.grain(frame);
         let references = &mut self.references[grain as usize];
-        *references = references.checked_sub(1).unwrap_or_else(|| panic!("{frame} was released by nobody"));
+        *references = references.checked_sub(1).unwrap_or_else(|| panic!("{frame} is released, but has no user"));
         if *references == 0 {
             self.allocator.free(frame);
             if self.free_frames_hold_zeros() {
@@ -233,7 +234,7 @@ impl Kernel {
         }
     }
 
-    /// Whether free frames hold zeros.
+    /// Whether free frames contain zeros.
     pub(crate) fn free_frames_hold_zeros(&self) -> bool {
         self.zero_on_free == ZeroOnFree::On
     }

@@ -1,9 +1,9 @@
-//! Knows frames and processes: allocation, fork, copy-on-write, zeroing.
+//! Frame allocation and process memory of an operating system: fork, copy-on-write, zeroing.
 //!
-//! A [`Kernel`] runs processes over the frames of a memory: each event (a touch, a fork, a write, an exit) gives the
-//! [`MemoryOperation`]s that somebody has to issue. Frames come from a [`FrameAllocator`], which follows a [`Policy`].
-//! [`FrameMap`] is the one place that asks the address map where a frame lies. There is no clock, and there are no
-//! banks and no commands. `docs/allocator.md` has the policies at length.
+//! A [`Kernel`] runs processes over the frames of a memory: each event (touch, fork, write, exit)
+//! returns the [`MemoryOperation`]s that the caller issues. A [`FrameAllocator`] allocates frames
+//! by a [`Policy`]. [`FrameMap`] alone queries the address map. The crate has no clock, no banks
+//! and no commands. `docs/allocator.md` describes the policies.
 
 mod age;
 mod allocator;

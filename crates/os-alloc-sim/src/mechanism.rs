@@ -1,4 +1,4 @@
-//! The planner's classification of the copy or the zeroing of a frame.
+//! The planner's classification of copies and zeroings of frames.
 
 use dram_spec::address::FRAME_BYTES;
 use rowclone::{Classification, Extent};
@@ -6,27 +6,32 @@ use rowclone::{Classification, Extent};
 use crate::frame::{Frame, FrameMap};
 
 impl FrameMap {
-    /// Frame number `at` of a copy of consecutive frames under the paper's rule, in a memory without faulty rows.
+    /// Classifies frame number `at` of a copy of consecutive frames under the paper's rule, in a
+    /// memory without faulty rows.
     pub fn copied(&self, src: Frame, dst: Frame, frames: u32, at: u32) -> Classification {
         let (src_frame, dst_frame) = (src.plus(at), dst.plus(at));
-        // A row comes from the same columns of one row if all frames that share it are copied from frames at the same difference.
+        // The operation copies whole rows to whole rows only if all frames that share the
+        // destination row have the same address difference to their sources.
         let difference = src_frame.0 ^ dst_frame.0;
-        let is_alike = |other: Frame| (other.0 - dst.0 + src.0) ^ other.0 == difference;
+        let has_same_difference = |other: Frame| (other.0 - dst.0 + src.0) ^ other.0 == difference;
         let is_aligned = || self.place(src_frame).column == self.place(dst_frame).column;
         let extent = match self.extent(dst, frames, dst_frame) {
-            Extent::WholeRow if !is_aligned() || !self.sharing(dst_frame).all(is_alike) => Extent::OtherColumns,
+            Extent::WholeRow if !is_aligned() || !self.sharing(dst_frame).all(has_same_difference) => {
+                Extent::OtherColumns
+            }
             extent => extent,
         };
         self.planner.classify_copy(self.row(src_frame), self.row(dst_frame), extent)
     }
 
-    /// Frame number `at` of a zeroing of consecutive frames under the paper's rule, in a memory without faulty rows.
+    /// Classifies frame number `at` of a zeroing of consecutive frames under the paper's rule, in a
+    /// memory without faulty rows.
     pub fn zeroed(&self, dst: Frame, frames: u32, at: u32) -> Classification {
         let frame = dst.plus(at);
         self.planner.classify_zero(self.row(frame), self.extent(dst, frames, frame))
     }
 
-    /// How much of the rows of a frame an operation on consecutive frames covers.
+    /// Share of a frame's rows that an operation on consecutive frames covers.
     fn extent(&self, first: Frame, frames: u32, frame: Frame) -> Extent {
         let is_covered = |other: &Frame| other.0 >= first.0 && other.0 - first.0 < frames;
         let sharing = self.sharing(frame).count() as u64;

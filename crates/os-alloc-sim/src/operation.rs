@@ -1,29 +1,29 @@
-//! What an event asks of the memory.
+//! Memory operations that events cause.
 
 use crate::allocator::Found;
 use crate::frame::Frame;
 
-/// Why memory is copied or zeroed.
+/// Reason why memory is copied or zeroed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
     /// The first touch of a page.
     DemandZero,
-    /// A write to a page that a fork left shared.
+    /// A write to a page shared by a fork.
     CopyOnWrite,
     /// A checkpoint of a process.
     Checkpoint,
     /// The clone of a virtual machine.
     Clone,
-    /// A write to a page that de-duplication left shared, or the undoing of de-duplication.
+    /// A write to a page shared by de-duplication, or the reversal of de-duplication.
     DedupUndo,
-    /// The move of a page to another frame.
+    /// The migration of a page to another frame.
     Migration,
-    /// A frame that nobody uses any more.
+    /// A frame without users.
     ZeroOnFree,
 }
 
 impl Cause {
-    /// All, in the order in which reports list them.
+    /// All causes, in the order of reports.
     pub const ALL: [Cause; 7] = [
         Cause::DemandZero,
         Cause::CopyOnWrite,
@@ -34,7 +34,7 @@ impl Cause {
         Cause::ZeroOnFree,
     ];
 
-    /// The name, as in JSON.
+    /// Name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Cause::DemandZero => "demand-zero",
@@ -48,30 +48,30 @@ impl Cause {
     }
 }
 
-/// An operation for the caller to issue. Those of one event, and of events one after the other, must take effect in
-/// the order given.
+/// A memory operation for the caller to issue. The operations of one event, and of successive
+/// events, must take effect in the order returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryOperation {
     /// Copies consecutive frames.
     Copy {
-        /// The first frame read.
+        /// First frame read.
         src: Frame,
-        /// The first frame written.
+        /// First frame written.
         dst: Frame,
-        /// How many.
+        /// Number of frames.
         frames: u32,
-        /// Why.
+        /// Cause of the copy.
         cause: Cause,
-        /// How the destination was found.
+        /// Place of the destination relative to the source.
         found: Found,
     },
     /// Sets consecutive frames to zero.
     Zero {
-        /// The first frame written.
+        /// First frame written.
         dst: Frame,
-        /// How many.
+        /// Number of frames.
         frames: u32,
-        /// Why.
+        /// Cause of the zeroing.
         cause: Cause,
     },
 }

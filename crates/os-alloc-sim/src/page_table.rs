@@ -1,51 +1,51 @@
-//! Which frame a page of a process has.
+//! Page tables: the frame of each page of a process.
 
 use std::collections::BTreeMap;
 
 use crate::blocks::HUGE_ORDER;
 use crate::frame::Frame;
 
-/// Pages that a region may be made of.
+/// Size of the pages of a region.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PageSize {
-    /// 4 KiB, or a unit where units are handed out together.
+    /// 4 KiB, or a unit if units are allocated together.
     #[default]
     Small,
-    /// 2 MiB where there is a block for it, else small.
+    /// 2 MiB if a block is free, else small.
     Huge,
 }
 
-/// A page with a frame: the first frame of a grain, for as many pages as the grain has frames.
+/// A present page, or the pages of a grain: the first frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) frame: Frame,
-    /// Whether the frame was given to it by de-duplication.
+    /// Whether de-duplication assigned the frame.
     pub(crate) merged: bool,
-    /// Whether it got its frame as a part of a huge page.
+    /// Whether the frame was allocated as part of a huge page.
     pub(crate) huge: bool,
 }
 
 impl Entry {
-    /// A small page.
+    /// A small page with an unshared frame.
     pub(crate) const fn alone(frame: Frame) -> Entry {
         Entry { frame, merged: false, huge: false }
     }
 }
 
-/// Consecutive pages that were mapped together: a slot a grain, empty until the first touch.
+/// Consecutive pages that were mapped together: one slot per grain, empty until the first touch.
 #[derive(Clone, Debug)]
 struct Region {
     size: PageSize,
     slots: Vec<Option<Entry>>,
 }
 
-/// The pages of a process, counted from 0, in portions of a grain.
+/// The pages of a process, numbered from 0, in grains.
 #[derive(Clone, Debug)]
 pub struct AddressSpace {
-    /// By first page.
+    /// Regions by first page.
     regions: BTreeMap<u64, Region>,
     grain_order: u8,
-    /// Where the next region goes.
+    /// First page of the next region.
     next: u64,
 }
 
@@ -54,7 +54,8 @@ impl AddressSpace {
         AddressSpace { regions: BTreeMap::new(), grain_order, next: 0 }
     }
 
-    /// Maps so many pages, rounded up to whole grains, at a multiple of a huge page; the first page.
+    /// Maps pages, rounded up to whole grains, at a multiple of a huge page; returns the first
+    /// page.
     pub(crate) fn map(&mut self, pages: u64, size: PageSize) -> u64 {
         let first = self.next;
         let slots = pages.div_ceil(1 << self.grain_order);
@@ -66,7 +67,7 @@ impl AddressSpace {
         first
     }
 
-    /// The region that a page lies in, by its first page, and the page's slot there.
+    /// The region of a page, by its first page, and the slot of the page in it.
     fn find(&self, page: u64) -> Option<(u64, usize)> {
         let (&first, region) = self.regions.range(..=page).next_back()?;
         let slot = ((page - first) >> self.grain_order) as usize;
@@ -78,7 +79,7 @@ impl AddressSpace {
         self.find(page).is_some()
     }
 
-    /// The frame of a page, if it is mapped and was touched.
+    /// The frame of a page, if the page is mapped and was touched.
     pub fn frame(&self, page: u64) -> Option<Frame> {
         let within = page as u32 & !(u32::MAX << self.grain_order);
         self.entry(page).map(|entry| entry.frame.plus(within))
@@ -89,14 +90,15 @@ impl AddressSpace {
         self.regions[&first].slots[slot]
     }
 
-    /// Gives a mapped page an entry; the one that it had.
+    /// Sets the entry of a mapped page; returns the entry before.
     pub(crate) fn enter(&mut self, page: u64, entry: Entry) -> Option<Entry> {
         let (first, slot) = self.find(page)?;
         let region = self.regions.get_mut(&first)?;
         region.slots[slot].replace(entry)
     }
 
-    /// The first page of the huge page that a page is part of, if it lies in a region of such and wholly in it.
+    /// The first page of the huge page of a page, if that lies as a whole in one region of huge
+    /// pages.
     pub(crate) fn huge_page(&self, page: u64) -> Option<u64> {
         let (first, _) = self.find(page)?;
         let region = &self.regions[&first];
@@ -109,7 +111,7 @@ impl AddressSpace {
             .then_some(huge)
     }
 
-    /// Unmaps consecutive pages, mapped or not, with all of the grains that they are part of; the entries they had.
+    /// Unmaps consecutive pages, mapped or not, rounded out to whole grains; returns their entries.
     pub(crate) fn unmap(&mut self, page: u64, pages: u64) -> Vec<Entry> {
         let order = self.grain_order;
         let start = page >> order << order;
@@ -132,7 +134,7 @@ impl AddressSpace {
         gone
     }
 
-    /// All pages with a frame, by the first page of each grain, rising.
+    /// All present pages, by the first page of each grain, ascending.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (u64, Entry)> {
         self.regions.iter().flat_map(move |(first, region)| {
             let slots = region.slots.iter().enumerate();
@@ -142,7 +144,7 @@ impl AddressSpace {
         })
     }
 
-    /// How many pages have a frame.
+    /// Number of present pages.
     pub fn present(&self) -> u64 {
         (self.entries().count() as u64) << self.grain_order
     }

@@ -1,31 +1,31 @@
-//! Free grains in pools, any of which can be taken in constant time.
+//! Pools of free grains with removal in constant time.
 
 use crate::bits::Bits;
 
-/// No slot: a grain that is never handed out.
+/// No slot: the grain is never allocated.
 const NOWHERE: u32 = u32::MAX;
 
-/// Grains, each of one pool for good, and free or not.
+/// Grains, each free or not, and each a member of one fixed pool.
 ///
-/// The slots of a pool stand together, those of its free grains first:
+/// The slots of a pool are contiguous, those of its free grains first:
 ///
 /// ```text
-/// slots     | 4 0 . 2 | 5 1 3 . |     pool 0 has grains 0, 2, 4 and one more; pool 1 has ...
+/// slots     | 4 0 . 2 | 5 1 3 . |     pool 0 has grains 0, 2, 4 and another (.)
 /// free         ^2         ^3          4 and 0 are free, and the next one out is 0
 /// ```
 #[derive(Clone, Debug)]
 pub(crate) struct Pools {
-    /// By pool: its first slot.
+    /// First slot of each pool.
     start: Vec<u32>,
-    /// By pool: its free grains.
+    /// Number of free grains of each pool.
     free: Vec<u32>,
     slots: Vec<u32>,
-    /// By grain: its slot.
+    /// Slot of each grain.
     slot: Vec<u32>,
 }
 
 impl Pools {
-    /// All of these grains free, each in its pool. They leave a pool in the order in which they are listed.
+    /// Creates pools of these free grains. Each pool provides its grains in the order listed.
     pub(crate) fn new(pools: usize, end: u32, grains: impl DoubleEndedIterator<Item = (u32, u32)> + Clone) -> Pools {
         let mut free = vec![0; pools];
         grains.clone().for_each(|(_, pool)| free[pool as usize] += 1);
@@ -46,25 +46,25 @@ impl Pools {
         Pools { start, free, slots, slot }
     }
 
-    /// Free grains of a pool.
+    /// Number of free grains of a pool.
     pub(crate) fn free(&self, pool: u32) -> u32 {
         self.free[pool as usize]
     }
 
-    /// Whether a grain of that pool is free.
+    /// Whether a grain of this pool is free.
     pub(crate) fn is_free(&self, grain: u32, pool: u32) -> bool {
         let slot = self.slot[grain as usize];
         slot != NOWHERE && slot - self.start[pool as usize] < self.free[pool as usize]
     }
 
-    /// Takes the last freed grain of a pool, if it has any.
+    /// Takes the most recently freed grain of a pool, if any is free.
     pub(crate) fn pop(&mut self, pool: u32) -> Option<u32> {
         let left = self.free[pool as usize].checked_sub(1)?;
         self.free[pool as usize] = left;
         Some(self.slots[(self.start[pool as usize] + left) as usize])
     }
 
-    /// Takes the free grain at a place of a pool's list.
+    /// Takes the free grain at a position of a pool's list.
     pub(crate) fn take_at(&mut self, place: u32, pool: u32) -> u32 {
         assert!(place < self.free(pool), "pool {pool} has {} free grains: none at {place}", self.free(pool));
         let grain = self.slots[(self.start[pool as usize] + place) as usize];
@@ -72,7 +72,7 @@ impl Pools {
         grain
     }
 
-    /// Takes a grain of that pool; whether it was free.
+    /// Takes a grain of this pool; returns whether it was free.
     pub(crate) fn take(&mut self, grain: u32, pool: u32) -> bool {
         let free = self.is_free(grain, pool);
         if free {
@@ -82,7 +82,7 @@ impl Pools {
         free
     }
 
-    /// Puts a grain back into its pool; whether it was taken.
+    /// Returns a grain to its pool; returns whether it was taken.
     pub(crate) fn put(&mut self, grain: u32, pool: u32) -> bool {
         let taken = self.slot[grain as usize] != NOWHERE && !self.is_free(grain, pool);
         if taken {
@@ -92,7 +92,7 @@ impl Pools {
         taken
     }
 
-    /// The free grains, as a set of numbers.
+    /// The free grains, as a set of indices.
     pub(crate) fn free_grains(&self) -> Bits {
         let mut bits = Bits::new(self.slot.len());
         for (&start, &free) in self.start.iter().zip(&self.free) {
@@ -103,7 +103,7 @@ impl Pools {
         bits
     }
 
-    /// Lets a grain and the one in slot `to` change places.
+    /// Exchanges a grain with the grain in slot `to`.
     fn exchange(&mut self, grain: u32, to: u32) {
         let from = self.slot[grain as usize];
         let other = self.slots[to as usize];

@@ -1,4 +1,4 @@
-//! What processes do: map, touch, fork, write, unmap, exit.
+//! Events of processes: map, touch, fork, write, unmap, exit.
 
 use crate::allocator::Grant;
 use crate::blocks::HUGE_ORDER;
@@ -8,16 +8,16 @@ use crate::kernel::{Kernel, ProcessId};
 use crate::operation::{Cause, MemoryOperation};
 use crate::page_table::{AddressSpace, Entry, PageSize};
 
-/// Frames of a huge page.
+/// Frames per huge page.
 const HUGE: u32 = 1 << HUGE_ORDER;
 
 impl Kernel {
-    /// Begins a process without any pages.
+    /// Starts a process without pages.
     pub fn spawn(&mut self) -> ProcessId {
         self.adopt(AddressSpace::new(self.set.grain_order()))
     }
 
-    /// Begins a process with these pages.
+    /// Starts a process with the pages of `space`.
     pub(crate) fn adopt(&mut self, space: AddressSpace) -> ProcessId {
         let process = ProcessId(self.next_process);
         self.next_process += 1;
@@ -25,22 +25,22 @@ impl Kernel {
         process
     }
 
-    /// Maps so many pages, which get their frames when they are first touched; the first of them.
+    /// Maps pages and returns the first of them. A page gets its frame at its first touch.
     ///
-    /// Where units are handed out together, the number is rounded up to whole units.
+    /// If units are allocated together, the number of pages is rounded up to whole units.
     ///
     /// # Errors
     ///
-    /// If the process does not live.
+    /// If the process does not exist.
     pub fn map(&mut self, process: ProcessId, pages: u64, size: PageSize) -> Result<u64, Fault> {
         Ok(self.space_mut(process)?.map(pages, size))
     }
 
-    /// Reads a page: the first touch gives it a frame of zeros. The frame that it has.
+    /// Reads a page and returns its frame. The first touch gives the page a zeroed frame.
     ///
     /// # Errors
     ///
-    /// If the process does not live, the page is not mapped, or there is no frame for it.
+    /// If the process does not exist, the page is not mapped, or no frame is free.
     pub fn touch(
         &mut self,
         process: ProcessId,
@@ -69,14 +69,14 @@ impl Kernel {
         self.frame(process, page)
     }
 
-    /// Writes to a page: the first touch gives it a frame of zeros, and a frame that others use too is copied first.
-    /// The frame that it has then, and that nobody else uses.
+    /// Writes to a page and returns its frame, which no other page then uses. The first touch gives
+    /// the page a zeroed frame; a shared frame is copied first.
     ///
-    /// The last user of a frame keeps it without a copy, whoever was the first.
+    /// The last user of a frame keeps it without a copy, also if it was not the first user.
     ///
     /// # Errors
     ///
-    /// If the process does not live, the page is not mapped, or there is no frame for it.
+    /// If the process does not exist, the page is not mapped, or no frame is free.
     pub fn write(
         &mut self,
         process: ProcessId,
@@ -94,7 +94,7 @@ impl Kernel {
         self.frame(process, page)
     }
 
-    /// Gives a page, or the huge page that it is part of, frames of its own.
+    /// Gives a page, or its whole huge page, unshared frames.
     pub(crate) fn unshare(
         &mut self,
         process: ProcessId,
@@ -119,7 +119,8 @@ impl Kernel {
         Ok(())
     }
 
-    /// The huge page that a page is part of, and its first frame, if others use all of its frames, and it was never split.
+    /// The huge page of a page and its first frame, if all its frames are shared and it was never
+    /// split.
     fn shared_huge_page(&self, process: ProcessId, page: u64) -> Result<Option<(u64, Frame)>, Fault> {
         let space = self.space(process)?;
         let Some(first) = space.huge_page(page) else { return Ok(None) };
@@ -128,24 +129,24 @@ impl Kernel {
         Ok(space.frame(first).filter(|_| whole).map(|src| (first, src)))
     }
 
-    /// Begins a copy of a process that shares all its frames.
+    /// Starts a copy of a process; both share all frames.
     ///
     /// # Errors
     ///
-    /// If the process does not live.
+    /// If the process does not exist.
     pub fn fork(&mut self, process: ProcessId) -> Result<ProcessId, Fault> {
         let space = self.space(process)?.clone();
         space.entries().for_each(|(_, entry)| self.share(entry.frame));
         Ok(self.adopt(space))
     }
 
-    /// Unmaps consecutive pages, mapped or not. Frames that nobody else uses are freed.
+    /// Unmaps consecutive pages, mapped or not, and frees frames without other users.
     ///
-    /// Where units are handed out together, a unit goes with the first of its pages.
+    /// If units are allocated together, unmapping one page unmaps its whole unit.
     ///
     /// # Errors
     ///
-    /// If the process does not live.
+    /// If the process does not exist.
     pub fn unmap(
         &mut self,
         process: ProcessId,
@@ -160,18 +161,18 @@ impl Kernel {
         Ok(())
     }
 
-    /// Ends a process. Frames that nobody else uses are freed.
+    /// Ends a process and frees frames without other users.
     ///
     /// # Errors
     ///
-    /// If the process does not live.
+    /// If the process does not exist.
     pub fn exit(&mut self, process: ProcessId, operations: &mut Vec<MemoryOperation>) -> Result<(), Fault> {
         let space = self.spaces.remove(&process).ok_or(Fault::NoProcess { process })?;
         space.entries().for_each(|(_, entry)| self.release(entry.frame, operations));
         Ok(())
     }
 
-    /// Gives consecutive pages consecutive frames of their own.
+    /// Gives consecutive pages consecutive unshared frames.
     pub(crate) fn enter(&mut self, process: ProcessId, first: u64, frame: Frame, frames: u32) {
         let step = self.grain_frames();
         let space = self.spaces.get_mut(&process).expect("the event has found the process");
@@ -183,7 +184,7 @@ impl Kernel {
         }
     }
 
-    /// The frame of a page that has one.
+    /// The frame of a present page.
     pub(crate) fn frame(&self, process: ProcessId, page: u64) -> Result<Frame, Fault> {
         self.space(process)?.frame(page).ok_or(Fault::NotPresent { process, page })
     }

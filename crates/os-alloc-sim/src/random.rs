@@ -7,17 +7,18 @@ use crate::frame_set::FrameSet;
 use crate::generator::Generator;
 use crate::pools::Pools;
 
-/// Hands out any free grain, each as likely, by seed. It has no blocks above a grain.
+/// Allocates any free grain with equal probability, by seed. Blocks above a grain are not
+/// supported.
 #[derive(Clone, Debug)]
 pub struct Random {
     set: FrameSet,
-    /// One pool.
+    /// All grains, as a single pool.
     pools: Pools,
     generator: Generator,
 }
 
 impl Random {
-    /// With all frames of a set free.
+    /// Creates the allocator with all frames of a set free.
     pub fn new(set: &FrameSet, seed: u64) -> Random {
         let grains: Vec<(u32, u32)> = set.numbers().iter().map(|grain| (grain, 0)).collect();
         let pools = Pools::new(1, set.end(), grains.into_iter());
@@ -40,7 +41,7 @@ impl FrameAllocator for Random {
     }
 
     fn free(&mut self, frame: Frame) {
-        assert!(self.pools.put(self.set.grain(frame), 0), "{frame} is not handed out");
+        assert!(self.pools.put(self.set.grain(frame), 0), "{frame} is not allocated");
     }
 
     fn claim(&mut self, frame: Frame) -> bool {

@@ -1,4 +1,4 @@
-//! How the copies and zeroings went.
+//! Counts of copies and zeroings by mechanism.
 
 use rowclone::{Classification, MAX_WINDOW_BYTES, MECHANISMS, Mechanism, Reason};
 
@@ -8,25 +8,25 @@ use crate::frame::FrameMap;
 use crate::frame_set::{Reservation, Sharing};
 use crate::operation::{Cause, MemoryOperation};
 
-/// Why a frame did not go by FPM.
+/// Reason why FPM did not serve a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fallback {
-    /// The smallest block of whole rows is above 16 MiB: nothing goes by FPM.
+    /// The smallest block of whole rows exceeds 16 MiB: FPM serves no frame.
     UnitTooLarge,
-    /// The operation leaves out frames that share the row.
+    /// The operation does not cover all frames that share the row.
     SharedRow,
-    /// The policy did not look where the source lies.
+    /// The policy ignores the source.
     PolicyBlind,
-    /// Whoever wanted the copy did not ask for a place near the source.
+    /// The request did not name the source of the copy.
     NotAsked,
     /// The pool of the source's subarray was empty.
     PoolEmpty,
-    /// The whole rank of the source was.
+    /// The source's rank had no free frame.
     RankEmpty,
 }
 
 impl Fallback {
-    /// All, in the order in which reports list them: where several hold, the first is counted.
+    /// All reasons, in the order of reports. If several apply, the first is counted.
     pub const ALL: [Fallback; 6] = [
         Fallback::UnitTooLarge,
         Fallback::SharedRow,
@@ -36,7 +36,7 @@ impl Fallback {
         Fallback::RankEmpty,
     ];
 
-    /// The name, as in JSON.
+    /// Name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Fallback::UnitTooLarge => "unit-too-large",
@@ -48,7 +48,7 @@ impl Fallback {
         }
     }
 
-    /// From the planner's reason and, where it is the place of the frames, from how the allocator found the destination.
+    /// Combines the planner's reason with where the allocator found the destination.
     fn of(reason: Reason, found: Found) -> Fallback {
         match (reason.uncovered_granularity(), found) {
             (Some(granularity), _) if granularity > MAX_WINDOW_BYTES => Fallback::UnitTooLarge,
@@ -56,40 +56,41 @@ impl Fallback {
             (None, Found::SourceRank) => Fallback::PoolEmpty,
             (None, Found::Elsewhere) => Fallback::RankEmpty,
             (None, Found::Blind) => Fallback::PolicyBlind,
-            // Whole units of one pool go by FPM: the destination was found near another frame than this one's source.
+            // FPM serves whole units of one pool: the destination was requested near another frame
+            // than the source.
             (None, Found::Unbound | Found::SourcePool) => Fallback::NotAsked,
         }
     }
 }
 
-/// Operations of one kind, by how their frames go.
+/// Operations of one kind, counted by mechanism and by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Operations; one may have many frames.
+    /// Operations, each of one or more frames.
     pub operations: u64,
-    /// In the order of [`MECHANISMS`].
+    /// Frames by mechanism, in the order of [`MECHANISMS`].
     by_mechanism: [u64; MECHANISMS.len()],
     by_fallback: [u64; Fallback::ALL.len()],
 }
 
 impl Tally {
-    /// Frames, however they go.
+    /// Frames of all mechanisms.
     pub fn frames(&self) -> u64 {
         self.by_mechanism.iter().sum()
     }
 
-    /// Frames that go one way.
+    /// Frames served by a mechanism.
     pub fn by(&self, mechanism: Mechanism) -> u64 {
         MECHANISMS.iter().zip(self.by_mechanism).find(|(other, _)| **other == mechanism).map_or(0, |(_, count)| count)
     }
 
-    /// The share of the frames that go one way, 0 to 1; none where there are no frames.
+    /// Share of the frames served by a mechanism, 0 to 1; `None` without frames.
     pub fn share(&self, mechanism: Mechanism) -> Option<f64> {
         let frames = self.frames();
         (frames > 0).then(|| self.by(mechanism) as f64 / frames as f64)
     }
 
-    /// Frames that did not go by FPM for one reason.
+    /// Frames that FPM did not serve for one reason.
     pub const fn fallbacks(&self, why: Fallback) -> u64 {
         self.by_fallback[why as usize]
     }
@@ -110,7 +111,7 @@ impl Tally {
     }
 }
 
-/// Copies and zeroings, by cause.
+/// Copies and zeroings by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     copies: [Tally; Cause::ALL.len()],
@@ -118,7 +119,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Counts an operation.
+    /// Counts an operation, frame by frame.
     pub fn count(&mut self, map: &FrameMap, operation: &MemoryOperation) {
         match *operation {
             MemoryOperation::Copy { src, dst, frames, cause, found } => {
@@ -138,22 +139,22 @@ impl Traffic {
         }
     }
 
-    /// The copies of one cause.
+    /// Copies of one cause.
     pub const fn copies_of(&self, cause: Cause) -> &Tally {
         &self.copies[cause as usize]
     }
 
-    /// The zeroings of one cause.
+    /// Zeroings of one cause.
     pub const fn zeroings_of(&self, cause: Cause) -> &Tally {
         &self.zeroings[cause as usize]
     }
 
-    /// All copies.
+    /// Copies of all causes.
     pub fn copies(&self) -> Tally {
         sum(&self.copies)
     }
 
-    /// All zeroings.
+    /// Zeroings of all causes.
     pub fn zeroings(&self) -> Tally {
         sum(&self.zeroings)
     }
@@ -167,36 +168,36 @@ fn sum(tallies: &[Tally]) -> Tally {
     sum
 }
 
-/// Huge pages: how many were wanted, and how many there were.
+/// Counts of huge pages requested and allocated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HugePages {
     /// First touches and copies of a huge page.
     pub wanted: u64,
-    /// Those for which there was a block of order 9. The others were served by small pages.
+    /// Requests for which a block of order 9 was free. Small pages served the others.
     pub served: u64,
 }
 
-/// What an allocator did, and how it left the memory.
+/// Counts of an allocator, and the state of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// The policy.
+    /// Allocation policy.
     pub policy: Policy,
-    /// What became of frames that share a row.
+    /// Sharing of rows by frames.
     pub sharing: Sharing,
     /// Copies and zeroings.
     pub traffic: Traffic,
-    /// Huge pages.
+    /// Huge pages requested and allocated.
     pub huge_pages: HugePages,
-    /// Frames that there were to hand out.
+    /// Allocatable frames.
     pub frames: u64,
-    /// Those of them that are free, by the order of their block.
+    /// Free frames by the order of their block.
     pub free: FreeBlocks,
-    /// Memory that nobody can have.
+    /// Memory that cannot be allocated.
     pub reservation: Reservation,
 }
 
 impl Report {
-    /// The share of the frames that are in use, 0 to 1; 1 where there are none.
+    /// Share of the frames in use, 0 to 1; 1 if the memory has no allocatable frame.
     pub fn utilisation(&self) -> f64 {
         if self.frames == 0 { 1.0 } else { 1.0 - self.free.frames() as f64 / self.frames as f64 }
     }

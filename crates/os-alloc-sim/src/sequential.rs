@@ -6,7 +6,7 @@ use crate::blocks::FreeBlocks;
 use crate::frame::Frame;
 use crate::frame_set::FrameSet;
 
-/// Hands out the lowest free grain. It has no blocks above a grain.
+/// Allocates the lowest free grain. Blocks above a grain are not supported.
 #[derive(Clone, Debug)]
 pub struct Sequential {
     set: FrameSet,
@@ -15,7 +15,7 @@ pub struct Sequential {
 }
 
 impl Sequential {
-    /// With all frames of a set free.
+    /// Creates the allocator with all frames of a set free.
     pub fn new(set: &FrameSet) -> Sequential {
         Sequential { set: set.clone(), free: set.numbers().clone(), count: set.numbers().iter().count() as u32 }
     }
@@ -37,7 +37,7 @@ impl FrameAllocator for Sequential {
     }
 
     fn free(&mut self, frame: Frame) {
-        assert!(self.set.contains(frame) && self.free.insert(self.set.grain(frame)), "{frame} is not handed out");
+        assert!(self.set.contains(frame) && self.free.insert(self.set.grain(frame)), "{frame} is not allocated");
         self.count += 1;
     }
 

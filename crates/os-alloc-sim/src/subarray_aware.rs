@@ -1,4 +1,4 @@
-//! `subarray-aware`: copies within one subarray, and everything else in the order of `buddy`.
+//! `subarray-aware`: copies within one subarray, all else in the order of `buddy`.
 
 use crate::allocator::{Found, FrameAllocator, Grant, Policy, Request};
 use crate::blocks::FreeBlocks;
@@ -8,40 +8,41 @@ use crate::frame_set::FrameSet;
 use crate::fullest::Fullest;
 use crate::pools::Pools;
 
-/// A pool hands out one of this many free grains before first touches go to the other pools.
+/// Reciprocal of the share of a pool's free grains that is its quota.
 const QUOTA_PART: u32 = 8;
 
-/// How many of its free grains a pool may hand out before first touches go to the other pools.
+/// Quota of a pool: grains it may provide before first touches use the other pools.
 const fn quota(free: u32) -> u32 {
     free.div_ceil(QUOTA_PART)
 }
 
-/// Hands out the destination of a copy from the pool of its source's subarray; else from the bank of the same rank
-/// with most free frames, lowest index on ties; else from any. It has no blocks above a grain.
+/// Allocates the destination of a copy in the pool of the source's subarray; if that is empty, in
+/// the bank with most free frames of the same rank (lowest index on ties); else anywhere. Blocks
+/// above a grain are not supported.
 ///
-/// Grains for anything else (first touches) come in the order of [`Buddy`] from the grains on offer. At first the lowest
-/// eighth of each pool is on offer. All other free grains are set aside for copies, and so are grains that are freed, and
-/// grains of a pool whose quota is used up. When no grain is on offer, all that are set aside are offered, and each pool
-/// gets a new quota: an eighth of its free grains.
+/// Other requests (first touches) get grains on offer, in the order of [`Buddy`]. Initially, the
+/// lowest eighth of each pool is on offer. All other free grains are set aside for copies, as are
+/// freed grains and grains of a pool whose quota is used up. When no grain is on offer, all grains
+/// set aside are offered, and each pool gets a new quota: an eighth of its free grains.
 ///
-/// Pools are counted by channel, rank, bank and subarray, the last fastest. A copy gets the last freed grain of its
-/// pool, or else the highest. Where a copy leaves its pool, it gets a grain of the pool with most free grains, lowest
-/// index on ties.
+/// Pools are numbered by channel, rank, bank and subarray, the subarray fastest. A copy gets the
+/// most recently freed grain of its pool, or else the highest. If the source's pool is empty, the
+/// copy gets a grain of the pool with most free grains, lowest index on ties.
 #[derive(Clone, Debug)]
 pub struct SubarrayAware {
     set: FrameSet,
     /// All free grains, by pool.
     pools: Pools,
-    /// By grain: its pool.
+    /// Pool of each grain.
     pool: Vec<u32>,
-    /// The free grains that first touches may get. Each free grain is here or in `aside`.
+    /// Free grains available to first touches. Each free grain is here or in `aside`.
     offered: Buddy,
-    /// The free grains that only copies get until `offered` is empty.
+    /// Free grains available to copies only, until `offered` is empty.
     aside: Buddy,
-    /// By pool: how many more of its grains may be handed out before first touches pass it over.
+    /// Remaining quota of each pool. First touches skip a pool whose quota is 0.
     quotas: Vec<u32>,
     fullest: Fullest,
-    /// By bank of all: its free grains.
+    /// Free grains of each bank of the memory.
     free_in_bank: Vec<u32>,
     free: u32,
     pools_per_bank: u32,
@@ -49,7 +50,7 @@ pub struct SubarrayAware {
 }
 
 impl SubarrayAware {
-    /// With all frames of a set free.
+    /// Creates the allocator with all frames of a set free.
     pub fn new(map: &FrameMap, set: &FrameSet) -> SubarrayAware {
         let geometry = map.address_map().geometry();
         let (pools_per_bank, banks_per_rank) = (geometry.subarrays_per_bank(), u32::from(geometry.banks()));
@@ -67,7 +68,7 @@ impl SubarrayAware {
         let free_in_bank: Vec<u32> = counts.chunks(pools_per_bank as usize).map(|bank| bank.iter().sum()).collect();
         let quotas: Vec<u32> = counts.iter().map(|&free| quota(free)).collect();
         let (mut offered, mut aside) = (Buddy::empty(set), Buddy::empty(set));
-        // From the highest grain, as a list of free blocks is last in, first out.
+        // Highest grain first, as a list of free blocks is last in, first out.
         let mut to_set_aside: Vec<u32> = counts.iter().zip(&quotas).map(|(free, quota)| free - quota).collect();
         for &(grain, pool) in grains.iter().rev() {
             let left = &mut to_set_aside[pool as usize];
@@ -90,7 +91,7 @@ impl SubarrayAware {
         }
     }
 
-    /// Takes the first grain on offer whose pool has some of its quota left.
+    /// Allocates the first grain on offer whose pool has quota left.
     fn first_touch(&mut self) -> Option<u32> {
         loop {
             if self.offered.is_empty() {
@@ -108,7 +109,7 @@ impl SubarrayAware {
         }
     }
 
-    /// Takes the grain for a copy of a frame.
+    /// Allocates the destination of a copy of `source`.
     fn near(&mut self, source: Frame) -> Option<(u32, Found)> {
         let (pool, found) = self.pool_near(source);
         let grain = self.pools.pop(pool)?;
@@ -116,7 +117,7 @@ impl SubarrayAware {
         Some((grain, found))
     }
 
-    /// The pool for a copy of a frame; it may be empty if all are.
+    /// The pool for the destination of a copy of `source`; empty only if all pools are.
     fn pool_near(&self, source: Frame) -> (u32, Found) {
         let pool = self.pool[self.set.grain(source) as usize];
         if self.pools.free(pool) > 0 {
@@ -134,7 +135,7 @@ impl SubarrayAware {
         }
     }
 
-    /// Takes a free grain out of the blocks.
+    /// Removes a free grain from the block lists.
     fn withdraw(&mut self, grain: u32) {
         let frame = self.set.frame(grain);
         assert!(
@@ -174,7 +175,7 @@ impl FrameAllocator for SubarrayAware {
 
     fn free(&mut self, frame: Frame) {
         let grain = self.set.grain(frame);
-        assert!(self.pools.put(grain, self.pool[grain as usize]), "{frame} is not handed out");
+        assert!(self.pools.put(grain, self.pool[grain as usize]), "{frame} is not allocated");
         self.aside.free(frame);
         self.count_one(grain, false);
     }

@@ -1,4 +1,4 @@
-//! Which copies of an aged memory FPM serves.
+//! Survey of the copies in an aged memory: which of them FPM serves.
 
 use crate::age::{Age, Aged, age};
 use crate::allocator::{Policy, PolicyError, Request};
@@ -8,37 +8,37 @@ use crate::generator::Generator;
 use crate::operation::{Cause, MemoryOperation};
 use crate::report::{HugePages, Report, Traffic};
 
-/// Copies of an aged memory: each writes to a random grain in use as to a shared page, and frees another in turn, so that
-/// the memory stays as full as it is.
+/// A series of copies in an aged memory: each copies a random grain in use as for a write to a
+/// shared page, and then frees another random grain, so that utilisation stays constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Survey {
-    /// The policy.
+    /// Allocation policy.
     pub policy: Policy,
-    /// What becomes of frames that share rows.
+    /// Treatment of frames that share rows.
     pub units: Units,
-    /// How old the memory is.
+    /// Age of the memory.
     pub age: Age,
-    /// How many copies.
+    /// Number of copies.
     pub copies: u64,
-    /// Decides which frames are in use, which are copied, and what `random` hands out.
+    /// Determines the frames in use, the frames copied, and the allocations of `random`.
     pub seed: u64,
 }
 
-/// What a survey found.
+/// Result of a survey.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Surveyed {
-    /// How old the memory was before the copies.
+    /// State of the memory before the copies.
     pub aged: Aged,
-    /// The copies. There are none where nothing is in use, or nothing is free.
+    /// Counts of the copies: 0 if no frame is in use, or none is free.
     pub report: Report,
 }
 
 impl Survey {
-    /// Makes the copies.
+    /// Runs the survey.
     ///
     /// # Errors
     ///
-    /// If the policy cannot hand out such units.
+    /// If the policy cannot allocate these units.
     pub fn run(&self, map: &FrameMap) -> Result<Surveyed, PolicyError> {
         let set = FrameSet::new(map, self.units);
         let mut seeds = Generator::new(self.seed);

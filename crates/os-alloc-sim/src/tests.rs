@@ -1,4 +1,4 @@
-//! Laws that hold for all allocators, and for whole kernels.
+//! Properties of all allocators and of whole kernels.
 
 mod allocators;
 mod events;

@@ -32,7 +32,7 @@ impl Checker {
         self.report.violations()
     }
 
-    /// The number of all violations up to now, including those not kept.
+    /// The number of all violations up to now, including those not stored.
     pub fn total(&self) -> u64 {
         self.report.total()
     }
@@ -86,7 +86,7 @@ impl EventSink for Checker {
 
 /// Judges a whole log, including its end.
 ///
-/// Returns the first [`Report::KEPT`] violations; none means that the log keeps every rule.
+/// Returns the first [`Report::KEPT`] violations; none means that the log complies with every rule.
 pub fn audit(system: &System, dialect: Dialect, log: &CommandLog) -> Vec<Violation> {
     let mut checker = Checker::new(system, dialect);
     log.replay(&mut checker);

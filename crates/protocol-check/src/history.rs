@@ -59,7 +59,7 @@ pub(crate) struct BankHistory {
     pub(crate) open_row: Option<Row>,
 }
 
-/// What an ACT does.
+/// Effect of an ACT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Activation {
     /// Opens a closed bank (in dialect `jedec`, every ACT).

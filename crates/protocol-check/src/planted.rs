@@ -26,7 +26,7 @@ pub struct Pair {
     pub system: System,
     /// The dialect of both logs.
     pub dialect: Dialect,
-    /// Keeps every rule.
+    /// Complies with every rule.
     pub legal: CommandLog,
     /// Breaks the rule once, and no other rule.
     pub illegal: CommandLog,

@@ -1,11 +1,11 @@
-//! The refresh clock of a rank, which stands still in self-refresh, and the REFs counted on it.
+//! The refresh clock of a rank, which stops in self-refresh, and the REFs counted on it.
 
 use dram_spec::{Cycle, Issued, Refresh};
 
 use crate::check::Check;
 use crate::rule::Rule;
 
-/// How many refresh intervals a REF may be late, and how many REFs may count in advance.
+/// Maximum delay of a REF in refresh intervals, and maximum number of REFs in advance.
 const INTERVALS: u64 = 8;
 
 /// The refresh clock of a rank and its counted REFs.
@@ -37,7 +37,7 @@ impl RefreshLedger {
         let instant = self.instant(check.at);
         let gap = check.setting.limits.of(Rule::RefGap);
         check.at_most(Rule::RefGap, self.last, instant.saturating_sub(self.last_instant), gap);
-        // With n counted, the (n + 1)th is due at n + 1 intervals, and may be eight late.
+        // With n counted, the (n + 1)th is due at n + 1 intervals, and may be eight intervals late.
         let due = self.counted.saturating_add(1 + INTERVALS).saturating_mul(check.setting.limits.interval);
         check.at_most(Rule::RefPostponed, None, instant, due);
     }

@@ -11,7 +11,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// The number of violations kept in full; later ones are only counted.
+    /// The number of violations stored in full; later ones are only counted.
     pub const KEPT: usize = 1000;
 
     pub(crate) const fn new() -> Report {
@@ -35,7 +35,7 @@ impl Report {
         self.violations
     }
 
-    /// The number of all violations, including those not kept.
+    /// The number of all violations, including those not stored.
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }

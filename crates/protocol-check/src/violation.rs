@@ -32,7 +32,7 @@ pub struct Violation {
 impl Violation {
     /// The distance in the stream, in clocks; none for state rules.
     ///
-    /// For `REF-gap` and `REF-postponed` it is counted on the rank's refresh clock, which stands still in self-refresh.
+    /// For `REF-gap` and `REF-postponed` it is counted on the rank's refresh clock, which stops in self-refresh.
     pub fn found(&self) -> Option<Cycles> {
         let (Cycles(bound), difference) = (self.bound?, self.clocks_short?);
         match self.rule.sort() {

@@ -159,7 +159,7 @@ fn a_transfer_needs_two_open_rows() {
 
 /// Both banks are open from cycle 4 on; tRAS ends at 24. After an effective TRANSFER, tRTP or tWR would end later.
 #[test]
-fn a_transfer_that_is_no_transfer_has_no_effect() {
+fn an_illegal_transfer_has_no_effect() {
     let open = [(0, act(0, 0)), (4, act(1, 0))];
     let then = |rest: &[(u64, Command)]| found(&[&open, rest].concat());
     assert_eq!(then(&[(22, transfer(0, 0, 0)), (24, pre(0))]), [Rule::TransferBanks], "within a bank");
@@ -194,7 +194,7 @@ fn a_closed_bank_is_reported_with_the_command_that_closed_it() {
 
 /// Two ranks of eight banks with 65,536 rows of 64 lines.
 #[test]
-fn each_place_of_a_command_must_exist() {
+fn each_operand_of_a_command_must_exist() {
     let id = |rank: u8, bank: u8| BankId { rank, bank };
     let mut cases = Vec::new();
     for (bank, exists) in [(id(1, 7), true), (id(1, 8), false), (id(2, 7), false)] {
@@ -237,7 +237,7 @@ fn tras_max_counts_from_the_last_copy_activation() {
 }
 
 #[test]
-fn the_refresh_clock_stands_still_in_self_refresh() {
+fn the_refresh_clock_stops_in_self_refresh() {
     let self_refresh = [(30_000, SRE), (130_000, SRX)];
     assert_eq!(refreshed(137_440, &[&self_refresh[..], &[(137_440, REF)]].concat()), []);
     assert_eq!(
@@ -250,7 +250,7 @@ fn the_refresh_clock_stands_still_in_self_refresh() {
 
 /// At most eight REFs count in advance: after eight or nine at the start, the next REF is due by 17 intervals.
 #[test]
-fn no_more_than_eight_refreshes_count_in_advance() {
+fn at_most_eight_refreshes_count_in_advance() {
     let advance = |refs: u64| (0..refs).map(|i| (86 * i, REF)).collect::<Vec<_>>();
     // The REF after eight intervals avoids REF-gap and counts: n = 8 < 8 + 8.
     for refs in [8, 9] {
@@ -296,7 +296,7 @@ fn time_continues_from_a_command_that_is_out_of_order() {
 }
 
 #[test]
-fn violations_are_counted_beyond_those_kept() {
+fn violations_are_counted_beyond_those_stored() {
     let mut checker = Checker::new(&planted::system(), Dialect::RowClone);
     for _ in 0..5000 {
         checker.push(Cycle(7), Channel(0), &rd(0, 0));

@@ -30,14 +30,14 @@ fn fpm_train(period: u64, dst_at: u64, pre_at: u64) -> CommandLog {
 /// ```
 /// An activation every 5 clocks: the fifth is 20 after the first, which is tFAW.
 #[test]
-fn counted_copies_go_every_ten_clocks() {
+fn counted_copies_are_legal_every_ten_clocks() {
     let found = rules(&system(CopyActivations::Counted), Dialect::RowClone, &fpm_train(10, 25, 47));
     assert_eq!(found, []);
 }
 
 /// Two activations every 9 clocks: the fifth is at most 18 after the first, less than tFAW.
 #[test]
-fn counted_copies_do_not_go_every_nine_clocks() {
+fn counted_copies_are_illegal_every_nine_clocks() {
     let system = system(CopyActivations::Counted);
     assert_eq!(rules(&system, Dialect::RowClone, &fpm_train(9, 22, 42)), [Rule::TFaw]);
     for dst_at in 1..72 {
@@ -49,15 +49,15 @@ fn counted_copies_do_not_go_every_nine_clocks() {
 
 /// Each bank is used every 48 clocks: tRAS + tRAS + tRP. The offsets 0, 20 and 40 are 0, 2 and 4 modulo 6.
 #[test]
-fn free_copies_go_every_six_clocks() {
+fn free_copies_are_legal_every_six_clocks() {
     let train = fpm_train(6, 20, 40);
     assert_eq!(rules(&system(CopyActivations::Free), Dialect::RowClone, &train), []);
     assert_eq!(rules(&system(CopyActivations::Counted), Dialect::RowClone, &train), [Rule::TRrd, Rule::TFaw]);
 }
 
-/// Each bank is used every 40 clocks, 8 less than it needs.
+/// Each bank is used every 40 clocks, 8 less than the minimum.
 #[test]
-fn free_copies_do_not_go_every_five_clocks() {
+fn free_copies_are_illegal_every_five_clocks() {
     let system = system(CopyActivations::Free);
     assert_eq!(rules(&system, Dialect::RowClone, &fpm_train(5, 16, 32)), [Rule::TRas, Rule::TRc, Rule::Fpm]);
     for dst_at in 1..40 {
@@ -142,7 +142,7 @@ fn zeroing_over_the_channel_takes_286_clocks() {
 }
 
 #[test]
-fn no_command_of_a_copy_within_the_device_could_come_earlier() {
+fn no_command_of_a_copy_within_the_device_can_be_earlier() {
     let system = planted::system();
     for copy in [fpm(), psm()] {
         for early in 1..copy.len() {

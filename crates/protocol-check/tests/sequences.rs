@@ -35,7 +35,7 @@ fn txpdll_counts_from_the_last_power_down_exit_only() {
 
 /// tRFC is 86 clocks.
 #[test]
-fn cke_goes_low_once_within_trfc() {
+fn cke_may_go_low_once_within_trfc() {
     let power_down = [(0, REF), (1, PDE), (4, PDX)];
     let then = |at, command| found(&[&power_down[..], &[(at, command)]].concat());
     assert_eq!(then(7, PDE), [Rule::RefPdxPde]);

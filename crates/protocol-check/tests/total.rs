@@ -1,4 +1,4 @@
-//! Laws for arbitrary streams: the checker never panics, only distances matter, and channels are independent.
+//! Properties for arbitrary streams: the checker never panics, only distances matter, and channels are independent.
 
 use dram_spec::{
     AutoPrecharge, BankId, Channel, Column, Command, CommandLog, CopyActivations, Cycle, Dialect, EventSink,
@@ -7,7 +7,7 @@ use dram_spec::{
 use proptest::prelude::*;
 use protocol_check::{Checker, Report, Violation, audit, planted};
 
-/// Small numbers, so that commands share banks; sometimes any number.
+/// Usually small numbers, so that commands share banks; sometimes any number.
 fn byte(usual: u8) -> impl Strategy<Value = u8> {
     prop_oneof![20 => 0..usual, 1 => any::<u8>()]
 }

@@ -1,4 +1,4 @@
-//! A destination row's share of an operation, and the parts that it falls into.
+//! Block of an operation (the bytes of one destination row) and its parts.
 
 use std::sync::Arc;
 
@@ -11,10 +11,11 @@ use crate::reason::Reason;
 use dram_spec::Mechanism;
 use dram_spec::Operation;
 
-/// One destination row's share of an operation, within one granularity-aligned block of destination addresses.
+/// Bytes of an operation in one destination row, within one granularity-aligned block of
+/// destination addresses.
 ///
-/// Where source and destination overlap at less than the granularity, a block is instead a piece of consecutive
-/// destination addresses, no longer than a row, wherever they lie.
+/// If source and destination overlap at a distance below the granularity, a block is a range of
+/// consecutive destination addresses instead, at most one row long and possibly in several rows.
 #[derive(Clone, Debug)]
 pub struct Block {
     pub(crate) shared: Arc<Shared>,
@@ -23,14 +24,15 @@ pub struct Block {
     pub(crate) parts: Vec<Part>,
 }
 
-/// In which order the pieces of a block must be done.
+/// Order in which the pieces of a block must be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     Ascending,
     Descending,
 }
 
-/// The lines of a block that come from one source row, or those of which the operation covers only a part.
+/// Part of a block with one set of possible mechanisms: lines from one source row, lines to
+/// initialize, or bytes that need the channel.
 #[derive(Clone, Debug)]
 pub struct Part {
     pub(crate) pieces: Vec<Piece>,
@@ -48,7 +50,7 @@ pub(crate) struct Piece {
     pub(crate) bytes: u64,
     /// The column of the first byte.
     pub(crate) dst_column: Column,
-    /// The column of the first byte's source; the destination's own where nothing is copied from an address.
+    /// Source column of the first byte; without a source address, the destination column.
     pub(crate) src_column: Column,
 }
 
@@ -63,12 +65,12 @@ impl Piece {
 /// A row of a bank of the destination's rank.
 pub(crate) type BankRow = (BankId, Row);
 
-/// Where each mechanism would take the data from, or why it cannot.
+/// Source row of each mechanism, or the reason why the mechanism is impossible.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Routes {
     pub(crate) fpm: Result<Row, Reason>,
     pub(crate) psm: Result<BankRow, Reason>,
-    /// The source, and the temporary row.
+    /// Source row and temporary row.
     pub(crate) psm2: Result<(BankRow, BankRow), Reason>,
 }
 
@@ -77,13 +79,13 @@ impl Routes {
         Routes { fpm: Err(reason), psm: Err(reason), psm2: Err(reason) }
     }
 
-    /// Whether a mechanism is possible; if not, why.
+    /// Whether a mechanism is possible; if not, the reason.
     pub(crate) fn allows(&self, mechanism: Mechanism) -> Result<(), Reason> {
         let outcome = [(FPM, self.fpm.map(|_| ())), (PSM, self.psm.map(|_| ())), (PSM2, self.psm2.map(|_| ()))];
         outcome.into_iter().find(|(other, _)| *other == mechanism).map_or(Ok(()), |(_, outcome)| outcome)
     }
 
-    /// The paper's rule: of the possible mechanisms, the one of the best rank.
+    /// The paper's rule: the possible mechanism of the highest rank.
     pub(crate) fn classification(&self) -> Classification {
         let possible = MECHANISMS.into_iter().filter(|&mechanism| self.allows(mechanism).is_ok());
         Classification { mechanism: possible.min().unwrap_or(Mechanism::CHANNEL), fpm: self.allows(FPM) }
@@ -91,7 +93,7 @@ impl Routes {
 }
 
 impl Block {
-    /// The parts: at least one, and seldom more.
+    /// The parts, at least one.
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
@@ -103,22 +105,24 @@ impl Part {
         self.bytes
     }
 
-    /// The destination row (of a read: the row read). Of an overlapping copy, that of the lowest byte.
+    /// Destination row (of a read: the row read; of an overlapping copy: the row of the lowest
+    /// byte).
     pub const fn dst(&self) -> RowAddress {
         self.dst
     }
 
-    /// The row that a copy takes the lines from, where they are whole lines of one row.
+    /// Source row of a copy, if the part consists of whole lines of one row.
     pub const fn src(&self) -> Option<RowAddress> {
         self.src
     }
 
-    /// Whether a mechanism can do it.
+    /// Whether a mechanism can execute the part.
     ///
     /// # Errors
     ///
-    /// Why it cannot. Where there are several reasons, the one that the user can mend first: that the operation covers
-    /// no whole row stands before where the rows lie, and that before columns and remapped rows.
+    /// The reason why the mechanism is impossible. Of several reasons, the one to remove first:
+    /// coverage of the row before the location of the rows, the location before columns and
+    /// remapped rows.
     pub fn allows(&self, mechanism: Mechanism) -> Result<(), Reason> {
         self.routes.allows(mechanism)
     }

@@ -1,4 +1,4 @@
-//! An operation, cut into blocks one window of destination addresses at a time.
+//! Division of an operation into blocks, one window of destination addresses at a time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::reason::Reason;
 use crate::rules::Coverage;
 use dram_spec::Operation;
 
-/// The blocks of one operation, in the order in which they must be begun where they share a bank.
+/// Iterator over the blocks of one operation. Blocks that share a bank must start in this order.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     shared: Arc<Shared>,
@@ -28,32 +28,32 @@ pub struct Blocks {
     written: Written,
 }
 
-/// How the destination is cut.
+/// Division of the destination.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
-    /// Windows of so many bytes, aligned; each then by rows.
+    /// Aligned windows of `window_bytes`, each divided by rows.
     Rows { window_bytes: u64 },
-    /// Pieces of so many bytes, aligned: source and destination overlap too closely for anything else.
+    /// Aligned pieces of `piece_bytes`, for overlap at a distance below the window size.
     Pieces { piece_bytes: u64, reason: Reason },
 }
 
-/// Which whole rows an initialisation with a value other than zero has passed: each of them holds the value by now.
+/// Whole rows that hold the value of an initialization (other than zero) by now.
 #[derive(Clone, Debug, Default)]
 struct Written {
-    /// The first of each rank of each channel: what the others of that rank can be copied from.
+    /// First such row per channel and rank: the source of the other rows of the rank.
     first: BTreeMap<(Channel, u8), RowAddress>,
-    /// The first sound one of each subarray.
+    /// First such row per subarray that is not remapped.
     sound: BTreeMap<SubarrayId, Row>,
 }
 
-/// What makes bytes of one destination row one part.
+/// Property that the bytes of one part of a destination row have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Whole lines from this row.
     From(RowAddress),
     /// Whole lines of an initialisation.
     Lines,
-    /// Bytes that go over the channel, whatever the geometry.
+    /// Bytes that need the channel under any geometry.
     Channel(Reason),
 }
 

@@ -1,37 +1,37 @@
-//! Whether an operation can be planned at all.
+//! Validation of operations.
 
 use dram_spec::address::{AddressMap, Field};
 use dram_spec::geometry::ReservedRow;
 use dram_spec::{Location, PhysicalAddress};
 
-/// Why an operation cannot be planned.
+/// Reason why an operation cannot be planned.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// It is about no byte.
+    /// The operation has no bytes.
     #[error("the operation is about zero bytes")]
     ZeroBytes,
-    /// It reaches past the end of the memory.
+    /// The operation reaches past the end of the memory.
     #[error("`{operand}` = {address} with {bytes} bytes reaches past the end of the memory at {end}")]
     PastEnd {
         /// `src`, `dst` or `address`.
         operand: &'static str,
-        /// Its value.
+        /// Address of the operand.
         address: PhysicalAddress,
         /// Bytes of the operation.
         bytes: u64,
-        /// Where the memory ends.
+        /// End of the memory, exclusive.
         end: PhysicalAddress,
     },
-    /// It touches a row that is set aside.
+    /// The operation covers a reserved row.
     #[error("`{operand}` reaches {address}, which lies in a reserved {} row: {location}", reserved_name(*.reserved))]
     Reserved {
         /// `src`, `dst` or `address`.
         operand: &'static str,
-        /// The first byte that it touches there.
+        /// First byte in the reserved row.
         address: PhysicalAddress,
-        /// Where that is.
+        /// Location of that byte.
         location: Location,
-        /// What the row is set aside for.
+        /// Use of the reserved row.
         reserved: ReservedRow,
     },
 }
@@ -44,7 +44,7 @@ const fn reserved_name(reserved: ReservedRow) -> &'static str {
 }
 
 impl PlanError {
-    /// What to do next.
+    /// Suggested change.
     pub fn help(&self) -> String {
         match self {
             Self::ZeroBytes => "leave the operation out, or give it a size".to_owned(),
@@ -58,21 +58,22 @@ impl PlanError {
                     .to_owned()
             }
             Self::Reserved { reserved: ReservedRow::Temporary, .. } => {
-                "the last row but one of each bank is the stop-over of 2 x PSM: choose addresses in other rows"
+                "the last row but one of each bank is the intermediate row of 2 x PSM: choose addresses in other rows"
                     .to_owned()
             }
         }
     }
 }
 
-/// The reserved rows, as patterns of address bits. No bit of the row number is ever hashed, so a row number is a pattern.
+/// The reserved rows as patterns of address bits. Address maps never hash row bits, so a row number
+/// corresponds to fixed address bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reserved {
     zero: Pattern,
     temporary: Pattern,
 }
 
-/// All addresses whose bits in `mask` are `ones`.
+/// The addresses whose bits in `mask` equal `ones`.
 #[derive(Clone, Copy, Debug)]
 struct Pattern {
     mask: u64,
@@ -91,7 +92,8 @@ impl Reserved {
                 Field::Rank | Field::Bank | Field::Column | Field::Channel | Field::Offset => continue,
             };
             for (row_bit, address_bit) in (first..first + part.bits).zip(part.address_bit..) {
-                // The zero row is all ones within its subarray; the temporary row is all ones but for the lowest bit.
+                // The zero row is all ones within its subarray; the temporary row is all ones
+                // except the lowest bit.
                 if row_bit < subarray_row_bits {
                     zero.mask |= 1 << address_bit;
                 }
@@ -103,7 +105,7 @@ impl Reserved {
         Reserved { zero, temporary }
     }
 
-    /// The first reserved address from `start` on, `bytes` far.
+    /// First reserved address within `bytes` from `start`.
     pub(crate) fn first_in(&self, start: u64, bytes: u64) -> Option<PhysicalAddress> {
         let first = [self.zero, self.temporary].into_iter().filter_map(|pattern| pattern.first_from(start)).min()?;
         (first - start < bytes).then_some(PhysicalAddress(first))
@@ -111,14 +113,14 @@ impl Reserved {
 }
 
 impl Pattern {
-    /// The lowest address from `start` on that fits.
+    /// Lowest matching address from `start` on.
     fn first_from(self, start: u64) -> Option<u64> {
         let wrong = (start & self.mask) ^ self.ones;
         if wrong == 0 {
             return Some(start);
         }
-        // Bits above the highest wrong one may stay. If that one must rise, all below it falls to its least; if it must
-        // fall, the lowest free zero above it has to rise instead.
+        // Bits above the highest mismatch remain. If that bit must rise, all lower bits become
+        // minimal; if it must fall, the lowest free zero above it rises instead.
         let highest = wrong.ilog2();
         let from = |bit: u32| u64::MAX << bit;
         let rises = if self.ones >> highest & 1 == 1 {
@@ -130,7 +132,7 @@ impl Pattern {
             }
             free.trailing_zeros()
         };
-        // Above, as it was; at and below, the pattern, and the risen bit where it is a free one.
+        // Bits above remain; at and below, the pattern, and the risen bit if it is a free one.
         Some(start & from(rises) | self.ones & !from(rises) | 1 << rises)
     }
 }

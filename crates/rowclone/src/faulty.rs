@@ -1,22 +1,22 @@
-//! Rows that were remapped in the chip, so that they do not lie where their address says.
+//! Faulty rows, which the chip has remapped away from their address.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use dram_spec::{BankId, Channel, Row};
 
-/// A row of the memory system.
+/// Address of a row in the memory system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RowAddress {
-    /// The channel.
+    /// Channel.
     pub channel: Channel,
-    /// The rank and the bank.
+    /// Rank and bank.
     pub bank: BankId,
-    /// The row of the bank.
+    /// Row of the bank.
     pub row: Row,
 }
 
-/// As a message prints it: `channel 0 rank 0 bank 3 row 511`.
+/// Formats `channel 0 rank 0 bank 3 row 511`.
 impl fmt::Display for RowAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "channel {} {} row {}", self.channel.0, self.bank, self.row.0)
@@ -25,7 +25,8 @@ impl fmt::Display for RowAddress {
 
 /// The rows that the chip has replaced by spares outside their subarray.
 ///
-/// They read and write like any other, but no copy activation can reach them or leave them: they lose FPM.
+/// They are read and written like other rows, but are neither source nor destination of copy
+/// activations, so FPM does not serve them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FaultyRows {
     rows: BTreeSet<RowAddress>,

@@ -1,16 +1,18 @@
-//! Plans a copy: fast parallel, pipelined serial, or over the channel. No clock.
+//! Copy planner: fast parallel mode (FPM), pipelined serial mode (PSM), or copy over the channel.
+//! Untimed.
 //!
-//! A [`Planner`] cuts an [`Operation`] into [`Block`]s, one destination row each, and a block into [`Part`]s, each of
-//! which knows which [`Mechanism`]s can do it and, for each that cannot, the [`Reason`]. Whoever executes the operation
-//! chooses a mechanism for each part, and gets [`Segment`]s.
-//! Plans depend on geometry, address map and addresses alone: no cycle and no price appears here.
+//! A [`Planner`] divides an [`Operation`] into [`Block`]s of one destination row each, and a block
+//! into [`Part`]s. A part reports the possible [`Mechanism`]s and, for each other mechanism, the
+//! [`Reason`]. The executor selects a mechanism per part and obtains [`Segment`]s. Plans depend
+//! only on geometry, address map and addresses, not on cycles or prices.
 //!
 //! # The contract with the executor
 //!
-//! Segments of one operation that touch a common bank are executed strictly in the order given, each complete in that
-//! bank before the next begins there; segments without a common bank may run at once or in any order. That is enough
-//! for the memory to end as `memmove` or `memset` would leave it: every dependence between two segments goes through
-//! a row, and so through a bank that both touch. `docs/planner.md` has the rules at length.
+//! Segments of one operation with a common bank are executed in the given order, each complete in
+//! that bank before the next one starts there; segments without a common bank can run concurrently
+//! or in any order. The result is that of `memmove` or `memset`, because each dependence between
+//! two segments is through a row, and hence through a common bank. `docs/planner.md` defines the
+//! rules.
 
 mod block;
 mod blocks;

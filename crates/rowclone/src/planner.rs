@@ -1,4 +1,4 @@
-//! The planner: what one memory system can do, for any operation.
+//! Planner of one memory system: checks operations and divides them into blocks.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,44 +13,45 @@ use crate::faulty::{FaultyRows, RowAddress};
 use crate::reason::Reason;
 use crate::rules::Coverage;
 
-/// The most destination addresses that are planned at once, 16 MiB.
+/// Maximum number of destination bytes planned at a time, 16 MiB.
 ///
-/// Every sensible map has a smaller granularity (32 KB rows over 8 channels, 4 ranks and 8 banks: 8 MiB). A map with
-/// a larger one, say with the column above the row, gets no FPM.
+/// Practical maps have a smaller granularity (32 KB rows over 8 channels, 4 ranks and 8 banks: 8
+/// MiB). Under a map with a larger granularity (such as with the column above the row), FPM is
+/// impossible.
 pub const MAX_WINDOW_BYTES: u64 = 16 << 20;
 
-/// How much of a destination row an operation covers.
+/// Share of a destination row that an operation covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// The row, from the same columns of one source row.
+    /// The whole row, from the same columns of one source row.
     WholeRow,
-    /// The row, from other columns or from several rows.
+    /// The whole row, from other columns or from several rows.
     OtherColumns,
-    /// Less.
+    /// Less than the row.
     PartOfRow {
-        /// Bytes of the row that it covers.
+        /// Covered bytes of the row.
         covered: u64,
         /// Bytes of the operation.
         operation_bytes: u64,
     },
 }
 
-/// The paper's rule for a pair of rows.
+/// Result of the paper's rule for a pair of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classification {
-    /// The mechanism.
+    /// Selected mechanism.
     pub mechanism: Mechanism,
-    /// Whether FPM is possible; if not, why.
+    /// Whether FPM is possible; if not, the reason.
     pub fpm: Result<(), Reason>,
 }
 
-/// The copy planner of one memory system. A clone is cheap and shares everything.
+/// Copy planner of one memory system. Clones share their data.
 #[derive(Clone, Debug)]
 pub struct Planner {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// What all clones of a planner, and the blocks that it hands out, share.
+/// Data that clones of a planner and its blocks share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) map: AddressMap,
@@ -59,17 +60,18 @@ pub(crate) struct Shared {
     reserved: Reserved,
 }
 
-/// What the smallest block of whole rows goes over.
+/// Numbers of channels and banks in the smallest block of whole rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spread {
     pub(crate) channels: u32,
-    /// Banks of a channel, those of all ranks.
+    /// Banks per channel, of all ranks.
     pub(crate) banks: u32,
 }
 
 impl Spread {
     fn new(map: &AddressMap) -> Spread {
-        // The map is linear: what a block goes over is all sums of what its address bits turn over.
+        // The map is linear (XOR): the channels of a block are all sums of the channels of its
+        // address bits, and so are the banks.
         let mut channels = BTreeSet::from([0]);
         let mut banks = BTreeSet::from([(0, 0)]);
         for bit in LINE_BYTES.trailing_zeros()..map.granularity().trailing_zeros() {
@@ -82,7 +84,7 @@ impl Spread {
 }
 
 impl Shared {
-    /// Why a row is not covered by an operation that holds no block of whole rows.
+    /// Reason why an operation without a block of whole rows does not cover a row.
     pub(crate) fn uncovered(&self, covered: u64, operation_bytes: u64) -> Reason {
         let (row_bytes, granularity) = (self.map.geometry().row_bytes(), self.map.granularity());
         if granularity == row_bytes {
@@ -94,7 +96,7 @@ impl Shared {
 }
 
 impl Planner {
-    /// The planner of a memory with this map and these remapped rows.
+    /// Planner of a memory with this address map and these remapped rows.
     pub fn new(map: AddressMap, faulty: FaultyRows) -> Planner {
         let (spread, reserved) = (Spread::new(&map), Reserved::new(&map));
         Planner { shared: Arc::new(Shared { map, faulty, spread, reserved }) }
@@ -105,13 +107,14 @@ impl Planner {
         &self.shared.map
     }
 
-    /// Whether an operation can be planned: it has bytes, lies in the memory, and touches no reserved row.
+    /// Checks that an operation can be planned: that it has bytes, lies in the memory, and touches
+    /// no reserved row.
     ///
-    /// Takes the same time for any size.
+    /// The time does not depend on the size of the operation.
     ///
     /// # Errors
     ///
-    /// The first of these that it fails, source before destination.
+    /// The first check that fails, source before destination.
     pub fn check(&self, operation: &Operation) -> Result<(), PlanError> {
         let bytes = operation.bytes();
         if bytes == 0 {
@@ -127,7 +130,7 @@ impl Planner {
         self.check_range(target, operation.target(), bytes)
     }
 
-    /// That a range lies in the memory, and on no reserved row.
+    /// Checks that a range lies in the memory, and on no reserved row.
     #[inline]
     fn check_range(&self, operand: &'static str, address: PhysicalAddress, bytes: u64) -> Result<(), PlanError> {
         let end = PhysicalAddress(self.shared.map.geometry().bytes());
@@ -143,7 +146,8 @@ impl Planner {
         Ok(())
     }
 
-    /// The blocks of an operation, one by one: memory for at most [`MAX_WINDOW_BYTES`] of it is held at a time.
+    /// Iterator over the blocks of an operation, which holds the plan of at most
+    /// [`MAX_WINDOW_BYTES`] at a time.
     ///
     /// A copy onto itself has no blocks.
     ///
@@ -157,14 +161,15 @@ impl Planner {
         Blocks::new(Arc::clone(&self.shared), *operation)
     }
 
-    /// The paper's rule for whole lines of row `src` that are copied to row `dst`: the mechanism is that of their part in the plan.
+    /// Applies the paper's rule to whole lines of row `src` that are copied to row `dst`. The
+    /// mechanism is that of their part in a plan.
     pub fn classify_copy(&self, src: RowAddress, dst: RowAddress, extent: Extent) -> Classification {
         let bytes = self.shared.map.geometry().row_bytes();
         let piece = Piece { dst: 0, bytes, dst_column: Column(0), src_column: Column(0) };
         self.shared.copy_routes(src, dst, &[piece], self.coverage(extent)).classification()
     }
 
-    /// The paper's rule for whole lines of row `dst` that are set to zero.
+    /// Applies the paper's rule to whole lines of row `dst` that are set to zero.
     pub fn classify_zero(&self, dst: RowAddress, extent: Extent) -> Classification {
         self.shared.zero_routes(dst, self.coverage(extent)).classification()
     }

@@ -1,30 +1,32 @@
-//! Copy programs: what a part becomes once its mechanism is chosen, as untimed steps.
+//! Copy programs: the untimed steps that copy or initialize a part by its selected mechanism.
 //!
-//! A program is data. The controller runs it, the estimator times it on idle banks, the price table adds up its
-//! commands, and `explain plan` prints it. `docs/planner.md` has the rules of execution.
+//! A program is data. The controller runs it, the estimator computes its time on idle banks, the
+//! price table sums the prices of its commands, and `explain plan` prints it. `docs/planner.md`
+//! defines the rules of execution.
 
 use dram_spec::{BankId, Channel, Column, Location, Mechanism, Row};
 
 use crate::block::Block;
 use crate::segment::{Run, RunWrite, Segment, Work};
 
-/// The steps that copy or initialize a part of a block by one mechanism.
+/// Steps that copy or initialize a part of a block by one mechanism.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// How it copies.
+    /// Mechanism of the copy.
     pub mechanism: Mechanism,
-    /// Bytes of the operation that it serves.
+    /// Bytes of the operation that the program copies.
     pub bytes: u64,
-    /// Index of the part of the block that it serves; where it serves several over the channel, of the longest.
+    /// Index of the part in its block; for several parts over the channel, index of the longest.
     pub part: usize,
-    /// The steps, by channel, in the order in which the program first uses the channels.
+    /// Steps per channel, in the order in which the program first uses the channels.
     pub threads: Vec<Thread>,
 }
 
-/// The steps of a program on one channel, in order.
+/// Steps of a program on one channel, in order.
 ///
-/// A step waits for all earlier steps of the thread that use one of its banks. A column step (Transfer, Read, Write)
-/// also waits for the column step before it. Every bank that is opened is closed by a later step.
+/// A step waits for all earlier steps of the thread that use one of its banks. A column step
+/// (Transfer, Read, Write) also waits for the previous column step. A later step closes each opened
+/// bank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
     /// The channel.
@@ -33,7 +35,7 @@ pub struct Thread {
     pub steps: Vec<Step>,
 }
 
-/// A step of a copy program. A column step stands for `count` lines, one command each.
+/// Step of a copy program. A column step represents `count` lines, one command per line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// ACT of a row.
@@ -43,11 +45,11 @@ pub enum Step {
         /// The row.
         row: Row,
     },
-    /// ACT of another row of the open row's subarray: the open row is copied to it.
+    /// ACT of another row in the subarray of the open row: copies the open row to that row.
     CopyOpen {
         /// The bank.
         bank: BankId,
-        /// The row that is overwritten, all of it.
+        /// Row that is overwritten completely.
         row: Row,
     },
     /// PRE.
@@ -59,11 +61,11 @@ pub enum Step {
     Transfer {
         /// The bank read.
         src: BankId,
-        /// Its first column.
+        /// First column in that bank.
         src_column: Column,
         /// The bank written, of the same rank.
         dst: BankId,
-        /// Its first column.
+        /// First column in that bank.
         dst_column: Column,
         /// Lines.
         count: u16,
@@ -85,7 +87,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// The banks that it uses.
+    /// Banks of the step.
     #[inline]
     pub fn banks(&self) -> (BankId, Option<BankId>) {
         match *self {
@@ -98,14 +100,14 @@ impl Step {
         }
     }
 
-    /// Whether it uses a bank.
+    /// Whether the step uses a bank.
     #[inline]
     pub fn uses(&self, bank: BankId) -> bool {
         let (first, second) = self.banks();
         first == bank || second == Some(bank)
     }
 
-    /// The lines of a column step; none for a row step.
+    /// Lines of a column step; `None` for a row step.
     #[inline]
     pub fn lines(&self) -> Option<u16> {
         match self {
@@ -118,20 +120,20 @@ impl Step {
 }
 
 impl Program {
-    /// How many lines it reads over the channels.
+    /// Lines that the program reads over the channels.
     pub fn lines_read(&self) -> u32 {
         let reads = |step: &Step| if let Step::Read { run, .. } = step { u32::from(run.count) } else { 0 };
         self.threads.iter().flat_map(|thread| &thread.steps).map(reads).sum()
     }
 
-    /// How many lines it writes over the channels.
+    /// Lines that the program writes over the channels.
     pub fn lines_written(&self) -> u32 {
         let writes = |step: &Step| if let Step::Write { write, .. } = step { u32::from(write.run.count) } else { 0 };
         self.threads.iter().flat_map(|thread| &thread.steps).map(writes).sum()
     }
 
-    /// Whether all reads use one channel, all writes another, and there are as many of both: each line is then written as
-    /// its data arrives.
+    /// Whether all reads use one channel and equally many writes use another: each line is then
+    /// written when its data arrives.
     pub fn is_pipelined(&self) -> bool {
         let only = |thread: &Thread, read: bool| {
             thread.steps.iter().all(|step| match step {
@@ -147,7 +149,7 @@ impl Program {
 }
 
 impl Block {
-    /// The programs of the block with a mechanism for each part, in the order in which they are dispatched.
+    /// Programs of the block with a mechanism per part, in dispatch order.
     ///
     /// # Panics
     ///
@@ -156,7 +158,7 @@ impl Block {
         self.segments(choices, staging_lines).iter().map(Program::from).collect()
     }
 
-    /// The programs of one part alone with a mechanism.
+    /// Programs of one part alone with a mechanism.
     ///
     /// # Panics
     ///
@@ -196,14 +198,14 @@ impl From<&Segment> for Program {
     }
 }
 
-/// Threads of a program in the making.
+/// Threads of a program under construction.
 #[derive(Default)]
 struct Threads {
     threads: Vec<Thread>,
 }
 
 impl Threads {
-    /// The steps on a channel.
+    /// Steps on a channel.
     fn on(&mut self, channel: Channel) -> &mut Vec<Step> {
         let index = self.threads.iter().position(|thread| thread.channel == channel).unwrap_or_else(|| {
             self.threads.push(Thread { channel, steps: Vec::with_capacity(8) });
@@ -236,7 +238,7 @@ impl Threads {
         steps.push(Step::Write { bank, write });
     }
 
-    /// Opens a row, unless it is the open one; closes another row of the bank before.
+    /// Opens a row that is not open, after closing another open row of the bank.
     fn open(&mut self, channel: Channel, bank: BankId, row: Row) {
         let steps = self.on(channel);
         let opened = steps.iter().rev().find_map(|step| match *step {
@@ -279,7 +281,7 @@ impl Threads {
         run.into_iter().for_each(push);
     }
 
-    /// Closes all banks at the end, in the order in which they were opened first.
+    /// Adds the steps that close all banks, in the order of their first opening.
     fn close(mut self) -> Vec<Thread> {
         for Thread { steps, .. } in &mut self.threads {
             for at in 0..steps.len() {

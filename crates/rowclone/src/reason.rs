@@ -1,4 +1,4 @@
-//! Why a mechanism cannot do a part.
+//! Reasons why a mechanism is not possible for a part.
 
 use std::fmt;
 
@@ -8,72 +8,73 @@ use dram_spec::address::FRAME_BYTES;
 use crate::faulty::RowAddress;
 use crate::planner::MAX_WINDOW_BYTES;
 
-/// Why a mechanism cannot do a part of an operation.
+/// Reason why a mechanism is impossible for a part of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
     /// A read or a write: its data cross the channel by definition.
     NotACopy,
     /// Source and destination overlap at less than the minimum copy granularity.
     Overlap {
-        /// Bytes between them.
+        /// Distance in bytes.
         distance: u64,
-        /// The minimum copy granularity.
+        /// Minimum copy granularity.
         granularity: u64,
     },
-    /// Source and destination differ by a part of a line.
+    /// Source and destination are misaligned within a line.
     LineMisaligned {
-        /// Bytes by which they differ, 1 to 63.
+        /// Difference of their offsets, 1 to 63 bytes.
         by: u64,
     },
-    /// A line of which the operation covers only a part.
+    /// The operation covers only a part of the line.
     PartialLine,
-    /// Source and destination lie in different channels.
+    /// Source and destination are in different channels.
     OtherChannel,
-    /// They lie in different ranks of a channel.
+    /// Source and destination are in different ranks of a channel.
     OtherRank,
-    /// They lie in different banks of a rank.
+    /// Source and destination are in different banks of a rank.
     OtherBank,
-    /// They lie in different subarrays of a bank.
+    /// Source and destination are in different subarrays of a bank.
     OtherSubarray,
-    /// They lie in the same bank.
+    /// Source and destination are in one bank.
     SameBank,
-    /// They lie in the same row.
+    /// Source and destination are in one row.
     SameRow,
-    /// A row of which the operation covers only a part, though a row is one block of addresses or the operation is
-    /// long enough to cover others.
+    /// The operation covers only a part of the row, although a row is one block of addresses or the
+    /// operation is long enough to cover others.
     PartialRow {
-        /// Bytes of this row that it covers.
+        /// Bytes of this row that the operation covers.
         covered: u64,
-        /// Bytes of a row.
+        /// Bytes per row.
         row_bytes: u64,
         /// Bytes of the operation.
         operation_bytes: u64,
-        /// The minimum copy granularity.
+        /// Minimum copy granularity.
         granularity: u64,
     },
-    /// The map interleaves below the row, and the operation holds no whole block of the granularity.
+    /// The map interleaves below the row, and the operation contains no whole block of the
+    /// granularity.
     Interleaved {
-        /// Bytes of this row that it covers.
+        /// Bytes of this row that the operation covers.
         covered: u64,
-        /// Bytes of a row.
+        /// Bytes per row.
         row_bytes: u64,
-        /// The minimum copy granularity: bytes of the smallest block of whole rows.
+        /// Minimum copy granularity: bytes of the smallest block of whole rows.
         granularity: u64,
-        /// Bytes that stay in one row before the next one follows.
+        /// Consecutive bytes in one row.
         run_bytes: u64,
-        /// Channels that such a block goes over.
+        /// Channels of such a block.
         channels: u32,
-        /// Banks of a channel that such a block goes over, those of all ranks.
+        /// Banks per channel of such a block, in all ranks.
         banks: u32,
     },
     /// The operation covers the row, but from other columns, or from two rows.
     ColumnsDiffer {
-        /// The minimum copy granularity.
+        /// Minimum copy granularity.
         granularity: u64,
     },
-    /// A row that takes part was remapped.
+    /// A row involved was remapped.
     FaultyRow {
-        /// The row.
+        /// Row.
         row: RowAddress,
     },
     /// The temporary rows of all other banks of the rank were remapped.
@@ -82,14 +83,15 @@ pub enum Reason {
     NoZeroRow,
     /// PSM from another bank's zero row does it in one step.
     PsmSuffices,
-    /// The first whole row of its rank that is set to a value other than zero: there is nothing to copy it from.
+    /// The first whole row of its rank that is set to a value other than zero: no row to copy from
+    /// exists.
     FirstRowIsWritten,
-    /// No sound row of this subarray holds the value yet.
+    /// No usable row of this subarray contains the value.
     NoSource,
 }
 
 impl Reason {
-    /// The name, as in JSON: stable.
+    /// Name in JSON; stable.
     pub const fn name(&self) -> &'static str {
         match self {
             Reason::NotACopy => "not-a-copy",
@@ -114,7 +116,8 @@ impl Reason {
         }
     }
 
-    /// The minimum copy granularity, if the reason is that the operation does not cover a row from the same columns of one row.
+    /// Minimum copy granularity, if the reason is that the operation does not cover a row from the
+    /// same columns of one row.
     pub const fn uncovered_granularity(&self) -> Option<u64> {
         match *self {
             Reason::PartialRow { granularity, .. }
@@ -139,8 +142,8 @@ impl Reason {
         }
     }
 
-    /// What the user can do about it, where there is something.
-    pub fn mend(&self) -> Option<String> {
+    /// Suggested change that makes the mechanism possible, if there is one.
+    pub fn help(&self) -> Option<String> {
         match *self {
             Reason::PartialRow { row_bytes, operation_bytes, .. } if operation_bytes < row_bytes => Some(format!(
                 "copy {row_bytes}-byte blocks aligned to {row_bytes}, or use a system whose row is one page"
@@ -178,12 +181,12 @@ impl Reason {
     }
 }
 
-/// `2 channels`, `1 channel`.
+/// Formats `2 channels`, `1 channel`.
 fn count(number: u32, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
-/// A sentence without its full stop.
+/// Formats a sentence without its full stop.
 impl std::error::Error for Reason {}
 
 impl fmt::Display for Reason {

@@ -1,4 +1,4 @@
-//! Which mechanisms can do a part: the paper's rules.
+//! The paper's rules: possible mechanisms of a part.
 
 use dram_spec::{BankId, Row};
 
@@ -7,13 +7,14 @@ use crate::faulty::RowAddress;
 use crate::planner::Shared;
 use crate::reason::Reason;
 
-/// How much of a destination row the operation covers, and what stands in the way where it is not all of it.
+/// Share of a destination row that the operation covers, with the reason if it is not the whole
+/// row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Coverage {
     Whole,
-    /// The operation covers other rows wholly: this one is at its edge.
+    /// The operation covers other rows completely; this row is at its edge.
     Ragged(Reason),
-    /// The operation holds no whole block of the granularity, and this row is not covered.
+    /// The operation contains no whole block of the granularity, and does not cover this row.
     TooSmall(Reason),
 }
 
@@ -34,7 +35,7 @@ impl Coverage {
 }
 
 impl Shared {
-    /// Whole lines, copied from `src` to `dst`.
+    /// Routes of whole lines copied from `src` to `dst`.
     pub(crate) fn copy_routes(&self, src: RowAddress, dst: RowAddress, pieces: &[Piece], coverage: Coverage) -> Routes {
         let rank = same_rank(src, dst);
         let fpm = || {
@@ -65,7 +66,7 @@ impl Shared {
         Routes { fpm: fpm(), psm: psm(), psm2: self.psm2(src, dst) }
     }
 
-    /// Whole lines of `dst`, set to zero.
+    /// Routes of whole lines of `dst` set to zero.
     pub(crate) fn zero_routes(&self, dst: RowAddress, coverage: Coverage) -> Routes {
         let zero = self.map.geometry().zero_row(self.map.geometry().subarray(dst.row));
         let fpm = || {
@@ -77,8 +78,9 @@ impl Shared {
         Routes { fpm: fpm(), psm: self.next_bank(dst, zero).ok_or(Reason::NoZeroRow), psm2: Err(Reason::PsmSuffices) }
     }
 
-    /// A whole row `dst`, set to what `first`, the operation's first whole row, holds already; as does row `near` of
-    /// the same subarray, if there is one.
+    /// Routes of a whole row `dst` set to the value that two rows hold already: `first`, the first
+    /// whole row of the operation in the rank, and row `near` of the same subarray, if there is
+    /// one.
     pub(crate) fn value_routes(&self, first: RowAddress, near: Option<Row>, dst: RowAddress) -> Routes {
         let fpm = || {
             self.sound(dst)?;
@@ -90,7 +92,7 @@ impl Shared {
         Routes { fpm: fpm(), psm: psm(), psm2: self.psm2(first, dst) }
     }
 
-    /// By way of a temporary row: within one bank, between two rows.
+    /// Source row and temporary row of PSM2, which copies between two rows of one bank.
     fn psm2(&self, src: RowAddress, dst: RowAddress) -> Result<(BankRow, BankRow), Reason> {
         same_rank(src, dst)?;
         if src.bank != dst.bank {
@@ -103,7 +105,7 @@ impl Shared {
         Ok(((src.bank, src.row), temporary))
     }
 
-    /// The reserved row of that number in the next bank of the rank, round about, where it is sound.
+    /// The next bank of the rank, cyclically, in which reserved row `row` is not remapped.
     fn next_bank(&self, of: RowAddress, row: Row) -> Option<BankRow> {
         let banks = self.map.geometry().banks();
         (1..banks)

@@ -1,4 +1,4 @@
-//! What a part becomes once its mechanism is chosen: untimed work for banks and channels.
+//! Segments: the untimed work of a part by its selected mechanism, for banks and channels.
 
 use std::ops::Range;
 
@@ -9,20 +9,20 @@ use crate::{FPM, PSM, PSM2};
 use dram_spec::Mechanism;
 use dram_spec::Operation;
 
-/// Untimed work that holds its banks until it is complete in them.
+/// Untimed work that occupies its banks until it is complete there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// How it is done.
+    /// Mechanism of the work.
     pub mechanism: Mechanism,
-    /// Bytes of the operation that it does.
+    /// Bytes of the operation in the segment.
     pub bytes: u64,
-    /// Index of the part of the block that it does; where it does several over the channel, of the longest.
+    /// Index of the part in its block; for several parts over the channel, index of the longest.
     pub part: usize,
-    /// What is to be done.
+    /// Work to execute.
     pub work: Work,
 }
 
-/// What a segment does.
+/// Work of a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Work {
     /// A copy activation.
@@ -33,10 +33,10 @@ pub enum Work {
         bank: BankId,
         /// The row copied.
         src: Row,
-        /// The row overwritten, all of it.
+        /// Row that is overwritten completely.
         dst: Row,
     },
-    /// One TRANSFER a line.
+    /// One TRANSFER per line.
     Psm {
         /// The channel.
         channel: Channel,
@@ -47,14 +47,14 @@ pub enum Work {
         /// Source and destination column of each line, in any order.
         columns: Vec<(Column, Column)>,
     },
-    /// Two TRANSFERs a line. The first goes from the source column to the *destination's* column of the temporary row,
-    /// the second from there to the same column of the destination.
+    /// Two TRANSFERs per line: from the source column to the destination column of the temporary
+    /// row, and from there to the same column of the destination row.
     Psm2 {
         /// The channel.
         channel: Channel,
         /// The bank and row read.
         src: (BankId, Row),
-        /// The stop-over: another bank of the same rank.
+        /// Bank and temporary row: another bank of the same rank.
         temporary: (BankId, Row),
         /// The bank and row written: the source's bank.
         dst: (BankId, Row),
@@ -63,18 +63,18 @@ pub enum Work {
     },
     /// Bursts over the channel: all reads, then all writes.
     ///
-    /// Of a copy, the byte written at address `a` is the one read at `a - dst + src`.
+    /// Of a copy, the byte written at address `a` is the byte read at `a - dst + src`.
     Channel {
-        /// The lines to read, each once, by rising address, or by falling address where the writes fall. A line that is written in
-        /// part is among them, so that the rest of it can be merged.
+        /// Lines to read, each once, by rising address, or by falling address if the writes are.
+        /// They include each partially written line, whose other bytes are merged.
         reads: Vec<Run>,
-        /// The lines to write, each once.
+        /// Lines to write, each once.
         writes: Vec<RunWrite>,
     },
 }
 
 impl Work {
-    /// How many lines it reads, and how many it writes, over the channel.
+    /// Lines read and lines written over the channel.
     pub fn lines(&self) -> (usize, usize) {
         match self {
             Work::Fpm { .. } | Work::Psm { .. } | Work::Psm2 { .. } => (0, 0),
@@ -89,25 +89,26 @@ impl Work {
 /// A line of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Its first byte.
+    /// Address of the first byte.
     pub address: PhysicalAddress,
-    /// Where it lies.
+    /// Location of the line.
     pub location: Location,
 }
 
-/// Lines that follow each other in one row, and lie equally far apart in the memory.
+/// Lines with consecutive columns in one row, at equal distances in the address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The first of them.
+    /// First line.
     pub first: Line,
-    /// How many there are, at least one.
+    /// Number of lines, at least one.
     pub count: u16,
-    /// Bytes from a line to the next: 64, unless other channels or banks hold the lines between them.
+    /// Bytes from a line to the next: 64, unless the lines between them lie in other channels or
+    /// banks.
     pub stride: u64,
 }
 
 impl Run {
-    /// The line so many further on than the first.
+    /// Line number `number` of the run, from 0.
     #[inline]
     pub fn line(&self, number: u16) -> Line {
         let Line { address, location } = self.first;
@@ -116,7 +117,8 @@ impl Run {
         Line { address, location: Location { column, ..location } }
     }
 
-    /// Takes in a later run that follows it in the row, if all lines then lie equally far apart. Returns whether it did.
+    /// Appends a run that follows directly in the row, if all lines then have equal distances.
+    /// Returns whether it did.
     pub(crate) fn append(&mut self, next: &Run) -> bool {
         let end = self.line(self.count);
         let Some(beyond) = next.first.address.0.checked_sub(end.address.0) else { return false };
@@ -129,40 +131,41 @@ impl Run {
         follows
     }
 
-    /// All of them.
+    /// All lines of the run.
     pub fn lines(&self) -> impl DoubleEndedIterator<Item = Line> {
         let run = *self;
         (0..run.count).map(move |number| run.line(number))
     }
 }
 
-/// A line that is written, and the bytes of it that the operation is about.
+/// A line to write, and the bytes of the line that the operation changes.
 ///
-/// The burst writes the whole line all the same: chips four pins wide have no data mask, and a processor's cache
-/// merges whole lines. Where `from..to` is less than the line, the rest is what was read before.
+/// The burst always writes the whole line: x4 chips have no data mask, and a processor's cache
+/// merges whole lines. Bytes outside `from..to` were read before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineWrite {
     /// The line.
     pub line: Line,
-    /// The first byte of the line that changes.
+    /// First byte of the line that changes.
     pub from: u16,
-    /// The end of those bytes, at most 64.
+    /// End of the changed bytes, at most 64.
     pub to: u16,
 }
 
-/// Lines that are written, and the bytes of them that the operation is about: all but some of the first and of the last.
+/// Lines to write, and the bytes that the operation changes: all except for bytes at the start of
+/// the first line and at the end of the last line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunWrite {
     /// The lines.
     pub run: Run,
-    /// The first byte that changes, of the first line.
+    /// First changed byte of the first line.
     pub from: u16,
-    /// The end of those bytes in the last line, at most 64.
+    /// End of the changed bytes in the last line, at most 64.
     pub to: u16,
 }
 
 impl RunWrite {
-    /// The line so many further on than the first.
+    /// Line number `number` of the run, from 0.
     #[inline]
     pub fn write(&self, number: u16) -> LineWrite {
         LineWrite {
@@ -172,7 +175,7 @@ impl RunWrite {
         }
     }
 
-    /// Takes in a later run as [`Run::append`] does, if no byte between them stays as it is.
+    /// Appends a later run like [`Run::append`], if no byte between the two runs is unchanged.
     pub(crate) fn append(&mut self, next: &RunWrite) -> bool {
         let follows = u64::from(self.to) == LINE_BYTES && next.from == 0 && self.run.append(&next.run);
         if follows {
@@ -181,7 +184,7 @@ impl RunWrite {
         follows
     }
 
-    /// All of them.
+    /// All lines of the run.
     pub fn writes(&self) -> impl Iterator<Item = LineWrite> {
         let write = *self;
         (0..write.run.count).map(move |number| write.write(number))
@@ -192,15 +195,16 @@ impl RunWrite {
 type Bytes = Range<u64>;
 
 impl Block {
-    /// The work of the block with a mechanism for each part.
+    /// Segments of the block with a mechanism per part.
     ///
-    /// Parts that stay in DRAM make one segment each. All that go over the channel are merged, sorted by address, and
-    /// cut into pieces of at most `staging_lines` lines written (of a read: read); but not where whole lines come from
-    /// one channel and go to another.
+    /// Each part copied in DRAM is one segment. All parts over the channel are merged, sorted by
+    /// address, and divided into segments of at most `staging_lines` written lines (of a read: read
+    /// lines). Whole lines from one channel to another are not divided.
     ///
     /// # Panics
     ///
-    /// If there is not one choice a part, if a part does not allow its choice, or if `staging_lines` is 0.
+    /// If there is not one choice per part, if a part does not allow its choice, or if
+    /// `staging_lines` is 0.
     pub fn segments(&self, choices: &[Mechanism], staging_lines: usize) -> Vec<Segment> {
         assert_eq!(choices.len(), self.parts.len(), "one mechanism a part");
         assert!(staging_lines > 0, "a copy over the channel needs room for a line");
@@ -231,7 +235,7 @@ impl Block {
         segments
     }
 
-    /// The work of one part alone with a mechanism.
+    /// Segments of one part alone with a mechanism.
     ///
     /// # Panics
     ///

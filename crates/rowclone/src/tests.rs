@@ -1,4 +1,4 @@
-//! Laws of the planner as a whole, and its answers to single operations.
+//! Properties of the planner as a whole, and its results for single operations.
 
 mod arbitrary;
 mod boundaries;

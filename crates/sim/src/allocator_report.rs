@@ -1,4 +1,4 @@
-//! What an allocator made of a workload: how its copies and zeroings can go, and what it left free.
+//! Report of an allocator: mechanisms of copies and zeroings, and the state of the memory.
 
 use std::collections::BTreeMap;
 
@@ -6,20 +6,20 @@ use os_alloc_sim::{Cause, Fallback, FreeBlocks, HUGE_ORDER, Report, Sharing, Tal
 use rowclone::{MECHANISMS, Mechanism};
 use serde::Serialize;
 
-/// Copies, or zeroings, of frames, by how they can go under the paper's rule.
+/// Copies, or zeroings, of frames, by the mechanism that the paper's rule permits.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrafficReport {
-    /// Operations; one may have many frames.
+    /// Operations, each of one or more frames.
     pub operations: u64,
     /// Frames.
     pub frames: u64,
     /// Frames by mechanism.
     pub frames_by_mechanism: BTreeMap<&'static str, u64>,
-    /// The same as shares of `frames`; empty where there are none.
+    /// `frames_by_mechanism` as shares of `frames`, 0 to 1; empty without frames.
     pub share_by_mechanism: BTreeMap<&'static str, f64>,
-    /// Frames that do not go by FPM, by the reason; reasons that did not occur are left out.
+    /// Frames that FPM does not serve, by reason. Reasons without frames are omitted.
     pub fallbacks: BTreeMap<&'static str, u64>,
-    /// Frames by what they were copied or zeroed for; causes that did not occur are left out.
+    /// Frames by the cause of the copy or zeroing. Causes without frames are omitted.
     pub frames_by_cause: BTreeMap<&'static str, u64>,
 }
 
@@ -38,21 +38,22 @@ impl TrafficReport {
     }
 }
 
-/// The memory at one moment, as the allocator sees it.
+/// State of the memory at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MemoryState {
     /// Share of the frames in use, 0 to 1.
     pub utilisation: f64,
-    /// Linux's unusable free space index of order 9, 0 to 1: what of the free memory no huge page can use.
+    /// Linux's unusable free space index of order 9, 0 to 1: the share of free memory that no huge
+    /// page can use.
     pub unusable_index: f64,
     /// Free frames.
     pub free_frames: u64,
-    /// The same by the order of the block that they lie in, 0 to 10.
+    /// Free frames by the order of their block, 0 to 10.
     pub free_frames_by_order: Vec<u64>,
 }
 
 impl MemoryState {
-    /// A memory of so many frames, of which these are free.
+    /// Creates the state of a memory of `frames` frames with these free blocks.
     pub(crate) fn new(frames: u64, free: &FreeBlocks) -> MemoryState {
         MemoryState {
             utilisation: if frames == 0 { 1.0 } else { 1.0 - free.frames() as f64 / frames as f64 },
@@ -63,41 +64,41 @@ impl MemoryState {
     }
 }
 
-/// What an allocator made of a workload.
+/// Counts of an allocator during a workload, and the state of the memory before and after.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AllocatorReport {
-    /// The policy.
+    /// Allocation policy.
     pub policy: &'static str,
-    /// What became of frames that share a row: `none`, `together`, `marked`, `too-large`.
+    /// Sharing of rows by frames: `none`, `together`, `marked`, `too-large`.
     pub sharing: &'static str,
-    /// Frames that share rows: 1 where each has its own.
+    /// Frames that share rows; 1 if frames share no row.
     pub unit_frames: u32,
-    /// Frames that there are to hand out.
+    /// Allocatable frames.
     pub frames: u64,
     /// Bytes of the reserved rows.
     pub reserved_row_bytes: u64,
-    /// Frames with a part in a reserved row.
+    /// Frames that lie in a reserved row, at least partly.
     pub reserved_frames: u64,
-    /// Sound frames that are lost with them.
+    /// Unreserved frames that cannot be allocated because another frame of their unit is reserved.
     pub lost_frames: u64,
-    /// Memory that nobody can have because of the reserved rows.
+    /// Memory that cannot be allocated because of the reserved rows.
     pub lost_bytes: u64,
-    /// Huge pages wanted.
+    /// Huge pages requested.
     pub huge_pages_wanted: u64,
-    /// Those for which there was a block.
+    /// Huge pages allocated.
     pub huge_pages_served: u64,
     /// Copies.
     pub copies: TrafficReport,
     /// Zeroings.
     pub zeroings: TrafficReport,
-    /// The memory before the workload, aged.
+    /// State before the workload, after ageing.
     pub before: MemoryState,
-    /// The memory after it.
+    /// State after the workload.
     pub after: MemoryState,
 }
 
 impl AllocatorReport {
-    /// From the memory before the workload, and the allocator's report after it.
+    /// Combines the state before the workload with the allocator's report after it.
     pub(crate) fn new(before: MemoryState, after: &Report) -> AllocatorReport {
         let traffic: &Traffic = &after.traffic;
         AllocatorReport {
@@ -130,7 +131,7 @@ mod tests {
 
     use super::*;
 
-    /// A process of 64 pages in a half-full memory forks, and writes to all of them.
+    /// A process of 64 pages in a half-full memory forks, and the parent writes to all its pages.
     fn forked(policy: Policy) -> AllocatorReport {
         let geometry = System::paper(1, Density::Gb1, Width::X8).geometry;
         let map = FrameMap::new(AddressMap::preset(geometry, Preset::RowInterleaved));
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn every_frame_goes_some_way_for_some_cause_and_what_is_not_fpm_has_its_reason() {
+    fn every_frame_has_a_mechanism_and_a_cause_and_a_reason_if_not_fpm() {
         for policy in Policy::ALL {
             let report = forked(policy);
             for (traffic, cause) in [(&report.copies, "copy-on-write"), (&report.zeroings, "demand-zero")] {

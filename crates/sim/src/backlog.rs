@@ -1,42 +1,45 @@
-//! Requests that have arrived and that the controller has not taken: where their number grows, the offered load exceeds the service rate.
+//! Backlog: requests that have arrived and that the controller has not taken.
 
 use std::collections::VecDeque;
 
 use dram_spec::{Cycle, Cycles};
 use memctrl::{Completion, Request, RequestSource};
 
-/// The requests that were waiting to be taken by the controller when the last one arrived. Where the offered load exceeds the service
-/// rate, they grow with the length of the run.
+/// The backlog when the last request arrived. If the offered load exceeds the service rate, the
+/// backlog grows with the length of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Requests of the run.
     pub offered: u64,
-    /// How many of them had arrived when the last one arrived, and were taken later. Above 8000, at most 0.02 % too large.
+    /// Requests that had arrived when the last one arrived, and were taken later. Above 8000, at
+    /// most 0.02 % too large.
     pub requests: u64,
-    /// From the arrival of the last request until it was taken.
+    /// Time from the arrival of the last request until it was taken.
     pub wait: Cycles,
 }
 
-/// A source, and a meter of its backlog.
+/// A request source that measures its backlog.
 pub struct Offered<S> {
     source: S,
     meter: Meter,
 }
 
-/// The most groups of requests that the meter holds. It makes a large backlog at most one part in half as many too large.
+/// Maximum number of groups of requests that the meter stores. The relative error of a large
+/// backlog is at most the reciprocal of half this number.
 const GROUPS_MAX: usize = 1 << 14;
 
-/// Counts the requests that were taken after the latest arrival.
+/// Counts the requests taken after the latest arrival.
 #[derive(Debug)]
 struct Meter {
     offered: u64,
-    /// The latest arrival.
+    /// Latest arrival.
     arrival: Cycle,
-    /// From the arrival of the last request until it was taken.
+    /// Time from the arrival of the last request until it was taken.
     wait: Cycles,
-    /// The requests that were taken after the latest arrival, in groups: when the last of a group was taken, and how many it has.
+    /// Groups of the requests taken after the latest arrival: cycle at which the last of a group
+    /// was taken, and number of requests.
     groups: VecDeque<(Cycle, u64)>,
-    /// Requests that are put into one group; more only if they were taken in one cycle.
+    /// Requests per group; more only if they were taken in one cycle.
     group_requests: u64,
 }
 
@@ -58,7 +61,7 @@ impl Meter {
         }
     }
 
-    /// A request is taken after the latest arrival.
+    /// Counts a request taken after the latest arrival.
     fn add(&mut self, now: Cycle) {
         match self.groups.back_mut() {
             Some((taken, requests)) if *requests < self.group_requests || *taken == now => {
@@ -80,12 +83,12 @@ impl Meter {
 }
 
 impl<S> Offered<S> {
-    /// From the first request on.
+    /// Starts before the first request.
     pub fn new(source: S) -> Offered<S> {
         Offered { source, meter: Meter::new() }
     }
 
-    /// The source back, and its backlog.
+    /// Returns the source and its backlog.
     pub fn finish(self) -> (S, Backlog) {
         let backlog = self.meter.backlog();
         (self.source, backlog)
@@ -124,13 +127,14 @@ mod tests {
     }
 
     #[test]
-    fn the_backlog_is_what_waits_when_the_last_request_arrives() {
+    fn the_backlog_counts_requests_waiting_at_the_last_arrival() {
         assert_eq!(backlog(&[]), Backlog::default());
         assert_eq!(backlog(&[(0, 0), (10, 10), (20, 20)]), Backlog { offered: 3, requests: 0, wait: Cycles(0) });
-        // One per 10 cycles, served at one per 15: at 40 two have been taken since 30, and the last is taken at 60.
+        // One per 10 cycles, served at one per 15: two have been taken since 30 at cycle 40, and
+        // the last is taken at 60.
         let slow = [(0, 0), (10, 15), (20, 30), (30, 45), (40, 60)];
         assert_eq!(backlog(&slow), Backlog { offered: 5, requests: 2, wait: Cycles(20) });
-        // A burst that is worked off before the last arrival is no backlog.
+        // A burst served before the last arrival is not a backlog.
         assert_eq!(
             backlog(&[(0, 0), (0, 30), (0, 60), (60, 60)]),
             Backlog { offered: 4, requests: 0, wait: Cycles(0) }
@@ -138,14 +142,14 @@ mod tests {
         assert_eq!(backlog(&[(0, 5), (0, 5), (0, 6)]), Backlog { offered: 3, requests: 3, wait: Cycles(6) });
     }
 
-    /// One request per cycle, of which every third cycle serves one: two thirds wait at the end.
+    /// One request per cycle, of which one in three is served: two thirds wait at the end.
     #[test]
     fn a_large_backlog_is_counted_in_groups() {
         let mut meter = Meter::new();
         (0..1_000_000).for_each(|index| meter.take(Cycle(3 * index), Cycle(index)));
         let Backlog { offered, requests, wait } = meter.backlog();
         assert_eq!((offered, wait), (1_000_000, Cycles(1_999_998)));
-        // Those that were taken after 999,999: all but the first 333,334.
+        // Requests taken after 999,999: all but the first 333,334.
         assert!((666_666..=666_666 + 666_666 * 2 / GROUPS_MAX as u64 + 1).contains(&requests), "{requests}");
         assert!(meter.groups.len() < GROUPS_MAX);
     }

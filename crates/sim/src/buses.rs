@@ -1,16 +1,16 @@
-//! How long the command and data buses are in use, from the command stream.
+//! Use of the command and data buses, computed from the command stream.
 
 use std::ops::Sub;
 
 use dram_spec::datasheet::BURST;
 use dram_spec::{Channel, Command, Cycle, Cycles, System};
 
-/// Cycles for which buses were in use, summed over the channels.
+/// Cycles in which buses were in use, summed over the channels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BusUse {
-    /// The command buses: two cycles for a TRANSFER, one for any other command.
+    /// Command buses: two cycles for a TRANSFER, one for any other command.
     pub command: Cycles,
-    /// The data buses: the cycles of each burst.
+    /// Data buses: the cycles of each burst.
     pub data: Cycles,
 }
 
@@ -21,29 +21,29 @@ impl Sub for BusUse {
     }
 }
 
-/// The most bursts of a channel that have not ended when a command is issued: RD are at least tCCD (4 cycles) apart, and their data end at most
-/// 18 cycles after them.
+/// Maximum number of bursts of a channel that have not ended when a command is issued: RDs are at
+/// least tCCD (4 cycles) apart, and their data end at most 18 cycles later.
 const BURSTS_MAX: usize = 8;
 
-/// Cycles for which a TRANSFER occupies the command bus; all other commands take one.
+/// Cycles of a TRANSFER on the command bus; all other commands take one.
 const TRANSFER_COMMAND: Cycles = Cycles(2);
 
-/// The buses of all channels, up to the last command.
+/// Bus use of all channels, up to the last command.
 pub struct Buses {
-    /// From RD to its data.
+    /// Cycles from RD to its data.
     read_latency: Cycles,
-    /// From WR to its data.
+    /// Cycles from WR to its data.
     write_latency: Cycles,
-    /// Each use in full, though it may reach beyond the last command.
+    /// Total use, including cycles beyond the last command.
     total: BusUse,
     channels: Vec<ChannelBuses>,
 }
 
 #[derive(Clone, Default)]
 struct ChannelBuses {
-    /// The cycle after the last one that the last command takes.
+    /// End of the last command on the command bus, exclusive.
     command_end: Cycle,
-    /// The cycle after the last one of each of the latest bursts.
+    /// Ends of the latest bursts, exclusive.
     burst_ends: [Cycle; BURSTS_MAX],
     bursts: usize,
 }
@@ -59,7 +59,7 @@ impl Buses {
         }
     }
 
-    /// A command is issued. Commands come in the order of time.
+    /// Adds a command. Commands must be in order of time.
     #[inline]
     pub fn push(&mut self, at: Cycle, channel: Channel, command: &Command) {
         let taken = if matches!(command, Command::Transfer { .. }) { TRANSFER_COMMAND } else { Cycles(1) };
@@ -76,8 +76,8 @@ impl Buses {
         buses.bursts += 1;
     }
 
-    /// The use of the buses before a cycle that is not before the last command. A burst or a TRANSFER that lasts beyond that cycle
-    /// counts up to it.
+    /// Bus use before a cycle that is not before the last command. Bursts and TRANSFERs that extend
+    /// beyond the cycle are counted up to it.
     pub fn used_before(&self, cycle: Cycle) -> BusUse {
         let beyond = |end: Cycle, most: Cycles| Cycles(end.0.saturating_sub(cycle.0).min(most.0));
         let mut used = self.total;

@@ -1,30 +1,30 @@
-//! Findings of the checks of a run: its commands against the rules, and its memory against a flat array.
+//! Results of the checks of a run: commands against the rules, and memory against a flat memory.
 
 use dram_spec::Dialect;
 use host::MemoryCheck;
 use protocol_check::Checker;
 use serde::Serialize;
 
-/// How many violations a report names; all are counted.
+/// Maximum number of violations listed in a report. All are counted.
 const VIOLATIONS_NAMED: usize = 10;
 
-/// Findings of the protocol checker and of the comparison with a flat memory.
+/// Results of the protocol checker and of the comparison with a flat memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckReport {
-    /// The rules that the commands were checked against: `jedec` or `rowclone`.
+    /// Dialect of the rules: `jedec` or `rowclone`.
     pub dialect: &'static str,
-    /// Violations of those rules.
+    /// Number of violations.
     pub violations: u64,
-    /// The first ten of them.
+    /// The first ten violations.
     pub first_violations: Vec<String>,
-    /// Whether the memory equals a flat array that the same operations were applied to.
+    /// Whether the memory equals a flat memory after the same operations.
     pub memory_equal: bool,
-    /// The first difference.
+    /// The difference at the lowest address, or the first wrong read.
     pub memory_mismatch: Option<String>,
 }
 
 impl CheckReport {
-    /// The findings of one run.
+    /// Creates the results of one run.
     pub(crate) fn new(checker: &Checker, memory: &MemoryCheck, dialect: Dialect) -> CheckReport {
         let memory_mismatch = match memory {
             MemoryCheck::Equal => None,
@@ -43,7 +43,7 @@ impl CheckReport {
         }
     }
 
-    /// Whether nothing was found.
+    /// Whether the run has no violation and no difference.
     pub fn passed(&self) -> bool {
         self.violations == 0 && self.memory_equal
     }

@@ -1,4 +1,4 @@
-//! The checks of a system's settings that no constructor makes.
+//! Checks of system settings that the constructors do not make.
 
 use dram_spec::{BankId, Channel, Geometry, PrechargePowerDown, Refresh, Row, System};
 use energy::{Currents, PowerState};
@@ -9,9 +9,10 @@ use crate::controller::ControllerSettings;
 use crate::error::SystemError;
 use crate::range::{CYCLES_MAX, OutOfRange, within};
 
-/// tREFI in ps: from a quarter of JEDEC's, for hot or dense parts, to the 1 s that a command log can say.
+/// Range of tREFI in ps: from a quarter of JEDEC's, for hot or dense parts, to 1 s, the limit of
+/// command logs.
 const T_REFI_PS: (u64, u64) = (1_950_000, 1_000_000_000_000);
-/// JEDEC lets at most eight REF be postponed.
+/// Maximum number of postponed REFs in JEDEC's standard.
 const POSTPONE_MAX: u64 = 8;
 
 pub(crate) fn faulty_rows(rows: &[(Channel, BankId, Row)], geometry: &Geometry) -> Result<(), OutOfRange> {
@@ -47,7 +48,7 @@ pub(crate) fn queues(controller: &ControllerSettings) -> Result<(), OutOfRange> 
     within("copy_hold_max", controller.copy_hold_max.map_or(1, |cycles| cycles.0), 1, CYCLES_MAX)
 }
 
-/// The numbers of the scheduler, and of the row policy.
+/// Checks the parameters of the scheduler and of the row policy.
 pub(crate) fn policies(controller: &ControllerSettings) -> Result<(), OutOfRange> {
     for Parameter { name, value, least, most } in controller.scheduler.parameters() {
         within(name, value, least, most)?;

@@ -1,4 +1,4 @@
-//! The settings of a memory controller besides the copy policy.
+//! Settings of a memory controller except the copy policy.
 
 use std::sync::Arc;
 
@@ -7,32 +7,35 @@ use memctrl::policy::row::{Open, RowPolicy};
 use memctrl::policy::scheduler::{FrFcfs, Scheduler};
 use memctrl::{PowerPolicy, Queues, RefreshPolicy};
 
-/// The settings of a memory controller besides the copy policy. `docs/controller.md` explains each.
+/// Settings of a memory controller except the copy policy. `docs/controller.md` explains each.
 #[derive(Clone, Debug)]
 pub struct ControllerSettings {
     /// Lines that a copy over the channel stages, at least 1.
     pub staging_lines: usize,
-    /// How long a copy may hold a bank for which a read waits, at least 1 cycle; without it, until the copy is done there.
+    /// Maximum time for which a copy blocks a bank that a read waits for, at least 1 cycle; without
+    /// it, the copy completes there first.
     pub copy_hold_max: Option<Cycles>,
-    /// Sizes of the queues and watermarks of the write queue.
+    /// Queue sizes, and watermarks of the write queue.
     pub queues: Queues,
-    /// Orders the accesses of a channel.
+    /// Order of the accesses of a channel.
     pub scheduler: Box<dyn Scheduler>,
-    /// Decides when rows are closed.
+    /// When rows are closed.
     pub row_policy: Arc<dyn RowPolicy>,
-    /// How refresh is scheduled.
+    /// Scheduling of refresh.
     pub refresh: RefreshPolicy,
     /// When idle ranks enter power-down or self-refresh.
     pub power: PowerPolicy,
 }
 
 impl ControllerSettings {
-    /// The most entries of a queue: more than any controller has, and a wider search would be a slow one.
+    /// Maximum number of entries of a queue: above that of real controllers, and bounded because
+    /// the search takes time.
     pub const ENTRIES_MAX: u64 = 4096;
-    /// The most staging lines, 4 MiB: more than any row of all channels.
+    /// Maximum number of staging lines, 4 MiB: more than any row of all channels.
     pub const STAGING_LINES_MAX: u64 = 65_536;
 
-    /// The defaults of [`memctrl::Config`]: a staging buffer of one row, FR-FCFS, open rows, refresh in time, no power-down.
+    /// The defaults of [`memctrl::Config`]: a staging buffer of one row, FR-FCFS, open rows, no
+    /// postponed refresh, no power-down.
     pub fn new(geometry: &Geometry) -> ControllerSettings {
         ControllerSettings {
             staging_lines: usize::from(geometry.columns()),
@@ -45,7 +48,7 @@ impl ControllerSettings {
         }
     }
 
-    /// In half a line: `fr-fcfs, open rows, 64 + 64 entries a channel`.
+    /// Formats a summary: `fr-fcfs, open rows, 64 + 64 entries a channel`.
     pub fn summary(&self) -> String {
         let scheduler = self.scheduler.summary();
         let rows = match self.row_policy.closes_after() {

@@ -1,26 +1,27 @@
-//! Distributions of times, in five numbers.
+//! Distributions of times.
 
 use dram_spec::{Clock, Cycles};
 use memctrl::stats::Histogram;
 use serde::Serialize;
 
-/// A distribution, in five numbers, of clocks (`u64`) or ns (`f64`). Where there are no values, there are no mean, percentiles and maximum.
+/// Summary of a distribution in clocks (`u64`) or ns (`f64`). Mean, percentiles and maximum are
+/// `None` without values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Distribution<T> {
-    /// How many values.
+    /// Number of values.
     pub count: u64,
-    /// Their mean.
+    /// Mean.
     pub mean: Option<f64>,
-    /// Their median.
+    /// Median.
     pub p50: Option<T>,
-    /// What one in a hundred exceeds.
+    /// 99th percentile.
     pub p99: Option<T>,
-    /// The largest.
+    /// Maximum.
     pub max: Option<T>,
 }
 
 impl<T> Distribution<T> {
-    /// The numbers of a histogram in a unit: `unit` converts its times, and `cycle` is one clock in that unit.
+    /// Converts a histogram: `unit` converts its times, and `cycle` is one clock in that unit.
     fn new(histogram: &Histogram, cycle: f64, unit: impl Fn(Cycles) -> T) -> Distribution<T> {
         Distribution {
             count: histogram.count(),

@@ -1,36 +1,36 @@
-//! The figures of each epoch of a run.
+//! Figures of the epochs of a run.
 
 use dram_spec::Clock;
 use memctrl::stats::Stats;
 use serde::Serialize;
 
-use crate::figures::{FiguresReport, Stretch};
+use crate::figures::{FiguresReport, Interval};
 use crate::metered::Measured;
 
-/// A stretch of a run.
+/// Figures of one epoch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EpochReport {
-    /// Its first cycle.
+    /// First cycle.
     pub from_cycle: u64,
-    /// The cycle after its last.
+    /// End cycle, exclusive.
     pub to_cycle: u64,
-    /// What was done in it.
+    /// Figures of the epoch.
     #[serde(flatten)]
     pub figures: FiguresReport,
 }
 
 impl EpochReport {
-    /// The epochs of a run.
+    /// Creates the reports of all epochs of a run.
     ///
     /// # Panics
-    /// If there is not a measurement for each epoch.
+    /// If the numbers of epochs and measurements differ.
     pub(crate) fn all(stats: &Stats, measured: &[Measured], clock: Clock, channels: u8) -> Vec<EpochReport> {
         assert_eq!(stats.epochs.len(), measured.len(), "a measurement for each epoch");
-        let stretch = |cycles| Stretch { cycles, clock, channels };
+        let interval = |cycles| Interval { cycles, clock, channels };
         let epochs = stats.epochs.iter().zip(measured).map(|(epoch, measured)| EpochReport {
             from_cycle: epoch.from.0,
             to_cycle: epoch.to.0,
-            figures: FiguresReport::new(&epoch.figures, measured, stretch(epoch.to.since(epoch.from))),
+            figures: FiguresReport::new(&epoch.figures, measured, interval(epoch.to.since(epoch.from))),
         });
         epochs.collect()
     }

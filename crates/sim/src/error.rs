@@ -1,4 +1,4 @@
-//! Why a system cannot be built, or an experiment cannot be run.
+//! Errors of systems and experiments.
 
 use dram_spec::GeometryError;
 use dram_spec::address::AddressMapError;
@@ -8,47 +8,48 @@ use host::{AllocatorError, ReplayError, SpecError};
 
 use crate::range::OutOfRange;
 
-/// Why a system cannot be built. The text names the setting and what was found; [`SystemError::help`] says what would work.
+/// Reason why a system cannot be built. The message names the setting and the value found;
+/// [`SystemError::help`] returns what to change.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SystemError {
-    /// A shape that the chips do not have.
+    /// The geometry is not available in chips.
     #[error(transparent)]
     Geometry(#[from] GeometryError),
-    /// An address map that does not fit the geometry.
+    /// The address map does not fit the geometry.
     #[error(transparent)]
     AddressMap(#[from] AddressMapError),
-    /// A name that no shipped current set has.
+    /// No shipped current set has this name.
     #[error("`current_set` is \"{found}\", which is no shipped current set")]
     NoCurrentSet {
-        /// The name.
+        /// Name.
         found: String,
     },
-    /// Currents of chips of another width.
+    /// The current set is for chips of another width.
     #[error(transparent)]
     Currents(EnergyError),
-    /// A number that is out of its range, or contradicts another setting.
+    /// A number is out of range, or contradicts another setting.
     #[error(transparent)]
     OutOfRange(#[from] OutOfRange),
-    /// Power-down or self-refresh without refresh, which ends them in time.
+    /// Power-down or self-refresh is enabled without refresh, which ends these states in time.
     #[error("`{setting}` is given, but `refresh` is off")]
     PowerWithoutRefresh {
-        /// The setting.
+        /// Setting.
         setting: &'static str,
     },
-    /// A power state whose current is not known.
+    /// The current of a power state is not known.
     #[error("`{setting}` puts ranks into a state that draws {}, which the current set \"{set}\" does not have", state.current())]
     NoCurrent {
-        /// The setting.
+        /// Setting.
         setting: &'static str,
-        /// The state.
+        /// Power state.
         state: PowerState,
-        /// The name of the set.
+        /// Name of the current set.
         set: String,
     },
 }
 
 impl SystemError {
-    /// What would work.
+    /// Suggested change.
     pub fn help(&self) -> String {
         match self {
             SystemError::Geometry(error) => error.help(),
@@ -69,30 +70,30 @@ impl SystemError {
     }
 }
 
-/// Why an experiment cannot be run to its end.
+/// Reason why an experiment cannot run to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum ExperimentError {
-    /// An operation that cannot be done on the system.
+    /// An operation is not possible on the system.
     #[error("operation {index}: {source}")]
     Operation {
-        /// Its place in the list, counted from 0.
+        /// Index in the list.
         index: usize,
-        /// What is wrong with it.
+        /// Reason.
         source: SpecError,
     },
-    /// A workload whose settings do not fit the system.
+    /// The settings of a workload do not fit the system.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// An allocator that the memory cannot have.
+    /// The allocator cannot be built for the memory.
     #[error(transparent)]
     Allocator(#[from] AllocatorError),
-    /// A trace that cannot be played.
+    /// The trace cannot be replayed.
     #[error(transparent)]
     Trace(#[from] ReplayError),
-    /// A number that is out of its range.
+    /// A number is out of range.
     #[error(transparent)]
     OutOfRange(#[from] OutOfRange),
-    /// A command stream that cannot be priced.
+    /// The energy of the command stream cannot be computed.
     #[error(transparent)]
     Energy(#[from] EnergyError),
     /// The caller stopped the run.
@@ -101,7 +102,7 @@ pub enum ExperimentError {
 }
 
 impl ExperimentError {
-    /// What would work, where anything is known.
+    /// Suggested change, if known.
     pub fn help(&self) -> Option<String> {
         match self {
             ExperimentError::Operation { source, .. } => Some(source.help()),

@@ -8,8 +8,8 @@ use dram_spec::{Channel, Cycle, Cycles, Dialect, EventSink};
 use energy::{ByRequest, Counts};
 use host::workload::Settings;
 use host::{
-    AllocatorSettings, Contents, Copier, FlatMemory, OperationSpec, Replay, ReplaySettings, Sequence, UnusableRecords,
-    Witnessed,
+    AllocatorSettings, CheckedSource, Contents, Copier, FlatMemory, OperationSpec, Replay, ReplaySettings, Sequence,
+    UnusableRecords,
 };
 use memctrl::policy::copy::{BASELINE, CopyPolicy, ROWCLONE};
 use memctrl::stats::Stats;
@@ -24,42 +24,42 @@ use crate::backlog::Offered;
 use crate::check_report::CheckReport;
 use crate::error::ExperimentError;
 use crate::metered::Metered;
-use crate::observer::{Commands, Observed, Shared};
+use crate::observer::{Observed, ObserverSink, Shared};
 use crate::outcome::{Outcome, Played};
-use crate::progress::{Progress, Watched};
+use crate::progress::{Progress, WithProgress};
 use crate::range::{CYCLES_MAX, within};
 use crate::served::Served;
 use crate::system::MemorySystem;
 use crate::trace_report::TraceReport;
 
-/// The traffic of an experiment.
+/// Requests of an experiment.
 pub enum Workload<'a> {
-    /// Operations, one after another or at set cycles.
+    /// Operations, sequential or at set cycles.
     Operations(Vec<OperationSpec>),
-    /// Traffic made from a few settings and the seed.
+    /// Requests generated from settings and the seed.
     Made {
-        /// The settings.
+        /// Settings of the workload.
         settings: Settings,
-        /// Places the pages, where the workload has processes.
+        /// Allocator of the pages, for workloads of processes.
         allocator: Option<AllocatorSettings>,
     },
     /// A recorded trace.
     Trace(Trace<'a>),
 }
 
-/// A recorded trace, as it is read.
+/// A recorded trace and its replay settings.
 pub struct Trace<'a> {
-    /// Its name in reports.
+    /// Name in reports.
     pub name: String,
-    /// Its text, plain or compressed.
+    /// Text, plain or compressed.
     pub text: Box<dyn Read + 'a>,
-    /// Its format; without it, the one of its first record.
+    /// Format; without it, the format that the first record matches.
     pub format: Option<&'static Format>,
-    /// What to do with records that the system cannot take.
+    /// Treatment of records that do not fit the memory.
     pub unusable: UnusableRecords,
-    /// Instructions per clock of the memory, where the format counts instructions.
+    /// Instructions per memory clock, for formats with instructions.
     pub instructions_per_clock: Option<f64>,
-    /// Places the pages; without it, they lie where they were recorded.
+    /// Allocator of the pages; without it, pages keep their recorded addresses.
     pub allocator: Option<AllocatorSettings>,
 }
 
@@ -67,94 +67,97 @@ pub struct Trace<'a> {
 pub struct Experiment<'a> {
     /// The system.
     pub system: &'a MemorySystem,
-    /// Chooses the mechanism of each part of a copy.
+    /// Copy policy.
     pub policy: &'static dyn CopyPolicy,
-    /// The traffic.
+    /// Requests.
     pub workload: Workload<'a>,
-    /// What a made workload leaves to chance.
+    /// Seed of generated workloads, and of memory contents.
     pub seed: u64,
-    /// The figures leave out the cycles before this one; at most [`CYCLES_MAX`].
+    /// Length of the warm-up, which the figures exclude; at most [`CYCLES_MAX`].
     pub warm_up: Cycles,
-    /// Length of an epoch, of each of which there are figures; from [`Experiment::EPOCH_MIN`] to [`CYCLES_MAX`].
+    /// Length of an epoch, if figures of epochs are required; from [`Experiment::EPOCH_MIN`] to
+    /// [`CYCLES_MAX`].
     pub epoch: Option<Cycles>,
-    /// Whether to check the commands against the rules, and the memory against a flat array. The seed decides what memory holds at reset.
+    /// Whether to check the commands against the rules, and the memory against a flat memory. The
+    /// seed determines the contents at reset.
     pub is_checked: bool,
 }
 
-/// What accompanies a run. All of it may be left out.
+/// Optional observers of a run.
 #[derive(Default)]
 pub struct Attachments<'a, 'o> {
-    /// Raised by the caller to stop the run.
+    /// Set by the caller to stop the run.
     pub stop: Option<&'a AtomicBool>,
-    /// Reads the commands, as a log does.
+    /// Sink of the commands, for example a log.
     pub commands: Option<&'a mut dyn EventSink>,
-    /// Reads commands and requests.
+    /// Observer of commands and requests.
     pub observer: Option<Shared<'o>>,
     /// Called every [`Progress::STEP_REQUESTS`] requests.
     pub progress: Option<&'a dyn Fn(Progress)>,
 }
 
-/// The rules that the commands of a policy are checked against: those of the baseline are plain DDR3.
+/// The dialect in which the commands of a policy are checked: plain DDR3 for the baseline.
 pub fn dialect(policy: &'static dyn CopyPolicy) -> Dialect {
     if policy == BASELINE { Dialect::Jedec } else { Dialect::RowClone }
 }
 
 impl<'a> Experiment<'a> {
-    /// The shortest epoch: the figures of each are kept, and a run has many cycles.
+    /// Shortest epoch. The figures of all epochs are stored, so short epochs take much memory.
     pub const EPOCH_MIN: u64 = 100;
 
-    /// That workload under the paper's rule, with seed 1, without warm-up, epochs and check.
+    /// Creates an experiment under the paper's rule with seed 1, without warm-up, epochs and
+    /// checks.
     pub fn new(system: &'a MemorySystem, workload: Workload<'a>) -> Experiment<'a> {
         Experiment { system, policy: ROWCLONE, workload, seed: 1, warm_up: Cycles(0), epoch: None, is_checked: false }
     }
 
-    /// Those operations under the paper's rule.
+    /// Creates an experiment with a list of operations under the paper's rule.
     pub fn operations(system: &'a MemorySystem, operations: impl Into<Vec<OperationSpec>>) -> Experiment<'a> {
         Experiment::new(system, Workload::Operations(operations.into()))
     }
 
-    /// The same under another copy policy.
+    /// Sets the copy policy.
     #[must_use]
     pub fn policy(self, policy: &'static dyn CopyPolicy) -> Experiment<'a> {
         Experiment { policy, ..self }
     }
 
-    /// The same with another seed.
+    /// Sets the seed.
     #[must_use]
     pub fn seed(self, seed: u64) -> Experiment<'a> {
         Experiment { seed, ..self }
     }
 
-    /// The same with figures that begin after this number of cycles, at most [`CYCLES_MAX`].
+    /// Sets the length of the warm-up in cycles, at most [`CYCLES_MAX`].
     #[must_use]
     pub fn warm_up(self, warm_up: Cycles) -> Experiment<'a> {
         Experiment { warm_up, ..self }
     }
 
-    /// The same with figures of epochs of this length, in cycles: from [`Experiment::EPOCH_MIN`] to [`CYCLES_MAX`].
+    /// Sets the length of an epoch in cycles: from [`Experiment::EPOCH_MIN`] to [`CYCLES_MAX`].
     #[must_use]
     pub fn epoch(self, epoch: Cycles) -> Experiment<'a> {
         Experiment { epoch: Some(epoch), ..self }
     }
 
-    /// The same, checked: the commands against the rules, and the memory against a flat array.
+    /// Enables the checks of commands and memory.
     #[must_use]
     pub fn checked(self) -> Experiment<'a> {
         Experiment { is_checked: true, ..self }
     }
 
-    /// Runs it.
+    /// Runs the experiment.
     ///
     /// # Errors
-    /// A workload or a trace that the system cannot take.
+    /// If the workload or trace is not possible on the system.
     pub fn run(self) -> Result<Outcome, ExperimentError> {
         self.run_with(Attachments::default())
     }
 
-    /// Runs it with readers of its commands and requests.
+    /// Runs the experiment with observers.
     ///
     /// # Errors
-    /// As [`Experiment::run`]; the run was stopped.
+    /// As [`Experiment::run`], or the run was stopped.
     pub fn run_with(self, attachments: Attachments<'_, '_>) -> Result<Outcome, ExperimentError> {
         let Experiment { system, policy, workload, seed, warm_up, epoch, is_checked } = self;
         within("warm_up", warm_up.0, 0, CYCLES_MAX)?;
@@ -170,7 +173,7 @@ impl<'a> Experiment<'a> {
     }
 }
 
-/// An experiment apart from its workload.
+/// The settings of an experiment except its workload.
 struct Run<'a> {
     system: &'a MemorySystem,
     policy: &'static dyn CopyPolicy,
@@ -178,7 +181,7 @@ struct Run<'a> {
     warm_up: Cycles,
     epoch: Option<Cycles>,
     check: Option<Contents>,
-    /// Whether the operations are listed, so that the commands of each are counted.
+    /// Whether the workload is a list of operations, for each of which commands are counted.
     is_listed: bool,
 }
 
@@ -192,7 +195,7 @@ impl Run<'_> {
         };
         let operations = specs.iter().enumerate().map(resolve).collect::<Result<Vec<_>, _>>()?;
         let total = Some(operations.len() as u64);
-        let source = Watched::new(Sequence::new(operations, self.check.clone()), total, attachments.progress);
+        let source = WithProgress::new(Sequence::new(operations, self.check.clone()), total, attachments.progress);
         let (source, played) = self.play(source, attachments)?;
         let mut outcome = Outcome::new(self.system, self.policy, played);
         outcome.list(self.system, self.policy, specs, source.finish().into_completions());
@@ -206,11 +209,12 @@ impl Run<'_> {
         attachments: Attachments<'_, '_>,
     ) -> Result<Outcome, ExperimentError> {
         let planner = self.system.planner();
-        // The memory as it is before the workload, for the report: the run's own one changes.
+        // A second instance of the memory, for its state before the workload: the run changes its
+        // own.
         let before = allocator.map(|settings| settings.memory(planner.map(), settings.units)).transpose()?;
         let source = settings.source(planner, allocator.as_ref(), self.seed, self.check.clone())?;
         let total = source.requests();
-        let (source, played) = self.play(Watched::new(source, total, attachments.progress), attachments)?;
+        let (source, played) = self.play(WithProgress::new(source, total, attachments.progress), attachments)?;
         let os = source.finish().into_outcome().os;
         let allocator = before.zip(os).map(|(before, os)| {
             let before = MemoryState::new(before.set.frames(), &before.allocator.free_blocks());
@@ -229,11 +233,12 @@ impl Run<'_> {
             copier: if self.policy == BASELINE { Copier::Cpu } else { Copier::Controller },
             placement: allocator.map_or(host::Placement::AsRecorded, host::Placement::Allocator),
         };
-        // The memory as it is before the first record, for the report: the run's own one changes.
+        // A second instance of the memory, for its state before the first record: the run changes
+        // its own.
         let before = allocator.map(|settings| settings.memory(self.system.map(), Units::Marked)).transpose();
         let before = before.map_err(host::ReplayError::from)?;
         let source = Replay::new(reader, self.system.planner(), settings, self.check.clone())?;
-        let (source, played) = self.play(Watched::new(source, None, attachments.progress), attachments)?;
+        let (source, played) = self.play(WithProgress::new(source, None, attachments.progress), attachments)?;
         let replayed = source.finish().into_outcome()?;
         let allocator = before.zip(replayed.pages.as_ref()).map(|(before, pages)| {
             let before = MemoryState::new(before.set.frames(), &before.allocator.free_blocks());
@@ -243,7 +248,7 @@ impl Run<'_> {
         Ok(Outcome { allocator, trace, ..Outcome::new(self.system, self.policy, played) })
     }
 
-    /// Plays a source to its end.
+    /// Runs a source to its end.
     fn play<S: RequestSource>(
         &self,
         source: S,
@@ -258,8 +263,8 @@ impl Run<'_> {
         let meters = Metered::new(system, self.warm_up, self.epoch);
         let mut checker = self.check.is_some().then(|| Checker::new(system, dialect(self.policy)));
         let mut commands = self.is_listed.then(|| ByRequest::new(system.geometry));
-        let mut heard = observer.map(Commands);
-        let mut sink = (meters, readers(&mut commands, &mut checker, &mut log, &mut heard));
+        let mut observed = observer.map(ObserverSink);
+        let mut sink = (meters, event_sinks(&mut commands, &mut checker, &mut log, &mut observed));
         let mut controller = Controller::new(&Config {
             warm_up: self.warm_up,
             epoch: self.epoch,
@@ -272,9 +277,9 @@ impl Run<'_> {
                 (source, stats, None)
             }
             Some(contents) => {
-                let mut witnessed = Witnessed::new(source, FlatMemory::new(contents));
-                let stats = drive(&mut controller, &mut witnessed, &mut sink, stop)?;
-                let (source, memory) = witnessed.finish(&controller, system.geometry.channels());
+                let mut checked = CheckedSource::new(source, FlatMemory::new(contents));
+                let stats = drive(&mut controller, &mut checked, &mut sink, stop)?;
+                let (source, memory) = checked.finish(&controller, system.geometry.channels());
                 (source, stats, Some(memory))
             }
         };
@@ -297,19 +302,19 @@ impl Run<'_> {
     }
 }
 
-/// Those readers of the command stream that a run has: a reader that is missing costs nothing per command.
-fn readers<'a>(
+/// The event sinks that the run uses. An absent sink takes no time per command.
+fn event_sinks<'a>(
     commands: &'a mut Option<ByRequest>,
     checker: &'a mut Option<Checker>,
     log: &'a mut Option<&mut dyn EventSink>,
-    heard: &'a mut Option<Commands<'_>>,
+    observed: &'a mut Option<ObserverSink<'_>>,
 ) -> Vec<&'a mut dyn EventSink> {
-    let mut readers: Vec<&'a mut dyn EventSink> = Vec::new();
-    readers.extend(commands.iter_mut().map(|reader| reader as &mut dyn EventSink));
-    readers.extend(checker.iter_mut().map(|reader| reader as &mut dyn EventSink));
-    readers.extend(log.iter_mut().map(|reader| &mut **reader as &mut dyn EventSink));
-    readers.extend(heard.iter_mut().map(|reader| reader as &mut dyn EventSink));
-    readers
+    let mut sinks: Vec<&'a mut dyn EventSink> = Vec::new();
+    sinks.extend(commands.iter_mut().map(|sink| sink as &mut dyn EventSink));
+    sinks.extend(checker.iter_mut().map(|sink| sink as &mut dyn EventSink));
+    sinks.extend(log.iter_mut().map(|sink| &mut **sink as &mut dyn EventSink));
+    sinks.extend(observed.iter_mut().map(|sink| sink as &mut dyn EventSink));
+    sinks
 }
 
 fn drive(
@@ -322,13 +327,13 @@ fn drive(
 }
 
 impl MemorySystem {
-    /// One operation on an idle memory under a policy, with the count of its commands.
+    /// Runs one operation on an idle memory; returns its completion and its command counts.
     ///
     /// # Errors
-    /// An operation that cannot be done on the system; `stop` was raised.
+    /// If the operation is not possible on the system, or `stop` was set.
     ///
     /// # Panics
-    /// If the controller drains without completing the operation: a bug there.
+    /// If the controller does not complete the operation, which is an error of the controller.
     pub fn alone(
         &self,
         policy: &'static dyn CopyPolicy,
@@ -357,8 +362,8 @@ mod tests {
     use super::*;
     use crate::SystemBuilder;
 
-    /// What the check finds of one operation where the flat array has another address map than its controller: the line lies in the
-    /// other channel.
+    /// Results of the checks of one operation if the flat memory has another address map than the
+    /// controller: the line lies in the other channel.
     fn check(kind: Kind, bytes: u64) -> CheckReport {
         let system = SystemBuilder::default().build().unwrap();
         let other = AddressMap::preset(system.system().geometry, Preset::LineInterleaved);

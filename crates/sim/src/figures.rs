@@ -1,4 +1,4 @@
-//! What was done in some stretch of time, with the units in the names: of a whole run, and of each epoch.
+//! Figures of a time interval, of the whole run or of an epoch, with units in their names.
 
 use std::collections::BTreeMap;
 
@@ -11,19 +11,19 @@ use serde::Serialize;
 use crate::distribution::Distribution;
 use crate::metered::Measured;
 
-/// What accesses found in their banks.
+/// Row-buffer outcomes of accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct RowOutcomes {
-    /// Their row was open.
+    /// Accesses whose row was open.
     pub row_hits: u64,
-    /// Their bank was closed.
+    /// Accesses whose bank was closed.
     pub row_misses: u64,
-    /// Another row was open.
+    /// Accesses to a bank with another row open.
     pub row_conflicts: u64,
 }
 
 impl RowOutcomes {
-    /// All of them.
+    /// Number of accesses.
     pub const fn total(&self) -> u64 {
         self.row_hits + self.row_misses + self.row_conflicts
     }
@@ -36,16 +36,16 @@ impl From<Outcomes> for RowOutcomes {
     }
 }
 
-/// How full a queue was.
+/// Occupancy of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct QueueDepth {
-    /// Entries in use, over time; nothing of no time.
+    /// Mean entries over time; `None` for an empty interval.
     pub mean_entries: Option<f64>,
-    /// The most in use at once; nothing of no time.
+    /// Maximum entries; `None` for an empty interval.
     pub max_entries: Option<u64>,
 }
 
-/// How many segments a mechanism served, and why nothing better did.
+/// Segments served by a mechanism for one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SegmentRow {
     /// `channel`, `psm`, `psm2` or `fpm`.
@@ -58,25 +58,25 @@ pub struct SegmentRow {
     pub bytes: u64,
 }
 
-/// A stretch of time, and what it is measured in.
+/// A time interval, its clock and its channels.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stretch {
-    /// How long it is.
+pub(crate) struct Interval {
+    /// Length.
     pub(crate) cycles: Cycles,
-    /// The clock.
+    /// Clock.
     pub(crate) clock: Clock,
     /// Channels of the system.
     pub(crate) channels: u8,
 }
 
-impl Stretch {
-    /// A count by the stretch's clocks, of so many at once; nothing of no time.
+impl Interval {
+    /// A count relative to the clocks of `at_once` parallel resources; `None` for an empty interval.
     fn share(&self, count: u64, at_once: u8) -> Option<f64> {
         let whole = self.cycles.0 * u64::from(at_once);
         (whole > 0).then(|| count as f64 / whole as f64)
     }
 
-    /// Bytes by ns, which are 10^9 bytes by second.
+    /// Bandwidth in bytes per ns, which is 10^9 bytes per second.
     fn bandwidth(&self, bytes: u64) -> Option<f64> {
         (self.cycles.0 > 0).then(|| bytes as f64 / self.clock.ns(self.cycles))
     }
@@ -87,32 +87,33 @@ impl Stretch {
     }
 }
 
-/// What was done in a stretch of time. `docs/output.md` says what each figure counts.
+/// Figures of a time interval. `docs/output.md` defines each.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FiguresReport {
-    /// Requests done, of any kind.
+    /// Completed requests of all kinds.
     pub requests: u64,
     /// Reads served by a RD.
     pub reads: RowOutcomes,
     /// Writes served by a WR.
     pub writes: RowOutcomes,
-    /// Lines of reads answered from a queued write.
+    /// Lines of reads forwarded from a queued write.
     pub forwarded: u64,
-    /// Latency of reads, from arrival to the end of their data.
+    /// Latency of reads, from arrival to the end of their data, in ns.
     pub read_latency_ns: Distribution<f64>,
-    /// The same in clocks.
+    /// Latency of reads in clocks.
     pub read_latency_cycles: Distribution<u64>,
-    /// Latency of writes, likewise.
+    /// Latency of writes, from arrival to the end of their data, in ns.
     pub write_latency_ns: Distribution<f64>,
-    /// The same in clocks.
+    /// Latency of writes in clocks.
     pub write_latency_cycles: Distribution<u64>,
-    /// Latency of copies and initialisations, from first command to last bank ready.
+    /// Latency of copies and initialisations, from their first command until their last bank is
+    /// ready, in ns.
     pub copy_latency_ns: Distribution<f64>,
-    /// The same in clocks.
+    /// Latency of copies and initialisations in clocks.
     pub copy_latency_cycles: Distribution<u64>,
-    /// The same from arrival.
+    /// Latency of copies and initialisations, from arrival until their last bank is ready, in ns.
     pub copy_response_ns: Distribution<f64>,
-    /// The same in clocks.
+    /// Latency of copies and initialisations from arrival, in clocks.
     pub copy_response_cycles: Distribution<u64>,
     /// How long each blocked read waited for a copy.
     pub blocked_by_copies_ns: Distribution<f64>,
@@ -128,23 +129,23 @@ pub struct FiguresReport {
     pub unused_activates: u64,
     /// Bytes over the memory channels.
     pub channel_bytes: u64,
-    /// The same by time, all channels together, 10^9 bytes a second.
+    /// Bandwidth of all channels together, 10^9 bytes per second.
     pub bandwidth_gb_s: Option<f64>,
-    /// Share of the time that a command bus was in use; mean of the channels.
+    /// Share of the time in which a command bus was in use; mean of the channels.
     pub command_bus_share: Option<f64>,
-    /// Share of the time that a data bus was in use; mean of the channels.
+    /// Share of the time in which a data bus was in use; mean of the channels.
     pub data_bus_share: Option<f64>,
-    /// Entries of a channel's read queue.
+    /// Occupancy of a channel's read queue.
     pub read_queue: QueueDepth,
-    /// Entries of a channel's write queue.
+    /// Occupancy of a channel's write queue.
     pub write_queue: QueueDepth,
-    /// Copies and initialisations in progress, over all channels.
+    /// Copies and initialisations in progress in all channels.
     pub copy_queue: QueueDepth,
     /// Commands by kind.
     pub commands: BTreeMap<&'static str, u64>,
-    /// How copies and initialisations were served.
+    /// Segments of copies and initialisations by mechanism and reason.
     pub segments: Vec<SegmentRow>,
-    /// Everything, background and refresh included, nJ.
+    /// Total energy in nJ, including background and refresh.
     pub energy_nj: f64,
     /// Dynamic energy (without background and refresh), nJ.
     pub dynamic_energy_nj: f64,
@@ -154,19 +155,19 @@ pub struct FiguresReport {
     pub io_share_of_dynamic_energy: Option<f64>,
 }
 
-/// Of a stretch in which nothing happened: the commands of each kind are 0.
+/// Figures of an empty interval: the counts of all commands are 0.
 impl Default for FiguresReport {
     fn default() -> FiguresReport {
-        let no_time = Stretch { cycles: Cycles(0), clock: Clock::DDR3_1066, channels: 1 };
+        let no_time = Interval { cycles: Cycles(0), clock: Clock::DDR3_1066, channels: 1 };
         FiguresReport::new(&Figures::default(), &Measured::default(), no_time)
     }
 }
 
 impl FiguresReport {
-    /// Puts what was counted and measured in a stretch in its units.
-    pub(crate) fn new(figures: &Figures, measured: &Measured, stretch: Stretch) -> FiguresReport {
+    /// Converts the counts and measurements of an interval to its units.
+    pub(crate) fn new(figures: &Figures, measured: &Measured, interval: Interval) -> FiguresReport {
         let Measured { energy, buses } = measured;
-        let Stretch { clock, channels, .. } = stretch;
+        let Interval { clock, channels, .. } = interval;
         let Figures { read_latency: read, write_latency: write, copy_latency: copy, .. } = figures;
         let Figures { copy_response: response, blocked_by_copies: held, .. } = figures;
         let ns = |histogram: &Histogram| Distribution::ns(histogram, clock);
@@ -196,12 +197,12 @@ impl FiguresReport {
             write_drains: figures.write_drains,
             unused_activates: figures.unused_activates,
             channel_bytes: figures.channel_bytes,
-            bandwidth_gb_s: stretch.bandwidth(figures.channel_bytes),
-            command_bus_share: stretch.share(buses.command.0, channels),
-            data_bus_share: stretch.share(buses.data.0, channels),
-            read_queue: stretch.depth(&figures.read_queue, channels),
-            write_queue: stretch.depth(&figures.write_queue, channels),
-            copy_queue: stretch.depth(&figures.copy_queue, 1),
+            bandwidth_gb_s: interval.bandwidth(figures.channel_bytes),
+            command_bus_share: interval.share(buses.command.0, channels),
+            data_bus_share: interval.share(buses.data.0, channels),
+            read_queue: interval.depth(&figures.read_queue, channels),
+            write_queue: interval.depth(&figures.write_queue, channels),
+            copy_queue: interval.depth(&figures.copy_queue, 1),
             commands: commands(&figures.commands),
             segments: segments.collect(),
             energy_nj: energy.total().nj(),
@@ -211,7 +212,7 @@ impl FiguresReport {
         }
     }
 
-    /// Whether there were reads or writes, and not copies and initialisations alone.
+    /// Whether the interval has reads or writes.
     pub const fn has_demand(&self) -> bool {
         self.read_latency_cycles.count + self.write_latency_cycles.count + self.forwarded > 0
             || self.reads.total() + self.writes.total() > 0
@@ -252,13 +253,13 @@ fn commands(counts: &memctrl::stats::CommandCounts) -> BTreeMap<&'static str, u6
     ])
 }
 
-/// Every cause that energy was spent on, nJ, by its key: `copy_activation`, `read_io`.
+/// Energy by cause in nJ, by key: `copy_activation`, `read_io`.
 pub(crate) fn by_cause(energy: &EnergyReport) -> BTreeMap<String, f64> {
     let spent = energy.by_cause().iter().filter(|(_, energy)| energy.0 != 0.0);
     spent.map(|(cause, energy)| (cause_key(*cause), energy.nj())).collect()
 }
 
-/// A cause as a key of JSON and CSV.
+/// Key of a cause in JSON and CSV.
 pub fn cause_key(cause: Cause) -> String {
     let words = cause.name().replace("I/O", "io").replace(',', "");
     words.replace([' ', '-'], "_")
@@ -268,14 +269,15 @@ pub fn cause_key(cause: Cause) -> String {
 mod tests {
     use super::*;
 
-    /// 1,000 clocks of DDR3-1066 are 1,875 ns: 7,500 bytes are 4 GB/s, and 500 of 2 x 1,000 clocks a quarter.
+    /// 1,000 clocks of DDR3-1066 are 1,875 ns: 7,500 bytes are 4 GB/s, and 500 of 2 x 1,000 clocks
+    /// a quarter.
     #[test]
     fn shares_are_of_all_channels_and_bandwidth_is_of_their_sum() {
-        let stretch = Stretch { cycles: Cycles(1_000), clock: Clock::DDR3_1066, channels: 2 };
-        assert_eq!((stretch.bandwidth(7_500), stretch.share(500, 2)), (Some(4.0), Some(0.25)));
+        let interval = Interval { cycles: Cycles(1_000), clock: Clock::DDR3_1066, channels: 2 };
+        assert_eq!((interval.bandwidth(7_500), interval.share(500, 2)), (Some(4.0), Some(0.25)));
         let depth = Depth { entry_cycles: 6_000, most: 7 };
-        assert_eq!(stretch.depth(&depth, 2), QueueDepth { mean_entries: Some(3.0), max_entries: Some(7) });
-        let none = Stretch { cycles: Cycles(0), ..stretch };
+        assert_eq!(interval.depth(&depth, 2), QueueDepth { mean_entries: Some(3.0), max_entries: Some(7) });
+        let none = Interval { cycles: Cycles(0), ..interval };
         let nothing = QueueDepth { mean_entries: None, max_entries: None };
         assert_eq!((none.bandwidth(0), none.depth(&depth, 2)), (None, nothing), "no time, no mean");
     }

@@ -1,9 +1,11 @@
 //! The simulator as a library: build a system, run an experiment on it, read the results.
 //!
-//! [`SystemBuilder`] makes a [`MemorySystem`], whose defaults are the system of the `RowClone` paper. An [`Experiment`] is a workload on
-//! it under a copy policy; [`Experiment::run`] gives an [`Outcome`], which serialises with serde. The library reads no file, writes
-//! nothing, and returns an error for every setting that cannot be simulated: [`SystemError`] and [`ExperimentError`]. The crates whose
-//! types it takes and returns are its modules, so that a user depends on this crate alone.
+//! [`SystemBuilder`] builds a [`MemorySystem`], by default the system of the `RowClone` paper. An
+//! [`Experiment`] is a workload on a system under a copy policy; [`Experiment::run`] returns an
+//! [`Outcome`], which serialises with serde. The library opens no files and prints nothing. It
+//! returns an error for every setting that cannot be simulated: [`SystemError`] and
+//! [`ExperimentError`]. It re-exports the crates of the types in its interface, so that users
+//! depend on this crate alone.
 //!
 //! # A copy
 //!
@@ -74,7 +76,7 @@
 //! # }
 //! ```
 //!
-//! # A scheduler of your own
+//! # A user-defined scheduler
 //!
 //! ```
 //! use rowclone_sim::dram_spec::PhysicalAddress;

@@ -1,4 +1,4 @@
-//! Meters of energy and bus use that are read where a run's figures begin, and where each epoch does.
+//! Energy and bus use of the measurement intervals of a run.
 
 use std::collections::BTreeMap;
 
@@ -8,52 +8,52 @@ use memctrl::stats::Stats;
 
 use crate::buses::{BusUse, Buses};
 
-/// The meters, and their readings at the boundaries of a run's figures.
+/// Meters of energy and bus use, and their readings at the boundaries of the intervals.
 pub struct Metered {
     account: Account,
     buses: Buses,
-    /// The next boundary; none where no more are wanted.
+    /// The next boundary, if any.
     next: Option<Cycle>,
     epoch: Option<Cycles>,
     readings: BTreeMap<Cycle, Reading>,
-    /// At the end of the run.
+    /// Reading at the end of the run.
     last: Reading,
 }
 
-/// What the meters show.
+/// Reading of the meters.
 #[derive(Clone, Copy, Default)]
 struct Reading {
     counts: Counts,
     buses: BusUse,
 }
 
-/// What the readers of the command stream measured in a stretch of time.
+/// Energy and bus use of an interval.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// The energy.
+    /// Energy.
     pub energy: EnergyReport,
-    /// The use of the buses.
+    /// Bus use.
     pub buses: BusUse,
 }
 
-/// Of a stretch in which nothing happened.
+/// Measurements of an empty interval.
 impl Default for Measured {
     fn default() -> Measured {
         Measured { energy: EnergyReport::empty(), buses: BusUse::default() }
     }
 }
 
-/// What was measured in a run, and in its epochs.
+/// Measurements of a run and of its epochs.
 #[derive(Clone, Debug, Default)]
 pub struct Measurements {
-    /// From where the figures begin to the end.
+    /// From the end of the warm-up to the end of the run.
     pub whole: Measured,
-    /// Of each epoch.
+    /// Each epoch.
     pub epochs: Vec<Measured>,
 }
 
 impl Metered {
-    /// The meters of a system at cycle 0, read at `warm_up`, and each `epoch` cycles after it.
+    /// Creates the meters of a system at cycle 0, read at `warm_up` and then every `epoch` cycles.
     pub fn new(system: &System, warm_up: Cycles, epoch: Option<Cycles>) -> Metered {
         Metered {
             account: Account::new(system),
@@ -65,31 +65,33 @@ impl Metered {
         }
     }
 
-    /// The energy and the bus use of the stretches of `stats`.
+    /// Returns energy and bus use of the intervals of `stats`.
     ///
     /// # Errors
-    /// The stream cannot be priced, or a rank was in a state whose current the set does not have.
+    /// If the energy of the stream cannot be computed, or a rank was in a state whose current the
+    /// set lacks.
     pub fn report(&self, prices: &Prices, stats: &Stats) -> Result<Measurements, EnergyError> {
         self.account.report(prices)?;
         let measured = |from: Reading, to: Reading| -> Result<Measured, EnergyError> {
             Ok(Measured { energy: prices.report(&to.counts.since(&from.counts))?, buses: to.buses - from.buses })
         };
         let starts = stats.epochs.iter().map(|epoch| self.at(epoch.from));
-        // An epoch ends where the next one begins; the last one with the run.
+        // An epoch ends where the next begins; the last one ends with the run.
         let ends = stats.epochs.iter().skip(1).map(|epoch| self.at(epoch.from)).chain([self.last]);
         let epochs = starts.zip(ends).map(|(from, to)| measured(from, to)).collect::<Result<_, _>>()?;
         Ok(Measurements { whole: measured(self.at(stats.from), self.last)?, epochs })
     }
 
-    /// The reading at a cycle where figures begin; the last one where the run ended before its warm-up did.
+    /// The reading at a boundary; the last one if the run ended before its warm-up.
     fn at(&self, cycle: Cycle) -> Reading {
         self.readings.get(&cycle).copied().unwrap_or(self.last)
     }
 
-    /// Reads the meters at all boundaries up to `now`. A command at a boundary comes after it.
+    /// Reads the meters at all boundaries up to `now`. A command at a boundary belongs to the
+    /// interval after it.
     fn read_to(&mut self, now: Cycle) {
         while let Some(boundary) = self.next.filter(|&boundary| boundary <= now) {
-            // A run that ended here would have its idle clocks counted up to here.
+            // The background energy up to the boundary is that of a run that ended there.
             let mut ended = self.account.clone();
             ended.finish(boundary);
             let reading = Reading { counts: ended.counts(), buses: self.buses.used_before(boundary) };
@@ -100,7 +102,10 @@ impl Metered {
 }
 
 impl EventSink for Metered {
-    #[expect(clippy::inline_always, reason = "who issues a command knows its kind: then little of this is left")]
+    #[expect(
+        clippy::inline_always,
+        reason = "the kind of a command is a constant where it is issued, so most of this is removed"
+    )]
     #[inline(always)]
     fn command(&mut self, event: &CommandEvent) {
         if self.next.is_some_and(|boundary| boundary <= event.at) {
@@ -138,7 +143,7 @@ mod tests {
         Stats { from: Cycle(from), end: Cycle(end), epochs: epochs.collect(), ..Stats::default() }
     }
 
-    /// ACT at 10, RD at 30, PRE at 60; 100 clocks; counted from 20, by epochs of 25 clocks.
+    /// ACT at 10, RD at 30, PRE at 60; 100 clocks; counted from 20, in epochs of 25 clocks.
     fn play(warm_up: u64, epoch: Option<u64>) -> (Metered, Prices) {
         let config = SystemBuilder::default().build().unwrap();
         let mut metered = Metered::new(config.system(), Cycles(warm_up), epoch.map(Cycles));
@@ -158,13 +163,14 @@ mod tests {
         let stats = stats(20, &[20, 45, 70, 95], 100);
         let energy = metered.report(&prices, &stats).unwrap();
         let all = play(0, None).0.account.report(&prices).unwrap().total().0;
-        // 20 clocks of two ranks, one of which has had its bank open for 10; and the activation.
+        // 20 clocks of two ranks, one of which had a bank open for 10; and the activation.
         let standby = |state| prices.clock(state).unwrap().0;
         let before = 30.0 * standby(PrechargedStandby) + 10.0 * standby(ActiveStandby) + prices.events().activate.0;
         assert!((energy.whole.energy.total().0 + before - all).abs() < 1e-6 * all);
         let epochs: f64 = energy.epochs.iter().map(|epoch| epoch.energy.total().0).sum();
         assert!((epochs - energy.whole.energy.total().0).abs() < 1e-6 * all);
-        // The read is in the first epoch, which has 25 clocks of both states; the last one has 5 clocks of two closed ranks.
+        // The read is in the first epoch, which has 25 clocks of both states; the last epoch has 5
+        // clocks of two ranks with closed banks.
         let first = 25.0 * (standby(PrechargedStandby) + standby(ActiveStandby));
         let read = prices.events().read.0 + prices.events().read_io.0;
         assert!((energy.epochs[0].energy.total().0 - first - read).abs() < 1e-6 * all);
@@ -198,7 +204,7 @@ mod tests {
             assert_eq!(measured.whole.buses, BusUse { command: Cycles(3), data: Cycles(4) });
             let (metered, prices) = play(boundary, None);
             let measured = metered.report(&prices, &stats(boundary, &[], 100)).unwrap();
-            assert_eq!(measured.whole.buses.data, Cycles(after), "the warm-up is left out");
+            assert_eq!(measured.whole.buses.data, Cycles(after), "the warm-up is excluded");
         }
     }
 }

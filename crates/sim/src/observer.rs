@@ -1,35 +1,35 @@
-//! Observers of a run: its commands, and its requests when they are accepted and completed.
+//! Observers of the commands and requests of a run.
 
 use std::cell::RefCell;
 
 use dram_spec::{Channel, CommandEvent, Cycle, EventSink, Queued};
 use memctrl::{Completion, Request, RequestSource};
 
-/// Hears commands, and requests.
+/// An observer of commands and requests.
 pub trait Observer: EventSink {
-    /// The controller has taken a request.
+    /// Called when the controller takes a request.
     fn taken(&mut self, now: Cycle, request: &Request);
 
-    /// A request is done.
+    /// Called when a request completes.
     fn done(&mut self, completion: &Completion);
 }
 
-/// An observer that the source of a run and the reader of its commands share.
+/// An observer shared by the request source and the event sink of a run.
 pub type Shared<'a> = &'a RefCell<dyn Observer + 'a>;
 
-/// A source whose requests an observer hears of, if there is one.
+/// A request source that reports to an observer, if any.
 pub struct Observed<'a, S> {
     source: S,
     observer: Option<Shared<'a>>,
 }
 
 impl<'a, S> Observed<'a, S> {
-    /// With an observer, or without.
+    /// Wraps a source.
     pub fn new(source: S, observer: Option<Shared<'a>>) -> Observed<'a, S> {
         Observed { source, observer }
     }
 
-    /// The source back.
+    /// Returns the source.
     pub fn finish(self) -> S {
         self.source
     }
@@ -45,18 +45,18 @@ impl<S: RequestSource> RequestSource for Observed<'_, S> {
     #[inline(always)]
     fn take(&mut self, now: Cycle) -> Option<Request> {
         let request = self.source.take(now);
-        // The observer reads a copy: without an observer, the request then need not lie in memory.
+        // The observer reads a copy, so that the request can stay in registers.
         if let (Some(observer), Some(request)) = (self.observer, &request) {
-            tell_taken(observer, now, request.clone());
+            report_taken(observer, now, request.clone());
         }
         request
     }
 
-    #[expect(clippy::inline_always, reason = "most sources need no more than a part of it")]
+    #[expect(clippy::inline_always, reason = "most sources use only a part of it")]
     #[inline(always)]
     fn complete(&mut self, completion: Completion) {
         if let Some(observer) = self.observer {
-            tell_done(observer, completion.clone());
+            report_done(observer, completion.clone());
         }
         self.source.complete(completion);
     }
@@ -64,20 +64,20 @@ impl<S: RequestSource> RequestSource for Observed<'_, S> {
 
 #[cold]
 #[expect(clippy::needless_pass_by_value, reason = "the caller's request stays in registers")]
-fn tell_taken(observer: Shared<'_>, now: Cycle, request: Request) {
+fn report_taken(observer: Shared<'_>, now: Cycle, request: Request) {
     observer.borrow_mut().taken(now, &request);
 }
 
 #[cold]
 #[expect(clippy::needless_pass_by_value, reason = "the caller's completion stays in registers")]
-fn tell_done(observer: Shared<'_>, completion: Completion) {
+fn report_done(observer: Shared<'_>, completion: Completion) {
     observer.borrow_mut().done(&completion);
 }
 
-/// The commands that it hears.
-pub struct Commands<'a>(pub Shared<'a>);
+/// Event sink that forwards to an observer.
+pub struct ObserverSink<'a>(pub Shared<'a>);
 
-impl EventSink for Commands<'_> {
+impl EventSink for ObserverSink<'_> {
     fn command(&mut self, event: &CommandEvent) {
         self.0.borrow_mut().command(event);
     }

@@ -1,4 +1,4 @@
-//! Listed operations, one by one, for reports.
+//! Rows of listed operations in reports.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ use crate::figures::by_cause;
 use crate::quantity::bytes;
 use crate::system::MemorySystem;
 
-/// One listed operation: how it was served, its latency and its energy.
+/// Mechanism, latency and energy of a listed operation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OperationRow {
-    /// `copy 4 KiB same-subarray`.
+    /// Label, for example `copy 4 KiB same-subarray`.
     pub label: String,
-    /// How its segments were served: `fpm`, or `fpm+channel`.
+    /// Mechanisms of its segments: `fpm`, or `fpm+channel`.
     pub mechanism: String,
     /// Why no better mechanism served its segments, one per mechanism and reason; none for segments that FPM served.
     pub reasons: Vec<String>,
@@ -27,15 +27,16 @@ pub struct OperationRow {
     pub fix: Vec<String>,
     /// When it arrived.
     pub arrival_cycle: u64,
-    /// Of a copy or initialisation from its first command, of a read or write from its arrival, to its end.
+    /// Latency in clocks: of a copy or initialisation from its first command, of a read or write
+    /// from its arrival.
     pub latency_cycles: u64,
-    /// The same in ns.
+    /// Latency in ns.
     pub latency_ns: f64,
     /// Dynamic energy (without background and refresh), nJ.
     pub energy_nj: f64,
-    /// The same by cause.
+    /// Dynamic energy by cause, nJ.
     pub energy_by_cause_nj: BTreeMap<String, f64>,
-    /// Over the memory channel.
+    /// Bytes transferred over the memory channel.
     pub channel_bytes: u64,
     /// The latency of this operation in the run of the baseline / this latency; none without such a run.
     pub speedup: Option<f64>,
@@ -43,24 +44,24 @@ pub struct OperationRow {
     pub energy_ratio: Option<f64>,
     /// Against the channel copy of the same pair of addresses.
     pub against_same_pair: Option<Comparison>,
-    /// Against the channel copy of a pair in one bank: the published baseline's pair.
+    /// Comparison with the channel copy within one bank, the baseline of the paper.
     pub against_same_bank: Option<Comparison>,
 }
 
-/// An operation set against copies over the channel on an idle memory.
+/// Comparison of an operation with a copy over the channel on an idle memory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The channel's latency, clocks.
+    /// Latency of the channel copy in clocks.
     pub latency_cycles: u64,
-    /// The channel's dynamic energy (without background and refresh), nJ.
+    /// Dynamic energy of the channel copy (without background and refresh), nJ.
     pub energy_nj: f64,
-    /// Channel latency / this latency.
+    /// Latency of the channel copy / latency of the operation.
     pub speedup: f64,
-    /// Channel energy / this energy.
+    /// Energy of the channel copy / energy of the operation.
     pub energy_ratio: f64,
 }
 
-/// The label of an operation in reports: `copy 4 KiB, same-subarray`.
+/// Label of an operation in reports: `copy 4 KiB, same-subarray`.
 pub fn label(spec: &OperationSpec) -> String {
     let place = spec.src.map_or(String::new(), |src| format!(", {}", src.name()));
     format!("{} {}{place}", spec.kind.name(), bytes(spec.bytes))
@@ -73,7 +74,7 @@ pub fn mechanisms(completion: &Completion) -> String {
     names.join("+")
 }
 
-/// The row of an operation, without comparisons with the channel.
+/// Creates the row of an operation, without comparisons.
 pub(crate) fn operation_row(
     system: &MemorySystem,
     policy: &'static dyn CopyPolicy,
@@ -102,8 +103,9 @@ pub(crate) fn operation_row(
     }
 }
 
-/// Why the parts of a copy or an initialisation were served as they were, and what the user could change so that FPM serves them: of each
-/// mechanism and reason the first sentence, for parts differ in their numbers. Nothing of a read or a write.
+/// Returns why the parts of a copy or an initialisation were served by their mechanisms, and what
+/// the user could change to permit FPM. For each mechanism and reason, the sentence of the first
+/// part, as parts differ in their numbers. Empty for reads and writes.
 fn why(system: &MemorySystem, policy: &'static dyn CopyPolicy, completion: &Completion) -> (Vec<String>, Vec<String>) {
     let (mut reasons, mut fix) = (BTreeMap::new(), BTreeMap::new());
     if matches!(completion.operation, Operation::Read { .. } | Operation::Write { .. }) {
@@ -121,7 +123,7 @@ fn why(system: &MemorySystem, policy: &'static dyn CopyPolicy, completion: &Comp
             }
             if policy.admits().contains(&FPM)
                 && let Err(reason) = part.allows(FPM)
-                && let Some(help) = reason.mend()
+                && let Some(help) = reason.help()
             {
                 fix.entry(reason.name()).or_insert_with(|| format!("{reason}: {help}"));
             }
@@ -130,7 +132,8 @@ fn why(system: &MemorySystem, policy: &'static dyn CopyPolicy, completion: &Comp
     (reasons.into_values().collect(), fix.into_values().collect())
 }
 
-/// What a part was given; of a policy that weighs, all that the tally of the operation leaves possible.
+/// Mechanisms of a part. For a policy that weighs mechanisms, all that are consistent with the
+/// operation's counts.
 fn chosen(policy: &'static dyn CopyPolicy, part: &Part, completion: &Completion) -> Vec<Mechanism> {
     if !policy.weighs() {
         return vec![policy.preferred(part)];

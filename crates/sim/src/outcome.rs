@@ -12,22 +12,23 @@ use crate::allocator_report::AllocatorReport;
 use crate::backlog::Backlog;
 use crate::check_report::CheckReport;
 use crate::epoch_report::EpochReport;
-use crate::figures::{FiguresReport, Stretch};
+use crate::figures::{FiguresReport, Interval};
 use crate::metered::Measurements;
 use crate::operations::{OperationRow, operation_row};
 use crate::served::{ServedRow, ServedTally};
 use crate::system::MemorySystem;
 use crate::trace_report::TraceReport;
 
-/// The outcome of an experiment. It serialises as the fields that `docs/output.md` documents; the values that they are computed from are left out. The default
-/// is the outcome of no request.
+/// The outcome of an experiment. It serialises as the fields that `docs/output.md` documents,
+/// without the values from which they are computed. The default is the outcome of a run without
+/// requests.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Outcome {
-    /// The name of the copy policy.
+    /// Name of the copy policy.
     pub policy: &'static str,
-    /// When everything had drained, clocks.
+    /// Completion of all requests, clocks.
     pub makespan_cycles: u64,
-    /// The same in ns.
+    /// Completion of all requests, ns.
     pub makespan_ns: f64,
     /// The latency that `speedup` compares, clocks: of listed operations the sum of their latencies, of other workloads the makespan.
     pub latency_cycles: u64,
@@ -41,48 +42,49 @@ pub struct Outcome {
     pub from_cycle: u64,
     /// Requests that had arrived when the last one arrived, and that the controller took later.
     pub backlog_requests: u64,
-    /// From the arrival of the last request until the controller took it, clocks.
+    /// Time from the arrival of the last request until the controller took it, clocks.
     pub backlog_wait_cycles: u64,
-    /// The same in ns.
+    /// Time from the arrival of the last request until the controller took it, ns.
     pub backlog_wait_ns: f64,
-    /// The figures from `from_cycle` to the end.
+    /// Figures from `from_cycle` to the end.
     #[serde(flatten)]
     pub figures: FiguresReport,
-    /// The same by epochs, where they were asked for.
+    /// Figures of epochs, if required.
     pub epochs: Vec<EpochReport>,
-    /// How copies, and how initialisations, were served.
+    /// Segments of copies and of initialisations by mechanism and reason.
     pub served: Vec<ServedRow>,
     /// Copy activations that the chips dropped.
     pub dropped_activations: u64,
-    /// The operations one by one, where the workload lists at most [`Outcome::OPERATIONS_MAX`]; without comparisons with the channel.
+    /// The operations, if the workload lists at most [`Outcome::OPERATIONS_MAX`]; without
+    /// comparisons with the channel.
     pub operations: Vec<OperationRow>,
-    /// What the allocator did that placed the pages.
+    /// Report of the allocator, if any.
     pub allocator: Option<AllocatorReport>,
-    /// What a recorded trace held.
+    /// Report of a recorded trace.
     pub trace: Option<TraceReport>,
-    /// What the checks found, where they were asked for.
+    /// Results of the checks, if enabled.
     pub check: Option<CheckReport>,
-    /// The counters of the controller.
+    /// Counters of the controller.
     #[serde(skip)]
     pub stats: Stats,
-    /// Energy and bus use of the stretches of `stats`.
+    /// Energy and bus use of the intervals of `stats`.
     #[serde(skip)]
     pub measured: Measurements,
-    /// The parts of copies, and of initialisations, by mechanism and reason.
+    /// Parts of copies and of initialisations, by mechanism and reason.
     #[serde(skip)]
     pub served_parts: ServedTally,
-    /// The requests that were waiting when the last one arrived.
+    /// Requests that were waiting when the last one arrived.
     #[serde(skip)]
     pub backlog: Backlog,
-    /// The completions of listed operations, in the order of the list.
+    /// Completions of listed operations, in the order of the list.
     #[serde(skip)]
     pub completions: Vec<Completion>,
-    /// The commands of listed operations, each by its request.
+    /// Command counts of listed operations, by request.
     #[serde(skip)]
     pub commands: Option<ByRequest>,
 }
 
-/// What was counted and measured while a source was played.
+/// Counts and measurements of a run.
 pub(crate) struct Played {
     pub(crate) stats: Stats,
     pub(crate) measured: Measurements,
@@ -94,13 +96,13 @@ pub(crate) struct Played {
 }
 
 impl Outcome {
-    /// More operations than this are summed up, and not listed one by one.
+    /// Maximum number of listed operations that are reported individually.
     pub const OPERATIONS_MAX: usize = 10_000;
 
     pub(crate) fn new(system: &MemorySystem, policy: &'static dyn CopyPolicy, played: Played) -> Outcome {
         let Played { stats, measured, served, backlog, commands, check, dropped_activations } = played;
         let (clock, channels) = (system.system().clock(), system.system().geometry.channels());
-        let stretch = Stretch { cycles: stats.end.since(stats.from), clock, channels };
+        let interval = Interval { cycles: stats.end.since(stats.from), clock, channels };
         let end = Cycles(stats.end.0);
         let mut rows = ServedRow::of("copy", &served.copies);
         rows.extend(ServedRow::of("init", &served.inits));
@@ -116,7 +118,7 @@ impl Outcome {
             backlog_requests: backlog.requests,
             backlog_wait_cycles: backlog.wait.0,
             backlog_wait_ns: clock.ns(backlog.wait),
-            figures: FiguresReport::new(&stats.whole, &measured.whole, stretch),
+            figures: FiguresReport::new(&stats.whole, &measured.whole, interval),
             epochs: EpochReport::all(&stats, &measured.epochs, clock, channels),
             served: rows,
             dropped_activations,
@@ -133,7 +135,7 @@ impl Outcome {
         }
     }
 
-    /// Takes in the completions of listed operations.
+    /// Adds the completions of listed operations.
     pub(crate) fn list(
         &mut self,
         system: &MemorySystem,

@@ -1,9 +1,9 @@
-//! The price of each command, as the copy policy `least-energy` compares mechanisms by it.
+//! Energy of each command, for the copy policy `least-energy`.
 
 use energy::{EventPrices, Prices};
 use memctrl::PriceTable;
 
-/// What a choice between mechanisms costs: each command with its share of the channel, all chips of the rank together.
+/// Energy of each command including I/O, for all chips of the rank together.
 pub fn price_table(prices: &Prices) -> PriceTable {
     let EventPrices { activate, read, write, transfer, read_io, write_io, idle_rank_read, idle_rank_write, refresh: _ } =
         *prices.events();
@@ -24,9 +24,9 @@ mod tests {
     use super::*;
     use crate::SystemBuilder;
 
-    /// One rank and two: with two, the idle one terminates the pins.
+    /// One rank and two: with two, the idle rank terminates the pins.
     #[test]
-    fn the_price_of_a_command_is_what_the_account_books_for_it() {
+    fn the_price_of_a_command_equals_its_energy_in_the_account() {
         for ranks in [1, 2] {
             let sets = energy::shipped().filter(|set| set.width() == Width::X8);
             for set in sets {

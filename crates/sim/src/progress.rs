@@ -1,4 +1,4 @@
-//! Reports of a run's progress to its caller.
+//! Progress of a run.
 
 use dram_spec::Cycle;
 use memctrl::{Completion, Request, RequestSource};
@@ -8,7 +8,7 @@ use memctrl::{Completion, Request, RequestSource};
 pub struct Progress {
     /// Requests completed.
     pub done: u64,
-    /// Requests of the whole run, where they are known before.
+    /// Requests of the whole run, if known in advance.
     pub total: Option<u64>,
 }
 
@@ -17,26 +17,26 @@ impl Progress {
     pub const STEP_REQUESTS: u64 = 256;
 }
 
-/// A source whose progress is reported.
-pub(crate) struct Watched<'a, S> {
+/// A request source that reports its progress.
+pub(crate) struct WithProgress<'a, S> {
     source: S,
     progress: Progress,
     report: Option<&'a dyn Fn(Progress)>,
 }
 
-impl<'a, S> Watched<'a, S> {
-    /// Before the first request.
-    pub(crate) fn new(source: S, total: Option<u64>, report: Option<&'a dyn Fn(Progress)>) -> Watched<'a, S> {
-        Watched { source, progress: Progress { done: 0, total }, report }
+impl<'a, S> WithProgress<'a, S> {
+    /// Starts before the first request.
+    pub(crate) fn new(source: S, total: Option<u64>, report: Option<&'a dyn Fn(Progress)>) -> WithProgress<'a, S> {
+        WithProgress { source, progress: Progress { done: 0, total }, report }
     }
 
-    /// The source back.
+    /// Returns the source.
     pub(crate) fn finish(self) -> S {
         self.source
     }
 }
 
-impl<S: RequestSource> RequestSource for Watched<'_, S> {
+impl<S: RequestSource> RequestSource for WithProgress<'_, S> {
     #[inline]
     fn next_arrival(&self) -> Option<Cycle> {
         self.source.next_arrival()

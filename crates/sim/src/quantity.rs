@@ -1,6 +1,6 @@
 //! Counts and sizes as text.
 
-/// A count with commas: 1,048,576.
+/// Formats a count with commas: 1,048,576.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();
@@ -13,12 +13,12 @@ pub fn grouped(count: u64) -> String {
     text
 }
 
-/// How many of something: 1 run, 1,024 runs.
+/// Formats a count and a noun: 1 run, 1,024 runs.
 pub fn counted(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{} {noun}s", grouped(count)) }
 }
 
-/// Bytes as people say them: 4 KiB, 100 B, 4 GiB; exact, or in bytes.
+/// Formats bytes in the largest unit that is exact: 4 KiB, 100 B, 4 GiB.
 pub fn bytes(count: u64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.into_iter().find(|(unit, _)| count >= *unit && count.is_multiple_of(*unit)) {

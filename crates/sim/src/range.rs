@@ -2,31 +2,31 @@
 
 use std::borrow::Cow;
 
-/// The longest time of a setting, in cycles: 2^40, about 23 minutes at DDR3-1600.
+/// Largest time setting in cycles: 2^40, about 23 minutes at DDR3-1600.
 pub const CYCLES_MAX: u64 = 1 << 40;
 
 /// A number that is out of its range, or contradicts another setting.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{setting}` is {found}, but must be from {least} to {most}")]
 pub struct OutOfRange {
-    /// The setting.
+    /// Setting.
     pub setting: Cow<'static, str>,
-    /// Its value.
+    /// Value found.
     pub found: u64,
-    /// The smallest value that works with the other settings.
+    /// Least valid value, given the other settings.
     pub least: u64,
-    /// The largest value that works with the other settings.
+    /// Largest valid value, given the other settings.
     pub most: u64,
 }
 
 impl OutOfRange {
-    /// What would work.
+    /// Suggested change.
     pub fn help(&self) -> String {
         format!("try {} for `{}`", self.found.clamp(self.least, self.most), self.setting)
     }
 }
 
-/// Refuses a number that is out of its range.
+/// Returns an error if a number is out of range.
 pub(crate) fn within(
     setting: impl Into<Cow<'static, str>>,
     found: u64,

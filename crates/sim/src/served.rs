@@ -1,4 +1,4 @@
-//! How copies are served, and how initialisations are: apart, where the controller's tally has them together.
+//! Mechanisms of copies and of initialisations, which the controller counts together.
 
 use dram_spec::Cycle;
 use memctrl::stats::{PartTally, Parts};
@@ -16,16 +16,16 @@ pub struct Served<S> {
     inits: PartTally,
 }
 
-/// The segments of copies, and of initialisations.
+/// Parts of copies, and of initialisations.
 #[derive(Clone, Debug, Default)]
 pub struct ServedTally {
-    /// Of copies.
+    /// Parts of copies.
     pub copies: PartTally,
-    /// Of initialisations.
+    /// Parts of initialisations.
     pub inits: PartTally,
 }
 
-/// How many segments of copies, or of initialisations, a mechanism served, and why nothing better did.
+/// Segments of copies, or of initialisations, served by a mechanism for one reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ServedRow {
     /// `copy`, or `init`.
@@ -38,12 +38,12 @@ pub struct ServedRow {
     pub count: u64,
     /// Bytes of operations.
     pub bytes: u64,
-    /// The same as a share of all bytes of such operations, 0 to 1.
+    /// `bytes` as a share of all bytes of these operations, 0 to 1.
     pub share_of_bytes: f64,
 }
 
 impl ServedRow {
-    /// The rows of one kind of operation.
+    /// Rows of one kind of operation.
     pub(crate) fn of(operation: &'static str, tally: &PartTally) -> Vec<ServedRow> {
         let all: u64 = tally.0.values().map(|segments| segments.bytes).sum();
         let row = |(&(mechanism, reason), segments): (&(Mechanism, &'static str), &Parts)| ServedRow {
@@ -59,12 +59,12 @@ impl ServedRow {
 }
 
 impl<S> Served<S> {
-    /// Counts what is done at `from` or later.
+    /// Counts completions at or after `from`.
     pub fn new(source: S, from: Cycle) -> Served<S> {
         Served { source, from, copies: PartTally::default(), inits: PartTally::default() }
     }
 
-    /// The source back, and the tally.
+    /// Returns the source and the counts.
     pub fn finish(self) -> (S, ServedTally) {
         let Served { source, from: _, copies, inits } = self;
         (source, ServedTally { copies, inits })

@@ -1,4 +1,4 @@
-//! A memory system, checked, and its builder.
+//! Memory systems and their builder.
 
 use std::sync::Arc;
 
@@ -19,7 +19,8 @@ use crate::controller::ControllerSettings;
 use crate::error::SystemError;
 use crate::pricing::price_table;
 
-/// A memory system, checked: device, geometry, address map, currents and controller. [`SystemBuilder`] makes it.
+/// A validated memory system: device, geometry, address map, currents and controller.
+/// [`SystemBuilder`] builds it.
 #[derive(Clone, Debug)]
 pub struct MemorySystem {
     system: System,
@@ -30,37 +31,37 @@ pub struct MemorySystem {
 }
 
 impl MemorySystem {
-    /// What decides which command streams are legal.
+    /// The parameters that determine which command streams are legal.
     pub const fn system(&self) -> &System {
         &self.system
     }
 
-    /// Physical address to coordinates.
+    /// Map from physical addresses to DRAM coordinates.
     pub fn map(&self) -> &AddressMap {
         self.planner.map()
     }
 
-    /// Plans the copies: it knows the address map and the faulty rows.
+    /// Planner of copies, with the address map and the faulty rows.
     pub const fn planner(&self) -> &Arc<Planner> {
         &self.planner
     }
 
-    /// The supply currents of the chips.
+    /// Supply currents of the chips.
     pub const fn currents(&self) -> &Currents {
         &self.currents
     }
 
-    /// The energy of each command.
+    /// Energy of each command.
     pub const fn prices(&self) -> &Prices {
         &self.prices
     }
 
-    /// The settings of the controller.
+    /// Settings of the controller.
     pub const fn controller(&self) -> &ControllerSettings {
         &self.controller
     }
 
-    /// The configuration of a controller with that copy policy.
+    /// Configuration of a controller with this copy policy.
     pub fn config(&self, policy: &'static dyn CopyPolicy) -> Config {
         let ControllerSettings { staging_lines, copy_hold_max, queues, scheduler, row_policy, refresh, power } =
             self.controller.clone();
@@ -78,7 +79,7 @@ impl MemorySystem {
     }
 }
 
-/// The current set: a shipped one by its name, or any.
+/// A current set: the name of a shipped one, or currents.
 #[derive(Clone, Debug)]
 enum CurrentSet {
     Named(String),
@@ -122,153 +123,157 @@ impl Default for SystemBuilder {
 
 /// Setters. Each replaces one setting; [`SystemBuilder::build`] checks them all.
 impl SystemBuilder {
-    /// The speed bin: [`SpeedBin::named`] finds one.
+    /// Sets the speed bin: [`SpeedBin::named`] finds one.
     #[must_use]
     pub fn bin(self, bin: &'static SpeedBin) -> SystemBuilder {
         SystemBuilder { bin, ..self }
     }
 
-    /// The whole geometry.
+    /// Sets the geometry.
     #[must_use]
     pub fn geometry(self, geometry: RawGeometry) -> SystemBuilder {
         SystemBuilder { geometry, ..self }
     }
 
-    /// Density and data pins of the chips. The current set must be of chips of that width.
+    /// Sets density and width of the chips. The current set must be for chips of that width.
     #[must_use]
     pub fn chips(mut self, density: Density, width: Width) -> SystemBuilder {
         (self.geometry.density, self.geometry.width) = (density, width);
         self
     }
 
-    /// Channels: 1, 2, 4 or 8.
+    /// Sets the channels: 1, 2, 4 or 8.
     #[must_use]
     pub fn channels(mut self, channels: u64) -> SystemBuilder {
         self.geometry.channels = channels;
         self
     }
 
-    /// Ranks per channel: 1, 2 or 4.
+    /// Sets the ranks per channel: 1, 2 or 4.
     #[must_use]
     pub fn ranks(mut self, ranks: u64) -> SystemBuilder {
         self.geometry.ranks = ranks;
         self
     }
 
-    /// Bytes of a row of a rank: what the chips have, or the 4096 of the paper.
+    /// Sets the bytes per row of a rank: as in the chips' datasheets, or the 4096 of the paper.
     #[must_use]
     pub fn row_bytes(mut self, bytes: u64) -> SystemBuilder {
         self.geometry.row_bytes = bytes;
         self
     }
 
-    /// Rows per subarray: a power of two from 128 to 1024.
+    /// Sets the rows per subarray: a power of two from 128 to 1024.
     #[must_use]
     pub fn rows_per_subarray(mut self, rows: u64) -> SystemBuilder {
         self.geometry.rows_per_subarray = rows;
         self
     }
 
-    /// Whether copy activations count in tRRD and tFAW.
+    /// Sets whether copy activations count in tRRD and tFAW.
     #[must_use]
     pub fn copy_activations(self, copy_activations: CopyActivations) -> SystemBuilder {
         SystemBuilder { copy_activations, ..self }
     }
 
-    /// How precharge power-down is left.
+    /// Sets the exit of precharge power-down.
     #[must_use]
     pub fn precharge_power_down(self, precharge_power_down: PrechargePowerDown) -> SystemBuilder {
         SystemBuilder { precharge_power_down, ..self }
     }
 
-    /// How often refresh is due: tREFI from 1.95 us to 1 s.
+    /// Sets the refresh interval: tREFI from 1.95 us to 1 s.
     #[must_use]
     pub fn refresh(self, refresh: Refresh) -> SystemBuilder {
         SystemBuilder { refresh, ..self }
     }
 
-    /// The address map: a preset's [`Preset::raw`], or fields of your own.
+    /// Sets the address map: a preset's [`Preset::raw`], or user-defined fields.
     #[must_use]
     pub fn address_map(self, address_map: RawAddressMap) -> SystemBuilder {
         SystemBuilder { address_map, ..self }
     }
 
-    /// Rows that the chips have replaced by spares.
+    /// Sets the rows that the chips have replaced by spares.
     #[must_use]
     pub fn faulty_rows(self, rows: impl IntoIterator<Item = (Channel, BankId, Row)>) -> SystemBuilder {
         SystemBuilder { faulty_rows: rows.into_iter().collect(), ..self }
     }
 
-    /// The supply currents of the chips.
+    /// Sets the supply currents of the chips.
     #[must_use]
     pub fn currents(self, currents: Currents) -> SystemBuilder {
         SystemBuilder { currents: CurrentSet::Given(Box::new(currents)), ..self }
     }
 
-    /// The supply currents: a shipped set by its name, as `2 Gb x8 -25E`. [`energy::shipped`] lists them.
+    /// Sets the supply currents by the name of a shipped set, such as `2 Gb x8 -25E`.
+    /// [`energy::shipped`] lists them.
     #[must_use]
     pub fn current_set(self, name: impl Into<String>) -> SystemBuilder {
         SystemBuilder { currents: CurrentSet::Named(name.into()), ..self }
     }
 
-    /// Lines that a copy over the channel stages, at least 1; by default, those of one row.
+    /// Sets the lines that a copy over the channel stages, at least 1; by default, the lines of one
+    /// row.
     #[must_use]
     pub fn staging_lines(self, lines: usize) -> SystemBuilder {
         SystemBuilder { staging_lines: Some(lines), ..self }
     }
 
-    /// How long a copy may hold a bank for which a read waits: at least 1 cycle; none is until the copy is done there.
+    /// Sets the maximum time for which a copy blocks a bank that a read waits for: at least 1
+    /// cycle; with `None`, the copy completes there first.
     #[must_use]
     pub fn copy_hold_max(mut self, cycles: Option<Cycles>) -> SystemBuilder {
         self.controller.copy_hold_max = cycles;
         self
     }
 
-    /// Sizes of the queues and watermarks of the write queue.
+    /// Sets the queue sizes, and the watermarks of the write queue.
     #[must_use]
     pub fn queues(mut self, queues: Queues) -> SystemBuilder {
         self.controller.queues = queues;
         self
     }
 
-    /// The scheduler: one of [`memctrl::policy::scheduler`], or your own.
+    /// Sets the scheduler: one of [`memctrl::policy::scheduler`], or a user-defined one.
     #[must_use]
     pub fn scheduler(mut self, scheduler: impl Scheduler + 'static) -> SystemBuilder {
         self.controller.scheduler = Box::new(scheduler);
         self
     }
 
-    /// The row policy: one of [`memctrl::policy::row`], or your own.
+    /// Sets the row policy: one of [`memctrl::policy::row`], or a user-defined one.
     #[must_use]
     pub fn row_policy(mut self, policy: impl RowPolicy + 'static) -> SystemBuilder {
         self.controller.row_policy = Arc::new(policy);
         self
     }
 
-    /// How refresh is scheduled: up to 8 REF postponed.
+    /// Sets the scheduling of refresh: up to 8 REFs postponed.
     #[must_use]
     pub fn refresh_policy(mut self, refresh: RefreshPolicy) -> SystemBuilder {
         self.controller.refresh = refresh;
         self
     }
 
-    /// When idle ranks enter power-down or self-refresh. The current set must have the currents of those states.
+    /// Sets when idle ranks enter power-down or self-refresh. The current set must have the
+    /// currents of those states.
     #[must_use]
     pub fn power(mut self, power: PowerPolicy) -> SystemBuilder {
         self.controller.power = power;
         self
     }
 
-    /// All settings of the controller at once.
+    /// Sets all settings of the controller.
     #[must_use]
     pub fn controller(self, controller: ControllerSettings) -> SystemBuilder {
         SystemBuilder { staging_lines: Some(controller.staging_lines), controller, ..self }
     }
 
-    /// The system.
+    /// Builds the system.
     ///
     /// # Errors
-    /// A setting that is out of its range, or contradicts another one.
+    /// If a setting is out of range, or contradicts another one.
     pub fn build(self) -> Result<MemorySystem, SystemError> {
         let geometry = Geometry::try_from(self.geometry)?;
         let map = AddressMap::new(geometry, &self.address_map)?;

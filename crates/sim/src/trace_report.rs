@@ -1,24 +1,24 @@
-//! What a recorded trace held, and what of it was played.
+//! Report of a recorded trace.
 
 use host::ReplayOutcome;
 use serde::Serialize;
 
-/// What a recorded trace held.
+/// Counts of the records of a trace, played and skipped.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TraceReport {
-    /// The file, as the scenario names it.
+    /// File name in the scenario.
     pub file: String,
     /// All records.
     pub records: u64,
-    /// Records that were left out, in whole or in part.
+    /// Records of which at least a part was skipped.
     pub skipped_records: u64,
-    /// The same as a share of all records, 0 to 1.
+    /// `skipped_records` as a share of all records, 0 to 1.
     pub skipped_share: f64,
-    /// Records of reads and of writes.
+    /// Records of reads or writes.
     pub accesses: u64,
     /// Reads of lines played.
     pub reads: u64,
-    /// Writes of lines played that are records of their own.
+    /// Writes of lines played that are separate records.
     pub writes: u64,
     /// Writebacks of lines played.
     pub writebacks: u64,
@@ -26,31 +26,31 @@ pub struct TraceReport {
     pub copies: u64,
     /// Records of zeroings and fills played.
     pub fills: u64,
-    /// Lines of accesses left out: outside the memory.
+    /// Lines of accesses skipped: outside the memory.
     pub accesses_outside: u64,
-    /// Lines of accesses left out: on a reserved row.
+    /// Lines of accesses skipped: in a reserved row.
     pub accesses_reserved: u64,
-    /// Copies and fills left out: outside the memory.
+    /// Copies and fills skipped: outside the memory.
     pub skipped_outside: u64,
-    /// Copies and fills left out: on a reserved row.
+    /// Copies and fills skipped: in a reserved row.
     pub skipped_reserved: u64,
-    /// The first records left out, by line and reason.
+    /// The first skipped records, by line and reason.
     pub skipped: Vec<String>,
-    /// What became of its pages, where an allocator placed them.
+    /// Page counts, if an allocator placed the pages.
     pub pages: Option<TracePages>,
 }
 
-/// The records of a trace, as tables for programs give them.
+/// Records and skipped records of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceTally {
     /// All records.
     pub records: u64,
-    /// Records that were left out, in whole or in part.
+    /// Records of which at least a part was skipped.
     pub skipped_records: u64,
 }
 
 impl TraceReport {
-    /// The report of a trace that was played.
+    /// Creates the report of a replayed trace.
     pub(crate) fn new(name: String, outcome: &ReplayOutcome) -> TraceReport {
         let ReplayOutcome { counts, pages } = outcome;
         let tally = TraceTally { records: counts.records, skipped_records: counts.skipped_records };
@@ -82,34 +82,34 @@ impl TraceReport {
         }
     }
 
-    /// Its records.
+    /// Records and skipped records.
     pub const fn tally(&self) -> TraceTally {
         TraceTally { records: self.records, skipped_records: self.skipped_records }
     }
 }
 
 impl TraceTally {
-    /// The share of the records that were left out, 0 to 1.
+    /// Share of the records that were skipped, 0 to 1.
     pub fn skipped_share(self) -> f64 {
         self.skipped_records as f64 / self.records.max(1) as f64
     }
 }
 
-/// What became of the pages of a trace.
+/// Page counts of a trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TracePages {
-    /// Frames handed out to pages at their first appearance, other than as a whole destination.
+    /// Frames allocated to pages at their first access, other than as a whole destination.
     pub appeared: u64,
-    /// Frames handed out to destinations of copies.
+    /// Frames allocated to destinations of copies.
     pub copied: u64,
-    /// Frames handed out to destinations of fills.
+    /// Frames allocated to destinations of fills.
     pub filled: u64,
-    /// Frames freed: the earlier ones of destinations.
+    /// Frames freed because their page, as a whole destination, got another frame.
     pub freed: u64,
-    /// Copies of parts of pages, and within one range: not in the allocator's tallies.
+    /// Copies of parts of pages, or of overlapping ranges: not in the allocator's counts.
     pub copies_in_part: u64,
-    /// Fills of parts of pages: not in the tallies.
+    /// Fills of parts of pages: not in the allocator's counts.
     pub fills_in_part: u64,
-    /// Fills of whole pages with another value than zero: not in the tallies.
+    /// Fills of whole pages with a value other than zero: not in the allocator's counts.
     pub fills_of_other_values: u64,
 }

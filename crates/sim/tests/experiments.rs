@@ -1,4 +1,4 @@
-//! Experiments on systems that the builder makes, and the settings that it refuses.
+//! Experiments on built systems, and settings that the builder refuses.
 
 use dram_spec::address::RawAddressMap;
 use dram_spec::{BankId, Channel, Cycle, Cycles, Density, PhysicalAddress, Refresh, Row, Width};
@@ -17,9 +17,9 @@ fn system() -> SystemBuilder {
     SystemBuilder::default()
 }
 
-/// Each contradiction is an error that names the setting, and has a way out.
+/// Each inconsistency is an error that names the setting and suggests a correction.
 #[test]
-fn what_cannot_be_simulated_is_refused_by_name() {
+fn settings_that_cannot_be_simulated_are_errors_that_name_them() {
     let queues = |change: fn(&mut Queues)| {
         let mut queues = Queues::default();
         change(&mut queues);
@@ -94,7 +94,8 @@ fn what_cannot_be_simulated_is_refused_by_name() {
     }
 }
 
-/// Table 3 of the paper, in clocks: FPM 48, and the channel far more; both with legal commands and a memory that a flat array confirms.
+/// Table 3 of the paper in clocks: FPM 48, and the channel copy far more; commands are legal, and
+/// memory equals a flat memory.
 #[test]
 fn an_outcome_lists_its_operations_and_serialises() {
     let system = system().channels(1).build().unwrap();
@@ -117,7 +118,7 @@ fn an_outcome_lists_its_operations_and_serialises() {
 }
 
 #[test]
-fn what_a_system_cannot_take_is_an_error() {
+fn workloads_that_do_not_fit_the_system_are_errors() {
     let system = system().build().unwrap();
     let past_the_end = OperationSpec { dst: PhysicalAddress(1 << 40), ..copy(Place::SameBank) };
     let error = Experiment::operations(&system, [copy(Place::SameBank), past_the_end]).run().unwrap_err();
@@ -152,7 +153,8 @@ fn what_a_system_cannot_take_is_an_error() {
     assert_eq!(trace("R 0x400000\nW 0x400040\n").unwrap().trace.unwrap().reads, 1);
 }
 
-/// Each error of the library and of the crates below it can be passed on with the question mark, between threads.
+/// Each error of the library and of the crates below it implements `Error`, and can be sent between
+/// threads.
 #[test]
 fn errors_implement_error() {
     fn is_error<T: std::error::Error + Send + Sync + 'static>() {}

@@ -1,5 +1,5 @@
-//! No setting makes the library panic: each number is drawn from a few ordinary and many extreme values. What is refused is an error
-//! with a way out; what is accepted runs.
+//! No setting makes the library panic: each number is drawn from few ordinary and many extreme
+//! values. Invalid settings are errors with a correction; valid settings run.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -38,7 +38,7 @@ const EXTREME: [u64; 14] = [
     u64::MAX,
 ];
 
-/// One of these, or seldom an extreme value.
+/// An ordinary value, or occasionally an extreme one.
 fn number(ordinary: &'static [u64]) -> impl Strategy<Value = u64> {
     prop_oneof![12 => select(ordinary), 1 => select(&EXTREME[..])]
 }
@@ -105,7 +105,7 @@ fn queues() -> impl Strategy<Value = Queues> {
     prop_oneof![
         Just(Queues::default()),
         drawn.prop_map(|mut queues| {
-            // Most drawn watermarks are out of order.
+            // Most drawn watermarks are inconsistent.
             if queues.drain_low < 256 && queues.drain_high < 256 {
                 queues.write_entries = queues.write_entries.max(queues.drain_high);
                 queues.drain_low = queues.drain_low.min(queues.drain_high.saturating_sub(1));
@@ -115,7 +115,7 @@ fn queues() -> impl Strategy<Value = Queues> {
     ]
 }
 
-/// Sets the scheduler or the row policy.
+/// Setters of the scheduler and of the row policy.
 fn policy() -> impl Strategy<Value = fn(SystemBuilder, u64) -> SystemBuilder> {
     let each: &[fn(SystemBuilder, u64) -> SystemBuilder] = &[
         |builder, _| builder.scheduler(Fcfs),
@@ -174,7 +174,7 @@ fn operation() -> impl Strategy<Value = OperationSpec> {
         .prop_map(|(kind, src, dst, bytes, value, at)| OperationSpec { kind, src, dst, bytes, value, at })
 }
 
-/// Up to 2^40 cycles are legal, and idle refreshes take minutes to simulate.
+/// Up to 2^40 cycles are legal, but simulating idle refreshes takes minutes.
 fn late(cycle: u64) -> Option<Cycle> {
     (cycle <= 4096 || cycle > 1 << 40).then_some(Cycle(cycle))
 }
@@ -230,19 +230,19 @@ fn allocator() -> impl Strategy<Value = AllocatorSettings> {
     })
 }
 
-/// 1 GiB.
+/// A system of 1 GiB.
 fn small() -> MemorySystem {
     let chips = SystemBuilder::default().chips(Density::Gb1, Width::X8);
     chips.channels(1).build().expect("the defaults fit")
 }
 
-/// Stops a run after 2,000 commands.
-struct Brake<'a> {
+/// Event sink that stops a run after 2,000 commands.
+struct CommandLimit<'a> {
     commands: u64,
     stop: &'a AtomicBool,
 }
 
-impl EventSink for Brake<'_> {
+impl EventSink for CommandLimit<'_> {
     fn command(&mut self, _event: &CommandEvent) {
         self.commands += 1;
         self.stop.store(self.commands >= 2000, Ordering::Relaxed);
@@ -251,9 +251,9 @@ impl EventSink for Brake<'_> {
 
 fn attempt(experiment: Experiment<'_>) -> Result<(), TestCaseError> {
     let stop = AtomicBool::new(false);
-    let mut brake = Brake { commands: 0, stop: &stop };
+    let mut limit = CommandLimit { commands: 0, stop: &stop };
     let outcome =
-        experiment.run_with(Attachments { stop: Some(&stop), commands: Some(&mut brake), ..Attachments::default() });
+        experiment.run_with(Attachments { stop: Some(&stop), commands: Some(&mut limit), ..Attachments::default() });
     if let Err(error) = outcome {
         let stopped = matches!(error, ExperimentError::Stopped);
         prop_assert!(stopped || error.help().is_some_and(|help| !help.is_empty()), "{error}");
@@ -286,7 +286,7 @@ proptest! {
     }
 
     #[test]
-    fn traffic_by_address_runs_or_is_refused(settings in addressed(), epoch in prop::option::of(cycles()), warm_up in cycles()) {
+    fn workloads_with_addresses_run_or_are_refused(settings in addressed(), epoch in prop::option::of(cycles()), warm_up in cycles()) {
         let system = small();
         let experiment = Experiment::new(&system, Workload::Made { settings, allocator: None });
         attempt(Experiment { epoch, ..experiment.warm_up(warm_up) })?;
@@ -297,7 +297,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn traffic_of_processes_runs_or_is_refused(settings in of_processes(), allocator in prop::option::weighted(0.95, allocator())) {
+    fn workloads_of_processes_run_or_are_refused(settings in of_processes(), allocator in prop::option::weighted(0.95, allocator())) {
         attempt(Experiment::new(&small(), Workload::Made { settings, allocator }))?;
     }
 

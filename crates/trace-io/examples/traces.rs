@@ -1,5 +1,5 @@
-//! Writes a trace of a number of records in some format, or reads one: `traces write native 200000 FILE`, `traces read FILE`. A file whose
-//! name ends in `.gz` or `.zst` is compressed.
+//! Writes a trace of a number of records in a format, or reads a trace: `traces write native 200000
+//! FILE`, `traces read FILE`. A file whose name ends in `.gz` or `.zst` is compressed.
 //!
 //! `cargo xtask instructions` counts the instructions of reading.
 
@@ -25,8 +25,8 @@ fn main() -> ExitCode {
         _ => Err("usage: traces write FORMAT RECORDS FILE | read FILE".into()),
     };
     match done {
-        Ok(told) => {
-            println!("{told}");
+        Ok(message) => {
+            println!("{message}");
             ExitCode::SUCCESS
         }
         Err(error) => {
@@ -56,8 +56,8 @@ fn write(format: &str, records: &str, file: &str) -> Result<String, Box<dyn Erro
     Ok(format!("{records} records of {}", format.name))
 }
 
-/// Much as programs are recorded: addresses all over 4 GiB, a writeback with every fifth read, a copy or fill of a page in twenty
-/// records where the format has these.
+/// A record similar to recorded programs: addresses within 4 GiB, a writeback with every fifth
+/// read, and a copy or fill of a page in twenty records if the format has these.
 fn record(number: u64, format: &Format) -> Record {
     let chance = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let address = PhysicalAddress(chance >> 32 & !63);

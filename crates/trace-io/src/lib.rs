@@ -1,12 +1,15 @@
-//! Reads and writes every trace format, total on any bytes.
+//! Readers and writers of trace and command-log formats.
 //!
-//! Whatever the input holds, a reader gives records, or an error that names the line, what was found there and what
-//! would work; it never panics, and its memory does not grow with the input. Nothing here opens files: a reader takes
-//! what gives bytes, a writer what takes them, and file names are added by whoever opened the file.
+//! For any input bytes, a reader returns records or an error with the line, what was found and what
+//! would be valid. It never panics, and its memory is bounded independently of the input. The crate
+//! opens no files: readers take `Read`, writers take `Write`, and the caller adds file names to
+//! errors.
 //!
-//! - [`trace`]: memory traces, with their copies and fills, in the formats of this simulator and of others.
-//! - [`command_log`]: the command stream of a simulation, with all that judging it needs.
-//! - [`Text`]: plain, gzip or zstd text, told apart by its first bytes.
+//! - [`trace`]: memory traces with copies and fills, in the formats of this simulator and of
+//!   others.
+//! - [`command_log`]: the command stream of a simulation, with all parameters needed to check
+//!   it.
+//! - [`Text`]: plain, gzip or zstd text, detected by its first bytes.
 
 pub mod command_log;
 mod line;

@@ -1,48 +1,50 @@
-//! Lines of bytes, one at a time, in bounded memory.
+//! Line reader with bounded memory.
 
 use std::io::{self, Read};
 use std::ops::Range;
 
 use memchr::{memchr, memrchr};
 
-/// The longest line that a reader takes: 64 KiB without its end. No format here comes near it.
+/// Longest line that a reader accepts: 64 KiB without its end. Lines of all formats are far
+/// shorter.
 pub const LINE_BYTES_MAX: usize = 1 << 16;
 
-/// Bytes that are read ahead at most: room for the longest line, and few of the short ones to be moved when more are read.
+/// Maximum number of bytes read ahead: more than the longest line, so that a refill moves few bytes
+/// relative to those it reads.
 const BUFFER_BYTES: usize = 2 * LINE_BYTES_MAX;
 
-/// Why the next line cannot be read.
+/// Reason why the next line cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
-    /// The input itself failed: a disk, a pipe, or a compressed file that is cut short or damaged.
+    /// The input failed: a disk, a pipe, or a compressed file that is truncated or damaged.
     #[error("line {line}: the input cannot be read any further: {source}")]
     Read {
-        /// The line that was being read, counted from 1.
+        /// Line being read, counted from 1.
         line: u64,
-        /// What the input said.
+        /// Error of the input.
         source: io::Error,
     },
     /// A line longer than [`LINE_BYTES_MAX`].
     #[error("line {line}: longer than {LINE_BYTES_MAX} bytes")]
     TooLong {
-        /// The line, counted from 1.
+        /// Line, counted from 1.
         line: u64,
     },
 }
 
 impl LineError {
-    /// The line that was being read, counted from 1.
+    /// Line being read, counted from 1.
     pub const fn line(&self) -> u64 {
         match self {
             Self::Read { line, .. } | Self::TooLong { line } => *line,
         }
     }
 
-    /// What to do next.
+    /// Suggested change.
     pub fn help(&self) -> String {
         use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
         match self {
-            // The three kinds that decompression reports.
+            // The kinds of errors that decompression reports.
             Self::Read { source, .. } if matches!(source.kind(), InvalidData | InvalidInput | UnexpectedEof) => {
                 "the compressed file is cut short or damaged: test it with `gzip -t` or `zstd -t`, and fetch it again"
                     .into()
@@ -55,14 +57,14 @@ impl LineError {
     }
 }
 
-/// The lines of an input, each a slice of one buffer.
+/// Iterator over the lines of an input, each a slice of one buffer.
 #[derive(Debug)]
 pub(crate) struct Lines<R> {
     input: R,
     buffer: Vec<u8>,
-    /// Bytes that are read and belong to no line so far.
+    /// Bytes read that are not yet part of a line.
     unread: Range<usize>,
-    /// The end of the last line in `unread` that is whole.
+    /// End of the last complete line in `unread`.
     whole: usize,
     /// The current line, trimmed.
     line: Range<usize>,
@@ -70,13 +72,13 @@ pub(crate) struct Lines<R> {
 }
 
 impl<R: Read> Lines<R> {
-    /// Before the first line.
+    /// Creates a reader at the first line.
     pub(crate) fn new(input: R) -> Self {
-        // One byte more than is read, for the end that the last line may lack.
+        // One byte more than is read, for the line feed that the last line may lack.
         Lines { input, buffer: vec![0; BUFFER_BYTES + 1], unread: 0..0, whole: 0, line: 0..0, number: 0 }
     }
 
-    /// Reads on where no line is [`Self::ahead`]. `false`: the input has ended.
+    /// Reads more unless a line is [`Self::ahead`]; `false` at the end of the input.
     #[inline]
     pub(crate) fn look_ahead(&mut self) -> Result<bool, LineError> {
         if self.unread.start == self.whole {
@@ -85,13 +87,14 @@ impl<R: Read> Lines<R> {
         Ok(self.unread.start < self.whole)
     }
 
-    /// The lines that were read ahead, each with its end, a line feed.
+    /// The lines read ahead, each ending in a line feed.
     #[inline]
     pub(crate) fn ahead(&self) -> &[u8] {
         &self.buffer[self.unread.start..self.whole]
     }
 
-    /// Takes the first of the lines ahead, of this length, its end included. `false`: it is too long.
+    /// Takes the first line read ahead, whose length includes its end; `false` if the line is too
+    /// long.
     #[inline]
     pub(crate) fn take(&mut self, bytes: usize) -> bool {
         self.number += 1;
@@ -100,7 +103,7 @@ impl<R: Read> Lines<R> {
         bytes <= LINE_BYTES_MAX || without_end(&self.buffer[start..self.unread.start]).len() <= LINE_BYTES_MAX
     }
 
-    /// Reads on until there is a whole line, or the input has ended.
+    /// Reads until the buffer contains a complete line, or the input ends.
     #[cold]
     fn fill(&mut self) -> Result<(), LineError> {
         self.buffer.copy_within(self.unread.clone(), 0);
@@ -130,7 +133,7 @@ impl<R: Read> Lines<R> {
         Ok(())
     }
 
-    /// Goes to the next line that is not blank. `false`: the input has ended.
+    /// Advances to the next line that is not blank; `false` at the end of the input.
     pub(crate) fn advance(&mut self) -> Result<bool, LineError> {
         loop {
             if !self.look_ahead()? {
@@ -151,12 +154,12 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// The current line, without its end and without white space around it.
+    /// The current line, without its end and surrounding white space.
     pub(crate) fn line(&self) -> &[u8] {
         &self.buffer[self.line.clone()]
     }
 
-    /// The lines taken so far: the number of the current one, counted from 1.
+    /// Number of lines taken, which is the number of the current line, counted from 1.
     pub(crate) const fn number(&self) -> u64 {
         self.number
     }
@@ -167,7 +170,7 @@ fn without_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Bytes as an error message shows them: printable, and not longer than a message can bear.
+/// Bytes as printable text, truncated for messages.
 pub(crate) fn shown(found: &[u8]) -> String {
     const MOST: usize = 48;
     let text = String::from_utf8_lossy(&found[..found.len().min(MOST)]);
@@ -187,7 +190,7 @@ mod tests {
 
     use super::*;
 
-    /// An input that gives at most this number of bytes per read.
+    /// An input that returns at most this number of bytes per read.
     struct Slow<'a>(&'a [u8], usize);
 
     impl Read for Slow<'_> {
@@ -198,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_trimmed_and_counted_and_blank_ones_passed_over() {
+    fn lines_are_trimmed_and_counted_and_blank_ones_skipped() {
         let mut lines = Lines::new(&b"one\r\n\n  \t\n two \nlast"[..]);
         for (number, text) in [(1, "one"), (4, "two"), (5, "last")] {
             assert!(lines.advance().unwrap());
@@ -225,7 +228,7 @@ mod tests {
     }
 
     proptest! {
-        /// Short and long lines, in pieces of any size: as `split` cuts them.
+        /// Short and long lines, in pieces of any size, equal those of `split`.
         #[test]
         fn lines_are_those_of_the_text(
             lengths in prop::collection::vec(prop_oneof![0..40_usize, 60_000..LINE_BYTES_MAX], 1..12),

@@ -1,23 +1,24 @@
-//! Whole numbers as bytes of text: no sign, no prefix, no separators.
+//! Conversion of unsigned integers without prefix and separators from and to text.
 
-/// A decimal number below 2^64.
+/// Parses a decimal number below 2^64.
 pub(crate) fn decimal(digits: &[u8]) -> Option<u64> {
     radix(digits, 10)
 }
 
-/// A hexadecimal number below 2^64, in either case, without `0x`.
+/// Parses a hexadecimal number below 2^64, in either case, without `0x`.
 pub(crate) fn hex(digits: &[u8]) -> Option<u64> {
     radix(digits, 16)
 }
 
-/// The value of eight hexadecimal digits, in either case; nothing where a byte is none. All eight are converted at once.
+/// Converts eight hexadecimal digits, in either case, in parallel; `None` if a byte is not a digit.
 #[inline]
 pub(crate) fn eight_hex(digits: [u8; 8]) -> Option<u64> {
     const EACH: u64 = 0x0101_0101_0101_0101;
     let bytes = u64::from_be_bytes(digits);
     // A digit is 0x30 + n, and a letter 0x57 + n or, in upper case, 0x37 + n: a letter has bit 6.
     let letters = bytes >> 6 & EACH;
-    // Up to 24 where a byte is no digit; it is one if its value is below 16, and spelled like this byte in lower case.
+    // Up to 24 for bytes that are not digits. A byte is a digit if its value is below 16 and its
+    // spelling equals this byte in lower case.
     let values = (bytes & (0x0f * EACH)) + letters * 9;
     let above_9 = (values + 6 * EACH) >> 4 & EACH;
     let spelled = values + 0x30 * EACH + above_9 * 0x27;
@@ -29,15 +30,16 @@ pub(crate) fn eight_hex(digits: [u8; 8]) -> Option<u64> {
     Some((fours | fours >> 16) & 0xffff_ffff)
 }
 
-/// The value of the decimal digits with which eight bytes begin, and their number. All are converted at once.
+/// Converts the decimal digits at the beginning of eight bytes in parallel; returns their value and
+/// number.
 #[inline]
 pub(crate) fn leading_decimal(bytes: [u8; 8]) -> (u64, usize) {
     const EACH: u64 = 0x0101_0101_0101_0101;
     let bytes = u64::from_le_bytes(bytes);
-    // Bit 7 of each byte above 0x39 or below 0x30. What a byte carries changes only those after it.
+    // Bit 7 is set for each byte above 0x39 or below 0x30. A carry affects only later bytes.
     let others = (bytes.wrapping_add(0x46 * EACH) | bytes.wrapping_sub(0x30 * EACH)) & (0x80 * EACH);
     let bits = others.trailing_zeros() & !7;
-    // Zeros in front of the digits, which end in the highest byte.
+    // Zeros before the digits, which end in the highest byte.
     let Some(aligned) = bytes.checked_shl(64 - bits) else { return (0, 0) };
     let ones = aligned & (0x0f * EACH);
     let pairs = (ones * 10 + (ones >> 8)) & 0x00ff_00ff_00ff_00ff;
@@ -55,7 +57,7 @@ fn radix(digits: &[u8], radix: u32) -> Option<u64> {
     })
 }
 
-/// Appends a decimal number. Ten million lines go through here: no formatting machinery.
+/// Appends a decimal number. Ten million lines call this function, so it avoids `fmt`.
 pub(crate) fn push_decimal(text: &mut Vec<u8>, mut number: u64) {
     let mut digits = [0; 20]; // 2^64 - 1 has 20 digits
     let mut first = digits.len();
@@ -86,7 +88,7 @@ mod tests {
         assert_eq!((hex(b"ffffffffffffffff"), hex(b"10000000000000000")), (Some(u64::MAX), None));
     }
 
-    /// Each byte in each place, among digits of both kinds.
+    /// Each byte at each position, among digits of both kinds.
     #[test]
     fn eight_digits_are_converted_at_once() {
         for digits in [*b"01234567", *b"89abcdef", *b"FEDCBA98"] {

@@ -6,37 +6,37 @@ use flate2::read::MultiGzDecoder;
 
 use crate::zstd::Zstd;
 
-/// How a file is compressed, as its first bytes tell.
+/// Compression of a file, detected by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
     /// Plain.
     None,
-    /// RFC 1952, of any number of members.
+    /// Gzip (RFC 1952), of any number of members.
     Gzip,
-    /// RFC 8878, of any number of frames.
+    /// Zstandard (RFC 8878), of any number of frames.
     Zstd,
 }
 
 impl Compression {
-    /// Of a file that begins with these bytes; four are enough. No text begins so: 0x1f and 0x18 are control characters, and
-    /// 0xb5 begins no character of UTF-8.
+    /// Detects the compression by the first four bytes. No text begins with these bytes: 0x1f and
+    /// 0x18 are control characters, and 0xb5 begins no UTF-8 character.
     pub fn of(start: &[u8]) -> Compression {
         match start {
             [0x1f, 0x8b, ..] => Compression::Gzip,
-            // A frame, or a skippable one before it (little-endian 0x184d2a50 to 0x184d2a5f).
+            // A frame, or a skippable frame before it (little-endian 0x184d2a50 to 0x184d2a5f).
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Compression::Zstd,
             _ => Compression::None,
         }
     }
 }
 
-/// Plain, gzip or zstd text, told apart by its first bytes.
+/// Plain, gzip or zstd text, detected by its first bytes.
 #[derive(Debug)]
 pub struct Text<R: Read> {
     source: Source<R>,
 }
 
-/// The input, with the bytes that were looked at put back.
+/// The input, preceded by the bytes read for detection.
 type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
 
 #[derive(Debug)]
@@ -47,10 +47,10 @@ enum Source<R: Read> {
 }
 
 impl<R: Read> Text<R> {
-    /// Looks at the first bytes.
+    /// Detects the compression.
     ///
     /// # Errors
-    /// Those of the input. (Damage of a compressed file is an error where it is read.)
+    /// Errors of the input. (Damage of a compressed file is reported by `read`.)
     pub fn new(mut input: R) -> io::Result<Self> {
         let mut start = Vec::with_capacity(4);
         input.by_ref().take(4).read_to_end(&mut start)?;

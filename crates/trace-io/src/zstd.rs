@@ -1,4 +1,4 @@
-//! Zstandard (RFC 8878): frames one after another, as one stream.
+//! Decoder of Zstandard (RFC 8878) frames as one stream.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
@@ -6,9 +6,10 @@ use std::io::{self, BufRead, BufReader, Read};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-/// Decodes frames, passes over skippable ones, and verifies the checksums of those that have one.
+/// Decodes frames, skips skippable frames, and verifies checksums, if present.
 ///
-/// Its memory is bounded: a frame whose window is above 128 MiB, the limit of the `zstd` program, is an error.
+/// Memory is bounded: a frame with a window above 128 MiB, the limit of the `zstd` program, is an
+/// error.
 pub(crate) struct Zstd<R> {
     input: BufReader<R>,
     decoder: FrameDecoder,
@@ -20,7 +21,7 @@ impl<R: Read> Zstd<R> {
         Zstd { input: BufReader::new(input), decoder: FrameDecoder::new(), in_frame: false }
     }
 
-    /// Goes on to the next frame. `false`: the input has ended.
+    /// Starts the next frame; `false` at the end of the input.
     fn begin_frame(&mut self) -> io::Result<bool> {
         while !self.input.fill_buf()?.is_empty() {
             match self.decoder.init(&mut self.input) {
@@ -41,7 +42,7 @@ impl<R: Read> Zstd<R> {
         Ok(false)
     }
 
-    /// Leaves a frame of which every byte has been given.
+    /// Ends a frame after its last byte.
     fn end_frame(&mut self) -> io::Result<()> {
         self.in_frame = false;
         match (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum()) {

@@ -1,4 +1,4 @@
-//! The laws of the command log.
+//! Properties of the command log.
 
 mod common;
 
@@ -33,13 +33,13 @@ fn read(log: &[u8]) -> Result<(LogHeader, Vec<Issued>), LogError> {
     Ok((reader.header().clone(), commands))
 }
 
-/// A number of any length in digits.
+/// A number with any number of digits.
 fn arb_number<T: TryFrom<u64> + std::fmt::Debug>(bits: u32) -> impl Strategy<Value = T> {
     (any::<u64>(), 64 - bits..64)
         .prop_map(|(number, shift)| T::try_from(number >> shift).ok().expect("so few bits fit"))
 }
 
-/// Every command that a line can say: a TRANSFER stays in its rank.
+/// Every command that the format can express: a TRANSFER stays within its rank.
 fn arb_command() -> impl Strategy<Value = Command> {
     use AutoPrecharge::{No, Yes};
     let cells =
@@ -106,7 +106,7 @@ fn arb_header() -> impl Strategy<Value = LogHeader> {
     )
 }
 
-/// Reads until the reader has nothing more, and tells after how many items that was.
+/// Reads to the end; returns the number of items.
 fn items(log: &[u8]) -> usize {
     let Ok(mut reader) = LogReader::new(log) else { return 1 };
     let items = reader.by_ref().count();
@@ -128,7 +128,8 @@ proptest! {
         prop_assert_eq!(items(&log), 1);
     }
 
-    /// A log with some bytes changed, cut or repeated: at most an item a line, and an error names a line that is there.
+    /// A log with some bytes changed, cut or repeated: at most one item per line, and errors name
+    /// an existing line.
     #[test]
     fn a_damaged_log_gives_commands_or_an_error_and_ends(
         header in arb_header(),
@@ -147,7 +148,7 @@ proptest! {
         let lines = log.split(|&byte| byte == b'\n').count();
         prop_assert!(items(&log) <= lines);
         if let Err(error) = read(&log) {
-            // One more where the log ends too early.
+            // One more if the log ends too early.
             prop_assert!((1..=lines as u64 + 1).contains(&error.line()), "{error}");
             prop_assert!(!error.help().is_empty());
         }
@@ -203,7 +204,7 @@ fn a_small_log_reads_like_this() {
 }
 
 #[test]
-fn a_log_by_hand_may_have_remarks_blank_lines_spaces_and_its_own_order_of_keys() {
+fn a_log_may_have_remarks_blank_lines_spaces_and_any_order_of_keys() {
     let mut lines: Vec<&str> = SMALL.lines().collect();
     lines[1..14].reverse();
     let by_hand =
@@ -226,7 +227,7 @@ fn every_mnemonic_is_one_that_the_reader_knows() {
     }
 }
 
-/// What replaces the line `8,RD,…` (line 17), message, help
+/// Replacement of the line `8,RD,…` (line 17), message, help.
 #[rustfmt::skip]
 const MALFORMED_CELLS: &[(&str, &str, &str)] = &[
     ("8,RD,0,1,3,,17,", "line 17: has 8 cells, but a command has 9",
@@ -319,7 +320,7 @@ fn a_malformed_header_is_named_with_what_was_found_and_what_would_work() {
     ];
     for (right, wrong, message, help) in cases {
         assert_eq!(SMALL.matches(right).count(), 1, "{right}");
-        // `refresh = off` goes in as a line more, so that nothing is missing.
+        // `refresh = off` is an additional line, so that no key is missing.
         let wrong = if wrong == "# refresh = off" { format!("{right}\n{wrong}") } else { wrong.to_owned() };
         let log = SMALL.replace(right, &wrong);
         let message = if wrong.contains('\n') { message.replace("line 9", "line 10") } else { message.to_owned() };
@@ -330,7 +331,7 @@ fn a_malformed_header_is_named_with_what_was_found_and_what_would_work() {
 }
 
 #[test]
-fn a_log_cut_within_its_header_says_so() {
+fn a_log_truncated_within_its_header_is_an_error() {
     for (log, line) in [("", 1), ("# rowclone-sim command log, version 1\n# bin = 1066G\n", 3)] {
         let error = read(log.as_bytes()).unwrap_err();
         assert_eq!(error.to_string(), format!("line {line}: the log ends within its header"));

@@ -1,4 +1,4 @@
-//! What the writer of the command log does with its output.
+//! Output of the command log writer.
 
 mod common;
 
@@ -27,7 +27,7 @@ fn the_log_may_begin_anywhere_in_its_output() {
     assert!(bytes.ends_with(b"1,REF,0,1,,,,,\n# after"));
 }
 
-/// Takes so many writes, and counts those that come after it has failed.
+/// Accepts a number of writes, and counts those after its failure.
 struct Full {
     room: usize,
     late: Rc<Cell<usize>>,
@@ -69,7 +69,7 @@ fn the_first_error_is_kept_and_nothing_is_written_after_it() {
 }
 
 #[test]
-fn what_the_log_cannot_say_is_refused() {
+fn what_the_log_cannot_express_is_refused() {
     let refused = |system: &System| LogWriter::new(Cursor::new(Vec::new()), system, Dialect::RowClone).err().unwrap();
     let hasty = System { refresh: Refresh::Every { t_refi_ps: 1 }, ..system() };
     assert_eq!(refused(&hasty).to_string(), "`t_refi_ps` is 1, but a command log takes 15000 to 1000000000000");

@@ -1,4 +1,5 @@
-//! Recorded traces: the samples of the repository, and the whole recordings where they lie beside it.
+//! Recorded traces: the samples in the repository, and the complete recordings if they exist beside
+//! it.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use trace_io::trace::{Arrival, Event, Format, Reader, Record};
 
-/// Reads, writebacks, copies and fills of a file, and the instructions before reads, of copies and of fills.
+/// Reads, writebacks, copies and fills of a file, and the instructions of reads, copies and fills.
 type Sums = ([u64; 4], [u64; 3]);
 
 fn sums(path: &Path, format: &str) -> Sums {
@@ -42,7 +43,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Counted and summed with awk.
+/// Counts and sums computed with awk.
 #[test]
 fn the_samples_hold_the_records_that_their_readme_counts() {
     let cases: [(&str, &str, Sums); 4] = [
@@ -62,7 +63,7 @@ fn the_samples_hold_the_records_that_their_readme_counts() {
 fn recorded_traces_hold_the_records_that_their_readme_counts() {
     let folder = repository().join("../shared/data/ramulatorsharp");
     if !folder.is_dir() {
-        // Not `eprintln!`: the test runner would keep that to itself.
+        // Not `eprintln!`, which the test runner captures.
         writeln!(std::io::stderr(), "not tested: the whole recordings are not there ({})", folder.display()).unwrap();
         return;
     }

@@ -1,4 +1,4 @@
-//! The laws of the trace formats.
+//! Properties of the trace formats.
 
 use std::io::{self, Read, Write};
 
@@ -39,7 +39,7 @@ const fn at(address: u64) -> PhysicalAddress {
     PhysicalAddress(address)
 }
 
-/// A read of a program, as the instructions before it say.
+/// A read of a program with preceding instructions.
 const fn read_after(instructions: u64, address: u64, writeback: Option<PhysicalAddress>) -> Record {
     let event = Event::Read { address: at(address), writeback };
     Record { arrival: Arrival::AfterInstructions(instructions), event }
@@ -49,12 +49,12 @@ const fn untimed(event: Event) -> Record {
     Record { arrival: Arrival::WhenTaken, event }
 }
 
-/// A number of any length in digits.
+/// A number with any number of digits.
 fn arb_number() -> impl Strategy<Value = u64> {
     (any::<u64>(), 0..64_u32).prop_map(|(number, shift)| number >> shift)
 }
 
-/// One byte up to all that is left above the highest start.
+/// Two starts, and a size with which neither range ends beyond 2^64 - 1.
 fn arb_range() -> impl Strategy<Value = (u64, u64, u64)> {
     (arb_number(), arb_number(), arb_number())
         .prop_map(|(a, b, length)| (a, b, 1 + length % (u64::MAX - a.max(b)).max(1)))
@@ -95,7 +95,7 @@ fn arb_native() -> impl Strategy<Value = Record> {
     (arrival, event).prop_map(|(arrival, event)| Record { arrival, event })
 }
 
-/// Records that a format can say all of.
+/// Records that a format can express without loss.
 fn arb_trace() -> impl Strategy<Value = (&'static Format, Vec<Record>)> {
     let of = |name, record: BoxedStrategy<Record>| {
         prop::collection::vec(record, 1..20).prop_map(move |records| (format(name), records))
@@ -103,7 +103,7 @@ fn arb_trace() -> impl Strategy<Value = (&'static Format, Vec<Record>)> {
     prop_oneof![of("native", arb_native().boxed()), of("rc", arb_rc().boxed()), of("cpu", arb_access(0).boxed())]
 }
 
-/// Bytes that come nearer to a trace than arbitrary ones do.
+/// Bytes closer to a trace than arbitrary ones.
 fn arb_near_trace() -> impl Strategy<Value = Vec<u8>> {
     let word = prop::sample::select(vec![
         "R", "C", "S", "W", "COPY", "ZERO", "0", " ", "\n", "\r\n", "\t", "x", "\u{0}", "#", "0x", "@", "ns", "ps",
@@ -123,7 +123,7 @@ fn arb_format() -> impl Strategy<Value = Option<&'static Format>> {
     prop::option::of(prop::sample::select(&FORMATS[..]))
 }
 
-/// Reads until the reader has nothing more: how many items it gave.
+/// Reads to the end; returns the number of items.
 fn items(input: impl Read, format: Option<&'static Format>) -> usize {
     let Ok(mut reader) = Reader::new(input, format) else { return 1 };
     let items = reader.by_ref().count();
@@ -141,7 +141,7 @@ proptest! {
         }
     }
 
-    /// At most one item per line, and one for the error that ends it.
+    /// At most one item per line, and one for the final error.
     #[test]
     fn any_bytes_give_records_or_an_error_and_end(
         input in prop_oneof![prop::collection::vec(any::<u8>(), 0..200), arb_near_trace()],
@@ -157,10 +157,10 @@ proptest! {
         }
     }
 
-    /// A flipped bit anywhere in a gzip trace is an error, or one of the few bits that mean nothing (time stamp, padding after the
-    /// last block): wrong records never pass for right ones.
+    /// A flipped bit anywhere in a gzip trace is an error, or is in one of the few meaningless bits
+    /// (time stamp, padding after the last block): no wrong record is returned.
     #[test]
-    fn damaged_gzip_is_an_error_or_reads_the_same(
+    fn damaged_gzip_is_an_error_or_reads_equal(
         records in prop::collection::vec(arb_rc(), 1..20),
         place: prop::sample::Index,
         bit in 0..8_u32,
@@ -175,7 +175,8 @@ proptest! {
         }
     }
 
-    /// Zstandard's checksum is optional: damage may pass, but only as some trace or an error.
+    /// Zstandard's checksum is optional: damage may go undetected, but the result is a trace or an
+    /// error.
     #[test]
     fn damaged_zstd_never_panics(
         records in prop::collection::vec(arb_rc(), 1..200),
@@ -191,7 +192,7 @@ proptest! {
 }
 
 #[test]
-fn every_format_reads_as_its_page_says() {
+fn every_format_reads_as_documented() {
     let rc = b"# a comment\nR 7c025cc0 0 12\r\n\nR 7F0AAFC0 7c02 0\nC 79e9d000 1fcff000 4096 1349 # of a page\n  S 7a556000 255 4096 711";
     let bulk = |event| Record { arrival: Arrival::AfterInstructions(0), event };
     let expected = [
@@ -220,7 +221,7 @@ fn every_format_reads_as_its_page_says() {
     }
 }
 
-/// Whole nanoseconds are written as such.
+/// Whole nanoseconds are written in nanoseconds.
 #[test]
 fn times_are_written_in_the_longest_unit() {
     let event = Event::Write { address: at(0x40) };
@@ -231,9 +232,9 @@ fn times_are_written_in_the_longest_unit() {
     assert_eq!(text, ["W 0x40 @1500ns\n", "W 0x40 @1500001ps\n", "W 0x40 @0ns\n"]);
 }
 
-/// The page about the formats shows traces that can be read, one of each format.
+/// The documentation of the formats shows valid traces, one of each format.
 #[test]
-fn the_page_about_formats_shows_sound_traces() {
+fn the_documentation_of_formats_shows_valid_traces() {
     let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats.md");
     let page = std::fs::read_to_string(page).unwrap();
     let blocks = page.split("```text\n").skip(1).filter_map(|rest| rest.split("```").next());
@@ -324,11 +325,11 @@ fn a_malformed_line_is_named_with_what_was_found_and_what_would_work() {
         );
         assert_eq!(error.line().to_string(), line, "{input:?}");
     }
-    // 64 bytes up to the very last address are fine.
+    // 64 bytes up to the last address are valid.
     assert_eq!(read(b"C 0 ffffffffffffffc0 64 0\n", None).unwrap().len(), 1);
 }
 
-/// What the fuzzers begin with: traces, and lines that look like some.
+/// Initial inputs of the fuzzers: traces, and lines similar to records.
 #[test]
 fn the_seeds_of_the_fuzzers_are_read_or_refused() {
     let seeds = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
@@ -350,7 +351,7 @@ fn a_line_without_end_is_an_error_and_not_unbounded_memory() {
     let endless = io::Cursor::new("R 1 0 0\nR ").chain(io::repeat(b'1'));
     let error = Reader::new(endless, None).unwrap().find_map(Result::err).unwrap();
     assert_eq!((error.to_string().as_str(), error.line()), ("line 2: longer than 65536 bytes", 2));
-    // As blanks and in a comment, 64 KiB pass and a byte more does not.
+    // As blanks and in a comment, 64 KiB are accepted, and one byte more is not.
     for (bytes, sound) in [(1 << 16, true), ((1 << 16) + 1, false)] {
         let padded = format!("R 1 0 0\nR 1 0 0{}\nR 1 0 0\n", " ".repeat(bytes - 7));
         let comment = format!("R 1 0 0\n#{}\nR 1 0 0\n", "x".repeat(bytes - 1));
@@ -412,7 +413,7 @@ fn the_line_is_that_of_the_record_returned_last() {
 }
 
 #[test]
-fn a_record_that_a_format_cannot_say_is_refused_and_leaves_no_line() {
+fn a_record_that_a_format_cannot_express_is_refused_and_writes_no_line() {
     let write = Event::Write { address: at(1) };
     let copy = |instructions, bytes| Event::Copy { dst: at(1), src: at(2), bytes, instructions };
     let recorded = |event| Record { arrival: Arrival::AfterInstructions(0), event };

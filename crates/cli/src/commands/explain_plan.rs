@@ -110,7 +110,7 @@ fn plan(planner: &Planner, policies: &[&'static dyn CopyPolicy], operation: &Ope
             for mechanism in MECHANISMS {
                 if let Err(reason) = part.allows(mechanism) {
                     why.insert(format!("{} - {}: {reason}", mechanism.name(), reason.name()));
-                    fixes.extend(reason.mend().filter(|_| mechanism == FPM));
+                    fixes.extend(reason.help().filter(|_| mechanism == FPM));
                 }
             }
             if parts <= SHOWN_MOST {

@@ -1,4 +1,4 @@
-//! How a device obeys: what each command changes, and what it holds back from then on.
+//! Execution of commands: the state that each command changes, and the commands that it delays.
 
 use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, Row};
 
@@ -12,8 +12,8 @@ impl Device {
     /// Issues `command` at `at`.
     ///
     /// # Panics
-    /// Where the command is early or the state forbids it, with both cycles and the rule's name: that is a bug of whoever
-    /// schedules.
+    /// If the command is early or the state forbids it, with both cycles and the rule's name. The
+    /// scheduler must prevent this.
     #[expect(clippy::inline_always, reason = "where the kind of the command is known, little of this is left")]
     #[inline(always)]
     pub fn issue(&mut self, at: Cycle, command: &Command) -> Effect {
@@ -40,7 +40,7 @@ impl Device {
         }
     }
 
-    /// [`Self::issue`] of the other commands.
+    /// [`Self::issue`] of less frequent commands.
     #[inline(never)]
     fn issue_less_frequent(&mut self, at: Cycle, command: Command) -> Effect {
         match command {
@@ -73,7 +73,7 @@ impl Device {
         Effect::Plain
     }
 
-    /// A command to a whole rank: its banks, CKE and the refresh ledger after it, and what it holds back.
+    /// Executes a rank-wide command: its banks, CKE, the refresh ledger, and the delays.
     fn issue_rank_wide(&mut self, at: Cycle, command: &Command, index: u8) -> Effect {
         let Ok((kind, held)) = self.rank_wide(command, index) else { self.panic_illegal(at, *command) };
         self.assert_legal(at, command, Ok(held));
@@ -92,7 +92,7 @@ impl Device {
             Kind::Pdx | Kind::PdxSlow | Kind::Srx => rank.set_power(at, Power::Awake, &self.timings),
             _ => {}
         }
-        // It has no bank, and holds back none more than another.
+        // A rank-wide command delays all banks equally.
         self.hold_back(at, BankId { rank: index, bank: 0 }, kind);
         Effect::Plain
     }
@@ -128,7 +128,7 @@ impl Device {
         Effect::Plain
     }
 
-    /// An ACT to an open bank.
+    /// Executes an ACT to an open bank.
     #[inline(never)]
     fn issue_copy_activation(&mut self, at: Cycle, command: Command, id: BankId, open: Row, row: Row) -> Effect {
         let activation = self.activation(id, row);

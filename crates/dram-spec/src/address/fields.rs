@@ -1,9 +1,9 @@
-//! Reading what a user wrote: fields become parts, hashes become masks.
+//! Conversion of a user's map: fields to parts, hashes to masks.
 
 use super::raw::{AddressMapError, Field, RawXor};
 use super::{FieldPart, Hash, Layout};
 
-/// One entry of `fields`, read.
+/// A parsed entry of `fields`.
 pub(super) struct Entry {
     pub(super) field: Field,
     width: Option<u32>,
@@ -23,7 +23,7 @@ impl Entry {
     }
 }
 
-/// Gives each entry its address bits, from the low end up. `needed` tells how many bits a field has.
+/// Assigns address bits to each entry, from the low end. `needed` returns the width of a field.
 pub(super) fn lay_out(entries: &[Entry], needed: impl Fn(Field) -> u32) -> Result<Vec<FieldPart>, AddressMapError> {
     let split = entries.iter().any(|entry| entry.field == Field::Subarray);
     for field in Field::ALL {
@@ -60,12 +60,12 @@ pub(super) fn lay_out(entries: &[Entry], needed: impl Fn(Field) -> u32) -> Resul
     Ok(parts)
 }
 
-/// An address bit that feeds the row: to hash with it is always possible.
+/// An address bit of the row, which is always valid in a hash.
 pub(super) fn row_bit(parts: &[FieldPart]) -> u32 {
     parts.iter().find(|part| part.field == Field::Row).map_or(0, |part| part.address_bit)
 }
 
-/// Checks the hashes, in the order written.
+/// Validates the hashes, in the order written.
 pub(super) fn read_hashes(xor: &[RawXor], layout: &Layout, parts: &[FieldPart]) -> Result<Vec<Hash>, AddressMapError> {
     let mut hashes: Vec<Hash> = Vec::with_capacity(xor.len());
     for RawXor { field: name, bit, address_bits } in xor {

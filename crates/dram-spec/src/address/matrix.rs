@@ -2,15 +2,15 @@
 
 /// The inverse of the square map whose output bit `i` is the parity of `input & rows[i]`.
 ///
-/// Entry `i` of the answer is the input word that makes output bit `i` alone a one, so that an input is found as the
-/// XOR of the entries of all output bits that are ones.
+/// Entry `i` of the result is the input word for which only output bit `i` is 1, so an input is the
+/// XOR of the entries of all output bits that are 1.
 ///
 /// # Errors
 ///
-/// The first of `order` whose row depends on the rows before it: the map has no inverse.
+/// The first of `order` whose row depends on preceding rows: the map has no inverse.
 pub(super) fn inverse(rows: &[u64], order: impl IntoIterator<Item = usize>) -> Result<Vec<u64>, usize> {
-    // Gauss and Jordan: each kept row has a pivot bit that no other kept row has. `combination` tells which of the
-    // given rows were added up to it.
+    // Gauss-Jordan elimination: each stored row has a pivot bit that no other stored row has.
+    // `combination` records which of the given rows were added to it.
     struct Kept {
         row: u64,
         combination: u64,
@@ -37,8 +37,9 @@ pub(super) fn inverse(rows: &[u64], order: impl IntoIterator<Item = usize>) -> R
         }
         kept.push(Kept { row, combination, pivot });
     }
-    // A square map: each kept row is its pivot alone by now, so input bit `pivot` is the parity of the output bits in
-    // `combination`. Transposed, that is what each output bit adds to the input.
+    // A square map: each stored row is reduced to its pivot, so input bit `pivot` is the parity of
+    // the output bits in `combination`. The transpose gives the contribution of each output bit to
+    // the input.
     let mut answer = vec![0; rows.len()];
     for Kept { combination, pivot, .. } in kept {
         for (output, entry) in answer.iter_mut().enumerate() {
@@ -48,7 +49,8 @@ pub(super) fn inverse(rows: &[u64], order: impl IntoIterator<Item = usize>) -> R
     Ok(answer)
 }
 
-/// A basis of what the given words span: independent words, each with a highest bit that no other one has.
+/// A basis of the span of the given words: independent words, each with a highest bit that no other
+/// word has.
 pub(super) fn basis(words: impl IntoIterator<Item = u64>) -> Vec<u64> {
     let mut basis: Vec<u64> = Vec::new();
     for mut word in words {
@@ -65,7 +67,7 @@ pub(super) fn basis(words: impl IntoIterator<Item = u64>) -> Vec<u64> {
     basis
 }
 
-/// All sums of some of the words of a basis, the empty sum included.
+/// All sums of subsets of a basis, including 0.
 pub(super) fn span(basis: &[u64]) -> Vec<u64> {
     let mut sums = vec![0];
     for &word in basis {

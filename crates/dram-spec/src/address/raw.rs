@@ -1,44 +1,47 @@
-//! An address map as a user writes it, the presets, and what may be wrong with it.
+//! Address maps in a user's notation, presets, and errors.
 
-/// An address map as written by a user: nothing of it is checked yet.
+/// An address map in a user's notation, not validated.
 ///
-/// `fields` lists the coordinates from the high to the low address bits, each `"name"` or `"name:width"` with the width
-/// in bits: `["row", "rank", "bank", "column", "channel", "offset"]`.
+/// `fields` lists the coordinates from the high to the low address bits, each `"name"` or
+/// `"name:width"` with the width in bits: `["row", "rank", "bank", "column", "channel", "offset"]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawAddressMap {
-    /// The fields, from high to low.
+    /// Fields, from high to low.
     pub fields: Vec<String>,
-    /// Coordinate bits that are hashed with further address bits.
+    /// Coordinate bits hashed with additional address bits.
     pub xor: Vec<RawXor>,
 }
 
-/// One hashed coordinate bit: its plain bit XOR the named bits of the physical address.
+/// A hashed coordinate bit: its plain bit XOR the listed bits of the physical address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawXor {
     /// `bank`, `channel` or `rank`.
     pub field: String,
-    /// The bit of that coordinate, counted from 0.
+    /// Bit of the coordinate, counted from 0.
     pub bit: u32,
-    /// The bits of the physical address, counted from 0.
+    /// Bits of the physical address, counted from 0.
     pub address_bits: Vec<u32>,
 }
 
-/// The address maps that have a name.
+/// Named address maps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Preset {
-    /// A row is one block of addresses. Consecutive rows go over the channels, then the banks, then the ranks.
+    /// A row is one block of addresses. Consecutive rows alternate over the channels, then the
+    /// banks, then the ranks.
     RowInterleaved,
-    /// Consecutive lines go over the banks of a rank, then over the channels; then follows the next column.
+    /// Consecutive lines alternate over the banks of a rank, then over the channels, then over the
+    /// columns.
     BankInterleaved,
-    /// Consecutive lines go over the channels. The rows of all channels that share a bank number make one block.
+    /// Consecutive lines alternate over the channels. The rows of all channels with equal bank and
+    /// row numbers form one block.
     LineInterleaved,
 }
 
 impl Preset {
-    /// All presets, in the order in which messages list them.
+    /// All presets, in the order of messages.
     pub const ALL: [Preset; 3] = [Preset::RowInterleaved, Preset::BankInterleaved, Preset::LineInterleaved];
 
-    /// The name that a user writes.
+    /// Name in configurations.
     pub const fn name(self) -> &'static str {
         match self {
             Preset::RowInterleaved => "row-interleaved",
@@ -47,12 +50,12 @@ impl Preset {
         }
     }
 
-    /// The preset of that name.
+    /// The preset with this name.
     pub fn from_name(name: &str) -> Option<Preset> {
         Preset::ALL.into_iter().find(|preset| preset.name() == name)
     }
 
-    /// The fields, from high to low.
+    /// Fields, from high to low.
     pub const fn fields(self) -> [&'static str; 6] {
         match self {
             Preset::RowInterleaved => ["row", "rank", "bank", "channel", "column", "offset"],
@@ -61,28 +64,28 @@ impl Preset {
         }
     }
 
-    /// The map as a user would have to write it.
+    /// The map in a user's notation.
     pub fn raw(self) -> RawAddressMap {
         RawAddressMap { fields: self.fields().map(str::to_owned).to_vec(), xor: Vec::new() }
     }
 }
 
-/// A coordinate that address bits feed.
+/// A coordinate of an address map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Field {
-    /// The row of the bank or, where `subarray` is listed too, the row within its subarray.
+    /// Row of the bank or, if `subarray` is also listed, the row within its subarray.
     Row,
-    /// The subarray within its bank: the high bits of the row number.
+    /// Subarray of the bank: the high bits of the row number.
     Subarray,
-    /// The rank of the channel.
+    /// Rank of the channel.
     Rank,
-    /// The bank of the rank.
+    /// Bank of the rank.
     Bank,
-    /// The line of the row.
+    /// Line of the row.
     Column,
-    /// The channel.
+    /// Channel.
     Channel,
-    /// The byte of the line.
+    /// Byte of the line.
     Offset,
 }
 
@@ -91,7 +94,7 @@ impl Field {
     pub const ALL: [Field; 7] =
         [Field::Row, Field::Subarray, Field::Rank, Field::Bank, Field::Column, Field::Channel, Field::Offset];
 
-    /// The name that a user writes.
+    /// Name in configurations.
     pub const fn name(self) -> &'static str {
         match self {
             Field::Row => "row",
@@ -104,128 +107,128 @@ impl Field {
         }
     }
 
-    /// The field of that name.
+    /// The field with this name.
     pub fn from_name(name: &str) -> Option<Field> {
         Field::ALL.into_iter().find(|field| field.name() == name)
     }
 }
 
-/// What is wrong with an address map.
+/// Reason why an address map is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressMapError {
-    /// A name that is none of a field.
+    /// No field has this name.
     #[error("`fields` lists `{found}`, which is no field of an address")]
     UnknownField {
-        /// What was written.
+        /// Text found.
         found: String,
     },
-    /// A width that is no number of bits.
+    /// The width is not a number of bits.
     #[error("`fields` lists `{found}`, whose width is not a number of bits from 0 to 63")]
     BadWidth {
-        /// What was written.
+        /// Text found.
         found: String,
-        /// The name before the colon.
+        /// Name before the colon.
         field: String,
     },
-    /// A coordinate that needs bits, but is not listed.
+    /// A required field is not listed.
     #[error("`fields` does not list `{field}`, which needs {bits} address bits in this geometry")]
     Missing {
-        /// The field.
+        /// Field.
         field: &'static str,
-        /// How many bits it needs.
+        /// Required bits.
         bits: u32,
     },
-    /// Widths that do not add up.
+    /// The widths of a field do not add up.
     #[error("`fields` gives `{field}` {found} address bits, but it needs {bits} in this geometry")]
     WidthSum {
-        /// The field.
+        /// Field.
         field: &'static str,
-        /// The sum of the widths written.
+        /// Sum of the widths.
         found: u32,
-        /// How many bits it needs.
+        /// Required bits.
         bits: u32,
     },
-    /// Two parts of one field that both would take the rest.
+    /// Two parts of a field have no width.
     #[error("`fields` lists `{field}` without a width more than once")]
     TwoOpenParts {
-        /// The field.
+        /// Field.
         field: &'static str,
     },
-    /// A line that is not 64 consecutive bytes.
+    /// A line is not 64 consecutive bytes.
     #[error("`fields` does not end with one whole `offset`: a line must be 64 consecutive bytes")]
     OffsetNotLast,
-    /// A hashed field that cannot be hashed.
+    /// The field cannot be hashed.
     #[error("`xor` hashes `{found}`, but only bank, channel and rank can be hashed")]
     XorField {
-        /// What was written.
+        /// Text found.
         found: String,
     },
-    /// A hashed bit that the coordinate does not have.
+    /// The coordinate does not have the hashed bit.
     #[error("`xor` hashes bit {bit} of `{field}`, which has {bits} bits in this geometry")]
     XorBit {
-        /// The field.
+        /// Field.
         field: &'static str,
-        /// The bit.
+        /// Bit.
         bit: u32,
-        /// How many bits it has.
+        /// Bits of the coordinate.
         bits: u32,
     },
-    /// One coordinate bit that is hashed by two entries.
+    /// Two entries hash one coordinate bit.
     #[error("`xor` hashes bit {bit} of `{field}` twice")]
     XorTwice {
-        /// The field.
+        /// Field.
         field: &'static str,
-        /// The bit.
+        /// Bit.
         bit: u32,
     },
-    /// An entry that hashes with nothing.
+    /// The entry lists no address bits.
     #[error("`xor` hashes bit {bit} of `{field}` with no address bit")]
     XorNothing {
-        /// The field.
+        /// Field.
         field: &'static str,
-        /// The bit.
+        /// Bit.
         bit: u32,
-        /// An address bit that would work.
+        /// A valid address bit.
         row_bit: u32,
     },
-    /// An address bit that is listed twice, and so cancels itself.
+    /// An address bit is listed twice, which has no effect.
     #[error("`xor` lists address bit {address_bit} twice for bit {bit} of `{field}`")]
     XorRepeated {
-        /// The field.
+        /// Field.
         field: &'static str,
-        /// The bit.
+        /// Bit.
         bit: u32,
-        /// The address bit.
+        /// Address bit.
         address_bit: u32,
     },
-    /// An address bit within the line, or past the end of the memory.
+    /// An address bit lies within the line, or past the end of the memory.
     #[error("`xor` hashes bit {bit} of `{field}` with address bit {address_bit}, but must use bits {least} to {most}")]
     XorAddressBit {
-        /// The field.
+        /// Field.
         field: &'static str,
-        /// The bit.
+        /// Bit.
         bit: u32,
-        /// The address bit.
+        /// Address bit.
         address_bit: u32,
-        /// The lowest bit that does not lie within a line.
+        /// Lowest bit above the line offset.
         least: u32,
-        /// The highest bit of the memory.
+        /// Highest bit of the memory.
         most: u32,
     },
-    /// A hash that sends two addresses to the same place.
+    /// A hash maps two addresses to one location.
     #[error("`xor` at bit {bit} of `{field}` makes the map send different addresses to the same place")]
     Singular {
-        /// The field.
+        /// Field.
         field: &'static str,
-        /// The bit.
+        /// Bit.
         bit: u32,
-        /// An address bit that would work.
+        /// A valid address bit.
         row_bit: u32,
     },
 }
 
 impl AddressMapError {
-    /// The key that is wrong: `fields` or `xor`.
+    /// The key that is the cause: `fields` or `xor`.
     pub const fn key(&self) -> &'static str {
         match self {
             Self::UnknownField { .. }
@@ -244,7 +247,7 @@ impl AddressMapError {
         }
     }
 
-    /// What to do next.
+    /// Suggested change.
     pub fn help(&self) -> String {
         match self {
             Self::UnknownField { .. } => {

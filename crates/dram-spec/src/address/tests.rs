@@ -38,8 +38,8 @@ fn arb_geometry() -> impl Strategy<Value = Geometry> {
     )
 }
 
-/// Any order of the fields, each cut in up to two parts, with the row whole or cut at the subarray, and up to three
-/// hashes of any bits that do not make the map singular.
+/// Any order of the fields, each divided into up to two parts, with the row whole or divided at the
+/// subarray, and up to three hashes that do not make the map singular.
 fn arb_map() -> impl Strategy<Value = AddressMap> {
     let order = Just(vec!["row", "subarray", "rank", "bank", "column", "channel"]).prop_shuffle();
     let cuts = proptest::collection::vec((any::<bool>(), any::<Index>(), any::<Index>()), 6);
@@ -75,7 +75,7 @@ fn arb_map() -> impl Strategy<Value = AddressMap> {
     })
 }
 
-/// The addresses of all lines of the row that a location lies in.
+/// Addresses of all lines of a location's row.
 fn lines_of_row(map: &AddressMap, location: Location) -> Vec<u64> {
     let column = |column| Location { column: Column(column), offset: 0, ..location };
     (0..map.geometry().columns()).map(|c| map.address(column(c)).unwrap().0).collect()
@@ -187,7 +187,8 @@ fn presets_publish_the_granularity_and_the_run_of_their_interleaving() {
     assert_eq!(of(2, Preset::BankInterleaved), (65_536, 64), "row size x channels x banks");
 }
 
-/// Facts: `DRAMSys`' two DIMM maps, which name the byte of the 64-bit word bits 0-2 and the column bits 3-12.
+/// `DRAMSys`' two DIMM maps, in which the byte of the 64-bit word is bits 0-2 and the column bits
+/// 3-12.
 #[test]
 fn published_maps_put_the_bank_above_or_below_the_row() {
     let geometry = Geometry::try_from(RawGeometry { channels: 1, row_bytes: 8192, ..paper(1).raw() }).unwrap();
@@ -216,7 +217,8 @@ fn subarray_is_the_high_bits_of_the_row() {
     let map = AddressMap::new(paper(2), &raw_map(&fields, &[])).unwrap();
     let row = |bit: u32| map.locate(PhysicalAddress(1 << bit)).unwrap().row.0;
     assert_eq!((row(16), row(22), row(23)), (512, 512 << 6, 1), "7 bits of subarray above channel and bank");
-    // The reserved rows of all subarrays and banks are the end of the memory: one piece that an allocator can leave out.
+    // The reserved rows of all subarrays and banks are the end of the memory: one range that an
+    // allocator can exclude.
     let (bytes, reserved_bytes) = (map.geometry().bytes(), map.geometry().reserved_bytes());
     let reserved = |address| {
         let row = map.locate(PhysicalAddress(address)).unwrap().row;

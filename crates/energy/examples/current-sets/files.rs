@@ -1,11 +1,11 @@
-//! The current sets of `configs/currents`, as files.
+//! Files of the current sets of `configs/currents`.
 
 use std::fs;
 use std::path::PathBuf;
 
 use energy::{Currents, RawCurrents};
 
-/// A file, key by key.
+/// A file, by key.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -28,11 +28,11 @@ struct File {
     note: Option<String>,
 }
 
-/// Every set under its file's name, in the order of the names.
+/// All sets by their file names, in order.
 ///
 /// # Panics
 ///
-/// If a file cannot be read, or is no sound set.
+/// If a file cannot be read, or its set is invalid.
 pub fn all() -> Vec<(String, Currents)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../configs/currents");
     let mut sets: Vec<_> = fs::read_dir(folder)

@@ -1,4 +1,5 @@
-//! Prints the table of `docs/energy.md`: table 3 of the paper with every current set of `configs/currents`.
+//! Prints the table of `docs/energy.md`: table 3 of the paper for every current set of
+//! `configs/currents`.
 
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 

@@ -1,17 +1,18 @@
-//! The operations of the paper's table 3, priced with a current set by formula.
+//! Energy of the operations of the paper's table 3 with a current set, by formula.
 
 use std::fmt::Write as _;
 
 use dram_spec::System;
 use energy::{Counts, Currents, Prices};
 
-/// One operation on 4 KB: what it consists of, and what was published.
+/// An operation on 4 KB: its commands, and its published energy.
 pub struct Operation {
     /// Operation and mechanism.
     pub name: &'static str,
-    /// Its commands.
+    /// Commands.
     pub counts: Counts,
-    /// Published energy, nJ. Of FPM the published ratio to the baseline, since 0.04 and 0.05 uJ are rounded.
+    /// Published energy, nJ. For FPM, from the published ratio to the baseline, as 0.04 and 0.05 uJ
+    /// are rounded.
     pub published_nj: f64,
 }
 
@@ -29,7 +30,7 @@ const NONE: Counts = Counts {
 const FPM: Counts = Counts { activates: 1, copy_activates: 1, ..NONE };
 
 /// Table 3 of the paper.
-#[rustfmt::skip] // One operation a line: read it beside the paper.
+#[rustfmt::skip] // One operation per line: read it beside the paper.
 pub const OPERATIONS: [Operation; 6] = [
     Operation { name: "copy/channel", counts: Counts { activates: 2, reads: 64, writes: 64, ..NONE }, published_nj: 3600.0 },
     Operation { name: "copy/fpm",     counts: FPM,                                                    published_nj: 3600.0 / 74.4 },
@@ -39,18 +40,18 @@ pub const OPERATIONS: [Operation; 6] = [
     Operation { name: "zero/fpm",     counts: FPM,                                                    published_nj: 2000.0 / 41.5 },
 ];
 
-/// A set's row.
+/// Row of a set.
 pub struct Row {
-    /// The set's name.
+    /// Name of the set.
     pub name: String,
-    /// nJ of each operation.
+    /// Energy of each operation, nJ.
     pub nj: [f64; 6],
-    /// The channel's share of the energy of a copy over it, 0 to 1.
+    /// I/O share of the energy of a copy over the channel, 0 to 1.
     pub channel_share: f64,
 }
 
 impl Row {
-    /// The paper's memory of such chips: 1066G, one rank, 4 KB rows.
+    /// The paper's memory with these chips: 1066G, one rank, 4 KB rows.
     pub fn new(currents: &Currents) -> Row {
         let system = System::paper(1, currents.density(), currents.width());
         let prices = Prices::new(&system, currents).expect("the system was made for the set");
@@ -62,7 +63,7 @@ impl Row {
         }
     }
 
-    /// Each operation's deviation from the published energy, %.
+    /// Deviation of each operation from the published energy, %.
     pub fn deviations(&self) -> [f64; 6] {
         let mut index = 0..;
         self.nj.map(|nj| {
@@ -71,13 +72,13 @@ impl Row {
         })
     }
 
-    /// The largest of the deviations, whatever its sign, %.
+    /// Largest absolute deviation, %.
     pub fn largest_deviation(&self) -> f64 {
         self.deviations().into_iter().map(f64::abs).fold(0.0, f64::max)
     }
 }
 
-/// The rows of all sets, the nearest to the published energies first.
+/// Rows of all sets, the nearest to the published energies first.
 pub fn rows<'a>(sets: impl IntoIterator<Item = &'a Currents>) -> Vec<Row> {
     let mut rows: Vec<_> = sets.into_iter().map(Row::new).collect();
     rows.sort_by(|one, other| {

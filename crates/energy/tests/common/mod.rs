@@ -1,4 +1,4 @@
-//! What the tests of this crate share.
+//! Shared definitions of this crate's tests.
 
 #![allow(dead_code, clippy::unwrap_used, reason = "test helpers, of which each test file uses a part")]
 
@@ -11,7 +11,7 @@ use dram_spec::{
 };
 use energy::Currents;
 
-/// A 1066G system with 2 Gb chips, the paper's rows, and two subarrays' worth of interest.
+/// A 1066G system with 2 Gb chips and the paper's rows.
 pub fn system(channels: u64, ranks: u64, width: Width) -> System {
     let raw = RawGeometry { channels, ranks, density: Density::Gb2, width, row_bytes: 4096, rows_per_subarray: 512 };
     System {
@@ -23,7 +23,7 @@ pub fn system(channels: u64, ranks: u64, width: Width) -> System {
     }
 }
 
-/// The set of that name.
+/// The set with this name.
 pub fn set(name: &str) -> Currents {
     files::all().into_iter().map(|(_, set)| set).find(|set| set.name() == name).unwrap()
 }

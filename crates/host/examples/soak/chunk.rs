@@ -1,4 +1,4 @@
-//! Some thousand requests on one random system.
+//! Several thousand requests on one random system.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use dram_spec::{Channel, CommandEvent, Cycle, Cycles, Dialect, EventSink};
 use dram_spec::{RequestId, SourceId};
-use host::{Contents, FlatMemory, MemoryCheck, Witnessed};
+use host::{CheckedSource, Contents, FlatMemory, MemoryCheck};
 use memctrl::policy::copy::BASELINE;
 use memctrl::stats::{CommandCounts, PartTally};
 use memctrl::{Completion, Config, Controller, Request, RequestSource};
@@ -18,29 +18,29 @@ use rowclone::{MECHANISMS, Mechanism, Operation};
 use crate::random_config::{config, one_of};
 use crate::random_operation::Operations;
 
-/// Requests of a chunk.
+/// Requests per chunk.
 pub const REQUESTS: u64 = 20_000;
 
-/// A system, and what it is asked for.
+/// A random system and its requests.
 pub struct Chunk {
     config: Config,
     contents: Contents,
     source: Traffic,
 }
 
-/// What chunks did, added up.
+/// Sums over chunks.
 #[derive(Default)]
 pub struct Tally {
     requests: u64,
     cycles: u64,
     forwarded: u64,
-    broken_off: u64,
+    preempted: u64,
     commands: CommandCounts,
     segments: PartTally,
 }
 
 impl Chunk {
-    /// Everything follows from the seed.
+    /// Derives the system and the requests from the seed.
     pub fn new(seed: u64) -> Chunk {
         let mut generator = Generator::new(seed);
         let config = config(&mut generator);
@@ -59,7 +59,7 @@ impl Chunk {
         Chunk { config, contents, source }
     }
 
-    /// Plays it. Panics where a command is illegal, a byte is wrong, or a request is lost.
+    /// Runs the chunk. Panics if a command is illegal, a byte is wrong, or a request is lost.
     pub fn play(self) -> Tally {
         let Chunk { config, contents, mut source } = self;
         let what = format!(
@@ -71,10 +71,10 @@ impl Chunk {
         let mut sink = (Checker::new(&config.system, dialect), Limit::default());
         let counted_from_the_start = config.warm_up == Cycles(0);
         source.advance();
-        let mut source = Witnessed::new(source, FlatMemory::new(contents));
+        let mut source = CheckedSource::new(source, FlatMemory::new(contents));
         let mut controller = Controller::new(&config);
         let run = controller.run(&mut source, &mut sink, &AtomicBool::new(false));
-        let stats = run.expect("nobody stops it");
+        let stats = run.expect("the run is not cancelled");
         let (source, memory) = source.finish(&controller, channels);
         let (checker, _) = sink;
         assert_eq!(checker.total(), 0, "{:#?}\n{what}", checker.violations());
@@ -88,7 +88,7 @@ impl Chunk {
             requests: source.completed,
             cycles: stats.end.0,
             forwarded: figures.forwarded,
-            broken_off: figures.preempted_for_reads + figures.preempted_for_refresh,
+            preempted: figures.preempted_for_reads + figures.preempted_for_refresh,
             commands: figures.commands,
             segments: figures.parts,
         }
@@ -97,18 +97,18 @@ impl Chunk {
 
 impl AddAssign<&Tally> for Tally {
     fn add_assign(&mut self, other: &Tally) {
-        let Tally { requests, cycles, forwarded, broken_off, commands, segments } = other;
+        let Tally { requests, cycles, forwarded, preempted, commands, segments } = other;
         self.requests += requests;
         self.cycles += cycles;
         self.forwarded += forwarded;
-        self.broken_off += broken_off;
+        self.preempted += preempted;
         self.commands += *commands;
         self.segments += segments;
     }
 }
 
 impl Tally {
-    /// How many chunks.
+    /// Number of chunks.
     pub fn chunks(&self) -> u64 {
         self.requests / REQUESTS
     }
@@ -117,52 +117,50 @@ impl Tally {
         self.segments.0.iter().filter(|((by, _), _)| *by == mechanism).map(|(_, segments)| segments.count).sum()
     }
 
-    /// A soak in which something never happened has not tried it.
+    /// Asserts that all mechanisms and events occurred: otherwise they are not tested.
     pub fn assert_all_occurred(&self) {
         for mechanism in MECHANISMS {
             assert!(self.segments_by(mechanism) > 0, "no segment by {}", mechanism.name());
         }
         let CommandCounts { refreshes, power_downs, self_refreshes, .. } = self.commands;
         assert!(refreshes > 0 && power_downs > 0 && self_refreshes > 0, "{:?}", self.commands);
-        assert!(self.forwarded > 0 && self.broken_off > 0, "nothing forwarded, or nothing broken off");
+        assert!(self.forwarded > 0 && self.preempted > 0, "no read forwarded, or no segment preempted");
     }
 }
 
-/// In one line and one for the copies.
+/// Formats one line of totals, and one of copies.
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tally { requests, cycles, forwarded, broken_off, commands, segments: _ } = self;
-        writeln!(
-            f,
-            "{requests} requests in {cycles} cycles: every command legal, every byte in its place; {commands:?}"
-        )?;
-        write!(f, "{forwarded} reads forwarded; {broken_off} segments broken off; segments:")?;
+        let Tally { requests, cycles, forwarded, preempted, commands, segments: _ } = self;
+        writeln!(f, "{requests} requests in {cycles} cycles: every command legal, every byte correct; {commands:?}")?;
+        write!(f, "{forwarded} reads forwarded; {preempted} segments preempted; segments:")?;
         MECHANISMS.iter().try_for_each(|&by| write!(f, " {} {}", self.segments_by(by), by.name()))
     }
 }
 
-/// Commands so far: more than any chunk needs, and it is one that does not end.
+/// Counts the commands of a chunk, to detect one that does not terminate.
 #[derive(Default)]
 struct Limit(u64);
 
 impl Limit {
-    /// A chunk needs about half a million, and one of long pauses and short sleeps some millions.
+    /// Limit. A chunk needs about half a million commands, or several millions with long pauses and
+    /// short power-downs.
     const MOST: u64 = 20_000_000;
 }
 
 impl EventSink for Limit {
     fn command(&mut self, event: &CommandEvent) {
         self.0 += 1;
-        assert!(self.0 <= Limit::MOST, "{} commands by cycle {}, and no end", self.0, event.at);
+        assert!(self.0 <= Limit::MOST, "{} commands by cycle {}, limit exceeded", self.0, event.at);
     }
 }
 
-/// Random operations at random instants.
+/// Random operations at random cycles.
 struct Traffic {
     operations: Operations,
     generator: Generator,
     contents: Contents,
-    /// Cycles from one arrival to the next, on the average, leaving out the long pauses.
+    /// Mean distance of arrivals in cycles, without the long pauses.
     gap: u32,
     next: Option<Operation>,
     arrival: Cycle,
@@ -171,9 +169,9 @@ struct Traffic {
 }
 
 impl Traffic {
-    /// Makes the next request known.
+    /// Draws the next request.
     fn advance(&mut self) {
-        // Pauses that let ranks fall asleep; bursts that fill the queues.
+        // Long pauses let ranks enter power-down; bursts fill the queues.
         let pause = if self.generator.below(200) == 0 { self.generator.below(20_000) } else { 0 };
         self.arrival += Cycles(u64::from(pause + self.generator.below(2 * self.gap)));
         self.next = (self.taken < REQUESTS).then(|| self.operations.draw(&mut self.generator));

@@ -1,7 +1,8 @@
-//! Ten million random requests on random systems, the checker and the memory check on: `cargo run --release --example soak`.
+//! Soak test: ten million random requests on random systems, with protocol checker and memory
+//! check: `cargo run --release --example soak`.
 //!
-//! They come in chunks, each on a system of its own that follows from the chunk's seed. A failure names the command that brings the
-//! chunk back.
+//! Requests are grouped in chunks, each on a random system derived from the chunk's seed. On
+//! failure, the program prints the command that repeats the chunk.
 
 mod chunk;
 mod random_config;
@@ -14,13 +15,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use chunk::{Chunk, Tally};
 
-/// Ten million requests.
+/// Chunks for ten million requests.
 const CHUNKS: u64 = 10_000_000 / chunk::REQUESTS;
 
-/// So many chunks are worth a line on the terminal.
+/// Chunks per line of progress.
 const PROGRESS: u64 = 50;
 
-/// So many chunks take in all that is asserted of a soak.
+/// Chunks after which all mechanisms and events must have occurred.
 const ENOUGH: u64 = 100;
 
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "an example talks to the terminal")]
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
     let (tally, failed) = soak(seed, chunks);
     if let Some(seed) = failed {
         eprintln!(
-            "chunk of seed {seed} failed; once more: cargo run --release --example soak -- --seed {seed} --chunks 1"
+            "chunk of seed {seed} failed; to repeat: cargo run --release --example soak -- --seed {seed} --chunks 1"
         );
         return ExitCode::FAILURE;
     }
@@ -43,7 +44,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The first seed, and how many.
+/// Parses the first seed and the number of chunks.
 fn arguments(mut words: impl Iterator<Item = String>) -> Option<(u64, u64)> {
     let (mut seed, mut chunks) = (1, CHUNKS);
     while let Some(word) = words.next() {
@@ -57,20 +58,21 @@ fn arguments(mut words: impl Iterator<Item = String>) -> Option<(u64, u64)> {
     Some((seed, chunks))
 }
 
-/// Plays the chunks of consecutive seeds, one on each processor at a time; what they did, and the lowest seed that failed.
+/// Runs the chunks of consecutive seeds, one per processor; returns the sums, and the lowest seed
+/// that failed.
 #[expect(clippy::print_stderr, reason = "an example talks to the terminal")]
 fn soak(seed: u64, chunks: u64) -> (Tally, Option<u64>) {
     let (next, found) = (AtomicU64::new(seed), Mutex::new((Tally::default(), None::<u64>)));
     let work = || {
         loop {
             let seed_now = next.fetch_add(1, Ordering::Relaxed);
-            let any_failed = found.lock().expect("nobody panics with it").1.is_some();
+            let any_failed = found.lock().expect("no thread panics while it holds the lock").1.is_some();
             if seed_now >= seed + chunks || any_failed {
                 return;
             }
-            // A panic has told the terminal what is wrong.
+            // The panic message names the failure.
             let played = catch_unwind(AssertUnwindSafe(|| Chunk::new(seed_now).play()));
-            let mut found = found.lock().expect("nobody panics with it");
+            let mut found = found.lock().expect("no thread panics while it holds the lock");
             match played {
                 Ok(tally) => {
                     found.0 += &tally;
@@ -84,5 +86,5 @@ fn soak(seed: u64, chunks: u64) -> (Tally, Option<u64>) {
     };
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(work))));
-    found.into_inner().expect("nobody panics with it")
+    found.into_inner().expect("no thread panics while it holds the lock")
 }

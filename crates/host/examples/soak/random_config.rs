@@ -1,4 +1,4 @@
-//! A controller and its memory, drawn at random.
+//! Random controllers and memories.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use memctrl::{Config, PowerPolicy, PriceTable, Queues};
 use os_alloc_sim::Generator;
 use rowclone::{FaultyRows, Planner};
 
-/// One of some, each as likely.
+/// One of several values, with equal probability.
 pub fn one_of<T: Copy>(generator: &mut Generator, all: &[T]) -> T {
     all[generator.below(all.len() as u32) as usize]
 }
@@ -30,12 +30,12 @@ fn cycles(generator: &mut Generator, least: u32, most: u32) -> Cycles {
     Cycles(from_to(generator, least, most) as u64)
 }
 
-/// Nothing, as often as not.
-fn perhaps<T>(generator: &mut Generator, some: impl FnOnce(&mut Generator) -> T) -> Option<T> {
+/// `None` with probability one half.
+fn optional<T>(generator: &mut Generator, some: impl FnOnce(&mut Generator) -> T) -> Option<T> {
     (generator.below(2) == 0).then(|| some(generator))
 }
 
-/// Any controller of any memory that is refreshed.
+/// A random controller of a random memory with refresh.
 pub fn config(generator: &mut Generator) -> Config {
     let system = system(generator);
     let map = AddressMap::new(system.geometry, &map(generator))
@@ -46,7 +46,7 @@ pub fn config(generator: &mut Generator) -> Config {
     Config {
         prices: Some(prices(generator)),
         staging_lines: from_to(generator, 1, 128),
-        copy_hold_max: perhaps(generator, |generator| cycles(generator, 1, 2000)),
+        copy_hold_max: optional(generator, |generator| cycles(generator, 1, 2000)),
         queues: Queues {
             read_entries: from_to(generator, 1, 64),
             write_entries,
@@ -70,10 +70,10 @@ pub fn config(generator: &mut Generator) -> Config {
         refresh: RefreshPolicy { postpone_max: from_to(generator, 0, 8) as u64, idle: cycles(generator, 0, 500) },
         power: PowerPolicy {
             power_down_after: Some(cycles(generator, 1, 500)),
-            self_refresh_after: perhaps(generator, |generator| cycles(generator, 100, 8000)),
+            self_refresh_after: optional(generator, |generator| cycles(generator, 100, 8000)),
         },
         warm_up: if generator.below(4) == 0 { cycles(generator, 0, 100_000) } else { Cycles(0) },
-        epoch: perhaps(generator, |generator| cycles(generator, 50_000, 500_000)),
+        epoch: optional(generator, |generator| cycles(generator, 50_000, 500_000)),
         ..Config::new(system, planner, one_of(generator, &POLICIES))
     }
 }
@@ -110,7 +110,7 @@ fn map(generator: &mut Generator) -> RawAddressMap {
             &["row", "column:2", "bank", "rank", "channel", "column", "offset"],
         ],
     );
-    // Address bits of rows, above all that the other fields take.
+    // Address bits of rows, mainly those above the other fields.
     let hash = RawXor { field: "bank".to_string(), bit: 0, address_bits: vec![25, 26] };
     let hashed = fields[0] == "row" && generator.below(3) == 0;
     RawAddressMap {
@@ -119,7 +119,7 @@ fn map(generator: &mut Generator) -> RawAddressMap {
     }
 }
 
-/// A few of the rows that the traffic goes to.
+/// A few faulty rows among those that the requests use.
 fn faulty_rows(generator: &mut Generator, geometry: &Geometry) -> FaultyRows {
     let count = one_of(generator, &[0, 0, 0, 40]);
     let row = |_| {
@@ -132,7 +132,7 @@ fn faulty_rows(generator: &mut Generator, geometry: &Geometry) -> FaultyRows {
     (0..count).map(row).collect()
 }
 
-/// Prices that make now one mechanism the cheapest, now another.
+/// Random prices, such that each mechanism may be the cheapest.
 fn prices(generator: &mut Generator) -> PriceTable {
     let mut price = || Picojoule(f64::from(1000 + generator.below(40_000)));
     PriceTable { activate: price(), copy_activate: price(), read: price(), write: price(), transfer: price() }

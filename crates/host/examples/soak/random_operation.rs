@@ -1,4 +1,4 @@
-//! Operations on a few rows, drawn at random: few, so that they get in each other's way and memory stays bounded.
+//! Random operations on few rows, so that they conflict and the memory stays small.
 
 use std::sync::Arc;
 
@@ -10,19 +10,19 @@ use rowclone::{Operation, Planner};
 
 use crate::random_config::one_of;
 
-/// Rows that are used.
+/// Number of rows used.
 const ROWS: usize = 48;
 
-/// Draws operations.
+/// A generator of operations.
 pub struct Operations {
     planner: Arc<Planner>,
-    /// The address of the first byte of each row that is used.
+    /// Address of the first byte of each row used.
     rows: Vec<u64>,
     row_bytes: u64,
 }
 
 impl Operations {
-    /// Rows of some banks, in two neighbouring subarrays of each.
+    /// Rows of several banks, in two neighbouring subarrays of each.
     pub fn new(config: &Config, generator: &mut Generator) -> Operations {
         let map = config.planner.map();
         let geometry = map.geometry();
@@ -41,31 +41,31 @@ impl Operations {
         Operations { planner: Arc::clone(&config.planner), rows, row_bytes: geometry.row_bytes().min(8192) }
     }
 
-    /// One that the planner takes.
+    /// Draws an operation that the planner accepts.
     pub fn draw(&self, generator: &mut Generator) -> Operation {
         loop {
-            let operation = self.wish(generator);
+            let operation = self.candidate(generator);
             if self.planner.check(&operation).is_ok() {
                 return operation;
             }
         }
     }
 
-    fn wish(&self, generator: &mut Generator) -> Operation {
-        let dst = self.somewhere(generator);
+    fn candidate(&self, generator: &mut Generator) -> Operation {
+        let dst = self.any_address(generator);
         match generator.below(100) {
-            0..48 => Operation::Read { address: dst, bytes: self.few(generator) },
-            48..88 => Operation::Write { address: dst, bytes: self.few(generator) },
+            0..48 => Operation::Read { address: dst, bytes: self.access_bytes(generator) },
+            48..88 => Operation::Write { address: dst, bytes: self.access_bytes(generator) },
             88..96 => {
-                let bytes = self.many(generator);
+                let bytes = self.copy_bytes(generator);
                 Operation::Copy { src: self.source(generator, dst, bytes), dst, bytes }
             }
-            _ => Operation::Init { dst, bytes: self.many(generator), value: one_of(generator, &[0, 0, 0x5A]) },
+            _ => Operation::Init { dst, bytes: self.copy_bytes(generator), value: one_of(generator, &[0, 0, 0x5A]) },
         }
     }
 
-    /// The start of a row, a line of it, or any byte.
-    fn somewhere(&self, generator: &mut Generator) -> PhysicalAddress {
+    /// The start of a row, a line of it, or any byte of it.
+    fn any_address(&self, generator: &mut Generator) -> PhysicalAddress {
         let row = one_of(generator, &self.rows);
         let byte = u64::from(generator.below(self.row_bytes as u32));
         PhysicalAddress(
@@ -73,8 +73,8 @@ impl Operations {
         )
     }
 
-    /// Bytes of an access: mostly a line.
-    fn few(&self, generator: &mut Generator) -> u64 {
+    /// Bytes of an access: usually a line.
+    fn access_bytes(&self, generator: &mut Generator) -> u64 {
         match generator.below(50) {
             0 => self.row_bytes,
             1..4 => u64::from(1 + generator.below(500)),
@@ -83,8 +83,8 @@ impl Operations {
         }
     }
 
-    /// Bytes of a copy or an initialisation: mostly a row.
-    fn many(&self, generator: &mut Generator) -> u64 {
+    /// Bytes of a copy or an initialisation: usually a row.
+    fn copy_bytes(&self, generator: &mut Generator) -> u64 {
         match generator.below(10) {
             0 => 2 * self.planner.map().granularity().min(1 << 15),
             1 => u64::from(1 + generator.below(3 * self.row_bytes as u32)),
@@ -93,9 +93,9 @@ impl Operations {
         }
     }
 
-    /// In some relation to the destination, overlapping it, or wherever it happens to be.
+    /// A source with some relation to the destination, overlapping it, or at a random place.
     fn source(&self, generator: &mut Generator, dst: PhysicalAddress, bytes: u64) -> PhysicalAddress {
-        let elsewhere = self.somewhere(generator);
+        let elsewhere = self.any_address(generator);
         match generator.below(8) {
             0 => elsewhere,
             1 => PhysicalAddress((dst.0 + u64::from(generator.below(8192))).saturating_sub(4096)),

@@ -1,41 +1,45 @@
-//! When records arrive, in clocks of the memory.
+//! Arrivals of trace records, in memory clocks.
 
 use dram_spec::{Clock, Cycle, Cycles, Min};
 use trace_io::trace::Arrival;
 
 use super::error::ReplayError;
 
-/// The latest arrival. 2^52 clocks are 65 days at DDR3-1600, and up to there a quotient of counts is exact to half a clock.
+/// Latest arrival. 2^52 clocks are 65 days at DDR3-1600; up to this value, a quotient of counts is
+/// exact to half a clock.
 const LATEST: Cycle = Cycle(1 << 52);
 
-/// The arrivals of a trace so far: the position of the recorded CPU, or the time of the last record.
+/// State of the arrivals of a trace: the position of the recorded CPU, or the time of the last
+/// record.
 ///
-/// Instructions are added up and divided once, so that nothing drifts: 3 per clock make 1000 records of 1 instruction take
-/// 333 clocks, not 0 and not 1000. The result is the nearest clock (of two as near, the later one).
+/// Instructions are summed and divided once, so that rounding errors do not add up: at 3 per clock,
+/// 1000 records of 1 instruction take 333 clocks, not 0 and not 1000. Arrivals are rounded to the
+/// nearest clock, halves up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrivals {
     clock: Clock,
     instructions_per_clock: Option<f64>,
-    /// When the last record without instructions arrived, or the CPU resumed, and the instructions executed since.
+    /// Arrival of the last record without instructions, or the cycle at which the CPU resumed; and
+    /// the instructions executed since.
     since: Cycle,
     instructions: u64,
-    /// The latest time that a record gave.
+    /// Latest time given by a record.
     time: Cycle,
 }
 
-/// Why a record has no arrival; the replay adds its line.
+/// Reason why a record has no arrival. The replay adds the line number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoArrival {
     /// More than 2^52 clocks after reset.
     TooLate,
-    /// Before a record that stands before it.
-    GoesBack { at: Cycle, before: Cycle },
-    /// It counts instructions, and no rate is set.
+    /// Before the time of a preceding record.
+    OutOfOrder { at: Cycle, before: Cycle },
+    /// The record counts instructions, but no rate is set.
     NoRate,
 }
 
 impl Arrivals {
-    /// From cycle 0.
+    /// Starts at cycle 0.
     pub(super) fn new(clock: Clock, instructions_per_clock: Option<f64>) -> Result<Arrivals, ReplayError> {
         if let Some(found) = instructions_per_clock.filter(|rate| !(rate.is_finite() && *rate > 0.0)) {
             return Err(ReplayError::InstructionsPerClock { found });
@@ -43,7 +47,7 @@ impl Arrivals {
         Ok(Arrivals { clock, instructions_per_clock, since: Cycle::ZERO, instructions: 0, time: Cycle::ZERO })
     }
 
-    /// Goes on to a record.
+    /// Advances to a record.
     pub(super) fn advance(&mut self, arrival: Arrival) -> Result<(), NoArrival> {
         match arrival {
             Arrival::WhenTaken => Ok(()),
@@ -59,21 +63,21 @@ impl Arrivals {
 
     fn advance_to(&mut self, at: Cycle) -> Result<(), NoArrival> {
         if at < self.time {
-            return Err(NoArrival::GoesBack { at, before: self.time });
+            return Err(NoArrival::OutOfOrder { at, before: self.time });
         }
         self.time = at;
         self.resume(at);
         Ok(())
     }
 
-    /// The first cycle at or after a time, or one that is too late.
+    /// First cycle at or after a time; [`Cycle::NEVER`] if that is too late.
     fn first_cycle_from(&self, ps: u64) -> Cycle {
         // Below this, the product of `at_least` does not overflow: tCK is 15 ns / k, with k at most 16.
         const PS_MAX: u64 = u64::MAX / 16;
         if ps > PS_MAX { Cycle::NEVER } else { Cycle::ZERO + self.clock.at_least(Min::ps(ps)) }
     }
 
-    /// The arrival of the current record.
+    /// Arrival of the current record.
     pub(super) fn now(&self) -> Result<Cycle, NoArrival> {
         let clocks = self.instructions_per_clock.map_or(0.0, |rate| (self.instructions as f64 / rate).round());
         if clocks > LATEST.0 as f64 || self.since > LATEST {
@@ -84,7 +88,7 @@ impl Arrivals {
         if now > LATEST { Err(NoArrival::TooLate) } else { Ok(now) }
     }
 
-    /// Executes instructions.
+    /// Adds executed instructions.
     pub(super) const fn execute(&mut self, instructions: u64) {
         self.instructions = self.instructions.saturating_add(instructions);
     }
@@ -125,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_leaves_no_fraction_behind() {
+    fn resuming_discards_the_fraction_of_a_clock() {
         let mut arrivals = recorded(4.0);
         arrivals.execute(5);
         arrivals.resume(Cycle(100));
@@ -147,7 +151,7 @@ mod tests {
             arrivals.advance(time).unwrap();
             assert_eq!(arrivals.now(), Ok(Cycle(clock)), "{time:?}");
         }
-        let back = NoArrival::GoesBack { at: Cycle(7), before: Cycle(614_891_469_124) };
+        let back = NoArrival::OutOfOrder { at: Cycle(7), before: Cycle(614_891_469_124) };
         assert_eq!(arrivals.advance(Arrival::AtCycle(Cycle(7))), Err(back));
         for late in [Arrival::AtCycle(Cycle(LATEST.0 + 1)), Arrival::AtPicoseconds(u64::MAX)] {
             arrivals.advance(late).unwrap();
@@ -157,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rate_or_too_late_is_refused() {
+    fn invalid_rates_and_late_arrivals_are_refused() {
         for rate in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(Arrivals::new(Clock::DDR3_1066, Some(rate)).is_err(), "{rate}");
         }

@@ -1,51 +1,51 @@
-//! What a trace held.
+//! Counts of a trace's records.
 
 use rowclone::PlanError;
 
-/// A record, or a half of one, that was left out.
+/// A record, or part of one, that was skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
-    /// Its line.
+    /// Line number.
     pub line: u64,
-    /// Why.
+    /// Reason.
     pub why: PlanError,
 }
 
-/// What a trace held, and what of it was played.
+/// Counts of a trace's records, played and skipped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceCounts {
     /// All records.
     pub records: u64,
-    /// Records of which something was left out.
+    /// Records of which at least a part was skipped.
     pub skipped_records: u64,
-    /// Records of reads and of writes.
+    /// Records of reads or writes.
     pub accesses: u64,
-    /// Reads played: a line each, at most one per record.
+    /// Reads played, one line each; at most one per record.
     pub reads: u64,
-    /// Writes played that are records of their own: a line each.
+    /// Writes played that are separate records, one line each.
     pub writes: u64,
-    /// Writebacks played: a line each, at most one per read.
+    /// Writebacks played, one line each; at most one per read.
     pub writebacks: u64,
     /// Copies played.
     pub copies: u64,
     /// Fills played.
     pub fills: u64,
-    /// Lines of accesses left out because they lie outside the memory.
+    /// Lines of accesses skipped because they lie outside the memory.
     pub accesses_outside: u64,
-    /// Lines of accesses left out because they lie on a reserved row.
+    /// Lines of accesses skipped because they lie in a reserved row.
     pub accesses_reserved: u64,
-    /// Copies and fills left out because they reach past the end of the memory.
+    /// Copies and fills skipped because they reach past the end of the memory.
     pub skipped_outside: u64,
-    /// Copies and fills left out because they touch a reserved row.
+    /// Copies and fills skipped because they cover a reserved row.
     pub skipped_reserved: u64,
-    /// The first few left out.
+    /// The first skipped records.
     pub skipped: Vec<Skipped>,
 }
 
-/// How many of those left out are named; all are counted.
+/// Maximum number of skipped records that are listed. All are counted.
 const NAMED: usize = 5;
 
-/// A record of one address, or one of a range.
+/// Whether a record has one address or a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     Access,
@@ -53,7 +53,7 @@ pub(super) enum Shape {
 }
 
 impl TraceCounts {
-    /// All that was left out: lines of accesses, copies and fills.
+    /// Skipped lines of accesses, copies and fills.
     pub(super) const fn left_out(&self) -> u64 {
         self.accesses_outside + self.accesses_reserved + self.skipped_outside + self.skipped_reserved
     }

@@ -1,4 +1,4 @@
-//! Why a trace could not be played.
+//! Errors of a replay.
 
 use dram_spec::{Cycle, PhysicalAddress};
 use rowclone::PlanError;
@@ -6,70 +6,70 @@ use trace_io::trace::TraceError;
 
 use crate::allocator_settings::AllocatorError;
 
-/// Why a trace could not be played to its end.
+/// Reason why a trace could not be replayed to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// The file is not what it should be.
+    /// The file is malformed.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// A record outside the memory or on a reserved row.
+    /// A record lies outside the memory or in a reserved row.
     #[error("line {line}: {source}")]
     Record {
-        /// The line of the record.
+        /// Line of the record.
         line: u64,
-        /// What is wrong with it.
+        /// Reason.
         source: PlanError,
     },
-    /// No rate at which instructions can be executed.
+    /// The instruction rate is invalid.
     #[error("`instructions_per_clock` is {found}, but must be a finite number above 0")]
     InstructionsPerClock {
-        /// The rate.
+        /// Value found.
         found: f64,
     },
-    /// A record that counts instructions, and no rate for them.
+    /// A record counts instructions, but no rate is set.
     #[error("line {line}: counts instructions, and `instructions_per_clock` is not set")]
     NoRate {
-        /// The line of the record.
+        /// Line of the record.
         line: u64,
     },
-    /// The time of a record, or the instructions up to it, are too long.
+    /// The time of a record, or the instructions before it, exceed the limit.
     #[error("line {line}: arrives after more than 2^52 clocks of the memory")]
     TooLate {
-        /// The line of the record.
+        /// Line of the record.
         line: u64,
     },
-    /// Times that are not in order.
+    /// Records are not in order of time.
     #[error("line {line}: arrives at clock {at}, but a record before it at clock {before}")]
-    GoesBack {
-        /// The line of the record.
+    OutOfOrder {
+        /// Line of the record.
         line: u64,
-        /// Its time.
+        /// Time of the record.
         at: Cycle,
-        /// The latest time before it.
+        /// Latest time of a preceding record.
         before: Cycle,
     },
-    /// No such allocator.
+    /// The allocator cannot be built.
     #[error(transparent)]
     Allocator(#[from] AllocatorError),
-    /// The allocator has nothing left.
+    /// The allocator has no free frame.
     #[error(
         "line {line}: no frame is left for page {page}: all {frames} frames that there are to hand out are in use, \
          {held} of them since before the trace began"
     )]
     OutOfFrames {
-        /// The line of the record.
+        /// Line of the record.
         line: u64,
-        /// The page, by the address that was recorded.
+        /// Page, by its recorded address.
         page: PhysicalAddress,
-        /// Frames that there were to hand out.
+        /// Allocatable frames.
         frames: u64,
-        /// Those of them that ageing left in use.
+        /// Frames that ageing left in use.
         held: u64,
     },
 }
 
 impl ReplayError {
-    /// What to do next.
+    /// Suggested change.
     pub fn help(&self) -> String {
         match self {
             ReplayError::Trace(error) => error.help(),
@@ -83,7 +83,7 @@ impl ReplayError {
             ReplayError::TooLate { .. } => {
                 "give a larger `instructions_per_clock`, or correct the instructions or times of the trace".to_owned()
             }
-            ReplayError::GoesBack { .. } => {
+            ReplayError::OutOfOrder { .. } => {
                 "sort the trace by time, or correct the time; a record without a time follows the one before it"
                     .to_owned()
             }

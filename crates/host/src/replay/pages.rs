@@ -1,4 +1,4 @@
-//! The pages of a trace, and the frames that an allocator gives them.
+//! Pages of a trace, and the frames allocated to them.
 
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{AddressMap, PhysicalAddress};
@@ -8,54 +8,56 @@ use rustc_hash::FxHashMap;
 use super::pieces::{DestinationPage, Piece};
 use crate::allocator_settings::{AgedMemory, AllocatorError, AllocatorSettings};
 
-/// What an allocator made of a trace.
+/// Counts of the allocator during a replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageReport {
-    /// The settings.
+    /// Allocator settings.
     pub settings: AllocatorSettings,
-    /// The share of the frames in use before the trace began: what ageing reached.
+    /// Share of the frames in use before the trace, as reached by ageing.
     pub utilisation_before: f64,
-    /// The unusable free space index of order 9 by then.
+    /// Unusable free space index of order 9 before the trace.
     pub fragmentation_before: f64,
-    /// Frames handed out to pages at their first appearance, other than as a whole destination.
+    /// Frames allocated to pages at their first access, other than as a whole destination.
     pub appeared: u64,
-    /// Frames handed out to destinations of copies.
+    /// Frames allocated to destinations of copies.
     pub copied: u64,
-    /// Frames handed out to destinations of fills.
+    /// Frames allocated to destinations of fills.
     pub filled: u64,
-    /// Frames freed: those of destinations that had one.
+    /// Frames freed because their page, as a whole destination, got another frame.
     pub freed: u64,
-    /// Copies that the tallies leave out: of parts of pages, and within one range. None of them can go by FPM.
+    /// Copies not in the tallies: of parts of pages, or of overlapping ranges. FPM serves none of
+    /// them.
     pub copies_in_part: u64,
-    /// Fills that the tallies leave out: of parts of pages.
+    /// Fills not in the tallies: of parts of pages.
     pub fills_in_part: u64,
-    /// Fills of whole pages with another value than zero, which the tallies leave out as well.
+    /// Fills of whole pages with a value other than zero, not in the tallies.
     pub fills_of_other_values: u64,
-    /// How whole pages are copied (as `copy-on-write`) and set to zero (as `demand-zero`), by what their frames allow; what is
-    /// free in the end; what the reserved rows cost.
+    /// Whole pages copied (as `copy-on-write`) and zeroed (as `demand-zero`), by the mechanism that
+    /// their frames permit; free frames at the end; memory lost to reserved rows.
     pub allocator: Report,
 }
 
 impl PageReport {
-    /// All frames handed out.
+    /// Frames allocated.
     pub const fn allocations(&self) -> u64 {
         self.appeared + self.copied + self.filled
     }
 }
 
-/// Nothing is free.
+/// No frame is free.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NoFrame {
-    /// The page that wants a frame.
+    /// The page without a frame.
     pub(super) page: PhysicalAddress,
 }
 
-/// The frame of each page. A recorded address is a name: any 64-bit one is a byte of some page.
+/// Frame of each page. Recorded addresses are virtual: any 64-bit address is a byte of some page.
 #[derive(Debug)]
 pub(super) struct Pages {
     settings: AllocatorSettings,
     memory: AgedMemory,
-    /// By the number of the page; at most one entry per frame of the memory. Only looked up, so that its order does not matter.
+    /// By page number; at most one entry per frame of the memory. Accessed only by key, so the
+    /// map's order has no effect.
     frames: FxHashMap<u64, Frame>,
     counts: Counts,
     traffic: Traffic,
@@ -73,7 +75,8 @@ struct Counts {
 }
 
 impl Pages {
-    /// No page has a frame. A page of a trace is a frame, and so those that share rows are handed out one by one.
+    /// Starts without mapped pages. A page of a trace is one frame, so frames that share rows are
+    /// allocated one by one.
     pub(super) fn new(map: &AddressMap, settings: AllocatorSettings) -> Result<Pages, AllocatorError> {
         let memory = settings.memory(map, Units::Marked)?;
         Ok(Pages {
@@ -85,13 +88,13 @@ impl Pages {
         })
     }
 
-    /// Frames that there were to hand out, and how many of them were in use before.
+    /// Allocatable frames, and the frames in use before the trace.
     pub(super) fn frames(&self) -> (u64, u64) {
         let held = self.memory.aged.held.len() as u64 * u64::from(self.memory.set.grain_frames());
         (self.memory.set.frames(), held)
     }
 
-    /// Where a byte lies; its page is given a frame if it has none.
+    /// Physical address of a recorded address. Its page gets a frame if it has none.
     pub(super) fn place(&mut self, address: PhysicalAddress) -> Result<PhysicalAddress, NoFrame> {
         let frame = if let Some(frame) = self.frame(address) {
             frame
@@ -102,7 +105,7 @@ impl Pages {
         Ok(PhysicalAddress(frame.address().0 + address.0 % FRAME_BYTES))
     }
 
-    /// Where a piece of a copy has its source and its destination, in this order.
+    /// Physical source and destination of a piece of a copy.
     pub(super) fn place_copy(
         &mut self,
         src: PhysicalAddress,
@@ -127,7 +130,7 @@ impl Pages {
         Ok((placed, frame.address()))
     }
 
-    /// Where a piece of a fill has its destination.
+    /// Physical destination of a piece of a fill.
     pub(super) fn place_fill(&mut self, value: u8, piece: &Piece) -> Result<PhysicalAddress, NoFrame> {
         if piece.page != DestinationPage::Renewed {
             self.counts.fills_in_part += 1;
@@ -145,7 +148,7 @@ impl Pages {
         Ok(frame.address())
     }
 
-    /// What became of the pages.
+    /// Returns the counts.
     pub(super) fn into_report(self) -> PageReport {
         let Pages { settings, memory: AgedMemory { map: _, set, allocator, aged }, frames: _, counts, traffic } = self;
         let Counts { appeared, copied, filled, freed, copies_in_part, fills_in_part, fills_of_other_values } = counts;
@@ -176,7 +179,7 @@ impl Pages {
         self.frames.get(&number(address)).copied()
     }
 
-    /// The frame of a page goes back: nobody will read what it holds.
+    /// Frees the frame of a page, whose contents are about to be overwritten as a whole.
     fn release(&mut self, page: PhysicalAddress) {
         if let Some(frame) = self.frames.remove(&number(page)) {
             self.memory.allocator.free(frame);
@@ -192,12 +195,12 @@ impl Pages {
     }
 }
 
-/// The number of the page that holds an address.
+/// Number of the page that contains an address.
 const fn number(address: PhysicalAddress) -> u64 {
     address.0 / FRAME_BYTES
 }
 
-/// The frame of an address.
+/// Frame of a physical address.
 const fn frame_of(address: PhysicalAddress) -> Frame {
     Frame((address.0 / FRAME_BYTES) as u32)
 }

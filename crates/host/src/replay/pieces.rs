@@ -1,12 +1,13 @@
-//! A copy or a fill, page by page.
+//! Division of copies and fills into pieces within pages.
 
 use dram_spec::PhysicalAddress;
 use dram_spec::address::FRAME_BYTES;
 use rowclone::Operation;
 
-/// The addresses of a copy or a fill, cut at the borders of pages: of the destination's, and of the source's.
+/// Iterator over the pieces of a copy or a fill, divided at page boundaries of the destination and
+/// of the source.
 ///
-/// In the order in which the pieces of a `memmove` must be done, one after another.
+/// Pieces are in the order in which a `memmove` must process them.
 #[derive(Clone, Debug)]
 pub(super) struct Pieces {
     src: Option<u64>,
@@ -16,22 +17,23 @@ pub(super) struct Pieces {
     overlap: bool,
 }
 
-/// A run of bytes in one page of the destination and, for a copy, one of the source.
+/// A run of bytes within one page of the destination and, for a copy, one page of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) src: Option<PhysicalAddress>,
     pub(super) dst: PhysicalAddress,
     pub(super) bytes: u64,
-    /// What becomes of the destination page.
+    /// Frame assignment of the destination page.
     pub(super) page: DestinationPage,
 }
 
-/// What becomes of the destination page of a piece.
+/// Frame assignment of a piece's destination page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DestinationPage {
-    /// It keeps its frame: the operation covers only a part of it, or this is a further piece of it.
+    /// The page keeps its frame: the operation covers only a part of it, or an earlier piece of the
+    /// operation has renewed it.
     Kept,
-    /// It gets another frame: the operation covers all of it, and this is the first piece of it.
+    /// The page gets another frame: the operation covers all of it, and this is its first piece.
     Renewed,
 }
 
@@ -41,12 +43,12 @@ impl Pieces {
         Pieces { src, dst, bytes, cut: 0, overlap: src.is_some_and(|src| src.abs_diff(dst) < bytes) }
     }
 
-    /// The first byte of the next piece, counted from the first of the operation, and its length.
+    /// Offset of the next piece within the operation, and its length.
     fn run(&self) -> (u64, u64) {
         let starts = [Some(self.dst), self.src].into_iter().flatten();
         let left = self.bytes - self.cut;
         if self.overlap && self.src.is_some_and(|src| src < self.dst) {
-            // Backwards: each piece ends where the one before begins.
+            // Backwards: each piece ends where the preceding one starts.
             let in_page = |start: u64| (start + (left - 1)) % FRAME_BYTES + 1;
             let length = starts.map(in_page).fold(left, u64::min);
             (left - length, length)
@@ -67,7 +69,7 @@ impl Iterator for Pieces {
         let (first, bytes) = self.run();
         self.cut += bytes;
         let (dst, start) = (self.dst + first, (self.dst + first) / FRAME_BYTES * FRAME_BYTES);
-        // What overlaps is moved within memory that somebody uses: nothing of it is allocated.
+        // An overlapping copy moves data within existing pages: no frame is allocated.
         let renewed = !self.overlap && dst == start && self.bytes - first >= FRAME_BYTES;
         let page = if renewed { DestinationPage::Renewed } else { DestinationPage::Kept };
         Some(Piece { src: self.src.map(|src| PhysicalAddress(src + first)), dst: PhysicalAddress(dst), bytes, page })
@@ -98,11 +100,11 @@ mod tests {
         check(None, 0x1000, 0x2000, &[(0x1000, 0x1000, Renewed), (0x2000, 0x1000, Renewed)]);
         check(None, 0x1800, 0x1C00, &[(0x1800, 0x800, Kept), (0x2000, 0x1000, Renewed), (0x3000, 0x400, Kept)]);
         check(None, 0x1010, 0x20, &[(0x1010, 0x20, Kept)]);
-        // A page of two halves, from two pages.
+        // One destination page, with halves from two source pages.
         check(Some(0x8800), 0x1000, 0x1000, &[(0x1000, 0x800, Renewed), (0x1800, 0x800, Kept)]);
     }
 
-    /// The last page of all: its end is 2^64.
+    /// The last page of the address space ends at 2^64.
     #[test]
     fn the_last_page_of_the_address_space_is_cut_like_any_other() {
         let page = 0u64.wrapping_sub(0x1000);
@@ -112,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_overlaps_is_moved_in_place_from_the_safe_end() {
+    fn overlapping_copies_are_moved_in_place_from_the_safe_end() {
         check(Some(0x1000), 0x2000, 0x2000, &[(0x3000, 0x1000, Kept), (0x2000, 0x1000, Kept)]);
         check(Some(0x2000), 0x1000, 0x2000, &[(0x1000, 0x1000, Kept), (0x2000, 0x1000, Kept)]);
         check(Some(0x1000), 0x1000, 0x1000, &[(0x1000, 0x1000, Kept)]);

@@ -1,49 +1,50 @@
-//! How a trace is played.
+//! Settings of a replay.
 
 use dram_spec::Clock;
 
 use crate::allocator_settings::AllocatorSettings;
 
-/// What to do with a record that this memory cannot take.
+/// Treatment of a record that does not fit the memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnusableRecords {
-    /// Stop, and name it.
+    /// Stop with an error that names the record.
     #[default]
     Refuse,
-    /// Leave it out, and count it.
+    /// Skip and count the record.
     Skip,
 }
 
-/// Who copies and fills.
+/// Who executes copies and fills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copier {
-    /// The CPU, over the channel: when the memory is done, the instructions of the copy or fill delay what follows.
+    /// The CPU, over the channel: after the memory operations, the instructions of the copy or fill
+    /// delay the following records.
     Cpu,
-    /// The memory controller: the CPU executes none of those instructions.
+    /// The memory controller: the CPU does not execute those instructions.
     Controller,
 }
 
-/// Where the pages of the trace lie.
+/// Placement of a trace's pages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Placement {
-    /// At the addresses that were recorded.
+    /// At the recorded addresses.
     AsRecorded,
     /// In frames that an allocator chooses.
     Allocator(AllocatorSettings),
 }
 
-/// How a trace is played.
+/// Settings of a replay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReplaySettings {
-    /// What becomes of records that this memory cannot take.
+    /// Treatment of records that do not fit the memory.
     pub unusable: UnusableRecords,
-    /// The command clock of the memory, in which arrivals are counted.
+    /// Command clock of the memory, which is the unit of arrivals.
     pub clock: Clock,
-    /// How many instructions the CPU that was recorded executes per clock of the memory, finite and above 0; none for a trace that
-    /// has no instructions.
+    /// Instructions that the recorded CPU executes per memory clock, finite and above 0; `None` for
+    /// a trace without instructions.
     pub instructions_per_clock: Option<f64>,
-    /// Who copies and fills.
+    /// Who executes copies and fills.
     pub copier: Copier,
-    /// Where the pages lie.
+    /// Placement of the pages.
     pub placement: Placement,
 }

@@ -1,4 +1,4 @@
-//! Copies in bulk, some of them under way at once.
+//! Bulk copies with a bounded number in flight.
 
 use dram_spec::Cycle;
 use os_alloc_sim::Report;
@@ -7,33 +7,34 @@ use rowclone::Operation;
 use super::gap::{Gap, Gaps};
 use super::machine::Machine;
 
-/// What is to be done next.
+/// Next action of a task.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
-    /// This.
+    /// Issue this operation.
     Issue(Operation),
-    /// Nothing before all that was issued is done.
+    /// Wait until all issued operations have completed.
     Wait,
-    /// Nothing any more.
+    /// The task has ended.
     Done,
 }
 
-/// Who wants the copies.
+/// A generator of bulk operations.
 pub(super) trait Task {
-    /// The next step. After [`Step::Wait`] this is asked when all is done.
+    /// Returns the next step. After [`Step::Wait`], it is called once all operations have
+    /// completed.
     fn step(&mut self, machine: &mut Machine) -> Step;
 }
 
-/// The requests of a task. No more than so many copies are under way at once; writes do not count as such.
+/// The requests of a task. At most `window` copies are in flight; writes do not count.
 #[derive(Debug)]
 pub(super) struct Bulk<T> {
     machine: Machine,
     task: T,
     upcoming: Step,
     window: u64,
-    /// Requests that are not done.
+    /// Requests in flight.
     in_flight: u64,
-    /// Copies among them.
+    /// Copies and zeroings in flight.
     copies: u64,
     gaps: Gaps,
     next: Cycle,
@@ -45,7 +46,7 @@ const fn is_copy(operation: &Operation) -> bool {
 }
 
 impl<T: Task> Bulk<T> {
-    /// From the task's first step.
+    /// Creates the source at the task's first step.
     pub(super) fn new(machine: Machine, task: T, window: u64, gap: Gap, requests: u64) -> Bulk<T> {
         let (upcoming, next) = (Step::Wait, Cycle::ZERO);
         let mut bulk =
@@ -75,7 +76,8 @@ impl<T: Task> Bulk<T> {
         if is_copy(&operation) {
             self.copies += 1;
         } else if self.gaps.are_zero() {
-            // Stores go as fast as they are taken: one that is not taken yet is not issued.
+            // Stores are issued at the rate at which they are taken: a store not yet taken is not
+            // yet issued.
             self.next = now;
         }
         let arrival = self.next;

@@ -11,36 +11,38 @@ use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use super::machine::{Machine, request, write_a_line};
-use super::region::some;
+use super::region::positive_multiple;
 
-/// A process writes lines to its memory, and stops while all of it is copied; again and again. One checkpoint is kept: an older
-/// one is dropped when the next is complete.
+/// A process that alternates between writing lines to its memory and being stopped while all its
+/// memory is copied. One checkpoint is kept: the preceding one is dropped when the next is
+/// complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// The memory of the process, which it has filled before the run: a multiple of 4096.
+    /// Memory of the process in bytes, written before the run: a multiple of 4096.
     pub bytes: u64,
-    /// Checkpoints.
+    /// Number of checkpoints.
     pub checkpoints: u64,
-    /// Lines that are written before each of them, anywhere in that memory.
+    /// Random lines written before each checkpoint.
     pub writes: u64,
-    /// Copies under way at once, at most: at least 1.
+    /// Maximum number of copies in flight, at least 1.
     pub window: u64,
-    /// Between the arrivals of two requests, at least. With 0, writes arrive as they can be taken.
+    /// Minimum time between the arrivals of two requests. With 0, writes arrive when they can be
+    /// taken.
     pub gap: Gap,
 }
 
-/// What is left to do of a [`Checkpoint`].
+/// State of a [`Checkpoint`].
 #[derive(Debug)]
 pub(super) struct Checkpoints {
     left: u64,
     writes: u64,
     writes_left: u64,
-    /// The copies of the checkpoint that is being made.
+    /// Copies of the current checkpoint.
     copies: VecDeque<Operation>,
     kept: Option<CheckpointId>,
-    /// The one whose copies are not all issued.
+    /// The checkpoint whose copies are being issued.
     issued: Option<CheckpointId>,
-    /// The one that is complete when all copies are.
+    /// The checkpoint whose copies are in flight.
     complete: Option<CheckpointId>,
     generator: Generator,
 }
@@ -54,10 +56,10 @@ impl Checkpoint {
         seed: u64,
     ) -> Result<Bulk<Checkpoints>, WorkloadError> {
         let Checkpoint { bytes, checkpoints, writes, window, gap } = *self;
-        some("checkpoints", checkpoints, 1)?;
-        some("window", window, 1)?;
+        positive_multiple("checkpoints", checkpoints, 1)?;
+        positive_multiple("window", window, 1)?;
         let mut machine = Machine::new(workload, planner, allocator, bytes)?;
-        machine.assure_room("bytes", machine.grains(), 1 + checkpoints.min(2))?;
+        machine.ensure_free_frames("bytes", machine.grains(), 1 + checkpoints.min(2))?;
         machine.fill();
         let requests = checkpoints.saturating_mul(writes.saturating_add(machine.grains()));
         let task = Checkpoints {

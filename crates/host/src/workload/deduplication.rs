@@ -1,4 +1,4 @@
-//! De-duplication of the pages of two virtual machines, and its undoing by writes.
+//! De-duplication of the pages of two virtual machines, and its reversal by writes.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -13,37 +13,41 @@ use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use super::machine::{Machine, line, request, write_a_line};
-use super::region::some;
+use super::region::positive_multiple;
 
-/// Two virtual machines hold the same data, and a scanner like Linux's KSM merges random pages of the second with those of the
-/// first. The second machine then writes a line to each of some random pages.
+/// Two virtual machines with equal data: a scanner like Linux's KSM merges random pages of the
+/// second with those of the first. The second machine then writes a line to each of several random
+/// pages.
 ///
-/// The scanner goes through these pages in the order of their addresses. It reads a line of either page in turn, all lines of both; then it frees the frame of the second machine's page. A
-/// write to a merged page copies it first, and goes on when all before it is done. Where frames share rows and are handed
-/// out together, all of them are merged, and copied, with the first.
+/// The scanner processes these pages in address order. It reads all lines of both pages,
+/// alternately; then it frees the frame of the second machine's page. A write to a merged page
+/// copies the page first, and waits until all preceding requests have completed. If frames that
+/// share rows are allocated together, they are merged and copied together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deduplication {
-    /// The memory of each machine, which it has filled before the run: a multiple of 4096.
+    /// Memory of each machine in bytes, written before the run: a multiple of 4096.
     pub bytes: u64,
-    /// Pages of 4 KiB that are merged: at most as many as a machine has.
+    /// Pages of 4 KiB to merge: at most the pages of a machine.
     pub pages: u64,
-    /// Pages of 4 KiB that the second machine then writes a line to, each once: at most as many as it has.
+    /// Pages of 4 KiB to which the second machine then writes one line each: at most the pages of a
+    /// machine.
     pub writes: u64,
-    /// Between the arrivals of two requests, at least. With 0, reads and writes arrive as they can be taken.
+    /// Minimum time between the arrivals of two requests. With 0, reads and writes arrive when they
+    /// can be taken.
     pub gap: Gap,
 }
 
-/// What is left to do of a [`Deduplication`].
+/// State of a [`Deduplication`].
 #[derive(Debug)]
 pub(super) struct Merges {
     first: ProcessId,
-    /// The first page of each grain to merge, the last first.
+    /// First page of each grain to merge, last first.
     merged: Vec<u64>,
-    /// The first page of the grain whose comparing reads are issued.
+    /// First page of the grain whose lines are being compared.
     compared: Option<u64>,
-    /// Pages to write to, the last first.
+    /// Pages to write to, last first.
     written: Vec<u64>,
-    /// What follows before anything else.
+    /// Steps to take before any other.
     queue: VecDeque<Step>,
     generator: Generator,
 }
@@ -57,9 +61,9 @@ impl Deduplication {
         seed: u64,
     ) -> Result<Bulk<Merges>, WorkloadError> {
         let Deduplication { bytes, pages, writes, gap } = *self;
-        some("pages", pages, 1)?;
+        positive_multiple("pages", pages, 1)?;
         let mut machine = Machine::new(workload, planner, allocator, bytes)?;
-        machine.assure_room("bytes", machine.grains(), 2)?;
+        machine.ensure_free_frames("bytes", machine.grains(), 2)?;
         for (key, found) in [("pages", pages), ("writes", writes)] {
             if found > machine.pages {
                 return Err(WorkloadError::TooMany { key, found, most: machine.pages });
@@ -88,13 +92,13 @@ impl Deduplication {
     }
 }
 
-/// Lines of a grain.
+/// Lines per grain.
 const fn lines(machine: &Machine) -> u64 {
     machine.grain_frames() * FRAME_BYTES / LINE_BYTES
 }
 
 impl Merges {
-    /// The reads that compare a grain of both machines.
+    /// Queues the reads that compare a grain of both machines.
     fn compare(&mut self, machine: &Machine, page: u64) {
         let frame = |process: ProcessId| -> Frame {
             let space = machine.kernel.address_space(process).expect("both machines run");
@@ -109,7 +113,7 @@ impl Merges {
         self.compared = Some(page);
     }
 
-    /// The write of a line, and the copy that it needs.
+    /// Queues the write of a line, after the copy that it requires, if any.
     fn write(&mut self, machine: &mut Machine, page: u64) {
         let mut operations = Vec::new();
         let frame = machine.kernel.write(machine.process, page, &mut operations);

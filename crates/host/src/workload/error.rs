@@ -1,4 +1,4 @@
-//! What is wrong with the settings of a workload.
+//! Errors of workload settings.
 
 use dram_spec::PhysicalAddress;
 use rowclone::PlanError;
@@ -6,122 +6,122 @@ use rowclone::PlanError;
 use crate::allocator_settings::AllocatorError;
 use crate::placement::PlacementError;
 
-/// Why a workload cannot be had. Where one setting is at fault, the text begins with its name.
+/// Reason why a workload cannot be built. If one setting is the cause, the message starts with its name.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WorkloadError {
-    /// There must be something.
+    /// The setting is 0.
     #[error("`{key}` is 0, but must be at least {least}")]
     Zero {
-        /// The setting.
+        /// Setting.
         key: &'static str,
-        /// What will do.
+        /// Least valid value.
         least: u64,
     },
-    /// Not whole lines, or pages.
+    /// The setting is not a multiple of its unit.
     #[error("`{key}` is {found}, but must be a multiple of {unit}")]
     NotAMultiple {
-        /// The setting.
+        /// Setting.
         key: &'static str,
-        /// Its value.
+        /// Value found.
         found: u64,
-        /// What it must be a multiple of.
+        /// Unit.
         unit: u64,
     },
-    /// No share.
+    /// The setting is not a share.
     #[error("`{key}` is {found}, but must be a share from 0 to 1")]
     NotAShare {
-        /// The setting.
+        /// Setting.
         key: &'static str,
-        /// Its value.
+        /// Value found.
         found: f64,
     },
-    /// More shares than there are requests.
-    #[error("`{keys}` are shares of all requests, but come to {sum} together")]
+    /// The shares sum to more than 1.
+    #[error("`{keys}` are shares of all requests, but sum to {sum}")]
     SharesAboveOne {
-        /// The settings.
+        /// Settings.
         keys: &'static str,
-        /// Their sum.
+        /// Sum of the shares.
         sum: f64,
     },
-    /// It leaves the memory.
+    /// The setting exceeds the memory.
     #[error("`{key}` leads past the end of the memory at {end}")]
     PastEnd {
-        /// The setting.
+        /// Setting.
         key: &'static str,
-        /// Where the memory ends.
+        /// End of the memory.
         end: PhysicalAddress,
     },
-    /// A gap that is longer than [`Gap::CYCLES_MAX`](super::Gap::CYCLES_MAX).
+    /// The gap exceeds [`Gap::CYCLES_MAX`](super::Gap::CYCLES_MAX).
     #[error("`gap` is {found} cycles, but must be at most {most}")]
     GapTooLong {
-        /// The gap, in cycles.
+        /// Gap in cycles.
         found: u64,
-        /// The longest gap, in cycles.
+        /// Longest valid gap in cycles.
         most: u64,
     },
-    /// Too few places of the memory.
+    /// The setting is too small.
     #[error("`{key}` is {found}, but must be at least {least}: {why}")]
     TooSmall {
-        /// The setting.
+        /// Setting.
         key: &'static str,
-        /// Its value.
+        /// Value found.
         found: u64,
-        /// What will do.
+        /// Least valid value.
         least: u64,
-        /// Why it must.
+        /// Reason for the limit.
         why: &'static str,
     },
-    /// More than there are.
+    /// The setting is too large.
     #[error("`{key}` is {found}, but there are only {most}")]
     TooMany {
-        /// The setting.
+        /// Setting.
         key: &'static str,
-        /// Its value.
+        /// Value found.
         found: u64,
-        /// What there is.
+        /// Largest valid value.
         most: u64,
     },
-    /// Reserved rows, and little else.
+    /// The region contains only reserved rows.
     #[error("`{key}` leaves nothing but reserved rows to use")]
     AllReserved {
-        /// The setting.
+        /// Setting.
         key: &'static str,
     },
-    /// The allocator has not so many frames.
+    /// The allocator has too few free frames.
     #[error("`{key}` takes {needed} frames of 4 KiB in all, but {free} are free")]
     OutOfMemory {
-        /// The setting.
+        /// Setting.
         key: &'static str,
-        /// Frames that the workload takes.
+        /// Frames required.
         needed: u64,
-        /// Frames that are free after ageing.
+        /// Free frames after ageing.
         free: u64,
     },
-    /// Processes need frames.
+    /// The workload requires an allocator.
     #[error("`{workload}` takes frames from an allocator, and none is set")]
     NoAllocator {
         /// The workload.
         workload: &'static str,
     },
-    /// Nobody would ask it.
+    /// The workload does not use an allocator.
     #[error("`{workload}` takes no frames from an allocator, but one is set")]
     NeedlessAllocator {
         /// The workload.
         workload: &'static str,
     },
-    /// No such allocator.
+    /// The allocator cannot be built.
     #[error(transparent)]
     Allocator(#[from] AllocatorError),
-    /// No page lies so.
+    /// No page has the required relation.
     #[error(transparent)]
     Placement(#[from] PlacementError),
-    /// Nothing can be copied from that address.
+    /// The source address cannot be read.
     #[error(transparent)]
     Plan(#[from] PlanError),
 }
 
 impl WorkloadError {
-    /// The setting that is at fault, where it is one of the workload.
+    /// The setting that is the cause, if it is one of the workload.
     pub const fn key(&self) -> Option<&'static str> {
         match self {
             Self::Zero { key, .. }
@@ -141,7 +141,7 @@ impl WorkloadError {
         }
     }
 
-    /// What to do next.
+    /// Suggested change.
     pub fn help(&self) -> String {
         match self {
             Self::NotAMultiple { key, found, unit } => {

@@ -1,4 +1,4 @@
-//! A fork, and what copy-on-write makes of it.
+//! A fork, followed by copy-on-write.
 
 use std::collections::BTreeSet;
 
@@ -12,41 +12,43 @@ use crate::allocator_settings::AllocatorSettings;
 use super::error::WorkloadError;
 use super::gap::{Gap, Gaps};
 use super::machine::{Machine, request, write_a_line, write_line};
-use super::region::some;
+use super::region::positive_multiple;
 
-/// How the memory of a process came to be.
+/// When the memory of a process is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fill {
-    /// Before the run: what memory holds at reset is what the process wrote. Nothing of it is played or counted.
+    /// Before the run: the process wrote the contents that the memory has at reset. Nothing is
+    /// played or counted.
     Before,
-    /// In the run: for each page a zeroing, which the process waits for, and then a write of each of its lines, as fast as they
-    /// are taken.
+    /// During the run: for each page a zeroing, for which the process waits, and then a write of
+    /// each line, at the rate at which writes are taken.
     Played,
 }
 
 impl Fill {
-    /// Both, by the names that scenarios give them.
+    /// Both choices and their names in scenarios.
     pub const NAMES: [(&'static str, Fill); 2] = [("before", Fill::Before), ("played", Fill::Played)];
 
-    /// The choice of that name.
+    /// The choice with this name.
     pub fn named(name: &str) -> Option<Fill> {
         Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, fill)| fill)
     }
 }
 
-/// The paper's `forkbench`: a process with memory forks; the child writes a line to each of some random pages, and exits.
+/// The paper's `forkbench`: a process with memory forks; the child writes a line to each of several
+/// random pages, and exits.
 ///
-/// The first write to a page copies it; the child waits for the copy, then writes its line and goes on. It waits for no write.
-/// Where frames share rows and are handed out together, all of them are copied with the first that is written.
+/// The first write to a page copies the page; the child waits for the copy, but not for writes. If
+/// frames that share rows are allocated together, they are copied together at the first write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fork {
-    /// The memory of the parent: a multiple of 4096.
+    /// Memory of the parent in bytes: a multiple of 4096.
     pub bytes: u64,
-    /// Pages of 4 KiB that the child writes to, each once: at most as many as the parent has.
+    /// Pages of 4 KiB to which the child writes one line each: at most the pages of the parent.
     pub pages: u64,
-    /// How the parent's memory came to be.
+    /// When the parent's memory is written.
     pub fill: Fill,
-    /// The child's own work between a write and the next.
+    /// Computation of the child between two writes.
     pub gap: Gap,
 }
 
@@ -54,16 +56,17 @@ pub struct Fork {
 #[derive(Debug)]
 pub(super) struct ForkSource {
     machine: Machine,
-    /// The page that the parent fills, and the line in it that it writes next; nothing once it is filled.
+    /// The page that the parent fills, and the next line in it; `None` after the last page.
     filling: Option<(u64, u64)>,
     child: Option<ProcessId>,
-    /// What the child is to write to, last first.
+    /// Pages to which the child writes, last first.
     pages: Vec<u64>,
     gaps: Gaps,
     generator: Generator,
-    /// The next request; nothing while a copy or a zeroing is waited for, or when all is done.
+    /// Next request; `None` while the process waits for a copy or a zeroing, and after the last
+    /// request.
     upcoming: Option<Operation>,
-    /// The write that a copy or a zeroing is needed for.
+    /// The write that waits for a copy or a zeroing.
     faulted: Option<Operation>,
     next: Cycle,
     requests: u64,
@@ -78,7 +81,7 @@ impl Fork {
         seed: u64,
     ) -> Result<ForkSource, WorkloadError> {
         let Fork { bytes, pages, fill, gap } = *self;
-        some("pages", pages, 1)?;
+        positive_multiple("pages", pages, 1)?;
         let mut machine = Machine::new(workload, planner, allocator, bytes)?;
         if pages > machine.pages {
             return Err(WorkloadError::TooMany { key: "pages", found: pages, most: machine.pages });
@@ -89,7 +92,7 @@ impl Fork {
         written.truncate(pages as usize);
         let copied: BTreeSet<u64> = written.iter().map(|page| page / machine.grain_frames()).collect();
         let copies = copied.len() as u64;
-        machine.assure_room("pages", machine.grains() + copies, 1)?;
+        machine.ensure_free_frames("pages", machine.grains() + copies, 1)?;
         let filled = match fill {
             Fill::Before => {
                 machine.fill();
@@ -132,7 +135,8 @@ impl ForkSource {
         let mut arrival = self.next;
         if matches!(operation, Operation::Write { .. }) {
             if self.child.is_none() {
-                // The parent stores as fast as it can: a store that is not taken yet is not issued.
+                // The parent stores at the rate at which stores are taken: a store not yet taken is
+                // not yet issued.
                 arrival = now;
                 self.next = now;
             } else {
@@ -143,7 +147,8 @@ impl ForkSource {
         (arrival, operation)
     }
 
-    /// The copy or the zeroing that a write waited for is done; nobody waits for writes.
+    /// Reports a completion. A write may wait for a copy or a zeroing; no request waits for a
+    /// write.
     pub(super) fn complete(&mut self, operation: &Operation, done: Cycle) {
         if matches!(operation, Operation::Copy { .. } | Operation::Init { .. }) {
             self.next = self.next.max(done);
@@ -151,7 +156,7 @@ impl ForkSource {
         }
     }
 
-    /// Finds the next request.
+    /// Generates the next request.
     fn advance(&mut self) {
         let mut operations = Vec::new();
         let write = match self.filling {
@@ -164,7 +169,7 @@ impl ForkSource {
         }
     }
 
-    /// The parent writes a line to its memory.
+    /// Writes the parent's next line.
     fn fill(&mut self, page: u64, line: u64, operations: &mut Vec<MemoryOperation>) -> Operation {
         let Machine { kernel, process, pages } = &mut self.machine;
         let frame = kernel.write(*process, page, operations).expect("there is room for all pages");
@@ -173,7 +178,7 @@ impl ForkSource {
         write_line(frame, line)
     }
 
-    /// The child writes to its next page, or exits.
+    /// Writes to the child's next page; after the last page, the child exits.
     fn write(&mut self, operations: &mut Vec<MemoryOperation>) -> Option<Operation> {
         let Machine { kernel, process, .. } = &mut self.machine;
         let child = match self.child {

@@ -2,10 +2,11 @@
 
 use dram_spec::{Clock, Cycles, Min};
 
-/// Parts of a cycle: tCK is 15,000 ps / k with a whole number k, so that every time in ps is a whole number of them.
+/// Parts per cycle. tCK is 15,000 ps / k with an integer k, so every time in ps is a whole number
+/// of parts.
 const PARTS_PER_CYCLE: u64 = 15_000;
 
-/// The time between two arrivals. 0: each request arrives when it can be taken.
+/// Time between two arrivals. With 0, each request arrives when it can be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
     parts: u64,
@@ -15,10 +16,11 @@ impl Gap {
     /// No gap: each request arrives when it can be taken.
     pub const ZERO: Gap = Gap { parts: 0 };
 
-    /// The longest gap of a workload: 2^40 cycles, about 23 minutes at DDR3-1600.
+    /// Longest gap of a workload: 2^40 cycles, about 23 minutes at DDR3-1600.
     pub const CYCLES_MAX: u64 = 1 << 40;
 
-    /// A time in ps. DDR3-1866: 10,000 ps are 9 1/3 cycles, and the requests arrive at 0, 10, 19, 28, 38.
+    /// Creates a gap from a time in ps. DDR3-1866: 10,000 ps are 9 1/3 cycles, and requests arrive
+    /// at cycles 0, 10, 19, 28, 38.
     pub fn of_ps(ps: u64, clock: Clock) -> Gap {
         Gap { parts: ps.saturating_mul(clock.at_least(Min::ps(PARTS_PER_CYCLE)).0) }
     }
@@ -40,11 +42,11 @@ impl From<Cycles> for Gap {
     }
 }
 
-/// Gaps in whole cycles. Each arrival is rounded up to a cycle, and their mean distance is exact.
+/// Gaps rounded to cycles. Each arrival is rounded up to a cycle; the mean gap is exact.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gaps {
     gap: Gap,
-    /// By how much the last arrival was rounded up: less than a cycle.
+    /// Rounding of the last arrival in parts: less than a cycle.
     ahead: u64,
 }
 
@@ -57,7 +59,7 @@ impl Gaps {
         self.gap.is_zero()
     }
 
-    /// From an arrival to the next one.
+    /// Cycles from an arrival to the next.
     #[inline]
     pub(super) fn next(&mut self) -> Cycles {
         let cycles = self.gap.parts.saturating_sub(self.ahead).div_ceil(PARTS_PER_CYCLE);
@@ -90,7 +92,7 @@ mod tests {
         assert_eq!(arrivals(Gap::ZERO), [0; 5]);
     }
 
-    /// 12.345 ns in a million gaps: 12.345 ms, to a clock, in each bin.
+    /// 12.345 ns in a million gaps: 12.345 ms, to a clock, at each speed.
     #[test]
     fn the_offered_load_is_that_of_every_clock() {
         for (clock, cycles) in

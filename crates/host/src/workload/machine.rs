@@ -1,4 +1,4 @@
-//! The system software that a workload of processes runs on.
+//! System software for workloads of processes.
 
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
@@ -8,19 +8,20 @@ use rowclone::{Operation, Planner};
 use crate::allocator_settings::AllocatorSettings;
 
 use super::error::WorkloadError;
-use super::region::{below, some};
+use super::region::{below, positive_multiple};
 
-/// A kernel with a process that has mapped its memory, and room for what is to come.
+/// A kernel, and the process on which it currently operates.
 #[derive(Debug)]
 pub(super) struct Machine {
     pub(super) kernel: Kernel,
     pub(super) process: ProcessId,
-    /// Pages of 4 KiB of the process.
+    /// Pages of 4 KiB per process.
     pub(super) pages: u64,
 }
 
 impl Machine {
-    /// A process that has mapped `bytes`, and has touched none of them. Freed frames keep their contents.
+    /// Creates a process that has mapped `bytes` and touched none. Freed frames keep their
+    /// contents.
     pub(super) fn new(
         workload: &'static str,
         planner: &Planner,
@@ -30,7 +31,7 @@ impl Machine {
         Machine::with(ZeroOnFree::Off, workload, planner, allocator, bytes)
     }
 
-    /// A process that has mapped `bytes`, and has touched none of them.
+    /// Creates a process that has mapped `bytes` and touched none.
     pub(super) fn with(
         zero_on_free: ZeroOnFree,
         workload: &'static str,
@@ -38,12 +39,12 @@ impl Machine {
         allocator: Option<&AllocatorSettings>,
         bytes: u64,
     ) -> Result<Machine, WorkloadError> {
-        some("bytes", bytes, FRAME_BYTES)?;
+        positive_multiple("bytes", bytes, FRAME_BYTES)?;
         let settings = allocator.ok_or(WorkloadError::NoAllocator { workload })?;
         let mut kernel = settings.kernel(planner.map(), zero_on_free)?;
         let process = kernel.spawn();
         let mut machine = Machine { kernel, process, pages: bytes / FRAME_BYTES };
-        machine.assure_room("bytes", machine.grains(), 1)?;
+        machine.ensure_free_frames("bytes", machine.grains(), 1)?;
         machine.map();
         Ok(machine)
     }
@@ -52,30 +53,30 @@ impl Machine {
         self.kernel.map(self.process, self.pages, PageSize::Small).expect("the process lives");
     }
 
-    /// Begins another process with as much memory, none of it touched; [`Machine::process`] is that process then.
+    /// Starts another process with equal untouched memory, which becomes [`Machine::process`].
     pub(super) fn begin_process(&mut self) {
         self.process = self.kernel.spawn();
         self.map();
     }
 
-    /// How many frames are handed out together.
+    /// Frames allocated together.
     pub(super) const fn grain_frames(&self) -> u64 {
         self.kernel.frame_set().grain_frames() as u64
     }
 
-    /// What the process has, in portions that are handed out together.
+    /// Memory of a process in grains.
     pub(super) const fn grains(&self) -> u64 {
         self.pages.div_ceil(self.grain_frames())
     }
 
-    /// Fails where there are not so many grains, so many times over.
-    pub(super) fn assure_room(&self, key: &'static str, grains: u64, times: u64) -> Result<(), WorkloadError> {
+    /// Returns an error unless `times` times `grains` grains are free.
+    pub(super) fn ensure_free_frames(&self, key: &'static str, grains: u64, times: u64) -> Result<(), WorkloadError> {
         let needed = grains.saturating_mul(times).saturating_mul(self.grain_frames());
         let free = self.kernel.allocator().free_frames();
         if needed > free { Err(WorkloadError::OutOfMemory { key, needed, free }) } else { Ok(()) }
     }
 
-    /// The process touches all of its memory. Neither played nor counted.
+    /// Touches all pages of the process, without requests or counts.
     pub(super) fn fill(&mut self) {
         let mut unplayed = Vec::new();
         for page in 0..self.pages {
@@ -85,28 +86,28 @@ impl Machine {
         self.kernel.reset_counts();
     }
 
-    /// Any page of the process.
+    /// A random page of the process.
     pub(super) fn draw_page(&self, generator: &mut Generator) -> u64 {
         below(generator, self.pages)
     }
 }
 
-/// The write of any line of a frame.
+/// Write of a random line of a frame.
 pub(super) fn write_a_line(frame: Frame, generator: &mut Generator) -> Operation {
     write_line(frame, below(generator, FRAME_BYTES / LINE_BYTES))
 }
 
-/// The write of a line of a frame, counted from 0.
+/// Write of line `number` of a frame.
 pub(super) fn write_line(frame: Frame, number: u64) -> Operation {
     Operation::Write { address: line(frame, number), bytes: LINE_BYTES }
 }
 
-/// A line, counted from the first of a frame.
+/// Address of line `number` of a frame.
 pub(super) fn line(frame: Frame, number: u64) -> PhysicalAddress {
     PhysicalAddress(frame.address().0 + number * LINE_BYTES)
 }
 
-/// What is to be issued for an operation of the kernel.
+/// The request for an operation of the kernel.
 pub(super) fn request(operation: &MemoryOperation) -> Operation {
     match *operation {
         MemoryOperation::Copy { src, dst, frames, .. } => {

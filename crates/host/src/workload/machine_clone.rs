@@ -10,26 +10,27 @@ use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use super::machine::{Machine, request};
-use super::region::some;
+use super::region::positive_multiple;
 
-/// A virtual machine stands still and is copied, all of it and several times. All clones live on.
+/// A stopped virtual machine of which several complete copies are made. All clones remain in
+/// memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MachineClone {
-    /// The memory of the machine, which it has filled before the run: a multiple of 4096.
+    /// Memory of the machine in bytes, written before the run: a multiple of 4096.
     pub bytes: u64,
-    /// Clones, one after another.
+    /// Number of clones, made one after another.
     pub clones: u64,
-    /// Copies under way at once, at most: at least 1.
+    /// Maximum number of copies in flight, at least 1.
     pub window: u64,
-    /// Between the arrivals of two copies, at least.
+    /// Minimum time between the arrivals of two copies.
     pub gap: Gap,
 }
 
-/// What is left to do of a [`MachineClone`].
+/// State of a [`MachineClone`].
 #[derive(Debug)]
 pub(super) struct Clones {
     left: u64,
-    /// The copies of the clone that is being made.
+    /// Copies of the current clone.
     copies: VecDeque<Operation>,
     wait: bool,
 }
@@ -42,10 +43,10 @@ impl MachineClone {
         allocator: Option<&AllocatorSettings>,
     ) -> Result<Bulk<Clones>, WorkloadError> {
         let MachineClone { bytes, clones, window, gap } = *self;
-        some("clones", clones, 1)?;
-        some("window", window, 1)?;
+        positive_multiple("clones", clones, 1)?;
+        positive_multiple("window", window, 1)?;
         let mut machine = Machine::new(workload, planner, allocator, bytes)?;
-        machine.assure_room("clones", machine.grains(), clones.saturating_add(1))?;
+        machine.ensure_free_frames("clones", machine.grains(), clones.saturating_add(1))?;
         machine.fill();
         let requests = clones * machine.grains();
         Ok(Bulk::new(machine, Clones { left: clones, copies: VecDeque::new(), wait: false }, window, gap, requests))

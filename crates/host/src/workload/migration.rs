@@ -1,4 +1,4 @@
-//! Pages that move.
+//! Migration of pages.
 
 use os_alloc_sim::{Destination, Generator};
 use rowclone::Planner;
@@ -9,23 +9,23 @@ use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use super::machine::{Machine, request};
-use super::region::some;
+use super::region::positive_multiple;
 
-/// Where a page is moved to.
+/// Destination of a page migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MoveTo {
-    /// As the allocator places a copy of it.
+    /// The place of a copy of the page.
     NearSource,
-    /// As the allocator places any page.
+    /// The place of a request without a source.
     Anywhere,
 }
 
 impl MoveTo {
-    /// Both, by the names that scenarios give them.
+    /// Both choices and their names in scenarios.
     pub const NAMES: [(&'static str, MoveTo); 2] =
         [("near-source", MoveTo::NearSource), ("anywhere", MoveTo::Anywhere)];
 
-    /// The choice of that name.
+    /// The choice with this name.
     pub fn named(name: &str) -> Option<MoveTo> {
         Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, to)| to)
     }
@@ -38,22 +38,23 @@ impl MoveTo {
     }
 }
 
-/// Random pages of a process are moved to other frames. Each frame that a page leaves is free at once, for the next.
+/// Migration of random pages of a process. The frame that a page leaves is free at once, for the
+/// next page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Migration {
-    /// The memory of the process, which it has filled before the run: a multiple of 4096.
+    /// Memory of the process in bytes, written before the run: a multiple of 4096.
     pub bytes: u64,
-    /// Moves; a page may move several times.
+    /// Migrations; a page may migrate several times.
     pub pages: u64,
-    /// Where to.
+    /// Destination.
     pub to: MoveTo,
-    /// Copies under way at once, at most: at least 1.
+    /// Maximum number of copies in flight, at least 1.
     pub window: u64,
-    /// Between the arrivals of two copies, at least.
+    /// Minimum time between the arrivals of two copies.
     pub gap: Gap,
 }
 
-/// What is left to do of a [`Migration`].
+/// State of a [`Migration`].
 #[derive(Debug)]
 pub(super) struct Moves {
     left: u64,
@@ -70,10 +71,10 @@ impl Migration {
         seed: u64,
     ) -> Result<Bulk<Moves>, WorkloadError> {
         let Migration { bytes, pages, to, window, gap } = *self;
-        some("pages", pages, 1)?;
-        some("window", window, 1)?;
+        positive_multiple("pages", pages, 1)?;
+        positive_multiple("window", window, 1)?;
         let mut machine = Machine::new(workload, planner, allocator, bytes)?;
-        machine.assure_room("bytes", machine.grains() + 1, 1)?;
+        machine.ensure_free_frames("bytes", machine.grains() + 1, 1)?;
         machine.fill();
         Ok(Bulk::new(machine, Moves { left: pages, to, generator: Generator::new(seed) }, window, gap, pages))
     }
@@ -88,8 +89,8 @@ impl Task for Moves {
         let page = machine.draw_page(&mut self.generator);
         let mut operations = Vec::new();
         let moved = machine.kernel.migrate(machine.process, page, self.to.destination(), &mut operations);
-        moved.expect("the page is nobody else's, and there is room for one more");
-        // One copy, as nothing is zeroed when it is freed.
+        moved.expect("the page is not shared, and a frame is free");
+        // One copy, as freed frames are not zeroed.
         operations.first().map_or(Step::Done, |copy| Step::Issue(request(copy)))
     }
 }

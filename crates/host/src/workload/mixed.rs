@@ -1,4 +1,4 @@
-//! Demand traffic with copies and zeroings of pages among it.
+//! Random accesses, mixed with copies and zeroings of pages.
 
 use dram_spec::{Cycle, LINE_BYTES, PhysicalAddress};
 use os_alloc_sim::Generator;
@@ -8,29 +8,30 @@ use super::error::WorkloadError;
 use super::gap::Gap;
 use super::pace::Pace;
 use super::pairs::{PagePairs, Pairs};
-use super::region::{Region, some};
+use super::region::{Region, positive_multiple};
 use super::share::Share;
 
-/// Reads and writes of random lines of a region, and copies and zeroings of random pages of it; reserved rows are left out.
+/// Reads and writes of random lines of a region, and copies and zeroings of random pages of it,
+/// without reserved rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mixed {
-    /// Requests of all kinds.
+    /// Number of requests of all kinds.
     pub count: u64,
-    /// Where the region begins: a multiple of 64.
+    /// Start of the region: a multiple of 64.
     pub start: PhysicalAddress,
-    /// How large it is: a multiple of `page_bytes`.
+    /// Size of the region in bytes: a multiple of `page_bytes`.
     pub bytes: u64,
-    /// The share of the requests that are writes of a line, 0 to 1.
+    /// Share of the requests that write a line, 0 to 1.
     pub writes: f64,
-    /// The share of the requests that are copies of a page, 0 to 1.
+    /// Share of the requests that copy a page, 0 to 1.
     pub copies: f64,
-    /// The share of the requests that are zeroings of a page, 0 to 1. What the shares leave are reads of a line.
+    /// Share of the requests that zero a page, 0 to 1. The remaining requests read a line.
     pub zeroings: f64,
-    /// What a copy or a zeroing is about, in bytes: a multiple of 64.
+    /// Size of a page in bytes: a multiple of 64.
     pub page_bytes: u64,
-    /// Which pages are copied to which.
+    /// Pairs of source and destination pages.
     pub pairs: Pairs,
-    /// Between the arrivals of two requests; 0: each arrives when it can be taken.
+    /// Time between two arrivals. With 0, each request arrives when it can be taken.
     pub gap: Gap,
 }
 
@@ -42,11 +43,11 @@ pub(super) struct MixedSource {
     lines: Region,
     pairs: PagePairs,
     page_bytes: u64,
-    /// Numbers up to here make a write, ...
+    /// Upper bound of the random numbers that select a write.
     to_writes: Share,
-    /// ... those above it up to here a copy, ...
+    /// Upper bound of the random numbers that select a copy.
     to_copies: Share,
-    /// ... and those above it up to here a zeroing.
+    /// Upper bound of the random numbers that select a zeroing.
     to_zeroings: Share,
     generator: Generator,
     pace: Pace,
@@ -55,13 +56,13 @@ pub(super) struct MixedSource {
 impl Mixed {
     pub(super) fn source(&self, planner: &Planner, seed: u64) -> Result<MixedSource, WorkloadError> {
         let Mixed { count, start, bytes, writes, copies, zeroings, page_bytes, pairs, gap } = *self;
-        some("count", count, 1)?;
-        some("page_bytes", page_bytes, LINE_BYTES)?;
+        positive_multiple("count", count, 1)?;
+        positive_multiple("page_bytes", page_bytes, LINE_BYTES)?;
         for (key, share) in [("writes", writes), ("copies", copies), ("zeroings", zeroings)] {
             Share::new(key, share)?;
         }
         let sum = writes + copies + zeroings;
-        // Shares in hundredths may come to a little more than 1.
+        // A sum of decimal fractions may exceed 1 by rounding.
         if sum > 1.0 + 1e-9 {
             return Err(WorkloadError::SharesAboveOne { keys: "writes`, `copies` and `zeroings", sum });
         }

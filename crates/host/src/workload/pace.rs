@@ -1,10 +1,10 @@
-//! When requests arrive that wait for nothing.
+//! Arrivals of requests that wait for no completion.
 
 use dram_spec::Cycle;
 
 use super::gap::{Gap, Gaps};
 
-/// Arrivals that lie so far apart, or follow each other as fast as they are taken.
+/// A sequence of arrivals with a fixed gap, or as fast as requests are taken.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     gaps: Gaps,
@@ -12,17 +12,18 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// From cycle 0.
+    /// Starts at cycle 0.
     pub(super) const fn new(gap: Gap) -> Pace {
         Pace { gaps: Gaps::new(gap), next: Cycle::ZERO }
     }
 
-    /// When the next may be taken.
+    /// Earliest cycle at which the next request may be taken.
     pub(super) const fn next(&self) -> Cycle {
         self.next
     }
 
-    /// When the one arrived that is taken now. Without a gap that is now: it has not waited for anybody before.
+    /// Arrival of the request that is taken now. Without a gap it is `now`, as the request did not
+    /// exist before.
     pub(super) fn arrive(&mut self, now: Cycle) -> Cycle {
         if self.gaps.are_zero() {
             return now;

@@ -1,4 +1,4 @@
-//! Copies of pages.
+//! Copies of pages, as operations or line by line.
 
 use dram_spec::{Cycle, LINE_BYTES, PhysicalAddress};
 use os_alloc_sim::Generator;
@@ -8,34 +8,34 @@ use super::error::WorkloadError;
 use super::gap::Gap;
 use super::pace::Pace;
 use super::pairs::{PagePairs, Pairs};
-use super::region::some;
+use super::region::positive_multiple;
 
-/// How a page is copied.
+/// Method of copying a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyBy {
-    /// By one request, which the controller's policy serves.
+    /// One request, which the controller's copy policy serves.
     Operation,
-    /// By reads of all its lines, and then writes of all lines of the destination. They wait for nothing, and the writes carry
-    /// data of their own.
+    /// Reads of all source lines, then writes of all destination lines. No request waits for
+    /// another, and the writes carry generated data.
     Lines,
 }
 
-/// Copies of the pages of a region, in order, and after the last pair again from the first.
+/// Copies of the pages of a region, in order and repeatedly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageCopies {
-    /// Pages copied.
+    /// Number of pages copied.
     pub count: u64,
-    /// Where the region begins: a multiple of 64.
+    /// Start of the region: a multiple of 64.
     pub start: PhysicalAddress,
-    /// How large it is: a multiple of `page_bytes`.
+    /// Size of the region in bytes: a multiple of `page_bytes`.
     pub bytes: u64,
-    /// A page, in bytes: a multiple of 64.
+    /// Size of a page in bytes: a multiple of 64.
     pub page_bytes: u64,
-    /// Which are copied to which.
+    /// Pairs of source and destination pages.
     pub pairs: Pairs,
-    /// How.
+    /// Method of copying a page.
     pub by: CopyBy,
-    /// Between the arrivals of two requests; 0: each arrives when it can be taken.
+    /// Time between two arrivals. With 0, each request arrives when it can be taken.
     pub gap: Gap,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct PageCopiesSource {
     pairs: PagePairs,
     page_bytes: u64,
     by: CopyBy,
-    /// The pair in progress, and the bytes of it that are read or written, both counted.
+    /// The current pair, and the bytes of it read plus the bytes written.
     current: Option<(PhysicalAddress, PhysicalAddress, u64)>,
     pace: Pace,
 }
@@ -55,8 +55,8 @@ pub(super) struct PageCopiesSource {
 impl PageCopies {
     pub(super) fn source(&self, planner: &Planner, seed: u64) -> Result<PageCopiesSource, WorkloadError> {
         let PageCopies { count, start, bytes, page_bytes, pairs, by, gap } = *self;
-        some("count", count, 1)?;
-        some("page_bytes", page_bytes, LINE_BYTES)?;
+        positive_multiple("count", count, 1)?;
+        positive_multiple("page_bytes", page_bytes, LINE_BYTES)?;
         let each = match by {
             CopyBy::Operation => 1,
             CopyBy::Lines => page_bytes / LINE_BYTES * 2,

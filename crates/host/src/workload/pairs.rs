@@ -1,4 +1,4 @@
-//! Which page is copied to which.
+//! Pairs of source and destination pages.
 
 use dram_spec::PhysicalAddress;
 use os_alloc_sim::Generator;
@@ -9,14 +9,15 @@ use crate::placement::{Place, PlacementError, place};
 use super::error::WorkloadError;
 use super::region::{Region, below};
 
-/// Which pages of a region are copied to which. Pages with a part in a reserved row are left out.
+/// Rule that pairs the pages of a region. Pages that overlap a reserved row are skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairs {
     /// Page 2i to page 2i + 1.
     Neighbours,
-    /// To each page from the nearest that lies so to it, in the region or not; pages to which none lies so are left out.
+    /// To each page from the nearest page with this relation to it, in the region or not. Pages
+    /// without such a source are skipped.
     Placed(Place),
-    /// Any page to any other.
+    /// Any page to any other page, at random.
     Random,
 }
 
@@ -27,7 +28,7 @@ pub(super) struct PagePairs {
     pages: Region,
     page_bytes: u64,
     pairs: Pairs,
-    /// The number of the next, where they are taken in order.
+    /// Index of the next pair in order.
     at: u64,
     generator: Generator,
 }
@@ -36,7 +37,7 @@ pub(super) struct PagePairs {
 type Pair = (PhysicalAddress, PhysicalAddress);
 
 impl PagePairs {
-    /// Of the pages that `bytes` from `start` hold.
+    /// Creates the pairs of the pages within `bytes` from `start`.
     pub(super) fn new(
         planner: &Planner,
         (start, bytes): (PhysicalAddress, u64),
@@ -58,19 +59,19 @@ impl PagePairs {
             planner.check(&Operation::Read { address, bytes: page_bytes })?;
         }
         let found = PagePairs { planner: planner.clone(), pages, page_bytes, pairs, at: 0, generator };
-        found.assure_one()?;
+        found.ensure_any()?;
         Ok(found)
     }
 
-    /// Fails where there is no pair at all.
-    fn assure_one(&self) -> Result<(), WorkloadError> {
-        let sound = |number: &u64| self.pages.is_sound(self.pages.place(*number));
+    /// Returns an error unless at least one pair exists.
+    fn ensure_any(&self) -> Result<(), WorkloadError> {
+        let usable = |number: &u64| self.pages.is_usable(self.pages.place(*number));
         let found = match self.pairs {
-            Pairs::Random => (0..self.pages.places()).filter(sound).nth(1).is_some(),
+            Pairs::Random => (0..self.pages.places()).filter(usable).nth(1).is_some(),
             Pairs::Neighbours => (0..self.numbers()).any(|number| self.neighbours(number).is_some()),
             Pairs::Placed(_) => {
                 let mut first_error = None;
-                let found = (0..self.numbers()).filter(sound).any(|number| match self.placed(number) {
+                let found = (0..self.numbers()).filter(usable).any(|number| match self.placed(number) {
                     Ok(_) => true,
                     Err(error) => {
                         first_error.get_or_insert(error);
@@ -86,7 +87,7 @@ impl PagePairs {
         if found { Ok(()) } else { Err(WorkloadError::AllReserved { key: "bytes" }) }
     }
 
-    /// How many pairs there are to count through, whether or not they are of use.
+    /// Number of pair indices, including unusable pairs.
     const fn numbers(&self) -> u64 {
         match self.pairs {
             Pairs::Neighbours => self.pages.places() / 2,
@@ -96,7 +97,7 @@ impl PagePairs {
 
     fn neighbours(&self, number: u64) -> Option<Pair> {
         let (src, dst) = (self.pages.place(2 * number), self.pages.place(2 * number + 1));
-        (self.pages.is_sound(src) && self.pages.is_sound(dst)).then_some((src, dst))
+        (self.pages.is_usable(src) && self.pages.is_usable(dst)).then_some((src, dst))
     }
 
     fn placed(&self, number: u64) -> Result<Pair, PlacementError> {
@@ -105,13 +106,13 @@ impl PagePairs {
         Ok((place(&self.planner, at, dst, self.page_bytes)?, dst))
     }
 
-    /// The pair of that number, if it is of use; any pair, where they are random.
+    /// The pair with this index, if it is usable; a random pair for [`Pairs::Random`].
     fn pair(&mut self, number: u64) -> Option<Pair> {
         match self.pairs {
             Pairs::Neighbours => self.neighbours(number),
             Pairs::Placed(_) => {
-                // An address is not asked about its destination.
-                self.placed(number).ok().filter(|(_, dst)| self.pages.is_sound(*dst))
+                // For a fixed address, `placed` does not check the destination.
+                self.placed(number).ok().filter(|(_, dst)| self.pages.is_usable(*dst))
             }
             Pairs::Random => {
                 let pair = (self.pages.draw(&mut self.generator), self.pages.draw(&mut self.generator));
@@ -120,7 +121,7 @@ impl PagePairs {
         }
     }
 
-    /// The next in order; after the last, the first.
+    /// The next pair in order, cyclically.
     pub(super) fn next(&mut self) -> Pair {
         loop {
             let number = self.at;
@@ -131,7 +132,7 @@ impl PagePairs {
         }
     }
 
-    /// Any of them.
+    /// A random pair.
     pub(super) fn draw(&mut self) -> Pair {
         loop {
             let numbers = self.numbers();
@@ -142,7 +143,7 @@ impl PagePairs {
         }
     }
 
-    /// Any page that may be used.
+    /// A random usable page.
     pub(super) fn draw_page(&mut self) -> PhysicalAddress {
         self.pages.draw(&mut self.generator)
     }

@@ -1,4 +1,4 @@
-//! Processes that begin and end on a system that zeroes memory when it is freed.
+//! Processes on a system that zeroes freed memory.
 
 use std::collections::VecDeque;
 
@@ -11,31 +11,32 @@ use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use super::machine::{Machine, request, write_a_line};
-use super::region::some;
+use super::region::positive_multiple;
 
-/// Processes run one after another under zero on free (Linux's `init_on_free=1`). Each writes a line to each of its pages, in
-/// order, and exits; all of its memory is zeroed, and then the next process begins. A first touch zeroes nothing, because all
-/// free memory holds zeros.
+/// Processes that run one after another under zero on free (Linux's `init_on_free=1`). Each writes
+/// a line to each of its pages, in order, and exits; all its memory is zeroed before the next
+/// process starts. First touches zero no memory, as free memory contains zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessExits {
-    /// The memory of each process, none of it touched before: a multiple of 4096.
+    /// Memory of each process in bytes, initially untouched: a multiple of 4096.
     pub bytes: u64,
-    /// Processes.
+    /// Number of processes.
     pub processes: u64,
-    /// Zeroings under way at once, at most: at least 1.
+    /// Maximum number of zeroings in flight, at least 1.
     pub window: u64,
-    /// Between the arrivals of two requests, at least. With 0, writes arrive as they can be taken.
+    /// Minimum time between the arrivals of two requests. With 0, writes arrive when they can be
+    /// taken.
     pub gap: Gap,
 }
 
-/// What is left to do of a [`ProcessExits`].
+/// State of a [`ProcessExits`].
 #[derive(Debug)]
 pub(super) struct Exits {
-    /// Processes that have not ended.
+    /// Processes that have not exited.
     left: u64,
-    /// The page that the process writes to next.
+    /// The page to which the process writes next.
     page: u64,
-    /// What follows before anything else.
+    /// Steps to take before any other.
     queue: VecDeque<Step>,
     generator: Generator,
 }
@@ -49,8 +50,8 @@ impl ProcessExits {
         seed: u64,
     ) -> Result<Bulk<Exits>, WorkloadError> {
         let ProcessExits { bytes, processes, window, gap } = *self;
-        some("processes", processes, 1)?;
-        some("window", window, 1)?;
+        positive_multiple("processes", processes, 1)?;
+        positive_multiple("window", window, 1)?;
         let machine = Machine::with(ZeroOnFree::On, workload, planner, allocator, bytes)?;
         let requests = processes.saturating_mul(machine.pages + machine.grains());
         let task = Exits { left: processes, page: 0, queue: VecDeque::new(), generator: Generator::new(seed) };

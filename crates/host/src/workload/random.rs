@@ -1,4 +1,4 @@
-//! Lines from anywhere.
+//! Accesses to random lines.
 
 use dram_spec::{Cycle, LINE_BYTES, PhysicalAddress};
 use os_alloc_sim::Generator;
@@ -7,21 +7,21 @@ use rowclone::{Operation, Planner};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use super::pace::Pace;
-use super::region::{Region, some};
+use super::region::{Region, positive_multiple};
 use super::share::Share;
 
-/// Reads and writes of random lines of a region, those on reserved rows left out.
+/// Reads and writes of random lines of a region, without reserved rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Random {
-    /// Requests, a line each.
+    /// Number of requests, one line each.
     pub count: u64,
-    /// Where the region begins: a multiple of 64.
+    /// Start of the region: a multiple of 64.
     pub start: PhysicalAddress,
-    /// How large it is: a multiple of 64.
+    /// Size of the region in bytes: a multiple of 64.
     pub bytes: u64,
-    /// The share of the requests that are writes, 0 to 1. The others are reads.
+    /// Share of the requests that are writes, 0 to 1. The others are reads.
     pub writes: f64,
-    /// Between the arrivals of two requests; 0: each arrives when it can be taken.
+    /// Time between two arrivals. With 0, each request arrives when it can be taken.
     pub gap: Gap,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct RandomSource {
 impl Random {
     pub(super) fn source(&self, planner: &Planner, seed: u64) -> Result<RandomSource, WorkloadError> {
         let Random { count, start, bytes, writes, gap } = *self;
-        some("count", count, 1)?;
+        positive_multiple("count", count, 1)?;
         Ok(RandomSource {
             left: count,
             requests: count,

@@ -1,21 +1,21 @@
-//! Which addresses lie in reserved rows.
+//! Detection of addresses in reserved rows.
 
 use dram_spec::address::{Field, FieldPart};
 use dram_spec::{AddressMap, PhysicalAddress};
 
-/// Which rows of a memory are set aside, as patterns of address bits: a comparison each. (Rows are never hashed, so that a row
-/// number is a pattern.)
+/// The reserved rows of a memory as patterns of address bits, each tested by one comparison.
+/// (Address maps do not hash rows, so a row number corresponds to fixed address bits.)
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReservedRows {
-    /// All ones: the last row of a subarray.
+    /// Row bits that are all ones in the last row of a subarray.
     zero: u64,
-    /// The bits of the row, and what they are in a bank's temporary row.
+    /// All row bits, and their values in a bank's temporary row.
     row: u64,
     temporary: u64,
 }
 
 impl ReservedRows {
-    /// Those of that map.
+    /// Creates the patterns for a map.
     pub(super) fn new(map: &AddressMap) -> ReservedRows {
         let geometry = map.geometry();
         let address_bits = |row: u32| address_bits(map, row);
@@ -26,13 +26,13 @@ impl ReservedRows {
         }
     }
 
-    /// Whether an address of the memory lies in one.
+    /// Whether an address lies in a reserved row.
     pub(super) const fn hold(self, address: PhysicalAddress) -> bool {
         address.0 & self.zero == self.zero || address.0 & self.row == self.temporary
     }
 }
 
-/// The address bits that make a row number.
+/// The address bits of a row number.
 fn address_bits(map: &AddressMap, row: u32) -> u64 {
     let within_subarray = map.geometry().rows_per_subarray().trailing_zeros();
     let bits = |part: &FieldPart| {

@@ -1,4 +1,4 @@
-//! Lines one after another.
+//! Accesses to lines at equal distances.
 
 use dram_spec::{Cycle, LINE_BYTES, PhysicalAddress};
 use rowclone::{Operation, Planner};
@@ -6,25 +6,25 @@ use rowclone::{Operation, Planner};
 use super::error::WorkloadError;
 use super::gap::Gap;
 use super::pace::Pace;
-use super::region::{multiple, some};
-use super::sound::Sound;
+use super::region::{multiple, positive_multiple};
+use super::unreserved::UnreservedRange;
 
-/// Reads and writes in turn, up to 64 of them.
+/// A repeated sequence of up to 64 reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// Bit `i` is set where turn `i` writes.
+    /// Bit `i` is set if access `i` is a write.
     writes: u64,
     turns: u8,
 }
 
 impl Pattern {
-    /// Nothing but reads: `r`.
+    /// Reads only: `r`.
     pub const READS: Pattern = Pattern { writes: 0, turns: 1 };
-    /// Nothing but writes: `w`.
+    /// Writes only: `w`.
     pub const WRITES: Pattern = Pattern { writes: 1, turns: 1 };
 
-    /// The pattern of that name: `r` and `w` in the order of the turns, such as `rrw`; nothing where it has other letters, no
-    /// turn, or more than 64.
+    /// Parses a pattern of `r` and `w`, such as `rrw`; `None` for other letters, an empty name, or
+    /// more than 64 letters.
     pub fn named(name: &str) -> Option<Pattern> {
         let mut pattern = Pattern { writes: 0, turns: 0 };
         for letter in name.chars() {
@@ -42,7 +42,7 @@ impl Pattern {
         (pattern.turns > 0).then_some(pattern)
     }
 
-    /// As scenarios write it.
+    /// Name in scenarios.
     pub fn name(self) -> String {
         (0..self.turns).map(|turn| if self.is_write(turn) { 'w' } else { 'r' }).collect()
     }
@@ -52,31 +52,31 @@ impl Pattern {
     }
 }
 
-/// What is done to the lines of a stream.
+/// Accesses to the lines of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Each is read or written, by a pattern that is repeated.
+    /// Each line is read or written, by a repeated pattern.
     Pattern(Pattern),
-    /// Each is read, and then one is written that lies as far from `dst` as it does from the start of the stream: a copy
-    /// by a program, two requests a line. What is written waits for nothing that is read, and is data of its own.
+    /// Each line is read, and then the line at the same offset from `dst` is written: a copy by a
+    /// program, two requests per line. Writes do not wait for reads, and carry generated data.
     Copy {
-        /// Where the first line is written.
+        /// Destination of the first line.
         dst: PhysicalAddress,
     },
 }
 
-/// Lines at equal distances. Those that lie on a reserved row are passed over, and do not count.
+/// Accesses to lines at equal distances. Lines in reserved rows are skipped and not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
-    /// The first line: a multiple of 64.
+    /// First line: a multiple of 64.
     pub start: PhysicalAddress,
-    /// Lines.
+    /// Number of lines.
     pub count: u64,
-    /// From one line to the next, in bytes: a multiple of 64.
+    /// Distance between lines in bytes: a multiple of 64.
     pub stride: u64,
-    /// What is done to them.
+    /// Accesses to the lines.
     pub access: Access,
-    /// Between the arrivals of two requests; 0: each arrives when it can be taken.
+    /// Time between two arrivals. With 0, each request arrives when it can be taken.
     pub gap: Gap,
 }
 
@@ -92,30 +92,31 @@ pub(super) struct StreamSource {
     requests: u64,
 }
 
-/// Walks over the lines.
+/// Iterator over the usable lines.
 #[derive(Clone, Debug)]
 struct Lines {
     at: u64,
     stride: u64,
-    /// Lines from here on, this one included, that are known to be of use.
+    /// Number of consecutive usable lines known, from `at` on.
     known: u64,
-    src: Sound,
-    /// What to add for the line that is written, and where that may lie.
-    dst: Option<(u64, Sound)>,
+    src: UnreservedRange,
+    /// Offset of the written line, and its usable range.
+    dst: Option<(u64, UnreservedRange)>,
 }
 
 impl Lines {
-    /// Whether the line may be used.
-    fn is_sound(&mut self) -> bool {
+    /// Whether the line is usable.
+    fn is_usable(&mut self) -> bool {
         let at = self.at;
-        self.src.holds(at, LINE_BYTES)
-            && self.dst.as_mut().is_none_or(|(offset, sound)| sound.holds(at.wrapping_add(*offset), LINE_BYTES))
+        self.src.contains(at, LINE_BYTES)
+            && self.dst.as_mut().is_none_or(|(offset, range)| range.contains(at.wrapping_add(*offset), LINE_BYTES))
     }
 
-    /// Passes over lines until one may be used, and looks how many do from there; `false` where the memory ends before.
+    /// Skips to the next usable line, and counts those that follow it; `false` if the memory ends
+    /// before.
     #[cold]
-    fn settle(&mut self, end: u64) -> bool {
-        while !self.is_sound() {
+    fn skip_to_usable(&mut self, end: u64) -> bool {
+        while !self.is_usable() {
             let dst = self.dst.as_ref().map_or(0, |(offset, _)| self.at.wrapping_add(*offset));
             if self.at.max(dst) >= end {
                 return false;
@@ -123,12 +124,12 @@ impl Lines {
             self.at += self.stride;
         }
         let src = self.src.known_from(self.at);
-        let dst = self.dst.as_ref().map_or(src, |(offset, sound)| sound.known_from(self.at.wrapping_add(*offset)));
+        let dst = self.dst.as_ref().map_or(src, |(offset, range)| range.known_from(self.at.wrapping_add(*offset)));
         self.known = (src.min(dst) - LINE_BYTES) / self.stride + 1;
         true
     }
 
-    /// Goes so many lines on, no more than are known.
+    /// Advances by at most the number of known lines.
     fn advance(&mut self, lines: u64) {
         self.at += lines * self.stride;
         self.known -= lines;
@@ -139,8 +140,8 @@ impl Stream {
     pub(super) fn source(&self, planner: &Planner) -> Result<StreamSource, WorkloadError> {
         let Stream { start, count, stride, access, gap } = *self;
         multiple("start", start.0, LINE_BYTES)?;
-        some("count", count, 1)?;
-        some("stride", stride, LINE_BYTES)?;
+        positive_multiple("count", count, 1)?;
+        positive_multiple("stride", stride, LINE_BYTES)?;
         let end = planner.map().geometry().bytes();
         let past_end = |key| WorkloadError::PastEnd { key, end: PhysicalAddress(end) };
         let dst = match access {
@@ -150,7 +151,7 @@ impl Stream {
                 if dst.0 >= end {
                     return Err(past_end("dst"));
                 }
-                Some((dst.0.wrapping_sub(start.0), Sound::new(planner)))
+                Some((dst.0.wrapping_sub(start.0), UnreservedRange::new(planner)))
             }
         };
         if start.0 >= end {
@@ -159,20 +160,21 @@ impl Stream {
         if stride > end {
             return Err(past_end("stride"));
         }
-        let mut lines = Lines { at: start.0, stride, known: 0, src: Sound::new(planner), dst };
-        // The whole way, from one reserved row to the next, to see whether it leads past the end.
-        let (mut way, mut left) = (lines.clone(), count);
+        let mut lines = Lines { at: start.0, stride, known: 0, src: UnreservedRange::new(planner), dst };
+        // Traverses the whole stream, by ranges without reserved rows, to check that it ends within
+        // the memory.
+        let (mut ahead, mut left) = (lines.clone(), count);
         loop {
-            if !way.settle(end) {
+            if !ahead.skip_to_usable(end) {
                 return Err(past_end("count"));
             }
-            if way.known >= left {
+            if ahead.known >= left {
                 break;
             }
-            left -= way.known;
-            way.advance(way.known);
+            left -= ahead.known;
+            ahead.advance(ahead.known);
         }
-        lines.settle(end);
+        lines.skip_to_usable(end);
         let each = if matches!(access, Access::Copy { .. }) { 2 } else { 1 };
         Ok(StreamSource {
             lines,
@@ -225,8 +227,8 @@ impl StreamSource {
         self.left -= 1;
         self.lines.advance(1);
         if self.lines.known == 0 && self.left > 0 {
-            // The end was looked for before the first request.
-            self.lines.settle(u64::MAX);
+            // `source` has checked that the stream ends within the memory.
+            self.lines.skip_to_usable(u64::MAX);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! When records arrive, to the cycle.
+//! Arrivals of trace records, to the cycle.
 
 use dram_spec::address::Preset;
 use dram_spec::{Cycle, Cycles};
@@ -8,7 +8,7 @@ use os_alloc_sim::Policy;
 
 use crate::driver::{SETTINGS, allocator, completion, drive, planner, replay, small};
 
-/// What arrives when, if a copy or fill takes 100 clocks.
+/// Compares the arrivals, with copies and fills that take 100 clocks.
 fn check(settings: ReplaySettings, trace: &str, expected: &[(&str, u64)]) {
     let mut replay = replay(trace, &planner(&small(), Preset::RowInterleaved), settings, None).unwrap();
     let mut found = Vec::new();
@@ -19,7 +19,7 @@ fn check(settings: ReplaySettings, trace: &str, expected: &[(&str, u64)]) {
 }
 
 #[test]
-fn a_read_and_its_writeback_arrive_together_and_hold_up_nothing() {
+fn a_read_and_its_writeback_arrive_together_and_block_no_record() {
     check(
         ReplaySettings { instructions_per_clock: Some(2.0), ..SETTINGS },
         "R 1008 0 4\nR 2000 3fff 4\nR 4000 0 3\nR 4000 0 3",
@@ -35,7 +35,7 @@ fn a_read_and_its_writeback_arrive_together_and_hold_up_nothing() {
 }
 
 #[test]
-fn accesses_of_the_decimal_format_are_played_alike() {
+fn accesses_of_the_decimal_format_have_equal_arrivals() {
     check(
         SETTINGS,
         "5 4096 64\n7 128",
@@ -47,7 +47,7 @@ const COPIES: &str =
     "R 1000 0 4\nC 8000 10000 8192 1000\nR 1000 0 4\nS 8000 7 100 20\nC 8000 10000 64 30\nR 1000 0 1\n";
 
 #[test]
-fn what_follows_a_copy_or_a_fill_waits_until_it_is_complete() {
+fn a_copy_or_a_fill_blocks_the_next_record_until_it_is_complete() {
     check(
         SETTINGS,
         COPIES,
@@ -63,7 +63,7 @@ fn what_follows_a_copy_or_a_fill_waits_until_it_is_complete() {
 }
 
 #[test]
-fn a_cpu_that_copies_executes_the_copys_instructions_as_well() {
+fn a_cpu_that_copies_also_executes_the_instructions_of_the_copy() {
     check(
         ReplaySettings { copier: Copier::Cpu, ..SETTINGS },
         COPIES,
@@ -78,9 +78,9 @@ fn a_cpu_that_copies_executes_the_copys_instructions_as_well() {
     );
 }
 
-/// Three pages, and the last to be done is not the last that was asked for.
+/// Three pages, of which the last taken is not the last completed.
 #[test]
-fn all_pages_of_an_operation_arrive_at_once_and_all_hold_up_what_follows() {
+fn all_pages_of_an_operation_arrive_together_and_all_block_the_next_record() {
     let settings = ReplaySettings { placement: Placement::Allocator(allocator(Policy::Sequential)), ..SETTINGS };
     let trace = "R 1000 0 4\nC 8000 10000 12288 1000\nR 1000 0 4\n";
     let mut replay = replay(trace, &planner(&small(), Preset::RowInterleaved), settings, None).unwrap();
@@ -102,9 +102,9 @@ fn all_pages_of_an_operation_arrive_at_once_and_all_hold_up_what_follows() {
     assert_eq!(replay.next_arrival(), Some(Cycle(304)));
 }
 
-/// The first page is done before the second is taken, for want of room in the controller.
+/// The first page completes before the second is taken, as the controller's queue is full.
 #[test]
-fn a_page_that_is_done_early_sets_nothing_free() {
+fn a_page_that_completes_early_unblocks_no_record() {
     let settings = ReplaySettings { placement: Placement::Allocator(allocator(Policy::Sequential)), ..SETTINGS };
     check(
         settings,
@@ -132,10 +132,11 @@ fn records_with_times_arrive_then_and_wait_for_nothing() {
 }
 
 #[test]
-fn records_without_a_time_arrive_as_they_are_taken_and_not_before_the_one_before_them() {
+fn records_without_a_time_arrive_when_taken_and_in_order() {
     let trace = "R 0x0\nR 0x40 @50\nW 0x80\nCOPY 0x8000 0x10000 4096\nR 0xc0\nR 0x100 @60\n";
     let mut replay = replay(trace, &planner(&small(), Preset::RowInterleaved), TIMES, None).unwrap();
-    // When it is taken, and when it arrived: what has a time arrives then, however long it waits to be taken.
+    // Cycle of taking, and arrival: a record with a time arrives at that time, however long it
+    // waits.
     for (now, arrival) in [(7, 7), (55, 50), (58, 58), (70, 70), (71, 71), (80, 60)] {
         let known = replay.next_arrival().unwrap();
         assert!(known <= Cycle(now), "{known}");
@@ -145,7 +146,7 @@ fn records_without_a_time_arrive_as_they_are_taken_and_not_before_the_one_before
     assert_eq!(replay.into_outcome().unwrap().counts.records, 6);
 }
 
-/// Pages of one operation arrive together, whenever it is taken.
+/// Pages of one operation arrive together, whenever the operation is taken.
 #[test]
 fn all_pages_of_an_operation_without_a_time_arrive_when_the_first_is_taken() {
     let settings = ReplaySettings { placement: Placement::Allocator(allocator(Policy::Sequential)), ..TIMES };

@@ -1,4 +1,4 @@
-//! Plays a trace without a controller.
+//! Replays of a trace without a controller.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use os_alloc_sim::{Policy, Units};
 use rowclone::{FaultyRows, Operation, Planner};
 use trace_io::trace::Reader;
 
-/// As recorded, 1 instruction per clock, the controller copies, nothing is left out.
+/// As recorded, 1 instruction per clock, copies by the controller, no record skipped.
 pub const SETTINGS: ReplaySettings = ReplaySettings {
     unusable: UnusableRecords::Refuse,
     clock: Clock::DDR3_1066,
@@ -20,7 +20,7 @@ pub const SETTINGS: ReplaySettings = ReplaySettings {
     placement: Placement::AsRecorded,
 };
 
-/// A fresh memory and such a policy.
+/// A fresh memory with this policy.
 pub const fn allocator(policy: Policy) -> AllocatorSettings {
     AllocatorSettings { policy, seed: 1, utilisation: 0.0, fragmentation: 0.0, units: Units::Marked }
 }
@@ -34,7 +34,7 @@ pub fn planner(system: &System, preset: Preset) -> Planner {
     Planner::new(AddressMap::preset(system.geometry, preset), FaultyRows::default())
 }
 
-/// The replay of a trace written out.
+/// The replay of a trace given as text.
 pub fn replay<'a>(
     text: &'a str,
     planner: &Planner,
@@ -44,7 +44,7 @@ pub fn replay<'a>(
     Replay::new(Reader::new(text.as_bytes(), None).unwrap(), planner, settings, contents)
 }
 
-/// Whether an operation holds up what comes after it.
+/// Whether an operation blocks the following records.
 pub fn blocks(operation: &Operation) -> bool {
     matches!(operation, Operation::Copy { .. } | Operation::Init { .. })
 }
@@ -62,7 +62,8 @@ pub fn completion(request: &Request, done: Cycle) -> Completion {
     }
 }
 
-/// Takes each request as it arrives. Copies and fills take so long; accesses are never done, for nobody waits for them.
+/// Takes each request as it arrives. Copies and fills take `each` cycles; accesses never complete,
+/// as no request waits for them.
 pub fn drive<R: Read>(replay: &mut Replay<R>, each: Cycles, mut see: impl FnMut(&Request)) {
     while let Some(now) = replay.next_arrival() {
         let request = replay.take(now).expect("it has arrived");
@@ -74,7 +75,7 @@ pub fn drive<R: Read>(replay: &mut Replay<R>, each: Cycles, mut see: impl FnMut(
     }
 }
 
-/// A controller's configuration of that system.
+/// A controller configuration for this system.
 pub fn config(
     system: &System,
     planner: &Planner,

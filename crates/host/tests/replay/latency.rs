@@ -23,7 +23,7 @@ type Age = (f64, f64);
 const FRESH: Age = (0.0, 0.0);
 const AGED: [Age; 2] = [(0.5, 0.5), (0.9, 0.9)];
 
-/// Read latencies of a trace in cycles, and the share of its copies that their frames allow to go by FPM.
+/// Read latencies of a trace in cycles, and the share of its copies that FPM can serve.
 fn play(
     system: &System,
     planner: &Planner,
@@ -46,7 +46,8 @@ fn play(
     (stats.whole.read_latency.summary().unwrap(), copies.share(FPM))
 }
 
-/// The mean of a figure over `seeds` memories of an age: chance places the free frames of an aged memory. A fresh memory has no chance.
+/// Mean of a figure over `seeds` aged memories, as the free frames of an aged memory are random. A
+/// fresh memory is not random.
 fn mean(
     policy: Policy,
     (utilisation, fragmentation): Age,
@@ -63,12 +64,13 @@ fn mean(
     settings.map(figure).sum::<f64>() / f64::from(seeds)
 }
 
-/// By how much `subarray-aware` is above `buddy`, as a share of `buddy`.
+/// Relative difference of `subarray-aware` from `buddy`.
 fn difference(age: Age, seeds: u32, figure: impl Fn(AllocatorSettings) -> f64) -> f64 {
     mean(Policy::SubarrayAware, age, seeds, &figure) / mean(Policy::Buddy, age, seeds, &figure) - 1.0
 }
 
-/// A line of each page in order, and then as many lines of any page; a read each six cycles.
+/// Reads of one line of each page in order, then of random pages as often; one read every six
+/// cycles.
 fn touches(pages: u32) -> String {
     let (mut trace, mut generator) = (String::new(), Generator::new(1));
     let any: Vec<u32> = (0..pages).map(|_| generator.below(pages)).collect();
@@ -78,7 +80,8 @@ fn touches(pages: u32) -> String {
     trace
 }
 
-/// The means differ by at most 5 %; in a fresh memory, where both go from bank to bank, not at all.
+/// The means differ by at most 5 %; in a fresh memory, in which both policies alternate between
+/// banks, they are equal.
 #[test]
 fn reads_of_pages_touched_in_order_take_as_long_as_with_buddy() {
     let trace = touches(4096);
@@ -106,8 +109,9 @@ fn reads_of_pages_touched_in_order_take_as_long_as_with_buddy() {
     }
 }
 
-/// The 99th percentile of the read latency is at most 10 % above that with `buddy`, and at least 95 % of the copies can go by FPM.
-/// One aged memory says little, as the percentile varies by half with the seed.
+/// The 99th percentile of the read latency is at most 10 % above that of `buddy`, and FPM can serve
+/// at least 95 % of the copies. Several aged memories are averaged, as the percentile varies by
+/// half with the seed.
 fn check_recording(name: &str) {
     let (system, planner) = (paper(), planner(&paper(), Preset::RowInterleaved));
     for (trace, seeds) in [(Trace::Sample, 12), (Trace::Whole, 3)] {
@@ -126,16 +130,17 @@ fn check_recording(name: &str) {
 }
 
 #[test]
-fn the_slowest_reads_of_a_fork_wait_as_long_as_with_buddy() {
+fn read_latency_p99_of_a_fork_is_close_to_buddy() {
     check_recording("forkset-rc.gz");
 }
 
 #[test]
-fn the_slowest_reads_of_a_shell_wait_as_long_as_with_buddy() {
+fn read_latency_p99_of_a_shell_is_close_to_buddy() {
     check_recording("shell-rc.gz");
 }
 
-/// 445.gobmk has no copies: with consecutive first touches in one bank, the mean read took 35 times as long.
+/// 445.gobmk has no copies. With consecutive first touches in one bank, the mean read latency was
+/// 35 times as large.
 #[test]
 fn reads_of_a_recording_without_copies_take_as_long_as_with_buddy() {
     let (system, planner) = (paper(), planner(&paper(), Preset::RowInterleaved));

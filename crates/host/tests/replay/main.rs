@@ -1,4 +1,4 @@
-//! Recorded traces: when their records arrive, where their pages lie, and what the frames of real ones allow.
+//! Recorded traces: arrivals of records, placement of pages, and copies that FPM can serve.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 

@@ -1,4 +1,4 @@
-//! Pages keep their contents, whatever frames they are given.
+//! Pages keep their contents under every allocation policy.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -15,11 +15,11 @@ use rowclone::{Operation, Planner};
 
 use crate::driver::{SETTINGS, allocator, blocks, completion, drive, planner, replay, small};
 
-/// The trace is about so many pages, which follow each other.
+/// Consecutive pages of the trace.
 const PAGES: u64 = 10;
 const END: u64 = PAGES * FRAME_BYTES;
 
-/// A record, by places counted from the first of the pages.
+/// A record, with offsets from the first page.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Access { read: u64, writeback: Option<u64> },
@@ -38,14 +38,14 @@ fn arb_event() -> impl Strategy<Value = Event> {
     let fill = (arb_range(), select(vec![0, 0, 7])).prop_map(|((dst, bytes), value)| Event::Fill { dst, bytes, value });
     let whole = any::<bool>();
     let copy = (0..END, arb_range(), whole).prop_map(|(src, (dst, bytes), whole)| {
-        // Half of the copies have their source and destination alike in the page.
+        // Half of the copies have equal page offsets of source and destination.
         let src = if whole { src / FRAME_BYTES * FRAME_BYTES + dst % FRAME_BYTES } else { src };
         Event::Copy { src: src.min(END - bytes), dst, bytes }
     });
     prop_oneof![2 => access, 2 => copy, 1 => fill]
 }
 
-/// What the pages hold, as far as it is known: a page holds anything before it is written.
+/// Contents of the pages as far as known: a page is undefined before the first write.
 struct Naive(Vec<Option<u8>>);
 
 impl Naive {
@@ -58,7 +58,7 @@ impl Naive {
     }
 }
 
-/// A replay, the frames that it writes to, and the pages that these are to be.
+/// A replay, the memory that it writes, and the expected contents of the pages.
 struct Check<'a> {
     replay: Replay<&'a [u8]>,
     planner: &'a Planner,
@@ -68,7 +68,7 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    /// The next request, done. It lies in frames that may be used.
+    /// Executes the next request, which must lie in allocatable frames.
     fn next(&mut self) -> (Request, Option<Vec<u8>>) {
         let now = self.replay.next_arrival().expect("the record has more to do");
         let request = self.replay.take(now).unwrap();
@@ -77,7 +77,7 @@ impl Check<'_> {
         let read = self.frames.apply(&operation, request.payload.as_deref());
         for address in [operation.src(), Some(operation.target())].into_iter().flatten() {
             let frame = address.0 / FRAME_BYTES;
-            assert!(!self.held.contains(&frame), "{operation}: somebody else's");
+            assert!(!self.held.contains(&frame), "{operation}: a frame of the background");
             assert_eq!(frame, (address.0 + operation.bytes() - 1) / FRAME_BYTES, "{operation}: one page at a time");
         }
         if blocks(&operation) {
@@ -86,7 +86,7 @@ impl Check<'_> {
         (request, read)
     }
 
-    /// All pieces of a copy or fill.
+    /// Executes all pieces of a copy or fill.
     fn bulk(&mut self, bytes: u64) {
         let mut done = 0;
         while done < bytes {
@@ -124,7 +124,7 @@ impl Check<'_> {
     }
 }
 
-/// The trace of the events, with the pages from `first` on.
+/// The trace of the events, with pages numbered from `first`.
 fn trace(first: u64, events: &[Event]) -> String {
     let mut trace = String::new();
     for event in events {
@@ -145,7 +145,8 @@ fn trace(first: u64, events: &[Event]) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
-    /// If two pages shared a frame, a write to one would change the other, and a later read would tell. In the end all is read.
+    /// If two pages shared a frame, a write to one would change the other, and a later read would
+    /// differ. All pages are read at the end.
     #[test]
     fn every_page_holds_what_was_written_to_it(
         events in prop::collection::vec(arb_event(), 1..40),
@@ -184,7 +185,7 @@ proptest! {
     }
 }
 
-/// Each operation of a trace that is placed, in a fresh memory of the paper's.
+/// Operations of a trace, as placed in a fresh memory of the paper's system.
 fn placed(trace: &str, policy: Policy) -> Vec<Operation> {
     let settings = ReplaySettings { placement: Placement::Allocator(allocator(policy)), ..SETTINGS };
     let mut replay = replay(trace, &planner(&small(), Preset::RowInterleaved), settings, None).unwrap();
@@ -194,9 +195,10 @@ fn placed(trace: &str, policy: Policy) -> Vec<Operation> {
     operations
 }
 
-/// The first destination had no frame, and gets the lowest free one; what it gives back at the second copy is taken again.
+/// The first destination had no frame, and gets the lowest free one; the frame it frees at the
+/// second copy is allocated again.
 #[test]
-fn a_destination_gives_its_frame_back_before_it_takes_another() {
+fn a_destination_frees_its_frame_before_it_gets_another() {
     let read = |frame: u64| Operation::Read { address: PhysicalAddress(frame * 4096), bytes: 64 };
     let [src, dst] = [0, 0x1000].map(PhysicalAddress);
     let copy = Operation::Copy { src, dst, bytes: 4096 };
@@ -204,7 +206,7 @@ fn a_destination_gives_its_frame_back_before_it_takes_another() {
     assert_eq!(found, [copy, read(1), copy, read(2)]);
 }
 
-/// Half of it is to stay: it cannot have another frame.
+/// Half of the page must be kept, so it cannot get another frame.
 #[test]
 fn a_destination_that_is_covered_in_part_keeps_its_frame() {
     let found = placed("R 8000 0 1\nC 8800 10000 2048 1\nS 8000 0 64 1\nR 8000 0 1\n", Policy::Sequential);
@@ -215,10 +217,10 @@ fn a_destination_that_is_covered_in_part_keeps_its_frame() {
     );
 }
 
-/// A copy goes to the subarray of its source, although other pages were placed between them. All others are spread over the
-/// eight banks.
+/// A copy goes to the subarray of its source, although other pages were allocated in between. All
+/// other pages are spread over the eight banks.
 #[test]
-fn the_aware_policy_places_copies_near_their_source_and_spreads_all_else_over_banks() {
+fn subarray_aware_places_copies_near_their_source_and_spreads_other_pages_over_banks() {
     let mut trace = String::new();
     for page in 0..64_u64 {
         write!(
@@ -242,6 +244,6 @@ fn the_aware_policy_places_copies_near_their_source_and_spreads_all_else_over_ba
     let mut banks = BTreeMap::new();
     others.for_each(|bank| *banks.entry(bank).or_insert(0) += 1);
     assert_eq!(banks.len(), 8);
-    // The pool of the source, which 64 copies have drained, is passed over in the end.
+    // First touches skip the source's pool, which 64 copies have used.
     assert!(banks.values().all(|touches| (13..=17).contains(touches)), "64 reads and 64 fills: {banks:?}");
 }

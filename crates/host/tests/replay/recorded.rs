@@ -1,5 +1,5 @@
-//! Recorded traces: which of their copies the frames allow to go by FPM, and a run of one. The samples of the repository are always
-//! tested, the whole recordings where they lie beside it.
+//! Recorded traces: the copies that FPM can serve, and a run of one trace. The samples in the
+//! repository are always tested, the complete recordings if they exist beside it.
 
 use memctrl::policy::copy::{BASELINE, ROWCLONE};
 use std::collections::BTreeMap;
@@ -11,8 +11,8 @@ use std::sync::atomic::AtomicBool;
 use dram_spec::address::Preset;
 use dram_spec::{CommandLog, Cycles, Density, Dialect, Geometry, RawGeometry, System, Width};
 use host::{
-    Contents, Copier, FlatMemory, MemoryCheck, Placement, Replay, ReplayOutcome, ReplaySettings, TraceCounts,
-    UnusableRecords, Witnessed,
+    CheckedSource, Contents, Copier, FlatMemory, MemoryCheck, Placement, Replay, ReplayOutcome, ReplaySettings,
+    TraceCounts, UnusableRecords,
 };
 use memctrl::Controller;
 use os_alloc_sim::{Cause, Fallback, Policy, Sharing};
@@ -24,14 +24,14 @@ use crate::driver::{SETTINGS, allocator, config, drive, planner};
 /// A recorded trace.
 #[derive(Clone, Copy, Debug)]
 pub enum Trace {
-    /// A cut of it, in the repository.
+    /// An excerpt, in the repository.
     Sample,
-    /// All of it, where it lies beside the repository.
+    /// The complete recording, if it exists beside the repository.
     Whole,
 }
 
 impl Trace {
-    /// From its first record; nothing where the recording is not there.
+    /// Opens the trace at its first record; `None` if the recording does not exist.
     pub fn open(self, name: &str) -> Option<Reader<File>> {
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let path = match self {
@@ -39,7 +39,7 @@ impl Trace {
             Trace::Whole => repository.join("../shared/data/ramulatorsharp").join(name),
         };
         if matches!(self, Trace::Whole) && !path.is_file() {
-            // Not `eprintln!`: the test runner would keep that to itself.
+            // Not `eprintln!`, which the test runner captures.
             let mut terminal = std::io::stderr();
             writeln!(terminal, "not tested: the whole recording is not there ({})", path.display()).unwrap();
             return None;
@@ -48,7 +48,7 @@ impl Trace {
     }
 }
 
-/// The paper's system at 4 GiB: 2 channels, 4 KB rows, 65,536 rows a bank.
+/// The paper's system at 4 GiB: 2 channels, 4 KB rows, 65,536 rows per bank.
 pub fn paper() -> System {
     let system = System::paper(2, Density::Gb2, Width::X8);
     assert_eq!((system.geometry.bytes(), system.geometry.rows_per_bank()), (4 << 30, 65_536));
@@ -59,11 +59,11 @@ const AS_RECORDED: ReplaySettings = ReplaySettings { unusable: UnusableRecords::
 const AWARE: ReplaySettings =
     ReplaySettings { placement: Placement::Allocator(allocator(Policy::SubarrayAware)), ..AS_RECORDED };
 
-/// Copies of one kind of record, by what the planner says of FPM: `fpm`, or why not.
+/// Copies of one kind of record, by the planner's reason against FPM, or `fpm`.
 #[derive(Debug, Default)]
-struct Ways(BTreeMap<&'static str, u64>);
+struct CopyCounts(BTreeMap<&'static str, u64>);
 
-impl Ways {
+impl CopyCounts {
     fn count(&mut self, planner: &Planner, operation: &Operation) {
         let mut why_not = None;
         for block in planner.blocks(operation) {
@@ -72,8 +72,8 @@ impl Ways {
         *self.0.entry(why_not.map_or("fpm", |reason| reason.name())).or_default() += 1;
     }
 
-    fn by(&self, way: &str) -> u64 {
-        self.0.get(way).copied().unwrap_or(0)
+    fn by(&self, reason: &str) -> u64 {
+        self.0.get(reason).copied().unwrap_or(0)
     }
 
     fn all(&self) -> u64 {
@@ -86,15 +86,16 @@ impl Ways {
 }
 
 struct Found {
-    copies: Ways,
-    fills: Ways,
+    copies: CopyCounts,
+    fills: CopyCounts,
     outcome: ReplayOutcome,
 }
 
-/// What the frames allow the copies and the fills of a trace; each is complete at once.
+/// Counts the mechanisms that the frames permit for the copies and fills of a trace; each completes
+/// at once.
 fn survey(trace: Trace, name: &str, planner: &Planner, settings: ReplaySettings) -> Option<Found> {
     let mut replay = Replay::new(trace.open(name)?, planner, settings, None).unwrap();
-    let (mut copies, mut fills) = (Ways::default(), Ways::default());
+    let (mut copies, mut fills) = (CopyCounts::default(), CopyCounts::default());
     drive(&mut replay, Cycles(0), |request| match request.operation {
         Operation::Copy { .. } => copies.count(planner, &request.operation),
         Operation::Init { .. } => fills.count(planner, &request.operation),
@@ -105,8 +106,8 @@ fn survey(trace: Trace, name: &str, planner: &Planner, settings: ReplaySettings)
     if let Some(pages) = &outcome.pages {
         let traffic = &pages.allocator.traffic;
         let (copied, zeroed) = (traffic.copies_of(Cause::CopyOnWrite), traffic.zeroings_of(Cause::DemandZero));
-        for (ways, tally) in [(&copies, copied), (&fills, zeroed)] {
-            assert_eq!((ways.all(), ways.by("fpm")), (tally.frames(), tally.by(rowclone::FPM)));
+        for (counted, tally) in [(&copies, copied), (&fills, zeroed)] {
+            assert_eq!((counted.all(), counted.by("fpm")), (tally.frames(), tally.by(rowclone::FPM)));
         }
         assert_eq!((pages.copies_in_part, pages.fills_in_part, pages.fills_of_other_values), (0, 0, 0));
     }
@@ -126,13 +127,13 @@ fn a_fork_as_recorded_has_almost_no_copy_within_a_subarray() {
         assert!(counts.accesses_reserved + counts.skipped_reserved > 0, "one row in 512 is a zero row: {counts:?}");
         assert!(counts.skipped_records > 0 && counts.skipped_records * 100 < counts.records, "{counts:?}");
         assert!(copies.share() < 0.01, "{copies:?}");
-        // Zeros come from the subarray's own zero row, wherever the page lies.
+        // Zeros are copied from the zero row of the page's subarray.
         assert_eq!(fills.by("fpm"), fills.all(), "{fills:?}");
     }
 }
 
 #[test]
-fn the_aware_policy_makes_almost_every_copy_one_within_a_subarray() {
+fn under_subarray_aware_almost_every_copy_is_within_a_subarray() {
     let planner = planner(&paper(), Preset::RowInterleaved);
     for (trace, name, accesses, records) in [
         (Trace::Sample, "forkset-rc.gz", 4246, [954, 0]),
@@ -149,9 +150,9 @@ fn the_aware_policy_makes_almost_every_copy_one_within_a_subarray() {
     }
 }
 
-/// Programs are recorded by virtual addresses, too: most of these lie above any memory.
+/// Recordings of programs use virtual addresses, most of which lie above any physical memory.
 #[test]
-fn no_record_is_left_out_where_an_allocator_places_the_pages() {
+fn no_record_is_skipped_if_an_allocator_places_the_pages() {
     let planner = planner(&paper(), Preset::RowInterleaved);
     for (trace, name, records, outside) in [
         (Trace::Sample, "445.gobmk.gz", 3000, 1163 + 937),
@@ -170,9 +171,10 @@ fn no_record_is_left_out_where_an_allocator_places_the_pages() {
     }
 }
 
-/// Two pages of 4 KiB share a row, or each is spread over two: FPM would have to copy the other one, too.
+/// Two pages of 4 KiB share a row, or each is spread over two rows: FPM would have to copy the
+/// other page, too.
 #[test]
-fn frames_smaller_than_a_row_keep_every_page_from_fpm() {
+fn fpm_serves_no_page_if_frames_share_rows() {
     let native = RawGeometry { row_bytes: 8192, ..paper().geometry.raw() };
     let native = System { geometry: Geometry::try_from(native).unwrap(), ..paper() };
     let cases = [(native, Preset::RowInterleaved, "partial-row"), (paper(), Preset::LineInterleaved, "interleaved")];
@@ -192,7 +194,7 @@ fn frames_smaller_than_a_row_keep_every_page_from_fpm() {
     }
 }
 
-/// With real bytes, and every command judged.
+/// Runs a trace with contents; the protocol checker audits the commands.
 fn run(
     settings: ReplaySettings,
     policy: &'static dyn memctrl::policy::copy::CopyPolicy,
@@ -202,7 +204,7 @@ fn run(
     let mut controller = Controller::new(&config(&system, &planner, policy, &contents));
     let trace = Trace::Sample.open("forkset-rc.gz").unwrap();
     let replay = Replay::new(trace, &planner, settings, Some(contents.clone())).unwrap();
-    let mut source = Witnessed::new(replay, FlatMemory::new(contents));
+    let mut source = CheckedSource::new(replay, FlatMemory::new(contents));
     let mut log = CommandLog::default();
     let stats = controller.run(&mut source, &mut log, &AtomicBool::new(false)).unwrap();
     let dialect = if policy == BASELINE { Dialect::Jedec } else { Dialect::RowClone };
@@ -214,7 +216,7 @@ fn run(
 }
 
 #[test]
-fn a_fork_runs_under_the_controller_and_leaves_memory_as_a_plain_one_would_be() {
+fn a_fork_runs_under_the_controller_and_leaves_a_plain_memory() {
     let cpu = ReplaySettings { copier: Copier::Cpu, ..AS_RECORDED };
     let (channel, by_cpu) = run(cpu, BASELINE);
     let (recorded, in_dram) = run(AS_RECORDED, ROWCLONE);
@@ -222,6 +224,6 @@ fn a_fork_runs_under_the_controller_and_leaves_memory_as_a_plain_one_would_be() 
     assert_eq!(channel.counts, recorded.counts);
     assert!(recorded.counts.copies > 800 && recorded.counts.writebacks > 3000, "{:?}", recorded.counts);
     assert!(placed.counts.copies >= recorded.counts.copies);
-    // A CPU that copies is the slowest, and copies within a subarray are the fastest.
+    // A copy by the CPU is the slowest, and a copy within a subarray the fastest.
     assert!(by_cpu.end > in_dram.end && in_dram.end > near.end);
 }

@@ -1,4 +1,4 @@
-//! What cannot be played is refused by name, or left out and counted.
+//! Records that cannot be played are errors that name them, or are skipped and counted.
 
 use dram_spec::Cycles;
 use dram_spec::address::Preset;
@@ -7,7 +7,7 @@ use os_alloc_sim::Policy;
 
 use crate::driver::{SETTINGS, allocator, drive, planner, replay, small};
 
-/// The last byte is on the zero row of a subarray; `20000000` is the end of the memory.
+/// The last byte lies in the zero row of a subarray; `20000000` is the end of the memory.
 const UNUSABLE: &str = "R 1fffffc0 1000 10\nR 1000 20000000 10\nR 20000000 1fffffc0 10\nR 1000 0 10\n\
                         C 1ffff000 1000 4096 7\nC 1000 20000000 64 7\nS 1ffff800 0 4096 7\nS 1fffe000 0 8192 7\nS 1000 0 64 7\n";
 
@@ -22,7 +22,7 @@ fn play(trace: &str, settings: ReplaySettings) -> (Vec<(String, u64)>, Result<Re
 }
 
 #[test]
-fn left_out_records_are_counted_and_their_instructions_still_executed() {
+fn skipped_records_are_counted_and_their_instructions_still_executed() {
     let (played, outcome) = play(UNUSABLE, ReplaySettings { unusable: UnusableRecords::Skip, ..SETTINGS });
     let expected = [
         ("write 64 bytes 0x1000", 10),
@@ -53,7 +53,7 @@ fn left_out_records_are_counted_and_their_instructions_still_executed() {
     assert_eq!(counts, expected);
 }
 
-/// With an allocator, an address is the name of a page: every one is played, wherever in 64 bits it lies.
+/// With an allocator, addresses are virtual: every record is played, whatever its 64-bit address.
 #[test]
 fn pages_recorded_anywhere_are_placed_in_the_memory() {
     let placement = Placement::Allocator(allocator(Policy::SubarrayAware));
@@ -61,17 +61,19 @@ fn pages_recorded_anywhere_are_placed_in_the_memory() {
     let ReplayOutcome { counts, pages } = outcome.unwrap();
     assert_eq!((counts.reads, counts.writebacks, counts.copies, counts.fills), (4, 3, 2, 3));
     assert_eq!((counts.records, counts.skipped_records), (9, 0));
-    // 1ffff000, 1000 and 20000000 are read or written. The copy of a whole page takes a new frame for the first, and the fill of two
-    // pages for that and the one before; what covers a page in part takes none.
+    // The pages of 1ffff000, 1000 and 20000000 are read or written. The copy of a whole page
+    // allocates a new frame for the first, and the fill of two pages for the first and its
+    // predecessor; operations on parts of pages allocate no new frame.
     let pages = pages.unwrap();
     assert_eq!((pages.appeared, pages.copied, pages.filled, pages.freed), (3, 1, 2, 2));
     assert_eq!((pages.copies_in_part, pages.fills_in_part, pages.fills_of_other_values), (1, 3, 0));
     assert_eq!(pages.allocator.frames - pages.allocator.free.frames(), pages.allocations() - pages.freed);
 }
 
-/// The highest page of 64 bits, and addresses that differ from others in their highest bits alone.
+/// The highest page of the 64-bit address space, and addresses that differ only in their highest
+/// bits.
 #[test]
-fn names_of_pages_use_all_64_bits() {
+fn virtual_addresses_use_all_64_bits() {
     let trace = "R 0xffffffffffffffff\nCOPY 0xfffffffffffff000 0x7ffff000 4096\nZERO 0xffffffffffffe800 6144\nR 0x7ffff000\n\
                  R 0x800000007ffff000\nW 0xffffffffffffffc0\n";
     let placement = Placement::Allocator(allocator(Policy::Sequential));
@@ -98,7 +100,7 @@ fn refused(trace: &str, settings: ReplaySettings, message: &str, help: &str) {
 }
 
 #[test]
-fn refusals_name_the_line_and_a_way_out() {
+fn errors_name_the_line_and_a_remedy() {
     refused(
         "R 1000 0 1\nR 1000 20000000 1\n",
         SETTINGS,
@@ -156,10 +158,10 @@ fn refusals_name_the_line_and_a_way_out() {
     );
 }
 
-/// Operations of a piece that was placed are played; the one that finds no frame ends the trace.
+/// Pieces that were placed are played; the piece without a frame ends the trace.
 #[test]
-fn a_copy_may_run_out_of_frames_halfway() {
-    // All but two frames are in use: the source of the first page, and its destination.
+fn a_copy_may_run_out_of_frames_between_its_pages() {
+    // All but two frames are in use: those of the first page's source and destination.
     let settings = AllocatorSettings { utilisation: 1.0 - 2.0 / 130_808.0, ..allocator(Policy::SubarrayAware) };
     let (played, outcome) = play(
         "C 8000 10000 8192 5\nR 1000 0 1\n",

@@ -1,4 +1,4 @@
-//! What the allocator's report says of a copy is what the planner makes of it.
+//! The allocator's report of a copy agrees with the planner.
 
 use dram_spec::AddressMap;
 use memctrl::policy::copy::ROWCLONE;
@@ -8,7 +8,7 @@ use rowclone::{FaultyRows, Operation, Planner};
 
 use crate::cases::{arb_map, arb_system};
 
-/// How the planner's parts of an operation go by the paper's rule, each once.
+/// Mechanisms of the planner's parts of an operation by the paper's rule, without duplicates.
 fn planned(planner: &Planner, operation: &Operation) -> Vec<&'static str> {
     let mut names = Vec::new();
     for block in planner.blocks(operation) {
@@ -20,9 +20,9 @@ fn planned(planner: &Planner, operation: &Operation) -> Vec<&'static str> {
 }
 
 proptest! {
-    /// A page, or a whole unit of them, from anywhere to near it or far away.
+    /// A page, or a whole unit, copied from anywhere to a near or a distant place.
     #[test]
-    fn frames_are_copied_and_zeroed_as_the_planner_says(
+    fn frames_are_copied_and_zeroed_as_the_planner_classifies(
         system in arb_system(), raw in arb_map(), at in any::<u32>(), flips in any::<u32>(), near in 0u32..32, whole in any::<bool>(),
     ) {
         let Ok(map) = AddressMap::new(system.geometry, &raw) else { return Ok(()) };
@@ -34,17 +34,17 @@ proptest! {
         let bytes = u64::from(frames) * 4096;
         let copy = Operation::Copy { src: src.address(), dst: dst.address(), bytes };
         if src != dst && planner.check(&copy).is_ok() {
-            let mut told: Vec<_> = (0..frames).map(|at| map.copied(src, dst, frames, at).mechanism.name()).collect();
-            told.sort_unstable();
-            told.dedup();
-            prop_assert_eq!(told, planned(&planner, &copy), "{} with {}", copy, map.unit().unwrap_or(0));
+            let mut reported: Vec<_> = (0..frames).map(|at| map.copied(src, dst, frames, at).mechanism.name()).collect();
+            reported.sort_unstable();
+            reported.dedup();
+            prop_assert_eq!(reported, planned(&planner, &copy), "{} with {}", copy, map.unit().unwrap_or(0));
         }
         let zero = Operation::Init { dst: dst.address(), bytes, value: 0 };
         if planner.check(&zero).is_ok() {
-            let mut told: Vec<_> = (0..frames).map(|at| map.zeroed(dst, frames, at).mechanism.name()).collect();
-            told.sort_unstable();
-            told.dedup();
-            prop_assert_eq!(told, planned(&planner, &zero), "{}", zero);
+            let mut reported: Vec<_> = (0..frames).map(|at| map.zeroed(dst, frames, at).mechanism.name()).collect();
+            reported.sort_unstable();
+            reported.dedup();
+            prop_assert_eq!(reported, planned(&planner, &zero), "{}", zero);
         }
     }
 }

@@ -17,7 +17,7 @@ use rowclone::{FaultyRows, Operation};
 
 use crate::common::config;
 
-/// A system and what is to be done on it.
+/// A system and its operations.
 #[derive(Clone)]
 pub struct Case {
     pub config: Config,
@@ -82,7 +82,7 @@ pub fn arb_map() -> impl Strategy<Value = RawAddressMap> {
     ])
 }
 
-/// What an operation is made from: resolved once the system is known.
+/// Parameters of an operation, resolved once the system is known.
 #[derive(Clone, Debug)]
 struct Draft {
     kind: u8,
@@ -120,10 +120,10 @@ fn arb_draft() -> impl Strategy<Value = Draft> {
 }
 
 impl Draft {
-    fn resolve(&self, config: &Config, bytes_a_row: u64) -> Option<(Operation, Option<Cycle>)> {
+    fn resolve(&self, config: &Config, bytes_per_row: u64) -> Option<(Operation, Option<Cycle>)> {
         let map = config.planner.map();
         let geometry = map.geometry();
-        let bytes = (self.rows * geometry.row_bytes().min(bytes_a_row) + self.ragged).max(1);
+        let bytes = (self.rows * geometry.row_bytes().min(bytes_per_row) + self.ragged).max(1);
         let bank = dram_spec::BankId { rank: self.bank % geometry.ranks(), bank: self.bank };
         let channel = dram_spec::Channel(self.value % geometry.channels());
         let base = map.address(Location { channel, bank, row: Row(self.row), column: Column(0), offset: 0 })?;
@@ -152,13 +152,14 @@ pub fn arb_case() -> impl Strategy<Value = Case> {
     arb_case_of(1..7, 8192)
 }
 
-/// Many operations, some of them long, that get in each other's way: refreshes fall due, are postponed, and must be made room for.
+/// Many operations, some of them long, that conflict: refreshes fall due, are postponed, and
+/// preempt copies.
 pub fn arb_heavy_case() -> impl Strategy<Value = Case> {
     arb_case_of(10..60, 60_000)
 }
 
-/// So many operations, each of about so many bytes a row of its draft.
-fn arb_case_of(count: std::ops::Range<usize>, bytes_a_row: u64) -> impl Strategy<Value = Case> {
+/// `count` operations of about `bytes_per_row` bytes per row of their draft.
+fn arb_case_of(count: std::ops::Range<usize>, bytes_per_row: u64) -> impl Strategy<Value = Case> {
     let controller = (select(vec![1usize, 7, 64, 512]), 0u64..=8, select(&POLICIES[..]));
     let faulty = proptest::collection::vec((0u8..8, select(vec![0u32, 1, 2, 127, 511])), 0..3);
     let drafts = proptest::collection::vec(arb_draft(), count);
@@ -175,9 +176,9 @@ fn arb_case_of(count: std::ops::Range<usize>, bytes_a_row: u64) -> impl Strategy
                 refresh: RefreshPolicy { postpone_max, ..RefreshPolicy::default() },
                 ..config(system, map, faulty, policy)
             };
-            let resolved = drafts.iter().filter_map(|draft| draft.resolve(&config, bytes_a_row));
+            let resolved = drafts.iter().filter_map(|draft| draft.resolve(&config, bytes_per_row));
             let mut operations: Vec<_> = resolved.collect();
-            // Times of arrival never fall along the list.
+            // Arrivals do not decrease along the list.
             let mut floor = Cycle::ZERO;
             for at in operations.iter_mut().filter_map(|(_, at)| at.as_mut()) {
                 floor = floor.max(*at);

@@ -6,14 +6,14 @@ use std::sync::atomic::AtomicBool;
 use dram_core::Defect;
 use dram_spec::address::Preset;
 use dram_spec::{AddressMap, CommandLog, Cycle, Density, Dialect, PhysicalAddress, Picojoule, System, Width};
-use host::{Contents, FlatMemory, MemoryCheck, Place, Sequence, Witnessed, place};
+use host::{CheckedSource, Contents, FlatMemory, MemoryCheck, Place, Sequence, place};
 use memctrl::policy::copy::CopyPolicy;
 use memctrl::stats::Stats;
 use memctrl::{Completion, Config, Controller, PriceTable};
 use rowclone::{FaultyRows, Operation, Planner};
 
 pub fn config(system: System, map: AddressMap, faulty: FaultyRows, policy: &'static dyn CopyPolicy) -> Config {
-    // About what `2 Gb x8 -25E` gives.
+    // Approximately the prices of `2 Gb x8 -25E`.
     let [activate, copy_activate, read, write, transfer] =
         [24_800.0, 24_800.0, 14_000.0, 30_000.0, 13_000.0].map(Picojoule);
     let prices = Some(PriceTable { activate, copy_activate, read, write, transfer });
@@ -34,7 +34,7 @@ pub struct Outcome {
     pub dropped: u64,
 }
 
-/// Runs the operations with real bytes; the command stream is judged.
+/// Runs the operations with contents; the protocol checker audits the commands.
 pub fn run(config: &Config, seed: u64, operations: &[(Operation, Option<Cycle>)], dialect: Dialect) -> Outcome {
     run_with(config, seed, operations, dialect, None)
 }
@@ -49,7 +49,7 @@ pub fn run_with(
     let contents = Contents::new(seed, config.planner.map().clone());
     let config = Config { contents: Some(Arc::new(contents.clone())), defect, ..config.clone() };
     let sequence = Sequence::new(operations.iter().copied(), Some(contents.clone()));
-    let mut source = Witnessed::new(sequence, FlatMemory::new(contents));
+    let mut source = CheckedSource::new(sequence, FlatMemory::new(contents));
     let mut log = CommandLog::default();
     let mut controller = Controller::new(&config);
     let stats = controller.run(&mut source, &mut log, &AtomicBool::new(false)).unwrap();
@@ -61,7 +61,7 @@ pub fn run_with(
     Outcome { log, stats, completions: sequence.into_completions(), memory, dropped }
 }
 
-/// A copy of `bytes` to a fixed destination from a source that lies so.
+/// A copy of `bytes` to a fixed destination from a source with this relation.
 pub fn copy(config: &Config, relation: Place, bytes: u64) -> Operation {
     let dst = PhysicalAddress(0x0040_0000);
     let src = place(&config.planner, relation, dst, bytes).unwrap();

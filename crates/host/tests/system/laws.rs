@@ -1,4 +1,4 @@
-//! What must hold for any operations on any system.
+//! Properties of all operations on all systems.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use proptest::test_runner::{Config as Runs, TestCaseError, TestRunner};
 use crate::cases::{Case, arb_case, arb_heavy_case};
 use crate::common::{Outcome, run, run_with};
 
-/// So many cases, or as many as `PROPTEST_CASES` says.
+/// Configuration with `cases` cases, or as many as `PROPTEST_CASES` specifies.
 pub fn runs(cases: u32) -> Runs {
     let asked = Runs::default();
     let cases = if std::env::var_os("PROPTEST_CASES").is_some() { asked.cases } else { cases };
@@ -29,7 +29,7 @@ pub fn outcome(case: &Case) -> Outcome {
     run(&case.config, case.seed, &case.operations, dialect(case))
 }
 
-/// Zero rows are never written; temporary rows only by TRANSFER, and only on the way through.
+/// Zero rows are never written; temporary rows only by TRANSFER, as an intermediate step of a copy.
 fn assert_reserved_rows_are_kept(case: &Case, outcome: &Outcome) {
     let geometry = &case.config.system.geometry;
     let mut open = BTreeMap::new();
@@ -62,8 +62,8 @@ fn assert_reserved_rows_are_kept(case: &Case, outcome: &Outcome) {
     }
 }
 
-/// The stream is legal (`run` asserts it), nothing is dropped, memory is what a flat array would hold, and every operation is
-/// answered after it began.
+/// The command stream is legal (`run` asserts it), no copy activation is dropped, memory equals a
+/// flat array, and every operation completes after it began.
 pub fn leaves_a_legal_stream_and_a_plain_memory(case: &Case) -> Result<(), TestCaseError> {
     let outcome = outcome(case);
     prop_assert_eq!(outcome.memory.clone(), MemoryCheck::Equal);
@@ -82,8 +82,9 @@ pub fn leaves_a_legal_stream_and_a_plain_memory(case: &Case) -> Result<(), TestC
 proptest! {
     #![proptest_config(runs(300))]
 
-    /// Every stream is legal (`run` asserts it; a channel-only one under plain JEDEC rules), nothing is dropped, memory is what
-    /// a flat array would hold, and every operation completes after it began.
+    /// Every stream is legal (`run` asserts it; one of channel copies only under plain JEDEC
+    /// rules), no copy activation is dropped, memory equals a flat array, and every operation
+    /// completes after it began.
     #[test]
     fn any_operations_leave_a_legal_stream_and_a_plain_memory(case in arb_case()) {
         leaves_a_legal_stream_and_a_plain_memory(&case)?;
@@ -93,9 +94,10 @@ proptest! {
 proptest! {
     #![proptest_config(runs(25))]
 
-    /// The same where many operations are under way at once, and every refresh has to find its place among them.
+    /// The property above with many operations in flight, between which every refresh must be
+    /// scheduled.
     #[test]
-    fn a_crowd_of_operations_leaves_a_legal_stream_and_a_plain_memory(case in arb_heavy_case()) {
+    fn concurrent_operations_leave_a_legal_stream_and_a_plain_memory(case in arb_heavy_case()) {
         leaves_a_legal_stream_and_a_plain_memory(&case)?;
     }
 }
@@ -110,7 +112,7 @@ proptest! {
         prop_assert_eq!(first.stats, second.stats);
     }
 
-    /// Bytes in the cells do not steer the scheduler: a run without them gives the same commands.
+    /// Contents do not affect the scheduler: a run without contents issues the same commands.
     #[test]
     fn a_run_without_contents_issues_the_same_commands(case in arb_case()) {
         let with = outcome(&case);
@@ -122,9 +124,10 @@ proptest! {
         prop_assert_eq!(with.stats, stats);
     }
 
-    /// On idle banks nothing is issued later than it must be: any command a cycle earlier breaks a rule. (Where an operation
-    /// has several segments, one may wait for another's bank with nothing but the plan's order holding it; where it uses two
-    /// channels, a write waits for data of the other one.)
+    /// On idle banks no command is issued later than necessary: any command one cycle earlier
+    /// breaks a rule. (If an operation has several segments, one may wait for another's bank only
+    /// because of the plan's order; if it uses two channels, a write waits for data of the other
+    /// channel.)
     #[test]
     fn the_commands_of_one_segment_have_no_slack(case in arb_case()) {
         let mut case = case;
@@ -136,7 +139,8 @@ proptest! {
         let refreshed = commands.iter().any(|issued| matches!(issued.command, Command::Refresh { .. }));
         let one_channel = commands.iter().all(|issued| issued.channel == commands[0].channel);
         prop_assume!(!refreshed && one_channel && commands.len() < 400);
-        // Commands at one cycle on two channels are independent; a channel's first may have nothing before it.
+        // Commands in one cycle on two channels are independent; a channel's first command may have
+        // no predecessor.
         for (index, issued) in commands.iter().enumerate().skip(1) {
             let mut hasty = outcome.log.clone();
             if issued.at.0 == 0 {
@@ -160,8 +164,8 @@ fn segments(case: &Case) -> usize {
     blocks.map(count).sum()
 }
 
-/// Draws cases, always the same ones, until the memory law fails.
-fn cases_until_the_memory_law_fails(defect: Defect) -> Option<usize> {
+/// Draws a fixed sequence of cases until the memory property fails.
+fn cases_until_the_memory_property_fails(defect: Defect) -> Option<usize> {
     let mut runner = TestRunner::deterministic();
     let strategy = arb_case();
     (0..2000).find(|_| {
@@ -170,9 +174,9 @@ fn cases_until_the_memory_law_fails(defect: Defect) -> Option<usize> {
     })
 }
 
-/// The laws speak of something: the cases reach every mechanism, refreshes, and operations at once.
+/// The cases cover every mechanism, refreshes, and concurrent operations.
 #[test]
-fn the_cases_reach_every_mechanism_and_refreshes() {
+fn the_cases_cover_every_mechanism_and_refreshes() {
     let mut runner = TestRunner::deterministic();
     let strategy = arb_case();
     let (mut mechanisms, mut refreshes, mut overlapping) = (std::collections::BTreeSet::new(), 0, 0);
@@ -191,8 +195,8 @@ fn the_cases_reach_every_mechanism_and_refreshes() {
 }
 
 #[test]
-fn the_memory_law_notices_each_defect() {
+fn the_memory_property_detects_each_defect() {
     for defect in [Defect::FpmLosesALine, Defect::TransferSwapsColumns, Defect::SharedTemporaryRow] {
-        assert!(cases_until_the_memory_law_fails(defect).is_some(), "{defect:?} goes unnoticed");
+        assert!(cases_until_the_memory_property_fails(defect).is_some(), "{defect:?} is not detected");
     }
 }

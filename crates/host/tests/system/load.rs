@@ -1,4 +1,5 @@
-//! Random controllers under load: reads, writes and copies that get in each other's way on a few rows, in bursts and after pauses.
+//! Random controllers under load: reads, writes and copies that conflict on few rows, in bursts and
+//! after pauses.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,9 +22,9 @@ use crate::cases::{Case, arb_map, arb_system};
 use crate::common::{Outcome, config};
 use crate::laws::{leaves_a_legal_stream_and_a_plain_memory, outcome, runs};
 
-/// One of a few lines of the memory, so that requests meet.
+/// One of few lines of the memory, so that requests conflict.
 #[derive(Clone, Copy, Debug)]
-struct Spot {
+struct LineLocation {
     channel: u8,
     rank: u8,
     bank: u8,
@@ -31,50 +32,50 @@ struct Spot {
     column: u16,
 }
 
-/// What a request is made from.
+/// Kind of a request, with sizes and offsets in bytes.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    /// So many bytes from so far into a line.
+    /// Size, and offset within a line.
     Read(u64, u64),
-    /// So many lines.
+    /// Number of lines.
     Write(u64),
-    /// So many bytes from so far into a line.
+    /// Size, and offset within a line.
     RaggedWrite(u64, u64),
-    /// A page or a row, between rows' beginnings.
+    /// A page or a row, from the start of a row to the start of a row.
     PageCopy { row: bool },
-    /// So many bytes, from and to so far into lines.
+    /// Size, and the offsets of source and destination within a line.
     Copy(u64, u64, u64),
     /// A page or a row.
     PageInit { row: bool, value: u8 },
-    /// So many bytes from so far into a line.
+    /// Size, and offset within a line.
     Init(u64, u64, u8),
 }
 
-/// When a request arrives.
+/// Arrival of a request.
 #[derive(Clone, Copy, Debug)]
 enum When {
-    /// So long after the one before.
+    /// Cycles after the arrival of its predecessor.
     Later(u64),
-    /// When all before it are done.
+    /// When all its predecessors have completed.
     Done,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Draft {
     kind: Kind,
-    to: Spot,
-    from: Spot,
+    to: LineLocation,
+    from: LineLocation,
     when: When,
 }
 
-fn arb_spot() -> impl Strategy<Value = Spot> {
+fn arb_line() -> impl Strategy<Value = LineLocation> {
     let place = (
         prop_oneof![3 => Just(0u8), 1 => 0u8..4],
         prop_oneof![3 => Just(0u8), 1 => 0u8..4],
         prop_oneof![3 => 0u8..2, 1 => 0u8..8],
     );
     (place, select(vec![0u32, 0, 1, 2, 130, 300]), prop_oneof![3 => 0u16..4, 1 => 0u16..64])
-        .prop_map(|((channel, rank, bank), row, column)| Spot { channel, rank, bank, row, column })
+        .prop_map(|((channel, rank, bank), row, column)| LineLocation { channel, rank, bank, row, column })
 }
 
 fn arb_kind() -> impl Strategy<Value = Kind> {
@@ -99,12 +100,13 @@ fn arb_draft() -> impl Strategy<Value = Draft> {
         1 => (0u64..5000).prop_map(When::Later),
         1 => Just(When::Done),
     ];
-    (arb_kind(), arb_spot(), arb_spot(), when).prop_map(|(kind, to, from, when)| Draft { kind, to, from, when })
+    (arb_kind(), arb_line(), arb_line(), when).prop_map(|(kind, to, from, when)| Draft { kind, to, from, when })
 }
 
-/// None, or so many copies of rows at once that refreshes, which may be put off for long there, have to break into them.
-fn arb_crowd() -> impl Strategy<Value = Vec<Draft>> {
-    let copy = (any::<bool>(), arb_spot(), arb_spot()).prop_map(|(row, to, from)| Draft {
+/// No copies, or enough concurrent copies of rows that refreshes, which may be postponed for long,
+/// must preempt them.
+fn arb_copy_burst() -> impl Strategy<Value = Vec<Draft>> {
+    let copy = (any::<bool>(), arb_line(), arb_line()).prop_map(|(row, to, from)| Draft {
         kind: Kind::PageCopy { row },
         to,
         from,
@@ -113,7 +115,7 @@ fn arb_crowd() -> impl Strategy<Value = Vec<Draft>> {
     prop_oneof![4 => Just(Vec::new()), 1 => proptest::collection::vec(copy, 20..40)]
 }
 
-impl Spot {
+impl LineLocation {
     fn address(self, config: &Config, column: u16) -> Option<u64> {
         let geometry = &config.system.geometry;
         let channel = Channel(self.channel % geometry.channels());
@@ -125,8 +127,9 @@ impl Spot {
 
 impl Draft {
     fn resolve(self, config: &Config) -> Option<Operation> {
-        let at = |spot: Spot, offset| spot.address(config, spot.column).map(|base| PhysicalAddress(base + offset));
-        let start = |spot: Spot| spot.address(config, 0).map(PhysicalAddress);
+        let at =
+            |line: LineLocation, offset| line.address(config, line.column).map(|base| PhysicalAddress(base + offset));
+        let start = |line: LineLocation| line.address(config, 0).map(PhysicalAddress);
         let size = |row| if row { config.system.geometry.row_bytes() } else { 4096 };
         let operation = match self.kind {
             Kind::Read(bytes, offset) => Operation::Read { address: at(self.to, offset)?, bytes },
@@ -155,9 +158,9 @@ fn arb_queues() -> impl Strategy<Value = Queues> {
     )
 }
 
-/// What of a controller is not its memory.
+/// Settings of a controller other than its memory.
 #[derive(Clone, Debug)]
-struct Knobs {
+struct ControllerSettings {
     policy: &'static dyn CopyPolicy,
     scheduler: Box<dyn Scheduler>,
     row_policy: Arc<dyn RowPolicy>,
@@ -171,7 +174,7 @@ struct Knobs {
     staging_lines: usize,
 }
 
-fn arb_knobs() -> impl Strategy<Value = Knobs> {
+fn arb_controller_settings() -> impl Strategy<Value = ControllerSettings> {
     let scheduler = prop_oneof![
         1 => Just(Box::new(Fcfs) as Box<dyn Scheduler>),
         2 => Just(Box::new(FrFcfs) as _),
@@ -185,18 +188,18 @@ fn arb_knobs() -> impl Strategy<Value = Knobs> {
         1 => (0u64..500).prop_map(|after| Arc::new(Timeout { after: Cycles(after) }) as _),
     ];
     let hold = prop_oneof![1 => Just(None), 2 => (1u64..1000).prop_map(Some), 1 => (1u64..60).prop_map(Some)];
-    let sleep = || prop_oneof![2 => Just(None), 1 => (0u64..100).prop_map(Some), 1 => (0u64..3000).prop_map(Some)];
+    let idle = || prop_oneof![2 => Just(None), 1 => (0u64..100).prop_map(Some), 1 => (0u64..3000).prop_map(Some)];
     let counted = (
         prop_oneof![1 => Just(0u64), 1 => 0u64..5000],
         prop_oneof![1 => Just(None), 3 => (50u64..5000).prop_map(Some), 1 => (1u64..50).prop_map(Some)],
     );
     let choices = (select(&POLICIES[..]), scheduler, rows, arb_queues(), hold);
-    let rest = (0u64..=8, [sleep(), sleep()], any::<bool>(), counted, prop_oneof![1usize..20, 1usize..513]);
+    let rest = (0u64..=8, [idle(), idle()], any::<bool>(), counted, prop_oneof![1usize..20, 1usize..513]);
     (choices, rest).prop_map(
         |(
             (policy, scheduler, row_policy, queues, copy_hold_max),
             (postpone_max, power, slow_exit, (warm_up, epoch), staging_lines),
-        )| Knobs {
+        )| ControllerSettings {
             policy,
             scheduler,
             row_policy,
@@ -212,68 +215,69 @@ fn arb_knobs() -> impl Strategy<Value = Knobs> {
     )
 }
 
-/// Up to 150 requests on a random system, with everything about its controller drawn too.
+/// Up to 150 requests on a random system with a random controller.
 pub fn arb_load() -> impl Strategy<Value = Case> {
     let faulty = proptest::collection::vec((0u8..8, select(vec![0u32, 1, 2, 127])), 0..2);
     let drafts =
         prop_oneof![proptest::collection::vec(arb_draft(), 1..20), proptest::collection::vec(arb_draft(), 1..150)];
-    (arb_system(), arb_map(), arb_knobs(), faulty, (arb_crowd(), drafts), any::<u64>()).prop_filter_map(
-        "a request that the memory can take",
-        |(mut system, map, mut knobs, faulty, (crowd, drafts), seed)| {
-            if !crowd.is_empty() {
-                system.refresh = Refresh::Every { t_refi_ps: 1_950_000 };
-                knobs.postpone_max = 8;
-            }
-            if knobs.slow_exit {
-                system.precharge_power_down = PrechargePowerDown::SlowExit;
-            }
-            let map = AddressMap::new(system.geometry, &map).ok()?;
-            let faulty: FaultyRows =
-                faulty.into_iter().map(|(bank, row)| (Channel(0), BankId { rank: 0, bank }, Row(row))).collect();
-            // Without refresh nothing would wake a rank in time.
-            let [power_down_after, self_refresh_after] =
-                knobs.power.map(|after| after.filter(|_| system.refresh != Refresh::Off).map(Cycles));
-            let config = Config {
-                staging_lines: knobs.staging_lines,
-                copy_hold_max: knobs.copy_hold_max.map(Cycles),
-                queues: knobs.queues,
-                scheduler: knobs.scheduler,
-                row_policy: knobs.row_policy,
-                refresh: RefreshPolicy { postpone_max: knobs.postpone_max, ..RefreshPolicy::default() },
-                power: PowerPolicy { power_down_after, self_refresh_after },
-                warm_up: Cycles(knobs.warm_up),
-                epoch: knobs.epoch.map(Cycles),
-                ..config(system, map, faulty, knobs.policy)
-            };
-            let mut now = 0;
-            let mut operations = Vec::new();
-            for draft in crowd.iter().chain(&drafts) {
-                let at = match draft.when {
-                    When::Later(gap) => {
-                        now += gap;
-                        Some(Cycle(now))
-                    }
-                    When::Done => None,
+    (arb_system(), arb_map(), arb_controller_settings(), faulty, (arb_copy_burst(), drafts), any::<u64>())
+        .prop_filter_map(
+            "a request that fits the memory",
+            |(mut system, map, mut settings, faulty, (burst, drafts), seed)| {
+                if !burst.is_empty() {
+                    system.refresh = Refresh::Every { t_refi_ps: 1_950_000 };
+                    settings.postpone_max = 8;
+                }
+                if settings.slow_exit {
+                    system.precharge_power_down = PrechargePowerDown::SlowExit;
+                }
+                let map = AddressMap::new(system.geometry, &map).ok()?;
+                let faulty: FaultyRows =
+                    faulty.into_iter().map(|(bank, row)| (Channel(0), BankId { rank: 0, bank }, Row(row))).collect();
+                // Without refresh no event would wake a rank in time.
+                let [power_down_after, self_refresh_after] =
+                    settings.power.map(|after| after.filter(|_| system.refresh != Refresh::Off).map(Cycles));
+                let config = Config {
+                    staging_lines: settings.staging_lines,
+                    copy_hold_max: settings.copy_hold_max.map(Cycles),
+                    queues: settings.queues,
+                    scheduler: settings.scheduler,
+                    row_policy: settings.row_policy,
+                    refresh: RefreshPolicy { postpone_max: settings.postpone_max, ..RefreshPolicy::default() },
+                    power: PowerPolicy { power_down_after, self_refresh_after },
+                    warm_up: Cycles(settings.warm_up),
+                    epoch: settings.epoch.map(Cycles),
+                    ..config(system, map, faulty, settings.policy)
                 };
-                operations.extend(draft.resolve(&config).map(|operation| (operation, at)));
-            }
-            (!operations.is_empty()).then_some(Case { config, seed, operations })
-        },
-    )
+                let mut now = 0;
+                let mut operations = Vec::new();
+                for draft in burst.iter().chain(&drafts) {
+                    let at = match draft.when {
+                        When::Later(gap) => {
+                            now += gap;
+                            Some(Cycle(now))
+                        }
+                        When::Done => None,
+                    };
+                    operations.extend(draft.resolve(&config).map(|operation| (operation, at)));
+                }
+                (!operations.is_empty()).then_some(Case { config, seed, operations })
+            },
+        )
 }
 
 proptest! {
     #![proptest_config(runs(60))]
 
-    /// Under load too every stream is legal (`run` asserts it), memory is what a flat array would hold, reads return it, and every
-    /// request is answered.
+    /// Under load, every stream is legal (`run` asserts it), memory equals a flat array, reads
+    /// return its data, and every request completes.
     #[test]
     fn a_loaded_controller_leaves_a_legal_stream_and_a_plain_memory(case in arb_load()) {
         leaves_a_legal_stream_and_a_plain_memory(&case)?;
     }
 }
 
-/// What a run under load reached.
+/// Events that occurred in a run under load.
 fn reached(case: &Case, outcome: &Outcome) -> Vec<String> {
     let figures = &outcome.stats.whole;
     let outcomes = |of: &memctrl::stats::Outcomes| [of.hits, of.misses, of.conflicts];
@@ -289,8 +293,8 @@ fn reached(case: &Case, outcome: &Outcome) -> Vec<String> {
         ("forwarding", figures.forwarded),
         ("drains", figures.write_drains),
         ("waits for a segment's banks", figures.blocked_by_copies.count()),
-        ("broken off for reads", figures.preempted_for_reads),
-        ("broken off for refresh", figures.preempted_for_refresh),
+        ("preempted for reads", figures.preempted_for_reads),
+        ("preempted for refresh", figures.preempted_for_refresh),
         ("REF", figures.commands.refreshes),
         ("power-down", figures.commands.power_downs),
         ("self-refresh", figures.commands.self_refreshes),
@@ -305,7 +309,7 @@ fn reached(case: &Case, outcome: &Outcome) -> Vec<String> {
     if full_queue(case, outcome) {
         names.push("full read queue".into());
     }
-    if waits_for_a_job(outcome) {
+    if waits_for_a_copy(outcome) {
         names.push("blocked access".into());
     }
     names
@@ -315,26 +319,26 @@ fn full_queue(case: &Case, outcome: &Outcome) -> bool {
     outcome.stats.whole.read_queue.most == case.config.queues.read_entries as u64
 }
 
-/// Whether a read that arrived while a job wrote some byte of it was not begun before the job was done.
-fn waits_for_a_job(outcome: &Outcome) -> bool {
+/// Whether a read that arrived during a copy to some of its bytes started after the copy.
+fn waits_for_a_copy(outcome: &Outcome) -> bool {
     let bytes = |operation: &Operation| operation.target().0..operation.target().0 + operation.bytes();
     outcome.completions.iter().enumerate().any(|(index, read)| {
         matches!(read.operation, Operation::Read { .. })
-            && outcome.completions[..index].iter().any(|job| {
-                let (of_read, of_job) = (bytes(&read.operation), bytes(&job.operation));
-                let overlap = of_read.start < of_job.end && of_job.start < of_read.end;
-                let copies = matches!(job.operation, Operation::Copy { .. } | Operation::Init { .. });
-                copies
+            && outcome.completions[..index].iter().any(|copy| {
+                let (of_read, of_copy) = (bytes(&read.operation), bytes(&copy.operation));
+                let overlap = of_read.start < of_copy.end && of_copy.start < of_read.end;
+                let is_copy = matches!(copy.operation, Operation::Copy { .. } | Operation::Init { .. });
+                is_copy
                     && overlap
-                    && read.arrival < job.done
-                    && read.first_command.is_some_and(|first| first >= job.done)
+                    && read.arrival < copy.done
+                    && read.first_command.is_some_and(|first| first >= copy.done)
             })
     })
 }
 
-/// The loaded laws speak of something.
+/// The loads cover all events of a controller.
 #[test]
-fn the_loads_reach_all_that_a_controller_does() {
+fn the_loads_cover_all_events_of_a_controller() {
     let mut runner = TestRunner::deterministic();
     let strategy = arb_load();
     let mut runs_with: BTreeMap<String, usize> = BTreeMap::new();
@@ -358,8 +362,8 @@ fn the_loads_reach_all_that_a_controller_does() {
         "forwarding",
         "drains",
         "waits for a segment's banks",
-        "broken off for reads",
-        "broken off for refresh",
+        "preempted for reads",
+        "preempted for refresh",
         "REF",
         "power-down",
         "self-refresh",

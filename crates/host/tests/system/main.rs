@@ -1,4 +1,4 @@
-//! The whole of it below the command line: sources, controller, device, with both witnesses looking on.
+//! Sources, controller and device together, with the protocol checker and the flat memory.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 

@@ -1,6 +1,8 @@
-//! The comparison with a flat array reports what it must: wrong bytes of a read, a lost write, a changed zero row.
+//! The comparison with a flat memory reports wrong bytes of a read, a lost write, and a changed
+//! zero row.
 //!
-//! Each defect is made between the flat array and the controller, or by commands to a device; both are sound themselves.
+//! Each defect is introduced between the source and the controller, or by commands to a device;
+//! controller and device themselves are correct.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,14 +15,14 @@ use dram_spec::{
     AddressMap, BankId, Channel, Column, Command, Cycle, Density, Location, PhysicalAddress, Row, System, Width,
 };
 use host::comparison::compare;
-use host::{Contents, FlatMemory, MemoryCheck, Sequence, Witnessed};
+use host::{CheckedSource, Contents, FlatMemory, MemoryCheck, Sequence};
 use memctrl::policy::copy::ROWCLONE;
 use memctrl::{Completion, Config, Controller, Request, RequestSource};
 use rowclone::Operation;
 
 use crate::common::paper;
 
-/// A source whose requests and completions are changed on their way.
+/// A source whose requests and completions are altered in transit.
 struct Altered<S> {
     source: S,
     request: fn(&mut Request),
@@ -47,12 +49,12 @@ impl<S: RequestSource> RequestSource for Altered<S> {
 const fn sound_request(_: &mut Request) {}
 const fn sound_completion(_: &mut Completion) {}
 
-/// What the comparison finds after operations that follow each other.
+/// Result of the comparison after sequential operations.
 fn found(operations: &[Operation], request: fn(&mut Request), completion: fn(&mut Completion)) -> MemoryCheck {
     let config = paper(ROWCLONE);
     let contents = Contents::new(1, config.planner.map().clone());
     let sequence = Sequence::new(operations.iter().map(|&operation| (operation, None)), Some(contents.clone()));
-    let source = Witnessed::new(sequence, FlatMemory::new(contents.clone()));
+    let source = CheckedSource::new(sequence, FlatMemory::new(contents.clone()));
     let mut source = Altered { source, request, completion };
     let channels = config.system.geometry.channels();
     let mut controller = Controller::new(&Config { contents: Some(Arc::new(contents)), ..config });
@@ -76,7 +78,7 @@ fn data(completion: &mut Completion) -> &mut Vec<u8> {
 }
 
 #[test]
-fn nothing_is_found_where_nothing_is_wrong() {
+fn correct_runs_compare_equal() {
     let operations = [
         write(HERE, 300),
         read(HERE, 300),
@@ -85,7 +87,8 @@ fn nothing_is_found_where_nothing_is_wrong() {
     assert_eq!(found(&operations, sound_request, sound_completion), MemoryCheck::Equal);
 }
 
-/// Of three reads, the second and the third return a wrong byte: the first of them is named, and its place.
+/// Of three reads, the second and the third return a wrong byte: the second is reported, with the
+/// offset.
 #[test]
 fn a_wrong_byte_of_a_read_is_reported() {
     let reads = [read(HERE, 64), read(HERE, 300), read(HERE, 300)];
@@ -104,7 +107,7 @@ fn a_read_that_returns_too_little_is_reported() {
     assert_eq!(found(|completion| completion.data = None), MemoryCheck::Read { id: RequestId(0), at: 0 });
 }
 
-/// The controller gets a read of another row in the place of the second write.
+/// Replaces the second write by a read of another row.
 fn lose_the_second(request: &mut Request) {
     if request.id == RequestId(1) {
         request.operation = read(PhysicalAddress(0), 64);
@@ -112,7 +115,7 @@ fn lose_the_second(request: &mut Request) {
     }
 }
 
-/// The other write is to the same row, or the lost one is the only one of its row.
+/// The remaining write is to the same row, or the lost write is the only one of its row.
 #[test]
 fn a_lost_write_is_reported() {
     for lost in [PhysicalAddress(HERE.0 + 128), PhysicalAddress(0x0080_0000)] {
@@ -124,7 +127,7 @@ fn a_lost_write_is_reported() {
     }
 }
 
-/// A payload of which one byte is lost on its way.
+/// A payload with one byte altered in transit.
 #[test]
 fn a_wrong_byte_of_a_write_is_reported() {
     let flip = |request: &mut Request| {
@@ -138,8 +141,8 @@ fn a_wrong_byte_of_a_write_is_reported() {
 
 const BANK: BankId = BankId { rank: 0, bank: 2 };
 
-/// Opens one row of a bank and copies it over others, with sound cells and a flat array beside them; `change` may write to
-/// the cells at the end. What the comparison finds.
+/// Opens a row of a bank and copies it over others, with a flat memory; `change` may then write to
+/// the cells. Returns the result of the comparison.
 fn after(rows: &[Row], change: impl FnOnce(&mut Device, &mut FlatMemory)) -> Option<(Location, u8, u8)> {
     let system = System::paper(1, Density::Gb2, Width::X8);
     let map = AddressMap::new(system.geometry, &Preset::RowInterleaved.raw()).unwrap();
@@ -176,16 +179,17 @@ fn a_changed_zero_row_is_reported() {
     assert_eq!(written, Some((location, 0, 3)));
 }
 
-/// What lies in a temporary row is part of no copy's result.
+/// The contents of a temporary row belong to no copy's result.
 #[test]
 fn a_temporary_row_may_hold_anything() {
     let temporary = System::paper(1, Density::Gb2, Width::X8).geometry.temporary_row();
     assert_eq!(after(&[temporary], |device, _| device.write_line(BANK, temporary, Column(0), &[7; 64])), None);
 }
 
-/// A command stream without its one copy activation: the flat array made the copy, and the cells did not.
+/// A command stream without its copy activation: the flat memory made the copy, and the cells did
+/// not.
 #[test]
-fn a_copy_that_was_not_made_is_reported() {
+fn a_missing_copy_is_reported() {
     let map =
         AddressMap::new(System::paper(1, Density::Gb2, Width::X8).geometry, &Preset::RowInterleaved.raw()).unwrap();
     let row =

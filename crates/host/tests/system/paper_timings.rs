@@ -1,4 +1,5 @@
-//! The clock counts of one 4 KB operation on idle banks at DDR3-1066 8-8-8, as `docs/validation.md` works them out.
+//! Clocks of one 4 KB operation on idle banks at DDR3-1066 8-8-8, as derived in
+//! `docs/validation.md`.
 
 use dram_spec::{CopyActivations, Cycle, Dialect, PhysicalAddress, Refresh};
 use host::{MemoryCheck, Place};
@@ -30,8 +31,8 @@ fn a_page_takes_the_clocks_of_the_legal_sequences() {
     assert_eq!(clocks(ROWCLONE, zeroed), 48, "FPM zero");
 }
 
-/// 800 FPM copies, all there at cycle 0, over the 8 banks of one channel in turn.
-fn clocks_a_copy(copy_activations: CopyActivations) -> f64 {
+/// 800 FPM copies, all arriving at cycle 0, cyclically over the 8 banks of one channel.
+fn clocks_per_copy(copy_activations: CopyActivations) -> f64 {
     let mut config = paper(ROWCLONE);
     config.system.copy_activations = copy_activations;
     config.system.refresh = Refresh::Off;
@@ -56,16 +57,16 @@ fn clocks_a_copy(copy_activations: CopyActivations) -> f64 {
 }
 
 #[test]
-fn trains_of_copies_run_at_the_pace_of_the_four_activate_window() {
-    let counted = clocks_a_copy(CopyActivations::Counted);
-    assert!((9.9..=10.4).contains(&counted), "{counted} clocks a copy");
-    let free = clocks_a_copy(CopyActivations::Free);
-    assert!((6.0..=6.3).contains(&free), "{free} clocks a copy");
+fn consecutive_copies_are_limited_by_the_four_activate_window() {
+    let counted = clocks_per_copy(CopyActivations::Counted);
+    assert!((9.9..=10.4).contains(&counted), "{counted} clocks per copy");
+    let free = clocks_per_copy(CopyActivations::Free);
+    assert!((6.0..=6.3).contains(&free), "{free} clocks per copy");
 }
 
-/// Whoever uses a bank after an operation does not lengthen it.
+/// Later use of a bank does not lengthen an operation.
 #[test]
-fn a_copy_ends_with_its_own_banks_whatever_follows_there() {
+fn a_copy_ends_with_its_own_commands() {
     let config = paper(ROWCLONE);
     let copied = copy(&config, Place::OtherBank, 4096);
     let src = copied.src().expect("a copy has a source");

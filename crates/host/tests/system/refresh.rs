@@ -1,4 +1,4 @@
-//! Refresh finds its place where the command bus is full.
+//! Refresh while the command bus is full.
 
 use dram_spec::address::RawAddressMap;
 use dram_spec::{AddressMap, Cycle, Density, Dialect, Geometry, PhysicalAddress, RawGeometry, SpeedBin, System, Width};
@@ -10,11 +10,11 @@ use rowclone::{FaultyRows, Operation};
 
 use crate::common::{config, run};
 
-/// TRANSFERs of two ranks alone fill the command bus. The smallest mix of operations in which banks of another rank, behind older
-/// segments, would not be closed in time for a REF that can be put off no more, if they did not go first. (The device panics where
-/// one is late.)
+/// TRANSFERs of two ranks alone fill the command bus. In this smallest mix of operations, banks of
+/// another rank, behind older segments, would not be closed in time for a REF that cannot be
+/// postponed further, unless their precharges had priority. (The device panics if a REF is late.)
 #[test]
-fn banks_that_must_close_for_a_refresh_go_before_a_full_command_bus() {
+fn precharges_for_a_due_refresh_have_priority_on_a_full_command_bus() {
     let (density, width) = (Density::Gb8, Width::X4);
     let raw = RawGeometry { channels: 1, ranks: 4, density, width, row_bytes: 32_768, rows_per_subarray: 128 };
     let system = System {

@@ -1,4 +1,4 @@
-//! Workloads with addresses of their own: which they use, and when.
+//! Addresses and arrivals of workloads without an allocator.
 
 use memctrl::policy::copy::ROWCLONE;
 use std::collections::BTreeMap;
@@ -22,25 +22,25 @@ const fn write(address: u64) -> Operation {
     Operation::Write { address: PhysicalAddress(address), bytes: 64 }
 }
 
-/// Addresses from there on at this distance, those that cannot be read left out.
+/// Addresses from `start` at this distance, without unreadable ones.
 fn sound(planner: &Planner, start: PhysicalAddress, stride: u64) -> impl Iterator<Item = u64> {
     (0..).map(move |line| start.0 + line * stride).filter(|&address| planner.check(&read(address)).is_ok())
 }
 
 #[test]
-fn a_stream_goes_from_line_to_line_and_over_reserved_rows() {
+fn a_stream_accesses_lines_in_order_and_skips_reserved_rows() {
     let planner = paper();
     for stride in [64, 192, 4096, 4096 + 64, 0x8000] {
         let settings =
             Stream { start: END_OF_SUBARRAYS, count: 3000, stride, ..stream(Access::Pattern(Pattern::READS)) };
         let expected: Vec<_> = sound(&planner, END_OF_SUBARRAYS, stride).take(3000).map(read).collect();
-        assert!(expected[2999].target().0 > END_OF_SUBARRAYS.0 + 2999 * stride, "some are left out");
+        assert!(expected[2999].target().0 > END_OF_SUBARRAYS.0 + 2999 * stride, "some are skipped");
         assert!(operations(Settings::Stream(settings), &planner) == expected, "stride {stride}");
     }
 }
 
 #[test]
-fn a_pattern_says_which_lines_are_written() {
+fn a_pattern_selects_the_lines_to_write() {
     let access = Access::Pattern(Pattern::named("rrw").unwrap());
     let list = operations(Settings::Stream(Stream { count: 7, ..stream(access) }), &paper());
     let line = |index: u64| START.0 + 64 * index;
@@ -53,7 +53,7 @@ fn a_pattern_says_which_lines_are_written() {
     assert_eq!(Pattern::named(&"w".repeat(64)).unwrap().name(), "w".repeat(64));
 }
 
-/// A line is left out if the one that it is read from, or the one that it is written to, cannot be used.
+/// A line is skipped if its source or its destination cannot be used.
 #[test]
 fn a_copying_stream_reads_each_line_and_writes_another() {
     let planner = paper();
@@ -68,7 +68,7 @@ fn a_copying_stream_reads_each_line_and_writes_another() {
 }
 
 #[test]
-fn requests_arrive_so_far_apart() {
+fn requests_arrive_at_the_distance_of_the_gap() {
     let planner = paper();
     let pace = |gap: Cycles| {
         let gap = Gap::from(gap);
@@ -92,10 +92,10 @@ fn requests_arrive_so_far_apart() {
     }
 }
 
-/// Of 100,000, 30 % are writes to 4 sigma (of sqrt(100,000 x 0.3 x 0.7) = 145), and each of 64 lines is used as often, to
-/// 5 sigma (of sqrt(100,000 / 64) = 40).
+/// Of 100,000, 30 % are writes to 4 sigma (of sqrt(100,000 x 0.3 x 0.7) = 145), and all 64 lines
+/// are equally frequent, to 5 sigma (of sqrt(100,000 / 64) = 40).
 #[test]
-fn random_lines_are_all_as_likely() {
+fn random_lines_are_equally_likely() {
     let list = operations(Settings::Random(Random { count: 100_000, bytes: 4096, ..random() }), &paper());
     let mut uses: BTreeMap<PhysicalAddress, i64> = BTreeMap::new();
     let mut writes = 0_i64;
@@ -118,7 +118,7 @@ fn random_lines_are_all_as_likely() {
 
 /// Of 20,000, each kind has its share to 4 sigma (at most sqrt(20,000 x 0.5 x 0.5) = 71).
 #[test]
-fn mixed_requests_are_of_each_kind_by_its_share() {
+fn each_kind_of_mixed_requests_has_its_share() {
     let settings = Mixed { count: 20_000, writes: 0.3, copies: 0.15, zeroings: 0.05, ..mixed() };
     let list = operations(Settings::Mixed(settings), &paper());
     let mut counts = [0_i32; 4];
@@ -146,7 +146,7 @@ fn mixed_requests_are_of_each_kind_by_its_share() {
     }
 }
 
-/// The pages of the last row of the subarrays are zero rows: of the 32 KiB below 32 MiB, none can be copied.
+/// The pages of a subarray's last row are zero rows: the 32 KiB below 32 MiB cannot be copied.
 #[test]
 fn neighbours_are_copied_page_by_page_and_line_by_line() {
     let planner = paper();
@@ -168,9 +168,9 @@ fn neighbours_are_copied_page_by_page_and_line_by_line() {
     assert!(whole.into_iter().eq(pages.iter().cycle().take(60).map(|&base| copy(base))));
 }
 
-/// What lies so to its destination goes as the paper's rule has it.
+/// The relation of source and destination determines the mechanism under the paper's rule.
 #[test]
-fn placed_pages_go_by_the_mechanism_of_their_place() {
+fn the_relation_of_a_pair_determines_its_mechanism() {
     let planner = paper();
     for (place, mechanism) in
         [(Place::SameSubarray, rowclone::FPM), (Place::OtherBank, rowclone::PSM), (Place::SameBank, rowclone::PSM2)]
@@ -190,9 +190,9 @@ fn placed_pages_go_by_the_mechanism_of_their_place() {
     }
 }
 
-/// The data of a write is that of its number, whatever comes before it.
+/// The data of a write follow from its index alone.
 #[test]
-fn writes_carry_the_data_of_their_number() {
+fn data_of_a_write_follow_from_its_index() {
     let planner = paper();
     let contents = Contents::new(9, planner.map().clone());
     let settings = Settings::Random(random());

@@ -10,13 +10,14 @@ use host::workload::{
     Access, Checkpoint, CopyBy, Deduplication, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, Outcome,
     PageCopies, Pairs, Pattern, ProcessExits, Random, Settings, Stream, Workload,
 };
-use host::{AllocatorSettings, Contents, FlatMemory, MemoryCheck, Place, Witnessed};
+use host::{AllocatorSettings, CheckedSource, Contents, FlatMemory, MemoryCheck, Place};
 use memctrl::stats::Stats;
 use memctrl::{Completion, Config, Controller, Request, RequestSource};
 use os_alloc_sim::Units;
 use rowclone::{FaultyRows, Operation, Planner};
 
-/// The memory of the paper, with rows of 4 KB and 512 rows a subarray; small: one channel of 512 MiB has 256 subarrays.
+/// The paper's memory with rows of 4 KB and 512 rows per subarray; small: one channel of 512 MiB
+/// with 256 subarrays.
 pub fn system() -> System {
     System::paper(1, Density::Gb1, Width::X16)
 }
@@ -29,18 +30,18 @@ pub fn paper() -> Planner {
     planner(&system(), Preset::RowInterleaved)
 }
 
-/// Memory that is half full.
+/// Memory of which half is in use.
 pub fn allocator(policy: os_alloc_sim::Policy) -> AllocatorSettings {
     AllocatorSettings { policy, seed: 5, utilisation: 0.5, fragmentation: 0.5, units: Units::Together }
 }
 
-/// Memory that nobody uses.
+/// Memory of which no frame is in use.
 pub fn free_memory(policy: os_alloc_sim::Policy) -> AllocatorSettings {
     AllocatorSettings { utilisation: 0.0, fragmentation: 0.0, ..allocator(policy) }
 }
 
 pub const START: PhysicalAddress = PhysicalAddress(0x0100_0000);
-/// A region that has reserved rows in its midst: its subarrays end at multiples of 16 MiB.
+/// A region that contains reserved rows: its subarrays end at multiples of 16 MiB.
 pub const END_OF_SUBARRAYS: PhysicalAddress = PhysicalAddress(0x0200_0000 - 0x2_0000);
 pub const FAST: Gap = Gap::ZERO;
 
@@ -78,7 +79,7 @@ pub fn migration() -> Migration {
     Migration { bytes: 12 * 4096, pages: 30, to: MoveTo::Anywhere, window: 4, gap: FAST }
 }
 
-/// Ten pages are merged, and 25 of 40 written to.
+/// Ten pages are merged, and 25 of 40 written.
 pub fn deduplication() -> Deduplication {
     Deduplication { bytes: 40 * 4096, pages: 10, writes: 25, gap: FAST }
 }
@@ -87,7 +88,7 @@ pub fn process_exits() -> ProcessExits {
     ProcessExits { bytes: 12 * 4096, processes: 3, window: 4, gap: FAST }
 }
 
-/// Every kind, in each of the ways that it has.
+/// Every kind of workload, with each of its options.
 pub fn all() -> Vec<Settings> {
     let copies =
         [Pairs::Neighbours, Pairs::Random, Pairs::Placed(Place::SameBank), Pairs::Placed(Place::Address(START))];
@@ -122,25 +123,25 @@ pub fn all() -> Vec<Settings> {
     all
 }
 
-/// With an allocator where it needs one.
+/// Creates a workload, with an allocator if it requires one.
 pub fn workload(settings: &Settings, planner: &Planner, seed: u64, contents: Option<Contents>) -> Workload {
     let allocator = settings.needs_allocator().then(|| allocator(os_alloc_sim::Policy::SubarrayAware));
     settings.source(planner, allocator.as_ref(), seed, contents).unwrap()
 }
 
-/// Notes down what is asked for and what is done.
-pub struct Noted<S> {
+/// Records requests and completions.
+pub struct Recorder<S> {
     pub source: S,
     pub taken: Vec<Request>,
     pub done: Vec<Completion>,
-    /// The most copies and zeroings that were under way at once.
+    /// Largest number of copies and zeroings in flight.
     pub most_copies: usize,
     copies: usize,
 }
 
-impl<S> Noted<S> {
-    pub fn new(source: S) -> Noted<S> {
-        Noted { source, taken: Vec::new(), done: Vec::new(), most_copies: 0, copies: 0 }
+impl<S> Recorder<S> {
+    pub fn new(source: S) -> Recorder<S> {
+        Recorder { source, taken: Vec::new(), done: Vec::new(), most_copies: 0, copies: 0 }
     }
 }
 
@@ -148,7 +149,7 @@ fn is_copy(operation: &Operation) -> bool {
     matches!(operation, Operation::Copy { .. } | Operation::Init { .. })
 }
 
-impl<S: RequestSource> RequestSource for Noted<S> {
+impl<S: RequestSource> RequestSource for Recorder<S> {
     fn next_arrival(&self) -> Option<Cycle> {
         self.source.next_arrival()
     }
@@ -162,7 +163,7 @@ impl<S: RequestSource> RequestSource for Noted<S> {
             "what has arrived can be taken, and nothing else"
         );
         let request = request?;
-        assert!(request.arrival <= now, "nothing is taken before it arrives");
+        assert!(request.arrival <= now, "no request is taken before it arrives");
         self.copies += usize::from(is_copy(&request.operation));
         self.most_copies = self.most_copies.max(self.copies);
         self.taken.push(request.clone());
@@ -185,7 +186,8 @@ pub struct Played {
     pub requests: Option<u64>,
 }
 
-/// Plays a workload with real bytes. The command stream is judged, and memory compared with a plain one.
+/// Runs a workload with contents. The protocol checker audits the commands, and memory is compared
+/// with a flat memory.
 pub fn play(
     system: &System,
     planner: &Planner,
@@ -199,7 +201,7 @@ pub fn play(
     };
     let workload = make(contents.clone());
     let requests = workload.requests();
-    let mut source = Witnessed::new(Noted::new(workload), FlatMemory::new(contents));
+    let mut source = CheckedSource::new(Recorder::new(workload), FlatMemory::new(contents));
     let (mut log, mut controller) = (CommandLog::default(), Controller::new(&config));
     let stats = controller.run(&mut source, &mut log, &AtomicBool::new(false)).unwrap();
     let (noted, memory) = source.finish(&controller, system.geometry.channels());
@@ -208,11 +210,11 @@ pub fn play(
     let found = protocol_check::audit(system, dialect, &log);
     assert!(found.is_empty(), "{found:#?}");
     assert_eq!((0..system.geometry.channels()).map(|at| controller.device(Channel(at)).dropped()).sum::<u64>(), 0);
-    let Noted { source, taken, done, most_copies, .. } = noted;
+    let Recorder { source, taken, done, most_copies, .. } = noted;
     Played { taken, done, most_copies, stats, outcome: source.into_outcome(), requests }
 }
 
-/// All requests of a workload, each done as soon as it is taken; nothing is simulated.
+/// All requests of a workload, each completed as soon as it is taken, without simulation.
 pub fn requests(mut workload: Workload) -> (Vec<Request>, Outcome) {
     let (mut taken, mut now) = (Vec::new(), Cycle::ZERO);
     while let Some(at) = workload.next_arrival() {

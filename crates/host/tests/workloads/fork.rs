@@ -1,4 +1,4 @@
-//! A fork: what the child copies and writes, and which way its copies go.
+//! Forks: the pages that the child copies and writes, and the mechanisms of its copies.
 
 use memctrl::policy::copy::{BASELINE, ROWCLONE};
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use rowclone::{FPM, Operation};
 
 use crate::common::{allocator, fork, free_memory, paper, planner, play, requests, system};
 
-/// How the bytes of copies went: by FPM, and all.
+/// Bytes copied by FPM, and by all mechanisms.
 fn segments(stats: &memctrl::stats::Stats) -> (u64, u64) {
     let mut bytes = (0, 0);
     for (&(mechanism, _), segments) in &stats.whole.parts.0 {
@@ -22,7 +22,8 @@ fn segments(stats: &memctrl::stats::Stats) -> (u64, u64) {
     bytes
 }
 
-/// Played on the paper's system with free memory. The controller does what the system software counts on.
+/// On the paper's system with free memory, the controller uses the mechanisms that the allocator
+/// counted.
 #[test]
 fn a_subarray_aware_fork_copies_by_fpm() {
     let (system, planner) = (system(), paper());
@@ -38,11 +39,11 @@ fn a_subarray_aware_fork_copies_by_fpm() {
         let share = copies.share(FPM).unwrap();
         assert!(policy != Policy::SubarrayAware || share >= 0.95, "{share}");
         assert!(policy != Policy::Random || share <= 0.05, "{share}");
-        assert_eq!(report.frames - report.free.frames(), 512, "the child is gone, and its parent is not");
+        assert_eq!(report.frames - report.free.frames(), 512, "the child has exited, the parent has not");
     }
 }
 
-/// A process of an eighth of the memory, all of which the child writes to.
+/// A process of an eighth of the memory, all of which the child writes.
 #[test]
 fn a_subarray_aware_fork_copies_by_fpm_in_an_aged_memory() {
     let planner = paper();
@@ -58,9 +59,9 @@ fn a_subarray_aware_fork_copies_by_fpm_in_an_aged_memory() {
     }
 }
 
-/// 16,384 copies in a memory of 256 subarrays: 64 by chance, to 4 sigma (of sqrt(64) = 8).
+/// 16,384 copies in a memory of 256 subarrays: 64 expected, to 4 sigma (of sqrt(64) = 8).
 #[test]
-fn random_frames_go_by_fpm_as_chance_says() {
+fn fpm_serves_random_frames_with_the_expected_probability() {
     let planner = paper();
     let geometry = planner.map().geometry();
     let subarrays = u64::from(geometry.subarrays_per_bank()) * u64::from(geometry.banks());
@@ -75,7 +76,7 @@ fn random_frames_go_by_fpm_as_chance_says() {
     assert!(by_fpm(Policy::SubarrayAware) * 100 >= 16_384 * 95);
 }
 
-/// A copy of each page, and then the child's line, in the copy and not in the parent's page.
+/// A copy of each page, then the child's line, written in the copy and not in the parent's page.
 #[test]
 fn the_child_writes_to_its_copies_and_waits_for_each() {
     let planner = paper();
@@ -100,9 +101,9 @@ fn the_child_writes_to_its_copies_and_waits_for_each() {
     assert!(parents.is_disjoint(&copies));
 }
 
-/// Each page of the parent is zeroed, and then all of it written; the child copies pages that are so filled.
+/// Each page of the parent is zeroed, and then written as a whole; the child copies these pages.
 #[test]
-fn a_parent_that_is_played_fills_its_memory_first() {
+fn a_played_parent_fills_its_memory_first() {
     let planner = paper();
     let fork = Fork { bytes: 8 * 4096, pages: 5, fill: Fill::Played, gap: Cycles(0).into() };
     let played = play(&system(), &planner, ROWCLONE, |contents| {
@@ -125,7 +126,8 @@ fn a_parent_that_is_played_fills_its_memory_first() {
     assert_eq!((traffic.zeroings_of(Cause::DemandZero).frames(), traffic.copies().frames()), (8, 5));
 }
 
-/// Where two channels share the lines of a page, two frames are one unit: it is copied once, by FPM, for both of them.
+/// If two channels share the lines of a page, two frames are one unit: FPM copies it once, for both
+/// frames.
 #[test]
 fn frames_that_share_rows_are_copied_together() {
     let system = dram_spec::System::paper(2, dram_spec::Density::Gb1, dram_spec::Width::X16);

@@ -1,4 +1,4 @@
-//! What holds for all workloads.
+//! Properties of all workloads.
 
 use dram_spec::address::Preset;
 use host::workload::{Pairs, Settings};
@@ -8,9 +8,10 @@ use rowclone::Operation;
 
 use crate::common::{all, paper, planner, play, requests, system, workload};
 
-/// Played (`play` judges the commands, and compares memory), everything that was asked for is done, once, and asked for in order.
+/// All requests complete once, and are issued in order (`play` audits the commands and compares
+/// memory).
 #[test]
-fn every_workload_is_played_to_its_end() {
+fn every_workload_runs_to_its_end() {
     for settings in all() {
         for (preset, policy) in [
             (Preset::RowInterleaved, ROWCLONE),
@@ -38,8 +39,8 @@ fn every_workload_is_played_to_its_end() {
     }
 }
 
-/// What tells one request from another.
-fn told(requests: &[Request]) -> Vec<(u64, u64, Operation)> {
+/// Arrival, identifier and operation of each request.
+fn key(requests: &[Request]) -> Vec<(u64, u64, Operation)> {
     requests.iter().map(|request| (request.id.0, request.arrival.0, request.operation)).collect()
 }
 
@@ -48,20 +49,20 @@ fn a_seed_gives_the_same_requests_and_another_gives_others() {
     let planner = paper();
     for settings in all() {
         let [first, again, other] = [1, 1, 2].map(|seed| requests(workload(&settings, &planner, seed, None)));
-        assert_eq!((told(&first.0), first.1), (told(&again.0), again.1), "{settings:?}");
+        assert_eq!((key(&first.0), first.1), (key(&again.0), again.1), "{settings:?}");
         let chance = match settings {
             Settings::PageCopies(copies) => copies.pairs == Pairs::Random,
-            // All pages are copied, in their order; the writes before are what differs.
+            // All pages are copied in order; only the preceding writes differ.
             Settings::Checkpoint(checkpoint) => checkpoint.writes > 0,
             Settings::Stream(_) | Settings::Clone(_) => false,
             _ => true,
         };
-        assert_eq!(told(&first.0) != told(&other.0), chance, "{settings:?}");
+        assert_eq!(key(&first.0) != key(&other.0), chance, "{settings:?}");
         assert!(first.0.iter().all(|request| request.payload.is_none()), "no data where no contents are modelled");
     }
 }
 
-/// All lie in the memory, and on no reserved row.
+/// All requests lie in the memory, and in no reserved row.
 #[test]
 fn no_request_touches_a_reserved_row() {
     for preset in Preset::ALL {

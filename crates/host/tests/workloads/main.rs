@@ -1,4 +1,4 @@
-//! Built-in workloads: what they ask for, and what the controller makes of it, with both witnesses looking on.
+//! Built-in workloads: their requests, and runs of them under the controller with the protocol checker and the flat memory.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
@@ -7,6 +7,6 @@ mod common;
 mod fork;
 mod laws;
 mod processes;
+mod reference_cycles;
 mod refusals;
-mod witness;
 mod zeroing_and_merging;

@@ -1,4 +1,4 @@
-//! Checkpoints, clones, migrations: what is copied where, and how many at once.
+//! Checkpoints, clones, migrations: sources and destinations of copies, and copies in flight.
 
 use memctrl::policy::copy::ROWCLONE;
 use std::collections::BTreeSet;
@@ -30,8 +30,8 @@ fn done(played: &Played, request: &Request) -> Cycle {
     played.done.iter().find(|completion| completion.id == request.id).unwrap().done
 }
 
-/// Twenty writes, and then a copy of each of twelve pages, three times; each checkpoint is apart from the memory and from the one
-/// before, which is kept until then.
+/// Twenty writes, then copies of twelve pages, three times. Each checkpoint is disjoint from the
+/// memory and from the preceding checkpoint, which is kept until then.
 #[test]
 fn a_checkpoint_copies_all_and_stops_the_process_meanwhile() {
     let played = played(Settings::Checkpoint(checkpoint()));
@@ -45,7 +45,7 @@ fn a_checkpoint_copies_all_and_stops_the_process_meanwhile() {
         for write in writes {
             let Operation::Write { address, bytes: 64 } = write.operation else { panic!("{write:?}") };
             assert!(src.contains(&PhysicalAddress(address.0 / FRAME_BYTES * FRAME_BYTES)));
-            assert!(write.arrival >= resumed, "the process goes on when all is copied");
+            assert!(write.arrival >= resumed, "the process resumes when all pages are copied");
         }
         assert!(dst.is_disjoint(&src) && dst.is_disjoint(&before));
         before = dst;
@@ -57,7 +57,7 @@ fn a_checkpoint_copies_all_and_stops_the_process_meanwhile() {
 }
 
 #[test]
-fn clones_live_on_and_share_nothing() {
+fn clones_persist_and_share_no_frames() {
     let played = played(Settings::Clone(machine_clone()));
     let (mut clones, mut sources) = (BTreeSet::new(), BTreeSet::new());
     let mut complete = Cycle::ZERO;
@@ -77,11 +77,11 @@ fn clones_live_on_and_share_nothing() {
 }
 
 #[test]
-fn a_page_moves_from_where_it_is_to_where_nobody_is() {
+fn a_page_moves_from_its_frame_to_a_free_frame() {
     for to in [MoveTo::NearSource, MoveTo::Anywhere] {
         let played = played(Settings::Migration(Migration { to, ..migration() }));
         let moves: Vec<_> = played.taken.iter().map(copy).collect();
-        // Where pages are after all is not told: backwards, a destination is in use, and its source is then.
+        // Traversed backwards: a destination is in use, and then its source is.
         let mut used = BTreeSet::new();
         for (src, dst) in moves.iter().rev() {
             used.remove(dst);
@@ -91,16 +91,17 @@ fn a_page_moves_from_where_it_is_to_where_nobody_is() {
         let report = played.outcome.os.unwrap().report;
         let copies = *report.traffic.copies_of(Cause::Migration);
         assert_eq!((moves.len(), copies.frames(), report.frames - report.free.frames()), (30, 30, 12));
-        // A page that may go anywhere is left in its subarray by chance, in a few of 12 pages' 30 moves.
+        // With `anywhere`, few of the 30 moves of 12 pages stay in their subarray by chance.
         let elsewhere = copies.fallbacks(Fallback::NotAsked);
         assert_eq!(copies.by(FPM) + elsewhere, 30);
         assert!(if to == MoveTo::NearSource { elsewhere == 0 } else { elsewhere > 15 }, "{elsewhere}");
     }
 }
 
-/// As many copies at once as the window has room for; with one, each arrives when the one before is done.
+/// As many copies are in flight as the window permits; with a window of 1, each arrives when its
+/// predecessor completes.
 #[test]
-fn no_more_copies_are_under_way_than_the_window_holds() {
+fn the_window_bounds_the_copies_in_flight() {
     for window in [1, 2, 5] {
         for settings in [
             Settings::Checkpoint(Checkpoint { window, ..checkpoint() }),
@@ -113,7 +114,8 @@ fn no_more_copies_are_under_way_than_the_window_holds() {
             for at in window as usize..copies.len() {
                 let mut earlier: Vec<_> = copies[..at].iter().map(|request| done(&played, request)).collect();
                 earlier.sort_unstable();
-                // There is room when all but window - 1 of those before are done.
+                // The window has a free slot when all but window - 1 of the preceding copies have
+                // completed.
                 let room = earlier[at - window as usize];
                 assert!(copies[at].arrival >= room, "{settings:?}: copy {at}");
                 assert!(window > 1 || matches!(settings, Settings::Checkpoint(_)) || copies[at].arrival == room);
@@ -122,8 +124,8 @@ fn no_more_copies_are_under_way_than_the_window_holds() {
     }
 }
 
-/// What a kernel starts from is the memory that the same settings make for a recorded trace: the process gets the frames that
-/// its allocator would hand out.
+/// A kernel starts from the memory that these settings give a recorded trace: the process gets the
+/// frames that the allocator would allocate.
 #[test]
 fn the_memory_is_that_of_the_allocator_settings() {
     for policy in Policy::ALL {

@@ -1,4 +1,4 @@
-//! Settings that make no sense, and what is said about them.
+//! Invalid settings and their error messages.
 
 use dram_spec::PhysicalAddress;
 use host::workload::{
@@ -23,7 +23,7 @@ const READS: Access = Access::Pattern(Pattern::READS);
 const END: u64 = 0x2000_0000;
 
 #[test]
-fn each_wrong_setting_is_named_with_a_way_out() {
+fn each_invalid_setting_is_named_with_a_remedy() {
     let copies = page_copies(Pairs::Neighbours, CopyBy::Operation);
     let anywhere = PhysicalAddress(END - 64);
     let cases: Vec<(&str, &str, Settings)> = vec![
@@ -78,7 +78,7 @@ fn each_wrong_setting_is_named_with_a_way_out() {
         ("pages", "try `pages = 1`", Settings::Deduplication(Deduplication { pages: 0, ..deduplication() })),
         ("pages", "try `pages = 40`", Settings::Deduplication(Deduplication { pages: 41, ..deduplication() })),
         ("writes", "try `writes = 40`", Settings::Deduplication(Deduplication { writes: 41, ..deduplication() })),
-        // Half of the memory is free: there is room for one such machine, and not for two.
+        // Half of the memory is free: one such machine fits, two do not.
         ("bytes", "lower `bytes`", Settings::Deduplication(Deduplication { bytes: END / 8 * 3, ..deduplication() })),
         ("processes", "try `processes = 1`", Settings::ZeroOnFree(ProcessExits { processes: 0, ..process_exits() })),
         ("window", "try `window = 1`", Settings::ZeroOnFree(ProcessExits { window: 0, ..process_exits() })),
@@ -94,19 +94,16 @@ fn each_wrong_setting_is_named_with_a_way_out() {
 }
 
 #[test]
-fn shares_that_come_to_more_than_all_are_refused() {
+fn shares_that_sum_to_more_than_one_are_refused() {
     let error = refusal(Settings::Mixed(Mixed { writes: 0.5, copies: 0.5, zeroings: 0.5, ..mixed() }), None);
-    assert_eq!(
-        error.to_string(),
-        "`writes`, `copies` and `zeroings` are shares of all requests, but come to 1.5 together"
-    );
-    // In hundredths, all of it may come to a little more than 1.
+    assert_eq!(error.to_string(), "`writes`, `copies` and `zeroings` are shares of all requests, but sum to 1.5");
+    // A sum of decimal fractions may slightly exceed 1.
     let all = Settings::Mixed(Mixed { writes: 0.33, copies: 0.56, zeroings: 0.11, ..mixed() });
     assert!(0.33 + 0.56 + 0.11 > 1.0 && all.source(&paper(), None, 1, None).is_ok());
 }
 
 #[test]
-fn an_allocator_is_asked_for_where_it_is_needed_and_nowhere_else() {
+fn an_allocator_is_required_where_used_and_refused_elsewhere() {
     let error = refusal(Settings::Fork(fork()), None);
     assert_eq!(error.to_string(), "`fork` takes frames from an allocator, and none is set");
     assert!(error.help().contains("subarray-aware"));

@@ -1,4 +1,4 @@
-//! De-duplication, zero on free, and the units that frames are handed out in.
+//! De-duplication, zero on free, and allocation units.
 
 use memctrl::policy::copy::ROWCLONE;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,9 +30,10 @@ const fn page(address: PhysicalAddress) -> u64 {
     address.0 / FRAME_BYTES
 }
 
-/// Ten times 64 lines of either page in turn, and then the writes: those to merged pages after a copy of the page that is kept.
+/// Ten times 64 lines of both pages alternately, and then the writes: those to merged pages follow
+/// a copy of the kept page.
 #[test]
-fn pages_are_compared_merged_and_copied_when_they_are_written() {
+fn pages_are_compared_merged_and_copied_at_a_write() {
     let played = played(Settings::Deduplication(deduplication()), &free_memory(Policy::SubarrayAware));
     let (scan, rest) = played.taken.split_at(10 * 128);
     let (mut merged, mut compared) = (BTreeMap::new(), Cycle::ZERO);
@@ -69,13 +70,14 @@ fn pages_are_compared_merged_and_copied_when_they_are_written() {
     let copies = report.traffic.copies_of(Cause::DedupUndo);
     assert_eq!((written.len(), copies.frames(), copies.by(FPM)), (25, copied, copied));
     assert!((1..10).contains(&copied), "of ten merged pages, some are written");
-    // Two machines of forty pages, less those that are still merged.
+    // Two machines of forty pages, less the pages still merged.
     assert_eq!(report.frames - report.free.frames(), 80 - 10 + copied);
 }
 
-/// At least 95 % by FPM although the machines, which filled their memory one after the other, take a quarter of it.
+/// At least 95 % by FPM, although the machines, which filled their memory one after the other,
+/// occupy a quarter of it.
 #[test]
-fn undoing_deduplication_goes_by_fpm_where_the_allocator_looks_at_subarrays() {
+fn fpm_serves_writes_to_merged_pages_under_subarray_aware() {
     let planner = paper();
     let settings =
         Settings::Deduplication(Deduplication { bytes: 64 << 20, pages: 2048, writes: 16_384, ..deduplication() });
@@ -91,7 +93,8 @@ fn undoing_deduplication_goes_by_fpm_where_the_allocator_looks_at_subarrays() {
     }
 }
 
-/// Twelve writes, and then the twelve pages that they went to are zeroed; the next process begins when that is done.
+/// Twelve writes, and then zeroings of the twelve pages; the next process starts when these
+/// complete.
 #[test]
 fn all_memory_of_a_process_is_zeroed_when_it_ends_and_not_when_it_is_touched() {
     let played = played(Settings::ZeroOnFree(process_exits()), &free_memory(Policy::SubarrayAware));
@@ -124,7 +127,8 @@ fn one_zeroing_at_a_time_where_the_window_is_one() {
     assert_eq!(played(settings, &allocator(Policy::Buddy)).most_copies, 1);
 }
 
-/// With lines interleaved over two channels, two frames share their rows. Marked, each is copied alone, and never by FPM.
+/// With lines interleaved over two channels, two frames share their rows. With `marked`, each is
+/// copied alone, and never by FPM.
 #[test]
 fn marked_frames_are_copied_alone_and_never_by_fpm() {
     let system = dram_spec::System::paper(2, dram_spec::Density::Gb1, dram_spec::Width::X16);

@@ -1,8 +1,8 @@
-//! Accesses of a channel, before and in its queues.
+//! Accesses of a channel, before and after they enter the queues.
 
 use dram_spec::{BankIndex, Column, Cycle, RequestId, Row, SourceId};
 
-/// Whether an access reads or writes.
+/// Kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessKind {
     /// RD.
@@ -12,7 +12,7 @@ pub enum AccessKind {
 }
 
 impl AccessKind {
-    /// The other kind.
+    /// The opposite kind.
     #[must_use]
     pub const fn other(self) -> AccessKind {
         match self {
@@ -22,7 +22,7 @@ impl AccessKind {
     }
 }
 
-/// The age of an access or a thread: the cycle, then an order within it. Smaller is older.
+/// Age of an access or a thread: a cycle, and an order within it. Smaller is older.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stamp(pub(crate) u64);
 
@@ -30,23 +30,23 @@ impl Stamp {
     /// Bits of a stamp; cycles are below 2^40.
     pub(crate) const BITS: u32 = 52;
     const ORDER_BITS: u32 = 12;
-    /// The order of threads: after all accesses of the cycle.
+    /// Order of threads: after all accesses of the cycle.
     const LAST: u64 = (1 << Self::ORDER_BITS) - 1;
 
     /// Older than any access.
     pub(crate) const OLDEST: Stamp = Stamp(0);
 
-    /// Of the access that is queued as number `order` in a cycle.
+    /// Stamp of the access that is queued as number `order` in a cycle.
     ///
     /// # Panics
-    /// If a cycle has more accesses than a stamp can number.
+    /// If a cycle has more accesses than stamps.
     #[inline]
     pub(crate) fn of_access(at: Cycle, order: u64) -> Stamp {
         assert!(order + 1 < Self::LAST, "a channel queues fewer than {} accesses in a cycle", Self::LAST);
         Stamp(at.0 << Self::ORDER_BITS | (order + 1))
     }
 
-    /// Of a thread that begins, or begins a term, in a cycle.
+    /// Stamp of a thread that begins, or begins a term, in a cycle.
     pub(crate) const fn of_thread(at: Cycle) -> Stamp {
         Stamp(at.0 << Self::ORDER_BITS | Self::LAST)
     }
@@ -63,26 +63,26 @@ impl Stamp {
 pub struct QueuedAccess {
     stamp: Stamp,
     id: RequestId,
-    /// Where the front end keeps its request.
+    /// Slot of its request in the front end.
     pub(crate) slot: u32,
-    /// Which line of the request it is.
+    /// Index of the line within the request.
     pub(crate) line: u32,
     column: Column,
     row: Row,
     source: SourceId,
     bank: BankIndex,
-    /// The hash of its line.
+    /// Hash of its line.
     pub(super) filter: u8,
     kind: AccessKind,
-    /// The row commands that were issued for it.
+    /// Row commands issued for the access.
     pub(crate) row_commands: RowCommands,
-    /// The first of them; never if there was none.
+    /// Cycle of the first of them; [`Cycle::NEVER`] without any.
     pub(crate) first_command: Cycle,
-    /// Whether a copy waits for it.
+    /// Whether a copy waits for the access.
     pub(crate) is_awaited: bool,
 }
 
-/// The row commands that were issued for an access.
+/// Row commands issued for an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RowCommands {
     pub(crate) precharged: bool,
@@ -90,7 +90,7 @@ pub(crate) struct RowCommands {
 }
 
 impl QueuedAccess {
-    /// An access that enters its queue; no command was issued for it.
+    /// Creates an access as it enters its queue, without row commands.
     #[inline]
     pub(super) fn new(access: &Access, stamp: Stamp) -> QueuedAccess {
         let Access { id, slot, line, kind, source, bank, row, column, filter } = *access;
@@ -111,50 +111,50 @@ impl QueuedAccess {
         }
     }
 
-    /// Its age.
+    /// Age.
     #[inline]
     pub const fn stamp(&self) -> Stamp {
         self.stamp
     }
 
-    /// Its request.
+    /// Identifier of its request.
     #[inline]
     pub const fn id(&self) -> RequestId {
         self.id
     }
 
-    /// Who requested it.
+    /// Source of its request.
     #[inline]
     pub const fn source(&self) -> SourceId {
         self.source
     }
 
-    /// Its bank.
+    /// Bank.
     #[inline]
     pub const fn bank(&self) -> BankIndex {
         self.bank
     }
 
-    /// Its row.
+    /// Row.
     #[inline]
     pub const fn row(&self) -> Row {
         self.row
     }
 
-    /// Its column.
+    /// Column.
     #[inline]
     pub const fn column(&self) -> Column {
         self.column
     }
 
-    /// Whether it reads or writes.
+    /// Kind.
     #[inline]
     pub const fn kind(&self) -> AccessKind {
         self.kind
     }
 }
 
-/// An access that is not queued yet.
+/// An access that has not entered its queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
     pub(crate) id: RequestId,
@@ -165,6 +165,6 @@ pub(crate) struct Access {
     pub(crate) bank: BankIndex,
     pub(crate) row: Row,
     pub(crate) column: Column,
-    /// The hash of its line ([`super::line_hash`]).
+    /// Hash of its line ([`super::line_hash`]).
     pub(crate) filter: u8,
 }

@@ -1,7 +1,9 @@
-//! Which command of a channel goes next, and when. Rules 24 to 28 of `docs/controller.md`.
+//! Arbiter: selects the next command of a channel and its cycle. Rules 24 to 28 of
+//! `docs/controller.md`.
 //!
-//! Each source of commands (maintenance, accesses, threads, the row policy) offers the command that it would issue first and the cycle in
-//! which it can. The arbiter takes the earliest; in the same cycle, the one of the lower tier.
+//! Each source of commands (maintenance, accesses, threads, the row policy) offers its best command
+//! and the earliest cycle of it. The arbiter selects the earliest; of several in one cycle, the one
+//! of the lowest tier.
 
 use dram_core::Hold;
 use dram_spec::{BankIndex, BankSet, Command, Cycle, Cycles};
@@ -12,21 +14,22 @@ use super::candidate::AccessCommand;
 use super::parties::Turns;
 use crate::policy::scheduler::Priority;
 
-/// The command that goes next.
+/// The next command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decision {
-    /// When it goes; without a command, when to decide again.
+    /// Cycle of the command; without a command, cycle of the next decision.
     pub(crate) at: Cycle,
     pub(crate) choice: Choice,
-    /// No other command can go before that cycle, and until then nothing is to be decided again; a lower bound.
+    /// Lower bound of the cycle in which another command may be issued or a new decision is
+    /// required.
     pub(crate) others_from: Cycle,
 }
 
-/// Whose command goes next.
+/// Owner of the next command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Choice {
     Nothing,
-    /// The own command of a rank.
+    /// Maintenance command of a rank.
     Maintenance(u8),
     /// The candidate of a bank.
     Access(BankIndex),
@@ -38,7 +41,7 @@ pub(crate) enum Choice {
     Timeout(BankIndex),
 }
 
-/// Of commands that can go in the same cycle, the one of the lower tier goes.
+/// Order of commands that can be issued in one cycle; the lowest tier is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Tier {
     Maintenance,
@@ -47,25 +50,28 @@ pub(super) enum Tier {
     Timeout,
 }
 
-/// An offer: when, in which tier, its order within the tier (of columns, the party: the oldest is the first), and among equals.
+/// An offer: cycle, tier, order within the tier (for columns the contender, the oldest first), and
+/// order among equals.
 pub(super) type Offer = (Cycle, Tier, u64, (u64, usize));
 
 impl Decision {
     const NOTHING: Decision = Decision { at: Cycle::NEVER, choice: Choice::Nothing, others_from: Cycle::NEVER };
 
-    /// No command is decided from that cycle on.
+    /// No command is decided; the next decision is at `at`.
     #[inline]
     pub(crate) const fn outstanding(at: Cycle) -> Decision {
         Decision { at, ..Decision::NOTHING }
     }
 
-    /// Whether it stands when an access is queued that is not preferred in its bank.
+    /// Whether the decision remains valid when an access is queued that is not preferred in its
+    /// bank.
     #[inline]
     pub(crate) fn outlives_queueing(&self) -> bool {
         !matches!(self.choice, Choice::Timeout(_))
     }
 
-    /// Decides again at `at`, if the command does not go before: what changes in a cycle counts for the command of that cycle.
+    /// Requires a new decision at `at`, unless the command is earlier: a change in a cycle affects
+    /// the command of that cycle.
     #[inline]
     pub(crate) fn bound(&mut self, at: Cycle) {
         if self.at >= at {
@@ -95,7 +101,7 @@ impl Best {
         }
     }
 
-    /// Another command can go from that cycle on, or later.
+    /// Records that another command may be issued from `at` on.
     #[inline]
     pub(super) fn others_from(&mut self, at: Cycle) {
         self.decision.others_from = self.decision.others_from.min(at);
@@ -125,7 +131,7 @@ impl AccessOffer {
 }
 
 impl Channel {
-    /// The command that goes next, from `from` on, while nothing but time changes.
+    /// The next command from `from` on, if only time passes.
     #[inline]
     pub(super) fn arbitrate(
         &mut self,
@@ -183,7 +189,7 @@ impl Channel {
         }
     }
 
-    /// Of the candidates that count, the one that can be issued first; of several, the one of least priority.
+    /// The relevant candidate with the earliest cycle; of several, the one of least priority.
     #[expect(clippy::inline_always, reason = "it is most of a decision, and without threads it has no turns")]
     #[inline(always)]
     fn best_access(&mut self, from: Cycle, free: BankSet, turns: Option<&Turns>) -> Option<AccessOffer> {
@@ -219,7 +225,7 @@ impl Channel {
         Some(AccessOffer { at, bank, is_column: self.banks.candidate(bank).command.is_column(), priority })
     }
 
-    /// What delays the candidate of a bank.
+    /// The delay of a bank's candidate.
     #[inline]
     pub(super) fn hold_of(&self, bank: BankIndex) -> Hold {
         let (command, rank) = (self.banks.candidate(bank).command, self.banks.get(bank).id().rank);
@@ -240,7 +246,7 @@ impl Channel {
         self.working(free).into_iter().filter(move |&bank| self.banks.candidate(bank).command == column)
     }
 
-    /// PRE of rows that no queued access needs.
+    /// Offers PREs of rows that no queued access needs.
     fn offer_timeouts(&self, from: Cycle, free: BankSet, after: Cycles, best: &mut Best) {
         for index in self.device.open_banks().intersection(free) {
             let bank = self.topology.bank(index);

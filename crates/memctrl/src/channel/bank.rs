@@ -1,24 +1,24 @@
-//! What a channel keeps of its banks.
+//! State of a channel's banks.
 
 use dram_spec::{BankId, BankIndex, BankSet, Cycle, Topology};
 
 use super::access::AccessKind;
 use super::candidate::Candidate;
 
-/// A bank, as far as its accesses and threads go. The device has the rest of its state.
+/// State of a bank with respect to its accesses and threads. The device has the other state.
 #[derive(Clone, Debug)]
 pub(crate) struct Bank {
     id: BankId,
-    /// The kind of access that the open row was opened for, while the row is unused.
+    /// Kind of access for which the open row was opened, while the row is unused.
     unused: Option<AccessKind>,
-    /// Accesses that the open row has served.
+    /// Accesses served by the open row.
     served: u32,
-    /// When a thread last released the bank.
+    /// Cycle in which a thread last released the bank.
     released: Option<Cycle>,
 }
 
 impl Bank {
-    /// Rank and bank.
+    /// Rank and bank number.
     #[inline]
     pub(crate) fn id(&self) -> BankId {
         self.id
@@ -39,20 +39,21 @@ impl Bank {
     }
 }
 
-/// The banks of a channel. All that can change a candidate goes through here, and outdates it.
+/// Banks of a channel. Every change that may affect a candidate uses this type, which marks the
+/// candidate as outdated.
 #[derive(Debug)]
 pub(crate) struct Banks {
     states: Box<[Bank]>,
-    /// The banks whose candidate was computed from their present state.
+    /// Banks whose cached candidate is valid.
     current: BankSet,
-    /// By bank, the candidate as last computed.
+    /// Cached candidate of each bank.
     candidates: Box<[Candidate; BankSet::CAPACITY]>,
-    /// The banks with an unused row that was opened for a read, and for a write.
+    /// Banks with an unused row opened for a read, and for a write.
     unused: [BankSet; 2],
 }
 
 impl Banks {
-    /// Closed banks.
+    /// Creates closed banks.
     pub(crate) fn new(topology: Topology) -> Banks {
         let bank = |index| Bank { id: topology.bank(index), unused: None, served: 0, released: None };
         Banks {
@@ -74,25 +75,25 @@ impl Banks {
         &mut self.states[bank.get()]
     }
 
-    /// The banks with an unused row that was opened for an access of a kind.
+    /// Banks with an unused row that was opened for a kind of access.
     #[inline]
     pub(crate) fn unused(&self, kind: AccessKind) -> BankSet {
         self.unused[kind as usize]
     }
 
-    /// The candidate of a bank as last computed.
+    /// Cached candidate of a bank.
     #[inline]
     pub(crate) fn candidate(&self, bank: BankIndex) -> &Candidate {
         &self.candidates[bank.get()]
     }
 
-    /// Whether the candidate of a bank was computed from its present state.
+    /// Whether the cached candidate of a bank is valid.
     #[inline]
     pub(crate) fn is_current(&self, bank: BankIndex) -> bool {
         self.current.contains(bank)
     }
 
-    /// Of some banks, those whose candidates must be computed.
+    /// Banks of the set whose candidates must be computed.
     #[inline]
     pub(crate) fn outdated(&self, banks: BankSet) -> BankSet {
         banks.without(self.current)
@@ -104,40 +105,41 @@ impl Banks {
         self.current.insert(bank);
     }
 
-    /// The queues of a bank have changed such that another access may be preferred.
+    /// Invalidates the candidate of a bank after a change of its queues that may change the
+    /// preferred access.
     #[inline]
     pub(crate) fn changed(&mut self, bank: BankIndex) {
         self.current.remove(bank);
     }
 
-    /// The mode, or the order of accesses, has changed.
+    /// Invalidates all candidates after a change of the mode or of the order of accesses.
     #[inline]
     pub(crate) fn all_changed(&mut self) {
         self.current = BankSet::EMPTY;
     }
 
-    /// A row was opened, for an access of a kind or for a thread.
+    /// Records that a row was opened, for a kind of access or for a thread.
     #[inline]
     pub(crate) fn opened(&mut self, bank: BankIndex, kind: Option<AccessKind>) {
         self.change(bank).served = 0;
         self.set_unused(bank, kind);
     }
 
-    /// The open row has served an access.
+    /// Records that the open row has served an access.
     #[inline]
     pub(crate) fn has_served(&mut self, bank: BankIndex) {
         self.change(bank).served += 1;
         self.set_unused(bank, None);
     }
 
-    /// The row was closed.
+    /// Records that the row was closed.
     #[inline]
     pub(crate) fn closed(&mut self, bank: BankIndex) {
         self.change(bank).served = 0;
         self.set_unused(bank, None);
     }
 
-    /// A thread released the bank.
+    /// Records that a thread released the bank.
     pub(crate) fn released(&mut self, bank: BankIndex, now: Cycle) {
         self.change(bank).released = Some(now);
     }

@@ -1,4 +1,4 @@
-//! The candidate of a bank: the command that its accesses need next.
+//! Candidate of a bank: the next command for its accesses.
 
 use dram_core::KeptKind;
 use dram_spec::{BankIndex, BankSet, Cycle};
@@ -8,22 +8,22 @@ use super::access::AccessKind;
 use super::queues::{Preferred, Rows};
 use crate::policy::scheduler::Priority;
 
-/// The command that the accesses of a bank need next, and the access that it is for.
+/// The next command for the accesses of a bank, and the access it serves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
-    /// The first cycle in which the bank itself allows the command.
+    /// First cycle at which the bank's own rules permit the command.
     pub(crate) ready: Cycle,
     pub(crate) priority: Priority,
-    /// The place of the access in the pool.
+    /// Place of the access in the pool.
     pub(crate) place: u16,
-    /// The position of the access in the queue of its bank.
+    /// Position of the access in the queue of its bank.
     pub(crate) position: u16,
     pub(crate) command: AccessCommand,
-    /// The kind of the access.
+    /// Kind of the access.
     pub(crate) kind: AccessKind,
 }
 
-/// What a candidate does.
+/// Command of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AccessCommand {
     Precharge,
@@ -33,11 +33,11 @@ pub(crate) enum AccessCommand {
 }
 
 impl AccessCommand {
-    /// All of them.
+    /// All commands.
     pub(crate) const ALL: [AccessCommand; 4] =
         [AccessCommand::Precharge, AccessCommand::Activate, AccessCommand::Read, AccessCommand::Write];
 
-    /// The column command of a kind of access.
+    /// Column command of a kind of access.
     #[inline]
     pub(crate) const fn column(kind: AccessKind) -> AccessCommand {
         match kind {
@@ -46,13 +46,13 @@ impl AccessCommand {
         }
     }
 
-    /// Whether it is RD or WR.
+    /// Whether the command is RD or WR.
     #[inline]
     pub(crate) const fn is_column(self) -> bool {
         matches!(self, AccessCommand::Read | AccessCommand::Write)
     }
 
-    /// What it is to the device.
+    /// Kind of the command in the device.
     #[inline]
     pub(crate) const fn device_kind(self) -> KeptKind {
         match self {
@@ -65,7 +65,7 @@ impl AccessCommand {
 }
 
 impl Candidate {
-    /// Of a bank that has had no candidate.
+    /// Initial value before the first candidate.
     pub(crate) const NONE: Candidate = Candidate {
         ready: Cycle::ZERO,
         priority: Priority::LAST,
@@ -77,8 +77,8 @@ impl Candidate {
 }
 
 impl Channel {
-    /// Computes those candidates of banks that are outdated. The banks are free, their ranks usable; they have accesses of the mode,
-    /// or an unused row.
+    /// Computes the outdated candidates of banks. The banks must be free and their ranks usable,
+    /// and have accesses of the mode or an unused row.
     #[inline]
     pub(super) fn update_candidates(&mut self, banks: BankSet) {
         for bank in self.banks.outdated(banks) {
@@ -88,7 +88,7 @@ impl Channel {
 
     fn update_candidate(&mut self, bank: BankIndex) {
         let (open, state, mode) = (self.device.row_in(bank), self.banks.get(bank), self.drain.mode());
-        // An unused row is used before the bank serves the other kind.
+        // An unused row serves an access before the bank serves the other kind.
         let is_other = state.unused() == Some(mode.other());
         let kind = if is_other { mode.other() } else { mode };
         let rows = Rows { open, served: state.served(), only_hits: is_other };

@@ -1,38 +1,38 @@
-//! The write drain: when a channel serves writes, and when reads.
+//! Write drain: whether a channel serves reads or writes.
 
 use dram_spec::BankSet;
 
 use super::access::AccessKind;
 use super::queues::Queues;
 
-/// Which kind of access a channel serves. Rules 12 and 13 of `docs/controller.md`.
+/// The kind of access that a channel serves. Rules 12 and 13 of `docs/controller.md`.
 #[derive(Clone, Debug)]
 pub(crate) struct WriteDrain {
     mode: AccessKind,
     high: usize,
     low: usize,
-    /// How often the mode has become writes since the last [`Self::take_drains`].
+    /// Write drains since the last [`Self::take_drains`].
     drains: u64,
 }
 
 impl WriteDrain {
-    /// With the watermarks of queued writes; `low` is less than `high`.
+    /// Creates the mode with the watermarks of queued writes; `low` is less than `high`.
     pub(crate) fn new(high: usize, low: usize) -> WriteDrain {
         WriteDrain { mode: AccessKind::Read, high, low, drains: 0 }
     }
 
-    /// The kind of access for which rows are opened.
+    /// Kind of access for which rows are opened.
     #[inline]
     pub(crate) fn mode(&self) -> AccessKind {
         self.mode
     }
 
-    /// How often the mode has become writes since the last call.
+    /// Write drains since the last call.
     pub(crate) fn take_drains(&mut self) -> u64 {
         std::mem::take(&mut self.drains)
     }
 
-    /// Whether the queues ask for the other mode. `free` are the banks that no thread holds.
+    /// Whether the queues require the other mode. `free` are the banks that no thread holds.
     #[inline]
     pub(crate) fn is_due(&self, queues: &Queues, free: BankSet) -> bool {
         let pending = |kind| queues.pending(kind).intersects(free);
@@ -48,7 +48,7 @@ impl WriteDrain {
         }
     }
 
-    /// Changes the mode if the queues ask for it. Returns whether it changed.
+    /// Changes the mode if the queues require it; returns whether it changed.
     #[inline]
     pub(crate) fn update(&mut self, queues: &Queues, free: BankSet) -> bool {
         let is_due = self.is_due(queues, free);

@@ -1,4 +1,5 @@
-//! The only place where a command of a channel is issued: device, queues, threads, counters and event follow from it here.
+//! Issue of commands: updates device, queues, threads and counters, and sends the event. No other
+//! module issues commands.
 
 use dram_core::{Kind, P};
 use dram_spec::{
@@ -12,44 +13,44 @@ use super::candidate::{AccessCommand, Candidate};
 use crate::copy::port::{ColumnStepDone, RowStepDone};
 use crate::policy::scheduler::Changes;
 
-/// What a command did that concerns the front end.
+/// Effect of a command on the front end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Outcome {
-    /// Nothing.
+    /// None.
     None,
-    /// The RD or WR of an access was issued: its entry is free.
+    /// The RD or WR of an access was issued, and its entry freed.
     Access(Served),
-    /// A step of a thread was executed.
+    /// A thread executed a step.
     Step(ThreadStep),
 }
 
-/// An access that was served.
+/// A served access.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Served {
-    /// Its place in the pool of the queues, where it stays until another access is queued.
+    /// Place in the pool of the queues, valid until another access is queued.
     pub(crate) place: u16,
 
-    /// The end of its data.
+    /// End of its data.
     pub(crate) done: Cycle,
 }
 
-/// A step that a thread has executed.
+/// A step executed by a thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ThreadStep {
-    /// Where the front end keeps its program.
+    /// Slot of its program in the front end.
     pub(crate) program: u32,
-    /// The slot of the thread, while it is not done.
+    /// Slot of the thread, unless it is done.
     pub(crate) slot: u8,
-    /// Whether it read or wrote a line over the channel, and the end of its data.
+    /// Whether the step read or wrote a line over the channel, and the end of its data.
     pub(crate) moved: Option<(AccessKind, Cycle)>,
-    /// When the bank that the thread is now done with can take an ACT again.
+    /// Earliest next ACT of the bank with which the thread is now done.
     pub(crate) bank_ready: Option<Cycle>,
-    /// Whether the thread is done: its slot is free.
+    /// Whether the thread is done, and its slot free.
     pub(crate) is_done: bool,
 }
 
 impl Channel {
-    /// Issues the decided command, in the decided cycle.
+    /// Issues the decided command in the decided cycle.
     #[inline]
     pub(crate) fn issue(&mut self, sink: &mut impl EventSink) -> Outcome {
         let Decision { at, choice, others_from } = self.decision;
@@ -140,7 +141,7 @@ impl Channel {
         self.emit(at, command, cause, false, sink);
     }
 
-    /// Issues a command that is neither an access's nor a column step.
+    /// Issues a command other than that of an access or a column step.
     #[inline(never)]
     fn issue_other(&mut self, at: Cycle, choice: Choice, sink: &mut impl EventSink) -> Outcome {
         let (command, cause) = self.command(choice);
@@ -156,7 +157,7 @@ impl Channel {
         }
     }
 
-    /// The command of a choice other than an access or a column step, and why it is issued.
+    /// Command of a choice other than an access or a column step, and its cause.
     fn command(&self, choice: Choice) -> (Command, Cause) {
         match choice {
             Choice::Maintenance(rank) => self.maintenance.command(rank),
@@ -166,7 +167,7 @@ impl Channel {
         }
     }
 
-    /// The own command of a rank, or a PRE by the row policy, was issued.
+    /// Updates the state after a maintenance command, or a PRE by the row policy.
     fn upkeep_issued(&mut self, at: Cycle, command: &Command) {
         let n = |parameter| self.device.timings().get(parameter);
         let rank = command.rank();
@@ -190,7 +191,7 @@ impl Channel {
         }
     }
 
-    /// The row step of a thread was issued.
+    /// Updates the state after a row step of a thread.
     fn row_step_issued(&mut self, at: Cycle, bank: BankIndex) -> Outcome {
         let open = self.device.row_in(bank);
         match open {
@@ -205,7 +206,7 @@ impl Channel {
         Outcome::Step(ThreadStep { program, slot, moved: None, bank_ready, is_done })
     }
 
-    /// Issues the column step of a thread; no other command can go before `others_from`.
+    /// Issues the column step of a thread; no other command can be issued before `others_from`.
     #[inline]
     fn issue_column_step(&mut self, at: Cycle, slot: u8, others_from: Cycle, sink: &mut impl EventSink) -> Outcome {
         let (command, cause) = self.port.column_command(slot);
@@ -221,7 +222,7 @@ impl Channel {
         Outcome::Step(ThreadStep { program, slot, moved, bank_ready: None, is_done: false })
     }
 
-    /// A bank was closed.
+    /// Updates the state after a bank was closed.
     #[inline]
     fn closed(&mut self, bank: BankIndex) {
         self.counters.unused_activates += u64::from(self.banks.get(bank).unused().is_some());

@@ -1,32 +1,33 @@
-//! What a rank needs on its own account: refresh, power-down, self-refresh. Rules 15 to 19 of `docs/controller.md`.
+//! Maintenance of ranks: refresh, power-down, self-refresh. Rules 15 to 19 of `docs/controller.md`.
 
 use dram_core::{Device, P, Power};
 use dram_spec::{BankSet, Cause, Command, Cycle, Cycles};
 
 use crate::config::{Config, PowerPolicy, RefreshPolicy};
 
-/// From when on a rank must be made free for its REF, so that it is still in time; with refresh off, so that no row
-/// stays open longer than tRAS may last. Never with refresh off and all banks closed.
+/// Cycle from which a rank must close its rows so that its REF is in time; with refresh off, so
+/// that no row exceeds the maximum of tRAS. `None` with refresh off and all banks closed.
 ///
-/// A bank needs at most a row cycle, a copy activation, and a write's recovery until it is closed; the banks of the channel
-/// share the command bus with everything else; and a rank in power-down leaves it first.
+/// A bank requires at most a row cycle, a copy activation and a write recovery before it can be
+/// closed. The banks of the channel share the command bus with all other work, and a rank in
+/// power-down must leave it first.
 pub fn yield_from(device: &Device, rank: u8) -> Option<Cycle> {
     let n = |parameter| device.timings().get(parameter).0;
     let topology = device.topology();
     let close = n(P::Rc) + n(P::Ras) + n(P::Cwl) + n(P::Burst) + n(P::Wr) + n(P::Rp) + n(P::Xp);
-    // Each bank of the channel may need four commands before; a TRANSFER takes two cycles.
+    // Each bank of the channel may need four commands first; a TRANSFER takes two cycles.
     let bus = 4 * topology.banks().max(32) as u64;
     let must_close = || topology.rank(rank).into_iter().filter_map(|bank| device.close_by(topology.bank(bank))).min();
     let by = device.refresh(rank).deadline().or_else(must_close)?;
     Some(Cycle(by.0.saturating_sub(close + bus)))
 }
 
-/// Who uses a rank.
+/// Use of a rank by accesses and threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RankUse {
-    /// Whether an access is queued for it, or a thread has a bank of it left to do.
+    /// Whether an access is queued for the rank, or a thread is not done with one of its banks.
     pub(crate) is_busy: bool,
-    /// Whether a thread holds a bank of it.
+    /// Whether a thread holds a bank of the rank.
     pub(crate) is_held: bool,
 }
 
@@ -37,30 +38,30 @@ impl RankUse {
     }
 }
 
-/// What a rank can be used for. Rules 15 to 17 of `docs/controller.md`.
+/// State of a rank. Rules 15 to 17 of `docs/controller.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RankState {
     /// In power-down or self-refresh, and not urgent.
     Asleep,
     /// Awake and not urgent.
     Usable,
-    /// Owes more REF than may be postponed.
+    /// Owes more REFs than may be postponed.
     Urgent,
-    /// Must refresh, so that it is urgent too.
+    /// Must refresh, and so is also urgent.
     MustRefresh,
 }
 
-/// What a rank does next by itself, while nothing but time changes.
+/// Next maintenance action of a rank, if only time passes.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
-    /// When its command can be issued; without a command, when to plan again.
+    /// Earliest cycle of the command; without a command, when to plan again.
     at: Cycle,
     command: Option<(Command, Cause)>,
-    /// What the rank can be used for until then.
+    /// State of the rank until then.
     state: RankState,
-    /// Whether commands of accesses leave the plan as it is.
+    /// Whether commands of accesses leave the plan valid.
     is_steady: bool,
-    /// For which use it was made; none if it holds for any.
+    /// Use for which the plan was made; `None` if it holds for any use.
     used: Option<RankUse>,
     banks: BankSet,
 }
@@ -76,37 +77,37 @@ impl Plan {
     };
 }
 
-/// The ranks of a channel.
+/// Maintenance of the ranks of a channel.
 #[derive(Debug)]
 pub(crate) struct Maintenance {
     refresh: RefreshPolicy,
     power: PowerPolicy,
     plans: Box<[Plan]>,
-    /// What the ranks do next, by their plans.
+    /// Next actions of the ranks, from their plans.
     upkeep: Upkeep,
-    /// The ranks whose plans commands of accesses leave as they are, a bit each.
+    /// Bit mask of the ranks whose plans remain valid after commands of accesses.
     steady: u8,
-    /// The first cycle in which the ranks are planned anew, if their use does not change.
+    /// First cycle at which the ranks are planned again, if their use does not change.
     valid_until: Cycle,
-    /// Whether a plan supposes a use.
+    /// Whether a plan depends on the use of its rank.
     follows_use: bool,
-    /// The banks with work, and those that threads hold, for which the plans were last found to hold.
+    /// Banks with work, and banks held by threads, for which the plans were last checked.
     used: (BankSet, BankSet),
 }
 
-/// What the ranks of a channel do next.
+/// Next maintenance actions of a channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Upkeep {
-    /// The rank whose command can be issued first, and when.
+    /// The rank with the earliest command, and its cycle.
     pub(crate) command: Option<(Cycle, u8)>,
 
-    /// When to ask again.
+    /// When to plan again.
     pub(crate) again_at: Cycle,
-    /// The banks of ranks that accesses can use: awake, and not urgent.
+    /// Banks of usable ranks: awake and not urgent.
     pub(crate) usable: BankSet,
-    /// The banks of ranks that are urgent.
+    /// Banks of urgent ranks.
     pub(crate) urgent: BankSet,
-    /// The banks of ranks that must refresh.
+    /// Banks of ranks that must refresh.
     pub(crate) must: BankSet,
 }
 
@@ -135,7 +136,7 @@ impl Maintenance {
         }
     }
 
-    /// A command was issued to a rank.
+    /// Records a command to a rank.
     #[inline]
     pub(crate) fn issued(&mut self, rank: u8, is_own: bool) {
         if is_own || self.steady >> rank & 1 == 0 {
@@ -143,12 +144,13 @@ impl Maintenance {
         }
     }
 
-    /// The command that a rank has planned, and why.
+    /// The planned command of a rank, and its cause.
     pub(crate) fn command(&self, rank: u8) -> (Command, Cause) {
         self.plans[usize::from(rank)].command.expect("the rank has planned a command")
     }
 
-    /// What the ranks do next, from `now` on; `used` has the banks with work, and the banks that threads hold.
+    /// Next actions of the ranks from `now` on; `used` returns the banks with work, and the banks
+    /// held by threads.
     #[inline]
     pub(crate) fn upkeep(&mut self, device: &Device, now: Cycle, used: impl FnOnce() -> (BankSet, BankSet)) -> &Upkeep {
         if now >= self.valid_until || self.follows_use {
@@ -161,7 +163,7 @@ impl Maintenance {
         &self.upkeep
     }
 
-    /// Whether the ranks are used as the plans suppose.
+    /// Whether the use of the ranks equals that of the plans.
     #[inline]
     fn are_used_alike(&self, busy: BankSet, held: BankSet) -> bool {
         let mut plans = self.plans.iter();
@@ -192,14 +194,15 @@ impl Maintenance {
                 None => upkeep.again_at = upkeep.again_at.min(plan.at),
             }
         }
-        // A command is planned anew: other commands may have taken the bus.
+        // With a command planned, the ranks are planned again, as other commands may have taken the
+        // bus.
         self.valid_until = if upkeep.command.is_some() { Cycle::ZERO } else { upkeep.again_at };
         self.follows_use = self.plans.iter().any(|plan| plan.used.is_some());
         self.upkeep = upkeep;
     }
 }
 
-/// Plans one rank.
+/// Planner of one rank.
 struct Planner<'a> {
     device: &'a Device,
     rank: u8,
@@ -223,7 +226,7 @@ impl Planner<'_> {
             (false, false, true) => RankState::Usable,
             (false, false, false) => RankState::Asleep,
         };
-        // Refresh owes nothing, and idle ranks do not sleep: only time brings a command.
+        // No REF is owed, and idle ranks do not enter power-down: only time leads to a command.
         let never_sleeps = self.power == PowerPolicy::default();
         let is_refreshed = device.refresh(rank).deadline().is_some() && self.owed() == 0;
         let holds_for_any_use = state == RankState::Usable && is_refreshed && never_sleeps;
@@ -235,7 +238,7 @@ impl Planner<'_> {
             used: (!holds_for_any_use).then_some(self.used),
             banks: device.topology().rank(rank),
         };
-        // While a command waits for the device, or a rank has none, other things fall due.
+        // While a command waits for the device, or a rank has none, other actions become due.
         let changes_at = self.changes_at(must_from);
         match next {
             Next::Nothing => Plan { at: changes_at, ..plan },
@@ -249,7 +252,7 @@ impl Planner<'_> {
         }
     }
 
-    /// How many REF the rank owes.
+    /// Number of REFs that the rank owes.
     fn owed(&self) -> u64 {
         match self.device.power(self.rank) {
             Power::SelfRefresh { .. } => 0,
@@ -257,7 +260,8 @@ impl Planner<'_> {
         }
     }
 
-    /// From when on the rank must refresh. With refresh off and all banks closed, a lower bound for the rows that queued work may open.
+    /// Cycle from which the rank must refresh. With refresh off and all banks closed, a lower bound
+    /// for the rows that queued work may open.
     fn must_from(&self) -> Cycle {
         let Planner { device, rank, now, .. } = *self;
         match device.power(rank) {
@@ -267,13 +271,13 @@ impl Planner<'_> {
         }
     }
 
-    /// When the rank has been idle for that long.
+    /// Cycle at which the rank has been idle for this time.
     fn idle_for(&self, cycles: Option<Cycles>) -> Cycle {
         let last = || self.device.last_in_rank(self.rank).unwrap_or(Cycle::ZERO);
         cycles.map_or(Cycle::NEVER, |cycles| last() + cycles)
     }
 
-    /// The first cycle after now in which time alone changes what the rank does.
+    /// First cycle after now at which time alone changes the rank's plan.
     fn changes_at(&self, must_from: Cycle) -> Cycle {
         let Planner { device, rank, now, .. } = *self;
         let due = match device.power(rank) {
@@ -331,7 +335,7 @@ impl Planner<'_> {
     }
 }
 
-/// What a rank does next, as far as its state decides.
+/// Next action of a rank, determined by its state.
 enum Next {
     Nothing,
     NotBefore(Cycle),

@@ -1,7 +1,8 @@
-//! A channel: its device, its queues, its threads, and the decision which command goes next.
+//! A channel: its device, its queues, its threads, and the decision on the next command.
 //!
-//! A channel knows no other channel and no front end. It reports what a command did as [`Outcome`]; the front end queues
-//! accesses and threads, and asks in time order for the next command.
+//! A channel has no reference to other channels or to the front end. It returns the effect of a
+//! command as [`Outcome`]. The front end queues accesses and threads, and requests the commands in
+//! time order.
 
 mod access;
 mod arbiter;
@@ -37,7 +38,7 @@ use bank::Banks;
 use drain::WriteDrain;
 use maintenance::{Maintenance, Upkeep};
 
-/// One channel.
+/// A channel.
 #[derive(Debug)]
 pub(crate) struct Channel {
     pub(crate) id: dram_spec::Channel,
@@ -50,7 +51,7 @@ pub(crate) struct Channel {
     /// Whether the scheduler is strict, and whether it has state.
     is_strict: bool,
     has_state: bool,
-    /// What the row policy asks for.
+    /// Settings of the row policy.
     closes_after_last: bool,
     closes_after: Option<Cycles>,
     maintenance: Maintenance,
@@ -59,14 +60,14 @@ pub(crate) struct Channel {
     reads_issued: u64,
     /// All banks.
     all: BankSet,
-    /// From a RD, and from a WR, to the end of its data.
+    /// Cycles from RD, and from WR, to the end of its data.
     read_latency: Cycles,
     write_latency: Cycles,
-    /// The decision that stands; where something has changed since it was made, to decide again.
+    /// The present decision; after a change it only specifies when to decide again.
     decision: Decision,
-    /// The first cycle for which no command has been issued.
+    /// First cycle for which no command has been issued.
     from: Cycle,
-    /// When the last REF, PDX or SRX of each rank was over.
+    /// End of the last REF, PDX or SRX of each rank.
     usable_from: Box<[Cycle]>,
     pub(crate) counters: Counters,
 }
@@ -111,12 +112,12 @@ impl Channel {
         &self.queues
     }
 
-    /// Queues an access that has its entry.
+    /// Queues an access that has taken its entry.
     pub(crate) fn queue(&mut self, access: &Access, now: Cycle) {
         let bank = access.bank;
         let queued = self.queues.queue(access, now);
         let state = self.banks.get(bank);
-        // The candidate stays as it is unless the new access goes before the one that it is for.
+        // The candidate remains valid unless the new access precedes the one of the candidate.
         let candidate = self.banks.candidate(bank);
         let row = || RowState { is_hit: self.device.row_in(bank) == Some(queued.row()), served: state.served() };
         let is_preferred = !self.banks.is_current(bank)
@@ -130,25 +131,27 @@ impl Channel {
         }
     }
 
-    /// Takes a thread into the port. Returns its slot.
+    /// Adds a thread to the port; returns its slot.
     pub(crate) fn add_thread(&mut self, thread: Thread, now: Cycle) -> u8 {
         self.changed(now);
         self.port.push(thread)
     }
 
-    /// Data that the writes of a program wait for arrives at a cycle; its thread had that slot.
+    /// Reports that data for the writes of a program arrives at a cycle. `slot` is the slot of its
+    /// thread.
     pub(crate) fn data_arrives(&mut self, (slot, program): (u8, u32), at: Cycle, now: Cycle) {
         self.port.data_arrives((slot, program), at);
         self.changed(now);
     }
 
-    /// Something has changed that a decision rests on.
+    /// Invalidates the decision after a change.
     pub(crate) fn changed(&mut self, now: Cycle) {
         self.from = self.from.max(now);
         self.decision = Decision::outstanding(self.from);
     }
 
-    /// The first cycle at which the channel may issue a command or change by itself: exact once it has decided.
+    /// Wake-up: the first cycle at which the channel may issue a command or change its state; exact
+    /// once it has decided.
     #[inline]
     pub(crate) fn wakes_at(&self) -> Cycle {
         self.decision.at
@@ -160,7 +163,7 @@ impl Channel {
         !matches!(self.decision.choice, Choice::Nothing)
     }
 
-    /// Decides which command goes next, from the cycle on in which the channel wakes.
+    /// Decides the next command, from the wake-up on.
     pub(crate) fn decide(&mut self) {
         let from = self.wakes_at();
         self.from = from;
@@ -181,7 +184,7 @@ impl Channel {
         self.decision = decision;
     }
 
-    /// The banks that no thread holds.
+    /// Banks that no thread holds.
     #[inline]
     fn free(&self) -> BankSet {
         self.all.without(self.port.held())
@@ -194,7 +197,8 @@ impl Channel {
         self.maintenance.upkeep(&self.device, from, || (queued().union(port.remaining()), port.held()))
     }
 
-    /// Preempts and begins threads, while the banks of some ranks are urgent, and those of some must refresh.
+    /// Preempts and begins threads; `urgent` and `must` are the banks of urgent ranks and of ranks
+    /// that must refresh.
     #[inline]
     fn update_port(&mut self, now: Cycle, urgent: BankSet, must: BankSet) {
         let around = Around {
@@ -211,7 +215,7 @@ impl Channel {
         }
     }
 
-    /// Moves what was counted into figures.
+    /// Moves the counts to `figures`.
     pub(crate) fn take_figures(&mut self, figures: &mut Figures) {
         let counters = std::mem::take(&mut self.counters);
         let Counters { commands, reads, writes, blocked_by_copies, unused_activates } = counters;
@@ -226,7 +230,7 @@ impl Channel {
         figures.write_drains += self.drain.take_drains();
     }
 
-    /// A thread that has held a bank since `since` has released it.
+    /// Records that a thread released a bank that it had held since `since`.
     fn bank_released(&mut self, bank: BankIndex, since: Cycle, now: Cycle) {
         self.banks.released(bank, now);
         if let Some(read) = self.queues.oldest(AccessKind::Read, bank) {
@@ -238,7 +242,7 @@ impl Channel {
     }
 }
 
-/// What the threads see of their channel.
+/// State of the channel that the threads use.
 struct Around<'a> {
     device: &'a Device,
     queues: &'a Queues,

@@ -1,4 +1,4 @@
-//! The column and row commands of threads among those of accesses. Rules 23 to 25 of `docs/controller.md`.
+//! Order of the commands of threads and accesses. Rules 23 to 25 of `docs/controller.md`.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use super::access::Stamp;
 use super::arbiter::{Best, Choice, Decision, Tier};
 use crate::policy::scheduler::Priority;
 
-/// The most ranks of a channel.
+/// Maximum number of ranks per channel.
 const RANKS: usize = 4;
 
-/// Until when older parties block younger ones.
+/// Cycles until which older contenders block younger ones.
 #[derive(Clone, Copy)]
 pub(super) struct Turns {
     /// RD and WR.
@@ -26,14 +26,14 @@ impl Turns {
     /// No party blocks another.
     pub(super) const FREE: Turns = Turns { bus: Cycle::ZERO, paths: [Cycle::ZERO; RANKS] };
 
-    /// When a party can issue a command that the device allows at `ready`.
+    /// Earliest cycle at which a contender can issue a command that the device permits at `ready`.
     #[inline]
     pub(super) fn turn(&self, kind: Kind, rank: u8, ready: Cycle) -> Cycle {
         let path = self.paths[usize::from(rank)].max(ready);
         if kind == Kind::Transfer { path } else { path.max(self.bus) }
     }
 
-    /// A party waits until `turn` for the device or for older parties.
+    /// Blocks younger contenders until `turn`, at which a contender can issue its command.
     #[inline]
     fn block(&mut self, kind: Kind, rank: u8, turn: Cycle) {
         let path = &mut self.paths[usize::from(rank)];
@@ -81,8 +81,9 @@ impl Channel {
         best
     }
 
-    /// A column command of a thread was issued, and its next one needs nothing but its turn: it goes next, if it can go before all others. A
-    /// command only delays the others further. A party that waits for an older one, or for its data, leaves its place to others.
+    /// After a column command of a thread: decides the thread's next column command, if that only
+    /// waits for the device and can be issued before all others. A command only delays the others
+    /// further. A contender that waits for an older one, or for its data, does not block others.
     #[inline]
     pub(super) fn follow_up(&mut self, slot: u8, others_from: Cycle) {
         let Some(step) = self.port.column_step(slot) else { return };
@@ -103,7 +104,8 @@ impl Channel {
         }
     }
 
-    /// The column steps of some of the threads that have one next, the oldest first; with the number of the first as a party.
+    /// Offers the next column steps of some threads, the oldest first; `first` is the number of the
+    /// first as a contender.
     #[inline]
     fn offer_column_steps(
         &self,
@@ -125,7 +127,7 @@ impl Channel {
             if must.intersects(self.topology.rank(rank)) {
                 continue;
             }
-            // In a rank that sleeps it waits for the rank's own command.
+            // In a rank in power-down or self-refresh, the step waits for the rank's exit command.
             let Ok(hold) = self.device.earliest(&step.command) else { continue };
             if !turns.are_free() {
                 best.others_from(Cycle::ZERO);
@@ -134,7 +136,7 @@ impl Channel {
             turns.block(kind, rank, turn);
             let at = turn.max(step.data_from);
             best.consider((at, Tier::Column, number, (0, 0)), Choice::Column(slot));
-            // No younger party can go before this one.
+            // No younger contender can be earlier than this one.
             if best.offer < (turns.first(self.topology.ranks), Tier::Column, number + 1, (0, 0)) {
                 return;
             }

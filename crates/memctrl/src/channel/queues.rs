@@ -1,4 +1,4 @@
-//! The read queue and the write queue of a channel, bank by bank.
+//! Read queue and write queue of a channel, by bank.
 
 use dram_spec::{BankIndex, BankSet, Column, Cycle, Row};
 
@@ -8,22 +8,22 @@ use crate::policy::scheduler::{BankAccesses, Priority, RowState, Scheduler};
 /// The queued accesses of one kind.
 #[derive(Debug)]
 struct Queue {
-    /// By bank, the places of its accesses in the pool, the oldest first.
+    /// Places in the pool of each bank's accesses, oldest first.
     banks: Box<[Vec<u16>]>,
-    /// The banks with an access.
+    /// Banks with an access.
     pending: BankSet,
     queued: usize,
     /// Entries in use: queued and blocked accesses.
     entries: usize,
-    /// Queued accesses that a copy waits for.
+    /// Queued accesses for which a copy waits.
     awaited: usize,
     lines: LineFilter,
 }
 
-/// Counts lines by [`line_hash`]: answers "certainly not queued" fast.
+/// Counts of lines by [`line_hash`]; a count of 0 proves that a line is not queued.
 type LineFilter = Box<[u16; 1 << u8::BITS]>;
 
-/// A hash of the place of a line on its channel.
+/// Hash of a line's location on its channel.
 #[inline]
 pub(crate) const fn line_hash(bank: BankIndex, row: Row, column: Column) -> u8 {
     ((row.0 << 3 ^ row.0 >> 5) as usize ^ column.0 as usize ^ bank.get() << 5) as u8
@@ -36,30 +36,30 @@ pub struct Queues {
     writes: Queue,
     /// Queued accesses, each at a place of its own.
     pool: Vec<QueuedAccess>,
-    /// Places of the pool that are free.
+    /// Free places of the pool.
     free: Vec<u16>,
-    /// The cycle of the last stamp, and how many accesses were queued in it.
+    /// Cycle of the last stamp, and number of accesses queued in it.
     stamped: (Cycle, u64),
 }
 
-/// Which accesses of a bank count, and what they find there.
+/// Selection of a bank's accesses, and the state of its row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows {
-    /// The open row.
+    /// Open row.
     pub(crate) open: Option<Row>,
-    /// How many accesses it has served.
+    /// Number of accesses that it has served.
     pub(crate) served: u32,
-    /// Whether only accesses to it count.
+    /// Whether only accesses to the open row are selected.
     pub(crate) only_hits: bool,
 }
 
-/// The access that a scheduler prefers.
+/// The access preferred by a scheduler.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Preferred {
     pub(crate) priority: Priority,
-    /// Its place in the pool.
+    /// Place in the pool.
     pub(crate) place: u16,
-    /// Its position in the queue of its bank.
+    /// Position in the queue of its bank.
     pub(crate) position: u16,
 }
 
@@ -77,7 +77,7 @@ impl Queue {
 }
 
 impl Queues {
-    /// The most entries that both queues of a channel may have together.
+    /// Maximum number of entries of both queues of a channel together.
     pub const CAPACITY: usize = u16::MAX as usize;
 
     pub(crate) fn new(banks: usize) -> Queues {
@@ -101,25 +101,25 @@ impl Queues {
         }
     }
 
-    /// The queued accesses of a kind in a bank, the oldest first.
+    /// Queued accesses of a kind in a bank, oldest first.
     #[inline]
     fn in_bank(&self, kind: AccessKind, bank: BankIndex) -> impl DoubleEndedIterator<Item = &QueuedAccess> {
         self.side(kind).banks[bank.get()].iter().map(|&place| &self.pool[usize::from(place)])
     }
 
-    /// The banks with a queued access of a kind.
+    /// Banks with a queued access of a kind.
     #[inline]
     pub(crate) fn pending(&self, kind: AccessKind) -> BankSet {
         self.side(kind).pending
     }
 
-    /// How many accesses of a kind are queued.
+    /// Number of queued accesses of a kind.
     #[inline]
     pub(crate) fn queued(&self, kind: AccessKind) -> usize {
         self.side(kind).queued
     }
 
-    /// How many accesses of a kind are queued in a bank.
+    /// Number of queued accesses of a kind in a bank.
     pub(crate) fn queued_in(&self, kind: AccessKind, bank: BankIndex) -> usize {
         self.side(kind).banks[bank.get()].len()
     }
@@ -136,19 +136,19 @@ impl Queues {
         self.side(kind).awaited > 0
     }
 
-    /// Takes an entry, for an access that is queued or blocked.
+    /// Takes an entry for an access that is queued or blocked.
     #[inline]
     pub(crate) fn take_entry(&mut self, kind: AccessKind) {
         self.side_mut(kind).entries += 1;
     }
 
-    /// Gives an entry back.
+    /// Frees an entry.
     #[inline]
     pub(crate) fn free_entry(&mut self, kind: AccessKind) {
         self.side_mut(kind).entries -= 1;
     }
 
-    /// Queues an access that has its entry.
+    /// Queues an access that has taken its entry.
     #[inline]
     pub(crate) fn queue(&mut self, access: &Access, now: Cycle) -> &QueuedAccess {
         let order = if self.stamped.0 == now { self.stamped.1 } else { 0 };
@@ -170,7 +170,8 @@ impl Queues {
         &self.pool[usize::from(place)]
     }
 
-    /// Removes an access that was served; its entry is free again. What is at its place of the pool stays until another access is queued.
+    /// Removes a served access and frees its entry. The access remains at its place of the pool
+    /// until another is queued.
     #[inline]
     pub(crate) fn remove(&mut self, kind: AccessKind, bank: BankIndex, position: u16) -> u16 {
         let side = self.side_mut(kind);
@@ -196,7 +197,7 @@ impl Queues {
         &self.pool[usize::from(place)]
     }
 
-    /// A row command was issued for the access at a place of the pool.
+    /// Records a row command for the access at a place of the pool.
     #[inline]
     pub(crate) fn note_row_command(&mut self, place: u16, at: Cycle, opens: bool) {
         let access = &mut self.pool[usize::from(place)];
@@ -215,7 +216,7 @@ impl Queues {
         scheduler: &dyn Scheduler,
     ) -> Option<Preferred> {
         let places = &self.side(kind).banks[bank.get()];
-        // Without a choice, the loop of the scheduler is not worth its call.
+        // With a single access, the call of the scheduler is omitted.
         if let [place] = places[..] {
             let access = self.get(place);
             let row = RowState { is_hit: rows.open == Some(access.row()), served: rows.served };
@@ -245,7 +246,7 @@ impl Queues {
         kinds.any(|kind| self.in_bank(kind, bank).any(|access| access.row() == row))
     }
 
-    /// Whether an access of a kind to a line with that hash may be queued; if not, there is certainly none.
+    /// Whether an access of a kind to a line with this hash may be queued; `false` is certain.
     #[inline]
     pub(crate) fn may_hold(&self, kind: AccessKind, hash: u8) -> bool {
         self.side(kind).lines[usize::from(hash)] > 0
@@ -262,12 +263,12 @@ impl Queues {
         self.in_bank(kind, bank).rev().find(|access| (access.row(), access.column()) == (row, column))
     }
 
-    /// All queued accesses of a kind, bank by bank, the oldest of a bank first.
+    /// All queued accesses of a kind, by bank; the oldest of a bank first.
     pub(crate) fn of_kind(&self, kind: AccessKind) -> impl Iterator<Item = &QueuedAccess> {
         self.side(kind).pending.into_iter().flat_map(move |bank| self.in_bank(kind, bank))
     }
 
-    /// A copy waits for the access that was queued last in a bank.
+    /// Records that a copy waits for the access queued last in a bank.
     pub(crate) fn await_newest(&mut self, kind: AccessKind, bank: BankIndex) {
         let place = self.side(kind).banks[bank.get()].last().copied().expect("it was just queued");
         self.await_one(kind, place);
@@ -278,7 +279,7 @@ impl Queues {
         self.side_mut(kind).awaited += usize::from(!is_known);
     }
 
-    /// Marks queued accesses that a copy waits for. Returns how many there are.
+    /// Marks the queued accesses for which a copy waits; returns their number.
     pub(crate) fn await_where(&mut self, kind: AccessKind, conflicts: impl Fn(&QueuedAccess) -> bool) -> usize {
         let places: Vec<u16> = self.side(kind).banks.iter().flatten().copied().collect();
         let found: Vec<u16> = places.into_iter().filter(|&place| conflicts(self.get(place))).collect();

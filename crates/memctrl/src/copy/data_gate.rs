@@ -1,20 +1,21 @@
-//! When the data of a copy over the channel allows its writes. Rule 3 of the programs in `docs/planner.md`.
+//! Arrival of the data that a copy over the channel writes. Rule 3 of the programs in
+//! `docs/planner.md`.
 
 use std::collections::VecDeque;
 
 use dram_spec::Cycle;
 
-/// When the data of the lines that a thread writes is there.
+/// Arrival of the data of the lines that a thread writes.
 #[derive(Clone, Debug)]
 pub(crate) enum DataGate {
-    /// Every line waits for all lines that the program reads: when the last of them arrives, once that is known.
+    /// Every line waits for all lines that the program reads: arrival of the last, once known.
     All(Option<Cycle>),
-    /// Each line waits for the line read in its turn.
+    /// Each line waits for the corresponding line read.
     Each(VecDeque<Cycle>),
 }
 
 impl DataGate {
-    /// The data of the last line, or of the next one, arrives at that cycle.
+    /// Records the arrival of the last line, or of the next one.
     pub(super) fn data_arrives(&mut self, at: Cycle) {
         match self {
             DataGate::All(arrived) => *arrived = Some(at),
@@ -22,7 +23,7 @@ impl DataGate {
         }
     }
 
-    /// When the data of the next line to be written has arrived, if that is known.
+    /// Arrival of the data of the next line to be written, if known.
     pub(super) fn arrival(&self) -> Option<Cycle> {
         match self {
             DataGate::All(arrived) => *arrived,
@@ -30,7 +31,7 @@ impl DataGate {
         }
     }
 
-    /// A line was written.
+    /// Records that a line was written.
     pub(super) fn written(&mut self) {
         if let DataGate::Each(lines) = self {
             lines.pop_front();

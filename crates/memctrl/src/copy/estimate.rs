@@ -1,16 +1,22 @@
-//! What the copy policies `fastest` and `least-energy` go by: how long a program would take, and what it would cost.
+//! Estimates of the duration and the energy of programs, for the copy policies `fastest` and
+//! `least-energy`.
 //!
-//! An estimate is made when a block is planned, for each of its parts by itself, from the state of that cycle:
+//! An estimate is made when a block is planned, for each of its parts separately, from the state of
+//! that cycle:
 //!
-//! - A bank is free at the latest of: now, and tXP later in power-down (tDLLK in self-refresh); with another row open than the one that the
-//!   program needs first, tRP after it can be closed; closed, when it can take an ACT; and the end of what is booked there. Each read that
-//!   is queued in it adds tCCD, and all of them together tRC. If the rank owes more REF than it may, or one more falls due by then and none may be
-//!   postponed, tRP + tRFC are added.
-//! - A program starts when all its banks are free; one that uses the channel not before the data bus is: when the reads queued on the
-//!   channel have had tCCD each, and at the end of what is booked there.
-//! - It takes what its steps take on idle banks ([`duration`]).
+//! - A bank is free at the latest of the following: the present cycle, plus tXP in power-down (tDLLK
+//!   in self-refresh); if another row is open than the first one that the program requires, tRP
+//!   after the bank can be closed; if the bank is closed, the earliest cycle of an ACT; the end of
+//!   its bookings. Each read queued for the bank adds tCCD, and all of them together tRC. If the
+//!   rank owes more REFs than it may, or another one becomes due by then and may not be postponed,
+//!   tRP + tRFC are added.
+//! - A program starts when all its banks are free. If it uses the channel, it starts no earlier than
+//!   the data bus is free: after tCCD for each read queued on the channel, and after the bookings of
+//!   the bus.
+//! - The program takes as long as its steps take on idle banks ([`duration`]).
 //!
-//! Each program that is planned under `fastest` is booked: its banks until its end, the bus of each of its channels for tCCD per line.
+//! Each program planned under `fastest` is booked: its banks until its end, and the bus of each of
+//! its channels for tCCD per line.
 
 use dram_core::{P, Power, Timings};
 use dram_spec::{BankId, Cycle, Cycles, Picojoule, Row};
@@ -19,23 +25,23 @@ use rowclone::{Program, Step, Thread};
 use crate::channel::{AccessKind, Channel};
 use crate::config::RefreshPolicy;
 
-/// The energy above standby of each command that a copy may need, all chips of the rank together, with what its burst costs on the
-/// channel. The controller is given it; it knows no currents.
+/// Dynamic energy of each command that a copy may need, for all chips of the rank together,
+/// including I/O on the channel. The caller provides it, as the controller has no currents.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PriceTable {
-    /// An ACT of a closed bank, with the PRE that ends it.
+    /// ACT to a closed bank, including the PRE that follows.
     pub activate: Picojoule,
-    /// A copy activation.
+    /// Copy activation.
     pub copy_activate: Picojoule,
-    /// A RD, with I/O and termination.
+    /// RD, including I/O and termination.
     pub read: Picojoule,
-    /// A WR, with I/O and termination.
+    /// WR, including I/O and termination.
     pub write: Picojoule,
-    /// A TRANSFER.
+    /// TRANSFER.
     pub transfer: Picojoule,
 }
 
-/// What a program costs above standby: the sum over its steps.
+/// Dynamic energy of a program: the sum over its steps.
 pub fn energy(program: &Program, prices: &PriceTable) -> Picojoule {
     let price = |step: &Step| match step {
         Step::Open { .. } => prices.activate,
@@ -48,39 +54,40 @@ pub fn energy(program: &Program, prices: &PriceTable) -> Picojoule {
     program.threads.iter().flat_map(|thread| &thread.steps).map(price).sum()
 }
 
-/// A bank on its way through a program.
+/// State of a bank during a program.
 #[derive(Clone, Copy, Debug)]
 struct IdleBank {
     bank: BankId,
-    /// When the next ACT can be issued.
+    /// Earliest cycle of the next ACT.
     ready: u64,
-    /// The last ACT.
+    /// Cycle of the last ACT.
     opened: u64,
-    /// When the bank can be closed.
+    /// Earliest cycle at which the bank can be closed.
     closable: u64,
-    /// When a line that was transferred into the bank can be transferred out again.
+    /// Earliest cycle at which a line transferred to the bank can be transferred out.
     readable: u64,
 }
 
-/// How long a program takes on idle banks, from its first ACT to its last bank ready. 4 KB at DDR3-1066 8-8-8: FPM 48 cycles, PSM 290,
-/// 2 x PSM 562, over the channel 558 within a bank, 546 between two, and 286 to fill.
+/// Duration of a program on idle banks, from its first ACT until its last bank is ready. 4 KB at
+/// DDR3-1066 8-8-8: FPM 48 cycles, PSM 290, 2 x PSM 562, over the channel 558 within a bank, 546
+/// between two, and 286 to fill.
 pub fn duration(program: &Program, timings: &Timings) -> Cycles {
     let mut clock = IdleClock { timings, data: 0, data_first: 0, is_pipelined: program.is_pipelined(), end: 0 };
-    // Threads that read come first: those that write wait for their data.
+    // Threads that read precede threads that write, as these wait for the data.
     let reads = |thread: &&Thread| thread.steps.iter().any(|step| matches!(step, Step::Read { .. }));
     program.threads.iter().filter(reads).for_each(|thread| clock.run(thread));
     program.threads.iter().filter(|thread| !reads(thread)).for_each(|thread| clock.run(thread));
     Cycles(clock.end)
 }
 
-/// Times the steps of a program on idle banks.
+/// Timing of a program's steps on idle banks.
 struct IdleClock<'a> {
     timings: &'a Timings,
-    /// When the data of the last line read has arrived, and of the first.
+    /// Arrival of the last line read, and of the first.
     data: u64,
     data_first: u64,
     is_pipelined: bool,
-    /// When all banks so far are ready.
+    /// Cycle at which all banks so far are ready.
     end: u64,
 }
 
@@ -89,7 +96,7 @@ impl IdleClock<'_> {
         let n = |parameter| self.timings.get(parameter).0;
         let (t_ccd, recovery) = (n(P::Ccd), n(P::Cwl) + n(P::Burst) + n(P::Wr));
         let mut banks: Vec<IdleBank> = Vec::with_capacity(3);
-        // The next ACT by tRRD, and the next column step of each sort.
+        // Earliest next ACT by tRRD, and next column step of each kind.
         let (mut act, mut transfer, mut read, mut write) = (0, 0, 0, 0);
         for step in &thread.steps {
             let (first, second) = step.banks();
@@ -152,24 +159,24 @@ fn position(banks: &mut Vec<IdleBank>, bank: BankId) -> usize {
     })
 }
 
-/// What programs have booked, and the state that an estimate is made from.
+/// Bookings of programs, and the state for estimates.
 #[derive(Clone, Debug)]
 pub(crate) struct Estimator {
     refresh: RefreshPolicy,
-    /// By channel and bank, when what is booked ends.
+    /// End of the bookings of each bank, by channel and bank.
     banks: Vec<Vec<Cycle>>,
-    /// By channel, the same of the data bus.
+    /// End of the bookings of each channel's data bus.
     buses: Vec<Cycle>,
 }
 
 impl Estimator {
-    /// Nothing is booked.
+    /// Starts without bookings.
     pub(crate) fn new(refresh: RefreshPolicy, channels: &[Channel]) -> Estimator {
         let banks = channels.iter().map(|channel| vec![Cycle::ZERO; channel.topology().banks()]).collect();
         Estimator { refresh, banks, buses: vec![Cycle::ZERO; channels.len()] }
     }
 
-    /// When a program would be done.
+    /// Completion of a program.
     pub(crate) fn done(&self, program: &Program, channels: &[Channel], now: Cycle) -> Cycle {
         self.start(program, channels, now) + duration(program, timings(program, channels))
     }
@@ -221,7 +228,7 @@ impl Estimator {
         free
     }
 
-    /// Books a program that is planned.
+    /// Books a planned program.
     pub(crate) fn book(&mut self, program: &Program, channels: &[Channel], now: Cycle) {
         let start = self.start(program, channels, now);
         let timings = timings(program, channels);
@@ -243,7 +250,7 @@ fn timings<'a>(program: &Program, channels: &'a [Channel]) -> &'a Timings {
     channels[usize::from(program.threads[0].channel.0)].device.timings()
 }
 
-/// The row that a thread needs first in each of its banks.
+/// First row that a thread requires in each of its banks.
 fn first_rows(thread: &Thread) -> Vec<(BankId, Row)> {
     let mut rows: Vec<(BankId, Row)> = Vec::with_capacity(3);
     for step in &thread.steps {

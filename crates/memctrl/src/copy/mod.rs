@@ -1,4 +1,4 @@
-//! Copy programs at work on the channels, and what they are estimated to take.
+//! Execution of copy programs on the channels, and estimates of their duration.
 
 pub(crate) mod data_gate;
 pub mod estimate;
@@ -8,13 +8,13 @@ pub(crate) mod thread;
 
 use dram_spec::{Mechanism, RequestId};
 
-/// What a thread is part of.
+/// Program of a thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
     pub(crate) request: RequestId,
     pub(crate) mechanism: Mechanism,
-    /// The number of the program over the run.
+    /// Number of the program over the run.
     pub(crate) program: u64,
-    /// Where the front end keeps the program.
+    /// Slot of the program in the front end.
     pub(crate) slot: u32,
 }

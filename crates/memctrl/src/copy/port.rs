@@ -1,4 +1,5 @@
-//! The port of a channel: its threads, in order of dispatch, when they begin and give way, and the steps that they execute next.
+//! Port of a channel: its threads in order of dispatch, their beginning and preemption, and their
+//! next steps.
 
 use dram_spec::{BankIndex, BankSet, Cause, Command, Cycle, Cycles, Row};
 use rowclone::{Line, LineWrite};
@@ -11,9 +12,9 @@ use crate::channel::{AccessKind, Stamp};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowStep {
     pub(crate) command: Command,
-    /// The age of the thread.
+    /// Age of the thread.
     pub(crate) stamp: Stamp,
-    /// The number of its program over the run, then that of the bank in the program, from 1.
+    /// Number of its program over the run, then number of the bank in the program, from 1.
     pub(crate) order: (u64, usize),
     slot: u8,
     /// The device does not allow the command before that cycle: other commands can only delay it further.
@@ -33,17 +34,18 @@ impl RowStep {
     }
 }
 
-/// A thread whose next column step has the rows that it needs. The oldest is the least.
+/// A contender for column commands: a thread whose next column step has its rows open. The oldest
+/// is the least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ColumnParty {
     pub(crate) stamp: Stamp,
-    /// The number of its program over the run.
+    /// Number of its program over the run.
     program: u64,
     slot: u8,
 }
 
 impl ColumnParty {
-    /// The slot of the thread.
+    /// Slot of the thread.
     #[inline]
     pub(crate) fn slot(&self) -> u8 {
         self.slot
@@ -57,25 +59,25 @@ pub(crate) enum MovedLine {
     Written(LineWrite),
 }
 
-/// The threads of a channel.
+/// Threads of a channel.
 #[derive(Debug)]
 pub(crate) struct Port {
-    /// By slot.
+    /// Threads by slot.
     threads: Box<[Option<Thread>]>,
-    /// The slots in use, in order of dispatch, and the others.
+    /// Slots in use in order of dispatch, and free slots.
     order: Vec<u8>,
     vacant: Vec<u8>,
-    /// The banks that threads are not done with.
+    /// Banks with which threads are not done.
     remaining: BankSet,
-    /// The banks that threads hold.
+    /// Banks held by threads.
     held: BankSet,
     /// By bank, the next row step of the thread that holds it; of those in `stepping`.
     row_steps: Box<[Option<RowStep>]>,
     stepping: BankSet,
-    /// The threads whose column step is next, the oldest first.
+    /// Threads with a next column step, oldest first.
     columns: Vec<ColumnParty>,
     term: Option<Cycles>,
-    /// Rises with everything that can change when threads begin and give way, as far as the threads go.
+    /// Incremented by every change of threads that may affect their beginning and preemption.
     version: u64,
     /// What the last update went by.
     seen: Option<Seen>,
@@ -95,14 +97,14 @@ struct Seen {
     must: BankSet,
 }
 
-/// What a row step of a thread changed.
+/// Effect of a row step of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RowStepDone {
-    /// Where the front end keeps its program.
+    /// Slot of its program in the front end.
     pub(crate) program: u32,
-    /// Its slot.
+    /// Slot of the thread.
     pub(crate) slot: u8,
-    /// Since when the thread has held the bank that it releases, if it does.
+    /// Cycle since which the thread has held the bank, if it releases the bank.
     pub(crate) released_since: Option<Cycle>,
     /// Whether the thread is done with the bank.
     pub(crate) is_left: bool,
@@ -110,19 +112,19 @@ pub(crate) struct RowStepDone {
     pub(crate) is_done: bool,
 }
 
-/// What a column step of a thread changed.
+/// Effect of a column step of a thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ColumnStepDone {
-    /// Where the front end keeps its program.
+    /// Slot of its program in the front end.
     pub(crate) program: u32,
-    /// Whether it read or wrote a line over the channel.
+    /// Whether the step read or wrote a line over the channel.
     pub(crate) moved: Option<AccessKind>,
-    /// Whether the thread stays as it is but for the line that is next.
+    /// Whether the thread is unchanged except for its next line.
     pub(crate) is_steady: bool,
 }
 
 impl Port {
-    /// Threads that a channel has room for.
+    /// Maximum number of threads per channel.
     pub(crate) const SLOTS: usize = 32;
 
     /// The port of a channel of `banks` banks.
@@ -153,13 +155,13 @@ impl Port {
         self.order.is_empty()
     }
 
-    /// The banks that threads are not done with.
+    /// Banks with which threads are not done.
     #[inline]
     pub(crate) fn remaining(&self) -> BankSet {
         self.remaining
     }
 
-    /// The banks that threads hold.
+    /// Banks held by threads.
     #[inline]
     pub(crate) fn held(&self) -> BankSet {
         self.held
@@ -170,10 +172,10 @@ impl Port {
         std::mem::take(&mut self.preempted)
     }
 
-    /// Takes a thread in. Returns its slot.
+    /// Adds a thread; returns its slot.
     pub(crate) fn push(&mut self, thread: Thread) -> u8 {
         let slot = self.vacant.pop().expect("the port has room");
-        // Behind a thread that has a bank of it left, it does not begin.
+        // A thread does not begin while an earlier thread is not done with one of its banks.
         self.version += u64::from(!self.remaining.intersects(thread.remaining()));
         self.remaining = self.remaining.union(thread.remaining());
         self.threads[usize::from(slot)] = Some(thread);
@@ -191,7 +193,7 @@ impl Port {
         self.threads[usize::from(slot)].as_mut().expect("a slot in use")
     }
 
-    /// The banks in which a row step of the thread that holds them is next.
+    /// Banks with a next row step of the thread that holds the bank.
     #[inline]
     pub(crate) fn stepping(&self) -> BankSet {
         self.stepping
@@ -203,39 +205,40 @@ impl Port {
         self.row_steps[bank.get()].as_mut().expect("the thread has a row step there")
     }
 
-    /// The next row command of the thread that holds a bank, and why it is issued.
+    /// Next row command of the thread that holds a bank, and its cause.
     pub(crate) fn row_command(&self, bank: BankIndex) -> (Command, Cause) {
         let step = self.row_steps[bank.get()].expect("the thread has a row step there");
         (step.command, self.thread(step.slot).cause())
     }
 
-    /// The threads whose column step is next, the oldest first.
+    /// Threads with a next column step, oldest first.
     #[inline]
     pub(crate) fn columns(&self) -> &[ColumnParty] {
         &self.columns
     }
 
-    /// The next column step of a thread of [`Self::columns`], if its data is on the way.
+    /// Next column step of a thread of [`Self::columns`], if the arrival of its data is known.
     #[inline]
     pub(crate) fn column_step(&self, slot: u8) -> Option<ColumnStep> {
         self.thread(slot).column_step()
     }
 
-    /// The next column command of a thread, and why it is issued.
+    /// Next column command of a thread, and its cause.
     #[inline]
     pub(crate) fn column_command(&self, slot: u8) -> (Command, Cause) {
         let thread = self.thread(slot);
         (thread.column_step().expect("the thread has a column step").command, thread.cause())
     }
 
-    /// Data that the writes of a program wait for arrives at that cycle. Its thread had a slot, and may be done.
+    /// Reports that data for the writes of a program arrives at a cycle. Its thread had this slot,
+    /// and may be done.
     pub(crate) fn data_arrives(&mut self, (slot, program): (u8, u32), at: Cycle) {
         if let Some(thread) = self.threads[usize::from(slot)].as_mut().filter(|thread| thread.origin.slot == program) {
             thread.data_arrives(at);
         }
     }
 
-    /// The next row command in a bank was issued.
+    /// Updates the state after the next row command in a bank.
     pub(crate) fn row_issued(&mut self, bank: BankIndex, open: Option<Row>) -> RowStepDone {
         let slot = self.row_steps[bank.get()].expect("the thread has a row step there").slot;
         let thread = self.thread_mut(slot);
@@ -261,29 +264,30 @@ impl Port {
         RowStepDone { program, slot, released_since: is_released.then_some(since), is_left, is_done }
     }
 
-    /// The next column command of a thread was issued.
+    /// Updates the state after the next column command of a thread.
     #[inline]
     pub(crate) fn column_issued(&mut self, slot: u8) -> ColumnStepDone {
         let thread = self.thread_mut(slot);
         let (program, (moved, is_steady)) = (thread.origin.slot, thread.column_issued());
         if thread.awaits_data() {
-            // In a rank that is urgent, it may now be preempted.
+            // In an urgent rank, the thread may now be preempted.
             self.version += 1;
         }
         if !is_steady {
-            // The first column step since the thread began: it may be preempted at the end of its term.
+            // First column step since the thread began: the thread may be preempted at the end of
+            // its term.
             self.version += u64::from(self.term.is_some());
             self.reschedule(slot);
         }
         ColumnStepDone { program, moved, is_steady }
     }
 
-    /// The line that the latest column command of a thread moved over the channel.
+    /// Line that the latest column command of a thread moved over the channel.
     pub(crate) fn moved_line(&self, slot: u8) -> MovedLine {
         self.thread(slot).moved_line()
     }
 
-    /// Finds the steps that a thread executes next, after it has changed.
+    /// Updates the next steps of a thread after a change.
     fn reschedule(&mut self, slot: u8) {
         let thread = self.threads[usize::from(slot)].as_ref().expect("a slot in use");
         let (stamp, program) = (thread.stamp(), thread.origin.program);
@@ -306,14 +310,15 @@ impl Port {
         }
     }
 
-    /// When the next term ends, after the cycle of an update that has just been made; never without threads, which need none.
+    /// End of the next term after the cycle of the last update; never without threads.
     #[inline]
     pub(crate) fn next_term_end(&self) -> Cycle {
         if self.is_empty() { Cycle::NEVER } else { self.next_term_end }
     }
 
-    /// Preempts and begins threads, in order of dispatch. Returns the banks that threads released, and since when they had held each. An
-    /// update that follows another one changes nothing, unless what it goes by has changed.
+    /// Preempts and begins threads, in order of dispatch. Returns the banks that threads released,
+    /// and the cycles since which they had held them. A repeated update has no effect unless its
+    /// inputs have changed.
     #[inline]
     pub(crate) fn update(&mut self, now: Cycle, around: &impl Surroundings) -> Vec<(BankIndex, Cycle)> {
         let seen = Seen {
@@ -336,7 +341,8 @@ impl Port {
         let mut is_exempt_known = false;
         self.next_term_end = Cycle::NEVER;
         for place in 0..self.order.len() {
-            // A bank that a thread is not done with is not held by a later one: no thread from here on runs or can begin.
+            // A thread holds no bank with which an earlier thread is not done: no further thread
+            // runs or can begin.
             if earlier == self.remaining {
                 break;
             }

@@ -1,18 +1,19 @@
-//! When a thread begins, gives its banks up, or begins a new term. Rules 20 to 22 of `docs/controller.md`.
+//! When a thread begins, is preempted, or begins a new term. Rules 20 to 22 of
+//! `docs/controller.md`.
 
 use dram_spec::{BankIndex, BankSet, Cycle, Row};
 
 use super::thread::Thread;
 
-/// What the port asks of its channel.
+/// State of the channel that the port queries.
 pub(crate) trait Surroundings {
-    /// The open row of a bank.
+    /// Open row of a bank.
     fn open_row(&self, bank: BankIndex) -> Option<Row>;
 
-    /// The cycle in which the oldest queued read of a bank was queued.
+    /// Cycle in which the oldest queued read of a bank was queued.
     fn oldest_read(&self, bank: BankIndex) -> Option<Cycle>;
 
-    /// When a thread last released a bank.
+    /// Cycle in which a thread last released a bank.
     fn released(&self, bank: BankIndex) -> Option<Cycle>;
 
     /// How many reads were issued in banks that threads are not done with.
@@ -28,14 +29,16 @@ pub(crate) trait Surroundings {
     fn must(&self) -> BankSet;
 }
 
-/// What ends the term of a thread.
+/// Reason for the end of a thread's term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TermEnd {
-    /// A rank of its banks must refresh, or is urgent and the thread waits for another channel: it is preempted.
+    /// A rank of its banks must refresh, or is urgent and the thread waits for another channel: the
+    /// thread is preempted.
     Refresh,
-    /// The term is over, and a read is queued in a bank that it holds: it is preempted.
+    /// The term has ended, and a read is queued in a bank that the thread holds: the thread is
+    /// preempted.
     Reads,
-    /// The term is over: it begins another one.
+    /// The term has ended: the thread begins another one.
     Time,
 }
 
@@ -53,7 +56,7 @@ pub(crate) fn term_end(thread: &Thread, is_exempt: bool, now: Cycle, around: &im
     Some(if is_read_queued { TermEnd::Reads } else { TermEnd::Time })
 }
 
-/// Whether no read goes first in the banks of a thread.
+/// Whether no read has precedence in the banks of a thread.
 pub(super) fn may_begin(thread: &Thread, banks: BankSet, around: &impl Surroundings) -> bool {
     banks.into_iter().all(|bank| {
         let since = around.released(bank).map_or(thread.dispatched(), |released| released.max(thread.dispatched()));

@@ -1,4 +1,5 @@
-//! A thread of a copy program at work on its channel. Rules 20 to 23 of `docs/controller.md`; `docs/planner.md` has the rules of steps.
+//! A thread of a copy program on its channel. Rules 20 to 23 of `docs/controller.md`;
+//! `docs/planner.md` has the rules of steps.
 
 use dram_spec::{AutoPrecharge, BankId, BankIndex, BankSet, Cause, Column, Command, Cycle, Cycles, Row, Topology};
 use rowclone::{Step, Thread as Steps};
@@ -8,31 +9,31 @@ use super::data_gate::DataGate;
 use super::port::MovedLine;
 use crate::channel::{AccessKind, Stamp};
 
-/// Where a thread stands.
+/// Phase of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// It holds no bank.
+    /// The thread holds no bank.
     Waiting,
-    /// It holds the banks that it is not done with.
+    /// The thread holds the banks with which it is not done.
     Running,
-    /// It closes its rows and releases its banks.
+    /// The thread closes its rows and releases its banks.
     Preempted,
 }
 
-/// A bank of a thread.
+/// Use of a bank by a thread.
 #[derive(Clone, Debug)]
 struct BankUse {
     bank: BankId,
     index: BankIndex,
-    /// The next step that uses it; the number of steps once the thread is done with it.
+    /// Next step that uses the bank; the number of steps once the thread is done with it.
     next: usize,
-    /// The row that the steps so far have opened, and not closed.
+    /// Row that the steps so far have opened, and not closed.
     row: Option<Row>,
-    /// The open row, while the thread holds the bank: its own commands alone change it.
+    /// Open row while the thread holds the bank, which only the thread's commands change.
     open: Option<Row>,
 }
 
-/// The next column command of a thread.
+/// Next column command of a thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ColumnStep {
     pub(crate) command: Command,
@@ -46,35 +47,35 @@ pub(crate) struct Thread {
     pub(crate) origin: Origin,
     steps: Vec<Step>,
     banks: Vec<BankUse>,
-    /// The banks that it is not done with.
+    /// Banks with which the thread is not done.
     remaining: BankSet,
-    /// The banks that it holds.
+    /// Banks held by the thread.
     held: BankSet,
-    /// Whether it has column steps.
+    /// Whether the thread has column steps.
     has_columns: bool,
-    /// The next column step; the number of steps if there is none.
+    /// Next column step; the number of steps if there is none.
     column: usize,
-    /// Lines of that step that are done.
+    /// Completed lines of that step.
     line: u16,
-    /// Its next command, where the rows that it needs are open.
+    /// Next column command, if its rows are open.
     next_column: Option<Command>,
-    /// The step of the latest column command, and the number of its line there.
+    /// Step of the latest column command, and index of its line.
     moved: (usize, u16),
     gate: DataGate,
     dispatched: Cycle,
     phase: Phase,
     stamp: Stamp,
-    /// When it last began.
+    /// Cycle in which the thread last began.
     begun: Cycle,
-    /// When its present term ends.
+    /// End of the present term.
     term_end: Cycle,
-    /// Whether it has executed a column step since it began.
+    /// Whether the thread has executed a column step since it began.
     has_moved: bool,
     write_latency: Cycles,
 }
 
 impl Thread {
-    /// A thread that has just joined the port.
+    /// Creates a thread that has joined the port.
     pub(crate) fn new(
         origin: Origin,
         thread: Steps,
@@ -120,7 +121,7 @@ impl Thread {
         thread
     }
 
-    /// Why its commands are issued.
+    /// Cause of its commands.
     pub(crate) fn cause(&self) -> Cause {
         let Origin { request, mechanism, program, .. } = self.origin;
         Cause::Copy { request, mechanism, program }
@@ -130,13 +131,13 @@ impl Thread {
         self.phase
     }
 
-    /// Its age: the cycle in which its present term began. Until its first column step, which ends the time in which it cannot be
-    /// preempted for reads, it is older than all else.
+    /// Age: the cycle in which the present term began. Until its first column step, when it cannot
+    /// be preempted for reads, the thread is older than any access.
     pub(crate) fn stamp(&self) -> Stamp {
         if self.awaits_first_column() { Stamp::OLDEST } else { self.stamp }
     }
 
-    /// When it last took its banks.
+    /// Cycle in which the thread last took its banks.
     pub(crate) fn begun(&self) -> Cycle {
         self.begun
     }
@@ -145,33 +146,33 @@ impl Thread {
         self.dispatched
     }
 
-    /// When its present term ends.
+    /// End of the present term.
     pub(crate) fn term_end(&self) -> Cycle {
         if self.phase == Phase::Running { self.term_end } else { Cycle::NEVER }
     }
 
-    /// Whether it runs, has column steps, and has executed none since it began.
+    /// Whether the thread runs, has column steps, and has executed none since it began.
     pub(crate) fn awaits_first_column(&self) -> bool {
         self.phase == Phase::Running && !self.has_moved && self.has_columns
     }
 
-    /// Whether its next column step is a WR with a line that is not read yet.
+    /// Whether the next column step is a WR of a line that has not been read.
     #[inline]
     pub(crate) fn awaits_data(&self) -> bool {
         matches!(self.steps.get(self.column), Some(Step::Write { .. })) && self.gate.arrival().is_none()
     }
 
-    /// The banks that it is not done with.
+    /// Banks with which the thread is not done.
     pub(crate) fn remaining(&self) -> BankSet {
         self.remaining
     }
 
-    /// The banks that it holds.
+    /// Banks held by the thread.
     pub(crate) fn held(&self) -> BankSet {
         self.held
     }
 
-    /// Whether it stands between the ACT and the copy ACT of a `CopyOpen`.
+    /// Whether the thread is between the ACT and the copy ACT of a `CopyOpen`.
     pub(crate) fn is_copying(&self) -> bool {
         self.banks.iter().any(|bank| {
             self.held.contains(bank.index)
@@ -180,7 +181,7 @@ impl Thread {
         })
     }
 
-    /// Takes the banks that it is not done with.
+    /// Takes the banks with which the thread is not done.
     pub(crate) fn begin(&mut self, now: Cycle, term: Option<Cycles>, open: impl Fn(BankIndex) -> Option<Row>) {
         (self.phase, self.has_moved, self.begun) = (Phase::Running, false, now);
         self.held = self.remaining;
@@ -194,7 +195,7 @@ impl Thread {
         self.find_next_column();
     }
 
-    /// A new term begins: from now on it counts as that old.
+    /// Begins a new term, whose first cycle is the new age.
     pub(crate) fn begin_term(&mut self, now: Cycle, term: Option<Cycles>) {
         self.stamp = Stamp::of_thread(now);
         self.term_end = match term {
@@ -203,7 +204,7 @@ impl Thread {
         };
     }
 
-    /// Gives its banks up: releases those in which it has no row open.
+    /// Preempts the thread; releases the banks in which it has no row open.
     pub(crate) fn preempt(&mut self) -> BankSet {
         self.phase = Phase::Preempted;
         let kept = self.banks.iter().filter(|bank| bank.row.is_some() && bank.open == bank.row);
@@ -213,7 +214,7 @@ impl Thread {
         released
     }
 
-    /// Releases banks; preempted, it waits again once it holds none.
+    /// Releases banks; a preempted thread waits again once it holds none.
     fn release(&mut self, banks: BankSet) {
         self.held = self.held.without(banks);
         if self.phase == Phase::Preempted && self.held.is_empty() {
@@ -245,7 +246,7 @@ impl Thread {
         }
     }
 
-    /// Finds the next column command, where the rows that it needs are open.
+    /// Updates the next column command, which requires its rows to be open.
     fn find_next_column(&mut self) {
         let is_next = |bank: BankId| {
             let mut used = self.banks.iter().filter(|used| used.bank == bank);
@@ -268,12 +269,12 @@ impl Thread {
         });
     }
 
-    /// Whether the rows that its next column step needs are open.
+    /// Whether the rows of the next column step are open.
     pub(crate) fn has_column_rows(&self) -> bool {
         self.next_column.is_some()
     }
 
-    /// The next column command, if the rows that it needs are open and its data is on the way.
+    /// Next column command, if its rows are open and the arrival of its data is known.
     #[inline]
     pub(crate) fn column_step(&self) -> Option<ColumnStep> {
         let command = self.next_column?;
@@ -285,7 +286,7 @@ impl Thread {
         Some(ColumnStep { command, data_from })
     }
 
-    /// The line that the latest column command moved over the channel.
+    /// Line that the latest column command moved over the channel.
     pub(crate) fn moved_line(&self) -> MovedLine {
         let (step, number) = self.moved;
         match &self.steps[step] {
@@ -295,12 +296,13 @@ impl Thread {
         }
     }
 
-    /// Data that its writes wait for arrives at that cycle.
+    /// Reports that data for its writes arrives at a cycle.
     pub(crate) fn data_arrives(&mut self, at: Cycle) {
         self.gate.data_arrives(at);
     }
 
-    /// A row command was issued in a bank that it holds. Returns whether the bank is released.
+    /// Updates the state after a row command in a bank that the thread holds; returns whether the
+    /// bank is released.
     pub(crate) fn row_issued(&mut self, bank: BankIndex, open: Option<Row>) -> bool {
         let at =
             self.banks.iter().position(|used| used.index == bank).expect("a thread closes and opens its own banks");
@@ -320,8 +322,8 @@ impl Thread {
         is_released
     }
 
-    /// The next column command was issued. Returns whether it read or wrote a line over the channel, and whether the thread stays as it is
-    /// but for the line that is next.
+    /// Updates the state after the next column command. Returns whether it read or wrote a line
+    /// over the channel, and whether the thread is unchanged except for its next line.
     #[inline]
     pub(crate) fn column_issued(&mut self) -> (Option<AccessKind>, bool) {
         let step = &self.steps[self.column];
@@ -350,7 +352,7 @@ impl Thread {
         (moved, is_steady)
     }
 
-    /// All lines of the column step are done.
+    /// Ends the column step after its last line.
     fn step_done(&mut self) {
         let column = self.column;
         (self.column, self.line) = (self.column_from(column + 1), 0);
@@ -362,7 +364,7 @@ impl Thread {
         self.find_next_column();
     }
 
-    /// Goes on to the next step that uses a bank.
+    /// Advances to the next step that uses a bank.
     fn advance(&mut self, at: usize) {
         let used = &mut self.banks[at];
         let further = self.steps[used.next + 1..].iter().position(|step| step.uses(used.bank));
@@ -370,7 +372,7 @@ impl Thread {
         self.remaining.set(used.index, further.is_some());
     }
 
-    /// Skips row steps of a bank that leave it as it is.
+    /// Skips row steps that leave a bank unchanged.
     fn skip_done(&mut self, at: usize) {
         loop {
             let used = &mut self.banks[at];

@@ -1,4 +1,4 @@
-//! How requests become accesses and copies. Rules 2 to 8 of `docs/controller.md`.
+//! Admission: division of requests into accesses and copies. Rules 2 to 8 of `docs/controller.md`.
 
 use dram_spec::address::Locator;
 use dram_spec::{
@@ -11,24 +11,24 @@ use super::hazards::{CopyLines, is_whole_lines, whole_lines};
 use crate::channel::{Access, AccessKind, Channel, line_hash};
 use crate::request::Request;
 
-/// The request that is being accepted.
+/// The request being accepted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
-    /// What it waits for.
+    /// Reason why it waits.
     pub(crate) waits: Wait,
     work: Work,
 }
 
-/// What is left of a request to accept.
+/// Remainder of a request to accept.
 #[derive(Clone, Copy, Debug)]
 enum Work {
-    /// Lines of a read or a write: the next one, and the number of the last.
+    /// Lines of a read or a write: the next line, and the number of the last.
     Lines(NextLine, u32),
-    /// A copy, in a slot.
+    /// A copy, by its slot.
     Copy(u32),
 }
 
-/// The line that is accepted next.
+/// The line to accept next.
 #[derive(Clone, Copy, Debug)]
 struct NextLine {
     address: PhysicalAddress,
@@ -36,20 +36,20 @@ struct NextLine {
     access: Access,
 }
 
-/// What the request at the head waits for.
+/// Reason why the head request waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
     /// The next cycle.
     NextCycle,
-    /// A free entry of that kind on a channel.
+    /// A free entry of a kind on a channel.
     Entry(ChannelId, AccessKind),
-    /// The RD of a read, on a channel, of the line that it writes.
+    /// The RD of a read of the written line, on a channel.
     Read(ChannelId),
     /// The delivery of a copy.
     Copy,
 }
 
-/// Where a line lies.
+/// Location of a line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Place {
     channel: ChannelId,
@@ -58,14 +58,15 @@ pub(crate) struct Place {
     column: Column,
 }
 
-/// Locates the lines of requests, most of which follow each other.
+/// Locator of the lines of requests, which are usually consecutive.
 pub(crate) type LineLocator = Locator<Place>;
 
-/// How many accesses each channel, and how many copies the front end, has accepted in a cycle.
+/// Numbers of accesses accepted by each channel, and of copies accepted by the front end, in a
+/// cycle.
 #[derive(Debug)]
 pub(crate) struct Budget {
     per_cycle: usize,
-    /// By channel, the copies last: the cycle of the latest, and how many in it.
+    /// By channel, with the copies last: latest cycle, and number accepted in it.
     accepted: Vec<(Cycle, usize)>,
 }
 
@@ -74,7 +75,7 @@ impl Budget {
         Budget { per_cycle, accepted: vec![(Cycle::NEVER, 0); channels + 1] }
     }
 
-    /// Whether one more can be accepted at a place, in this cycle.
+    /// Whether one more can be accepted in this cycle.
     #[inline]
     fn has_room(&self, place: usize, now: Cycle) -> bool {
         let (cycle, count) = self.accepted[place];
@@ -94,7 +95,7 @@ impl Budget {
 }
 
 impl FrontEnd {
-    /// Takes a request in, as the one that is accepted next.
+    /// Makes a request the head request.
     #[inline]
     pub(crate) fn enter(&mut self, request: Request) {
         let (operation, id, source) = (request.operation, request.id, request.source);
@@ -120,7 +121,7 @@ impl FrontEnd {
         self.head = Some(Head { work: Work::Lines(self.located(next), count - 1), waits: Wait::NextCycle });
     }
 
-    /// The line with the place of its address.
+    /// The line with the location of its address.
     #[inline]
     fn located(&mut self, line: NextLine) -> NextLine {
         let topology = self.topology;
@@ -137,7 +138,8 @@ impl FrontEnd {
         NextLine { channel, access: Access { bank, row, column, filter, ..line.access }, ..line }
     }
 
-    /// Accepts as much of the request at the head as can be accepted in this cycle. Returns whether it is wholly accepted.
+    /// Accepts as much of the head request as possible in this cycle; returns whether it is
+    /// completely accepted.
     #[inline]
     pub(crate) fn admit(&mut self, channels: &mut [Channel], now: Cycle) -> bool {
         loop {
@@ -162,7 +164,7 @@ impl FrontEnd {
         }
     }
 
-    /// What was next of the request at the head is accepted: its next line follows, if it has one.
+    /// Advances the head request to its next line, if any.
     #[inline]
     fn next_line(&mut self) {
         match &self.head {
@@ -176,7 +178,8 @@ impl FrontEnd {
         }
     }
 
-    /// Whether entries, or the accesses of the cycle, keep a line from being accepted: what it waits for.
+    /// The reason why entries, or the accesses of the cycle, prevent the acceptance of a line, if
+    /// any.
     #[inline]
     fn obstacle(&self, line: &NextLine, channel: &Channel, now: Cycle) -> Option<Wait> {
         let NextLine { channel: id, access, .. } = line;
@@ -194,7 +197,7 @@ impl FrontEnd {
         channel.queued().entries(kind) >= self.entries[kind as usize]
     }
 
-    /// Accepts a line without an [obstacle](Self::obstacle), or returns what it waits for.
+    /// Accepts a line without an [obstacle](Self::obstacle), or returns why it waits.
     #[inline]
     fn admit_line(&mut self, line: NextLine, channel: &mut Channel, now: Cycle) -> Option<Wait> {
         let NextLine { address, channel: id, access } = line;
@@ -224,7 +227,8 @@ impl FrontEnd {
         None
     }
 
-    /// Whether an access of the other kind may be queued or blocked for the line; if not, there is certainly none.
+    /// Whether an access of the other kind to the line may be queued or blocked; `false` is
+    /// certain.
     #[inline]
     fn may_meet(&self, channel: &Channel, access: &Access) -> bool {
         let other = access.kind.other();
@@ -237,7 +241,7 @@ impl FrontEnd {
             || self.hazards.newest_blocked(AccessKind::Read, line).is_some()
     }
 
-    /// Answers a read from the newest write of its line that the write queue holds, if there is one.
+    /// Forwards a read from the newest write of its line in the write queue, if there is one.
     #[inline]
     pub(crate) fn forward(&mut self, access: &Access, channel: &Channel, line: PhysicalAddress, now: Cycle) -> bool {
         let queued = channel.queued().newest_of_line(AccessKind::Write, access.bank, access.row, access.column);
@@ -253,12 +257,12 @@ impl FrontEnd {
         true
     }
 
-    /// Of the requests in two slots, the one that was accepted last.
+    /// The later accepted of the requests in two slots.
     fn newest(&self, one: Option<u32>, other: Option<u32>) -> Option<u32> {
         [one, other].into_iter().flatten().max_by_key(|&slot| self.in_flight.get(slot).accepted)
     }
 
-    /// Accepts a copy, or returns what it waits for.
+    /// Accepts a copy, or returns why it waits.
     #[inline(never)]
     fn admit_copy(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) -> Option<Wait> {
         if self.hazards.copies() >= self.copy_entries {
@@ -279,7 +283,7 @@ impl FrontEnd {
                 let found = channel.queues().await_where(kind, |access| lines.conflicts(kind, line(access)));
                 waits_for += found as u32;
                 if found > 0 {
-                    // The drain serves writes that a copy waits for.
+                    // The write drain serves writes for which a copy waits.
                     channel.changed(now);
                 }
             }

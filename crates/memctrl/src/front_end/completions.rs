@@ -1,10 +1,10 @@
-//! Requests that are done, or will be at a known cycle, until they are delivered.
+//! Requests with a known completion cycle, until their delivery.
 
 use std::collections::VecDeque;
 
 use dram_spec::Cycle;
 
-/// Slots of requests by the cycle in which they are due, then in the order of acceptance.
+/// Slots of requests, by due cycle, then by order of acceptance.
 #[derive(Debug, Default)]
 pub(crate) struct Completions {
     queue: VecDeque<Due>,
@@ -18,11 +18,11 @@ struct Due {
 }
 
 impl Completions {
-    /// A request is due at a cycle.
+    /// Adds a request that is due at a cycle.
     #[inline]
     pub(crate) fn push(&mut self, at: Cycle, accepted: u64, slot: u32) {
         let due = Due { at, accepted, slot };
-        // Most are due last.
+        // Most requests are due last.
         if self.queue.back().is_none_or(|last| *last < due) {
             return self.queue.push_back(due);
         }
@@ -35,13 +35,13 @@ impl Completions {
         self.queue.insert(place, due);
     }
 
-    /// When the next one is due.
+    /// Cycle at which the next request is due.
     #[inline]
     pub(crate) fn next_due(&self) -> Cycle {
         self.queue.front().map_or(Cycle::NEVER, |due| due.at)
     }
 
-    /// The next one that is due by `now`.
+    /// Removes the next request due by `now`.
     #[inline]
     pub(crate) fn pop(&mut self, now: Cycle) -> Option<u32> {
         if self.next_due() > now {

@@ -1,4 +1,5 @@
-//! Copies in progress, and their programs: dispatch, data, and completion. Rules 9 to 11 of `docs/controller.md`.
+//! Copies in progress and their programs: dispatch, data, and completion. Rules 9 to 11 of
+//! `docs/controller.md`.
 
 use std::collections::VecDeque;
 
@@ -10,18 +11,18 @@ use rustc_hash::FxHashMap;
 use crate::copy::data_gate::DataGate;
 use crate::stats::PartTally;
 
-/// What a copy needs besides its request.
+/// State of a copy in addition to its request.
 #[derive(Debug)]
 pub(crate) struct Copy {
-    /// Accesses that it waits for.
+    /// Number of accesses for which the copy waits.
     pub(crate) waits_for: u32,
-    /// Its blocks that are not planned.
+    /// Blocks that are not planned.
     pub(crate) blocks: Blocks,
-    /// Programs of the last block planned that are not dispatched.
+    /// Programs of the last planned block that are not dispatched.
     pub(crate) planned: VecDeque<Program>,
-    /// Whether all its programs were dispatched.
+    /// Whether all programs are dispatched.
     pub(crate) is_dispatched: bool,
-    /// Programs dispatched that are not done.
+    /// Number of programs dispatched and not completed.
     pub(crate) programs_left: u32,
     pub(crate) tally: PartTally,
 }
@@ -37,21 +38,22 @@ impl Copy {
     }
 }
 
-/// A program at work.
+/// A dispatched program.
 #[derive(Debug)]
 pub(crate) struct RunningProgram {
-    /// The slot of its copy.
+    /// Slot of its copy.
     pub(crate) copy: u32,
-    /// The channel of each thread, and its slot there.
+    /// Channel of each thread, and its slot there.
     threads: Vec<(dram_spec::Channel, u8)>,
     threads_left: u32,
-    /// Whether each line is written as its own data arrives, and does not wait for all lines.
+    /// Whether each line is written when its own data has arrived, instead of waiting for all
+    /// lines.
     is_pipelined: bool,
-    /// Lines not read yet.
+    /// Number of lines not yet read.
     unread: u32,
-    /// When the data of the last line so far arrives.
+    /// Arrival of the last line so far.
     arrives: Cycle,
-    /// The lines that it has read, where contents are modelled.
+    /// Lines read, if contents are modelled.
     staging: Option<FxHashMap<PhysicalAddress, Line>>,
 }
 
@@ -68,7 +70,7 @@ impl RunningProgram {
         }
     }
 
-    /// What the writes of its threads wait for.
+    /// Condition for the writes of its threads.
     pub(crate) fn gate(&self) -> DataGate {
         if self.is_pipelined {
             DataGate::Each(VecDeque::new())
@@ -77,19 +79,19 @@ impl RunningProgram {
         }
     }
 
-    /// A thread has its slot.
+    /// Records the slot of a thread.
     pub(crate) fn thread_added(&mut self, channel: dram_spec::Channel, slot: u8) {
         self.threads.push((channel, slot));
     }
 
-    /// A thread is done. Returns whether the program is.
+    /// Records that a thread is done; returns whether the program is.
     pub(crate) fn thread_done(&mut self) -> bool {
         self.threads_left -= 1;
         self.threads_left == 0
     }
 
-    /// The data of a line that a channel has read arrives at that cycle. Returns the threads whose writes wait for it, and when all that they
-    /// wait for arrives.
+    /// Records that a line read by a channel arrives at a cycle. Returns the threads whose writes
+    /// wait for it, and the arrival of all data for which they wait.
     pub(crate) fn data_arrives(
         &mut self,
         reader: dram_spec::Channel,
@@ -103,17 +105,17 @@ impl RunningProgram {
         is_known.then(|| (self.threads.iter().copied().filter(writes), if is_pipelined { at } else { self.arrives }))
     }
 
-    /// A line was read.
+    /// Stores a line that was read.
     pub(crate) fn line_read(&mut self, address: PhysicalAddress, bytes: Line) {
         if let Some(staging) = &mut self.staging {
             staging.insert(address, bytes);
         }
     }
 
-    /// The bytes of a line that is written: those that the operation changes, and the rest as it was read.
+    /// Bytes of a line to be written: those that the operation changes, and the others as read.
     ///
     /// # Panics
-    /// If a byte is needed that the program has not read.
+    /// If a required byte has not been read.
     pub(crate) fn line_written(&self, write: &LineWrite, operation: &Operation, payload: Option<&[u8]>) -> Line {
         let staging = self.staging.as_ref().expect("data moves only where contents are modelled");
         let address = write.line.address;
@@ -122,7 +124,7 @@ impl RunningProgram {
         let first = address.0 + u64::from(write.from);
         match *operation {
             Operation::Copy { src, dst, .. } => {
-                // The source of a line lies in one line, or in two.
+                // The source of a line is in one line, or in two.
                 let mut done = 0;
                 while done < changed.len() {
                     let from = first - dst.0 + src.0 + done as u64;
@@ -143,7 +145,7 @@ impl RunningProgram {
     }
 }
 
-/// Programs at work, each at a slot of its own.
+/// Dispatched programs, by slot.
 #[derive(Debug, Default)]
 pub(crate) struct Programs {
     slots: Vec<Option<RunningProgram>>,
@@ -174,13 +176,13 @@ impl Programs {
     }
 }
 
-/// Copies that are not wholly dispatched, in order.
+/// Copies that are not completely dispatched, in order.
 #[derive(Debug)]
 pub(crate) struct DispatchQueue {
     pub(crate) order: VecDeque<u32>,
-    /// The channel whose port the next program waits for.
+    /// The channel for whose port the next program waits.
     pub(crate) waits_for_port: Option<dram_spec::Channel>,
-    /// When the next dispatch can be tried; never if it waits for a command.
+    /// Cycle of the next attempt to dispatch; never if it waits for a command.
     pub(crate) next: Cycle,
 }
 

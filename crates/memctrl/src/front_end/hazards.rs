@@ -1,4 +1,4 @@
-//! Which accesses and copies must wait for each other. Rules 6 and 9 of `docs/controller.md`.
+//! Hazards between accesses and copies. Rules 6 and 9 of `docs/controller.md`.
 
 use std::ops::Range;
 
@@ -6,27 +6,28 @@ use dram_spec::{LINE_BYTES, Operation, PhysicalAddress};
 
 use crate::channel::{Access, AccessKind};
 
-/// The lines that a copy reads and writes, as byte ranges that begin and end with lines.
+/// Lines that a copy reads and writes, as byte ranges of whole lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CopyLines {
     reads: Range<u64>,
     writes: Range<u64>,
 }
 
-/// The bytes of all lines that hold a byte of a range.
+/// The byte range of all lines that contain a byte of a range.
 #[inline]
 pub(crate) fn whole_lines(first: PhysicalAddress, bytes: u64) -> Range<u64> {
     first.0 / LINE_BYTES * LINE_BYTES..(first.0 + bytes).next_multiple_of(LINE_BYTES)
 }
 
-/// Whether a range begins and ends with lines.
+/// Whether a range consists of whole lines.
 #[inline]
 pub(crate) fn is_whole_lines(first: PhysicalAddress, bytes: u64) -> bool {
     (first.0 | bytes).is_multiple_of(LINE_BYTES)
 }
 
 impl CopyLines {
-    /// The lines of an operation that is a copy: not a read, and not a write of whole lines.
+    /// Lines of an operation that is executed as a copy: not a read, and not a write of whole
+    /// lines.
     pub(crate) fn new(operation: &Operation) -> CopyLines {
         let lines = |first| whole_lines(first, operation.bytes());
         CopyLines { reads: operation.src().map_or(0..0, lines), writes: lines(operation.target()) }
@@ -53,34 +54,34 @@ pub(crate) struct Blocked {
     pub(crate) channel: dram_spec::Channel,
     pub(crate) access: Access,
     pub(crate) line: PhysicalAddress,
-    /// When its request was accepted, in the order of acceptance.
+    /// Position of its request in the order of acceptance.
     accepted: u64,
-    /// Copies that it waits for.
+    /// Number of copies that it waits for.
     copies: u32,
 }
 
-/// The copies that are not delivered, and the accesses that wait for them.
+/// Undelivered copies, and the accesses that wait for them.
 #[derive(Debug, Default)]
 pub(crate) struct Hazards {
     copies: Vec<Undelivered>,
-    /// In the order of acceptance.
+    /// In order of acceptance.
     blocked: Vec<Blocked>,
 }
 
 impl Hazards {
-    /// Copies that are not delivered.
+    /// Number of undelivered copies.
     #[inline]
     pub(crate) fn copies(&self) -> usize {
         self.copies.len()
     }
 
-    /// How many undelivered copies an access of a line must wait for.
+    /// Number of undelivered copies for which an access of a line must wait.
     #[inline]
     pub(crate) fn conflicts(&self, kind: AccessKind, line: PhysicalAddress) -> u32 {
         self.copies.iter().filter(|copy| copy.lines.conflicts(kind, line)).count() as u32
     }
 
-    /// An access waits for `copies` copies.
+    /// Adds an access that waits for `copies` copies.
     pub(crate) fn block(
         &mut self,
         channel: dram_spec::Channel,
@@ -103,7 +104,7 @@ impl Hazards {
         self.blocked.iter().rev().find(|blocked| blocked.access.kind == kind && blocked.line == line)
     }
 
-    /// A copy was accepted. Returns how many blocked accesses it must wait for.
+    /// Adds an accepted copy; returns the number of blocked accesses for which it must wait.
     pub(crate) fn copy_accepted(&mut self, slot: u32, accepted: u64, lines: CopyLines) -> u32 {
         let conflicts = |blocked: &&Blocked| lines.conflicts(blocked.access.kind, blocked.line);
         let waits_for = self.blocked.iter().filter(conflicts).count() as u32;
@@ -111,14 +112,15 @@ impl Hazards {
         waits_for
     }
 
-    /// The copies that wait for an access of a line which is issued now.
+    /// The copies that wait for an access of a line, which is issued now.
     pub(crate) fn waiting_for(&self, kind: AccessKind, line: PhysicalAddress) -> impl Iterator<Item = u32> {
-        // Copies that were accepted before the access were delivered before it was queued.
+        // Copies accepted before the access were delivered before it was queued.
         let waits = move |copy: &&Undelivered| copy.lines.conflicts(kind, line);
         self.copies.iter().filter(waits).map(|copy| copy.slot)
     }
 
-    /// A copy was delivered. Returns the accesses that wait for none any more, in the order of acceptance.
+    /// Removes a delivered copy; returns the accesses that wait for no further copy, in order of
+    /// acceptance.
     pub(crate) fn copy_delivered(&mut self, slot: u32) -> Vec<Blocked> {
         let at = self.copies.iter().position(|copy| copy.slot == slot).expect("a copy is delivered once");
         let copy = self.copies.remove(at);

@@ -1,4 +1,4 @@
-//! Requests that were accepted and are not delivered.
+//! Requests that are accepted and not delivered.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use dram_spec::{Cycle, LINE_BYTES, Operation, PhysicalAddress, RequestId, Source
 use super::copies::Copy;
 use crate::request::{Completion, Request};
 
-/// A request in progress.
+/// A request in flight.
 #[derive(Debug)]
 pub(crate) struct InFlight {
     pub(crate) id: RequestId,
     pub(crate) source: SourceId,
     pub(crate) operation: Operation,
     pub(crate) arrival: Cycle,
-    /// Its number in the order of acceptance.
+    /// Position in the order of acceptance.
     pub(crate) accepted: u64,
     /// Lines of a read or write that are not served.
     pub(crate) lines_left: u32,
@@ -23,25 +23,25 @@ pub(crate) struct InFlight {
     done: Cycle,
     payload: Option<Arc<[u8]>>,
     data: Option<Vec<u8>>,
-    /// What a copy needs besides.
+    /// Additional state of a copy.
     pub(crate) copy: Option<Box<Copy>>,
 }
 
 impl InFlight {
-    /// The address of a line of a read or write.
+    /// Address of a line of a read or write.
     #[inline]
     pub(crate) fn line(&self, number: u32) -> PhysicalAddress {
         let first = self.operation.target().0 / LINE_BYTES * LINE_BYTES;
         PhysicalAddress(first + u64::from(number) * LINE_BYTES)
     }
 
-    /// The first command was issued in that cycle or before.
+    /// Records that the first command was issued at `at` or before.
     #[inline]
     pub(crate) fn commanded(&mut self, at: Cycle) {
         self.first_command = self.first_command.min(at);
     }
 
-    /// It is not done before that cycle.
+    /// Records that the request completes at `done` or later.
     #[inline]
     pub(crate) fn lasts_until(&mut self, done: Cycle) {
         self.done = self.done.max(done);
@@ -52,18 +52,18 @@ impl InFlight {
         self.done
     }
 
-    /// The first command, if there was any.
+    /// Cycle of the first command, if any.
     #[inline]
     pub(crate) fn first_command(&self) -> Option<Cycle> {
         (self.first_command != Cycle::NEVER).then_some(self.first_command)
     }
 
-    /// Room for the bytes of a read.
+    /// Allocates the buffer of a read.
     pub(crate) fn keep_data(&mut self) {
         self.data = Some(vec![0; self.operation.bytes() as usize]);
     }
 
-    /// A line was read.
+    /// Stores a line that was read.
     pub(crate) fn line_read(&mut self, address: PhysicalAddress, bytes: &Line) {
         let target = self.operation.target();
         if let Some(data) = &mut self.data {
@@ -73,12 +73,12 @@ impl InFlight {
         }
     }
 
-    /// The bytes of a write, where contents are modelled.
+    /// Data of a write, if contents are modelled.
     pub(crate) fn payload(&self) -> Option<&[u8]> {
         self.payload.as_deref()
     }
 
-    /// The bytes of the request that belong into a line, and where they begin in it.
+    /// The request's bytes in a line, and their offset in the line.
     pub(crate) fn bytes_of_line(&self, address: PhysicalAddress) -> Option<(&[u8], usize)> {
         let payload = self.payload.as_deref()?;
         let (range, from) = overlap(self.operation.target(), payload.len() as u64, address);
@@ -86,23 +86,24 @@ impl InFlight {
     }
 }
 
-/// The part of `bytes` bytes from `target` that lies in the line at `address`: its range, and where it begins in the line.
+/// The part of `bytes` bytes from `target` in the line at `address`: its range, and its offset in
+/// the line.
 fn overlap(target: PhysicalAddress, bytes: u64, address: PhysicalAddress) -> (std::ops::Range<usize>, usize) {
     let (start, end) = (target.0.max(address.0), (target.0 + bytes).min(address.0 + LINE_BYTES));
     ((start - target.0) as usize..(end - target.0) as usize, (start - address.0) as usize)
 }
 
-/// The requests in progress, each at a slot of its own.
+/// Requests in flight, by slot.
 #[derive(Debug, Default)]
 pub(crate) struct InFlightTable {
-    /// Where a slot is free, a request that is done.
+    /// Free slots contain completed requests.
     slots: Vec<InFlight>,
     free: Vec<u32>,
     accepted: u64,
 }
 
 impl InFlightTable {
-    /// Takes a request in. Returns its slot.
+    /// Adds a request; returns its slot.
     #[inline]
     pub(crate) fn insert(&mut self, request: Request) -> u32 {
         let Request { id, source, arrival, operation, payload } = request;
@@ -126,7 +127,8 @@ impl InFlightTable {
             });
             return self.slots.len() as u32 - 1;
         };
-        // The request that was done has left neither data nor a copy behind. Field by field, nothing is moved twice.
+        // The completed request has no data or copy left. Assigned field by field, to avoid copies
+        // in memory.
         let place = &mut self.slots[slot as usize];
         (place.id, place.source, place.operation, place.arrival) = (id, source, operation, arrival);
         (place.accepted, place.first_command, place.done) = (accepted, first_command, done);
@@ -153,7 +155,7 @@ impl InFlightTable {
         self.free.push(slot);
         let in_flight = &mut self.slots[slot as usize];
         in_flight.payload = None;
-        // A write of partial lines has programs, and no parts to report.
+        // A write of partial lines has programs, but no parts to report.
         let is_write = matches!(in_flight.operation, Operation::Write { .. });
         let copy = in_flight.copy.take().filter(|_| !is_write);
         Completion {

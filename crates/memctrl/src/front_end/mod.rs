@@ -1,4 +1,5 @@
-//! The front end: turns requests into accesses and programs, and keeps them until they are delivered.
+//! The front end: converts requests to accesses and programs, and keeps the requests until
+//! delivery.
 
 mod admission;
 mod completions;
@@ -30,7 +31,7 @@ use crate::policy::copy::{CopyPolicy, Outlook, reason};
 use crate::request::Completion;
 use crate::stats::epochs::Recorder;
 
-/// What all channels share.
+/// State shared by all channels.
 #[derive(Debug)]
 pub(crate) struct FrontEnd {
     planner: Arc<Planner>,
@@ -38,7 +39,7 @@ pub(crate) struct FrontEnd {
     prices: Option<PriceTable>,
     staging_lines: usize,
     copy_entries: usize,
-    /// Entries of a channel: of reads, and of writes.
+    /// Entries per channel, for reads and for writes.
     entries: [usize; 2],
     has_contents: bool,
     topology: Topology,
@@ -78,7 +79,7 @@ impl FrontEnd {
         }
     }
 
-    /// Whether a copy is not wholly dispatched.
+    /// Whether a copy is not completely dispatched.
     pub(crate) fn has_copies_to_dispatch(&self) -> bool {
         !self.dispatch.order.is_empty()
     }
@@ -88,19 +89,22 @@ impl FrontEnd {
         self.in_flight.is_empty()
     }
 
-    /// The first cycle after `now` in which the front end acts by itself, as far as is known.
+    /// Wake-up: the first cycle after `now` in which the front end acts without an event, as far as
+    /// is known.
     #[inline]
     pub(crate) fn wakes_at(&self, now: Cycle) -> Cycle {
         let retry = match &self.head {
             Some(head) if head.waits == Wait::NextCycle => now + Cycles(1),
-            // What waits at the head comes before anything that a completion brings about, unless copies are in progress.
+            // A waiting head request is served before the effects of a completion, unless copies
+            // are in progress.
             Some(_) if self.hazards.copies() == 0 => return self.recorder.until(),
             _ => Cycle::NEVER,
         };
         retry.min(self.completions.next_due()).min(self.dispatch.next).min(self.recorder.until())
     }
 
-    /// Delivers the next request that is due by `now`. Returns its slot, which it keeps until it is taken.
+    /// Delivers the next request due by `now`; returns its slot, which it keeps until its
+    /// completion is taken.
     #[inline]
     pub(crate) fn deliver(&mut self, channels: &mut [Channel], now: Cycle) -> Option<u32> {
         self.completions.pop(now).inspect(|&slot| self.deliver_one(slot, channels, now))
@@ -142,7 +146,7 @@ impl FrontEnd {
         }
     }
 
-    /// An access waits for no copy any more.
+    /// Queues an access that waits for no further copy.
     fn release(&mut self, blocked: &Blocked, channels: &mut [Channel], now: Cycle) {
         let (access, channel) = (blocked.access, &mut channels[usize::from(blocked.channel.0)]);
         if access.kind == AccessKind::Read && self.forward(&access, channel, blocked.line, now) {
@@ -152,14 +156,14 @@ impl FrontEnd {
             return;
         }
         channel.queue(&access, now);
-        // Copies that were accepted after it wait for it.
+        // Copies accepted after it wait for it.
         if self.hazards.waiting_for(access.kind, blocked.line).next().is_some() {
             channel.queues().await_newest(access.kind, access.bank);
             channel.changed(now);
         }
     }
 
-    /// A line of a request is done at that cycle.
+    /// Records that a line of a request completes at a cycle.
     #[inline]
     fn line_done(&mut self, slot: u32, done: Cycle) {
         let in_flight = self.in_flight.get_mut(slot);
@@ -171,7 +175,7 @@ impl FrontEnd {
         }
     }
 
-    /// The bytes of a line that a queued write writes.
+    /// Bytes of a line written by a queued write.
     fn line_of_write(&self, slot: u32, line: PhysicalAddress) -> Line {
         let mut bytes = [0; LINE_BYTES as usize];
         if let Some((payload, from)) = self.in_flight.get(slot).bytes_of_line(line) {
@@ -180,7 +184,8 @@ impl FrontEnd {
         bytes
     }
 
-    /// What a command of a channel changes here. Returns the cycle in which the front end acts on it, if it does.
+    /// Applies the effect of a channel's command. Returns the next cycle in which the front end
+    /// acts on it, if any.
     #[inline]
     pub(crate) fn observe(&mut self, channels: &mut [Channel], index: usize, at: Cycle, outcome: Outcome) -> Cycle {
         match outcome {
@@ -217,7 +222,8 @@ impl FrontEnd {
         }
     }
 
-    /// Copies wait no more for an access of a line. Returns whether any of them waits for no access now.
+    /// Removes an access from the copies that wait for it; returns whether any of these now waits
+    /// for no access.
     #[inline(never)]
     fn access_gone(&mut self, kind: AccessKind, line: PhysicalAddress) -> bool {
         let waiting: Vec<u32> = self.hazards.waiting_for(kind, line).collect();
@@ -285,7 +291,7 @@ impl FrontEnd {
         wakes_at
     }
 
-    /// A program has read a line, whose data arrives at a cycle.
+    /// Records that a program has read a line, whose data arrives at a cycle.
     #[inline]
     fn data_arrives(&mut self, channels: &mut [Channel], (index, at): (usize, Cycle), slot: u32, arrives: Cycle) {
         if let Some((threads, arrives)) = self.programs.get_mut(slot).data_arrives(channels[index].id, arrives) {
@@ -314,7 +320,7 @@ impl FrontEnd {
         }
     }
 
-    /// Dispatches programs, in the order of copies, as far as ports have room.
+    /// Dispatches programs, in the order of copies, while ports have free slots.
     pub(crate) fn dispatch(&mut self, channels: &mut [Channel], now: Cycle) {
         self.dispatch.next = Cycle::NEVER;
         self.dispatch.waits_for_port = None;
@@ -329,7 +335,7 @@ impl FrontEnd {
         }
     }
 
-    /// Dispatches a copy. Returns whether all of it was.
+    /// Dispatches a copy; returns whether it is completely dispatched.
     fn dispatch_copy(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) -> bool {
         loop {
             let copy = self.in_flight.get_mut(slot).copy.as_mut().expect("copies are dispatched");
@@ -358,7 +364,7 @@ impl FrontEnd {
         }
     }
 
-    /// Plans the next block of a copy. Returns whether there was one.
+    /// Plans the next block of a copy; returns whether there was one.
     fn plan_block(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) -> bool {
         let copy = self.in_flight.get_mut(slot).copy.as_mut().expect("copies are planned");
         let Some(block) = copy.blocks.next() else { return false };
@@ -381,7 +387,7 @@ impl FrontEnd {
         true
     }
 
-    /// Hands a program to its channels.
+    /// Adds the threads of a program to its channels.
     fn start(&mut self, copy: u32, program: rowclone::Program, channels: &mut [Channel], now: Cycle) {
         let request = self.in_flight.get(copy).id;
         let number = self.programs.dispatched;

@@ -1,4 +1,4 @@
-//! Policies: traits with one file for each implementation.
+//! Policies: one trait per kind, one file per implementation.
 
 pub mod copy;
 pub mod row;

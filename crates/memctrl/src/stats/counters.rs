@@ -1,4 +1,4 @@
-//! What a channel counts.
+//! Counters of a channel.
 
 use std::ops::AddAssign;
 
@@ -11,7 +11,7 @@ use crate::channel::RowCommands;
 /// Commands by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CommandCounts {
-    /// ACT of a closed bank.
+    /// ACT to a closed bank.
     pub activates: u64,
     /// Copy activations.
     pub copy_activates: u64,
@@ -87,19 +87,19 @@ impl AddAssign for CommandCounts {
     }
 }
 
-/// What accesses found in their banks.
+/// Row-buffer outcomes of accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcomes {
-    /// Neither ACT nor PRE was issued for them.
+    /// Row hits: neither ACT nor PRE was issued for the access.
     pub hits: u64,
-    /// An ACT was issued for them, and no PRE.
+    /// Row misses: an ACT was issued, and no PRE.
     pub misses: u64,
-    /// A PRE was issued for them.
+    /// Row conflicts: a PRE was issued.
     pub conflicts: u64,
 }
 
 impl Outcomes {
-    /// Counts an access for which those row commands were issued.
+    /// Counts an access with these row commands.
     #[inline]
     pub(crate) fn count(&mut self, issued: RowCommands) {
         if issued.precharged {
@@ -111,7 +111,7 @@ impl Outcomes {
         }
     }
 
-    /// All accesses.
+    /// Number of accesses.
     pub const fn total(&self) -> u64 {
         self.hits + self.misses + self.conflicts
     }
@@ -126,14 +126,14 @@ impl AddAssign for Outcomes {
     }
 }
 
-/// What a channel has counted in the present epoch.
+/// Counts of a channel in the present epoch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) commands: CommandCounts,
     pub(crate) reads: Outcomes,
     pub(crate) writes: Outcomes,
     pub(crate) blocked_by_copies: Histogram,
-    /// ACT of accesses whose row was closed unused.
+    /// ACTs of accesses whose row was closed unused.
     pub(crate) unused_activates: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Figures by epochs, and without the warm-up.
+//! Figures of epochs, without the warm-up.
 
 use dram_spec::{Cycle, Cycles, LINE_BYTES};
 
@@ -8,8 +8,9 @@ use crate::config::Config;
 
 /// Entries in use, of one queue per channel or of the copies.
 ///
-/// The cycle sum is kept as what it will be at cycle 0 of an unchanged level: an entry takes its first cycle away, and adds the
-/// cycle after its last. So no work is needed while levels do not change.
+/// The number of entry-cycles is stored minus the product of level and present cycle: an entry
+/// subtracts its first cycle, and adds the cycle after its last. Thus no update is needed while
+/// levels do not change.
 #[derive(Clone, Debug)]
 struct Levels {
     by_queue: Vec<u64>,
@@ -37,12 +38,12 @@ impl Levels {
         self.sum = self.sum.wrapping_add(after.0);
     }
 
-    /// What leaves in the first cycle of an epoch takes no entry in it.
+    /// An entry that is freed in the first cycle of an epoch is not in use in it.
     fn begin_epoch(&mut self) {
         self.most = self.by_queue.iter().copied().max().unwrap_or(0);
     }
 
-    /// The depth up to `now`; from there on it is counted anew.
+    /// Returns the depth up to `now`, and restarts the count there.
     fn take(&mut self, now: Cycle) -> Depth {
         let up_to_now = self.by_queue.iter().sum::<u64>().wrapping_mul(now.0);
         let entry_cycles = std::mem::replace(&mut self.sum, 0_u64.wrapping_sub(up_to_now)).wrapping_add(up_to_now);
@@ -51,16 +52,16 @@ impl Levels {
     }
 }
 
-/// Collects the figures of the front end and of the channels.
+/// Recorder of the figures of the front end and of the channels.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    /// What the front end counts in the present epoch.
+    /// Counts of the front end in the present epoch.
     pub(crate) figures: Figures,
     whole: Figures,
     epochs: Vec<Epoch>,
-    /// Where the figures begin.
+    /// Start of the figures.
     start: Cycle,
-    /// Where the present epoch, or the warm-up, begins and ends.
+    /// Start and end of the present epoch, or of the warm-up.
     from: Cycle,
     until: Cycle,
     epoch: Option<Cycles>,
@@ -96,35 +97,36 @@ impl Recorder {
         self.epoch.map_or(Cycle::NEVER, |cycles| from + cycles)
     }
 
-    /// The cycle before which the present epoch, or the warm-up, ends.
+    /// End of the present epoch, or of the warm-up, exclusive.
     #[inline]
     pub(crate) fn until(&self) -> Cycle {
         self.until
     }
 
-    /// An access takes an entry.
+    /// Records that an access takes an entry.
     #[inline]
     pub(crate) fn enter(&mut self, kind: AccessKind, channel: dram_spec::Channel, now: Cycle) {
         self.accesses[kind as usize].enter(usize::from(channel.0), now);
     }
 
-    /// An entry is free from `after` on.
+    /// Records that an entry is free from `after` on.
     #[inline]
     pub(crate) fn leave(&mut self, kind: AccessKind, channel: dram_spec::Channel, after: Cycle) {
         self.accesses[kind as usize].leave(usize::from(channel.0), after);
     }
 
-    /// A copy was accepted.
+    /// Records an accepted copy.
     pub(crate) fn copy_enters(&mut self, now: Cycle) {
         self.copies.enter(0, now);
     }
 
-    /// A copy was delivered.
+    /// Records a delivered copy.
     pub(crate) fn copy_leaves(&mut self, now: Cycle) {
         self.copies.leave(0, now);
     }
 
-    /// Ends every epoch that ends at or before `now`. All that happened before `now` is counted, and nothing later.
+    /// Ends every epoch that ends at or before `now`. All events before `now` are counted, and no
+    /// later ones.
     pub(crate) fn advance_to(&mut self, now: Cycle, channels: &mut [Channel]) {
         while self.until <= now {
             let until = self.until;
@@ -136,12 +138,12 @@ impl Recorder {
         }
     }
 
-    /// All that leaves in the first cycle of an epoch has left.
+    /// Starts an epoch after the entries of its first cycle have been freed.
     pub(crate) fn begin_epoch(&mut self) {
         self.accesses.iter_mut().chain([&mut self.copies]).for_each(Levels::begin_epoch);
     }
 
-    /// The figures of the present epoch up to `to`.
+    /// Figures of the present epoch up to `to`.
     fn collect(&mut self, to: Cycle, channels: &mut [Channel]) -> Figures {
         let mut figures = std::mem::take(&mut self.figures);
         for channel in channels {
@@ -163,7 +165,7 @@ impl Recorder {
         }
     }
 
-    /// The run is over: its last cycle was `end`.
+    /// Ends the run, whose last cycle was `end`.
     pub(crate) fn finish(&mut self, end: Cycle, channels: &mut [Channel]) -> Stats {
         let figures = self.collect(end, channels);
         if self.is_warming_up {

@@ -4,8 +4,8 @@ use dram_spec::Cycles;
 
 /// A distribution of cycle counts.
 ///
-/// Values below 2048 have a bucket each; above, an octave has 1024 buckets, so that a percentile is at most 0.1 % below the value. In the
-/// bucket of the maximum it is the maximum.
+/// Values below 2048 have a bucket each; above, an octave has 1024 buckets, so that a percentile is
+/// at most 0.1 % below the exact value. In the bucket of the maximum, a percentile is the maximum.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     buckets: Vec<u64>,
@@ -30,29 +30,30 @@ impl Histogram {
         self.max = self.max.max(value.0);
     }
 
-    /// Counts the first value of a bucket above all others in use.
+    /// Adds buckets up to a new largest one, and counts its first value.
     #[cold]
     fn grow_to(&mut self, bucket: usize) {
         self.buckets.resize(bucket, 0);
         self.buckets.push(1);
     }
 
-    /// How many values were counted.
+    /// Number of values.
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// The largest value; none of none.
+    /// Largest value; `None` without values.
     pub fn max(&self) -> Option<Cycles> {
         (self.count > 0).then_some(Cycles(self.max))
     }
 
-    /// The mean, in cycles; none of none.
+    /// Mean in cycles; `None` without values.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// The least value that at least `percent` % of all values do not exceed, as exactly as its bucket; none of none.
+    /// The least value that at least `percent` % of all values do not exceed, to the precision of
+    /// its bucket; `None` without values.
     pub fn percentile(&self, percent: u64) -> Option<Cycles> {
         let rank = (u128::from(self.count) * u128::from(percent)).div_ceil(100).max(1);
         let mut seen = 0;
@@ -66,7 +67,7 @@ impl Histogram {
         None
     }
 
-    /// Adds the values that another distribution counted.
+    /// Adds the values of another distribution.
     pub fn merge(&mut self, other: &Histogram) {
         if self.buckets.len() < other.buckets.len() {
             self.buckets.resize(other.buckets.len(), 0);
@@ -77,7 +78,7 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// In five numbers; none of none.
+    /// Summary in five numbers; `None` without values.
     pub fn summary(&self) -> Option<Summary> {
         Some(Summary {
             count: self.count,
@@ -88,31 +89,32 @@ impl Histogram {
         })
     }
 
-    /// The bucket: the value itself while it has at most 11 bits, then its leading 11 bits and its octave.
+    /// Bucket of a value: the value itself if it has at most 11 bits, else its leading 11 bits and
+    /// its octave.
     fn bucket(value: u64) -> usize {
         let octave = (value | 1 << Self::PRECISION_BITS).ilog2() - Self::PRECISION_BITS;
         (u64::from(octave) << Self::PRECISION_BITS) as usize + (value >> octave) as usize
     }
 
-    /// The least value of a bucket.
+    /// Least value of a bucket.
     fn lowest(bucket: usize) -> u64 {
         let octave = (bucket >> Self::PRECISION_BITS).saturating_sub(1);
         ((bucket - (octave << Self::PRECISION_BITS)) as u64) << octave
     }
 }
 
-/// A distribution of at least one value, in five numbers. All but the count are in cycles.
+/// Summary of a distribution of at least one value. All fields except the count are in cycles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
-    /// How many values.
+    /// Number of values.
     pub count: u64,
-    /// Their mean.
+    /// Mean.
     pub mean: f64,
-    /// Their median.
+    /// Median.
     pub p50: Cycles,
-    /// What one in a hundred exceeds.
+    /// 99th percentile.
     pub p99: Cycles,
-    /// The largest.
+    /// Maximum.
     pub max: Cycles,
 }
 

@@ -1,4 +1,4 @@
-//! What a run did, in integers.
+//! Statistics of a run, in integers.
 
 pub(crate) mod counters;
 pub(crate) mod epochs;
@@ -12,11 +12,11 @@ use dram_spec::{Cycle, Mechanism};
 pub use counters::{CommandCounts, Outcomes};
 pub use histogram::{Histogram, Summary};
 
-/// How the parts of copies were served, by mechanism, and by the reason why no better one was chosen.
+/// Parts of copies by mechanism, and by the reason why no better one was chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartTally(pub BTreeMap<(Mechanism, &'static str), Parts>);
 
-/// How many parts, and how many bytes of operations they served.
+/// Number of parts, and bytes of operations that they served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
     /// Parts.
@@ -45,12 +45,12 @@ impl AddAssign<&PartTally> for PartTally {
     }
 }
 
-/// How full a queue was.
+/// Occupancy of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Depth {
-    /// Entries in use, summed over cycles and channels: the mean is this divided by the cycles and the channels.
+    /// Entry-cycles, summed over channels: the mean is this divided by cycles and channels.
     pub entry_cycles: u64,
-    /// The most entries in use at once on a channel.
+    /// Maximum number of entries in use on a channel.
     pub most: u64,
 }
 
@@ -61,48 +61,51 @@ impl AddAssign for Depth {
     }
 }
 
-/// What was done in a span of cycles, in integers and distributions.
+/// Figures of an interval, in integers and distributions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figures {
-    /// Requests delivered, of any kind.
+    /// Delivered requests of all kinds.
     pub requests: u64,
     /// Commands issued.
     pub commands: CommandCounts,
-    /// RD of accesses, by what they found.
+    /// RDs of accesses, by row-buffer outcome.
     pub reads: Outcomes,
-    /// WR of accesses, by what they found.
+    /// WRs of accesses, by row-buffer outcome.
     pub writes: Outcomes,
-    /// ACT for accesses whose row was closed before a column command used it.
+    /// ACTs for accesses whose row was closed before a column command used it.
     pub unused_activates: u64,
-    /// Lines of reads that were answered from a queued write.
+    /// Lines of reads forwarded from a queued write.
     pub forwarded: u64,
-    /// Latency of reads delivered: from arrival to the end of their data.
+    /// Latency of delivered reads: from arrival to the end of their data.
     pub read_latency: Histogram,
-    /// Latency of writes delivered: from arrival to the end of their data on the bus; of a write of partial lines, to its last bank ready.
+    /// Latency of delivered writes: from arrival to the end of their data on the bus; of a write of
+    /// partial lines, until its last bank is ready.
     pub write_latency: Histogram,
-    /// Latency of copies and initializations delivered: from the first command to the last bank ready.
+    /// Latency of delivered copies and initializations: from the first command until the last bank
+    /// is ready.
     pub copy_latency: Histogram,
-    /// The same from their arrival.
+    /// Latency of delivered copies and initializations from arrival.
     pub copy_response: Histogram,
-    /// How the parts of copies and initializations delivered were served.
+    /// Parts of delivered copies and initializations by mechanism and reason.
     pub parts: PartTally,
-    /// For each time that a thread released a bank where a read was queued: how long the thread alone had blocked the oldest read, up to when the
-    /// bank can take an ACT again. It counts from the last of: the read being queued, the thread's begin, and the end of the rank's last REF
+    /// For each release of a bank by a thread while a read is queued in the bank: the time for
+    /// which only the thread blocked the oldest read, until the bank can be activated. It starts at
+    /// the latest of: the read being queued, the thread's begin, and the end of the rank's last REF
     /// (tRFC), PDX (tXP) or SRX (tDLLK); 0 if that is later.
     pub blocked_by_copies: Histogram,
     /// Threads preempted for a read.
     pub preempted_for_reads: u64,
     /// Threads preempted for a refresh.
     pub preempted_for_refresh: u64,
-    /// How often a channel began to drain its writes.
+    /// Write drains of all channels.
     pub write_drains: u64,
-    /// Bytes that crossed the channels.
+    /// Bytes transferred over the channels.
     pub channel_bytes: u64,
-    /// Entries of read queues.
+    /// Occupancy of read queues.
     pub read_queue: Depth,
-    /// Entries of write queues.
+    /// Occupancy of write queues.
     pub write_queue: Depth,
-    /// Copies in progress, over all channels.
+    /// Copies in progress in all channels.
     pub copy_queue: Depth,
 }
 
@@ -130,26 +133,26 @@ impl AddAssign<&Figures> for Figures {
     }
 }
 
-/// A span of the run.
+/// An interval of the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Epoch {
-    /// Its first cycle.
+    /// First cycle.
     pub from: Cycle,
-    /// The cycle after its last.
+    /// End cycle, exclusive.
     pub to: Cycle,
-    /// What was done in it.
+    /// Figures of the epoch.
     pub figures: Figures,
 }
 
-/// What a run did.
+/// Statistics of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stats {
-    /// Where the figures begin: the end of the warm-up, or of the run, if that came first.
+    /// Start of the figures: the end of the warm-up, or of the run, if that was earlier.
     pub from: Cycle,
-    /// The cycle of the last delivery.
+    /// Cycle of the last delivery.
     pub end: Cycle,
-    /// The figures from there to the end.
+    /// Figures from `from` to the end.
     pub whole: Figures,
-    /// The same by epochs; the last one ends with the run.
+    /// Figures of epochs; the last epoch ends with the run.
     pub epochs: Vec<Epoch>,
 }

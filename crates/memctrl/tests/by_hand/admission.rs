@@ -1,4 +1,5 @@
-//! How many accesses and copies are accepted per cycle, and which write a read is answered from (rules 3 to 7 of `docs/controller.md`).
+//! Accesses and copies accepted per cycle, and the write that a read is forwarded from (rules 3 to
+//! 7 of `docs/controller.md`).
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ fn accepting(config: Config, admission_per_cycle: usize) -> Config {
     Config { queues, ..config }
 }
 
-/// In which cycle a read of four lines is wholly accepted.
+/// Cycle in which a read of four lines is completely accepted.
 fn accepted_in(config: &Config) -> u64 {
     let mut controller = Controller::new(config);
     let read = Operation::Read { address: PhysicalAddress(0), bytes: 256 };
@@ -37,8 +38,8 @@ fn each_line_of_a_request_counts_as_an_access() {
     assert_eq!(on(4, 1), 0);
 }
 
-/// Six reads of one row, two accepted per cycle, and a queue of two entries: after the first two, a read is accepted in the cycle after
-/// each RD (8, 12, 16, and so on).
+/// Six reads of one row, two accepted per cycle, and a queue of two entries: after the first two, a
+/// read is accepted in the cycle after each RD (8, 12, 16, and so on).
 #[test]
 fn requests_of_a_line_are_accepted_in_order_as_entries_are_free() {
     let config = accepting(config(Refresh::Off), 2);
@@ -57,7 +58,7 @@ fn requests_of_a_line_are_accepted_in_order_as_entries_are_free() {
     assert_eq!(taken, [0, 0, 0, 9, 13, 17]);
 }
 
-/// The front end accepts one copy per cycle, and the channel one access besides.
+/// The front end accepts one copy per cycle, and the channel also one access.
 #[test]
 fn copies_are_accepted_apart_from_accesses() {
     let copy = |row| Operation::Copy { src: line(0, row, 0), dst: line(1, row, 0), bytes: 64 };
@@ -77,7 +78,8 @@ fn copies_are_accepted_apart_from_accesses() {
     assert_eq!(controller.advance_to(Cycle(100), &mut ()), Cycle(2));
 }
 
-/// The read waits for the write to bank 1, which has no entry until the first WR has been issued; its own queue is empty.
+/// The read waits for the write to bank 1, which has no entry until the first WR has been issued;
+/// the read queue is empty.
 #[test]
 fn a_request_that_is_not_accepted_blocks_all_later_ones() {
     let config = config(Refresh::Off);
@@ -96,7 +98,7 @@ fn a_request_that_is_not_accepted_blocks_all_later_ones() {
     check(&Config { queues, ..accepting(config, 4) }, requests(&list), 100, &expected);
 }
 
-/// One access per cycle, also where it takes no entry.
+/// One access per cycle, also if it takes no entry.
 #[test]
 fn reads_that_are_answered_from_a_write_count_as_accesses() {
     let list =
@@ -109,7 +111,7 @@ fn reads_that_are_answered_from_a_write_count_as_accesses() {
     assert_eq!(outcome.done(), [(1, 2), (2, 2), (3, 3), (0, 18)]);
 }
 
-/// A write of a line that an unissued read is for waits until the cycle after its RD.
+/// A write to a line with an unissued read waits until the cycle after the RD.
 #[test]
 fn a_write_is_not_accepted_before_a_read_of_its_line_is_issued() {
     let list = [(0, read(line(0, 0, 0))), (0, write(line(0, 0, 0))), (0, read(line(1, 0, 0)))];
@@ -125,7 +127,7 @@ fn a_write_is_not_accepted_before_a_read_of_its_line_is_issued() {
     check(&accepting(config(Refresh::Off), 4), requests(&list), 100, &expected);
 }
 
-/// Every byte is zero at reset.
+/// All bytes are zero at reset.
 struct Zeros;
 
 impl Background for Zeros {
@@ -134,8 +136,9 @@ impl Background for Zeros {
     }
 }
 
-/// What a read of the line that a copy reads returns, after writes of 1, 2, 3 and so on to that line; the copy comes after `before` of
-/// them. The copy lasts longer than the test, so that later writes of the line wait for it; the read does not.
+/// Returns the result of a read of the line that a copy reads, after writes of 1, 2, 3 and so on to
+/// that line; the copy follows `before` of them. The copy lasts longer than the test, so that later
+/// writes of the line wait for it; the read does not wait.
 fn read_beside_a_copy(before: usize, after: usize) -> (Completion, u8) {
     let (src, dst) = (line(0, 1, 0), line(0, 600, 0));
     let config = Config { contents: Some(Arc::new(Zeros)), ..accepting(config(Refresh::Off), 8) };

@@ -1,4 +1,4 @@
-//! How close long streams come to the peak of the data bus, and to what a random stream can reach.
+//! Utilisation of the data bus by long streams, and the limit of random streams.
 
 use std::sync::atomic::AtomicBool;
 
@@ -12,7 +12,7 @@ use memctrl::{Completion, Config, Controller, Queues, Request, RequestSource};
 
 use crate::config_of;
 
-/// Requests that have all arrived in cycle 0.
+/// Requests that all arrive in cycle 0.
 struct Stream {
     operation: fn(u64) -> Operation,
     count: u64,
@@ -70,8 +70,8 @@ fn sequential_reads_use_at_least_95_percent_of_the_data_bus() {
     }
 }
 
-/// A line of the first GiB from a hash of its number (`SplitMix64`); three of ten are written. Bits 16 to 25 are the row: the reserved
-/// rows at the end of each subarray are left out.
+/// A line of the first GiB from a hash of its number (`SplitMix64`); three of ten are writes. Bits
+/// 16 to 25 are the row; the reserved rows at the end of each subarray are excluded.
 fn random_line(number: u64) -> Operation {
     let value = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -87,7 +87,8 @@ fn random_line(number: u64) -> Operation {
     }
 }
 
-/// Almost every line needs a row of its own: tFAW 24 allows four ACT, so 100,000 lines take at least 0.6 M cycles.
+/// Almost every line requires its own row activation: tFAW 24 permits four ACTs, so 100,000 lines
+/// take at least 0.6 M cycles.
 #[test]
 fn random_lines_come_close_to_the_limit_of_activations_and_waste_few() {
     let config = config(1, Preset::RowInterleaved, Refresh::NORMAL);

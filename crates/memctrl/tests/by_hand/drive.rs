@@ -1,4 +1,4 @@
-//! Steps a controller through a list of requests, and keeps what it did.
+//! Runs a controller step by step on a list of requests, and records its actions.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,8 @@ use memctrl::stats::Stats;
 use memctrl::{Completion, Config, Controller, Request};
 use protocol_check::Checker;
 
-/// Keeps the commands as a listing: `16 ACT r0 b0 row 1`, after the channel if it is not the first.
+/// Records the commands as a listing: `16 ACT r0 b0 row 1`, after the channel if it is not the
+/// first.
 #[derive(Debug)]
 pub struct Listing {
     pub lines: Vec<String>,
@@ -39,7 +40,7 @@ impl EventSink for Listing {
     }
 }
 
-/// What a controller did.
+/// Record of a run.
 #[derive(Debug)]
 pub struct Outcome {
     pub listing: Vec<String>,
@@ -49,7 +50,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// When each request was done, in order of delivery: its number and the cycle.
+    /// Completions in order of delivery: number and cycle.
     pub fn done(&self) -> Vec<(u64, u64)> {
         self.completions.iter().map(|completion| (completion.id.0, completion.done.0)).collect()
     }
@@ -60,7 +61,7 @@ pub fn run_until(config: &Config, requests: Vec<Request>, until: u64) -> Outcome
     run_in_steps(config, requests, until, || u64::MAX)
 }
 
-/// As [`run_until`]; no call of `advance_to` goes further than the next of `steps` cycles.
+/// As [`run_until`]; no call of `advance_to` exceeds the next of `steps` cycles.
 pub fn run_in_steps(config: &Config, requests: Vec<Request>, until: u64, mut steps: impl FnMut() -> u64) -> Outcome {
     let mut controller = Controller::new(config);
     let mut listing = Listing::new(config);
@@ -80,7 +81,7 @@ pub fn run_in_steps(config: &Config, requests: Vec<Request>, until: u64, mut ste
     Outcome { listing: listing.lines, events: listing.events, completions, stats }
 }
 
-/// Asserts the commands of some requests up to and including the cycle `until`.
+/// Compares the commands of some requests up to and including the cycle `until`.
 #[track_caller]
 pub fn check(config: &Config, requests: Vec<Request>, until: u64, expected: &[&str]) -> Outcome {
     let outcome = run_until(config, requests, until);

@@ -1,4 +1,5 @@
-//! Statistics: figures of a few requests worked out by hand, and epochs and warm-up against the whole run.
+//! Statistics: hand-computed figures of a few requests; epochs and warm-up compared with the whole
+//! run.
 
 use dram_spec::{Cycle, Cycles, Operation, Refresh};
 use memctrl::policy::copy::ROWCLONE;
@@ -13,7 +14,7 @@ use crate::{config, line, read, requests, write};
 #[test]
 fn each_event_counts_in_the_epoch_of_its_cycle() {
     let config = Config { epoch: Some(Cycles(10)), ..config(Refresh::Off) };
-    // The second read is a hit, the third finds another row open.
+    // The second read is a hit, the third a conflict.
     let list = [(0, read(line(0, 0, 0))), (5, read(line(0, 0, 1))), (15, read(line(0, 1, 0)))];
     let expected = [
         "0 ACT r0 b0 row 0",
@@ -29,12 +30,13 @@ fn each_event_counts_in_the_epoch_of_its_cycle() {
     let spans: Vec<(u64, u64)> = epochs.iter().map(|epoch| (epoch.from.0, epoch.to.0)).collect();
     assert_eq!(spans, [(0, 10), (10, 20), (20, 30), (30, 40), (40, 48)]);
     let each = |figure: fn(&Figures) -> u64| epochs.iter().map(|epoch| figure(&epoch.figures)).collect::<Vec<_>>();
-    // A request that is done in cycle 20 counts from there on; one that is done in the run's last cycle counts, too.
+    // A request completed in cycle 20 counts from there on; one completed in the run's last cycle
+    // also counts.
     assert_eq!(each(|figures| figures.requests), [0, 0, 2, 0, 1]);
     assert_eq!(each(|figures| figures.commands.activates), [1, 0, 1, 0, 0]);
     assert_eq!(each(|figures| figures.commands.reads), [1, 1, 0, 1, 0]);
     assert_eq!(each(|figures| figures.channel_bytes), [64, 64, 0, 64, 0]);
-    // An entry is in use up to the cycle of its RD: 0 to 8, 5 to 12, 15 to 36.
+    // An entry is in use until the cycle of its RD: 0 to 8, 5 to 12, 15 to 36.
     assert_eq!(each(|figures| figures.read_queue.entry_cycles), [9 + 5, 3 + 5, 10, 7, 0]);
     assert_eq!(each(|figures| figures.read_queue.most), [2, 1, 1, 1, 0]);
     let whole = &outcome.stats.whole;
@@ -49,7 +51,7 @@ fn each_event_counts_in_the_epoch_of_its_cycle() {
 fn what_happens_before_the_end_of_the_warm_up_does_not_count() {
     let config = Config { warm_up: Cycles(15), ..config(Refresh::Off) };
     let list = [(0, write(line(0, 0, 0))), (3, write(line(0, 0, 1)))];
-    // WR in cycles 8 and 12, done in 18 and 22.
+    // WR in cycles 8 and 12, completed in 18 and 22.
     let stats = run_until(&config, requests(&list), 30).stats;
     assert_eq!((stats.from, stats.end, stats.whole.requests), (Cycle(15), Cycle(30), 2));
     assert_eq!((stats.whole.commands.writes, stats.whole.write_queue), (0, Depth::default()));
@@ -62,7 +64,8 @@ fn copy(src: (u64, u64), dst: (u64, u64)) -> Operation {
     Operation::Copy { src: line(src.0, src.1, 0), dst: line(dst.0, dst.1, 0), bytes: 4096 }
 }
 
-/// FPM takes bank 0 from cycle 0 until it can be opened again, in cycle 48: 2 tRAS + tRP. The read comes in cycle 10.
+/// FPM uses bank 0 from cycle 0 until it can be activated again, in cycle 48: 2 tRAS + tRP. The
+/// read arrives in cycle 10.
 #[test]
 fn a_read_is_blocked_by_a_copy_until_its_bank_can_be_opened() {
     let config = Config { copy_policy: ROWCLONE, ..config(Refresh::Off) };
@@ -76,7 +79,8 @@ fn a_read_is_blocked_by_a_copy_until_its_bank_can_be_opened() {
     assert_eq!((whole.copy_latency.max(), whole.preempted_for_reads), (Some(Cycles(48)), 0));
 }
 
-/// FPM begins in cycle 1000, in which the rank leaves power-down: tXP 4 later it could have served the read, too.
+/// FPM begins in cycle 1000, in which the rank leaves power-down: tXP 4 later it could also have
+/// served the read.
 #[test]
 fn a_read_is_not_blocked_by_a_copy_while_its_rank_wakes_up() {
     let power = PowerPolicy { power_down_after: Some(Cycles(50)), self_refresh_after: None };
@@ -95,7 +99,8 @@ fn a_read_is_not_blocked_by_a_copy_while_its_rank_wakes_up() {
     assert_eq!(whole.blocked_by_copies.max(), Some(Cycles(1052 - 1004)));
 }
 
-/// PSM from bank 0 waits for FPM in bank 1, until cycle 41. The second read, of cycle 35, then waits for the first one's row alone.
+/// PSM from bank 0 waits for FPM in bank 1, until cycle 41. The second read, of cycle 35, then
+/// waits only for the first one's row.
 #[test]
 fn a_read_is_not_blocked_by_a_copy_that_has_not_begun() {
     let config = Config { copy_policy: ROWCLONE, ..config(Refresh::Off) };
@@ -123,7 +128,8 @@ fn a_read_is_not_blocked_by_a_copy_that_has_not_begun() {
     assert_eq!(outcome.stats.whole.blocked_by_copies.max(), Some(Cycles(330 - 41)));
 }
 
-/// PSM may hold the banks of a queued read for 100 cycles. Of 64 TRANSFERs, 22 go from cycle 12 to 96; the rest from 144 on.
+/// PSM may hold the banks of a queued read for 100 cycles. Of 64 TRANSFERs, 22 are issued from
+/// cycle 12 to 96, the others from 144 on.
 #[test]
 fn a_copy_that_holds_the_bank_of_a_read_for_too_long_is_preempted() {
     let config = Config { copy_policy: ROWCLONE, copy_hold_max: Some(Cycles(100)), ..config(Refresh::Off) };

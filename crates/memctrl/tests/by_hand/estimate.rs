@@ -1,4 +1,4 @@
-//! How long programs take on idle banks, and what they cost.
+//! Duration of programs on idle banks, and their energy.
 
 use dram_core::Timings;
 use dram_spec::address::Preset;
@@ -61,7 +61,7 @@ fn a_program_takes_the_cycles_of_its_commands() {
     assert_eq!([fill(64), fill(4096)], [8 + 26, 8 + 252 + 26]);
 }
 
-/// Prices that no two of which add up to a third.
+/// Prices of which no two sum to a third.
 const PRICES: PriceTable = PriceTable {
     activate: Picojoule(1000.0),
     copy_activate: Picojoule(700.0),

@@ -15,7 +15,8 @@ fn percentile(values: &[u64], percent: u64) -> u64 {
     of(values).percentile(percent).unwrap().0
 }
 
-/// The least value that at least a percentage of five values do not exceed: each value is 20 % of them.
+/// The least value that at least a percentage of five values do not exceed: each value is 20 % of
+/// them.
 #[test]
 fn a_percentile_is_one_of_the_values() {
     let histogram = of(&[7, 1, 100, 3, 7]);
@@ -28,7 +29,8 @@ fn a_percentile_is_one_of_the_values() {
     assert_eq!(histogram.summary(), Some(expected));
 }
 
-/// 99 of 100 values do not exceed 1: the hundredth is beyond the 99th percentile, and with another one it is not.
+/// 99 of 100 values do not exceed 1: the hundredth is beyond the 99th percentile, but not if it
+/// occurs twice.
 #[test]
 fn one_in_a_hundred_exceeds_the_ninety_ninth_percentile() {
     let mut values = vec![1; 99];
@@ -38,7 +40,8 @@ fn one_in_a_hundred_exceeds_the_ninety_ninth_percentile() {
     assert_eq!(percentile(&values, 99), 400, "99 % of 101 values are more than 99: 400 is the hundredth");
 }
 
-/// A bucket holds one value up to 2047, two from 2048 on, four from 4096 on; its percentile is its least value, or the maximum.
+/// A bucket contains one value up to 2047, two from 2048 on, four from 4096 on; its percentile is
+/// its least value, or the maximum.
 #[test]
 fn from_2048_on_a_percentile_is_the_least_value_of_its_bucket() {
     let cases = [

@@ -1,4 +1,4 @@
-//! What happens while no request is in progress: nothing but REF and the commands of power-down.
+//! Commands while no request is in progress: only REF and the commands of power-down.
 
 use dram_spec::{Cycles, Refresh};
 use memctrl::{Config, PowerPolicy, RefreshPolicy};
@@ -14,7 +14,7 @@ fn without_refresh_nothing_is_issued_while_no_request_is_in_progress() {
     check(&config(Refresh::Off), reads, 30_100, &expected);
 }
 
-/// tRAS may last 9 tREFI = 37,440 cycles; the rank is made free 206 cycles before (`refresh.rs`).
+/// tRAS is at most 9 tREFI = 37,440 cycles; the rank yields 206 cycles before (`refresh.rs`).
 #[test]
 fn without_refresh_a_row_is_closed_before_it_has_been_open_for_too_long() {
     let reads = requests(&[(0, read(line(0, 0, 0))), (1_000_000, read(line(1, 0, 0)))]);

@@ -1,4 +1,4 @@
-//! Numbers and command listings worked out on paper.
+//! Hand-computed numbers and command listings.
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 mod admission;
@@ -41,13 +41,13 @@ fn system(channels: u64, refresh: Refresh) -> System {
     }
 }
 
-/// The defaults of a controller of that system; copies go over the channel.
+/// Default configuration of a controller of this system, with copies over the channel.
 fn config_of(system: System, preset: Preset) -> Config {
     let map = AddressMap::preset(system.geometry, preset);
     Config::new(system, Arc::new(Planner::new(map, FaultyRows::default())), BASELINE)
 }
 
-/// One channel of [`system`], row by row over the banks.
+/// One channel of [`system`], with consecutive rows in consecutive banks.
 fn config(refresh: Refresh) -> Config {
     config_of(system(1, refresh), Preset::RowInterleaved)
 }
@@ -56,17 +56,17 @@ const fn bank(bank: u8) -> BankId {
     BankId { rank: 0, bank }
 }
 
-/// The address of a line under [`config`].
+/// Address of a line under [`config`].
 const fn line(bank: u64, row: u64, column: u64) -> PhysicalAddress {
     PhysicalAddress((row * 8 + bank) * 4096 + column * 64)
 }
 
-/// Reads one line.
+/// A read of one line.
 const fn read(address: PhysicalAddress) -> Operation {
     Operation::Read { address, bytes: 64 }
 }
 
-/// Writes one line.
+/// A write of one line.
 const fn write(address: PhysicalAddress) -> Operation {
     Operation::Write { address, bytes: 64 }
 }

@@ -1,4 +1,4 @@
-//! From when on a rank is made free.
+//! The cycle from which a rank yields to a refresh.
 
 use dram_core::Device;
 use dram_spec::{Command, Cycle, Refresh, Row};
@@ -17,10 +17,11 @@ fn issue(device: &mut Device, at: u64, command: Command) {
 fn a_rank_is_made_free_in_time_for_its_latest_refresh() {
     let mut device = Device::new(&system(1, Refresh::NORMAL), None);
     assert_eq!(yield_from(&device, 0), Some(Cycle(9 * 4160 - MARGIN)));
-    // The second REF is due at 2 tREFI, and may come eight intervals later: nine after the first.
+    // The second REF is due at 2 tREFI, and may be eight intervals late: nine after the first.
     issue(&mut device, 4160, Command::Refresh { rank: 0 });
     assert_eq!(yield_from(&device, 0), Some(Cycle(10 * 4160 - MARGIN)));
-    // It comes in advance: the third may come until 11 tREFI, but nine intervals after the second end before.
+    // The second REF is issued in advance: the third is due by 11 tREFI, but at most nine intervals
+    // after the second, which is earlier.
     issue(&mut device, 5000, Command::Refresh { rank: 0 });
     assert_eq!(yield_from(&device, 0), Some(Cycle(5000 + 9 * 4160 - MARGIN)));
     // 1000 cycles in self-refresh do not count.

@@ -1,7 +1,8 @@
-//! In which order the schedulers serve the reads of several sources, by the rules of their papers.
+//! Order in which the schedulers serve the reads of several sources, by the rules of their papers.
 //!
-//! Unless a test says otherwise, all reads arrive in cycle 0, in the order of their numbers; each is (source, bank, row). A RD that opens
-//! no row goes 4 cycles after the one before; a row of a bank is closed tRAS 20 after its ACT, and the next one opened 8 later.
+//! Unless a test specifies otherwise, all reads arrive in cycle 0, in the order of their numbers;
+//! each is (source, bank, row). A RD that opens no row follows its predecessor by 4 cycles; a row
+//! of a bank is closed tRAS 20 after its ACT, and the next one opened 8 later.
 
 use dram_spec::{Command, Cycle, Cycles, Refresh, RequestId, SourceId};
 use memctrl::policy::scheduler::{Bliss, Fcfs, FrFcfs, FrFcfsCap, ParBs, Scheduler};
@@ -33,13 +34,13 @@ fn run(scheduler: impl Scheduler + 'static, reads: &[Read]) -> Outcome {
     run_at(scheduler, &reads.iter().map(|&read| (0, read)).collect::<Vec<_>>())
 }
 
-/// The numbers of the reads in the order of their RD.
+/// Numbers of the reads in the order of their RDs.
 fn order(outcome: &Outcome) -> Vec<u64> {
     let reads = outcome.events.iter().filter(|event| matches!(event.command, Command::Read { .. }));
     reads.map(|event| event.cause.request().unwrap().0).collect()
 }
 
-/// Two rows of bank 0 in turn, then another bank.
+/// Two rows of bank 0 alternately, then another bank.
 const MIXED: [Read; 4] = [(1, 0, 0), (1, 0, 1), (1, 0, 0), (1, 1, 0)];
 
 #[test]
@@ -99,7 +100,8 @@ fn after_the_cap_an_older_miss_goes_before_a_hit() {
 #[test]
 fn the_cap_counts_from_each_activation_and_prefers_no_younger_miss() {
     let in_turn = [(1, 0, 0), (1, 0, 1), (1, 0, 0), (1, 0, 0), (1, 0, 1), (1, 0, 0)];
-    // Row 0 serves two, then row 1 is opened for read 1: its first access leaves read 4 a hit with precedence.
+    // Row 0 serves two, then row 1 is opened for read 1: its first access leaves read 4 as a hit
+    // with precedence.
     assert_eq!(order(&run(FrFcfsCap { cap: 2 }, &in_turn)), [0, 2, 1, 4, 3, 5]);
     assert_eq!(order(&run(FrFcfsCap { cap: 1 }, &[(1, 0, 0), (1, 0, 0), (1, 0, 1)])), [0, 1, 2]);
 }
@@ -127,7 +129,8 @@ fn bliss_opens_a_row_for_another_source_before_it_serves_hits_of_a_blacklisted_o
     assert_eq!(listing[3..8], expected);
 }
 
-/// All but the last read are hits of two open rows, and go by age. Four of source 1, one of source 2 from bank 1, then source 1 again.
+/// All but the last read are hits of two open rows, and are ordered by age. Four of source 1, one
+/// of source 2 from bank 1, then source 1 again.
 #[test]
 fn bliss_counts_anew_when_the_source_changes() {
     let list = |more| [vec![(1, 0, 0); 4], vec![(2, 1, 0)], vec![(1, 0, 0); more], vec![(2, 0, 1)]].concat();
@@ -136,8 +139,8 @@ fn bliss_counts_anew_when_the_source_changes() {
     assert_eq!(orders[1], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 10], "read 9 is the fifth since the change");
 }
 
-/// Source 1 is blacklisted by its fifth RD, in cycle 24; its sixth read is the oldest left. Hits of source 2 go from cycle 28 on,
-/// until the blacklist is cleared.
+/// Source 1 is blacklisted by its fifth RD, in cycle 24; its sixth read is the oldest left. Hits of
+/// source 2 are served from cycle 28 on, until the blacklist is cleared.
 #[test]
 fn bliss_clears_the_blacklist_after_each_interval() {
     let list = [vec![(1, 0, 0); 6], vec![(2, 1, 0); 6]].concat();
@@ -149,8 +152,9 @@ fn bliss_clears_the_blacklist_after_each_interval() {
     assert_eq!(with(24), [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 5, 11]);
 }
 
-/// Source 1 is alone until cycle 38, and blacklisted by its fifth RD, in cycle 24; the blacklist is cleared in cycle 37. It has been served
-/// three times since cycle 24, so the RD of cycle 44 is the fifth.
+/// Source 1 is the only source until cycle 38, and blacklisted by its fifth RD, in cycle 24; the
+/// blacklist is cleared in cycle 37. It has been served three times since cycle 24, so the RD of
+/// cycle 44 is the fifth.
 #[test]
 fn bliss_counts_anew_when_it_has_blacklisted_a_source() {
     let mut list = vec![(0, (1, 0, 0)); 12];
@@ -160,7 +164,7 @@ fn bliss_counts_anew_when_it_has_blacklisted_a_source() {
     assert!(outcome.listing.contains(&"64 RD r0 b0 col 12".to_string()), "44 + tRTP + tRP + tRCD");
 }
 
-/// Each source has three reads of a row of its own. With equal loads source 1 has the better rank.
+/// Each source has three reads of its own row. With equal loads source 1 has the better rank.
 #[test]
 fn par_bs_marks_up_to_its_cap_per_source_and_bank() {
     let list = [vec![(1, 0, 0); 3], vec![(2, 0, 1); 3]].concat();
@@ -175,8 +179,8 @@ fn par_bs_marks_up_to_its_cap_per_source_and_bank() {
     assert_eq!(order(&run(ParBs::default(), &list)), [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 5]);
 }
 
-/// The cap is per bank: both sources have two marked reads, and source 1 the better rank by its number, so that its read of bank 1 is
-/// marked and goes first there.
+/// The cap is per bank: both sources have two marked reads, and source 1 the better rank by its
+/// number, so that its read of bank 1 is marked and served first there.
 #[test]
 fn par_bs_marks_in_each_bank() {
     let outcome = run(ParBs::new(1), &[(1, 0, 0), (1, 1, 0), (2, 1, 1), (2, 2, 0)]);
@@ -214,7 +218,7 @@ fn par_bs_ranks_by_the_total_where_the_largest_loads_are_equal_then_by_number() 
     assert_eq!(order(&equal), [1, 0], "source 1 before source 2, although its read is younger");
 }
 
-/// Read 2 comes in cycle 5, to the row that is open: the batch of cycle 0 goes first.
+/// Read 2 arrives in cycle 5, to the open row: the batch of cycle 0 is served first.
 #[test]
 fn par_bs_serves_no_later_read_before_the_batch_is_done() {
     let list = [(0, (1, 0, 0)), (0, (1, 0, 1)), (5, (2, 0, 0))];
@@ -232,7 +236,7 @@ fn par_bs_serves_hits_of_a_batch_before_better_ranks() {
     assert_eq!(order(&run_at(ParBs::default(), &list)), [0, 1, 2, 3]);
 }
 
-/// The steps of `docs/extending.md` with the code that this crate compiles: a listing there that differs would be untested.
+/// `docs/extending.md` quotes the code that this crate compiles and tests.
 #[test]
 fn the_scheduler_of_the_page_on_extensions_is_the_one_tested() {
     let page = include_str!("../../../../docs/extending.md");
@@ -244,7 +248,8 @@ fn the_scheduler_of_the_page_on_extensions_is_the_one_tested() {
 
 #[test]
 fn source_order_serves_the_smaller_source_first() {
-    // Three rows of a bank, the oldest read from the largest source; then a hit for source 2 behind them.
+    // Three rows of a bank, the oldest read from the largest source; then a hit for source 2 after
+    // them.
     let reads = [(2, 0, 0), (1, 0, 1), (0, 0, 2), (2, 0, 0)];
     assert_eq!(order(&run(FrFcfs, &reads)), [0, 3, 1, 2]);
     assert_eq!(order(&run(SourceOrder, &reads)), [2, 1, 0, 3]);

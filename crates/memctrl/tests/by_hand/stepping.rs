@@ -1,4 +1,5 @@
-//! A requester that steps the controller itself sees what a source of [`Controller::run`] sees, whatever the steps.
+//! A requester that advances the controller itself observes the results of [`Controller::run`],
+//! independent of the steps.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,13 +14,14 @@ use proptest::prelude::*;
 use crate::drive::{Listing, run_in_steps, run_until};
 use crate::{config, line, read, requests, write};
 
-/// Keeps a window of reads in flight: as a core with that many outstanding misses, and no time between them.
+/// A requester with a window of reads in flight: a core with that number of outstanding misses, and
+/// no time between them.
 struct ClosedLoop {
     window: u64,
     count: u64,
     taken: u64,
     delivered: u64,
-    /// When the last read was done: the next one arrives then.
+    /// Completion of the last read, at which the next one arrives.
     ready: Cycle,
 }
 
@@ -54,13 +56,13 @@ impl RequestSource for ClosedLoop {
     }
 }
 
-/// Two read entries: a window of more reads than that finds the queue full.
+/// Two read entries, so that larger windows fill the queue.
 fn narrow() -> Config {
     let config = config(Refresh::NORMAL);
     Config { queues: Queues { read_entries: 2, ..config.queues }, ..config }
 }
 
-/// Steps a controller by hand, `step` cycles at most at a time.
+/// Advances a controller by at most `step` cycles at a time.
 fn by_hand(config: &Config, mut requester: ClosedLoop, step: u64) -> (Vec<String>, Cycle) {
     let mut controller = Controller::new(config);
     let mut listing = Listing::new(config);
@@ -99,8 +101,8 @@ fn a_requester_that_steps_the_controller_gets_the_commands_of_run() {
     }
 }
 
-/// `next_event` promises that a requester misses nothing before it: jumps from event to event are never cut short, and issue the same
-/// commands.
+/// A requester misses no event before `next_event`: advances from event to event are never cut
+/// short, and give the commands of a run.
 #[test]
 fn no_completion_comes_before_the_next_event() {
     let config = narrow();
@@ -124,7 +126,7 @@ fn no_completion_comes_before_the_next_event() {
     assert_eq!(listing.lines, expected);
 }
 
-/// A read is done CL 8 + BL/2 4 after its RD in cycle 8; then nothing is left to happen.
+/// A read completes CL 8 + BL/2 4 after its RD in cycle 8; then no event is left.
 #[test]
 fn once_all_commands_are_issued_the_next_event_is_the_delivery() {
     let mut controller = Controller::new(&config(Refresh::Off));
@@ -164,7 +166,8 @@ pub fn arb_requests() -> impl Strategy<Value = Vec<Request>> {
     })
 }
 
-/// A requester that asks when something happens, and then sends more in the same cycle, gets the commands of one that does not ask.
+/// A requester that queries the next event, and then sends more requests in that cycle, gets the
+/// commands of one that does not query.
 #[test]
 fn asking_for_the_next_event_changes_nothing() {
     for scheduler in [Box::new(FrFcfs) as Box<dyn Scheduler>, Box::new(ParBs::new(1))] {
@@ -209,7 +212,7 @@ proptest! {
         is_small in any::<bool>(),
         is_narrow in any::<bool>(),
     ) {
-        // In narrow queues requests wait for entries, and for copies to be delivered.
+        // In narrow queues requests wait for entries, and for the delivery of copies.
         let narrow = Queues {
             read_entries: 2,
             write_entries: 2,

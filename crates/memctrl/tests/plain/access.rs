@@ -1,16 +1,16 @@
-//! A line of a read or write.
+//! Accesses: lines of reads or writes.
 
 use dram_core::Line;
 use dram_spec::{Location, RequestId, SourceId};
 
-/// Reads and writes wait in different queues.
+/// Kind of an access; reads and writes have separate queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Read,
     Write,
 }
 
-/// The age of an access or a thread: a cycle, then an order within it (8).
+/// Age of an access or a thread: a cycle, then an order within it (8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stamp {
     pub cycle: u64,
@@ -27,20 +27,20 @@ impl Stamp {
 /// An access that has an entry of a queue.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// The number of its request, in order of acceptance.
+    /// Number of its request, in order of acceptance.
     pub request: usize,
     pub id: RequestId,
     pub source: SourceId,
     pub kind: Kind,
-    /// The first byte of the line.
+    /// First byte of the line.
     pub line: u64,
     pub place: Location,
-    /// None while it waits for a copy (6).
+    /// Stamp; `None` while it waits for a copy (6).
     pub stamp: Option<Stamp>,
-    /// Whether an ACT, and a PRE, were issued for it.
+    /// Whether an ACT, and a PRE, were issued for the access.
     pub activated: bool,
     pub precharged: bool,
-    /// The line that a write writes.
+    /// Line that a write stores.
     pub data: Option<Line>,
 }
 

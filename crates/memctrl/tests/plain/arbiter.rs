@@ -1,4 +1,4 @@
-//! The command of a cycle (23-27).
+//! Command of a cycle (23-27).
 
 use dram_core::P;
 use dram_spec::{AutoPrecharge, BankId, Cause, Command, CommandEvent, Cycle};
@@ -10,19 +10,19 @@ use super::front::FrontEnd;
 use super::scheduler::Priority;
 use super::thread::Thread;
 
-/// Whose command it is.
+/// Owner of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     Rank(Cause),
-    /// The thread with that index, and the bank of a row command.
+    /// The thread with this index, and the bank of a row command.
     ThreadRow(usize, BankId),
     ThreadColumn(usize),
-    /// The access with that index.
+    /// The access with this index.
     Access(usize),
     RowPolicy,
 }
 
-/// The next command of a bank's accesses.
+/// Next command for a bank's accesses.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     access: usize,
@@ -32,7 +32,7 @@ struct Candidate {
     stamp: Stamp,
 }
 
-/// What column commands of older parties need.
+/// Resources required by column commands of older contenders.
 #[derive(Default)]
 struct Claims {
     bus: bool,
@@ -55,7 +55,7 @@ impl Claims {
 }
 
 impl Channel {
-    /// Issues the first command that the device allows.
+    /// Issues the first command, by tier, that the device permits.
     pub fn issue(&mut self, now: u64, front: &mut FrontEnd, recorder: &mut Recorder) -> Option<CommandEvent> {
         let reads: Vec<_> = self.queued(Kind::Read).filter_map(|a| Some((a.place.bank, a.source, a.stamp?))).collect();
         self.scheduler.update(now, &reads);
@@ -63,7 +63,7 @@ impl Channel {
         let hold = self.device.earliest(&command).expect("it was chosen");
         let held_by = (hold.until().0 == now).then(|| hold.rule()).flatten();
         let cause = self.cause(owner, front);
-        self.obey(now, owner, &command, front, recorder);
+        self.apply(now, owner, &command, front, recorder);
         Some(CommandEvent { at: Cycle(now), channel: self.id, command, cause, held_by })
     }
 
@@ -82,8 +82,8 @@ impl Channel {
             .or_else(|| self.timeout(now))
     }
 
-    /// Row commands of threads to ranks that must refresh, or to all others: the oldest thread first, its banks in the
-    /// order of its program.
+    /// Row commands of threads to ranks that must refresh, or to all others: by age of the thread,
+    /// then in the order in which its program uses the banks.
     fn thread_rows(&self, now: u64, must: bool) -> Vec<(Owner, Command)> {
         let mut threads: Vec<usize> = (0..self.threads.len()).collect();
         threads.sort_by_key(|&at| self.threads[at].stamp());
@@ -95,7 +95,7 @@ impl Channel {
         threads.into_iter().flat_map(rows).collect()
     }
 
-    /// The candidates of all free banks of usable ranks that may be issued (14).
+    /// Candidates of all free banks of usable ranks that may be issued (14).
     fn candidates(&self, now: u64) -> Vec<Candidate> {
         let mut banks = self.all_banks();
         banks.retain(|bank| self.is_free(*bank) && self.is_usable(bank.rank, now));
@@ -151,29 +151,30 @@ impl Channel {
         }
     }
 
-    /// A column command: the oldest party first (24).
+    /// A column command, by age of the contender (24).
     fn column(&self, now: u64, candidates: &[Candidate], front: &FrontEnd) -> Option<(Owner, Command)> {
         let mut columns: Vec<_> = candidates.iter().filter(|candidate| candidate.is_column).collect();
         columns.sort_by_key(|candidate| candidate.priority);
-        let mut parties: Vec<(Stamp, Option<usize>)> = Vec::new();
-        parties.extend(columns.iter().map(|candidate| candidate.stamp).min().map(|stamp| (stamp, None)));
-        let is_party = |thread: &Thread| !self.is_in_rank_that_must(now, thread);
-        let threads = self.threads.iter().enumerate().filter(|(_, thread)| is_party(thread));
-        parties.extend(threads.map(|(at, thread)| (thread.stamp(), Some(at))));
-        parties.sort_by_key(|party| party.0);
+        let mut contenders: Vec<(Stamp, Option<usize>)> = Vec::new();
+        contenders.extend(columns.iter().map(|candidate| candidate.stamp).min().map(|stamp| (stamp, None)));
+        let is_contender = |thread: &Thread| !self.is_in_rank_that_must(now, thread);
+        let threads = self.threads.iter().enumerate().filter(|(_, thread)| is_contender(thread));
+        contenders.extend(threads.map(|(at, thread)| (thread.stamp(), Some(at))));
+        contenders.sort_by_key(|contender| contender.0);
         let mut claims = Claims::default();
         let column_of = |thread: Option<usize>, claims: &mut Claims| match thread {
             Some(at) => self.thread_column(now, at, claims, front),
             None => self.access_column(now, &columns, candidates, claims),
         };
-        parties.into_iter().find_map(|(_, thread)| column_of(thread, &mut claims))
+        contenders.into_iter().find_map(|(_, thread)| column_of(thread, &mut claims))
     }
 
-    /// The column command that a thread may issue now; else it may block younger parties.
+    /// The column command that a thread may issue now; otherwise the thread may block younger
+    /// contenders.
     fn thread_column(&self, now: u64, at: usize, claims: &mut Claims, front: &FrontEnd) -> Option<(Owner, Command)> {
         let command = self.threads[at].column_command(&self.device)?;
         let arrives = match command {
-            // None: a line that it needs is not read yet.
+            // None: a required line has not been read.
             Command::Write { .. } => front.programs[self.threads[at].program].data_arrives()?,
             _ => 0,
         };
@@ -181,13 +182,13 @@ impl Channel {
             claims.add(&command);
             return None;
         }
-        // Where it waits for its data alone, it does not block.
+        // A thread that waits only for its data does not block.
         let has_data = arrives <= now + self.device.timings().get(P::Cwl).0;
         has_data.then_some((Owner::ThreadColumn(at), command))
     }
 
-    /// The column command that an access may issue now; those that wait block younger parties. The columns are in order of
-    /// priority.
+    /// The column command that an access may issue now; waiting ones block younger contenders.
+    /// Column commands are in order of priority.
     fn access_column(
         &self,
         now: u64,
@@ -207,7 +208,7 @@ impl Channel {
         None
     }
 
-    /// Whether a row command of an access goes before a column command of one (27).
+    /// Whether a row command of an access precedes a column command of an access (27).
     fn is_after_row(&self, now: u64, column: &Candidate, candidates: &[Candidate]) -> bool {
         let goes_before =
             |row: &Candidate| !row.is_column && row.priority < column.priority && self.allows(now, &row.command);

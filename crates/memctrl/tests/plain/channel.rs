@@ -1,4 +1,4 @@
-//! A channel: its queues and mode (12-14), and when its threads begin and are preempted (20-22).
+//! A channel: queues and mode (12-14), and the beginning and preemption of threads (20-22).
 
 use dram_core::{Cells, Device};
 use dram_spec::BankId;
@@ -11,14 +11,14 @@ use super::front::FrontEnd;
 use super::scheduler::Scheduler;
 use super::thread::{State, Thread};
 
-/// What of a bank the device does not know.
+/// State of a bank that is not part of the device.
 #[derive(Clone, Debug, Default)]
 pub struct Bank {
-    /// For which kind of access an unused row was opened (14).
+    /// Kind of access for which an unused row was opened (14).
     pub unused: Option<Kind>,
-    /// Accesses that the open row has served since its ACT.
+    /// Accesses served by the open row since its ACT.
     pub served: u32,
-    /// When a thread last released it.
+    /// Cycle in which a thread last released the bank.
     released: Option<u64>,
 }
 
@@ -28,14 +28,14 @@ pub struct Channel {
     pub config: Config,
     pub device: Device,
     pub scheduler: Scheduler,
-    /// The mode of the write drain.
+    /// Mode of the write drain.
     pub mode: Kind,
-    /// Accesses that are accepted and not issued, in order of acceptance.
+    /// Accesses accepted and not issued, in order of acceptance.
     pub accesses: Vec<Access>,
-    /// The port: threads that are not done, in order of dispatch.
+    /// Port: threads that are not done, in order of dispatch.
     pub threads: Vec<Thread>,
     pub banks: Vec<Bank>,
-    /// By rank, the end of its last REF, PDX or SRX.
+    /// End of the last REF, PDX or SRX of each rank.
     pub recovered: Vec<u64>,
     /// Accesses accepted, and queued, in the present cycle.
     pub accepted: usize,
@@ -66,7 +66,7 @@ impl Channel {
         self.accesses.iter().filter(|access| access.kind == kind).count()
     }
 
-    /// The queued accesses of a kind.
+    /// Queued accesses of a kind.
     pub fn queued(&self, kind: Kind) -> impl Iterator<Item = &Access> {
         self.accesses.iter().filter(move |access| access.kind == kind && access.is_queued())
     }
@@ -90,7 +90,7 @@ impl Channel {
         topology.indices().map(|index| topology.bank(index)).collect()
     }
 
-    /// Changes between reads and writes (12, 13).
+    /// Changes the mode between reads and writes (12, 13).
     pub fn choose_mode(&mut self, front: &FrontEnd, recorder: &mut Recorder) {
         let in_free_bank = |kind| self.queued(kind).any(|access| self.is_free(access.place.bank));
         let writes = self.queued(Kind::Write).count();
@@ -164,7 +164,7 @@ impl Channel {
         }
     }
 
-    /// The stamp of a thread from now on, and when it is asked next.
+    /// Sets the stamp of a thread, and the cycle of its next check.
     fn set_term(&mut self, now: u64, at: usize) {
         self.threads[at].term = Stamp::after_accesses(now);
         self.threads[at].ask_at = self.config.copy_hold_max.map_or(u64::MAX, |hold| now + hold.0);
@@ -184,7 +184,7 @@ impl Channel {
         thread.banks().into_iter().any(|bank| self.must_refresh(bank.rank, now))
     }
 
-    /// Whether a thread is asked in this cycle if it yields to reads (22).
+    /// Whether a thread is checked in this cycle for preemption by reads (22).
     fn is_asked(&self, now: u64, at: usize) -> bool {
         let is_first =
             |thread: &Thread| thread.state == State::Running && thread.has_column_steps() && !thread.has_moved;
@@ -203,8 +203,9 @@ impl Channel {
         }
     }
 
-    /// After a command of a thread to a bank, or when it takes it: does the steps that need no command, and releases the
-    /// bank if the thread is done with it, or preempted and the bank closed.
+    /// Called after a command of a thread to a bank, or when it takes the bank: completes the steps
+    /// that need no command, and releases the bank if the thread is done with it, or is preempted
+    /// and the bank closed.
     pub fn settle(&mut self, now: u64, at: usize, bank: BankId, front: &mut FrontEnd, recorder: &mut Recorder) {
         let thread = &mut self.threads[at];
         thread.settle(bank, &self.device);
@@ -233,7 +234,7 @@ impl Channel {
         }
     }
 
-    /// Threads that are done leave the port.
+    /// Removes completed threads from the port.
     pub fn remove_done(&mut self, front: &mut FrontEnd) {
         let done = self.threads.iter().filter(|thread| thread.is_done());
         done.for_each(|thread| front.thread_done(thread.request));

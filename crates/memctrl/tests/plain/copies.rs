@@ -13,17 +13,17 @@ use super::front::FrontEnd;
 use super::programs::ProgramRun;
 use super::thread::Thread;
 
-/// Threads that a channel holds at most.
+/// Maximum number of threads per channel.
 const SLOTS: usize = 32;
 
 /// A copy, an initialization or a write of partial lines.
 pub struct Copy {
-    /// The lines that it reads and writes.
+    /// Lines that it reads and writes.
     pub reads: Range<u64>,
     pub writes: Range<u64>,
-    /// Blocks that are not planned, from its dispatch on.
+    /// Blocks that are not planned, since its dispatch.
     blocks: Option<Blocks>,
-    /// Programs that are planned and not dispatched, in order.
+    /// Programs planned and not dispatched, in order.
     planned: Vec<Program>,
     /// Whether all its programs are dispatched.
     pub is_dispatched: bool,
@@ -33,7 +33,7 @@ pub struct Copy {
 }
 
 impl Copy {
-    /// None for a read, and for a write of whole lines.
+    /// `None` for a read, and for a write of whole lines.
     pub fn of(operation: &Operation) -> Option<Copy> {
         let (target, bytes) = (operation.target().0, operation.bytes());
         let writes = whole_lines(target, bytes);
@@ -71,7 +71,7 @@ impl FrontEnd {
         copies.filter(|(_, copy)| !copy.is_dispatched)
     }
 
-    /// Dispatches programs while there are slots.
+    /// Dispatches programs while slots are free.
     pub fn dispatch(&mut self, now: u64, channels: &mut [Channel]) {
         while let Some(number) = self.next_copy() {
             if self.copy(number).blocks.is_none() {
@@ -98,7 +98,7 @@ impl FrontEnd {
         }
     }
 
-    /// The copy that is dispatched next.
+    /// The copy to dispatch next.
     fn next_copy(&self) -> Option<usize> {
         self.undispatched().next().map(|(number, _)| number)
     }
@@ -129,7 +129,7 @@ impl FrontEnd {
         self.copy(number).planned = programs;
     }
 
-    /// The mechanism of a part.
+    /// Mechanism of a part.
     fn choose(&self, block: &Block, part: usize, now: u64, channels: &[Channel]) -> Mechanism {
         let programs = |mechanism| block.programs_of(part, mechanism, self.config.staging_lines);
         let prices = self.config.prices.as_ref();
@@ -145,11 +145,11 @@ impl FrontEnd {
         };
         let possible = |mechanism: &&Mechanism| block.parts()[part].allows(**mechanism).is_ok();
         let possible = self.config.copy_policy.admits().iter().filter(possible);
-        // Of equals, the first.
+        // `min_by` returns the first of equal ones.
         *possible.min_by(|a, b| price(**a).total_cmp(&price(**b))).expect("the channel is always possible")
     }
 
-    /// Gives the threads of a program to their channels.
+    /// Adds the threads of a program to their channels.
     fn begin_program(&mut self, number: usize, program: Program, now: u64, channels: &mut [Channel]) {
         let index = self.programs.len();
         self.copy(number).threads += program.threads.len();
@@ -160,13 +160,14 @@ impl FrontEnd {
         self.programs.push(ProgramRun::new(self.requests[number].request.clone(), program));
     }
 
-    /// A thread of a copy is done with a bank, which can take an ACT again at `ready`.
+    /// Records that a thread of a copy is done with a bank, which can be activated again at
+    /// `ready`.
     pub fn bank_done(&mut self, number: usize, ready: u64) {
         let done = &mut self.requests[number].done;
         *done = ready.max(*done);
     }
 
-    /// A thread of a copy is done.
+    /// Records that a thread of a copy is done.
     pub fn thread_done(&mut self, number: usize) {
         self.copy(number).threads -= 1;
     }

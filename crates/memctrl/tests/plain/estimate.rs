@@ -9,7 +9,7 @@ use super::access::Kind;
 use super::channel::Channel;
 use super::front::FrontEnd;
 
-/// When what is booked ends: by channel, bank by bank, and the data bus.
+/// Ends of the bookings: by channel, of each bank, and of the data bus.
 pub struct Bookings {
     banks: Vec<Vec<(BankId, u64)>>,
     buses: Vec<u64>,
@@ -28,7 +28,7 @@ impl Bookings {
 }
 
 impl FrontEnd {
-    /// When a program would be done.
+    /// Completion of a program.
     pub fn done(&self, program: &Program, now: u64, channels: &[Channel]) -> u64 {
         self.start(program, now, channels) + duration(program, channels[0].device.timings()).0
     }
@@ -76,7 +76,7 @@ impl FrontEnd {
         free
     }
 
-    /// Books a program that is planned.
+    /// Books a planned program.
     pub fn book(&mut self, program: &Program, now: u64, channels: &[Channel]) {
         let timings = channels[0].device.timings();
         let start = self.start(program, now, channels);
@@ -91,7 +91,7 @@ impl FrontEnd {
     }
 }
 
-/// The row that a thread needs first in each of its banks.
+/// First row that a thread requires in each of its banks.
 fn first_rows(thread: &Thread) -> Vec<(BankId, Row)> {
     let mut rows: Vec<(BankId, Row)> = Vec::new();
     for step in &thread.steps {

@@ -8,13 +8,13 @@ use memctrl::{Completion, Config};
 use super::access::{Access, Kind};
 use super::channel::Channel;
 
-/// Counts for the present epoch, and keeps those before it.
+/// Counts for the present epoch, and the figures of earlier epochs.
 pub struct Recorder {
     pub figures: Figures,
     whole: Figures,
     epochs: Vec<Epoch>,
     start: u64,
-    /// Where the present epoch, or the warm-up, begins and ends.
+    /// Start and end of the present epoch, or of the warm-up.
     from: u64,
     until: u64,
     epoch: u64,
@@ -36,7 +36,7 @@ impl Recorder {
         }
     }
 
-    /// Ends the epoch, or the warm-up, whose last cycle is the one before.
+    /// Ends the epoch, or the warm-up, whose last cycle is the preceding one.
     pub fn begin_cycle(&mut self, now: u64) {
         if now == self.until {
             self.close(now);
@@ -44,7 +44,7 @@ impl Recorder {
         }
     }
 
-    /// Keeps the figures of the present epoch, which ends at `to`.
+    /// Stores the figures of the present epoch, which ends at `to`.
     fn close(&mut self, to: u64) {
         let mut figures = std::mem::take(&mut self.figures);
         figures.channel_bytes = (figures.commands.reads + figures.commands.writes) * LINE_BYTES;
@@ -59,7 +59,7 @@ impl Recorder {
         }
     }
 
-    /// The run is over: the commands of its last cycle are issued.
+    /// Ends the run, after the commands of its last cycle.
     pub fn finish(&mut self, end: u64) -> Stats {
         if end < self.start {
             return Stats { from: Cycle(end), end: Cycle(end), ..Stats::default() };
@@ -69,7 +69,7 @@ impl Recorder {
         Stats { from: Cycle(self.start), end: Cycle(end), whole, epochs }
     }
 
-    /// The entries in use in a cycle, after admission.
+    /// Samples the entries in use in a cycle, after admission.
     pub fn sample(&mut self, channels: &[Channel], copies: usize) {
         let Figures { read_queue, write_queue, copy_queue, .. } = &mut self.figures;
         let of = |kind| channels.iter().map(move |channel| channel.entries(kind) as u64);
@@ -83,12 +83,12 @@ impl Recorder {
         }
     }
 
-    /// A command was issued.
+    /// Counts a command.
     pub fn command(&mut self, command: &Command, effect: Effect) {
         *count(&mut self.figures.commands, command, effect) += 1;
     }
 
-    /// The column command of an access was issued.
+    /// Counts an access at its column command.
     pub fn outcome(&mut self, access: &Access) {
         let outcomes = match access.kind {
             Kind::Read => &mut self.figures.reads,
@@ -104,7 +104,7 @@ impl Recorder {
         }) += 1;
     }
 
-    /// A request was delivered.
+    /// Counts a delivered request.
     pub fn delivered(&mut self, completion: &Completion) {
         match completion.operation {
             Operation::Read { .. } => self.figures.read_latency.record(completion.response()),

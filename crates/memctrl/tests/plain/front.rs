@@ -11,23 +11,23 @@ use super::estimate::Bookings;
 use super::figures::Recorder;
 use super::programs::ProgramRun;
 
-/// A request, from when it is taken from its source; its number is its index.
+/// A request since it was taken from its source; its number is its index.
 pub struct Pending {
     pub request: Request,
-    /// The first line of a read or write that is not accepted, and the end of its lines.
+    /// First line of a read or write that is not accepted, and the end of its lines.
     next_line: u64,
     end: u64,
-    /// Whether all of it is accepted.
+    /// Whether it is completely accepted.
     pub is_accepted: bool,
-    /// Accesses that are accepted and neither issued nor answered.
+    /// Accesses that are accepted, and neither issued nor forwarded.
     outstanding: usize,
     first_command: Option<Cycle>,
-    /// When all that is issued or answered is done.
+    /// Completion of all accesses issued or forwarded.
     pub done: u64,
     is_delivered: bool,
-    /// The bytes of a read.
+    /// Data of a read.
     data: Vec<u8>,
-    /// Of a copy.
+    /// State of a copy.
     pub copy: Option<Copy>,
 }
 
@@ -58,7 +58,7 @@ impl Pending {
         self.is_accepted && self.outstanding == 0 && self.copy.as_ref().is_none_or(Copy::is_complete)
     }
 
-    /// A line of a read has its data; it is done at `done`.
+    /// Records the data of a line of a read, which completes at `done`.
     fn read_line(&mut self, line: u64, data: Option<&[u8]>, done: u64) {
         self.done = self.done.max(done);
         self.outstanding -= 1;
@@ -71,7 +71,7 @@ impl Pending {
     }
 }
 
-/// Requests, programs, and what estimates have booked.
+/// Requests, programs, and bookings of estimates.
 pub struct FrontEnd {
     pub config: Config,
     pub requests: Vec<Pending>,
@@ -94,7 +94,7 @@ impl FrontEnd {
         self.requests.iter().all(|pending| pending.is_delivered)
     }
 
-    /// What is left, for a message.
+    /// Requests that are not delivered, for a message.
     pub fn describe(&self) -> String {
         let left = self.requests.iter().enumerate().filter(|(_, pending)| !pending.is_delivered);
         left.map(|(number, pending)| format!("{number}: {}", pending.request.operation)).collect::<Vec<_>>().join("; ")
@@ -104,7 +104,7 @@ impl FrontEnd {
         self.requests.iter().filter(|pending| pending.undelivered_copy().is_some()).count()
     }
 
-    /// Delivers what is due, by due cycle, then by order of acceptance (1).
+    /// Delivers due requests, by due cycle, then by order of acceptance (1).
     pub fn deliver(&mut self, now: u64, source: &mut impl RequestSource, recorder: &mut Recorder) {
         let is_due = |pending: &Pending| !pending.is_delivered && pending.is_complete() && pending.done <= now;
         let mut due: Vec<usize> = (0..self.requests.len()).filter(|&at| is_due(&self.requests[at])).collect();
@@ -132,7 +132,7 @@ impl FrontEnd {
         }
     }
 
-    /// Queues accesses that no longer wait (2), then accepts requests (3-8).
+    /// Queues accesses that wait no longer (2), then accepts requests (3-8).
     pub fn admit(
         &mut self,
         now: u64,
@@ -182,7 +182,7 @@ impl FrontEnd {
         true
     }
 
-    /// Accepts the next line of a read or write, if it can be.
+    /// Accepts the next line of a read or write, if possible.
     fn accept_line(&mut self, now: u64, number: usize, channels: &mut [Channel], recorder: &mut Recorder) -> bool {
         let access = self.next_access(number);
         let channel = &mut channels[usize::from(access.place.channel.0)];
@@ -236,13 +236,13 @@ impl FrontEnd {
         }
     }
 
-    /// Whether an access waits for a copy that was accepted before it (6).
+    /// Whether an access waits for a copy accepted before it (6).
     fn waits(&self, access: &Access) -> bool {
         let copies = self.requests[..access.request].iter().filter_map(Pending::undelivered_copy);
         copies.into_iter().any(|copy| conflicts(copy, access.kind, access.line))
     }
 
-    /// Answers a read from the write queue, if that holds its line (7).
+    /// Forwards a read from the write queue, if that contains its line (7).
     fn answer(&mut self, now: u64, channel: &Channel, at: usize, recorder: &mut Recorder) -> bool {
         let read = &channel.accesses[at];
         let Some(write) = channel.newest_write(read.line).filter(|_| read.kind == Kind::Read) else { return false };
@@ -252,19 +252,19 @@ impl FrontEnd {
         true
     }
 
-    /// A command for a request was issued.
+    /// Records a command for a request.
     pub fn issued_for(&mut self, number: usize, now: u64) {
         self.requests[number].first_command.get_or_insert(Cycle(now));
     }
 
-    /// The RD or WR of an access was issued; its data ends at `done`.
+    /// Records the RD or WR of an access, whose data ends at `done`.
     pub fn served(&mut self, access: &Access, data: Option<&[u8]>, done: u64) {
         self.requests[access.request].read_line(access.line, data, done);
     }
 }
 
 impl Channel {
-    /// The newest write of a line, waiting or queued.
+    /// The newest write of a line, blocked or queued.
     fn newest_write(&self, line: u64) -> Option<&Access> {
         self.accesses.iter().rfind(|access| access.kind == Kind::Write && access.line == line)
     }

@@ -1,4 +1,4 @@
-//! What a rank needs on its own account: refresh and power (15-19).
+//! Maintenance of a rank: refresh and power (15-19).
 
 use dram_core::Power;
 use dram_spec::{Cause, Command, Cycle};
@@ -16,12 +16,12 @@ impl Channel {
         !self.is_in_self_refresh(rank) && yield_from(&self.device, rank).is_some_and(|from| from <= Cycle(now))
     }
 
-    /// How many REF a rank owes; none in self-refresh (17).
+    /// Number of REFs that a rank owes; 0 in self-refresh (17).
     fn owed(&self, rank: u8, now: u64) -> u64 {
         if self.is_in_self_refresh(rank) { 0 } else { self.device.refresh(rank).owed(Cycle(now)) }
     }
 
-    /// Whether a rank's refresh goes before its accesses and threads (16).
+    /// Whether a rank's refresh precedes its accesses and threads (16).
     pub fn is_urgent(&self, rank: u8, now: u64) -> bool {
         self.must_refresh(rank, now) || self.owed(rank, now) > self.config.refresh.postpone_max
     }
@@ -31,19 +31,19 @@ impl Channel {
         self.device.power(rank) == Power::Awake && !self.is_urgent(rank, now)
     }
 
-    /// Whether nothing is left to do in a rank (15).
+    /// Whether no work is left in a rank (15).
     fn is_idle(&self, rank: u8) -> bool {
         let is_queued = self.accesses.iter().any(|access| access.is_queued() && access.place.bank.rank == rank);
         !is_queued && !self.threads.iter().any(|thread| thread.banks().iter().any(|bank| bank.rank == rank))
     }
 
-    /// Whether a rank is idle for so long.
+    /// Whether a rank has been idle for this time.
     fn is_idle_for(&self, rank: u8, now: u64, cycles: u64) -> bool {
         let last = self.device.last_in_rank(rank).unwrap_or(Cycle::ZERO);
         self.is_idle(rank) && now - last.0 >= cycles
     }
 
-    /// The command that a rank waits for (17-19).
+    /// The command for which a rank waits (17-19).
     pub fn rank_command(&self, rank: u8, now: u64) -> Option<(Command, Cause)> {
         let owed = self.owed(rank, now);
         let (is_idle, is_urgent) = (self.is_idle(rank), self.is_urgent(rank, now));

@@ -1,10 +1,13 @@
-//! A controller that visits every cycle, keeps everything in plain vectors and computes everything anew in each cycle.
+//! A controller that visits every cycle, stores all state in vectors and recomputes every value in
+//! each cycle.
 //!
-//! It is written from `docs/controller.md` and from the section "Programs" of `docs/planner.md`; numbers in brackets
-//! are the rules of the former. It shares no scheduling code with the engine: only the device, the planner,
-//! `yield_from`, and the idle times and energies of the estimates.
+//! The model implements `docs/controller.md` and the section "Programs" of `docs/planner.md`;
+//! numbers in brackets are rules of `docs/controller.md`. It shares no scheduling code with the
+//! engine, only the device, the planner, `yield_from`, and the idle times and energies of the
+//! estimates.
 
 mod access;
+mod apply;
 mod arbiter;
 mod blocking;
 mod channel;
@@ -13,7 +16,6 @@ mod estimate;
 mod figures;
 mod front;
 mod maintenance;
-mod obey;
 mod programs;
 mod scheduler;
 mod thread;
@@ -29,7 +31,7 @@ use front::FrontEnd;
 
 pub use scheduler::Scheduler;
 
-/// A run longer than this is taken for a controller that has stopped.
+/// A longer run is considered deadlocked.
 const CYCLES_MOST: u64 = 20_000_000;
 
 /// The plain controller.
@@ -40,13 +42,14 @@ pub struct Plain {
 }
 
 impl Plain {
-    /// All banks closed, no request known, at cycle 0. The scheduler replaces that of `config`.
+    /// Creates a controller at cycle 0: all banks closed, no request in progress. The scheduler
+    /// replaces that of `config`.
     pub fn new(config: &Config, scheduler: &Scheduler) -> Plain {
         let channels = (0..config.system.geometry.channels()).map(|id| Channel::new(id, config, scheduler)).collect();
         Plain { front: FrontEnd::new(config), channels, recorder: Recorder::new(config) }
     }
 
-    /// Plays `source` until everything is delivered (1).
+    /// Runs `source` until all requests are delivered (1).
     pub fn run(&mut self, source: &mut impl RequestSource) -> (Vec<CommandEvent>, Stats) {
         let mut events = Vec::new();
         for now in 0..CYCLES_MOST {
@@ -68,7 +71,7 @@ impl Plain {
         panic!("no end within {CYCLES_MOST} cycles: {}", self.front.describe());
     }
 
-    /// The device of a channel, to look at its cells after a run.
+    /// Device of a channel, to read its cells after a run.
     pub fn device(&self, channel: dram_spec::Channel) -> &Device {
         &self.channels[usize::from(channel.0)].device
     }

@@ -1,19 +1,19 @@
-//! The data of a program, from its reads to its writes.
+//! Data of a program, from its reads to its writes.
 
 use dram_core::Line;
 use dram_spec::{Cause, LINE_BYTES, Operation};
 use memctrl::Request;
 use rowclone::{LineWrite, Program};
 
-/// A program that was dispatched; its number is its index.
+/// A dispatched program; its number is its index.
 pub struct ProgramRun {
     request: Request,
     program: Program,
-    /// When the data of each line read arrives.
+    /// Arrival of the data of each line read.
     arrivals: Vec<u64>,
-    /// How many lines are written.
+    /// Number of lines written.
     written: usize,
-    /// The lines read, by address.
+    /// Lines read, by address.
     staging: Vec<(u64, Line)>,
 }
 
@@ -22,12 +22,12 @@ impl ProgramRun {
         ProgramRun { request, program, arrivals: Vec::new(), written: 0, staging: Vec::new() }
     }
 
-    /// The cause of its commands; `number` is its own.
+    /// Cause of its commands; `number` is the number of the program.
     pub fn cause(&self, number: usize) -> Cause {
         Cause::Copy { request: self.request.id, mechanism: self.program.mechanism, program: number as u64 }
     }
 
-    /// When the data of the next line to be written has arrived; none while that is not known.
+    /// Arrival of the data of the next line to be written; `None` if not known.
     pub fn data_arrives(&self) -> Option<u64> {
         if self.program.is_pipelined() {
             return self.arrivals.get(self.written).copied();
@@ -36,13 +36,13 @@ impl ProgramRun {
         all.then(|| self.arrivals.iter().copied().max().unwrap_or(0))
     }
 
-    /// A line was read; its data arrives at `arrives`.
+    /// Records a line that was read; its data arrives at `arrives`.
     pub fn read(&mut self, line: u64, data: Option<Line>, arrives: u64) {
         self.arrivals.push(arrives);
         self.staging.extend(data.map(|data| (line, data)));
     }
 
-    /// The bytes of the next line that is written.
+    /// Bytes of the next line to be written.
     pub fn write(&mut self, write: &LineWrite) -> Line {
         self.written += 1;
         let first = write.line.address.0;
@@ -54,7 +54,7 @@ impl ProgramRun {
         line
     }
 
-    /// The byte at an address after the operation, which changes it or not.
+    /// Byte at an address after the operation.
     fn byte(&self, address: u64, is_changed: bool) -> u8 {
         match self.request.operation {
             Operation::Copy { src, dst, .. } if is_changed => self.staged(address - dst.0 + src.0),

@@ -1,4 +1,4 @@
-//! The schedulers, from their definitions (`memctrl::policy::scheduler`).
+//! The schedulers, by their definitions (`memctrl::policy::scheduler`).
 
 use dram_spec::{BankId, SourceId};
 
@@ -11,15 +11,17 @@ pub enum Scheduler {
     Fcfs,
     /// Row hits first.
     FrFcfs,
-    /// Row hits first, up to so many accesses to an open row.
+    /// Row hits first, up to a number of accesses to an open row.
     FrFcfsCap(u32),
-    /// Sources with more consecutive reads than the threshold go last until the next clearing.
+    /// Sources with more consecutive reads than the threshold have the lowest class until the next
+    /// clearing.
     Bliss { threshold: u32, interval: u64, last: Option<SourceId>, consecutive: u32, blacklist: Vec<SourceId> },
-    /// Reads go in batches; within a batch by source.
+    /// Reads are served in batches; within a batch by source.
     ParBs { cap: usize, marked: Vec<Stamp>, ranking: Vec<SourceId> },
 }
 
-/// The order of accesses, the smallest first: class, whether a row command is needed first, rank of the source, age.
+/// Priority, the smallest first: class, whether a row command is needed first, rank of the source,
+/// age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Priority {
     pub class: u8,
@@ -29,22 +31,23 @@ pub struct Priority {
 }
 
 impl Scheduler {
-    /// With nothing blacklisted.
+    /// Starts without blacklisted sources.
     pub fn bliss(threshold: u32, interval: u64) -> Scheduler {
         Scheduler::Bliss { threshold, interval, last: None, consecutive: 0, blacklist: Vec::new() }
     }
 
-    /// With no batch.
+    /// Starts without a batch.
     pub fn par_bs(cap: usize) -> Scheduler {
         Scheduler::ParBs { cap, marked: Vec::new(), ranking: Vec::new() }
     }
 
-    /// Whether of all candidates only the one of least priority counts.
+    /// Whether only the candidate of least priority may be issued.
     pub fn is_strict(&self) -> bool {
         matches!(self, Scheduler::Fcfs)
     }
 
-    /// The priority of an access, given whether its row is open and how many accesses the open row has served.
+    /// Priority of an access, by whether its row is open and the number of accesses that the open
+    /// row has served.
     pub fn priority(&self, access: &Access, is_hit: bool, served: u32) -> Priority {
         let stamp = access.stamp.expect("it is queued");
         let plain = Priority { class: 0, is_miss: !is_hit, rank: 0, stamp };
@@ -63,12 +66,12 @@ impl Scheduler {
         }
     }
 
-    /// The priority of a thread's row command: that of a row miss at its stamp (25).
+    /// Priority of a thread's row command: that of a row miss with its stamp (25).
     pub fn thread_priority(&self, stamp: Stamp) -> Priority {
         Priority { class: 0, is_miss: !self.is_strict(), rank: 0, stamp }
     }
 
-    /// Before the decision of a cycle, with the queued reads of the channel.
+    /// Called before the decision of a cycle, with the queued reads of the channel.
     pub fn update(&mut self, now: u64, reads: &[(BankId, SourceId, Stamp)]) {
         match self {
             Scheduler::Bliss { interval, blacklist, .. } if now > 0 && now.is_multiple_of(*interval) => {
@@ -81,7 +84,7 @@ impl Scheduler {
         }
     }
 
-    /// The RD or WR of an access was issued.
+    /// Called when the RD or WR of an access is issued.
     pub fn served(&mut self, access: &Access) {
         if access.kind == Kind::Write {
             return;
@@ -103,7 +106,7 @@ impl Scheduler {
     }
 }
 
-/// The reads that a new batch marks, and its sources, the best first.
+/// Reads that a new batch marks, and its sources, the best first.
 fn batch(reads: &[(BankId, SourceId, Stamp)], cap: usize) -> (Vec<Stamp>, Vec<SourceId>) {
     let is_marked = |&(bank, source, stamp): &(BankId, SourceId, Stamp)| {
         reads.iter().filter(|read| read.0 == bank && read.1 == source && read.2 < stamp).count() < cap

@@ -6,12 +6,12 @@ use rowclone::Step;
 
 use super::access::Stamp;
 
-/// What a thread does.
+/// State of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     Waiting,
     Running,
-    /// It closes its open rows, then waits (21).
+    /// The thread closes its open rows, then waits (21).
     Preempted,
 }
 
@@ -19,22 +19,23 @@ pub enum State {
 #[derive(Clone, Debug)]
 pub struct Thread {
     pub program: usize,
-    /// The number of its copy.
+    /// Number of its copy.
     pub request: usize,
     pub dispatched: u64,
     pub state: State,
-    /// The banks that it holds, in the order of its program.
+    /// Banks that it holds, in the order of its program.
     pub held: Vec<BankId>,
-    /// When it last began.
+    /// Cycle in which it last began.
     pub began: u64,
-    /// Its stamp after its first column command since then.
+    /// Stamp after its first column command since then.
     pub term: Stamp,
-    /// When it is asked whether it yields to reads (22).
+    /// Cycle in which it may yield to reads (22).
     pub ask_at: u64,
     /// Whether it has issued a column command since it began.
     pub has_moved: bool,
     steps: Vec<Step>,
-    /// By step, how many of its commands are done: one for a row step, one per line for a column step.
+    /// By step, the number of its completed commands: one for a row step, one per line for a column
+    /// step.
     executed: Vec<u16>,
 }
 
@@ -63,7 +64,8 @@ impl Thread {
         (0..self.steps.len()).all(|step| self.is_done_with(step))
     }
 
-    /// Its age: until its first column command since it began, it is older than any access (20).
+    /// Age: until its first column command since it began, the thread is older than any access
+    /// (20).
     pub fn stamp(&self) -> Stamp {
         if self.state == State::Running && self.has_column_steps() && !self.has_moved {
             Stamp { cycle: 0, order: 0 }
@@ -76,17 +78,17 @@ impl Thread {
         self.steps.iter().any(|step| step.lines().is_some())
     }
 
-    /// The next step that uses a bank.
+    /// Next step that uses a bank.
     fn next(&self, bank: BankId) -> Option<usize> {
         (0..self.steps.len()).find(|&step| self.steps[step].uses(bank) && !self.is_done_with(step))
     }
 
-    /// Whether it has a bank left to do.
+    /// Whether it is not done with a bank.
     pub fn uses(&self, bank: BankId) -> bool {
         self.next(bank).is_some()
     }
 
-    /// The banks that it has left to do, in the order of its program.
+    /// Banks that it is not done with, in the order of its program.
     pub fn banks(&self) -> Vec<BankId> {
         let mut banks = Vec::new();
         for step in &self.steps {
@@ -100,7 +102,8 @@ impl Thread {
         banks
     }
 
-    /// The row of a bank that a column step or `CopyOpen` needs open: that of the last `Open` or `CopyOpen` before it.
+    /// Row of a bank that a column step or `CopyOpen` requires open: that of the last `Open` or
+    /// `CopyOpen` before it.
     fn needs(&self, bank: BankId, step: usize) -> Option<Row> {
         self.steps[..step].iter().rev().find_map(|before| match *before {
             Step::Open { bank: of, row } | Step::CopyOpen { bank: of, row } => (of == bank).then_some(row),
@@ -108,20 +111,20 @@ impl Thread {
         })
     }
 
-    /// Whether the open row of a bank is one that it opened, or would have.
+    /// Whether the open row of a bank is one that its steps opened.
     pub fn has_open(&self, bank: BankId, device: &Device) -> bool {
         let Some(step) = self.next(bank) else { return false };
         let open = device.open_row(bank);
         !matches!(self.steps[step], Step::Open { .. }) && open.is_some() && open == self.needs(bank, step)
     }
 
-    /// Whether it is between the opening of a source row and the end of its copy ACT (21).
+    /// Whether it is between the ACT of a source row and the end of its copy ACT (21).
     pub fn is_copying(&self) -> bool {
         let at = self.steps.iter().position(|step| matches!(step, Step::CopyOpen { .. }));
         at.is_some_and(|at| !self.is_done_with(at) && self.next(self.steps[at].banks().0) == Some(at))
     }
 
-    /// Its row command of a bank that it holds, whatever the cycle.
+    /// Row command for a bank that it holds, independent of the cycle.
     pub fn row_command(&self, bank: BankId, device: &Device) -> Option<Command> {
         let open = device.open_row(bank);
         let close = open.map(|_| Command::Precharge { bank });
@@ -142,7 +145,8 @@ impl Thread {
         }
     }
 
-    /// A row command of a bank was issued: it may be a step. `had_open`: whether the bank was open before.
+    /// Records a row command in a bank, which may be a step. `had_open`: whether the bank was open
+    /// before.
     pub fn row_command_issued(&mut self, bank: BankId, command: &Command, had_open: bool) {
         let Some(step) = self.next(bank) else { return };
         let is_step = match (&self.steps[step], command) {
@@ -153,7 +157,8 @@ impl Thread {
         self.executed[step] += u16::from(is_step);
     }
 
-    /// Does the steps of a bank that need no command: an Open whose row is open, a Close of a closed bank.
+    /// Completes the steps of a bank that need no command: an Open whose row is open, a Close of a
+    /// closed bank.
     pub fn settle(&mut self, bank: BankId, device: &Device) {
         while let Some(step) = self.next(bank) {
             let is_settled = match self.steps[step] {
@@ -174,7 +179,7 @@ impl Thread {
         (0..self.steps.len()).find(is_next).is_some_and(|at| matches!(self.steps[at], Step::Write { .. }))
     }
 
-    /// The column step whose turn it is, where its rows are open, and the number of its next line.
+    /// The next column step, if its rows are open, and the number of its next line.
     pub fn column_step(&self, device: &Device) -> Option<(&Step, u16)> {
         if self.state != State::Running {
             return None;
@@ -190,7 +195,7 @@ impl Thread {
         ready.then_some((&self.steps[at], self.executed[at]))
     }
 
-    /// Its column command, whatever the cycle.
+    /// Column command, independent of the cycle.
     pub fn column_command(&self, device: &Device) -> Option<Command> {
         use dram_spec::AutoPrecharge::No;
         let (step, line) = self.column_step(device)?;
@@ -211,7 +216,7 @@ impl Thread {
         })
     }
 
-    /// Its column command was issued.
+    /// Records its column command.
     pub fn column_command_issued(&mut self) {
         let is_next = |&step: &usize| self.steps[step].lines().is_some() && !self.is_done_with(step);
         let at = (0..self.steps.len()).find(is_next).expect("a column step is left");

@@ -1,4 +1,4 @@
-//! Random systems, controllers and requests that meet on a few rows.
+//! Random systems, controllers, and requests that conflict on few rows.
 
 use std::fmt;
 use std::sync::Arc;
@@ -54,12 +54,12 @@ impl SchedulerChoice {
     }
 }
 
-/// When a request arrives.
+/// Arrival of a request.
 #[derive(Clone, Copy, Debug)]
 pub enum When {
-    /// So long after the one before.
+    /// Cycles after the arrival of its predecessor.
     After(Cycles),
-    /// When all before it are done.
+    /// When all its predecessors have completed.
     Done,
 }
 
@@ -161,7 +161,7 @@ fn arb_queues() -> impl Strategy<Value = Queues> {
     )
 }
 
-/// What of a controller is not its memory.
+/// Settings of a controller other than its memory.
 #[derive(Clone, Debug)]
 struct Knobs {
     policy: &'static dyn CopyPolicy,
@@ -198,7 +198,7 @@ fn arb_knobs() -> impl Strategy<Value = Knobs> {
     })
 }
 
-/// One of a few lines of the memory, so that requests meet.
+/// One of few lines of the memory, so that requests conflict.
 #[derive(Clone, Copy, Debug)]
 struct Spot {
     channel: u8,
@@ -208,22 +208,22 @@ struct Spot {
     column: u16,
 }
 
-/// What a request is made from.
+/// Kind of a request, with sizes and offsets in bytes.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    /// So many bytes from so far into a line.
+    /// Size, and offset within a line.
     Read(u64, u64),
-    /// So many lines.
+    /// Number of lines.
     Write(u64),
-    /// So many bytes from so far into a line.
+    /// Size, and offset within a line.
     RaggedWrite(u64, u64),
-    /// A page or a row, between rows' beginnings.
+    /// A page or a row, from the start of a row to the start of a row.
     PageCopy { row: bool },
-    /// So many bytes, from and to so far into lines.
+    /// Size, and the offsets of source and destination within a line.
     Copy(u64, u64, u64),
     /// A page or a row.
     PageInit { row: bool, value: u8 },
-    /// So many bytes from so far into a line.
+    /// Size, and offset within a line.
     Init(u64, u64, u8),
 }
 
@@ -277,7 +277,7 @@ fn arb_draft() -> impl Strategy<Value = Draft> {
     })
 }
 
-/// None, or so many copies of rows at once that refreshes have to preempt them.
+/// No copies, or enough concurrent copies of rows that refreshes must preempt them.
 fn arb_crowd() -> impl Strategy<Value = Vec<Draft>> {
     let copy = (any::<bool>(), arb_spot(), arb_spot()).prop_map(|(row, to, from)| {
         let when = When::After(Cycles(0));
@@ -318,10 +318,10 @@ impl Draft {
 }
 
 fn controller(system: System, map: AddressMap, faulty: FaultyRows, knobs: &Knobs) -> Config {
-    // About what `2 Gb x8 -25E` gives.
+    // Approximately the prices of `2 Gb x8 -25E`.
     let [activate, copy_activate, read, write, transfer] =
         [24_800.0, 24_800.0, 14_000.0, 30_000.0, 13_000.0].map(Picojoule);
-    // Without refresh nothing wakes a rank in time.
+    // Without refresh no event wakes a rank in time.
     let is_off = system.refresh == Refresh::Off;
     let [power_down_after, self_refresh_after] = knobs.power.map(|after| after.filter(|_| !is_off).map(Cycles));
     let planner = Arc::new(Planner::new(map, faulty));
@@ -340,7 +340,7 @@ fn controller(system: System, map: AddressMap, faulty: FaultyRows, knobs: &Knobs
     }
 }
 
-/// Up to 150 requests on a random system, with everything about its controller drawn too.
+/// Up to 150 requests on a random system with a random controller.
 pub fn arb_case() -> impl Strategy<Value = Case> {
     let faulty = vec((0u8..8, select(vec![0u32, 1, 2, 127])), 0..2);
     let drafts = (arb_crowd(), prop_oneof![vec(arb_draft(), 1..20), vec(arb_draft(), 1..150)]);

@@ -1,4 +1,4 @@
-//! What two runs of a case must have in common.
+//! Comparison of two runs of a case.
 
 use std::fmt::Debug;
 
@@ -9,7 +9,7 @@ use proptest::test_runner::TestCaseError;
 
 use crate::runs::Outcome;
 
-/// Two runs must have the same outcome; `names` are for messages.
+/// Compares the outcomes of two runs; `names` are for messages.
 pub fn same(names: [&str; 2], outcomes: [&Outcome; 2]) -> Result<(), TestCaseError> {
     let [first, second] = outcomes;
     let both = first.events.iter().zip(&second.events);
@@ -40,7 +40,7 @@ fn same_stats(names: [&str; 2], [first, second]: [&Stats; 2]) -> Result<(), Test
     Ok(())
 }
 
-/// The lines in which two values differ, each with the names of the structures that it lies in.
+/// Lines in which two values differ, each with the names of the enclosing structures.
 fn differences(names: [&str; 2], values: [&dyn Debug; 2]) -> String {
     let [first, second] = values.map(paths);
     let only = |name: &str, these: &[String], others: &[String]| -> String {

@@ -1,4 +1,4 @@
-//! The laws, on random systems, controllers and requests.
+//! Properties on random systems, controllers and requests.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -8,7 +8,8 @@ use crate::cases::arb_case;
 use crate::judge::same;
 use crate::runs::{engine, plain, stepped};
 
-/// So many cases, always the same ones, unless `PROPTEST_CASES` asks for another number or `PROPTEST_RNG_SEED` for others.
+/// A fixed sequence of `cases` cases, unless `PROPTEST_CASES` sets another number or
+/// `PROPTEST_RNG_SEED` another sequence.
 fn runs(cases: u32, seed: u64) -> ProptestConfig {
     let asked = ProptestConfig::default();
     ProptestConfig {
@@ -23,7 +24,7 @@ fn runs(cases: u32, seed: u64) -> ProptestConfig {
 proptest! {
     #![proptest_config(runs(60, 1))]
 
-    /// The same commands at the same cycles for the same causes, the same completions, memory and statistics.
+    /// Commands, their cycles and causes, completions, memory and statistics are equal.
     #[test]
     fn engine_and_plain_controller_agree(case in arb_case()) {
         same(["engine", "plain"], [&engine(&case)?, &plain(&case)])?;
@@ -33,7 +34,7 @@ proptest! {
 proptest! {
     #![proptest_config(runs(60, 2))]
 
-    /// How far the requester lets the controller go at a time changes nothing; nothing happens before it is announced.
+    /// The size of the requester's steps has no effect, and no event occurs before it is announced.
     #[test]
     fn steps_of_any_length_give_the_same_run(
         case in arb_case(),
@@ -46,8 +47,8 @@ proptest! {
 proptest! {
     #![proptest_config(runs(100, 3))]
 
-    /// Each read returns the bytes that a flat memory returns, memory ends as a flat memory would, and the commands are
-    /// legal.
+    /// Each read returns the bytes of a flat memory, memory ends as a flat memory would, and the
+    /// commands are legal.
     #[test]
     fn reads_return_the_bytes_of_a_flat_memory(case in arb_case()) {
         engine(&case)?;

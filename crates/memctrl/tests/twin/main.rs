@@ -1,4 +1,5 @@
-//! The controller and a plain one, tick by tick and written from `docs/controller.md`, issue the same commands.
+//! The controller issues the commands of a plain controller, which visits every cycle and is
+//! written from `docs/controller.md`.
 
 #[path = "../plain/mod.rs"]
 mod plain;

@@ -1,4 +1,4 @@
-//! A flat memory, and what memory holds at reset.
+//! A flat memory, and memory contents at reset.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use dram_spec::{
 };
 use memctrl::Request;
 
-/// What memory holds at reset: each byte is a function of its address.
+/// Memory contents at reset: each byte is a function of its address.
 #[derive(Clone, Debug)]
 pub struct Contents {
     map: AddressMap,
@@ -22,7 +22,7 @@ impl Contents {
     }
 }
 
-/// A well-mixed number of another (the finalizer of `SplitMix64`).
+/// Mixes a 64-bit number (the finaliser of `SplitMix64`).
 const fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -33,7 +33,7 @@ fn line_at_reset(line: u64) -> Line {
     std::array::from_fn(|at| mix(line + at as u64 / 8 + 1).to_le_bytes()[at % 8])
 }
 
-/// The bytes of a write: other ones for each request.
+/// Data of a write, distinct for each request.
 pub fn payload(request: u64, bytes: u64) -> Arc<[u8]> {
     (0..bytes).map(|at| mix(mix(request + 1) ^ (at / 8)).to_be_bytes()[(at % 8) as usize]).collect()
 }
@@ -45,7 +45,7 @@ impl Background for Contents {
     }
 }
 
-/// The bytes of the memory, line by line; lines that nothing wrote hold what they held at reset.
+/// Contents of the memory, line by line; unwritten lines have their contents at reset.
 #[derive(Clone, Debug, Default)]
 pub struct FlatMemory {
     lines: BTreeMap<u64, Line>,
@@ -72,7 +72,7 @@ impl FlatMemory {
         }
     }
 
-    /// Does a request, after all before it. Returns the bytes of a read.
+    /// Executes a request after all its predecessors; returns the data of a read.
     pub fn execute(&mut self, request: &Request) -> Option<Vec<u8>> {
         match request.operation {
             Operation::Copy { src, dst, bytes } => {
@@ -86,7 +86,7 @@ impl FlatMemory {
         None
     }
 
-    /// The first line of a device that holds other bytes.
+    /// The first line of a device with other contents.
     pub fn mismatch(&self, map: &AddressMap, channel: Channel, device: &dram_core::Device) -> Option<Location> {
         let lines = changed_rows(device, map.geometry()).into_iter().flat_map(|(bank, row, lines)| {
             let columns = (0..).map(Column);
@@ -101,10 +101,10 @@ impl FlatMemory {
     }
 }
 
-/// A row that commands changed, with its lines.
+/// A row changed by commands, with its lines.
 pub type ChangedRow = (BankId, Row, Vec<Line>);
 
-/// The rows of a channel that commands changed, from rank 0, bank 0, row 0.
+/// Rows of a channel changed by commands, from rank 0, bank 0, row 0.
 pub fn changed_rows(device: &dram_core::Device, geometry: &Geometry) -> Vec<ChangedRow> {
     let cells = device.cells().expect("contents are modelled");
     let lines = |bank, row| (0..geometry.columns()).map(|column| cells.line(bank, row, Column(column))).collect();

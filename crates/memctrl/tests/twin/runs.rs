@@ -13,11 +13,12 @@ use crate::cases::{Case, Item, When};
 use crate::memory::{ChangedRow, Contents, FlatMemory, changed_rows, payload};
 use crate::plain::Plain;
 
-/// Issues the requests of a case, and executes them on a flat memory in the order in which they are taken.
+/// Issues the requests of a case, and executes them on a flat memory in the order in which they are
+/// taken.
 pub struct Source {
     items: Vec<Item>,
     taken: usize,
-    /// When the last request taken arrived, and when the last completion was done.
+    /// Arrival of the last request taken, and the latest completion.
     arrival: Cycle,
     done: Cycle,
     memory: FlatMemory,
@@ -65,16 +66,16 @@ impl RequestSource for Source {
     }
 }
 
-/// What a run did.
+/// Record of a run.
 pub struct Outcome {
     pub events: Vec<CommandEvent>,
     pub completions: Vec<Completion>,
     pub stats: Stats,
-    /// By channel, the rows that commands changed.
+    /// By channel, the rows changed by commands.
     pub memory: Vec<Vec<ChangedRow>>,
 }
 
-/// Keeps the commands, and judges them.
+/// Records the commands, and checks them.
 struct Log {
     events: Vec<CommandEvent>,
     checker: protocol_check::Checker,
@@ -95,7 +96,7 @@ fn config(case: &Case) -> Config {
     Config { contents: Some(Arc::new(contents)), ..case.config.clone() }
 }
 
-/// The engine, what issues its requests, and what judges its commands.
+/// The engine, its request source, and its checks.
 struct Run {
     config: Config,
     source: Source,
@@ -115,7 +116,7 @@ impl Run {
         }
     }
 
-    /// The outcome. Commands must be legal, memory and answers those of a flat memory.
+    /// The outcome. Commands must be legal, and memory and read data those of a flat memory.
     fn judged(self, stats: Stats) -> Result<Outcome, TestCaseError> {
         let Run { config, source, controller, log } = self;
         prop_assert!(log.checker.total() == 0, "{:#?}", log.checker.violations());
@@ -143,8 +144,8 @@ pub fn engine(case: &Case) -> Result<Outcome, TestCaseError> {
     run.judged(stats)
 }
 
-/// Runs the engine no further at a time than the next of some distances, which come round. Before each step,
-/// the engine announces the earliest cycle in which it may deliver or accept a request; it must not stop earlier.
+/// Runs the engine in steps of the given sizes, cyclically. Before each step, the engine announces
+/// the earliest cycle in which it may deliver or accept a request; it must not stop earlier.
 pub fn stepped(case: &Case, distances: &[u64]) -> Result<Outcome, TestCaseError> {
     let mut run = Run::new(case);
     let Run { source, controller, log, .. } = &mut run;

@@ -1,4 +1,4 @@
-//! Every allocator against a set of free frames.
+//! Every allocator compared with a set of free frames.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +10,14 @@ use crate::bits::Bits;
 use crate::fixture::{geometry, memories};
 use crate::{Found, Frame, FrameAllocator, FrameMap, FrameSet, FreeBlocks, MAX_ORDER, Policy, Request, Units};
 
-/// What may be asked of an allocator; numbers choose among what there is.
+/// A request to an allocator; indices are taken modulo what exists.
 #[derive(Clone, Copy, Debug)]
 enum Move {
     Allocate {
         order: u8,
         source: Option<u32>,
     },
-    /// Leaves no more than so many grains free.
+    /// Allocates until at most this number of grains is free.
     Drain {
         left: u32,
     },
@@ -40,7 +40,7 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
     prop::collection::vec(one, 1..120)
 }
 
-/// The free grains, by their first frames, and nothing clever.
+/// The free grains, by their first frames, as a plain set.
 struct Model<'a> {
     map: &'a FrameMap,
     set: &'a FrameSet,
@@ -62,13 +62,13 @@ impl Model<'_> {
         FreeBlocks::of(&bits, self.set.grain_order())
     }
 
-    /// The pool that the destination of a copy must come from, unless nothing is free.
+    /// The pool that the destination of a copy must come from, unless no grain is free.
     fn pool(&self, source: Frame) -> Option<(SubarrayId, Found)> {
         let mut pools: BTreeMap<SubarrayId, usize> = BTreeMap::new();
         for grain in &self.free {
             *pools.entry(self.map.subarray(*grain)).or_default() += 1;
         }
-        // The first of those with most: the order of the pools is that of their names.
+        // The first of those with most: pools are ordered by their names.
         let fullest = |among: &dyn Fn(&SubarrayId) -> bool| {
             let pools = pools.iter().rev().filter(|(pool, _)| among(pool));
             pools.max_by_key(|(_, free)| **free).map(|(pool, _)| *pool)
@@ -167,7 +167,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn no_frame_is_lost_or_handed_out_twice(
+    fn no_frame_is_lost_or_allocated_twice(
         memory in 0..memories().len(),
         policy in prop::sample::select(Policy::ALL.to_vec()),
         moves in moves(),
@@ -191,9 +191,9 @@ proptest! {
     }
 }
 
-/// A seed is part of a result: what it hands out may never change.
+/// A seed is part of a result: the sequence of allocations must not change.
 #[test]
-fn a_seed_always_hands_out_the_same_frames() {
+fn a_seed_determines_the_frames_allocated() {
     let map = FrameMap::new(AddressMap::preset(geometry(4096), Preset::RowInterleaved));
     let set = FrameSet::new(&map, Units::Together);
     let frames = |seed| {
@@ -227,7 +227,7 @@ fn a_buddy_splits_and_merges_all_the_way() {
 }
 
 #[test]
-#[should_panic(expected = "is not handed out")]
+#[should_panic(expected = "is not allocated")]
 fn a_frame_cannot_be_freed_twice() {
     let (map, set) = &memories()[0];
     let mut allocator = Policy::SubarrayAware.allocator(map, set, 0).unwrap();
@@ -237,7 +237,7 @@ fn a_frame_cannot_be_freed_twice() {
 }
 
 #[test]
-fn a_unit_above_a_block_is_refused_with_a_way_out() {
+fn a_unit_above_a_block_is_refused_with_a_remedy() {
     let units: Vec<_> = memories().iter().filter(|(_, set)| set.grain_order() > MAX_ORDER).collect();
     for (map, set) in units {
         let error = Policy::Buddy.allocator(map, set, 0).unwrap_err();

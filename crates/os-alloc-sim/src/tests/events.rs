@@ -1,4 +1,4 @@
-//! Single events, by hand.
+//! Single events, with results computed by hand.
 
 use dram_spec::AddressMap;
 use dram_spec::address::Preset;
@@ -10,9 +10,9 @@ use crate::{
     Units, ZeroOnFree,
 };
 
-/// Two processes over 4 KB rows, by hand: what is zeroed, what is copied, and why.
+/// Two processes over 4 KB rows: zeroed and copied frames, and causes, by hand.
 #[test]
-fn a_fork_copies_what_is_written_and_no_more() {
+fn only_written_pages_are_copied_after_a_fork() {
     let (map, set) = memories()[0].clone();
     let mut kernel = Kernel::over(map, set, Policy::SubarrayAware, 0, ZeroOnFree::Off).unwrap();
     let mut operations = Vec::new();
@@ -40,9 +40,9 @@ fn a_fork_copies_what_is_written_and_no_more() {
     assert_eq!(kernel.report().free.frames(), kernel.frame_set().frames());
 }
 
-/// A page of 4 KiB in rows of 8 KB: alone it cannot go by FPM; with its neighbour it does.
+/// A page of 4 KiB in rows of 8 KB: FPM serves it together with its neighbour, but not alone.
 #[test]
-fn a_shared_row_is_handed_out_whole_or_prevents_fpm() {
+fn a_shared_row_is_allocated_as_a_whole_or_prevents_fpm() {
     let check = |units: Units, frames: u32, by: Mechanism, why: Option<Fallback>| {
         let map = AddressMap::preset(geometry(8192), Preset::RowInterleaved);
         let (map, set) = few(map, units);
@@ -64,7 +64,7 @@ fn a_shared_row_is_handed_out_whole_or_prevents_fpm() {
     assert_eq!(marked, Sharing::Marked { frames: 2 });
 }
 
-/// 512 pages are one copy, unless there is no block for them; then the page that was written is copied alone.
+/// 512 pages are one copy if a block is free; otherwise only the written page is copied.
 #[test]
 fn a_huge_page_is_copied_whole_while_there_are_blocks() {
     let (map, set) = memories()[0].clone();
@@ -87,7 +87,7 @@ fn a_huge_page_is_copied_whole_while_there_are_blocks() {
     assert_eq!(frames, [512, 512, 512, 512, 1]);
     assert_eq!(kernel.report().huge_pages, HugePages { wanted: 5, served: 4 });
 
-    // In a full memory the write fails, and was never counted as wanting a block.
+    // In a full memory the write fails, and is not counted as a request for a huge page.
     let child = kernel.fork(children[0]).unwrap();
     let free = kernel.report().free.frames();
     let last = kernel.map(parent, free, PageSize::Small).unwrap();
@@ -99,7 +99,7 @@ fn a_huge_page_is_copied_whole_while_there_are_blocks() {
     assert_eq!(kernel.report().huge_pages, HugePages { wanted: 5, served: 4 });
 }
 
-/// A small page in a huge one, left by a time without blocks, keeps later copies small.
+/// A small page in a huge one, allocated while no block was free, keeps later copies small.
 #[test]
 fn a_huge_page_that_was_split_is_copied_page_by_page() {
     let (map, set) = memories()[0].clone();
@@ -120,7 +120,7 @@ fn a_huge_page_that_was_split_is_copied_page_by_page() {
 }
 
 #[test]
-fn what_was_zeroed_when_freed_is_not_zeroed_when_touched() {
+fn frames_zeroed_when_freed_are_not_zeroed_when_touched() {
     let (map, set) = memories()[0].clone();
     let mut kernel = Kernel::over(map, set, Policy::Sequential, 0, ZeroOnFree::On).unwrap();
     let mut operations = Vec::new();
@@ -137,7 +137,8 @@ fn what_was_zeroed_when_freed_is_not_zeroed_when_touched() {
     assert_eq!(operations, [Cause::ZeroOnFree, Cause::ZeroOnFree].map(zero));
 }
 
-/// Whichever of the two writes first undoes de-duplication; the other keeps the frame, and is an ordinary page again.
+/// Whichever page is written first ends de-duplication; the other keeps the frame and is no longer
+/// merged.
 #[test]
 fn deduplication_is_undone_by_the_first_write() {
     for writer in [0, 1] {
@@ -161,9 +162,9 @@ fn deduplication_is_undone_by_the_first_write() {
     }
 }
 
-/// Two merged pages need one more frame between them, not two.
+/// Two merged pages require one additional frame, not two.
 #[test]
-fn undoing_takes_no_more_frames_than_it_needs() {
+fn undoing_takes_only_the_frames_it_needs() {
     let (map, set) = memories()[0].clone();
     let all = set.frames();
     let mut kernel = Kernel::over(map, set, Policy::Sequential, 0, ZeroOnFree::Off).unwrap();
@@ -180,9 +181,9 @@ fn undoing_takes_no_more_frames_than_it_needs() {
     assert_eq!(kernel.migrate(process, 0, Destination::Anywhere, &mut operations), full);
 }
 
-/// A migration has its reason for not going by FPM: nobody asked for a place near the source.
+/// A migration has its reason for not using FPM: the request did not name the source.
 #[test]
-fn a_migration_elsewhere_is_no_fault_of_the_policy() {
+fn a_migration_elsewhere_is_reported_as_not_asked() {
     let (map, set) = memories()[0].clone();
     let mut kernel = Kernel::over(map, set, Policy::SubarrayAware, 0, ZeroOnFree::Off).unwrap();
     let (process, mut operations) = (kernel.spawn(), Vec::new());
@@ -196,7 +197,7 @@ fn a_migration_elsewhere_is_no_fault_of_the_policy() {
         (moves.by(FPM), moves.fallbacks(Fallback::NotAsked), moves.frames())
     };
     assert_eq!(moves(&kernel), (1, 1, 2));
-    // Nor is it one that the pool asked for is empty.
+    // The reason is also not that the requested pool is empty.
     let empty = kernel.map.subarray(first);
     let pool: Vec<_> = kernel.frame_set().grains().filter(|&grain| kernel.map.subarray(grain) == empty).collect();
     for grain in pool {

@@ -1,4 +1,4 @@
-//! Why copies do not go by FPM, each reason by hand; and what the reserved rows take with them.
+//! The reasons why FPM does not serve a copy, one by one; and the frames lost to reserved rows.
 
 use dram_spec::Channel;
 use rowclone::{FPM, MECHANISMS, Mechanism, PSM, PSM2};
@@ -9,7 +9,8 @@ use crate::{
     ZeroOnFree,
 };
 
-/// A page of a process that has forked, in a memory of 4 KB rows: the kernel, the child, and the page's frame.
+/// A page of a forked process, in a memory of 4 KB rows: the kernel, the child, and the page's
+/// frame.
 fn forked(policy: Policy) -> (Kernel, crate::ProcessId, Frame) {
     let (map, set) = memories()[0].clone();
     let mut kernel = Kernel::over(map, set, policy, 3, ZeroOnFree::Off).unwrap();
@@ -20,7 +21,7 @@ fn forked(policy: Policy) -> (Kernel, crate::ProcessId, Frame) {
     (kernel, child, source)
 }
 
-/// Somebody takes all free frames that are like that.
+/// Allocates all free frames that satisfy a predicate.
 fn take_all(kernel: &mut Kernel, like: impl Fn(&FrameMap, Frame) -> bool) {
     let frames: Vec<Frame> = kernel.frame_set().grains().filter(|&frame| like(kernel.frame_map(), frame)).collect();
     for frame in frames {
@@ -28,7 +29,7 @@ fn take_all(kernel: &mut Kernel, like: impl Fn(&FrameMap, Frame) -> bool) {
     }
 }
 
-/// The child writes: how its copy goes, and why not by FPM.
+/// Lets the child write; returns the mechanism of its copy and the reasons against FPM.
 fn copied(kernel: &mut Kernel, child: crate::ProcessId) -> (Mechanism, Vec<Fallback>) {
     kernel.write(child, 0, &mut Vec::new()).unwrap();
     let copies: Tally = kernel.report().traffic.copies();
@@ -36,7 +37,7 @@ fn copied(kernel: &mut Kernel, child: crate::ProcessId) -> (Mechanism, Vec<Fallb
     (mechanism.unwrap(), Fallback::ALL.into_iter().filter(|&why| copies.fallbacks(why) == 1).collect())
 }
 
-/// First the source's pool, then another of its rank, which may be of its bank, then any.
+/// First the source's pool, then another pool of its rank, possibly of its bank, then any pool.
 #[test]
 fn each_way_away_from_the_source_has_its_reason() {
     let (mut kernel, child, _) = forked(Policy::SubarrayAware);
@@ -64,7 +65,7 @@ fn each_way_away_from_the_source_has_its_reason() {
 }
 
 #[test]
-fn a_policy_that_looks_at_no_source_is_the_reason_itself() {
+fn a_policy_that_ignores_sources_is_reported_as_policy_blind() {
     for policy in [Policy::Sequential, Policy::Random, Policy::Buddy] {
         let (mut kernel, child, source) = forked(policy);
         let pool = kernel.map.subarray(source);
@@ -75,7 +76,7 @@ fn a_policy_that_looks_at_no_source_is_the_reason_itself() {
     }
 }
 
-/// A map whose smallest block of whole rows is above 16 MiB: nothing goes by FPM, neither copies nor zeroings.
+/// A map whose smallest block of whole rows exceeds 16 MiB: FPM serves neither copies nor zeroings.
 #[test]
 fn a_unit_that_is_too_large_is_the_reason_before_all_others() {
     let too_large: Vec<_> = memories().iter().filter(|(map, _)| map.unit().is_none()).collect();
@@ -98,10 +99,10 @@ fn a_unit_that_is_too_large_is_the_reason_before_all_others() {
     }
 }
 
-/// Nobody gets a frame with a part in a reserved row. Where units are handed out together, one such frame takes the others of its
-/// unit with it; some maps have such units.
+/// A frame with a part in a reserved row is never allocated. If units are allocated together, the
+/// whole unit of such a frame is not allocated; some maps have such units.
 #[test]
-fn reserved_frames_are_nobodys_and_take_their_unit_with_them() {
+fn a_reserved_frame_withholds_its_whole_unit() {
     let mut met = 0;
     for map in maps() {
         let map = FrameMap::new(map);

@@ -1,4 +1,4 @@
-//! Where `subarray-aware` places what is not the destination of a copy.
+//! Placement of requests without a source by `subarray-aware`.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use dram_spec::{AddressMap, BankId, Channel, SubarrayId};
 use crate::fixture::{few, geometry, maps};
 use crate::{FrameAllocator, FrameMap, FrameSet, Policy, Request, Units};
 
-/// First touches of the channel and bank that gets most of them.
+/// First touches of the channel and bank with most of them.
 fn most_in_a_bank(map: &FrameMap, allocator: &mut dyn FrameAllocator, touches: u32) -> u32 {
     let mut banks: BTreeMap<(Channel, BankId), u32> = BTreeMap::new();
     for _ in 0..touches {
@@ -19,7 +19,8 @@ fn most_in_a_bank(map: &FrameMap, allocator: &mut dyn FrameAllocator, touches: u
     banks.into_values().max().unwrap()
 }
 
-/// No bank gets more first touches than the bank that gets most from `buddy`, to 2 %: blocks are cut at other places.
+/// No bank gets more first touches than the fullest bank of `buddy`, to 2 %, as the policies split
+/// blocks at different places.
 #[test]
 fn first_touches_of_a_fresh_memory_are_spread_over_banks_like_those_of_buddy() {
     for (map, units) in maps().into_iter().flat_map(|map| Units::ALL.map(|units| (map.clone(), units))) {
@@ -34,7 +35,8 @@ fn first_touches_of_a_fresh_memory_are_spread_over_banks_like_those_of_buddy() {
     }
 }
 
-/// Of two pools of one size, none has less than 7/8 of the free grains of the other, rounded down; all of the memory is handed out.
+/// Of two pools of equal size, none has less than 7/8 of the free grains of the other, rounded
+/// down, until all memory is allocated.
 #[test]
 fn first_touches_leave_every_pool_seven_eighths_of_what_any_other_has() {
     let (map, few) = few(AddressMap::preset(geometry(4096), Preset::RowInterleaved), Units::Together);
@@ -53,9 +55,9 @@ fn first_touches_leave_every_pool_seven_eighths_of_what_any_other_has() {
     }
 }
 
-/// The pool of a frame that was copied until a half of the pool was used is passed over: the first touches of the offer go to all others.
+/// First touches skip a pool half of which copies have used: they go to all other pools.
 #[test]
-fn first_touches_pass_over_a_pool_that_copies_have_drained() {
+fn first_touches_skip_a_pool_that_copies_have_drained() {
     let map = FrameMap::new(AddressMap::preset(geometry(4096), Preset::RowInterleaved));
     let set = FrameSet::new(&map, Units::Together);
     let mut aware = Policy::SubarrayAware.allocator(&map, &set, 0).unwrap();

@@ -1,4 +1,4 @@
-//! Kernels, against processes that share nothing and a memory that keeps what is written to it.
+//! Kernels compared with a model: processes without sharing, and a memory with contents.
 
 use std::collections::BTreeMap;
 
@@ -10,35 +10,35 @@ use crate::{
     PageSize, Policy, ProcessId, Report, ZeroOnFree,
 };
 
-/// An event: its kind, and numbers that choose what it happens to.
+/// An event: its kind, and numbers that select its operands.
 type Step = (u8, u32, u64, u64);
 
-/// What a frame or a page holds: 0 for zeros, and a number of its own for each write.
+/// Contents of a frame or a page: 0 for zeros, a distinct number per write.
 type Contents = u64;
 
-/// What frames held before anybody wrote to them.
-const RUBBISH: Contents = u64::MAX;
+/// Contents of frames before the first write.
+const UNDEFINED: Contents = u64::MAX;
 
-/// Every process with pages of its own, copied at once, whatever the kernel does.
+/// The reference: each process has pages of its own, copied at once.
 struct Model<'a> {
     kernel: &'a mut Kernel,
     memory: BTreeMap<Frame, Contents>,
-    /// What a frame holds that is not listed.
+    /// Contents of frames not in `memory`.
     unlisted: Contents,
-    /// By process: its mapped pages, and what those hold that were touched.
+    /// By process: its mapped pages, and the contents of those touched.
     processes: BTreeMap<ProcessId, BTreeMap<u64, Option<Contents>>>,
     checkpoints: BTreeMap<CheckpointId, Vec<Contents>>,
     writes: Contents,
-    /// First pages of the regions of all processes: those that may be hit.
+    /// First pages of the regions of all processes, from which steps select.
     starts: Vec<u64>,
 }
 
 impl Model<'_> {
-    fn held(&self, frame: Frame) -> Contents {
+    fn contents(&self, frame: Frame) -> Contents {
         self.memory.get(&frame).copied().unwrap_or(self.unlisted)
     }
 
-    fn obey(&mut self, operations: Vec<MemoryOperation>) {
+    fn apply(&mut self, operations: Vec<MemoryOperation>) {
         for operation in operations {
             match operation {
                 MemoryOperation::Zero { dst, frames, .. } => {
@@ -46,7 +46,7 @@ impl Model<'_> {
                 }
                 MemoryOperation::Copy { src, dst, frames, .. } => {
                     for at in 0..frames {
-                        let contents = self.held(src.plus(at));
+                        let contents = self.contents(src.plus(at));
                         self.memory.insert(dst.plus(at), contents);
                     }
                 }
@@ -54,8 +54,9 @@ impl Model<'_> {
         }
     }
 
-    /// A first touch gives frames to a whole grain or huge page; what was not touched before is zero then.
-    fn settle(&mut self, process: ProcessId) {
+    /// Records a first touch: it gives frames to a whole grain or huge page, and pages not touched
+    /// before are zero.
+    fn record_first_touch(&mut self, process: ProcessId) {
         let space = self.kernel.address_space(process).unwrap();
         for (page, contents) in self.processes.get_mut(&process).unwrap() {
             if contents.is_none() && space.frame(*page).is_some() {
@@ -88,14 +89,14 @@ impl Model<'_> {
             2 => {
                 let frame = self.kernel.touch(process, page, &mut operations)?;
                 assert_eq!(self.kernel.address_space(process).unwrap().frame(page), Some(frame));
-                self.obey(operations);
-                self.settle(process);
+                self.apply(operations);
+                self.record_first_touch(process);
             }
             3 => {
                 let frame = self.kernel.write(process, page, &mut operations)?;
-                assert_eq!(self.kernel.references(frame), 1, "a written page is nobody else's");
-                self.obey(operations);
-                self.settle(process);
+                assert_eq!(self.kernel.references(frame), 1, "a written page has one user");
+                self.apply(operations);
+                self.record_first_touch(process);
                 self.writes += 1;
                 self.memory.insert(frame, self.writes);
                 self.processes.get_mut(&process).unwrap().insert(page, Some(self.writes));
@@ -106,31 +107,31 @@ impl Model<'_> {
             }
             5 => {
                 self.kernel.unmap(process, page, more % 50, &mut operations)?;
-                self.obey(operations);
+                self.apply(operations);
                 let (grain, end) = (u64::from(grain), page + more % 50);
                 let gone = page / grain * grain..end.next_multiple_of(grain);
                 self.processes.get_mut(&process).unwrap().retain(|page, _| !gone.contains(page));
             }
             6 => {
                 self.kernel.exit(process, &mut operations)?;
-                self.obey(operations);
+                self.apply(operations);
                 self.processes.remove(&process);
             }
             7 => {
                 let checkpoint = self.kernel.checkpoint(process, &mut operations)?;
-                self.obey(operations);
+                self.apply(operations);
                 let contents = self.processes[&process].values().copied().flatten().collect();
                 self.checkpoints.insert(checkpoint, contents);
             }
             8 => {
                 let kept = self.checkpoints.keys().next().copied().unwrap_or(CheckpointId(9999));
                 self.kernel.drop_checkpoint(kept, &mut operations)?;
-                self.obey(operations);
+                self.apply(operations);
                 self.checkpoints.remove(&kept);
             }
             9 => {
                 let twin = self.kernel.clone_machine(process, &mut operations)?;
-                self.obey(operations);
+                self.apply(operations);
                 self.processes.insert(twin, self.processes[&process].clone());
             }
             10 => {
@@ -144,14 +145,14 @@ impl Model<'_> {
                 };
                 if contents(page) == contents(other) || contents(page).is_none() || contents(other).is_none() {
                     self.kernel.deduplicate(page, other, &mut operations)?;
-                    self.obey(operations);
+                    self.apply(operations);
                     let frame = |(process, page)| self.kernel.address_space(process).unwrap().frame(page);
                     assert_eq!(frame(page), frame(other));
                 }
             }
             11 => {
                 self.kernel.undo_deduplication(process, &mut operations)?;
-                self.obey(operations);
+                self.apply(operations);
             }
             _ => {
                 let to = [Destination::NearSource, Destination::Anywhere, Destination::Near(Frame(6 * 1024 + 17))];
@@ -159,7 +160,7 @@ impl Model<'_> {
                 let before = self.kernel.address_space(process).and_then(|space| space.frame(page));
                 let frame = self.kernel.migrate(process, page, to, &mut operations)?;
                 assert_ne!(Some(frame), before);
-                self.obey(operations);
+                self.apply(operations);
             }
         }
         Ok(())
@@ -169,7 +170,7 @@ impl Model<'_> {
         for (&process, pages) in &self.processes {
             let space = self.kernel.address_space(process).unwrap();
             for (&page, contents) in pages {
-                let found = space.frame(page).map(|frame| self.held(frame));
+                let found = space.frame(page).map(|frame| self.contents(frame));
                 assert_eq!(found, *contents, "page {page} of {process}");
                 assert!(space.is_mapped(page));
             }
@@ -178,13 +179,13 @@ impl Model<'_> {
         for (checkpoint, contents) in &self.checkpoints {
             let frames = self.kernel.checkpoints[checkpoint].iter();
             let frames = frames.flat_map(|grain| (0..self.kernel.grain_frames()).map(|at| grain.plus(at)));
-            let found: Vec<Contents> = frames.map(|frame| self.held(frame)).collect();
+            let found: Vec<Contents> = frames.map(|frame| self.contents(frame)).collect();
             assert_eq!(found, *contents);
         }
         self.assert_every_frame_is_counted();
     }
 
-    /// No frame lost: each has as many users as refer to it, and is free if and only if it has none.
+    /// Each frame has as many references as users, and is free if and only if it has none.
     fn assert_every_frame_is_counted(&self) {
         let mut users: BTreeMap<Frame, u32> = BTreeMap::new();
         let spaces = self.kernel.spaces.values().flat_map(|space| space.entries().map(|(_, entry)| entry.frame));
@@ -199,7 +200,7 @@ impl Model<'_> {
             assert_eq!(self.kernel.allocator().is_free(grain), references == 0, "{grain}");
             free += u64::from(references == 0) * u64::from(self.kernel.grain_frames());
         }
-        assert!(users.is_empty(), "frames that nobody may have: {users:?}");
+        assert!(users.is_empty(), "references without an owner: {users:?}");
         assert_eq!(self.kernel.report().free.frames(), free);
     }
 
@@ -208,7 +209,7 @@ impl Model<'_> {
     }
 }
 
-/// The kinds of steps, the frequent ones often.
+/// Kinds of steps; frequent ones are repeated.
 const KINDS: [u8; 19] = [0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 5, 6, 7, 8, 9, 10, 10, 11, 12];
 
 fn run(
@@ -226,7 +227,7 @@ fn run(
     let mut model = Model {
         kernel: &mut kernel,
         memory: BTreeMap::new(),
-        unlisted: if zero_on_free == ZeroOnFree::On { 0 } else { RUBBISH },
+        unlisted: if zero_on_free == ZeroOnFree::On { 0 } else { UNDEFINED },
         processes: BTreeMap::new(),
         checkpoints: BTreeMap::new(),
         writes: 0,
@@ -246,9 +247,10 @@ fn run(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// Whatever is shared, merged, moved or zeroed: each process reads what it wrote, and no frame is lost.
+    /// Sharing, merging, moving and zeroing never change what a process reads, and no frame is
+    /// lost.
     #[test]
-    fn processes_see_their_own_memory_and_nobody_elses(
+    fn a_process_reads_what_it_wrote_and_no_frame_is_lost(
         memory in 0..memories().len(),
         policy in prop::sample::select(Policy::ALL.to_vec()),
         zero in prop::sample::select(vec![ZeroOnFree::Off, ZeroOnFree::On]),
@@ -262,9 +264,9 @@ proptest! {
     }
 }
 
-/// The search above would prove little if it met no huge page, or no de-duplication to undo.
+/// The search above covers huge pages and the reversal of de-duplication.
 #[test]
-fn every_cause_and_huge_pages_are_met() {
+fn the_search_covers_every_cause_and_huge_pages() {
     let mut generator = Generator::new(11);
     let mut step = || {
         let kind = KINDS[generator.below(KINDS.len() as u32) as usize];

@@ -1,4 +1,4 @@
-//! Mechanisms, against a look at every single line.
+//! Mechanisms compared with a classification of every line.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ fn name(location: Location) -> RowName {
     (location.channel, location.bank, location.row)
 }
 
-/// Destination lines of consecutive frames: where each is copied from, and to.
+/// Lines of a copy of consecutive frames: source and destination location of each.
 fn lines(map: &FrameMap, src: Frame, dst: Frame, frames: u32) -> impl Iterator<Item = (Location, Location)> {
     let locate = |address: u64| map.address_map().locate(PhysicalAddress(address)).unwrap();
     (0..u64::from(frames) * FRAME_BYTES)
@@ -24,7 +24,7 @@ fn lines(map: &FrameMap, src: Frame, dst: Frame, frames: u32) -> impl Iterator<I
         .map(move |offset| (locate(src.address().0 + offset), locate(dst.address().0 + offset)))
 }
 
-/// The mechanism of each line, by the paper's rule.
+/// Mechanism of each line, by the paper's rule.
 fn by_line(map: &FrameMap, src: Frame, dst: Frame, frames: u32) -> Vec<Mechanism> {
     let geometry = *map.address_map().geometry();
     let mut sources: BTreeMap<RowName, BTreeSet<RowName>> = BTreeMap::new();
@@ -57,9 +57,9 @@ fn by_line(map: &FrameMap, src: Frame, dst: Frame, frames: u32) -> Vec<Mechanism
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// A frame's lines all go one way, and it is the one that is reported.
+    /// All lines of a frame have one mechanism, the one reported.
     #[test]
-    fn a_frame_goes_as_each_of_its_lines_does(
+    fn a_frame_has_the_mechanism_of_each_of_its_lines(
         memory in 0..maps().len(),
         src in any::<u32>(),
         flips in prop::collection::vec(0_u32..18, 1..5),
@@ -67,7 +67,8 @@ proptest! {
         align in 0_u32..7,
     ) {
         let map = &memories()[2 * memory].0;
-        // Aligned frames that differ in a few bits meet in rows and subarrays far more often than any two.
+        // Aligned frames that differ in a few bits share rows and subarrays far more often than
+        // random pairs.
         let src = (src % map.frames()) >> align << align;
         let dst = (flips.iter().fold(src, |frame, flip| frame ^ 1 << flip) % map.frames()) >> align << align;
         let frames = frames.min(map.frames() - src.max(dst));
@@ -103,9 +104,9 @@ proptest! {
     }
 }
 
-/// Each mechanism, and each way of sharing rows, is met by the search above.
+/// The search above covers each mechanism, and each way of sharing rows.
 #[test]
-fn all_mechanisms_are_met() {
+fn the_search_covers_all_mechanisms() {
     let mut met = BTreeSet::new();
     for (map, _) in memories() {
         let unit = map.unit().unwrap_or(1);

@@ -1,4 +1,4 @@
-//! Ageing, and the shares of copies that follow from chance or from a policy.
+//! Ageing, and the share of copies served by FPM.
 
 use std::collections::BTreeSet;
 
@@ -28,15 +28,15 @@ fn copies(map: &FrameMap, policy: Policy, units: Units, utilisation: f64, unusab
     copies
 }
 
-/// The standard deviation of a share that was measured on so many copies.
+/// Standard deviation of a share measured on [`COPIES`] copies.
 fn sigma(share: f64) -> f64 {
     (share * (1.0 - share) / COPIES as f64).sqrt()
 }
 
-/// A random destination lies in the subarray of its source as often as chance says: in 1 of 256, or of 128 where a unit
-/// of two frames takes a row of each channel.
+/// A random destination lies in the source's subarray with the expected probability: 1 of 256, or 1
+/// of 128 if a unit of two frames has a row of each channel.
 #[test]
-fn random_frames_go_by_fpm_as_chance_says() {
+fn fpm_serves_random_destinations_with_the_expected_probability() {
     for (preset, row_bytes, subarrays) in
         [(Preset::RowInterleaved, 4096, 256), (Preset::LineInterleaved, 4096, 128), (Preset::RowInterleaved, 8192, 128)]
     {
@@ -53,7 +53,7 @@ fn random_frames_go_by_fpm_as_chance_says() {
 }
 
 #[test]
-fn subarray_aware_copies_go_by_fpm_less_and_less_as_memory_fills() {
+fn fpm_share_of_subarray_aware_falls_as_memory_fills() {
     for (preset, row_bytes) in [(Preset::RowInterleaved, 4096), (Preset::BankInterleaved, 8192)] {
         let map = map(row_bytes, preset);
         for unusable in [0.2, 0.9] {
@@ -74,7 +74,7 @@ fn subarray_aware_copies_go_by_fpm_less_and_less_as_memory_fills() {
 }
 
 #[test]
-fn frames_that_share_a_row_never_go_by_fpm_alone() {
+fn fpm_serves_no_part_of_a_shared_row() {
     for policy in Policy::ALL {
         let tally = copies(&map(8192, Preset::RowInterleaved), policy, Units::Marked, 0.5, 0.5);
         assert_eq!((tally.by(FPM), tally.fallbacks(Fallback::SharedRow)), (0, COPIES));
@@ -84,9 +84,9 @@ fn frames_that_share_a_row_never_go_by_fpm_alone() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Utilisation to half a grain, fragmentation to half a block and the rounding of the former.
+    /// Utilisation to half a grain; fragmentation to half a block and the rounding of utilisation.
     #[test]
-    fn ageing_reaches_what_it_is_asked_for(
+    fn ageing_reaches_its_targets(
         preset in prop::sample::select(Preset::ALL.to_vec()),
         policy in prop::sample::select(Policy::ALL.to_vec()),
         utilisation in 0.05..0.99,
@@ -107,9 +107,10 @@ proptest! {
     }
 }
 
-/// What cannot be had is not claimed: an empty memory is not fragmented, and a full one has no block left.
+/// Ageing reports the index reached: an empty memory is not fragmented, and a full one has no free
+/// block.
 #[test]
-fn ageing_reports_what_it_could_not_reach() {
+fn ageing_reports_targets_it_cannot_reach() {
     let map = map(4096, Preset::RowInterleaved);
     let set = FrameSet::new(&map, Units::Together);
     let reached = |utilisation, unusable| {
@@ -120,13 +121,14 @@ fn ageing_reports_what_it_could_not_reach() {
     let (utilisation, unusable) = reached(0.0, 1.0);
     assert!(utilisation == 0.0 && unusable < 0.04, "the reserved rows alone break blocks: {unusable}");
     assert_eq!(reached(1.0, 0.0), (1.0, 1.0));
-    // 26 free frames are no block; and a handful in use to each block breaks all blocks, if none is left without.
+    // 26 free frames form no block; and a few frames in use per block break all blocks if each
+    // block has some.
     let unusable = [reached(0.9999, 0.0).1, reached(0.01, 1.0).1];
     assert_eq!(unusable.map(f64::to_bits), [1_f64.to_bits(); 2]);
 }
 
 #[test]
-fn an_age_that_is_no_share_is_refused_with_a_way_out() {
+fn an_age_out_of_range_is_refused_with_a_remedy() {
     let error = Age::new(50.0, 0.5).unwrap_err();
     assert_eq!(error.to_string(), "`utilisation` is 50, but must be a share from 0 to 1");
     assert_eq!(error.help(), "try `utilisation = 0.5`");

@@ -23,7 +23,8 @@ pub(super) fn arb_geometry() -> impl Strategy<Value = Geometry> {
     })
 }
 
-/// Rows, banks and channels in any order above and among the columns, and hashes of any bits from the line up.
+/// Rows, banks and channels in any order above and between the columns, and hashes of any bits
+/// above the line offset.
 pub(super) fn arb_map() -> impl Strategy<Value = AddressMap> {
     let preset = select(Preset::ALL.to_vec()).prop_map(Preset::raw);
     let high = Just(vec!["row", "subarray", "rank", "bank", "channel"]).prop_shuffle();
@@ -31,7 +32,8 @@ pub(super) fn arb_map() -> impl Strategy<Value = AddressMap> {
         |(mut fields, split, below, low_columns, rows_stay_high)| {
             fields.retain(|&field| split || field != "subarray");
             let low = fields.split_off(fields.len().saturating_sub(below));
-            // Mostly nothing of the row lies below the columns: else no operation here is long enough for whole rows.
+            // Usually no row bits are below the columns: otherwise no operation here is long enough
+            // for whole rows.
             let (rows, low): (Vec<_>, Vec<_>) =
                 low.into_iter().partition(|&field| rows_stay_high && matches!(field, "row" | "subarray"));
             fields.extend(rows);
@@ -57,7 +59,7 @@ pub(super) fn arb_map() -> impl Strategy<Value = AddressMap> {
     })
 }
 
-/// Where a destination lies, seen from its source.
+/// Place of a destination relative to its source.
 #[derive(Clone, Copy, Debug)]
 enum Aim {
     Subarray,
@@ -65,7 +67,7 @@ enum Aim {
     Rank,
     Channel,
     Memory,
-    /// So many bytes further on.
+    /// At this distance in bytes.
     Near(i64),
 }
 
@@ -89,7 +91,7 @@ fn arb_size() -> impl Strategy<Value = Size> {
     ]
 }
 
-/// Sets a location's parts to others as `aim` allows.
+/// Replaces coordinates of a location as `aim` permits.
 fn aimed(map: &AddressMap, src: u64, aim: Aim, random: u64) -> u64 {
     let geometry = map.geometry();
     let from = map.locate(PhysicalAddress(src)).unwrap();
@@ -167,13 +169,13 @@ fn faulty_near(map: &AddressMap, operation: &Operation, remapped: &[(u8, u8)]) -
     rows.collect()
 }
 
-/// The paper's memory system: rows of 4 KB, 2 Gb x8 chips, one rank, 512 rows a subarray.
+/// The paper's memory system: rows of 4 KB, 2 Gb x8 chips, one rank, 512 rows per subarray.
 pub(super) fn paper(channels: u64, row_bytes: u64) -> Geometry {
     let (density, width) = (Density::Gb2, Width::X8);
     Geometry::try_from(RawGeometry { channels, ranks: 1, density, width, row_bytes, rows_per_subarray: 512 }).unwrap()
 }
 
-/// The address of a line of the first rank.
+/// Address of a line of the first rank.
 pub(super) fn at(map: &AddressMap, channel: u8, bank: u8, row: u32, column: u16) -> PhysicalAddress {
     let bank = BankId { rank: 0, bank };
     map.address(Location { channel: Channel(channel), bank, row: Row(row), column: Column(column), offset: 0 }).unwrap()

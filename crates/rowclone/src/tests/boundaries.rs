@@ -17,7 +17,8 @@ const ROW: u64 = 4096;
 /// The next row of a bank.
 const STRIDE: u64 = 8 * ROW;
 
-/// The mechanisms that each block allows, the fastest alone, in the order of the plan; each byte ends where `memmove` puts it.
+/// The best mechanism that each block allows, in the order of the plan; each byte ends where
+/// `memmove` puts it.
 fn mechanisms(planner: &Planner, operation: &Operation) -> Vec<&'static str> {
     let fastest = |block: &Block| {
         let part = &block.parts()[0];
@@ -37,8 +38,8 @@ fn mechanisms(planner: &Planner, operation: &Operation) -> Vec<&'static str> {
     blocks.iter().map(|block| fastest(block).name()).collect()
 }
 
-/// Nine rows by eight rows' worth, so that the last row of one operand is the first of the other: each row is copied whole, the
-/// common one first where it is a source. One row fewer, and nothing overlaps; a line more, and still each row is copied whole.
+/// Copies by a distance of eight rows: nine rows overlap in one row, which is read before it is
+/// written; eight rows do not overlap, and ten overlap in two. Each row is copied whole.
 #[test]
 fn an_overlap_of_exactly_one_row_is_copied_by_rows() {
     let planner = planner(&[]);
@@ -116,7 +117,7 @@ fn the_last_sound_temporary_row_is_used_wherever_it_is() {
     }
 }
 
-/// The remapped temporary row of another rank takes nothing from this one.
+/// The remapped temporary row of another rank does not affect this one.
 #[test]
 fn temporary_rows_are_those_of_the_copys_own_rank() {
     let raw = dram_spec::RawGeometry { ranks: 2, ..paper(1, 4096).raw() };

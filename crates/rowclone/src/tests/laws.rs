@@ -11,7 +11,7 @@ use crate::{
     Segment, Step, Work,
 };
 
-/// A small generator for choices, so that a failing case is a few numbers.
+/// A small generator of choices, so that a failing case consists of few numbers.
 struct Choices(u64);
 
 impl Choices {
@@ -21,7 +21,7 @@ impl Choices {
     }
 }
 
-/// All segments of an operation, each part by a random one of the mechanisms that it allows.
+/// All segments of an operation, each part by a random permitted mechanism.
 fn plan(planner: &Planner, operation: &Operation, staging_lines: usize, choices: &mut Choices) -> Vec<Segment> {
     let mut segments = Vec::new();
     for block in planner.blocks(operation) {
@@ -39,11 +39,11 @@ fn plan(planner: &Planner, operation: &Operation, staging_lines: usize, choices:
     segments
 }
 
-/// Any order in which segments with a common bank keep theirs.
+/// A random order in which segments with a common bank keep their order.
 fn shuffled(mut segments: Vec<Segment>, choices: &mut Choices) -> Vec<Segment> {
     let mut order = Vec::new();
     while !segments.is_empty() {
-        // Few at a time look as if they were in flight at once.
+        // Few at a time, as if they were in flight concurrently.
         let window = segments.len().min(12);
         let free: Vec<usize> = (0..window)
             .filter(|&index| {
@@ -56,7 +56,8 @@ fn shuffled(mut segments: Vec<Segment>, choices: &mut Choices) -> Vec<Segment> {
     order
 }
 
-/// Whether all lines come from one channel, and as many go to another: then none waits for all to be read.
+/// Whether all lines are read on one channel and written on another: then no line waits for all
+/// reads.
 fn crosses_channels(work: &Work) -> bool {
     let Work::Channel { reads, writes } = work else { return false };
     let from: Vec<_> = reads.iter().map(|run| run.first.location.channel).collect();
@@ -73,7 +74,7 @@ fn data(address: u64) -> u8 {
     (address ^ address >> 8) as u8
 }
 
-/// 600 cases, or as many as `PROPTEST_CASES` says.
+/// 600 cases, or the number in `PROPTEST_CASES`.
 fn runs() -> ProptestConfig {
     let asked = ProptestConfig::default();
     if std::env::var_os("PROPTEST_CASES").is_some() { asked } else { ProptestConfig { cases: 600, ..asked } }
@@ -82,8 +83,9 @@ fn runs() -> ProptestConfig {
 proptest! {
     #![proptest_config(runs())]
 
-    /// Whatever each part is done by, and in whatever order the contract allows: the memory ends as `memmove`, `memset`
-    /// or a plain write leaves it, and each byte of the destination, and no other, is written exactly once.
+    /// For any permitted mechanisms, and any permitted order, the memory ends as after `memmove`,
+    /// `memset` or a plain write, and each byte of the destination, and no other, is written
+    /// exactly once.
     #[test]
     fn every_plan_ends_as_a_flat_memory_would(
         (map, faulty, operation) in arb_case(),
@@ -122,7 +124,8 @@ proptest! {
             Operation::Copy { src, dst, .. } if src == dst => 0,
             _ => bytes,
         };
-        // Each byte of the range holds what it should, and as many bytes were written: none lies outside.
+        // Each byte of the range has the expected value, and the number of bytes written is that of
+        // the range, so none lies outside.
         prop_assert_eq!(written, writes);
     }
 
@@ -173,12 +176,12 @@ proptest! {
         }
     }
 
-    /// The search for reserved rows by address bits finds what a look at every line finds.
+    /// The search for reserved rows by address bits equals a search of every line.
     #[test]
     fn a_check_refuses_exactly_what_touches_a_reserved_row(map in arb_map(), start in any::<u64>(), bytes in 1..100_000_u64) {
         let planner = Planner::new(map, FaultyRows::default());
         let map = planner.map();
-        // Near the end of a subarray more often than anywhere.
+        // Near the end of a subarray more often than elsewhere.
         let mut start = start % (map.geometry().bytes() - bytes);
         if start.is_multiple_of(2) {
             for part in map.parts().iter().filter(|part| part.field == Field::Row) {
@@ -197,7 +200,7 @@ proptest! {
     }
 }
 
-/// The random operations reach every mechanism and every reason: else the laws above say less than they seem to.
+/// The random operations cover every mechanism and every reason.
 #[test]
 fn random_operations_reach_every_mechanism_and_most_reasons() {
     use proptest::strategy::ValueTree;
@@ -242,7 +245,8 @@ fn random_operations_reach_every_mechanism_and_most_reasons() {
     assert_eq!(seen.keys().copied().collect::<Vec<_>>(), expected, "{seen:?}");
 }
 
-/// 1 GiB by blocks of 4 KB, on a map that keeps the reserved rows at the end; nothing but the next blocks is in memory.
+/// 1 GiB by blocks of 4 KB, on a map with the reserved rows at the end; only the next blocks are in
+/// memory.
 #[test]
 fn a_gibibyte_is_planned_block_by_block() {
     let fields = ["row", "subarray", "rank", "bank", "channel", "column", "offset"].map(str::to_owned).to_vec();
@@ -262,7 +266,7 @@ fn a_copy_onto_itself_is_no_work() {
     assert_eq!(planner.blocks(&copy).count(), 0);
 }
 
-/// The first of these that the part allows; else the channel.
+/// The first of these mechanisms that the part allows; else the channel.
 fn best(part: &crate::Part, liked: &[Mechanism]) -> Mechanism {
     liked.iter().copied().find(|&mechanism| part.allows(mechanism).is_ok()).unwrap_or(Mechanism::CHANNEL)
 }

@@ -1,4 +1,5 @@
-//! A memory without time: it executes segments on bytes, and knows what nobody may do.
+//! Untimed model of a memory: executes segments on bytes, and checks the rules for reserved rows,
+//! banks and repeated accesses.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,11 +11,12 @@ use crate::{LineWrite, Operation, Run, RunWrite, Segment, Work};
 
 type LineAt = (Channel, BankId, Row, Column);
 
-/// Lines by where they lie. What was never written holds bytes that depend on the place; zero rows hold zeros.
+/// Lines by location. A line never written contains bytes that depend on its location; zero rows
+/// contain zeros.
 pub(super) struct Memory<'a> {
     map: &'a AddressMap,
     lines: HashMap<LineAt, [u8; 64]>,
-    /// Destination bytes that were written, as a mask a line.
+    /// Written destination bytes, as a mask per line.
     pub(super) written: HashMap<LineAt, u64>,
 }
 
@@ -41,7 +43,7 @@ impl<'a> Memory<'a> {
         self.lines.insert(at, line);
     }
 
-    /// Writes to a row that the operation is about.
+    /// Writes to a destination row of the operation.
     fn set_destination(&mut self, at: LineAt, line: [u8; 64], mask: u64) {
         assert_eq!(self.map.geometry().reserved(at.2), None, "reserved rows are no destination");
         self.set(at, line);
@@ -55,7 +57,7 @@ impl<'a> Memory<'a> {
         self.get((channel, bank, row, column))[usize::from(offset)]
     }
 
-    /// Does a segment; `written_data` is what a write operation brings, by address.
+    /// Executes a segment; `written_data` is the data of a write operation, by address.
     pub(super) fn execute(&mut self, operation: &Operation, segment: &Segment, written_data: impl Fn(u64) -> u8) {
         let columns = self.map.geometry().columns();
         match &segment.work {
@@ -96,7 +98,7 @@ impl<'a> Memory<'a> {
                     let base = line.address.0;
                     assert_eq!(self.map.locate(line.address), Some(line.location));
                     let whole = u64::from(to - from) == LINE_BYTES;
-                    // Where a part is written, the rest comes from what was read.
+                    // The other bytes of a partially written line are those read before.
                     let mut bytes = if whole { [0; 64] } else { staged[&base] };
                     for byte in from..to {
                         let address = base + u64::from(byte);
@@ -122,7 +124,7 @@ fn place(location: Location) -> LineAt {
     (location.channel, location.bank, location.row, location.column)
 }
 
-/// The banks that a segment touches.
+/// Banks that a segment touches.
 pub(super) fn banks(segment: &Segment) -> BTreeSet<(Channel, BankId)> {
     match &segment.work {
         Work::Fpm { channel, bank, .. } => BTreeSet::from([(*channel, *bank)]),

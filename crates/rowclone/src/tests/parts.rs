@@ -1,4 +1,5 @@
-//! Single parts of a plan: why a mechanism cannot do them, what they are printed as, and their segments; the ends of the memory.
+//! Single parts of a plan: reasons against a mechanism, printed form and segments; operations at
+//! the end of the memory.
 
 use dram_spec::address::{AddressMap, Preset, RawAddressMap, RawXor};
 use dram_spec::{PhysicalAddress, Row};
@@ -46,8 +47,8 @@ fn fpm_reasons(planner: &Planner, operation: &Operation) -> Vec<&'static str> {
     parts.map(|part| part.allows(FPM).map_or_else(|reason| reason.name(), |()| "yes")).collect()
 }
 
-/// An operation smaller than a row can never cover one: that is its reason, before where the rows lie. An operation of the
-/// size of a row can: where the rows lie stands before how it begins.
+/// An operation smaller than a row cannot cover one: this reason precedes the location of the rows.
+/// An operation of the size of a row can: the location of the rows precedes its alignment.
 #[test]
 fn a_size_below_the_row_is_named_before_the_place_of_the_rows() {
     let planner = planner();
@@ -57,7 +58,8 @@ fn a_size_below_the_row_is_named_before_the_place_of_the_rows() {
     assert_eq!(copy(ROW), ["other-bank"; 2]);
 }
 
-/// Lines alternate over two channels; the granularity is 8192. The operation covers one granule and the first line of the next.
+/// Lines alternate over two channels; the granularity is 8192. The operation covers one granule and
+/// one line of the next.
 #[test]
 fn the_ragged_end_of_a_long_copy_is_a_partial_row_and_not_the_interleaving() {
     let map = AddressMap::preset(paper(2, 4096), Preset::LineInterleaved);
@@ -69,8 +71,9 @@ fn the_ragged_end_of_a_long_copy_is_a_partial_row_and_not_the_interleaving() {
     assert_eq!(reasons(granularity - 64), ["yes", "interleaved"]);
 }
 
-/// Bank bit 0 is hashed with row bit 1 and the lowest column bit, bank bits 1 and 2 with row bits 0 and 1. A distance of one
-/// bank and some rows then takes the even columns of bank 0 row 8 from row 2 of the bank and the odd columns from row 3.
+/// Bank bit 0 is hashed with row bit 1 and the lowest column bit, bank bits 1 and 2 with row bits 0
+/// and 1. At a distance of one bank and some rows, the even columns of bank 0 row 8 then come from
+/// row 2 of the bank, and the odd columns from row 3.
 #[test]
 fn a_row_that_two_rows_fill_is_no_copy_activation_though_the_columns_agree() {
     let xor = |bit, address_bits: &[u32]| RawXor { field: "bank".into(), bit, address_bits: address_bits.to_vec() };
@@ -93,12 +96,13 @@ fn a_row_that_two_rows_fill_is_no_copy_activation_though_the_columns_agree() {
     assert_eq!(fpm_reasons(&planner, &operation)[..2], ["columns-differ"; 2]);
 }
 
-/// A row interleaving over more bytes than one window of the planner: no operation holds whole rows.
+/// With an interleaving of a row over more bytes than one window of the planner, no operation
+/// contains whole rows.
 #[test]
 fn no_block_size_is_advised_beyond_the_window() {
     let advice = |granularity| {
         let (covered, row_bytes, run_bytes, channels, banks) = (64, 4096, 64, 1, 8);
-        Reason::Interleaved { covered, row_bytes, granularity, run_bytes, channels, banks }.mend().unwrap()
+        Reason::Interleaved { covered, row_bytes, granularity, run_bytes, channels, banks }.help().unwrap()
     };
     assert_eq!(advice(MAX_WINDOW_BYTES), "copy blocks of 16777216 bytes aligned to 16777216, or use row interleaving");
     assert_eq!(advice(2 * MAX_WINDOW_BYTES), "use row interleaving");
@@ -138,7 +142,7 @@ fn operations_and_rows_are_printed_with_their_addresses() {
     );
 }
 
-/// A write of 100 bytes from 32 on: it takes three lines, and two of them in part.
+/// A write of 100 bytes from 32 on covers three lines, two of them partially.
 #[test]
 fn the_lines_that_a_segment_reads_and_writes_are_counted() {
     let write = Operation::Write { address: PhysicalAddress(32), bytes: 100 };
@@ -146,8 +150,8 @@ fn the_lines_that_a_segment_reads_and_writes_are_counted() {
     assert_eq!(block.segments(&[Mechanism::CHANNEL], 64)[0].work.lines(), (2, 3));
 }
 
-/// A row has 64 lines, which lie apart under line interleaving. From channel to channel, each line is written as it arrives:
-/// one segment, however small the staging buffer.
+/// A row has 64 lines, which are not adjacent under line interleaving. From channel to channel,
+/// each line is written when it arrives: one segment for any size of the staging buffer.
 #[test]
 fn the_staging_buffer_divides_copies_within_a_channel_alone() {
     let segments = |preset: Preset, dst_channel: u8, staging_lines: usize| {
@@ -162,7 +166,7 @@ fn the_staging_buffer_divides_copies_within_a_channel_alone() {
     }
 }
 
-/// A copy that is shifted by a line takes the lines of a row from two rows.
+/// A copy shifted by a line has two source rows per destination row.
 #[test]
 fn the_segments_of_a_part_are_those_of_the_block() {
     let planner = planner();
@@ -177,7 +181,7 @@ fn the_segments_of_a_part_are_those_of_the_block() {
     }
 }
 
-/// Lines alternate over four channels: those of a page in one channel are one step.
+/// Lines alternate over four channels: the lines of a page in one channel are one step.
 #[test]
 fn lines_equally_far_apart_are_one_step() {
     let map = AddressMap::preset(paper(4, 4096), Preset::LineInterleaved);

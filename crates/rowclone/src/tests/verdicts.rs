@@ -9,7 +9,8 @@ fn planner(channels: u64, row_bytes: u64, preset: Preset, faulty: &[(u8, u32)]) 
     Planner::new(AddressMap::preset(paper(channels, row_bytes), preset), faulty.iter().map(row).collect())
 }
 
-/// What the first part of an operation's first block may use, fastest last, and the rest's reasons: `psm -other-bank`.
+/// Mechanisms that the first part of an operation's first block allows, the best last, and the
+/// reasons against the others: `psm -other-bank`.
 fn verdict(planner: &Planner, operation: &Operation) -> String {
     let block = planner.blocks(operation).next().unwrap();
     let of = |mechanism: Mechanism| match block.parts()[0].allows(mechanism) {
@@ -59,7 +60,7 @@ fn what_the_user_can_mend_is_said_with_numbers() {
         let operation = copy(&planner, case);
         let block = planner.blocks(&operation).next().unwrap();
         let reason = block.parts()[0].allows(FPM).unwrap_err();
-        format!("{reason}; {}", reason.mend().unwrap_or_default())
+        format!("{reason}; {}", reason.help().unwrap_or_default())
     };
     let near = |bytes| ((0, 0, 1, 0), (0, 0, 2, 0), bytes);
     assert_eq!(
@@ -90,7 +91,7 @@ fn what_the_user_can_mend_is_said_with_numbers() {
     );
 }
 
-/// A block of the granularity is whole rows, whatever the interleaving: one segment a row.
+/// A block of the granularity consists of whole rows, with any interleaving: one segment per row.
 #[test]
 fn a_granule_is_copied_by_one_copy_activation_a_row() {
     for (channels, preset, rows) in [
@@ -152,7 +153,8 @@ fn the_temporary_row_is_that_of_the_next_sound_bank() {
     assert_eq!(temporary(&[0, 1, 2, 3, 4, 5, 7].map(|bank| (bank, 65_534))), Err("no-temporary-row"));
 }
 
-/// Two channels, consecutive rows over them and then over the banks: what each row of a `memset` is copied from.
+/// Two channels, with consecutive rows in consecutive channels and then banks: the source of each
+/// row of a `memset`.
 #[test]
 fn a_value_is_written_once_and_then_copied() {
     let verdicts = |faulty: &[(u8, u32)], row: u32| -> Vec<String> {
@@ -232,7 +234,7 @@ fn an_impossible_operation_says_what_would_work() {
     check(
         Operation::Read { address: temporary, bytes: 1 },
         "`address` reaches 0x7fff0080, which lies in a reserved temporary row: channel 0 rank 0 bank 0 row 65534 column 2",
-        "the last row but one of each bank is the stop-over of 2 x PSM: choose addresses in other rows",
+        "the last row but one of each bank is the intermediate row of 2 x PSM: choose addresses in other rows",
     );
 }
 

@@ -1,4 +1,4 @@
-//! The cells of one line: which command they spell.
+//! Parser of a command's cells.
 
 use dram_spec::{AutoPrecharge, BankId, Channel, Column, Command, Cycle, Issued, Row};
 
@@ -6,7 +6,7 @@ use super::{COLUMNS, LogError};
 use crate::line::shown;
 use crate::number::decimal;
 
-/// One line, cut at its commas.
+/// A line, divided at its commas.
 struct Cells<'a> {
     cells: [&'a [u8]; COLUMNS.len()],
     line: u64,
@@ -23,7 +23,7 @@ const COLUMN: usize = 6;
 const DST_BANK: usize = 7;
 const DST_COLUMN: usize = 8;
 
-/// The command of a line.
+/// Parses the command of a line.
 pub(super) fn parse(text: &[u8], line: u64) -> Result<Issued, LogError> {
     let cells = Cells::cut(text, line)?;
     let at = Cycle(cells.number(CYCLE)?);
@@ -89,7 +89,7 @@ impl<'a> Cells<'a> {
         Ok(command(self.number(RANK)?))
     }
 
-    /// The bank that a column names, of the rank that the line names.
+    /// The bank in a column, in the rank of the line.
     fn bank(&self, column: usize) -> Result<BankId, LogError> {
         Ok(BankId { rank: self.number(RANK)?, bank: self.number(column)? })
     }
@@ -111,9 +111,9 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// An integer of a cell.
+/// An integer type of a cell.
 trait Number: TryFrom<u64> {
-    /// The greatest one.
+    /// Greatest value.
     const MOST: u64;
 }
 

@@ -1,108 +1,108 @@
-//! Why a command log cannot be read.
+//! Errors of command logs.
 
 use dram_spec::GeometryError;
 
 use super::{COLUMNS, VERSION_LINE, header};
 use crate::line::LineError;
 
-/// What is wrong with a command log, and in which line (counted from 1).
+/// Reason why a command log cannot be read, with the line (counted from 1).
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
-    /// The line cannot be had at all.
+    /// The line cannot be read.
     #[error(transparent)]
     Line(#[from] LineError),
     /// The first line is not that of a command log of this version.
     #[error("line {line}: is `{found}`, but a command log begins with `{VERSION_LINE}`")]
     Version {
-        /// The line.
+        /// Line.
         line: u64,
-        /// What stands there.
+        /// Text of the line.
         found: String,
     },
-    /// A line of the header that is neither `# key = value` nor the line of column names that ends it.
+    /// A header line is neither `# key = value` nor the line of column names that ends the header.
     #[error("line {line}: is `{found}`, but the header has lines `# key = value`, and then the column names")]
     HeaderLine {
-        /// The line.
+        /// Line.
         line: u64,
-        /// What stands there.
+        /// Text of the line.
         found: String,
     },
-    /// A log without the line of column names that ends the header.
+    /// The log lacks the line of column names that ends the header.
     #[error("line {line}: the log ends within its header")]
     NoColumns {
-        /// The line that is not there.
+        /// Line after the last.
         line: u64,
     },
-    /// A key that the header does not have.
+    /// The header has no such key.
     #[error("line {line}: `{found}` is not a key of the header")]
     UnknownKey {
-        /// The line.
+        /// Line.
         line: u64,
-        /// The key.
+        /// Key.
         found: String,
     },
-    /// A key that has been there before.
+    /// A key occurs twice.
     #[error("line {line}: `{key}` was given in line {first} already")]
     Duplicate {
-        /// The line.
+        /// Line.
         line: u64,
-        /// The key.
+        /// Key.
         key: &'static str,
-        /// The line where it was first.
+        /// Line of the first occurrence.
         first: u64,
     },
-    /// A header that ends without one of its keys.
+    /// The header lacks a key.
     #[error("line {line}: the header ends without `{key}`")]
     Missing {
-        /// The line that ends the header.
+        /// Line that ends the header.
         line: u64,
-        /// The key.
+        /// Key.
         key: &'static str,
     },
-    /// Both `t_refi_ps` and `refresh`.
+    /// The header has both `t_refi_ps` and `refresh`.
     #[error("line {line}: refresh is off, and yet `t_refi_ps` is given")]
     RefreshTwice {
         /// The later of the two lines.
         line: u64,
     },
-    /// A value that its key cannot have.
+    /// The value of a key is invalid.
     #[error("line {line}: `{key}` is `{found}`, but must be {expected}")]
     Value {
-        /// The line.
+        /// Line.
         line: u64,
-        /// The key.
+        /// Key.
         key: &'static str,
-        /// What stands there.
+        /// Value found.
         found: String,
-        /// What should stand there.
+        /// Valid values.
         expected: String,
     },
-    /// A value that does not go with the others.
+    /// A value is inconsistent with the others.
     #[error("line {line}: {source}")]
     Geometry {
-        /// The line of the key that is wrong.
+        /// Line of the inconsistent key.
         line: u64,
-        /// What is wrong.
+        /// Reason.
         source: GeometryError,
     },
-    /// A command with too few or too many cells.
+    /// A command has too few or too many cells.
     #[error("line {line}: has {found} cells, but a command has {}", COLUMNS.len())]
     CellCount {
-        /// The line.
+        /// Line.
         line: u64,
-        /// How many cells it has.
+        /// Number of cells.
         found: usize,
     },
-    /// A cell that its command cannot have.
+    /// A cell is invalid for its command.
     #[error("line {line}: `{column}` is {}, but must be {expected}", quoted(found))]
     Cell {
-        /// The line.
+        /// Line.
         line: u64,
-        /// The name of the column.
+        /// Name of the column.
         column: &'static str,
-        /// What stands there.
+        /// Value found.
         found: String,
-        /// What should stand there.
+        /// Valid values.
         expected: String,
     },
 }
@@ -112,7 +112,7 @@ fn quoted(cell: &str) -> String {
 }
 
 impl LogError {
-    /// The line, counted from 1.
+    /// Line, counted from 1.
     pub const fn line(&self) -> u64 {
         match self {
             Self::Line(error) => error.line(),
@@ -130,7 +130,7 @@ impl LogError {
         }
     }
 
-    /// What to do next.
+    /// Suggested change.
     pub fn help(&self) -> String {
         match self {
             Self::Line(error) => error.help(),

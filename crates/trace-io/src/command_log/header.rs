@@ -1,4 +1,4 @@
-//! The header: which system the commands were for.
+//! Header of a command log: the memory system of the commands.
 
 use std::io::Read;
 
@@ -12,18 +12,18 @@ use super::{COLUMNS, LogError, VERSION_LINE};
 use crate::line::{Lines, shown};
 use crate::number::decimal;
 
-/// All that judging a command stream needs, but the commands.
+/// All parameters needed to check a command stream.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogHeader {
     /// The memory system, idle at cycle 0.
     pub system: System,
-    /// The commands that it understands.
+    /// The commands that the system supports.
     pub dialect: Dialect,
-    /// When the run ended; unknown where it was cut short.
+    /// End of the run; `None` if the run was cancelled.
     pub end: Option<Cycle>,
 }
 
-/// The keys, each with a value that it can have.
+/// Keys, each with an example value.
 pub(super) const KEYS: [(&str, &str); 14] = [
     ("bin", "1066G"),
     ("density_gb", "2"),
@@ -41,15 +41,16 @@ pub(super) const KEYS: [(&str, &str); 14] = [
     ("end_cycle", "48"),
 ];
 
-/// A value that a key can have.
+/// Example value of a key.
 pub(super) fn example(key: &str) -> &'static str {
     KEYS.iter().find(|(name, _)| *name == key).map_or("", |(_, example)| example)
 }
 
-/// `end_cycle` of a run of which the end is not known.
+/// Value of `end_cycle` if the end of the run is not known.
 pub(super) const END_UNKNOWN: &str = "unknown";
 
-/// tREFI in ps, generously: 15 ns, six clocks of the slowest grade, to 1 s. Within it no arithmetic overflows.
+/// Range of tREFI in ps: from 15 ns, six clocks of the slowest bin, to 1 s. No arithmetic overflows
+/// within it.
 pub(super) const T_REFI_PS: std::ops::RangeInclusive<u64> = 15_000..=1_000_000_000_000;
 
 const COPY_ACTIVATIONS: [CopyActivations; 2] = [CopyActivations::Counted, CopyActivations::Free];
@@ -70,7 +71,7 @@ const fn precharge_power_down_name(value: PrechargePowerDown) -> &'static str {
     }
 }
 
-/// The header up to the value of `end_cycle`, its last key.
+/// The header text up to the value of `end_cycle`, its last key.
 pub(super) fn text_before_end(system: &System, dialect: Dialect) -> String {
     let System { bin, geometry, copy_activations, precharge_power_down, refresh } = system;
     let RawGeometry { channels, ranks, density, width, row_bytes, rows_per_subarray } = geometry.raw();
@@ -97,7 +98,7 @@ pub(super) fn text_before_end(system: &System, dialect: Dialect) -> String {
     lines.join("\n")
 }
 
-/// Reads all lines up to and with the column names.
+/// Reads all lines up to and including the column names.
 pub(super) fn read<R: Read>(lines: &mut Lines<R>) -> Result<LogHeader, LogError> {
     advance(lines)?;
     if lines.line() != VERSION_LINE.as_bytes() {
@@ -115,12 +116,12 @@ pub(super) fn read<R: Read>(lines: &mut Lines<R>) -> Result<LogHeader, LogError>
     }
 }
 
-/// Goes to the next line, which must be there.
+/// Advances to the next line, which must exist.
 fn advance<R: Read>(lines: &mut Lines<R>) -> Result<(), LogError> {
     if lines.advance()? { Ok(()) } else { Err(LogError::NoColumns { line: lines.number() + 1 }) }
 }
 
-/// The lines of a header, by the index of their key in [`KEYS`], and the line that ends it.
+/// The entries of a header, and the line that ends it.
 #[derive(Default)]
 struct Entries {
     values: [Option<Entry>; KEYS.len()],
@@ -151,7 +152,7 @@ impl Entries {
         KEYS.iter().position(|(name, _)| *name == key).and_then(|index| self.values[index].as_ref())
     }
 
-    /// The value of a key that must be there, as `parse` understands it.
+    /// The value of a required key, converted by `parse`.
     fn get<T>(
         &self,
         key: &'static str,

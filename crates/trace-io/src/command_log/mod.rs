@@ -1,4 +1,5 @@
-//! The command log: the command stream of a run as CSV, after a header that holds all that judging it needs.
+//! Command logs: the command stream of a run as CSV, after a header with all parameters needed to
+//! check it.
 //!
 //! ```text
 //! # rowclone-sim command log, version 1
@@ -21,9 +22,10 @@
 //! 40,REF,0,0,,,,,
 //! ```
 //!
-//! (Without the remarks on the right.) The keys may stand in any order. All numbers are decimal; a column counts bursts
-//! of 64 bytes; a command leaves the cells empty that it does not use. A TRANSFER goes from `bank` and `column` to
-//! `dst_bank` and `dst_column` of the same rank. After the header, blank lines and lines that begin with `#` say nothing.
+//! (Without the remarks on the right.) Keys may occur in any order. All numbers are decimal. A
+//! column is a burst of 64 bytes. Cells that a command does not use are empty. A TRANSFER copies
+//! from `bank` and `column` to `dst_bank` and `dst_column` of its rank. After the header, blank
+//! lines and lines that begin with `#` are ignored.
 
 mod cell;
 mod error;
@@ -36,8 +38,8 @@ pub use header::LogHeader;
 pub use reader::LogReader;
 pub use writer::LogWriter;
 
-/// The first line.
+/// First line.
 const VERSION_LINE: &str = "# rowclone-sim command log, version 1";
 
-/// The cells of a command, in order.
+/// Cells of a command, in order.
 const COLUMNS: [&str; 9] = ["cycle", "command", "channel", "rank", "bank", "row", "column", "dst_bank", "dst_column"];

@@ -1,4 +1,4 @@
-//! A log to a command stream.
+//! Command log reader.
 
 use std::io::Read;
 
@@ -7,10 +7,11 @@ use dram_spec::Issued;
 use super::{LogError, LogHeader, cell, header};
 use crate::line::Lines;
 
-/// The commands of a log, one by one.
+/// Iterator over the commands of a log.
 ///
-/// It ends with the input or with the first error. Its memory does not depend on the length of the log. Commands are
-/// only read, not judged: order, timing, and ranks or rows that the geometry does not have are the checker's business.
+/// It ends with the input or after the first error. Its memory does not depend on the length of the
+/// log. Commands are parsed but not checked: the protocol checker verifies order, timing, and
+/// whether the geometry has the rank and row.
 #[derive(Debug)]
 pub struct LogReader<R> {
     lines: Lines<R>,
@@ -19,22 +20,22 @@ pub struct LogReader<R> {
 }
 
 impl<R: Read> LogReader<R> {
-    /// Reads the header. (For a log that may be compressed, give a [`Text`](crate::Text).)
+    /// Reads the header. (To read a log that may be compressed, pass a [`Text`](crate::Text).)
     ///
     /// # Errors
-    /// Any but [`LogError::CellCount`] and [`LogError::Cell`].
+    /// All but [`LogError::CellCount`] and [`LogError::Cell`].
     pub fn new(input: R) -> Result<Self, LogError> {
         let mut lines = Lines::new(input);
         let header = header::read(&mut lines)?;
         Ok(LogReader { lines, header, ended: false })
     }
 
-    /// Which system the commands are for.
+    /// Header of the log.
     pub const fn header(&self) -> &LogHeader {
         &self.header
     }
 
-    /// The line of the command returned last, counted from 1.
+    /// Line of the last command returned, counted from 1.
     pub const fn line(&self) -> u64 {
         self.lines.number()
     }

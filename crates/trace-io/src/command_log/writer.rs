@@ -1,4 +1,4 @@
-//! A command stream to a log.
+//! Command log writer.
 
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::mem;
@@ -8,28 +8,31 @@ use dram_spec::{BankId, Channel, Command, CommandEvent, Cycle, Dialect, EventSin
 use super::{COLUMNS, header};
 use crate::number::push_decimal;
 
-/// Digits of the greatest cycle: the room that `end_cycle` is given, for it is known only when all else is written.
+/// Digits of the greatest cycle: the width reserved for `end_cycle`, which is known only at the
+/// end.
 const END_WIDTH: usize = 20;
 
 /// Writes the command stream as it is issued.
 ///
-/// A sink cannot fail, so the first I/O error is kept, nothing is written after it, and
-/// [`into_result`](Self::into_result) returns it. Without [`EventSink::finish`] the log says `end_cycle = unknown`.
+/// A sink cannot return errors: the first I/O error is stored, ends the output, and is returned by
+/// [`into_result`](Self::into_result). Without [`EventSink::finish`], the log contains `end_cycle =
+/// unknown`.
 #[derive(Debug)]
 pub struct LogWriter<W: Write + Seek> {
     output: io::Result<BufWriter<W>>,
-    /// Where in the output the value of `end_cycle` stands.
+    /// Position of the value of `end_cycle` in the output.
     end_at: u64,
-    /// The current line, in one buffer for all.
+    /// Buffer of the current line.
     line: Vec<u8>,
 }
 
 impl<W: Write + Seek> LogWriter<W> {
-    /// Writes the header, at the output's current position.
+    /// Writes the header at the output's current position.
     ///
     /// # Errors
-    /// What the output says; [`io::ErrorKind::InvalidInput`] where the header cannot say it: a bin that is none of
-    /// [`dram_spec::datasheet::BINS`], or a tREFI below 15 ns or above 1 s.
+    /// Errors of the output; [`io::ErrorKind::InvalidInput`] if the header cannot express the
+    /// system: a bin that is not in [`dram_spec::datasheet::BINS`], or a tREFI below 15 ns or above
+    /// 1 s.
     pub fn new(output: W, system: &System, dialect: Dialect) -> io::Result<Self> {
         check(system)?;
         let mut output = BufWriter::new(output);
@@ -40,28 +43,28 @@ impl<W: Write + Seek> LogWriter<W> {
         Ok(LogWriter { output: Ok(output), end_at, line: Vec::new() })
     }
 
-    /// The output, with everything in it.
+    /// Returns the output, which contains all lines.
     ///
     /// # Errors
-    /// The first error since the header: of the output, or [`io::ErrorKind::InvalidInput`] for a TRANSFER between ranks,
-    /// which no line can say.
+    /// The first error after the header: of the output, or [`io::ErrorKind::InvalidInput`] for a
+    /// TRANSFER between ranks, which the format cannot express.
     pub fn into_result(self) -> io::Result<W> {
         self.output?.into_inner().map_err(io::IntoInnerError::into_error)
     }
 
-    /// Writes, unless something went wrong before.
+    /// Writes, unless an error has occurred.
     fn write(&mut self, write: impl FnOnce(&mut BufWriter<W>) -> io::Result<()>) {
         let Ok(output) = &mut self.output else { return };
         if let Err(error) = write(output)
             && let Ok(output) = mem::replace(&mut self.output, Err(error))
         {
-            // Dropped whole, it would write what it still holds.
+            // The buffer is discarded, because dropping it would write its contents.
             let _ = output.into_parts();
         }
     }
 }
 
-/// Refuses what the reader would not read back.
+/// Refuses systems that the reader would not accept.
 fn check(system: &System) -> io::Result<()> {
     let wrong = |message: String| Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     if SpeedBin::named(system.bin.name) != Some(system.bin) {
@@ -111,7 +114,7 @@ fn between_ranks(at: Cycle, command: &Command) -> io::Error {
     )
 }
 
-/// Appends the line of a command, with its end. `false`: the command has none.
+/// Appends the line of a command, with its end; `false` if the format cannot express the command.
 fn push_line(line: &mut Vec<u8>, at: Cycle, channel: Channel, command: &Command) -> bool {
     push_decimal(line, at.0);
     line.push(b',');

@@ -1,78 +1,78 @@
-//! Why a trace cannot be read.
+//! Errors of trace readers.
 
 use super::FORMATS;
 use super::format::Format;
 use super::record::RecordFault;
 use crate::line::LineError;
 
-/// What is wrong with a trace, and in which line (counted from 1).
+/// Reason why a trace cannot be read, with the line (counted from 1).
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// The line cannot be read at all.
+    /// The line cannot be read.
     #[error(transparent)]
     Line(#[from] LineError),
-    /// A trace without any record.
+    /// The trace has no record.
     #[error("the trace holds no record")]
     Empty {
-        /// The line at which it ends.
+        /// Line at which the trace ends.
         line: u64,
     },
-    /// The first record is of no format.
+    /// The first record matches no format.
     #[error("line {line}: `{found}` is a record of no trace format")]
     UnknownFormat {
-        /// The line.
+        /// Line.
         line: u64,
-        /// What stands there.
+        /// Text of the line.
         found: String,
     },
-    /// A line that is no record of the trace's format.
+    /// A line is not a record of the trace's format.
     #[error("line {line}: {fault}")]
     Record {
-        /// The line.
+        /// Line.
         line: u64,
-        /// What is wrong.
+        /// Reason.
         fault: Box<Fault>,
-        /// Another format that the line is a record of.
+        /// Another format that the line matches.
         other: Option<&'static Format>,
     },
 }
 
-/// What is wrong with a line.
+/// Reason why a line is not a record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// A line that begins with the name of no kind of record.
+    /// The first field names no kind of record.
     #[error("begins with `{found}`, but must begin with {expected}")]
     UnknownRecord {
-        /// Its first field.
+        /// First field.
         found: String,
-        /// The kinds of record.
+        /// Kinds of records.
         expected: &'static str,
     },
-    /// Too few or too many fields.
+    /// The line has too few or too many fields.
     #[error("has {found} fields, but must be `{shape}`")]
     FieldCount {
-        /// How many fields it has.
+        /// Number of fields.
         found: usize,
-        /// What it should look like.
+        /// Grammar of the record.
         shape: &'static str,
     },
-    /// A field that is not what it should be.
+    /// The value of a field is invalid.
     #[error("`{key}` is `{found}`, but must be {expected}")]
     Field {
-        /// The field.
+        /// Field.
         key: &'static str,
-        /// What stands there.
+        /// Value found.
         found: String,
-        /// What should stand there.
+        /// Valid values.
         expected: &'static str,
     },
-    /// Fields that are right one by one, and make no sense together.
+    /// The fields are valid, but their combination is not.
     #[error(transparent)]
     Record(#[from] RecordFault),
 }
 
 impl TraceError {
-    /// The line, counted from 1.
+    /// Line, counted from 1.
     pub const fn line(&self) -> u64 {
         match self {
             Self::Line(error) => error.line(),
@@ -80,7 +80,7 @@ impl TraceError {
         }
     }
 
-    /// What to do next.
+    /// Suggested change.
     pub fn help(&self) -> String {
         match self {
             Self::Line(error) => error.help(),

@@ -1,4 +1,4 @@
-//! The fields of one line.
+//! Parser of the fields of a line.
 
 use dram_spec::address::PhysicalAddress;
 use memchr::memchr;
@@ -7,29 +7,31 @@ use super::error::Fault;
 use crate::line::shown;
 use crate::number::{self, eight_hex, leading_decimal};
 
-/// The fields of a line, separated by blanks and tabs, taken one after the other. A field that begins with `#` begins a comment.
+/// Iterator over the fields of a line, separated by blanks and tabs. A field that begins with `#`
+/// begins a comment.
 ///
-/// The text holds the line and what was read ahead of it: the end of the line is found while its fields are taken, and a number is
-/// converted in place. This is most of what reading a trace costs.
+/// The text contains the line and the bytes read ahead of it: the parser finds the end of the line
+/// while it takes fields, and converts numbers in place. Most of the time of reading a trace is
+/// spent here.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields<'a> {
-    /// From the beginning of the line on; it ends in a line feed.
+    /// Text from the beginning of the line; it ends in a line feed.
     text: &'a [u8],
-    /// From the next field on.
+    /// Text from the next field.
     rest: &'a [u8],
     shape: &'static str,
 }
 
-/// What an address must be that is written without a prefix.
+/// Valid values of an address without a prefix.
 const HEX: &str = "a hexadecimal number below 2^64";
-/// What a number must be.
+/// Valid values of a number.
 const DECIMAL: &str = "a decimal number below 2^64";
-/// What an address must be that is written with its prefix.
+/// Valid values of an address with a prefix.
 const PREFIXED: &str = "`0x` and a hexadecimal number below 2^64";
-/// What the value of a fill must be.
+/// Valid values of a fill.
 const BYTE: &str = "a decimal number from 0 to 255";
 
-/// The value of a hexadecimal digit; above 15 where a byte is none.
+/// Value of a hexadecimal digit; above 15 for other bytes.
 static HEX_DIGIT: [u8; 256] = {
     let mut digits = [0xff; 256];
     let mut value = 0;
@@ -41,12 +43,12 @@ static HEX_DIGIT: [u8; 256] = {
     digits
 };
 
-/// Whether a field ends before this byte: blanks, line ends, and other control characters, which begin no field either.
+/// Whether a field ends before this byte: blanks, line ends, and other control characters.
 const fn ends_field(byte: u8) -> bool {
     byte <= b' '
 }
 
-/// The unit behind the number of a time.
+/// Unit of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     Clocks,
@@ -55,7 +57,7 @@ pub(super) enum Unit {
 }
 
 impl<'a> Fields<'a> {
-    /// All fields of the line with which a text begins.
+    /// Creates the fields of the line at the beginning of a text.
     #[inline]
     pub(super) const fn new(text: &'a [u8]) -> Self {
         Fields { text, rest: text, shape: "" }
@@ -76,10 +78,10 @@ impl<'a> Fields<'a> {
         matches!(self.rest, [b'\n' | b'#', ..] | [b'\r', b'\n', ..] | [])
     }
 
-    /// The next field; empty where there is none.
+    /// Takes the next field; empty if none is left.
     #[inline]
     pub(super) fn word(&mut self) -> &'a [u8] {
-        // Most often, a letter names the kind of the record.
+        // Usually, a letter names the kind of the record.
         if let [letter @ b'A'..=b'z', end, ..] = self.rest
             && ends_field(*end)
         {
@@ -93,17 +95,18 @@ impl<'a> Fields<'a> {
         if self.is_empty() {
             return &[];
         }
-        // A control character is not passed over, so that something is taken.
+        // The first byte is always taken, even if it is a control character, so that the parser
+        // advances.
         let length = 1 + self.rest[1..].iter().take_while(|byte| !ends_field(**byte)).count();
         let (word, rest) = self.rest.split_at(length);
         self.rest = rest;
         word
     }
 
-    /// An address without a prefix.
+    /// Takes an address without a prefix.
     #[inline]
     pub(super) fn hex(&mut self, key: &'static str) -> Result<PhysicalAddress, Box<Fault>> {
-        // Most often, there is no writeback.
+        // Usually, there is no writeback.
         if let [b' ', b'0', b' ', ..] = self.rest {
             self.rest = &self.rest[2..];
             return Ok(PhysicalAddress(0));
@@ -117,7 +120,7 @@ impl<'a> Fields<'a> {
         self.slow_number(key, b"", number::hex, HEX).map(PhysicalAddress)
     }
 
-    /// An address with its prefix, `0x`.
+    /// Takes an address with the prefix `0x`.
     #[inline]
     pub(super) fn prefixed_hex(&mut self, key: &'static str) -> Result<PhysicalAddress, Box<Fault>> {
         if let [b' ', b'0', b'x', text @ ..] = self.rest
@@ -129,13 +132,13 @@ impl<'a> Fields<'a> {
         self.slow_number(key, b"0x", number::hex, PREFIXED).map(PhysicalAddress)
     }
 
-    /// A decimal number, most often of a few digits.
+    /// Takes a decimal number, usually of few digits.
     #[inline]
     pub(super) fn decimal(&mut self, key: &'static str) -> Result<u64, Box<Fault>> {
         self.decimal_by(short_decimal_field, key)
     }
 
-    /// A decimal number, most often of many digits.
+    /// Takes a decimal number, usually of many digits.
     #[inline]
     pub(super) fn long_decimal(&mut self, key: &'static str) -> Result<u64, Box<Fault>> {
         self.decimal_by(decimal_field, key)
@@ -155,14 +158,14 @@ impl<'a> Fields<'a> {
         self.slow_number(key, b"", number::decimal, DECIMAL)
     }
 
-    /// A decimal number below 256.
+    /// Takes a decimal number below 256.
     pub(super) fn byte(&mut self, key: &'static str) -> Result<u8, Box<Fault>> {
         let before = *self;
         let value = self.decimal(key).ok().and_then(|value| u8::try_from(value).ok());
         value.map_or_else(|| before.wrong(key, BYTE), Ok)
     }
 
-    /// A time, if a field is left: `@`, a decimal number, and perhaps a unit.
+    /// Takes a time, if a field is left: `@`, a decimal number, and optionally a unit.
     #[inline]
     pub(super) fn time(&mut self, expected: &'static str) -> Result<Option<(u64, Unit)>, Box<Fault>> {
         if let [b' ', b'@', text @ ..] = self.rest
@@ -177,7 +180,7 @@ impl<'a> Fields<'a> {
         self.slow_time(expected)
     }
 
-    /// A time in whatever way a field may hold it, or what is wrong with it.
+    /// Takes a time of any valid spelling, or returns the error.
     #[cold]
     fn slow_time(&mut self, expected: &'static str) -> Result<Option<(u64, Unit)>, Box<Fault>> {
         if self.is_empty() {
@@ -196,7 +199,7 @@ impl<'a> Fields<'a> {
         time.map_or_else(|| before.wrong("time", expected), |time| Ok(Some(time)))
     }
 
-    /// A number in whatever way a field may hold it, or what is wrong with it.
+    /// Takes a number of any valid spelling, or returns the error.
     #[cold]
     fn slow_number(
         &mut self,
@@ -210,7 +213,7 @@ impl<'a> Fields<'a> {
         number.map_or_else(|| before.wrong(key, expected), Ok)
     }
 
-    /// The length of the line with its end, after its last field. Another field is an error.
+    /// The length of the line including its end, after the last field. A further field is an error.
     #[inline]
     pub(super) fn end(&mut self) -> Result<usize, Box<Fault>> {
         if let [b'\n', behind @ ..] = self.rest {
@@ -219,7 +222,7 @@ impl<'a> Fields<'a> {
         if self.is_empty() { Ok(self.length()) } else { self.wrong_count() }
     }
 
-    /// The length of the line with its end, wherever its fields end.
+    /// The length of the line including its end.
     pub(super) fn length(&self) -> usize {
         memchr(b'\n', self.text).map_or(self.text.len(), |end| end + 1)
     }
@@ -229,7 +232,7 @@ impl<'a> Fields<'a> {
         shown(self.text[..self.length()].trim_ascii())
     }
 
-    /// The error that the next field is missing, or not what it must be.
+    /// The error for a missing or invalid field.
     #[cold]
     fn wrong<T>(mut self, key: &'static str, expected: &'static str) -> Result<T, Box<Fault>> {
         match self.word() {
@@ -238,7 +241,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The error that the line has too few or too many fields.
+    /// The error for too few or too many fields.
     #[cold]
     fn wrong_count<T>(self) -> Result<T, Box<Fault>> {
         let (mut all, mut found) = (Fields::new(self.text), 0);
@@ -248,14 +251,15 @@ impl<'a> Fields<'a> {
         Err(Box::new(Fault::FieldCount { found, shape: self.shape }))
     }
 
-    /// The error that a line begins with the name of no kind of record.
+    /// The error for an unknown kind of record.
     #[cold]
     pub(super) fn unknown<T>(found: &[u8], expected: &'static str) -> Result<T, Box<Fault>> {
         Err(Box::new(Fault::UnknownRecord { found: shown(found), expected }))
     }
 }
 
-/// The value of the hexadecimal number with which a text begins, if it is a field, and what follows. Most often it has eight digits.
+/// Parses the hexadecimal number at the beginning of a text, if it is a field; returns its value
+/// and the rest. Numbers of eight digits take the fast path.
 #[inline]
 fn hex_field(text: &[u8]) -> Option<(u64, &[u8])> {
     if let Some((eight, rest @ [end, ..])) = text.split_first_chunk()
@@ -267,7 +271,7 @@ fn hex_field(text: &[u8]) -> Option<(u64, &[u8])> {
     any_hex_field(text)
 }
 
-/// [`hex_field`] of up to 16 digits, which cannot overflow.
+/// [`hex_field`] for up to 16 digits, which cannot overflow.
 #[inline(never)]
 fn any_hex_field(text: &[u8]) -> Option<(u64, &[u8])> {
     let (mut value, mut digits) = (0_u64, 0);
@@ -282,8 +286,8 @@ fn any_hex_field(text: &[u8]) -> Option<(u64, &[u8])> {
     None
 }
 
-/// The value of the decimal number with which a text begins, if it is a field, and what follows. Of 19 digits at most, which
-/// cannot overflow.
+/// Parses the decimal number at the beginning of a text, if it is a field of at most 19 digits,
+/// which cannot overflow; returns its value and the rest.
 #[inline]
 fn short_decimal_field(text: &[u8]) -> Option<(u64, &[u8])> {
     let (mut value, mut digits) = (0_u64, 0);
@@ -298,7 +302,7 @@ fn short_decimal_field(text: &[u8]) -> Option<(u64, &[u8])> {
     None
 }
 
-/// [`short_decimal_field`] in two steps of eight bytes. Of 15 digits at most.
+/// [`short_decimal_field`] in two steps of eight bytes, for at most 15 digits.
 #[inline]
 fn decimal_field(text: &[u8]) -> Option<(u64, &[u8])> {
     let (mut value, mut digits) = leading_decimal(*text.first_chunk()?);
@@ -311,5 +315,5 @@ fn decimal_field(text: &[u8]) -> Option<(u64, &[u8])> {
     (digits > 0 && rest.first().is_some_and(|&byte| ends_field(byte))).then_some((value, rest))
 }
 
-/// Up to 10^7.
+/// Powers of ten up to 10^7.
 const POWERS_OF_TEN: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];

@@ -1,4 +1,4 @@
-//! What a trace format is made of.
+//! Definition of a trace format.
 
 use std::fmt;
 
@@ -9,40 +9,43 @@ use super::record::Record;
 
 /// A format of memory traces.
 pub struct Format {
-    /// As scenarios name it.
+    /// Name in scenarios.
     pub name: &'static str,
-    /// A record in it, for messages.
+    /// An example record, for messages.
     pub example: &'static str,
-    /// How its records say when they arrive.
+    /// Specification of arrivals in its records.
     pub timing: Timing,
-    /// Whether a line is a record of this format, as far as its first fields tell.
+    /// Whether the first fields of a line match this format.
     pub(super) recognises: fn(Fields<'_>) -> bool,
-    /// A parser, before the first line.
+    /// Creates a parser at the first line.
     pub(super) parser: fn() -> Parser,
-    /// Appends the line of a record, without its end. An error names what of the record this format cannot express.
+    /// Appends the line of a record, without its end. The error names what this format cannot
+    /// express.
     pub(super) write: fn(&Record, &mut Vec<u8>) -> Result<(), &'static str>,
 }
 
-/// Makes records of lines. It is given each line that is neither blank nor a comment, in order, and takes its fields, all of them
-/// for a record; a line without a record gives nothing. It may keep what later lines need.
+/// A parser of records. It is called with each line that is neither blank nor a comment, in order,
+/// and takes all fields of a record; it returns `None` for a line without a record. It may store
+/// state for later lines.
 pub(super) type Parser = Box<dyn FnMut(&mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> + Send>;
 
-/// How the records of a format say when they arrive.
+/// Specification of arrivals in the records of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timing {
-    /// By the instructions between them. How many pass per clock of the memory, the trace does not say.
+    /// By the instructions between records. The trace does not specify the instructions per memory
+    /// clock.
     Instructions,
-    /// By their times, or not at all.
+    /// By times, or not at all.
     Times,
 }
 
 impl Format {
-    /// The format of that name.
+    /// The format with this name.
     pub fn named(name: &str) -> Option<&'static Format> {
         FORMATS.into_iter().find(|format| format.name == name)
     }
 
-    /// The format that a line is a record of.
+    /// The format that a line matches.
     pub(super) fn of(line: Fields<'_>) -> Option<&'static Format> {
         FORMATS.into_iter().find(|format| (format.recognises)(line))
     }

@@ -1,7 +1,8 @@
-//! Memory traces: what a program or a simulator asked of the memory, one record per line.
+//! Memory traces of a program or a simulator, with one record per line.
 //!
-//! All formats give the same [`Record`]. A format is one file here and one entry of [`FORMATS`]; `docs/formats.md` has the
-//! grammars. The [`Reader`] tells plain, gzip and zstd text apart by itself, and recognises the format by the first record.
+//! All formats produce [`Record`]s. A format is one file of this module and one entry of
+//! [`FORMATS`]; `docs/formats.md` has the grammars. The [`Reader`] detects plain, gzip and zstd
+//! text, and the format by the first record.
 
 mod error;
 mod fields;
@@ -19,5 +20,5 @@ pub use reader::Reader;
 pub use record::{Arrival, Event, Record, RecordFault};
 pub use writer::{WriteError, Writer};
 
-/// Every format, in the order in which they are tried on the first record of a trace.
+/// All formats, in the order in which they are compared with the first record of a trace.
 pub static FORMATS: [&Format; 3] = [&native::FORMAT, &ramulatorsharp_rc::FORMAT, &ramulatorsharp_cpu::FORMAT];

@@ -1,4 +1,4 @@
-//! The simulator's own format: requests of the memory, with the times at which they arrive where these are known.
+//! The simulator's native format: memory requests, optionally with their arrivals.
 //!
 //! ```text
 //! R <address> [<time>]
@@ -7,8 +7,8 @@
 //! ZERO <address> <bytes> [<time>]
 //! ```
 //!
-//! An address is hexadecimal with `0x`, `<bytes>` decimal; a time is `@` and a decimal number, of clocks of the memory, or with
-//! `ns` or `ps` behind it of these.
+//! An address is hexadecimal with `0x`, `<bytes>` is decimal. A time is `@` and a decimal number of
+//! memory clocks, or of nanoseconds or picoseconds if `ns` or `ps` follows.
 
 use std::io::Write;
 
@@ -34,7 +34,7 @@ const COPY: &str = "COPY <dst> <src> <bytes> [<time>]";
 const ZERO: &str = "ZERO <address> <bytes> [<time>]";
 const TIME: &str = "`@` and a decimal number below 2^64, of clocks, or with `ns` or `ps` behind it";
 
-/// The prefix of the address sets an `R` apart from that of other formats.
+/// The prefix of the address distinguishes an `R` of this format from that of other formats.
 fn recognises(mut fields: Fields<'_>) -> bool {
     match fields.word() {
         b"R" => fields.word().starts_with(b"0x"),

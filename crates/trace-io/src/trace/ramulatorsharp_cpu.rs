@@ -1,4 +1,5 @@
-//! The older format of CMU-SAFARI's `RamulatorSharp` and the CPU mode of Ramulator: cache-filtered accesses of one program.
+//! The older format of CMU-SAFARI's `RamulatorSharp` and the CPU mode of Ramulator: cache-filtered
+//! accesses of one program.
 //!
 //! ```text
 //! <instructions before it> <read> [<writeback>]

@@ -1,5 +1,5 @@
-//! The newer format of CMU-SAFARI's `RamulatorSharp`: the accesses of one program, and the copies and fills that it asked of
-//! its kernel.
+//! The newer format of CMU-SAFARI's `RamulatorSharp`: the accesses of one program, and the copies
+//! and fills of its kernel.
 //!
 //! ```text
 //! R <read> <writeback, 0 = none> <instructions>
@@ -7,8 +7,8 @@
 //! S <destination> <value> <bytes> <instructions>
 //! ```
 //!
-//! Addresses are hexadecimal without a prefix, all other numbers decimal. The instructions of an access pass before it; those
-//! of a copy or fill are what a CPU executes to do it.
+//! Addresses are hexadecimal without a prefix, all other numbers decimal. The instructions of an
+//! access precede it; those of a copy or fill are what a CPU executes to perform it.
 
 use std::io::Write;
 

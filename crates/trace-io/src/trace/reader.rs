@@ -1,4 +1,4 @@
-//! Lines to records.
+//! Trace reader.
 
 use std::fmt;
 use std::io::Read;
@@ -10,10 +10,11 @@ use super::record::Record;
 use crate::line::{LineError, Lines};
 use crate::text::Text;
 
-/// The records of a trace, one by one, out of plain, gzip or zstd text. Blank lines and comments are passed over.
+/// Iterator over the records of a trace in plain, gzip or zstd text. Blank lines and comments are
+/// skipped.
 ///
-/// It ends with the input or with the first error. Its memory does not depend on the length of the trace. A trace without
-/// records is an error.
+/// It ends with the input or after the first error. Its memory does not depend on the length of the
+/// trace. A trace without records is an error.
 pub struct Reader<R: Read> {
     lines: Lines<Text<R>>,
     format: &'static Format,
@@ -23,18 +24,18 @@ pub struct Reader<R: Read> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// No record has been found so far.
+    /// No record has been read.
     Searching,
     Reading,
     Ended,
 }
 
 impl<R: Read> Reader<R> {
-    /// Begins to read a trace of that format, or of the format that its first record is of.
+    /// Opens a trace of the given format, or of the format that its first record matches.
     ///
     /// # Errors
-    /// [`TraceError::Line`] where the first record cannot be read, [`TraceError::Empty`] where there is none,
-    /// [`TraceError::UnknownFormat`] where no format is given and none has such a record.
+    /// [`TraceError::Line`] if the first record cannot be read, [`TraceError::Empty`] if the trace
+    /// has no record, [`TraceError::UnknownFormat`] if no format is given and none matches.
     pub fn new(input: R, format: Option<&'static Format>) -> Result<Self, TraceError> {
         let text = Text::new(input).map_err(|source| LineError::Read { line: 1, source })?;
         let mut lines = Lines::new(text);
@@ -48,17 +49,17 @@ impl<R: Read> Reader<R> {
         Ok(Reader { lines, format, parser: (format.parser)(), state: State::Searching })
     }
 
-    /// The format that the lines are taken to be of.
+    /// Format of the trace.
     pub const fn format(&self) -> &'static Format {
         self.format
     }
 
-    /// The line of the record returned last, counted from 1.
+    /// Line of the last record returned, counted from 1.
     pub const fn line(&self) -> u64 {
         self.lines.number()
     }
 
-    /// Why the next line, which is ahead, is no record; nothing comes after it.
+    /// Returns the error for the next line, which was read ahead, and ends the iteration.
     #[cold]
     fn fail(&mut self, fault: Box<Fault>) -> TraceError {
         self.state = State::Ended;
@@ -66,7 +67,7 @@ impl<R: Read> Reader<R> {
         TraceError::Record { line: self.lines.number() + 1, fault, other }
     }
 
-    /// Passes over lines without a field. Nothing: the input has ended.
+    /// Skips lines without fields; `None` at the end of the input.
     #[cold]
     fn find_fields(&mut self) -> Option<Result<(), TraceError>> {
         let error = match find_fields(&mut self.lines) {
@@ -83,7 +84,7 @@ impl<R: Read> Reader<R> {
     }
 }
 
-/// Passes over lines until there is one ahead with a field. `false`: the input has ended.
+/// Skips lines without fields; `false` at the end of the input.
 fn find_fields<R: Read>(lines: &mut Lines<Text<R>>) -> Result<bool, LineError> {
     while lines.look_ahead()? {
         let mut fields = Fields::new(lines.ahead());
@@ -107,7 +108,8 @@ impl<R: Read> Iterator for Reader<R> {
             return None;
         }
         loop {
-            // Neither a blank line nor a comment begins with anything above `#`.
+            // Blank lines and comments begin with bytes up to `#`; records begin with greater
+            // bytes.
             let mut ahead = self.lines.ahead();
             if ahead.first().is_none_or(|&byte| byte <= b'#') {
                 if let Err(error) = self.find_fields()? {

@@ -1,89 +1,90 @@
-//! What a line of a trace says.
+//! Records of a trace.
 
 use dram_spec::Cycle;
 use dram_spec::address::PhysicalAddress;
 
-/// One record of a trace.
+/// A record of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Record {
-    /// When the memory is asked.
+    /// Arrival of the request.
     pub arrival: Arrival,
-    /// What it is asked for.
+    /// Request.
     pub event: Event,
 }
 
-/// When a record arrives at the memory.
+/// Arrival of a record at the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Arrival {
-    /// As soon as the record before it has been taken.
+    /// When its predecessor has been taken.
     WhenTaken,
-    /// When the CPU has executed this number of instructions since the record before. A copy or fill before them blocks them.
+    /// After the CPU has executed this number of instructions since the preceding record. A
+    /// preceding copy or fill blocks their execution.
     AfterInstructions(u64),
     /// At this cycle of the memory's command clock.
     AtCycle(Cycle),
-    /// At this time since reset, ps.
+    /// At this time since reset, in ps.
     AtPicoseconds(u64),
 }
 
-/// What the memory is asked for. An access is to the line of 64 bytes that holds its address.
+/// Request of a record. An access is to the 64-byte line that contains its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Event {
-    /// A line read, and perhaps the victim that a cache wrote back for it.
+    /// A read of a line, optionally with the writeback of the line it evicts.
     Read {
-        /// The address read.
+        /// Address read.
         address: PhysicalAddress,
-        /// The address of the dirty victim, where there was one.
+        /// Address of the dirty evicted line, if any.
         writeback: Option<PhysicalAddress>,
     },
-    /// A line written.
+    /// A write of a line.
     Write {
-        /// The address written.
+        /// Address written.
         address: PhysicalAddress,
     },
     /// A copy of memory to memory.
     Copy {
-        /// Where the first byte goes.
+        /// Address of the first byte written.
         dst: PhysicalAddress,
-        /// Where the first byte comes from.
+        /// Address of the first byte read.
         src: PhysicalAddress,
-        /// Bytes, at least 1.
+        /// Size in bytes, at least 1.
         bytes: u64,
-        /// Instructions that the copy takes on a CPU; 0 where the trace has no instructions.
+        /// Instructions that a CPU executes for the copy; 0 in a trace without instructions.
         instructions: u64,
     },
     /// A fill of memory with one value.
     Fill {
-        /// The first byte.
+        /// Address of the first byte.
         dst: PhysicalAddress,
-        /// What each byte becomes.
+        /// Value of each byte.
         value: u8,
-        /// Bytes, at least 1.
+        /// Size in bytes, at least 1.
         bytes: u64,
-        /// Instructions that the fill takes on a CPU; 0 where the trace has no instructions.
+        /// Instructions that a CPU executes for the fill; 0 in a trace without instructions.
         instructions: u64,
     },
 }
 
-/// Why a record makes no sense.
+/// Reason why a record is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordFault {
-    /// A copy or fill of no bytes.
+    /// The size of a copy or fill is 0.
     #[error("`bytes` is 0")]
     NoBytes,
-    /// A range that ends beyond 2^64 - 1.
+    /// The range ends beyond 2^64 - 1.
     #[error("{bytes} bytes from {key} {start:x} on run past the last address, ffffffffffffffff", start = start.0)]
     PastTheEnd {
-        /// Which end of the copy or fill: `destination` or `source`.
+        /// Operand of the copy or fill: `destination` or `source`.
         key: &'static str,
-        /// Its first byte.
+        /// Address of the first byte.
         start: PhysicalAddress,
-        /// Its length.
+        /// Size in bytes.
         bytes: u64,
     },
 }
 
 impl RecordFault {
-    /// What to do next.
+    /// Suggested change.
     pub fn help(&self) -> String {
         match self {
             Self::NoBytes => "give at least 1, or leave the record out".into(),
@@ -95,7 +96,7 @@ impl RecordFault {
 }
 
 impl Record {
-    /// Checks what the types leave open: lengths and ends of ranges.
+    /// Checks sizes and ends of ranges.
     ///
     /// # Errors
     /// [`RecordFault::NoBytes`] or [`RecordFault::PastTheEnd`].

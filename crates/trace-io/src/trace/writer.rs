@@ -1,22 +1,22 @@
-//! Records to lines.
+//! Trace writer.
 
 use std::io::{self, Write};
 
 use super::format::Format;
 use super::record::{Record, RecordFault};
 
-/// Why a record could not be written.
+/// Reason why a record could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The record makes no sense.
+    /// The record is invalid.
     #[error(transparent)]
     Record(#[from] RecordFault),
-    /// The format has no line for the record.
+    /// The format cannot express the record.
     #[error("{what} cannot be written in the format `{}`", format.name)]
     NotInFormat {
-        /// What of the record has no place.
+        /// Content that the format cannot express.
         what: &'static str,
-        /// The format.
+        /// Format.
         format: &'static Format,
     },
     /// The output failed.
@@ -25,7 +25,7 @@ pub enum WriteError {
 }
 
 impl WriteError {
-    /// What to do next.
+    /// Suggested change.
     pub fn help(&self) -> String {
         match self {
             Self::Record(fault) => fault.help(),
@@ -37,7 +37,8 @@ impl WriteError {
     }
 }
 
-/// Writes records, a line each, as plain text; an encoder as `output` compresses it. Not buffered.
+/// Writes records as plain text, one line each. The output is not buffered; wrap an encoder to
+/// compress it.
 #[derive(Debug)]
 pub struct Writer<W> {
     output: W,
@@ -46,15 +47,16 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Before the first record.
+    /// Creates a writer. The format has no header.
     pub const fn new(output: W, format: &'static Format) -> Self {
         Writer { output, format, line: Vec::new() }
     }
 
-    /// Writes one record. A reader of this format gives back the same record.
+    /// Writes one record. A reader of this format returns an equal record.
     ///
     /// # Errors
-    /// [`WriteError::Record`] or [`WriteError::NotInFormat`], and nothing was written; [`WriteError::Output`].
+    /// [`WriteError::Record`] or [`WriteError::NotInFormat`], before any output;
+    /// [`WriteError::Output`].
     pub fn write_record(&mut self, record: &Record) -> Result<(), WriteError> {
         record.check()?;
         self.line.clear();
@@ -64,7 +66,7 @@ impl<W: Write> Writer<W> {
         Ok(self.output.write_all(&self.line)?)
     }
 
-    /// The output, with all lines in it.
+    /// Returns the output, which contains all lines.
     pub fn into_inner(self) -> W {
         self.output
     }

@@ -1,4 +1,4 @@
-//! The system that the tests' logs are of.
+//! The system of the tests' logs.
 
 use dram_spec::{
     CopyActivations, Density, Geometry, PrechargePowerDown, RawGeometry, Refresh, SpeedBin, System, Width,

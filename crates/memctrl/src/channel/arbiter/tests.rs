@@ -1,4 +1,5 @@
-//! The commands of accesses against a choice over all candidates, cycle by cycle (rules 12 to 14 and 25 to 27 of `docs/controller.md`).
+//! The commands of accesses compared with a choice over all candidates in every cycle (rules 12 to
+//! 14 and 25 to 27 of `docs/controller.md`).
 
 use std::sync::Arc;
 
@@ -46,7 +47,7 @@ fn config(scheduler: &'static str, rows: &'static str) -> Config {
     Config { queues, scheduler, row_policy, ..Config::new(system(), planner, BASELINE) }
 }
 
-/// An access of the model; accesses are in the order in which they were queued.
+/// An access of the model, in queueing order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Queued {
     kind: AccessKind,
@@ -55,14 +56,14 @@ struct Queued {
     column: Column,
 }
 
-/// The state of a bank that the device does not know.
+/// State of a bank that is not part of the device.
 #[derive(Clone, Copy, Debug, Default)]
 struct RowUse {
     opened_for: Option<AccessKind>,
     served: u32,
 }
 
-/// A channel without threads and refresh that looks at every candidate in every cycle.
+/// A channel without threads and refresh that examines every candidate in every cycle.
 struct Naive {
     scheduler: &'static str,
     rows: &'static str,
@@ -89,7 +90,7 @@ impl Naive {
         &mut self.banks[index.get()]
     }
 
-    /// Which access goes first: the one of the least pair.
+    /// Priority of an access; the least is first.
     fn priority(&self, at: usize) -> (bool, usize) {
         let Queued { bank, row, .. } = self.list[at];
         let is_hit = self.device.open_row(bank) == Some(row);
@@ -134,7 +135,7 @@ impl Naive {
         Some((command, best))
     }
 
-    /// The command of this cycle.
+    /// Command of this cycle.
     fn choose(&self, now: Cycle) -> Option<(Command, Option<usize>)> {
         let other = self.mode.other();
         let direction = if self.banks.iter().any(|bank| bank.opened_for == Some(other)) { other } else { self.mode };

@@ -1,4 +1,4 @@
-//! The write drain against rules 12 and 13 of `docs/controller.md` as they are written.
+//! The write drain compared with rules 12 and 13 of `docs/controller.md`.
 
 use dram_spec::{BankIndex, BankSet, Column, Cycle, RequestId, Row, SourceId, Topology};
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ const TOPOLOGY: Topology = Topology { channels: 1, ranks: 1, banks_per_rank: 3 }
 const HIGH: usize = 4;
 const LOW: usize = 2;
 
-/// One cycle: what is queued and served in it, for what a copy waits, and which banks are free.
+/// One cycle: accesses queued and served, writes that a copy waits for, and free banks.
 #[derive(Clone, Debug)]
 struct Turn {
     queued: Vec<(AccessKind, usize)>,
@@ -29,10 +29,10 @@ fn arb_turn() -> impl Strategy<Value = Turn> {
         .prop_map(|(queued, served, is_awaited, free)| Turn { queued, served, is_awaited, free })
 }
 
-/// By bank: the reads queued, the writes queued, and how many of the oldest writes a copy waits for.
+/// By bank: reads queued, writes queued, and how many of the oldest writes a copy waits for.
 type Banks = [(usize, usize, usize); 3];
 
-/// The mode after a cycle.
+/// Mode after a cycle.
 fn next_mode(mode: AccessKind, banks: &Banks, free: [bool; 3]) -> AccessKind {
     let in_free = |count: fn(&(usize, usize, usize)) -> usize| {
         banks.iter().zip(free).any(|(bank, is_free)| is_free && count(bank) > 0)

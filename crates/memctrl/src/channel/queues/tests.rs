@@ -1,4 +1,4 @@
-//! The queues against a plain list of accesses.
+//! The queues compared with a plain list of accesses.
 
 use dram_spec::{BankIndex, BankSet, Column, Cycle, RequestId, Row, SourceId, Topology};
 use proptest::prelude::*;
@@ -11,14 +11,14 @@ use crate::policy::scheduler::{Fcfs, FrFcfs, FrFcfsCap, Priority, RowState, Sche
 const TOPOLOGY: Topology = Topology { channels: 1, ranks: 1, banks_per_rank: 4 };
 const KINDS: [AccessKind; 2] = [AccessKind::Read, AccessKind::Write];
 
-/// What can happen to queues.
+/// An event at the queues.
 #[derive(Clone, Debug)]
 enum Step {
-    /// After some cycles, an access is queued: kind, bank, row, column, source.
+    /// An access is queued after some cycles: kind, bank, row, column, source.
     Queue(u64, AccessKind, usize, u32, u16, u16),
     /// One of the accesses is served.
     Serve(Index),
-    /// An access that is not queued takes an entry, or gives it back.
+    /// An access that is not queued takes an entry, or frees it.
     Block(AccessKind),
     Unblock(AccessKind),
     /// PRE or ACT is issued for one of the accesses.
@@ -58,7 +58,7 @@ struct Known {
     is_awaited: bool,
 }
 
-/// All accesses in the order in which they were queued, and the entries of accesses that are not.
+/// All accesses in queueing order, and the entries of accesses that are not queued.
 #[derive(Debug, Default)]
 struct Model {
     list: Vec<Known>,
@@ -94,7 +94,7 @@ fn bank(number: usize) -> BankIndex {
     TOPOLOGY.indices().nth(number).unwrap()
 }
 
-/// Where an access of the model is in the queues: its position in its bank, and its place in the pool.
+/// Place of an access of the model in the queues: position in its bank, and place in the pool.
 fn place(queues: &Queues, model: &Model, index: usize) -> (u16, u16) {
     let Known { id, kind, bank, .. } = model.list[index];
     let position = model.of(kind, bank).position(|known| known.id == id).unwrap();
@@ -176,7 +176,7 @@ fn apply(queues: &mut Queues, model: &mut Model, step: &Step, id: u64, now: &mut
     }
 }
 
-/// Compares every answer of the queues with the model's.
+/// Compares every query of the queues with the model.
 fn compare(queues: &Queues, model: &Model) {
     for kind in KINDS {
         let pending: BankSet = model.list.iter().filter(|known| known.kind == kind).map(|known| known.bank).collect();
@@ -209,7 +209,7 @@ fn compare(queues: &Queues, model: &Model) {
     }
 }
 
-/// Classes and ranks that have nothing to do with the age.
+/// Classes and ranks that are independent of the age.
 #[derive(Clone, Debug)]
 struct BySource;
 
@@ -232,7 +232,7 @@ impl Scheduler for BySource {
     }
 }
 
-/// The access that a scheduler prefers is the one of least priority, whatever the queue knows about orders.
+/// The access that a scheduler prefers is the one of least priority.
 fn compare_preferred(queues: &Queues, model: &Model, open: Option<Row>, served: u32) {
     let schedulers: [&dyn Scheduler; 4] = [&Fcfs, &FrFcfs, &FrFcfsCap { cap: 2 }, &BySource];
     for scheduler in schedulers {

@@ -1,4 +1,4 @@
-//! Which mechanism is chosen, worked out by hand: DDR3-1066 8-8-8, rows of 64 lines.
+//! Hand-computed choices of mechanisms: DDR3-1066 8-8-8, rows of 64 lines.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ type Place = (u8, u32);
 const NOW: Cycle = Cycle(1000);
 /// Another subarray of bank 0. The indirect way leads through the temporary row of bank 1.
 const WITHIN_A_BANK: (Place, Place) = ((0, 1), (0, 600));
-/// Prices no two of which add up to a third.
+/// Prices of which no two sum to a third.
 const PRICES: PriceTable = PriceTable {
     activate: Picojoule(1000.0),
     copy_activate: Picojoule(700.0),
@@ -41,7 +41,7 @@ fn config(refresh: Refresh, postpone_max: u64) -> Config {
     Config { refresh, ..Config::new(system, Arc::new(Planner::new(map, FaultyRows::default())), FASTEST) }
 }
 
-/// A channel and what is booked on it.
+/// A channel and its bookings.
 struct Memory {
     config: Config,
     channels: [Channel; 1],
@@ -56,7 +56,7 @@ impl Memory {
         Memory { config, channels, estimator }
     }
 
-    /// After these commands from cycle 0 on, each as soon as it can be.
+    /// State after these commands from cycle 0 on, each at its earliest cycle.
     fn after(mut self, commands: &[Command]) -> Memory {
         for command in commands {
             let at = self.channels[0].device.earliest(command).unwrap().until();
@@ -117,8 +117,8 @@ fn memory() -> Memory {
     Memory::new(config(Refresh::Off, 0))
 }
 
-/// On idle banks 2 x PSM takes 562 cycles and the channel 558, plus 4 for each read that the channel has before it; of equals, 2 x PSM
-/// goes first.
+/// On idle banks 2 x PSM takes 562 cycles and the channel 558, plus 4 for each earlier read of the
+/// channel; of equal ones, 2 x PSM is preferred.
 #[test]
 fn the_fastest_is_the_one_that_is_done_first() {
     assert_eq!(memory().reading(3, 0).fastest(), Mechanism::CHANNEL, "a write does not count");
@@ -151,7 +151,7 @@ fn a_rank_that_is_not_awake_delays_its_banks_and_not_the_bus() {
     assert_eq!(deeper().reading(3, 129).fastest(), PSM2, "516 + 558 against 512 + 562");
 }
 
-/// The first REF falls due at 4160: 94 cycles, tRP + tRFC, delay both ways.
+/// The first REF is due at 4160: 94 cycles, tRP + tRFC, delay both mechanisms.
 #[test]
 fn a_refresh_that_is_owed_delays_its_banks_and_not_the_bus() {
     let reads = |refresh, postpone_max, reads, now| {
@@ -165,7 +165,7 @@ fn a_refresh_that_is_owed_delays_its_banks_and_not_the_bus() {
     assert_eq!(reads(Refresh::NORMAL, 1, 23, 8320), Mechanism::CHANNEL, "but not two");
 }
 
-/// Bank 0 is free in 36 cycles (a read: 8 + tRC): a REF that falls due by then comes first.
+/// Bank 0 is free in 36 cycles (a read: 8 + tRC): a REF that is due by then precedes.
 #[test]
 fn a_refresh_that_falls_due_before_the_banks_are_free_delays_them() {
     let done = |now: u64| {
@@ -198,7 +198,7 @@ fn what_is_booked_delays_what_comes_after_it() {
     assert_eq!([chosen(579), chosen(580)], [Mechanism::CHANNEL, PSM2]);
 }
 
-/// Between banks, 128 lines on the bus cost 64 (30 + 20) = 3200; 64 TRANSFERs at 50 cost as much.
+/// Between banks, 128 lines on the bus take 64 (30 + 20) = 3200; 64 TRANSFERs at 50 take as much.
 #[test]
 fn the_cheapest_is_the_one_that_costs_least() {
     let chosen = |transfer| {

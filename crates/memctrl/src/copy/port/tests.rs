@@ -1,4 +1,5 @@
-//! The port against rules 20 to 22 of `docs/controller.md` and the steps of `docs/planner.md`, on sets and lists.
+//! The port compared with rules 20 to 22 of `docs/controller.md` and the steps of
+//! `docs/planner.md`, on sets and lists.
 
 mod model;
 
@@ -46,12 +47,12 @@ fn program((kind, rank, swapped): (Mechanism, u8, bool)) -> Vec<Step> {
     }
 }
 
-/// What happens before an update, and how many steps of threads are executed after it.
+/// Events before an update, and the number of thread steps executed after it.
 #[derive(Clone, Debug)]
 struct Turn {
     after: u64,
     dispatched: Option<(Mechanism, u8, bool)>,
-    /// By bank: whether a read is queued, how old it is, and the row that accesses have opened.
+    /// By bank: whether a read is queued, its age, and the row opened by accesses.
     accesses: [(bool, u64, Option<u32>); 4],
     unused: [bool; 4],
     urgent: [bool; 2],
@@ -79,7 +80,7 @@ fn arb_turn() -> impl Strategy<Value = Turn> {
     )
 }
 
-/// The port, its model, and what both have around them.
+/// The port, its model, and the state of the channel for both.
 struct Pair {
     port: Port,
     models: Vec<Model>,
@@ -94,7 +95,7 @@ impl Pair {
         Pair { port, models: Vec::new(), world: World::default(), now, dispatched: 0 }
     }
 
-    /// The thread at a place in the order of dispatch.
+    /// The thread at a position in the order of dispatch.
     fn thread(&self, place: usize) -> &Thread {
         self.port.thread(self.port.order[place])
     }
@@ -171,7 +172,7 @@ impl Pair {
         assert_eq!(self.port.is_empty(), self.models.is_empty());
     }
 
-    /// Executes one of the steps that threads could execute next, as the channel does.
+    /// Executes one of the possible next steps of threads, as the channel does.
     fn execute(&mut self, index: Index) {
         self.now.0 += 1;
         let steps: Vec<(usize, Command)> = (0..self.models.len())
@@ -270,7 +271,7 @@ fn a_port_has_room_for_32_threads() {
     assert!(pair.port.has_room());
 }
 
-/// Without a bound a thread has no term, and keeps its banks whatever reads are queued.
+/// Without a bound a thread has no term, and keeps its banks while reads are queued.
 #[test]
 fn without_a_bound_no_thread_is_preempted_for_reads() {
     let mut pair = Pair::new(None, Cycle(0));
@@ -283,7 +284,8 @@ fn without_a_bound_no_thread_is_preempted_for_reads() {
     assert_eq!(pair.port.take_preempted(), (0, 0));
 }
 
-/// Another channel reads the lines: each is written once its own data has arrived, write latency 6 after its WR.
+/// Another channel reads the lines: each is written once its data has arrived, write latency 6
+/// after its WR.
 #[test]
 fn each_line_of_a_pipelined_program_waits_for_its_own_data() {
     let bank = BankId { rank: 0, bank: 0 };

@@ -1,4 +1,4 @@
-//! The completions against a list that is sorted for every answer.
+//! The completions compared with a sorted list.
 
 use dram_spec::Cycle;
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ fn slots_come_out_when_due_and_in_the_order_of_acceptance() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// `Some(at)` is due at `at`; none delivers what is due by then.
+    /// `Some(at)` adds a request due at `at`; `None` delivers the requests due by then.
     #[test]
     fn they_come_out_as_from_a_sorted_list(
         steps in prop::collection::vec((prop::option::of(0..20_u64), 0..20_u64), 0..80),
@@ -33,7 +33,8 @@ proptest! {
         let (mut completions, mut list) = (Completions::default(), Vec::<(u64, u64, u32)>::new());
         for (number, (due, now)) in (0..).zip(steps) {
             if let Some(at) = due {
-                // Slots fall as acceptance rises: the order of slots is not that of acceptance.
+                // Slots decrease as acceptance increases, so the order of slots is not that of
+                // acceptance.
                 completions.push(Cycle(at), number, 1000 - number as u32);
                 list.push((at, number, 1000 - number as u32));
             } else {

@@ -1,4 +1,4 @@
-//! The hazards against byte ranges, and sets of the copies that each access waits for.
+//! The hazards compared with byte ranges, and with the set of copies that each access waits for.
 
 use dram_spec::{BankIndex, Channel, Column, Operation, PhysicalAddress, RequestId, Row, SourceId};
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use proptest::sample::Index;
 use super::{CopyLines, Hazards, is_whole_lines, whole_lines};
 use crate::channel::{Access, AccessKind};
 
-/// What can happen, within eight lines.
+/// An event, within eight lines.
 #[derive(Clone, Debug)]
 enum Step {
     /// An access of a line is accepted.
@@ -33,13 +33,14 @@ fn arb_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Whether an access of the line that begins at `line` must not pass a copy: byte by byte.
+/// Whether an access of the line at `line` must not pass a copy, byte by byte.
 fn conflicts(operation: &Operation, kind: AccessKind, line: u64) -> bool {
     let in_line = |first: PhysicalAddress| (0..operation.bytes()).any(|byte| (first.0 + byte) / 64 * 64 == line);
     in_line(operation.target()) || (kind == AccessKind::Write && operation.src().is_some_and(in_line))
 }
 
-/// A blocked access: when it was accepted, its kind and line, and the slots of the copies that it waits for.
+/// A blocked access: position in the order of acceptance, kind, line, and slots of the copies it
+/// waits for.
 #[derive(Debug)]
 struct Waiting {
     accepted: u64,

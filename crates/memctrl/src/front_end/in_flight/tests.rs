@@ -1,4 +1,5 @@
-//! The table of requests in progress against a map, and their bytes against an image of the memory.
+//! The table of requests in flight compared with a map, and their bytes with an image of the
+//! memory.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -57,7 +58,8 @@ proptest! {
         }
     }
 
-    /// A read keeps the bytes of its range, whichever of its lines arrives first; a write returns those of each line.
+    /// A read stores the bytes of its range in any order of lines; a write returns those of each
+    /// line.
     #[test]
     fn bytes_go_between_ranges_and_lines(first in 0..200_u64, bytes in 1..300_u64, reversed in any::<bool>()) {
         let mut table = InFlightTable::default();

@@ -1,11 +1,12 @@
-//! The mechanism that is estimated to be done first.
+//! The mechanism with the earliest estimated completion.
 
 use rowclone::{Block, Mechanism};
 
 use super::rowclone_rule::ALL;
 use super::{CopyPolicy, Outlook};
 
-/// The mechanism that is estimated to be done first, from open rows, queues and refresh (`memctrl::estimate`).
+/// The mechanism with the earliest estimated completion, from open rows, queues and refresh
+/// (`memctrl::estimate`).
 #[derive(Clone, Copy, Debug)]
 pub struct Fastest;
 

@@ -1,11 +1,11 @@
-//! The mechanism that costs the least energy.
+//! The mechanism with the least energy.
 
 use rowclone::{Block, Mechanism};
 
 use super::rowclone_rule::ALL;
 use super::{CopyPolicy, Outlook};
 
-/// The mechanism whose commands cost the least energy above standby.
+/// The mechanism whose commands take the least dynamic energy.
 #[derive(Clone, Copy, Debug)]
 pub struct LeastEnergy;
 

@@ -1,6 +1,6 @@
-//! Copy policies: which mechanism serves a part of a copy.
+//! Copy policies, which choose the mechanism of each part of a copy.
 //!
-//! To add a policy, implement [`CopyPolicy`] in a file of its own and list it in [`POLICIES`].
+//! To add a policy, implement [`CopyPolicy`] in a separate file and add it to [`POLICIES`].
 
 mod baseline;
 mod fastest;
@@ -24,13 +24,15 @@ use crate::copy::estimate::{Estimator, PriceTable, energy};
 
 /// Chooses the mechanism of each part of a copy.
 pub trait CopyPolicy: fmt::Debug + Send + Sync {
-    /// The name, as in scenarios and reports.
+    /// Name in scenarios and reports.
     fn name(&self) -> &'static str;
 
-    /// The mechanisms that it admits, the preferred one first. The channel is the last, and always possible.
+    /// Mechanisms that the policy admits, the preferred one first. The last is the channel, which
+    /// is always possible.
     fn admits(&self) -> &'static [Mechanism];
 
-    /// The mechanism of a part: by default, the first that the policy admits and the part allows.
+    /// Chooses the mechanism of a part: by default, the first that the policy admits and the part
+    /// allows.
     fn choose(&self, block: &Block, part: usize, outlook: &Outlook<'_>) -> Mechanism {
         let _ = outlook;
         self.preferred(&block.parts()[part])
@@ -41,8 +43,8 @@ pub trait CopyPolicy: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Why it chose another mechanism than its preferred one, as tallies name it and as a phrase that the name of the preferred mechanism
-    /// completes.
+    /// Reason why the policy chose another mechanism than its preferred one: a key for statistics,
+    /// and a phrase that the name of the preferred mechanism completes.
     fn preference(&self) -> (&'static str, &'static str) {
         (BY_POLICY, "preferred by the policy to")
     }
@@ -54,9 +56,9 @@ pub trait CopyPolicy: fmt::Debug + Send + Sync {
     }
 }
 
-/// Why no mechanism better than `chosen` serves a part, as tallies and reports name it:
+/// Reason why no mechanism better than `chosen` serves a part, for statistics and reports:
 ///
-/// - [`FIRST_CHOICE`]: `chosen` is FPM, and there is none.
+/// - [`FIRST_CHOICE`]: `chosen` is FPM, the best mechanism.
 /// - [`CopyPolicy::preference`]: the policy weighs mechanisms, and prefers it to the one of the paper's rule.
 /// - [`BY_POLICY`]: a better mechanism was possible, and the policy excludes it.
 /// - The planner's reason against FPM: no better mechanism was possible.
@@ -70,7 +72,7 @@ pub fn reason(policy: &dyn CopyPolicy, part: &Part, chosen: Mechanism) -> &'stat
     part.allows(FPM).map_or_else(|reason| reason.name(), |()| FIRST_CHOICE)
 }
 
-/// The same as a sentence without its full stop.
+/// The reason as a sentence without its full stop.
 pub fn explain(policy: &dyn CopyPolicy, part: &Part, chosen: Mechanism) -> String {
     let ruled = ROWCLONE.preferred(part);
     match part.allows(FPM) {
@@ -81,12 +83,12 @@ pub fn explain(policy: &dyn CopyPolicy, part: &Part, chosen: Mechanism) -> Strin
     }
 }
 
-/// The reason of a part that is served by FPM.
+/// Reason of a part served by FPM.
 pub const FIRST_CHOICE: &str = "fastest";
-/// The reason of a part for which a better mechanism was possible, which the policy excludes.
+/// Reason of a part for which a better mechanism was possible but is excluded by the policy.
 pub const BY_POLICY: &str = "policy";
 
-/// Every copy goes over the channel.
+/// Every copy uses the channel.
 pub const BASELINE: &dyn CopyPolicy = &Baseline;
 /// FPM, else the channel.
 pub const FPM_ONLY: &dyn CopyPolicy = &Only::FPM;
@@ -94,20 +96,20 @@ pub const FPM_ONLY: &dyn CopyPolicy = &Only::FPM;
 pub const PSM_ONLY: &dyn CopyPolicy = &Only::PSM;
 /// The paper's rule.
 pub const ROWCLONE: &dyn CopyPolicy = &RowCloneRule;
-/// The mechanism that is estimated to be done first.
+/// The mechanism with the earliest estimated completion.
 pub const FASTEST: &dyn CopyPolicy = &Fastest;
-/// The mechanism that takes the least energy.
+/// The mechanism with the least energy.
 pub const LEAST_ENERGY: &dyn CopyPolicy = &LeastEnergy;
 
-/// The policies, in the order in which reports list them.
+/// All policies, in the order of reports.
 pub const POLICIES: [&dyn CopyPolicy; 6] = [BASELINE, FPM_ONLY, PSM_ONLY, ROWCLONE, FASTEST, LEAST_ENERGY];
 
-/// The policy of that name.
+/// The policy with this name.
 pub fn named(name: &str) -> Option<&'static dyn CopyPolicy> {
     POLICIES.into_iter().find(|policy| policy.name() == name)
 }
 
-/// Two policies are the same if they have the same name.
+/// Policies are equal if their names are equal.
 impl PartialEq for dyn CopyPolicy {
     fn eq(&self, other: &dyn CopyPolicy) -> bool {
         self.name() == other.name()
@@ -116,7 +118,7 @@ impl PartialEq for dyn CopyPolicy {
 
 impl Eq for dyn CopyPolicy {}
 
-/// What a policy can see of the memory when a block is planned.
+/// State of the memory available to a policy when a block is planned.
 #[derive(Clone, Copy)]
 pub struct Outlook<'a> {
     pub(crate) estimator: &'a Estimator,
@@ -127,26 +129,26 @@ pub struct Outlook<'a> {
 }
 
 impl Outlook<'_> {
-    /// The programs of a part under a mechanism.
+    /// Programs of a part under a mechanism.
     pub fn programs(&self, block: &Block, part: usize, mechanism: Mechanism) -> Vec<Program> {
         block.programs_of(part, mechanism, self.staging_lines)
     }
 
-    /// When a program would be done.
+    /// Estimated completion of a program.
     pub fn done(&self, program: &Program) -> Cycle {
         self.estimator.done(program, self.channels, self.now)
     }
 
-    /// What a program would cost above standby, in pJ.
+    /// Dynamic energy of a program, in pJ.
     ///
     /// # Panics
-    /// If the controller was given no prices.
+    /// If the controller has no prices.
     pub fn energy(&self, program: &Program) -> f64 {
         energy(program, self.prices.expect("this copy policy needs prices")).0
     }
 
-    /// Of the mechanisms that a policy admits and a part allows, the one whose programs have the least of something; of equals, the
-    /// preferred one.
+    /// The mechanism with the least value over its programs, of those that the policy admits and
+    /// the part allows; of equal ones, the preferred one.
     pub fn least<T: PartialOrd>(
         &self,
         policy: &dyn CopyPolicy,

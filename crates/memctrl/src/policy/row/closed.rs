@@ -2,12 +2,12 @@
 
 use super::RowPolicy;
 
-/// A row is closed with the last access to it that is queued, by RDA or WRA.
+/// The last queued access to a row closes the row, by RDA or WRA.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Closed;
 
 impl Closed {
-    /// The name in the configuration.
+    /// Name in the configuration.
     pub const NAME: &str = "closed";
 }
 

@@ -1,4 +1,4 @@
-//! Row policies: when an open row that no access needs is closed.
+//! Row policies, which determine when an open row that no access needs is closed.
 
 mod closed;
 mod open;
@@ -12,12 +12,12 @@ pub use closed::Closed;
 pub use open::Open;
 pub use timeout::Timeout;
 
-/// The names of the row policies, in the order in which messages list them.
+/// Names of the row policies, in the order of messages.
 pub const ROW_POLICIES: [&str; 3] = [Open::NAME, Closed::NAME, Timeout::NAME];
 
-/// Decides when an open row is closed. `docs/extending.md` has the steps to add one.
+/// Policy that determines when an open row is closed. `docs/extending.md` has the steps to add one.
 pub trait RowPolicy: fmt::Debug + Send + Sync {
-    /// The name, as in the configuration.
+    /// Name in the configuration.
     fn name(&self) -> &'static str;
 
     /// Whether the last queued access to a row closes it, by auto-precharge.
@@ -25,7 +25,8 @@ pub trait RowPolicy: fmt::Debug + Send + Sync {
         false
     }
 
-    /// How long after the last command to its bank a row that no queued access needs is closed, by PRE.
+    /// Time after the last command to its bank at which a row that no queued access needs is
+    /// closed, by PRE.
     fn closes_after(&self) -> Option<Cycles> {
         None
     }

@@ -7,7 +7,7 @@ use super::RowPolicy;
 pub struct Open;
 
 impl Open {
-    /// The name in the configuration.
+    /// Name in the configuration.
     pub const NAME: &str = "open";
 }
 

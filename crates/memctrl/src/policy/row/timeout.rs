@@ -1,4 +1,4 @@
-//! Rows that are closed after a while.
+//! Rows with a timeout.
 
 use dram_spec::Cycles;
 
@@ -12,7 +12,7 @@ pub struct Timeout {
 }
 
 impl Timeout {
-    /// The name in the configuration.
+    /// Name in the configuration.
     pub const NAME: &str = "timeout";
 }
 

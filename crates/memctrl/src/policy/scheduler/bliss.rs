@@ -5,8 +5,8 @@ use dram_spec::{Cycle, Cycles, SourceId};
 use super::{BySource, Changes, Parameter, Priority, Reads, RowState, Scheduler, write_order};
 use crate::channel::{AccessKind, QueuedAccess};
 
-/// BLISS: a source that has many reads served in a row is blacklisted for a while. Reads of other sources go first, then
-/// row hits, then the oldest.
+/// BLISS: a source with many consecutive reads served is blacklisted for a period. Reads of other
+/// sources have the highest priority, then row hits, then the oldest access.
 ///
 /// The count of consecutive reads starts at 0 when the source changes, and each read served adds 1. A source whose count exceeds the
 /// threshold is blacklisted, and the count is cleared. So with the threshold 4 the fifth consecutive read blacklists its source; the
@@ -25,14 +25,14 @@ pub struct Bliss {
 }
 
 impl Bliss {
-    /// The name in the configuration.
+    /// Name in the configuration.
     pub const NAME: &str = "bliss";
-    /// The paper's threshold: consecutive reads.
+    /// The paper's threshold, in consecutive reads.
     pub const THRESHOLD: u32 = 4;
-    /// The paper's interval: memory clocks.
+    /// The paper's interval, in memory clocks.
     pub const CLEARING_INTERVAL: Cycles = Cycles(10_000);
 
-    /// With a threshold, and a clearing interval of at least one cycle.
+    /// Creates the scheduler with a threshold, and a clearing interval of at least one cycle.
     pub const fn new(threshold: u32, clearing_interval: Cycles) -> Bliss {
         Bliss {
             threshold,
@@ -116,7 +116,7 @@ impl Scheduler for Bliss {
     }
 
     fn next_update(&self) -> Cycle {
-        // Without a blacklisted source there is nothing to clear; `update` moves the interval on.
+        // Without a blacklisted source there is nothing to clear; `update` advances the interval.
         if self.blacklisted.0.is_empty() { Cycle::NEVER } else { self.next_clearing }
     }
 }

@@ -8,7 +8,7 @@ use crate::channel::QueuedAccess;
 pub struct Fcfs;
 
 impl Fcfs {
-    /// The name in the configuration.
+    /// Name in the configuration.
     pub const NAME: &str = "fcfs";
 }
 

@@ -10,7 +10,7 @@ use crate::channel::QueuedAccess;
 pub struct FrFcfs;
 
 impl FrFcfs {
-    /// The name in the configuration.
+    /// Name in the configuration.
     pub const NAME: &str = "fr-fcfs";
 }
 

@@ -3,8 +3,8 @@
 use super::{Parameter, Priority, RowState, Scheduler};
 use crate::channel::QueuedAccess;
 
-/// FR-FCFS, but after `cap` accesses to an open row its further hits have no precedence: an older access to another row
-/// of the bank goes first.
+/// FR-FCFS, except that after `cap` accesses to an open row further hits have no precedence: an
+/// older access to another row of the bank is served first.
 ///
 /// Source: Mutlu and Moscibroda, "Stall-Time Fair Memory Access Scheduling", MICRO 2007.
 #[derive(Clone, Copy, Debug)]
@@ -14,7 +14,7 @@ pub struct FrFcfsCap {
 }
 
 impl FrFcfsCap {
-    /// The name in the configuration.
+    /// Name in the configuration.
     pub const NAME: &str = "fr-fcfs-cap";
 }
 

@@ -1,4 +1,4 @@
-//! Schedulers: which queued access goes first.
+//! Schedulers, which determine the order of queued accesses.
 //!
 //! A scheduler assigns each access of a channel a [`Priority`]; of the candidates that the device allows in the same
 //! cycle, the one with the smallest priority is issued. `docs/extending.md`
@@ -22,7 +22,7 @@ pub use par_bs::ParBs;
 
 use crate::channel::{AccessKind, QueuedAccess, Rows, Stamp};
 
-/// The schedulers, in the order in which messages list them. The configuration replaces the numbers of those that have some.
+/// All schedulers, in the order of messages. The configuration replaces their parameters.
 pub static SCHEDULERS: [&dyn Scheduler; 5] = [
     &Fcfs,
     &FrFcfs,
@@ -31,32 +31,33 @@ pub static SCHEDULERS: [&dyn Scheduler; 5] = [
     &ParBs::new(ParBs::MARKING_CAP),
 ];
 
-/// Orders the accesses of one channel. Each channel has its own copy.
+/// Order of the accesses of one channel. Each channel has its own instance.
 ///
-/// The priority of an access must not fall while it is queued, unless the scheduler reports [`Changes::All`]. Of two accesses
-/// to the same row from the same source the older must have the smaller priority: writes of one line depend on it.
+/// The priority of an access must not decrease while it is queued, unless the scheduler reports
+/// [`Changes::All`]. Of two accesses to one row from one source, the older must have the smaller
+/// priority: the order of writes to a line depends on it.
 pub trait Scheduler: fmt::Debug + Send + Sync {
-    /// The name, as in the configuration.
+    /// Name in the configuration.
     fn name(&self) -> &'static str;
 
-    /// The name with the numbers that it was made with, for reports.
+    /// Name and parameters, for reports.
     fn summary(&self) -> String {
         self.name().to_owned()
     }
 
-    /// The numbers that it was made with. The builder of a system refuses one that is out of its range.
+    /// Parameters of the scheduler. The builder of a system rejects values out of range.
     fn parameters(&self) -> Vec<Parameter> {
         Vec::new()
     }
 
-    /// A copy of it, for another channel.
+    /// A copy for another channel.
     fn clone_box(&self) -> Box<dyn Scheduler>;
 
-    /// The priority of an access to a bank in that state.
+    /// Priority of an access to a bank in this state.
     fn priority(&self, access: &QueuedAccess, row: RowState) -> Priority;
 
-    /// Of the accesses to a bank, the one with the smallest priority, and its position. It is compiled for each scheduler, so that no
-    /// access needs a virtual call; no scheduler has one of its own.
+    /// The access to a bank with the smallest priority, and its position. The default is compiled
+    /// for each scheduler, so that accesses need no virtual call; no scheduler overrides it.
     fn preferred(&self, accesses: BankAccesses<'_>) -> Option<(Priority, u16)> {
         let mut best: Option<(Priority, u16)> = None;
         for (position, access, row) in accesses.iter() {
@@ -76,12 +77,13 @@ pub trait Scheduler: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Whether priorities depend on what was served or queued before; if not, none of the methods below is called, which is faster.
+    /// Whether priorities depend on accesses served or queued before; if not, the methods below are
+    /// not called, which saves time.
     fn has_state(&self) -> bool {
         true
     }
 
-    /// The RD or WR of an access is issued at `now`.
+    /// Called when the RD or WR of an access is issued at `now`.
     fn served(&mut self, access: &QueuedAccess, now: Cycle) -> Changes {
         let _ = (access, now);
         Changes::None
@@ -93,27 +95,27 @@ pub trait Scheduler: fmt::Debug + Send + Sync {
         Changes::None
     }
 
-    /// Whether a read that is queued now changes what [`Self::update`] does.
+    /// Whether a read queued now changes the result of [`Self::update`].
     fn awaits_reads(&self) -> bool {
         false
     }
 
-    /// The next cycle at which [`Self::update`] changes priorities by itself.
+    /// Next cycle at which [`Self::update`] changes priorities without other events.
     fn next_update(&self) -> Cycle {
         Cycle::NEVER
     }
 }
 
-/// A number that a scheduler was made with.
+/// A parameter of a scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// The key of the configuration.
+    /// Key in the configuration.
     pub name: &'static str,
-    /// The value.
+    /// Value.
     pub value: u64,
-    /// The smallest value that works.
+    /// Least valid value.
     pub least: u64,
-    /// The largest value that works.
+    /// Largest valid value.
     pub most: u64,
 }
 
@@ -123,12 +125,12 @@ impl Clone for Box<dyn Scheduler> {
     }
 }
 
-/// The row of a bank, as seen by one of its accesses.
+/// State of a bank's row with respect to an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowState {
     /// Whether the row of the access is open.
     pub is_hit: bool,
-    /// How many accesses the open row has served since its ACT.
+    /// Number of accesses served by the open row since its ACT.
     pub served: u32,
 }
 
@@ -141,7 +143,7 @@ pub struct BankAccesses<'a> {
 }
 
 impl<'a> BankAccesses<'a> {
-    /// Those that count, the oldest first: their positions, and what they find in the bank.
+    /// The relevant accesses, oldest first: position, access, and row state.
     #[inline]
     fn iter(self) -> impl Iterator<Item = (u16, &'a QueuedAccess, RowState)> {
         let Rows { open, served, only_hits } = self.rows;
@@ -158,40 +160,40 @@ impl<'a> BankAccesses<'a> {
 pub struct Reads<'a>(pub(crate) &'a crate::channel::Queues);
 
 impl<'a> Reads<'a> {
-    /// All of them: bank by bank, the oldest of a bank first.
+    /// All reads, by bank; the oldest of a bank first.
     pub fn iter(self) -> impl Iterator<Item = &'a QueuedAccess> {
         self.0.of_kind(AccessKind::Read)
     }
 
-    /// Whether there is none.
+    /// Whether there is no read.
     pub fn is_empty(self) -> bool {
         self.0.queued(AccessKind::Read) == 0
     }
 }
 
-/// Whose priorities an event has changed.
+/// The accesses whose priorities an event has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Changes {
-    /// No access that is queued.
+    /// No queued access.
     None,
-    /// Perhaps every access.
+    /// Possibly every queued access.
     All,
 }
 
-/// The order of accesses; the smallest goes first.
+/// Priority of an access; the smallest is served first.
 ///
-/// From the highest bit: a class, whether a row command is needed first, a rank, and the age. So a better class goes before
-/// a row hit, a row hit before a better rank, and the rank before the age.
+/// From the highest bit: a class, whether a row command is needed first, a rank, and the age. Class
+/// therefore precedes row hit, row hit precedes rank, and rank precedes age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Priority(u64);
 
 impl Priority {
-    /// The largest class, and the largest rank: greater ones count as these.
+    /// Largest class, and largest rank: greater values are reduced to these.
     pub const CLASS_MAX: u8 = 15;
     /// See [`Self::CLASS_MAX`].
     pub const RANK_MAX: u8 = 127;
 
-    /// After all others.
+    /// Lower priority than all others.
     pub(crate) const LAST: Priority = Priority(u64::MAX);
     const MISS_BIT: u32 = 59;
 
@@ -201,33 +203,33 @@ impl Priority {
         Priority((!is_hit as u64) << Self::MISS_BIT | stamp.0)
     }
 
-    /// The same with another class.
+    /// Replaces the class.
     #[must_use]
     pub fn with_class(self, class: u8) -> Priority {
         Priority(self.0 | u64::from(class.min(Self::CLASS_MAX)) << (Self::MISS_BIT + 1))
     }
 
-    /// The same with another rank.
+    /// Replaces the rank.
     #[must_use]
     pub fn with_rank(self, rank: u8) -> Priority {
         Priority(self.0 | u64::from(rank.min(Self::RANK_MAX)) << Stamp::BITS)
     }
 
-    /// Whether no younger access to a bank in that state can have a smaller priority.
+    /// Whether no younger access to a bank in this state can have a smaller priority.
     #[inline]
     pub(crate) const fn is_best(self, bank_is_open: bool) -> bool {
         let best = if bank_is_open { 0 } else { 1 << (Self::MISS_BIT - Stamp::BITS) };
         self.0 >> Stamp::BITS <= best
     }
 
-    /// As a number that compares as the priority does.
+    /// The priority as an integer with equal order.
     #[inline]
     pub(crate) const fn order(self) -> u64 {
         self.0
     }
 }
 
-/// Reads before writes have sources to tell apart: for writes, FR-FCFS order.
+/// Priority of a write: FR-FCFS order, as sources are distinguished for reads only.
 fn write_order(access: &QueuedAccess, row: RowState) -> Option<Priority> {
     (access.kind() == AccessKind::Write).then(|| Priority::new(row.is_hit, access.stamp()))
 }

@@ -7,12 +7,14 @@ use dram_spec::{BankIndex, Cycle, SourceId};
 use super::{BySource, Changes, Parameter, Priority, Reads, RowState, Scheduler, write_order};
 use crate::channel::{AccessKind, QueuedAccess, Stamp};
 
-/// PAR-BS: reads are served in batches, and within a batch source by source, so that a source's reads of several banks go
-/// in parallel.
+/// PAR-BS: serves reads in batches, and within a batch source by source, so that a source's reads
+/// of several banks are served in parallel.
 ///
-/// When no marked read is left, the oldest reads of each source in each bank are marked, up to `marking_cap`. Sources are ranked by
-/// their largest number of marked reads in one bank, the smallest first (the max rule), then by their total of marked reads, then by
-/// their number. Marked reads go first, then row hits, then the better rank, then the oldest. Writes are ordered as under FR-FCFS.
+/// When no marked read is left, the oldest reads of each source in each bank are marked, up to
+/// `marking_cap`. Sources are ranked by their largest number of marked reads in one bank, the
+/// smallest first (the max rule), then by their total of marked reads, then by their number.
+/// Priority: marked reads, then row hits, then the better rank, then age. Writes are ordered as
+/// under FR-FCFS.
 ///
 /// Source: Mutlu and Moscibroda, "Parallelism-Aware Batch Scheduling", ISCA 2008.
 #[derive(Clone, Debug)]
@@ -23,12 +25,12 @@ pub struct ParBs {
 }
 
 impl ParBs {
-    /// The name in the configuration.
+    /// Name in the configuration.
     pub const NAME: &str = "par-bs";
-    /// The paper's marking cap: reads per source and bank.
+    /// The paper's marking cap, in reads per source and bank.
     pub const MARKING_CAP: usize = 5;
 
-    /// With a marking cap of at least one read.
+    /// Creates the scheduler with a marking cap of at least one read.
     pub const fn new(marking_cap: usize) -> ParBs {
         ParBs { marking_cap, marked: Vec::new(), ranks: BySource::new() }
     }
@@ -81,7 +83,7 @@ impl Scheduler for ParBs {
     fn priority(&self, access: &QueuedAccess, row: RowState) -> Priority {
         write_order(access, row).unwrap_or_else(|| {
             let is_marked = self.marked.contains(&access.stamp());
-            // A source that came after the batch began has the last rank.
+            // A source that arrived after the batch began has the last rank.
             let rank = self.ranks.get(access.source()).copied().unwrap_or(u8::MAX);
             Priority::new(row.is_hit, access.stamp()).with_class((!is_marked).into()).with_rank(rank)
         })

@@ -1,4 +1,4 @@
-//! What commands and accesses count as.
+//! Counting of commands and accesses.
 
 use dram_core::Effect;
 use dram_spec::{BankId, Command, Row};

@@ -1,11 +1,11 @@
-//! Levels against a count of the entries in every cycle.
+//! Levels compared with a count of the entries in every cycle.
 
 use dram_spec::Cycle;
 use proptest::prelude::*;
 
 use super::{Depth, Levels};
 
-/// After some cycles: an entry of a queue is taken, is free from the next cycle on, or the depth is asked for.
+/// An event after some cycles: an entry of a queue is taken or freed, or the depth is read.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Enter(usize),
@@ -28,7 +28,7 @@ proptest! {
     #[test]
     fn a_depth_is_the_sum_over_its_cycles(steps in prop::collection::vec(arb_step(), 0..80)) {
         let mut levels = Levels::new(2);
-        // The spans of entries: queue, first cycle, and the cycle after the last.
+        // Intervals of entries: queue, first cycle, and the cycle after the last.
         let mut spans: Vec<(usize, u64, u64)> = Vec::new();
         let (mut now, mut since, mut most) = (0, 0, 0);
         for (after, step) in steps {
@@ -44,7 +44,7 @@ proptest! {
                 }
                 Step::Leave(queue) => {
                     if let Some(span) = spans.iter_mut().find(|span| span.0 == queue && span.2 == u64::MAX) {
-                        // In the cycle of the command: the entry is free in the next.
+                        // In the cycle of the command; the entry is free in the next cycle.
                         now += 1;
                         span.2 = now;
                         levels.leave(queue, Cycle(now));
@@ -55,7 +55,7 @@ proptest! {
                     let entry_cycles = (since..now).map(in_cycle).sum::<usize>() as u64;
                     prop_assert_eq!(levels.take(Cycle(now)), Depth { entry_cycles, most: most as u64 });
                     since = now;
-                    // An entry that is free from this cycle on is not in use in the new epoch.
+                    // An entry freed in this cycle is not in use in the new epoch.
                     if let Some(span) = spans.iter_mut().find(|span| span.2 == u64::MAX) {
                         span.2 = now;
                         levels.leave(span.0, Cycle(now));

@@ -1,4 +1,4 @@
-//! Distributions against sorted lists of their values.
+//! Distributions compared with sorted lists of their values.
 
 use proptest::prelude::*;
 

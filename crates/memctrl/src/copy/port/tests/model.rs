@@ -1,4 +1,4 @@
-//! Threads as lists of steps, and rules 20 to 22 on them.
+//! Threads as lists of steps, with rules 20 to 22.
 
 use dram_spec::{AutoPrecharge, BankId, BankIndex, BankSet, Column, Command, Cycle, Row};
 use rowclone::Step;
@@ -8,7 +8,7 @@ use crate::channel::Stamp;
 use crate::copy::preemption::Surroundings;
 use crate::copy::thread::Phase;
 
-/// What the threads find around them, by bank.
+/// State of the channel that threads query, by bank.
 #[derive(Clone, Debug, Default)]
 pub(super) struct World {
     pub(super) open: [Option<Row>; 4],
@@ -50,7 +50,7 @@ impl Surroundings for World {
     }
 }
 
-/// A thread as its list of steps, each with the lines that are left of it; a row step has one.
+/// A thread as a list of steps, each with its remaining lines; a row step has one.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
     pub(super) steps: Vec<(Step, u16)>,
@@ -86,7 +86,7 @@ impl Model {
         self.steps.iter().any(|(step, _)| step.lines().is_some())
     }
 
-    /// The banks in the order in which the program first uses them.
+    /// Banks in the order in which the program first uses them.
     pub(super) fn banks(&self) -> Vec<BankId> {
         let mut banks = Vec::new();
         for (step, _) in &self.steps {
@@ -103,7 +103,7 @@ impl Model {
         banks
     }
 
-    /// The first step of a bank that is not done.
+    /// First step of a bank that is not done.
     pub(super) fn next(&self, bank: BankId) -> Option<usize> {
         self.steps.iter().position(|(step, left)| *left > 0 && step.uses(bank))
     }
@@ -112,7 +112,7 @@ impl Model {
         self.banks().into_iter().filter(|&bank| self.next(bank).is_some()).map(|bank| TOPOLOGY.index(bank)).collect()
     }
 
-    /// The row that the steps done so far have opened in a bank, and not closed.
+    /// Row that the completed steps have opened in a bank, and not closed.
     fn row(&self, bank: BankId) -> Option<Row> {
         self.steps.iter().filter(|(_, left)| *left == 0).fold(None, |row, (step, _)| match *step {
             Step::Open { bank: other, row } | Step::CopyOpen { bank: other, row } if other == bank => Some(row),
@@ -134,7 +134,7 @@ impl Model {
         self.phase == Phase::Running && self.has_columns() && !self.has_moved
     }
 
-    /// Row steps that leave a bank as it is are done.
+    /// Completes the row steps that leave a bank unchanged.
     pub(super) fn skip(&mut self, bank: BankId, open: Option<Row>) {
         while let Some(next) = self.next(bank) {
             match self.steps[next].0 {
@@ -158,7 +158,7 @@ impl Model {
         }
     }
 
-    /// Returns the banks that it releases at once.
+    /// Preempts the thread; returns the banks that it releases at once.
     fn preempt(&mut self, world: &World) -> BankSet {
         self.phase = Phase::Preempted;
         let has_row =
@@ -197,7 +197,7 @@ impl Model {
         held.filter_map(command).collect()
     }
 
-    /// The next column command, and from when on its data allows it.
+    /// Next column command, and the cycle from which its data permits it.
     pub(super) fn column_step(&self, world: &World) -> Option<(Command, Cycle)> {
         let at = self.steps.iter().position(|(step, left)| *left > 0 && step.lines().is_some())?;
         let (step, left) = self.steps[at];
@@ -229,7 +229,8 @@ impl Model {
     }
 }
 
-/// Preempts and begins. Returns the banks released, and how many threads were preempted for reads and for refresh.
+/// Preempts and begins threads; returns the banks released, and the numbers of threads preempted
+/// for reads and for refresh.
 pub(super) fn update(models: &mut [Model], now: Cycle, world: &World) -> (Vec<(BankIndex, Cycle)>, (u64, u64)) {
     let (mut released, mut preempted, mut is_exempt_known) = (Vec::new(), (0, 0), false);
     for at in 0..models.len() {

@@ -1,4 +1,4 @@
-//! What a command changes.
+//! Effects of commands.
 
 use dram_core::P;
 use dram_spec::datasheet::BURST;
@@ -13,7 +13,7 @@ use super::front::FrontEnd;
 
 impl Channel {
     /// Issues a command.
-    pub fn obey(&mut self, now: u64, owner: Owner, command: &Command, front: &mut FrontEnd, recorder: &mut Recorder) {
+    pub fn apply(&mut self, now: u64, owner: Owner, command: &Command, front: &mut FrontEnd, recorder: &mut Recorder) {
         let open: Vec<BankId> =
             self.all_banks().into_iter().filter(|bank| self.device.open_row(*bank).is_some()).collect();
         let latency = match command {
@@ -24,11 +24,11 @@ impl Channel {
         recorder.command(command, effect);
         let done = now + latency + BURST.0;
         match owner {
-            Owner::Rank(_) => self.rank_obeys(now, command),
+            Owner::Rank(_) => self.apply_to_rank(now, command),
             Owner::RowPolicy => {}
             Owner::Access(at) => {
                 front.issued_for(self.accesses[at].request, now);
-                self.access_obeys(at, command, done, front, recorder);
+                self.apply_to_access(at, command, done, front, recorder);
             }
             Owner::ThreadRow(at, bank) => {
                 front.issued_for(self.threads[at].request, now);
@@ -54,7 +54,7 @@ impl Channel {
         self.remove_done(front);
     }
 
-    fn rank_obeys(&mut self, now: u64, command: &Command) {
+    fn apply_to_rank(&mut self, now: u64, command: &Command) {
         let parameter = match command {
             Command::Refresh { .. } => P::Rfc,
             Command::PowerDownExit { .. } => P::Xp,
@@ -65,7 +65,14 @@ impl Channel {
         *recovered = (*recovered).max(now + self.device.timings().get(parameter).0);
     }
 
-    fn access_obeys(&mut self, at: usize, command: &Command, done: u64, front: &mut FrontEnd, recorder: &mut Recorder) {
+    fn apply_to_access(
+        &mut self,
+        at: usize,
+        command: &Command,
+        done: u64,
+        front: &mut FrontEnd,
+        recorder: &mut Recorder,
+    ) {
         let place = self.accesses[at].place;
         match command {
             Command::Activate { .. } => {
@@ -91,7 +98,7 @@ impl Channel {
         }
     }
 
-    /// Moves the line of a thread's column command; a TRANSFER moves it by itself.
+    /// Moves the line of a thread's column command; the device moves that of a TRANSFER.
     fn move_line(&mut self, at: usize, done: u64, front: &mut FrontEnd) {
         let thread = &self.threads[at];
         let program = &mut front.programs[thread.program];

@@ -1,4 +1,4 @@
-//! A source that keeps a flat memory beside the simulated one, and compares the two.
+//! A request source that checks the simulated memory against a flat memory.
 
 use dram_spec::RequestId;
 use dram_spec::{Channel, Cycle};
@@ -9,37 +9,37 @@ use rustc_hash::FxHashMap;
 use crate::comparison::{Mismatch, compare};
 use crate::flat_memory::{Expected, FlatMemory};
 
-/// What the comparison found.
+/// Result of the comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MemoryCheck {
-    /// The cells, and everything that was read, are what a plain memory would hold.
+    /// The cells and the data of all reads equal the flat memory.
     Equal,
-    /// The cells differ.
+    /// A byte of the cells differs.
     Cells(Mismatch),
-    /// A read returned something else.
+    /// The data of a read differ.
     Read {
-        /// Which request.
+        /// Request of the read.
         id: RequestId,
-        /// The first byte of it that differs, counted from the start of the read.
+        /// Offset of the first byte that differs.
         at: usize,
     },
 }
 
-/// Passes a source's requests on, and applies each to a flat memory in the order in which they arrive.
-pub struct Witnessed<S> {
+/// Forwards a source's requests, and applies each to a flat memory in order of arrival.
+pub struct CheckedSource<S> {
     source: S,
     flat: FlatMemory,
     expected: FxHashMap<RequestId, Expected>,
     wrong_read: Option<(RequestId, usize)>,
 }
 
-impl<S: RequestSource> Witnessed<S> {
-    /// Beside a memory at reset.
-    pub fn new(source: S, flat: FlatMemory) -> Witnessed<S> {
-        Witnessed { source, flat, expected: FxHashMap::default(), wrong_read: None }
+impl<S: RequestSource> CheckedSource<S> {
+    /// Wraps a source. `flat` must be at reset.
+    pub fn new(source: S, flat: FlatMemory) -> CheckedSource<S> {
+        CheckedSource { source, flat, expected: FxHashMap::default(), wrong_read: None }
     }
 
-    /// Compares all that was touched; gives the source back.
+    /// Compares all changed lines, and returns the source and the result.
     pub fn finish(self, controller: &Controller, channels: u8) -> (S, MemoryCheck) {
         let cells: Option<Vec<_>> = (0..channels).map(|index| controller.device(Channel(index)).cells()).collect();
         let mismatch = cells.and_then(|cells| compare(&self.flat, &cells));
@@ -52,7 +52,7 @@ impl<S: RequestSource> Witnessed<S> {
     }
 }
 
-impl<S: RequestSource> RequestSource for Witnessed<S> {
+impl<S: RequestSource> RequestSource for CheckedSource<S> {
     fn next_arrival(&self) -> Option<Cycle> {
         self.source.next_arrival()
     }
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use crate::Contents;
 
-    /// One read of three bytes across two lines, or of one line.
+    /// A source with one read, of three bytes across two lines or of one line.
     struct OneRead(Option<Operation>);
 
     impl RequestSource for OneRead {
@@ -117,13 +117,13 @@ mod tests {
                 [(sound.clone(), None), (wrong(2), Some(2)), (sound[1..].to_vec(), Some(0)), (Vec::new(), Some(0))];
             for (data, found) in cases {
                 let operation = Operation::Read { address, bytes };
-                let mut witnessed = Witnessed::new(OneRead(Some(operation)), FlatMemory::new(contents.clone()));
-                let Request { id, arrival, operation, .. } = witnessed.take(Cycle::ZERO).unwrap();
+                let mut checked = CheckedSource::new(OneRead(Some(operation)), FlatMemory::new(contents.clone()));
+                let Request { id, arrival, operation, .. } = checked.take(Cycle::ZERO).unwrap();
                 let data = Some(data);
                 let first_command = None;
                 let done = arrival;
                 let source = dram_spec::SourceId::default();
-                witnessed.complete(Completion {
+                checked.complete(Completion {
                     id,
                     source,
                     operation,
@@ -133,7 +133,7 @@ mod tests {
                     served: None,
                     data,
                 });
-                assert_eq!(witnessed.wrong_read, found.map(|at| (RequestId(7), at)));
+                assert_eq!(checked.wrong_read, found.map(|at| (RequestId(7), at)));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Two runs that four other simulators agree on to 0.2 %.
+//! Two runs compared with four other simulators, which agree on both to 0.2 %.
 
 use memctrl::policy::copy::BASELINE;
 use std::sync::Arc;
@@ -10,8 +10,9 @@ use host::workload::{Access, CopyBy, PageCopies, Pairs, Pattern, Settings, Strea
 use memctrl::{Config, Controller};
 use rowclone::{FaultyRows, Planner};
 
-/// To the end of the last data. DDR3-1600 11-11-11, 4 Gb x8 chips (8 KB rows), one channel, one rank, the map row : rank : bank :
-/// column, FR-FCFS, open rows, refresh not postponed; requests as fast as the queues take them.
+/// Cycles to the end of the last data. DDR3-1600 11-11-11, 4 Gb x8 chips (8 KB rows), one channel,
+/// one rank, the map row : rank : bank : column, FR-FCFS, open rows, no postponed refresh; requests
+/// are taken as fast as the queues permit.
 fn cycles(settings: Settings) -> u64 {
     let (density, width) = (Density::Gb4, Width::X8);
     let raw = RawGeometry { channels: 1, ranks: 1, density, width, row_bytes: 8192, rows_per_subarray: 512 };
@@ -29,17 +30,18 @@ fn assert_within_half_a_percent(found: u64, expected: f64) {
     assert!((found as f64 / expected - 1.0).abs() <= 0.005, "{found} cycles, not {expected}");
 }
 
-/// A tenth of 1,000,000, which take 4,157,000 cycles.
+/// A tenth of 1,000,000 reads, which take 4,157,000 cycles.
 #[test]
-fn sequential_reads_take_as_long_as_elsewhere() {
+fn sequential_reads_agree_with_other_simulators() {
     let (start, access) = (PhysicalAddress(0), Access::Pattern(Pattern::READS));
     let stream = Stream { start, count: 100_000, stride: 64, access, gap: Cycles(0).into() };
     assert_within_half_a_percent(cycles(Settings::Stream(stream)), 415_700.0);
 }
 
-/// A tenth of 8,000 times 64 reads of page 2i and then 64 writes of page 2i + 1, which take 4,417,000 cycles.
+/// A tenth of 8,000 times 64 reads of page 2i and then 64 writes of page 2i + 1, which take
+/// 4,417,000 cycles.
 #[test]
-fn page_copies_by_lines_take_as_long_as_elsewhere() {
+fn page_copies_by_lines_agree_with_other_simulators() {
     let (start, page_bytes, count) = (PhysicalAddress(0), 4096, 800);
     let (pairs, by) = (Pairs::Neighbours, CopyBy::Lines);
     let copies =
