@@ -161,6 +161,21 @@ const fn history_depth(rule: &Rule) -> usize {
     if KeptKind::of(rule.to[0]).is_some() { Ring::DEPTH } else { Refreshes::DEPTH }
 }
 
+/// No column command holds back its own kind in its bank: the next one of a run waits for its rank and the bus alone
+/// ([`crate::Device::kept_rank_hold`]).
+const _: () = {
+    let columns = [KeptKind::Rd, KeptKind::Wr, KeptKind::TransferSrc, KeptKind::TransferDst];
+    let mut index = 0;
+    while index < columns.len() {
+        let kept = columns[index];
+        assert!(
+            !RAISES[kept.kind() as usize][Place::Bank as usize][kept as usize],
+            "a run of columns waits for its bank"
+        );
+        index += 1;
+    }
+};
+
 /// Which of the [`KEPT`] kinds a command of that kind holds back in a place.
 #[inline]
 pub(crate) const fn raises(from: Kind, place: Place) -> Raises {

@@ -7,6 +7,8 @@
 mod fields;
 mod matrix;
 mod raw;
+mod stride;
+
 /// Locates addresses of one map that usually lie near their predecessors: it decodes only at the
 /// first access to a run.
 ///
@@ -67,6 +69,8 @@ use crate::datasheet::BANKS;
 use crate::geometry::{Geometry, LINE_BYTES, SubarrayId};
 
 use fields::{Entry, lay_out, read_hashes, row_bit};
+
+pub use stride::Stride;
 
 pub use raw::{AddressMapError, Field, Preset, RawAddressMap, RawXor};
 
@@ -138,6 +142,7 @@ pub struct AddressMap {
     inverse: Vec<u64>,
     granularity: u64,
     run_bytes: u64,
+    stride: Stride,
     /// Basis of the frame-number differences between the frames that share rows.
     frame_basis: Vec<u64>,
 }
@@ -330,6 +335,7 @@ impl AddressMap {
             rows.iter().enumerate().all(fed)
         };
         let run_bytes = 1 << (0..layout.channel).take_while(|&bit| plain(bit)).count();
+        let stride = Stride::new(run_bytes, rows, layout.channel);
         let frame_basis = matrix::basis(kernel.iter().map(|word| word / FRAME_BYTES));
         let (stay, other_shifts): (Vec<_>, Vec<_>) = shifts.into_iter().partition(|shift| shift.left == 0);
         let stays = stay.iter().fold(0, |all, shift| all | shift.mask);
@@ -345,6 +351,7 @@ impl AddressMap {
             inverse,
             granularity,
             run_bytes,
+            stride,
             frame_basis,
         }
     }
@@ -412,6 +419,11 @@ impl AddressMap {
     /// A power of two from 64 to the row.
     pub const fn run_bytes(&self) -> u64 {
         self.run_bytes
+    }
+
+    /// How the runs of a row follow each other in the memory.
+    pub const fn stride(&self) -> Stride {
+        self.stride
     }
 
     /// The subarrays that a 4 KiB frame lies in, sorted; none past the end of the memory.

@@ -49,6 +49,19 @@ impl Topology {
         (0..self.banks() as u8).map(BankIndex)
     }
 
+    /// Some banks by rank: the ranks that they lie in, and the banks in each.
+    #[inline]
+    pub fn by_rank(self, banks: BankSet) -> impl Iterator<Item = (u8, BankSet)> {
+        let mut left = banks;
+        std::iter::from_fn(move || {
+            let lowest = left.into_iter().next()?;
+            let rank = lowest.0 / self.banks_per_rank;
+            let banks = self.rank(rank).intersection(left);
+            left = left.without(banks);
+            Some((rank, banks))
+        })
+    }
+
     /// The banks of a rank.
     #[inline]
     pub const fn rank(self, rank: u8) -> BankSet {
@@ -183,6 +196,10 @@ mod tests {
                 assert_eq!(topology.rank(rank).contains(index), bank.rank == rank, "{bank}, rank {rank}");
             }
         }
+        let banks: BankSet = topology.indices().filter(|bank| [3, 5, 40].contains(&bank.get())).collect();
+        let by_rank =
+            topology.by_rank(banks).map(|(rank, banks)| (rank, banks.into_iter().map(BankIndex::get).collect()));
+        assert_eq!(by_rank.collect::<Vec<_>>(), [(0, vec![3, 5]), (2, vec![40])]);
         let one_rank = Topology { channels: 1, ranks: 1, banks_per_rank: 64 };
         assert_eq!(one_rank.rank(0).into_iter().count(), 64);
     }

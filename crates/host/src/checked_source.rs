@@ -130,7 +130,7 @@ mod tests {
                     arrival,
                     first_command,
                     done,
-                    served: None,
+                    served: memctrl::stats::PartTally::default(),
                     data,
                 });
                 assert_eq!(checked.wrong_read, found.map(|at| (RequestId(7), at)));

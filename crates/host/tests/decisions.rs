@@ -42,9 +42,9 @@ fn mechanism_of(
 ) -> (Mechanism, &'static str) {
     let config = paper(policy, 2);
     let (_, completions) = run(&config, &operations(&config));
-    let segments = &completions.last().unwrap().parts().0;
-    assert_eq!(segments.len(), 1, "{segments:?}");
-    *segments.keys().next().unwrap()
+    let segments = &completions.last().unwrap().served;
+    assert_eq!(segments.iter().count(), 1, "{segments:?}");
+    segments.iter().next().map(|(mechanism, reason, _)| (mechanism, reason)).unwrap()
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn durations_are_those_of_idle_banks() {
             let operation = copy(&config, relation, 0x40_0000, bytes);
             let block = config.planner.blocks(&operation).next().unwrap();
             let choices = [policy.preferred(&block.parts()[0])];
-            let programs = block.programs(&choices, config.staging_lines);
+            let programs: Vec<_> = block.programs(&choices, config.staging_lines).collect();
             let timings = dram_core::Timings::new(&config.system);
             let estimated = memctrl::estimate::duration(&programs[0], &timings);
             let (_, completions) = run(&config, &[(operation, None)]);

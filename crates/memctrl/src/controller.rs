@@ -115,7 +115,7 @@ impl Controller {
     /// Takes the completions delivered since the last call, in order of delivery.
     #[inline]
     pub fn completions(&mut self) -> impl Iterator<Item = Completion> {
-        std::iter::from_fn(|| self.completed.pop_front().map(|slot| self.front.take(slot)))
+        std::iter::from_fn(|| self.completed.pop_front().map(|slot| self.front.in_flight.remove(slot)))
     }
 
     /// Lower bound of the next cycle in which the controller delivers a completion or accepts a
@@ -230,13 +230,16 @@ impl Controller {
         let mut pause = self.now;
         loop {
             while let Some(slot) = self.completed.pop_front() {
-                source.complete(self.front.take(slot));
+                source.complete(self.front.in_flight.remove(slot));
             }
-            while self.has_room() && source.next_arrival().is_some_and(|at| at <= self.now) {
-                let Some(request) = source.take(self.now) else { break };
+            let arrival = loop {
+                let arrival = if self.has_room() { source.next_arrival() } else { None };
+                if arrival.is_none_or(|at| at > self.now) {
+                    break arrival;
+                }
+                let Some(request) = source.take(self.now) else { break arrival };
                 self.enqueue(request);
-            }
-            let arrival = if self.has_room() { source.next_arrival() } else { None };
+            };
             if arrival.is_none() && self.is_idle() {
                 return Ok(self.finish(sink));
             }

@@ -38,21 +38,13 @@ pub struct Completion {
     /// Completion: of a read or write, the end of its data; else the earliest next ACT of the last
     /// bank used.
     pub done: Cycle,
-    /// How the parts of a copy or an initialization were served.
-    pub served: Option<Box<PartTally>>,
+    /// How the parts of a copy or an initialization were served; a read or a write has none.
+    pub served: PartTally,
     /// The bytes that a read returned, where contents are modelled.
     pub data: Option<Vec<u8>>,
 }
 
-/// The tally of what has no parts.
-static NO_PARTS: PartTally = PartTally::EMPTY;
-
 impl Completion {
-    /// How its parts were served; a read or a write has none.
-    pub fn parts(&self) -> &PartTally {
-        self.served.as_deref().unwrap_or(&NO_PARTS)
-    }
-
     /// From the arrival to the end.
     pub fn response(&self) -> Cycles {
         self.done.since(self.arrival)

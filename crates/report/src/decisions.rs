@@ -25,8 +25,8 @@ pub struct Decision {
 /// The text of a cell: `copy fpm - 12 49152; init channel partial-row 1 64`: operation, mechanism, reason (`-` of FPM), segments, bytes.
 pub fn cell(copies: &PartTally, inits: &PartTally) -> String {
     let decisions = [("copy", copies), ("init", inits)].into_iter().flat_map(|(operation, tally)| {
-        tally.0.iter().map(move |((mechanism, reason), segments)| {
-            let reason = if *reason == FIRST_CHOICE { NO_REASON } else { reason };
+        tally.iter().map(move |(mechanism, reason, segments)| {
+            let reason = if reason == FIRST_CHOICE { NO_REASON } else { reason };
             format!("{operation} {} {reason} {} {}", mechanism.name(), segments.count, segments.bytes)
         })
     });
@@ -56,8 +56,6 @@ fn decision(text: &str) -> Option<Decision> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use memctrl::stats::Parts;
     use rowclone::{FPM, Mechanism, PSM};
 
@@ -65,11 +63,11 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let copies = PartTally(BTreeMap::from([
-            ((FPM, "fastest"), Parts { count: 12, bytes: 49_152 }),
-            ((Mechanism::CHANNEL, "partial-line"), Parts { count: 1, bytes: 3 }),
-        ]));
-        let inits = PartTally(BTreeMap::from([((PSM, "policy"), Parts { count: 2, bytes: 8192 })]));
+        let copies = PartTally::from_iter([
+            (FPM, "fastest", Parts { count: 12, bytes: 49_152 }),
+            (Mechanism::CHANNEL, "partial-line", Parts { count: 1, bytes: 3 }),
+        ]);
+        let inits = PartTally::from_iter([(PSM, "policy", Parts { count: 2, bytes: 8192 })]);
         let text = cell(&copies, &inits);
         assert_eq!(text, "copy fpm - 12 49152; copy channel partial-line 1 3; init psm policy 2 8192");
         let read = read(&text).unwrap();

@@ -58,8 +58,8 @@ pub fn columns() -> Vec<Column> {
 /// How much of their bytes each mechanism served, 0 to 1; nothing of none.
 fn shares(operations: &str, tally: &PartTally) -> Line {
     let bytes = |wanted: Option<Mechanism>| -> u64 {
-        let of = tally.0.iter().filter(|((mechanism, _), _)| wanted.is_none_or(|wanted| wanted == *mechanism));
-        of.map(|(_, segments)| segments.bytes).sum()
+        let of = tally.iter().filter(|(mechanism, ..)| wanted.is_none_or(|wanted| wanted == *mechanism));
+        of.map(|(_, _, segments)| segments.bytes).sum()
     };
     let all = bytes(None);
     let share = |mechanism| (all > 0).then(|| bytes(Some(mechanism)) as f64 / all as f64);
@@ -72,8 +72,6 @@ fn shares(operations: &str, tally: &PartTally) -> Line {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use memctrl::stats::Parts;
     use rowclone::FPM;
 
@@ -91,11 +89,11 @@ mod tests {
     #[test]
     fn shares_are_of_bytes_and_there_are_none_of_nothing() {
         let segments = |bytes| Parts { bytes, ..Parts::default() };
-        let tally = PartTally(BTreeMap::from([
-            ((FPM, "fastest"), segments(3)),
-            ((Mechanism::CHANNEL, "a"), segments(4)),
-            ((Mechanism::CHANNEL, "b"), segments(5)),
-        ]));
+        let tally = PartTally::from_iter([
+            (FPM, "fastest", segments(3)),
+            (Mechanism::CHANNEL, "a", segments(4)),
+            (Mechanism::CHANNEL, "b", segments(5)),
+        ]);
         let cells = |tally| shares("copies", tally).into_iter().map(|(_, cell)| cell).collect::<Vec<_>>();
         assert_eq!(cells(&tally), [0.25, 0.0, 0.0, 0.75].map(Cell::from));
         assert_eq!(cells(&PartTally::default()), [const { Cell::Number(None) }; 4]);

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use dram_spec::{BankId, Column, LINE_BYTES, Row};
 
+use crate::blocks::Kind;
 use crate::faulty::RowAddress;
 use crate::mechanism::{FPM, MECHANISMS, PSM, PSM2};
 use crate::planner::{Classification, Shared};
 use crate::reason::Reason;
+use crate::segment::ColumnRun;
+use crate::stripe::Stripe;
 use dram_spec::Mechanism;
 use dram_spec::Operation;
 
@@ -38,16 +41,15 @@ pub struct Part {
     pub(crate) pieces: Vec<Piece>,
     pub(crate) bytes: u64,
     pub(crate) dst: RowAddress,
-    pub(crate) src: Option<RowAddress>,
+    pub(crate) kind: Kind,
     pub(crate) routes: Routes,
 }
 
-/// Consecutive destination bytes of one row.
+/// Destination bytes of one row, in ranges that follow each other there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
-    /// The first destination address.
-    pub(crate) dst: u64,
-    pub(crate) bytes: u64,
+    /// The destination addresses.
+    pub(crate) dst: Stripe,
     /// The column of the first byte.
     pub(crate) dst_column: Column,
     /// Source column of the first byte; without a source address, the destination column.
@@ -55,10 +57,12 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// Source and destination columns of the whole lines.
-    pub(crate) fn columns(&self) -> impl Iterator<Item = (Column, Column)> {
-        let (src, dst) = (self.src_column.0, self.dst_column.0);
-        (0..(self.bytes / LINE_BYTES) as u16).map(move |line| (Column(src + line), Column(dst + line)))
+    /// Source and destination columns of the whole lines, where a run has `run_lines`.
+    pub(crate) fn columns(&self, run_lines: u16) -> impl Iterator<Item = ColumnRun> {
+        let Piece { src_column, dst_column, dst } = *self;
+        let (lines, ranges) = ((dst.bytes / LINE_BYTES) as u16, dst.count as u16);
+        let (count, runs) = if lines == run_lines { (lines * ranges, 1) } else { (lines, ranges) };
+        (0..runs).map(move |run| ColumnRun { src: src_column, dst: dst_column, count }.after(run * run_lines))
     }
 }
 
@@ -100,6 +104,18 @@ impl Block {
 }
 
 impl Part {
+    /// One piece of a row, which goes over the channel unless more is found possible.
+    pub(crate) fn new(dst: RowAddress, kind: Kind, piece: Piece) -> Part {
+        let reason = if let Kind::Channel(reason) = kind { reason } else { Reason::NotACopy };
+        Part { pieces: vec![piece], bytes: piece.dst.total(), dst, kind, routes: Routes::channel_only(reason) }
+    }
+
+    /// Adds a piece of the same row and kind.
+    pub(crate) fn add(&mut self, piece: Piece) {
+        self.bytes += piece.dst.total();
+        self.pieces.push(piece);
+    }
+
     /// Bytes of the operation that it covers.
     pub const fn bytes(&self) -> u64 {
         self.bytes
@@ -113,7 +129,7 @@ impl Part {
 
     /// Source row of a copy, if the part consists of whole lines of one row.
     pub const fn src(&self) -> Option<RowAddress> {
-        self.src
+        if let Kind::From(src) = self.kind { Some(src) } else { None }
     }
 
     /// Whether a mechanism can execute the part.

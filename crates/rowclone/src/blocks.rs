@@ -1,17 +1,19 @@
 //! Division of an operation into blocks, one window of destination addresses at a time.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::vec;
 
+use dram_spec::address::Stride;
 use dram_spec::{Channel, LINE_BYTES, Location, PhysicalAddress, Row, SubarrayId};
-use rustc_hash::FxHashMap;
 
 use crate::block::{Block, Direction, Part, Piece, Routes};
 use crate::faulty::RowAddress;
 use crate::planner::{MAX_WINDOW_BYTES, Shared};
 use crate::reason::Reason;
 use crate::rules::Coverage;
+use crate::stripe::Stripe;
 use dram_spec::Operation;
 
 /// Iterator over the blocks of one operation. Blocks that share a bank must start in this order.
@@ -20,11 +22,11 @@ pub struct Blocks {
     shared: Arc<Shared>,
     operation: Operation,
     /// The destination addresses that are still to be planned.
-    rest: std::ops::Range<u64>,
+    rest: Range<u64>,
     direction: Direction,
     shape: Shape,
-    /// What has been cut and not handed out.
-    drafts: vec::IntoIter<Draft>,
+    /// What has been cut and not handed out: the parts of each block, without their routes.
+    drafts: vec::IntoIter<Vec<Part>>,
     written: Written,
 }
 
@@ -48,20 +50,13 @@ struct Written {
 
 /// Property that the bytes of one part of a destination row have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     /// Whole lines from this row.
     From(RowAddress),
     /// Whole lines of an initialisation.
     Lines,
     /// Bytes that need the channel under any geometry.
     Channel(Reason),
-}
-
-/// A destination row's share while its pieces are gathered.
-#[derive(Clone, Debug)]
-struct Draft {
-    dst: RowAddress,
-    parts: Vec<(Kind, Vec<Piece>)>,
 }
 
 impl Blocks {
@@ -96,7 +91,7 @@ impl Blocks {
     }
 
     /// Takes the next window of up to so many bytes, aligned to them.
-    fn take(&mut self, bytes: u64) -> std::ops::Range<u64> {
+    fn take(&mut self, bytes: u64) -> Range<u64> {
         match self.direction {
             Direction::Ascending => {
                 let end = ((self.rest.start / bytes + 1) * bytes).min(self.rest.end);
@@ -118,79 +113,74 @@ impl Blocks {
     }
 
     /// A piece that crosses rows as it likes.
-    fn overlapping(&self, window: &std::ops::Range<u64>, reason: Reason) -> Block {
+    fn overlapping(&self, window: &Range<u64>, reason: Reason) -> Block {
         let (dst_column, dst) = place(self.locate(window.start));
-        let bytes = window.end - window.start;
-        let piece = Piece { dst: window.start, bytes, dst_column, src_column: dst_column };
-        self.block(vec![Part { pieces: vec![piece], bytes, dst, src: None, routes: Routes::channel_only(reason) }])
+        let piece = Piece { dst: Stripe::from(window.clone()), dst_column, src_column: dst_column };
+        self.block(vec![Part::new(dst, Kind::Channel(reason), piece)])
     }
 
     /// Cuts a window at runs and at ragged lines, and gathers the pieces by row.
-    fn drafts(&self, window: std::ops::Range<u64>) -> Vec<Draft> {
+    ///
+    /// Where source and destination stay within a block of the map's [`Stride`], each row has one piece of many runs.
+    fn drafts(&self, window: &Range<u64>) -> Vec<Vec<Part>> {
         let run_bytes = self.shared.map.run_bytes();
-        let next = |address: u64, step: u64| (address / step + 1) * step;
+        let Stride { bytes: stride, span } = self.shared.map.stride();
         let src_of = |dst: u64| self.operation.src().map(|src| dst - self.operation.target().0 + src.0);
-        let everything_by_channel = match self.operation {
+        let by_channel = self.everything_by_channel();
+        let mut drafts = Drafts { drafts: Vec::with_capacity((stride / run_bytes) as usize), last: 0 };
+        let mut address = window.start;
+        while address < window.end {
+            let left = (next(address, span).min(window.end) - address) / stride;
+            let left_of_src = src_of(address).map_or(left, |src| (next(src, span) - src) / stride);
+            let is_even = address.is_multiple_of(stride) && by_channel.is_none();
+            let count = if is_even { left.min(left_of_src).max(1) } else { 1 };
+            let period_end = next(address, stride).min(window.end);
+            let beyond = (count - 1) * stride;
+            while address < period_end {
+                let (dst_column, dst) = place(self.locate(address));
+                let run_end = next(address, run_bytes).min(window.end);
+                let whole_end = run_end / LINE_BYTES * LINE_BYTES;
+                let (end, kind, src_column) = if let Some(reason) = by_channel {
+                    (run_end, Kind::Channel(reason), dst_column)
+                } else if !address.is_multiple_of(LINE_BYTES) || whole_end <= address {
+                    (next(address, LINE_BYTES).min(window.end), Kind::Channel(Reason::PartialLine), dst_column)
+                } else if let Some(src) = src_of(address) {
+                    let (src_column, row) = place(self.locate(src));
+                    (whole_end.min(address + (next(src, run_bytes) - src)), Kind::From(row), src_column)
+                } else {
+                    (whole_end, Kind::Lines, dst_column)
+                };
+                let ranges = Stripe { start: address, bytes: end - address, stride, count };
+                drafts.add(dst, kind, Piece { dst: ranges, dst_column, src_column });
+                address = end;
+            }
+            address += beyond;
+        }
+        drafts.drafts
+    }
+
+    /// Why no byte can stay in DRAM, whatever the geometry, if so.
+    fn everything_by_channel(&self) -> Option<Reason> {
+        match self.operation {
             Operation::Read { .. } | Operation::Write { .. } => Some(Reason::NotACopy),
             Operation::Init { .. } => None,
             Operation::Copy { src, dst, .. } => {
                 let by = dst.0.abs_diff(src.0) % LINE_BYTES;
                 (by != 0).then_some(Reason::LineMisaligned { by })
             }
-        };
-        let mut drafts: Vec<Draft> = Vec::with_capacity(1);
-        let mut by_row: FxHashMap<RowAddress, usize> = FxHashMap::default();
-        let mut address = window.start;
-        while address < window.end {
-            let (dst_column, dst) = place(self.locate(address));
-            let run_end = next(address, run_bytes).min(window.end);
-            let whole_end = run_end / LINE_BYTES * LINE_BYTES;
-            let (end, kind, src_column) = if let Some(reason) = everything_by_channel {
-                (run_end, Kind::Channel(reason), dst_column)
-            } else if !address.is_multiple_of(LINE_BYTES) || whole_end <= address {
-                (next(address, LINE_BYTES).min(window.end), Kind::Channel(Reason::PartialLine), dst_column)
-            } else if let Some(src) = src_of(address) {
-                let (src_column, row) = place(self.locate(src));
-                (whole_end.min(address + (next(src, run_bytes) - src)), Kind::From(row), src_column)
-            } else {
-                (whole_end, Kind::Lines, dst_column)
-            };
-            let piece = Piece { dst: address, bytes: end - address, dst_column, src_column };
-            let new = drafts.len();
-            let index = match drafts.last() {
-                None => new,
-                Some(last) if last.dst == dst => new - 1,
-                // Most windows are one row's: the first needs no entry.
-                Some(_) if drafts[0].dst == dst => 0,
-                Some(_) => *by_row.entry(dst).or_insert(new),
-            };
-            if index == new {
-                drafts.push(Draft { dst, parts: Vec::with_capacity(1) });
-            }
-            let parts = &mut drafts[index].parts;
-            match parts.iter_mut().find(|(other, _)| *other == kind) {
-                Some((_, pieces)) => pieces.push(piece),
-                None => parts.push((kind, vec![piece])),
-            }
-            address = end;
         }
-        drafts
     }
 
-    fn finish(&mut self, Draft { dst, parts }: Draft) -> Block {
-        let covered = parts.iter().flat_map(|(_, pieces)| pieces).map(|piece| piece.bytes).sum();
-        let coverage = self.coverage(covered);
-        let parts = parts
-            .into_iter()
-            .map(|(kind, pieces)| {
-                let (src, routes) = match kind {
-                    Kind::From(src) => (Some(src), self.shared.copy_routes(src, dst, &pieces, coverage)),
-                    Kind::Lines => (None, self.init_routes(dst, coverage)),
-                    Kind::Channel(reason) => (None, Routes::channel_only(reason)),
-                };
-                Part { bytes: pieces.iter().map(|piece| piece.bytes).sum(), pieces, dst, src, routes }
-            })
-            .collect();
+    /// Gives the parts of a block their routes.
+    fn finish(&mut self, mut parts: Vec<Part>) -> Block {
+        let coverage = self.coverage(parts.iter().map(|part| part.bytes).sum());
+        for part in &mut parts {
+            part.routes = match part.kind {
+                Kind::From(src) => self.shared.copy_routes(src, part.dst, &part.pieces, coverage),
+                Kind::Lines => self.init_routes(part.dst, coverage),
+                Kind::Channel(reason) => Routes::channel_only(reason),
+            };
+        }
         self.block(parts)
     }
 
@@ -233,6 +223,36 @@ impl Blocks {
     }
 }
 
+/// The parts of each destination row of a window, in the order of their first bytes.
+struct Drafts {
+    drafts: Vec<Vec<Part>>,
+    /// The draft of the last piece.
+    last: usize,
+}
+
+impl Drafts {
+    /// Adds a piece of a row. Pieces come by rising address.
+    fn add(&mut self, dst: RowAddress, kind: Kind, piece: Piece) {
+        let is_of_row = |parts: &Vec<Part>| parts[0].dst == dst;
+        // Mostly it is the row of the piece before, or the rows come in turn.
+        let turns = [self.last, self.last + 1, 0];
+        let known = turns.into_iter().find(|&index| self.drafts.get(index).is_some_and(is_of_row));
+        let known = known.or_else(|| self.drafts.iter().position(is_of_row));
+        self.last = known.unwrap_or(self.drafts.len());
+        let new = || Part::new(dst, kind, piece);
+        let Some(parts) = self.drafts.get_mut(self.last) else { return self.drafts.push(vec![new()]) };
+        match parts.iter_mut().find(|part| part.kind == kind) {
+            Some(part) => part.add(piece),
+            None => parts.push(new()),
+        }
+    }
+}
+
+/// The first multiple of `step` after an address.
+fn next(address: u64, step: u64) -> u64 {
+    (address / step + 1) * step
+}
+
 impl Iterator for Blocks {
     type Item = Block;
 
@@ -247,7 +267,7 @@ impl Iterator for Blocks {
             match self.shape {
                 Shape::Rows { window_bytes } => {
                     let window = self.take(window_bytes);
-                    self.drafts = self.drafts(window).into_iter();
+                    self.drafts = self.drafts(&window).into_iter();
                 }
                 Shape::Pieces { piece_bytes, reason } => {
                     let window = self.take(piece_bytes);

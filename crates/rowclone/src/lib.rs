@@ -24,6 +24,7 @@ mod program;
 mod reason;
 mod rules;
 mod segment;
+mod stripe;
 #[cfg(test)]
 mod tests;
 
@@ -36,4 +37,4 @@ pub use mechanism::{FPM, MECHANISMS, PSM, PSM2, mechanism};
 pub use planner::{Classification, Extent, MAX_WINDOW_BYTES, Planner};
 pub use program::{Program, Step, Thread};
 pub use reason::Reason;
-pub use segment::{Line, LineWrite, Run, RunWrite, Segment, Work};
+pub use segment::{ColumnRun, Line, LineWrite, Run, RunWrite, Segment, Work};

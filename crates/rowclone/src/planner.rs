@@ -12,6 +12,7 @@ use crate::check::{PlanError, Reserved};
 use crate::faulty::{FaultyRows, RowAddress};
 use crate::reason::Reason;
 use crate::rules::Coverage;
+use crate::stripe::Stripe;
 
 /// Maximum number of destination bytes planned at a time, 16 MiB.
 ///
@@ -165,7 +166,7 @@ impl Planner {
     /// mechanism is that of their part in a plan.
     pub fn classify_copy(&self, src: RowAddress, dst: RowAddress, extent: Extent) -> Classification {
         let bytes = self.shared.map.geometry().row_bytes();
-        let piece = Piece { dst: 0, bytes, dst_column: Column(0), src_column: Column(0) };
+        let piece = Piece { dst: Stripe::from(0..bytes), dst_column: Column(0), src_column: Column(0) };
         self.shared.copy_routes(src, dst, &[piece], self.coverage(extent)).classification()
     }
 

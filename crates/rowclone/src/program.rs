@@ -7,7 +7,7 @@
 use dram_spec::{BankId, Channel, Column, Location, Mechanism, Row};
 
 use crate::block::Block;
-use crate::segment::{Run, RunWrite, Segment, Work};
+use crate::segment::{ColumnRun, Run, RunWrite, Segment, Work};
 
 /// Steps that copy or initialize a part of a block by one mechanism.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,8 +154,8 @@ impl Block {
     /// # Panics
     ///
     /// As [`Block::segments`].
-    pub fn programs(&self, choices: &[Mechanism], staging_lines: usize) -> Vec<Program> {
-        self.segments(choices, staging_lines).iter().map(Program::from).collect()
+    pub fn programs(&self, choices: &[Mechanism], staging_lines: usize) -> impl Iterator<Item = Program> {
+        self.segments(choices, staging_lines).into_iter().map(|segment| Program::from(&segment))
     }
 
     /// Programs of one part alone with a mechanism.
@@ -179,7 +179,8 @@ impl From<&Segment> for Program {
             Work::Psm { channel, src, dst, columns } => threads.transfer(*channel, *src, *dst, columns.iter().copied()),
             Work::Psm2 { channel, src, temporary, dst, columns } => {
                 threads.transfer(*channel, *src, *temporary, columns.iter().copied());
-                threads.transfer(*channel, *temporary, *dst, columns.iter().map(|&(_, column)| (column, column)));
+                let same = |run: &ColumnRun| ColumnRun { src: run.dst, ..*run };
+                threads.transfer(*channel, *temporary, *dst, columns.iter().map(same));
             }
             Work::Channel { reads, writes } => {
                 for &run in reads {
@@ -258,27 +259,21 @@ impl Threads {
         channel: Channel,
         src: (BankId, Row),
         dst: (BankId, Row),
-        columns: impl Iterator<Item = (Column, Column)>,
+        columns: impl Iterator<Item = ColumnRun>,
     ) {
         self.open(channel, src.0, src.1);
         self.open(channel, dst.0, dst.1);
         let steps = self.on(channel);
-        let mut run: Option<(Column, Column, u16)> = None;
-        let mut push = |(src_column, dst_column, count)| {
+        let mut push = |ColumnRun { src: src_column, dst: dst_column, count }| {
             steps.push(Step::Transfer { src: src.0, src_column, dst: dst.0, dst_column, count });
         };
-        for (src_column, dst_column) in columns {
-            match &mut run {
-                Some((from, to, count)) if (from.0 + *count, to.0 + *count) == (src_column.0, dst_column.0) => {
-                    *count += 1;
-                }
-                _ => {
-                    run.into_iter().for_each(&mut push);
-                    run = Some((src_column, dst_column, 1));
-                }
+        let mut last: Option<ColumnRun> = None;
+        for run in columns {
+            if !last.as_mut().is_some_and(|last| last.append(run)) {
+                last.replace(run).into_iter().for_each(&mut push);
             }
         }
-        run.into_iter().for_each(push);
+        last.into_iter().for_each(push);
     }
 
     /// Adds the steps that close all banks, in the order of their first opening.

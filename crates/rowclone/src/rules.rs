@@ -45,7 +45,7 @@ impl Shared {
             coverage.reason()?;
             // The destination row is covered, but a source that is shifted within its row gives only some of the lines.
             // The columns are compared all the same: a copy activation cannot move a line to another column.
-            let bytes: u64 = pieces.iter().map(|piece| piece.bytes).sum();
+            let bytes: u64 = pieces.iter().map(|piece| piece.dst.total()).sum();
             if bytes < self.map.geometry().row_bytes() || pieces.iter().any(|p| p.src_column != p.dst_column) {
                 return Err(Reason::ColumnsDiffer { granularity: self.map.granularity() });
             }

@@ -1,10 +1,9 @@
 //! Segments: the untimed work of a part by its selected mechanism, for banks and channels.
 
-use std::ops::Range;
-
 use dram_spec::{BankId, Channel, Column, LINE_BYTES, Location, PhysicalAddress, Row};
 
-use crate::block::{Block, Direction, Part, Piece};
+use crate::block::{Block, Direction, Part};
+use crate::stripe::{Bytes, Stripe, chunks, falling, joined};
 use crate::{FPM, PSM, PSM2};
 use dram_spec::Mechanism;
 use dram_spec::Operation;
@@ -44,8 +43,8 @@ pub enum Work {
         src: (BankId, Row),
         /// The bank and row written: another bank of the same rank.
         dst: (BankId, Row),
-        /// Source and destination column of each line, in any order.
-        columns: Vec<(Column, Column)>,
+        /// Source and destination columns of the lines, in any order.
+        columns: Vec<ColumnRun>,
     },
     /// Two TRANSFERs per line: from the source column to the destination column of the temporary
     /// row, and from there to the same column of the destination row.
@@ -58,8 +57,8 @@ pub enum Work {
         temporary: (BankId, Row),
         /// The bank and row written: the source's bank.
         dst: (BankId, Row),
-        /// Source and destination column of each line, in any order.
-        columns: Vec<(Column, Column)>,
+        /// Source and destination columns of the lines, in any order.
+        columns: Vec<ColumnRun>,
     },
     /// Bursts over the channel: all reads, then all writes.
     ///
@@ -71,6 +70,34 @@ pub enum Work {
         /// Lines to write, each once.
         writes: Vec<RunWrite>,
     },
+}
+
+/// Lines that follow each other in a source row and in a destination row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColumnRun {
+    /// The first column of the source.
+    pub src: Column,
+    /// The first column of the destination.
+    pub dst: Column,
+    /// Lines.
+    pub count: u16,
+}
+
+impl ColumnRun {
+    /// The same number of lines, some columns further on.
+    pub(crate) const fn after(self, columns: u16) -> ColumnRun {
+        ColumnRun { src: Column(self.src.0 + columns), dst: Column(self.dst.0 + columns), ..self }
+    }
+
+    /// Takes in a run that follows it. Returns whether it does.
+    pub(crate) fn append(&mut self, next: ColumnRun) -> bool {
+        let end = self.after(self.count);
+        let follows = (next.src, next.dst) == (end.src, end.dst);
+        if follows {
+            self.count += next.count;
+        }
+        follows
+    }
 }
 
 impl Work {
@@ -191,9 +218,6 @@ impl RunWrite {
     }
 }
 
-/// Bytes of the memory, by address; the end is not among them.
-type Bytes = Range<u64>;
-
 impl Block {
     /// Segments of the block with a mechanism per part.
     ///
@@ -209,28 +233,30 @@ impl Block {
         assert_eq!(choices.len(), self.parts.len(), "one mechanism a part");
         assert!(staging_lines > 0, "a copy over the channel needs room for a line");
         let mut segments = Vec::with_capacity(self.parts.len());
-        let mut by_channel: Vec<(usize, &Part)> = Vec::new();
+        // Of the parts that go over the channel: the longest, the bytes of all, and whether all come from one other channel.
+        let mut longest: Option<(usize, &Part)> = None;
+        let (mut targets, mut crosses) = (Vec::new(), true);
         for (index, (part, &mechanism)) in self.parts.iter().zip(choices).enumerate() {
-            match part.work_in_dram(mechanism) {
-                Some(work) => segments.push(Segment { mechanism, bytes: part.bytes, part: index, work }),
-                None => by_channel.push((index, part)),
+            if let Some(work) = part.work_in_dram(mechanism, self.shared.map.run_bytes()) {
+                segments.push(Segment { mechanism, bytes: part.bytes, part: index, work });
+                continue;
+            }
+            let from = longest.unwrap_or((index, part)).1.src().map(|src| src.channel);
+            crosses &= from.is_some_and(|from| from != part.dst.channel) && part.src().map(|src| src.channel) == from;
+            targets.extend(part.pieces.iter().map(|piece| piece.dst));
+            if longest.is_none_or(|(_, longest)| longest.bytes < part.bytes) {
+                longest = Some((index, part));
             }
         }
-        if let Some(&(part, _)) = by_channel.iter().max_by_key(|(index, part)| (part.bytes, usize::MAX - index)) {
-            let pieces = by_channel.iter().flat_map(|(_, part)| &part.pieces);
-            let mut targets = joined(pieces.map(|piece| piece.dst..piece.dst + piece.bytes).collect());
+        if let Some((part, _)) = longest {
+            let mut targets = joined(targets);
             if self.direction == Direction::Descending {
-                targets = targets.iter().rev().flat_map(|bytes| by_line(bytes).rev()).collect();
+                targets = falling(targets);
             }
             // From one channel to another, each line is written as it arrives: the buffer bounds what is on its way, and
             // not the segment.
-            let from = by_channel[0].1.src.map(|src| src.channel);
-            let crosses = from.is_some_and(|from| {
-                let across = |part: &Part| part.src.is_some_and(|src| src.channel == from && part.dst.channel != from);
-                by_channel.iter().all(|(_, part)| across(part))
-            });
             let most = if crosses { usize::MAX } else { staging_lines };
-            segments.extend(chunks(targets, most).iter().map(|targets| self.channel_segment(part, targets)));
+            chunks(targets, most, |targets| segments.push(self.channel_segment(part, targets)));
         }
         segments
     }
@@ -245,133 +271,83 @@ impl Block {
         alone.segments(&[mechanism], staging_lines)
     }
 
-    fn channel_segment(&self, part: usize, targets: &[Bytes]) -> Segment {
-        let bytes = targets.iter().map(|target| target.end - target.start).sum();
-        let (reads, writes) = match self.operation {
-            Operation::Read { .. } => (targets.iter().flat_map(|target| self.runs(target)).collect(), Vec::new()),
-            Operation::Copy { .. } | Operation::Init { .. } | Operation::Write { .. } => {
-                let mut writes = Vec::with_capacity(targets.len());
-                for target in targets {
-                    writes.extend(self.writes(target));
+    fn channel_segment(&self, part: usize, targets: &[Stripe]) -> Segment {
+        let bytes = targets.iter().map(Stripe::total).sum();
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        for target in targets {
+            match self.operation {
+                Operation::Read { .. } => self.runs(target, |run| reads.push(run)),
+                Operation::Copy { .. } | Operation::Init { .. } | Operation::Write { .. } => {
+                    self.runs(target, |run| writes.push(write(target, run)));
                 }
-                (self.reads_for(targets), writes)
             }
-        };
+        }
+        if !matches!(self.operation, Operation::Read { .. }) {
+            reads = self.reads_for(targets);
+        }
         Segment { mechanism: Mechanism::CHANNEL, bytes, part, work: Work::Channel { reads, writes } }
     }
 
     /// The source lines of some writes, and the lines that must be merged.
-    fn reads_for(&self, targets: &[Bytes]) -> Vec<Run> {
+    fn reads_for(&self, targets: &[Stripe]) -> Vec<Run> {
         let mut needed = Vec::with_capacity(targets.len() + 1);
         for target in targets {
             if let Some(src) = self.operation.src() {
-                let source = |byte: u64| byte - self.operation.target().0 + src.0;
-                needed.push(whole_lines(&(source(target.start)..source(target.end))));
+                needed
+                    .push(Stripe { start: target.start - self.operation.target().0 + src.0, ..*target }.whole_lines());
             }
-            let ragged = [target.start, target.end].into_iter().filter(|end| !end.is_multiple_of(LINE_BYTES));
-            needed.extend(ragged.map(|end| whole_lines(&(end..end))));
+            let ragged = [target.start, target.end()].into_iter().filter(|end| !end.is_multiple_of(LINE_BYTES));
+            needed.extend(ragged.map(|end| Stripe::from(end..end).whole_lines()));
         }
-        let needed = joined(needed);
-        let rising = needed.iter().flat_map(|bytes| self.runs(bytes));
+        let mut rising = Vec::with_capacity(needed.len());
+        for stripe in joined(needed) {
+            self.runs(&stripe, |run| rising.push(run));
+        }
         if self.direction == Direction::Ascending {
-            return rising.collect();
+            return rising;
         }
-        let rising: Vec<Run> = rising.collect();
-        rising
-            .iter()
-            .rev()
-            .flat_map(|run| run.lines().rev())
-            .map(|first| Run { first, count: 1, stride: LINE_BYTES })
-            .collect()
+        let falling = rising.iter().rev().flat_map(|run| run.lines().rev());
+        falling.map(|first| Run { first, count: 1, stride: LINE_BYTES }).collect()
     }
 
-    /// The lines that hold a byte of a range, run by run.
-    fn runs(&self, bytes: &Bytes) -> impl Iterator<Item = Run> {
-        let Bytes { start, end } = whole_lines(bytes);
+    /// Passes on the lines that hold a byte of a stripe, run by run.
+    fn runs(&self, stripe: &Stripe, mut pass_on: impl FnMut(Run)) {
+        let lines = stripe.whole_lines();
         let step = self.shared.map.run_bytes();
-        let mut address = start;
-        std::iter::from_fn(move || {
-            let next = end.min((address / step + 1) * step);
-            let first = PhysicalAddress(address);
-            let count = (next.checked_sub(address)? / LINE_BYTES) as u16;
-            address = next;
-            let located = || self.shared.map.locate(first).expect("the operation was checked to lie in the memory");
-            (count > 0).then(|| Run { first: Line { address: first, location: located() }, count, stride: LINE_BYTES })
-        })
-    }
-
-    /// The same as they are written.
-    fn writes(&self, bytes: &Bytes) -> impl Iterator<Item = RunWrite> {
-        let Bytes { start, end } = *bytes;
-        self.runs(bytes).map(move |run| {
-            let first = run.first.address.0;
-            let last = first + u64::from(run.count - 1) * LINE_BYTES;
-            let from = start.max(first) - first;
-            RunWrite { run, from: from as u16, to: (end - last).min(LINE_BYTES) as u16 }
-        })
-    }
-}
-
-/// The lines that hold a byte of a range; of an empty one, the line that it cuts in two, if it does.
-fn whole_lines(bytes: &Bytes) -> Bytes {
-    bytes.start / LINE_BYTES * LINE_BYTES..bytes.end.next_multiple_of(LINE_BYTES)
-}
-
-/// A range, line by line.
-fn by_line(bytes: &Bytes) -> impl DoubleEndedIterator<Item = Bytes> {
-    let Bytes { start, end } = *bytes;
-    let lines = start / LINE_BYTES..end.div_ceil(LINE_BYTES);
-    lines.map(move |line| start.max(line * LINE_BYTES)..end.min((line + 1) * LINE_BYTES))
-}
-
-/// All bytes of some ranges, by rising address: those that touch are one.
-fn joined(mut ranges: Vec<Bytes>) -> Vec<Bytes> {
-    ranges.sort_unstable_by_key(|bytes| bytes.start);
-    ranges.dedup_by(|next, before| {
-        let touches = next.start <= before.end;
-        if touches {
-            before.end = before.end.max(next.end);
-        }
-        touches
-    });
-    ranges
-}
-
-/// Ranges, cut so that no chunk of them is about more than so many lines.
-fn chunks(ranges: Vec<Bytes>, most: usize) -> Vec<Vec<Bytes>> {
-    let lines = |Bytes { start, end }: &Bytes| end.div_ceil(LINE_BYTES) - start / LINE_BYTES;
-    if ranges.iter().map(lines).sum::<u64>() <= most as u64 {
-        return vec![ranges];
-    }
-    let mut chunks = Vec::new();
-    let (mut chunk, mut room) = (Vec::new(), most);
-    for Bytes { mut start, end } in ranges {
-        while start < end {
-            let taken = lines(&(start..end)).min(room as u64);
-            let next = end.min((start / LINE_BYTES + taken) * LINE_BYTES);
-            chunk.push(start..next);
-            room -= taken as usize;
-            start = next;
-            if room == 0 {
-                chunks.push(std::mem::take(&mut chunk));
-                room = most;
+        // Where runs of the map are lines, those of a stripe are one run here; longer ranges have a run each.
+        let is_one = lines.bytes == LINE_BYTES && step == LINE_BYTES;
+        let (ranges, together) = if is_one { (1, lines.count) } else { (lines.count, 1) };
+        for Bytes { start, end } in lines.ranges().take(ranges as usize) {
+            let mut address = start;
+            while address < end {
+                let next = end.min((address / step + 1) * step);
+                let location = self.shared.map.locate(PhysicalAddress(address));
+                let location = location.expect("the operation was checked to lie in the memory");
+                let count = (together * (next - address) / LINE_BYTES) as u16;
+                let stride = if together > 1 { lines.stride } else { LINE_BYTES };
+                pass_on(Run { first: Line { address: PhysicalAddress(address), location }, count, stride });
+                address = next;
             }
         }
     }
-    if !chunk.is_empty() {
-        chunks.push(chunk);
-    }
-    chunks
+}
+
+/// A run of a stripe as it is written.
+fn write(target: &Stripe, run: Run) -> RunWrite {
+    let (first, last) = (run.first.address.0, run.line(run.count - 1).address.0);
+    let from = target.start.max(first) - first;
+    RunWrite { run, from: from as u16, to: (target.end() - last).min(LINE_BYTES) as u16 }
 }
 
 impl Part {
-    /// What it takes to do the part without the channel; `None` for a choice of the channel.
-    fn work_in_dram(&self, mechanism: Mechanism) -> Option<Work> {
+    /// What it takes to do the part without the channel, under a map of such runs; `None` for a choice of the channel.
+    fn work_in_dram(&self, mechanism: Mechanism, run_bytes: u64) -> Option<Work> {
         if let Err(reason) = self.allows(mechanism) {
             panic!("{} was chosen for a part of {} that does not allow it: {reason}", mechanism.name(), self.dst);
         }
         let (channel, dst) = (self.dst.channel, (self.dst.bank, self.dst.row));
-        let columns = || self.pieces.iter().flat_map(Piece::columns).collect();
+        let run_lines = (run_bytes / LINE_BYTES) as u16;
+        let columns = || self.pieces.iter().flat_map(|piece| piece.columns(run_lines)).collect();
         if mechanism == FPM {
             self.routes.fpm.ok().map(|src| Work::Fpm { channel, bank: self.dst.bank, src, dst: self.dst.row })
         } else if mechanism == PSM {

@@ -171,7 +171,7 @@ impl FiguresReport {
         let Figures { read_latency: read, write_latency: write, copy_latency: copy, .. } = figures;
         let Figures { copy_response: response, blocked_by_copies: held, .. } = figures;
         let ns = |histogram: &Histogram| Distribution::ns(histogram, clock);
-        let segments = figures.parts.0.iter().map(|(&(mechanism, reason), segments)| SegmentRow {
+        let segments = figures.parts.iter().map(|(mechanism, reason, segments)| SegmentRow {
             mechanism: mechanism.name(),
             reason: reason_of(reason),
             count: segments.count,

@@ -69,7 +69,7 @@ pub fn label(spec: &OperationSpec) -> String {
 
 /// The mechanisms that served an operation: `fpm+channel`; nothing of a read or a write.
 pub fn mechanisms(completion: &Completion) -> String {
-    let mut names: Vec<&str> = completion.parts().0.keys().map(|(mechanism, _)| mechanism.name()).collect();
+    let mut names: Vec<&str> = completion.served.iter().map(|(mechanism, ..)| mechanism.name()).collect();
     names.dedup();
     names.join("+")
 }
@@ -138,8 +138,8 @@ fn chosen(policy: &'static dyn CopyPolicy, part: &Part, completion: &Completion)
     if !policy.weighs() {
         return vec![policy.preferred(part)];
     }
-    let taken = completion.parts().0.keys().filter(|(mechanism, reason)| {
-        part.allows(*mechanism).is_ok() && reason_of(policy, part, *mechanism) == *reason
+    let taken = completion.served.iter().filter(|&(mechanism, reason, _)| {
+        part.allows(mechanism).is_ok() && reason_of(policy, part, mechanism) == reason
     });
-    taken.map(|(mechanism, _)| *mechanism).collect()
+    taken.map(|(mechanism, ..)| mechanism).collect()
 }

@@ -45,8 +45,8 @@ pub struct ServedRow {
 impl ServedRow {
     /// Rows of one kind of operation.
     pub(crate) fn of(operation: &'static str, tally: &PartTally) -> Vec<ServedRow> {
-        let all: u64 = tally.0.values().map(|segments| segments.bytes).sum();
-        let row = |(&(mechanism, reason), segments): (&(Mechanism, &'static str), &Parts)| ServedRow {
+        let all: u64 = tally.iter().map(|(_, _, segments)| segments.bytes).sum();
+        let row = |(mechanism, reason, segments): (Mechanism, &'static str, Parts)| ServedRow {
             operation,
             mechanism: mechanism.name(),
             reason: reason_of(reason),
@@ -54,7 +54,7 @@ impl ServedRow {
             bytes: segments.bytes,
             share_of_bytes: segments.bytes as f64 / all as f64,
         };
-        tally.0.iter().map(row).collect()
+        tally.iter().map(row).collect()
     }
 }
 
@@ -68,14 +68,6 @@ impl<S> Served<S> {
     pub fn finish(self) -> (S, ServedTally) {
         let Served { source, from: _, copies, inits } = self;
         (source, ServedTally { copies, inits })
-    }
-}
-
-/// Adds the parts of a copy or an initialization, if it had some.
-#[inline(never)]
-fn add_parts(sum: &mut PartTally, parts: Option<&PartTally>) {
-    if let Some(parts) = parts {
-        *sum += parts;
     }
 }
 
@@ -94,8 +86,8 @@ impl<S: RequestSource> RequestSource for Served<S> {
     fn complete(&mut self, completion: Completion) {
         if completion.done >= self.from {
             match completion.operation {
-                Operation::Copy { .. } => add_parts(&mut self.copies, completion.served.as_deref()),
-                Operation::Init { .. } => add_parts(&mut self.inits, completion.served.as_deref()),
+                Operation::Copy { .. } => self.copies += &completion.served,
+                Operation::Init { .. } => self.inits += &completion.served,
                 Operation::Read { .. } | Operation::Write { .. } => {}
             }
         }

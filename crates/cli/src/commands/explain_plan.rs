@@ -86,7 +86,7 @@ fn estimates(system: &SystemConfig, prices: &Prices, operation: &Operation) -> S
 /// What a policy takes that weighs the state of the memory.
 fn weighed(policy: &'static dyn CopyPolicy, completion: &Completion) -> String {
     let mut served: BTreeMap<Mechanism, u64> = BTreeMap::new();
-    for (&(mechanism, _), segments) in &completion.parts().0 {
+    for (mechanism, _, segments) in completion.served.iter() {
         *served.entry(mechanism).or_default() += segments.count;
     }
     if served.is_empty() {

@@ -62,15 +62,24 @@ impl Device {
     #[inline(never)]
     fn issue_transfer(&mut self, at: Cycle, command: &Command, src: (BankId, Column), dst: (BankId, Column)) -> Effect {
         self.assert_legal(at, command, self.transfer(src.0, dst.0));
+        if self.cells.is_some() {
+            self.transfer_line(src, dst);
+        }
+        self.hold_back_in_bank(at, src.0, Kind::TransferSrc);
+        self.hold_back_in_bank(at, dst.0, Kind::TransferDst);
+        self.hold_back_in_rank(at, src.0.rank, Kind::Transfer);
+        // As far as idle time goes, it is a command to banks.
+        self.ranks[usize::from(src.0.rank)].lasts.issued(at, Kind::TransferSrc);
+        Effect::Plain
+    }
+
+    /// Moves a line between two open rows.
+    #[inline(never)]
+    fn transfer_line(&mut self, src: (BankId, Column), dst: (BankId, Column)) {
         let (src_row, dst_row) = (self.bank(src.0).open, self.bank(dst.0).open);
         if let (Some(cells), Some(src_row), Some(dst_row)) = (&mut self.cells, src_row, dst_row) {
             cells.transfer((src.0, src_row, src.1), (dst.0, dst_row, dst.1));
         }
-        // Each by its name: what it holds back is then known when the program is built.
-        self.hold_back(at, src.0, Kind::TransferSrc);
-        self.hold_back(at, dst.0, Kind::TransferDst);
-        self.hold_back(at, src.0, Kind::Transfer);
-        Effect::Plain
     }
 
     /// Executes a rank-wide command: its banks, CKE, the refresh ledger, and the delays.
@@ -166,26 +175,38 @@ impl Device {
         self.open.remove(index);
     }
 
-    /// What the command holds back from now on: on the bus, in its bank, in its rank, and elsewhere.
+    /// What the command holds back from now on: in its bank, on the bus, in its rank, and elsewhere.
     #[expect(
         clippy::inline_always,
         reason = "where the kind is a constant, what it holds back is known when the program is built"
     )]
     #[inline(always)]
     fn hold_back(&mut self, at: Cycle, id: BankId, kind: Kind) {
+        self.hold_back_in_bank(at, id, kind);
+        self.hold_back_in_rank(at, id.rank, kind);
+    }
+
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn hold_back_in_bank(&mut self, at: Cycle, id: BankId, kind: Kind) {
+        let bank = &mut self.banks[self.topology.index(id).get()];
+        bank.holds.raise(at, &self.constraints.of(kind).bank, raises(kind, Place::Bank));
+        bank.lasts.issued(at, kind);
+    }
+
+    #[expect(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn hold_back_in_rank(&mut self, at: Cycle, index: u8, kind: Kind) {
         let pushes = self.constraints.of(kind);
         self.bus = Hold::new(at, pushes.bus);
-        let rank = &mut self.ranks[usize::from(id.rank)];
-        let bank = &mut self.banks[self.topology.index(id).get()];
-        bank.holds.raise(at, &pushes.bank, raises(kind, Place::Bank));
-        bank.lasts.issued(at, kind);
+        let rank = &mut self.ranks[usize::from(index)];
         rank.holds.raise(at, &pushes.rank, raises(kind, Place::Rank));
         rank.lasts.issued(at, kind);
         if raises(kind, Place::Window).contains(&true) {
             rank.enter_window(at, pushes.window, raises(kind, Place::Window));
         }
         if raises(kind, Place::OtherRanks).contains(&true) && self.geometry.ranks() > 1 {
-            self.hold_back_in_other_ranks(at, id.rank, kind);
+            self.hold_back_in_other_ranks(at, index, kind);
         }
     }
 

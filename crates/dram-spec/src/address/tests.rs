@@ -124,6 +124,24 @@ proptest! {
     }
 
     #[test]
+    fn runs_of_a_row_are_a_stride_apart(map in arb_map(), place in any::<Index>()) {
+        let Stride { bytes, span } = map.stride();
+        let run = map.run_bytes();
+        prop_assert!(run <= bytes && bytes <= span && span <= map.granularity());
+        let address = place.index(map.geometry().bytes() as usize) as u64 / span * span;
+        let mut rows = BTreeSet::new();
+        for lane in (0..bytes).step_by(run.max(bytes / 64) as usize) {
+            let first = map.locate(PhysicalAddress(address + lane)).unwrap();
+            for offset in (0..span).step_by(bytes.max(span / 64) as usize) {
+                let column = Column(first.column.0 + (offset / bytes * run / LINE_BYTES) as u16);
+                let found = map.locate(PhysicalAddress(address + lane + offset));
+                prop_assert_eq!(found, Some(Location { column, ..first }));
+            }
+            prop_assert!(rows.insert((first.channel, first.bank, first.row)), "two lanes in {first}");
+        }
+    }
+
+    #[test]
     fn frame_answers_are_those_of_a_search_through_its_lines(map in arb_map(), place in any::<Index>()) {
         let frame = place.index((map.geometry().bytes() / FRAME_BYTES) as usize) as u64;
         let mut subarrays = BTreeSet::new();
@@ -178,13 +196,13 @@ fn consecutive_addresses_go_where_the_preset_says() {
 fn presets_publish_the_granularity_and_the_run_of_their_interleaving() {
     let of = |channels, preset| {
         let map = AddressMap::preset(paper(channels), preset);
-        (map.granularity(), map.run_bytes())
+        (map.granularity(), map.run_bytes(), map.stride().bytes, map.stride().span)
     };
-    assert_eq!(of(1, Preset::RowInterleaved), (4096, 4096));
-    assert_eq!(of(2, Preset::RowInterleaved), (4096, 4096));
-    assert_eq!(of(1, Preset::LineInterleaved), (4096, 4096), "one channel leaves nothing to interleave");
-    assert_eq!(of(2, Preset::LineInterleaved), (8192, 64), "row size x channels");
-    assert_eq!(of(2, Preset::BankInterleaved), (65_536, 64), "row size x channels x banks");
+    assert_eq!(of(1, Preset::RowInterleaved), (4096, 4096, 4096, 4096));
+    assert_eq!(of(2, Preset::RowInterleaved), (4096, 4096, 4096, 4096));
+    assert_eq!(of(1, Preset::LineInterleaved), (4096, 4096, 4096, 4096), "one channel leaves nothing to interleave");
+    assert_eq!(of(2, Preset::LineInterleaved), (8192, 64, 128, 8192), "row size x channels");
+    assert_eq!(of(2, Preset::BankInterleaved), (65_536, 64, 1024, 65_536), "row size x channels x banks");
 }
 
 /// `DRAMSys`' two DIMM maps, in which the byte of the 64-bit word is bits 0-2 and the column bits

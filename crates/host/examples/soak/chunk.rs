@@ -114,7 +114,7 @@ impl Tally {
     }
 
     fn segments_by(&self, mechanism: Mechanism) -> u64 {
-        self.segments.0.iter().filter(|((by, _), _)| *by == mechanism).map(|(_, segments)| segments.count).sum()
+        self.segments.iter().filter(|(by, ..)| *by == mechanism).map(|(_, _, segments)| segments.count).sum()
     }
 
     /// Asserts that all mechanisms and events occurred: otherwise they are not tested.

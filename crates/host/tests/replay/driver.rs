@@ -57,7 +57,7 @@ pub fn completion(request: &Request, done: Cycle) -> Completion {
         arrival: request.arrival,
         first_command: None,
         done,
-        served: None,
+        served: memctrl::stats::PartTally::default(),
         data: None,
     }
 }

@@ -159,7 +159,7 @@ fn segments(case: &Case) -> usize {
     let blocks = case.config.planner.blocks(&case.operations[0].0);
     let count = |block: rowclone::Block| {
         let choices: Vec<_> = block.parts().iter().map(|part| policy.preferred(part)).collect();
-        block.programs(&choices, case.config.staging_lines).len()
+        block.programs(&choices, case.config.staging_lines).count()
     };
     blocks.map(count).sum()
 }
@@ -182,7 +182,7 @@ fn the_cases_cover_every_mechanism_and_refreshes() {
     let (mut mechanisms, mut refreshes, mut overlapping) = (std::collections::BTreeSet::new(), 0, 0);
     for _ in 0..300 {
         let outcome = outcome(&strategy.new_tree(&mut runner).expect("cases can be drawn").current());
-        mechanisms.extend(outcome.stats.whole.parts.0.keys().map(|(mechanism, _)| *mechanism));
+        mechanisms.extend(outcome.stats.whole.parts.iter().map(|(mechanism, ..)| mechanism));
         refreshes += outcome.stats.whole.commands.refreshes;
         let spans = outcome.completions.windows(2);
         overlapping += spans.filter(|pair| pair[1].first_command.is_some_and(|first| first < pair[0].done)).count();

@@ -302,7 +302,7 @@ fn reached(case: &Case, outcome: &Outcome) -> Vec<String> {
     ];
     let mut names: Vec<String> =
         counts.iter().filter(|(_, count)| *count > 0).map(|(name, _)| (*name).to_string()).collect();
-    names.extend(figures.parts.0.keys().map(|(mechanism, _)| mechanism.name().to_string()));
+    names.extend(figures.parts.iter().map(|(mechanism, ..)| mechanism.name().to_string()));
     names.extend(outcome.log.commands.iter().map(|issued| issued.command.mnemonic().to_string()));
     let used = |channel| outcome.log.commands.iter().any(|issued| issued.channel == Channel(channel));
     names.extend([1, 3].into_iter().filter(|&channel| used(channel)).map(|channel| format!("channel {channel}")));

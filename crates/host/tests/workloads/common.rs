@@ -234,7 +234,7 @@ fn done(request: &Request, now: Cycle) -> Completion {
         arrival: request.arrival,
         first_command: None,
         done: now,
-        served: None,
+        served: memctrl::stats::PartTally::default(),
         data: None,
     }
 }

@@ -15,7 +15,7 @@ use crate::common::{allocator, fork, free_memory, paper, planner, play, requests
 /// Bytes copied by FPM, and by all mechanisms.
 fn segments(stats: &memctrl::stats::Stats) -> (u64, u64) {
     let mut bytes = (0, 0);
-    for (&(mechanism, _), segments) in &stats.whole.parts.0 {
+    for (mechanism, _, segments) in stats.whole.parts.iter() {
         bytes.1 += segments.bytes;
         bytes.0 += if mechanism == rowclone::FPM { segments.bytes } else { 0 };
     }

@@ -9,7 +9,6 @@ use dram_core::Hold;
 use dram_spec::{BankIndex, BankSet, Command, Cycle, Cycles};
 
 use super::Channel;
-use super::access::AccessKind;
 use super::candidate::AccessCommand;
 use super::parties::Turns;
 use crate::policy::scheduler::Priority;
@@ -108,6 +107,15 @@ impl Best {
     }
 }
 
+/// The candidates that count.
+#[derive(Clone, Copy)]
+pub(super) struct Eligible {
+    /// Their banks.
+    banks: BankSet,
+    /// The column command that may not be issued: the data bus has the other direction.
+    blocked: AccessCommand,
+}
+
 /// The candidate that the accesses would issue first.
 struct AccessOffer {
     at: Cycle,
@@ -141,21 +149,17 @@ impl Channel {
         must: BankSet,
     ) -> Decision {
         let free = self.free().intersection(usable);
+        let eligible = self.eligible(free);
         if self.port.held().is_empty() && upkeep.is_none() && self.closes_after.is_none() {
-            return self.best_access(from, free, None).map_or(Decision::NOTHING, |access| access.decision());
+            return self.best_access(from, eligible, None).map_or(Decision::NOTHING, |access| access.decision());
         }
-        self.best_of_all(from, free, upkeep, must)
-    }
-
-    /// [`Self::arbitrate`] where not only accesses have commands.
-    #[inline(never)]
-    fn best_of_all(&mut self, from: Cycle, free: BankSet, upkeep: Option<(Cycle, u8)>, must: BankSet) -> Decision {
-        let mut best = Best::NOTHING;
-        if self.port.held().is_empty() {
-            self.offer_accesses(from, free, &Turns::FREE, 0, &mut best);
+        let mut best = if self.port.held().is_empty() {
+            let mut best = Best::NOTHING;
+            self.offer_accesses(from, eligible, &Turns::FREE, 0, &mut best);
+            best
         } else {
-            best = self.best_with_threads(from, free, must);
-        }
+            self.best_with_threads(from, eligible, must)
+        };
         if let Some((at, rank)) = upkeep {
             best.consider((at, Tier::Maintenance, 0, (0, 0)), Choice::Maintenance(rank));
         }
@@ -165,26 +169,22 @@ impl Channel {
         best.decision
     }
 
-    /// The kind of access that uses the data bus: the one that is not the mode, while it has unused rows.
+    /// The banks whose candidates count, which are computed; `free` are those that accesses can use.
     #[inline]
-    fn direction(&self, free: BankSet) -> AccessKind {
+    fn eligible(&mut self, free: BankSet) -> Eligible {
         let mode = self.drain.mode();
-        if self.banks.unused(mode.other()).intersects(free) { mode.other() } else { mode }
-    }
-
-    /// The banks whose candidates count; these are computed.
-    #[expect(clippy::inline_always, reason = "it is a part of each decision")]
-    #[inline(always)]
-    fn working(&mut self, free: BankSet) -> BankSet {
-        let mode = self.drain.mode();
-        let working = self.queues.pending(mode).union(self.banks.unused(mode.other())).intersection(free);
-        self.update_candidates(working);
-        if self.is_strict { self.preferred(working, free) } else { working }
+        let unused = self.banks.unused(mode.other()).intersection(free);
+        let direction = if unused.is_empty() { mode } else { mode.other() };
+        let banks = self.queues.pending(mode).intersection(free).union(unused);
+        self.update_candidates(banks);
+        let blocked = AccessCommand::column(direction.other());
+        let banks = if self.is_strict { self.preferred(banks, blocked) } else { banks };
+        Eligible { banks, blocked }
     }
 
     /// The command that the accesses would issue first, where threads have the turns.
-    pub(super) fn offer_accesses(&mut self, from: Cycle, free: BankSet, turns: &Turns, party: u64, best: &mut Best) {
-        if let Some(access) = self.best_access(from, free, Some(turns)) {
+    pub(super) fn offer_accesses(&self, from: Cycle, eligible: Eligible, turns: &Turns, party: u64, best: &mut Best) {
+        if let Some(access) = self.best_access(from, eligible, Some(turns)) {
             best.consider(access.offer(party), Choice::Access(access.bank));
         }
     }
@@ -192,21 +192,14 @@ impl Channel {
     /// The relevant candidate with the earliest cycle; of several, the one of least priority.
     #[expect(clippy::inline_always, reason = "it is most of a decision, and without threads it has no turns")]
     #[inline(always)]
-    fn best_access(&mut self, from: Cycle, free: BankSet, turns: Option<&Turns>) -> Option<AccessOffer> {
-        let working = self.working(free);
-        let blocked = AccessCommand::column(self.direction(free).other());
+    fn best_access(&self, from: Cycle, eligible: Eligible, turns: Option<&Turns>) -> Option<AccessOffer> {
         let (mut first, mut at, mut priority) = (None, Cycle::NEVER, Priority::LAST);
-        let mut others = working;
-        // Rank by rank: the banks of the rank that the lowest of them is in.
-        while let Some(lowest) = others.into_iter().next() {
-            let rank = self.banks.get(lowest).id().rank;
-            let banks = self.topology.rank(rank).intersection(others);
-            others = others.without(banks);
+        for (rank, banks) in self.topology.by_rank(eligible.banks) {
             // When rank, buses and other parties allow each command; never, if the data bus has the other direction.
             let turn = |command: AccessCommand| {
                 let ready = self.device.kept_rank_hold(rank, command.device_kind()).until().max(from);
                 match turns {
-                    _ if command == blocked => Cycle::NEVER,
+                    _ if command == eligible.blocked => Cycle::NEVER,
                     Some(turns) if command.is_column() => turns.turn(command.device_kind().kind(), rank, ready),
                     _ => ready,
                 }
@@ -233,17 +226,16 @@ impl Channel {
         self.device.kept_bank_hold(bank, kind).max(self.device.kept_rank_hold(rank, kind))
     }
 
-    /// Of some banks, the one whose candidate has the smallest priority.
-    fn preferred(&self, banks: BankSet, free: BankSet) -> BankSet {
-        let blocked = AccessCommand::column(self.direction(free).other());
+    /// Of some banks, the one whose candidate has the smallest priority, where one kind of column command may not be issued.
+    fn preferred(&self, banks: BankSet, blocked: AccessCommand) -> BankSet {
         let may_issue = banks.into_iter().filter(|&bank| self.banks.candidate(bank).command != blocked);
         may_issue.min_by_key(|&bank| self.banks.candidate(bank).priority).map_or(BankSet::EMPTY, BankSet::of)
     }
 
     /// The banks whose candidate is a column command that may be issued.
-    pub(super) fn columns(&mut self, free: BankSet) -> impl Iterator<Item = BankIndex> {
-        let column = AccessCommand::column(self.direction(free));
-        self.working(free).into_iter().filter(move |&bank| self.banks.candidate(bank).command == column)
+    pub(super) fn columns(&self, Eligible { banks, blocked }: Eligible) -> impl Iterator<Item = BankIndex> {
+        let may_issue = move |command: AccessCommand| command.is_column() && command != blocked;
+        banks.into_iter().filter(move |&bank| may_issue(self.banks.candidate(bank).command))
     }
 
     /// Offers PREs of rows that no queued access needs.

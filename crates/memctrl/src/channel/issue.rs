@@ -214,6 +214,9 @@ impl Channel {
         let ColumnStepDone { program, moved, is_steady } = self.port.column_issued(slot);
         if is_steady {
             self.follow_up(slot, others_from);
+            if moved.is_none() {
+                return Outcome::None;
+            }
         }
         let moved = moved.map(|kind| match kind {
             AccessKind::Read => (kind, at + self.read_latency),

@@ -28,7 +28,7 @@ pub(crate) use queues::{Rows, line_hash};
 
 use crate::config::Config;
 use crate::copy::port::Port;
-use crate::copy::preemption::Surroundings;
+use crate::copy::preemption::{Situation, Surroundings};
 use crate::copy::thread::Thread;
 use crate::policy::scheduler::{Changes, Reads, RowState, Scheduler};
 use crate::stats::Figures;
@@ -201,16 +201,10 @@ impl Channel {
     /// that must refresh.
     #[inline]
     fn update_port(&mut self, now: Cycle, urgent: BankSet, must: BankSet) {
-        let around = Around {
-            device: &self.device,
-            queues: &self.queues,
-            banks: &self.banks,
-            reads_issued: self.reads_issued,
-            unused: self.banks.unused(AccessKind::Read).union(self.banks.unused(AccessKind::Write)),
-            urgent,
-            must,
-        };
-        for (bank, since) in self.port.update(now, &around) {
+        let unused = self.banks.unused(AccessKind::Read).union(self.banks.unused(AccessKind::Write));
+        let situation = Situation { reads_issued: self.reads_issued, unused, urgent, must };
+        let around = Around { device: &self.device, queues: &self.queues, banks: &self.banks };
+        for (bank, since) in self.port.update(now, situation, &around) {
             self.bank_released(bank, since, now);
         }
     }
@@ -247,10 +241,6 @@ struct Around<'a> {
     device: &'a Device,
     queues: &'a Queues,
     banks: &'a Banks,
-    reads_issued: u64,
-    unused: BankSet,
-    urgent: BankSet,
-    must: BankSet,
 }
 
 impl Surroundings for Around<'_> {
@@ -264,21 +254,5 @@ impl Surroundings for Around<'_> {
 
     fn released(&self, bank: BankIndex) -> Option<Cycle> {
         self.banks.get(bank).released()
-    }
-
-    fn reads_issued(&self) -> u64 {
-        self.reads_issued
-    }
-
-    fn unused(&self) -> BankSet {
-        self.unused
-    }
-
-    fn urgent(&self) -> BankSet {
-        self.urgent
-    }
-
-    fn must(&self) -> BankSet {
-        self.must
     }
 }

@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use dram_core::Kind;
-use dram_spec::{BankSet, Command, Cycle};
+use dram_core::{KeptKind, Kind, Power};
+use dram_spec::{BankSet, Cycle};
 
 use super::Channel;
-use super::access::Stamp;
-use super::arbiter::{Best, Choice, Decision, Tier};
+use super::arbiter::{Best, Choice, Decision, Eligible, Tier};
 use crate::policy::scheduler::Priority;
 
 /// Maximum number of ranks per channel.
@@ -20,11 +19,13 @@ pub(super) struct Turns {
     bus: Cycle,
     /// RD, WR and TRANSFER, by rank.
     paths: [Cycle; RANKS],
+    /// Whether no party blocks another.
+    are_free: bool,
 }
 
 impl Turns {
     /// No party blocks another.
-    pub(super) const FREE: Turns = Turns { bus: Cycle::ZERO, paths: [Cycle::ZERO; RANKS] };
+    pub(super) const FREE: Turns = Turns { bus: Cycle::ZERO, paths: [Cycle::ZERO; RANKS], are_free: true };
 
     /// Earliest cycle at which a contender can issue a command that the device permits at `ready`.
     #[inline]
@@ -36,17 +37,12 @@ impl Turns {
     /// Blocks younger contenders until `turn`, at which a contender can issue its command.
     #[inline]
     fn block(&mut self, kind: Kind, rank: u8, turn: Cycle) {
+        self.are_free = false;
         let path = &mut self.paths[usize::from(rank)];
         *path = turn.max(*path);
         if kind != Kind::Transfer {
             self.bus = self.bus.max(turn);
         }
-    }
-
-    /// Whether no party blocks another.
-    #[inline]
-    fn are_free(&self) -> bool {
-        self.bus == Cycle::ZERO && self.paths == [Cycle::ZERO; RANKS]
     }
 
     /// The first cycle in which a younger party can issue a column command to one of the first `ranks` ranks.
@@ -57,25 +53,24 @@ impl Turns {
 }
 
 impl Channel {
-    /// The stamp of the oldest column candidate that may be issued, and what those candidates block.
-    fn access_party(&mut self, free: BankSet) -> Option<Stamp> {
-        let columns: BankSet = self.columns(free).collect();
-        columns.into_iter().map(|bank| self.queues.get(self.banks.candidate(bank).place).stamp()).min()
-    }
-
     /// The best command of threads and accesses, where threads hold banks.
     #[inline(never)]
-    pub(super) fn best_with_threads(&mut self, from: Cycle, free: BankSet, must: BankSet) -> Best {
+    pub(super) fn best_with_threads(&mut self, from: Cycle, eligible: Eligible, must: BankSet) -> Best {
         let mut best = Best::NOTHING;
         self.offer_row_steps(from, must, &mut best);
+        let all = self.port.columns().len();
+        if all == 0 {
+            self.offer_accesses(from, eligible, &Turns::FREE, 0, &mut best);
+            return best;
+        }
         let mut turns = Turns::FREE;
-        let accesses = self.access_party(free);
+        let stamp = |bank| self.queues.get(self.banks.candidate(bank).place).stamp();
+        let accesses = self.columns(eligible).map(stamp).min();
         let split = self.port.columns().partition_point(|party| accesses.is_none_or(|oldest| party.stamp < oldest));
         self.offer_column_steps(from, must, (0, 0..split), &mut turns, &mut best);
-        self.offer_accesses(from, free, &turns, split as u64, &mut best);
-        let all = self.port.columns().len();
+        self.offer_accesses(from, eligible, &turns, split as u64, &mut best);
         if split < all {
-            self.block_by_accesses(from, free, &mut turns);
+            self.block_by_accesses(from, eligible, &mut turns);
             self.offer_column_steps(from, must, (split as u64 + 1, split..all), &mut turns, &mut best);
         }
         best
@@ -87,17 +82,17 @@ impl Channel {
     #[inline]
     pub(super) fn follow_up(&mut self, slot: u8, others_from: Cycle) {
         let Some(step) = self.port.column_step(slot) else { return };
-        let Ok(hold) = self.device.earliest(&step.command) else { return };
-        let at = hold.until().max(self.from);
+        // What was issued does not hold back its own kind in its banks.
+        let at = self.device.kept_rank_hold(step.command.rank(), step.kind).until().max(self.from);
         if at < others_from && step.data_from <= at {
             self.decision = Decision { at, choice: Choice::Column(slot), others_from };
         }
     }
 
     /// All column candidates wait for the device, or for older parties.
-    fn block_by_accesses(&mut self, from: Cycle, free: BankSet, turns: &mut Turns) {
-        let (columns, older): (BankSet, Turns) = (self.columns(free).collect(), *turns);
-        for bank in columns {
+    fn block_by_accesses(&self, from: Cycle, eligible: Eligible, turns: &mut Turns) {
+        let older = *turns;
+        for bank in self.columns(eligible) {
             let (rank, kind) =
                 (self.banks.get(bank).id().rank, self.banks.candidate(bank).command.device_kind().kind());
             turns.block(kind, rank, older.turn(kind, rank, self.hold_of(bank).until().max(from)));
@@ -118,18 +113,13 @@ impl Channel {
         for (number, party) in (first..).zip(&self.port.columns()[threads]) {
             let slot = party.slot();
             let Some(step) = self.port.column_step(slot) else { continue };
-            let kind = match step.command {
-                Command::Transfer { .. } => Kind::Transfer,
-                Command::Read { .. } => Kind::Rd,
-                _ => Kind::Wr,
-            };
-            let rank = step.command.rank();
+            let (kind, rank) = (step.kind.kind(), step.command.rank());
             if must.intersects(self.topology.rank(rank)) {
                 continue;
             }
             // In a rank in power-down or self-refresh, the step waits for the rank's exit command.
             let Ok(hold) = self.device.earliest(&step.command) else { continue };
-            if !turns.are_free() {
+            if !turns.are_free {
                 best.others_from(Cycle::ZERO);
             }
             let turn = turns.turn(kind, rank, hold.until().max(from));
@@ -143,20 +133,28 @@ impl Channel {
         }
     }
 
+    /// The row steps of threads. In a rank that sleeps they wait for the rank's own command.
     #[inline]
     fn offer_row_steps(&mut self, from: Cycle, must: BankSet, best: &mut Best) {
-        for bank in self.port.stepping() {
-            let step = self.port.row_step(bank);
-            if step.not_before() > best.offer.0 {
-                best.others_from(step.not_before());
+        for (rank, banks) in self.topology.by_rank(self.port.stepping()) {
+            if self.device.power(rank) != Power::Awake {
                 continue;
             }
-            // In a rank that sleeps it waits for the rank's own command.
-            let Ok(hold) = self.device.earliest(&step.command) else { continue };
-            step.is_delayed(hold.until());
-            let tier = if must.contains(bank) { Tier::Maintenance } else { Tier::Row };
-            let order = Priority::new(false, step.stamp).order();
-            best.consider((hold.until().max(from), tier, order, step.order), Choice::Row(bank));
+            let turn = |kind| self.device.kept_rank_hold(rank, kind).until().max(from);
+            let [activate, copy, precharge] = [KeptKind::Act, KeptKind::ActCopy, KeptKind::Pre].map(turn);
+            let tier = if must.intersects(banks) { Tier::Maintenance } else { Tier::Row };
+            for bank in banks {
+                let step = self.port.row_step(bank);
+                if step.ready == Cycle::NEVER {
+                    step.ready = self.device.kept_bank_hold(bank, step.kind).until();
+                }
+                let at = step.ready.max(match step.kind {
+                    KeptKind::Act => activate,
+                    KeptKind::ActCopy => copy,
+                    _ => precharge,
+                });
+                best.consider((at, tier, Priority::new(false, step.stamp).order(), step.order), Choice::Row(bank));
+            }
         }
     }
 }

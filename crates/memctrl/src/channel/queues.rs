@@ -32,8 +32,8 @@ pub(crate) const fn line_hash(bank: BankIndex, row: Row, column: Column) -> u8 {
 /// The read queue and the write queue.
 #[derive(Debug)]
 pub struct Queues {
-    reads: Queue,
-    writes: Queue,
+    /// Of reads, and of writes.
+    sides: [Queue; 2],
     /// Queued accesses, each at a place of its own.
     pool: Vec<QueuedAccess>,
     /// Free places of the pool.
@@ -82,23 +82,17 @@ impl Queues {
 
     pub(crate) fn new(banks: usize) -> Queues {
         let (pool, free) = (Vec::new(), Vec::new());
-        Queues { reads: Queue::new(banks), writes: Queue::new(banks), pool, free, stamped: (Cycle::ZERO, 0) }
+        Queues { sides: [Queue::new(banks), Queue::new(banks)], pool, free, stamped: (Cycle::ZERO, 0) }
     }
 
     #[inline]
     fn side(&self, kind: AccessKind) -> &Queue {
-        match kind {
-            AccessKind::Read => &self.reads,
-            AccessKind::Write => &self.writes,
-        }
+        &self.sides[kind as usize]
     }
 
     #[inline]
     fn side_mut(&mut self, kind: AccessKind) -> &mut Queue {
-        match kind {
-            AccessKind::Read => &mut self.reads,
-            AccessKind::Write => &mut self.writes,
-        }
+        &mut self.sides[kind as usize]
     }
 
     /// Queued accesses of a kind in a bank, oldest first.
@@ -281,8 +275,8 @@ impl Queues {
 
     /// Marks the queued accesses for which a copy waits; returns their number.
     pub(crate) fn await_where(&mut self, kind: AccessKind, conflicts: impl Fn(&QueuedAccess) -> bool) -> usize {
-        let places: Vec<u16> = self.side(kind).banks.iter().flatten().copied().collect();
-        let found: Vec<u16> = places.into_iter().filter(|&place| conflicts(self.get(place))).collect();
+        let places = self.side(kind).pending.into_iter().flat_map(|bank| &self.side(kind).banks[bank.get()]);
+        let found: Vec<u16> = places.copied().filter(|&place| conflicts(self.get(place))).collect();
         for &place in &found {
             self.await_one(kind, place);
         }

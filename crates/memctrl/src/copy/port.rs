@@ -1,10 +1,11 @@
 //! Port of a channel: its threads in order of dispatch, their beginning and preemption, and their
 //! next steps.
 
+use dram_core::KeptKind;
 use dram_spec::{BankIndex, BankSet, Cause, Command, Cycle, Cycles, Row};
 use rowclone::{Line, LineWrite};
 
-use super::preemption::{Surroundings, TermEnd, may_begin, term_end};
+use super::preemption::{Situation, Surroundings, TermEnd, may_begin, term_end};
 use super::thread::{ColumnStep, Phase, Thread};
 use crate::channel::{AccessKind, Stamp};
 
@@ -17,21 +18,22 @@ pub(crate) struct RowStep {
     /// Number of its program over the run, then number of the bank in the program, from 1.
     pub(crate) order: (u64, usize),
     slot: u8,
-    /// The device does not allow the command before that cycle: other commands can only delay it further.
-    not_before: Cycle,
+    /// What the command is to the device.
+    pub(crate) kind: KeptKind,
+    /// When the bank allows it; never while that was not asked. Only the thread issues commands to the bank.
+    pub(crate) ready: Cycle,
 }
 
 impl RowStep {
-    #[inline]
-    pub(crate) fn not_before(&self) -> Cycle {
-        self.not_before
-    }
-
-    /// The device delays the command until that cycle, or longer.
-    #[inline]
-    pub(crate) fn is_delayed(&mut self, until: Cycle) {
-        self.not_before = until;
-    }
+    /// No step.
+    const NONE: RowStep = RowStep {
+        command: Command::PrechargeAll { rank: 0 },
+        stamp: Stamp::OLDEST,
+        order: (0, 0),
+        slot: 0,
+        kind: KeptKind::Pre,
+        ready: Cycle::NEVER,
+    };
 }
 
 /// A contender for column commands: a thread whose next column step has its rows open. The oldest
@@ -72,30 +74,23 @@ pub(crate) struct Port {
     /// Banks held by threads.
     held: BankSet,
     /// By bank, the next row step of the thread that holds it; of those in `stepping`.
-    row_steps: Box<[Option<RowStep>]>,
+    row_steps: Box<[RowStep]>,
     stepping: BankSet,
     /// Threads with a next column step, oldest first.
     columns: Vec<ColumnParty>,
     term: Option<Cycles>,
     /// Incremented by every change of threads that may affect their beginning and preemption.
     version: u64,
-    /// What the last update went by.
-    seen: Option<Seen>,
+    /// What the last update went by, besides the ends of terms.
+    seen: Option<(u64, Situation)>,
     /// When the next term ends.
     next_term_end: Cycle,
     /// Threads preempted for reads, and for refresh, since the last [`Self::take_preempted`].
     preempted: (u64, u64),
 }
 
-/// What an update goes by, besides the ends of terms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Seen {
-    version: u64,
-    reads_issued: u64,
-    unused: BankSet,
-    urgent: BankSet,
-    must: BankSet,
-}
+/// The banks that threads have released, and since when they had held each.
+type Released = Vec<(BankIndex, Cycle)>;
 
 /// Effect of a row step of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +130,7 @@ impl Port {
             vacant: (0..Port::SLOTS as u8).rev().collect(),
             remaining: BankSet::EMPTY,
             held: BankSet::EMPTY,
-            row_steps: vec![None; banks].into(),
+            row_steps: vec![RowStep::NONE; banks].into(),
             stepping: BankSet::EMPTY,
             columns: Vec::new(),
             term,
@@ -202,12 +197,12 @@ impl Port {
     /// The next row step of the thread that holds a bank of [`Self::stepping`].
     #[inline]
     pub(crate) fn row_step(&mut self, bank: BankIndex) -> &mut RowStep {
-        self.row_steps[bank.get()].as_mut().expect("the thread has a row step there")
+        &mut self.row_steps[bank.get()]
     }
 
     /// Next row command of the thread that holds a bank, and its cause.
     pub(crate) fn row_command(&self, bank: BankIndex) -> (Command, Cause) {
-        let step = self.row_steps[bank.get()].expect("the thread has a row step there");
+        let step = &self.row_steps[bank.get()];
         (step.command, self.thread(step.slot).cause())
     }
 
@@ -240,13 +235,13 @@ impl Port {
 
     /// Updates the state after the next row command in a bank.
     pub(crate) fn row_issued(&mut self, bank: BankIndex, open: Option<Row>) -> RowStepDone {
-        let slot = self.row_steps[bank.get()].expect("the thread has a row step there").slot;
+        let slot = self.row_steps[bank.get()].slot;
         let thread = self.thread_mut(slot);
         let is_released = thread.row_issued(bank, open);
         let (program, since, remaining) = (thread.origin.slot, thread.begun(), thread.remaining());
         let (is_left, is_done) = (!remaining.contains(bank), remaining.is_empty());
         // In a rank that is urgent, a thread may now be preempted.
-        let is_urgent = self.seen.is_some_and(|seen| remaining.intersects(seen.urgent));
+        let is_urgent = self.seen.is_some_and(|(_, situation)| remaining.intersects(situation.urgent));
         self.version += u64::from(is_released || is_urgent);
         self.reschedule(slot);
         if is_released {
@@ -291,22 +286,21 @@ impl Port {
     fn reschedule(&mut self, slot: u8) {
         let thread = self.threads[usize::from(slot)].as_ref().expect("a slot in use");
         let (stamp, program) = (thread.stamp(), thread.origin.program);
-        for (place, (bank, command)) in (1..).zip(thread.row_steps()) {
-            self.row_steps[bank.get()] = command.map(|command| RowStep {
-                command,
-                stamp,
-                order: (program, place),
-                slot,
-                not_before: Cycle::ZERO,
-            });
-            self.stepping.set(bank, command.is_some());
+        for (place, (bank, step)) in (1..).zip(thread.row_steps()) {
+            self.stepping.set(bank, step.is_some());
+            if let Some((command, kind)) = step {
+                let order = (program, place);
+                self.row_steps[bank.get()] = RowStep { command, stamp, order, slot, kind, ready: Cycle::NEVER };
+            }
         }
-        let party = ColumnParty { stamp, program, slot };
-        let has_column = thread.has_column_rows();
-        self.columns.retain(|other| other.slot != slot);
-        if has_column {
-            let place = self.columns.partition_point(|other| *other < party);
-            self.columns.insert(place, party);
+        let party = thread.has_column_rows().then_some(ColumnParty { stamp, program, slot });
+        let known = self.columns.iter().position(|other| other.slot == slot);
+        if known.map(|place| self.columns[place]) != party {
+            known.map(|place| self.columns.remove(place));
+            if let Some(party) = party {
+                let place = self.columns.partition_point(|other| *other < party);
+                self.columns.insert(place, party);
+            }
         }
     }
 
@@ -320,25 +314,20 @@ impl Port {
     /// and the cycles since which they had held them. A repeated update has no effect unless its
     /// inputs have changed.
     #[inline]
-    pub(crate) fn update(&mut self, now: Cycle, around: &impl Surroundings) -> Vec<(BankIndex, Cycle)> {
-        let seen = Seen {
-            version: self.version,
-            reads_issued: around.reads_issued(),
-            unused: around.unused(),
-            urgent: around.urgent(),
-            must: around.must(),
-        };
-        if self.seen == Some(seen) && now < self.next_term_end {
+    pub(crate) fn update(&mut self, now: Cycle, situation: Situation, around: &impl Surroundings) -> Released {
+        let seen = Some((self.version, situation));
+        if self.seen == seen && now < self.next_term_end {
             return Vec::new();
         }
-        self.seen = Some(seen);
-        self.update_all(now, around)
+        self.seen = seen;
+        self.update_all(now, situation, around)
     }
 
-    fn update_all(&mut self, now: Cycle, around: &impl Surroundings) -> Vec<(BankIndex, Cycle)> {
+    fn update_all(&mut self, now: Cycle, situation: Situation, around: &impl Surroundings) -> Vec<(BankIndex, Cycle)> {
         let mut all_released = Vec::new();
         let mut earlier = BankSet::EMPTY;
         let mut is_exempt_known = false;
+        let closed = situation.urgent.union(situation.unused);
         self.next_term_end = Cycle::NEVER;
         for place in 0..self.order.len() {
             // A thread holds no bank with which an earlier thread is not done: no further thread
@@ -352,15 +341,16 @@ impl Port {
             let is_exempt = !is_exempt_known && thread.awaits_first_column();
             let is_changed = match thread.phase() {
                 Phase::Waiting => {
-                    let busy = earlier.union(self.held).union(around.urgent()).union(around.unused());
-                    let begins = !remaining.intersects(busy) && may_begin(thread, remaining, around);
-                    if begins {
-                        thread.begin(now, self.term, |bank| around.open_row(bank));
-                        self.held = self.held.union(remaining);
+                    let busy = earlier.union(self.held).union(closed);
+                    if remaining.intersects(busy) || !may_begin(thread, remaining, around) {
+                        earlier = earlier.union(remaining);
+                        continue;
                     }
-                    begins
+                    thread.begin(now, self.term, |bank| around.open_row(bank));
+                    self.held = self.held.union(remaining);
+                    true
                 }
-                Phase::Running => match term_end(thread, is_exempt, now, around) {
+                Phase::Running => match term_end(thread, is_exempt, now, situation, around) {
                     None => false,
                     Some(TermEnd::Time) => {
                         thread.begin_term(now, self.term);

@@ -15,18 +15,19 @@ pub(crate) trait Surroundings {
 
     /// Cycle in which a thread last released a bank.
     fn released(&self, bank: BankIndex) -> Option<Cycle>;
+}
 
+/// What the channel has changed, as far as the beginning and the end of threads go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Situation {
     /// How many reads were issued in banks that threads are not done with.
-    fn reads_issued(&self) -> u64;
-
+    pub(crate) reads_issued: u64,
     /// The banks with an unused row.
-    fn unused(&self) -> BankSet;
-
+    pub(crate) unused: BankSet,
     /// The banks of ranks in which no thread may begin.
-    fn urgent(&self) -> BankSet;
-
+    pub(crate) urgent: BankSet,
     /// The banks of ranks that must refresh.
-    fn must(&self) -> BankSet;
+    pub(crate) must: BankSet,
 }
 
 /// Reason for the end of a thread's term.
@@ -43,10 +44,16 @@ pub(crate) enum TermEnd {
 }
 
 /// What ends the term of a running thread now, if anything does.
-pub(crate) fn term_end(thread: &Thread, is_exempt: bool, now: Cycle, around: &impl Surroundings) -> Option<TermEnd> {
+pub(crate) fn term_end(
+    thread: &Thread,
+    is_exempt: bool,
+    now: Cycle,
+    Situation { urgent, must, .. }: Situation,
+    around: &impl Surroundings,
+) -> Option<TermEnd> {
     // The thread that would read the data may wait for the refresh of its own rank, which may wait for a thread of the same sort.
-    let waits = thread.remaining().intersects(around.urgent()) && thread.awaits_data();
-    if (waits || thread.remaining().intersects(around.must())) && !thread.is_copying() {
+    let waits = thread.remaining().intersects(urgent) && thread.awaits_data();
+    if (waits || thread.remaining().intersects(must)) && !thread.is_copying() {
         return Some(TermEnd::Refresh);
     }
     if now < thread.term_end() || is_exempt {

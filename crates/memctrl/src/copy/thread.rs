@@ -1,6 +1,7 @@
 //! A thread of a copy program on its channel. Rules 20 to 23 of `docs/controller.md`;
 //! `docs/planner.md` has the rules of steps.
 
+use dram_core::KeptKind;
 use dram_spec::{AutoPrecharge, BankId, BankIndex, BankSet, Cause, Column, Command, Cycle, Cycles, Row, Topology};
 use rowclone::{Step, Thread as Steps};
 
@@ -37,6 +38,8 @@ struct BankUse {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ColumnStep {
     pub(crate) command: Command,
+    /// What the command is to the device.
+    pub(crate) kind: KeptKind,
     /// From when on its data allows it.
     pub(crate) data_from: Cycle,
 }
@@ -222,27 +225,31 @@ impl Thread {
         }
     }
 
-    /// The next row command of each bank that it holds and that needs one, in the order in which the program first uses the banks.
-    pub(crate) fn row_steps(&self) -> impl Iterator<Item = (BankIndex, Option<Command>)> {
+    /// Each bank that it holds, in the order in which the program first uses the banks: its next row command, if it needs one, and what that is
+    /// to the device.
+    pub(crate) fn row_steps(&self) -> impl Iterator<Item = (BankIndex, Option<(Command, KeptKind)>)> {
         let held = self.banks.iter().filter(|bank| self.held.contains(bank.index));
         held.map(|used| (used.index, self.row_step(used)))
     }
 
-    fn row_step(&self, used: &BankUse) -> Option<Command> {
+    fn row_step(&self, used: &BankUse) -> Option<(Command, KeptKind)> {
         let BankUse { bank, next, row, open, .. } = *used;
+        let precharge = (Command::Precharge { bank }, KeptKind::Pre);
         if self.phase == Phase::Preempted {
-            return Some(Command::Precharge { bank });
+            return Some(precharge);
         }
         let wanted = match *self.steps.get(next)? {
-            Step::Close { .. } => return Some(Command::Precharge { bank }),
-            Step::CopyOpen { row: copy, .. } if open == row => return Some(Command::Activate { bank, row: copy }),
+            Step::Close { .. } => return Some(precharge),
+            Step::CopyOpen { row: copy, .. } if open == row => {
+                return Some((Command::Activate { bank, row: copy }, KeptKind::ActCopy));
+            }
             Step::Open { row, .. } => row,
             Step::CopyOpen { .. } | Step::Transfer { .. } | Step::Read { .. } | Step::Write { .. } => row?,
         };
         match open {
-            None => Some(Command::Activate { bank, row: wanted }),
+            None => Some((Command::Activate { bank, row: wanted }, KeptKind::Act)),
             Some(found) if found == wanted => None,
-            Some(_) => Some(Command::Precharge { bank }),
+            Some(_) => Some(precharge),
         }
     }
 
@@ -278,12 +285,12 @@ impl Thread {
     #[inline]
     pub(crate) fn column_step(&self) -> Option<ColumnStep> {
         let command = self.next_column?;
-        let data_from = if let Command::Write { .. } = command {
-            Cycle(self.gate.arrival()?.0.saturating_sub(self.write_latency.0))
-        } else {
-            Cycle::ZERO
+        let (kind, data_from) = match command {
+            Command::Write { .. } => (KeptKind::Wr, Cycle(self.gate.arrival()?.0.saturating_sub(self.write_latency.0))),
+            Command::Read { .. } => (KeptKind::Rd, Cycle::ZERO),
+            _ => (KeptKind::Transfer, Cycle::ZERO),
         };
-        Some(ColumnStep { command, data_from })
+        Some(ColumnStep { command, kind, data_from })
     }
 
     /// Line that the latest column command moved over the channel.

@@ -6,7 +6,6 @@ use dram_spec::{
 };
 
 use super::FrontEnd;
-use super::copies::Copy;
 use super::hazards::{CopyLines, is_whole_lines, whole_lines};
 use crate::channel::{Access, AccessKind, Channel, line_hash};
 use crate::request::Request;
@@ -290,7 +289,7 @@ impl FrontEnd {
         }
         waits_for += self.hazards.copy_accepted(slot, accepted, lines);
         let blocks = self.planner.blocks(&operation);
-        self.in_flight.get_mut(slot).copy = Some(Box::new(Copy::new(blocks, waits_for)));
+        self.in_flight.begin_copy(slot, blocks, waits_for);
         self.recorder.copy_enters(now);
         self.dispatch.order.push_back(slot);
         None

@@ -33,8 +33,10 @@ impl Copy {
         Copy { waits_for, blocks, planned, is_dispatched: false, programs_left: 0, tally }
     }
 
-    pub(crate) fn into_tally(self) -> PartTally {
-        self.tally
+    /// Takes the place of a copy that is done: its programs were dispatched, and its tally was taken.
+    pub(crate) fn begin(&mut self, blocks: Blocks, waits_for: u32) {
+        (self.blocks, self.waits_for) = (blocks, waits_for);
+        (self.is_dispatched, self.programs_left) = (false, 0);
     }
 }
 
@@ -58,10 +60,11 @@ pub(crate) struct RunningProgram {
 }
 
 impl RunningProgram {
-    pub(crate) fn new(copy: u32, program: &Program, has_contents: bool) -> RunningProgram {
+    /// A program of the copy in a slot begins; `threads` is empty.
+    fn new(copy: u32, program: &Program, threads: Vec<(dram_spec::Channel, u8)>, has_contents: bool) -> RunningProgram {
         RunningProgram {
             copy,
-            threads: Vec::with_capacity(program.threads.len()),
+            threads,
             threads_left: program.threads.len() as u32,
             is_pipelined: program.is_pipelined(),
             unread: program.lines_read(),
@@ -148,31 +151,35 @@ impl RunningProgram {
 /// Dispatched programs, by slot.
 #[derive(Debug, Default)]
 pub(crate) struct Programs {
-    slots: Vec<Option<RunningProgram>>,
+    /// Where a slot is free, a program that is done.
+    slots: Vec<RunningProgram>,
     free: Vec<u32>,
     /// Programs dispatched over the run.
     pub(crate) dispatched: u64,
 }
 
 impl Programs {
-    pub(crate) fn insert(&mut self, program: RunningProgram) -> u32 {
+    /// A program of the copy in a slot begins. Returns its own slot.
+    pub(crate) fn begin(&mut self, copy: u32, program: &Program, has_contents: bool) -> u32 {
         self.dispatched += 1;
-        if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = Some(program);
-            slot
-        } else {
-            self.slots.push(Some(program));
-            self.slots.len() as u32 - 1
-        }
+        let Some(slot) = self.free.pop() else {
+            self.slots.push(RunningProgram::new(copy, program, Vec::new(), has_contents));
+            return self.slots.len() as u32 - 1;
+        };
+        let place = &mut self.slots[slot as usize];
+        let mut threads = std::mem::take(&mut place.threads);
+        threads.clear();
+        *place = RunningProgram::new(copy, program, threads, has_contents);
+        slot
     }
 
     pub(crate) fn get_mut(&mut self, slot: u32) -> &mut RunningProgram {
-        self.slots[slot as usize].as_mut().expect("a program at work")
+        &mut self.slots[slot as usize]
     }
 
-    pub(crate) fn remove(&mut self, slot: u32) -> RunningProgram {
+    /// A program is done.
+    pub(crate) fn done(&mut self, slot: u32) {
         self.free.push(slot);
-        self.slots[slot as usize].take().expect("a program at work")
     }
 }
 

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use dram_core::Line;
 use dram_spec::{Cycle, LINE_BYTES, Operation, PhysicalAddress, RequestId, SourceId};
+use rowclone::Blocks;
 
 use super::copies::Copy;
 use crate::request::{Completion, Request};
+use crate::stats::PartTally;
 
 /// A request in flight.
 #[derive(Debug)]
@@ -99,6 +101,9 @@ pub(crate) struct InFlightTable {
     /// Free slots contain completed requests.
     slots: Vec<InFlight>,
     free: Vec<u32>,
+    /// Copies that are done, for their memory.
+    #[expect(clippy::vec_box, reason = "requests hold boxes, and these are used again")]
+    spare: Vec<Box<Copy>>,
     accepted: u64,
 }
 
@@ -148,6 +153,17 @@ impl InFlightTable {
         &mut self.slots[slot as usize]
     }
 
+    /// The request in a slot is accepted as a copy.
+    pub(crate) fn begin_copy(&mut self, slot: u32, blocks: Blocks, waits_for: u32) {
+        let copy = if let Some(mut copy) = self.spare.pop() {
+            copy.begin(blocks, waits_for);
+            copy
+        } else {
+            Box::new(Copy::new(blocks, waits_for))
+        };
+        self.get_mut(slot).copy = Some(copy);
+    }
+
     /// Gives a request that is done back.
     #[expect(clippy::inline_always, reason = "most sources need no more than a part of it")]
     #[inline(always)]
@@ -157,7 +173,11 @@ impl InFlightTable {
         in_flight.payload = None;
         // A write of partial lines has programs, but no parts to report.
         let is_write = matches!(in_flight.operation, Operation::Write { .. });
-        let copy = in_flight.copy.take().filter(|_| !is_write);
+        let served = in_flight.copy.take().map_or_else(PartTally::default, |mut copy| {
+            let tally = std::mem::take(&mut copy.tally);
+            self.spare.push(copy);
+            if is_write { PartTally::default() } else { tally }
+        });
         Completion {
             id: in_flight.id,
             source: in_flight.source,
@@ -165,7 +185,7 @@ impl InFlightTable {
             arrival: in_flight.arrival,
             first_command: in_flight.first_command(),
             done: in_flight.done,
-            served: copy.map(|copy| Box::new(copy.into_tally())),
+            served,
             data: in_flight.data.take(),
         }
     }

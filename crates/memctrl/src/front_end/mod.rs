@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 use dram_core::Line;
 use dram_spec::{Cycle, Cycles, LINE_BYTES, Operation, PhysicalAddress, Topology};
-use rowclone::Planner;
+use rowclone::{Mechanism, Planner};
 
 pub(crate) use admission::Wait;
 
 use admission::{Budget, Head, LineLocator};
 use completions::Completions;
-use copies::{DispatchQueue, Programs, RunningProgram};
+use copies::{DispatchQueue, Programs};
 use hazards::{Blocked, Hazards};
 use in_flight::InFlightTable;
 
@@ -28,7 +28,7 @@ use crate::copy::estimate::{Estimator, PriceTable};
 use crate::copy::port::MovedLine;
 use crate::copy::thread::Thread;
 use crate::policy::copy::{CopyPolicy, Outlook, reason};
-use crate::request::Completion;
+use crate::stats::Parts;
 use crate::stats::epochs::Recorder;
 
 /// State shared by all channels.
@@ -46,11 +46,13 @@ pub(crate) struct FrontEnd {
     locator: LineLocator,
     budget: Budget,
     pub(crate) head: Option<Head>,
-    in_flight: InFlightTable,
+    pub(crate) in_flight: InFlightTable,
     completions: Completions,
     hazards: Hazards,
     dispatch: DispatchQueue,
     programs: Programs,
+    /// The mechanisms of the parts of the block that is planned.
+    choices: Vec<Mechanism>,
     estimator: Estimator,
     pub(crate) recorder: Recorder,
 }
@@ -74,6 +76,7 @@ impl FrontEnd {
             hazards: Hazards::default(),
             dispatch: DispatchQueue::default(),
             programs: Programs::default(),
+            choices: Vec::new(),
             estimator: Estimator::new(config.refresh, channels),
             recorder: Recorder::new(config),
         }
@@ -129,13 +132,6 @@ impl FrontEnd {
             }
             self.copy_delivered(slot, channels, now);
         }
-    }
-
-    /// Takes a request that was delivered.
-    #[expect(clippy::inline_always, reason = "most sources need no more than a part of it")]
-    #[inline(always)]
-    pub(crate) fn take(&mut self, slot: u32) -> Completion {
-        self.in_flight.remove(slot)
     }
 
     #[inline(never)]
@@ -278,7 +274,7 @@ impl FrontEnd {
             wakes_at = next;
         }
         if self.programs.get_mut(slot).thread_done() {
-            self.programs.remove(slot);
+            self.programs.done(slot);
             let in_flight = self.in_flight.get_mut(copy);
             let state = in_flight.copy.as_mut().expect("a program belongs to a copy");
             state.programs_left -= 1;
@@ -375,12 +371,14 @@ impl FrontEnd {
             staging_lines: self.staging_lines,
             now,
         };
-        let parts = 0..block.parts().len();
-        let choices: Vec<_> = parts.map(|part| self.copy_policy.choose(&block, part, &outlook)).collect();
-        for (part, &chosen) in block.parts().iter().zip(&choices) {
-            copy.tally.add(chosen, reason(self.copy_policy, part, chosen), part.bytes());
+        self.choices.clear();
+        for (index, part) in block.parts().iter().enumerate() {
+            let chosen = self.copy_policy.choose(&block, index, &outlook);
+            let reason = reason(self.copy_policy, part, chosen);
+            copy.tally.add(chosen, reason, Parts { count: 1, bytes: part.bytes() });
+            self.choices.push(chosen);
         }
-        copy.planned = block.programs(&choices, self.staging_lines).into();
+        copy.planned.extend(block.programs(&self.choices, self.staging_lines));
         if self.copy_policy.weighs() {
             copy.planned.iter().for_each(|program| self.estimator.book(program, channels, now));
         }
@@ -391,9 +389,8 @@ impl FrontEnd {
     fn start(&mut self, copy: u32, program: rowclone::Program, channels: &mut [Channel], now: Cycle) {
         let request = self.in_flight.get(copy).id;
         let number = self.programs.dispatched;
-        let running = RunningProgram::new(copy, &program, self.has_contents);
-        let gate = running.gate();
-        let slot = self.programs.insert(running);
+        let slot = self.programs.begin(copy, &program, self.has_contents);
+        let gate = self.programs.get_mut(slot).gate();
         let origin = Origin { request, mechanism: program.mechanism, program: number, slot };
         for thread in program.threads {
             let (id, channel) = (thread.channel, &mut channels[usize::from(thread.channel.0)]);

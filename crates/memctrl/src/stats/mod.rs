@@ -4,7 +4,6 @@ pub(crate) mod counters;
 pub(crate) mod epochs;
 pub(crate) mod histogram;
 
-use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
 use dram_spec::{Cycle, Mechanism};
@@ -14,7 +13,9 @@ pub use histogram::{Histogram, Summary};
 
 /// Parts of copies by mechanism, and by the reason why no better one was chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PartTally(pub BTreeMap<(Mechanism, &'static str), Parts>);
+pub struct PartTally(Vec<(Key, Parts)>);
+
+type Key = (Mechanism, &'static str);
 
 /// Number of parts, and bytes of operations that they served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,22 +27,34 @@ pub struct Parts {
 }
 
 impl PartTally {
-    pub(crate) const EMPTY: PartTally = PartTally(BTreeMap::new());
+    /// Each mechanism and reason that served a part, in the order of mechanisms, then of reasons.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (Mechanism, &'static str, Parts)> {
+        self.0.iter().map(|&((mechanism, reason), parts)| (mechanism, reason, parts))
+    }
 
-    pub(crate) fn add(&mut self, mechanism: Mechanism, reason: &'static str, bytes: u64) {
-        let entry = self.0.entry((mechanism, reason)).or_default();
-        entry.count += 1;
-        entry.bytes += bytes;
+    /// Adds parts that a mechanism served for a reason.
+    pub fn add(&mut self, mechanism: Mechanism, reason: &'static str, parts: Parts) {
+        let key = (mechanism, reason);
+        let at = self.0.iter().position(|(other, _)| *other >= key).unwrap_or(self.0.len());
+        if self.0.get(at).is_none_or(|(other, _)| *other != key) {
+            self.0.insert(at, (key, Parts::default()));
+        }
+        let sum = &mut self.0[at].1;
+        (sum.count, sum.bytes) = (sum.count + parts.count, sum.bytes + parts.bytes);
+    }
+}
+
+impl FromIterator<(Mechanism, &'static str, Parts)> for PartTally {
+    fn from_iter<I: IntoIterator<Item = (Mechanism, &'static str, Parts)>>(parts: I) -> PartTally {
+        let mut tally = PartTally::default();
+        parts.into_iter().for_each(|(mechanism, reason, parts)| tally.add(mechanism, reason, parts));
+        tally
     }
 }
 
 impl AddAssign<&PartTally> for PartTally {
     fn add_assign(&mut self, other: &PartTally) {
-        for (&key, parts) in &other.0 {
-            let entry = self.0.entry(key).or_default();
-            entry.count += parts.count;
-            entry.bytes += parts.bytes;
-        }
+        other.iter().for_each(|(mechanism, reason, parts)| self.add(mechanism, reason, parts));
     }
 }
 

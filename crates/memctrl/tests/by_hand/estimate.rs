@@ -28,7 +28,7 @@ fn copy(config: &Config, src: Place, dst: Place, bytes: u64) -> Block {
 }
 
 fn program(block: &Block, mechanism: Mechanism) -> Program {
-    block.programs(&[mechanism], 64).remove(0)
+    block.programs(&[mechanism], 64).next().unwrap()
 }
 
 #[test]

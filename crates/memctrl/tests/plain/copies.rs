@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use dram_spec::Operation;
 use memctrl::policy::copy::reason;
-use memctrl::stats::PartTally;
+use memctrl::stats::{PartTally, Parts};
 use rowclone::{Block, Blocks, Mechanism, Program};
 
 use super::blocking::{blocks, whole_lines};
@@ -115,12 +115,10 @@ impl FrontEnd {
         let choices: Vec<Mechanism> =
             (0..block.parts().len()).map(|part| self.choose(&block, part, now, channels)).collect();
         for (part, &chosen) in block.parts().iter().zip(&choices) {
-            let key = (chosen, reason(self.config.copy_policy, part, chosen));
-            let parts = self.copy(number).tally.0.entry(key).or_default();
-            parts.count += 1;
-            parts.bytes += part.bytes();
+            let reason = reason(self.config.copy_policy, part, chosen);
+            self.copy(number).tally.add(chosen, reason, Parts { count: 1, bytes: part.bytes() });
         }
-        let programs = block.programs(&choices, self.config.staging_lines);
+        let programs: Vec<_> = block.programs(&choices, self.config.staging_lines).collect();
         if self.config.copy_policy.name() == "fastest" {
             for program in &programs {
                 self.book(program, now, channels);

@@ -112,7 +112,7 @@ impl Recorder {
             Operation::Copy { .. } | Operation::Init { .. } => {
                 self.figures.copy_latency.record(completion.latency());
                 self.figures.copy_response.record(completion.response());
-                completion.served.iter().for_each(|served| self.figures.parts += served);
+                self.figures.parts += &completion.served;
             }
         }
     }

@@ -124,7 +124,7 @@ impl FrontEnd {
                 arrival,
                 first_command: pending.first_command,
                 done: Cycle(pending.done),
-                served: copy.map(|copy| Box::new(copy.tally.clone())),
+                served: copy.map(|copy| copy.tally.clone()).unwrap_or_default(),
                 data: (is_read && has_data).then(|| std::mem::take(&mut pending.data)),
             };
             recorder.delivered(&completion);

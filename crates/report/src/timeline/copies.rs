@@ -181,7 +181,7 @@ impl Lane {
 
 /// The mechanisms that served it, each once.
 fn mechanisms(completion: &Completion) -> String {
-    let mut names: Vec<_> = completion.parts().0.keys().map(|(mechanism, _)| mechanism.name()).collect();
+    let mut names: Vec<_> = completion.served.iter().map(|(mechanism, ..)| mechanism.name()).collect();
     names.dedup();
     names.join("+")
 }

@@ -7,7 +7,7 @@ use dram_spec::address::AddressMap;
 use dram_spec::geometry::ReservedRow;
 use dram_spec::{BankId, Channel, Column, LINE_BYTES, Location, PhysicalAddress, Row};
 
-use crate::{LineWrite, Operation, Run, RunWrite, Segment, Work};
+use crate::{ColumnRun, LineWrite, Operation, Run, RunWrite, Segment, Work};
 
 type LineAt = (Channel, BankId, Row, Column);
 
@@ -71,7 +71,7 @@ impl<'a> Memory<'a> {
             }
             Work::Psm { channel, src, dst, columns } => {
                 assert!(src.0.rank == dst.0.rank && src.0 != dst.0, "between two banks of a rank");
-                for &(from, to) in columns {
+                for (from, to) in columns.iter().flat_map(each) {
                     let line = self.get((*channel, src.0, src.1, from));
                     self.set_destination((*channel, dst.0, dst.1, to), line, u64::MAX);
                 }
@@ -79,11 +79,11 @@ impl<'a> Memory<'a> {
             Work::Psm2 { channel, src, temporary, dst, columns } => {
                 assert_eq!(self.map.geometry().reserved(temporary.1), Some(ReservedRow::Temporary));
                 assert!(src.0 == dst.0 && temporary.0.rank == dst.0.rank && temporary.0 != dst.0);
-                for &(from, to) in columns {
+                for (from, to) in columns.iter().flat_map(each) {
                     let line = self.get((*channel, src.0, src.1, from));
                     self.set((*channel, temporary.0, temporary.1, to), line);
                 }
-                for &(_, column) in columns {
+                for (_, column) in columns.iter().flat_map(each) {
                     let line = self.get((*channel, temporary.0, temporary.1, column));
                     self.set_destination((*channel, dst.0, dst.1, column), line, u64::MAX);
                 }
@@ -136,4 +136,10 @@ pub(super) fn banks(segment: &Segment) -> BTreeSet<(Channel, BankId)> {
             .map(|run| (run.first.location.channel, run.first.location.bank))
             .collect(),
     }
+}
+
+/// Source and destination column of each line.
+fn each(run: &ColumnRun) -> impl Iterator<Item = (Column, Column)> {
+    let ColumnRun { src, dst, count } = *run;
+    (0..count).map(move |line| (Column(src.0 + line), Column(dst.0 + line)))
 }

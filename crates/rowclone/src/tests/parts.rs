@@ -190,7 +190,7 @@ fn lines_equally_far_apart_are_one_step() {
     let blocks: Vec<Block> = planner.blocks(&operation).collect();
     assert_eq!(blocks.len(), 4);
     for block in blocks {
-        let programs = block.programs(&[Mechanism::CHANNEL], 64);
+        let programs: Vec<_> = block.programs(&[Mechanism::CHANNEL], 64).collect();
         let lines: Vec<_> = programs[0].threads[0].steps.iter().filter_map(Step::lines).collect();
         assert_eq!(lines, [16, 16]);
     }

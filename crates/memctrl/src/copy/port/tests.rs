@@ -149,7 +149,8 @@ impl Pair {
                 assert_eq!(thread.stamp(), if model.is_exempt() { Stamp::OLDEST } else { model.stamp });
                 assert_eq!((thread.begun(), thread.term_end()), (model.begun, model.term_end));
             }
-            let rows: Vec<Command> = thread.row_steps().filter_map(|(_, command)| command).collect();
+            let rows: Vec<Command> =
+                thread.row_steps().filter_map(|(_, step)| step.map(|(command, _)| command)).collect();
             assert_eq!(rows, model.row_steps(world), "{model:#?}");
             row_steps.extend(rows.into_iter().map(|command| (thread.origin.program, thread.stamp(), command)));
             let step = if thread.has_column_rows() { thread.column_step() } else { None };
@@ -161,8 +162,7 @@ impl Pair {
         }
         columns.sort_unstable();
         assert_eq!(self.port.columns(), columns);
-        let mut found: Vec<_> =
-            self.port.stepping().into_iter().filter_map(|bank| self.port.row_steps[bank.get()]).collect();
+        let mut found: Vec<_> = self.port.stepping().into_iter().map(|bank| self.port.row_steps[bank.get()]).collect();
         found.sort_by_key(|step| step.order);
         let found: Vec<_> = found.into_iter().map(|step| (step.order.0, step.stamp, step.command)).collect();
         assert_eq!(found, row_steps);
@@ -236,7 +236,7 @@ proptest! {
             if let Some(drawn) = turn.dispatched.filter(|_| pair.port.has_room()) {
                 pair.dispatch(program(drawn));
             }
-            let found = pair.port.update(pair.now, &pair.world);
+            let found = pair.port.update(pair.now, pair.world.situation(), &pair.world);
             let (released, preempted) = update(&mut pair.models, pair.now, &pair.world);
             for &(bank, _) in &released {
                 pair.world.released[bank.get()] = Some(pair.now);
@@ -263,7 +263,7 @@ fn a_port_has_room_for_32_threads() {
         pair.dispatch(program((FPM, 0, false)));
     }
     assert!(!pair.port.has_room());
-    pair.port.update(Cycle(0), &pair.world);
+    pair.port.update(Cycle(0), pair.world.situation(), &pair.world);
     for open in [Some(Row(1)), Some(Row(2)), None] {
         assert!(!pair.port.has_room());
         pair.port.row_issued(TOPOLOGY.index(BankId { rank: 0, bank: 0 }), open);
@@ -276,10 +276,10 @@ fn a_port_has_room_for_32_threads() {
 fn without_a_bound_no_thread_is_preempted_for_reads() {
     let mut pair = Pair::new(None, Cycle(0));
     pair.dispatch(program((PSM, 0, false)));
-    pair.port.update(Cycle(0), &pair.world);
+    pair.port.update(Cycle(0), pair.world.situation(), &pair.world);
     assert_eq!(pair.port.next_term_end(), Cycle::NEVER);
     pair.world.reads = [Some(Cycle(1)); 4];
-    pair.port.update(Cycle(1_000_000), &pair.world);
+    pair.port.update(Cycle(1_000_000), pair.world.situation(), &pair.world);
     assert_eq!(pair.thread(0).phase(), Phase::Running);
     assert_eq!(pair.port.take_preempted(), (0, 0));
 }

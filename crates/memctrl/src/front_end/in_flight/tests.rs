@@ -46,7 +46,7 @@ proptest! {
                     prop_assert_eq!((done.id, done.source), (RequestId(id), SourceId(id as u16 % 3)));
                     prop_assert_eq!((done.operation, done.arrival), (read, Cycle(10 * id)));
                     prop_assert_eq!((done.first_command, done.done), (Some(Cycle(1000 + id)), Cycle(3000 + id)));
-                    prop_assert!(done.served.is_none() && done.data.is_none());
+                    prop_assert!(done.served == crate::stats::PartTally::default() && done.data.is_none());
                 }
                 Some(_) => {}
             }

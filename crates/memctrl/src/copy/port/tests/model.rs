@@ -5,7 +5,7 @@ use rowclone::Step;
 
 use super::{HOLD, TOPOLOGY, WRITE_LATENCY};
 use crate::channel::Stamp;
-use crate::copy::preemption::Surroundings;
+use crate::copy::preemption::{Situation, Surroundings};
 use crate::copy::thread::Phase;
 
 /// State of the channel that threads query, by bank.
@@ -32,21 +32,12 @@ impl Surroundings for World {
     fn released(&self, bank: BankIndex) -> Option<Cycle> {
         self.released[bank.get()]
     }
+}
 
-    fn reads_issued(&self) -> u64 {
-        self.reads_issued
-    }
-
-    fn unused(&self) -> BankSet {
-        self.unused
-    }
-
-    fn urgent(&self) -> BankSet {
-        self.urgent
-    }
-
-    fn must(&self) -> BankSet {
-        self.must
+impl World {
+    pub(super) fn situation(&self) -> Situation {
+        let World { reads_issued, unused, urgent, must, .. } = *self;
+        Situation { reads_issued, unused, urgent, must }
     }
 }
 
