@@ -73,12 +73,13 @@ fn open(case: &Case) -> Result<(), String> {
     let plain = dom(&page, "")?;
     let sorted = dom(&page, &format!("#sort={}", case.sort))?;
     let require = |holds: bool, what: &str| if holds { Ok(()) } else { Err(format!("{}: {what}", page.display())) };
-    require(plain.contains("<svg class=\"chart"), "has no plot")?;
+    require(plain.contains("Speedup and energy ratio"), "has no headline")?;
+    require(plain.contains("<svg class=\"chart"), "has no chart")?;
     require(plain.contains("role=\"img\" tabindex=\"0\""), "its marks cannot be reached by keyboard")?;
-    require(!plain.contains("aria-sort=\"descending\""), "is sorted initially")?;
-    require(sorted.contains("aria-sort=\"descending\""), "does not mark the sorted column")?;
-    let sorted_by = format!("sorted by {}", case.sorted_by);
-    require(sorted.contains(&sorted_by) && sorted.contains(", descending</div>"), "does not name the sorted column")?;
+    require(!plain.contains("aria-sort=\"descending\""), "is sorted before anyone asked")?;
+    require(sorted.contains("aria-sort=\"descending\""), "does not say that it is sorted")?;
+    let said = format!("sorted by {}", case.sorted_by);
+    require(sorted.contains(&said) && sorted.contains(", descending</div>"), "does not tell what it is sorted by")?;
 
     let (table, column) = case.sort.split_once(',').unwrap_or_default();
     let column = column.split(',').next().and_then(|column| column.parse().ok()).unwrap_or(0);

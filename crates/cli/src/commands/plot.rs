@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use report::plot::{Condition, Drawing, Picture, Request, Table, TableError, png, svg};
+use report::plot::{Condition, Drawing, Extent, Picture, Request, Table, TableError, png, svg};
 use rowclone_sim::quantity::grouped;
 
 use crate::CliError;
@@ -80,9 +80,9 @@ fn draw(
     for remark in remarks(&drawing, path, published) {
         output::message(&remark);
     }
-    let picture = Picture::of(&drawing.chart);
+    let picture = Picture::of(&drawing.chart, Extent::COLUMN);
     let bytes = match format {
-        PictureFormat::Svg => svg(&picture).map_err(CliError::new)?.into_bytes(),
+        PictureFormat::Svg => svg(&picture).into_bytes(),
         PictureFormat::Png => png(&picture).map_err(CliError::new)?,
     };
     file.write_all(&bytes).map_err(|source| CliError::writing(file.target(), &source))?;

@@ -401,7 +401,7 @@ fn current_sets_in_files_of_their_own() {
     let (message, help) = with("idd4r_ma = 195.0", "idd4r_ma = 20").unwrap_err();
     assert_eq!(
         message,
-        "mine.toml:13: `idd4r_ma` is 20, but must be more than 65.00: else a read would take no energy above standby"
+        "mine.toml:13: `idd4r_ma` is 20, but must be more than 65.00: else a read would take no dynamic energy"
     );
     assert_eq!(
         help,

@@ -1,7 +1,7 @@
 //! Whatever stands in a table, it is drawn or refused.
 
 use proptest::prelude::*;
-use report::plot::{Kind, Picture, Request, Spacing, Table, svg};
+use report::plot::{Extent, Kind, Picture, Request, Spacing, Table, svg};
 
 fn cell() -> impl Strategy<Value = String> {
     let odd = [
@@ -71,8 +71,8 @@ proptest! {
         if let Ok(mut drawing) = request.draw(&table) {
             let published = drawing.add_published(&Table::new(columns, others).unwrap());
             prop_assume!(published.is_ok() || drawing.chart.published.is_empty());
-            let picture = Picture::of(&drawing.chart);
-            let document = svg(&picture).unwrap();
+            let picture = Picture::of(&drawing.chart, Extent::COLUMN);
+            let document = svg(&picture);
             prop_assert!(!document.contains("NaN") && !document.contains("\"inf"), "{document}");
         }
     }

@@ -65,7 +65,7 @@ fn a_run_is_one_page_with_its_decisions_and_its_epochs() {
         "copy 4 KiB, same-subarray",
         "was possible, and the policy excludes it",
         "<code>policy</code>",
-        "copy latency, mean, by epoch",
+        "Copy latency, mean, by epoch",
         "yes, every command and all of memory",
         "--set epoch_cycles=500</code>",
     ] {
@@ -175,7 +175,7 @@ fn what_is_wrong_with_a_file_is_named_with_its_line_and_its_key() {
     let path = directory.path("results").join("results.csv");
     let whole = fs::read_to_string(&path).unwrap();
     fs::write(&path, whole.trim_end().rsplit_once(',').unwrap().0).unwrap();
-    refused(&["results/results.csv:3: has", "help: the table was cut off"]);
+    refused(&["results/results.csv:3: ", "cells, but there are", "help: give each line a cell for each column"]);
     fs::write(&path, whole.lines().next().unwrap()).unwrap();
     refused(&["results/results.csv: has no rows"]);
     fs::remove_file(&path).unwrap();

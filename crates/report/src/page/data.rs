@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::cell::{Cell, Column};
 use crate::decisions;
+use crate::plot::Table;
 
 /// What a report is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub enum Origin {
     Run,
 }
 
-/// A name, and what is to be said under it.
+/// A named fact about the results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
     /// `model version`.
@@ -34,14 +34,14 @@ pub enum Weight {
     Warning,
 }
 
-/// Something that one run, or a few, had to say.
+/// An error, violation or warning of one run or several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// How much it weighs.
     pub weight: Weight,
     /// What it says.
     pub text: String,
-    /// Whom it concerns, so many runs.
+    /// The number of runs that it concerns.
     pub runs: u64,
 }
 
@@ -62,7 +62,7 @@ pub struct Operation {
     pub latency_cycles: u64,
     /// ns.
     pub latency_ns: f64,
-    /// nJ above standby.
+    /// nJ of dynamic energy.
     pub energy_nj: f64,
     /// Bytes over the memory channel.
     pub channel_bytes: u64,
@@ -130,7 +130,7 @@ pub struct Picture {
     pub bytes: Vec<u8>,
 }
 
-/// A row of ours beside the published one of the same setting.
+/// A simulated row beside the published one of the same setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Beside {
     /// The published row: `copy/fpm`.
@@ -139,11 +139,11 @@ pub struct Beside {
     pub run: String,
     /// Published latency, ns.
     pub published_ns: f64,
-    /// Ours, ns.
+    /// Simulated latency, ns.
     pub simulated_ns: f64,
     /// Published energy, nJ.
     pub published_nj: f64,
-    /// Ours, nJ above standby.
+    /// Simulated dynamic energy, nJ.
     pub simulated_nj: f64,
 }
 
@@ -152,16 +152,15 @@ pub struct Beside {
 pub struct PublishedFigures {
     /// Rows that match; none where nothing does.
     pub rows: Vec<Beside>,
-    /// What has to be said of them, or why there are none.
+    /// Notes on them, or why there are none.
     pub notes: Vec<String>,
 }
 
-/// A table of runs: its cells by row and column.
+/// A table of runs, some of whose columns are axes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Runs {
-    columns: Vec<Column>,
+    table: Table,
     axes: Vec<String>,
-    rows: Vec<Vec<Cell>>,
     places: BTreeMap<String, usize>,
 }
 
@@ -176,7 +175,7 @@ pub struct Page {
     pub facts: Vec<Fact>,
     /// Command lines that do it again.
     pub commands: Vec<String>,
-    /// What the runs had to say beside the table.
+    /// Errors, violations and warnings that are not in the table.
     pub findings: Vec<Finding>,
     /// The rows.
     pub runs: Runs,
@@ -188,25 +187,25 @@ pub struct Page {
     pub served: Vec<Served>,
     /// Pictures that lie beside the table.
     pub pictures: Vec<Picture>,
-    /// Published figures beside ours.
+    /// Simulated values beside published ones.
     pub published: PublishedFigures,
 }
 
 impl Runs {
-    /// A table whose `axes` are names of some of its columns; every row has a cell a column.
-    pub fn new(columns: Vec<Column>, axes: Vec<String>, rows: Vec<Vec<Cell>>) -> Runs {
-        let places = columns.iter().enumerate().map(|(place, column)| (column.name.clone(), place)).collect();
-        Runs { columns, axes, rows, places }
+    /// A table whose `axes` are names of some of its columns.
+    pub fn new(table: Table, axes: Vec<String>) -> Runs {
+        let places = table.columns().iter().enumerate().map(|(place, column)| (column.clone(), place)).collect();
+        Runs { table, axes, places }
     }
 
     /// The number of its rows.
     pub fn len(&self) -> usize {
-        self.rows.len()
+        self.table.rows().len()
     }
 
     /// Whether it has no rows.
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.len() == 0
     }
 
     /// The columns of its axes.
@@ -214,28 +213,18 @@ impl Runs {
         &self.axes
     }
 
-    /// All its columns.
-    pub fn columns(&self) -> &[Column] {
-        &self.columns
+    fn cell(&self, row: usize, column: &str) -> &str {
+        self.places.get(column).map_or("", |&place| self.table.cell(row, place))
     }
 
-    /// What stands in a row under a column; nothing where there is no such column.
-    pub fn cell(&self, row: usize, column: &str) -> Option<&Cell> {
-        self.places.get(column).map(|&place| &self.rows[row][place])
-    }
-
-    /// The number in a row under a column.
+    /// The number in a row under a column; nothing where there is no such column, or something else.
     pub fn number(&self, row: usize, column: &str) -> Option<f64> {
-        match self.cell(row, column)? {
-            Cell::Count(count) => count.map(|count| count as f64),
-            Cell::Number(number) => *number,
-            Cell::Text(_) | Cell::Flag(_) => None,
-        }
+        self.cell(row, column).parse().ok().filter(|number: &f64| number.is_finite())
     }
 
-    /// What stands in a row under a column, as text; empty where there is nothing.
+    /// The text of a row under a column; empty where there is nothing.
     pub fn text(&self, row: usize, column: &str) -> String {
-        self.cell(row, column).map(ToString::to_string).unwrap_or_default()
+        self.cell(row, column).to_owned()
     }
 
     /// Policy and placement of a row: `rowclone`, `rowclone/buddy`.

@@ -1,10 +1,9 @@
 //! Which mechanism served how much, and why no better one.
 
-use super::chart::{Chart, Stacks};
-use super::data::{Origin, Page, Served, in_order};
-use super::sortable::{Head, Shown, Sortable};
-use super::words::Heading;
-use rowclone_sim::quantity::grouped;
+use super::data::{Origin, Page, Served};
+use super::figures::{Entry, LINEAR, chart};
+use super::sortable::{Shown, Sortable, heads};
+use crate::plot::{Chart, Kind};
 
 /// What the reasons of `results.json` say in a sentence; `docs/planner.md` has more about each.
 #[rustfmt::skip]
@@ -39,17 +38,9 @@ pub(crate) fn sentence(reason: &str) -> &str {
 }
 
 /// One row a policy, mechanism and reason.
-pub(super) fn by_reason(page: &Page) -> (Vec<(String, Chart)>, Sortable) {
-    let heads = vec![
-        Head::text("policy"),
-        Head::text("of"),
-        Head::text("mechanism"),
-        Head::text("why no better one"),
-        Head::text("that is"),
-        Head::number("segments", ""),
-        Head::number("served", "bytes"),
-        Head::number("share of bytes", "%"),
-    ];
+pub(super) fn by_reason(page: &Page) -> (Vec<Result<Chart, String>>, Sortable) {
+    let heads =
+        heads("policy | operation | mechanism | reason | meaning | segments | served (bytes) | share of bytes (%)");
     let row = |served: &Served| {
         vec![
             Shown::text(served.run.clone()),
@@ -57,36 +48,27 @@ pub(super) fn by_reason(page: &Page) -> (Vec<(String, Chart)>, Sortable) {
             Shown::text(served.mechanism.clone()),
             Shown::code(served.reason.clone()),
             Shown::text(sentence(&served.reason)),
-            Shown::number(grouped(served.count), served.count as f64),
-            Shown::number(grouped(served.bytes), served.bytes as f64),
+            Shown::value(served.count as f64),
+            Shown::value(served.bytes as f64),
             Shown::number(format!("{:.1}", served.share_of_bytes * 100.0), served.share_of_bytes),
         ]
     };
     let rows = page.served.iter().map(row).collect();
     let summed = if page.origin == Origin::Sweep { ", summed over all runs of a policy" } else { "" };
     let caption = format!("Segments by mechanism and reason{summed}");
-    let charts = ["copy", "init"].into_iter().filter_map(|operation| stacks(page, operation)).collect();
+    let charts = ["copy", "init"].into_iter().filter_map(|operation| bytes_by_reason(page, operation)).collect();
     (charts, Sortable { id: "decisions", caption, heads, rows })
 }
 
 /// The bytes of copies, or of initialisations, by mechanism and reason.
-fn stacks(page: &Page, operation: &str) -> Option<(String, Chart)> {
-    let rows = || page.served.iter().filter(|served| served.operation == operation);
-    let part = |served: &Served| format!("{}: {}", served.mechanism, served.reason);
-    let parts = in_order(rows().map(part));
-    let runs = in_order(rows().map(|served| served.run.clone()));
-    let bar = |run: String| {
-        let bytes = parts.iter().map(|name| {
-            let of = rows().filter(|served| served.run == run && part(served) == *name);
-            of.map(|served| served.bytes as f64).sum()
-        });
-        let bytes = bytes.collect();
-        (run, bytes)
-    };
-    let bars: Vec<(String, Vec<f64>)> = runs.into_iter().map(bar).collect();
-    let unit = Heading { name: "served".to_owned(), unit: "bytes" };
+fn bytes_by_reason(page: &Page, operation: &str) -> Option<Result<Chart, String>> {
+    let of = page.served.iter().filter(|served| served.operation == operation);
+    let entry =
+        |served: &Served| (served.run.clone(), format!("{}: {}", served.mechanism, served.reason), served.bytes as f64);
+    let entries: Vec<Entry> = of.map(entry).collect();
     let name = if operation == "copy" { "Copies" } else { "Initialisations" };
-    (!bars.is_empty()).then(|| (name.to_owned(), Chart::Stacks(Stacks { unit, parts, bars })))
+    let title = format!("{name}: bytes by mechanism and reason");
+    (!entries.is_empty()).then(|| chart(Kind::Stacked, &title, ["policy", "served_bytes", "reason"], LINEAR, &entries))
 }
 
 #[cfg(test)]

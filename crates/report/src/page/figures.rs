@@ -1,17 +1,14 @@
-//! Which figures of a table are shown, and how they are drawn over its axes.
+//! Which figures of a table are shown, and the charts of them.
 
-use std::collections::BTreeMap;
-
-use super::chart::{Bars, Chart, Group, Lines, Panel, Point, Spread};
-use super::data::{Runs, in_order};
+use super::data::{Operation, Page, Runs, in_order};
 use super::words::{Heading, number};
-use crate::cell::{Cell, Kind};
+use crate::plot::{Chart, Kind, Request, Spacing, Table};
 
-/// A figure that matters to many.
+/// A figure that matters to many readers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Figure {
     pub(super) column: &'static str,
-    /// Whether the lowest is the best: of others, nobody can say.
+    /// Whether the lowest value is the best; of others that depends on the question.
     pub(super) lowest_is_best: bool,
     /// Whether it is drawn, too.
     pub(super) drawn: bool,
@@ -26,7 +23,7 @@ const FIGURES: [Figure; 15] = [
     Figure { column: "read_latency_mean_ns",   lowest_is_best: true,  drawn: true },
     Figure { column: "read_latency_p99_ns",    lowest_is_best: true,  drawn: true },
     Figure { column: "write_latency_mean_ns",  lowest_is_best: true,  drawn: false },
-    Figure { column: "dynamic_energy_nj",    lowest_is_best: true,  drawn: true },
+    Figure { column: "dynamic_energy_nj",      lowest_is_best: true,  drawn: true },
     Figure { column: "energy_nj",              lowest_is_best: true,  drawn: false },
     Figure { column: "channel_bytes",          lowest_is_best: true,  drawn: true },
     Figure { column: "bandwidth_gb_s",         lowest_is_best: false, drawn: false },
@@ -36,120 +33,184 @@ const FIGURES: [Figure; 15] = [
     Figure { column: "requests",               lowest_is_best: false, drawn: false },
 ];
 
-/// More panels than this nobody looks at.
-const PANELS_MOST: usize = 12;
-/// Nor more groups of bars.
-const GROUPS_MOST: usize = 24;
+/// The most panels of one figure, and the most operations, that are drawn.
+const PANELS_MAX: usize = 16;
+const OPERATIONS_MAX: usize = 16;
 
-/// The figures that a table has something of.
+/// Values that are all positive and lie further apart than this are drawn by their logarithm.
+const LOGARITHMIC_FROM: f64 = 30.0;
+
+/// The figures of which a table has a value.
 pub(super) fn present(runs: &Runs) -> Vec<Figure> {
     let there = |figure: &Figure| (0..runs.len()).any(|row| runs.number(row, figure.column).is_some_and(|v| v != 0.0));
     FIGURES.into_iter().filter(there).collect()
 }
 
-/// A drawing of a figure, and what it leaves out.
-#[derive(Clone, Debug)]
-pub(super) struct Drawing {
-    pub(super) heading: Heading,
-    pub(super) chart: Chart,
-    pub(super) note: Option<String>,
+/// A value that is to be drawn: its place across, its series, and what it is.
+pub(super) type Entry = (String, String, f64);
+
+/// Both axes linear.
+pub(super) const LINEAR: (Spacing, Spacing) = (Spacing::Linear, Spacing::Linear);
+
+/// The chart of some entries. The columns name the quantities across and up, with their units, and the series.
+///
+/// # Errors
+/// Why they cannot be drawn, in words.
+pub(super) fn chart(
+    kind: Kind,
+    title: &str,
+    [x, y, by]: [&str; 3],
+    (x_spacing, y_spacing): (Spacing, Spacing),
+    entries: &[Entry],
+) -> Result<Chart, String> {
+    let row = |(x, by, value): &Entry| vec![x.clone(), value.to_string(), by.clone()];
+    let one_series = entries.iter().all(|(_, by, _)| *by == entries[0].1);
+    let request = Request {
+        kind,
+        x: x.to_owned(),
+        y: vec![y.to_owned()],
+        by: if one_series { Vec::new() } else { vec![by.to_owned()] },
+        conditions: Vec::new(),
+        x_spacing,
+        y_spacing,
+        title: Some(title.to_owned()),
+        x_label: None,
+        y_label: None,
+        crossovers: false,
+    };
+    let columns = [x, y, by].map(str::to_owned).to_vec();
+    let drawn = Table::new(columns, entries.iter().map(row).collect()).and_then(|table| request.draw(&table));
+    drawn.map(|drawing| drawing.chart).map_err(|error| format!("“{title}” is not drawn: {error}."))
 }
 
-/// The main figures, each over the first numeric axis; without one, as bars.
-pub(super) fn drawings(runs: &Runs) -> Vec<Drawing> {
+/// Charts, and notes on what is not drawn.
+#[derive(Debug, Default)]
+pub(super) struct Panels {
+    pub(super) charts: Vec<Chart>,
+    pub(super) notes: Vec<String>,
+}
+
+impl Panels {
+    fn add(&mut self, chart: Result<Chart, String>) {
+        match chart {
+            Ok(chart) => self.charts.push(chart),
+            Err(note) => self.notes.push(note),
+        }
+    }
+}
+
+/// All panels of a page: latency and energy of each operation, or the main figures over the axes; and those by epoch.
+pub(super) fn panels(page: &Page) -> Panels {
+    let mut panels = Panels::default();
+    if page.operations.is_empty() {
+        of_runs(&mut panels, &page.runs, None);
+    } else {
+        operations(&mut panels, page);
+    }
+    of_runs(&mut panels, &page.epochs, Some("epoch"));
+    panels
+}
+
+/// The main figures over the first numeric axis, which titles call `over`.
+fn of_runs(panels: &mut Panels, runs: &Runs, over: Option<&str>) {
     let x = runs.axes().iter().find(|axis| is_numeric(runs, axis));
-    let drawn = present(runs).into_iter().filter(|figure| figure.drawn);
-    let drawing = |figure: Figure| {
-        let heading = Heading::of(figure.column);
-        let (chart, left_out) = match x {
-            Some(x) => lines(runs, figure.column, x),
-            None => bars(runs, figure.column),
-        };
-        let note = (left_out > 0)
-            .then(|| format!("{left_out} more combinations of the other axes are not drawn; the table has them."));
-        Drawing { heading, chart, note }
-    };
-    drawn.map(drawing).collect()
+    for figure in present(runs).into_iter().filter(|figure| figure.drawn) {
+        match x {
+            Some(x) => lines(panels, runs, figure.column, x, over.unwrap_or(&Heading::of(x).name)),
+            None => bars(panels, runs, figure.column),
+        }
+    }
 }
 
 /// Whether an axis has two values or more, and all are numbers.
 fn is_numeric(runs: &Runs, axis: &str) -> bool {
-    let numbers = (0..runs.len()).all(|row| runs.number(row, axis).is_some());
-    let column = runs.columns().iter().find(|column| column.name == axis);
-    numbers && column.is_some_and(|column| column.kind != Kind::Text) && runs.distinct(axis).len() > 1
+    (0..runs.len()).all(|row| runs.number(row, axis).is_some()) && runs.distinct(axis).len() > 1
 }
 
-/// Values by the bits of their x.
-type ByX = BTreeMap<u64, (f64, Vec<f64>)>;
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
 
-/// A line for each policy, a panel for each combination of the other axes; and how many panels there was no room for.
-fn lines(runs: &Runs, column: &str, x: &str) -> (Chart, usize) {
+/// The rows that have a value, as `(row, value)`.
+fn valued<'a>(runs: &'a Runs, column: &'a str) -> impl Iterator<Item = (usize, f64)> + 'a {
+    (0..runs.len()).filter_map(move |row| Some((row, runs.number(row, column)?)))
+}
+
+/// A panel for each combination of the other axes, all with one axis of values; a line per policy.
+fn lines(panels: &mut Panels, runs: &Runs, column: &str, x: &str, over: &str) {
     let others: Vec<&String> = runs.axes().iter().filter(|axis| *axis != x).collect();
-    let panel_of = |row: usize| others.iter().map(|axis| runs.text(row, axis)).collect::<Vec<_>>();
-    let rows = || (0..runs.len()).filter(|&row| runs.number(row, column).is_some());
-    let series = in_order(rows().map(|row| runs.variant(row)));
-    let all = in_order(rows().map(panel_of));
-    let shown = &all[..all.len().min(PANELS_MOST)];
-    let mut values: BTreeMap<(usize, usize), ByX> = BTreeMap::new();
-    let place = |names: &[String], name: &String| names.iter().position(|other| other == name);
-    for row in rows() {
-        let Some(panel) = shown.iter().position(|other| *other == panel_of(row)) else { continue };
-        let Some(line) = place(&series, &runs.variant(row)) else { continue };
-        let (Some(at), Some(value)) = (runs.number(row, x), runs.number(row, column)) else { continue };
-        values.entry((panel, line)).or_default().entry(at.to_bits()).or_insert((at, Vec::new())).1.push(value);
+    let name = |row: usize| others.iter().map(|axis| axis_value(runs, row, axis)).collect::<Vec<_>>().join(", ");
+    let panel_of: Vec<String> = (0..runs.len()).map(name).collect();
+    let values: Vec<f64> = valued(runs, column).map(|(_, value)| value).collect();
+    let across: Vec<f64> = valued(runs, x).map(|(_, value)| value).collect();
+    let all = in_order(valued(runs, column).map(|(row, _)| panel_of[row].clone()));
+    for panel in all.iter().take(PANELS_MAX) {
+        let of_panel = valued(runs, column).filter(|(row, _)| panel_of[*row] == *panel);
+        let entries: Vec<Entry> = of_panel.map(|(row, value)| (runs.text(row, x), runs.variant(row), value)).collect();
+        let colon = if panel.is_empty() { "" } else { ": " };
+        let title = format!("{}, by {over}{colon}{panel}", Heading::of(column).name);
+        let spacing = (spacing(&across), spacing(&values));
+        let chart = chart(Kind::Lines, &capitalised(&title), [x, column, "policy"], spacing, &entries);
+        panels.add(chart.map(|chart| Chart { reach: values.clone(), ..chart }));
     }
-    let points = |panel: usize, line: usize| {
-        let of = values.get(&(panel, line)).into_iter().flat_map(BTreeMap::values);
-        let mut points: Vec<Point> =
-            of.filter_map(|(x, values)| Spread::of(values).map(|y| Point { x: *x, y })).collect();
-        points.sort_by(|a, b| a.x.total_cmp(&b.x));
-        points
-    };
-    let title = |values: &[String]| {
-        let said = others.iter().zip(values).map(|(axis, value)| format!("{} {value}", Heading::of(axis).name));
-        said.collect::<Vec<_>>().join(", ")
-    };
-    let panels = shown.iter().enumerate().map(|(panel, values)| Panel {
-        title: title(values),
-        lines: (0..series.len()).map(|line| points(panel, line)).collect(),
-    });
-    let panels = panels.collect();
-    (Chart::Lines(Lines { x: Heading::of(x), y: Heading::of(column), series, panels }), all.len() - shown.len())
+    if all.len() > PANELS_MAX {
+        let more = all.len() - PANELS_MAX;
+        let name = Heading::of(column).name;
+        panels
+            .notes
+            .push(format!("{name}: {more} more combinations of the other axes are not drawn; the table has them."));
+    }
 }
 
-/// Bars for each policy, grouped by the axes; and how many groups there was no room for.
-fn bars(runs: &Runs, column: &str) -> (Chart, usize) {
-    let rows = || (0..runs.len()).filter(|&row| runs.number(row, column).is_some());
+fn spacing(values: &[f64]) -> Spacing {
+    let (low, high) =
+        values.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), &value| (low.min(value), high.max(value)));
+    if low > 0.0 && high >= low * LOGARITHMIC_FROM { Spacing::Log } else { Spacing::Linear }
+}
+
+/// Bars per policy, grouped by the axes where there are any.
+fn bars(panels: &mut Panels, runs: &Runs, column: &str) {
     let by_axes = !runs.axes().is_empty();
-    let group_of = |row: usize| if by_axes { point_name(runs, row) } else { runs.variant(row) };
-    let series = if by_axes { in_order(rows().map(|row| runs.variant(row))) } else { vec!["all".to_owned()] };
-    let all = in_order(rows().map(group_of));
-    let shown = &all[..all.len().min(GROUPS_MOST)];
-    let mut values: BTreeMap<(usize, usize), Vec<f64>> = BTreeMap::new();
-    for row in rows() {
-        let Some(group) = shown.iter().position(|other| *other == group_of(row)) else { continue };
-        let variant = runs.variant(row);
-        let bar = if by_axes { series.iter().position(|other| *other == variant).unwrap_or(0) } else { 0 };
-        values.entry((group, bar)).or_default().extend(runs.number(row, column));
-    }
-    let groups = shown.iter().enumerate().map(|(group, name)| Group {
-        name: name.clone(),
-        bars: (0..series.len())
-            .filter_map(|bar| values.get(&(group, bar)).and_then(|values| Spread::of(values)).map(|s| (bar, s)))
-            .collect(),
-    });
-    let groups = groups.collect();
-    (Chart::Bars(Bars { y: Heading::of(column), series, groups }), all.len() - shown.len())
+    let entry = |(row, value): (usize, f64)| {
+        let (point, variant) = (point_name(runs, row), runs.variant(row));
+        if by_axes { (point, variant, value) } else { (variant, String::new(), value) }
+    };
+    let entries: Vec<Entry> = valued(runs, column).map(entry).collect();
+    let (x, by) = if by_axes { ("point", "policy") } else { ("policy", "series") };
+    let title = capitalised(&format!("{} by {x}", Heading::of(column).name));
+    panels.add(chart(Kind::Bars, &title, [x, column, by], LINEAR, &entries));
 }
 
-/// The values of the axes in a row: `source same-bank, bytes 4096`.
-pub(super) fn point_name(runs: &Runs, row: usize) -> String {
-    let said = |axis: &String| {
-        let value = match runs.cell(row, axis) {
-            Some(Cell::Text(text)) => text.clone(),
-            _ => runs.number(row, axis).map(number).unwrap_or_default(),
-        };
-        format!("{} {value}", Heading::of(axis).name)
+/// Latency and energy of each operation, a bar per policy.
+fn operations(panels: &mut Panels, page: &Page) {
+    let several = page.operations.iter().any(|operation| operation.index > 0);
+    let name = |operation: &Operation| {
+        let number = if several { format!("{}. ", operation.index + 1) } else { String::new() };
+        number + &operation.label
     };
-    runs.axes().iter().map(said).collect::<Vec<_>>().join(", ")
+    let shown = || page.operations.iter().filter(|operation| operation.index < OPERATIONS_MAX);
+    let mut add = |title: &str, y: &str, value: fn(&Operation) -> f64| {
+        let entries: Vec<Entry> =
+            shown().map(|operation| (name(operation), operation.run.clone(), value(operation))).collect();
+        panels.add(chart(Kind::Bars, title, ["operation", y, "policy"], LINEAR, &entries));
+    };
+    add("Latency of each operation", "latency_ns", |operation| operation.latency_ns);
+    add("Dynamic energy of each operation", "dynamic_energy_nj", |operation| operation.energy_nj);
+    let all = page.operations.iter().map(|operation| operation.index + 1).max().unwrap_or(0);
+    if all > OPERATIONS_MAX {
+        let more = all - OPERATIONS_MAX;
+        panels.notes.push(format!("{more} more operations are not drawn; the table has them."));
+    }
+}
+
+/// The value of an axis in a row: `bytes 4,096`.
+fn axis_value(runs: &Runs, row: usize, axis: &str) -> String {
+    let value = runs.number(row, axis).map_or_else(|| runs.text(row, axis), number);
+    format!("{} {value}", Heading::of(axis).name)
+}
+
+/// The values of all axes in a row: `source same-bank, bytes 4,096`.
+pub(super) fn point_name(runs: &Runs, row: usize) -> String {
+    runs.axes().iter().map(|axis| axis_value(runs, row, axis)).collect::<Vec<_>>().join(", ")
 }

@@ -2,11 +2,11 @@
 //!
 //! The same data give the same bytes: no date, no path, no number that is not in the data.
 
-mod chart;
 mod data;
 mod decisions;
 mod energy;
 mod figures;
+mod headline;
 mod sortable;
 mod tables;
 #[cfg(test)]
@@ -21,10 +21,11 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 pub use data::{Beside, Fact, Finding, Operation, Origin, Page, Picture, PublishedFigures, Runs, Served, Weight};
 pub(crate) use decisions::sentence as reason_sentence;
 
-use chart::{Bars, Chart, Group, Spread};
 use data::in_order;
-use sortable::{Head, Shown, Sortable};
-use words::{Heading, number};
+use figures::Panels;
+use sortable::{Shown, Sortable, heads};
+
+use crate::plot::{self, Chart, Extent, inline_svg};
 
 use rowclone_sim::quantity::{counted, grouped};
 
@@ -35,15 +36,22 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 type Section = (&'static str, &'static str, fn(&Page) -> Markup);
 
 /// In their order.
-const SECTIONS: [Section; 7] = [
+const SECTIONS: [Section; 8] = [
+    ("headline", "Speedup and energy ratio", |page| headline::draw(&page.runs)),
     ("warnings", "Warnings", warnings_section),
-    ("what", "What was run", what),
+    ("plots", "Charts", plots),
     ("tables", "Comparison", comparison),
-    ("plots", "Plots", plots),
     ("why", "Decisions by reason", why),
     ("energy", "Energy by cause", energy_section),
-    ("published", "Published figures beside ours", published),
+    ("published", "Simulated and published values", published),
+    ("what", "What was run", what),
 ];
+
+/// The panels that are shown at once; a selector shows one of the others.
+const PANELS_SHOWN: usize = 9;
+
+/// Tables of more rows than this are folded.
+const ROWS_SHOWN: usize = 24;
 
 impl Page {
     /// The page as HTML.
@@ -58,7 +66,8 @@ impl Page {
                     meta name="generator" content="rowclone-sim";
                     title { (self.title) }
                     link rel="icon" href="data:,";
-                    style { (PreEscaped(include_str!("style.css"))) }
+                    style { (PreEscaped(include_str!("style.css"))) (PreEscaped(plot::style_sheet())) }
+                    noscript { style { ".more figure[hidden] { display: block }" } }
                 }
                 body {
                     a.skip href="#main" { "Skip to the report" }
@@ -66,7 +75,6 @@ impl Page {
                     nav aria-label="Sections" {
                         ul { @for (id, name, _) in SECTIONS { li { a href={ "#" (id) } { (name) } } } }
                     }
-                    (hatch())
                     main id="main" tabindex="-1" {
                         @for (id, name, section) in SECTIONS {
                             section aria-labelledby=(id) { h2 id=(id) { (name) } (section(self)) }
@@ -79,15 +87,6 @@ impl Page {
             }
         };
         page.into_string() + "\n"
-    }
-}
-
-/// The hatch of the second round of colours.
-fn hatch() -> Markup {
-    html! {
-        svg.hidden width="0" height="0" aria-hidden="true" {
-            defs { pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)" { path d="M0 0V6" {} } }
-        }
     }
 }
 
@@ -105,7 +104,7 @@ fn lead(page: &Page) -> String {
 fn warnings_section(page: &Page) -> Markup {
     let found = warnings::all(page);
     html! {
-        @if found.is_empty() { p { "None: no run failed, and none had anything to say." } }
+        @if found.is_empty() { p { "None: no run failed or gave a warning." } }
         ul.findings {
             @for Finding { weight, text, runs } in &found {
                 li.grave[*weight != Weight::Warning] {
@@ -143,7 +142,7 @@ fn what(page: &Page) -> Markup {
             pre { code { (commands.join("\n")) } }
         }
         @if let Some(table) = tables::rerun(runs) {
-            details { summary { "The command of each of the " (counted(runs.len() as u64, "run")) } (table.draw()) }
+            (table.folded())
         }
     }
 }
@@ -162,71 +161,57 @@ fn comparison(page: &Page) -> Markup {
         Origin::Run => "under any policy or placement",
     };
     html! {
-        p.note { "A click on a heading sorts, a second one turns the order round; so does Enter or Space. ★ is the lowest " (group) "." }
+        p.note { "A click on a heading sorts, a second one reverses the order; so does Enter or Space. ★ is the lowest " (group) "." }
         @if !page.operations.is_empty() { (tables::operations(page).draw()) }
-        @if let Some(table) = tables::tally(&page.runs) { (table.draw()) }
-        (tables::runs(&page.runs).draw())
+        @if let Some(table) = tables::tally(&page.runs) { (table.folded()) }
+        @let runs = tables::runs(&page.runs);
+        @if page.operations.is_empty() && runs.rows.len() <= ROWS_SHOWN { (runs.draw()) } @else { (runs.folded()) }
     }
 }
 
 fn plots(page: &Page) -> Markup {
-    let mut drawings: Vec<(String, Chart, Option<String>)> = Vec::new();
-    if page.operations.is_empty() {
-        let of_runs = figures::drawings(&page.runs).into_iter();
-        drawings.extend(of_runs.map(|drawing| (drawing.heading.name, drawing.chart, drawing.note)));
-    } else {
-        drawings.extend(operation_bars(page));
-    }
-    let by_epoch = figures::drawings(&page.epochs).into_iter();
-    drawings
-        .extend(by_epoch.map(|drawing| (format!("{}, by epoch", drawing.heading.name), drawing.chart, drawing.note)));
+    let Panels { charts, notes } = figures::panels(page);
+    let (shown, more) = charts.split_at(charts.len().min(PANELS_SHOWN));
     html! {
-        p.note { "Point at a mark for its value, or go to a plot with the tab key and from mark to mark with the arrows." }
-        @if drawings.is_empty() { p { "There is nothing to draw." } }
-        @for (name, chart, note) in &drawings { (drawing(name, chart)) @if let Some(note) = note { p.note { (note) } } }
-        @for picture in &page.pictures { (shown(picture)) }
+        p.note { "Point at a mark for its value, or go to a chart with the tab key and from mark to mark with the arrows." }
+        @if charts.is_empty() && page.pictures.is_empty() { p { "There is nothing to draw." } }
+        div.panels { @for chart in shown { (figure(chart, Extent::COLUMN)) } }
+        @if !more.is_empty() {
+            div.panels.more {
+                label { (counted(more.len() as u64, "more chart")) ": "
+                    select { @for (place, chart) in more.iter().enumerate() { option value=(place) { (chart.title) } } }
+                }
+                @for (place, chart) in more.iter().enumerate() {
+                    figure hidden[place > 0] { (drawn(chart, Extent::COLUMN)) }
+                }
+            }
+        }
+        @for note in &notes { p.note { (note) } }
+        div.panels { @for picture in &page.pictures { (picture_of(picture)) } }
     }
 }
 
-/// A picture as it was drawn; its values are in the tables.
-fn shown(picture: &Picture) -> Markup {
+fn drawn(chart: &Chart, extent: Extent) -> Markup {
+    PreEscaped(inline_svg(&plot::Picture::of(chart, extent)))
+}
+
+fn figure(chart: &Chart, extent: Extent) -> Markup {
+    html! { figure { (drawn(chart, extent)) } }
+}
+
+/// A chart as wide as the page, or why there is none.
+fn wide(chart: &Result<Chart, String>) -> Markup {
+    match chart {
+        Ok(chart) => figure(chart, Extent::PAGE),
+        Err(why) => html! { p.note { (why) } },
+    }
+}
+
+/// A picture that lay beside the results; its values are in the tables.
+fn picture_of(picture: &Picture) -> Markup {
     let Picture { name, media_type, bytes } = picture;
     let source = format!("data:{media_type};base64,{}", BASE64_STANDARD.encode(bytes));
-    html! { figure.picture { img src=(source) alt={ "The picture " (name) }; figcaption.unit { (name) } } }
-}
-
-fn drawing(name: &str, chart: &Chart) -> Markup {
-    let wide = matches!(chart, Chart::Lines(lines) if lines.panels.len() > 1);
-    html! { div.drawing.wide[wide] { h3 { (name) } (chart::draw(name, chart)) } }
-}
-
-/// So many operations are drawn.
-const OPERATIONS_MOST: usize = 16;
-
-/// Latency and energy of each operation, by policy.
-fn operation_bars(page: &Page) -> Vec<(String, Chart, Option<String>)> {
-    let series = in_order(page.operations.iter().map(|operation| operation.run.clone()));
-    let indices = in_order(page.operations.iter().map(|operation| operation.index));
-    let shown = &indices[..indices.len().min(OPERATIONS_MOST)];
-    let bars = |column: &str, value: fn(&Operation) -> f64| {
-        let group = |index: &usize| {
-            let of = || page.operations.iter().filter(|operation| operation.index == *index);
-            let bar = |operation: &Operation| {
-                let place = series.iter().position(|run| *run == operation.run)?;
-                Some((place, Spread::of(&[value(operation)])?))
-            };
-            let name = of().next().map(|operation| operation.label.clone()).unwrap_or_default();
-            Group { name, bars: of().filter_map(bar).collect() }
-        };
-        let groups = shown.iter().map(group).collect();
-        let y = Heading::of(column);
-        (y.name.clone(), Chart::Bars(Bars { y, series: series.clone(), groups }))
-    };
-    let left_out = indices.len() - shown.len();
-    let note = (left_out > 0).then(|| format!("{left_out} more operations are not drawn; the table has them."));
-    let latency = bars("operation_latency_ns", |operation| operation.latency_ns);
-    let energy = bars("dynamic_energy_nj", |operation| operation.energy_nj);
-    [latency, energy].into_iter().map(|(name, chart)| (name, chart, note.clone())).collect()
+    html! { figure { img src=(source) alt={ "The picture " (name) }; figcaption.unit { (name) } } }
 }
 
 fn why(page: &Page) -> Markup {
@@ -235,11 +220,9 @@ fn why(page: &Page) -> Markup {
             p { "No copy and no initialisation was served." }
         } @else {
             @let (charts, table) = decisions::by_reason(page);
-            @for (name, chart) in &charts { (drawing(name, chart)) }
-            (table.draw())
-            @if !page.operations.is_empty() {
-                details { summary { "The reasons of each operation" } (reasons(page).draw()) }
-            }
+            @for chart in &charts { (wide(chart)) }
+            (table.folded())
+            @if !page.operations.is_empty() { (reasons(page).folded()) }
         }
     }
 }
@@ -254,17 +237,17 @@ fn reasons(page: &Page) -> Sortable {
             Shown::text(reasons.join("; ")),
         ]
     };
-    let heads = vec![Head::number("number", ""), Head::text("operation"), Head::text("policy"), Head::text("why")];
+    let heads = heads("number | operation | policy | reasons");
     let rows = page.operations.iter().map(row).collect();
-    Sortable { id: "reasons", caption: "Why each operation was served so".to_owned(), heads, rows }
+    Sortable { id: "reasons", caption: "The reasons of each operation".to_owned(), heads, rows }
 }
 
 fn energy_section(page: &Page) -> Markup {
     html! {
         @if let Some(by_cause) = energy::by_cause(&page.runs) {
-            (drawing(&format!("Of {}", by_cause.of), &by_cause.chart))
-            (by_cause.table.draw())
-            p.note { "All causes together are the total; standby, power-down and refresh are not part of the energy above standby." }
+            (wide(&by_cause.chart))
+            (by_cause.table.folded())
+            p.note { "The sum of all causes is the total energy. Standby, power-down and refresh are not part of the dynamic energy." }
         } @else { p { "The data hold no energy." } }
     }
 }
@@ -279,25 +262,19 @@ fn published(page: &Page) -> Markup {
         vec![
             Shown::text(beside.id.clone()),
             Shown::text(beside.run.clone()),
-            Shown::number(number(beside.published_ns), beside.published_ns),
-            Shown::number(number(beside.simulated_ns), beside.simulated_ns),
+            Shown::value(beside.published_ns),
+            Shown::value(beside.simulated_ns),
             off(beside.simulated_ns, beside.published_ns),
             Shown::number(format!("{:.1}", beside.published_nj), beside.published_nj),
             Shown::number(format!("{:.1}", beside.simulated_nj), beside.simulated_nj),
             off(beside.simulated_nj, beside.published_nj),
         ]
     };
-    let heads = vec![
-        Head::text("published row"),
-        Head::text("ours"),
-        Head::number("latency, published", "ns"),
-        Head::number("latency, simulated", "ns"),
-        Head::number("latency, off by", "%"),
-        Head::number("energy, published", "nJ"),
-        Head::number("energy, simulated", "nJ"),
-        Head::number("energy, off by", "%"),
-    ];
-    let caption = "RowClone (MICRO 2013), table 3: one operation of 4 KB, energy above standby".to_owned();
+    let heads = heads(
+        "published row | simulated run | latency, published (ns) | latency, simulated (ns) | difference of latency (%) | \
+         energy, published (nJ) | energy, simulated (nJ) | difference of energy (%)",
+    );
+    let caption = "RowClone (MICRO 2013), table 3: one operation of 4 KB, dynamic energy".to_owned();
     let table = Sortable { id: "beside", caption, heads, rows: rows.iter().map(row).collect() };
     html! {
         @if !rows.is_empty() { (table.draw()) }

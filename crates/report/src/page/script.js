@@ -65,10 +65,10 @@
   const keys = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
   for (const chart of document.querySelectorAll("svg.chart")) {
     const marks = Array.from(chart.querySelectorAll(".mark"));
+    chart.querySelector(":scope > title").remove();
     marks.forEach((mark, place) => {
       const title = mark.querySelector("title");
       mark.setAttribute("aria-label", title.textContent);
-      mark.setAttribute("role", "img");
       mark.setAttribute("tabindex", place === 0 ? "0" : "-1");
       title.remove();
       mark.addEventListener("pointerenter", () => show(mark));
@@ -86,6 +86,14 @@
         marks[next].focus();
       });
     });
+  }
+
+  // The selector of the charts beyond the first ones.
+  for (const select of document.querySelectorAll(".more select")) {
+    const figures = select.closest(".more").querySelectorAll("figure");
+    const show = () => figures.forEach((figure, place) => { figure.hidden = place !== Number(select.value); });
+    select.addEventListener("change", show);
+    show();
   }
 
   // On paper nothing can be opened.

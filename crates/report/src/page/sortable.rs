@@ -2,12 +2,13 @@
 
 use maud::{Markup, html};
 
+use super::words::number;
+
 /// A column of a table.
 #[derive(Clone, Debug)]
 pub(super) struct Head {
     pub(super) name: String,
-    pub(super) unit: &'static str,
-    pub(super) numeric: bool,
+    pub(super) unit: String,
 }
 
 /// A cell: what is shown, and what it is sorted by.
@@ -37,14 +38,13 @@ const WRAPPED_FROM: usize = 36;
 /// More rows than this scroll in a box of their own.
 const BOXED_FROM: usize = 40;
 
-impl Head {
-    pub(super) fn text(name: impl Into<String>) -> Head {
-        Head { name: name.into(), unit: "", numeric: false }
-    }
-
-    pub(super) fn number(name: impl Into<String>, unit: &'static str) -> Head {
-        Head { name: name.into(), unit, numeric: true }
-    }
+/// Columns by their names, with their units in brackets: `operation | latency (ns)`.
+pub(super) fn heads(columns: &str) -> Vec<Head> {
+    let head = |column: &str| {
+        let (name, unit) = column.trim().split_once(" (").unwrap_or((column.trim(), ""));
+        Head { name: name.to_owned(), unit: unit.trim_end_matches(')').to_owned() }
+    };
+    columns.split('|').map(head).collect()
 }
 
 impl Shown {
@@ -58,6 +58,11 @@ impl Shown {
 
     pub(super) fn number(text: impl Into<String>, value: f64) -> Shown {
         Shown { value: Some(value), ..Shown::text(text) }
+    }
+
+    /// A number as [`number`] writes it.
+    pub(super) fn value(value: f64) -> Shown {
+        Shown::number(number(value), value)
     }
 
     pub(super) fn none() -> Shown {
@@ -84,33 +89,40 @@ impl Sortable {
         }
     }
 
+    /// Draws it folded: a table of secondary interest, which opens at its caption.
+    pub(super) fn folded(&self) -> Markup {
+        html! { details { summary { (self.caption) } (self.draw()) } }
+    }
+
     /// Draws it.
     pub(super) fn draw(&self) -> Markup {
         let Sortable { id, caption, heads, rows } = self;
         let boxed = rows.len() > BOXED_FROM;
+        let is_number = |column: usize| rows.iter().any(|row| row[column].value.is_some());
+        let numeric: Vec<bool> = (0..heads.len()).map(is_number).collect();
         html! {
             div.scroll.boxed[boxed] tabindex="0" role="region" aria-label=(caption) {
                 table id=(id) {
                     caption { (caption) }
                     thead { tr {
-                        @for head in heads {
-                            th.number[head.numeric] scope="col" aria-sort="none" {
+                        @for (head, numeric) in heads.iter().zip(&numeric) {
+                            th.number[*numeric] scope="col" aria-sort="none" {
                                 button type="button" {
                                     (head.name) @if !head.unit.is_empty() { " " span.unit { (head.unit) } }
                                 }
                             }
                         }
                     } }
-                    tbody { @for row in rows { tr { @for (head, cell) in heads.iter().zip(row) { (draw_cell(head, cell)) } } } }
+                    tbody { @for row in rows { tr { @for (numeric, cell) in numeric.iter().zip(row) { (draw_cell(*numeric, cell)) } } } }
                 }
             }
         }
     }
 }
 
-fn draw_cell(head: &Head, cell: &Shown) -> Markup {
+fn draw_cell(numeric: bool, cell: &Shown) -> Markup {
     html! {
-        td.number[head.numeric].long[cell.text.len() > WRAPPED_FROM].best[cell.best] data-v=[cell.value] {
+        td.number[numeric].long[cell.text.len() > WRAPPED_FROM].best[cell.best] data-v=[cell.value] {
             @if cell.best { span.sign title="lowest of its group" { "★" } }
             @if cell.code { code { (cell.text) } } @else { (cell.text) }
         }
@@ -124,7 +136,7 @@ mod tests {
     fn table(values: &[Option<f64>]) -> Sortable {
         let cell = |value: &Option<f64>| value.map_or_else(Shown::none, |value| Shown::number("", value));
         let rows = values.iter().map(|value| vec![cell(value)]).collect();
-        Sortable { id: "t", caption: String::new(), heads: vec![Head::number("n", "ns")], rows }
+        Sortable { id: "t", caption: String::new(), heads: heads("n (ns)"), rows }
     }
 
     fn best(values: &[Option<f64>]) -> Vec<bool> {

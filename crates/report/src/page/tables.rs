@@ -1,10 +1,11 @@
 //! The comparison tables: every run, and every operation where they are listed.
 
+use std::collections::BTreeMap;
+
 use super::data::{Operation, Page, Runs, in_order};
 use super::figures;
-use super::sortable::{Head, Shown, Sortable};
-use super::words::{Heading, number};
-use crate::cell::Cell;
+use super::sortable::{Head, Shown, Sortable, heads};
+use super::words::Heading;
 use rowclone_sim::quantity::grouped;
 
 /// The group of each row: what differs in policy and placement alone.
@@ -13,7 +14,7 @@ fn groups(runs: &Runs) -> Vec<usize> {
         let axes = runs.axes().iter().map(|axis| runs.text(row, axis));
         axes.chain([runs.text(row, "seed")]).collect::<Vec<_>>()
     };
-    let mut known = std::collections::BTreeMap::new();
+    let mut known = BTreeMap::new();
     (0..runs.len())
         .map(|row| {
             let next = known.len();
@@ -22,7 +23,7 @@ fn groups(runs: &Runs) -> Vec<usize> {
         .collect()
 }
 
-/// So many runs are listed: a page of more is slow to open.
+/// The most runs that are listed: a page of more is slow to open.
 const LISTED_MOST: usize = 2000;
 
 /// The rows that are listed, and the caption that says so.
@@ -50,12 +51,11 @@ pub(super) fn runs(runs: &Runs) -> Sortable {
         labels.iter().copied().chain(figures.iter().map(|figure| figure.column)).chain(last).collect();
     let heads = columns.iter().map(|column| {
         let Heading { name, unit } = Heading::of(column);
-        let numeric = (0..runs.len()).any(|row| runs.number(row, column).is_some());
-        Head { unit: if unit == name { "" } else { unit }, name, numeric }
+        Head { name, unit }
     });
-    let cell = |row: usize, column: &str| match (runs.number(row, column), runs.cell(row, column)) {
+    let cell = |row: usize, column: &str| match (runs.number(row, column), runs.text(row, column)) {
         (Some(value), _) => Shown::number(Heading::of(column).value(value), value),
-        (None, Some(Cell::Text(text))) if !text.is_empty() => Shown::text(text.clone()),
+        (None, text) if !text.is_empty() => Shown::text(text),
         _ => Shown::none(),
     };
     let (rows, caption) = listed(runs, "Every run");
@@ -79,41 +79,28 @@ pub(super) fn tally(runs: &Runs) -> Option<Sortable> {
     if variants.len() < 2 || count < 2 {
         return None;
     }
-    let columns: Vec<&str> =
-        figures::present(runs).iter().filter(|figure| figure.lowest_is_best).map(|figure| figure.column).collect();
-    let mut heads = vec![Head::text("policy")];
-    let mut won = vec![vec![0_u64; columns.len()]; variants.len()];
-    for (place, column) in columns.iter().enumerate() {
-        let mut compared = 0;
-        for values in by_group(runs, column, &groups, count, &variants) {
-            // A point counts where every policy has a value.
-            let Some(values) = values.into_iter().collect::<Option<Vec<f64>>>() else { continue };
-            compared += 1;
-            let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-            for (variant, value) in values.iter().enumerate() {
-                won[variant][place] += u64::from(value.to_bits() == low.to_bits());
-            }
+    let mut table = Sortable {
+        id: "tally",
+        caption: "Points in which each policy has the lowest figure, shared places counted for each".to_owned(),
+        heads: heads("policy"),
+        rows: variants.iter().map(|variant| vec![Shown::text(variant.clone())]).collect(),
+    };
+    for figure in figures::present(runs).iter().filter(|figure| figure.lowest_is_best) {
+        let mut points = vec![BTreeMap::new(); count];
+        for (row, group) in groups.iter().enumerate() {
+            points[*group].extend(runs.number(row, figure.column).map(|value| (runs.variant(row), value)));
         }
-        heads.push(Head::number(format!("{}: lowest in, of {}", Heading::of(column).name, grouped(compared)), ""));
-    }
-    let rows = variants.into_iter().zip(won).map(|(variant, won)| {
-        let counts = won.into_iter().map(|count| Shown::number(grouped(count), count as f64));
-        [Shown::text(variant)].into_iter().chain(counts).collect()
-    });
-    let caption = "Points in which each policy has the lowest figure, shared places counted for each".to_owned();
-    Some(Sortable { id: "tally", caption, heads, rows: rows.collect() })
-}
-
-/// The values of a column: of each group, one a variant.
-fn by_group(runs: &Runs, column: &str, groups: &[usize], count: usize, variants: &[String]) -> Vec<Vec<Option<f64>>> {
-    let mut values = vec![vec![None; variants.len()]; count];
-    for (row, &group) in groups.iter().enumerate() {
-        let variant = runs.variant(row);
-        if let Some(place) = variants.iter().position(|other| *other == variant) {
-            values[group][place] = runs.number(row, column);
+        // A point counts where every policy has a value.
+        points.retain(|values| values.len() == variants.len());
+        let lowest = |values: &BTreeMap<String, f64>| values.values().copied().fold(f64::INFINITY, f64::min).to_bits();
+        for (variant, row) in variants.iter().zip(&mut table.rows) {
+            let won = points.iter().filter(|values| values[variant].to_bits() == lowest(values)).count();
+            row.push(Shown::value(won as f64));
         }
+        let name = format!("{}: lowest in, of {}", Heading::of(figure.column).name, grouped(points.len() as u64));
+        table.heads.push(Head { name, unit: String::new() });
     }
-    values
+    Some(table)
 }
 
 /// How to do each run again.
@@ -122,11 +109,11 @@ pub(super) fn rerun(runs: &Runs) -> Option<Sortable> {
     if commands.iter().all(String::is_empty) {
         return None;
     }
-    let heads = vec![Head::number("point", ""), Head::text("policy"), Head::text("command"), Head::text("digest")];
+    let heads = heads("point | policy | command | digest");
     let row = |row: usize| {
         let point = runs.number(row, "point");
         vec![
-            point.map_or_else(Shown::none, |point| Shown::number(number(point), point)),
+            point.map_or_else(Shown::none, Shown::value),
             Shown::text(runs.variant(row)),
             Shown::code(runs.text(row, "rerun")),
             Shown::code(runs.text(row, "digest")),
@@ -138,18 +125,10 @@ pub(super) fn rerun(runs: &Runs) -> Option<Sortable> {
 
 /// Every operation under every policy.
 pub(super) fn operations(page: &Page) -> Sortable {
-    let heads = vec![
-        Head::number("number", ""),
-        Head::text("operation"),
-        Head::text("policy"),
-        Head::text("mechanism"),
-        Head::number("latency", "clocks"),
-        Head::number("latency", "ns"),
-        Head::number("faster than the channel", "times"),
-        Head::number("energy above standby", "nJ"),
-        Head::number("saves against the channel", "times"),
-        Head::number("channel", "bytes"),
-    ];
+    let heads = heads(
+        "number | operation | policy | mechanism | latency (tCK) | latency (ns) | speedup | dynamic energy (nJ) | \
+         energy ratio | channel traffic (bytes)",
+    );
     let times = |value: Option<f64>| match value {
         Some(value) => Shown::number(format!("{value:.2}"), value),
         None => Shown::none(),
@@ -162,12 +141,12 @@ pub(super) fn operations(page: &Page) -> Sortable {
             Shown::text(label.clone()),
             Shown::text(run.clone()),
             Shown::text(mechanism.clone()),
-            Shown::number(grouped(*latency_cycles), *latency_cycles as f64),
-            Shown::number(number(*latency_ns), *latency_ns),
+            Shown::value(*latency_cycles as f64),
+            Shown::value(*latency_ns),
             times(faster),
-            Shown::number(number(*energy_nj), *energy_nj),
+            Shown::value(*energy_nj),
             times(saves),
-            Shown::number(grouped(*channel_bytes), *channel_bytes as f64),
+            Shown::value(*channel_bytes as f64),
         ]
     };
     let mut sorted: Vec<&Operation> = page.operations.iter().collect();

@@ -6,12 +6,25 @@ use markup5ever_rcdom::{Handle, NodeData, RcDom};
 
 use super::*;
 use crate::cell::{Cell, Column, Kind};
+use crate::plot::Table;
 
 /// A name that would be a program, if it were not escaped.
 const HOSTILE: &str = "</style><script>alert('\"&\")</script><img src=x onerror=alert(1)>";
 
+/// A table of cells.
+fn runs(columns: &[Column], axes: Vec<String>, rows: Vec<Vec<Cell>>) -> Runs {
+    let texts = |row: Vec<Cell>| row.iter().map(ToString::to_string).collect();
+    let names = columns.iter().map(|column| column.name.clone()).collect();
+    Runs::new(Table::new(names, rows.into_iter().map(texts).collect()).unwrap(), axes)
+}
+
+/// The axes of a sweep.
+fn axes() -> Vec<String> {
+    vec!["source".to_owned(), "bytes".to_owned()]
+}
+
 /// Two sizes, two sources, two policies and a seed; the last run failed.
-fn sweep(name: &str) -> Page {
+fn rows_of_a_sweep(name: &str) -> (Vec<Column>, Vec<Vec<Cell>>) {
     let text = |name: &str| Column::new(name, Kind::Text);
     let count = |name: &str| Column::new(name, Kind::Count);
     let number = |name: &str| Column::new(name, Kind::Number);
@@ -34,7 +47,7 @@ fn sweep(name: &str) -> Page {
     ];
     let mut rows = Vec::new();
     for (point, (source, bytes)) in [(name, 64_u64), (name, 4096), ("b", 64), ("b", 4096)].into_iter().enumerate() {
-        for (policy, ns) in [("channel", 1046.25), ("rule", 90.0)] {
+        for (policy, ns) in [("baseline", 1046.25), ("rowclone", 90.0)] {
             let figures = [ns + bytes as f64, ns * 3.0, ns, ns * 2.0].map(Cell::from);
             let mut row: Vec<Cell> = vec![(point as u64 + 1).into(), source.into(), bytes.into(), 1_u64.into()];
             row.extend([policy.into(), 1_u64.into(), 1_u64.into()]);
@@ -48,13 +61,18 @@ fn sweep(name: &str) -> Page {
         *cell = column.kind.empty();
     }
     failed[13] = name.into();
+    (columns, rows)
+}
+
+fn sweep(name: &str) -> Page {
+    let (columns, rows) = rows_of_a_sweep(name);
     Page {
         title: name.to_owned(),
         origin: Origin::Sweep,
         facts: vec![Fact { name: name.to_owned(), values: vec![name.to_owned()] }],
         commands: vec![name.to_owned()],
         findings: vec![Finding { weight: Weight::Warning, text: name.to_owned(), runs: 3 }],
-        runs: Runs::new(columns, vec!["source".to_owned(), "bytes".to_owned()], rows),
+        runs: runs(&columns, axes(), rows),
         epochs: Runs::default(),
         operations: Vec::new(),
         served: Vec::new(),
@@ -78,7 +96,7 @@ fn run(name: &str) -> Page {
         against_same_pair: Some((11.62, 66.43)),
     };
     let served = Served {
-        run: "rule".to_owned(),
+        run: "rowclone".to_owned(),
         operation: "copy".to_owned(),
         mechanism: "fpm".to_owned(),
         reason: name.to_owned(),
@@ -96,7 +114,7 @@ fn run(name: &str) -> Page {
     };
     Page {
         origin: Origin::Run,
-        operations: vec![operation("channel", 1046.25), operation("rule", 90.0)],
+        operations: vec![operation("baseline", 1046.25), operation("rowclone", 90.0)],
         served: vec![served],
         published: PublishedFigures { rows: vec![beside], notes: Vec::new() },
         ..sweep(name)
@@ -169,7 +187,7 @@ fn a_page_is_html_without_an_error_whatever_the_names_are() {
     for page in [sweep("plain"), run("plain"), sweep(HOSTILE), run(HOSTILE)] {
         let dom = parsed(&page.to_html());
         assert_eq!(all(&dom, "script").len(), 1, "only ours");
-        assert_eq!((all(&dom, "style").len(), all(&dom, "img").len()), (1, 0));
+        assert_eq!((all(&dom, "style").len(), all(&dom, "img").len()), (1, 0), "only ours");
         assert_eq!(text(&all(&dom, "h1")[0]), page.title);
     }
 }
@@ -179,7 +197,7 @@ fn every_run_and_every_operation_has_its_row() {
     let dom = parsed(&sweep("a").to_html());
     let rows = body(&dom, "runs");
     assert_eq!(rows.len(), 8);
-    assert_eq!(rows[3][..5], ["2", "a", "4,096", "rule", "★4,186"]);
+    assert_eq!(rows[3][..5], ["2", "a", "4,096", "rowclone", "★4,186"]);
     assert_eq!(rows[7][4..], ["–", "–", "–", "a"], "the run that failed has its error, and no figures");
     assert_eq!(body(&dom, "rerun").len(), 8);
     assert_eq!(body(&parsed(&run("a").to_html()), "operations").len(), 2);
@@ -216,35 +234,116 @@ fn each_id_is_there_once_and_each_link_has_its_place() {
 }
 
 #[test]
-fn warnings_come_first_with_the_runs_that_they_concern() {
+fn warnings_follow_the_headline_with_the_runs_that_they_concern() {
     let mut page = sweep("a");
     page.findings.push(Finding { weight: Weight::Warning, text: "a".to_owned(), runs: 2 });
     let dom = parsed(&page.to_html());
-    assert_eq!(text(&all(&dom, "h2")[0]), "Warnings");
-    let items = all(&dom, "li").iter().map(text).filter(|item| item.contains("run")).collect::<Vec<_>>();
-    assert_eq!(items[1..], ["✖ Errora (1 run)", "⚠ Warninga (5 runs)"]);
+    assert_eq!(text(&all(&dom, "h2")[1]), "Warnings");
+    let items = all(&dom, "li")
+        .iter()
+        .map(text)
+        .filter(|item| item.contains("run)") || item.contains("runs)"))
+        .filter(|item| item.contains("Error") || item.contains("Warning"))
+        .collect::<Vec<_>>();
+    assert_eq!(items, ["✖ Errora (1 run)", "⚠ Warninga (5 runs)"]);
 }
 
 #[test]
 fn points_that_are_missing_are_warned_of() {
     let mut page = sweep("a");
-    let rows = (0..8).filter(|row| ![2, 3].contains(row));
-    let cells = |row: usize| {
-        page.runs.columns().iter().filter_map(|column| page.runs.cell(row, &column.name).cloned()).collect()
-    };
-    page.runs = Runs::new(page.runs.columns().to_vec(), page.runs.axes().to_vec(), rows.map(cells).collect());
+    let (columns, mut rows) = rows_of_a_sweep("a");
+    rows.drain(2..4);
+    page.runs = runs(&columns, axes(), rows);
     assert!(warnings::all(&page).iter().any(|found| found.text.starts_with("1 points before the last")), "{page:?}");
 }
 
+/// The titles of all marks of a page.
+fn marks(dom: &RcDom) -> Vec<String> {
+    let is_mark = |node: &&Handle| attribute(node, "class").as_deref() == Some("mark");
+    all(dom, "g").iter().filter(is_mark).map(|mark| text(&mark.children.borrow()[0])).collect()
+}
+
 #[test]
-fn every_mark_of_a_plot_tells_its_value() {
+fn every_mark_of_a_chart_states_its_value_and_takes_the_focus() {
     let dom = parsed(&sweep("a").to_html());
-    let titles: Vec<String> =
-        all(&dom, "g").iter().filter(|g| attribute(g, "class").as_deref() == Some("mark")).map(text).collect();
-    assert!(titles.contains(&"rule, bytes 4 KiB: 4,186 ns".to_owned()), "{titles:?}");
+    let titles = marks(&dom);
+    assert!(titles.contains(&"rowclone, 4 KiB: 4186 ns".to_owned()), "{titles:?}");
     assert!(titles.iter().all(|title| !title.is_empty()));
-    let dom = parsed(&run("a").to_html());
-    assert!(all(&dom, "title").iter().map(text).any(|title| title == "a, channel: 1,046.25 ns"));
+    let marks_of_run = marks(&parsed(&run("a").to_html()));
+    assert!(marks_of_run.contains(&"baseline, a: 1046.25 ns".to_owned()), "{marks_of_run:?}");
+    let unreached = all(&dom, "g").into_iter().filter(|mark| attribute(mark, "tabindex").is_none());
+    assert_eq!(unreached.count(), 0);
+}
+
+#[test]
+fn charts_of_a_page_are_recoloured_in_the_dark() {
+    let dom = parsed(&sweep("a").to_html());
+    let style = text(&all(&dom, "style")[0]);
+    assert!(style.contains("@media screen and (prefers-color-scheme:dark){.f0{fill:"));
+    let shapes = ["path", "text"].iter().flat_map(|name| all(&dom, name)).collect::<Vec<_>>();
+    let classless = shapes.iter().filter(|shape| attribute(shape, "class").is_none()).count();
+    assert!(shapes.len() > 50 && classless == 0, "{classless} of {}", shapes.len());
+}
+
+#[test]
+fn charts_beyond_the_ninth_are_behind_a_selector() {
+    let count = |sources: usize| {
+        let mut page = sweep("a");
+        let (columns, of_one) = rows_of_a_sweep("a");
+        let rows = (0..sources).flat_map(|source| {
+            of_one.iter().take(4).cloned().map(move |mut cells| {
+                cells[1] = format!("s{source}").into();
+                cells
+            })
+        });
+        page.runs = runs(&columns, axes(), rows.collect());
+        let dom = parsed(&page.to_html());
+        let panels = all(&dom, "div")
+            .into_iter()
+            .filter(|div| attribute(div, "class").is_some_and(|it| it.starts_with("panels")));
+        let figures: usize =
+            panels.map(|div| div.children.borrow().iter().filter(|node| tag(node) == "figure").count()).sum();
+        let hidden = all(&dom, "figure").iter().filter(|figure| attribute(figure, "hidden").is_some()).count();
+        (figures, hidden, all(&dom, "option").len())
+    };
+    // Two figures of each source.
+    assert_eq!(count(4), (8, 0, 0));
+    assert_eq!(count(6), (12, 2, 3), "one of the three others is shown");
+}
+
+#[test]
+fn the_page_begins_with_speedup_and_energy_ratio() {
+    let dom = parsed(&sweep("a").to_html());
+    assert_eq!(text(&all(&dom, "h2")[0]), "Speedup and energy ratio");
+    let columns = [("policy", Kind::Text), ("makespan_ns", Kind::Number), ("dynamic_energy_nj", Kind::Number)];
+    let columns = columns.map(|(name, kind)| Column::new(name, kind)).to_vec();
+    let rows = |baseline: &str| {
+        let row = |policy: &str, ns: f64, nj: f64| vec![policy.into(), ns.into(), nj.into()];
+        vec![row(baseline, 1000.0, 600.0), row("fpm", 100.0, 20.0)]
+    };
+    let of_policies = runs(&columns, Vec::new(), rows("baseline"));
+    let ratios = headline::ratios(&of_policies);
+    assert_eq!((ratios.len(), &ratios[0].speedups[..], &ratios[0].energies[..]), (1, &[10.0][..], &[30.0][..]));
+    let html = Page { runs: of_policies, ..sweep("a") }.to_html();
+    assert!(html.contains("10× faster") && html.contains("30× less dynamic energy"));
+    let none = headline::ratios(&runs(&columns, Vec::new(), rows("psm-only")));
+    assert!(none.is_empty(), "{none:?}");
+}
+
+#[test]
+fn ratios_of_the_table_come_before_computed_ones() {
+    let columns = [("policy", Kind::Text), ("makespan_ns", Kind::Number), ("speedup", Kind::Number)];
+    let columns = columns.map(|(name, kind)| Column::new(name, kind)).to_vec();
+    let rows = vec![
+        vec!["baseline".into(), 1000.0.into(), 1.0.into()],
+        vec!["fpm".into(), 100.0.into(), 8.0.into()],
+        vec!["fpm".into(), 100.0.into(), 2.0.into()],
+    ];
+    let ratios = headline::ratios(&runs(&columns, Vec::new(), rows));
+    assert_eq!(ratios[0].speedups, [8.0, 2.0]);
+    let (mean, least, most) = headline::summary(&ratios[0].speedups).unwrap();
+    assert!((mean - 4.0).abs() < 1e-12 && (least, most) == (2.0, 8.0), "the geometric mean");
+    assert_eq!(headline::summary(&[]), None);
 }
 
 #[test]
@@ -252,20 +351,20 @@ fn decisions_of_a_table_are_summed_over_the_runs_of_a_policy() {
     let columns = ["policy", "decisions"].map(|name| Column::new(name, Kind::Text)).to_vec();
     let row = |policy: &str, decisions: &str| vec![policy.into(), decisions.into()];
     let rows = vec![
-        row("rule", "copy channel partial-row 1 64; init fpm fastest 1 4096"),
-        row("channel", "copy channel policy 1 4096"),
-        row("rule", "copy channel partial-row 2 128; copy fpm fastest 1 192"),
+        row("rowclone", "copy channel partial-row 1 64; init fpm - 1 4096"),
+        row("baseline", "copy channel policy 1 4096"),
+        row("rowclone", "copy channel partial-row 2 128; copy fpm - 1 192"),
     ];
-    let served = Served::of_all(&Runs::new(columns, Vec::new(), rows));
+    let served = Served::of_all(&runs(&columns, Vec::new(), rows));
     let texts = served.iter().map(|served| {
         let Served { run, operation, mechanism, reason, count, bytes, share_of_bytes } = served;
         format!("{run} {operation} {mechanism} {reason} {count} {bytes} {share_of_bytes}")
     });
     let expected = [
-        "rule copy channel partial-row 3 192 0.5",
-        "rule copy fpm fastest 1 192 0.5",
-        "rule init fpm fastest 1 4096 1",
-        "channel copy channel policy 1 4096 1",
+        "rowclone copy channel partial-row 3 192 0.5",
+        "rowclone copy fpm  1 192 0.5",
+        "rowclone init fpm  1 4096 1",
+        "baseline copy channel policy 1 4096 1",
     ];
     assert_eq!(texts.collect::<Vec<_>>(), expected);
 }
@@ -280,8 +379,8 @@ fn pictures_are_in_the_page_itself() {
 #[test]
 fn a_page_of_very_many_runs_lists_the_first_and_says_so() {
     let columns = vec![Column::new("point", Kind::Count), Column::new("policy", Kind::Text)];
-    let rows = (1..=2001_u64).map(|point| vec![point.into(), "rule".into()]).collect();
-    let html = Page { runs: Runs::new(columns, Vec::new(), rows), ..sweep("a") }.to_html();
+    let rows = (1..=2001_u64).map(|point| vec![point.into(), "rowclone".into()]).collect();
+    let html = Page { runs: runs(&columns, Vec::new(), rows), ..sweep("a") }.to_html();
     assert!(html.contains("Every run: the first 2,000 of 2,001; results.csv has all"));
     assert!(html.contains("data-v=\"2000\"") && !html.contains("data-v=\"2001\""));
 }

@@ -14,7 +14,8 @@ pub enum Kind {
     Stacked,
     /// A coloured cell a point.
     Heat,
-    /// A box from the first to the third quartile of repeated points, whiskers to the least and the greatest.
+    /// A box from the first to the third quartile of repeated points, whiskers to the least and the greatest; of fewer than
+    /// [`BOX_MIN`] points, the points themselves.
     Boxes,
 }
 
@@ -33,6 +34,9 @@ impl Kind {
         Kind::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
     }
 }
+
+/// The fewest points whose quartiles are drawn as a box.
+pub const BOX_MIN: usize = 5;
 
 /// What lies along an axis.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,8 +65,6 @@ pub struct Categories {
     pub label: String,
     /// Their names.
     pub names: Vec<String>,
-    /// What several neighbours have in common, and how many they are: `("4 KiB", 3)`. Empty where there is nothing.
-    pub groups: Vec<(String, usize)>,
     /// Whether they are numbers in order, so that one may be left out where there is no room.
     pub ordered: bool,
 }
@@ -77,7 +79,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// The value below which a share of all values lies, between neighbours by proportion; 0 is the least, 1 the greatest.
+    /// The quantile of a share from 0 (the least value) to 1 (the greatest), interpolated linearly between neighbours.
     pub fn quantile(&self, share: f64) -> f64 {
         let place = share * (self.values.len() - 1) as f64;
         #[expect(clippy::cast_sign_loss, reason = "an index")]
@@ -118,22 +120,24 @@ pub struct Crossover {
 /// A chart, ready to be laid out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// What stands above it.
-    pub title: Option<String>,
+    /// The title, which says without other text what the chart shows.
+    pub title: String,
     /// How points are shown.
     pub kind: Kind,
     /// What lies across.
     pub x: Across,
-    /// What lies up; of a heat map, what its colours say.
+    /// The axis of values; of a heat map, the scale of its colours.
     pub y: Axis,
     /// What lies up a heat map.
     pub rows: Option<Categories>,
     /// What is drawn; of a heat map, one series a row.
     pub series: Vec<Series>,
-    /// What others published: drawn over the rest, as hollow marks. A series of the same name has the same colour and mark.
+    /// Published values, drawn over the others as hollow marks. A series with the name of a simulated one has its look.
     pub published: Vec<Series>,
     /// Where lines cross.
     pub crossovers: Vec<Crossover>,
+    /// Values that the axis of values must hold besides, such as those of charts beside this one.
+    pub reach: Vec<f64>,
 }
 
 impl Chart {

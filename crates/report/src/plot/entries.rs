@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::chart::{Across, Categories, Kind, Point, Series};
+use super::chart::{Categories, Kind, Point, Series};
+use super::marks::place;
 use super::request::{Request, series};
 use super::scale::Spacing;
 use super::table::{Row, Table, TableError, number, select};
@@ -49,23 +50,15 @@ impl Keys {
         self.cells.len()
     }
 
-    fn greatest(&self) -> f64 {
-        (0..self.len()).map(|index| self.value(index).abs()).fold(0.0, f64::max)
-    }
-
     /// As places along an axis; the unit goes to the label where the names do not have it.
     pub(super) fn categories(&self, label: &str, unit: Unit) -> Categories {
         if !self.numeric {
             let names = self.cells.iter().map(|cell| named(cell)).collect();
-            return Categories { label: label.to_owned(), names, groups: Vec::new(), ordered: false };
+            return Categories { label: label.to_owned(), names, ordered: false };
         }
-        let display = unit.display(self.greatest());
         let values: Vec<f64> = (0..self.len()).map(|index| self.value(index)).collect();
-        let label = match display.symbol() {
-            Some(symbol) => format!("{label} ({symbol})"),
-            None => label.to_owned(),
-        };
-        Categories { label, names: display.write_each(&values), groups: Vec::new(), ordered: true }
+        let (names, label) = unit.labels(label, &values);
+        Categories { label, names, ordered: true }
     }
 
     /// What the legend calls one of them: with the name of the column where it would say nothing alone.
@@ -163,7 +156,9 @@ impl<'a> Entries<'a> {
             .zip(&request.by)
             .map(|(keys, column)| (0..keys.len()).map(|index| keys.legend(index, column)).collect())
             .collect();
-        Ok(Entries { x, by, y_unit, y_label, y_names, empty, values, legend })
+        let entries = Entries { x, by, y_unit, y_label, y_names, empty, values, legend };
+        let combined = request.kind == Kind::Stacked && request.y.len() > 1 && !request.by.is_empty();
+        Ok(if combined { entries.combine(&request.x) } else { entries })
     }
 
     /// What a series is called.
@@ -173,86 +168,62 @@ impl<'a> Entries<'a> {
         parts.chain(y).collect::<Vec<_>>().join(", ")
     }
 
-    /// A series for each value of `by` and each `y`; `place` says where a key of `x` lies.
-    pub(super) fn series(&self, place: impl Fn(usize) -> f64) -> Vec<Series> {
-        self.grouped(|at| ((at.by.clone(), at.y), Some(place(at.x))), |(by, y)| self.name(by, Some(*y)))
-    }
-
-    /// The same, at numbers, or at those of some categories that are there; and how many values are not.
-    pub(super) fn published(&self, axis: Option<&Keys>) -> (Vec<Series>, usize) {
-        let place = |key: usize| match axis {
+    /// The place of a key of `x` along an axis of numbers, or among categories.
+    pub(super) fn place(&self, key: usize, categories: Option<&Keys>) -> Option<f64> {
+        match categories {
             None => Some(self.x.value(key)),
-            Some(axis) => axis.index(&self.x.cells[key]).map(|index| index as f64),
+            Some(categories) => categories.index(&self.x.cells[key]).map(|index| index as f64),
+        }
+    }
+
+    /// The number of values that have no place.
+    pub(super) fn unplaced(&self, categories: Option<&Keys>) -> usize {
+        let unplaced = self.values.iter().filter(|(at, _)| self.place(at.x, categories).is_none());
+        unplaced.map(|(_, values)| values.len()).sum()
+    }
+
+    /// A series for each value of `by` and each `y`, at numbers or at places of categories. Values without a place are left out.
+    pub(super) fn series(&self, categories: Option<&Keys>) -> Vec<Series> {
+        let mut groups: BTreeMap<(&[usize], usize), Vec<Point>> = BTreeMap::new();
+        for (at, values) in &self.values {
+            let points = groups.entry((&at.by, at.y)).or_default();
+            let values = values.iter().map(|(value, _)| *value).collect();
+            points.extend(self.place(at.x, categories).map(|x| Point { x, values }));
+        }
+        groups.into_iter().map(|((by, y), points)| series(self.name(by, Some(y)), points)).collect()
+    }
+
+    /// Makes one key of each `x` and `by`: bars of several `y` are one for each.
+    fn combine(mut self, x_column: &str) -> Entries<'a> {
+        let bars: BTreeSet<(usize, Vec<usize>)> = self.values.keys().map(|at| (at.x, at.by.clone())).collect();
+        let name = |(x, by): &(usize, Vec<usize>)| format!("{}, {}", self.x.legend(*x, x_column), self.name(by, None));
+        let keys = Keys::ordered(bars.iter().map(name).collect(), false);
+        let bars: Vec<_> = bars.into_iter().collect();
+        let place = |at: Place| {
+            let x = bars.binary_search(&(at.x, at.by)).expect("each value has a bar");
+            Place { by: Vec::new(), y: at.y, x }
         };
-        let unplaced = self.values.iter().filter(|(at, _)| place(at.x).is_none()).map(|(_, values)| values.len()).sum();
-        let series = self.grouped(|at| ((at.by.clone(), at.y), place(at.x)), |(by, y)| self.name(by, Some(*y)));
-        (series, unplaced)
-    }
-
-    /// Bars of several parts: one `y` each where there are several, and then a bar for each value of `by`; else one value of `by` each.
-    pub(super) fn stacked(&self, x: &mut Keys, label: &str, unit: Unit, request: &Request) -> (Across, Vec<Series>) {
-        let mut categories = x.categories(label, unit);
-        if request.y.len() == 1 || request.by.is_empty() {
-            return (Across::Categories(categories), without_nothing(self.series(|key| key as f64)));
-        }
-        let bars: Vec<(usize, Vec<usize>)> =
-            self.values.keys().map(|at| (at.x, at.by.clone())).collect::<BTreeSet<_>>().into_iter().collect();
-        let place = |at: &Place| bars.binary_search(&(at.x, at.by.clone())).ok().map(|index| index as f64);
-        let series = self.grouped(|at| (at.y, place(at)), |y| self.y_names[*y].clone());
-        let in_group = |group: usize| bars.iter().filter(|(x, _)| *x == group).count();
-        categories.groups = std::mem::take(&mut categories.names)
-            .into_iter()
-            .enumerate()
-            .map(|(index, name)| (name, in_group(index)))
-            .collect();
-        categories.names = bars.iter().map(|(_, by)| self.name(by, None)).collect();
-        categories.ordered = false;
-        // Published totals find their bar by the same names.
-        let cells = bars.iter().map(|(at, by)| bar_key(&x.cells[*at], &self.name(by, None))).collect();
-        *x = Keys::ordered(cells, false);
-        (Across::Categories(categories), without_nothing(series))
-    }
-
-    /// What the parts of each bar add up to, on the bars of another chart; and how many values have no bar there.
-    pub(super) fn totals(&self, bars: &Keys, request: &Request) -> (Vec<Series>, usize) {
-        let mut unplaced = 0;
-        let mut totals: BTreeMap<usize, f64> = BTreeMap::new();
-        for (at, values) in &self.values {
-            let cell = &self.x.cells[at.x];
-            let grouped = request.y.len() > 1 && !request.by.is_empty();
-            let bar = if grouped { bars.index(&bar_key(cell, &self.name(&at.by, None))) } else { bars.index(cell) };
-            let mean = values.iter().map(|(value, _)| value).sum::<f64>() / values.len() as f64;
-            match bar {
-                Some(bar) => *totals.entry(bar).or_default() += mean,
-                None => unplaced += values.len(),
-            }
-        }
-        let points = totals.into_iter().map(|(bar, total)| Point { x: bar as f64, values: vec![total] }).collect();
-        (vec![series(String::new(), points)], unplaced)
-    }
-
-    /// Series by what they have in common; a place without an `x` is left out.
-    fn grouped<K: Ord>(&self, key: impl Fn(&Place) -> (K, Option<f64>), name: impl Fn(&K) -> String) -> Vec<Series> {
-        let mut groups: BTreeMap<K, Vec<Point>> = BTreeMap::new();
-        for (at, values) in &self.values {
-            let (key, x) = key(at);
-            let points = groups.entry(key).or_default();
-            let Some(x) = x else { continue };
-            points.push(Point { x, values: values.iter().map(|(value, _)| *value).collect() });
-        }
-        groups.into_iter().map(|(key, points)| series(name(&key), points)).collect()
+        self.values = std::mem::take(&mut self.values).into_iter().map(|(at, values)| (place(at), values)).collect();
+        self.x = keys;
+        self
     }
 }
 
-/// Parts that are nothing in every bar need no place in the legend.
-fn without_nothing(mut series: Vec<Series>) -> Vec<Series> {
+/// What the parts of each bar add up to.
+pub(super) fn totals(parts: &[Series]) -> Series {
+    let mut totals: BTreeMap<usize, f64> = BTreeMap::new();
+    for point in parts.iter().flat_map(|part| &part.points) {
+        *totals.entry(place(point.x)).or_default() += point.mean();
+    }
+    let points = totals.into_iter().map(|(bar, total)| Point { x: bar as f64, values: vec![total] }).collect();
+    Series { name: String::new(), points }
+}
+
+/// Parts that are 0 in every bar need no place in the legend.
+pub(super) fn without_nothing(mut series: Vec<Series>) -> Vec<Series> {
     let all = series.clone();
     series.retain(|part| part.points.iter().any(|point| point.values.iter().any(|&value| value != 0.0)));
     if series.is_empty() { all } else { series }
-}
-
-fn bar_key(x: &str, by: &str) -> String {
-    format!("{x}\u{1f}{by}")
 }
 
 /// The unit of several columns, what their names have in common, and what is left of each.

@@ -1,37 +1,43 @@
-//! The one font of all pictures, bundled, so that they look alike on every machine.
+//! The font of all pictures. It is bundled, so that pictures are alike on every machine.
 
 use std::sync::OnceLock;
 
-use plotters::style::{FontDesc, FontFamily, FontStyle, register_font};
+use plotters::style::{FontDesc, FontFamily, FontStyle, FontTransform, TextStyle, register_font};
+use plotters_backend::BackendColor;
 
-/// The bundled font, and what a reader of an SVG may take in its place: all of them are equally wide.
+use super::canvas::{DOTS_PER_MM, Rgb};
+
+/// The bundled font, and what the reader of an SVG may use instead: all of them have the same widths.
 pub(super) const FAMILY: &str = "Arimo, Liberation Sans, Arial, Helvetica, sans-serif";
 
-/// `font/README.md` says where it is from.
+/// `font/README.md` names its source.
 static ARIMO: &[u8] = include_bytes!("font/Arimo-Regular.ttf");
 
-/// Ascent and descent of Arimo together, in em: plotters' bitmap font scales these to its size.
+/// Ascent and descent of Arimo together, in em: plotters' size of a font.
 pub(super) const LINE_EM: f64 = (1854.0 + 434.0) / 2048.0;
 
 /// The height of a capital, in em.
 pub(super) const CAPITAL_EM: f64 = 1409.0 / 2048.0;
 
-/// A typographic point, in mm.
-const POINT_MM: f64 = 25.4 / 72.0;
+/// How far letters reach below the baseline, in em.
+pub(super) const DESCENDER_EM: f64 = 434.0 / 2048.0;
 
-/// A size of text, in mm of an em.
+/// A size of text: mm per em.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Size(pub(super) f64);
 
+const fn points(points: f64) -> Size {
+    Size(points * 25.4 / 72.0)
+}
+
 impl Size {
-    /// Of a title.
-    pub(super) const TITLE: Size = Size(8.5 * POINT_MM);
-    /// Of axis labels.
-    pub(super) const LABEL: Size = Size(7.5 * POINT_MM);
+    pub(super) const TITLE: Size = points(8.5);
+    /// Of the titles of axes.
+    pub(super) const LABEL: Size = points(7.5);
     /// Of ticks and the legend.
-    pub(super) const TICK: Size = Size(7.0 * POINT_MM);
+    pub(super) const TICK: Size = points(7.0);
     /// Of notes, and of numbers in cells.
-    pub(super) const NOTE: Size = Size(6.0 * POINT_MM);
+    pub(super) const NOTE: Size = points(6.0);
 
     /// From one baseline to the next, in mm.
     pub(super) fn line(self) -> f64 {
@@ -43,49 +49,57 @@ impl Size {
         self.0 * CAPITAL_EM
     }
 
-    /// How wide a text is, in mm.
+    /// The width of a text, in mm.
     pub(super) fn width(self, text: &str) -> f64 {
-        // Measured at a large size, for plotters gives whole pixels.
-        const PIXELS_AN_EM: f64 = 1000.0;
-        let font = described(PIXELS_AN_EM * LINE_EM);
-        let ((left, _), (right, _)) = font.layout_box(text).expect("the bundled font is registered");
-        f64::from(right - left) / PIXELS_AN_EM * self.0
+        // plotters gives whole dots: measured at a large size.
+        const DOTS_PER_EM: f64 = 1000.0;
+        let ((left, _), (right, _)) =
+            described(DOTS_PER_EM * LINE_EM).layout_box(text).expect("the bundled font is registered");
+        f64::from(right - left) / DOTS_PER_EM * self.0
     }
 
-    /// The text, cut at its end with an ellipsis where it is wider than so many mm.
+    /// plotters' style of a text of this size.
+    pub(super) fn style(self, rgb: Rgb) -> TextStyle<'static> {
+        let color = BackendColor { alpha: 1.0, rgb };
+        TextStyle { color, ..TextStyle::from(described(self.0 * DOTS_PER_MM * LINE_EM)) }
+    }
+
+    /// The same for a text that runs from bottom to top.
+    pub(super) fn style_up(self, colour: Rgb) -> TextStyle<'static> {
+        self.style(colour).transform(FontTransform::Rotate270)
+    }
+
+    /// The text, cut at its end with an ellipsis where it is wider than `width` mm.
     pub(super) fn fit(self, text: &str, width: f64) -> String {
-        if self.width(text) <= width {
-            return text.to_owned();
-        }
-        let mut short: String = text.to_owned();
-        while short.pop().is_some() {
-            let cut = format!("{}…", short.trim_end());
-            if self.width(&cut) <= width {
-                return cut;
+        let mut short = text.to_owned();
+        let mut shown = text.to_owned();
+        while self.width(&shown) > width {
+            if short.pop().is_none() {
+                return String::new();
             }
+            shown = format!("{}…", short.trim_end());
         }
-        String::new()
+        shown
     }
 
-    /// The text in lines of at most so many mm, broken after spaces, hyphens and the like; what has none is cut.
+    /// The text in lines of at most `width` mm, broken after spaces, hyphens and similar characters; longer words are cut.
     pub(super) fn wrap(self, text: &str, width: f64) -> Vec<String> {
-        let mut lines: Vec<String> = Vec::new();
-        let mut line = String::new();
+        let mut lines = vec![String::new()];
         for piece in text.split_inclusive([' ', '-', '_', '/', '+', ',']) {
+            let line = lines.last_mut().expect("there is a line from the beginning");
             let longer = format!("{line}{piece}");
-            if self.width(longer.trim_end()) <= width || line.is_empty() {
-                line = longer;
+            if line.is_empty() || self.width(longer.trim_end()) <= width {
+                *line = longer;
             } else {
-                lines.push(std::mem::replace(&mut line, piece.to_owned()));
+                lines.push(piece.to_owned());
             }
         }
-        lines.push(line);
         lines.iter().map(|line| self.fit(line.trim(), width)).collect()
     }
 }
 
 /// The font at a size as plotters counts it.
-pub(super) fn described(size: f64) -> FontDesc<'static> {
+fn described(size: f64) -> FontDesc<'static> {
     static REGISTERED: OnceLock<()> = OnceLock::new();
     REGISTERED.get_or_init(|| {
         assert!(register_font(FAMILY, FontStyle::Normal, ARIMO).is_ok(), "the bundled font is a font");
@@ -98,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_as_wide_as_their_letters() {
+    fn a_text_is_as_wide_as_its_letters() {
         // An Arial "m" is 1706 of 2048, an "i" 455.
         let size = Size(2.048);
         assert!((size.width("mmmm") - 4.0 * 1.706).abs() < 0.02, "{}", size.width("mmmm"));
@@ -107,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrapped_or_cut_fits() {
+    fn a_wrapped_or_cut_text_fits() {
         let text = "copy 4 KiB, same-subarray under the policy least-energy";
         for width in [8.0, 12.0, 20.0, 40.0, 200.0] {
             for line in Size::TICK.wrap(text, width) {

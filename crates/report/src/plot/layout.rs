@@ -1,243 +1,250 @@
-//! Lays a chart out on a picture as wide as a paper's column.
+//! Decides where the parts of a chart lie: title, legend, axes, notes.
 
-use super::bars;
-use super::chart::{Across, Chart, Kind, Point};
+use super::chart::{Across, BOX_MIN, Categories, Chart, Kind, Series};
 use super::font::Size;
-use super::frame::{Below, Beside, Frame, axes};
-use super::heat;
-use super::legend::{self, Entry, Sign};
-use super::lines::{self, Crossings};
-use super::palette;
-use super::picture::{Anchor, Colour, Picture};
-use super::scale::Ends;
+use super::legend::{self, Entry};
+use super::marks;
+use super::scale::{Ends, Scale, Tick};
 
-/// The width of a picture, in mm: that of a column of a paper in two columns.
-pub(super) const WIDTH: f64 = 85.0;
+/// The size of a picture: its width, and the height of the area between its axes, in mm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Extent {
+    /// The width of all of it.
+    pub width: f64,
+    /// The height between the axes. Bars that lie one below another take the height that they need.
+    pub height: f64,
+}
 
-/// The height of what is drawn between the axes, in mm.
-pub(super) const HEIGHT: f64 = 44.0;
+impl Extent {
+    /// A column of a paper in two columns.
+    pub const COLUMN: Extent = Extent { width: 85.0, height: 44.0 };
+    /// The width of a page.
+    pub const PAGE: Extent = Extent { width: 150.0, height: 54.0 };
+}
 
 /// What is left free at the edges, in mm.
-const EDGE: f64 = 0.8;
+pub(super) const EDGE: f64 = 0.8;
+/// The length of a tick, in mm; plotters puts labels at twice this distance from the axis.
+pub(super) const TICK: f64 = 0.6;
+/// The width of the scale of colours of a heat map with the space before it, in mm.
+pub(super) const COLOURS: (f64, f64) = (2.0, 3.0);
+/// The part of the width that names beside a chart take at most.
+const NAMES_MAX: f64 = 0.48;
 
-/// A chart's frame and axes, for those who draw in it.
-pub(super) struct Plot<'a> {
-    pub(super) frame: Frame,
-    below: &'a Below,
-    beside: &'a Beside,
-    chart: &'a Chart,
+/// Everything about a chart that is decided before it is drawn; lengths in mm.
+pub(super) struct Layout<'c> {
+    pub(super) chart: &'c Chart,
+    pub(super) extent: Extent,
+    /// The axis across the paper and the axis up.
+    pub(super) across: Scale,
+    pub(super) up: Scale,
+    pub(super) lying: bool,
+    /// The scale of a heat map.
+    pub(super) colours: Option<Scale>,
+    pub(super) left: f64,
+    pub(super) right: f64,
+    pub(super) below: f64,
+    pub(super) height: f64,
+    pub(super) title: Vec<String>,
+    pub(super) legend: Vec<Vec<Entry>>,
+    pub(super) note: Vec<String>,
+    /// The texts of crossovers: the value at which they stand, their left end, their row from below.
+    pub(super) crossovers: Vec<(f64, f64, usize, String)>,
 }
 
-impl Plot<'_> {
-    /// Where a value across lies, in mm.
-    pub(super) fn x(&self, x: f64) -> f64 {
-        self.frame.x(self.below.position(x))
-    }
-
-    /// Where a value lies, in mm.
-    pub(super) fn y(&self, y: f64) -> f64 {
-        self.frame.y(self.beside.scale.position(y))
-    }
-
-    pub(super) fn at(&self, x: f64, y: f64) -> (f64, f64) {
-        (self.x(x), self.y(y))
-    }
-
-    /// The value that bars begin at.
-    pub(super) fn base(&self) -> f64 {
-        self.beside.scale.base()
-    }
-
-    /// The width of a category, in mm.
-    pub(super) fn slot(&self) -> f64 {
-        match self.below {
-            Below::Names { slots, .. } => slots.width * self.frame.width(),
-            Below::Numbers { .. } => self.frame.width(),
+impl<'c> Layout<'c> {
+    pub(super) fn of(chart: &'c Chart, extent: Extent) -> Layout<'c> {
+        let full = extent.width - 2.0 * EDGE;
+        let mut layout = Layout {
+            chart,
+            extent,
+            across: values(chart, 8),
+            up: values(chart, 6),
+            lying: false,
+            colours: None,
+            left: 0.0,
+            right: 2.0,
+            below: 0.0,
+            height: extent.height,
+            title: Size::TITLE.wrap(&chart.title, full),
+            legend: legend::rows(chart, full),
+            note: note(chart).map_or(Vec::new(), |note| Size::NOTE.wrap(&note, full)),
+            crossovers: Vec::new(),
+        };
+        if let Some(rows) = &chart.rows {
+            layout.heat(rows);
+        } else {
+            layout.axes();
         }
+        layout.find_crossovers();
+        layout
     }
 
-    /// A point in words: `rule, 4 KiB: 90 ns`. `shown` is what its mark stands for, where there are several values.
-    pub(super) fn words(&self, series: &str, point: &Point, shown: &str) -> String {
-        #[expect(clippy::cast_sign_loss, reason = "an index")]
-        let across = match &self.chart.x {
-            Across::Numbers(axis) => axis.unit.write(point.x),
-            Across::Categories(categories) => {
-                let index = point.x as usize;
-                let mut seen = 0;
-                let group = categories.groups.iter().find(|(_, size)| {
-                    seen += size;
-                    seen > index
-                });
-                let name = &categories.names[index];
-                group.map_or(name.clone(), |(group, _)| format!("{group}, {name}"))
+    /// Room for the axis at the left: its title in lines, its labels and ticks.
+    pub(super) fn beside(scale: &Scale, height: f64) -> f64 {
+        let lines = Size::LABEL.wrap(&scale.title, height).len() as f64;
+        lines * Size::LABEL.line() + 0.8 + scale.widest() + 2.0 * TICK
+    }
+
+    pub(super) fn width(&self) -> f64 {
+        self.extent.width - self.left - self.right
+    }
+
+    fn axes(&mut self) {
+        self.left = EDGE + Layout::beside(&self.up, self.height);
+        match &self.chart.x {
+            Across::Numbers(axis) => {
+                let all = self.chart.series.iter().chain(&self.chart.published).flat_map(|series| &series.points);
+                self.across = Scale::measured(axis, &all.map(|point| point.x).collect::<Vec<_>>());
+                self.fit_numbers();
             }
-        };
-        let write = |value: f64| self.chart.y.unit.write_in_full(value);
-        let place = if series.is_empty() { across } else { format!("{series}, {across}") };
-        if point.values.len() == 1 {
-            return format!("{place}: {}", write(point.values[0]));
+            Across::Categories(categories) => {
+                self.across = Scale::names(categories);
+                let slot = self.width() / categories.names.len() as f64;
+                if categories.ordered && self.across.widest() < slot * 4.0 {
+                    self.across.thin(self.width(), label_width);
+                } else if !self.across.wrap(slot) {
+                    self.lie_down(Scale::names(categories));
+                }
+            }
         }
-        let middle = if shown == "mean" { point.mean() } else { point.median() };
-        let (least, most) = (write(point.quantile(0.0)), write(point.quantile(1.0)));
-        format!("{place}: {} ({shown} of {}, {least} to {most})", write(middle), point.values.len())
+        self.label_below();
     }
-}
 
-impl Picture {
-    /// A chart, laid out.
-    pub fn of(chart: &Chart) -> Picture {
-        let title = chart.title.clone().unwrap_or_else(|| chart.y.label.clone());
-        let mut picture = Picture { title, width: WIDTH, height: 0.0, shapes: Vec::new(), values: Vec::new() };
-        let mut top = EDGE;
-        for line in chart.title.iter().flat_map(|title| Size::TITLE.wrap(title, WIDTH - 2.0 * EDGE)) {
-            let at = (WIDTH / 2.0, top + Size::TITLE.capital());
-            picture.text(&line, at, Size::TITLE, Anchor::Middle, Colour::BLACK);
-            top += Size::TITLE.line();
+    /// Leaves room for the labels and the title of the axis across.
+    fn label_below(&mut self) {
+        let lines = self.across.ticks.iter().map(|tick| tick.lines.len()).max().unwrap_or(0) as f64;
+        let title = Size::LABEL.wrap(&self.across.title, self.width()).len() as f64;
+        self.below = 2.0 * TICK + lines * Size::TICK.line() + 0.4 + title * Size::LABEL.line();
+    }
+
+    /// Thins the labels of numbers across, and leaves room for half of the last one.
+    fn fit_numbers(&mut self) {
+        let width = self.width();
+        self.across.thin(width, label_width);
+        let over = |tick: &Tick| (self.across.position(tick.value) - 1.0) * width + label_width(tick) / 2.0 + EDGE;
+        self.right = self.across.ticks.iter().map(over).fold(self.right, f64::max);
+    }
+
+    /// Turns the chart, so that long names have room: categories one below another, values to the right.
+    fn lie_down(&mut self, mut names: Scale) {
+        self.lying = true;
+        let bars = if matches!(self.chart.kind, Kind::Bars | Kind::Boxes) { self.chart.series.len() } else { 1 };
+        let slots = names.ticks.len() as f64;
+        self.height = slots * (bars as f64 * 3.0 + 1.6).max(4.6);
+        names.cut(self.extent.width * NAMES_MAX);
+        self.up = names.reversed();
+        self.left = EDGE + Layout::beside(&self.up, self.height);
+        self.across = values(self.chart, if self.width() > 70.0 { 8 } else { 5 });
+        self.fit_numbers();
+    }
+
+    fn heat(&mut self, rows: &Categories) {
+        let Across::Categories(columns) = &self.chart.x else { return };
+        let colours = values(self.chart, 6);
+        self.up = Scale::names(rows);
+        if rows.ordered {
+            self.up.thin(self.height, |_| Size::TICK.capital());
+        } else {
+            self.up = self.up.clone().reversed();
+            self.height = self.height.max(rows.names.len() as f64 * Size::TICK.line());
         }
-        let end = match &chart.rows {
-            Some(rows) => heat::draw(&mut picture, chart, rows, top),
-            None => draw(&mut picture, chart, top),
-        };
-        picture.height = note(&mut picture, chart, end) + EDGE;
-        picture
+        self.up.cut(self.extent.width * NAMES_MAX);
+        self.left = EDGE + Layout::beside(&self.up, self.height);
+        self.right = EDGE + COLOURS.0 + COLOURS.1 + Layout::beside(&colours, self.height);
+        self.colours = Some(colours);
+        self.across = Scale::names(columns);
+        if columns.ordered {
+            self.across.thin(self.width(), label_width);
+        } else {
+            self.across.wrap(self.width() / columns.names.len() as f64);
+        }
+        self.label_below();
+    }
+
+    /// Places the texts of crossovers in rows above the chart, so that they do not touch.
+    fn find_crossovers(&mut self) {
+        let Across::Numbers(axis) = &self.chart.x else { return };
+        let mut texts: Vec<(f64, f64, usize, String)> = Vec::new();
+        // From the right, so that a text goes above those that its line would cut.
+        for crossover in self.chart.crossovers.iter().rev() {
+            let (a, b) = &crossover.names;
+            let text = format!("{a} = {b} at ≈ {}", axis.unit.write_rounded(crossover.x));
+            let text = Size::NOTE.fit(&text, self.extent.width - 2.0 * EDGE);
+            let width = Size::NOTE.width(&text);
+            let at = self.left + self.across.position(crossover.x) * self.width();
+            let left = (at - width / 2.0).clamp(EDGE, self.extent.width - EDGE - width);
+            let free = |row: &usize| {
+                let mut in_row = texts.iter().filter(|other| other.2 == *row);
+                in_row
+                    .all(|(_, from, _, text)| left + width + 1.5 < *from || from + Size::NOTE.width(text) + 1.5 < left)
+            };
+            let row = (0..texts.len()).find(free).unwrap_or(texts.len());
+            texts.push((crossover.x, left, row, text));
+        }
+        self.crossovers = texts;
+    }
+
+    pub(super) fn legend_top(&self) -> f64 {
+        EDGE + self.title.len() as f64 * Size::TITLE.line() + 0.4
+    }
+
+    /// The upper end of the area between the axes.
+    pub(super) fn top(&self) -> f64 {
+        let rows = self.crossovers.iter().map(|(_, _, row, _)| row + 1).max().unwrap_or(0) as f64;
+        let crossovers = if rows > 0.0 { rows * Size::NOTE.line() + 0.8 } else { 0.0 };
+        // Half a label of the axis must have room.
+        self.legend_top() + self.legend.len() as f64 * legend::ROW + crossovers.max(Size::TICK.capital()) + 0.8
+    }
+
+    pub(super) fn note_height(&self) -> f64 {
+        self.note.len() as f64 * Size::NOTE.line() + 0.6
     }
 }
 
-/// Draws any chart but a heat map from this place down; gives the place of its lower end.
-fn draw(picture: &mut Picture, chart: &Chart, top: f64) -> f64 {
-    let ends = if matches!(chart.kind, Kind::Bars | Kind::Stacked) { Ends::AtZero } else { Ends::AtTicks };
-    let beside = Beside::of(&chart.y, heights(chart).into_iter(), ends, HEIGHT);
-    let all = || chart.series.iter().chain(&chart.published).flat_map(|series| &series.points);
-    let (left, mut right) = (beside.width(), WIDTH - 1.5);
-    let mut below = Below::of(&chart.x, all().map(|point| point.x), right - left);
-    let overhang = below.overhang(right - left) - (WIDTH - EDGE - right);
-    if overhang > 0.0 {
-        right -= overhang;
-        below = Below::of(&chart.x, all().map(|point| point.x), right - left);
-    }
-    let top = legend::draw(picture, &entries(chart), EDGE, WIDTH - EDGE, top + 0.4);
-    let unplaced = Frame { left, top, right, bottom: top };
-    let write = |x: f64| match &chart.x {
-        Across::Numbers(axis) => axis.unit.write_rounded(x),
-        Across::Categories(_) => x.to_string(),
-    };
-    let crossings = Crossings::of(chart, |x| unplaced.x(below.position(x)), write);
-    // Half a number of the upper end of the axis must have room.
-    let top = top + crossings.height().max(Size::TICK.capital() / 2.0 + 0.3);
-    let frame = Frame { left, top, right, bottom: top + HEIGHT };
-    beside.draw(picture, &frame);
-    crossings.draw(picture, &frame);
-    let plot = Plot { frame, below: &below, beside: &beside, chart };
-    match chart.kind {
-        Kind::Lines => lines::draw(picture, chart, &plot),
-        Kind::Bars => bars::grouped(picture, chart, &plot),
-        Kind::Stacked => bars::stacked(picture, chart, &plot),
-        Kind::Boxes => bars::boxes(picture, chart, &plot),
-        Kind::Heat => {}
-    }
-    published(picture, chart, &plot);
-    axes(picture, &frame);
-    below.draw(picture, &frame)
-}
-
-/// All values that must have a place up the chart.
+/// All values that must have a place on the axis of values.
 fn heights(chart: &Chart) -> Vec<f64> {
-    let of = |series: &[super::Series]| -> Vec<f64> {
+    let of = |series: &[Series]| -> Vec<f64> {
         series.iter().flat_map(|series| &series.points).flat_map(|point| point.values.clone()).collect()
     };
-    let mut heights = of(&chart.published);
+    let mut heights = [of(&chart.published), chart.reach.clone()].concat();
     if chart.kind == Kind::Stacked {
-        let mut sums: Vec<(f64, f64)> = Vec::new();
+        let mut sums = vec![0.0; marks::categories(chart)];
         for point in chart.series.iter().flat_map(|series| &series.points) {
-            match sums.iter_mut().find(|(x, _)| x.total_cmp(&point.x).is_eq()) {
-                Some((_, sum)) => *sum += point.mean(),
-                None => sums.push((point.x, point.mean())),
-            }
+            sums[marks::place(point.x)] += point.mean();
         }
-        heights.extend(sums.into_iter().map(|(_, sum)| sum));
+        heights.extend(sums);
     } else {
         heights.extend(of(&chart.series));
     }
     heights
 }
 
-/// The look of a published series: that of the simulated one of the same name, or one of its own.
-fn look(chart: &Chart, published: usize) -> (usize, bool) {
-    let same = |name: &str| chart.series.iter().position(|series| series.name == name);
-    if let Some(series) = same(&chart.published[published].name) {
-        return (series, true);
-    }
-    let others = chart.published[..published].iter().filter(|it| same(&it.name).is_none()).count();
-    (chart.series.len() + others, false)
+/// The axis of values, with ticks at round values.
+fn values(chart: &Chart, count: usize) -> Scale {
+    let ends = if matches!(chart.kind, Kind::Bars | Kind::Stacked) { Ends::AtZero } else { Ends::AtTicks };
+    Scale::round(&chart.y, &heights(chart), ends, count)
 }
 
-/// Hollow marks are drawn in the colour of their line; over bars, which are coloured themselves, in black.
-fn published_colour(chart: &Chart, series: usize) -> Colour {
-    if chart.kind == Kind::Lines { palette::colour(series) } else { Colour::BLACK }
+fn label_width(tick: &Tick) -> f64 {
+    tick.lines.iter().map(|line| Size::TICK.width(line)).fold(0.0, f64::max)
 }
 
-fn published(picture: &mut Picture, chart: &Chart, plot: &Plot<'_>) {
-    for (index, series) in chart.published.iter().enumerate() {
-        let (look, _) = look(chart, index);
-        for point in &series.points {
-            let x = match chart.kind {
-                Kind::Lines => plot.x(point.x),
-                _ => bars::middle(chart, look, point.x, plot),
-            };
-            let at = (x, plot.y(point.median()));
-            palette::hollow_mark(picture, look, at, published_colour(chart, look));
-            let text = format!("published: {}", plot.words(&series.name, point, "median"));
-            picture.value((at.0 - 1.2, at.1 - 1.2), (at.0 + 1.2, at.1 + 1.2), text);
-        }
-    }
-}
-
-/// What the legend explains.
-fn entries(chart: &Chart) -> Vec<Entry> {
-    let sign = |index: usize| if chart.kind == Kind::Lines { Sign::Line(index) } else { Sign::Field(index) };
-    let named = chart.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty());
-    let mut entries: Vec<Entry> =
-        named.map(|(index, series)| Entry { sign: sign(index), text: series.name.clone() }).collect();
-    if entries.is_empty() && !chart.published.is_empty() {
-        entries.push(Entry { sign: sign(0), text: "simulated".to_owned() });
-    }
-    let looks: Vec<(usize, bool)> = (0..chart.published.len()).map(|index| look(chart, index)).collect();
-    // One entry for all those that only take up a series' look.
-    let matched: Vec<usize> = looks.iter().filter(|(_, matched)| *matched).map(|(series, _)| *series).collect();
-    match matched[..] {
-        [] => {}
-        [only] => entries
-            .push(Entry { sign: Sign::Hollow(only, published_colour(chart, only)), text: "published".to_owned() }),
-        [first, ..] => entries.push(Entry { sign: Sign::Hollow(first, Colour::BLACK), text: "published".to_owned() }),
-    }
-    for ((look, matched), series) in looks.into_iter().zip(&chart.published) {
-        if !matched {
-            let text =
-                if series.name.is_empty() { "published".to_owned() } else { format!("{}, published", series.name) };
-            entries.push(Entry { sign: Sign::Hollow(look, published_colour(chart, look)), text });
-        }
-    }
-    entries
-}
-
-/// What marks of several values stand for, below the chart; gives the place of the lower end.
-fn note(picture: &mut Picture, chart: &Chart, top: f64) -> f64 {
-    let most = chart.repeated();
-    let least =
-        chart.series.iter().flat_map(|series| &series.points).map(|point| point.values.len()).min().unwrap_or(0);
+/// What marks of several values stand for.
+fn note(chart: &Chart) -> Option<String> {
+    let counts = || chart.series.iter().flat_map(|series| &series.points).map(|point| point.values.len());
+    let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
     let count = if least == most { most.to_string() } else { format!("{least} to {most}") };
-    let text = match chart.kind {
-        Kind::Boxes => format!("box: quartiles of {count}; line: median; whiskers: least and greatest"),
-        _ if most < 2 => return top,
+    Some(match chart.kind {
+        Kind::Boxes if most < BOX_MIN => format!("each value is a mark: a box needs at least {BOX_MIN}"),
+        Kind::Boxes => {
+            let few = if least < BOX_MIN { "; mark: one of fewer values" } else { "" };
+            format!("box: quartiles of {BOX_MIN} values or more; line: median; whiskers: least and greatest{few}")
+        }
+        _ if most < 2 => return None,
         Kind::Lines => format!("mark: median of {count}; bar: least to greatest"),
         Kind::Bars => format!("median of {count}; thin bar: least to greatest"),
         Kind::Stacked => format!("mean of {count}"),
         Kind::Heat => format!("median of {count}"),
-    };
-    let mut end = top;
-    for line in Size::NOTE.wrap(&text, WIDTH - 2.0 * EDGE) {
-        picture.text(&line, (WIDTH / 2.0, end + Size::NOTE.capital()), Size::NOTE, Anchor::Middle, Colour::GREY);
-        end += Size::NOTE.line();
-    }
-    end
+    })
 }

@@ -1,18 +1,21 @@
-//! The legend: above the chart, in as many rows as it needs, where it can hide nothing.
+//! The legend: above the chart, in as many rows as it needs, where it covers nothing.
 
+use plotters_backend::DrawingBackend;
+
+use super::canvas::{At, Canvas, Drawn, Rgb, dots};
+use super::chart::{Chart, Kind};
 use super::font::Size;
-use super::palette;
-use super::picture::{Anchor, Colour, Picture};
+use super::palette::{self, INK, LINE};
 
 /// The sign of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sign {
     /// A line with a mark.
     Line(usize),
-    /// A hatched field.
-    Field(usize),
+    /// A bar.
+    Bar(usize),
     /// A hollow mark in this colour.
-    Hollow(usize, Colour),
+    Hollow(usize, Rgb),
 }
 
 /// A sign and its meaning.
@@ -20,121 +23,95 @@ pub(super) enum Sign {
 pub(super) struct Entry {
     pub(super) sign: Sign,
     pub(super) text: String,
+    /// Distance from the left edge of the legend, in mm.
+    pub(super) left: f64,
 }
 
 /// The width of a sign, in mm.
-const SIGN: f64 = 4.6;
-
-/// Between a sign and its text, in mm.
-const GAP: f64 = 0.8;
-
+const SIGN: f64 = 5.2;
+/// From a sign to its text, in mm.
+pub(super) const TEXT: f64 = SIGN + 0.8;
 /// Between two entries, in mm.
 const APART: f64 = 2.6;
-
 /// The height of a row, in mm.
-const ROW: f64 = 3.3;
+pub(super) const ROW: f64 = 3.4;
 
-/// Draws the entries from this place down, within these sides; gives the place of the lower end.
-pub(super) fn draw(picture: &mut Picture, entries: &[Entry], left: f64, right: f64, top: f64) -> f64 {
-    if entries.is_empty() {
-        return top;
+/// The series whose look a published series has, and whether it is that of the simulated series of the same name.
+pub(super) fn look(chart: &Chart, published: usize) -> (usize, bool) {
+    let same = |name: &str| chart.series.iter().position(|series| series.name == name);
+    if let Some(series) = same(&chart.published[published].name) {
+        return (series, true);
     }
-    let rows = rows(entries, right - left);
-    for (index, row) in rows.iter().enumerate() {
-        let middle = top + (index as f64 + 0.5) * ROW;
-        for (x, entry, text) in row {
-            sign(picture, entry.sign, left + x, middle);
-            let at = (left + x + SIGN + GAP, middle + Size::TICK.capital() / 2.0);
-            picture.text(text, at, Size::TICK, Anchor::Start, Colour::BLACK);
+    let others = chart.published[..published].iter().filter(|it| same(&it.name).is_none()).count();
+    (chart.series.len() + others, false)
+}
+
+/// Hollow marks have the colour of their line; over bars, which have colours themselves, that of text.
+pub(super) fn published_colour(chart: &Chart, series: usize) -> Rgb {
+    if chart.kind == Kind::Lines { palette::colour(series) } else { INK }
+}
+
+/// The entries of a chart in rows of at most this width, in mm.
+pub(super) fn rows(chart: &Chart, width: f64) -> Vec<Vec<Entry>> {
+    let mut rows: Vec<Vec<Entry>> = Vec::new();
+    let mut end = f64::INFINITY;
+    for (sign, text) in entries(chart) {
+        let text = Size::TICK.fit(&text, width - TEXT);
+        let wide = TEXT + Size::TICK.width(&text);
+        if end + APART + wide > width {
+            rows.push(Vec::new());
+            end = -APART;
         }
+        let left = end + APART;
+        rows.last_mut().expect("the first entry begins a row").push(Entry { sign, text, left });
+        end = left + wide;
     }
-    top + rows.len() as f64 * ROW + 0.8
+    rows
 }
 
-/// A row: the place of each entry from the left, in mm, and its text as far as it fits.
-type Row<'a> = Vec<(f64, &'a Entry, String)>;
-
-/// Each entry with its place and its text as far as it fits. Entries stand in columns where that takes no more rows.
-fn rows(entries: &[Entry], width: f64) -> Vec<Row<'_>> {
-    let text = |entry: &Entry| Size::TICK.fit(&entry.text, width - SIGN - GAP);
-    let wide = |text: &str| SIGN + GAP + Size::TICK.width(text) + APART;
-    let texts: Vec<String> = entries.iter().map(text).collect();
-    let mut flowing: Vec<Row<'_>> = vec![Vec::new()];
-    let mut x = 0.0;
-    for (entry, text) in entries.iter().zip(&texts) {
-        if x > 0.0 && x + wide(text) - APART > width {
-            flowing.push(Vec::new());
-            x = 0.0;
-        }
-        let row = flowing.last_mut().expect("there is a row from the beginning");
-        row.push((x, entry, text.clone()));
-        x += wide(text);
+fn entries(chart: &Chart) -> Vec<(Sign, String)> {
+    let sign = |index: usize| if chart.kind == Kind::Lines { Sign::Line(index) } else { Sign::Bar(index) };
+    if chart.kind == Kind::Heat {
+        return Vec::new();
     }
-    if flowing.len() == 1 {
-        return flowing;
+    let named = chart.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty());
+    let mut entries: Vec<_> = named.map(|(index, series)| (sign(index), series.name.clone())).collect();
+    if entries.is_empty() && !chart.published.is_empty() {
+        entries.push((sign(0), "simulated".to_owned()));
     }
-    let columns = flowing.iter().map(Vec::len).max().unwrap_or(1);
-    in_columns(entries, &texts, columns, width, wide)
-        .or_else(|| in_columns(entries, &texts, columns - 1, width, wide))
-        .filter(|rows| rows.len() <= flowing.len() + 1)
-        .unwrap_or(flowing)
+    let looks: Vec<(usize, bool)> = (0..chart.published.len()).map(|index| look(chart, index)).collect();
+    // One entry for all those that have the look of a simulated series.
+    let mut matched = looks.iter().filter(|(_, matched)| *matched).map(|(series, _)| *series);
+    if let Some(first) = matched.next() {
+        let colour = if matched.next().is_none() { published_colour(chart, first) } else { INK };
+        entries.push((Sign::Hollow(first, colour), "published".to_owned()));
+    }
+    for ((look, _), series) in looks.iter().zip(&chart.published).filter(|((_, matched), _)| !matched) {
+        let name = if series.name.is_empty() { String::new() } else { format!("{}, ", series.name) };
+        entries.push((Sign::Hollow(*look, published_colour(chart, *look)), format!("{name}published")));
+    }
+    entries
 }
 
-/// In so many columns, if they fit.
-fn in_columns<'a>(
-    entries: &'a [Entry],
-    texts: &[String],
-    columns: usize,
-    width: f64,
-    wide: impl Fn(&str) -> f64,
-) -> Option<Vec<Row<'a>>> {
-    if columns == 0 {
-        return None;
-    }
-    let widest = |column: usize| texts.iter().skip(column).step_by(columns).map(|text| wide(text)).fold(0.0, f64::max);
-    let widths: Vec<f64> = (0..columns).map(widest).collect();
-    if widths.iter().sum::<f64>() - APART > width {
-        return None;
-    }
-    let x = |column: usize| widths[..column].iter().sum::<f64>();
-    let all: Vec<(&Entry, &String)> = entries.iter().zip(texts).collect();
-    let row = |row: &[(&'a Entry, &String)]| {
-        row.iter().enumerate().map(|(column, (entry, text))| (x(column), *entry, (*text).clone())).collect()
-    };
-    Some(all.chunks(columns).map(row).collect())
-}
-
-fn sign(picture: &mut Picture, sign: Sign, left: f64, middle: f64) {
-    let centre = (left + SIGN / 2.0, middle);
+/// Draws a sign whose left end is at a place, in the middle of its row.
+pub(super) fn draw_sign(canvas: &mut Canvas<'_>, sign: Sign, (left, middle): At) -> Drawn {
+    let centre = (left + dots(SIGN / 2.0), middle);
     match sign {
         Sign::Line(series) => {
-            let line = [(left, middle), (left + SIGN, middle)];
-            picture.dashed(&line, palette::colour(series), palette::LINE, palette::strokes(series));
-            palette::mark(picture, series, centre, palette::MARK_RADIUS);
-        }
-        Sign::Field(series) => {
-            palette::hatched(picture, series, (left + 0.4, middle - 1.1), (left + SIGN - 0.2, middle + 1.1));
-        }
-        Sign::Hollow(series, colour) => palette::hollow_mark(picture, series, centre, colour),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_of_a_legend_fit_and_entries_do_not_overlap() {
-        for count in 1..=16 {
-            let entry = |index: usize| Entry { sign: Sign::Line(index), text: "a policy ".repeat(1 + index % 5) };
-            let entries: Vec<Entry> = (0..count).map(entry).collect();
-            let rows = rows(&entries, 70.0);
-            assert_eq!(rows.iter().map(Vec::len).sum::<usize>(), count);
-            for row in rows {
-                let end = |(x, _, text): &(f64, &Entry, String)| x + SIGN + GAP + Size::TICK.width(text);
-                assert!(row.iter().all(|it| end(it) <= 70.0 + 1e-6));
-                assert!(row.windows(2).all(|pair| end(&pair[0]) < pair[1].0));
+            let style = palette::stroke(palette::colour(series), LINE);
+            let (stroke, gap) = palette::dashes(series).unwrap_or((SIGN, 1.0));
+            let mut from = 0.0;
+            while from < SIGN {
+                let to = (from + stroke).min(SIGN);
+                canvas.draw_path([(left + dots(from), middle), (left + dots(to), middle)], &style)?;
+                from += stroke + gap;
             }
+            palette::symbol(canvas, series, centre)
         }
+        Sign::Bar(series) => {
+            let (from, to) = ((left + dots(0.4), middle - dots(1.1)), (left + dots(SIGN - 0.2), middle + dots(1.1)));
+            palette::bar(canvas, series, from, to)
+        }
+        Sign::Hollow(series, colour) => palette::hollow_symbol(canvas, series, centre, colour),
     }
 }

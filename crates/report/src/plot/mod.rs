@@ -1,32 +1,32 @@
-//! Plots: a table becomes a [`Chart`], a chart a [`Picture`], and a picture an SVG document or a PNG file.
+//! Charts: a table becomes a [`Chart`], plotters lays it out on a [`Picture`], and that becomes an SVG document or a PNG file.
 //!
-//! Pictures are made for a paper's column: 85 mm wide, with letters of 6 points and more. Colours are those that the
-//! colour-blind can tell apart, and each series has a shape of mark, or a hatching, of its own besides. Nothing here knows
-//! a file's name.
+//! A picture for a paper's column is 85 mm wide, with letters of 6 points and more. Series differ by colours that colour-blind
+//! readers can tell apart, and by the shape of their marks, their dashes or their hatches. This module opens no file.
 
-mod bars;
+mod canvas;
 mod chart;
+mod draw;
 mod entries;
 mod font;
-mod frame;
-mod heat;
 mod layout;
 mod legend;
-mod lines;
-mod paint;
+mod marks;
 mod palette;
-mod picture;
+mod png;
 mod request;
 mod scale;
+mod svg;
 mod table;
 #[cfg(test)]
 mod tests;
 mod unit;
 
-pub use chart::{Across, Axis, Categories, Chart, Crossover, Kind, Point, Series};
-pub use paint::{PaintError, png, svg};
-pub use picture::Picture;
+pub use canvas::Picture;
+pub use chart::{Across, Axis, BOX_MIN, Categories, Chart, Crossover, Kind, Point, Series};
+pub use layout::Extent;
+pub use png::png;
 pub use request::{Drawing, Request};
 pub use scale::Spacing;
+pub use svg::{inline_svg, style_sheet, svg};
 pub use table::{Condition, Table, TableError};
-pub use unit::Unit;
+pub use unit::{Unit, number};

@@ -1,166 +1,188 @@
-//! What tells series apart: a colour that the colour-blind can tell from its neighbours, and a second sign that needs no colour.
+//! What tells series apart: a colour that colour-blind readers can tell from the others, and a second sign without colour.
 
-use super::picture::{At, Colour, Picture, Shape};
+use std::f64::consts::TAU;
 
-/// The colours of Okabe and Ito; the yellow, which is pale on white, comes last.
-const COLOURS: [Colour; 8] = [
-    Colour(0, 114, 178),
-    Colour(213, 94, 0),
-    Colour(0, 158, 115),
-    Colour(230, 159, 0),
-    Colour(204, 121, 167),
-    Colour(86, 180, 233),
-    Colour(0, 0, 0),
-    Colour(240, 228, 66),
+use plotters::style::colors::colormaps::ViridisRGB;
+use plotters::style::{Color, RGBColor, ShapeStyle};
+use plotters_backend::DrawingBackend;
+
+use super::canvas::{At, Canvas, Drawn, Rgb, dots};
+
+pub(super) const PAPER: Rgb = (255, 255, 255);
+pub(super) const INK: Rgb = (0x1b, 0x1f, 0x24);
+/// Of notes, and of marks that are not data.
+pub(super) const FAINT: Rgb = (0x59, 0x63, 0x6e);
+/// Of the grid.
+pub(super) const RULE: Rgb = (0xde, 0xde, 0xde);
+
+/// The number of colours of series.
+const COLOURS: usize = 8;
+
+/// Every colour that has a counterpart in the dark scheme, with that; the last eight are those of series, after Okabe and Ito.
+pub(super) const ROLES: [(Rgb, &str); 4 + COLOURS] = [
+    (PAPER, "#14181d"),
+    (INK, "#e6e9ec"),
+    (FAINT, "#a0aab4"),
+    (RULE, "#39424c"),
+    ((0x00, 0x72, 0xb2), "#4fa8e0"),
+    ((0xd5, 0x5e, 0x00), "#ff8a3c"),
+    ((0x00, 0x9e, 0x73), "#2fcf9f"),
+    ((0xe6, 0x9f, 0x00), "#f2c14e"),
+    ((0xb8, 0x56, 0x8f), "#e79ac6"),
+    ((0x56, 0xb4, 0xe9), "#9bd8ff"),
+    ((0x55, 0x55, 0x55), "#b4b9be"),
+    ((0x6b, 0x4c, 0x9a), "#b49be0"),
 ];
 
-/// How many series can be told apart.
-pub(super) const SERIES_MAX: usize = 16;
-
-/// The colour of a series.
-pub(super) fn colour(series: usize) -> Colour {
-    COLOURS[series % COLOURS.len()]
+/// The place of a colour in [`ROLES`].
+pub(super) fn role(colour: Rgb) -> Option<usize> {
+    ROLES.iter().position(|(light, _)| *light == colour)
 }
 
-/// The strokes of a series' line, in mm: the second eight are dashed.
-pub(super) fn strokes(series: usize) -> &'static [f64] {
-    if series < COLOURS.len() { &[] } else { &[1.0, 0.6] }
-}
+/// The most series that can be told apart.
+pub(super) const SERIES_MAX: usize = 2 * COLOURS;
+
+/// The radius of a mark, in mm: of all shapes that of a disc of the same area.
+pub(super) const MARK_RADIUS: f64 = 0.8;
 
 /// The width of a series' line, in mm.
 pub(super) const LINE: f64 = 0.35;
 
-/// The radius of a mark, in mm.
-pub(super) const MARK_RADIUS: f64 = 0.8;
+pub(super) fn colour(series: usize) -> Rgb {
+    ROLES[4 + series % COLOURS].0
+}
 
-/// The shape of a series' marks, around a centre.
-fn corners(series: usize, (x, y): At, radius: f64) -> Option<Vec<At>> {
-    let turned = |corners: &[f64], radius: f64| -> Vec<At> {
-        corners
-            .iter()
-            .map(|turn| (turn * std::f64::consts::TAU).sin_cos())
-            .map(|(s, c)| (x + radius * s, y - radius * c))
-            .collect()
+/// The style of a line of this width in mm.
+pub(super) fn stroke((red, green, blue): Rgb, width: f64) -> ShapeStyle {
+    RGBColor(red, green, blue).stroke_width(dots(width).unsigned_abs())
+}
+
+/// The style of a filled area.
+pub(super) fn fill((red, green, blue): Rgb) -> ShapeStyle {
+    RGBColor(red, green, blue).filled()
+}
+
+/// The second eight series have the colours of the first eight, with other dashes and hatches.
+fn second_sign(series: usize) -> usize {
+    (series + 3 * (series / COLOURS)) % COLOURS
+}
+
+/// The strokes of a series' line and the gaps between them, in mm: through gaps a line that lies below is seen.
+pub(super) fn dashes(series: usize) -> Option<(f64, f64)> {
+    let dashes = [(0.0, 0.0), (1.8, 0.7), (0.6, 0.6), (3.0, 0.7), (1.1, 0.5), (1.8, 1.4), (0.3, 0.5), (3.0, 1.6)];
+    Some(dashes[second_sign(series)]).filter(|(stroke, _)| *stroke > 0.0)
+}
+
+/// The corners of a series' mark around a centre, as distances in mm; none of a disc. All marks have the area of the disc.
+fn corners(series: usize, radius: f64) -> Option<Vec<(f64, f64)>> {
+    let polygon = |corners: u32, turn: f64| -> Vec<(f64, f64)> {
+        let count = f64::from(corners);
+        let reach = radius * (TAU / (count * (TAU / count).sin())).sqrt();
+        let angle = |corner: u32| (turn + f64::from(corner) / count) * TAU;
+        (0..corners).map(angle).map(|angle| (reach * angle.sin(), -reach * angle.cos())).collect()
     };
-    // Parts of a turn from the top; the radii give all shapes about the area of the disc.
-    Some(match series % COLOURS.len() {
+    Some(match series % COLOURS {
         0 => return None,
-        1 => turned(&[0.125, 0.375, 0.625, 0.875], radius * 1.25),
-        2 => turned(&[0.0, 1.0 / 3.0, 2.0 / 3.0], radius * 1.45),
-        3 => turned(&[0.0, 0.25, 0.5, 0.75], radius * 1.35),
-        4 => turned(&[0.5, 1.0 / 6.0, 5.0 / 6.0], radius * 1.45),
+        1 => polygon(4, 0.125),
+        2 => polygon(3, 0.0),
+        3 => polygon(4, 0.0),
+        4 => polygon(3, 0.5),
         5 => {
-            let (outer, inner) = (radius * 1.6, radius * 0.7);
-            let star = (0..10).map(|corner| (f64::from(corner) / 10.0, if corner % 2 == 0 { outer } else { inner }));
-            star.flat_map(|(turn, radius)| turned(&[turn], radius)).collect()
+            let reach = |corner: usize| radius * if corner.is_multiple_of(2) { 1.54 } else { 0.69 };
+            let turn = |corner: usize| corner as f64 / 10.0 * TAU;
+            (0..10).map(|it| (reach(it) * turn(it).sin(), -reach(it) * turn(it).cos())).collect()
         }
-        6 => turned(&[0.25, 7.0 / 12.0, 11.0 / 12.0], radius * 1.45),
-        _ => turned(&[0.75, 5.0 / 12.0, 1.0 / 12.0], radius * 1.45),
+        6 => polygon(3, 0.25),
+        _ => polygon(3, 0.75),
     })
 }
 
 /// Draws a filled mark.
-pub(super) fn mark(picture: &mut Picture, series: usize, centre: At, radius: f64) {
-    let colour = colour(series);
-    match corners(series, centre, radius) {
-        None => picture.shapes.push(Shape::Disc { centre, radius, colour }),
-        Some(points) => picture.shapes.push(Shape::Polygon { points, colour }),
+pub(super) fn symbol(canvas: &mut Canvas<'_>, series: usize, centre: At) -> Drawn {
+    match corners(series, MARK_RADIUS) {
+        None => canvas.draw_circle(centre, dots(MARK_RADIUS).unsigned_abs(), &fill(colour(series)), true),
+        Some(corners) => canvas.fill_polygon(around(centre, &corners), &fill(colour(series))),
     }
 }
 
-/// Draws a hollow mark, larger, so that it is seen around a filled one at the same place.
-pub(super) fn hollow_mark(picture: &mut Picture, series: usize, centre: At, colour: Colour) {
+/// Draws a hollow mark of this colour, larger, so that it is seen around a filled one at its place.
+pub(super) fn hollow_symbol(canvas: &mut Canvas<'_>, series: usize, centre: At, colour: Rgb) -> Drawn {
     const RADIUS: f64 = MARK_RADIUS * 1.5;
-    let rings = [(Colour::WHITE, 0.75), (colour, 0.3)];
-    for (colour, width) in rings {
-        match corners(series, centre, RADIUS) {
-            None => picture.shapes.push(Shape::Circle { centre, radius: RADIUS, colour, width }),
-            Some(mut points) => {
-                points.push(points[0]);
-                picture.shapes.push(Shape::Path { points, colour, width });
+    for style in [stroke(PAPER, 0.75), stroke(colour, 0.3)] {
+        match corners(series, RADIUS) {
+            None => canvas.draw_circle(centre, dots(RADIUS).unsigned_abs(), &style, false)?,
+            Some(mut corners) => {
+                corners.push(corners[0]);
+                canvas.draw_path(around(centre, &corners), &style)?;
             }
         }
     }
+    Ok(())
 }
 
-/// Fills a rectangle as the bars of a series are filled: with its colour, and hatched in a way of its own.
-pub(super) fn hatched(picture: &mut Picture, series: usize, from: At, to: At) {
-    let (from, to) = ((from.0.min(to.0), from.1.min(to.1)), (from.0.max(to.0), from.1.max(to.1)));
-    let fill = colour(series);
-    let second = series >= COLOURS.len();
-    picture.rectangle(from, to, if second { fill.lighter(0.45) } else { fill });
-    let ink = if second || fill.luminance() > 0.6 { Colour::BLACK } else { Colour::WHITE };
-    for line in hatch(series, from, to) {
-        picture.line(line.0, line.1, ink, 0.14);
+fn around(centre: At, corners: &[(f64, f64)]) -> Vec<At> {
+    corners.iter().map(|(x, y)| (centre.0 + dots(*x), centre.1 + dots(*y))).collect()
+}
+
+/// Draws a bar of a series: its colour and its hatch.
+pub(super) fn bar(canvas: &mut Canvas<'_>, series: usize, a: At, b: At) -> Drawn {
+    let (from, to) = ((a.0.min(b.0), a.1.min(b.1)), (a.0.max(b.0), a.1.max(b.1)));
+    canvas.draw_rect(from, to, &fill(colour(series)), true)?;
+    for (start, end) in hatch(second_sign(series), from, to) {
+        canvas.draw_path([start, end], &stroke(PAPER, 0.14))?;
     }
-    picture.frame(from, to, Colour::BLACK, 0.1);
+    canvas.draw_rect(from, to, &stroke(INK, 0.1), false)
 }
 
-/// The lines of a series' hatching within a rectangle.
-fn hatch(series: usize, from: At, to: At) -> Vec<(At, At)> {
-    const APART: f64 = 1.1;
-    let level = || parallel(from.1, to.1, APART).map(|y| ((from.0, y), (to.0, y))).collect::<Vec<_>>();
-    let upright = || parallel(from.0, to.0, APART).map(|x| ((x, from.1), (x, to.1))).collect::<Vec<_>>();
-    let both = |a: Vec<(At, At)>, b: Vec<(At, At)>| a.into_iter().chain(b).collect();
-    // The second eight have the same colours in another order of hatchings.
-    let pattern = if series < COLOURS.len() { series } else { (series + 3) % COLOURS.len() };
+/// The lines of a hatch within a rectangle.
+fn hatch(pattern: usize, from: At, to: At) -> Vec<(At, At)> {
+    let apart = |mm: f64| dots(mm);
+    let level = || parallel(from.1, to.1, apart(1.1)).map(|y| ((from.0, y), (to.0, y))).collect::<Vec<_>>();
+    let upright = || parallel(from.0, to.0, apart(1.1)).map(|x| ((x, from.1), (x, to.1))).collect::<Vec<_>>();
     match pattern {
         0 => Vec::new(),
-        1 => slanted(from, to, APART, 1.0),
-        2 => slanted(from, to, APART, -1.0),
+        1 => slanted(from, to, apart(1.5), 1),
+        2 => slanted(from, to, apart(1.5), -1),
         3 => level(),
-        4 => both(slanted(from, to, APART * 1.4, 1.0), slanted(from, to, APART * 1.4, -1.0)),
+        4 => [slanted(from, to, apart(2.2), 1), slanted(from, to, apart(2.2), -1)].concat(),
         5 => upright(),
-        6 => both(level(), upright()),
-        _ => slanted(from, to, APART * 0.55, 1.0),
+        6 => [level(), upright()].concat(),
+        _ => slanted(from, to, apart(0.8), 1),
     }
 }
 
-/// Places between two others at whole multiples of a distance, so that hatchings of neighbours meet.
-fn parallel(from: f64, to: f64, apart: f64) -> impl Iterator<Item = f64> {
-    let first = (from / apart).floor() as i64 + 1;
-    (first..).map(move |index| index as f64 * apart).take_while(move |place| *place < to)
+/// Places between two others at multiples of a distance, so that the hatches of neighbours meet.
+fn parallel(from: i32, to: i32, apart: i32) -> impl Iterator<Item = i32> {
+    (from.div_euclid(apart) + 1..).map(move |index| index * apart).take_while(move |place| *place < to)
 }
 
 /// Lines at 45 degrees, rising to the right (1) or to the left (-1), cut at the edges.
-fn slanted(from: At, to: At, apart: f64, sign: f64) -> Vec<(At, At)> {
-    // On each line x + sign * y is the same.
-    let apart = apart * std::f64::consts::SQRT_2;
-    let sums = [from.0 + sign * from.1, from.0 + sign * to.1, to.0 + sign * from.1, to.0 + sign * to.1];
-    let (least, most) =
-        sums.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), it| (least.min(*it), most.max(*it)));
-    let line = |sum: f64| {
-        let edge = |y: f64| (sum - sign * y).clamp(from.0, to.0);
-        let (x0, x1) = (edge(from.1), edge(to.1));
-        ((x0, (sum - x0) / sign), (x1, (sum - x1) / sign))
+fn slanted(from: At, to: At, apart: i32, sign: i32) -> Vec<(At, At)> {
+    // On each line x + sign * y is constant.
+    let (low, high) = if sign > 0 { (from.1, to.1) } else { (-to.1, -from.1) };
+    let line = |sum: i32| {
+        let edge = |y: i32| (sum - sign * y).clamp(from.0, to.0);
+        let (start, end) = (edge(from.1), edge(to.1));
+        ((start, (sum - start) * sign), (end, (sum - end) * sign))
     };
-    parallel(least, most, apart).map(line).collect()
+    parallel(from.0 + low, to.0 + high, apart).map(line).collect()
 }
 
-/// Cividis at eleven places: from dark to light as well as from blue to yellow, and seen alike by the colour-blind.
-const CIVIDIS: [Colour; 11] = [
-    Colour(0, 34, 78),
-    Colour(11, 55, 109),
-    Colour(53, 69, 108),
-    Colour(79, 86, 108),
-    Colour(102, 103, 112),
-    Colour(124, 123, 120),
-    Colour(148, 142, 119),
-    Colour(174, 163, 113),
-    Colour(200, 184, 102),
-    Colour(229, 207, 82),
-    Colour(254, 232, 56),
-];
+/// The colour of a value of a heat map, from dark to light; `position` is its place along the scale, 0 to 1.
+pub(super) fn heat(position: f64) -> Rgb {
+    let RGBColor(red, green, blue) = ViridisRGB::get_color(position.clamp(0.0, 1.0));
+    (red, green, blue)
+}
 
-/// The colour of a value that lies this far, 0 to 1, along the scale of a heat map.
-#[expect(clippy::cast_sign_loss, reason = "clamped")]
-pub(super) fn heat(position: f64) -> Colour {
-    let place = position.clamp(0.0, 1.0) * (CIVIDIS.len() - 1) as f64;
-    let below = (place.floor() as usize).min(CIVIDIS.len() - 2);
-    let share = place - below as f64;
-    let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * share).round() as u8;
-    let (a, b) = (CIVIDIS[below], CIVIDIS[below + 1]);
-    Colour(mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
+/// The colour of a number on a heat map's cell; both are not those of text, for cells look alike in the dark scheme.
+pub(super) fn on_heat(cell: Rgb) -> Rgb {
+    if luminance(cell) > 0.18 { (0, 0, 0) } else { (254, 254, 254) }
+}
+
+/// Relative luminance, 0 to 1.
+fn luminance((red, green, blue): Rgb) -> f64 {
+    let linear = |part: u8| (f64::from(part) / 255.0).powf(2.2);
+    0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
 }
 
 #[cfg(test)]
@@ -169,9 +191,8 @@ mod tests {
 
     #[test]
     fn no_two_series_look_alike_without_colour_or_with() {
-        let area = ((0.0, 0.0), (6.0, 6.0));
         let looks: Vec<_> = (0..SERIES_MAX)
-            .map(|it| (colour(it), strokes(it), hatch(it, area.0, area.1), corners(it, (0.0, 0.0), 1.0)))
+            .map(|it| (colour(it), dashes(it), hatch(second_sign(it), (0, 0), (300, 300)), corners(it, 1.0)))
             .collect();
         for (index, a) in looks.iter().enumerate() {
             for b in &looks[index + 1..] {
@@ -182,18 +203,36 @@ mod tests {
     }
 
     #[test]
-    fn hatching_stays_within_its_rectangle() {
-        let (from, to) = ((1.3, 2.1), (4.9, 12.7));
-        let inside =
-            |(x, y): At| (from.0 - 1e-9..=to.0 + 1e-9).contains(&x) && (from.1 - 1e-9..=to.1 + 1e-9).contains(&y);
-        for series in 0..SERIES_MAX {
-            assert!(hatch(series, from, to).into_iter().all(|(a, b)| inside(a) && inside(b)), "{series}");
+    fn all_marks_have_the_same_area() {
+        for series in 1..COLOURS {
+            let corners = corners(series, 1.0).unwrap();
+            let next = corners.iter().cycle().skip(1);
+            let twice: f64 = corners.iter().zip(next).map(|(a, b)| a.0 * b.1 - a.1 * b.0).sum();
+            assert!((twice / TAU - 1.0).abs() < 0.01, "{series}: {}", twice / 2.0);
+        }
+    }
+
+    #[test]
+    fn a_hatch_stays_within_its_rectangle() {
+        let (from, to) = ((46, 74), (174, 450));
+        let inside = |(x, y): At| (from.0..=to.0).contains(&x) && (from.1..=to.1).contains(&y);
+        for pattern in 1..COLOURS {
+            let lines = hatch(pattern, from, to);
+            assert!(!lines.is_empty() && lines.iter().all(|(a, b)| inside(*a) && inside(*b)), "{pattern}: {lines:?}");
         }
     }
 
     #[test]
     fn a_greater_value_is_lighter_on_a_heat_map() {
-        let shades: Vec<f64> = (0..=50).map(|it| heat(f64::from(it) / 50.0).luminance()).collect();
+        let shades: Vec<f64> = (0..=50).map(|it| luminance(heat(f64::from(it) / 50.0))).collect();
         assert!(shades.windows(2).all(|pair| pair[0] < pair[1]), "{shades:?}");
+    }
+
+    #[test]
+    fn each_colour_has_one_role_and_another_shade_in_the_dark() {
+        for (index, (light, dark)) in ROLES.iter().enumerate() {
+            assert_eq!(role(*light), Some(index));
+            assert_ne!(*dark, format!("#{:02x}{:02x}{:02x}", light.0, light.1, light.2));
+        }
     }
 }

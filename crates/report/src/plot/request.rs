@@ -1,20 +1,20 @@
-//! What one asks of a table to get a chart, and the chart that one gets.
+//! The request for a chart of a table, and the chart made from it.
 
 use super::chart::{Across, Axis, Categories, Chart, Kind, Point, Series};
-use super::entries::{Entries, Keys, differing, named_values};
+use super::entries::{Entries, Keys, differing, named_values, totals, without_nothing};
 use super::palette::SERIES_MAX;
 use super::scale::Spacing;
 use super::table::{Condition, Table, TableError};
 use super::unit::Unit;
 
-/// A chart of a table, as one asks for it; columns by their names.
+/// A request for a chart of a table; columns are named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// How points are shown.
     pub kind: Kind,
     /// The column that lies across.
     pub x: String,
-    /// The columns that lie up, at least one, of one unit; of a heat map the one that colours say.
+    /// The columns of values, at least one, all of one unit; of a heat map the one column that its colours show.
     pub y: Vec<String>,
     /// The columns whose values make a series each; of a heat map the one that lies up.
     pub by: Vec<String>,
@@ -69,50 +69,52 @@ impl Request {
         let numbers = self.kind == Kind::Lines && entries.x.numeric;
         if self.x_spacing == Spacing::Log && !numbers {
             let why = if self.kind == Kind::Lines {
-                format!("the values of `{}` are no numbers", self.x)
+                format!("the values of `{}` are not numbers", self.x)
             } else {
-                format!("a chart of kind `{}` has one place a value across", self.kind.name())
+                format!("a chart of kind `{}` has one place per value across", self.kind.name())
             };
             return Err(
                 TableError::new(format!("a logarithmic x axis needs numbers, but {why}")).with_help("leave it linear")
             );
         }
-        let mut x = entries.x.clone();
         let (x_unit, x_name) = Unit::of_column(&self.x);
         let x_label = self.x_label.clone().unwrap_or(x_name);
-        let mut rows = None;
-        let (across, series) = match self.kind {
-            Kind::Lines if numbers => {
-                let axis = Axis { label: x_label, unit: x_unit, spacing: self.x_spacing };
-                (Across::Numbers(axis), entries.series(|key| x.value(key)))
-            }
-            Kind::Lines | Kind::Bars | Kind::Boxes => {
-                (Across::Categories(x.categories(&x_label, x_unit)), entries.series(|key| key as f64))
-            }
-            Kind::Heat => {
-                let (unit, label) = Unit::of_column(&self.by[0]);
-                let by = entries.by[0].categories(&label, unit);
-                let across = Across::Categories(x.categories(&x_label, x_unit));
-                let series = entries.series(|key| key as f64);
-                rows = Some(by);
-                (across, series)
-            }
-            Kind::Stacked => entries.stacked(&mut x, &x_label, x_unit, self),
+        let (across, mut series) = if numbers {
+            let axis = Axis { label: x_label, unit: x_unit, spacing: self.x_spacing };
+            (Across::Numbers(axis), entries.series(None))
+        } else {
+            (Across::Categories(entries.x.categories(&x_label, x_unit)), entries.series(Some(&entries.x)))
         };
+        if self.kind == Kind::Stacked {
+            series = without_nothing(series);
+        }
+        let rows = (self.kind == Kind::Heat).then(|| {
+            let (unit, label) = Unit::of_column(&self.by[0]);
+            entries.by[0].categories(&label, unit)
+        });
         let y = Axis {
             label: self.y_label.clone().unwrap_or_else(|| entries.y_label.clone()),
             unit: entries.y_unit,
             spacing: self.y_spacing,
         };
-        let (kind, title) = (self.kind, self.title.clone());
-        let mut chart =
-            Chart { title, kind, x: across, y, rows, series, published: Vec::new(), crossovers: Vec::new() };
+        let (kind, title) = (self.kind, self.title.clone().unwrap_or_else(|| self.default_title(&y.label)));
+        let mut chart = Chart {
+            title,
+            kind,
+            x: across,
+            y,
+            rows,
+            series,
+            published: Vec::new(),
+            crossovers: Vec::new(),
+            reach: Vec::new(),
+        };
         check_size(&chart)?;
         if self.crossovers {
             chart.crossovers = chart.crossings();
         }
         let differing = differing(table, &entries, self)?;
-        Ok(Drawing { chart, empty: entries.empty, differing, unplaced: 0, request: self.clone(), x })
+        Ok(Drawing { chart, empty: entries.empty, differing, unplaced: 0, request: self.clone(), x: entries.x })
     }
 
     /// That it can be drawn, as far as that does not depend on the table; `published` where published values are to be added.
@@ -127,7 +129,7 @@ impl Request {
         if self.kind == Kind::Heat && (self.y.len() > 1 || self.by.len() != 1) {
             return refuse(
                 "a heat map shows one column by two others",
-                "give `x` for what lies across, `by` for what lies up, and `y` for what colours say, one column each",
+                "give `x` for what lies across, `by` for what lies up, and `y` for the values, one column each",
             );
         }
         if self.kind == Kind::Heat && published {
@@ -139,10 +141,28 @@ impl Request {
                 "leave the axis linear, or draw kind `bar`",
             );
         }
+        if self.kind == Kind::Bars && self.y_spacing == Spacing::Log {
+            return refuse(
+                "a bar cannot stand on a logarithmic axis: its length has no meaning there",
+                "leave the axis linear, or draw kind `line`, which shows names too",
+            );
+        }
         if self.crossovers && self.kind != Kind::Lines {
             return refuse("only lines can cross", "draw kind `line`, or leave `crossovers` out");
         }
         named_values(&self.y).map(drop)
+    }
+
+    /// The title of a chart that was given none: what is shown over what, and what its series are.
+    fn default_title(&self, y: &str) -> String {
+        let label = |column: &String| Unit::of_column(column).1;
+        let over = if self.kind == Kind::Lines { "over" } else { "by" };
+        let by: Vec<String> = self.by.iter().map(label).collect();
+        let each = if by.is_empty() { String::new() } else { format!(", for each {}", by.join(" and ")) };
+        let mut title = format!("{y} {over} {}{each}", self.x_label.clone().unwrap_or_else(|| label(&self.x)));
+        let first = title.chars().next().map_or(String::new(), |first| first.to_uppercase().collect());
+        title.replace_range(..title.chars().next().map_or(0, char::len_utf8), &first);
+        title
     }
 }
 
@@ -158,22 +178,22 @@ impl Drawing {
         request.check(true)?;
         request.by.retain(has);
         request.conditions.retain(|condition| has(&condition.column));
-        // Values that nobody published are not missed.
+        // A condition may admit values that were not published.
         for condition in &mut request.conditions {
             condition.values.retain(|value| table.has(&condition.column, value));
         }
         let entries = Entries::of(table, &request)?;
-        let (mut series, unplaced) = match &self.chart.x {
-            _ if request.kind == Kind::Stacked => entries.totals(&self.x, &request),
-            Across::Numbers(_) if !entries.x.numeric => {
-                let error = TableError::new(format!("the values of `{}` are no numbers", request.x));
-                return Err(error.with_help("those of the other table are"));
-            }
-            Across::Numbers(_) => entries.published(None),
-            Across::Categories(_) => entries.published(Some(&self.x)),
-        };
+        let categories = matches!(self.chart.x, Across::Categories(_)).then_some(&self.x);
+        if categories.is_none() && !entries.x.numeric {
+            let error = TableError::new(format!("the values of `{}` are not numbers", request.x));
+            return Err(error.with_help("those of the other table are"));
+        }
+        let mut series = entries.series(categories);
+        if request.kind == Kind::Stacked {
+            series = vec![totals(&series)];
+        }
         series.retain(|series| !series.points.is_empty());
-        self.unplaced = unplaced;
+        self.unplaced = entries.unplaced(categories);
         self.chart.published = series;
         check_series(self.chart.series.len() + self.unmatched())
     }

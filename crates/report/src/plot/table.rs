@@ -1,16 +1,16 @@
-//! A table as text, and what one asks it for.
+//! A table of text, and conditions on its rows.
 
 use std::fmt;
 use std::io::Read;
 
 /// A table: named columns, and rows of as many cells.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
     columns: Vec<String>,
     rows: Vec<Row>,
 }
 
-/// A row, and where it stands.
+/// A row of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     /// The line of the file, counted from 1.
@@ -18,10 +18,10 @@ pub(super) struct Row {
     pub(super) cells: Vec<String>,
 }
 
-/// What is wrong with a table or with what is asked of it; it says nothing of the file.
+/// A fault of a table or of a request for a chart of it. It does not name the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableError {
-    /// The line that is at fault, counted from 1; none for the table as a whole.
+    /// The faulty line, counted from 1; none for the table as a whole.
     pub line: Option<u64>,
     /// What is wrong.
     pub message: String,
@@ -92,6 +92,16 @@ impl Table {
         &self.columns
     }
 
+    /// The rows: the line of the file on which each begins, counted from 1, and its cells.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = (u64, &[String])> {
+        self.rows.iter().map(|row| (row.line, &row.cells[..]))
+    }
+
+    /// The cell of a row, counted from 0, in a column of this index.
+    pub(crate) fn cell(&self, row: usize, column: usize) -> &str {
+        &self.rows[row].cells[column]
+    }
+
     /// Whether a column has a value in some row.
     pub(super) fn has(&self, column: &str, value: &str) -> bool {
         self.column(column).is_ok_and(|column| self.rows.iter().any(|row| same(value, &row.cells[column])))
@@ -130,7 +140,7 @@ fn unreadable(error: &csv::Error) -> TableError {
     TableError { line, message, help: Some(help.to_owned()) }
 }
 
-/// The number in a cell; none where it holds something else, or a number that no axis could show.
+/// The number in a cell; none where the cell holds something else, or a number outside the range of axes.
 pub(super) fn number(cell: &str) -> Option<f64> {
     let shown = |number: &f64| *number == 0.0 || (1e-30..1e30).contains(&number.abs());
     cell.trim().parse::<f64>().ok().filter(shown)

@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
+use plotters::style::text_anchor::HPos;
+
+use super::canvas::{At, DOTS_PER_MM, Shape, dots};
 use super::font::Size;
-use super::picture::{Anchor, At, Direction, Shape};
 use super::*;
 
 /// A table as a sweep gives it: sizes, policies and seeds; the second figure has an empty cell.
@@ -49,7 +51,7 @@ fn parts() -> Vec<String> {
 fn requests() -> Vec<Request> {
     let mut all: Vec<Request> = Kind::ALL.iter().map(|&(_, kind)| request(kind)).collect();
     let log = |kind| Request { y_spacing: Spacing::Log, ..request(kind) };
-    all.extend([log(Kind::Bars), log(Kind::Boxes), log(Kind::Heat)]);
+    all.extend([log(Kind::Boxes), log(Kind::Heat)]);
     all.push(Request { x_spacing: Spacing::Log, crossovers: true, ..log(Kind::Lines) });
     let few = Condition::parse_all(&["operation.0.bytes=64".to_owned(), "operation.0.bytes=4096".to_owned()]).unwrap();
     all.push(Request { y: parts(), conditions: few.clone(), ..request(Kind::Stacked) });
@@ -65,25 +67,44 @@ fn requests() -> Vec<Request> {
     all
 }
 
-/// The rectangle that a text fills: from above its capitals to its baseline.
-fn area(text: &str, at: At, size: Size, anchor: Anchor, direction: Direction) -> (At, At) {
-    let width = size.width(text);
-    let before = match anchor {
-        Anchor::Start => 0.0,
-        Anchor::Middle => width / 2.0,
-        Anchor::End => width,
+/// A rectangle: its upper left and its lower right corner.
+type Area = (At, At);
+
+/// The texts of a picture, and the rectangle that each fills from above its capitals to its baseline.
+fn texts(picture: &Picture) -> Vec<(String, Area)> {
+    let area = |text: &str, at: At, em: f64, align: HPos, up: bool| {
+        let width = Size(em).width(text).round() as i32;
+        let capital = Size(em).capital().round() as i32;
+        let before = match align {
+            HPos::Left => 0,
+            HPos::Center => width / 2,
+            HPos::Right => width,
+        };
+        if up {
+            ((at.0 - capital, at.1 + before - width), (at.0, at.1 + before))
+        } else {
+            ((at.0 - before, at.1 - capital), (at.0 - before + width, at.1))
+        }
     };
-    match direction {
-        Direction::Right => ((at.0 - before, at.1 - size.capital()), (at.0 - before + width, at.1)),
-        Direction::Up => ((at.0 - size.capital(), at.1 + before - width), (at.0, at.1 + before)),
-    }
+    let of = |shape: &Shape| match shape {
+        Shape::Text { text, at, em, align, up, .. } => Some((text.clone(), area(text, *at, *em, *align, *up))),
+        _ => None,
+    };
+    picture.shapes.iter().filter_map(of).collect()
 }
 
-fn texts(picture: &Picture) -> Vec<(String, (At, At))> {
+fn words(picture: &Picture) -> Vec<String> {
+    texts(picture).into_iter().map(|(text, _)| text).collect()
+}
+
+fn picture(request: &Request) -> Picture {
+    Picture::of(&request.draw(&table()).unwrap().chart, Extent::COLUMN)
+}
+
+/// The titles of the marks of a picture.
+fn titles(picture: &Picture) -> Vec<String> {
     let of = |shape: &Shape| match shape {
-        Shape::Text { text, at, size, anchor, direction, .. } => {
-            Some((text.clone(), area(text, *at, *size, *anchor, *direction)))
-        }
+        Shape::Open(title) => Some(title.clone()),
         _ => None,
     };
     picture.shapes.iter().filter_map(of).collect()
@@ -91,11 +112,12 @@ fn texts(picture: &Picture) -> Vec<(String, (At, At))> {
 
 #[test]
 fn no_text_is_cut_off_by_the_edge_or_covers_another() {
-    for request in requests() {
-        let picture = Picture::of(&request.draw(&table()).unwrap().chart);
+    for (request, extent) in requests().iter().flat_map(|it| [(it, Extent::COLUMN), (it, Extent::PAGE)]) {
+        let picture = Picture::of(&request.draw(&table()).unwrap().chart, extent);
+        let (width, height) = (picture.size.0.cast_signed(), picture.size.1.cast_signed());
         let texts = texts(&picture);
         for (index, (text, (from, to))) in texts.iter().enumerate() {
-            let inside = from.0 >= 0.2 && from.1 >= 0.2 && to.0 <= picture.width - 0.2 && to.1 <= picture.height - 0.2;
+            let inside = from.0 >= 0 && from.1 >= 0 && to.0 <= width && to.1 <= height;
             assert!(inside, "{text:?} of {request:?} at {from:?} to {to:?}");
             for (other, (begin, end)) in &texts[..index] {
                 let apart = to.0 < begin.0 || end.0 < from.0 || to.1 < begin.1 || end.1 < from.1;
@@ -106,34 +128,153 @@ fn no_text_is_cut_off_by_the_edge_or_covers_another() {
 }
 
 #[test]
-fn every_point_is_drawn_and_says_its_value() {
+fn every_chart_has_a_title_and_axes_with_quantity_and_unit() {
+    for request in requests() {
+        let words = words(&picture(&request)).join(" ");
+        let y = if request.y.len() > 1 { "energy (" } else { "copy latency (" };
+        assert!(words.contains("Copies over their size, under"), "{words}");
+        assert!(words.contains(y) && words.contains("s)") || words.contains("J)"), "{words}");
+        let x = match request.x.as_str() {
+            "operation.0.bytes" => "bytes",
+            other => other,
+        };
+        assert!(words.contains(x), "{words}");
+    }
+    let untitled = Request { title: None, ..request(Kind::Lines) };
+    let title = untitled.draw(&table()).unwrap().chart.title;
+    assert_eq!(title, "Copy latency over bytes, for each policy");
+}
+
+#[test]
+fn ticks_stand_at_measured_values_only() {
+    for kind in [Kind::Lines, Kind::Bars, Kind::Boxes, Kind::Heat] {
+        let words = words(&picture(&request(kind)));
+        let sizes: Vec<&String> = words.iter().filter(|text| text.ends_with(" B") || text.ends_with(" KiB")).collect();
+        let measured = |text: &String| {
+            (0..9).any(|exponent| Unit::Bytes { exponent: 0 }.write(f64::from(64 << exponent)) == *text)
+        };
+        assert!(sizes.len() > 3 && sizes.iter().all(|text| measured(text)), "{kind:?}: {sizes:?}");
+    }
+}
+
+#[test]
+fn fewer_than_five_values_have_no_box() {
+    let values = |count: usize| {
+        let rows = (0..count).map(|seed| format!("a,{}\n", seed * seed)).collect::<Vec<_>>().concat();
+        let table = Table::read(format!("policy,v_ns\n{rows}").as_bytes()).unwrap();
+        let request = Request { x: "policy".into(), y: vec!["v_ns".into()], by: Vec::new(), ..request(Kind::Boxes) };
+        Picture::of(&request.draw(&table).unwrap().chart, Extent::COLUMN)
+    };
+    let symbols = |picture: &Picture| picture.shapes.iter().filter(|it| matches!(it, Shape::Circle { .. })).count();
+    assert_eq!((symbols(&values(4)), symbols(&values(5))), (4, 0));
+    assert!(words(&values(4)).concat().contains("each value is a mark"));
+    assert!(words(&values(5)).concat().contains("box: quartiles"));
+}
+
+#[test]
+fn every_value_has_a_mark_with_a_title_that_takes_the_focus() {
     for request in requests() {
         let drawing = request.draw(&table()).unwrap();
-        let picture = Picture::of(&drawing.chart);
+        let picture = Picture::of(&drawing.chart, Extent::COLUMN);
         assert_eq!(picture.values(), drawing.chart.marks(), "{request:?}");
-        let document = svg(&picture).unwrap();
-        assert_eq!(document.matches("<title>").count(), 1 + drawing.chart.marks(), "{request:?}");
-        for value in &picture.values {
-            let ((left, top), (right, bottom)) = value.area;
-            assert!(left >= 0.0 && right <= picture.width && top >= 0.0 && bottom <= picture.height, "{value:?}");
+        for document in [svg(&picture), inline_svg(&picture)] {
+            let marks = document.matches("<g class=\"mark\" role=\"img\" tabindex=\"0\"><title>").count();
+            assert_eq!(marks, drawing.chart.marks(), "{request:?}");
         }
+    }
+    let titles = titles(&picture(&request(Kind::Lines)));
+    assert!(titles.contains(&"fpm, 64 B: 52.2 ns (median of 3, 52.1 ns to 52.3 ns)".to_owned()), "{titles:?}");
+}
+
+#[test]
+fn marks_of_a_line_that_touch_are_thinned_and_those_of_others_are_drawn() {
+    let rows = (0..300).map(|it| format!("{it},100,a\n")).chain((0..5).map(|it| format!("0,{},b{it}\n", 100 + it)));
+    let table = Table::read(format!("x,v_ns,policy\n{}", rows.collect::<Vec<_>>().concat()).as_bytes()).unwrap();
+    let request = Request { x: "x".into(), y: vec!["v_ns".into()], ..request(Kind::Lines) };
+    let picture = Picture::of(&request.draw(&table).unwrap().chart, Extent::COLUMN);
+    let hidden = picture.shapes.iter().filter(|shape| matches!(shape, Shape::Polygon { colour: None, .. })).count();
+    assert_eq!(picture.values(), 305, "each value can be reached");
+    assert!((200..290).contains(&hidden), "{hidden} of 300");
+    let alone = Request { conditions: Condition::parse_all(&["x=0".to_owned()]).unwrap(), ..request };
+    let picture = Picture::of(&alone.draw(&table).unwrap().chart, Extent::COLUMN);
+    assert!(!picture.shapes.iter().any(|shape| matches!(shape, Shape::Polygon { colour: None, .. })));
+}
+
+/// The middle of the mark of a value.
+fn middle(picture: &Picture, title: &str) -> At {
+    let open = |shape: &Shape| matches!(shape, Shape::Open(text) if text.starts_with(title));
+    let marks = picture.shapes.iter().skip_while(|shape| !open(shape)).find_map(|shape| match shape {
+        Shape::Circle { centre, .. } => Some(*centre),
+        Shape::Polygon { points, .. } => {
+            let (mut low, mut high) = (points[0], points[0]);
+            for (x, y) in points {
+                (low, high) = ((low.0.min(*x), low.1.min(*y)), (high.0.max(*x), high.1.max(*y)));
+            }
+            Some((i32::midpoint(low.0, high.0), i32::midpoint(low.1, high.1)))
+        }
+        _ => None,
+    });
+    marks.unwrap_or_else(|| panic!("{title}"))
+}
+
+#[test]
+fn marks_lie_where_their_values_are() {
+    let rows = [("a", 0.0), ("b", 50.0), ("c", 100.0)];
+    let text = rows.map(|(name, value)| format!("{name},{value}\n")).concat();
+    let table = Table::read(format!("policy,v\n{text}").as_bytes()).unwrap();
+    let of = |kind| Request { x: "policy".into(), y: vec!["v".into()], by: Vec::new(), ..request(kind) };
+    let lines = Picture::of(&of(Kind::Lines).draw(&table).unwrap().chart, Extent::COLUMN);
+    let [low, half, high] = rows.map(|(name, _)| middle(&lines, name));
+    assert!((low.1 - high.1 - dots(44.0)).abs() <= 2, "0 and 100 are the ends of the axis: {low:?} {high:?}");
+    assert!((i32::midpoint(low.1, high.1) - half.1).abs() <= 1 && ((half.0 - low.0) - (high.0 - half.0)).abs() <= 1);
+    let bars = Picture::of(&of(Kind::Bars).draw(&table).unwrap().chart, Extent::COLUMN);
+    let [_, half, high] = rows.map(|(name, _)| middle(&bars, name).1);
+    assert!((half - high - dots(11.0)).abs() <= 1, "the middle of a bar of half the height: {half} {high}");
+}
+
+#[test]
+fn names_without_room_lie_one_below_another() {
+    let rows = (0..12).map(|it| format!("a policy with a very long name {it},{it}\n")).collect::<Vec<_>>().concat();
+    let table = Table::read(format!("policy,v_ns\n{rows}").as_bytes()).unwrap();
+    let request = Request { x: "policy".into(), y: vec!["v_ns".into()], by: Vec::new(), ..request(Kind::Bars) };
+    let picture = Picture::of(&request.draw(&table).unwrap().chart, Extent::COLUMN);
+    let texts = texts(&picture);
+    let names: Vec<At> = texts.iter().filter(|(text, _)| text.starts_with("a policy with")).map(|it| it.1.0).collect();
+    assert_eq!(names.len(), 12);
+    assert!(names.windows(2).all(|pair| pair[0].1 < pair[1].1), "{names:?}");
+}
+
+#[test]
+fn the_dark_scheme_has_a_colour_for_every_class() {
+    let sheet = style_sheet();
+    let (screen, rules) = sheet.split_once("@media screen and (prefers-color-scheme:dark){").unwrap();
+    assert!(!screen.contains(".f0") && rules.contains(".f0{fill:#"), "on paper and by default pictures are light");
+    for request in requests() {
+        let document = svg(&picture(&request));
+        assert!(document.contains("prefers-color-scheme:dark"), "a picture follows the scheme without a page");
+        for class in document.split(" class=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+            let known = class == "mark" || rules.contains(&format!(".{class}{{"));
+            assert!(known, "{class}");
+        }
+        let texts = document.matches("<text ").count();
+        let heat = request.kind == Kind::Heat;
+        assert!(heat || document.matches("<text class=\"f").count() == texts, "{request:?}");
     }
 }
 
 #[test]
 fn an_svg_says_how_wide_each_text_is() {
     for request in requests() {
-        let picture = Picture::of(&request.draw(&table()).unwrap().chart);
-        let document = svg(&picture).unwrap();
-        let texts: Vec<&str> = document.split("<text textLength=\"").skip(1).collect();
+        let document = svg(&picture(&request));
+        let texts: Vec<&str> = document.split(" textLength=\"").skip(1).collect();
         assert_eq!(texts.len(), document.matches("<text ").count(), "{request:?}");
         for text in texts {
             let (width, rest) = text.split_once('"').unwrap();
-            let (_, words) = rest.split_once('>').unwrap();
-            let size = rest.split_once("font-size=\"").unwrap().1.split_once('"').unwrap().0;
-            let words = words.split_once("</text>").unwrap().0.trim();
-            let expected = Size(size.parse().unwrap()).width(words);
-            assert!((width.parse::<f64>().unwrap() - expected).abs() < 0.01 * expected + 1.0, "{words}: {width}");
+            let words = rest.split_once('>').unwrap().1.split_once("</text>").unwrap().0;
+            let sizes = [Size::TITLE, Size::LABEL, Size::TICK, Size::NOTE];
+            let widths = sizes.map(|size| size.width(words) * DOTS_PER_MM);
+            let width: f64 = width.parse().unwrap();
+            assert!(widths.iter().any(|expected| (width - expected).abs() < 0.01 * expected + 2.0), "{words}: {width}");
         }
     }
 }
@@ -164,7 +305,7 @@ fn what_is_empty_is_left_out_and_counted_and_what_differs_is_named() {
 fn parts_that_are_nothing_everywhere_are_not_in_the_legend() {
     let chart = Request { y: parts(), by: Vec::new(), ..request(Kind::Stacked) }.draw(&table()).unwrap().chart;
     let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
-    assert_eq!((names, chart.y.label.as_str()), (vec!["activate", "read io"], "energy"));
+    assert_eq!((names, chart.y.label.as_str()), (vec!["activate", "read I/O"], "energy"));
 }
 
 #[test]
@@ -174,9 +315,9 @@ fn published_values_take_up_the_look_of_their_series_or_have_one_of_their_own() 
     for kind in [Kind::Lines, Kind::Bars, Kind::Boxes] {
         let mut drawing = request(kind).draw(&table()).unwrap();
         drawing.add_published(&published).unwrap();
-        let picture = Picture::of(&drawing.chart);
+        let picture = Picture::of(&drawing.chart, Extent::COLUMN);
         assert_eq!(picture.values(), drawing.chart.marks() + 3, "{kind:?}");
-        let words: Vec<String> = texts(&picture).into_iter().map(|(text, _)| text).collect();
+        let words = words(&picture);
         assert!(words.contains(&"published".to_owned()) && words.contains(&"other, published".to_owned()), "{words:?}");
     }
     let narrow = Request {
@@ -206,12 +347,11 @@ fn the_published_total_stands_over_its_bar() {
 #[test]
 fn a_png_is_as_large_as_the_picture_and_shows_it() {
     for request in [request(Kind::Lines), request(Kind::Heat)] {
-        let picture = Picture::of(&request.draw(&table()).unwrap().chart);
+        let picture = picture(&request);
         let file = png(&picture).unwrap();
         let mut reader = ::png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();
-        let dots = |mm: f64| (mm / 25.4 * 300.0).ceil();
         let info = reader.info();
-        assert_eq!((f64::from(info.width), f64::from(info.height)), (dots(picture.width), dots(picture.height)));
+        assert_eq!((info.width, info.height), (picture.size.0.div_ceil(3), picture.size.1.div_ceil(3)));
         let (width, height) = (info.width as usize, info.height as usize);
         let mut dots = vec![0; reader.output_buffer_size().unwrap()];
         reader.next_frame(&mut dots).unwrap();
@@ -239,15 +379,19 @@ fn a_chart_that_cannot_be_read_is_refused() {
         ),
         (
             Request { x: "policy".into(), x_spacing: Spacing::Log, ..lines() },
-            "a logarithmic x axis needs numbers, but the values of `policy` are no numbers",
+            "a logarithmic x axis needs numbers, but the values of `policy` are not numbers",
         ),
         (
             Request { x_spacing: Spacing::Log, ..request(Kind::Bars) },
-            "a logarithmic x axis needs numbers, but a chart of kind `bar` has one place a value across",
+            "a logarithmic x axis needs numbers, but a chart of kind `bar` has one place per value across",
         ),
         (Request { by: named(&["copy_latency_ns"]), ..lines() }, "81 series, but at most 16 can be told apart"),
         (Request { x: "copy_latency_ns".into(), ..request(Kind::Bars) }, "243 bars, but there is room for 120"),
         (Request { by: Vec::new(), ..request(Kind::Heat) }, "a heat map shows one column by two others"),
+        (
+            Request { y_spacing: Spacing::Log, ..request(Kind::Bars) },
+            "a bar cannot stand on a logarithmic axis: its length has no meaning there",
+        ),
         (
             Request { y_spacing: Spacing::Log, ..request(Kind::Stacked) },
             "a stacked bar cannot stand on a logarithmic axis: its parts would not add up",

@@ -1,4 +1,6 @@
-//! What a column counts in, as its name says, and how its values are written.
+//! The unit of a column, as its name states it, and how its values are written.
+
+use super::scale::titled;
 
 /// The unit of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,21 +65,43 @@ const LONG_SUFFIXES: &[(&str, Unit)] = &[
 const PREFIXES: [(i32, &str); 9] =
     [(-12, "p"), (-9, "n"), (-6, "µ"), (-3, "m"), (0, ""), (3, "k"), (6, "M"), (9, "G"), (12, "T")];
 
-/// Prefixes of bytes by their power of two.
+/// Units of bytes by their power of two.
 const BINARY: [(i32, &str); 5] = [(0, "B"), (10, "KiB"), (20, "MiB"), (30, "GiB"), (40, "TiB")];
 
+/// Large counts by their power of ten.
+const LARGE: [(i32, &str); 4] = [(0, ""), (3, "thousands"), (6, "millions"), (9, "billions")];
+
+/// What columns are called that their own names do not say well.
+const NAMES: [(&str, &str); 9] = [
+    ("from_cycle", "start of the epoch"),
+    ("dst", "destination"),
+    ("src", "source"),
+    ("channel_bytes", "channel traffic"),
+    ("command_bus_share", "command bus in use"),
+    ("data_bus_share", "data bus in use"),
+    ("energy_nj", "energy, total"),
+    ("copy_response_mean_ns", "copy response, mean"),
+    ("trace_skipped_share", "records left out"),
+];
+
 impl Unit {
-    /// What the name of a column says, and the rest of the name as words: `read_latency_mean_ns` is "read latency mean" in ns.
+    /// The unit that the name of a column states, and its quantity in words: `read_latency_mean_ns` is "read latency, mean" in ns.
     ///
-    /// Of a dotted name, as the axes of a sweep have, the last part is meant.
+    /// Of a dotted name, as the axes of a sweep have, the last part counts.
     pub fn of_column(column: &str) -> (Unit, String) {
         let name = column.rsplit('.').find(|part| part.parse::<u32>().is_err()).unwrap_or(column);
+        let (unit, label) = Unit::of_name(name);
+        let known = NAMES.iter().find(|(known, _)| *known == name);
+        (unit, known.map_or(label, |(_, label)| (*label).to_owned()))
+    }
+
+    fn of_name(name: &str) -> (Unit, String) {
         let lower = name.to_lowercase();
         let parts: Vec<&str> = lower.split('_').collect();
         let last = parts.last().copied().unwrap_or_default();
         // A share of bytes is a share.
         if last != "percent" && parts.contains(&"share") {
-            return (Unit::Share, words(name));
+            return (Unit::Share, words(name.strip_suffix("_share").unwrap_or(name)));
         }
         let long = LONG_SUFFIXES.iter().find(|(suffix, _)| lower.ends_with(&format!("_{suffix}")));
         let found = long.or_else(|| SUFFIXES.iter().find(|(suffix, _)| *suffix == last));
@@ -88,172 +112,163 @@ impl Unit {
         (unit, label)
     }
 
-    /// A value of a column with this unit, alone: `4 KiB`, `1.5 µs`, with at most four digits that count.
-    pub fn write(self, value: f64) -> String {
+    /// The unit as tables write it beside values of the column: `ns`, `GB/s`, `%`; empty for counts.
+    pub fn symbol(self) -> String {
         match self {
-            Unit::None => plain(value),
-            Unit::Share => format!("{} %", plain(value * 100.0)),
-            Unit::Named(symbol) => format!("{} {symbol}", plain(value)),
-            Unit::Bytes { exponent } => bytes(value * 2f64.powi(exponent)),
-            Unit::Prefixed { symbol, exponent } => {
-                let (power, prefix) = fitting(value.abs(), exponent);
-                format!("{} {prefix}{symbol}", plain(value / 10f64.powi(power - exponent)))
-            }
+            Unit::None => String::new(),
+            Unit::Share => "%".to_owned(),
+            Unit::Named(symbol) => symbol.to_owned(),
+            Unit::Bytes { exponent: 0 } => "bytes".to_owned(),
+            Unit::Bytes { exponent } => named(&BINARY, exponent).to_owned(),
+            Unit::Prefixed { symbol, exponent } => format!("{}{symbol}", named(&PREFIXES, exponent)),
         }
     }
 
-    /// The same with two digits that count, for a value that was not measured but lies between two that were.
+    /// A value of a column with this unit, alone: `4 KiB`, `1.5 µs`, with at most four significant digits.
+    pub fn write(self, value: f64) -> String {
+        self.write_digits(value, 4)
+    }
+
+    /// A value that was not measured but lies between measured ones, with two significant digits.
     pub(super) fn write_rounded(self, value: f64) -> String {
-        if value == 0.0 {
-            return self.write(value);
-        }
-        // Rounded as it is written: of 1.37 KiB the digits are those before KiB.
-        let power = if let Unit::Bytes { exponent } = self {
-            let bytes = value.abs() * 2f64.powi(exponent);
-            let fits = BINARY.iter().rev().find(|(power, _)| bytes >= 2f64.powi(*power));
-            2f64.powi(fits.map_or(0, |(power, _)| *power) - exponent)
-        } else {
-            1.0
-        };
-        let shown = value / power;
+        let shown = value * self.display(value.abs()).factor;
         let step = 10f64.powf(shown.abs().log10().floor() - 1.0);
-        self.write((shown / step).round() * step * power)
+        self.write(if value == 0.0 { value } else { (shown / step).round() * step * value / shown })
     }
 
-    /// The same, in full, in the unit of the column: `1046.25 ns`.
+    /// A value with at most `digits` significant digits.
+    fn write_digits(self, value: f64, digits: i32) -> String {
+        let Display { factor, symbol } = match self {
+            Unit::None => Display { factor: 1.0, symbol: String::new() },
+            _ => self.display(value.abs()),
+        };
+        let text = in_digits(value * factor, digits);
+        if symbol.is_empty() { text } else { format!("{text} {symbol}") }
+    }
+
+    /// The same in full, in the unit of the column: `1046.25 ns`.
     pub fn write_in_full(self, value: f64) -> String {
         match self {
-            Unit::Prefixed { symbol, exponent } => format!("{value} {}{symbol}", prefix(exponent)),
-            Unit::Bytes { exponent: 0 } => format!("{value} B"),
+            Unit::Prefixed { .. } | Unit::Bytes { exponent: 0 } => format!("{value} {}", self.symbol()),
             Unit::None => value.to_string(),
             Unit::Bytes { .. } | Unit::Share | Unit::Named(_) => self.write(value),
         }
     }
 
-    /// How an axis whose greatest value is this writes its numbers.
-    pub(super) fn display(self, greatest: f64) -> Display {
+    /// The unit in which a value of this size has one to three digits before the point.
+    pub(super) fn display(self, size: f64) -> Display {
+        let decimal = |names: &[(i32, &'static str)], exponent: i32, symbol: &str| {
+            let (power, name) = fitting(names, size, 10.0, exponent);
+            Display { factor: 10f64.powi(exponent - power), symbol: format!("{name}{symbol}") }
+        };
         match self {
-            Unit::Named(symbol) => Display { unit: self, factor: 1.0, symbol: symbol.to_owned() },
-            Unit::Share => Display { unit: self, factor: 100.0, symbol: "%".to_owned() },
-            Unit::Bytes { .. } => Display { unit: self, factor: 1.0, symbol: String::new() },
-            Unit::None => {
-                let power = if greatest >= 1e5 { fitting(greatest, 0).0 } else { 0 };
-                Display { unit: self, factor: 10f64.powi(-power), symbol: prefix(power).to_owned() }
-            }
-            Unit::Prefixed { symbol, exponent } => {
-                let own = (1.0..10_000.0).contains(&greatest) || greatest <= 0.0;
-                let (power, prefix) = if own { (exponent, prefix(exponent)) } else { fitting(greatest, exponent) };
-                Display { unit: self, factor: 10f64.powi(exponent - power), symbol: format!("{prefix}{symbol}") }
+            Unit::Named(symbol) => Display { factor: 1.0, symbol: symbol.to_owned() },
+            Unit::Share => Display { factor: 100.0, symbol: "%".to_owned() },
+            Unit::None => decimal(&LARGE, 0, ""),
+            Unit::Prefixed { symbol, exponent } => decimal(&PREFIXES, exponent, symbol),
+            Unit::Bytes { exponent } => {
+                let (power, symbol) = fitting(&BINARY, size, 2.0, exponent);
+                Display { factor: 2f64.powi(exponent - power), symbol: symbol.to_owned() }
             }
         }
     }
+
+    /// The labels of these values of an axis, each with the decimals that it needs, and the title of the axis.
+    pub(super) fn labels(self, label: &str, values: &[f64]) -> (Vec<String>, String) {
+        if let Unit::Bytes { .. } = self {
+            let written =
+                |digits: i32| values.iter().map(|value| self.write_digits(*value, digits)).collect::<Vec<_>>();
+            let differ = |texts: &Vec<String>| texts.windows(2).all(|pair| pair[0] != pair[1]);
+            let labels = [4, 6, 8].into_iter().map(written).find(differ).unwrap_or_else(|| written(12));
+            let unit = if label.contains("bytes") { "" } else { " (bytes)" };
+            return (labels, format!("{label}{unit}"));
+        }
+        let greatest = values.iter().copied().map(f64::abs).fold(0.0, f64::max);
+        let display = match self {
+            Unit::None => Display { factor: 1.0, symbol: String::new() },
+            _ => self.display(greatest / 2.0),
+        };
+        let labels = values.iter().flat_map(|value| write_all(&[value * display.factor])).collect();
+        (labels, titled(label, Some(&display)))
+    }
 }
 
-/// How the numbers of one axis are written.
+/// The unit of one axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Display {
-    unit: Unit,
-    factor: f64,
-    symbol: String,
+    /// Values of the column times this are in the unit.
+    pub(super) factor: f64,
+    /// The unit as the title of the axis has it; empty where there is none.
+    pub(super) symbol: String,
 }
 
-impl Display {
-    /// What follows the axis' label in brackets: nothing where each number has its unit.
-    pub(super) fn symbol(&self) -> Option<&str> {
-        let in_ticks = matches!(self.unit, Unit::None | Unit::Bytes { .. }) || self.symbol.is_empty();
-        (!in_ticks).then_some(self.symbol.as_str())
+/// Numbers of an axis, all with as many decimals as the finest needs.
+pub(super) fn write_all(shown: &[f64]) -> Vec<String> {
+    let size = shown.iter().map(|value| value.abs()).fold(0.0, f64::max);
+    if size > 0.0 && !(1e-6..1e15).contains(&size) {
+        return shown.iter().map(|value| scientific(*value)).collect();
     }
-
-    /// Numbers at ticks, all with as many decimals as the finest needs.
-    pub(super) fn write_all(&self, values: &[f64]) -> Vec<String> {
-        if let Unit::Bytes { exponent } = self.unit {
-            let written = |digits: i32| -> Vec<String> {
-                values.iter().map(|value| bytes_in_digits(value * 2f64.powi(exponent), digits)).collect()
-            };
-            let all_differ = |texts: &Vec<String>| texts.windows(2).all(|pair| pair[0] != pair[1]);
-            return [4, 6, 8].into_iter().map(written).find(all_differ).unwrap_or_else(|| written(12));
-        }
-        let shown: Vec<f64> = values.iter().map(|value| value * self.factor).collect();
-        let decimals = shown.iter().map(|&value| decimals(value)).max().unwrap_or(0);
-        let suffix = if self.unit == Unit::None { self.symbol.as_str() } else { "" };
-        let write = |&value: &f64| if value == 0.0 { "0".to_owned() } else { grouped(value, decimals) + suffix };
-        shown.iter().map(write).collect()
-    }
-
-    /// A number in three digits that count, or with as many decimals as `like` has of these, for a small place; without the
-    /// unit, unless it is of bytes.
-    pub(super) fn write_short(&self, value: f64, like: Option<f64>) -> String {
-        if let Unit::Bytes { .. } = self.unit {
-            return self.unit.write(value);
-        }
-        let shown = value * self.factor;
-        if shown == 0.0 {
-            return "0".to_owned();
-        }
-        let step = |shown: f64| 10f64.powf(shown.abs().log10().floor() - 2.0).min(1.0);
-        let uniform = like.map(|like| step(like * self.factor)).filter(|step| *step > 0.0);
-        let step = uniform.unwrap_or_else(|| step(shown));
-        let suffix = if self.unit == Unit::None { self.symbol.as_str() } else { "" };
-        let rounded = (shown / step).round() * step;
-        grouped(rounded, decimals(if uniform.is_some() { step } else { rounded })) + suffix
-    }
-
-    /// Numbers that each have the decimals they need, as on a logarithmic axis.
-    pub(super) fn write_each(&self, values: &[f64]) -> Vec<String> {
-        values.iter().flat_map(|&value| self.write_all(&[value])).collect()
-    }
+    let decimals = shown.iter().map(|&value| decimals(value)).max().unwrap_or(0);
+    let write = |&value: &f64| if value == 0.0 { "0".to_owned() } else { grouped(value, decimals) };
+    shown.iter().map(write).collect()
 }
 
-/// A name as people write it.
+/// `copy_latency_mean` is "copy latency, mean", and `copies_by_fpm` is "copies by FPM".
 fn words(name: &str) -> String {
-    name.trim_matches('_').replace('_', " ")
+    let mut words = String::new();
+    for word in name.split('_').filter(|word| !word.is_empty()) {
+        let statistic = !words.is_empty() && ["mean", "p50", "p99", "max"].contains(&word);
+        words += if words.is_empty() { "" } else { " " };
+        if statistic {
+            words.insert(words.len() - 1, ',');
+        }
+        let spelling =
+            [("fpm", "FPM"), ("psm", "PSM"), ("psm2", "2 × PSM"), ("io", "I/O"), ("inits", "initialisations")];
+        words += spelling.iter().find(|(name, _)| *name == word).map_or(word, |(_, spelling)| spelling);
+    }
+    words
 }
 
-fn prefix(exponent: i32) -> &'static str {
-    PREFIXES.iter().find(|(power, _)| *power == exponent).map_or("", |(_, prefix)| prefix)
+fn named(names: &[(i32, &'static str)], exponent: i32) -> &'static str {
+    names.iter().find(|(power, _)| *power == exponent).map_or("", |(_, name)| name)
 }
 
-/// The power of ten, and its prefix, with which a value has one to three digits before the point.
-fn fitting(value: f64, exponent: i32) -> (i32, &'static str) {
-    let fits = |power: i32| value * (1.0 + 1e-9) >= 10f64.powi(power - exponent);
-    PREFIXES.iter().rev().find(|(power, _)| fits(*power)).copied().unwrap_or((exponent, prefix(exponent)))
+/// The greatest of some units that a value of this size reaches, else its own.
+fn fitting(names: &[(i32, &'static str)], size: f64, base: f64, exponent: i32) -> (i32, &'static str) {
+    let reaches = |power: i32| size * (1.0 + 1e-9) >= base.powi(power - exponent);
+    names.iter().rev().find(|(power, _)| reaches(*power)).copied().unwrap_or((exponent, named(names, exponent)))
 }
 
-fn bytes(value: f64) -> String {
-    bytes_in_digits(value, 4)
+/// A number with at most six significant digits, unless it is whole: `1,046.25`.
+pub fn number(value: f64) -> String {
+    in_digits(value, 6)
 }
 
-fn bytes_in_digits(value: f64, digits: i32) -> String {
-    let fits = |power: i32| value.abs() >= 2f64.powi(power);
-    let (power, symbol) = BINARY.iter().rev().find(|(power, _)| fits(*power)).copied().unwrap_or(BINARY[0]);
-    format!("{} {symbol}", in_digits(value / 2f64.powi(power), digits))
-}
-
-/// A number with at most four digits that count, unless it is whole.
-fn plain(value: f64) -> String {
-    in_digits(value, 4)
-}
-
-/// The same with another number of digits.
-fn in_digits(value: f64, digits: i32) -> String {
+/// A number with at most `digits` significant digits, unless it is whole.
+pub(super) fn in_digits(value: f64, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".to_owned() } else { value.to_string() };
     }
     let magnitude = value.abs().log10().floor();
     if !(-5.0..15.0).contains(&magnitude) {
-        return format!("{value:.3e}");
+        return scientific(value);
     }
-    let places = (f64::from(digits - 1) - magnitude).max(0.0);
-    let scale = 10f64.powf(places);
+    let scale = 10f64.powf((f64::from(digits - 1) - magnitude).max(0.0));
     let rounded = (value * scale).round() / scale;
     grouped(rounded, decimals(rounded))
 }
 
-/// How many decimals a number needs, up to six that count.
+/// A very large or very small number, with at most nine decimals.
+fn scientific(value: f64) -> String {
+    let text = format!("{value:.9e}");
+    let (digits, exponent) = text.split_once('e').expect("there is an exponent");
+    format!("{}e{exponent}", digits.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// The number of decimals that a number needs, at most nine.
 fn decimals(value: f64) -> usize {
     let text = format!("{value:.9}");
-    let text = text.trim_end_matches('0');
-    text.split_once('.').map_or(0, |(_, after)| after.len())
+    text.trim_end_matches('0').split_once('.').map_or(0, |(_, after)| after.len())
 }
 
 /// With a comma between thousands, and a true minus.
@@ -281,14 +296,16 @@ mod tests {
     fn the_end_of_a_name_says_the_unit() {
         for (column, unit, label) in [
             ("latency_ns", NS, "latency"),
-            ("read_latency_mean_ns", NS, "read latency mean"),
-            ("energy_read_io_nj", Unit::Prefixed { symbol: "J", exponent: -9 }, "energy read io"),
+            ("read_latency_mean_ns", NS, "read latency, mean"),
+            ("energy_read_io_nj", Unit::Prefixed { symbol: "J", exponent: -9 }, "energy read I/O"),
             ("bytes", Unit::Bytes { exponent: 0 }, "bytes"),
-            ("channel_bytes", Unit::Bytes { exponent: 0 }, "channel bytes"),
+            ("channel_bytes", Unit::Bytes { exponent: 0 }, "channel traffic"),
             ("operation.0.bytes", Unit::Bytes { exponent: 0 }, "bytes"),
             ("system.geometry.rows_per_subarray", Unit::None, "rows per subarray"),
             ("capacity_kib", Unit::Bytes { exponent: 10 }, "capacity"),
-            ("data_bus_share", Unit::Share, "data bus share"),
+            ("data_bus_share", Unit::Share, "data bus in use"),
+            ("copies_by_psm2_share", Unit::Share, "copies by 2 × PSM"),
+            ("dynamic_energy_nj", Unit::Prefixed { symbol: "J", exponent: -9 }, "dynamic energy"),
             ("share_of_bytes", Unit::Share, "share of bytes"),
             ("share_percent", Unit::Named("%"), "share"),
             ("latency_cycles", Unit::Named("tCK"), "latency"),
@@ -320,21 +337,9 @@ mod tests {
             assert_eq!(unit.write(value), text.replace("0 ps", if value == 0.0 { "0 ns" } else { "0 ps" }));
         }
         assert_eq!(NS.write_in_full(1046.25), "1046.25 ns");
-    }
-
-    #[test]
-    fn an_axis_has_one_unit_for_all_its_numbers() {
-        let display = NS.display(1_200_000.0);
-        assert_eq!(display.symbol(), Some("ms"));
-        assert_eq!(display.write_all(&[0.0, 500_000.0, 1_000_000.0]), ["0", "0.5", "1.0"]);
-        let display = NS.display(1200.0);
-        assert_eq!(
-            (display.symbol(), display.write_all(&[0.0, 1000.0])),
-            (Some("ns"), vec!["0".into(), "1,000".into()])
-        );
-        let display = Unit::None.display(250_000.0);
-        assert_eq!((display.symbol(), display.write_all(&[0.0, 100_000.0])), (None, vec!["0".into(), "100k".into()]));
-        assert_eq!(Unit::Share.display(1.0).write_all(&[0.25, 0.5]), ["25", "50"]);
-        assert_eq!(Unit::Bytes { exponent: 0 }.display(9e4).write_all(&[64.0, 65536.0]), ["64 B", "64 KiB"]);
+        let numbers = [0.0, 48.0, 1046.25, 1_234_567.0, 16_994.748, 0.5, 0.012_34, -3.25, 1e-9].map(number);
+        assert_eq!(numbers, ["0", "48", "1,046.25", "1,234,567", "16,994.7", "0.5", "0.01234", "−3.25", "1e-9"]);
+        let bytes = Unit::Bytes { exponent: 0 };
+        assert_eq!([104.0, 1400.0, 0.0].map(|value| bytes.write_rounded(value)), ["100 B", "1.4 KiB", "0 B"]);
     }
 }

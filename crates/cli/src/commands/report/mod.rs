@@ -17,7 +17,7 @@ use crate::output::{self, AtomicFile, Existing};
 use crate::plot_file::PictureFormat;
 use crate::sweep::directory;
 
-use results_csv::Table;
+use results_csv::Results;
 use results_json::RunJson;
 
 /// Reads a directory and writes its page.
@@ -45,14 +45,14 @@ pub fn page(directory: &Path, title: Option<&str>) -> Result<Page, CliError> {
         let message = format!("{}: {what}", directory.display());
         return Err(CliError::new(message).with_help("give the directory of `sweep --out` or of `run --out`"));
     }
-    let table = Table::read(&path)?;
+    let table = Results::read(&path)?;
     match table.origin()? {
         Origin::Sweep => of_a_sweep(directory, &table, title),
         Origin::Run => of_a_run(directory, &table, title),
     }
 }
 
-fn of_a_sweep(directory: &Path, table: &Table, title: Option<&str>) -> Result<Page, CliError> {
+fn of_a_sweep(directory: &Path, table: &Results, title: Option<&str>) -> Result<Page, CliError> {
     let name = directory::name_of(directory)?;
     let runs = table.runs(&table.axes_of_a_sweep()?)?;
     let mut facts = Vec::new();
@@ -76,7 +76,7 @@ fn of_a_sweep(directory: &Path, table: &Table, title: Option<&str>) -> Result<Pa
     })
 }
 
-fn of_a_run(directory: &Path, table: &Table, title: Option<&str>) -> Result<Page, CliError> {
+fn of_a_run(directory: &Path, table: &Results, title: Option<&str>) -> Result<Page, CliError> {
     let path = directory.join("results.json");
     let text = fs::read_to_string(&path).map_err(|error| CliError::reading(&path, &error))?;
     let results = results_json::read(&path, &text)?;
@@ -87,7 +87,7 @@ fn of_a_run(directory: &Path, table: &Table, title: Option<&str>) -> Result<Page
     }
     let epochs = directory.join("epochs.csv");
     let epochs =
-        if epochs.exists() { Table::read(&epochs)?.runs(&["from_cycle".to_owned()])? } else { Runs::default() };
+        if epochs.exists() { Results::read(&epochs)?.runs(&["from_cycle".to_owned()])? } else { Runs::default() };
     let all = |of: fn(&RunJson) -> String| {
         let mut values: Vec<String> = results.iter().map(of).collect();
         values.dedup();

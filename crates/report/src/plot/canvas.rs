@@ -1,0 +1,141 @@
+//! A picture as a list of shapes, and the drawing backend with which plotters fills it.
+
+use std::convert::Infallible;
+
+use plotters::drawing::DrawingAreaErrorKind;
+use plotters::style::text_anchor::{HPos, VPos};
+use plotters_backend::{
+    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind, FontTransform,
+};
+
+use super::font::{CAPITAL_EM, DESCENDER_EM, LINE_EM};
+
+/// A place on a picture, in dots from its upper left corner, to the right and down.
+pub(super) type At = BackendCoord;
+
+/// Dots per mm: 900 dots per inch. An SVG counts in dots; each pixel of a PNG is the mean of 3 × 3 dots.
+pub(super) const DOTS_PER_MM: f64 = 900.0 / 25.4;
+
+/// A length in dots.
+pub(super) fn dots(mm: f64) -> i32 {
+    (mm * DOTS_PER_MM).round() as i32
+}
+
+/// A colour: red, green, blue.
+pub(super) type Rgb = (u8, u8, u8);
+
+/// A shape of a picture.
+#[derive(Clone)]
+pub(super) enum Shape {
+    /// A line through points, of a width in dots.
+    Path { points: Vec<At>, colour: Rgb, width: u32 },
+    /// A filled polygon; without a colour it is transparent and only receives the pointer.
+    Polygon { points: Vec<At>, colour: Option<Rgb> },
+    /// A circle: filled, or a line of a width in dots.
+    Circle { centre: At, radius: u32, colour: Rgb, width: Option<u32> },
+    /// A line of text. `at` lies on its baseline, at its start, middle or end. `up`: it runs from bottom to top.
+    Text { text: String, at: At, em: f64, align: HPos, up: bool, colour: Rgb },
+    /// The following shapes, up to [`Shape::Close`], are the mark of a value, which this text states.
+    Open(String),
+    /// Ends a mark.
+    Close,
+}
+
+/// A chart as it is drawn.
+#[derive(Clone)]
+pub struct Picture {
+    /// The title of the chart, for readers who do not see it.
+    pub(super) title: String,
+    /// Width and height in dots.
+    pub(super) size: (u32, u32),
+    pub(super) shapes: Vec<Shape>,
+}
+
+impl Picture {
+    /// The number of marks.
+    pub fn values(&self) -> usize {
+        self.shapes.iter().filter(|shape| matches!(shape, Shape::Open(_))).count()
+    }
+}
+
+/// plotters' drawing backend that records shapes.
+pub(super) struct Canvas<'a>(pub(super) &'a mut Picture);
+
+/// What plotters reports; drawing on a [`Canvas`] fails only where the bundled font is not registered.
+pub(super) type Fault = DrawingAreaErrorKind<Infallible>;
+/// The outcome of one call of the backend.
+pub(super) type Drawn = Result<(), DrawingErrorKind<Infallible>>;
+
+fn visible(colour: BackendColor) -> Option<Rgb> {
+    (colour.alpha > 0.0).then_some(colour.rgb)
+}
+
+impl DrawingBackend for Canvas<'_> {
+    type ErrorType = Infallible;
+
+    fn get_size(&self) -> (u32, u32) {
+        self.0.size
+    }
+
+    fn ensure_prepared(&mut self) -> Drawn {
+        Ok(())
+    }
+
+    fn present(&mut self) -> Drawn {
+        Ok(())
+    }
+
+    fn draw_pixel(&mut self, at: At, colour: BackendColor) -> Drawn {
+        self.draw_rect(at, (at.0 + 1, at.1 + 1), &colour, true)
+    }
+
+    fn draw_line<S: BackendStyle>(&mut self, from: At, to: At, style: &S) -> Drawn {
+        self.draw_path([from, to], style)
+    }
+
+    fn draw_rect<S: BackendStyle>(&mut self, from: At, to: At, style: &S, fill: bool) -> Drawn {
+        let corners = [from, (to.0, from.1), to, (from.0, to.1)];
+        if fill { self.fill_polygon(corners, style) } else { self.draw_path(corners.into_iter().chain([from]), style) }
+    }
+
+    fn draw_path<S: BackendStyle, I: IntoIterator<Item = At>>(&mut self, path: I, style: &S) -> Drawn {
+        let mut points: Vec<At> = path.into_iter().collect();
+        points.dedup();
+        if let Some(colour) = visible(style.color()) {
+            self.0.shapes.push(Shape::Path { points, colour, width: style.stroke_width() });
+        }
+        Ok(())
+    }
+
+    fn draw_circle<S: BackendStyle>(&mut self, centre: At, radius: u32, style: &S, fill: bool) -> Drawn {
+        if let Some(colour) = visible(style.color()) {
+            let width = (!fill).then(|| style.stroke_width());
+            self.0.shapes.push(Shape::Circle { centre, radius, colour, width });
+        }
+        Ok(())
+    }
+
+    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = At>>(&mut self, corners: I, style: &S) -> Drawn {
+        let points = corners.into_iter().collect();
+        self.0.shapes.push(Shape::Polygon { points, colour: visible(style.color()) });
+        Ok(())
+    }
+
+    fn draw_text<S: BackendTextStyle>(&mut self, text: &str, style: &S, at: At) -> Drawn {
+        let em = style.size() / LINE_EM;
+        // From the place that plotters gives down to the baseline.
+        let down = em
+            * match style.anchor().v_pos {
+                VPos::Top => CAPITAL_EM,
+                VPos::Center => CAPITAL_EM / 2.0,
+                VPos::Bottom => -DESCENDER_EM,
+            };
+        let up = !matches!(style.transform(), FontTransform::None);
+        let at = if up { (at.0 + down.round() as i32, at.1) } else { (at.0, at.1 + down.round() as i32) };
+        let (text, align, colour) = (text.to_owned(), style.anchor().h_pos, style.color().rgb);
+        if !text.is_empty() {
+            self.0.shapes.push(Shape::Text { text, at, em, align, up, colour });
+        }
+        Ok(())
+    }
+}
