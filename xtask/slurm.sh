@@ -161,7 +161,7 @@ nothing_queued() {
 }
 
 # How many runs are finished.
-finished() { cat "$work"/out/journal*.rows 2>/dev/null | grep --count --text --fixed-strings $'\tdone\t' || true; }
+finished() { cat "$work"/out/journal*.jsonl 2>/dev/null | grep --count --text --fixed-strings '"cells":' || true; }
 
 some_finished() { [ "$(finished)" -ge "$1" ]; }
 

@@ -4,7 +4,7 @@ mod plot;
 mod report;
 mod sweep;
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -222,11 +222,17 @@ pub struct ExplainRulesArgs {
 
 /// `explain plan`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  rowclone-sim explain plan traces/unaligned.toml")]
+#[command(
+    after_help = "Example:\n  rowclone-sim explain plan traces/unaligned.toml\n  rowclone-sim explain plan traces/fork.toml --request 3"
+)]
 pub struct ExplainPlanArgs {
     /// What to plan.
     #[command(flatten)]
     pub scenario: ScenarioArgs,
+    /// The N-th request, from 1: of a workload or a trace in the order in which the controller takes them [default: of operations all, of a
+    /// workload the first that copies or initialises]
+    #[arg(long, value_name = "N")]
+    pub request: Option<NonZeroU64>,
 }
 
 /// `explain energy`.
@@ -236,6 +242,10 @@ pub struct ExplainEnergyArgs {
     /// What to price.
     #[command(flatten)]
     pub scenario: ScenarioArgs,
+    /// The N-th request, from 1: of a workload or a trace in the order in which the controller takes them [default: of operations all, of a
+    /// workload the first that copies or initialises]
+    #[arg(long, value_name = "N")]
+    pub request: Option<NonZeroU64>,
 }
 
 /// `explain timeline`.
@@ -247,6 +257,9 @@ pub struct ExplainTimelineArgs {
     /// What to play.
     #[command(flatten)]
     pub scenario: ScenarioArgs,
+    /// Begins when the controller takes the N-th request, from 1
+    #[arg(long, value_name = "N", conflicts_with = "from")]
+    pub request: Option<NonZeroU64>,
     /// Begins at this instant: a cycle, or a time such as 90ns, 7.8us or 1ms [default: the beginning]
     #[arg(long, value_name = "CYCLE")]
     pub from: Option<Instant>,

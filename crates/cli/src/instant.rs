@@ -6,14 +6,14 @@ use std::str::FromStr;
 use dram_spec::{Clock, Cycle};
 use report::timeline::Window;
 
-use crate::CliError;
+use rowclone_config::Failure;
 
 /// An instant as a user writes it: `5000`, `90ns`, `7.8us`, `1ms`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Instant {
     /// A cycle.
     Cycle(u64),
-    /// So many ns after reset.
+    /// A time after reset, ns.
     Nanoseconds(f64),
 }
 
@@ -61,7 +61,7 @@ impl fmt::Display for Instant {
 ///
 /// # Errors
 /// There are none.
-pub fn window(from: Option<Instant>, to: Option<Instant>, clock: Clock) -> Result<Window, CliError> {
+pub fn window(from: Option<Instant>, to: Option<Instant>, clock: Clock) -> Result<Window, Failure> {
     let first = from.map_or(Window::ALL.from, |from| from.cycle(clock));
     let last = to.map_or(Window::ALL.to, |to| to.cycle(clock));
     if first < last {
@@ -69,7 +69,7 @@ pub fn window(from: Option<Instant>, to: Option<Instant>, clock: Clock) -> Resul
     }
     let shown = |instant: Option<Instant>| instant.map_or("0".to_owned(), |instant| instant.to_string());
     let message = format!("`--from {}` to `--to {}`: no cycle lies between them", shown(from), shown(to));
-    Err(CliError::new(message).with_help(format!("try `--to {}`", first.0.saturating_add(1000))))
+    Err(Failure::new(message).with_help(format!("try `--to {}`", first.0.saturating_add(1000))))
 }
 
 #[cfg(test)]
@@ -92,7 +92,7 @@ mod tests {
         let error = window(at(90.0), Some(Instant::Cycle(48)), Clock::DDR3_1066).unwrap_err();
         assert_eq!(
             error,
-            CliError::new("`--from 90ns` to `--to 48`: no cycle lies between them").with_help("try `--to 1048`")
+            Failure::new("`--from 90ns` to `--to 48`: no cycle lies between them").with_help("try `--to 1048`")
         );
         assert_eq!(window(None, None, Clock::DDR3_1066), Ok(Window::ALL));
     }

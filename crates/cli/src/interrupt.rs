@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, LazyLock};
 
-use crate::{CliError, output};
+use rowclone_config::Failure;
 
 /// Number of SIGINT.
 const SIGINT: i32 = 2;
@@ -20,7 +20,7 @@ static POLLED: AtomicBool = AtomicBool::new(false);
 /// The first signal; 0 before it.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 
-/// The flag that a signal raises. A command that calls this must poll the flag, and stop with [`CliError::interrupted`].
+/// The flag that a signal raises. A command that calls this must poll the flag, and stop with [`Failure::interrupted`].
 ///
 /// A second signal ends the program at once.
 pub fn flag() -> Arc<AtomicBool> {
@@ -42,7 +42,7 @@ fn received(signal: i32) {
     if is_first && POLLED.load(Ordering::Relaxed) {
         STOP.store(true, Ordering::Relaxed);
     } else {
-        output::remove_temporary_files();
+        rowclone_sweep::remove_temporary_files();
         std::process::exit(ENDED_BY_SIGNAL + signal);
     }
 }
@@ -52,7 +52,7 @@ fn received(signal: i32) {
 /// # Errors
 /// The system does not allow it.
 #[cfg(unix)]
-pub fn listen() -> Result<(), CliError> {
+pub fn listen() -> Result<(), Failure> {
     use signal_hook::consts::SIGTERM;
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]).map_err(|error| uncaught(&error))?;
     std::thread::spawn(move || signals.forever().for_each(received));
@@ -64,10 +64,10 @@ pub fn listen() -> Result<(), CliError> {
 /// # Errors
 /// The system does not allow it.
 #[cfg(not(unix))]
-pub fn listen() -> Result<(), CliError> {
+pub fn listen() -> Result<(), Failure> {
     ctrlc::set_handler(|| received(SIGINT)).map_err(|error| uncaught(&error))
 }
 
-fn uncaught(error: &dyn std::fmt::Display) -> CliError {
-    CliError::new(format!("Ctrl-C cannot be caught: {error}"))
+fn uncaught(error: &dyn std::fmt::Display) -> Failure {
+    Failure::new(format!("Ctrl-C cannot be caught: {error}"))
 }

@@ -8,14 +8,10 @@
 pub mod args;
 pub mod binding;
 pub mod commands;
-pub mod experiment;
 pub mod instant;
 pub mod interrupt;
 pub mod output;
-pub mod plot_file;
-pub mod progress;
-pub mod sweep;
-pub mod warnings;
+pub mod requests;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -23,9 +19,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Effects, Style};
 use clap::Parser;
-
-pub use rowclone_config as input;
-pub use rowclone_config::Failure as CliError;
+use rowclone_config::Failure;
 
 /// Input or output was at fault.
 const AT_FAULT: u8 = 2;
@@ -48,7 +42,7 @@ where
 }
 
 /// Prints what clap answers: help and version are data, all else are messages.
-fn answer(error: &clap::Error) -> Result<ExitCode, CliError> {
+fn answer(error: &clap::Error) -> Result<ExitCode, Failure> {
     let printed = error.print();
     if error.use_stderr() {
         return Ok(ExitCode::from(AT_FAULT));
@@ -58,11 +52,11 @@ fn answer(error: &clap::Error) -> Result<ExitCode, CliError> {
 }
 
 /// Prints an error to standard error, if that can be written.
-fn report(error: &CliError) -> ExitCode {
+fn report(error: &Failure) -> ExitCode {
     let code = match error {
-        CliError::ClosedPipe => return ExitCode::SUCCESS,
-        CliError::Refused { .. } => AT_FAULT,
-        CliError::Interrupted { .. } => interrupt::exit_code(),
+        Failure::ClosedPipe => return ExitCode::SUCCESS,
+        Failure::Refused { .. } => AT_FAULT,
+        Failure::Interrupted { .. } => interrupt::exit_code(),
     };
     let mut stderr = anstream::stderr().lock();
     let _ = writeln!(stderr, "{ERROR}error:{ERROR:#} {error}");

@@ -8,53 +8,25 @@ use crate::scenario::Workload;
 use crate::section::Section;
 use crate::{Failure, names};
 
-/// How pages are placed, checked.
+/// Checked settings of the placement of pages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AllocatorConfig {
     /// The allocation policies, at least one, each once; the scenario runs once for each.
     pub policies: Vec<Policy>,
-    /// The age of the memory; none for a fresh memory with all frames free.
+    /// Ageing of the memory before the run; none for a memory with all frames free.
     pub age: Option<Age>,
-    /// How frames that share rows are handed out.
+    /// Allocation of frames that share rows.
     pub units: Units,
 }
 
 /// Keys of `[allocator]`.
+#[rustfmt::skip]
 pub(crate) const KEYS: [Key; 5] = [
-    Key::new(
-        "allocator",
-        Holds::Table,
-        "",
-        "placement of pages, where neither the scenario nor the recording gives it (`allocator.md`)",
-    )
-    .or(""),
-    Key::new(
-        "allocator.policies",
-        Holds::Names(|| names(&policies())),
-        "[\"buddy\", \"subarray-aware\"]",
-        "the allocators; the scenario runs once for each, under each of `policies`",
-    ),
-    Key::new(
-        "allocator.utilisation",
-        Holds::Number(0.0, 1.0),
-        "0.5",
-        "share of the frames in use before the workload; together with `fragmentation`",
-    )
-    .or("a fresh memory, all free"),
-    Key::new(
-        "allocator.fragmentation",
-        Holds::Number(0.0, 1.0),
-        "0.5",
-        "Linux's unusable free space index of order 9 before the workload",
-    )
-    .or("a fresh memory"),
-    Key::new(
-        "allocator.units",
-        Holds::Name(|| names(&units())),
-        "\"together\"",
-        "how frames that share rows are handed out: together, as one page, or one by one; pages of a trace are always `marked`",
-    )
-    .or("`together`; of a trace `marked`"),
+    Key::new("allocator", Holds::Table, "", "placement of pages, where neither the scenario nor the recording gives it (`allocator.md`)").or(""),
+    Key::new("allocator.policies", Holds::Names(|| names(&policies())), "[\"buddy\", \"subarray-aware\"]", "the allocators; the scenario runs once for each, under each of `policies`"),
+    Key::new("allocator.utilisation", Holds::Number(0.0, 1.0), "0.5", "share of the frames in use before the workload; together with `fragmentation`").or("a fresh memory, all free"),
+    Key::new("allocator.fragmentation", Holds::Number(0.0, 1.0), "0.5", "Linux's unusable free space index of order 9 before the workload").or("a fresh memory"),
+    Key::new("allocator.units", Holds::Name(|| names(&units())), "\"together\"", "how frames that share rows are handed out: together, as one page, or one by one; pages of a trace are always `marked`").or("`together`; of a trace `marked`"),
 ];
 
 fn policies() -> Vec<(&'static str, Policy)> {
@@ -85,7 +57,7 @@ impl AllocatorConfig {
                 return Err(table.fault(there, message).with_help(help));
             }
         };
-        // Frames of a trace are handed out one by one: a recorded copy of 4 KiB renews its page, and not the page beside it.
+        // Frames of a trace are allocated one by one: a recorded copy of 4 KiB replaces its page, not the adjacent page.
         let of_trace = matches!(workload, Workload::Trace(_));
         let units = table.choice("units", &units()).unwrap_or(if of_trace { Units::Marked } else { Units::Together });
         if of_trace && units == Units::Together {
@@ -95,7 +67,7 @@ impl AllocatorConfig {
         Ok(AllocatorConfig { policies: table.choices("policies", &policies()), age, units })
     }
 
-    /// The settings of one of its policies.
+    /// The settings of one policy.
     pub fn settings(&self, policy: Policy, seed: u64) -> AllocatorSettings {
         let (utilisation, fragmentation) = self.age.map_or((0.0, 0.0), |age| (age.utilisation(), age.unusable()));
         AllocatorSettings { policy, seed, utilisation, fragmentation, units: self.units }

@@ -1,11 +1,11 @@
-//! What a document says, in one spelling: for digests.
+//! Canonical text of a document, for digests.
 
 use std::fmt::Write;
 
 use crate::document::{Document, Node, Value};
 
 impl Document {
-    /// All that it says but for the keys to `skip` (dotted, no list items), in a spelling that does not depend on the order of
+    /// All values except those of the keys `skip` (dotted, no list items), in a form that does not depend on the order of
     /// keys, comments, or how numbers and strings are written.
     pub fn canonical(&self, skip: &[&str]) -> String {
         let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Checks a document against the description of its keys, and converts sizes and times to plain numbers.
+//! Check of a document against the descriptions of its keys, and conversion of sizes and times to plain numbers.
 
 use dram_spec::{Clock, Min};
 
@@ -42,7 +42,7 @@ impl Document {
         self.rewritten(|document, root| document.resolve_node(root, "", clock))
     }
 
-    /// Changes the values, with the document as it was for messages.
+    /// Changes the values; messages use the document before the change.
     fn rewritten(&mut self, change: impl FnOnce(&Document, &mut Node) -> Result<(), Failure>) -> Result<(), Failure> {
         let mut root = self.root.clone();
         change(self, &mut root)?;
@@ -170,11 +170,11 @@ impl Document {
                     Value::Float(found) => *found,
                     _ => return Ok(()),
                 };
-                // Neither infinity nor what is not a number lies in a range.
+                // Infinity and NaN lie in no range.
                 if (least..=most).contains(&found) {
                     return Ok(());
                 }
-                // A percentage is meant as a share.
+                // The user probably means a percentage.
                 let near = match found {
                     found if most <= 1.0 && (1.0..=100.0).contains(&found) => found / 100.0,
                     found if found > most => most,
@@ -188,7 +188,7 @@ impl Document {
     }
 
     fn unfit(&self, key: &Key, node: &Node, path: &str) -> Failure {
-        // Of an item of a list, the key is the list's.
+        // An item of a list has the key of the list.
         let list = path.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
         let expected = match key.holds {
             Holds::Tables if list != path => "a table",
@@ -233,7 +233,7 @@ fn count(integer: i128) -> u64 {
     u64::try_from(integer).expect("it was checked")
 }
 
-/// The value of a key with its unit converted, if it has the type that the key holds.
+/// The value of a key with its unit converted, if it has the type of the key.
 fn plain(holds: Holds, value: &Value) -> Option<Value> {
     let is_count = |integer: i128| u64::try_from(integer).is_ok();
     let fits = match (holds, value) {
@@ -252,7 +252,7 @@ fn plain(holds: Holds, value: &Value) -> Option<Value> {
         (Holds::Nanoseconds(..), Value::Text(text)) => {
             return quantity::time(text).map(|ps| Value::Float(ps as f64 / 1000.0));
         }
-        // Its reader knows the clock.
+        // The reader of the key converts it with the clock of the system.
         (Holds::Clocks(..), Value::Text(text)) => quantity::time(text).is_some(),
         (Holds::Table, Value::Table(_))
         | (Holds::Tables | Holds::List | Holds::Names(_) | Holds::Bits, Value::List(_))
@@ -266,7 +266,7 @@ fn plain(holds: Holds, value: &Value) -> Option<Value> {
     fits.then(|| value.clone())
 }
 
-/// A value as messages name it.
+/// Name of a value in messages.
 fn in_words(value: &Value) -> String {
     match value {
         Value::Text(text) => format!("the string {text:?}"),

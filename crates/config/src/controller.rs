@@ -14,107 +14,35 @@ use crate::key::{Holds, Key};
 use crate::section::Section;
 
 const CAP_MAX: u64 = 1 << 30;
-/// Of a queue.
+/// Range of the entries of a queue.
 const ENTRIES: Holds = Holds::Count(1, ControllerSettings::ENTRIES_MAX);
 const CLOCKS: Holds = Holds::Clocks(1, CYCLES_MAX);
 
 /// Keys of `[controller]`.
+#[rustfmt::skip]
 pub(crate) const KEYS: [Key; 19] = [
     Key::new("controller", Holds::Table, "", "the memory controller (`controller.md`)").or("as below"),
-    Key::new(
-        "controller.staging_lines",
-        Holds::Count(1, ControllerSettings::STAGING_LINES_MAX),
-        "64",
-        "lines of 64 bytes that a copy over the channel reads before it writes them",
-    )
-    .or("the lines of one row"),
-    Key::new(
-        "controller.scheduler",
-        Holds::Name(|| SCHEDULERS.map(Scheduler::name).into()),
-        "\"fr-fcfs\"",
-        "order of accesses: the oldest first; row hits first, then the oldest; row hits first up to a cap; BLISS \
-         (Subramanian et al., ICCD 2014); PAR-BS (Mutlu and Moscibroda, ISCA 2008)",
-    )
-    .or("`fr-fcfs`"),
-    Key::new(
-        "controller.scheduler_cap",
-        Holds::Count(1, CAP_MAX),
-        "4",
-        "with `fr-fcfs-cap` only: accesses to an open row after which an older access to another row goes first",
-    )
-    .or("required with `fr-fcfs-cap`"),
-    Key::new(
-        "controller.bliss_threshold",
-        Holds::Count(1, CAP_MAX),
-        "4",
-        "with `bliss` only: consecutive reads of a source after which it is blacklisted (a workload is one source, which \
-         a blacklist does not reorder)",
-    )
-    .or("4"),
-    Key::new(
-        "controller.bliss_clearing_cycles",
-        CLOCKS,
-        "10_000",
-        "with `bliss` only: clocks after which the blacklist is cleared",
-    )
-    .or("10,000"),
+    Key::new("controller.staging_lines", Holds::Count(1, ControllerSettings::STAGING_LINES_MAX), "64", "lines of 64 bytes that a copy over the channel reads before it writes them").or("the lines of one row"),
+    Key::new("controller.scheduler", Holds::Name(|| SCHEDULERS.map(Scheduler::name).into()), "\"fr-fcfs\"", "order of accesses: the oldest first; row hits first, then the oldest; row hits first up to a cap; BLISS (Subramanian et al., ICCD 2014); PAR-BS (Mutlu and Moscibroda, ISCA 2008)").or("`fr-fcfs`"),
+    Key::new("controller.scheduler_cap", Holds::Count(1, CAP_MAX), "4", "with `fr-fcfs-cap` only: accesses to an open row after which an older access to another row goes first").or("required with `fr-fcfs-cap`"),
+    Key::new("controller.bliss_threshold", Holds::Count(1, CAP_MAX), "4", "with `bliss` only: consecutive reads of a source after which it is blacklisted (a workload is one source, which a blacklist does not reorder)").or("4"),
+    Key::new("controller.bliss_clearing_cycles", CLOCKS, "10_000", "with `bliss` only: clocks after which the blacklist is cleared").or("10,000"),
     Key::new("controller.par_bs_marking_cap", ENTRIES, "5", "with `par-bs` only: reads per source and bank in a batch").or("5"),
-    Key::new(
-        "controller.row_policy",
-        Holds::Name(|| ROW_POLICIES.into()),
-        "\"open\"",
-        "when a row that no access waits for is closed: when another row is needed; with the last access to it; after a time",
-    )
-    .or("`open`"),
-    Key::new(
-        "controller.row_timeout_cycles",
-        CLOCKS,
-        "200",
-        "with `timeout` only: clocks from the last command to the bank to the precharge",
-    )
-    .or("required with `timeout`"),
+    Key::new("controller.row_policy", Holds::Name(|| ROW_POLICIES.into()), "\"open\"", "when a row that no access waits for is closed: when another row is needed; with the last access to it; after a time").or("`open`"),
+    Key::new("controller.row_timeout_cycles", CLOCKS, "200", "with `timeout` only: clocks from the last command to the bank to the precharge").or("required with `timeout`"),
     Key::new("controller.read_entries", ENTRIES, "64", "entries of a channel's read queue").or("64"),
     Key::new("controller.write_entries", ENTRIES, "64", "entries of a channel's write queue").or("64"),
     Key::new("controller.copy_entries", ENTRIES, "32", "copies and initialisations in progress, over all channels").or("32"),
-    Key::new(
-        "controller.admission_per_cycle",
-        ENTRIES,
-        "1",
-        "line accesses that a channel accepts per clock, and copies that the front end accepts per clock",
-    )
-    .or("1"),
-    Key::new("controller.drain_high", Holds::Count(0, u64::MAX), "48", "queued writes at which a write drain starts")
-        .values("1 to `write_entries`")
-        .or("three quarters of `write_entries`: 48"),
-    Key::new("controller.drain_low", Holds::Count(0, u64::MAX), "16", "queued writes at which a write drain ends")
-        .values("0 to `drain_high` - 1")
-        .or("a third of `drain_high`: 16"),
-    Key::new("controller.copy_hold_max_cycles", CLOCKS, "200", "how long a copy may hold a bank that a read waits for")
-        .or("until the copy has finished in the bank"),
-    Key::new(
-        "controller.refresh_idle_cycles",
-        Holds::Clocks(0, CYCLES_MAX),
-        "50",
-        "clocks without an access after which a rank that owes fewer than `refresh.postpone_max` REF closes its rows for one",
-    )
-    .or("50"),
-    Key::new(
-        "controller.power_down_after_cycles",
-        CLOCKS,
-        "100",
-        "clocks of idleness after which a rank enters power-down; needs refresh, and currents of these states",
-    )
-    .or("never"),
-    Key::new(
-        "controller.self_refresh_after_cycles",
-        CLOCKS,
-        "10_000",
-        "clocks of idleness after which a rank enters self-refresh; needs the same, and more than `power_down_after_cycles`",
-    )
-    .or("never"),
+    Key::new("controller.admission_per_cycle", ENTRIES, "1", "line accesses that a channel accepts per clock, and copies that the front end accepts per clock").or("1"),
+    Key::new("controller.drain_high", Holds::Count(0, u64::MAX), "48", "queued writes at which a write drain starts").values("1 to `write_entries`").or("three quarters of `write_entries`: 48"),
+    Key::new("controller.drain_low", Holds::Count(0, u64::MAX), "16", "queued writes at which a write drain ends").values("0 to `drain_high` - 1").or("a third of `drain_high`: 16"),
+    Key::new("controller.copy_hold_max_cycles", CLOCKS, "200", "how long a copy may hold a bank that a read waits for").or("until the copy has finished in the bank"),
+    Key::new("controller.refresh_idle_cycles", Holds::Clocks(0, CYCLES_MAX), "50", "clocks without an access after which a rank that owes fewer than `refresh.postpone_max` REF closes its rows for one").or("50"),
+    Key::new("controller.power_down_after_cycles", CLOCKS, "100", "clocks of idleness after which a rank enters power-down; needs refresh, and currents of these states").or("never"),
+    Key::new("controller.self_refresh_after_cycles", CLOCKS, "10_000", "clocks of idleness after which a rank enters self-refresh; needs the same, and more than `power_down_after_cycles`").or("never"),
 ];
 
-/// The rest of the system, which the table is checked against.
+/// The other tables of the system, with which the table is compared.
 pub(crate) struct Surroundings<'a> {
     pub(crate) table: Option<Section<'a>>,
     pub(crate) defaults: ControllerSettings,

@@ -1,4 +1,4 @@
-//! Current sets: the shipped ones of the library by name, and files of one chip's supply currents.
+//! Current sets: shipped sets by name, and files with the supply currents of a chip.
 
 use std::path::Path;
 
@@ -10,7 +10,8 @@ use crate::{Document, Failure, suggestion};
 /// A current or voltage that its reader checks.
 const ANY: Holds = Holds::Number(f64::NEG_INFINITY, f64::INFINITY);
 
-/// Every key of a current set.
+/// Keys of a current set.
+#[rustfmt::skip]
 pub const KEYS: &[Key] = &[
     Key::new("name", Holds::Text, "\"2 Gb x8 -25E\"", "name in reports"),
     Key::new("bin", Holds::Text, "\"800E\"", "speed bin in which the currents were measured"),
@@ -34,7 +35,7 @@ pub const KEYS: &[Key] = &[
 /// The set that a command line names: a shipped one by its name, or a file ending in `.toml`.
 ///
 /// # Errors
-/// No such set, or something wrong in its file.
+/// The set does not exist, or its file has an error.
 pub fn named_or_read(found: &str) -> Result<Currents, Failure> {
     if is_file_name(found) {
         return read(Path::new(found));
@@ -42,7 +43,7 @@ pub fn named_or_read(found: &str) -> Result<Currents, Failure> {
     named(found, |help| Failure::new(format!("\"{found}\" is no current set")).with_help(help))
 }
 
-/// The shipped set of that name; `unknown` makes an error of what would help.
+/// The shipped set with a name; `unknown` creates the error from the help.
 pub(crate) fn named(name: &str, unknown: impl FnOnce(String) -> Failure) -> Result<Currents, Failure> {
     if let Some(set) = Currents::named(name) {
         return Ok(set);
@@ -52,7 +53,7 @@ pub(crate) fn named(name: &str, unknown: impl FnOnce(String) -> Failure) -> Resu
     Err(unknown(format!("{choices}; or give a path that ends in `.toml`")))
 }
 
-/// Whether a user means a file, and not the name of a shipped set.
+/// Whether the text names a file, not a shipped set.
 pub(crate) fn is_file_name(text: &str) -> bool {
     Path::new(text).extension().is_some_and(|extension| extension == "toml")
 }

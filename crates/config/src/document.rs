@@ -13,12 +13,12 @@ use crate::key::{self, Key};
 use crate::section::Section;
 use crate::{Failure, file};
 
-/// Where a value was written.
+/// Origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// This line of the file, counted from 1.
+    /// A line of the file, from 1.
     Line(usize),
-    /// This `--set`, as it was given.
+    /// The text of a `--set`.
     Set(Arc<str>),
 }
 
@@ -33,11 +33,11 @@ pub(crate) struct Node {
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Text(String),
-    /// In the range of `i128`; TOML's own range is smaller.
+    /// A whole number; the range of TOML is smaller than that of `i128`.
     Integer(i128),
     Float(f64),
     Boolean(bool),
-    /// No key takes one.
+    /// A date or time, which no key accepts.
     Datetime(String),
     List(Vec<Node>),
     /// In the order of the file.
@@ -102,7 +102,7 @@ impl Document {
         Ok(Document { path: path.to_owned(), root, keys })
     }
 
-    /// The file, as messages name it.
+    /// Name of the file in messages.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -117,7 +117,7 @@ impl Document {
         Section::new(self, &self.root, String::new())
     }
 
-    /// A path that is written in this file; a relative one starts from the directory of the file.
+    /// The path that a text in this file names; a relative path starts from the directory of the file.
     pub fn resolve(&self, path: &str) -> PathBuf {
         tidy(&self.path.parent().unwrap_or(Path::new("")).join(path))
     }
@@ -127,7 +127,7 @@ impl Document {
         self.located(self.origin(key), &message)
     }
 
-    /// Where the value of a dotted key, or the innermost table of it that exists, was written; none for the document.
+    /// Origin of the value of a dotted key, or of its innermost table that exists; none for the document.
     pub fn origin(&self, key: &str) -> Option<&Origin> {
         let mut node = &self.root;
         for step in key.split('.') {
@@ -142,7 +142,7 @@ impl Document {
     /// Checks that a number lies in a range.
     ///
     /// # Errors
-    /// It does not.
+    /// The number is out of the range.
     pub fn within(&self, key: &str, found: u64, least: u64, most: u64) -> Result<(), Failure> {
         if (least..=most).contains(&found) {
             return Ok(());
@@ -159,7 +159,7 @@ impl Document {
     /// The path of the regular file that a key names.
     ///
     /// # Errors
-    /// There is none, or it cannot be read.
+    /// The file does not exist, is not regular, or cannot be read.
     pub fn linked(&self, key: &str, written: &str) -> Result<PathBuf, Failure> {
         let path = self.resolve(written);
         let why = match file::open(&path) {
@@ -202,12 +202,12 @@ pub(crate) fn last_step(key: &str) -> &str {
     key.rsplit('.').next().unwrap_or(key)
 }
 
-/// The line of a byte, counted from 1.
+/// The line of a byte, from 1.
 fn line_of(text: &str, offset: usize) -> usize {
     1 + text.bytes().take(offset).filter(|&byte| byte == b'\n').count()
 }
 
-/// A value that cannot be represented, and where it was written.
+/// A value that cannot be represented, with its origin.
 type Misfit = (Origin, String);
 
 /// The entries of a table, in the order of the file.

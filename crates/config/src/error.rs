@@ -1,4 +1,4 @@
-//! Why a command could not be carried out.
+//! Errors of commands.
 
 use std::fmt;
 use std::io;
@@ -6,19 +6,19 @@ use std::path::Path;
 
 use rowclone_sim::ExperimentError;
 
-/// Why a command could not be carried out.
+/// Error of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// Something is wrong with the input, or the output cannot be written.
+    /// Error in the input, or an output that cannot be written.
     Refused {
-        /// What, and where; printed after `error:`.
+        /// Place and finding; printed after `error:`.
         message: String,
-        /// What to do next; printed after `help:`.
+        /// What would work; printed after `help:`.
         help: Option<String>,
     },
     /// A signal ended the command.
     Interrupted {
-        /// What became of the results, or what to do next; printed after `help:`.
+        /// State of the results, or the next step; printed after `help:`.
         help: Option<String>,
     },
     /// The reader of standard output has closed it (`| head -1`): no message is printed.
@@ -26,12 +26,12 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// An error that has this to say.
+    /// Creates an error with a message.
     pub fn new(message: impl fmt::Display) -> Failure {
         Failure::Refused { message: message.to_string(), help: None }
     }
 
-    /// The same, with what to do next.
+    /// Adds the help.
     #[must_use]
     pub fn with_help(self, next: impl fmt::Display) -> Failure {
         match self {
@@ -41,7 +41,7 @@ impl Failure {
         }
     }
 
-    /// The same, with what to do next if anything is known.
+    /// Adds the help, if there is any.
     #[must_use]
     pub fn with_help_if(self, help: Option<&str>) -> Failure {
         match help {
@@ -50,7 +50,7 @@ impl Failure {
         }
     }
 
-    /// A file that cannot be read.
+    /// Creates the error of a file that cannot be read.
     pub fn reading(path: &Path, source: &io::Error) -> Failure {
         let error = Failure::new(format!("{}: cannot be read: {}", path.display(), reason(source)));
         match source.kind() {
@@ -60,14 +60,14 @@ impl Failure {
             io::ErrorKind::PermissionDenied => error.with_help("ask for the permission to read it"),
             io::ErrorKind::IsADirectory => error.with_help("give a file in it"),
             io::ErrorKind::InvalidData => error.with_help("give a text file in UTF-8"),
-            // What [`crate::file`] refuses.
+            // Errors of [`crate::file`].
             io::ErrorKind::InvalidInput => error.with_help("write what it gives into a file, and give that"),
             io::ErrorKind::FileTooLarge => error.with_help("this looks like another kind of file: give a TOML file"),
             _ => error,
         }
     }
 
-    /// A file that cannot be written.
+    /// Creates the error of a file that cannot be written.
     pub fn writing(path: &Path, source: &io::Error) -> Failure {
         let error = Failure::new(format!("{}: cannot be written: {}", path.display(), reason(source)));
         match source.kind() {
@@ -87,7 +87,7 @@ impl Failure {
         Failure::Interrupted { help: None }
     }
 
-    /// What to do next, if anything is known.
+    /// The help, if there is any.
     pub fn help(&self) -> Option<&str> {
         match self {
             Failure::Refused { help, .. } | Failure::Interrupted { help } => help.as_deref(),
@@ -96,7 +96,7 @@ impl Failure {
     }
 }
 
-/// What the system says, without its number.
+/// Message of the operating system, without its number.
 fn reason(source: &io::Error) -> String {
     match source.kind() {
         io::ErrorKind::NotFound => "no such file or directory".to_owned(),

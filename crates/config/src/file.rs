@@ -1,16 +1,16 @@
-//! Files that are read.
+//! Opening and reading of input files.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The largest TOML file that is read.
+/// Maximum size of a TOML file, in bytes.
 pub const TOML_BYTES_MAX: u64 = 16 << 20;
 
-/// Opens a regular file. Anything else is refused before it is opened: to open a named pipe would block, and a device never ends.
+/// Opens a regular file. Other kinds are refused before they are opened: a named pipe would block, and a device has no end.
 ///
 /// # Errors
-/// It is not there, not readable, or no regular file.
+/// The file does not exist, is not readable, or is not regular.
 pub fn open(path: &Path) -> io::Result<File> {
     let metadata = fs::metadata(path)?;
     if metadata.is_dir() {
@@ -22,7 +22,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// The message of a reader, which knows the line and not the file: `line 5: …` becomes `PATH:5: …`.
+/// Adds the file to the message of a reader that gives only the line: `line 5: …` becomes `PATH:5: …`.
 pub fn located(path: &Path, message: &str) -> String {
     match message.strip_prefix("line ").and_then(|rest| rest.split_once(": ")) {
         Some((line, what)) => format!("{}:{line}: {what}", path.display()),
@@ -33,7 +33,7 @@ pub fn located(path: &Path, message: &str) -> String {
 /// Reads a TOML file.
 ///
 /// # Errors
-/// As [`open`]; it is larger than [`TOML_BYTES_MAX`], or not UTF-8.
+/// Those of [`open`]; the file is larger than [`TOML_BYTES_MAX`], or not UTF-8.
 pub fn read_toml(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     let read = open(path)?.take(TOML_BYTES_MAX + 1).read_to_string(&mut text)?;

@@ -6,21 +6,21 @@
 pub struct Key {
     /// Dotted, without the indices of list items: `operation.bytes`.
     pub path: &'static str,
-    /// What its value can be.
+    /// Type and range of its value.
     pub holds: Holds,
     /// Whether it must be given.
     pub presence: Presence,
-    /// A value, as TOML. Empty for a table.
+    /// Example of a value, as TOML. Empty for a table.
     pub example: &'static str,
-    /// What it sets, for the page of keys.
+    /// Its meaning, for the page of keys.
     pub about: &'static str,
-    /// Its values in words, where `holds` does not say enough.
+    /// Its values in words, where `holds` does not describe them.
     values: &'static str,
-    /// Earlier names of its values, each with the name that it has now.
+    /// Earlier names of its values, each with the current name.
     pub(crate) renamed: &'static [(&'static str, &'static str)],
 }
 
-/// What the value of a key can be.
+/// Type and range of the value of a key.
 #[derive(Clone, Copy, Debug)]
 pub enum Holds {
     /// A table with keys of its own.
@@ -37,7 +37,7 @@ pub enum Holds {
     Texts,
     /// A list of strings.
     List,
-    /// The path of a file, from the directory of the file in which it stands.
+    /// The path of a file, relative to the directory of the input file.
     Path,
     /// One of these names.
     Name(fn() -> Vec<&'static str>),
@@ -70,31 +70,31 @@ pub enum Holds {
 /// Whether a key must be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// Its table needs it.
+    /// Required in its table.
     Required,
-    /// It can be left out; what holds then.
+    /// Optional, with the default in words.
     Optional(&'static str),
 }
 
 impl Key {
-    /// A key that its table needs.
+    /// Creates a required key.
     pub const fn new(path: &'static str, holds: Holds, example: &'static str, about: &'static str) -> Key {
         Key { path, holds, presence: Presence::Required, example, about, values: "", renamed: &[] }
     }
 
-    /// The key, which can be left out; then `default` holds.
+    /// Makes the key optional, with a default.
     #[must_use]
     pub const fn or(self, default: &'static str) -> Key {
         Key { presence: Presence::Optional(default), ..self }
     }
 
-    /// The key, with its values in words.
+    /// Adds the values in words.
     #[must_use]
     pub const fn values(self, values: &'static str) -> Key {
         Key { values, ..self }
     }
 
-    /// The key, with earlier names of its values, each with the name that it has now.
+    /// Adds earlier names of values, each with the current name.
     #[must_use]
     pub const fn renamed(self, renamed: &'static [(&'static str, &'static str)]) -> Key {
         Key { renamed, ..self }
@@ -193,7 +193,7 @@ fn listed(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// A number as people read it: `4,096`; powers of two from 2^30 as such.
+/// A number with digit separators: `4,096`; powers of two from 2^30 as `2^30`.
 fn thousands(number: u64) -> String {
     if number.is_power_of_two() && number >= 1 << 30 {
         return format!("2^{}", number.trailing_zeros());

@@ -1,8 +1,8 @@
-//! Reads the files that users write: systems, scenarios and current sets.
+//! Reader of input files: systems, scenarios and current sets.
 //!
-//! Each key is described once, by a [`Key`](key::Key): type, range, default, example and help. A [`Document`] is a parsed file that
-//! knows the line of each value, with the `--set` of the command line applied. [`Document::check`] compares it with the description
-//! of its keys and converts sizes and times; readers take the values by key and compare them with each other. Every error is one
+//! Each key is described once, by a [`Key`]: type, range, default, example and help. A [`Document`] is a parsed file with
+//! the line of each value, and with the `--set` of the command line applied. [`Document::check`] compares it with the description
+//! of its keys and converts sizes and times; readers get the values by key and compare them with each other. Every error is one
 //! [`Failure`] with the file, the line, the key, what was found, and what would work.
 
 pub mod allocator;
@@ -41,7 +41,7 @@ fn names<T>(known: &[(&'static str, T)]) -> Vec<&'static str> {
     known.iter().map(|(name, _)| *name).collect()
 }
 
-/// One list of the keys of several; `N` is their number.
+/// The concatenation of lists of keys; `N` is their number.
 const fn join<const N: usize>(parts: &[&[Key]]) -> [Key; N] {
     let mut keys = [parts[0][0]; N];
     let (mut at, mut part) = (0, 0);

@@ -1,4 +1,4 @@
-//! Files that many runs read: each is read and parsed once, whatever is put in the place of its values.
+//! Cache of input files: each file is read and parsed once, for any overrides.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,34 +7,34 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::key::Key;
 use crate::{Document, Failure, Overrides, SystemConfig, system};
 
-/// Systems that a library keeps: enough for runs that go through some systems in turn, and no more than that of memory.
+/// Maximum number of cached systems: enough for runs that alternate between some systems, with a bound on memory.
 const SYSTEMS_KEPT: usize = 64;
 
-/// The files that were read so far, and the systems that were made of them.
+/// Cache of files and of the systems built from them.
 ///
-/// What changes on the disk after the first reading is not seen.
+/// A change on disk after the first reading has no effect.
 #[derive(Debug, Default)]
 pub struct Library {
     documents: Mutex<BTreeMap<PathBuf, Arc<Document>>>,
     systems: Mutex<BTreeMap<SystemKey, Arc<ResolvedSystem>>>,
 }
 
-/// A system's file, and what was put in the place of its values.
+/// Key of a cached system: its file and its overrides.
 type SystemKey = (PathBuf, Vec<Arc<str>>);
 
-/// A system, checked, and what it was made of.
+/// A checked system with its document.
 #[derive(Clone, Debug)]
 pub struct ResolvedSystem {
     /// The system.
     pub config: SystemConfig,
-    /// Its file, with all overrides in their places.
+    /// Document of its file, with all overrides applied.
     pub document: Document,
 }
 
 impl Library {
-    /// A file, as it was when it was first asked for.
+    /// A file, with the content of its first reading.
     pub(crate) fn document(&self, path: &Path, keys: &'static [Key]) -> Result<Document, Failure> {
-        // No lock is held while a file is read; of two who read the same one, either may keep it.
+        // No lock is held while a file is read. Where two threads read a file, either result is kept.
         let known = locked(&self.documents).get(path).map(Arc::clone);
         if let Some(known) = known {
             return Ok(Document::clone(&known));
@@ -62,7 +62,7 @@ impl Library {
     }
 }
 
-/// A panic elsewhere leaves what is in a library as it was: whole.
+/// Locks a cache. A panic of another thread leaves complete entries only, so a poisoned lock is ignored.
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -11,27 +11,15 @@ use crate::section::Section;
 use crate::{Failure, SystemConfig, names, quantity, suggestion};
 
 /// Keys of `[[operation]]`.
+#[rustfmt::skip]
 pub(crate) const KEYS: [Key; 7] = [
     Key::new("operation", Holds::Tables, "", "operations, one after another; either these or `workload`").or(""),
-    Key::new(
-        "operation.kind",
-        Holds::Name(|| names(&Kind::NAMES)),
-        "\"copy\"",
-        "the operation; a copy is a `memmove`, an init a `memset`",
-    ),
+    Key::new("operation.kind", Holds::Name(|| names(&Kind::NAMES)), "\"copy\"", "the operation; a copy is a `memmove`, an init a `memset`"),
     Key::new("operation.src", Holds::Place, "\"same-subarray\"", "source of a copy").or("of a copy, required"),
     Key::new("operation.dst", Holds::Address, "0x0040_0000", "destination; of a read, the address that it reads"),
-    Key::new("operation.bytes", Holds::Bytes(1, u64::MAX), "4096", "length")
-        .values("at least 1, to the end of the memory, or a size"),
-    Key::new("operation.value", Holds::Count(0, 255), "255", "value of each byte of an init")
-        .or("of an init, required"),
-    Key::new(
-        "operation.at_cycle",
-        Holds::Clocks(0, CYCLES_MAX),
-        "1000",
-        "clock of its arrival, not before the previous one's",
-    )
-    .or("when all before it are done"),
+    Key::new("operation.bytes", Holds::Bytes(1, u64::MAX), "4096", "length").values("at least 1, to the end of the memory, or a size"),
+    Key::new("operation.value", Holds::Count(0, 255), "255", "value of each byte of an init").or("of an init, required"),
+    Key::new("operation.at_cycle", Holds::Clocks(0, CYCLES_MAX), "1000", "clock of its arrival, not before the previous one's").or("when all before it are done"),
 ];
 
 /// The address that a key of a table holds.
@@ -121,7 +109,7 @@ fn faulty_key(error: &SpecError) -> &'static str {
     }
 }
 
-/// Checks that each operation can be done on the system; it is resolved again when it runs.
+/// Checks that each operation is possible on the system; it is resolved again when it runs.
 pub(crate) fn check_places(
     document: &Document,
     operations: &[OperationSpec],
@@ -130,7 +118,7 @@ pub(crate) fn check_places(
     for (index, operation) in operations.iter().enumerate() {
         operation.resolve(system.memory.planner()).map_err(|error| {
             let key = format!("operation.{index}.{}", faulty_key(&error));
-            // The planner says `address` of what a read or a write touches; here the key is `dst`.
+            // The planner names the location of a read or write `address`; here the key is `dst`.
             let message = error.to_string().replacen("`address`", "`dst`", 1);
             document.fault(&key, format!("`{key}`: {message}")).with_help(error.help())
         })?;

@@ -1,4 +1,4 @@
-//! `--set key=value`: replaces a value of a file.
+//! The option `--set key=value`, which replaces a value of a file.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::document::{Document, Node, Origin, Value, convert};
 use crate::key::{self, Holds, Key};
 use crate::{Failure, quantity, scenario, suggestion, system};
 
-/// The `--set` of a command line, in their order.
+/// The `--set` options of a command line, in their order.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
     assignments: Vec<Assignment>,
@@ -17,14 +17,14 @@ pub struct Overrides {
 
 #[derive(Clone, Debug)]
 struct Assignment {
-    /// As it was given.
+    /// The text on the command line.
     text: Arc<str>,
     steps: Vec<String>,
     value: Value,
 }
 
 impl Overrides {
-    /// Reads `key=value` each: the key dotted, the value TOML, or a string where it is not.
+    /// Reads options `key=value`, with a dotted key. The value is TOML; other text is a string.
     ///
     /// # Errors
     /// No `=`, or no key before it.
@@ -32,7 +32,7 @@ impl Overrides {
         Ok(Overrides { assignments: texts.iter().map(|text| Assignment::parse(text)).collect::<Result<_, _>>()? })
     }
 
-    /// Takes out those whose key begins with this step and goes on after it; they lose it.
+    /// Removes and returns the overrides whose key has this first step and others, without the step.
     #[must_use]
     pub fn take_prefix(&mut self, prefix: &str) -> Overrides {
         let belongs = |assignment: &Assignment| assignment.steps.len() > 1 && assignment.steps[0] == prefix;
@@ -44,7 +44,7 @@ impl Overrides {
         Overrides { assignments: taken }
     }
 
-    /// Each as it was given.
+    /// The texts on the command line.
     pub(crate) fn texts(&self) -> Vec<Arc<str>> {
         self.assignments.iter().map(|assignment| Arc::clone(&assignment.text)).collect()
     }
@@ -93,7 +93,7 @@ pub fn check_key(key: &str) -> Result<(), String> {
     })
 }
 
-/// The prefix of the file that the steps of a key begin with, the steps in that file, and its keys.
+/// The prefix of the file that a key belongs to, the steps within that file, and the keys of the file.
 fn file_of(steps: &[String]) -> (&'static str, &[String], &'static [Key]) {
     match steps.split_first() {
         Some((first, rest)) if first == "system" && !rest.is_empty() => ("system.", rest, system::KEYS),
@@ -117,7 +117,7 @@ pub fn without_unit(key: &str, value: toml::Value) -> toml::Value {
     number.unwrap_or(value)
 }
 
-/// A known key, with the numbers of items where what was written has them.
+/// A known key, with the item numbers of the written key.
 fn with_items(known: &str, written: &[String]) -> String {
     let mut steps: Vec<&str> = known.split('.').collect();
     for (place, step) in written.iter().enumerate() {
@@ -128,7 +128,7 @@ fn with_items(known: &str, written: &[String]) -> String {
     steps.join(".")
 }
 
-/// The steps of a dotted key, quoted ones included.
+/// The steps of a dotted key; a step may be quoted.
 fn steps(key: &str) -> Option<Vec<String>> {
     if key.contains(['\n', '\r']) {
         return None;
@@ -149,7 +149,7 @@ fn steps(key: &str) -> Option<Vec<String>> {
 
 type Entry<'a, 'i> = (&'a Spanned<std::borrow::Cow<'i, str>>, &'a Spanned<DeValue<'i>>);
 
-/// The entry of a table that has but one.
+/// The only entry of a table.
 fn only<'a, 'i>(table: &'a DeTable<'i>) -> Option<Entry<'a, 'i>> {
     let mut entries = table.iter();
     entries.next().filter(|_| entries.next().is_none())
@@ -159,7 +159,7 @@ impl Document {
     /// Replaces values. Missing tables are added; [`Document::check`] refuses keys that do not exist.
     ///
     /// # Errors
-    /// An index past the end of a list, or a key of what is no table.
+    /// An index past the end of a list, or a key of a value that is not a table.
     pub fn apply(&mut self, overrides: &Overrides) -> Result<(), Failure> {
         overrides.assignments.iter().try_for_each(|assignment| put(&mut self.root, assignment))
     }

@@ -1,4 +1,4 @@
-//! A scenario: a system, policies, and what to do on it.
+//! A scenario: a system, copy policies, and operations or a workload.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,42 +17,42 @@ use crate::{
     workload,
 };
 
-/// What to run, checked.
+/// A checked scenario.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// Its file.
     pub path: PathBuf,
-    /// What reports call it: the file's name without `.toml`.
+    /// Name in reports: the name of the file without `.toml`.
     pub name: String,
     /// The memory system.
     pub system: SystemConfig,
-    /// Under which policies to run it: at least one, each once.
+    /// Copy policies, at least one, each once.
     pub policies: Vec<&'static dyn CopyPolicy>,
     /// Seed of memory contents, written data and random addresses.
     pub seed: u64,
-    /// Figures leave out what happens before this cycle.
+    /// First cycle of the figures.
     pub warm_up: Cycles,
-    /// Length of an epoch, of each of which there are figures.
+    /// Length of an epoch; each epoch has its own figures.
     pub epoch: Option<Cycles>,
-    /// What to do.
+    /// Operations or workload.
     pub workload: Workload,
-    /// The placement of pages by allocators, if there is any.
+    /// Allocators that place pages; none where the scenario gives addresses.
     pub allocator: Option<AllocatorConfig>,
 }
 
-/// What a scenario does.
+/// Operations or workload of a scenario.
 #[derive(Clone, Debug)]
 pub enum Workload {
-    /// These operations, at least one; each can be done on the system.
+    /// Listed operations, at least one, each of them possible on the system.
     Operations(Vec<OperationSpec>),
-    /// What a recorded trace holds.
+    /// A recorded trace.
     Trace(TraceWorkload),
-    /// Traffic made from a few settings.
+    /// A generated workload.
     Made(Settings),
 }
 
 impl Workload {
-    /// Whether pages of it are placed by allocators.
+    /// Whether allocators place its pages.
     const fn is_placed(&self) -> bool {
         match self {
             Workload::Operations(_) => false,
@@ -62,12 +62,12 @@ impl Workload {
     }
 }
 
-/// What determines where the pages of a run lie.
+/// Placement of the pages of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// The scenario itself, by its addresses.
     Given,
-    /// The machine that a trace was recorded on.
+    /// The recording of a trace.
     AsRecorded,
     /// An allocator.
     Allocator(os_alloc_sim::Policy),
@@ -82,7 +82,7 @@ impl Placement {
         }
     }
 
-    /// Its name in reports; none for addresses of the scenario.
+    /// Name in reports; none for addresses of the scenario.
     pub const fn name(self) -> Option<&'static str> {
         match self {
             Placement::Given => None,
@@ -92,17 +92,17 @@ impl Placement {
     }
 }
 
-/// One of the runs that a scenario asks for.
+/// A run of a scenario: a copy policy with a placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
-    /// Which mechanisms copies are given.
+    /// Copy policy.
     pub policy: &'static dyn CopyPolicy,
-    /// Where its pages lie.
+    /// Placement of its pages.
     pub placement: Placement,
 }
 
 impl Variant {
-    /// As reports and files name it: `rowclone`, or `rowclone/buddy`.
+    /// Name in reports and files: `rowclone`, or `rowclone/buddy`.
     pub fn label(self, separator: &str) -> String {
         match self.placement.name() {
             Some(placement) => format!("{}{separator}{placement}", self.policy.name()),
@@ -111,56 +111,39 @@ impl Variant {
     }
 }
 
-/// Every key of a scenario.
+/// Keys of a scenario.
 pub const KEYS: &[Key] = &join::<
     { OWN_KEYS.len() + operations::KEYS.len() + workload::KEYS.len() + allocator::KEYS.len() },
 >(&[&OWN_KEYS, &operations::KEYS, &workload::KEYS, &allocator::KEYS]);
 
+#[rustfmt::skip]
 const OWN_KEYS: [Key; 5] = [
     Key::new("system", Holds::Path, "\"../configs/ddr3-1066-paper.toml\"", "the system file"),
-    Key::new(
-        "policies",
-        Holds::Names(|| POLICIES.map(CopyPolicy::name).into()),
-        "[\"baseline\", \"rowclone\"]",
-        "copy policies; the scenario runs once for each",
-    )
-    .renamed(&[("channel", "baseline"), ("fpm", "fpm-only"), ("psm", "psm-only"), ("rule", "rowclone")]),
+    Key::new("policies", Holds::Names(|| POLICIES.map(CopyPolicy::name).into()), "[\"baseline\", \"rowclone\"]", "copy policies; the scenario runs once for each").renamed(&[("channel", "baseline"), ("fpm", "fpm-only"), ("psm", "psm-only"), ("rule", "rowclone")]),
     Key::new("seed", Holds::Count(0, SEED_MAX), "1", "seed of memory contents, written data and random addresses"),
-    Key::new(
-        "warm_up_cycles",
-        Holds::Clocks(0, CYCLES_MAX),
-        "100_000",
-        "figures leave out what happens before this clock",
-    )
-    .or("0"),
-    Key::new(
-        "epoch_cycles",
-        Holds::Clocks(Experiment::EPOCH_MIN, CYCLES_MAX),
-        "1_000_000",
-        "length of an epoch, in clocks; there are figures of each",
-    )
-    .or("no epochs"),
+    Key::new("warm_up_cycles", Holds::Clocks(0, CYCLES_MAX), "100_000", "figures leave out what happens before this clock").or("0"),
+    Key::new("epoch_cycles", Holds::Clocks(Experiment::EPOCH_MIN, CYCLES_MAX), "1_000_000", "length of an epoch, in clocks; there are figures of each").or("no epochs"),
 ];
 
-/// A scenario, and what it was made of.
+/// A scenario with its documents.
 #[derive(Clone, Debug)]
 pub struct ResolvedScenario {
     /// The scenario, checked.
     pub scenario: Scenario,
-    /// Its file, with all overrides in their places.
+    /// Document of its file, with all overrides applied.
     pub document: Document,
-    /// Its system.
+    /// Document of its system.
     pub system: Arc<ResolvedSystem>,
 }
 
-/// The largest integer of TOML, and of the tables in which seeds stand.
+/// Largest integer of TOML, and of the tables with seeds.
 const SEED_MAX: u64 = i64::MAX as u64;
 
 impl Scenario {
     /// Reads and checks a scenario and its system; `sets` are the `--set` of the command line.
     ///
     /// # Errors
-    /// A file cannot be read, something in it is wrong, or an operation cannot be done on this system.
+    /// A file cannot be read, has an error, or contains an operation that is impossible on this system.
     pub fn read(path: &Path, sets: &[String]) -> Result<Scenario, Failure> {
         Ok(ResolvedScenario::read(&Library::default(), path, sets)?.scenario)
     }
@@ -182,7 +165,7 @@ impl Scenario {
 }
 
 impl ResolvedScenario {
-    /// [`Scenario::read`], with files that may have been read before.
+    /// [`Scenario::read`] with the files of a library, which reads each of them once.
     ///
     /// # Errors
     /// As there.
@@ -237,7 +220,7 @@ impl ResolvedScenario {
     }
 }
 
-/// The allocators, which a scenario has where its pages are placed, and not otherwise.
+/// The allocators, required where allocators place pages, else refused.
 fn check_allocator(document: &Document, workload: &Workload) -> Result<Option<AllocatorConfig>, Failure> {
     match (document.root().table("allocator"), workload.is_placed()) {
         (Some(_), false) => {

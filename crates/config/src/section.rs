@@ -1,4 +1,4 @@
-//! A table of a checked document: its values by key.
+//! Table of a checked document, with its values by key.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ pub struct Section<'a> {
     place: String,
 }
 
-/// A type that values are read as.
+/// A type of values of keys.
 pub trait FromNode<'a>: Sized {
     /// The value, if it has this type.
     #[doc(hidden)]
@@ -112,7 +112,7 @@ impl<'a> Section<'a> {
         Some(T::from_value(Raw(node)).unwrap_or_else(|| panic!("`{}` was checked", self.key(name))))
     }
 
-    /// The value of a key that every such table has.
+    /// The value of a required key.
     ///
     /// # Panics
     /// If its description does not require it, or holds another type.
@@ -125,12 +125,12 @@ impl<'a> Section<'a> {
         <&str>::from_value(Raw(self.node.child(name)?))
     }
 
-    /// The value of a key that holds one of these names.
+    /// The value of a key with one of some names.
     pub fn choice<T: Copy>(&self, name: &str, known: &[(&str, T)]) -> Option<T> {
         self.get(name).map(|found| named(found, known))
     }
 
-    /// The values of a key that holds some of these names; none if it is not given.
+    /// The values of a key with a list of names; empty if it is not given.
     pub fn choices<T: Copy>(&self, name: &str, known: &[(&str, T)]) -> Vec<T> {
         self.get::<Vec<&str>>(name).unwrap_or_default().into_iter().map(|found| named(found, known)).collect()
     }
@@ -141,7 +141,7 @@ impl<'a> Section<'a> {
         Some(Section::new(self.document, node, self.key(name)))
     }
 
-    /// The tables of a list of tables; none if it is not given.
+    /// The tables of a list of tables; empty if it is not given.
     pub fn tables(&self, name: &str) -> Vec<Section<'a>> {
         let Some(Node { value: Value::List(items), .. }) = self.node.child(name) else { return Vec::new() };
         let item = |(index, node)| Section::new(self.document, node, format!("{}.{index}", self.key(name)));

@@ -1,4 +1,4 @@
-//! "Did you mean …?"
+//! Suggestions for misspelled names.
 
 use std::cmp::Reverse;
 
@@ -14,7 +14,7 @@ pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(_, candidate)| candidate)
 }
 
-/// "did you mean `x`? the NOUN are `x`, `y`", or only the second half.
+/// The text "did you mean `x`? the NOUN are `x`, `y`", or only its second part.
 pub fn choices(found: &str, noun: &str, known: &[&str]) -> String {
     let list = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     match nearest(found, known.iter().copied()) {
@@ -23,7 +23,7 @@ pub fn choices(found: &str, noun: &str, known: &[&str]) -> String {
     }
 }
 
-/// Number of characters with which both begin.
+/// Length of the common prefix, in characters.
 fn same_start(a: &str, b: &str) -> usize {
     a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count()
 }

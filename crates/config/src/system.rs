@@ -1,4 +1,4 @@
-//! A memory system: its file, its checks.
+//! System files and their checks.
 
 use std::path::{Path, PathBuf};
 
@@ -16,10 +16,10 @@ use crate::key::{Holds, Key};
 use crate::section::Section;
 use crate::{Document, Failure, Overrides, currents, join, names, suggestion};
 
-/// A memory system, checked: device, geometry, map, prices and controller.
+/// A checked memory system: device, geometry, map, prices and controller.
 #[derive(Clone, Debug)]
 pub struct SystemConfig {
-    /// What reports call it: the file's name without `.toml`.
+    /// Name in reports: the name of the file without `.toml`.
     pub name: String,
     /// Its file.
     pub path: PathBuf,
@@ -30,7 +30,7 @@ pub struct SystemConfig {
 /// The system of the `RowClone` paper, as it is shipped.
 pub const PAPER: (&str, &str) = ("configs/ddr3-1066-paper.toml", include_str!("../../../configs/ddr3-1066-paper.toml"));
 
-/// Every key of a system file.
+/// Keys of a system file.
 pub const KEYS: &[Key] = &join::<{ DEVICE_KEYS.len() + controller::KEYS.len() + FAULTY_ROW_KEYS.len() }>(&[
     &DEVICE_KEYS,
     &controller::KEYS,
@@ -64,37 +64,16 @@ const fn timing(parameter: T, example: &'static str, about: &'static str) -> Key
 /// A number that [`Geometry`] checks.
 const CHECKED: Holds = Holds::Count(0, u64::MAX);
 
+#[rustfmt::skip]
 const DEVICE_KEYS: [Key; 40] = [
     Key::new("device", Holds::Table, "", "the chips"),
-    Key::new(
-        "device.bin",
-        Holds::Name(|| BINS.iter().map(|bin| bin.name).collect()),
-        "\"1066G\"",
-        "JEDEC speed bin: clock and latencies; `rowclone-sim explain rules --bin 1066G` lists what follows from it",
-    ),
+    Key::new("device.bin", Holds::Name(|| BINS.iter().map(|bin| bin.name).collect()), "\"1066G\"", "JEDEC speed bin: clock and latencies; `rowclone-sim explain rules --bin 1066G` lists what follows from it"),
     Key::new("device.density_gb", Holds::OneOf(&[1, 2, 4, 8]), "2", "capacity of a chip, Gb"),
     Key::new("device.width", Holds::OneOf(&[4, 8, 16]), "8", "data pins of a chip; a rank has 64 / width chips"),
-    Key::new("device.currents", Holds::Text, "\"2 Gb x8 -25E\"", "supply currents, of chips of the same width")
-        .values("the name of a shipped set, or a path that ends in `.toml`"),
-    Key::new(
-        "device.copy_activations",
-        Holds::Name(|| names(&COPY_ACTIVATIONS)),
-        "\"counted\"",
-        "whether a copy activation counts in tRRD and tFAW (`decisions/0004`)",
-    ),
-    Key::new(
-        "device.precharge_power_down",
-        Holds::Name(|| names(&PRECHARGE_POWER_DOWN)),
-        "\"fast-exit\"",
-        "exit of precharge power-down, MR0 bit 12: with the DLL on or off",
-    ),
-    Key::new(
-        "device.timings",
-        Holds::Table,
-        "",
-        "timing parameters that replace those of the bin; every output lists them",
-    )
-    .or("those of the bin"),
+    Key::new("device.currents", Holds::Text, "\"2 Gb x8 -25E\"", "supply currents, of chips of the same width").values("the name of a shipped set, or a path that ends in `.toml`"),
+    Key::new("device.copy_activations", Holds::Name(|| names(&COPY_ACTIVATIONS)), "\"counted\"", "whether a copy activation counts in tRRD and tFAW (`decisions/0004`)"),
+    Key::new("device.precharge_power_down", Holds::Name(|| names(&PRECHARGE_POWER_DOWN)), "\"fast-exit\"", "exit of precharge power-down, MR0 bit 12: with the DLL on or off"),
+    Key::new("device.timings", Holds::Table, "", "timing parameters that replace those of the bin; every output lists them").or("those of the bin"),
     timing(T::Cl, "11", "read latency"),
     timing(T::Cwl, "8", "write latency"),
     timing(T::Rcd, "\"13.75ns\"", "ACT to RD or WR"),
@@ -114,73 +93,24 @@ const DEVICE_KEYS: [Key; 40] = [
     Key::new("geometry", Holds::Table, "", "channels, ranks and rows"),
     Key::new("geometry.channels", CHECKED, "2", "channels, each with its own command bus").values("1, 2, 4, 8"),
     Key::new("geometry.ranks", CHECKED, "1", "ranks per channel").values("1, 2, 4"),
-    Key::new("geometry.row_bytes", Holds::Bytes(0, u64::MAX), "4096", "size of a row of a rank")
-        .values("what the chips give (8, 16 or 32 KiB), or the RowClone paper's 4 KiB; or a size"),
-    Key::new("geometry.rows_per_subarray", CHECKED, "512", "rows that share sense amplifiers")
-        .values("128, 256, 512, 1024"),
+    Key::new("geometry.row_bytes", Holds::Bytes(0, u64::MAX), "4096", "size of a row of a rank").values("what the chips give (8, 16 or 32 KiB), or the RowClone paper's 4 KiB; or a size"),
+    Key::new("geometry.rows_per_subarray", CHECKED, "512", "rows that share sense amplifiers").values("128, 256, 512, 1024"),
     Key::new("refresh", Holds::Table, "", "refresh"),
-    Key::new(
-        "refresh.enabled",
-        Holds::Flag,
-        "true",
-        "whether REF are due; with `false` the two keys below have no effect, but must be given",
-    ),
-    Key::new(
-        "refresh.t_refi_ps",
-        Holds::Picoseconds(1_950_000, 1_000_000_000_000),
-        "7_800_000",
-        "tREFI, ps: 7.8 us at or below 85 C, 3.9 us above; the range ends at what a command log can represent",
-    ),
-    Key::new(
-        "refresh.postpone_max",
-        Holds::Count(0, 8),
-        "0",
-        "REF that a rank may owe while work is queued (`decisions/0003`)",
-    ),
+    Key::new("refresh.enabled", Holds::Flag, "true", "whether REF are due; with `false` the two keys below have no effect, but must be given"),
+    Key::new("refresh.t_refi_ps", Holds::Picoseconds(1_950_000, 1_000_000_000_000), "7_800_000", "tREFI, ps: 7.8 us at or below 85 C, 3.9 us above; the range ends at what a command log can represent"),
+    Key::new("refresh.postpone_max", Holds::Count(0, 8), "0", "REF that a rank may owe while work is queued (`decisions/0003`)"),
     Key::new("address_map", Holds::Table, "", "physical address to coordinates; it has either `preset` or `fields`"),
-    Key::new(
-        "address_map.preset",
-        Holds::Name(|| Preset::ALL.map(Preset::name).into()),
-        "\"row-interleaved\"",
-        "a map by name",
-    )
-    .or("`fields`"),
-    Key::new(
-        "address_map.fields",
-        Holds::List,
-        "[\"row\", \"rank\", \"bank\", \"channel\", \"column\", \"offset\"]",
-        "the coordinates from the high to the low address bits, each `\"name\"` or `\"name:bits\"`",
-    )
-    .values("`row` `subarray` `rank` `bank` `column` `channel` `offset`; `offset` last")
-    .or("`preset`"),
-    Key::new(
-        "address_map.xor",
-        Holds::Tables,
-        "[{ field = \"bank\", bit = 0, address_bits = [17] }]",
-        "coordinate bits that are hashed; the map must stay one to one",
-    )
-    .or("none"),
+    Key::new("address_map.preset", Holds::Name(|| Preset::ALL.map(Preset::name).into()), "\"row-interleaved\"", "a map by name").or("`fields`"),
+    Key::new("address_map.fields", Holds::List, "[\"row\", \"rank\", \"bank\", \"channel\", \"column\", \"offset\"]", "the coordinates from the high to the low address bits, each `\"name\"` or `\"name:bits\"`").values("`row` `subarray` `rank` `bank` `column` `channel` `offset`; `offset` last").or("`preset`"),
+    Key::new("address_map.xor", Holds::Tables, "[{ field = \"bank\", bit = 0, address_bits = [17] }]", "coordinate bits that are hashed; the map must stay one to one").or("none"),
     Key::new("address_map.xor.field", Holds::Text, "\"bank\"", "the coordinate").values("`bank`, `channel`, `rank`"),
-    Key::new("address_map.xor.bit", Holds::Count(0, u32::MAX as u64), "0", "its bit, from 0")
-        .values("below its number of bits"),
-    Key::new(
-        "address_map.xor.address_bits",
-        Holds::Bits,
-        "[17]",
-        "bits of the physical address that are XORed into it, from 0",
-    )
-    .values("6 to the highest of the memory"),
+    Key::new("address_map.xor.bit", Holds::Count(0, u32::MAX as u64), "0", "its bit, from 0").values("below its number of bits"),
+    Key::new("address_map.xor.address_bits", Holds::Bits, "[17]", "bits of the physical address that are XORed into it, from 0").values("6 to the highest of the memory"),
 ];
 
+#[rustfmt::skip]
 const FAULTY_ROW_KEYS: [Key; 5] = [
-    Key::new(
-        "faulty_rows",
-        Holds::Tables,
-        "[{ channel = 0, rank = 0, bank = 3, row = 17 }]",
-        "rows that the chip replaced by spares; FPM cannot use them",
-    )
-    .values("a list of tables, each row once")
-    .or("none"),
+    Key::new("faulty_rows", Holds::Tables, "[{ channel = 0, rank = 0, bank = 3, row = 17 }]", "rows that the chip replaced by spares; FPM cannot use them").values("a list of tables, each row once").or("none"),
     Key::new("faulty_rows.channel", CHECKED, "0", "its channel").values("from 0"),
     Key::new("faulty_rows.rank", CHECKED, "0", "its rank").values("from 0"),
     Key::new("faulty_rows.bank", CHECKED, "3", "its bank").values("0 to 7"),
@@ -192,14 +122,14 @@ const COPY_ACTIVATIONS: [(&str, CopyActivations); 2] =
 const PRECHARGE_POWER_DOWN: [(&str, PrechargePowerDown); 2] =
     [("fast-exit", PrechargePowerDown::FastExit), ("slow-exit", PrechargePowerDown::SlowExit)];
 
-/// The faulty rows, as [`SystemBuilder::faulty_rows`] takes them.
+/// The faulty rows, in the form of [`SystemBuilder::faulty_rows`].
 type FaultyRowList = Vec<(Channel, BankId, Row)>;
 
 impl SystemConfig {
     /// Reads and checks a system file.
     ///
     /// # Errors
-    /// It cannot be read, or something in it is wrong.
+    /// The file cannot be read, or has an error.
     pub fn read(path: &Path, overrides: &Overrides) -> Result<SystemConfig, Failure> {
         Ok(SystemConfig::check(Document::read(path, KEYS)?, overrides)?.0)
     }
@@ -207,13 +137,13 @@ impl SystemConfig {
     /// The `RowClone` paper's system.
     ///
     /// # Errors
-    /// What the overrides break.
+    /// An override is not possible.
     pub fn paper(overrides: &Overrides) -> Result<SystemConfig, Failure> {
         let (path, text) = PAPER;
         Ok(SystemConfig::check(Document::parse(Path::new(path), text, KEYS)?, overrides)?.0)
     }
 
-    /// The system that a document describes, and the document with the overrides in their places.
+    /// The system of a document, and the document with the overrides applied.
     pub(crate) fn check(mut document: Document, overrides: &Overrides) -> Result<(SystemConfig, Document), Failure> {
         document.apply(overrides)?;
         document.check()?;
@@ -243,7 +173,7 @@ pub fn bin_named(found: &str) -> Result<&'static SpeedBin, (String, String)> {
     })
 }
 
-/// A document whose keys and values were checked, while they are compared with each other.
+/// A document with checked keys and values, which are compared with each other here.
 struct Checked<'a> {
     root: Section<'a>,
 }
@@ -283,11 +213,11 @@ impl Checked<'_> {
             .faulty_rows(faulty_rows)
             .currents(currents)
             .controller(controller);
-        // What has a key of the file was checked above, and named by it.
+        // Errors with a key of the file were reported above.
         builder.build().map_err(|error| self.root.fault("device", &error).with_help(error.help()))
     }
 
-    /// A table that every system has.
+    /// A required table.
     fn table(&self, name: &str) -> Section<'_> {
         self.root.table(name).expect("it is required")
     }
@@ -375,7 +305,7 @@ fn currents(device: &Section<'_>, width: Width) -> Result<Currents, Failure> {
     Ok(set)
 }
 
-/// An error of a crate that knows the keys of one table, but not the place of the table.
+/// Converts an error of another crate, which names a key within one table, to one with the full key.
 fn of_table(table: &Section<'_>, key: &str, error: &dyn std::error::Error, help: &str) -> Failure {
     let message = error.to_string().replacen(&format!("`{key}`"), &format!("`{}`", table.key(key)), 1);
     table.fault(key, message).with_help(help)

@@ -1,4 +1,4 @@
-//! The table `[workload]` of a scenario: traffic that is made, or played from a recording, rather than listed.
+//! The table `[workload]` of a scenario: generated traffic, or a recorded trace.
 
 use std::path::{Path, PathBuf};
 
@@ -16,20 +16,20 @@ use crate::scenario::Workload;
 use crate::section::Section;
 use crate::{Document, Failure, SystemConfig, file, names, suggestion};
 
-/// A recorded trace to play, checked.
+/// Checked settings of a recorded trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceWorkload {
     /// Its file.
     pub path: PathBuf,
-    /// Its format: the one that is given, or else the one that its first record is of.
+    /// Its format: the given one, else that of its first record.
     pub format: &'static Format,
-    /// What to do with records that the system cannot take.
+    /// Treatment of records that are not possible on the system.
     pub unusable: UnusableRecords,
-    /// How many instructions pass per clock of the memory, where the format has instructions.
+    /// Instructions per clock of the memory, where the format has instructions.
     pub instructions_per_clock: Option<f64>,
-    /// Whether to play it with pages where they were recorded.
+    /// Whether to play it at the recorded addresses.
     pub as_recorded: bool,
-    /// Whether to play it with pages where allocators place them.
+    /// Whether to play it with pages placed by allocators.
     pub by_allocator: bool,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Kind {
     pub(crate) may_have: &'static [&'static str],
 }
 
-/// All kinds.
+/// Kinds of workload.
 #[rustfmt::skip]
 pub(crate) const KINDS: [Kind; 11] = [
     Kind {
@@ -95,7 +95,7 @@ pub(crate) const KINDS: [Kind; 11] = [
     },
 ];
 
-/// A number that the workload's own check limits.
+/// A number that the check of the workload limits.
 const CHECKED: Holds = Holds::Count(0, u64::MAX);
 const BYTES: Holds = Holds::Bytes(0, u64::MAX);
 const SHARE: Holds = Holds::Number(0.0, 1.0);
@@ -140,12 +140,12 @@ const BY_KIND: &str = "by `kind`";
 const UNUSABLE: [(&str, UnusableRecords); 2] = [("refuse", UnusableRecords::Refuse), ("skip", UnusableRecords::Skip)];
 const PLACEMENTS: [(&str, bool); 2] = [("as-recorded", false), ("allocator", true)];
 const BY: [(&str, CopyBy); 2] = [("operation", CopyBy::Operation), ("lines", CopyBy::Lines)];
-/// 1000 s: about as many cycles as `gap_cycles` may have.
+/// Maximum of `gap_ns`, 1000 s: about the maximum of `gap_cycles`.
 const GAP_NS_MAX: f64 = 1e12;
 /// A page of the allocator, and the size of a copy where none is given.
 const PAGE_BYTES: u64 = 4096;
 
-/// Pairs of pages, by name.
+/// Names of the pairs of pages.
 fn pairs() -> Vec<(&'static str, Pairs)> {
     let placed = Place::RELATIONS.map(|(name, place)| (name, Pairs::Placed(place)));
     [("neighbours", Pairs::Neighbours), ("random", Pairs::Random)].into_iter().chain(placed).collect()
@@ -159,7 +159,7 @@ pub(crate) fn check_workload(table: &Section<'_>, clock: Clock) -> Result<Worklo
     if name == "trace" { Ok(Workload::Trace(trace(table)?)) } else { Ok(Workload::Made(made(table, name, clock)?)) }
 }
 
-/// Checks that all keys are given that the kind needs, and none that it does not have.
+/// Checks that the keys are those of the kind: all required keys, and no others than its optional keys.
 fn check_keys(table: &Section<'_>, kind: &Kind) -> Result<(), Failure> {
     let Kind { name, needs, may_have, .. } = kind;
     let is_known = |key: &str| key == "kind" || needs.contains(&key) || may_have.contains(&key);

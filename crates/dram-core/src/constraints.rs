@@ -161,7 +161,7 @@ const fn history_depth(rule: &Rule) -> usize {
     if KeptKind::of(rule.to[0]).is_some() { Ring::DEPTH } else { Refreshes::DEPTH }
 }
 
-/// No column command holds back its own kind in its bank: the next one of a run waits for its rank and the bus alone
+/// No column command delays its own kind in its bank: the next one of a run waits only for its rank and the bus
 /// ([`crate::Device::kept_rank_hold`]).
 const _: () = {
     let columns = [KeptKind::Rd, KeptKind::Wr, KeptKind::TransferSrc, KeptKind::TransferDst];
@@ -176,7 +176,7 @@ const _: () = {
     }
 };
 
-/// Which of the [`KEPT`] kinds a command of that kind holds back in a place.
+/// The [`KEPT`] kinds that a command of the kind `from` delays in a place.
 #[inline]
 pub(crate) const fn raises(from: Kind, place: Place) -> Raises {
     RAISES[from as usize][place as usize]
@@ -368,7 +368,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_are_one_that_the_rules_always_hold_back_together() {
+    fn kinds_are_one_that_the_rules_always_delay_together() {
         let share = |one, other| KeptKind::of(one).is_some() && KeptKind::of(one) == KeptKind::of(other);
         assert!(share(Kind::Rd, Kind::Rda) && share(Kind::Wr, Kind::Wra));
         assert!(!share(Kind::Rd, Kind::Wr), "tWTR delays only a RD");

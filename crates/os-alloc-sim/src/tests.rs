@@ -6,4 +6,5 @@ mod fallbacks;
 mod first_touches;
 mod kernels;
 mod lines;
+mod names;
 mod shares;

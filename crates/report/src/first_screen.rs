@@ -370,7 +370,7 @@ fn why(reason: &str, report: &RunReport) -> String {
     reason_sentence(reason).to_owned()
 }
 
-/// At most so many characters as a line has.
+/// The text, cut to the width of a line.
 fn cut(text: &str) -> String {
     cut_to(text, COLUMNS_MAX)
 }

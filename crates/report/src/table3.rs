@@ -25,7 +25,7 @@ pub struct Simulated {
     pub latency_ns: f64,
     /// Clocks.
     pub latency_cycles: u64,
-    /// nJ above standby.
+    /// Dynamic energy, nJ.
     pub energy_nj: f64,
 }
 
@@ -45,7 +45,7 @@ pub struct Row3 {
 pub struct Share {
     /// The paper's "about 40 %".
     pub published: f64,
-    /// I/O and termination of a channel copy, of its energy above standby.
+    /// I/O and termination of a channel copy, of its dynamic energy.
     pub simulated: f64,
 }
 
@@ -56,13 +56,13 @@ pub struct Table3 {
     pub schema_version: u32,
     /// The current set.
     pub currents: String,
-    /// `operation`: above standby, no background, no refresh; the same in every row.
+    /// `operation`: dynamic energy (without background and refresh), in every row.
     pub accounting: &'static str,
     /// Ranks of the simulated channel.
     pub ranks: u8,
     /// The six rows.
     pub rows: Vec<Row3>,
-    /// The memory channel's share of the energy of a copy over it.
+    /// I/O share of the energy of a copy over the channel.
     pub channel_share_of_copy_energy: Share,
 }
 
@@ -122,7 +122,7 @@ impl Table3 {
         let cells: Vec<_> = cells.collect();
         let mut text = format!(
             "RowClone (MICRO 2013), table 3: one 4 KB operation, DDR3-1066 8-8-8, 4 KB rows, {} rank\n\
-             energy above standby (no background, no refresh) with the currents of `{}`\n\n",
+             dynamic energy (without background and refresh) with the currents of `{}`\n\n",
             self.ranks, self.currents
         );
         text += &aligned(&columns, &cells);

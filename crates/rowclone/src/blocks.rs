@@ -90,7 +90,7 @@ impl Blocks {
         blocks
     }
 
-    /// Takes the next window of up to so many bytes, aligned to them.
+    /// Takes the next window of at most `bytes` bytes, aligned to a multiple of `bytes`.
     fn take(&mut self, bytes: u64) -> Range<u64> {
         match self.direction {
             Direction::Ascending => {

@@ -48,7 +48,7 @@ impl ControllerSettings {
         }
     }
 
-    /// Formats a summary: `fr-fcfs, open rows, 64 + 64 entries a channel`.
+    /// Formats a summary: `fr-fcfs, open rows, 64 + 64 entries per channel`.
     pub fn summary(&self) -> String {
         let scheduler = self.scheduler.summary();
         let rows = match self.row_policy.closes_after() {
@@ -57,6 +57,6 @@ impl ControllerSettings {
         };
         let Queues { read_entries, write_entries, .. } = self.queues;
         let hold = self.copy_hold_max.map_or(String::new(), |most| format!(", copies held to {most} clocks"));
-        format!("{scheduler}, {rows}, {read_entries} + {write_entries} entries a channel{hold}")
+        format!("{scheduler}, {rows}, {read_entries} + {write_entries} entries per channel{hold}")
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::sweep::Shard;
+use rowclone_sweep::Shard;
 
 /// `sweep`.
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ pub struct SweepArgs {
     /// The sweep, a TOML file (docs/sweeps.md lists its keys)
     #[arg(value_name = "SWEEP.toml", required = true)]
     pub sweep: Option<PathBuf>,
-    /// Runs so many points at once [default: as many as there are processors]
+    /// Runs this number of points at once [default: as many as there are processors]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub jobs: Option<NonZeroUsize>,
     /// Keeps what is finished, and writes the tables, in this directory [default: the name of SWEEP.toml]
@@ -40,7 +40,7 @@ pub struct SweepArgs {
     /// Runs every N-th point from the K-th on, and writes no tables: `sweep collect` does
     #[arg(long, value_name = "K/N")]
     pub shard: Option<Shard>,
-    /// Keeps at most so many bytes of traces in memory, compressed: `512M`, `2G`; the others are read again for each run
+    /// Keeps at most this number of bytes of traces in memory, compressed: `512M`, `2G`; the others are read again for each run
     #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "512M")]
     pub trace_cache: u64,
     /// Accepts runs that leave out more than 1 % of a trace's records, which otherwise have failed
@@ -61,13 +61,13 @@ pub struct SlurmArgs {
     /// Submits what is not finished as a job array of Slurm, whose tasks run shards; `--dry-run` prints its script
     #[arg(long, conflicts_with = "shard")]
     pub slurm: bool,
-    /// Gives a shard at most so many points, and a task a shard [default: so many that there are at most 100]
+    /// Gives a shard at most this number of points, and a task a shard [default: the fewest with which there are at most 100 shards]
     #[arg(long, value_name = "N", requires = "slurm")]
     pub points_per_task: Option<NonZeroU64>,
-    /// Has at most so many tasks in the queue, waiting or running: where there are more shards, a task runs several
+    /// Has at most this number of tasks in the queue, waiting or running: where there are more shards, a task runs several
     #[arg(long, value_name = "N", requires = "slurm")]
     pub max_queued: Option<NonZeroU64>,
-    /// Lets at most so many tasks run at once
+    /// Lets at most this number of tasks run at once
     #[arg(long, value_name = "N", requires = "slurm")]
     pub max_running: Option<NonZeroU64>,
     /// Runs them in this partition [default: the cluster's]
@@ -107,7 +107,7 @@ pub struct CollectArgs {
     /// Writes the tables into this directory
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Works on so many points at once [default: as many as there are processors]
+    /// Works on this number of points at once [default: as many as there are processors]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub jobs: Option<NonZeroUsize>,
     /// Accepts runs that leave out more than 1 % of a trace's records, which otherwise have failed

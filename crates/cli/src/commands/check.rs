@@ -1,4 +1,4 @@
-//! `check`: the second opinion on a command log, whoever wrote it.
+//! `check`: an independent check of a command log, also of one from another simulator.
 
 use std::fs::File;
 use std::path::Path;
@@ -13,9 +13,10 @@ use trace_io::Text;
 use trace_io::command_log::{LogError, LogReader};
 
 use crate::args::{CheckArgs, DialectName, Format};
-use crate::input::file::located;
+use crate::interrupt;
 use crate::output::Stdout;
-use crate::{CliError, interrupt};
+use rowclone_config::Failure;
+use rowclone_config::file::located;
 
 /// The log breaks a rule.
 const VIOLATIONS: u8 = 1;
@@ -32,7 +33,7 @@ struct Verdict {
 ///
 /// # Errors
 /// It cannot be read, is no command log, or ends before its last command.
-pub fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
+pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     let CheckArgs { file, dialect, format } = args;
     let verdict = judge(file, *dialect)?;
     let mut stdout = Stdout::lock();
@@ -44,8 +45,8 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
     Ok(if verdict.report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(VIOLATIONS) })
 }
 
-fn judge(file: &Path, dialect: Option<DialectName>) -> Result<Verdict, CliError> {
-    let unreadable = |source: std::io::Error| CliError::reading(file, &source);
+fn judge(file: &Path, dialect: Option<DialectName>) -> Result<Verdict, Failure> {
+    let unreadable = |source: std::io::Error| Failure::reading(file, &source);
     let stop = interrupt::flag();
     let mut log = LogReader::new(Text::new(File::open(file).map_err(unreadable)?).map_err(unreadable)?)
         .map_err(|error| fault(file, &error))?;
@@ -60,7 +61,7 @@ fn judge(file: &Path, dialect: Option<DialectName>) -> Result<Verdict, CliError>
     for issued in &mut log {
         let Issued { at, channel, command } = issued.map_err(|error| fault(file, &error))?;
         if stop.load(Ordering::Relaxed) {
-            return Err(CliError::interrupted());
+            return Err(Failure::interrupted());
         }
         checker.push(at, channel, &command);
         commands += 1;
@@ -70,18 +71,18 @@ fn judge(file: &Path, dialect: Option<DialectName>) -> Result<Verdict, CliError>
     let end = header.end.unwrap_or(last);
     if end < last {
         let message = format!("{}: `end_cycle` is {end}, but a command stands at cycle {last}", file.display());
-        return Err(CliError::new(message).with_help("correct it, or write `# end_cycle = unknown`"));
+        return Err(Failure::new(message).with_help("correct it, or write `# end_cycle = unknown`"));
     }
     checker.finish(end);
     Ok(Verdict { dialect, commands, end, report: checker.into_report() })
 }
 
 /// An error of the log, with its file.
-fn fault(file: &Path, error: &LogError) -> CliError {
-    CliError::new(located(file, &error.to_string())).with_help(error.help())
+fn fault(file: &Path, error: &LogError) -> Failure {
+    Failure::new(located(file, &error.to_string())).with_help(error.help())
 }
 
-fn print_table(verdict: &Verdict, stdout: &mut Stdout) -> Result<(), CliError> {
+fn print_table(verdict: &Verdict, stdout: &mut Stdout) -> Result<(), Failure> {
     let Verdict { dialect: _, commands, end: _, report } = verdict;
     for violation in report.violations() {
         stdout.line(violation)?;

@@ -7,16 +7,16 @@ use dram_spec::address::FRAME_BYTES;
 use dram_spec::geometry::ReservedRow;
 use dram_spec::{AddressMap, BankId, Channel, Column, LINE_BYTES, Location, PhysicalAddress, Row, SubarrayId};
 
-use crate::CliError;
 use crate::args::ExplainAddressArgs;
-use crate::input::{Overrides, SystemConfig, quantity};
 use crate::output::Stdout;
+use rowclone_config::Failure;
+use rowclone_config::{Overrides, SystemConfig, quantity};
 
 /// Explains an address or a location.
 ///
 /// # Errors
 /// It is neither, or the system does not have it.
-pub fn run(args: &ExplainAddressArgs) -> Result<ExitCode, CliError> {
+pub fn run(args: &ExplainAddressArgs) -> Result<ExitCode, Failure> {
     let ExplainAddressArgs { place, system } = args;
     let system = SystemConfig::read(system, &Overrides::default())?;
     let (address, location) = find(place, system.memory.map())?;
@@ -31,27 +31,27 @@ pub fn run(args: &ExplainAddressArgs) -> Result<ExitCode, CliError> {
 ///
 /// # Errors
 /// It is neither, or the system does not have it.
-pub fn find(place: &str, map: &AddressMap) -> Result<(PhysicalAddress, Location), CliError> {
+pub fn find(place: &str, map: &AddressMap) -> Result<(PhysicalAddress, Location), Failure> {
     if place.contains('=') {
         let location = read_location(place, map)?;
         let address =
-            map.address(location).ok_or_else(|| CliError::new(format!("{place}: the system does not have it")))?;
+            map.address(location).ok_or_else(|| Failure::new(format!("{place}: the system does not have it")))?;
         return Ok((address, location));
     }
     let address = quantity::address(place).map(PhysicalAddress).ok_or_else(|| {
-        CliError::new(format!("`{place}` is neither an address nor coordinates"))
+        Failure::new(format!("`{place}` is neither an address nor coordinates"))
             .with_help("write an address such as 0x400000, or channel=0,rank=0,bank=3,row=17,column=5")
     })?;
     let location = map.locate(address).ok_or_else(|| {
         let end = PhysicalAddress(map.geometry().bytes());
-        CliError::new(format!("{address} lies past the end of the memory at {end}"))
+        Failure::new(format!("{address} lies past the end of the memory at {end}"))
             .with_help(format!("the last address is {}", PhysicalAddress(end.0 - 1)))
     })?;
     Ok((address, location))
 }
 
 /// The coordinates, each with how many there are.
-fn read_location(text: &str, map: &AddressMap) -> Result<Location, CliError> {
+fn read_location(text: &str, map: &AddressMap) -> Result<Location, Failure> {
     let geometry = map.geometry();
     let known: [(&str, u64); 6] = [
         ("channel", geometry.channels().into()),
@@ -64,14 +64,14 @@ fn read_location(text: &str, map: &AddressMap) -> Result<Location, CliError> {
     let mut found = [None; 6];
     for part in text.split(',') {
         let help = || "write channel=0,rank=0,bank=3,row=17,column=5 and, if you like, offset=0".to_owned();
-        let fault = |message: String| CliError::new(message).with_help(help());
+        let fault = |message: String| Failure::new(message).with_help(help());
         let (name, value) = part.split_once('=').ok_or_else(|| fault(format!("`{}` has no `=`", part.trim())))?;
         let (name, value) = (name.trim(), value.trim());
         let index = known.iter().position(|(known, _)| *known == name);
         let index = index.ok_or_else(|| fault(format!("`{name}` is no coordinate")))?;
         let (name, count) = known[index];
         let number = quantity::number(value).filter(|&number| number < count).ok_or_else(|| {
-            CliError::new(format!("`{name}` is {value}, but must be a whole number from 0 to {}", count - 1))
+            Failure::new(format!("`{name}` is {value}, but must be a whole number from 0 to {}", count - 1))
                 .with_help(format!("try {name}=0"))
         })?;
         if found[index].replace(number).is_some() {
@@ -80,7 +80,7 @@ fn read_location(text: &str, map: &AddressMap) -> Result<Location, CliError> {
     }
     let get = |index: usize| {
         let (name, _) = known[index];
-        found[index].ok_or_else(|| CliError::new(format!("`{name}` is missing")).with_help(format!("add {name}=0")))
+        found[index].ok_or_else(|| Failure::new(format!("`{name}` is missing")).with_help(format!("add {name}=0")))
     };
     Ok(Location {
         channel: Channel(get(0)? as u8),
@@ -91,7 +91,7 @@ fn read_location(text: &str, map: &AddressMap) -> Result<Location, CliError> {
     })
 }
 
-/// Subarrays that are listed one by one; of more, so many and a count.
+/// Maximum number of subarrays that are listed; the others are counted.
 const LISTED: usize = 16;
 
 fn explanation(system: &SystemConfig, address: PhysicalAddress, location: Location) -> String {

@@ -11,20 +11,20 @@ use rowclone_sim::quantity::grouped;
 
 use rowclone_sim::mechanisms;
 
-use crate::CliError;
 use crate::args::ExplainEnergyArgs;
-use crate::experiment;
-use crate::input::{Scenario, SystemConfig};
 use crate::interrupt;
 use crate::output::Stdout;
+use crate::requests;
+use rowclone_config::Failure;
+use rowclone_config::{Scenario, SystemConfig};
 
-/// Prices each operation of a scenario on an idle memory, under each policy.
+/// Prices each operation of a scenario, or one request of a workload, on an idle memory under each policy.
 ///
 /// # Errors
-/// Anything wrong with the scenario; a workload that lists no operations.
-pub fn run(args: &ExplainEnergyArgs) -> Result<ExitCode, CliError> {
+/// Anything wrong with the scenario; a workload without the request.
+pub fn run(args: &ExplainEnergyArgs) -> Result<ExitCode, Failure> {
     let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
-    let operations = experiment::listed(&scenario, "explain energy")?;
+    let operations = requests::chosen(&scenario, args.request)?;
     let prices = scenario.system.memory.prices();
     let stop = interrupt::flag();
     let mut stdout = Stdout::lock();
@@ -67,7 +67,7 @@ fn unit_prices(system: &SystemConfig, prices: &Prices) -> String {
     let mut text = String::new();
     let _ = writeln!(
         text,
-        "Prices with the currents of `{}` (measured in bin {}), {chips} {width} chips a rank, at DDR3-{}\n",
+        "Prices with the currents of `{}` (measured in bin {}), {chips} {width} chips per rank, at DDR3-{}\n",
         currents.name(),
         currents.bin().name,
         system.memory.system().bin.name
@@ -122,7 +122,7 @@ fn shares(prices: &Prices, commands: &Counts) -> String {
             vec![what.to_string(), grouped(count), nj(price), nj(share), percent]
         })
         .collect();
-    cells.push(vec!["above standby".into(), String::new(), String::new(), nj(total), "100.0 %".into()]);
+    cells.push(vec!["dynamic energy".into(), String::new(), String::new(), nj(total), "100.0 %".into()]);
     let columns = [
         ("what", Align::Left),
         ("count", Align::Right),

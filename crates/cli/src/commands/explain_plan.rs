@@ -15,20 +15,20 @@ use rowclone_sim::quantity::{bytes, grouped};
 
 use rowclone_sim::price_table;
 
-use crate::CliError;
 use crate::args::ExplainPlanArgs;
-use crate::experiment;
-use crate::input::{Scenario, SystemConfig};
 use crate::interrupt;
 use crate::output::Stdout;
+use crate::requests;
+use rowclone_config::Failure;
+use rowclone_config::{Scenario, SystemConfig};
 
-/// Explains the plan of each operation of a scenario.
+/// Explains the plan of each operation of a scenario, or of one request of a workload.
 ///
 /// # Errors
-/// Anything wrong with the scenario; a workload that lists no operations.
-pub fn run(args: &ExplainPlanArgs) -> Result<ExitCode, CliError> {
+/// Anything wrong with the scenario; a workload without the request.
+pub fn run(args: &ExplainPlanArgs) -> Result<ExitCode, Failure> {
     let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
-    let operations = experiment::listed(&scenario, "explain plan")?;
+    let operations = requests::chosen(&scenario, args.request)?;
     let prices = scenario.system.memory.prices();
     let stop = interrupt::flag();
     let (weighing, fixed): (Vec<&'static dyn CopyPolicy>, Vec<&'static dyn CopyPolicy>) =

@@ -7,16 +7,16 @@ use dram_spec::System;
 use report::table::{self, Align};
 use serde_json::{Value, json};
 
-use crate::CliError;
 use crate::args::{ExplainRulesArgs, Format};
-use crate::input::{Overrides, SystemConfig, system};
 use crate::output::Stdout;
+use rowclone_config::Failure;
+use rowclone_config::{Overrides, SystemConfig, system};
 
 /// Lists the rules.
 ///
 /// # Errors
 /// No such bin, or something wrong with the system.
-pub fn run(args: &ExplainRulesArgs) -> Result<ExitCode, CliError> {
+pub fn run(args: &ExplainRulesArgs) -> Result<ExitCode, Failure> {
     let ExplainRulesArgs { bin, system, format } = args;
     let config = match system {
         Some(path) => SystemConfig::read(path, &Overrides::default())?,
@@ -25,7 +25,7 @@ pub fn run(args: &ExplainRulesArgs) -> Result<ExitCode, CliError> {
     let mut system = config.memory.system().clone();
     if let Some(bin) = bin {
         system.bin = system::bin_named(bin)
-            .map_err(|(what, help)| CliError::new(format!("`--bin` is {what}")).with_help(help))?;
+            .map_err(|(what, help)| Failure::new(format!("`--bin` is {what}")).with_help(help))?;
     }
     let mut stdout = Stdout::lock();
     match format {

@@ -10,26 +10,28 @@ use report::table::{Align, aligned};
 use rowclone_sim::quantity::counted;
 
 use super::lanes;
-use crate::CliError;
 use crate::args::ExplainTimelineArgs;
 use crate::binding::{Bindings, Bound, Wait, bank};
-use crate::experiment::{self, Wanted};
-use crate::input::{Scenario, SystemConfig, Variant};
-use crate::instant;
+use crate::instant::{self, Instant};
 use crate::interrupt;
 use crate::output::Stdout;
+use crate::requests::{self, Taken};
+use rowclone_config::Failure;
+use rowclone_config::{Scenario, SystemConfig, Variant};
 use rowclone_sim::Shared;
+use rowclone_sweep::experiment::{self, Wanted};
 
 /// Draws the first commands under each policy.
 ///
 /// # Errors
 /// Anything wrong with the scenario; the user's Ctrl-C.
-pub fn run(args: &ExplainTimelineArgs) -> Result<ExitCode, CliError> {
+pub fn run(args: &ExplainTimelineArgs) -> Result<ExitCode, Failure> {
     let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
     let clock = scenario.system.memory.system().clock();
     let mut stdout = Stdout::lock();
     for (index, variant) in scenario.variants().into_iter().enumerate() {
-        let bound = first_commands(&scenario, variant, args)?;
+        let request = args.request.map(|number| requests::nth(&scenario, variant, Some(number))).transpose()?;
+        let bound = first_commands(&scenario, variant, request, args)?;
         stdout.print(if index > 0 { "\n" } else { "" })?;
         let title = format!(
             "{}, policy {}, DDR3-{}",
@@ -38,6 +40,9 @@ pub fn run(args: &ExplainTimelineArgs) -> Result<ExitCode, CliError> {
             scenario.system.memory.system().bin.name
         );
         stdout.line(format_args!("{title}, tCK {} ns: {}\n", clock.t_ck_ns(), how_many(&bound)))?;
+        if let Some(Taken { number, at, operation }) = request {
+            stdout.line(format_args!("request {number}, taken in cycle {}: {operation}\n", at.0))?;
+        }
         if bound.is_empty() {
             continue;
         }
@@ -49,8 +54,14 @@ pub fn run(args: &ExplainTimelineArgs) -> Result<ExitCode, CliError> {
 }
 
 /// Plays as much of the scenario as it takes.
-fn first_commands(scenario: &Scenario, variant: Variant, args: &ExplainTimelineArgs) -> Result<Vec<Bound>, CliError> {
-    let window = instant::window(args.from, args.to, scenario.system.memory.system().clock())?;
+fn first_commands(
+    scenario: &Scenario,
+    variant: Variant,
+    request: Option<Taken>,
+    args: &ExplainTimelineArgs,
+) -> Result<Vec<Bound>, Failure> {
+    let from = request.map(|request| Instant::Cycle(request.at.0)).or(args.from);
+    let window = instant::window(from, args.to, scenario.system.memory.system().clock())?;
     let stop = interrupt::flag();
     let enough = || stop.store(true, Ordering::Relaxed);
     let bindings = RefCell::new(Bindings::new(scenario.system.memory.system(), window, args.count.get(), &enough));
@@ -133,9 +144,9 @@ fn reason(wait: &Wait) -> String {
     match wait {
         Wait::Rule { name, clocks, formula, after } => {
             let after = after.map_or(String::new(), |number| format!(" after #{number}"));
-            // What FPM waits for is told. Sums, and the long names of pairs, are for `explain rules`: a line has to fit on the screen.
-            let is_told = formula != name && !name.contains('-') && !formula.contains(' ');
-            let formula = if is_told { format!(" ({formula})") } else { String::new() };
+            // Formulas of FPM are printed. Sums, and the long names of pairs, are for `explain rules`: a line must fit on the screen.
+            let is_printed = formula != name && !name.contains('-') && !formula.contains(' ');
+            let formula = if is_printed { format!(" ({formula})") } else { String::new() };
             format!("{name} {clocks}{after}{formula}")
         }
         Wait::Data { after } => format!("the data of #{after}"),

@@ -8,7 +8,7 @@ use dram_spec::{AutoPrecharge, BankId, Channel, Command};
 
 use super::explain_timeline::place;
 use crate::binding::Bound;
-use crate::input::SystemConfig;
+use rowclone_config::SystemConfig;
 
 /// Columns of a drawing, besides the names: with them it fits into 100.
 const WIDTH: u64 = 84;
@@ -71,7 +71,7 @@ impl Mark {
         }
     }
 
-    /// Whether only an open bank is told so.
+    /// Whether only a bank with an open row receives the command.
     const fn needs_a_row(self) -> bool {
         !matches!(self, Mark::Activate | Mark::Refresh | Mark::Sleep | Mark::Wake | Mark::Several)
     }
@@ -80,14 +80,14 @@ impl Mark {
 /// A bank of a channel.
 type Lane = (Channel, BankId);
 
-/// What a bank is told in one column, and whether it has a row open after it, where that changes.
+/// The command that a bank receives in one column, and whether a row is open after it, where that changes.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     mark: Mark,
     is_open: Option<bool>,
 }
 
-/// The columns of each bank in which it is told anything.
+/// The columns of each bank in which it receives a command.
 #[derive(Default)]
 struct Lanes(BTreeMap<Lane, BTreeMap<u64, Cell>>);
 

@@ -18,14 +18,14 @@ mod sweep_slurm;
 
 use std::process::ExitCode;
 
-use crate::CliError;
 use crate::args::{Command, Explain, Reproduce};
+use rowclone_config::Failure;
 
 /// Carries out a command.
 ///
 /// # Errors
 /// What the command could not do.
-pub fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
+pub fn dispatch(command: &Command) -> Result<ExitCode, Failure> {
     match command {
         Command::Run(args) => run::run(args),
         Command::Sweep(args) => sweep::run(args),

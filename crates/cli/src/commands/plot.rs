@@ -8,23 +8,24 @@ use std::process::ExitCode;
 use report::plot::{Condition, Drawing, Extent, Picture, Request, Table, TableError, png, svg};
 use rowclone_sim::quantity::grouped;
 
-use crate::CliError;
 use crate::args::PlotArgs;
-use crate::output::{self, AtomicFile, Existing};
-use crate::plot_file::{PictureFormat, PlotEntry, spacing};
+use crate::output;
+use rowclone_config::Failure;
+use rowclone_sweep::plot_file::{PictureFormat, PlotEntry, spacing};
+use rowclone_sweep::{AtomicFile, Existing};
 
 /// Draws, and writes the picture.
 ///
 /// # Errors
 /// A file cannot be read or written, or the table does not have what is asked for.
-pub fn run(args: &PlotArgs) -> Result<ExitCode, CliError> {
+pub fn run(args: &PlotArgs) -> Result<ExitCode, Failure> {
     let path = match &args.output {
         Some(path) => path.clone(),
         None => args.table.with_extension("svg"),
     };
     let format = PictureFormat::of(&path)?;
     let conditions = Condition::parse_all(&args.r#where)
-        .map_err(|error| CliError::new(format!("`--where`: {error}")).with_help_if(error.help.as_deref()))?;
+        .map_err(|error| Failure::new(format!("`--where`: {error}")).with_help_if(error.help.as_deref()))?;
     let request = Request {
         kind: args.kind.into(),
         x: args.x.clone(),
@@ -49,14 +50,14 @@ pub fn run(args: &PlotArgs) -> Result<ExitCode, CliError> {
 /// Writes the picture of a `[[plot]]` into a directory, and tells its path.
 ///
 /// # Errors
-/// As for the command; what is wrong with the plot is told with the name of its file.
+/// The errors of the command; an error of the plot has the name of its file.
 pub fn draw_entry(
     table: &Table,
     table_path: &Path,
     entry: &PlotEntry,
     directory: &Path,
     existing: Existing,
-) -> Result<PathBuf, CliError> {
+) -> Result<PathBuf, Failure> {
     let path = directory.join(&entry.file);
     let file = AtomicFile::create(&path, existing)?;
     draw(table, table_path, &entry.request, entry.published.as_deref(), entry.format, file)?;
@@ -71,8 +72,8 @@ fn draw(
     published: Option<&Path>,
     format: PictureFormat,
     mut file: AtomicFile,
-) -> Result<usize, CliError> {
-    request.check(published.is_some()).map_err(|error| CliError::new(&error).with_help_if(error.help.as_deref()))?;
+) -> Result<usize, Failure> {
+    request.check(published.is_some()).map_err(|error| Failure::new(&error).with_help_if(error.help.as_deref()))?;
     let mut drawing = request.draw(table).map_err(|error| faulty(path, &error))?;
     if let Some(path) = published {
         drawing.add_published(&read(path)?).map_err(|error| faulty(path, &error))?;
@@ -83,9 +84,9 @@ fn draw(
     let picture = Picture::of(&drawing.chart, Extent::COLUMN);
     let bytes = match format {
         PictureFormat::Svg => svg(&picture).into_bytes(),
-        PictureFormat::Png => png(&picture).map_err(CliError::new)?,
+        PictureFormat::Png => png(&picture).map_err(Failure::new)?,
     };
-    file.write_all(&bytes).map_err(|source| CliError::writing(file.target(), &source))?;
+    file.write_all(&bytes).map_err(|source| Failure::writing(file.target(), &source))?;
     file.commit()?;
     Ok(picture.values())
 }
@@ -94,21 +95,21 @@ fn draw(
 ///
 /// # Errors
 /// It cannot be read, or is none.
-pub fn read(path: &Path) -> Result<Table, CliError> {
-    let file = File::open(path).map_err(|source| CliError::reading(path, &source))?;
+pub fn read(path: &Path) -> Result<Table, Failure> {
+    let file = File::open(path).map_err(|source| Failure::reading(path, &source))?;
     if file.metadata().is_ok_and(|there| there.is_dir()) {
-        return Err(CliError::reading(path, &std::io::ErrorKind::IsADirectory.into()));
+        return Err(Failure::reading(path, &std::io::ErrorKind::IsADirectory.into()));
     }
     Table::read(file).map_err(|error| faulty(path, &error))
 }
 
 /// What is wrong with a table in a file.
-fn faulty(path: &Path, error: &TableError) -> CliError {
+fn faulty(path: &Path, error: &TableError) -> Failure {
     let place = match error.line {
         Some(line) => format!("{}:{line}", path.display()),
         None => path.display().to_string(),
     };
-    CliError::new(format!("{place}: {error}")).with_help_if(error.help.as_deref())
+    Failure::new(format!("{place}: {error}")).with_help_if(error.help.as_deref())
 }
 
 /// An SVG of more marks than these takes megabytes.

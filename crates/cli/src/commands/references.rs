@@ -10,7 +10,7 @@ use memctrl::policy::copy::BASELINE;
 use rowclone::Operation;
 use rowclone_sim::{Comparison, MemorySystem, OperationRow};
 
-use crate::CliError;
+use rowclone_config::Failure;
 
 /// Channel copies on an idle memory, simulated once each.
 pub(super) struct References<'a> {
@@ -25,8 +25,8 @@ impl<'a> References<'a> {
         References { system, stop, known: BTreeMap::new() }
     }
 
-    /// Latency and energy (nJ, above standby) of the operation over the channel.
-    fn channel(&mut self, operation: Operation) -> Result<(Cycles, f64), CliError> {
+    /// Latency and dynamic energy (nJ) of the operation over the channel.
+    fn channel(&mut self, operation: Operation) -> Result<(Cycles, f64), Failure> {
         let key = operation.to_string();
         if let Some(known) = self.known.get(&key) {
             return Ok(*known);
@@ -39,7 +39,7 @@ impl<'a> References<'a> {
     }
 
     /// Sets a latency and an energy against the channel's.
-    fn compare(&mut self, channel: Operation, latency: Cycles, nj: f64) -> Result<Comparison, CliError> {
+    fn compare(&mut self, channel: Operation, latency: Cycles, nj: f64) -> Result<Comparison, Failure> {
         let (channel_latency, channel_nj) = self.channel(channel)?;
         Ok(Comparison {
             latency_cycles: channel_latency.0,
@@ -65,7 +65,7 @@ impl<'a> References<'a> {
     ///
     /// # Errors
     /// The run was stopped.
-    pub(super) fn compare_row(&mut self, row: &mut OperationRow, operation: Operation) -> Result<(), CliError> {
+    pub(super) fn compare_row(&mut self, row: &mut OperationRow, operation: Operation) -> Result<(), Failure> {
         let (latency, nj) = (Cycles(row.latency_cycles), row.energy_nj);
         let compared = matches!(operation, Operation::Copy { .. } | Operation::Init { .. }) && latency.0 > 0;
         let same_pair = compared.then_some(operation);

@@ -10,11 +10,11 @@ use report::Table3;
 use report::table3::Simulated;
 use rowclone_sim::SystemBuilder;
 
-use crate::CliError;
 use crate::args::{Format, Table3Args};
-use crate::input::{Overrides, SystemConfig, currents};
 use crate::interrupt;
 use crate::output::Stdout;
+use rowclone_config::Failure;
+use rowclone_config::{Overrides, SystemConfig, currents};
 
 /// The operations behind the six rows, in the order of the published table: the policy that takes the mechanism, and where
 /// the source lies.
@@ -31,7 +31,7 @@ const ROWS: [(&dyn CopyPolicy, Kind, Option<Place>); 6] = [
 ///
 /// # Errors
 /// An unknown current set; a terminal that cannot be written to.
-pub fn table3(args: &Table3Args) -> Result<ExitCode, CliError> {
+pub fn table3(args: &Table3Args) -> Result<ExitCode, Failure> {
     let currents = match &args.currents {
         Some(name) => currents::named_or_read(name)?,
         None => SystemConfig::paper(&Overrides::default())?.memory.currents().clone(),
@@ -39,7 +39,7 @@ pub fn table3(args: &Table3Args) -> Result<ExitCode, CliError> {
     let table = simulate(&currents)?;
     let text = match args.format {
         Format::Table => table.to_text(),
-        Format::Json => serde_json::to_string_pretty(&table).map_err(CliError::new)? + "\n",
+        Format::Json => serde_json::to_string_pretty(&table).map_err(Failure::new)? + "\n",
     };
     let mut stdout = Stdout::lock();
     stdout.print(text)?;
@@ -54,11 +54,11 @@ pub fn table3(args: &Table3Args) -> Result<ExitCode, CliError> {
 ///
 /// # Panics
 /// If the memory has no room for one of the pairs, which no legal geometry brings about.
-pub fn simulate(currents: &Currents) -> Result<Table3, CliError> {
+pub fn simulate(currents: &Currents) -> Result<Table3, Failure> {
     let builder = SystemBuilder::default().channels(1).chips(currents.density(), currents.width());
     // The paper's DDR3-1066 8-8-8 with 4 KB rows, one channel and one rank, made of the chips that the currents are of.
     let system = builder.currents(currents.clone()).build();
-    let system = system.map_err(|error| CliError::new(&error).with_help(error.help()))?;
+    let system = system.map_err(|error| Failure::new(&error).with_help(error.help()))?;
     let prices = system.prices();
     let stop = interrupt::flag();
     let mut channel_share = 0.0;

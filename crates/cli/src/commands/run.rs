@@ -12,21 +12,26 @@ use rowclone_sim::quantity::{bytes, counted};
 use rowclone_sim::{Outcome, Reference, Shared};
 
 use super::references::References;
-use crate::CliError;
 use crate::args::{RunArgs, RunFormat};
-use crate::experiment::{self, Wanted};
-use crate::input::{Scenario, SystemConfig, Variant, Workload};
 use crate::instant;
 use crate::interrupt;
-use crate::output::{self, AtomicFile, Existing, Stdout};
-use crate::sweep;
-use crate::warnings;
+use crate::output::{self, Stdout};
+use rowclone_config::Failure;
+use rowclone_config::{Scenario, SystemConfig, Variant, Workload};
+use rowclone_sweep as sweep;
+use rowclone_sweep::experiment::{self, Wanted};
+use rowclone_sweep::warnings;
+use rowclone_sweep::{AtomicFile, Existing};
 
 /// Runs, and prints what was asked for.
 ///
 /// # Errors
 /// Anything wrong with a file, the memory, or the terminal; each in one message.
-pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
+pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
+    if args.details && args.format != RunFormat::Table {
+        let error = Failure::new("`--details` is given, and the results are not printed as tables");
+        return Err(error.with_help("leave out `--details`: JSON and CSV have all numbers"));
+    }
     let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
     let stop = interrupt::flag();
     let window = instant::window(args.from, args.to, scenario.system.memory.system().clock())?;
@@ -90,7 +95,7 @@ fn baselines<'a>(
     outcomes: &[Outcome],
     is_unwanted: bool,
     wanted: Wanted<'a>,
-) -> Result<Vec<(Variant, Reference)>, CliError> {
+) -> Result<Vec<(Variant, Reference)>, Failure> {
     let mut baselines: Vec<(Variant, Reference)> = Vec::new();
     for &Variant { placement, .. } in variants {
         let baseline = Variant { policy: BASELINE, placement };
@@ -137,9 +142,9 @@ impl Drawing {
         }
     }
 
-    fn finish(self) -> Result<AtomicFile, CliError> {
+    fn finish(self) -> Result<AtomicFile, Failure> {
         let written = self.timeline.into_inner().into_result();
-        written.map_err(|error| CliError::writing(&self.target, &error))
+        written.map_err(|error| Failure::writing(&self.target, &error))
     }
 }
 
@@ -158,14 +163,14 @@ const TIMELINE: PerResult = PerResult { flag: "--timeline", why: "a timeline nee
 
 impl PerResult {
     /// `log.csv` becomes `log-rowclone.csv` where there are several.
-    fn file(self, path: &Path, variant: Variant, variants: usize, existing: Existing) -> Result<AtomicFile, CliError> {
+    fn file(self, path: &Path, variant: Variant, variants: usize, existing: Existing) -> Result<AtomicFile, Failure> {
         let Some(stem) = path.file_stem().filter(|_| !path.is_dir()) else {
             let message = format!("{}: is a directory", path.display());
-            return Err(CliError::new(message).with_help(format!("give `{}` the name of a file", self.flag)));
+            return Err(Failure::new(message).with_help(format!("give `{}` the name of a file", self.flag)));
         };
         if path == Path::new("-") {
             let message = format!("`{} -`: {}", self.flag, self.why);
-            return Err(CliError::new(message).with_help("give the name of a new file"));
+            return Err(Failure::new(message).with_help("give the name of a new file"));
         }
         if variants == 1 || path.metadata().is_ok_and(|there| !there.is_file()) {
             return AtomicFile::create(path, existing);
@@ -179,11 +184,11 @@ impl PerResult {
     }
 }
 
-fn render(reports: &[RunReport], format: RunFormat, width: usize) -> Result<String, CliError> {
+fn render(reports: &[RunReport], format: RunFormat, width: usize) -> Result<String, Failure> {
     Ok(match format {
         RunFormat::Table => run_tables::text(reports, width),
-        RunFormat::Json => serde_json::to_string_pretty(reports).map_err(CliError::new)? + "\n",
-        RunFormat::Csv => csv_file::results(reports).map_err(CliError::new)?,
+        RunFormat::Json => serde_json::to_string_pretty(reports).map_err(Failure::new)? + "\n",
+        RunFormat::Csv => csv_file::results(reports).map_err(Failure::new)?,
     })
 }
 
@@ -200,14 +205,14 @@ struct Files {
 }
 
 impl Files {
-    fn open(args: &RunArgs, variants: &[Variant], epoch: Option<Cycles>) -> Result<Files, CliError> {
+    fn open(args: &RunArgs, variants: &[Variant], epoch: Option<Cycles>) -> Result<Files, Failure> {
         let existing = Existing::with_force(args.force);
         let mut files = Files { logs: Vec::new(), timelines: Vec::new(), results: Vec::new(), made: None };
         if let (Some(log), Some(timeline)) = (&args.commands, &args.timeline)
             && log == timeline
         {
             let message = format!("{}: is given to both `--commands` and `--timeline`", log.display());
-            return Err(CliError::new(message).with_help("give each a file of its own"));
+            return Err(Failure::new(message).with_help("give each a file of its own"));
         }
         for &variant in variants {
             for (kind, path, files) in
@@ -223,9 +228,9 @@ impl Files {
             }
             std::fs::create_dir_all(directory).map_err(|error| match error.kind() {
                 std::io::ErrorKind::AlreadyExists => {
-                    CliError::new(format!("{}: is a file", directory.display())).with_help("give `--out` a directory")
+                    Failure::new(format!("{}: is a file", directory.display())).with_help("give `--out` a directory")
                 }
-                _ => CliError::writing(directory, &error),
+                _ => Failure::writing(directory, &error),
             })?;
             let by_epoch = epoch.map(|_| "epochs.csv");
             for name in ["report.txt", "results.json", "results.csv", "operations.csv"].into_iter().chain(by_epoch) {
@@ -236,17 +241,17 @@ impl Files {
     }
 
     /// Writes the results, and gives every file its name; the names.
-    fn commit(mut self, reports: &[RunReport]) -> Result<Vec<String>, CliError> {
+    fn commit(mut self, reports: &[RunReport]) -> Result<Vec<String>, Failure> {
         let texts = [
             render(reports, RunFormat::Table, usize::MAX)?,
             render(reports, RunFormat::Json, usize::MAX)?,
             render(reports, RunFormat::Csv, usize::MAX)?,
-            csv_file::operations(reports).map_err(CliError::new)?,
-            csv_file::epochs(reports).map_err(CliError::new)?,
+            csv_file::operations(reports).map_err(Failure::new)?,
+            csv_file::epochs(reports).map_err(Failure::new)?,
         ];
         for (file, text) in self.results.iter_mut().zip(texts) {
             let written = std::io::Write::write_all(file, text.as_bytes());
-            written.map_err(|error| CliError::writing(file.target(), &error))?;
+            written.map_err(|error| Failure::writing(file.target(), &error))?;
         }
         let mut written = Vec::new();
         let per_result = self.logs.drain(..).chain(self.timelines.drain(..)).flatten();
@@ -275,7 +280,7 @@ fn report(
     variant: Variant,
     mut run: Outcome,
     references: &mut References<'_>,
-) -> Result<RunReport, CliError> {
+) -> Result<RunReport, Failure> {
     let memory = &scenario.system.memory;
     let mut warnings = warnings::of_run(scenario, variant, &run);
     if let Workload::Operations(specs) = &scenario.workload

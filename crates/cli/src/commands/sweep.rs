@@ -7,11 +7,12 @@ use std::process::ExitCode;
 use report::table::{self, Align};
 use rowclone_sim::quantity::{counted, grouped};
 
-use crate::CliError;
 use crate::args::{CollectArgs, SweepArgs, SweepCommand};
 use crate::interrupt;
-use crate::output::{self, Existing, Stdout};
-use crate::sweep::{AxisColumn, RESULTS, Shard, Sweep, SweepFile, Tables, Tally, directory};
+use crate::output::{self, Stdout};
+use rowclone_config::Failure;
+use rowclone_sweep::Existing;
+use rowclone_sweep::{AxisColumn, RESULTS, Shard, Sweep, SweepFile, Tables, Tally, directory};
 
 use super::{plot, sweep_slurm};
 
@@ -19,18 +20,18 @@ use super::{plot, sweep_slurm};
 const FAILED: u8 = 1;
 /// Some runs are not finished.
 const INCOMPLETE: u8 = 3;
-/// So many points are shown by `--dry-run`.
+/// Maximum number of points that `--dry-run` prints.
 const SHOWN: usize = 10;
 
 /// Runs a sweep, or does what its subcommand says.
 ///
 /// # Errors
 /// Anything wrong with a file, or Ctrl-C.
-pub fn run(args: &SweepArgs) -> Result<ExitCode, CliError> {
+pub fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
     if let Some(SweepCommand::Collect(args)) = &args.command {
         return collect(args);
     }
-    let path = args.sweep.as_ref().ok_or_else(|| CliError::new("no sweep was given"))?;
+    let path = args.sweep.as_ref().ok_or_else(|| Failure::new("no sweep was given"))?;
     let file = SweepFile::read(path)?;
     let stop = interrupt::flag();
     let mut sweep = Sweep::new(&file, jobs(args.jobs)?, args.trace_cache, &stop)?;
@@ -58,7 +59,7 @@ pub fn run(args: &SweepArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::from(if failed > 0 { FAILED } else { 0 }))
 }
 
-fn collect(args: &CollectArgs) -> Result<ExitCode, CliError> {
+fn collect(args: &CollectArgs) -> Result<ExitCode, Failure> {
     let file = SweepFile::read(&args.sweep)?;
     let stop = interrupt::flag();
     let mut sweep = Sweep::new(&file, jobs(args.jobs)?, 0, &stop)?;
@@ -88,7 +89,7 @@ fn say_written(tables: &Tables) {
 
 /// Draws the pictures that the sweep file asks for, as far as they can be drawn. Only of a table that is whole it is an
 /// error if one cannot.
-fn draw(file: &SweepFile, directory: &Path, whole: bool) -> Result<(), CliError> {
+fn draw(file: &SweepFile, directory: &Path, whole: bool) -> Result<(), Failure> {
     if file.plots.is_empty() {
         return Ok(());
     }
@@ -113,17 +114,17 @@ fn draw(file: &SweepFile, directory: &Path, whole: bool) -> Result<(), CliError>
     }
 }
 
-fn jobs(wanted: Option<NonZeroUsize>) -> Result<usize, CliError> {
+fn jobs(wanted: Option<NonZeroUsize>) -> Result<usize, Failure> {
     match wanted {
         Some(jobs) => Ok(jobs.get()),
         None => std::thread::available_parallelism().map(NonZeroUsize::get).map_err(|error| {
-            CliError::new(format!("the processors cannot be counted: {error}")).with_help("give `--jobs`")
+            Failure::new(format!("the processors cannot be counted: {error}")).with_help("give `--jobs`")
         }),
     }
 }
 
 /// Says what a sweep would run.
-fn dry_run(file: &SweepFile, sweep: &Sweep<'_>, args: &SweepArgs) -> Result<ExitCode, CliError> {
+fn dry_run(file: &SweepFile, sweep: &Sweep<'_>, args: &SweepArgs) -> Result<ExitCode, Failure> {
     let numbers = sweep.numbers(args.shard);
     let (points, combinations) = (sweep.points.count(), sweep.points.combinations());
     let mut stdout = Stdout::lock();

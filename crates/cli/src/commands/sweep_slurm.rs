@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 use rowclone_sim::quantity::counted;
 
-use crate::CliError;
 use crate::args::{SlurmArgs, SweepArgs};
 use crate::output::{self, Stdout};
-use crate::sweep::slurm::{Options, Outcome, Submission, Submitted};
-use crate::sweep::{Sweep, SweepFile, quoted};
+use rowclone_config::Failure;
+use rowclone_sweep::slurm::{Options, Outcome, Submission, Submitted};
+use rowclone_sweep::{Sweep, SweepFile, quoted};
 
 /// A point cannot be run: its row will say why.
 const FAILED: u8 = 1;
@@ -21,7 +21,7 @@ const ALLOW_SKIPPED: &str = "--allow-skipped";
 ///
 /// # Errors
 /// The directory cannot be used, or Slurm refuses.
-pub(super) fn submit(path: &Path, file: &SweepFile, sweep: &Sweep<'_>, args: &SweepArgs) -> Result<ExitCode, CliError> {
+pub(super) fn submit(path: &Path, file: &SweepFile, sweep: &Sweep<'_>, args: &SweepArgs) -> Result<ExitCode, Failure> {
     let options = options(path, file, args);
     let submission = Submission::new(sweep, &options)?;
     let (wrong, first_wrong) = (submission.wrong, submission.first_wrong.clone());
@@ -56,8 +56,8 @@ pub(super) fn submit(path: &Path, file: &SweepFile, sweep: &Sweep<'_>, args: &Sw
     Ok(ExitCode::from(if wrong > 0 { FAILED } else { 0 }))
 }
 
-/// The job's number goes to standard output, for whoever submits from a script.
-fn say_submitted(name: &str, what: &str, submitted: &Submitted) -> Result<(), CliError> {
+/// Prints the number of the job on standard output, for scripts that submit sweeps.
+fn say_submitted(name: &str, what: &str, submitted: &Submitted) -> Result<(), Failure> {
     let Submitted { job, script, logs } = submitted;
     let mut stdout = Stdout::lock();
     stdout.line(job)?;

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use cli::CliError;
-use cli::input::{Overrides, Scenario};
 use proptest::prelude::*;
+use rowclone_config::Failure;
+use rowclone_config::{Overrides, Scenario};
 
 use crate::common::{Directory, SCENARIO, SYSTEM};
 
@@ -64,7 +64,7 @@ proptest! {
         let path = directory.path("scenario.toml");
         for sets in [&[][..], &[set]] {
             if let Err(error) = Scenario::read(&path, sets) {
-                let CliError::Refused { message, .. } = error else { panic!("nothing is printed") };
+                let Failure::Refused { message, .. } = error else { panic!("nothing is printed") };
                 let place = [".toml:", "--set "].iter().any(|place| message.contains(place));
                 prop_assert!(place, "{message}");
             }

@@ -5,8 +5,8 @@ use std::io::Cursor;
 use std::path::PathBuf;
 
 use crate::common::run;
-use cli::input::{Overrides, SystemConfig};
 use dram_spec::{BankId, Channel, Column, Command, Cycle, Dialect, EventSink, Refresh, Row, System};
+use rowclone_config::{Overrides, SystemConfig};
 use tempfile::TempDir;
 use trace_io::command_log::LogWriter;
 

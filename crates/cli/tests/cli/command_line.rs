@@ -1,12 +1,12 @@
-//! The program from outside: help, exit codes, and what it does where nobody can read its output.
+//! The program as a process: help, exit codes, and its behaviour where no reader accepts its output.
 
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Cursor};
 use std::process::{Command, Stdio};
 
 use crate::common::{Directory, program, run, send};
-use cli::input::{Overrides, SystemConfig};
 use dram_spec::Dialect;
+use rowclone_config::{Overrides, SystemConfig};
 use trace_io::command_log::LogWriter;
 
 const COMMANDS: &[&[&str]] = &[

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
-use cli::CliError;
-use cli::input::{Overrides, Scenario, SystemConfig};
+use rowclone_config::Failure;
+use rowclone_config::{Overrides, Scenario, SystemConfig};
 use tempfile::TempDir;
 
 /// A sound system. Line 1 is `[device]`.
@@ -68,8 +68,8 @@ impl Directory {
     }
 
     /// The message and the help of an error, without the directory's name.
-    fn explain(&self, error: CliError) -> (String, String) {
-        let CliError::Refused { message, help } = error else { panic!("{error}") };
+    fn explain(&self, error: Failure) -> (String, String) {
+        let Failure::Refused { message, help } = error else { panic!("{error}") };
         let prefix = format!("{}/", self.0.path().display());
         (message.replace(&prefix, ""), help.unwrap_or_default().replace(&prefix, ""))
     }

@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use self::cases::{CURRENTS, Case, Effect, FIXTURES, Fixture};
 use crate::common::run;
-use cli::input::key::{Key, without_indices};
-use cli::input::{currents, scenario, system};
+use rowclone_config::key::{Key, without_indices};
+use rowclone_config::{currents, scenario, system};
 
 /// Fields of a result that repeat the input. They are no evidence that a key has an effect.
 const ECHOES: [&str; 8] = ["policy", "placement", "scenario", "system", "controller", "seed", "currents", "warnings"];

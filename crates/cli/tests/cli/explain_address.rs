@@ -2,9 +2,9 @@
 
 use crate::common::{run, workspace};
 use cli::commands::explain_address::find;
-use cli::input::{Overrides, SystemConfig};
 use dram_spec::Location;
 use proptest::prelude::*;
+use rowclone_config::{Overrides, SystemConfig};
 
 fn shipped() -> Vec<SystemConfig> {
     ["ddr3-1066-paper", "ddr3-1066-paper-line-interleaved", "ddr3-1600-8gb-dimm"]

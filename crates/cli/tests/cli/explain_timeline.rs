@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::BufReader;
 
-use cli::input::Scenario;
 use dram_spec::{Cycle, Dialect, EventSink, Issued};
 use protocol_check::Checker;
+use rowclone_config::Scenario;
 use trace_io::command_log::LogReader;
 
 use crate::common::{Directory, run, workspace};
@@ -50,7 +50,7 @@ c0 r0 b0  A===================C===================P
     assert_eq!(text, expected);
 }
 
-/// Two opinions: the stranger refuses a command one clock earlier, by the rule that is named; and accepts it where none is.
+/// The independent checker refuses a command one clock earlier by the printed rule, and accepts it where no rule is printed.
 #[test]
 fn a_clock_earlier_breaks_the_rule_that_is_named_and_no_other_command_breaks_any() {
     let sleep = ["system.controller.power_down_after_cycles=50", "system.device.precharge_power_down=\"slow-exit\""];

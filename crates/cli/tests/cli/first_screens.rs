@@ -174,3 +174,9 @@ fn a_sweep_has_the_ratios_of_each_point() {
     let rows: Vec<std::collections::BTreeMap<String, String>> = table.deserialize().map(Result::unwrap).collect();
     assert!(rows.len() == 2 && rows.iter().all(|row| row["speedup"].is_empty() && row["energy_ratio"].is_empty()));
 }
+
+#[test]
+fn details_are_refused_beside_json() {
+    let (code, _, stderr) = run(&["run", "traces/page-copy.toml", "--details", "--format", "json"]);
+    assert!(code == 2 && stderr.contains("leave out `--details`"), "{stderr}");
+}

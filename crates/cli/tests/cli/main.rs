@@ -27,6 +27,7 @@ mod plots_of_anything;
 mod reasons;
 mod recorded;
 mod reports;
+mod requests;
 mod rule_names;
 mod shapes_of_sweeps;
 mod shipped_files;

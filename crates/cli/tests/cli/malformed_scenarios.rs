@@ -493,7 +493,7 @@ fn set_changes_the_scenario_and_its_system() {
     assert_eq!(scenario.policies, [FPM_ONLY]);
     assert_eq!(scenario.system.memory.system().bin.name, "1600K");
     assert_eq!(scenario.system.memory.system().geometry.ranks(), 2);
-    let cli::input::Workload::Operations(operations) = &scenario.workload else { panic!("it lists operations") };
+    let rowclone_config::Workload::Operations(operations) = &scenario.workload else { panic!("it lists operations") };
     assert_eq!(operations[0].bytes, 8192);
 }
 

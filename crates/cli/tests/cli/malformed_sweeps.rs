@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use cli::CliError;
-use cli::sweep::SweepFile;
+use rowclone_config::Failure;
+use rowclone_sweep::SweepFile;
 
 use crate::common::Directory;
 
@@ -12,7 +12,7 @@ fn explain(sweep: &str) -> (String, String) {
     let directory = Directory::sound();
     let path = directory.path("sweep.toml");
     fs::write(&path, format!("scenario = \"scenario.toml\"\n{sweep}")).unwrap();
-    let Err(CliError::Refused { message, help }) = SweepFile::read(&path) else { panic!("{sweep} is not refused") };
+    let Err(Failure::Refused { message, help }) = SweepFile::read(&path) else { panic!("{sweep} is not refused") };
     let place = format!("{}", directory.path("").display());
     (message.replace(&place, ""), help.unwrap_or_default().replace(&place, ""))
 }

@@ -1,8 +1,8 @@
 //! Everything that can be wrong with a system file is one message with its place, and a way out.
 
-use cli::input::{Overrides, SystemConfig};
 use dram_spec::Cycles;
 use memctrl::{PowerPolicy, Queues};
+use rowclone_config::{Overrides, SystemConfig};
 
 use crate::common::Directory;
 

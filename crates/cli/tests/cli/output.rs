@@ -160,10 +160,10 @@ fn the_report_counts_what_the_log_holds() {
     }
 }
 
-/// The total equals, to 1e-12, what a plain pass over the command log gives.
+/// The total equals, to 1e-12, the sum of the energies of the commands in the log.
 #[test]
 fn the_energy_is_what_a_plain_pass_over_the_log_gives() {
-    use cli::input::Scenario;
+    use rowclone_config::Scenario;
     let directory = tempfile::tempdir().unwrap();
     let log = directory.path().join("log.csv");
     let reports: Value =

@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use cli::input::{currents, page, scenario, system};
+use rowclone_config::{currents, page, scenario, system};
 
 use crate::common::workspace;
 

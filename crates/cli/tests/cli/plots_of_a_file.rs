@@ -6,12 +6,12 @@ use std::path::Path;
 use report::plot::Table;
 
 use crate::common::{Directory, run, workspace};
-use cli::CliError;
 use cli::commands::plot::draw_entry;
-use cli::input::Document;
-use cli::input::key::Key;
-use cli::output::Existing;
-use cli::plot_file::{KEYS, PictureFormat, PlotEntry, check_all};
+use rowclone_config::Document;
+use rowclone_config::Failure;
+use rowclone_config::key::Key;
+use rowclone_sweep::Existing;
+use rowclone_sweep::plot_file::{KEYS, PictureFormat, PlotEntry, check_all};
 
 const SOUND: &str = "\
 [[plot]]
@@ -31,7 +31,7 @@ x = \"bytes\"
 y = [\"energy_read_nj\", \"energy_write_nj\"]
 ";
 
-fn entries(text: &str) -> Result<Vec<PlotEntry>, CliError> {
+fn entries(text: &str) -> Result<Vec<PlotEntry>, Failure> {
     let mut document = Document::parse(Path::new("sweep.toml"), text, &KEYS)?;
     document.check()?;
     check_all(&document)
@@ -109,7 +109,7 @@ fn what_is_wrong_is_told_with_its_line() {
         ),
     ] {
         assert!(SOUND.contains(from));
-        let Err(CliError::Refused { message: found, help }) = entries(&SOUND.replacen(from, to, 1)) else {
+        let Err(Failure::Refused { message: found, help }) = entries(&SOUND.replacen(from, to, 1)) else {
             panic!("{to}")
         };
         assert_eq!(found, message);

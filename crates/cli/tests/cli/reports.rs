@@ -133,7 +133,7 @@ fn rows_of_a_sweep_stand_beside_published_ones_if_their_scenario_is_here_unchang
     assert_eq!(report(&directory, &["--force"]).0, 0);
     let html = page(&directory);
     assert_eq!(html.matches(">copy/").count(), 0);
-    assert!(html.contains("Of 4 runs of one operation nobody can say which system they had"));
+    assert!(html.contains("The systems of 4 runs of one operation are unknown"));
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::common::workspace;
-use cli::input::{Overrides, Scenario, SystemConfig, Workload};
-use cli::sweep::{self, Sweep, SweepFile};
+use rowclone_config::{Overrides, Scenario, SystemConfig, Workload};
+use rowclone_sweep::{self, Sweep, SweepFile};
 
 fn files(directory: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(workspace().join(directory)).unwrap().map(|entry| entry.unwrap().path());
@@ -56,7 +56,7 @@ fn every_sweep_is_sound() {
 #[test]
 fn the_page_about_sweeps_has_every_key() {
     let page = fs::read_to_string(workspace().join("docs/sweeps.md")).unwrap();
-    for key in sweep::KEYS.iter().map(|key| key.path).filter(|key| !key.starts_with("plot.")) {
+    for key in rowclone_sweep::KEYS.iter().map(|key| key.path).filter(|key| !key.starts_with("plot.")) {
         assert!(page.contains(&format!("`{key}`")), "docs/sweeps.md does not explain `{key}`");
     }
 }

@@ -168,11 +168,11 @@ when = ["bin = 1600K", "copied <= zeroed", "copied > 64"]
 fn a_sweep_that_was_killed_goes_on_and_ends_with_the_same_bytes() {
     let directory = sound();
     assert_eq!(sweep(&directory, "whole", &[]).0, 0);
-    let journal = fs::read(directory.path("whole/journal.rows")).unwrap();
+    let journal = fs::read(directory.path("whole/journal.jsonl")).unwrap();
     for cut in [0, 10, 60, journal.len() / 3, journal.len() / 2, journal.len() - 2, journal.len() - 1, journal.len()] {
         let (kept, out) = (&journal[..cut], format!("cut-{cut}"));
         fs::create_dir(directory.path(&out)).unwrap();
-        fs::write(directory.path(&out).join("journal.rows"), kept).unwrap();
+        fs::write(directory.path(&out).join("journal.jsonl"), kept).unwrap();
         let (code, stderr) = sweep(&directory, &out, &[]);
         assert_eq!(code, 0, "{cut}: {stderr}");
         // What is there of the last line counts if only its end is missing.
@@ -256,7 +256,7 @@ fn shards_merged_are_the_whole_in_one_directory_or_in_several() {
     assert!(sweep(&directory, "one", &[]).1.starts_with("sweep: 0 runs done, 16 done before, 4 failed"));
 }
 
-/// As under a scheduler: nobody waits for anybody, and all write into one directory.
+/// As under a scheduler: no shard waits for another, and all write into one directory.
 #[test]
 fn shards_that_run_at_the_same_time_share_a_directory() {
     let directory = with_sweep(SWEEP);
@@ -437,7 +437,7 @@ fn the_shipped_sweep_is_as_it_was() {
         "copies_by_fpm_share",
     ];
     let shown = rows.iter().map(|row| columns.map(|column| row[column].as_str()).join(" ")).collect::<Vec<_>>();
-    insta::assert_snapshot!(format!("model version {}\n{}\n", cli::sweep::MODEL_VERSION, shown.join("\n")));
+    insta::assert_snapshot!(format!("model version {}\n{}\n", rowclone_sweep::MODEL_VERSION, shown.join("\n")));
 }
 
 /// A plot of what the sweep has, and one of what only its last point has.
@@ -461,7 +461,7 @@ fn of_what_is_not_whole_the_pictures_are_drawn_that_can_be() {
 
 #[test]
 fn no_picture_and_no_journal_of_somebody_else_is_touched() {
-    for name in ["any.svg", "journal.rows"] {
+    for name in ["any.svg", "journal.jsonl"] {
         let directory = with_sweep(&(SWEEP.replace(" 3,", "") + PLOTS));
         fs::create_dir(directory.path("out")).unwrap();
         fs::write(directory.path("out").join(name), "mine").unwrap();

@@ -10,11 +10,11 @@ use crate::sweeps::{results, sound, sweep, text, with_sweep};
 fn many_journals_are_as_good_as_one() {
     let directory = with_sweep("scenario = \"scenario.toml\"\nseeds = 100\n");
     assert_eq!(sweep(&directory, "whole", &[]).0, 0);
-    let journal = fs::read_to_string(directory.path("whole/journal.rows")).unwrap();
+    let journal = fs::read_to_string(directory.path("whole/journal.jsonl")).unwrap();
     let (title, rows) = journal.split_once('\n').unwrap();
     fs::create_dir(directory.path("many")).unwrap();
     for (index, row) in rows.lines().enumerate() {
-        let name = format!("many/journal-{}-of-200.rows", index + 1);
+        let name = format!("many/journal-{}-of-200.jsonl", index + 1);
         fs::write(directory.path(&name), format!("{title}\n{row}\n")).unwrap();
     }
     assert!(sweep(&directory, "many", &[]).1.starts_with("sweep: 0 runs done, 200 done before\n"));
@@ -23,11 +23,10 @@ fn many_journals_are_as_good_as_one() {
 
 /// A journal's line of a run that failed, from that of the run when it was done.
 fn failed(done: &str) -> String {
-    let mut fields = done.split('\t').skip(1);
-    let (digest, wall) = (fields.next().unwrap(), fields.next().unwrap());
-    assert_eq!(fields.next(), Some("done"));
-    let rest = format!("{digest}\t{wall}\tfailed\tthe disk was full");
-    format!("{:08x}\t{rest}", crc32fast::hash(rest.as_bytes()))
+    let mut line: serde_json::Value = serde_json::from_str(done).unwrap();
+    line.as_object_mut().unwrap().remove("cells").unwrap();
+    line["error"] = "the disk was full".into();
+    line.to_string()
 }
 
 /// In one journal or in two, in either order.
@@ -35,7 +34,7 @@ fn failed(done: &str) -> String {
 fn a_failure_does_not_hide_that_a_run_was_done() {
     let directory = sound();
     assert_eq!(sweep(&directory, "whole", &[]).0, 0);
-    let journal = fs::read_to_string(directory.path("whole/journal.rows")).unwrap();
+    let journal = fs::read_to_string(directory.path("whole/journal.jsonl")).unwrap();
     let (title, done) = journal.split_once('\n').unwrap();
     let failed: String = done.lines().map(|line| failed(line) + "\n").collect();
 
@@ -48,7 +47,7 @@ fn a_failure_does_not_hide_that_a_run_was_done() {
     for (out, journals) in directories {
         fs::create_dir(directory.path(out)).unwrap();
         for (index, journal) in journals.iter().enumerate() {
-            fs::write(directory.path(out).join(format!("journal-{}-of-2.rows", index + 1)), journal).unwrap();
+            fs::write(directory.path(out).join(format!("journal-{}-of-2.jsonl", index + 1)), journal).unwrap();
         }
         let (code, stderr) = sweep(&directory, out, &[]);
         assert!(code == 0 && stderr.starts_with("sweep: 0 runs done, 16 done before\n"), "{out}: {stderr}");
@@ -56,7 +55,7 @@ fn a_failure_does_not_hide_that_a_run_was_done() {
     }
 
     fs::create_dir(directory.path("failed")).unwrap();
-    fs::write(directory.path("failed/journal.rows"), format!("{title}\n{failed}")).unwrap();
+    fs::write(directory.path("failed/journal.jsonl"), format!("{title}\n{failed}")).unwrap();
     let (_, stderr) = sweep(&directory, "failed", &[]);
     assert!(stderr.starts_with("sweep: 16 runs done\n"), "what only failed is run again: {stderr}");
 }

@@ -1,5 +1,5 @@
-//! Sweeps as job arrays, with programs in Slurm's place that do as they are told: what is submitted, and what is submitted
-//! again after a failure. Against a real Slurm, `xtask/slurm.sh` tries the same.
+//! Sweeps as job arrays, with programs in place of Slurm's that follow a script: the submitted tasks, and those that are
+//! submitted again after a failure. `xtask/slurm.sh` does the same with a real Slurm.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -174,7 +174,7 @@ fn after_a_failure_what_is_neither_finished_nor_in_the_queue_is_submitted() {
     // Of five shards, the first task has two. It is done; the third was killed in the middle; the others are in the queue.
     assert_eq!(cluster.task(&first, 1), (0, vec![1, 5]));
     assert_eq!(cluster.task(&first, 3), (0, vec![3]));
-    let journal = cluster.path("out/journal-3-of-5.rows");
+    let journal = cluster.path("out/journal-3-of-5.jsonl");
     let text = fs::read_to_string(&journal).unwrap();
     fs::write(&journal, &text[..text.len() / 2]).unwrap();
     cluster.queue("101 2\n101 4\n77 3\n");
@@ -251,7 +251,7 @@ fn points_that_cannot_be_run_are_said_and_not_submitted() {
 fn a_task_whose_sweep_cannot_be_done_stops() {
     let cluster = Cluster::new(SWEEP);
     let (job, _) = cluster.submit(&["--points-per-task", "1"]);
-    fs::create_dir(cluster.path("out/journal-1-of-9.rows")).unwrap();
+    fs::create_dir(cluster.path("out/journal-1-of-9.jsonl")).unwrap();
     assert_eq!(cluster.task(&job, 1), (2, vec![]), "and leaves its other shards for the next time");
 }
 
@@ -265,7 +265,7 @@ fn paths_may_have_any_characters_that_a_script_can_hold() {
     assert!(output.ends_with("/o 5%%/slurm-logs/%A_%a.log\""), "{output}");
     fs::create_dir(cluster.path("out")).unwrap();
     assert_eq!(cluster.task("101", 1).0, 0);
-    assert!(cluster.path("o 5%/journal-1-of-1.rows").exists());
+    assert!(cluster.path("o 5%/journal-1-of-1.jsonl").exists());
     let (code, _, stderr) = cluster.sweep(&["it's 5% \"$(x)\".toml", "--out", "a\\b", "--slurm"]);
     assert_eq!(code, 2);
     assert!(

@@ -36,8 +36,8 @@ fn start(directory: &Directory) -> Child {
 
 /// How many runs are in the journal, whole.
 fn finished(directory: &Directory) -> usize {
-    let journal = fs::read_to_string(directory.path("out/journal.rows")).unwrap_or_default();
-    journal.split_inclusive('\n').filter(|line| line.contains("\tdone\t") && line.ends_with('\n')).count()
+    let journal = fs::read_to_string(directory.path("out/journal.jsonl")).unwrap_or_default();
+    journal.split_inclusive('\n').filter(|line| line.contains("\"cells\":") && line.ends_with('\n')).count()
 }
 
 /// The endless points are taken out: what was done before is taken as it is.
@@ -69,7 +69,7 @@ fn a_signal_ends_a_sweep_with_its_number_and_says_how_to_go_on() {
         );
         assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap()), (Some(code), said));
         let names = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        assert_eq!(names.collect::<Vec<_>>(), ["journal.rows"], "no table is there in part");
+        assert_eq!(names.collect::<Vec<_>>(), ["journal.jsonl"], "no table is there in part");
         goes_on(&directory);
     }
 }
@@ -107,7 +107,7 @@ fn a_full_disk_is_said_and_what_was_finished_is_kept() {
     let (sweep, out, whole) = (directory.path("sweep.toml"), directory.path("out"), directory.path("whole"));
     fs::write(&sweep, "scenario = \"scenario.toml\"\nseeds = 2\n").unwrap();
     assert_eq!(run(&["sweep", text(&sweep), "--out", text(&out)]).0, 0);
-    let journal = out.join("journal.rows");
+    let journal = out.join("journal.jsonl");
     let mut filled = fs::read(&journal).unwrap();
     assert!(filled.len() < LIMIT - 100);
     filled.resize(LIMIT - 101, b'-');
@@ -122,7 +122,7 @@ fn a_full_disk_is_said_and_what_was_finished_is_kept() {
     let output = command.output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{stderr}");
-    assert!(stderr.starts_with(&format!("error: {}/journal.rows: cannot be written: ", out.display())), "{stderr}");
+    assert!(stderr.starts_with(&format!("error: {}/journal.jsonl: cannot be written: ", out.display())), "{stderr}");
     assert!(stderr.ends_with("keeps what is finished: the same command goes on from there\n"), "{stderr}");
     let torn = fs::read(&journal).unwrap();
     assert!(torn.len() == LIMIT && !torn.ends_with(b"\n"), "a record was cut off at the limit");

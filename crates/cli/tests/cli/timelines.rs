@@ -5,11 +5,11 @@ use std::fs;
 use std::io::BufReader;
 use std::path::Path;
 
-use cli::input::{Scenario, SystemConfig};
 use dram_spec::{AutoPrecharge, BankId, Command, Cycle, Cycles, Issued};
 use prost::Message;
 use report::timeline::nanoseconds;
 use report::timeline::schema::{Content, EventType, Trace, TrackDescriptor, TrackEvent, Value};
+use rowclone_config::{Scenario, SystemConfig};
 use serde_json::Value as Json;
 use tempfile::TempDir;
 use trace_io::command_log::LogReader;
@@ -339,7 +339,8 @@ fn a_rank_is_drawn_in_its_power_state_at_each_instant() {
     assert!(drawn.iter().all(|&(at, state)| at > 0 || state == 0), "awake at first");
 }
 
-/// The controller's own statistics have the most entries of any channel; the last of them may go with the command after which it is told.
+/// The statistics of the controller have the maximum over all channels. The last access may leave
+/// the queue at the command after which it is counted.
 #[test]
 fn queues_are_as_full_as_the_statistics_say() {
     for sets in [&["workload.count=2000", "workload.gap_cycles=2"][..], &["workload.count=500"]] {

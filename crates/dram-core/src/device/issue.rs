@@ -30,7 +30,7 @@ impl Device {
             Command::Precharge { bank } => {
                 self.assert_legal(at, command, self.precharge(bank));
                 self.close(at, bank);
-                self.hold_back(at, bank, Kind::Pre);
+                self.delay(at, bank, Kind::Pre);
                 Effect::Plain
             }
             Command::Transfer { src, src_column, dst, dst_column } => {
@@ -65,9 +65,9 @@ impl Device {
         if self.cells.is_some() {
             self.transfer_line(src, dst);
         }
-        self.hold_back_in_bank(at, src.0, Kind::TransferSrc);
-        self.hold_back_in_bank(at, dst.0, Kind::TransferDst);
-        self.hold_back_in_rank(at, src.0.rank, Kind::Transfer);
+        self.delay_in_bank(at, src.0, Kind::TransferSrc);
+        self.delay_in_bank(at, dst.0, Kind::TransferDst);
+        self.delay_in_rank(at, src.0.rank, Kind::Transfer);
         // As far as idle time goes, it is a command to banks.
         self.ranks[usize::from(src.0.rank)].lasts.issued(at, Kind::TransferSrc);
         Effect::Plain
@@ -102,7 +102,7 @@ impl Device {
             _ => {}
         }
         // A rank-wide command delays all banks equally.
-        self.hold_back(at, BankId { rank: index, bank: 0 }, kind);
+        self.delay(at, BankId { rank: index, bank: 0 }, kind);
         Effect::Plain
     }
 
@@ -110,7 +110,7 @@ impl Device {
     #[inline(always)]
     fn access_column(&mut self, at: Cycle, command: &Command, id: BankId, kind: Kind) {
         self.assert_legal(at, command, self.column_access(id, kind));
-        self.hold_back(at, id, kind);
+        self.delay(at, id, kind);
     }
 
     fn access_column_and_close(&mut self, at: Cycle, command: Command, id: BankId, kind: Kind) -> Effect {
@@ -132,7 +132,7 @@ impl Device {
             self.panic_illegal(at, *command);
         }
         self.last_hold = held;
-        self.hold_back(at, id, Kind::Act);
+        self.delay(at, id, Kind::Act);
         self.open(at, id, row);
         Effect::Plain
     }
@@ -143,14 +143,14 @@ impl Device {
         let activation = self.activation(id, row);
         self.assert_legal(at, &command, activation.map(|(_, held)| held));
         if activation.is_ok_and(|(kind, _)| kind == Kind::ActDropped) {
-            self.hold_back(at, id, Kind::ActDropped);
+            self.delay(at, id, Kind::ActDropped);
             self.dropped += 1;
             if let Some(cells) = &mut self.cells {
                 cells.dropped_activation(id, open, row);
             }
             return Effect::Dropped { open };
         }
-        self.hold_back(at, id, Kind::ActCopy);
+        self.delay(at, id, Kind::ActCopy);
         if let Some(cells) = &mut self.cells {
             cells.copy_row(id, open, row);
         }
@@ -175,20 +175,20 @@ impl Device {
         self.open.remove(index);
     }
 
-    /// What the command holds back from now on: in its bank, on the bus, in its rank, and elsewhere.
+    /// Delays later commands by the rules of this one: in its bank, on the bus, in its rank, and elsewhere.
     #[expect(
         clippy::inline_always,
-        reason = "where the kind is a constant, what it holds back is known when the program is built"
+        reason = "where the kind is a constant, the compiler knows the kinds that it delays"
     )]
     #[inline(always)]
-    fn hold_back(&mut self, at: Cycle, id: BankId, kind: Kind) {
-        self.hold_back_in_bank(at, id, kind);
-        self.hold_back_in_rank(at, id.rank, kind);
+    fn delay(&mut self, at: Cycle, id: BankId, kind: Kind) {
+        self.delay_in_bank(at, id, kind);
+        self.delay_in_rank(at, id.rank, kind);
     }
 
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    fn hold_back_in_bank(&mut self, at: Cycle, id: BankId, kind: Kind) {
+    fn delay_in_bank(&mut self, at: Cycle, id: BankId, kind: Kind) {
         let bank = &mut self.banks[self.topology.index(id).get()];
         bank.holds.raise(at, &self.constraints.of(kind).bank, raises(kind, Place::Bank));
         bank.lasts.issued(at, kind);
@@ -196,7 +196,7 @@ impl Device {
 
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
-    fn hold_back_in_rank(&mut self, at: Cycle, index: u8, kind: Kind) {
+    fn delay_in_rank(&mut self, at: Cycle, index: u8, kind: Kind) {
         let pushes = self.constraints.of(kind);
         self.bus = Hold::new(at, pushes.bus);
         let rank = &mut self.ranks[usize::from(index)];
@@ -206,12 +206,12 @@ impl Device {
             rank.enter_window(at, pushes.window, raises(kind, Place::Window));
         }
         if raises(kind, Place::OtherRanks).contains(&true) && self.geometry.ranks() > 1 {
-            self.hold_back_in_other_ranks(at, index, kind);
+            self.delay_in_other_ranks(at, index, kind);
         }
     }
 
     #[inline(never)]
-    fn hold_back_in_other_ranks(&mut self, at: Cycle, rank: u8, kind: Kind) {
+    fn delay_in_other_ranks(&mut self, at: Cycle, rank: u8, kind: Kind) {
         let gaps = &self.constraints.of(kind).other_ranks;
         for (other, _) in self.ranks.iter_mut().zip(0..).filter(|&(_, index)| index != rank) {
             other.holds.raise(at, gaps, raises(kind, Place::OtherRanks));

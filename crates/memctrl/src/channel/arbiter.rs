@@ -10,7 +10,7 @@ use dram_spec::{BankIndex, BankSet, Command, Cycle, Cycles};
 
 use super::Channel;
 use super::candidate::AccessCommand;
-use super::parties::Turns;
+use super::contenders::Turns;
 use crate::policy::scheduler::Priority;
 
 /// The next command.
@@ -132,8 +132,8 @@ impl AccessOffer {
 
     /// The offer, with its order among the columns.
     #[inline]
-    fn offer(&self, party: u64) -> Offer {
-        let (tier, order) = if self.is_column { (Tier::Column, party) } else { (Tier::Row, self.priority.order()) };
+    fn offer(&self, contender: u64) -> Offer {
+        let (tier, order) = if self.is_column { (Tier::Column, contender) } else { (Tier::Row, self.priority.order()) };
         (self.at, tier, order, (0, 0))
     }
 }
@@ -183,9 +183,16 @@ impl Channel {
     }
 
     /// The command that the accesses would issue first, where threads have the turns.
-    pub(super) fn offer_accesses(&self, from: Cycle, eligible: Eligible, turns: &Turns, party: u64, best: &mut Best) {
+    pub(super) fn offer_accesses(
+        &self,
+        from: Cycle,
+        eligible: Eligible,
+        turns: &Turns,
+        contender: u64,
+        best: &mut Best,
+    ) {
         if let Some(access) = self.best_access(from, eligible, Some(turns)) {
-            best.consider(access.offer(party), Choice::Access(access.bank));
+            best.consider(access.offer(contender), Choice::Access(access.bank));
         }
     }
 
@@ -195,7 +202,7 @@ impl Channel {
     fn best_access(&self, from: Cycle, eligible: Eligible, turns: Option<&Turns>) -> Option<AccessOffer> {
         let (mut first, mut at, mut priority) = (None, Cycle::NEVER, Priority::LAST);
         for (rank, banks) in self.topology.by_rank(eligible.banks) {
-            // When rank, buses and other parties allow each command; never, if the data bus has the other direction.
+            // When rank, buses and other contenders allow each command; never, if the data bus has the other direction.
             let turn = |command: AccessCommand| {
                 let ready = self.device.kept_rank_hold(rank, command.device_kind()).until().max(from);
                 match turns {

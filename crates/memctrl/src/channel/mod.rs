@@ -8,10 +8,10 @@ mod access;
 mod arbiter;
 mod bank;
 mod candidate;
+mod contenders;
 mod drain;
 mod issue;
 mod maintenance;
-mod parties;
 mod queues;
 
 use dram_core::{Device, Kind, P};

@@ -39,14 +39,14 @@ impl RowStep {
 /// A contender for column commands: a thread whose next column step has its rows open. The oldest
 /// is the least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct ColumnParty {
+pub(crate) struct ColumnContender {
     pub(crate) stamp: Stamp,
     /// Number of its program over the run.
     program: u64,
     slot: u8,
 }
 
-impl ColumnParty {
+impl ColumnContender {
     /// Slot of the thread.
     #[inline]
     pub(crate) fn slot(&self) -> u8 {
@@ -77,7 +77,7 @@ pub(crate) struct Port {
     row_steps: Box<[RowStep]>,
     stepping: BankSet,
     /// Threads with a next column step, oldest first.
-    columns: Vec<ColumnParty>,
+    columns: Vec<ColumnContender>,
     term: Option<Cycles>,
     /// Incremented by every change of threads that may affect their beginning and preemption.
     version: u64,
@@ -208,7 +208,7 @@ impl Port {
 
     /// Threads with a next column step, oldest first.
     #[inline]
-    pub(crate) fn columns(&self) -> &[ColumnParty] {
+    pub(crate) fn columns(&self) -> &[ColumnContender] {
         &self.columns
     }
 
@@ -293,13 +293,13 @@ impl Port {
                 self.row_steps[bank.get()] = RowStep { command, stamp, order, slot, kind, ready: Cycle::NEVER };
             }
         }
-        let party = thread.has_column_rows().then_some(ColumnParty { stamp, program, slot });
+        let contender = thread.has_column_rows().then_some(ColumnContender { stamp, program, slot });
         let known = self.columns.iter().position(|other| other.slot == slot);
-        if known.map(|place| self.columns[place]) != party {
+        if known.map(|place| self.columns[place]) != contender {
             known.map(|place| self.columns.remove(place));
-            if let Some(party) = party {
-                let place = self.columns.partition_point(|other| *other < party);
-                self.columns.insert(place, party);
+            if let Some(contender) = contender {
+                let place = self.columns.partition_point(|other| *other < contender);
+                self.columns.insert(place, contender);
             }
         }
     }

@@ -166,7 +166,7 @@ impl Chart {
     }
 }
 
-/// Where one line passes from below another to above it, or back. Points that only one of them has are passed over.
+/// Where one line passes from below another to above it, or back. Points that only one of them has are skipped.
 fn crossings(a: &Series, b: &Series, across: Spacing, up: Spacing) -> Vec<f64> {
     let on_paper = |value: f64, spacing: Spacing| match spacing {
         Spacing::Linear => value,

@@ -99,7 +99,7 @@ impl ChannelTracks {
         }
     }
 
-    /// So many accesses are left in its queues.
+    /// Records the number of accesses in the queues.
     pub(super) fn queued<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, queued: Queued) {
         for (counter, entries) in self.queues.iter_mut().zip([queued.reads, queued.writes]) {
             counter.change(writer, at, entries);

@@ -189,7 +189,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes so many bytes, and then no more.
+    /// A writer that accepts `room` bytes, and then fails.
     struct Full<'a> {
         room: usize,
         refused: &'a Cell<u32>,

@@ -11,11 +11,12 @@ use std::process::ExitCode;
 
 use report::page::{Fact, Origin, Page, Picture, Runs, Served};
 
-use crate::CliError;
 use crate::args::ReportArgs;
-use crate::output::{self, AtomicFile, Existing};
-use crate::plot_file::PictureFormat;
-use crate::sweep::directory;
+use crate::output;
+use rowclone_config::Failure;
+use rowclone_sweep::directory;
+use rowclone_sweep::plot_file::PictureFormat;
+use rowclone_sweep::{AtomicFile, Existing};
 
 use results_csv::Results;
 use results_json::RunJson;
@@ -24,11 +25,11 @@ use results_json::RunJson;
 ///
 /// # Errors
 /// A file that cannot be read, or holds what no sweep and no run writes; a page that cannot be written.
-pub fn run(args: &ReportArgs) -> Result<ExitCode, CliError> {
+pub fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     // Before anything is read: an existing page is refused at once.
     let mut file = AtomicFile::create(&args.output, Existing::with_force(args.force))?;
     let page = page(&args.directory, args.title.as_deref())?;
-    file.write_all(page.to_html().as_bytes()).map_err(|error| CliError::writing(&args.output, &error))?;
+    file.write_all(page.to_html().as_bytes()).map_err(|error| Failure::writing(&args.output, &error))?;
     file.commit()?;
     output::message(&format!("wrote {}", args.output.display()));
     Ok(ExitCode::SUCCESS)
@@ -38,12 +39,12 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, CliError> {
 ///
 /// # Errors
 /// A file that cannot be read, or holds what no sweep and no run writes.
-pub fn page(directory: &Path, title: Option<&str>) -> Result<Page, CliError> {
+pub fn page(directory: &Path, title: Option<&str>) -> Result<Page, Failure> {
     let path = directory.join("results.csv");
     if directory.is_file() || (directory.is_dir() && !path.exists()) {
         let what = if directory.is_file() { "is a file, and not a directory" } else { "holds no results.csv" };
         let message = format!("{}: {what}", directory.display());
-        return Err(CliError::new(message).with_help("give the directory of `sweep --out` or of `run --out`"));
+        return Err(Failure::new(message).with_help("give the directory of `sweep --out` or of `run --out`"));
     }
     let table = Results::read(&path)?;
     match table.origin()? {
@@ -52,7 +53,7 @@ pub fn page(directory: &Path, title: Option<&str>) -> Result<Page, CliError> {
     }
 }
 
-fn of_a_sweep(directory: &Path, table: &Results, title: Option<&str>) -> Result<Page, CliError> {
+fn of_a_sweep(directory: &Path, table: &Results, title: Option<&str>) -> Result<Page, Failure> {
     let name = directory::name_of(directory)?;
     let runs = table.runs(&table.axes_of_a_sweep()?)?;
     let mut facts = Vec::new();
@@ -76,14 +77,14 @@ fn of_a_sweep(directory: &Path, table: &Results, title: Option<&str>) -> Result<
     })
 }
 
-fn of_a_run(directory: &Path, table: &Results, title: Option<&str>) -> Result<Page, CliError> {
+fn of_a_run(directory: &Path, table: &Results, title: Option<&str>) -> Result<Page, Failure> {
     let path = directory.join("results.json");
-    let text = fs::read_to_string(&path).map_err(|error| CliError::reading(&path, &error))?;
+    let text = fs::read_to_string(&path).map_err(|error| Failure::reading(&path, &error))?;
     let results = results_json::read(&path, &text)?;
     let runs = table.runs(&[])?;
     if results.len() != runs.len() {
         let message = format!("{}: has {} results, and results.csv has {}", path.display(), results.len(), runs.len());
-        return Err(CliError::new(message).with_help("give a directory whose files one run has written"));
+        return Err(Failure::new(message).with_help("give a directory whose files one run has written"));
     }
     let epochs = directory.join("epochs.csv");
     let epochs =
@@ -122,14 +123,14 @@ fn of_a_run(directory: &Path, table: &Results, title: Option<&str>) -> Result<Pa
 }
 
 /// The pictures that lie in a directory, by name.
-fn pictures(directory: &Path) -> Result<Vec<Picture>, CliError> {
-    let fault = |error: io::Error| CliError::reading(directory, &error);
+fn pictures(directory: &Path) -> Result<Vec<Picture>, Failure> {
+    let fault = |error: io::Error| Failure::reading(directory, &error);
     let mut pictures = Vec::new();
     for entry in fs::read_dir(directory).map_err(fault)? {
         let path = entry.map_err(fault)?.path();
         let Ok(format) = PictureFormat::of(&path) else { continue };
         if path.is_file() {
-            let bytes = fs::read(&path).map_err(|error| CliError::reading(&path, &error))?;
+            let bytes = fs::read(&path).map_err(|error| Failure::reading(&path, &error))?;
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             pictures.push(Picture { name, media_type: format.media_type(), bytes });
         }

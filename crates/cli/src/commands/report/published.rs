@@ -9,8 +9,8 @@ use rowclone::{MECHANISMS, Mechanism};
 
 use super::results_json::{OperationJson, RunJson};
 use crate::commands::run::summary;
-use crate::input::{Library, ResolvedScenario, Workload};
-use crate::sweep;
+use rowclone_config::{Library, ResolvedScenario, Workload};
+use rowclone_sweep as sweep;
 
 /// The setting of the published table, in the words of a result's line about its system: the clock, one rank, a page a row.
 const SETTING: [&str; 3] = ["DDR3-1066G 8-8-8, ", " x 1 rank, ", " rows of 4 KiB, "];
@@ -31,7 +31,7 @@ const ROWS: [(&str, &str, &str); 7] = [
 const NOTES: [&str; 3] = [
     "Latencies are those of the legal sequences of commands, and no parameter was fitted to them.",
     "Energies depend on a calibrated choice: of the shipped current sets, `2 Gb x8 -25E` comes nearest to the published \
-     energies and is the default by selection, which is no validation. Both count what is above standby.",
+     energies and is the default by selection, which is no validation. Both are dynamic energies.",
     "The published energies of FPM are the baseline's divided by the published ratios, for the printed ones are rounded.",
 ];
 
@@ -65,8 +65,8 @@ pub(super) fn of_a_sweep(runs: &Runs) -> PublishedFigures {
     }
     let not_told = (unknown > 0).then(|| {
         format!(
-            "Of {unknown} runs of one operation nobody can say which system they had: their scenario is not here, seen from \
-             where this page was made, or was changed since."
+            "The systems of {unknown} runs of one operation are unknown: their scenario was not found from the directory in which this \
+             page was made, or was changed since."
         )
     });
     with_notes(rows, not_told.into_iter().collect())
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn the_setting_is_that_of_the_system_and_not_of_its_name() {
-        let line = "DDR3-1066G 8-8-8, 2 channels x 1 rank, 2 Gb x8 chips, rows of 4 KiB, 512 rows a subarray, 4 GiB)";
+        let line = "DDR3-1066G 8-8-8, 2 channels x 1 rank, 2 Gb x8 chips, rows of 4 KiB, 512 rows per subarray, 4 GiB)";
         assert!(has_the_setting(&format!("paper ({line}")));
         let other = line.replace("8-8-8", "7-7-7");
         assert!(!has_the_setting(&format!("{line} ({other}")));

@@ -6,8 +6,8 @@ use report::page::{Origin, Runs};
 use report::plot::Table;
 use report::{Cell, Kind, decisions, run_cells};
 
-use crate::CliError;
 use crate::commands::plot;
+use rowclone_config::Failure;
 
 /// A table of results, and its file.
 pub(super) struct Results {
@@ -20,11 +20,11 @@ impl Results {
     ///
     /// # Errors
     /// It cannot be read, is empty, or a row has not as many cells as there are columns.
-    pub(super) fn read(path: &Path) -> Result<Results, CliError> {
+    pub(super) fn read(path: &Path) -> Result<Results, Failure> {
         let table = plot::read(path)?;
         if table.rows().len() == 0 {
             let message = format!("{}: has no rows", path.display());
-            return Err(CliError::new(message).with_help("run the sweep or the scenario to its end first"));
+            return Err(Failure::new(message).with_help("run the sweep or the scenario to its end first"));
         }
         Ok(Results { path: path.to_owned(), table })
     }
@@ -33,24 +33,24 @@ impl Results {
     ///
     /// # Errors
     /// Another first column, or no policies.
-    pub(super) fn origin(&self) -> Result<Origin, CliError> {
+    pub(super) fn origin(&self) -> Result<Origin, Failure> {
         let origin = match self.table.columns()[0].as_str() {
             "point" => Origin::Sweep,
             "schema_version" => Origin::Run,
             found => {
                 let message = format!("{}:1: begins with the column `{found}`", self.path.display());
                 let help = "the table of a sweep begins with `point`, that of a run with `schema_version`";
-                return Err(CliError::new(message).with_help(help));
+                return Err(Failure::new(message).with_help(help));
             }
         };
         self.place("policy")?;
         Ok(origin)
     }
 
-    fn place(&self, column: &str) -> Result<usize, CliError> {
+    fn place(&self, column: &str) -> Result<usize, Failure> {
         self.table.columns().iter().position(|name| name == column).ok_or_else(|| {
             let message = format!("{}:1: has no column `{column}`", self.path.display());
-            CliError::new(message).with_help("give the directory of `sweep --out` or of `run --out`, as it was written")
+            Failure::new(message).with_help("give the directory of `sweep --out` or of `run --out`, as it was written")
         })
     }
 
@@ -58,7 +58,7 @@ impl Results {
     ///
     /// # Errors
     /// There is no `seed`.
-    pub(super) fn axes_of_a_sweep(&self) -> Result<Vec<String>, CliError> {
+    pub(super) fn axes_of_a_sweep(&self) -> Result<Vec<String>, Failure> {
         Ok(self.table.columns()[1..self.place("seed")?.max(1)].to_vec())
     }
 
@@ -66,7 +66,7 @@ impl Results {
     ///
     /// # Errors
     /// A cell that the program does not write.
-    pub(super) fn runs(&self, axes: &[String]) -> Result<Runs, CliError> {
+    pub(super) fn runs(&self, axes: &[String]) -> Result<Runs, Failure> {
         let columns = self.table.columns();
         for known in run_cells::columns().iter().filter(|known| !axes.contains(&known.name)) {
             let Some(place) = columns.iter().position(|column| *column == known.name) else { continue };
@@ -77,7 +77,7 @@ impl Results {
         Ok(Runs::new(self.table.clone(), axes.to_vec()))
     }
 
-    fn check(&self, line: u64, name: &str, kind: Kind, text: &str) -> Result<(), CliError> {
+    fn check(&self, line: u64, name: &str, kind: Kind, text: &str) -> Result<(), Failure> {
         let is_finite = |cell: &Cell| !matches!(cell, Cell::Number(Some(number)) if !number.is_finite());
         let is_sound = kind.parse(text).is_some_and(|cell| is_finite(&cell));
         if is_sound && (name != "decisions" || decisions::read(text).is_some()) {
@@ -90,6 +90,6 @@ impl Results {
             Kind::Text => "like `copy fpm fastest 12 49152`",
         };
         let message = format!("{}:{line}: `{name}` is `{text}`, but must be {must}", self.path.display());
-        Err(CliError::new(message).with_help("the table was changed after it was written: write it again"))
+        Err(Failure::new(message).with_help("the table was changed after it was written: write it again"))
     }
 }

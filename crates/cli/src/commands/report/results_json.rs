@@ -6,7 +6,7 @@ use report::SCHEMA_VERSION;
 use report::page::{Finding, Operation, Served, Weight};
 use serde::Deserialize;
 
-use crate::CliError;
+use rowclone_config::Failure;
 
 /// One result.
 #[derive(Debug, Deserialize)]
@@ -73,19 +73,19 @@ struct VersionJson {
 ///
 /// # Errors
 /// It is no JSON, of another version, or a key is missing or has a value that it cannot have.
-pub(super) fn read(path: &Path, text: &str) -> Result<Vec<RunJson>, CliError> {
+pub(super) fn read(path: &Path, text: &str) -> Result<Vec<RunJson>, Failure> {
     let again = "run the scenario again with `--out`, and this version of the program";
     let fault = |error: &serde_json::Error| {
         // serde_json says the place last: ours comes first.
         let said = error.to_string();
         let what = said.split(" at line ").next().unwrap_or(&said);
-        CliError::new(format!("{}:{}: {what}", path.display(), error.line())).with_help(again)
+        Failure::new(format!("{}:{}: {what}", path.display(), error.line())).with_help(again)
     };
     let versions: Vec<VersionJson> = serde_json::from_str(text).map_err(|error| fault(&error))?;
     if let Some(other) = versions.iter().find(|result| result.schema_version != SCHEMA_VERSION) {
         let (path, found) = (path.display(), other.schema_version);
         let message = format!("{path}: `schema_version` is {found}, but must be {SCHEMA_VERSION}");
-        return Err(CliError::new(message).with_help(again));
+        return Err(Failure::new(message).with_help(again));
     }
     serde_json::from_str(text).map_err(|error| fault(&error))
 }
@@ -99,7 +99,7 @@ impl RunJson {
         }
     }
 
-    /// Whether a second opinion was asked for.
+    /// Whether the independent checker ran, in words.
     pub(super) fn checked(&self) -> &'static str {
         if self.check.is_some() { "yes, every command and all of memory" } else { "no: `run --check` does it" }
     }

@@ -54,7 +54,7 @@ pub(super) const FIGURES: &[(&str, Expected)] = &[
     ("policy", Text("rowclone")),
     ("placement", Text("as-recorded")),
     ("scenario", Text("scenario")),
-    ("controller", Text("fr-fcfs, open rows, 64 + 64 entries a channel, copies held to 200 clocks")),
+    ("controller", Text("fr-fcfs, open rows, 64 + 64 entries per channel, copies held to 200 clocks")),
     ("seed", Count(77)),
     ("currents", Text("2 Gb x8 -25E")),
     ("makespan_cycles", Count(20_520)),
@@ -142,7 +142,7 @@ pub(super) const FIGURES: &[(&str, Expected)] = &[
     ("write_queue.max_entries", Count(7)), // The ninth is admitted when two are served, and the third is.
     ("copy_queue.mean_entries", Number((COPIES + WAITS - 6.0) / 19_520.0)),
     ("copy_queue.max_entries", Count(4)),
-    // Misses and conflicts; one per FPM; four per PSM that gives way once; two per copy over the channel.
+    // Misses and conflicts; one per FPM; four per PSM that is preempted once; two per copy over the channel.
     ("commands.ACT", Count(8 + 11 + 1 + 14 + 10 + 5 * 4 + 4 * 2)),
     ("commands.ACT copy", Count(10)),
     ("commands.ACT dropped", Count(0)),

@@ -54,7 +54,7 @@ pub(super) fn text() -> String {
     trace.copy(12_000, line(5, 20, 0), line(5, 8, 0), 4096);
     trace.read(12_012, line(5, 8, 0));
     (0..9).for_each(|index| trace.zero(12_500 + 100 * index, line(5, 30 + index, 0)));
-    // PSM: five copies, each with a read of the source's bank, for which it gives way after 200 clocks.
+    // PSM: five copies, each with a read of the source's bank, which preempts it after 200 clocks.
     for index in 0..5 {
         let at = 14_000 + 500 * index;
         trace.copy(at, line(6, 12 + index, 0), line(7, 12 + index, 0), 4096);

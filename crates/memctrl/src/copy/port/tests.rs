@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use rowclone::{FPM, Line, PSM, PSM2, Run, RunWrite, Step, Thread as Steps};
 
-use super::{ColumnParty, Port, RowStepDone};
+use super::{ColumnContender, Port, RowStepDone};
 use crate::channel::Stamp;
 use crate::copy::Origin;
 use crate::copy::data_gate::DataGate;
@@ -157,7 +157,7 @@ impl Pair {
             assert_eq!(step.map(|step| (step.command, step.data_from)), model.column_step(world), "{model:#?}");
             if thread.has_column_rows() {
                 let (stamp, program, slot) = (thread.stamp(), thread.origin.program, self.port.order[place]);
-                columns.push(ColumnParty { stamp, program, slot });
+                columns.push(ColumnContender { stamp, program, slot });
             }
         }
         columns.sort_unstable();

@@ -1,0 +1,116 @@
+//! One request of a scenario, for the commands that explain requests.
+
+use std::cell::RefCell;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dram_spec::{CommandEvent, Cycle, EventSink};
+use memctrl::{Completion, Request};
+use rowclone::Operation;
+use rowclone_sim::quantity::grouped;
+use rowclone_sim::{Observer, Shared, label};
+
+use crate::interrupt;
+use rowclone_config::Failure;
+use rowclone_config::{Scenario, Variant, Workload};
+use rowclone_sweep::experiment::{self, Wanted, resolve};
+
+/// A request that the controller took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// Its number in the order in which the controller took the requests, from 1.
+    pub number: u64,
+    /// When it was taken.
+    pub at: Cycle,
+    /// What it does.
+    pub operation: Operation,
+}
+
+/// Waits for a request, and stops the run then.
+struct Search<'a> {
+    /// Its number; without one, the first copy or initialisation.
+    number: Option<u64>,
+    seen: u64,
+    found: Option<Taken>,
+    stop: &'a Arc<AtomicBool>,
+}
+
+impl EventSink for Search<'_> {
+    fn command(&mut self, _: &CommandEvent) {}
+}
+
+impl Observer for Search<'_> {
+    fn taken(&mut self, now: Cycle, request: &Request) {
+        self.seen += 1;
+        let is_copy = matches!(request.operation, Operation::Copy { .. } | Operation::Init { .. });
+        if self.found.is_none() && self.number.map_or(is_copy, |number| number == self.seen) {
+            self.found = Some(Taken { number: self.seen, at: now, operation: request.operation });
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn done(&mut self, _: &Completion) {}
+}
+
+/// The request of this number in a run; without a number, the first that copies or initialises.
+///
+/// # Errors
+/// The run has fewer requests, or none that copies; a trace that cannot be read; the user's Ctrl-C.
+pub fn nth(scenario: &Scenario, variant: Variant, number: Option<NonZeroU64>) -> Result<Taken, Failure> {
+    let stop = interrupt::flag();
+    let number = number.map(NonZeroU64::get);
+    let search = RefCell::new(Search { number, seen: 0, found: None, stop: &stop });
+    let wanted = Wanted { observer: Some(&search as Shared<'_>), progress: false, ..Wanted::new(&stop) };
+    let played = experiment::run(scenario, variant, wanted, None);
+    let Search { seen, found, .. } = search.into_inner();
+    if let Some(found) = found {
+        // The search stopped the run.
+        stop.store(false, Ordering::Relaxed);
+        return Ok(found);
+    }
+    played?;
+    let (path, label) = (scenario.path.display(), variant.label("/"));
+    Err(match number {
+        Some(number) => {
+            let message =
+                format!("{path}: {label} has {} requests, and none of number {}", grouped(seen), grouped(number));
+            Failure::new(message).with_help(format!("give `--request` a number from 1 to {seen}"))
+        }
+        None => {
+            Failure::new(format!("{path}: none of the {} requests of {label} copies or initialises", grouped(seen)))
+                .with_help("`--request 1` explains the first request")
+        }
+    })
+}
+
+/// The operations to explain, each with its label: those that a scenario lists, or the one of this number; of a workload, the request of
+/// this number, or the first that copies or initialises, with each placement of its pages.
+///
+/// # Errors
+/// As [`nth`].
+pub fn chosen(scenario: &Scenario, number: Option<NonZeroU64>) -> Result<Vec<(String, Operation)>, Failure> {
+    if let Workload::Operations(specs) = &scenario.workload {
+        let all = specs.iter().map(|spec| Ok((label(spec), resolve(&scenario.system, spec)?)));
+        let all = all.collect::<Result<Vec<_>, Failure>>()?;
+        let Some(number) = number else { return Ok(all) };
+        let count = all.len();
+        let place = usize::try_from(number.get()).unwrap_or(usize::MAX) - 1;
+        return all.into_iter().nth(place).map(|one| vec![one]).ok_or_else(|| {
+            let message = format!("{}: lists {count} operations, and none of number {number}", scenario.path.display());
+            Failure::new(message).with_help(format!("give `--request` a number from 1 to {count}"))
+        });
+    }
+    let mut variants: Vec<Variant> = Vec::new();
+    for variant in scenario.variants() {
+        if variants.iter().all(|other| other.placement != variant.placement) {
+            variants.push(variant);
+        }
+    }
+    let of = |variant: &Variant| {
+        let Taken { number, operation, .. } = nth(scenario, *variant, number)?;
+        let placed = variant.placement.name().map_or(String::new(), |placement| format!(", {placement}"));
+        Ok((format!("request {number}{placed}"), operation))
+    };
+    variants.iter().map(of).collect()
+}

@@ -1,0 +1,81 @@
+//! `--request N` of `explain plan`, `explain energy` and `explain timeline`, on workloads, traces and operations.
+
+use crate::common::run;
+
+/// What `explain` prints, without an error.
+#[track_caller]
+fn explained(arguments: &[&str]) -> String {
+    let (code, stdout, stderr) = run(&[&["explain"], arguments].concat());
+    assert_eq!(code, 0, "{stderr}");
+    stdout
+}
+
+#[track_caller]
+fn refused(arguments: &[&str], message: &str, help: &str) {
+    let (code, stdout, stderr) = run(&[&["explain"], arguments].concat());
+    assert_eq!((code, stdout.as_str()), (2, ""));
+    assert_eq!(stderr, format!("error: {message}\nhelp: {help}\n"));
+}
+
+#[test]
+fn a_plan_of_a_workload_is_that_of_its_first_copy_with_each_placement() {
+    let plan = explained(&["plan", "traces/fork.toml"]);
+    assert!(
+        plan.contains("\nrequest 1, buddy: copy ") && plan.contains("\nrequest 1, subarray-aware: copy "),
+        "{plan}"
+    );
+    assert!(plan.contains("source and destination lie in different"), "{plan}");
+    // Reads and writes come first here.
+    let plan = explained(&["plan", "traces/mixed.toml", "--set", "workload.count=2000"]);
+    let number: u64 = plan.split("\nrequest ").nth(1).unwrap().split(':').next().unwrap().parse().unwrap();
+    assert!(number > 1, "{plan}");
+}
+
+#[test]
+fn a_request_is_chosen_by_its_number() {
+    let one = |number: &str| explained(&["plan", "traces/fork.toml", "--request", number]);
+    assert!(one("3").contains("\nrequest 3, buddy: ") && one("3") != one("1").replace("request 1", "request 3"));
+    let recorded = explained(&["plan", "traces/recorded.toml", "--request", "5"]);
+    assert!(recorded.contains("\nrequest 5, as-recorded: "), "{recorded}");
+    let listed = explained(&["plan", "traces/page-copy.toml", "--request", "2"]);
+    assert!(listed.contains("\ncopy 4 KiB, other-bank: ") && !listed.contains("same-bank"), "{listed}");
+}
+
+#[test]
+fn the_energy_of_a_request_of_a_workload_is_itemised() {
+    let energy = explained(&["energy", "traces/fork.toml", "--set", "allocator.policies=[\"subarray-aware\"]"]);
+    assert!(energy.contains("\nrequest 1, subarray-aware, policy rowclone, fpm: 48 clocks\n"), "{energy}");
+    assert!(energy.contains("policy baseline, channel: "), "{energy}");
+}
+
+#[test]
+fn a_timeline_begins_with_the_request() {
+    let sets = ["--set", "policies=[\"rowclone\"]", "--set", "allocator.policies=[\"subarray-aware\"]", "--count", "4"];
+    let text = explained(&[&["timeline", "traces/fork.toml", "--request", "3"], &sets[..]].concat());
+    let taken = text.lines().find(|line| line.starts_with("request 3, taken in cycle ")).unwrap();
+    let taken: u64 = taken.split(" cycle ").nth(1).unwrap().split(':').next().unwrap().parse().unwrap();
+    let first = text.lines().skip_while(|line| !line.starts_with('#')).nth(1).unwrap();
+    let cycle: u64 = first.split_whitespace().nth(1).unwrap().parse().unwrap();
+    assert!(taken > 0 && (taken..taken + 200).contains(&cycle), "{text}");
+}
+
+#[test]
+fn a_request_that_is_not_there_is_refused_with_their_number() {
+    refused(
+        &["plan", "traces/page-copy.toml", "--request", "5"],
+        "traces/page-copy.toml: lists 4 operations, and none of number 5",
+        "give `--request` a number from 1 to 4",
+    );
+    refused(
+        &["energy", "traces/stream.toml", "--set", "workload.count=100", "--request", "101"],
+        "traces/stream.toml: baseline has 100 requests, and none of number 101",
+        "give `--request` a number from 1 to 100",
+    );
+    refused(
+        &["plan", "traces/stream.toml", "--set", "workload.count=100"],
+        "traces/stream.toml: none of the 100 requests of baseline copies or initialises",
+        "`--request 1` explains the first request",
+    );
+    let (code, _, stderr) = run(&["explain", "plan", "traces/fork.toml", "--request", "0"]);
+    assert!(code == 2 && stderr.contains("--request"), "{stderr}");
+}

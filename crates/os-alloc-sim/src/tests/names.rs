@@ -1,0 +1,21 @@
+//! Names and targets as they are printed.
+
+use crate::{Age, CheckpointId, Policy, ProcessId, Sharing, Units};
+
+#[test]
+fn names_are_those_of_configurations_and_results() {
+    assert_eq!(Policy::ALL.map(Policy::name), ["sequential", "random", "buddy", "subarray-aware"]);
+    assert_eq!(Policy::ALL.map(|policy| policy.to_string()), Policy::ALL.map(Policy::name));
+    assert_eq!(Policy::ALL.map(|policy| Policy::from_name(policy.name())), Policy::ALL.map(Some));
+    assert_eq!(Units::ALL.map(Units::name), ["together", "marked"]);
+    let frames = 2;
+    let all = [Sharing::None, Sharing::Together { frames }, Sharing::Marked { frames }, Sharing::TooLarge { frames }];
+    assert_eq!(all.map(Sharing::name), ["none", "together", "marked", "too-large"]);
+    assert_eq!((ProcessId(3).to_string(), CheckpointId(4).to_string()), ("process 3".into(), "checkpoint 4".into()));
+}
+
+#[test]
+fn an_age_has_the_targets_that_it_was_made_with() {
+    let age = Age::new(0.25, 0.75).unwrap();
+    assert_eq!((age.utilisation().to_bits(), age.unusable().to_bits()), (0.25_f64.to_bits(), 0.75_f64.to_bits()));
+}

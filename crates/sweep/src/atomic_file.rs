@@ -1,0 +1,230 @@
+//! Files that appear under their names whole or not at all.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rowclone_config::Failure;
+use tempfile::NamedTempFile;
+
+/// What to do with a file that is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// Refuse, and say so.
+    Keep,
+    /// Put the new one in its place (`--force`).
+    Replace,
+}
+
+impl Existing {
+    /// As the flag `--force` says.
+    pub const fn with_force(force: bool) -> Existing {
+        if force { Existing::Replace } else { Existing::Keep }
+    }
+}
+
+/// A file that appears under its name only when it is complete: it is written beside it, and renamed at the end.
+///
+/// Dropped without [`AtomicFile::commit`], it leaves nothing. Not buffered.
+#[derive(Debug)]
+pub struct AtomicFile {
+    temporary: NamedTempFile,
+    target: PathBuf,
+    existing: Existing,
+    _registration: Registration,
+}
+
+/// The temporary files of the process, for [`remove_temporary_files`].
+static TEMPORARY_FILES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn temporary_files() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    TEMPORARY_FILES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The entry of a temporary file in the list of all; taken out when dropped.
+#[derive(Debug)]
+struct Registration(PathBuf);
+
+impl Registration {
+    fn new(path: &Path) -> Registration {
+        temporary_files().insert(path.to_owned());
+        Registration(path.to_owned())
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        temporary_files().remove(&self.0);
+    }
+}
+
+/// Removes the temporary files of all [`AtomicFile`]s, before the process exits without dropping them.
+pub fn remove_temporary_files() {
+    for path in temporary_files().iter() {
+        let _ = fs::remove_file(path);
+    }
+}
+
+impl AtomicFile {
+    /// Opens a file that is to become `target`.
+    ///
+    /// # Errors
+    /// Something is there that may not be replaced, or the directory cannot be written.
+    pub fn create(target: &Path, existing: Existing) -> Result<AtomicFile, Failure> {
+        let fault = |source: io::Error| Failure::writing(target, &source);
+        let mut place = target.to_owned();
+        match fs::metadata(target) {
+            Ok(there) if !there.is_file() => {
+                let what = if there.is_dir() { "it is a directory" } else { "it is not a regular file" };
+                let error = Failure::new(format!("{}: cannot be written: {what}", target.display()));
+                return Err(error.with_help("give the name of a new file"));
+            }
+            Ok(_) if existing == Existing::Keep => return Err(exists(target)),
+            // Through a symbolic link, so that the link stays one.
+            Ok(_) => place = fs::canonicalize(target).map_err(fault)?,
+            Err(source) if source.kind() == io::ErrorKind::NotFound => {}
+            Err(source) => return Err(fault(source)),
+        }
+        let directory = match place.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let temporary = named_like_any_other().tempfile_in(directory).map_err(fault)?;
+        Ok(AtomicFile { _registration: Registration::new(temporary.path()), temporary, target: place, existing })
+    }
+
+    /// Gives the file its name, now that it is complete.
+    ///
+    /// # Errors
+    /// It cannot be written to the disk, or something has come to be under that name.
+    pub fn commit(self) -> Result<(), Failure> {
+        let AtomicFile { temporary, target, existing, .. } = self;
+        temporary.as_file().sync_all().map_err(|source| Failure::writing(&target, &source))?;
+        let renamed = match existing {
+            Existing::Keep => temporary.persist_noclobber(&target),
+            Existing::Replace => temporary.persist(&target),
+        };
+        match renamed {
+            Ok(_) => Ok(()),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(exists(&target)),
+            Err(error) => Err(Failure::writing(&target, &error.error)),
+        }
+    }
+
+    /// The name that it will have.
+    pub fn target(&self) -> &Path {
+        &self.target
+    }
+}
+
+/// A hidden file, with the permissions that any new file gets.
+fn named_like_any_other() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".rowclone-sim-").suffix(".partial");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // The system takes the umask off.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder
+}
+
+fn exists(target: &Path) -> Failure {
+    Failure::new(format!("{}: exists already", target.display()))
+        .with_help("give another name, or replace it with `--force`")
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.temporary.write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.temporary.flush()
+    }
+}
+
+impl Seek for AtomicFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.temporary.seek(to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = fs::read_dir(directory).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_file_appears_whole_or_not_at_all() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("out.csv");
+        let mut dropped = AtomicFile::create(&target, Existing::Keep).unwrap();
+        dropped.write_all(b"half").unwrap();
+        assert!(!target.exists());
+        drop(dropped);
+        assert_eq!(names(directory.path()), Vec::<String>::new());
+
+        let mut committed = AtomicFile::create(&target, Existing::Keep).unwrap();
+        committed.write_all(b"whole").unwrap();
+        assert!(!target.exists());
+        committed.commit().unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"whole");
+        assert_eq!(names(directory.path()), ["out.csv"]);
+    }
+
+    #[test]
+    fn what_is_there_is_replaced_by_force_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("out.csv");
+        let early = AtomicFile::create(&target, Existing::Keep).unwrap();
+        fs::write(&target, "old").unwrap();
+        let message = format!("{}: exists already", target.display());
+        assert_eq!(early.commit().unwrap_err().to_string(), message, "it came while we wrote");
+        assert_eq!(AtomicFile::create(&target, Existing::Keep).unwrap_err().to_string(), message);
+        assert_eq!(fs::read(&target).unwrap(), b"old");
+
+        let mut forced = AtomicFile::create(&target, Existing::Replace).unwrap();
+        forced.write_all(b"new").unwrap();
+        forced.commit().unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"new");
+        assert_eq!(names(directory.path()), ["out.csv"]);
+    }
+
+    #[test]
+    fn what_cannot_be_a_file_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let missing = directory.path().join("no/such/out.csv");
+        let error = AtomicFile::create(&missing, Existing::Keep).unwrap_err();
+        assert_eq!(
+            error,
+            Failure::new(format!("{}: cannot be written: no such file or directory", missing.display()))
+                .with_help("make its directory first")
+        );
+        let error = AtomicFile::create(directory.path(), Existing::Replace).unwrap_err();
+        assert_eq!(error.to_string(), format!("{}: cannot be written: it is a directory", directory.path().display()));
+        let device = Path::new("/dev/null");
+        if device.exists() {
+            let error = AtomicFile::create(device, Existing::Replace).unwrap_err();
+            assert_eq!(error.to_string(), "/dev/null: cannot be written: it is not a regular file");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_file_can_be_read_by_those_who_read_others() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let (plain, ours) = (directory.path().join("plain"), directory.path().join("ours"));
+        fs::write(&plain, "").unwrap();
+        AtomicFile::create(&ours, Existing::Keep).unwrap().commit().unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&ours), mode(&plain));
+    }
+}

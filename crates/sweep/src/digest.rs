@@ -1,0 +1,129 @@
+//! What identifies a run: a digest of all that decides its result.
+
+use std::fmt;
+use std::str::FromStr;
+
+use report::run_cells;
+use sha2::{Digest as _, Sha256};
+
+use rowclone_config::{ResolvedScenario, Variant};
+
+/// The version of the model: raised with each change after which some run may have another result.
+///
+/// Results that were kept under another version are not taken again. A test that pins the results of a small sweep tells when
+/// to raise it.
+pub const MODEL_VERSION: u64 = 5;
+
+/// A digest: the first 128 bits of a SHA-256.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest([u8; 16]);
+
+impl Digest {
+    /// Of what a hasher was given.
+    pub(super) fn finish(hasher: Sha256) -> Digest {
+        let mut first = [0; 16];
+        first.copy_from_slice(&hasher.finalize()[..16]);
+        Digest(first)
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl FromStr for Digest {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Digest, ()> {
+        let mut digest = [0; 16];
+        if text.len() != 32 || !text.is_ascii() {
+            return Err(());
+        }
+        for (byte, at) in digest.iter_mut().zip((0..32).step_by(2)) {
+            *byte = u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| ())?;
+        }
+        Ok(Digest(digest))
+    }
+}
+
+/// What all runs of a scenario share.
+#[derive(Clone)]
+pub(super) struct ScenarioDigest(Sha256);
+
+/// What says which runs there are, and where files lie: a run's own part of it goes in by itself, and files by their contents.
+const NOT_OF_A_RUN: &[&str] = &["system", "policies", "workload.file", "workload.placement", "allocator.policies"];
+
+impl ScenarioDigest {
+    /// Of a scenario and the contents of its trace, under this version of the model. `columns` says which figures a result has.
+    pub(super) fn new(resolved: &ResolvedScenario, trace: Option<Digest>, columns: &str) -> ScenarioDigest {
+        ScenarioDigest::of_version(MODEL_VERSION, resolved, trace, columns)
+    }
+
+    /// [`ScenarioDigest::new`] under any version of the model.
+    fn of_version(version: u64, resolved: &ResolvedScenario, trace: Option<Digest>, columns: &str) -> ScenarioDigest {
+        let mut hasher = Sha256::new();
+        let trace = trace.map_or(String::new(), |trace| trace.to_string());
+        let system = &resolved.system;
+        for part in [
+            &version.to_string(),
+            columns,
+            &resolved.document.canonical(NOT_OF_A_RUN),
+            &system.document.canonical(&["device.currents"]),
+            &format!("{:?}", system.config.memory.currents()),
+            &trace,
+        ] {
+            add(&mut hasher, part);
+        }
+        ScenarioDigest(hasher)
+    }
+
+    /// Of one of its runs.
+    pub(super) fn of(&self, variant: Variant) -> Digest {
+        let mut hasher = self.0.clone();
+        add(&mut hasher, variant.policy.name());
+        add(&mut hasher, variant.placement.name().unwrap_or_default());
+        Digest::finish(hasher)
+    }
+}
+
+/// Of a run of a scenario that lists its operations, as a table of this version of the program gives it.
+pub fn of_operations(resolved: &ResolvedScenario, variant: Variant) -> Digest {
+    let columns: Vec<String> = run_cells::columns().into_iter().map(|column| column.name).collect();
+    ScenarioDigest::new(resolved, None, &columns.join(",")).of(variant)
+}
+
+/// With its length, so that no two lists of parts look the same.
+fn add(hasher: &mut Sha256, part: &str) {
+    hasher.update((part.len() as u64).to_le_bytes());
+    hasher.update(part);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use rowclone_config::Library;
+
+    /// A result of another version, and one with other figures, is not taken again.
+    #[test]
+    fn the_version_of_the_model_and_the_columns_are_part_of_a_digest() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/one-copy.toml");
+        let resolved = ResolvedScenario::read(&Library::default(), &path, &[]).unwrap();
+        let variant = resolved.scenario.variants()[0];
+        let of = |version, columns| ScenarioDigest::of_version(version, &resolved, None, columns).of(variant);
+        assert_eq!(of(MODEL_VERSION, "a,b"), ScenarioDigest::new(&resolved, None, "a,b").of(variant));
+        assert_ne!(of(MODEL_VERSION - 1, "a,b"), of(MODEL_VERSION, "a,b"));
+        assert_ne!(of(MODEL_VERSION, "a"), of(MODEL_VERSION, "a,b"));
+    }
+
+    #[test]
+    fn a_digest_reads_back() {
+        let digest = Digest::finish(Sha256::new_with_prefix("x"));
+        assert_eq!(digest.to_string().parse(), Ok(digest));
+        assert_eq!("0123".parse::<Digest>(), Err(()));
+        assert_eq!("g".repeat(32).parse::<Digest>(), Err(()));
+    }
+}

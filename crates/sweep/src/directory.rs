@@ -1,0 +1,126 @@
+//! A sweep in its directory: what it finishes is kept there, and the tables are written there.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rowclone_config::Failure;
+
+use super::journal::{self, Journals, Writer};
+use super::progress::Progress;
+use super::run::{Sweep, Tally};
+use super::shard::Shard;
+use super::tables::{self, Tables};
+
+/// Runs what is left of a sweep, or of a shard of it, and writes its tables; of a shard, there are none.
+///
+/// # Errors
+/// The directory is another's, a file cannot be written, or the sweep was interrupted; what was finished is kept.
+pub fn run(
+    sweep: &Sweep<'_>,
+    directory: &Path,
+    shard: Option<Shard>,
+    force: bool,
+) -> Result<(Tally, Option<Tables>), Failure> {
+    claim(sweep, directory, shard, force)?;
+    let numbers = sweep.numbers(shard);
+    let progress = Progress::new(&sweep.file.name, numbers.len() as u64);
+    let ran = sweep.run(&numbers, directory, shard, &progress);
+    drop(progress);
+    let (plans, tally) = ran.map_err(|error| keeps(error, directory))?;
+    if shard.is_some() {
+        return Ok((tally, None));
+    }
+    let mut journals = Journals::default();
+    journals.read(directory)?;
+    let tables = tables::write(sweep, &plans, &journals, directory);
+    Ok((tally, Some(tables.map_err(|error| keeps(error, directory))?)))
+}
+
+/// Writes the tables of what has been finished in some directories; `force` takes the journals of another sweep, too.
+///
+/// A journal without records marks the directory as this sweep's, so that its tables can be written again without `force`.
+///
+/// # Errors
+/// A directory has no journals, the target directory is another's, or a table cannot be written.
+pub fn collect(sweep: &Sweep<'_>, from: &[PathBuf], directory: &Path, force: bool) -> Result<Tables, Failure> {
+    let mut journals = Journals::default();
+    for source in from {
+        match journal::sweep_of(source)? {
+            Some(name) if name == sweep.file.name || force => {}
+            Some(other) => {
+                let message = format!("{}: holds the sweep `{other}`, and not `{}`", source.display(), sweep.file.name);
+                let help = "give the sweep that was run there, or take what fits of it with `--force`";
+                return Err(Failure::new(message).with_help(help));
+            }
+            None => {
+                let message = format!("{}: has no journal of a sweep", source.display());
+                return Err(Failure::new(message).with_help("give the directories that were given to `sweep --out`"));
+            }
+        }
+        journals.read(source)?;
+    }
+    claim(sweep, directory, None, force)?;
+    let plans = sweep.plans(&sweep.numbers(None))?;
+    if journal::sweep_of(directory)?.is_none() {
+        Writer::open(directory, &sweep.file.name, None)?;
+    }
+    tables::write(sweep, &plans, &journals, directory)
+}
+
+/// The sweep whose journals lie in a directory; nothing where there are none.
+///
+/// # Errors
+/// A journal cannot be read.
+pub fn name_of(directory: &Path) -> Result<Option<String>, Failure> {
+    journal::sweep_of(directory)
+}
+
+/// Makes the directory, and sees to it that what lies in it is this sweep's.
+pub(super) fn claim(sweep: &Sweep<'_>, directory: &Path, shard: Option<Shard>, force: bool) -> Result<(), Failure> {
+    create(directory)?;
+    let name = &sweep.file.name;
+    match journal::sweep_of(directory)? {
+        _ if force => Ok(()),
+        Some(other) if other != *name => {
+            let message = format!("{}: holds the sweep `{other}`, and not `{name}`", directory.display());
+            let help = "give another directory with `--out`, or have its tables replaced with `--force`";
+            Err(Failure::new(message).with_help(help))
+        }
+        Some(_) => Ok(()),
+        None if shard.is_some() => Ok(()),
+        None => match foreign(sweep, directory) {
+            Some(there) => {
+                let help = "give another directory with `--out`, or replace it with `--force`";
+                Err(Failure::new(format!("{}: exists already", there.display())).with_help(help))
+            }
+            None => Ok(()),
+        },
+    }
+}
+
+/// What lies in a directory without a journal under the name of something that the sweep writes.
+fn foreign(sweep: &Sweep<'_>, directory: &Path) -> Option<PathBuf> {
+    let pictures = sweep.file.plots.iter().map(|plot| plot.file.as_str());
+    let mut written = tables::NAMES.into_iter().chain(pictures).map(|name| directory.join(name));
+    written.find(|path| path.exists()).or_else(|| journal::foreign(directory))
+}
+
+fn create(directory: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(directory).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            Failure::new(format!("{}: is a file", directory.display())).with_help("give `--out` a directory")
+        }
+        _ => Failure::writing(directory, &error),
+    })
+}
+
+/// An error that ends a sweep, and what is to be done then.
+fn keeps(error: Failure, directory: &Path) -> Failure {
+    let next = "what is finished is kept: the same command goes on from there";
+    let help = match error.help() {
+        Some(help) => format!("{help}; {next}"),
+        None => format!("{} keeps what is finished: the same command goes on from there", directory.display()),
+    };
+    error.with_help(help)
+}

@@ -1,0 +1,225 @@
+//! Which points of a sweep are left out: `when = ["bytes < 4096", "bin = 1600K"]`.
+
+use std::cmp::Ordering;
+
+use toml::Value;
+
+use rowclone_config::Failure;
+use rowclone_config::section::Section;
+
+use super::axis::Axis;
+use super::value::{compare, same};
+
+/// A set of points: those for which all conditions hold.
+#[derive(Clone, Debug)]
+pub struct Exclude {
+    conditions: Vec<Condition>,
+}
+
+#[derive(Clone, Debug)]
+struct Condition {
+    left: Place,
+    operator: Operator,
+    right: Side,
+}
+
+/// The number of an axis, and of a column of it.
+type Place = (usize, usize);
+
+#[derive(Clone, Debug)]
+enum Side {
+    Column(Place),
+    Value(Value),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operator {
+    Equal,
+    Unequal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+/// The longer ones first: `<=` begins like `<`.
+const OPERATORS: [(&str, Operator); 7] = [
+    ("<=", Operator::LessOrEqual),
+    (">=", Operator::GreaterOrEqual),
+    ("!=", Operator::Unequal),
+    ("==", Operator::Equal),
+    ("=", Operator::Equal),
+    ("<", Operator::Less),
+    (">", Operator::Greater),
+];
+
+impl Operator {
+    fn holds(self, left: &Value, right: &Value) -> bool {
+        match self {
+            Operator::Equal => same(left, right),
+            Operator::Unequal => !same(left, right),
+            Operator::Less => compare(left, right) == Some(Ordering::Less),
+            Operator::LessOrEqual => compare(left, right).is_some_and(Ordering::is_le),
+            Operator::Greater => compare(left, right) == Some(Ordering::Greater),
+            Operator::GreaterOrEqual => compare(left, right).is_some_and(Ordering::is_ge),
+        }
+    }
+
+    const fn orders(self) -> bool {
+        match self {
+            Operator::Equal | Operator::Unequal => false,
+            Operator::Less | Operator::LessOrEqual | Operator::Greater | Operator::GreaterOrEqual => true,
+        }
+    }
+}
+
+impl Exclude {
+    /// The exclusion of a table `[[exclude]]`.
+    pub(super) fn check(table: &Section<'_>, axes: &[Axis]) -> Result<Exclude, Failure> {
+        let (place, when) = (table.key("when"), table.of::<Value>("when"));
+        let texts = match &when {
+            Value::Array(items) => items.iter().map(Value::as_str).collect::<Option<Vec<_>>>(),
+            other => other.as_str().map(|text| vec![text]),
+        };
+        let Some(texts) = texts.filter(|texts| !texts.is_empty()) else {
+            let message = format!("`{place}` is {when}, but must be a condition, or a list of them");
+            return Err(table.fault("when", message).with_help("write for example `when = \"bytes < 4096\"`"));
+        };
+        let conditions = texts.into_iter().map(|text| {
+            let fault = |(what, help): (String, String)| {
+                table.fault("when", format!("`{place}`: \"{text}\" {what}")).with_help(help)
+            };
+            Condition::parse(text, axes).map_err(fault)
+        });
+        Ok(Exclude { conditions: conditions.collect::<Result<_, _>>()? })
+    }
+
+    /// Whether a point is among those left out; `value` tells its value in a column.
+    pub(super) fn holds<'a>(&'a self, value: impl Fn(Place) -> &'a Value) -> bool {
+        self.conditions.iter().all(|condition| {
+            let right = match &condition.right {
+                Side::Column(place) => value(*place),
+                Side::Value(value) => value,
+            };
+            condition.operator.holds(value(condition.left), right)
+        })
+    }
+}
+
+impl Condition {
+    /// Reads one; in an error, what to say after the text, and what would help.
+    fn parse(text: &str, axes: &[Axis]) -> Result<Condition, (String, String)> {
+        let found = text.char_indices().find_map(|(at, _)| {
+            OPERATORS
+                .iter()
+                .find(|(sign, _)| text[at..].starts_with(sign))
+                .map(|(sign, operator)| (at, *sign, *operator))
+        });
+        let Some((at, sign, operator)) = found else {
+            let help = "write a column, one of = != < <= > >=, and a value or another column".to_owned();
+            return Err(("compares nothing".to_owned(), help));
+        };
+        let (left, right) = (text[..at].trim(), text[at + sign.len()..].trim());
+        let columns = || {
+            let names = axes.iter().flat_map(|axis| &axis.columns).map(|column| format!("`{}`", column.name));
+            format!("the columns are {}", names.collect::<Vec<_>>().join(", "))
+        };
+        let left_place = place(axes, left).ok_or_else(|| (format!("names `{left}`, which is no axis"), columns()))?;
+        let right_side = match place(axes, right) {
+            Some(place) => Side::Column(place),
+            None => Side::Value(value(right).ok_or_else(|| (format!("has no value after `{sign}`"), columns()))?),
+        };
+        let condition = Condition { left: left_place, operator, right: right_side };
+        condition.check(axes, left)?;
+        Ok(condition)
+    }
+
+    /// That it can hold for some points and not for others, as far as types tell.
+    fn check(&self, axes: &[Axis], left: &str) -> Result<(), (String, String)> {
+        let values = |(axis, column): Place| axes[axis].steps.iter().map(move |step| &step.values[column]);
+        let list = || {
+            let shown = values(self.left).take(8).map(ToString::to_string).collect::<Vec<_>>();
+            format!("`{left}` has the values {}", shown.join(", "))
+        };
+        let against: Vec<&Value> = match &self.right {
+            Side::Column(place) => values(*place).take(1).collect(),
+            Side::Value(value) => vec![value],
+        };
+        let never_met = matches!(self.right, Side::Value(_)) && !values(self.left).any(|value| same(value, against[0]));
+        if !self.operator.orders() && never_met {
+            return Err(("compares with a value that the axis never has".to_owned(), list()));
+        }
+        if self.operator.orders()
+            && against.iter().any(|right| values(self.left).any(|left| compare(left, right).is_none()))
+        {
+            return Err(("orders what has no order: numbers and texts".to_owned(), list()));
+        }
+        Ok(())
+    }
+}
+
+fn place(axes: &[Axis], name: &str) -> Option<Place> {
+    axes.iter()
+        .enumerate()
+        .find_map(|(axis, it)| it.columns.iter().position(|column| column.name == name).map(|column| (axis, column)))
+}
+
+/// A TOML value, or else a string.
+fn value(text: &str) -> Option<Value> {
+    if text.is_empty() {
+        return None;
+    }
+    let table = toml::from_str::<toml::Table>(&format!("value = {text}"));
+    Some(table.ok().and_then(|mut table| table.remove("value")).unwrap_or_else(|| Value::String(text.to_owned())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axes() -> Vec<Axis> {
+        let axis = |key: &str, values: Vec<Value>| {
+            Axis::new(vec![(key.to_owned(), key.to_owned())], values.into_iter().map(|value| vec![value]).collect())
+        };
+        vec![
+            axis("bytes", vec![64.into(), 4096.into()]),
+            axis("stride", vec![64.into(), 8192.into()]),
+            axis("bin", vec!["800D".into(), "1600K".into()]),
+        ]
+    }
+
+    /// For which of the eight points it holds, as `bytes/stride/bin`.
+    fn holding(text: &str) -> Vec<String> {
+        let axes = axes();
+        let exclude = Exclude { conditions: vec![Condition::parse(text, &axes).unwrap()] };
+        let mut points = Vec::new();
+        for steps in (0..8).map(|index| [index / 4, index / 2 % 2, index % 2]) {
+            if exclude.holds(|(axis, column)| &axes[axis].steps[steps[axis]].values[column]) {
+                let shown = (0..3).map(|axis| axes[axis].steps[steps[axis]].values[0].to_string().replace('"', ""));
+                points.push(shown.collect::<Vec<_>>().join("/"));
+            }
+        }
+        points
+    }
+
+    #[test]
+    fn a_column_is_compared_with_a_value_or_another_column() {
+        assert_eq!(holding("bytes < 100 ").len(), 4);
+        assert_eq!(holding("bytes<=4096").len(), 8);
+        assert_eq!(holding("stride > bytes"), ["64/8192/800D", "64/8192/1600K", "4096/8192/800D", "4096/8192/1600K"]);
+        assert_eq!(holding("bytes == stride"), ["64/64/800D", "64/64/1600K"]);
+        assert_eq!(holding("bin = 1600K").len(), 4);
+        assert_eq!(holding("bin != \"1600K\"").len(), 4);
+    }
+
+    #[test]
+    fn what_can_never_be_meant_is_refused() {
+        let message = |text: &str| Condition::parse(text, &axes()).unwrap_err().0;
+        assert_eq!(message("bytes"), "compares nothing");
+        assert_eq!(message("byte < 1"), "names `byte`, which is no axis");
+        assert_eq!(message("bytes <"), "has no value after `<`");
+        assert_eq!(message("bin = 1600L"), "compares with a value that the axis never has");
+        assert_eq!(message("bin < 5"), "orders what has no order: numbers and texts");
+        assert_eq!(message("bin < bytes"), "orders what has no order: numbers and texts");
+    }
+}

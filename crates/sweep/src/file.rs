@@ -1,0 +1,170 @@
+//! A sweep file: a scenario, and what to vary in it.
+
+use std::path::{Path, PathBuf};
+
+use toml::Value;
+
+use crate::plot_file::{self, PlotEntry};
+use rowclone_config::Document;
+use rowclone_config::Failure;
+use rowclone_config::key::{Holds, Key};
+use rowclone_config::section::Section;
+
+use super::axis::{Axis, check_axis, check_key};
+use super::columns;
+use super::exclude::Exclude;
+use super::value;
+
+/// What to vary, checked.
+#[derive(Clone, Debug)]
+pub struct SweepFile {
+    /// Its file.
+    pub path: PathBuf,
+    /// What its results are called: the file's name without `.toml`.
+    pub name: String,
+    /// The scenario's file.
+    pub scenario: PathBuf,
+    /// What is changed for all points, as words of `--set`.
+    pub set: Vec<String>,
+    /// From the slowest to the fastest; seeds are the fastest.
+    pub axes: Vec<Axis>,
+    /// Which points are left out.
+    pub excludes: Vec<Exclude>,
+    /// The pictures that are drawn of its results.
+    pub plots: Vec<PlotEntry>,
+}
+
+/// Every key of a sweep file.
+pub const KEYS: &[Key] = &join(&OWN_KEYS, &plot_file::KEYS);
+
+#[rustfmt::skip]
+const OWN_KEYS: [Key; 20] = [
+    Key::new("scenario", Holds::Path, "\"../traces/page-copy.toml\"", "the scenario that is varied"),
+    Key::new("set", Holds::Any, "{ policies = [\"baseline\", \"rowclone\"] }", "keys of the scenario with their values for all points").values("a table").or("none"),
+    Key::new("seeds", Holds::Any, "5", "the seeds of each point").values("how many, from 1; or a list of them").or("the scenario's"),
+    Key::new("axis", Holds::Tables, "", "keys that are varied; the last axis is the fastest").or("none"),
+    Key::new("axis.key", Holds::Text, "\"operation.0.bytes\"", "the key").values("a key of the scenario, or `system.` and one of the system").or("`zip`"),
+    Key::new("axis.name", Holds::Text, "\"bytes\"", "name of its column").or("the key"),
+    Key::new("axis.values", Holds::Any, "[64, 4096]", "its values").values("a list").or("`range` or `log`"),
+    Key::new("axis.range", Holds::Table, "{ from = 64, to = 4096, step = 64 }", "its values in equal steps").or("`values`"),
+    Key::new("axis.range.from", Holds::Any, "64", "first value").values("a number"),
+    Key::new("axis.range.to", Holds::Any, "4096", "last value, at most").values("a number"),
+    Key::new("axis.range.step", Holds::Any, "64", "from one value to the next").values("a number"),
+    Key::new("axis.log", Holds::Table, "{ from = 64, to = 4096, factor = 2 }", "its values in equal ratios").or("`values`"),
+    Key::new("axis.log.from", Holds::Any, "64", "first value").values("a number"),
+    Key::new("axis.log.to", Holds::Any, "4096", "last value, at most").values("a number"),
+    Key::new("axis.log.factor", Holds::Any, "2", "ratio of one value to the one before").values("a number").or("`points`"),
+    Key::new("axis.log.points", Holds::Count(0, u64::MAX), "7", "number of values").or("`factor`"),
+    Key::new("axis.zip", Holds::Any, "{ \"operation.0.bytes\" = [64, 4096], \"operation.1.bytes\" = [64, 4096] }", "several keys whose values are taken together, instead of `key`").values("a table of lists").or("`key`"),
+    Key::new("axis.names", Holds::Any, "{ \"operation.0.bytes\" = \"bytes\" }", "names of the columns of `zip`").values("a table").or("the keys"),
+    Key::new("exclude", Holds::Tables, "", "points that are left out").or("none"),
+    Key::new("exclude.when", Holds::Any, "\"bytes < 4096\"", "which points").values("a condition, or a list of them"),
+];
+
+/// The keys of a sweep and of its plots.
+const fn join(one: &[Key; 20], other: &[Key; 14]) -> [Key; 34] {
+    let (mut keys, mut at) = ([one[0]; 34], 0);
+    while at < 34 {
+        keys[at] = if at < 20 { one[at] } else { other[at - 20] };
+        at += 1;
+    }
+    keys
+}
+
+/// More seeds than these are a slip of the pen.
+const SEEDS_MAX: i64 = 1_000_000;
+
+impl SweepFile {
+    /// Reads and checks a sweep file. Whether the scenario takes the values, its points tell.
+    ///
+    /// # Errors
+    /// It cannot be read, or something in it is wrong.
+    pub fn read(path: &Path) -> Result<SweepFile, Failure> {
+        let mut document = Document::read(path, KEYS)?;
+        document.check()?;
+        let root = document.root();
+        let scenario = root.linked("scenario")?;
+        let mut axes = root.tables("axis").iter().map(check_axis).collect::<Result<Vec<_>, _>>()?;
+        axes.extend(root.get("seeds").map(|seeds| check_seeds(&document, &seeds)).transpose()?);
+        let set = table_of(&root, "set")?;
+        for (key, _) in &set {
+            check_key(&root, "set", key)?;
+        }
+        check_names(&document, &set, &axes)?;
+        let excludes =
+            root.tables("exclude").iter().map(|table| Exclude::check(table, &axes)).collect::<Result<_, _>>()?;
+        let plots = plot_file::check_all(&document)?;
+        let columns = columns::with_axes(&axes);
+        for (index, plot) in plots.iter().enumerate() {
+            plot.check_columns(&document, index, &columns)?;
+        }
+        Ok(SweepFile {
+            plots,
+            path: document.path().to_owned(),
+            name: document.name(),
+            scenario,
+            set: set.iter().map(|(key, value)| value::word(key, value)).collect(),
+            axes,
+            excludes,
+        })
+    }
+}
+
+/// The entries of a table whose keys the user chooses; none if it is not given.
+pub(super) fn table_of(table: &Section<'_>, name: &str) -> Result<Vec<(String, Value)>, Failure> {
+    let Some(value) = table.get::<Value>(name) else { return Ok(Vec::new()) };
+    if !value.is_table() {
+        let example = table.document().example(&table.key(name)).unwrap_or_default();
+        let error = table.fault(name, format!("`{}` is {value}, but must be a table", table.key(name)));
+        return Err(error.with_help(format!("write for example `{name} = {example}`")));
+    }
+    let entries = table.table(name).into_iter().flat_map(|table| table.entries().collect::<Vec<_>>());
+    Ok(entries.map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+/// `seeds = 5` is 1 to 5.
+fn check_seeds(document: &Document, seeds: &Value) -> Result<Axis, Failure> {
+    let list = match seeds {
+        Value::Integer(count) if (1..=SEEDS_MAX).contains(count) => Some((1..=*count).map(Value::Integer).collect()),
+        Value::Array(list) if list.iter().all(|seed| seed.as_integer().is_some_and(|seed| seed >= 0)) => {
+            Some(list.clone()).filter(|list| !list.is_empty())
+        }
+        _ => None,
+    };
+    let Some(list): Option<Vec<Value>> = list else {
+        let message = format!("`seeds` is {seeds}, but must be how many, up to {SEEDS_MAX}, or a list of them");
+        return Err(document.fault("seeds", message).with_help("write for example `seeds = 5` or `seeds = [1, 7]`"));
+    };
+    if let Some((_, seed)) = list.iter().enumerate().find(|(index, seed)| list[..*index].contains(seed)) {
+        return Err(document.fault("seeds", format!("`seeds` has {seed} twice")).with_help("list each once"));
+    }
+    let steps = list.into_iter().map(|seed| vec![seed]).collect();
+    Ok(Axis::new(vec![("seed".to_owned(), "seed".to_owned())], steps))
+}
+
+/// That each key is set once, and each column has a name of its own.
+fn check_names(document: &Document, set: &[(String, Value)], axes: &[Axis]) -> Result<(), Failure> {
+    let columns = || axes.iter().enumerate().flat_map(|(axis, it)| it.columns.iter().map(move |column| (axis, column)));
+    let reserved = columns::names();
+    for (index, (axis, column)) in columns().enumerate() {
+        let place = format!("axis.{axis}");
+        let fault = |message: String, help: &str| Err(document.fault(&place, message).with_help(help));
+        let before = || columns().take(index).map(|(_, column)| column);
+        if before().any(|other| other.key == column.key) || set.iter().any(|(key, _)| *key == column.key) {
+            return fault(format!("`{}` is set twice", column.key), "let one axis, `set` or `seeds` set it");
+        }
+        if column.name.trim().is_empty() {
+            return fault(format!("the column of `{}` has no name", column.key), "give it one, or leave `name` out");
+        }
+        if before().any(|other| other.name == column.name) {
+            let help = "give them different names, with `name` or, in a zip, `names`";
+            return fault(format!("two columns are called `{}`", column.name), help);
+        }
+        let is_seed = column.key == "seed";
+        if is_seed != (column.name == "seed") || (reserved.contains(&column.name) && !is_seed) {
+            let message = format!("`{}` cannot be called `{}`", column.key, column.name);
+            return fault(message, "the table of results has a column of its own of that name");
+        }
+    }
+    Ok(())
+}

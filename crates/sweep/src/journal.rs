@@ -1,0 +1,206 @@
+//! The journal of a sweep: a file of JSON lines, one per finished run, appended when the run ends. Each shard has its own.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use report::Column;
+use serde::{Deserialize, Serialize};
+
+use rowclone_config::Failure;
+
+use super::digest::Digest;
+use super::record::Record;
+use super::shard::Shard;
+
+/// Names of journals begin and end like this; shards have theirs between.
+const NAME: (&str, &str) = ("journal", ".jsonl");
+
+/// Beginning of the line with which a writer begins a journal, before the name of its sweep.
+const TITLE: &str = "{\"sweep\":";
+
+/// The line with which a writer begins.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Title {
+    sweep: String,
+}
+
+/// All journals of some directories.
+#[derive(Debug, Default)]
+pub(super) struct Journals {
+    paths: Vec<PathBuf>,
+    known: HashMap<Digest, Location>,
+    /// Some of them, by their place in `paths`: there may be more shards than files that a process may open.
+    open: Mutex<HashMap<u32, File>>,
+}
+
+/// Maximum number of journals that are open at once.
+const OPEN_MAX: usize = 64;
+
+/// Where a record stands.
+#[derive(Clone, Copy, Debug)]
+struct Location {
+    file: u32,
+    length: u32,
+    offset: u64,
+    failed: bool,
+}
+
+/// The journal that a sweep appends to.
+#[derive(Debug)]
+pub(super) struct Writer {
+    path: PathBuf,
+    file: File,
+}
+
+impl Journals {
+    /// Reads all journals of a directory, if there are any. Torn and unknown lines are skipped.
+    ///
+    /// # Errors
+    /// One cannot be read.
+    pub(super) fn read(&mut self, directory: &Path) -> Result<(), Failure> {
+        for path in paths(directory)? {
+            if !self.paths.contains(&path) {
+                self.read_file(&path).map_err(|error| Failure::reading(&path, &error))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_file(&mut self, path: &Path) -> io::Result<()> {
+        let mut reader = BufReader::with_capacity(1 << 16, File::open(path)?);
+        let (file, mut offset, mut line) = (self.paths.len() as u32, 0, Vec::new());
+        loop {
+            line.clear();
+            let length = reader.read_until(b'\n', &mut line)?;
+            if length == 0 {
+                break;
+            }
+            if let Some((digest, failed)) = std::str::from_utf8(&line).ok().and_then(Record::key) {
+                let location = Location { file, length: length as u32, offset, failed };
+                // A run that failed once and then was done is done.
+                let known = self.known.entry(digest).or_insert(location);
+                if known.failed {
+                    *known = location;
+                }
+            }
+            offset += length as u64;
+        }
+        self.paths.push(path.to_owned());
+        Ok(())
+    }
+
+    /// Whether a run is known, and was done.
+    pub(super) fn has_done(&self, digest: Digest) -> bool {
+        self.known.get(&digest).is_some_and(|location| !location.failed)
+    }
+
+    /// What is known of a run.
+    ///
+    /// # Errors
+    /// Its journal cannot be read any more.
+    pub(super) fn find(&self, digest: Digest, columns: &[Column]) -> Result<Option<Record>, Failure> {
+        let Some(location) = self.known.get(&digest) else { return Ok(None) };
+        let path = &self.paths[location.file as usize];
+        let line = self.line(path, *location).map_err(|error| Failure::reading(path, &error))?;
+        let record = std::str::from_utf8(&line).ok().and_then(|line| Record::parse(line, columns));
+        record.map(Some).ok_or_else(|| Failure::new(format!("{}: has changed while it was read", path.display())))
+    }
+
+    fn line(&self, path: &Path, location: Location) -> io::Result<Vec<u8>> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.len() >= OPEN_MAX && !open.contains_key(&location.file) {
+            open.clear();
+        }
+        let file = match open.entry(location.file) {
+            Entry::Occupied(there) => there.into_mut(),
+            Entry::Vacant(vacant) => vacant.insert(File::open(path)?),
+        };
+        let mut line = vec![0; location.length as usize];
+        file.seek(SeekFrom::Start(location.offset))?;
+        file.read_exact(&mut line)?;
+        Ok(line)
+    }
+}
+
+/// The journals of a directory, sorted; none where there is no directory.
+fn paths(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let fault = |error: io::Error| Failure::reading(directory, &error);
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(fault(error)),
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(fault)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        // Nothing but a file ends.
+        if name.starts_with(NAME.0) && name.ends_with(NAME.1) && path.is_file() {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// The sweep whose journals lie in a directory; nothing where there are none.
+///
+/// # Errors
+/// One cannot be read.
+pub(super) fn sweep_of(directory: &Path) -> Result<Option<String>, Failure> {
+    for path in paths(directory)? {
+        let fault = |error: io::Error| Failure::reading(&path, &error);
+        for line in BufReader::new(File::open(&path).map_err(fault)?).split(b'\n') {
+            if let Ok(Title { sweep }) = serde_json::from_slice(&line.map_err(fault)?) {
+                return Ok(Some(sweep));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// A file under the name of a whole sweep's journal that is none. One that was cut off within its first words is nobody's.
+pub(super) fn foreign(directory: &Path) -> Option<PathBuf> {
+    let path = directory.join(name_for(None));
+    let mut begins = Vec::new();
+    File::open(&path).ok()?.take(TITLE.len() as u64).read_to_end(&mut begins).ok()?;
+    (!TITLE.as_bytes().starts_with(&begins)).then_some(path)
+}
+
+fn name_for(shard: Option<Shard>) -> String {
+    let middle = shard.map_or(String::new(), |shard| format!("-{}-of-{}", shard.number, shard.count));
+    format!("{}{middle}{}", NAME.0, NAME.1)
+}
+
+impl Writer {
+    /// Opens the journal of a shard, or of the whole sweep, at its end.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(super) fn open(directory: &Path, sweep: &str, shard: Option<Shard>) -> Result<Writer, Failure> {
+        let path = directory.join(name_for(shard));
+        let open = || {
+            let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
+            // After a line that was torn, a new one begins; an empty line is nobody's.
+            let line_end = if file.metadata()?.len() == 0 { "" } else { "\n" };
+            let title = serde_json::to_string(&Title { sweep: sweep.to_owned() })?;
+            file.write_all(format!("{line_end}{title}\n").as_bytes())?;
+            Ok(file)
+        };
+        let file = open().map_err(|error| Failure::writing(&path, &error))?;
+        Ok(Writer { path, file })
+    }
+
+    /// Appends a record, and hands it to the system.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(super) fn append(&mut self, record: &Record) -> Result<(), Failure> {
+        self.file.write_all(record.line().as_bytes()).map_err(|error| Failure::writing(&self.path, &error))
+    }
+}

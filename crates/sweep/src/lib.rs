@@ -1,0 +1,39 @@
+//! Sweeps: a scenario at many points, its keys varied along axes.
+//!
+//! A [`SweepFile`] names the axes, [`Points`] are their combinations, a [`Sweep`] runs them, and what it has
+//! done is kept in journals, from which a later run of the same sweep continues. `docs/sweeps.md` is the page about it.
+
+mod atomic_file;
+mod axis;
+mod bars;
+mod columns;
+mod digest;
+pub mod directory;
+mod exclude;
+pub mod experiment;
+mod file;
+mod journal;
+pub mod plot_file;
+mod points;
+mod progress;
+mod record;
+mod rerun;
+mod run;
+mod series;
+mod shard;
+pub mod slurm;
+mod tables;
+mod traces;
+mod value;
+pub mod warnings;
+
+pub use atomic_file::{AtomicFile, Existing, remove_temporary_files};
+pub use axis::{Axis, AxisColumn, Step};
+pub use digest::{Digest, MODEL_VERSION, of_operations as digest_of_operations};
+pub use exclude::Exclude;
+pub use file::{KEYS, SweepFile};
+pub use points::{Point, Points};
+pub use rerun::{command as command_line, quoted, words};
+pub use run::{Sweep, Tally};
+pub use shard::Shard;
+pub use tables::{RESULTS, Tables};

@@ -1,0 +1,172 @@
+//! The points of a sweep: every combination of the steps of its axes but those left out.
+
+use report::{Cell, Column};
+use toml::Value;
+
+use rowclone_config::Failure;
+
+use super::file::SweepFile;
+use super::value;
+
+/// More combinations than this are a slip of the pen.
+const COMBINATIONS_MAX: u64 = 10_000_000;
+
+/// The points of a sweep, numbered from 1, the last axis the fastest.
+#[derive(Clone, Debug)]
+pub struct Points<'a> {
+    file: &'a SweepFile,
+    /// The combinations that are points, where some are left out.
+    kept: Option<Vec<u32>>,
+    count: u64,
+}
+
+/// One point.
+#[derive(Clone, Debug)]
+pub struct Point<'a> {
+    /// From 1.
+    pub number: u64,
+    /// As `--set` takes them, with what is set for all points.
+    pub words: Vec<String>,
+    /// Of each axis column, in their order.
+    pub values: Vec<&'a Value>,
+}
+
+impl<'a> Points<'a> {
+    /// All points of a sweep.
+    ///
+    /// # Errors
+    /// Too many, or none.
+    pub fn of(file: &'a SweepFile) -> Result<Points<'a>, Failure> {
+        let all = file.axes.iter().try_fold(1, |all: u64, axis| all.checked_mul(axis.steps.len() as u64));
+        let Some(all) = all.filter(|&all| all <= COMBINATIONS_MAX) else {
+            let message = format!("{}: has more than {COMBINATIONS_MAX} points", file.path.display());
+            return Err(Failure::new(message).with_help("make several sweeps of it"));
+        };
+        let mut points = Points { file, kept: None, count: all };
+        if !file.excludes.is_empty() {
+            let kept: Vec<u32> = (0..all).filter(|&index| !points.excluded(index)).map(|index| index as u32).collect();
+            points.count = kept.len() as u64;
+            points.kept = Some(kept);
+        }
+        if points.count == 0 {
+            let message = format!("{}: all points are left out", file.path.display());
+            return Err(Failure::new(message).with_help("take an `[[exclude]]` away"));
+        }
+        Ok(points)
+    }
+
+    /// How many there are.
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// How many combinations the axes have, those left out included.
+    pub fn combinations(&self) -> u64 {
+        self.file.axes.iter().map(|axis| axis.steps.len() as u64).product()
+    }
+
+    /// The point of this number.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn point(&self, number: u64) -> Point<'a> {
+        assert!((1..=self.count).contains(&number), "points are numbered from 1 to {}", self.count);
+        let index = self.kept.as_ref().map_or(number - 1, |kept| u64::from(kept[number as usize - 1]));
+        let (mut words, mut values) = (self.file.set.clone(), Vec::new());
+        for (axis, step) in self.file.axes.iter().zip(self.steps(index)) {
+            let step = &axis.steps[step];
+            words.extend(step.words.iter().cloned());
+            values.extend(&step.values);
+        }
+        Point { number, words, values }
+    }
+
+    /// The step of each axis.
+    fn steps(&self, mut index: u64) -> Vec<usize> {
+        let mut steps = vec![0; self.file.axes.len()];
+        for (step, axis) in steps.iter_mut().zip(&self.file.axes).rev() {
+            *step = (index % axis.steps.len() as u64) as usize;
+            index /= axis.steps.len() as u64;
+        }
+        steps
+    }
+
+    fn excluded(&self, index: u64) -> bool {
+        let steps = self.steps(index);
+        let value = |(axis, column): (usize, usize)| &self.file.axes[axis].steps[steps[axis]].values[column];
+        self.file.excludes.iter().any(|exclude| exclude.holds(value))
+    }
+
+    /// The columns of the axes but for `seed`, which every row has.
+    pub fn columns(&self) -> Vec<Column> {
+        let columns = self.file.axes.iter().flat_map(|axis| &axis.columns).filter(|column| column.key != "seed");
+        columns.map(|column| Column::new(&column.name, column.kind)).collect()
+    }
+
+    /// The cells of a point under them.
+    pub fn cells(&self, point: &Point<'_>) -> Vec<Cell> {
+        let columns = self.file.axes.iter().flat_map(|axis| &axis.columns).zip(&point.values);
+        let columns = columns.filter(|(column, _)| column.key != "seed");
+        columns.map(|(column, value)| value::cell(value, column.kind)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::PathBuf;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Axis;
+
+    /// Axes with these numbers of steps, called `a0`, `a1`, …
+    fn file(lengths: &[i64]) -> SweepFile {
+        let axis = |(index, &length): (usize, &i64)| {
+            let key = format!("a{index}");
+            Axis::new(vec![(key.clone(), key)], (0..length).map(|value| vec![value.into()]).collect())
+        };
+        let (path, scenario) = (PathBuf::from("x.toml"), PathBuf::from("y.toml"));
+        let axes = lengths.iter().enumerate().map(axis).collect();
+        SweepFile {
+            path,
+            name: "x".to_owned(),
+            scenario,
+            set: vec!["seed=3".to_owned()],
+            axes,
+            excludes: Vec::new(),
+            plots: Vec::new(),
+        }
+    }
+
+    proptest! {
+        /// In the order of counting: the last axis the fastest.
+        #[test]
+        fn every_combination_is_one_point(lengths in proptest::collection::vec(1_i64..5, 0..5)) {
+            let file = file(&lengths);
+            let points = Points::of(&file).unwrap();
+            prop_assert_eq!(points.count(), lengths.iter().product::<i64>().cast_unsigned());
+            let of = |number| points.point(number).values.iter().map(|value| value.as_integer()).collect::<Vec<_>>();
+            let all: Vec<_> = (1..=points.count()).map(of).collect();
+            prop_assert!(all.is_sorted());
+            prop_assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
+        }
+    }
+
+    #[test]
+    fn what_is_set_for_all_comes_before_what_an_axis_sets() {
+        let file = file(&[2, 3]);
+        let points = Points::of(&file).unwrap();
+        assert_eq!(points.point(6).words, ["seed=3", "a0=1", "a1=2"]);
+        let names: Vec<String> = points.columns().into_iter().map(|column| column.name).collect();
+        assert_eq!(names, ["a0", "a1"]);
+        assert_eq!(points.cells(&points.point(5)), [Cell::from(1), Cell::from(1)]);
+    }
+
+    #[test]
+    fn more_points_than_anybody_wants_are_refused() {
+        assert!(Points::of(&file(&[1000, 1000, 1000])).is_err());
+        assert!(Points::of(&file(&[1 << 16; 4])).is_err(), "more than 64 bits can count");
+    }
+}

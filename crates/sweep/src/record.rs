@@ -1,0 +1,118 @@
+//! The record of a finished run: one line of a journal, in JSON.
+
+use std::time::Duration;
+
+use report::{Cell, Column};
+use serde::{Deserialize, Serialize};
+
+use super::digest::Digest;
+
+/// A finished run.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Record {
+    pub(super) digest: Digest,
+    /// How long it took here.
+    pub(super) wall: Duration,
+    /// What it did, or why it could not be done.
+    pub(super) outcome: Result<Vec<Cell>, String>,
+}
+
+/// A line of a journal.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    digest: String,
+    wall_ns: u64,
+    /// The cells as text; none of a run that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cells: Option<Vec<String>>,
+    /// Why the run failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+impl Record {
+    /// Its line: a JSON object. A line that was cut off is not JSON.
+    pub(super) fn line(&self) -> String {
+        let (cells, error) = match &self.outcome {
+            Ok(cells) => (Some(cells.iter().map(ToString::to_string).collect()), None),
+            Err(error) => (None, Some(error.clone())),
+        };
+        let wall_ns = u64::try_from(self.wall.as_nanos()).unwrap_or(u64::MAX);
+        let line = Line { digest: self.digest.to_string(), wall_ns, cells, error };
+        format!("{}\n", serde_json::to_string(&line).expect("texts and numbers are JSON"))
+    }
+
+    /// The digest of the run of a line, and whether the run failed; none of a line that is not whole.
+    pub(super) fn key(line: &str) -> Option<(Digest, bool)> {
+        let Line { digest, error, .. } = serde_json::from_str(line).ok()?;
+        Some((digest.parse().ok()?, error.is_some()))
+    }
+
+    /// Reads a line; none if it is not whole, or not of a run with these columns.
+    pub(super) fn parse(line: &str, columns: &[Column]) -> Option<Record> {
+        let Line { digest, wall_ns, cells, error } = serde_json::from_str(line).ok()?;
+        let outcome = match (cells, error) {
+            (Some(texts), None) if texts.len() == columns.len() => {
+                let cells = columns.iter().zip(&texts).map(|(column, text)| column.kind.parse(text));
+                Ok(cells.collect::<Option<Vec<Cell>>>()?)
+            }
+            (None, Some(error)) => Err(error),
+            _ => return None,
+        };
+        Some(Record { digest: digest.parse().ok()?, wall: Duration::from_nanos(wall_ns), outcome })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use report::Kind;
+    use sha2::{Digest as _, Sha256};
+
+    use super::*;
+
+    fn columns() -> [Column; 3] {
+        [Column::new("a", Kind::Text), Column::new("b", Kind::Number), Column::new("c", Kind::Count)]
+    }
+
+    fn arb_record() -> impl Strategy<Value = Record> {
+        let number = any::<f64>().prop_filter("only numbers are written", |number| number.is_finite());
+        let cells = (".*", proptest::option::of(number), any::<Option<u64>>());
+        let done = cells.prop_map(|(a, b, c)| Ok(vec![Cell::Text(a), Cell::Number(b), Cell::Count(c)]));
+        let outcome = prop_oneof![done, any::<String>().prop_map(Err)];
+        (any::<u64>(), any::<u64>(), outcome).prop_map(|(seed, wall, outcome)| {
+            let digest = Digest::finish(Sha256::new_with_prefix(seed.to_string()));
+            Record { digest, wall: Duration::from_nanos(wall), outcome }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_record_is_one_line_and_reads_back_to_the_last_bit(record in arb_record()) {
+            let line = record.line();
+            prop_assert_eq!(line.matches('\n').count(), 1);
+            prop_assert_eq!(Record::key(&line), Some((record.digest, record.outcome.is_err())));
+            prop_assert_eq!(Record::parse(&line, &columns()), Some(record));
+        }
+
+        #[test]
+        fn a_line_that_was_cut_off_is_none(record in arb_record(), cut in any::<prop::sample::Index>()) {
+            let line = record.line();
+            let mut at = cut.index(line.len() - 1);
+            while !line.is_char_boundary(at) {
+                at -= 1;
+            }
+            prop_assert_eq!(Record::key(&line[..at]), None);
+            prop_assert_eq!(Record::parse(&line[..at], &columns()), None);
+        }
+    }
+
+    #[test]
+    fn a_line_of_other_columns_is_none() {
+        let digest = Digest::finish(Sha256::new());
+        let line = Record { digest, wall: Duration::ZERO, outcome: Ok(vec![1_u64.into()]) }.line();
+        assert_eq!(Record::parse(&line, &columns()), None);
+        assert!(Record::key(&line).is_some());
+    }
+}

@@ -1,0 +1,86 @@
+//! The command line that does one run of a sweep again.
+
+use std::path::Path;
+
+use rowclone_config::{Placement, Variant};
+
+/// `rowclone-sim run SCENARIO --set … --set …`, for a shell; of a point without runs, the point's.
+///
+/// Where pages lie as recorded in one run of a trace, and where an allocator places them in another, the command of the
+/// former does the latter as well: a scenario must have a use for its `[allocator]`.
+pub fn command(scenario: &Path, words: &[String], runs: &[Variant], run: Option<Variant>) -> String {
+    let mut all: Vec<String> = words.to_vec();
+    if let Some(Variant { policy, placement }) = run {
+        all.push(format!("policies=[\"{}\"]", policy.name()));
+        if let Placement::Allocator(allocator) = placement {
+            if runs.iter().any(|other| other.placement == Placement::AsRecorded) {
+                all.push("workload.placement=allocator".to_owned());
+            }
+            all.push(format!("allocator.policies=[\"{}\"]", allocator.name()));
+        }
+    }
+    let mut line = format!("rowclone-sim run {}", quoted(&scenario.display().to_string()));
+    for word in all {
+        line += " --set ";
+        line += &quoted(&word);
+    }
+    line
+}
+
+/// The words of such a line, as a shell would cut it; nothing of a quote that does not end.
+pub fn words(line: &str) -> Option<Vec<String>> {
+    let (mut words, mut word, mut quoted) = (Vec::new(), None::<String>, false);
+    let mut characters = line.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\'' => {
+                quoted = !quoted;
+                word.get_or_insert_default();
+            }
+            '\\' if !quoted => word.get_or_insert_default().push(characters.next()?),
+            ' ' if !quoted => words.extend(word.take()),
+            other => word.get_or_insert_default().push(other),
+        }
+    }
+    words.extend(word);
+    (!quoted).then_some(words)
+}
+
+/// As a shell takes it for one word.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use memctrl::policy::copy::ROWCLONE;
+
+    use super::*;
+
+    #[test]
+    fn a_line_is_cut_into_the_words_that_it_was_made_of() {
+        let sets = ["seed=7", "", "a b", "it's=[\"x\\y\"]", "'"].map(str::to_owned);
+        let line = command(Path::new("a 'b'.toml"), &sets, &[], None);
+        let mut expected = vec!["rowclone-sim".to_owned(), "run".to_owned(), "a 'b'.toml".to_owned()];
+        expected.extend(sets.iter().flat_map(|set| ["--set".to_owned(), set.clone()]));
+        assert_eq!(words(&line), Some(expected));
+        assert_eq!(words("run 'a"), None);
+    }
+
+    #[test]
+    fn a_run_is_told_from_the_others_of_its_point() {
+        let words = ["seed=7".to_owned(), "operation.0.src=[\"it's\"]".to_owned()];
+        let placements = [Placement::AsRecorded, Placement::Allocator(os_alloc_sim::Policy::Buddy)];
+        let runs = placements.map(|placement| Variant { policy: ROWCLONE, placement });
+        let start = "rowclone-sim run 'a b.toml' --set seed=7 --set 'operation.0.src=[\"it'\\''s\"]'";
+        let of = |run| command(Path::new("a b.toml"), &words, &runs, run);
+        assert_eq!(of(None), start);
+        assert_eq!(of(Some(runs[0])), format!("{start} --set 'policies=[\"rowclone\"]'"));
+        let placed = "--set workload.placement=allocator --set 'allocator.policies=[\"buddy\"]'";
+        assert_eq!(of(Some(runs[1])), format!("{start} --set 'policies=[\"rowclone\"]' {placed}"));
+    }
+}

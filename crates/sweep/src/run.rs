@@ -1,0 +1,263 @@
+//! The runs of a sweep: points in parallel, each run kept as soon as it is done.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
+
+use rayon::ThreadPoolBuilder;
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelBridge, ParallelIterator};
+use report::{Cell, Column, RunCells, run_cells};
+use rowclone_sim::TraceTally;
+
+use crate::experiment::{self, Wanted};
+use crate::warnings;
+use rowclone_config::Failure;
+use rowclone_config::{Library, ResolvedScenario, Scenario, Variant, Workload};
+
+use super::digest::{Digest, ScenarioDigest};
+use super::file::SweepFile;
+use super::journal::{Journals, Writer};
+use super::points::{Point, Points};
+use super::progress::Progress;
+use super::record::Record;
+use super::shard::Shard;
+use super::traces::{Trace, Traces};
+
+/// A sweep, and what its runs share.
+pub struct Sweep<'a> {
+    /// Its points.
+    pub points: Points<'a>,
+    /// Whether runs are accepted that leave out more than 1 % of a trace's records.
+    pub allow_skipped: bool,
+    pub(super) file: &'a SweepFile,
+    pub(super) run_columns: Vec<Column>,
+    library: Library,
+    traces: Traces,
+    stop: &'a Arc<AtomicBool>,
+    jobs: usize,
+}
+
+/// The runs that a point stands for, or why there are none.
+pub(super) type Plan = Result<Planned, String>;
+
+/// The runs of a point.
+#[derive(Clone, Debug)]
+pub(super) struct Planned {
+    pub(super) seed: u64,
+    pub(super) runs: Vec<(Variant, Digest)>,
+}
+
+/// What became of a sweep's runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Done here and now.
+    pub done: u64,
+    /// Done before.
+    pub kept: u64,
+    /// Failed, points without any run included.
+    pub failed: u64,
+    /// The first point of which one failed, and why.
+    pub first_failure: Option<(u64, String)>,
+}
+
+impl Tally {
+    fn fail(&mut self, point: u64, error: &str) {
+        self.failed += 1;
+        if self.first_failure.as_ref().is_none_or(|(first, _)| point < *first) {
+            self.first_failure = Some((point, error.to_owned()));
+        }
+    }
+}
+
+/// A point that can be run.
+struct Ready {
+    scenario: Scenario,
+    trace: Option<Trace>,
+}
+
+impl<'a> Sweep<'a> {
+    /// A sweep with a number of jobs and of bytes of traces that it keeps.
+    ///
+    /// # Errors
+    /// It has too many points, or none.
+    pub fn new(
+        file: &'a SweepFile,
+        jobs: usize,
+        trace_cache: u64,
+        stop: &'a Arc<AtomicBool>,
+    ) -> Result<Sweep<'a>, Failure> {
+        Ok(Sweep {
+            points: Points::of(file)?,
+            allow_skipped: false,
+            file,
+            run_columns: run_cells::columns(),
+            library: Library::default(),
+            traces: Traces::new(trace_cache),
+            stop,
+            jobs,
+        })
+    }
+
+    /// The scenario of a point, as `run` would read it.
+    ///
+    /// # Errors
+    /// What it would say.
+    pub fn resolve(&self, point: &Point<'_>) -> Result<ResolvedScenario, Failure> {
+        ResolvedScenario::read(&self.library, &self.file.scenario, &point.words)
+    }
+
+    /// The runs of a point, and what they need. An error is the point's own.
+    fn prepare(&self, number: u64) -> Result<(Planned, Ready), Failure> {
+        let resolved = self.resolve(&self.points.point(number))?;
+        let trace = match &resolved.scenario.workload {
+            Workload::Trace(trace) => Some(self.traces.open(&trace.path, self.stop)?),
+            Workload::Operations(_) | Workload::Made(_) => None,
+        };
+        let columns: Vec<&str> = self.run_columns.iter().map(|column| column.name.as_str()).collect();
+        let digest = ScenarioDigest::new(&resolved, trace.as_ref().map(|trace| trace.digest), &columns.join(","));
+        let scenario = resolved.scenario;
+        let runs = scenario.variants().into_iter().map(|variant| (variant, digest.of(variant))).collect();
+        Ok((Planned { seed: scenario.seed, runs }, Ready { scenario, trace }))
+    }
+
+    /// Does what every job does, for each of some points, and tells their plans.
+    fn each_point(
+        &self,
+        numbers: &[u64],
+        visit: impl Fn(u64, &Planned, &Ready) -> Result<(), Failure> + Sync,
+        after: impl Fn(u64, &Plan) + Sync,
+    ) -> Result<Vec<Plan>, Failure> {
+        let plans: Vec<OnceLock<Plan>> = numbers.iter().map(|_| OnceLock::new()).collect();
+        let pool = ThreadPoolBuilder::new().num_threads(self.jobs).build();
+        let pool = pool.map_err(|error| Failure::new(format!("{} jobs cannot be started: {error}", self.jobs)))?;
+        pool.install(|| {
+            // In turn, and not in halves: points near each other play the same trace.
+            plans.iter().zip(numbers).par_bridge().try_for_each(|(slot, &number)| {
+                let plan = match self.prepare(number) {
+                    _ if self.stop.load(Ordering::Relaxed) => return Err(Failure::interrupted()),
+                    Ok((planned, ready)) => {
+                        visit(number, &planned, &ready)?;
+                        Ok(planned)
+                    }
+                    Err(error) => Err(error.to_string()),
+                };
+                after(number, &plan);
+                // Each slot is filled here alone.
+                let _ = slot.set(plan);
+                Ok(())
+            })
+        })?;
+        Ok(plans.into_iter().filter_map(OnceLock::into_inner).collect())
+    }
+
+    /// The numbers of the points of a shard, or all.
+    pub fn numbers(&self, shard: Option<Shard>) -> Vec<u64> {
+        (1..=self.points.count()).filter(|&number| shard.is_none_or(|shard| shard.has(number))).collect()
+    }
+
+    /// The plans of some points, without running any.
+    pub(super) fn plans(&self, numbers: &[u64]) -> Result<Vec<Plan>, Failure> {
+        self.each_point(numbers, |_, _, _| Ok(()), |_, _| {})
+    }
+
+    /// Runs what is not known yet of these points, and keeps it in a journal of the directory.
+    ///
+    /// # Errors
+    /// Interrupted, or the journal cannot be written; what was done is kept.
+    pub(super) fn run(
+        &self,
+        numbers: &[u64],
+        directory: &Path,
+        shard: Option<Shard>,
+        progress: &Progress,
+    ) -> Result<(Vec<Plan>, Tally), Failure> {
+        let mut journals = Journals::default();
+        journals.read(directory)?;
+        let writer = Mutex::new(Writer::open(directory, &self.file.name, shard)?);
+        let (tally, fault) = (Mutex::new(Tally::default()), OnceLock::new());
+        let tallied = || tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let visit = |number: u64, planned: &Planned, ready: &Ready| {
+            planned.runs.par_iter().with_max_len(1).try_for_each(|&(variant, digest)| {
+                if journals.has_done(digest) {
+                    let known = journals.find(digest, &self.run_columns)?;
+                    match known.map(|record| self.judge(record.outcome)) {
+                        Some(Err(error)) => tallied().fail(number, &error),
+                        Some(Ok(_)) | None => tallied().kept += 1,
+                    }
+                    return Ok(());
+                }
+                let begun = Instant::now();
+                let outcome = self.cells(ready, variant);
+                if self.stop.load(Ordering::Relaxed) {
+                    return Err(Failure::interrupted());
+                }
+                match self.judge(outcome.clone()) {
+                    Ok(_) => tallied().done += 1,
+                    Err(error) => tallied().fail(number, &error),
+                }
+                let record = Record { digest, wall: begun.elapsed(), outcome };
+                let appended = writer.lock().unwrap_or_else(PoisonError::into_inner).append(&record);
+                appended.inspect_err(|error| {
+                    // The other jobs stop, too, and what they say is not why.
+                    let _ = fault.set(error.clone());
+                    self.stop.store(true, Ordering::Relaxed);
+                })
+            })
+        };
+        let after = |number: u64, plan: &Plan| {
+            if let Err(error) = plan {
+                tallied().fail(number, error);
+            }
+            progress.point_done(&tallied());
+        };
+        let plans = self.each_point(numbers, visit, after);
+        match fault.into_inner() {
+            Some(fault) => Err(fault),
+            None => Ok((plans?, tally.into_inner().unwrap_or_else(PoisonError::into_inner))),
+        }
+    }
+
+    /// What counts of a run: its cells, or why it failed. One that left out too much of its trace has failed, unless that is allowed; it
+    /// is kept as done all the same, because it need not be run again.
+    pub(super) fn judge(&self, outcome: Result<Vec<Cell>, String>) -> Result<Vec<Cell>, String> {
+        let cells = outcome?;
+        let count = |name: &str| {
+            let place = self.run_columns.iter().position(|column| column.name == name)?;
+            if let Some(Cell::Count(count)) = cells.get(place) { *count } else { None }
+        };
+        let tally = count("trace_records").zip(count("trace_skipped_records"));
+        let tally = tally.map(|(records, skipped_records)| TraceTally { records, skipped_records });
+        match tally.and_then(warnings::too_much_skipped) {
+            Some(why) if !self.allow_skipped => Err(format!("{why}: {}", warnings::SKIPPED_HELP)),
+            Some(_) | None => Ok(cells),
+        }
+    }
+
+    /// What a run did, or why it could not be done; a panic of the model is a reason like any other.
+    fn cells(&self, ready: &Ready, variant: Variant) -> Result<Vec<Cell>, String> {
+        let Ready { scenario, trace } = ready;
+        let run = || {
+            let kept = trace.as_ref().and_then(|trace| trace.kept.as_deref());
+            let wanted = Wanted { progress: false, trace: kept, ..Wanted::new(self.stop) };
+            let (run, _) = experiment::run(scenario, variant, wanted, None)?;
+            trace.as_ref().map_or(Ok(()), Trace::check_unchanged)?;
+            let geometry = scenario.system.memory.system().geometry;
+            let cells = RunCells {
+                outcome: &run,
+                reserved_rows_share: geometry.reserved_bytes() as f64 / geometry.bytes() as f64,
+                warnings: &warnings::of_run(scenario, variant, &run),
+            };
+            Ok(cells.cells())
+        };
+        match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(outcome) => outcome.map_err(|error: Failure| error.to_string()),
+            Err(panic) => {
+                let text = panic.downcast_ref::<String>().map(String::as_str);
+                let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+                Err(format!("the simulator failed: {}", text.unwrap_or("it did not say why")))
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! A part of a sweep: `2/8` is the second of eight.
+
+use std::str::FromStr;
+
+/// Every so-manieth point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Which one, from 1.
+    pub number: u64,
+    /// Of how many.
+    pub count: u64,
+}
+
+impl Shard {
+    /// The shard of `count` that has a point, by the number of the point from 1.
+    pub const fn of(point: u64, count: u64) -> Shard {
+        Shard { number: (point - 1) % count + 1, count }
+    }
+
+    /// Whether it has a point, by its number from 1.
+    pub const fn has(self, point: u64) -> bool {
+        Shard::of(point, self.count).number == self.number
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Shard, String> {
+        let parsed = text.split_once('/').and_then(|(number, count)| Some((number.parse().ok()?, count.parse().ok()?)));
+        match parsed {
+            Some((number, count)) if 1 <= number && number <= count => Ok(Shard { number, count }),
+            _ => Err("write K/N with K from 1 to N, for example 2/8".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_point_is_in_one_shard() {
+        for point in 1..100 {
+            let shards = (1..=7).filter(|&number| Shard { number, count: 7 }.has(point));
+            assert_eq!(shards.count(), 1);
+        }
+        assert!(Shard { number: 1, count: 3 }.has(1) && Shard { number: 3, count: 3 }.has(6));
+    }
+
+    #[test]
+    fn a_shard_is_written_as_a_fraction() {
+        assert_eq!("2/8".parse(), Ok(Shard { number: 2, count: 8 }));
+        for wrong in ["0/8", "9/8", "2", "2/", "a/b", "-1/2", "1/0"] {
+            assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
+        }
+    }
+}

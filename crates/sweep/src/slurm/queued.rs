@@ -1,0 +1,116 @@
+//! The jobs that were submitted from a directory, in a file of it: a line each.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::atomic_file::{AtomicFile, Existing};
+use rowclone_config::Failure;
+
+use super::ranges;
+
+/// What it is called.
+const NAME: &str = "slurm-jobs";
+
+/// A job array that was submitted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Job {
+    /// Slurm's number of it.
+    pub(super) id: u64,
+    /// Tasks of the array.
+    pub(super) tasks: u64,
+    /// Into how many shards the sweep was cut.
+    pub(super) of: u64,
+    /// The shards that it was given, ascending.
+    pub(super) shards: Vec<u64>,
+}
+
+impl Job {
+    /// The shards of some of its tasks, counted from 1.
+    pub(super) fn shards_of(&self, tasks: &BTreeSet<u64>) -> impl Iterator<Item = u64> {
+        let dealt = (1..=self.tasks).cycle().zip(&self.shards);
+        dealt.filter(|(task, _)| tasks.contains(task)).map(|(_, &shard)| shard)
+    }
+
+    fn line(&self) -> String {
+        let Job { id, tasks, of, shards } = self;
+        format!("job {id}, {tasks} tasks, of {of} shards: {}", ranges::write(shards))
+    }
+
+    fn parse(line: &str) -> Option<Job> {
+        let (head, shards) = line.split_once(" shards: ")?;
+        let (id, head) = head.strip_prefix("job ")?.split_once(", ")?;
+        let (tasks, of) = head.split_once(" tasks, of ")?;
+        Some(Job {
+            id: id.parse().ok()?,
+            tasks: tasks.parse().ok().filter(|&tasks| tasks > 0)?,
+            of: of.parse().ok()?,
+            shards: ranges::read(shards)?,
+        })
+    }
+}
+
+/// The jobs of a directory; none where none were submitted.
+///
+/// # Errors
+/// The file cannot be read, or is not ours.
+pub(super) fn read(directory: &Path) -> Result<Vec<Job>, Failure> {
+    let path = path(directory);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Failure::reading(&path, &error)),
+    };
+    let jobs = (1..).zip(text.lines()).map(|(number, line)| {
+        Job::parse(line).ok_or_else(|| {
+            let error = Failure::new(format!("{}:{number}: is no job: {line}", path.display()));
+            error.with_help("see with `squeue` that no job of this sweep is in the queue, and remove the file")
+        })
+    });
+    jobs.collect()
+}
+
+/// Keeps these jobs for the next time, and forgets all others.
+///
+/// # Errors
+/// The file cannot be written.
+pub(super) fn write(directory: &Path, jobs: &[Job]) -> Result<(), Failure> {
+    let path = path(directory);
+    let mut file = AtomicFile::create(&path, Existing::Replace)?;
+    let text: String = jobs.iter().map(|job| job.line() + "\n").collect();
+    file.write_all(text.as_bytes()).map_err(|error| Failure::writing(&path, &error))?;
+    file.commit()
+}
+
+fn path(directory: &Path) -> PathBuf {
+    directory.join(NAME)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job() -> Job {
+        Job { id: 1234, tasks: 3, of: 9, shards: vec![1, 2, 3, 5, 7, 9] }
+    }
+
+    #[test]
+    fn jobs_read_back_and_whatever_else_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(read(directory.path()), Ok(Vec::new()));
+        let jobs = [job(), Job { id: 7, ..job() }];
+        write(directory.path(), &jobs).unwrap();
+        assert_eq!(read(directory.path()).unwrap(), jobs);
+        fs::write(path(directory.path()), "job 1, 0 tasks, of 9 shards: 1").unwrap();
+        assert!(read(directory.path()).unwrap_err().to_string().contains("slurm-jobs:1: is no job: job 1, 0"));
+    }
+
+    #[test]
+    fn shards_are_dealt_to_the_tasks_in_turn() {
+        let of = |tasks: &[u64]| job().shards_of(&tasks.iter().copied().collect()).collect::<Vec<_>>();
+        assert_eq!(of(&[1]), [1, 5]);
+        assert_eq!(of(&[2, 3]), [2, 3, 7, 9]);
+        assert_eq!(of(&[]), [0; 0]);
+    }
+}

@@ -1,0 +1,134 @@
+//! The job script: what Slurm is asked for, and what each task does.
+
+use std::path::Path;
+
+use crate::rerun::quoted;
+use rowclone_config::Failure;
+
+use super::options::Options;
+use super::ranges;
+
+/// What a job script is written from.
+#[derive(Clone, Debug)]
+pub(super) struct Script<'a> {
+    /// What the job is called.
+    pub(super) name: &'a str,
+    pub(super) options: &'a Options,
+    /// The program.
+    pub(super) program: &'a Path,
+    /// Where the user stands: relative paths start there.
+    pub(super) here: &'a Path,
+    /// Where tasks write what they say, an absolute path.
+    pub(super) logs: &'a Path,
+    /// The shards to run, ascending.
+    pub(super) shards: &'a [u64],
+    /// Of how many.
+    pub(super) of: u64,
+    /// Tasks of the array.
+    pub(super) tasks: u64,
+}
+
+impl Script<'_> {
+    /// Its text.
+    ///
+    /// # Errors
+    /// A path has characters that cannot be in a script.
+    pub(super) fn text(&self) -> Result<String, Failure> {
+        let Script { options, shards, of, tasks, .. } = self;
+        let head: Vec<String> = self.head()?.iter().map(|option| format!("#SBATCH {}", for_sbatch(option))).collect();
+        let head = head.join("\n");
+        let here = quoted(text(self.here)?);
+        let mut words = vec![text(self.program)?, "sweep", text(&options.sweep)?, "--out", text(&options.directory)?];
+        words.extend(options.arguments.iter().map(String::as_str));
+        let command = words.into_iter().map(quoted).collect::<Vec<_>>().join(" ");
+        let shards = ranges::write(shards);
+        Ok(format!(
+            r#"#!/bin/sh
+# A job array for Slurm, as `rowclone-sim sweep --slurm` submits it. Each task runs shards of the sweep, and keeps each run
+# as soon as it is done: a task may be killed or requeued at any moment, and the same command submits what is left.
+{head}
+
+cd {here} || exit 2
+
+run() {{
+    {command} --shard "$1/{of}" --jobs "${{SLURM_CPUS_PER_TASK:-1}}"
+}}
+
+# Of these shards, task K runs the K-th, the (K + {tasks})-th, and so on.
+worst=0
+position=0
+for range in {shards}; do
+    shard=${{range%-*}}
+    while [ "$shard" -le "${{range#*-}}" ]; do
+        position=$((position + 1))
+        if [ $(((position - SLURM_ARRAY_TASK_ID) % {tasks})) -eq 0 ]; then
+            run "$shard"
+            code=$?
+            # The sweep cannot be done, or a signal ended it: the other shards are not tried.
+            [ "$code" -eq 2 ] || [ "$code" -ge 128 ] && exit "$code"
+            [ "$code" -gt "$worst" ] && worst=$code
+        fi
+        shard=$((shard + 1))
+    done
+done
+exit "$worst"
+"#
+        ))
+    }
+
+    /// Options of `sbatch`; where it is given one twice, it takes the later.
+    fn head(&self) -> Result<Vec<String>, Failure> {
+        let Options { max_running, partition, time, more, jobs, .. } = self.options;
+        let throttle = max_running.map_or(String::new(), |running| format!("%{running}"));
+        // `%` begins a pattern there, and what follows a backslash is taken as it is.
+        let logs = text(self.logs)?.replace('%', "%%");
+        let mut head = vec![
+            format!("--job-name={}", self.name),
+            format!("--array=1-{}{throttle}", self.tasks),
+            format!("--output={logs}/%A_%a.log"),
+            "--open-mode=append".to_owned(),
+            format!("--cpus-per-task={jobs}"),
+        ];
+        head.extend(partition.iter().map(|partition| format!("--partition={partition}")));
+        head.extend(time.iter().map(|time| format!("--time={time}")));
+        head.extend(more.iter().cloned());
+        Ok(head)
+    }
+}
+
+/// A path as it can stand in a script.
+fn text(path: &Path) -> Result<&str, Failure> {
+    let plain = |text: &&str| !text.contains(|c: char| c.is_control() || c == '\\');
+    path.to_str().filter(plain).ok_or_else(|| {
+        let message = format!("{}: this path cannot stand in a job script", path.display());
+        Failure::new(message).with_help("use a path without backslashes and control characters, in UTF-8")
+    })
+}
+
+/// As `sbatch` takes it for one word: it knows quotes, and backslashes within them.
+fn for_sbatch(option: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-[]".contains(c);
+    if option.chars().all(plain) {
+        return option.to_owned();
+    }
+    format!("\"{}\"", option.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sbatch_takes_any_option_for_one_word() {
+        assert_eq!(for_sbatch("--array=1-20%5"), "--array=1-20%5");
+        assert_eq!(for_sbatch("--job-name=a \"b\" #1"), "\"--job-name=a \\\"b\\\" #1\"");
+    }
+
+    #[test]
+    fn a_path_that_would_break_the_script_is_refused() {
+        for wrong in ["a\nb", "a\\b"] {
+            assert!(text(Path::new(wrong)).is_err());
+        }
+        assert_eq!(text(Path::new("it's 5%")), Ok("it's 5%"));
+    }
+}

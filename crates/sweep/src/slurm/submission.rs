@@ -1,0 +1,192 @@
+//! What of a sweep is to be submitted, and its submission.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::fs;
+use std::io::Write;
+use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
+
+use crate::atomic_file::{AtomicFile, Existing};
+use crate::directory::claim;
+use crate::journal::Journals;
+use crate::run::Sweep;
+use crate::shard::Shard;
+use rowclone_config::Failure;
+
+use super::client;
+use super::options::Options;
+use super::queued::{self, Job};
+use super::script::Script;
+
+/// The script, in the directory of the results.
+const SCRIPT: &str = "slurm.sh";
+/// What tasks say, in the same.
+const LOGS: &str = "slurm-logs";
+
+/// What of a sweep is not finished, and how it would be submitted.
+#[derive(Clone, Debug)]
+pub struct Submission<'a> {
+    options: &'a Options,
+    /// The sweep's name, which is the job's.
+    name: &'a str,
+    /// The shards that are neither finished nor in the queue.
+    pub shards: Vec<u64>,
+    /// Into how many the sweep is cut.
+    pub of: u64,
+    /// The shards that wait or run.
+    pub waiting: u64,
+    /// How many points cannot be run, whatever is submitted.
+    pub wrong: u64,
+    /// The first of them, and why.
+    pub first_wrong: Option<(u64, String)>,
+    /// Tasks of the array.
+    pub tasks: u64,
+    /// Those of the jobs submitted before that are in the queue.
+    jobs: Vec<Job>,
+}
+
+/// What became of a submission.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// There is nothing to run.
+    Nothing,
+    /// It is in the queue.
+    Submitted(Submitted),
+}
+
+/// A job in the queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Submitted {
+    /// Slurm's number of it.
+    pub job: u64,
+    /// What was submitted.
+    pub script: PathBuf,
+    /// Where its tasks write what they say.
+    pub logs: PathBuf,
+}
+
+impl<'a> Submission<'a> {
+    /// Finds out what of a sweep is neither finished nor in the queue.
+    ///
+    /// # Errors
+    /// There would be too many shards, a journal cannot be read, or tasks of other shards are in the queue.
+    pub fn new(sweep: &'a Sweep<'_>, options: &'a Options) -> Result<Submission<'a>, Failure> {
+        let of = options.shards(sweep.points.count())?;
+        let (jobs, waiting) = waiting(&options.directory, of)?;
+        let Unfinished { mut shards, wrong, first_wrong } = unfinished(sweep, &options.directory, of)?;
+        shards.retain(|shard| !waiting.contains(shard));
+        let queued_before: u64 = jobs.iter().map(|(_, tasks)| tasks.len() as u64).sum();
+        let most = options.max_queued.map_or(u64::MAX, NonZeroU64::get);
+        if !shards.is_empty() && queued_before >= most {
+            let message = format!("{queued_before} tasks of this sweep are in the queue already");
+            return Err(Failure::new(message).with_help("wait for them, or give more with `--max-queued`"));
+        }
+        let tasks = (shards.len() as u64).min(most - queued_before.min(most)).min(client::tasks_max());
+        let jobs = jobs.into_iter().map(|(job, _)| job).collect();
+        let (name, waiting) = (&sweep.file.name, waiting.len() as u64);
+        Ok(Submission { options, name, shards, of, waiting, wrong, first_wrong, tasks, jobs })
+    }
+
+    /// The script that would be submitted.
+    ///
+    /// # Errors
+    /// A path cannot stand in it, or the system does not say where we are.
+    pub fn script(&self) -> Result<String, Failure> {
+        let unknown = |what: &str| {
+            let what = what.to_owned();
+            move |error| Failure::new(format!("the system does not say {what}: {error}"))
+        };
+        let here = env::current_dir().map_err(unknown("in which directory this is"))?;
+        let program = env::current_exe().map_err(unknown("where this program is"))?;
+        let logs = here.join(&self.options.directory).join(LOGS);
+        let Submission { options, name, shards, of, tasks, .. } = self;
+        let script =
+            Script { name, options, program: &program, here: &here, logs: &logs, shards, of: *of, tasks: *tasks };
+        script.text()
+    }
+
+    /// Writes the script into the directory, and submits it.
+    ///
+    /// # Errors
+    /// The directory is another sweep's or cannot be written, or Slurm refuses.
+    pub fn submit(self, sweep: &Sweep<'_>, force: bool) -> Result<Outcome, Failure> {
+        let directory = &self.options.directory;
+        claim(sweep, directory, None, force)?;
+        if self.shards.is_empty() {
+            return Ok(Outcome::Nothing);
+        }
+        let text = self.script()?;
+        let logs = directory.join(LOGS);
+        fs::create_dir_all(&logs).map_err(|error| Failure::writing(&logs, &error))?;
+        let script = directory.join(SCRIPT);
+        let mut file = AtomicFile::create(&script, Existing::Replace)?;
+        file.write_all(text.as_bytes()).map_err(|error| Failure::writing(&script, &error))?;
+        file.commit()?;
+        let job = client::submit(&script, &self.decided())?;
+        let Submission { mut jobs, tasks, of, shards, .. } = self;
+        jobs.push(Job { id: job, tasks, of, shards });
+        queued::write(directory, &jobs).map_err(|error| {
+            let help = format!("it runs as job {job}, and will not be known to: submit nothing before it has ended");
+            error.with_help(help)
+        })?;
+        Ok(Outcome::Submitted(Submitted { job, script, logs }))
+    }
+
+    /// Variables of the environment that `sbatch` would prefer to what stands in the script.
+    fn decided(&self) -> Vec<&'static str> {
+        let Options { partition, time, .. } = self.options;
+        let chosen = [("SBATCH_PARTITION", partition.is_some()), ("SBATCH_TIMELIMIT", time.is_some())];
+        let chosen = chosen.into_iter().filter(|(_, chosen)| *chosen).map(|(variable, _)| variable);
+        ["SBATCH_ARRAY_INX", "SBATCH_JOB_NAME", "SBATCH_OPEN_MODE"].into_iter().chain(chosen).collect()
+    }
+}
+
+/// The jobs submitted before that have tasks in the queue, with these, and all their shards.
+type Waiting = (Vec<(Job, BTreeSet<u64>)>, BTreeSet<u64>);
+
+fn waiting(directory: &Path, of: u64) -> Result<Waiting, Failure> {
+    let jobs = queued::read(directory)?;
+    if jobs.is_empty() {
+        return Ok((Vec::new(), BTreeSet::new()));
+    }
+    let mut queued = client::queued(&jobs.iter().map(|job| job.id).collect())?;
+    let jobs = jobs.into_iter().filter_map(|job| queued.remove(&job.id).map(|tasks| (job, tasks)));
+    let jobs: Vec<(Job, BTreeSet<u64>)> = jobs.collect();
+    if let Some((job, _)) = jobs.iter().find(|(job, _)| job.of != of) {
+        let Job { id, of: then, .. } = job;
+        let message = format!("job {id} is in the queue, and runs {then} shards of this sweep, not {of}");
+        let help = format!("give `--points-per-task` as then, wait until it has ended, or cancel it: `scancel {id}`");
+        return Err(Failure::new(message).with_help(help));
+    }
+    let shards = jobs.iter().flat_map(|(job, tasks)| job.shards_of(tasks)).collect();
+    Ok((jobs, shards))
+}
+
+/// What is not finished of a sweep.
+struct Unfinished {
+    /// The shards with a run that is not done; one that failed is not done.
+    shards: Vec<u64>,
+    wrong: u64,
+    first_wrong: Option<(u64, String)>,
+}
+
+fn unfinished(sweep: &Sweep<'_>, directory: &Path, of: u64) -> Result<Unfinished, Failure> {
+    let mut journals = Journals::default();
+    journals.read(directory)?;
+    let numbers = sweep.numbers(None);
+    let mut left = vec![false; of as usize];
+    let (mut wrong, mut first_wrong) = (0, None);
+    for (&number, plan) in numbers.iter().zip(sweep.plans(&numbers)?) {
+        match plan {
+            Ok(planned) if planned.runs.iter().all(|&(_, digest)| journals.has_done(digest)) => {}
+            Ok(_) => left[Shard::of(number, of).number as usize - 1] = true,
+            Err(error) => {
+                wrong += 1;
+                first_wrong = first_wrong.or(Some((number, error)));
+            }
+        }
+    }
+    let shards = (1..).zip(left).filter(|(_, left)| *left).map(|(shard, _)| shard).collect();
+    Ok(Unfinished { shards, wrong, first_wrong })
+}

@@ -1,0 +1,204 @@
+//! The tables of a sweep: its results as CSV and Parquet, and how long each run took here.
+
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+use memctrl::policy::copy::BASELINE;
+use report::{Cell, Column, CsvTable, Kind, ParquetTable};
+use rowclone_sim::ratio;
+
+use crate::atomic_file::{AtomicFile, Existing};
+use rowclone_config::Failure;
+use rowclone_config::Variant;
+
+use super::columns;
+use super::digest::{Digest, MODEL_VERSION};
+use super::journal::Journals;
+use super::points::Point;
+use super::record::Record;
+use super::rerun;
+use super::run::{Plan, Planned, Sweep};
+
+/// The table that is read and drawn.
+pub const RESULTS: &str = "results.csv";
+
+/// The files, in the order in which they are written.
+pub(super) const NAMES: [&str; 3] = [RESULTS, "results.parquet", "times.csv"];
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tables {
+    /// The files.
+    pub paths: Vec<PathBuf>,
+    /// Rows of results.
+    pub rows: u64,
+    /// Rows with an error.
+    pub failed: u64,
+    /// Runs that are not finished, and so have no row.
+    pub missing: u64,
+    /// Points of which a run is missing: the first few.
+    pub missing_points: Vec<u64>,
+}
+
+/// Maximum number of missing points that are named.
+const MISSING_NAMED: usize = 10;
+
+/// Files under way.
+struct Writers {
+    directory: PathBuf,
+    csv: CsvTable<BufWriter<AtomicFile>>,
+    parquet: ParquetTable<BufWriter<AtomicFile>>,
+    times: CsvTable<BufWriter<AtomicFile>>,
+}
+
+/// Writes what is known of all points, in their order, in place of any earlier tables. The files appear together, whole, or not at all.
+///
+/// # Errors
+/// A journal cannot be read, or a table cannot be written.
+pub(super) fn write(
+    sweep: &Sweep<'_>,
+    plans: &[Plan],
+    journals: &Journals,
+    directory: &Path,
+) -> Result<Tables, Failure> {
+    let mut writers = Writers::open(sweep, directory)?;
+    let paths = NAMES.map(|name| directory.join(name)).to_vec();
+    let mut tables = Tables { paths, rows: 0, failed: 0, missing: 0, missing_points: Vec::new() };
+    for (number, plan) in (1..).zip(plans) {
+        let point = sweep.points.point(number);
+        match plan {
+            Err(error) => {
+                let rerun = rerun::command(&sweep.file.scenario, &point.words, &[], None);
+                let row = Row { seed: None, run: None, ratios: [None; 2], outcome: Err(error), rerun };
+                writers.row(sweep, &point, row)?;
+                tables.rows += 1;
+                tables.failed += 1;
+            }
+            Ok(planned) => write_point(sweep, &point, planned, journals, &mut writers, &mut tables)?,
+        }
+    }
+    writers.commit()?;
+    Ok(tables)
+}
+
+fn write_point(
+    sweep: &Sweep<'_>,
+    point: &Point<'_>,
+    planned: &Planned,
+    journals: &Journals,
+    writers: &mut Writers,
+    tables: &mut Tables,
+) -> Result<(), Failure> {
+    let variants: Vec<Variant> = planned.runs.iter().map(|(variant, _)| *variant).collect();
+    let found = planned.runs.iter().map(|(_, digest)| journals.find(*digest, &sweep.run_columns));
+    let found = found.collect::<Result<Vec<Option<Record>>, Failure>>()?;
+    let cells = |record: &Option<Record>| record.as_ref().and_then(|record| record.outcome.clone().ok());
+    let baselines: Vec<_> =
+        variants.iter().zip(found.iter().map(cells)).filter(|(it, _)| it.policy == BASELINE).collect();
+    for (&(variant, digest), record) in planned.runs.iter().zip(&found) {
+        let Some(Record { wall, outcome, .. }) = record.clone() else {
+            tables.missing += 1;
+            if tables.missing_points.len() < MISSING_NAMED && tables.missing_points.last() != Some(&point.number) {
+                tables.missing_points.push(point.number);
+            }
+            continue;
+        };
+        let outcome = sweep.judge(outcome);
+        tables.rows += 1;
+        tables.failed += u64::from(outcome.is_err());
+        let rerun = rerun::command(&sweep.file.scenario, &point.words, &variants, Some(variant));
+        let outcome = outcome.as_deref().map_err(String::as_str);
+        let baseline = baselines.iter().find(|(it, _)| it.placement == variant.placement);
+        let ratios = ratios(sweep, outcome.ok(), baseline.and_then(|(_, cells)| cells.as_deref()));
+        let row = Row { ratios, seed: Some(planned.seed), run: Some((variant, digest)), outcome, rerun };
+        writers.row(sweep, point, row)?;
+        writers.time(point.number, variant, wall.as_secs_f64())?;
+    }
+    Ok(())
+}
+
+/// A row of results.
+struct Row<'a> {
+    seed: Option<u64>,
+    /// Nothing of a point that has no runs.
+    run: Option<(Variant, Digest)>,
+    /// Speedup and energy ratio.
+    ratios: [Option<f64>; 2],
+    outcome: Result<&'a [Cell], &'a str>,
+    rerun: String,
+}
+
+/// Speedup and energy ratio of a run against the baseline of its point; none where one of the two is missing or has failed.
+fn ratios(sweep: &Sweep<'_>, run: Option<&[Cell]>, baseline: Option<&[Cell]>) -> [Option<f64>; 2] {
+    ["latency_ns", "dynamic_energy_nj"].map(|name| {
+        let place = sweep.run_columns.iter().position(|column| column.name == name)?;
+        let number = |cells: &[Cell]| if let Cell::Number(number) = cells[place] { number } else { None };
+        ratio(number(baseline?)?, number(run?)?)
+    })
+}
+
+impl Writers {
+    fn open(sweep: &Sweep<'_>, directory: &Path) -> Result<Writers, Failure> {
+        let [csv, parquet, times] = NAMES.map(|name| AtomicFile::create(&directory.join(name), Existing::Replace));
+        let mut all = columns::before();
+        all.extend(sweep.points.columns());
+        all.extend(columns::run());
+        all.extend(columns::ratios());
+        all.extend(sweep.run_columns.iter().cloned());
+        all.extend(columns::after());
+        let mut timed = columns::before();
+        timed.extend(columns::run().split_off(1));
+        timed.push(Column::new("wall_s", Kind::Number));
+        let fault = |name: &'static str| move |error: io::Error| Failure::writing(&directory.join(name), &error);
+        Ok(Writers {
+            directory: directory.to_owned(),
+            csv: CsvTable::new(BufWriter::new(csv?), &all).map_err(fault(NAMES[0]))?,
+            parquet: ParquetTable::new(BufWriter::new(parquet?), &all).map_err(fault(NAMES[1]))?,
+            times: CsvTable::new(BufWriter::new(times?), &timed).map_err(fault(NAMES[2]))?,
+        })
+    }
+
+    fn row(&mut self, sweep: &Sweep<'_>, point: &Point<'_>, row: Row<'_>) -> Result<(), Failure> {
+        let Row { seed, run, ratios, outcome, rerun } = row;
+        let (policy, placement, digest) = match run {
+            Some((Variant { policy, placement }, digest)) => {
+                (policy.name(), placement.name().unwrap_or_default(), digest.to_string())
+            }
+            None => ("", "", String::new()),
+        };
+        let mut cells: Vec<Cell> = vec![point.number.into()];
+        cells.extend(sweep.points.cells(point));
+        cells.extend([Cell::Count(seed), policy.into(), placement.into()]);
+        cells.extend(ratios.map(Cell::from));
+        match outcome {
+            Ok(figures) => cells.extend_from_slice(figures),
+            Err(_) => cells.extend(sweep.run_columns.iter().map(|column| column.kind.empty())),
+        }
+        let scenario = sweep.file.scenario.display().to_string();
+        let error = outcome.err().unwrap_or_default();
+        cells.extend([error.into(), scenario.into(), MODEL_VERSION.into(), digest.into(), rerun.into()]);
+        self.csv.row(&cells).map_err(|error| self.fault(NAMES[0], &error))?;
+        self.parquet.row(cells).map_err(|error| self.fault(NAMES[1], &error))
+    }
+
+    fn time(&mut self, point: u64, variant: Variant, wall_s: f64) -> Result<(), Failure> {
+        let Variant { policy, placement } = variant;
+        let placement = placement.name().unwrap_or_default();
+        let row = self.times.row(&[point.into(), policy.name().into(), placement.into(), wall_s.into()]);
+        row.map_err(|error| self.fault(NAMES[2], &error))
+    }
+
+    fn fault(&self, name: &str, error: &io::Error) -> Failure {
+        Failure::writing(&self.directory.join(name), error)
+    }
+
+    fn commit(self) -> Result<(), Failure> {
+        let Writers { directory, csv, parquet, times } = self;
+        let mut files = Vec::new();
+        for (name, output) in NAMES.into_iter().zip([csv.finish(), parquet.finish(), times.finish()]) {
+            let file = output.and_then(|output| output.into_inner().map_err(io::IntoInnerError::into_error));
+            files.push(file.map_err(|error| Failure::writing(&directory.join(name), &error))?);
+        }
+        files.into_iter().try_for_each(AtomicFile::commit)
+    }
+}

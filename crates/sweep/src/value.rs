@@ -1,0 +1,107 @@
+//! A value that a sweep puts in the place of a file's: as a word of the command line, as a cell, and compared.
+
+use std::cmp::Ordering;
+
+use report::{Cell, Kind};
+use toml::Value;
+
+/// `key=value`, as `--set` takes it.
+pub(super) fn word(key: &str, value: &Value) -> String {
+    match value {
+        // What is no TOML is taken for a string, and reads better without its quotes.
+        Value::String(text) if is_plain(text) => format!("{key}={text}"),
+        value => format!("{key}={value}"),
+    }
+}
+
+/// Whether a text stands for itself where TOML is expected, and needs no care in a shell.
+fn is_plain(text: &str) -> bool {
+    let harmless = text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/'));
+    harmless && !text.is_empty() && toml::from_str::<toml::Table>(&format!("value = {text}")).is_err()
+}
+
+/// The narrowest kind of cells that hold all of these values. A text that reads as a number is one here: a reader of the CSV file
+/// could not tell them apart.
+pub(super) fn kind<'a>(values: &(impl Iterator<Item = &'a Value> + Clone)) -> Kind {
+    let is_value = |cell: Cell| match cell {
+        Cell::Number(Some(number)) => number.is_finite(),
+        cell => cell != cell.kind().empty(),
+    };
+    let holds = |kind: Kind| values.clone().all(|value| kind.parse(&text(value)).is_some_and(is_value));
+    [Kind::Count, Kind::Number, Kind::Flag].into_iter().find(|&kind| holds(kind)).unwrap_or(Kind::Text)
+}
+
+/// A value as a cell of a column of this kind.
+pub(super) fn cell(value: &Value, kind: Kind) -> Cell {
+    kind.parse(&text(value)).unwrap_or(kind.empty())
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The number that a value is.
+pub(super) fn number(value: &Value) -> Option<f64> {
+    value.as_float().or_else(|| value.as_integer().map(|integer| integer as f64))
+}
+
+/// How two values stand to each other; nothing where they cannot be compared. Only numbers and texts come before one another.
+pub(super) fn compare(a: &Value, b: &Value) -> Option<Ordering> {
+    match (a, b) {
+        (Value::Integer(a), Value::Integer(b)) => Some(a.cmp(b)),
+        (Value::String(a), Value::String(b)) => Some(a.cmp(b)),
+        _ => number(a).zip(number(b)).and_then(|(a, b)| a.partial_cmp(&b)),
+    }
+}
+
+/// Whether two values are the same.
+pub(super) fn same(a: &Value, b: &Value) -> bool {
+    a == b || compare(a, b) == Some(Ordering::Equal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rowclone_config::Document;
+
+    fn value(text: &str) -> Value {
+        toml::from_str::<toml::Table>(&format!("value = {text}")).unwrap().remove("value").unwrap()
+    }
+
+    #[test]
+    fn a_word_says_the_same_value_again() {
+        for text in ["64", "0.5", "\"1600K\"", "\"64\"", "\"true\"", "\"a b\"", "\"\"", "[\"rule\", \"psm\"]", "true"] {
+            let value = value(text);
+            let word = word("key", &value);
+            let mut document = Document::parse(std::path::Path::new("x.toml"), "", &[]).unwrap();
+            document.apply(&rowclone_config::Overrides::parse(std::slice::from_ref(&word)).unwrap()).unwrap();
+            assert_eq!(document.root().get("key"), Some(value), "{word}");
+        }
+        assert_eq!(word("system.device.bin", &value("\"1600K\"")), "system.device.bin=1600K");
+        assert_eq!(word("policies", &value("['rowclone']")), "policies=[\"rowclone\"]");
+    }
+
+    #[test]
+    fn a_column_takes_the_narrowest_kind() {
+        let of = |texts: &[&str]| kind(&texts.iter().map(|text| value(text)).collect::<Vec<_>>().iter());
+        assert_eq!(of(&["1", "0x10"]), Kind::Count);
+        assert_eq!(of(&["1", "0.5"]), Kind::Number);
+        assert_eq!(of(&["1", "-1"]), Kind::Number);
+        assert_eq!(of(&["1", "\"a\""]), Kind::Text);
+        assert_eq!(of(&["1", "\"2\""]), Kind::Count);
+        assert_eq!(of(&["\"1600K\"", "\"\""]), Kind::Text);
+        assert_eq!(of(&["true", "false"]), Kind::Flag);
+        assert_eq!(of(&["true", "1"]), Kind::Text);
+        assert_eq!(cell(&value("[1, 2]"), Kind::Text), Cell::from("[1, 2]"));
+        assert_eq!(cell(&value("true"), Kind::Flag), Cell::Flag(Some(true)));
+        assert_eq!(cell(&value("-1"), Kind::Number), Cell::from(-1.0));
+    }
+
+    #[test]
+    fn numbers_compare_as_numbers_and_texts_as_texts() {
+        assert_eq!(compare(&value("9"), &value("10.0")), Some(Ordering::Less));
+        assert_eq!(compare(&value("\"b\""), &value("\"a\"")), Some(Ordering::Greater));
+        assert_eq!(compare(&value("\"9\""), &value("10")), None);
+        assert!(same(&value("[1]"), &value("[1]")) && same(&value("1"), &value("1.0")));
+    }
+}

@@ -1,0 +1,92 @@
+//! What to know about a run before believing its numbers.
+
+use dram_spec::{Clock, Cycle};
+use rowclone_sim::quantity::grouped;
+use rowclone_sim::{Backlog, Outcome, TraceReport, TraceTally};
+
+use rowclone_config::{Scenario, Variant, Workload};
+
+/// The percentage of a trace's records above which a run that left them out does not stand for the trace.
+const SKIPPED_PERCENT_MAX: u64 = 1;
+
+/// Why a run does not stand for its trace, of which it left out too much.
+pub fn too_much_skipped(tally: TraceTally) -> Option<String> {
+    let too_much = tally.skipped_records.saturating_mul(100) > tally.records.saturating_mul(SKIPPED_PERCENT_MAX);
+    too_much.then(|| format!("{}, more than {SKIPPED_PERCENT_MAX} %", skipped(tally)))
+}
+
+/// What to do about it.
+pub const SKIPPED_HELP: &str = "give the system more memory, or play every record with `placement = \"allocator\"`; \
+                                `--allow-skipped` accepts the run as it is";
+
+/// `1,234 of 145,129 records of the trace (0.85 %) were left out`.
+fn skipped(tally: TraceTally) -> String {
+    let TraceTally { records, skipped_records } = tally;
+    let percent = tally.skipped_share() * 100.0;
+    let percent = if percent < 0.01 { "below 0.01".to_owned() } else { format!("{percent:.2}") };
+    format!("{} of {} records of the trace ({percent} %) were left out", grouped(skipped_records), grouped(records))
+}
+
+/// The percentage of a run's requests above which a backlog shows that the offered load exceeds the service rate.
+const BACKLOG_PERCENT_MAX: u64 = 1;
+/// The most requests that the end of a short run may leave waiting.
+const BACKLOG_MAX: u64 = 8;
+
+/// That requests arrived faster than they were served, with the backlog.
+fn overload(backlog: Backlog, clock: Clock) -> Option<String> {
+    let Backlog { offered, requests, wait } = backlog;
+    let exceeds = requests > BACKLOG_MAX && requests.saturating_mul(100) > offered.saturating_mul(BACKLOG_PERCENT_MAX);
+    exceeds.then(|| {
+        format!(
+            "the offered load exceeds the service rate: when the last of {} requests arrived, {} were waiting, and it waited {:.1} ns \
+             to be taken; latencies grow with the length of the run",
+            grouped(offered),
+            grouped(requests),
+            clock.ns(wait)
+        )
+    })
+}
+
+/// Of one run of a scenario, the most general first.
+pub fn of_run(scenario: &Scenario, variant: Variant, run: &Outcome) -> Vec<String> {
+    let (currents, geometry) = (scenario.system.memory.currents(), scenario.system.memory.system().geometry);
+    let mut warnings = Vec::new();
+    if let Some(replaced) = scenario.system.memory.system().bin.replaced() {
+        warnings.push(format!("`device.timings` replaces timings of the speed bin, in clocks: {replaced}"));
+    }
+    if currents.density() != geometry.density() {
+        warnings.push(format!(
+            "the currents `{}` are of {} chips, and the system has {} chips: its energies are those of another part",
+            currents.name(),
+            currents.density(),
+            geometry.density()
+        ));
+    }
+    if run.stats.whole.requests == 0 && run.stats.end < Cycle::ZERO + scenario.warm_up {
+        warnings.push("nothing was counted: the run was over before its warm-up was".to_string());
+    } else if run.stats.whole.requests == 0 {
+        warnings.push("nothing was played: the trace holds no record that this memory can take".to_string());
+    }
+    if matches!(scenario.workload, Workload::Trace(_)) {
+        warnings.push(
+            "no last-level cache is modelled: every recorded access, copy and zeroing goes to memory".to_string(),
+        );
+    }
+    if let Some(tally) = run.trace.as_ref().map(TraceReport::tally).filter(|tally| tally.skipped_records > 0) {
+        let placement = variant.placement.name().unwrap_or_default();
+        let what = "in whole or in part, because they lie outside the memory or on reserved rows";
+        warnings.push(format!("{placement}: {}, {what}", skipped(tally)));
+    }
+    warnings.extend(
+        overload(run.backlog, scenario.system.memory.system().clock())
+            .map(|text| format!("{}: {text}", variant.label("/"))),
+    );
+    if run.dropped_activations > 0 {
+        warnings.push(format!(
+            "{}: {} copy activations were dropped by the chips",
+            variant.label("/"),
+            run.dropped_activations
+        ));
+    }
+    warnings
+}
