@@ -46,6 +46,9 @@ pub enum Command {
     Reproduce(ReproduceArgs),
     /// Prints what makes a shell complete this program's commands and options
     Completions(CompletionsArgs),
+    /// Prints the manual pages of the program and its commands
+    #[command(after_help = "Example:\n  rowclone-sim man > ~/.local/share/man/man1/rowclone-sim.1")]
+    Man,
     /// Draws a picture of a table
     Plot(PlotArgs),
 }

@@ -1,4 +1,4 @@
-//! Why each command of a run went no earlier, from its event and from the commands and requests before it.
+//! Reasons why commands of a run were not issued earlier, from their events and from earlier commands and requests.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use report::timeline::Window;
 
 use rowclone_sim::Observer;
 
-/// Why a command went no earlier than it did.
+/// Reason why a command was not issued earlier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// A timing rule ended in this cycle.
@@ -19,7 +19,7 @@ pub enum Wait {
         name: &'static str,
         /// The distance.
         clocks: Cycles,
-        /// The same as a formula.
+        /// The limit as a formula.
         formula: String,
         /// The number of the earlier command.
         after: Option<u64>,
@@ -29,34 +29,34 @@ pub enum Wait {
         /// The number of the RD.
         after: u64,
     },
-    /// Its request was taken in this cycle, or in the one before.
+    /// The controller accepted its request in this cycle, or in the cycle before.
     Request,
     /// A REF of its rank is due, and no timing rule ended in this cycle.
     Refresh,
-    /// Its rank, or its row, had been idle for as long as the policy wants.
+    /// Its rank, or its row, became idle long enough for the policy.
     Idle,
-    /// It was allowed before: other commands went first.
+    /// Other commands were issued first.
     Turn,
 }
 
 /// A command, and why it went no earlier.
 #[derive(Clone, Debug)]
 pub struct Bound {
-    /// Its number among all commands of the run, from 1.
+    /// Number among all commands of the run, from 1.
     pub number: u64,
     /// When it was issued.
     pub at: Cycle,
-    /// Where.
+    /// Bank or rank of the command.
     pub channel: Channel,
     /// The command.
     pub command: Command,
-    /// What it does, if it is an ACT.
+    /// Kind of an ACT; none for other commands.
     pub activation: Option<Activation>,
-    /// Why it went no earlier.
+    /// Reason why it was not issued earlier.
     pub wait: Wait,
 }
 
-/// No rule reaches back further, in clocks.
+/// Number of clocks of history; no rule reaches back further.
 const HISTORY: Cycles = Cycles(2048);
 
 /// Reads a run, and finds out why each command of a window went no earlier.
@@ -92,7 +92,7 @@ impl<'a> Bindings<'a> {
         }
     }
 
-    /// Whether it has all that was wanted.
+    /// Whether it has the requested number of commands.
     pub fn is_full(&self) -> bool {
         self.bound.len() == self.most || self.history.back().is_some_and(|(_, at, ..)| *at >= self.window.to)
     }
@@ -129,7 +129,7 @@ impl<'a> Bindings<'a> {
         let rule = RULES.iter().find(|rule| rule.name == name && rule.holds_in(self.system));
         let (clocks, formula) =
             rule.map_or((Cycles(0), String::new()), |rule| (rule.cycles(&self.timings), rule.formula()));
-        // One command a clock: the instant tells which it was.
+        // At most one command is issued per clock, so the cycle identifies it.
         let from = |(number, earlier, on, _): &(u64, Cycle, Channel, Command)| {
             (*on == channel && *earlier + clocks == at).then_some(*number)
         };

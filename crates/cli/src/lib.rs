@@ -24,7 +24,7 @@ use rowclone_config::Failure;
 /// Input or output was at fault.
 const AT_FAULT: u8 = 2;
 
-/// How the words `error:` and `help:` look on a terminal that has colours, unless `NO_COLOR` is set; anything else gets the words alone.
+/// Styles of the words `error:` and `help:` on a terminal with colours, unless `NO_COLOR` is set; plain otherwise.
 const ERROR: Style = AnsiColor::Red.on_default().effects(Effects::BOLD);
 const HELP: Style = AnsiColor::Cyan.on_default().effects(Effects::BOLD);
 

@@ -44,7 +44,7 @@ impl Stdout {
     }
 }
 
-/// For writers that want a [`Write`]; turn their errors over with [`stdout_error`].
+/// Standard output as a [`Write`]; [`stdout_error`] converts its errors.
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.output.write(bytes)

@@ -19,17 +19,17 @@ use rowclone_sweep::experiment::{self, Wanted, resolve};
 /// A request that the controller took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// Its number in the order in which the controller took the requests, from 1.
+    /// Number in the order of acceptance by the controller, from 1.
     pub number: u64,
     /// When it was taken.
     pub at: Cycle,
-    /// What it does.
+    /// Operation.
     pub operation: Operation,
 }
 
 /// Waits for a request, and stops the run then.
 struct Search<'a> {
-    /// Its number; without one, the first copy or initialisation.
+    /// Number of the request; without a number, the first copy or initialisation.
     number: Option<u64>,
     seen: u64,
     found: Option<Taken>,

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_assignment_says_so() {
+    fn a_text_without_an_assignment_is_refused() {
         let message = |text: &str| apply(&[text]).unwrap_err().to_string();
         assert_eq!(message("seed"), "--set seed: has no `=`");
         assert_eq!(message("=7"), "--set =7: has no key before its `=`");

@@ -36,7 +36,7 @@ pub(crate) const KEPT: [Kind; 8] =
 /// Delays of the [`KEPT`] kinds after a command.
 pub(crate) type Gaps = [Gap; KEPT.len()];
 
-/// Which of the [`KEPT`] kinds are delayed.
+/// The [`KEPT`] kinds that are delayed.
 pub(crate) type Raises = [bool; KEPT.len()];
 
 impl KeptKind {
@@ -107,7 +107,7 @@ const fn lists(kinds: &[Kind], kind: Kind) -> bool {
     false
 }
 
-/// Where a command delays others.
+/// Set of banks or ranks in which a command delays others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// In the bank of the command.
@@ -125,7 +125,7 @@ pub(crate) enum Place {
 impl Place {
     const COUNT: usize = 5;
 
-    /// Where a rule delays `to` after `from`.
+    /// Set of banks or ranks in which a rule delays `to` after `from`.
     const fn of(rule: &Rule, from: Kind, to: Kind) -> Place {
         match rule.scope {
             // A rank-wide command affects each bank of its rank equally.
@@ -368,7 +368,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_are_one_that_the_rules_always_delay_together() {
+    fn the_rules_delay_the_kinds_of_a_group_together() {
         let share = |one, other| KeptKind::of(one).is_some() && KeptKind::of(one) == KeptKind::of(other);
         assert!(share(Kind::Rd, Kind::Rda) && share(Kind::Wr, Kind::Wra));
         assert!(!share(Kind::Rd, Kind::Wr), "tWTR delays only a RD");

@@ -220,7 +220,7 @@ impl Controller {
     /// If `stop` was set; the controller must not be used afterwards.
     ///
     /// # Panics
-    /// As [`Self::advance_to`].
+    /// Those of [`Self::advance_to`].
     pub fn run(
         &mut self,
         source: &mut impl RequestSource,

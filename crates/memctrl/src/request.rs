@@ -38,7 +38,7 @@ pub struct Completion {
     /// Completion: of a read or write, the end of its data; else the earliest next ACT of the last
     /// bank used.
     pub done: Cycle,
-    /// How the parts of a copy or an initialization were served; a read or a write has none.
+    /// Mechanisms and reasons of the parts of a copy or an initialization; none of a read or a write.
     pub served: PartTally,
     /// The bytes that a read returned, where contents are modelled.
     pub data: Option<Vec<u8>>,

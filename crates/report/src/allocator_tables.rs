@@ -1,4 +1,4 @@
-//! What a terminal shows of the allocators of a run: how copies and zeroings can go, and what is left free.
+//! Tables of the allocators of a run: possible mechanisms of copies and zeroings, and free memory.
 
 use rowclone::MECHANISMS;
 use rowclone_sim::AllocatorReport;
@@ -13,7 +13,7 @@ pub(crate) fn text(reports: &[&AllocatorReport], width: usize) -> String {
     [served, why_not, memory, free].map(|table| table(reports, width)).join("\n")
 }
 
-/// How copies and zeroings can go.
+/// Table of the possible mechanisms of copies and zeroings.
 fn served(reports: &[&AllocatorReport], width: usize) -> String {
     let mut columns = vec![("allocator", Left), ("frames", Left), ("number", Right)];
     columns.extend(MECHANISMS.map(|mechanism| (mechanism.name(), Right)));

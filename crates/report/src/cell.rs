@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What stands in a row under a column. A number that there is none of is an empty cell.
+/// Value of a row in a column. An undefined number is an empty cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
     /// Words; empty where there are none.
@@ -31,9 +31,9 @@ pub enum Kind {
 /// A column of a table for programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its name, with its unit at the end.
+    /// Name, with the unit at its end.
     pub name: String,
-    /// What its cells are.
+    /// Type of the cells.
     pub kind: Kind,
 }
 
@@ -68,7 +68,7 @@ impl Kind {
 }
 
 impl Cell {
-    /// What kind of cell it is.
+    /// Type of the cell.
     pub const fn kind(&self) -> Kind {
         match self {
             Cell::Text(_) => Kind::Text,

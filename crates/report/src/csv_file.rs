@@ -41,7 +41,7 @@ pub fn results(reports: &[RunReport]) -> Result<String, csv::Error> {
     }))
 }
 
-/// One line an epoch.
+/// One line per epoch.
 ///
 /// # Errors
 /// The writer's.
@@ -56,7 +56,7 @@ pub fn epochs(reports: &[RunReport]) -> Result<String, csv::Error> {
     }))
 }
 
-/// One line an operation and result.
+/// One line per operation and result.
 ///
 /// # Errors
 /// The writer's.
@@ -96,7 +96,7 @@ fn cell(column: impl Into<String>, value: impl Into<Cell>) -> (String, Cell) {
     (column.into(), value.into())
 }
 
-/// Which result a line is of.
+/// Cells that identify the result of a line.
 fn result(report: &RunReport) -> Line {
     vec![
         cell("schema_version", u64::from(report.schema_version)),
@@ -117,7 +117,7 @@ pub(crate) fn trace(tally: Option<TraceTally>) -> Line {
     ]
 }
 
-/// The cells of a stretch's figures; their columns are the same for any.
+/// Cells of the figures of an interval; all intervals have the same columns.
 pub(crate) fn figures(figures: &FiguresReport) -> Line {
     let mut line = vec![cell("requests", figures.requests)];
     for (kind, outcomes) in [("reads", figures.reads), ("writes", figures.writes)] {

@@ -14,7 +14,7 @@ pub struct Decision {
     pub operation: String,
     /// The mechanism.
     pub mechanism: String,
-    /// Why no better one; empty where FPM served.
+    /// Reason why no better mechanism served the bytes; empty where FPM did.
     pub reason: String,
     /// Segments.
     pub count: u64,

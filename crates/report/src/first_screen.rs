@@ -29,7 +29,7 @@ const TIMES: [&str; 3] = ["ns", "us", "ms"];
 /// A row of the table.
 #[derive(Clone, Debug)]
 struct Row {
-    /// Of a listed operation its label; else empty.
+    /// Label of a listed operation; else empty.
     operation: String,
     label: String,
     mechanism: String,
@@ -136,7 +136,7 @@ fn checks(reports: &[RunReport]) -> Option<String> {
     })
 }
 
-/// One row per listed operation and result; the label of an operation stands in its first row.
+/// One row per listed operation and result; the label of an operation is in its first row.
 fn by_operation(reports: &[RunReport]) -> Vec<Row> {
     let operations = reports.iter().map(|report| report.outcome.operations.len()).max().unwrap_or(0);
     let row = |(nth, report): (usize, &RunReport), operation: &OperationRow| Row {
@@ -236,7 +236,7 @@ type Value = fn(&Row) -> Option<f64>;
 
 /// A column of the table.
 struct Column {
-    /// Its header, with the unit in its last line.
+    /// Header, with the unit in its last line.
     header: String,
     align: Align,
     cells: Vec<String>,
@@ -345,7 +345,7 @@ fn factor(ratio: f64, more: &str, less: &str, equal: &str) -> String {
     }
 }
 
-/// How much FPM served, and the most frequent reason against it.
+/// Share of copies by FPM, and the most frequent reason against it.
 fn cause(report: &RunReport) -> String {
     let served = of_copies(&[report]);
     let noun = if served.iter().any(|row| row.operation == "copy") { "copies" } else { "initialisations" };
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn ratios_are_said_in_words() {
+    fn ratios_are_written_in_words() {
         let said = |ratio| factor(ratio, "faster", "slower", "as fast");
         assert_eq!(
             [said(7.94), said(31.2), said(0.5), said(1.01)],

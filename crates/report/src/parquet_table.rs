@@ -150,7 +150,7 @@ fn flag(cell: &Cell) -> Option<bool> {
     }
 }
 
-/// What the output said, where it was the output.
+/// The error of the output, where the output failed.
 fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {

@@ -1,4 +1,4 @@
-//! What a run did, as the cells of one row: the same columns for every run.
+//! Figures of a run as the cells of one row, with the same columns for every run.
 
 use memctrl::stats::PartTally;
 use rowclone::{MECHANISMS, Mechanism};
@@ -8,19 +8,19 @@ use crate::cell::{Cell, Column};
 use crate::csv_file::{self, Line};
 use crate::decisions;
 
-/// All that the row of a run is made from.
+/// Input data of the row of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunCells<'a> {
     /// The run.
     pub outcome: &'a Outcome,
     /// The share of the memory that the reserved rows take, 0 to 1.
     pub reserved_rows_share: f64,
-    /// What a reader should know before believing a number.
+    /// Limits of the numbers of the run.
     pub warnings: &'a [String],
 }
 
 impl RunCells<'_> {
-    /// Its cells, in the order of [`columns`].
+    /// Cells, in the order of [`columns`].
     pub fn cells(&self) -> Vec<Cell> {
         self.line().into_iter().map(|(_, cell)| cell).collect()
     }
@@ -55,7 +55,7 @@ pub fn columns() -> Vec<Column> {
     nothing.line().into_iter().map(|(name, cell)| Column::new(name, cell.kind())).collect()
 }
 
-/// How much of their bytes each mechanism served, 0 to 1; nothing of none.
+/// Share of the bytes that each mechanism served, 0 to 1; undefined without bytes.
 fn shares(operations: &str, tally: &PartTally) -> Line {
     let bytes = |wanted: Option<Mechanism>| -> u64 {
         let of = tally.iter().filter(|(mechanism, ..)| wanted.is_none_or(|wanted| wanted == *mechanism));

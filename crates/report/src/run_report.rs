@@ -1,4 +1,4 @@
-//! What one run under one policy did, in the fields that JSON and CSV give and `docs/output.md` documents.
+//! Report of a run under one policy, with the fields of JSON and CSV; `docs/output.md` documents them.
 
 use rowclone_sim::Outcome;
 use serde::Serialize;
@@ -6,14 +6,14 @@ use serde::Serialize;
 /// The version of the JSON and CSV fields. It rises when a field changes its name, unit, type or meaning.
 pub const SCHEMA_VERSION: u32 = 4;
 
-/// What a report adds to the outcome of a run.
+/// Fields that a report adds to the outcome of a run.
 #[derive(Clone, Debug)]
 pub struct RunInputs<'a> {
     /// Who placed the pages, where pages are placed: `as-recorded`, or an allocator.
     pub placement: Option<&'static str>,
     /// The scenario's name.
     pub scenario: &'a str,
-    /// One line about the system.
+    /// Description of the system, in one line.
     pub system: &'a str,
     /// Scenario and system in a line of a terminal.
     pub brief: String,
@@ -27,11 +27,11 @@ pub struct RunInputs<'a> {
     pub currents: &'a str,
     /// The command line that runs the scenario again.
     pub rerun: &'a str,
-    /// What a reader should know before believing a number.
+    /// Limits of the numbers of the run.
     pub warnings: Vec<String>,
 }
 
-/// What one run did.
+/// Report of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunReport {
     /// [`SCHEMA_VERSION`].
@@ -40,7 +40,7 @@ pub struct RunReport {
     pub placement: Option<&'static str>,
     /// The scenario file's name.
     pub scenario: String,
-    /// One line about the system.
+    /// Description of the system, in one line.
     pub system: String,
     /// Half a line about its controller.
     pub controller: String,
@@ -50,10 +50,10 @@ pub struct RunReport {
     pub currents: String,
     /// The command line that runs the scenario again, under all its policies.
     pub rerun: String,
-    /// What the run did.
+    /// Outcome of the run.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// What a reader should know before believing a number.
+    /// Limits of the numbers of the run.
     pub warnings: Vec<String>,
     /// Scenario and system in a line of a terminal.
     #[serde(skip)]
@@ -84,7 +84,7 @@ impl RunReport {
         }
     }
 
-    /// What sets this result apart from the others of a scenario: `rowclone`, or `rowclone/buddy`.
+    /// Name of the result among those of a scenario: `rowclone`, or `rowclone/buddy`.
     pub fn label(&self) -> String {
         match self.placement {
             Some(placement) => format!("{}/{placement}", self.outcome.policy),

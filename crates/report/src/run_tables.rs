@@ -16,7 +16,7 @@ use Align::{Left, Right};
 /// More operations than this are left to JSON and CSV.
 const SHOWN_MOST: usize = 64;
 
-/// How many operations are shown, each under every policy.
+/// Maximum number of listed operations, each under every policy.
 fn shown(reports: &[RunReport]) -> usize {
     reports.iter().map(|report| report.outcome.operations.len()).max().unwrap_or(0).min(SHOWN_MOST)
 }
@@ -99,7 +99,7 @@ fn by_operation(reports: &[RunReport]) -> impl Iterator<Item = (String, String, 
     })
 }
 
-/// What the columns of the operations mean.
+/// Explanation of the columns of the operations.
 const FOOTNOTE: &str = "clocks, ns: latency, of copies and initialisations from the first command until the last bank is ready, of reads and \
                         writes from their arrival to the end of their data; speedup, energy ratio: baseline / this; (bank): against the channel \
                         copy of a pair in one bank of an idle memory.";
@@ -140,7 +140,7 @@ fn operations(reports: &[RunReport], width: usize) -> String {
     fitted(&columns, &rows, width) + "\n" + &wrapped(FOOTNOTE, width)
 }
 
-/// One line a reason; the operation and the policy stand at their first.
+/// One line per reason; the operation and the policy are in its first line.
 fn whys(reports: &[RunReport], width: usize) -> String {
     let columns = [("operation", Left), ("policy", Left), ("reason", Left)];
     let rows = by_operation(reports).flat_map(|(label, policy, operation)| {

@@ -18,7 +18,7 @@ pub struct Published {
     pub energy_nj: f64,
 }
 
-/// What the simulator's commands took.
+/// Latency and energy of the simulated commands.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Simulated {
     /// ns.
@@ -94,7 +94,7 @@ impl Table3 {
         }
     }
 
-    /// As a terminal shows it.
+    /// The tables for a terminal.
     pub fn to_text(&self) -> String {
         let columns = [
             ("row", Align::Left),

@@ -84,7 +84,7 @@ pub struct ColumnRun {
 }
 
 impl ColumnRun {
-    /// The same number of lines, some columns further on.
+    /// Returns the same number of lines, some columns further on.
     pub(crate) const fn after(self, columns: u16) -> ColumnRun {
         ColumnRun { src: Column(self.src.0 + columns), dst: Column(self.dst.0 + columns), ..self }
     }

@@ -21,11 +21,11 @@ pub struct OperationRow {
     pub label: String,
     /// Mechanisms of its segments: `fpm`, or `fpm+channel`.
     pub mechanism: String,
-    /// Why no better mechanism served its segments, one per mechanism and reason; none for segments that FPM served.
+    /// Reasons why no better mechanism served its segments, one per mechanism and reason; none for segments that FPM served.
     pub reasons: Vec<String>,
-    /// What the user could change to make a better mechanism possible.
+    /// Changes of the input that make FPM possible.
     pub fix: Vec<String>,
-    /// When it arrived.
+    /// Cycle of its arrival.
     pub arrival_cycle: u64,
     /// Latency in clocks: of a copy or initialisation from its first command, of a read or write
     /// from its arrival.
@@ -40,9 +40,9 @@ pub struct OperationRow {
     pub channel_bytes: u64,
     /// The latency of this operation in the run of the baseline / this latency; none without such a run.
     pub speedup: Option<f64>,
-    /// The same of `energy_nj`.
+    /// `energy_nj` of this operation in the run of the baseline / this energy; none without such a run.
     pub energy_ratio: Option<f64>,
-    /// Against the channel copy of the same pair of addresses.
+    /// Comparison with the channel copy of the same pair of addresses.
     pub against_same_pair: Option<Comparison>,
     /// Comparison with the channel copy within one bank, the baseline of the paper.
     pub against_same_bank: Option<Comparison>,
@@ -103,8 +103,8 @@ pub(crate) fn operation_row(
     }
 }
 
-/// Returns why the parts of a copy or an initialisation were served by their mechanisms, and what
-/// the user could change to permit FPM. For each mechanism and reason, the sentence of the first
+/// Returns the reasons for the mechanisms of the parts of a copy or an initialisation, and the
+/// changes of the input that permit FPM. For each mechanism and reason, the sentence of the first
 /// part, as parts differ in their numbers. Empty for reads and writes.
 fn why(system: &MemorySystem, policy: &'static dyn CopyPolicy, completion: &Completion) -> (Vec<String>, Vec<String>) {
     let (mut reasons, mut fix) = (BTreeMap::new(), BTreeMap::new());

@@ -1,4 +1,4 @@
-//! How far a long run has come: on a terminal, on standard error; nowhere else.
+//! Progress of a long run, on standard error if that is a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
 

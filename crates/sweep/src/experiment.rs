@@ -17,7 +17,7 @@ use crate::bars;
 use rowclone_config::Failure;
 use rowclone_config::{Scenario, SystemConfig, TraceWorkload, Variant, Workload, file};
 
-/// What is wanted of a run besides its numbers.
+/// Outputs of a run besides its numbers.
 #[derive(Clone, Copy)]
 pub struct Wanted<'a> {
     /// Check the commands against the rules, and memory against a flat array.
@@ -26,7 +26,7 @@ pub struct Wanted<'a> {
     pub stop: &'a Arc<AtomicBool>,
     /// Who else hears commands and requests.
     pub observer: Option<Shared<'a>>,
-    /// Whether to show on a terminal how far it has come.
+    /// Whether to show the progress on a terminal.
     pub progress: bool,
     /// The trace's bytes, plain or compressed, if they are in memory.
     pub trace: Option<&'a [u8]>,

@@ -34,25 +34,25 @@ pub const KEYS: [Key; 14] = [
 pub struct PlotEntry {
     /// The name of the picture's file, without a directory.
     pub file: String,
-    /// As what it is written.
+    /// Format of the file.
     pub format: PictureFormat,
-    /// What to draw.
+    /// Chart.
     pub request: Request,
     /// A table with published values of the same columns.
     pub published: Option<PathBuf>,
 }
 
-/// How a picture is written.
+/// Format of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PictureFormat {
-    /// As shapes.
+    /// SVG.
     Svg,
-    /// As dots.
+    /// PNG.
     Png,
 }
 
 impl PictureFormat {
-    /// What a browser calls it.
+    /// Media type.
     pub const fn media_type(self) -> &'static str {
         match self {
             PictureFormat::Svg => "image/svg+xml",
@@ -60,7 +60,7 @@ impl PictureFormat {
         }
     }
 
-    /// As the end of a file's name says.
+    /// The format by the end of a file name.
     ///
     /// # Errors
     /// It says something else; the message is without the place where the name stands.
@@ -156,7 +156,7 @@ fn check(table: &Section<'_>) -> Result<PlotEntry, Failure> {
     Ok(PlotEntry { file, format, request, published })
 }
 
-/// As a flag or key for a logarithmic axis says.
+/// The spacing by the flag or key for a logarithmic axis.
 pub const fn spacing(log: bool) -> Spacing {
     if log { Spacing::Log } else { Spacing::Linear }
 }

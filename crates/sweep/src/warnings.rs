@@ -1,4 +1,4 @@
-//! What to know about a run before believing its numbers.
+//! Limits of the numbers of a run.
 
 use dram_spec::{Clock, Cycle};
 use rowclone_sim::quantity::grouped;
@@ -6,16 +6,16 @@ use rowclone_sim::{Backlog, Outcome, TraceReport, TraceTally};
 
 use rowclone_config::{Scenario, Variant, Workload};
 
-/// The percentage of a trace's records above which a run that left them out does not stand for the trace.
+/// Share of skipped records, in percent, above which a run does not represent its trace.
 const SKIPPED_PERCENT_MAX: u64 = 1;
 
-/// Why a run does not stand for its trace, of which it left out too much.
+/// Reason why a run skipped too many records to represent its trace; none if it did not.
 pub fn too_much_skipped(tally: TraceTally) -> Option<String> {
     let too_much = tally.skipped_records.saturating_mul(100) > tally.records.saturating_mul(SKIPPED_PERCENT_MAX);
     too_much.then(|| format!("{}, more than {SKIPPED_PERCENT_MAX} %", skipped(tally)))
 }
 
-/// What to do about it.
+/// Help for such a run.
 pub const SKIPPED_HELP: &str = "give the system more memory, or play every record with `placement = \"allocator\"`; \
                                 `--allow-skipped` accepts the run as it is";
 
@@ -47,7 +47,7 @@ fn overload(backlog: Backlog, clock: Clock) -> Option<String> {
     })
 }
 
-/// Of one run of a scenario, the most general first.
+/// Warnings of one run of a scenario, the most general first.
 pub fn of_run(scenario: &Scenario, variant: Variant, run: &Outcome) -> Vec<String> {
     let (currents, geometry) = (scenario.system.memory.currents(), scenario.system.memory.system().geometry);
     let mut warnings = Vec::new();

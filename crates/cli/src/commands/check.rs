@@ -21,7 +21,7 @@ use rowclone_config::file::located;
 /// The log breaks a rule.
 const VIOLATIONS: u8 = 1;
 
-/// What was read, and what was found.
+/// Result of the check of a log.
 struct Verdict {
     dialect: Dialect,
     commands: u64,
@@ -32,7 +32,7 @@ struct Verdict {
 /// Judges a log.
 ///
 /// # Errors
-/// It cannot be read, is no command log, or ends before its last command.
+/// The log cannot be read, is no command log, or ends before its last command.
 pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     let CheckArgs { file, dialect, format } = args;
     let verdict = judge(file, *dialect)?;

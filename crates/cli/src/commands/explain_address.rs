@@ -15,7 +15,7 @@ use rowclone_config::{Overrides, SystemConfig, quantity};
 /// Explains an address or a location.
 ///
 /// # Errors
-/// It is neither, or the system does not have it.
+/// The text is neither, or the system does not have it.
 pub fn run(args: &ExplainAddressArgs) -> Result<ExitCode, Failure> {
     let ExplainAddressArgs { place, system } = args;
     let system = SystemConfig::read(system, &Overrides::default())?;
@@ -30,7 +30,7 @@ pub fn run(args: &ExplainAddressArgs) -> Result<ExitCode, Failure> {
 /// with or without `offset=0`.
 ///
 /// # Errors
-/// It is neither, or the system does not have it.
+/// The text is neither, or the system does not have it.
 pub fn find(place: &str, map: &AddressMap) -> Result<(PhysicalAddress, Location), Failure> {
     if place.contains('=') {
         let location = read_location(place, map)?;

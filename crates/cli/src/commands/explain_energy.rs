@@ -43,7 +43,7 @@ pub fn run(args: &ExplainEnergyArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What one command costs, with the formula filled in.
+/// Energies of single commands, with their formulas.
 fn unit_prices(system: &SystemConfig, prices: &Prices) -> String {
     let currents = system.memory.currents();
     let events = prices.events();

@@ -55,7 +55,7 @@ pub fn run(args: &ExplainPlanArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What `fastest` and `least-energy` go by: clocks on idle banks and energy, of each mechanism that a part allows.
+/// Estimates of `fastest` and `least-energy`: clocks on idle banks and energy, of each possible mechanism of a part.
 fn estimates(system: &SystemConfig, prices: &Prices, operation: &Operation) -> String {
     let (timings, table) = (Timings::new(system.memory.system()), price_table(prices));
     let mut rows = Vec::new();
@@ -83,7 +83,7 @@ fn estimates(system: &SystemConfig, prices: &Prices, operation: &Operation) -> S
     "\nEstimates, clocks on idle banks / nJ of dynamic energy:\n\n".to_string() + &aligned(&columns, &rows)
 }
 
-/// What a policy takes that weighs the state of the memory.
+/// Choice of a policy that depends on the state of the memory.
 fn weighed(policy: &'static dyn CopyPolicy, completion: &Completion) -> String {
     let mut served: BTreeMap<Mechanism, u64> = BTreeMap::new();
     for (mechanism, _, segments) in completion.served.iter() {

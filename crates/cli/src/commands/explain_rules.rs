@@ -15,7 +15,7 @@ use rowclone_config::{Overrides, SystemConfig, system};
 /// Lists the rules.
 ///
 /// # Errors
-/// No such bin, or something wrong with the system.
+/// The bin does not exist, or the system has an error.
 pub fn run(args: &ExplainRulesArgs) -> Result<ExitCode, Failure> {
     let ExplainRulesArgs { bin, system, format } = args;
     let config = match system {

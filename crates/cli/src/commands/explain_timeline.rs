@@ -108,7 +108,7 @@ fn row(system: &SystemConfig, clock: Clock, bound: &Bound) -> Vec<String> {
         format!("{:.2}", clock.ns(Cycles(bound.at.0))),
         gap,
         place(system, bound.channel, &bound.command),
-        said(bound),
+        command_text(bound),
         reason(&bound.wait),
     ]
 }
@@ -123,7 +123,7 @@ pub(super) fn place(system: &SystemConfig, channel: Channel, command: &Command) 
 }
 
 /// A command without its bank, and what it did.
-fn said(bound: &Bound) -> String {
+fn command_text(bound: &Bound) -> String {
     let name = bound.command.mnemonic();
     match (bound.command, bound.activation) {
         (Command::Activate { row, .. }, Some(Activation::Copies { src })) => {

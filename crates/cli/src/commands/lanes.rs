@@ -13,13 +13,13 @@ use rowclone_config::SystemConfig;
 /// Columns of a drawing, besides the names: with them it fits into 100.
 const WIDTH: u64 = 84;
 
-/// Columns of a line that says what the letters mean.
+/// Width of the legend, in columns.
 const LEGEND_WIDTH: usize = 96;
 
 /// More banks than this are not drawn.
 const LANES_MOST: usize = 24;
 
-/// What stands for a command, or for several in one column.
+/// Sign of a command, or of several commands in one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Mark {
     Activate,
@@ -131,7 +131,7 @@ impl Lanes {
         }
     }
 
-    /// What the letters mean, on as many lines as it takes.
+    /// Legend of the letters, wrapped.
     fn legend(&self) -> String {
         let used: BTreeSet<Mark> = self.0.values().flat_map(BTreeMap::values).map(|cell| cell.mark).collect();
         let names = used.iter().map(|mark| format!("{} {}, ", mark.letter(), mark.name()));
@@ -146,19 +146,19 @@ impl Lanes {
     }
 }
 
-/// A line a bank; nothing where there are none, or too many.
+/// One line per bank; empty without banks, or with too many.
 pub(super) fn drawing(system: &SystemConfig, bound: &[Bound]) -> String {
     let (Some(first), Some(last)) = (bound.first(), bound.last()) else { return String::new() };
     let clocks = (last.at.since(first.at).0 + 1).div_ceil(WIDTH);
     let column = |bound: &Bound| bound.at.since(first.at).0 / clocks;
-    let told: BTreeSet<Lane> = bound.iter().flat_map(banks).collect();
-    if told.is_empty() || told.len() > LANES_MOST {
+    let used: BTreeSet<Lane> = bound.iter().flat_map(banks).collect();
+    if used.is_empty() || used.len() > LANES_MOST {
         return String::new();
     }
     let mut lanes = Lanes::default();
     for bound in bound {
         let of_rank = |(channel, bank): &&Lane| *channel == bound.channel && bank.rank == bound.command.rank();
-        let of_rank: Vec<Lane> = told.iter().filter(of_rank).copied().collect();
+        let of_rank: Vec<Lane> = used.iter().filter(of_rank).copied().collect();
         lanes.push(column(bound), bound, &of_rank);
     }
     let scale = if clocks == 1 { "a clock".to_owned() } else { format!("{clocks} clocks") };

@@ -8,6 +8,7 @@ pub mod explain_plan;
 pub mod explain_rules;
 pub mod explain_timeline;
 mod lanes;
+mod man;
 pub mod plot;
 mod references;
 pub mod report;
@@ -24,7 +25,7 @@ use rowclone_config::Failure;
 /// Carries out a command.
 ///
 /// # Errors
-/// What the command could not do.
+/// Error of a command.
 pub fn dispatch(command: &Command) -> Result<ExitCode, Failure> {
     match command {
         Command::Run(args) => run::run(args),
@@ -32,6 +33,7 @@ pub fn dispatch(command: &Command) -> Result<ExitCode, Failure> {
         Command::Report(args) => report::run(args),
         Command::Check(args) => check::run(args),
         Command::Completions(args) => completions::run(args),
+        Command::Man => man::run(),
         Command::Explain(args) => match &args.what {
             Explain::Address(args) => explain_address::run(args),
             Explain::Rules(args) => explain_rules::run(args),

@@ -17,7 +17,7 @@ use rowclone_sweep::{AtomicFile, Existing};
 /// Draws, and writes the picture.
 ///
 /// # Errors
-/// A file cannot be read or written, or the table does not have what is asked for.
+/// A file cannot be read or written, or the table does not have the requested columns.
 pub fn run(args: &PlotArgs) -> Result<ExitCode, Failure> {
     let path = match &args.output {
         Some(path) => path.clone(),
@@ -47,7 +47,7 @@ pub fn run(args: &PlotArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the picture of a `[[plot]]` into a directory, and tells its path.
+/// Writes the picture of a `[[plot]]` into a directory, and returns its path.
 ///
 /// # Errors
 /// The errors of the command; an error of the plot has the name of its file.
@@ -94,7 +94,7 @@ fn draw(
 /// Reads a table.
 ///
 /// # Errors
-/// It cannot be read, or is none.
+/// The file cannot be read, or is no table.
 pub fn read(path: &Path) -> Result<Table, Failure> {
     let file = File::open(path).map_err(|source| Failure::reading(path, &source))?;
     if file.metadata().is_ok_and(|there| there.is_dir()) {
@@ -103,7 +103,7 @@ pub fn read(path: &Path) -> Result<Table, Failure> {
     Table::read(file).map_err(|error| faulty(path, &error))
 }
 
-/// What is wrong with a table in a file.
+/// Error of a table in a file.
 fn faulty(path: &Path, error: &TableError) -> Failure {
     let place = match error.line {
         Some(line) => format!("{}:{line}", path.display()),
@@ -115,7 +115,7 @@ fn faulty(path: &Path, error: &TableError) -> Failure {
 /// An SVG of more marks than these takes megabytes.
 const MARKS_MANY: usize = 20_000;
 
-/// What to know before believing the picture.
+/// Notes about the data of a picture.
 fn remarks(drawing: &Drawing, path: &Path, published: Option<&Path>) -> Vec<String> {
     let mut remarks = Vec::new();
     if drawing.chart.marks() > MARKS_MANY {

@@ -20,7 +20,7 @@ pub(super) struct References<'a> {
 }
 
 impl<'a> References<'a> {
-    /// Of a system; none simulated yet.
+    /// Creates the references of a system, without simulated values.
     pub(super) fn new(system: &'a MemorySystem, stop: &'a Arc<AtomicBool>) -> Self {
         References { system, stop, known: BTreeMap::new() }
     }

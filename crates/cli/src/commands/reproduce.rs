@@ -53,7 +53,7 @@ pub fn table3(args: &Table3Args) -> Result<ExitCode, Failure> {
 /// The run was stopped.
 ///
 /// # Panics
-/// If the memory has no room for one of the pairs, which no legal geometry brings about.
+/// If the memory has no space for one of the pairs; every legal geometry has.
 pub fn simulate(currents: &Currents) -> Result<Table3, Failure> {
     let builder = SystemBuilder::default().channels(1).chips(currents.density(), currents.width());
     // The paper's DDR3-1066 8-8-8 with 4 KB rows, one channel and one rank, made of the chips that the currents are of.

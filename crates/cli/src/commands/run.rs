@@ -23,7 +23,7 @@ use rowclone_sweep::experiment::{self, Wanted};
 use rowclone_sweep::warnings;
 use rowclone_sweep::{AtomicFile, Existing};
 
-/// Runs, and prints what was asked for.
+/// Runs a scenario, and prints the requested outputs.
 ///
 /// # Errors
 /// Anything wrong with a file, the memory, or the terminal; each in one message.
@@ -111,7 +111,7 @@ fn baselines<'a>(
     Ok(baselines)
 }
 
-/// Names the results that do not stand for their trace; whether there are any.
+/// Prints the results that do not represent their trace; returns whether there are any.
 fn say_incomplete(reports: &[RunReport]) -> bool {
     let mut any = false;
     for report in reports {
@@ -148,12 +148,12 @@ impl Drawing {
     }
 }
 
-/// What a run writes one of for each result.
+/// Output that a run writes once per result.
 #[derive(Clone, Copy)]
 struct PerResult {
     /// The flag that names it.
     flag: &'static str,
-    /// What it is, and why it goes to a file alone.
+    /// Name of the output, and the reason why it goes to a file only.
     why: &'static str,
 }
 
@@ -265,7 +265,7 @@ impl Files {
 }
 
 impl Drop for Files {
-    /// A directory that was made for nothing goes again; one with anything in it stays.
+    /// Removes a directory that was created and is still empty.
     fn drop(&mut self) {
         self.results.clear();
         if let Some(directory) = &self.made {

@@ -16,7 +16,7 @@ use rowclone_sweep::{AxisColumn, RESULTS, Shard, Sweep, SweepFile, Tables, Tally
 
 use super::{plot, sweep_slurm};
 
-/// Some runs failed: their rows say why.
+/// Exit code where some runs failed.
 const FAILED: u8 = 1;
 /// Some runs are not finished.
 const INCOMPLETE: u8 = 3;
@@ -152,7 +152,7 @@ fn named(column: &AxisColumn) -> String {
     if name == key { name.clone() } else { format!("{name} ({key})") }
 }
 
-/// The first points, with their runs, or what is wrong with them.
+/// The first points, with their runs, or their errors.
 fn first_points(file: &SweepFile, sweep: &Sweep<'_>, numbers: &[u64]) -> String {
     let names = file.axes.iter().flat_map(|axis| &axis.columns).map(|column| (column.name.as_str(), Align::Right));
     let columns: Vec<_> = [("point", Align::Right)].into_iter().chain(names).chain([("runs", Align::Left)]).collect();

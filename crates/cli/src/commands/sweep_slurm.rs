@@ -12,7 +12,7 @@ use rowclone_config::Failure;
 use rowclone_sweep::slurm::{Options, Outcome, Submission, Submitted};
 use rowclone_sweep::{Sweep, SweepFile, quoted};
 
-/// A point cannot be run: its row will say why.
+/// Exit code where a point cannot be run; its row has the error.
 const FAILED: u8 = 1;
 /// The tasks and `sweep collect` are given this flag where the user gave it.
 const ALLOW_SKIPPED: &str = "--allow-skipped";

@@ -21,6 +21,7 @@ const COMMANDS: &[&[&str]] = &[
     &["reproduce"],
     &["reproduce", "table3"],
     &["completions"],
+    &["man"],
     &["plot"],
     &["report"],
 ];
@@ -245,4 +246,15 @@ fn a_pipe_gets_no_colours() {
     let output = program(&["explain", "address", "x", "--system", "nowhere"]).env("TERM", "xterm-256color").output();
     let stderr = String::from_utf8(output.unwrap().stderr).unwrap();
     assert!(stderr.starts_with("error: ") && !stderr.contains('\u{1b}'), "{stderr:?}");
+}
+
+#[test]
+fn the_manual_has_a_page_per_command() {
+    let (code, page, stderr) = run(&["man"]);
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    assert!(page.contains(".TH rowclone-sim 1"), "{page}");
+    for command in ["run", "sweep", "report", "check", "explain", "reproduce", "plot", "completions", "man"] {
+        assert!(page.contains(&format!(".TH rowclone-sim-{command} 1")), "no page of {command}");
+    }
+    assert!(page.contains("\\-\\-no\\-baseline"), "options are listed");
 }

@@ -152,7 +152,7 @@ fn a_faster_grade_helps_the_channel_and_fpm_keeps_a_lead() {
 }
 
 #[test]
-fn ragged_ends_are_all_that_a_common_offset_costs() {
+fn with_a_common_offset_fpm_serves_all_but_the_partial_rows() {
     let rows = Rows::of("alignment");
     let share = |dst, src| rows.mean("copies_by_fpm_share", &[("dst", dst), ("src", src), ("policy", "rowclone")]);
     assert!((share("0x0040_0000", "same-subarray") - 1.0).abs() < f64::EPSILON);

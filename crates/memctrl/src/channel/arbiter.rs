@@ -233,7 +233,7 @@ impl Channel {
         self.device.kept_bank_hold(bank, kind).max(self.device.kept_rank_hold(rank, kind))
     }
 
-    /// Of some banks, the one whose candidate has the smallest priority, where one kind of column command may not be issued.
+    /// The bank whose candidate has the smallest priority, of some banks, where one kind of column command may not be issued.
     fn preferred(&self, banks: BankSet, blocked: AccessCommand) -> BankSet {
         let may_issue = banks.into_iter().filter(|&bank| self.banks.candidate(bank).command != blocked);
         may_issue.min_by_key(|&bank| self.banks.candidate(bank).priority).map_or(BankSet::EMPTY, BankSet::of)

@@ -90,7 +90,7 @@ impl Channel {
         }
     }
 
-    /// All column candidates wait for the device, or for older contenders.
+    /// Blocks younger contenders by all column candidates, which wait for the device or for older contenders.
     fn block_by_accesses(&self, from: Cycle, eligible: Eligible, turns: &mut Turns) {
         let older = *turns;
         for bank in self.columns(eligible) {

@@ -32,7 +32,7 @@ pub(crate) const fn line_hash(bank: BankIndex, row: Row, column: Column) -> u8 {
 /// The read queue and the write queue.
 #[derive(Debug)]
 pub struct Queues {
-    /// Of reads, and of writes.
+    /// Queues of reads and of writes.
     sides: [Queue; 2],
     /// Queued accesses, each at a place of its own.
     pool: Vec<QueuedAccess>,

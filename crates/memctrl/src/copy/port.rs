@@ -18,9 +18,9 @@ pub(crate) struct RowStep {
     /// Number of its program over the run, then number of the bank in the program, from 1.
     pub(crate) order: (u64, usize),
     slot: u8,
-    /// What the command is to the device.
+    /// Kind of the command for the device.
     pub(crate) kind: KeptKind,
-    /// When the bank allows it; never while that was not asked. Only the thread issues commands to the bank.
+    /// Cycle at which the bank permits the command; [`Cycle::NEVER`] until it is computed. Only the thread issues commands to the bank.
     pub(crate) ready: Cycle,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct Port {
     remaining: BankSet,
     /// Banks held by threads.
     held: BankSet,
-    /// By bank, the next row step of the thread that holds it; of those in `stepping`.
+    /// Next row step of the thread that holds each bank; valid for the banks in `stepping`.
     row_steps: Box<[RowStep]>,
     stepping: BankSet,
     /// Threads with a next column step, oldest first.
@@ -81,9 +81,9 @@ pub(crate) struct Port {
     term: Option<Cycles>,
     /// Incremented by every change of threads that may affect their beginning and preemption.
     version: u64,
-    /// What the last update went by, besides the ends of terms.
+    /// Inputs of the last update, besides the ends of terms.
     seen: Option<(u64, Situation)>,
-    /// When the next term ends.
+    /// Cycle at which the next term ends.
     next_term_end: Cycle,
     /// Threads preempted for reads, and for refresh, since the last [`Self::take_preempted`].
     preempted: (u64, u64),

@@ -17,10 +17,10 @@ pub(crate) trait Surroundings {
     fn released(&self, bank: BankIndex) -> Option<Cycle>;
 }
 
-/// What the channel has changed, as far as the beginning and the end of threads go.
+/// Changes of the channel that affect the start and the end of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Situation {
-    /// How many reads were issued in banks that threads are not done with.
+    /// Number of reads issued in banks in which threads are not done.
     pub(crate) reads_issued: u64,
     /// The banks with an unused row.
     pub(crate) unused: BankSet,
@@ -43,7 +43,7 @@ pub(crate) enum TermEnd {
     Time,
 }
 
-/// What ends the term of a running thread now, if anything does.
+/// Reason why the term of a running thread ends now; none if it does not.
 pub(crate) fn term_end(
     thread: &Thread,
     is_exempt: bool,

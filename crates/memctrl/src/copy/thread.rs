@@ -38,7 +38,7 @@ struct BankUse {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ColumnStep {
     pub(crate) command: Command,
-    /// What the command is to the device.
+    /// Kind of the command for the device.
     pub(crate) kind: KeptKind,
     /// From when on its data allows it.
     pub(crate) data_from: Cycle,

@@ -65,7 +65,7 @@ pub(crate) type LineLocator = Locator<Place>;
 #[derive(Debug)]
 pub(crate) struct Budget {
     per_cycle: usize,
-    /// By channel, with the copies last: latest cycle, and number accepted in it.
+    /// Latest cycle and number accepted in it, by channel, with the copies last.
     accepted: Vec<(Cycle, usize)>,
 }
 

@@ -151,7 +151,7 @@ impl RunningProgram {
 /// Dispatched programs, by slot.
 #[derive(Debug, Default)]
 pub(crate) struct Programs {
-    /// Where a slot is free, a program that is done.
+    /// Slots of programs; a free slot has a program that is done.
     slots: Vec<RunningProgram>,
     free: Vec<u32>,
     /// Programs dispatched over the run.

@@ -1,11 +1,11 @@
-//! What a page is made from.
+//! Input data of a page.
 
 use std::collections::BTreeMap;
 
 use crate::decisions;
 use crate::plot::Table;
 
-/// What a report is about.
+/// Subject of a report: a run or a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The table of a sweep.
@@ -23,7 +23,7 @@ pub struct Fact {
     pub values: Vec<String>,
 }
 
-/// How much a finding weighs.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
     /// The run could not be done.
@@ -37,9 +37,9 @@ pub enum Weight {
 /// An error, violation or warning of one run or several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How much it weighs.
+    /// Severity.
     pub weight: Weight,
-    /// What it says.
+    /// Text.
     pub text: String,
     /// The number of runs that it concerns.
     pub runs: u64,
@@ -56,7 +56,7 @@ pub struct Operation {
     pub run: String,
     /// `fpm`, or several joined by `+`.
     pub mechanism: String,
-    /// Why it was served so.
+    /// Reasons of its segments.
     pub reasons: Vec<String>,
     /// Clocks.
     pub latency_cycles: u64,
@@ -79,18 +79,18 @@ pub struct Served {
     pub operation: String,
     /// The mechanism.
     pub mechanism: String,
-    /// Why no better one.
+    /// Reason why no better mechanism served the bytes.
     pub reason: String,
     /// Segments.
     pub count: u64,
     /// Bytes.
     pub bytes: u64,
-    /// Of all bytes of such operations, 0 to 1.
+    /// Share of all bytes of such operations, 0 to 1.
     pub share_of_bytes: f64,
 }
 
 impl Served {
-    /// What the rows of a table hold, summed over those of the same policy and placement.
+    /// Sums over the rows of a table with the same policy and placement.
     pub fn of_all(runs: &Runs) -> Vec<Served> {
         let mut sums: BTreeMap<(usize, String, String, String), (u64, u64)> = BTreeMap::new();
         let variants = in_order((0..runs.len()).map(|row| runs.variant(row)));
@@ -122,11 +122,11 @@ impl Served {
 /// A picture that was drawn of the results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
-    /// Its file: `latency.svg`.
+    /// Name of the file: `latency.svg`.
     pub name: String,
     /// `image/svg+xml` or `image/png`.
     pub media_type: &'static str,
-    /// What the file holds.
+    /// Content of the file.
     pub bytes: Vec<u8>,
 }
 
@@ -164,14 +164,14 @@ pub struct Runs {
     places: BTreeMap<String, usize>,
 }
 
-/// All that a page shows.
+/// Content of a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
     /// The heading.
     pub title: String,
-    /// What it is about.
+    /// Subject.
     pub origin: Origin,
-    /// What is known beside the table.
+    /// Facts that are not in the table.
     pub facts: Vec<Fact>,
     /// Command lines that do it again.
     pub commands: Vec<String>,
@@ -179,7 +179,7 @@ pub struct Page {
     pub findings: Vec<Finding>,
     /// The rows.
     pub runs: Runs,
-    /// The same by epochs: `from_cycle` is their axis.
+    /// Table by epoch; its axis is `from_cycle`.
     pub epochs: Runs,
     /// The operations, one by one.
     pub operations: Vec<Operation>,
@@ -203,7 +203,7 @@ impl Runs {
         self.table.rows().len()
     }
 
-    /// Whether it has no rows.
+    /// Whether the table has no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -233,18 +233,18 @@ impl Runs {
         if placement.is_empty() { policy } else { format!("{policy}/{placement}") }
     }
 
-    /// Why a row has no figures; empty if it has.
+    /// Error of a row without figures; else empty.
     pub fn error(&self, row: usize) -> String {
         self.text(row, "error")
     }
 
-    /// What the rows have under a column, each text once, in the order of the rows; empty cells have nothing.
+    /// Distinct texts of a column, in the order of the rows, without empty cells.
     pub fn distinct(&self, column: &str) -> Vec<String> {
         in_order((0..self.len()).map(|row| self.text(row, column)).filter(|text| !text.is_empty()))
     }
 }
 
-/// Each once, by first appearance.
+/// Distinct values, in the order of first appearance.
 pub(super) fn in_order<T: Ord + Clone>(items: impl Iterator<Item = T>) -> Vec<T> {
     let mut seen = std::collections::BTreeSet::new();
     items.filter(|item| seen.insert(item.clone())).collect()

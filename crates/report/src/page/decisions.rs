@@ -1,11 +1,11 @@
-//! Which mechanism served how much, and why no better one.
+//! Bytes by mechanism and reason.
 
 use super::data::{Origin, Page, Served};
 use super::figures::{Entry, LINEAR, chart};
 use super::sortable::{Shown, Sortable, heads};
 use crate::plot::{Chart, Kind};
 
-/// What the reasons of `results.json` say in a sentence; `docs/planner.md` has more about each.
+/// Sentences for the reasons of `results.json`; `docs/planner.md` describes them.
 #[rustfmt::skip]
 const REASONS: [(&str, &str); 22] = [
     ("policy",               "a better mechanism was possible, and the policy excludes it"),
@@ -32,12 +32,12 @@ const REASONS: [(&str, &str); 22] = [
     ("no-source",            "no sound row of the subarray holds the value yet"),
 ];
 
-/// What a reason says; empty where there is none.
+/// Sentence of a reason; empty if there is none.
 pub(crate) fn sentence(reason: &str) -> &str {
     REASONS.iter().find(|(name, _)| *name == reason).map_or("", |(_, sentence)| sentence)
 }
 
-/// One row a policy, mechanism and reason.
+/// One row per policy, mechanism and reason.
 pub(super) fn by_reason(page: &Page) -> (Vec<Result<Chart, String>>, Sortable) {
     let heads =
         heads("policy | operation | mechanism | reason | meaning | segments | served (bytes) | share of bytes (%)");

@@ -21,7 +21,7 @@ pub(super) struct ByCause {
     pub(super) table: Sortable,
 }
 
-/// Of each run, or, of many, of each policy over the points that every policy finished; nothing where there is none.
+/// Energy of each run, or, of many runs, of each policy over the points that all policies finished; empty without such points.
 pub(super) fn by_cause(runs: &Runs) -> Option<ByCause> {
     let columns = Cause::ALL.map(|cause| (cause.name(), format!("energy_{}_nj", cause_key(cause))));
     let spent = |row: usize, column: &str| runs.number(row, column).unwrap_or(0.0);

@@ -1,4 +1,4 @@
-//! Which figures of a table are shown, and the charts of them.
+//! Figures of a table that a page shows, and their charts.
 
 use super::data::{Operation, Page, Runs, in_order};
 use super::words::{Heading, number};
@@ -8,9 +8,9 @@ use crate::plot::{Chart, Kind, Request, Spacing, Table};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Figure {
     pub(super) column: &'static str,
-    /// Whether the lowest value is the best; of others that depends on the question.
+    /// Whether the lowest value is the best. For other figures this depends on the question.
     pub(super) lowest_is_best: bool,
-    /// Whether it is drawn, too.
+    /// Whether the figure has a chart.
     pub(super) drawn: bool,
 }
 
@@ -55,7 +55,7 @@ pub(super) const LINEAR: (Spacing, Spacing) = (Spacing::Linear, Spacing::Linear)
 /// The chart of some entries. The columns name the quantities across and up, with their units, and the series.
 ///
 /// # Errors
-/// Why they cannot be drawn, in words.
+/// Reason why the figures cannot be drawn, in words.
 pub(super) fn chart(
     kind: Kind,
     title: &str,

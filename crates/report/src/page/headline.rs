@@ -14,11 +14,11 @@ const BASELINE: &str = "baseline";
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Ratios {
     pub(super) variant: String,
-    /// Of each point: the time of the baseline divided by the time of the policy.
+    /// Time of the baseline divided by the time of the policy, per point.
     pub(super) speedups: Vec<f64>,
-    /// Of each point: the dynamic energy of the baseline divided by that of the policy.
+    /// Dynamic energy of the baseline divided by that of the policy, per point.
     pub(super) energies: Vec<f64>,
-    /// Of each run: the share of its copies by FPM.
+    /// Share of copies by FPM, per run.
     fpm: Vec<f64>,
 }
 

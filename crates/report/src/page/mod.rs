@@ -1,4 +1,4 @@
-//! One report as one HTML page, which needs nothing but itself: style and script are in it, charts are inline SVG.
+//! A report as one HTML page without external files: it contains its style, its script and its charts as inline SVG.
 //!
 //! The same data give the same bytes: no date, no path, no number that is not in the data.
 
@@ -29,7 +29,7 @@ use crate::plot::{self, Chart, Extent, inline_svg};
 
 use rowclone_sim::quantity::{counted, grouped};
 
-/// Nothing is loaded, whatever a name in the data may hold.
+/// Content security policy: the page loads nothing, whatever names are in the data.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
 /// A section: its `id`, its heading, and how it is made.

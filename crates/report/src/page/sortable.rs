@@ -15,9 +15,9 @@ pub(super) struct Head {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shown {
     pub(super) text: String,
-    /// Of numbers.
+    /// Number by which the cell is sorted.
     pub(super) value: Option<f64>,
-    /// Whether it is the best of its group.
+    /// Whether the value is the best of its group.
     pub(super) best: bool,
     /// A command, or another text to be taken letter by letter.
     pub(super) code: bool,
@@ -26,7 +26,7 @@ pub(super) struct Shown {
 /// A table under a caption.
 #[derive(Clone, Debug)]
 pub(super) struct Sortable {
-    /// Its `id` in the page, by which `#sort=…` names it.
+    /// `id` of the table in the page, which `#sort=…` names.
     pub(super) id: &'static str,
     pub(super) caption: String,
     pub(super) heads: Vec<Head>,

@@ -26,7 +26,7 @@ fn groups(runs: &Runs) -> Vec<usize> {
 /// The most runs that are listed: a page of more is slow to open.
 const LISTED_MOST: usize = 2000;
 
-/// The rows that are listed, and the caption that says so.
+/// Rows of a table that are listed, with the caption.
 fn listed(runs: &Runs, caption: &str) -> (std::ops::Range<usize>, String) {
     if runs.len() <= LISTED_MOST {
         return (0..runs.len(), caption.to_owned());
@@ -35,7 +35,7 @@ fn listed(runs: &Runs, caption: &str) -> (std::ops::Range<usize>, String) {
     (0..LISTED_MOST, format!("{caption}: the first {most} of {all}; results.csv has all"))
 }
 
-/// Every run with its main figures; how to do it again, or its error, stands last.
+/// Every run with its main figures; its command or error is the last cell.
 pub(super) fn runs(runs: &Runs) -> Sortable {
     let figures = figures::present(runs);
     let has = |column: &str| (0..runs.len()).any(|row| !runs.text(row, column).is_empty());
@@ -103,7 +103,7 @@ pub(super) fn tally(runs: &Runs) -> Option<Sortable> {
     Some(table)
 }
 
-/// How to do each run again.
+/// Command of each run.
 pub(super) fn rerun(runs: &Runs) -> Option<Sortable> {
     let commands = runs.distinct("rerun");
     if commands.iter().all(String::is_empty) {

@@ -377,7 +377,7 @@ fn pictures_are_in_the_page_itself() {
 }
 
 #[test]
-fn a_page_of_very_many_runs_lists_the_first_and_says_so() {
+fn a_page_of_very_many_runs_lists_the_first_with_a_caption() {
     let columns = vec![Column::new("point", Kind::Count), Column::new("policy", Kind::Text)];
     let rows = (1..=2001_u64).map(|point| vec![point.into(), "rowclone".into()]).collect();
     let html = Page { runs: runs(&columns, Vec::new(), rows), ..sweep("a") }.to_html();

@@ -1,4 +1,4 @@
-//! What to know before believing a number: it comes first.
+//! Limits of the numbers of a page, which are its first section.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::data::{Finding, Origin, Page, Weight};
 use super::words::whole;
 use rowclone_sim::quantity::grouped;
 
-/// Every distinct finding with the number of runs that it concerns, the gravest first, then by first appearance.
+/// Distinct findings with the number of their runs, the most severe first, then by first appearance.
 pub(super) fn all(page: &Page) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     let mut places: BTreeMap<(Weight, String), usize> = BTreeMap::new();
@@ -22,7 +22,7 @@ pub(super) fn all(page: &Page) -> Vec<Finding> {
     found
 }
 
-/// What the rows say themselves.
+/// Findings in the rows.
 fn of_the_table(page: &Page) -> Vec<Finding> {
     let runs = &page.runs;
     let alone = page.origin == Origin::Sweep; // What a scenario has to warn of stands in its results.

@@ -1,4 +1,4 @@
-//! How the page writes columns and numbers.
+//! Texts of columns and numbers in a page.
 
 pub(super) use crate::plot::number;
 

@@ -3,7 +3,7 @@
 use super::scale::Spacing;
 use super::unit::Unit;
 
-/// How a chart shows its points.
+/// Kind of a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A line a series, with a mark at each point.
@@ -20,7 +20,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them, by the names that users write.
+    /// All kinds, with their names in input files.
     pub const ALL: [(&'static str, Kind); 5] = [
         ("line", Kind::Lines),
         ("bar", Kind::Bars),
@@ -29,7 +29,7 @@ impl Kind {
         ("box", Kind::Boxes),
     ];
 
-    /// As users write it.
+    /// Name in input files.
     pub fn name(self) -> &'static str {
         Kind::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
     }
@@ -38,18 +38,18 @@ impl Kind {
 /// The fewest points whose quartiles are drawn as a box.
 pub const BOX_MIN: usize = 5;
 
-/// What lies along an axis.
+/// Axis of values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What it counts, without the unit.
+    /// Quantity, without its unit.
     pub label: String,
     /// The unit of its values.
     pub unit: Unit,
-    /// How values are spread.
+    /// Spacing of the values.
     pub spacing: Spacing,
 }
 
-/// What lies across a chart.
+/// Horizontal axis of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Across {
     /// Numbers.
@@ -69,7 +69,7 @@ pub struct Categories {
     pub ordered: bool,
 }
 
-/// What is known of one place of a series.
+/// Values at one place of a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     /// The value across, or the index of the category.
@@ -102,13 +102,13 @@ impl Point {
 /// Points that belong together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// What the legend calls it; empty for the only one of a chart.
+    /// Name in the legend; empty for the only series of a chart.
     pub name: String,
     /// In order of `x`, each once.
     pub points: Vec<Point>,
 }
 
-/// Where two lines cross.
+/// Crossing of two lines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Crossover {
     /// The value across, from the straight line between the nearest points on both sides.
@@ -122,19 +122,19 @@ pub struct Crossover {
 pub struct Chart {
     /// The title, which says without other text what the chart shows.
     pub title: String,
-    /// How points are shown.
+    /// Kind.
     pub kind: Kind,
-    /// What lies across.
+    /// Horizontal axis.
     pub x: Across,
     /// The axis of values; of a heat map, the scale of its colours.
     pub y: Axis,
-    /// What lies up a heat map.
+    /// Vertical categories of a heat map.
     pub rows: Option<Categories>,
-    /// What is drawn; of a heat map, one series a row.
+    /// Series; of a heat map, one per row.
     pub series: Vec<Series>,
     /// Published values, drawn over the others as hollow marks. A series with the name of a simulated one has its look.
     pub published: Vec<Series>,
-    /// Where lines cross.
+    /// Crossings of lines.
     pub crossovers: Vec<Crossover>,
     /// Values that the axis of values must hold besides, such as those of charts beside this one.
     pub reach: Vec<f64>,
@@ -146,7 +146,7 @@ impl Chart {
         self.series.iter().flat_map(|series| &series.points).map(|point| point.values.len()).max().unwrap_or(0)
     }
 
-    /// How many marks there are, without the published ones.
+    /// Number of marks, without the published ones.
     pub fn marks(&self) -> usize {
         self.series.iter().map(|series| series.points.len()).sum()
     }
@@ -166,7 +166,7 @@ impl Chart {
     }
 }
 
-/// Where one line passes from below another to above it, or back. Points that only one of them has are skipped.
+/// Crossings of two lines, where one passes from below the other to above it. Points that only one of them has are skipped.
 fn crossings(a: &Series, b: &Series, across: Spacing, up: Spacing) -> Vec<f64> {
     let on_paper = |value: f64, spacing: Spacing| match spacing {
         Spacing::Linear => value,

@@ -12,9 +12,9 @@ use super::unit::Unit;
 /// The different values of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Keys {
-    /// As the table has them: numbers ascending, all else in order of appearance.
+    /// Values in the order of the table: numbers ascending, others by first appearance.
     cells: Vec<String>,
-    /// Where each is, by its tidy form.
+    /// Index of each value, by its tidy form.
     places: BTreeMap<String, usize>,
     /// Whether all of them are numbers.
     pub(super) numeric: bool,
@@ -36,7 +36,7 @@ impl Keys {
         Keys { cells, places, numeric }
     }
 
-    /// Which of them a cell is.
+    /// Index of the value of a cell.
     pub(super) fn index(&self, cell: &str) -> Option<usize> {
         self.places.get(&tidy(cell, self.numeric)).copied()
     }
@@ -61,7 +61,7 @@ impl Keys {
         Categories { label, names, ordered: true }
     }
 
-    /// What the legend calls one of them: with the name of the column where it would say nothing alone.
+    /// Name of a value in the legend: with the name of the column if the value does not explain itself.
     fn legend(&self, index: usize, column: &str) -> String {
         let (unit, label) = Unit::of_column(column);
         let cell = &self.cells[index];
@@ -84,7 +84,7 @@ fn named(cell: &str) -> String {
     if cell.is_empty() { "none".to_owned() } else { cell.to_owned() }
 }
 
-/// Where a value lies: which `x`, which of each `by`, which `y`.
+/// Position of a value: indices of its `x`, of each `by`, and of its `y`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     by: Vec<usize>,
@@ -92,17 +92,17 @@ struct Place {
     x: usize,
 }
 
-/// The values of a table that a request asks for.
+/// Values of a table that a request selects.
 #[derive(Clone, Debug)]
 pub(super) struct Entries<'a> {
     pub(super) x: Keys,
     pub(super) by: Vec<Keys>,
     pub(super) y_unit: Unit,
-    /// What all `y` have in common.
+    /// Common part of the names of all `y`.
     pub(super) y_label: String,
-    /// What is left of the name of each.
+    /// Remaining part of each name.
     y_names: Vec<String>,
-    /// How many cells were empty.
+    /// Number of empty cells.
     pub(super) empty: usize,
     values: BTreeMap<Place, Vec<(f64, &'a Row)>>,
     legend: Vec<Vec<String>>,
@@ -161,7 +161,7 @@ impl<'a> Entries<'a> {
         Ok(if combined { entries.combine(&request.x) } else { entries })
     }
 
-    /// What a series is called.
+    /// Name of a series.
     fn name(&self, by: &[usize], y: Option<usize>) -> String {
         let parts = by.iter().zip(&self.legend).map(|(&index, names)| names[index].clone());
         let y = y.filter(|_| self.y_names.len() > 1).map(|y| self.y_names[y].clone());
@@ -209,7 +209,7 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// What the parts of each bar add up to.
+/// Sums of the parts of each bar.
 pub(super) fn totals(parts: &[Series]) -> Series {
     let mut totals: BTreeMap<usize, f64> = BTreeMap::new();
     for point in parts.iter().flat_map(|part| &part.points) {

@@ -19,7 +19,7 @@ pub(super) const LINE_EM: f64 = (1854.0 + 434.0) / 2048.0;
 /// The height of a capital, in em.
 pub(super) const CAPITAL_EM: f64 = 1409.0 / 2048.0;
 
-/// How far letters reach below the baseline, in em.
+/// Descent of letters below the baseline, in em.
 pub(super) const DESCENDER_EM: f64 = 434.0 / 2048.0;
 
 /// A size of text: mm per em.
@@ -32,11 +32,11 @@ const fn points(points: f64) -> Size {
 
 impl Size {
     pub(super) const TITLE: Size = points(8.5);
-    /// Of the titles of axes.
+    /// Size of the titles of axes.
     pub(super) const LABEL: Size = points(7.5);
-    /// Of ticks and the legend.
+    /// Size of ticks and the legend.
     pub(super) const TICK: Size = points(7.0);
-    /// Of notes, and of numbers in cells.
+    /// Size of notes, and of numbers in cells.
     pub(super) const NOTE: Size = points(6.0);
 
     /// From one baseline to the next, in mm.

@@ -22,7 +22,7 @@ impl Extent {
     pub const PAGE: Extent = Extent { width: 150.0, height: 54.0 };
 }
 
-/// What is left free at the edges, in mm.
+/// Margins at the edges, in mm.
 pub(super) const EDGE: f64 = 0.8;
 /// The length of a tick, in mm; plotters puts labels at twice this distance from the axis.
 pub(super) const TICK: f64 = 0.6;
@@ -202,7 +202,7 @@ impl<'c> Layout<'c> {
     }
 }
 
-/// All values that must have a place on the axis of values.
+/// Values that the axis of values must include.
 fn heights(chart: &Chart) -> Vec<f64> {
     let of = |series: &[Series]| -> Vec<f64> {
         series.iter().flat_map(|series| &series.points).flat_map(|point| point.values.clone()).collect()
@@ -230,7 +230,7 @@ fn label_width(tick: &Tick) -> f64 {
     tick.lines.iter().map(|line| Size::TICK.width(line)).fold(0.0, f64::max)
 }
 
-/// What marks of several values stand for.
+/// Explanation of marks of several values.
 fn note(chart: &Chart) -> Option<String> {
     let counts = || chart.series.iter().flat_map(|series| &series.points).map(|point| point.values.len());
     let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));

@@ -13,7 +13,7 @@ use super::scale::Scale;
 /// A place on a chart: the value across and the value up.
 pub(super) type Place = (f64, f64);
 
-/// How an element is painted: plotters gives its anchors in dots.
+/// Drawing of an element: plotters gives its anchors in dots.
 type Paint<'a> = Box<dyn Fn(&mut Canvas<'_>, &[At]) -> Drawn + 'a>;
 
 /// An element in plotters' sense: some anchors, and how it is painted around them. An element with a title is a mark.
@@ -42,7 +42,7 @@ impl<'c, C> Drawable<Canvas<'c>> for Mark<'_, C> {
     }
 }
 
-/// How much of a place its bars fill.
+/// Share of a place that its bars fill.
 const FILLED: f64 = 0.82;
 /// The widest bar, in mm.
 const BAR_MAX: f64 = 9.0;

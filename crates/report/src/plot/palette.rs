@@ -1,4 +1,4 @@
-//! What tells series apart: a colour that colour-blind readers can tell from the others, and a second sign without colour.
+//! Colours and other signs of series: colours that colour-blind readers can distinguish, and a second sign without colour.
 
 use std::f64::consts::TAU;
 
@@ -10,9 +10,9 @@ use super::canvas::{At, Canvas, Drawn, Rgb, dots};
 
 pub(super) const PAPER: Rgb = (255, 255, 255);
 pub(super) const INK: Rgb = (0x1b, 0x1f, 0x24);
-/// Of notes, and of marks that are not data.
+/// Colour of notes, and of marks that are not data.
 pub(super) const FAINT: Rgb = (0x59, 0x63, 0x6e);
-/// Of the grid.
+/// Colour of the grid.
 pub(super) const RULE: Rgb = (0xde, 0xde, 0xde);
 
 /// The number of colours of series.
@@ -39,7 +39,7 @@ pub(super) fn role(colour: Rgb) -> Option<usize> {
     ROLES.iter().position(|(light, _)| *light == colour)
 }
 
-/// The most series that can be told apart.
+/// Maximum number of series that readers can distinguish.
 pub(super) const SERIES_MAX: usize = 2 * COLOURS;
 
 /// The radius of a mark, in mm: of all shapes that of a disc of the same area.

@@ -14,7 +14,7 @@ const DOTS_PER_PIXEL: u32 = 3;
 /// The picture as a PNG file of 300 pixels per inch.
 ///
 /// # Errors
-/// What the backend or the encoder reports.
+/// Error of the backend or of the encoder.
 #[expect(clippy::cast_sign_loss, reason = "lengths are positive")]
 pub fn png(picture: &Picture) -> Result<Vec<u8>, String> {
     let (width, height) = (picture.size.0.div_ceil(DOTS_PER_PIXEL), picture.size.1.div_ceil(DOTS_PER_PIXEL));

@@ -10,7 +10,7 @@ use super::unit::Unit;
 /// A request for a chart of a table; columns are named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// How points are shown.
+    /// Kind of the chart.
     pub kind: Kind,
     /// The column that lies across.
     pub x: String,
@@ -18,32 +18,32 @@ pub struct Request {
     pub y: Vec<String>,
     /// The columns whose values make a series each; of a heat map the one that lies up.
     pub by: Vec<String>,
-    /// Which rows.
+    /// Conditions on rows.
     pub conditions: Vec<Condition>,
-    /// How `x` is spread.
+    /// Spacing of `x`.
     pub x_spacing: Spacing,
-    /// How `y` is spread.
+    /// Spacing of `y`.
     pub y_spacing: Spacing,
-    /// What stands above.
+    /// Title.
     pub title: Option<String>,
     /// In place of the name of `x`.
     pub x_label: Option<String>,
     /// In place of the name of `y`.
     pub y_label: Option<String>,
-    /// Whether to mark where lines cross.
+    /// Whether to mark the crossings of lines.
     pub crossovers: bool,
 }
 
-/// A chart that was made of a table, and what to know about it.
+/// A chart of a table, with the findings about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawing {
     /// The chart.
     pub chart: Chart,
-    /// How many rows, or values of rows, were left out because a cell is empty.
+    /// Number of rows, or values of rows, that were left out because a cell is empty.
     pub empty: usize,
     /// In what else the rows behind one mark differ, each time alike: seeds, or an axis that was forgotten.
     pub differing: Vec<String>,
-    /// How many published values have no place on the chart.
+    /// Number of published values without a place on the chart.
     pub unplaced: usize,
     request: Request,
     x: Keys,
@@ -52,7 +52,7 @@ pub struct Drawing {
 /// The most categories that have room for their names.
 const CATEGORIES_MAX: usize = 24;
 
-/// The most bars or boxes that can be told apart at a column's width.
+/// Maximum number of bars or boxes that readers can distinguish at the width of a column.
 const BARS_MAX: usize = 120;
 
 /// The most cells of a heat map along a side.
@@ -120,7 +120,7 @@ impl Request {
     /// That it can be drawn, as far as that does not depend on the table; `published` where published values are to be added.
     ///
     /// # Errors
-    /// What is asked for does not go together.
+    /// The options contradict each other.
     pub fn check(&self, published: bool) -> Result<(), TableError> {
         let refuse = |message: &str, help: &str| Err(TableError::new(message).with_help(help));
         if self.y.is_empty() {
@@ -198,7 +198,7 @@ impl Drawing {
         check_series(self.chart.series.len() + self.unmatched())
     }
 
-    /// How many published series have none of the same name beside them.
+    /// Number of published series without a simulated series of the same name.
     fn unmatched(&self) -> usize {
         let simulated = |name: &str| self.chart.series.iter().any(|series| series.name == name);
         self.chart.published.iter().filter(|series| !simulated(&series.name)).count()

@@ -8,17 +8,17 @@ use super::chart::{Axis, Categories};
 use super::font::Size;
 use super::unit::{Display, write_all};
 
-/// How values are spread along an axis.
+/// Spacing of values along an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spacing {
     /// Evenly.
     #[default]
     Linear,
-    /// By their logarithm.
+    /// Logarithmic.
     Log,
 }
 
-/// How far the ends of an axis lie beyond its data.
+/// Distance from the data to the ends of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ends {
     /// A little, so that marks are whole.

@@ -23,9 +23,9 @@ pub(super) struct Row {
 pub struct TableError {
     /// The faulty line, counted from 1; none for the table as a whole.
     pub line: Option<u64>,
-    /// What is wrong.
+    /// Finding.
     pub message: String,
-    /// What would help.
+    /// Help.
     pub help: Option<String>,
 }
 
@@ -214,7 +214,7 @@ pub(super) fn select<'a>(table: &'a Table, conditions: &[Condition]) -> Result<V
     Ok(rows)
 }
 
-/// What there is in a column, in words.
+/// Description of the values of a column.
 fn values_of(table: &Table, column: usize) -> String {
     const SHOWN: usize = 12;
     let mut values: Vec<&str> = Vec::new();

@@ -263,7 +263,7 @@ fn the_dark_scheme_has_a_colour_for_every_class() {
 }
 
 #[test]
-fn an_svg_says_how_wide_each_text_is() {
+fn an_svg_has_the_width_of_each_text() {
     for request in requests() {
         let document = svg(&picture(&request));
         let texts: Vec<&str> = document.split(" textLength=\"").skip(1).collect();

@@ -7,9 +7,9 @@ use super::scale::titled;
 pub enum Unit {
     /// A count or a ratio.
     None,
-    /// One that takes the prefixes of the SI; the column has it times ten to this power.
+    /// A unit with SI prefixes; values of the column are times ten to this power.
     Prefixed {
-        /// As written: `s`, `J`.
+        /// Symbol: `s`, `J`.
         symbol: &'static str,
         /// -9 for ns.
         exponent: i32,
@@ -25,7 +25,7 @@ pub enum Unit {
     Named(&'static str),
 }
 
-/// The ends of column names that say a unit. The last part of a name may also be all of it.
+/// Ends of column names that state a unit. The last part of a name may also be all of it.
 #[rustfmt::skip]
 const SUFFIXES: &[(&str, Unit)] = &[
     ("ps", Unit::Prefixed { symbol: "s", exponent: -12 }),
@@ -53,7 +53,7 @@ const SUFFIXES: &[(&str, Unit)] = &[
     ("cycle", Unit::Named("tCK")),
 ];
 
-/// The same, of units that are two words.
+/// Ends of column names whose unit has two words.
 const LONG_SUFFIXES: &[(&str, Unit)] = &[
     ("gb_s", Unit::Prefixed { symbol: "B/s", exponent: 9 }),
     ("mb_s", Unit::Prefixed { symbol: "B/s", exponent: 6 }),
@@ -71,7 +71,7 @@ const BINARY: [(i32, &str); 5] = [(0, "B"), (10, "KiB"), (20, "MiB"), (30, "GiB"
 /// Large counts by their power of ten.
 const LARGE: [(i32, &str); 4] = [(0, ""), (3, "thousands"), (6, "millions"), (9, "billions")];
 
-/// What columns are called that their own names do not say well.
+/// Labels of columns whose names need an explanation.
 const NAMES: [(&str, &str); 9] = [
     ("from_cycle", "start of the epoch"),
     ("dst", "destination"),
@@ -87,7 +87,7 @@ const NAMES: [(&str, &str); 9] = [
 impl Unit {
     /// The unit that the name of a column states, and its quantity in words: `read_latency_mean_ns` is "read latency, mean" in ns.
     ///
-    /// Of a dotted name, as the axes of a sweep have, the last part counts.
+    /// The unit and the label of a column. Of a dotted name, the last part counts.
     pub fn of_column(column: &str) -> (Unit, String) {
         let name = column.rsplit('.').find(|part| part.parse::<u32>().is_err()).unwrap_or(column);
         let (unit, label) = Unit::of_name(name);
@@ -146,7 +146,7 @@ impl Unit {
         if symbol.is_empty() { text } else { format!("{text} {symbol}") }
     }
 
-    /// The same in full, in the unit of the column: `1046.25 ns`.
+    /// Value in full, in the unit of the column: `1046.25 ns`.
     pub fn write_in_full(self, value: f64) -> String {
         match self {
             Unit::Prefixed { .. } | Unit::Bytes { exponent: 0 } => format!("{value} {}", self.symbol()),
@@ -293,7 +293,7 @@ mod tests {
     const NS: Unit = Unit::Prefixed { symbol: "s", exponent: -9 };
 
     #[test]
-    fn the_end_of_a_name_says_the_unit() {
+    fn the_end_of_a_name_states_the_unit() {
         for (column, unit, label) in [
             ("latency_ns", NS, "latency"),
             ("read_latency_mean_ns", NS, "read latency, mean"),

@@ -1,4 +1,4 @@
-//! What the command stream says of a channel: its buses, its ranks, and the open row of each bank.
+//! Tracks of a channel from its command stream: buses, ranks, and the open row of each bank.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -18,10 +18,10 @@ pub(super) struct OpenRow {
     copied_from: Option<Row>,
 }
 
-/// What a command did to the banks.
+/// Effect of a command on the banks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Deed {
-    /// Nothing that a copy would care for.
+    /// No effect on a copy.
     Other,
     /// A copy activation.
     Copied {
@@ -49,7 +49,7 @@ pub(super) struct ChannelTracks {
     write_latency: Cycles,
     refresh_time: Cycles,
     ranks: Vec<RankTracks>,
-    /// Of reads, and of writes.
+    /// Counters of reads and of writes.
     queues: [Counter; 2],
 }
 
@@ -111,7 +111,7 @@ impl ChannelTracks {
         self.ranks[usize::from(bank.rank)].banks[usize::from(bank.bank)].1
     }
 
-    /// What a command will do to the banks.
+    /// Effect of a command on the banks.
     pub(super) fn deed(&self, command: &Command) -> Deed {
         let Command::Activate { bank, row } = *command else { return Deed::Other };
         match self.open_row(bank) {

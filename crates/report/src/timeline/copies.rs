@@ -12,7 +12,7 @@ use super::writer::{Note, PacketWriter, Shows, Track, count, word};
 /// A bank of the whole system.
 pub(super) type Place = (Channel, BankId);
 
-/// What a command of a copy program did.
+/// Effect of a command of a copy program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     /// The number of the program.
@@ -45,7 +45,7 @@ struct Copy {
     operation: Operation,
     lane: usize,
     begin: Cycle,
-    /// By the number of the program.
+    /// Copies by the number of their program.
     programs: BTreeMap<u64, Running>,
 }
 
@@ -54,7 +54,7 @@ struct Copy {
 struct Lane {
     track: Track,
     group: Track,
-    /// Where its last copy ends; nothing while it is in progress.
+    /// End of its last copy; none while it is in progress.
     free_from: Option<Cycle>,
     /// Lines of segments one after another, and where the last of each ends.
     segments: Vec<(Track, Cycle)>,

@@ -1,4 +1,4 @@
-//! Timelines: a run as a trace in Perfetto's own format, written while the run goes on.
+//! Timelines: traces of runs in the format of Perfetto, written during the run.
 //!
 //! A [`Timeline`] hears each command as it is issued, and each request when the controller takes it and when it is done. It keeps what is
 //! in progress, and nothing else. Slices are written when they end: events of one track are in the order of time, and those of different
@@ -38,7 +38,7 @@ pub struct Timeline<W: Write> {
 }
 
 impl<W: Write> Timeline<W> {
-    /// Of a run on this system, whose addresses `map` places, from cycle 0; `title` names it.
+    /// Creates the timeline of a run on a system, from cycle 0. `map` translates its addresses; `title` names it.
     pub fn new(output: W, title: &str, system: &System, map: &AddressMap, window: Window) -> Timeline<W> {
         let mut writer = PacketWriter::new(output, system.clock(), window);
         let root = writer.track(None, 0, title, "", Shows::Group);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_error_ends_the_writing_and_is_told() {
+    fn the_first_error_ends_the_writing_and_is_returned() {
         let refused = Cell::new(0);
         let system = System::paper(1, Density::Gb2, Width::X8);
         let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);

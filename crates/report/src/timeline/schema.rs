@@ -24,12 +24,12 @@ pub struct TracePacket {
     /// 1 in the first packet: nothing before it counts.
     #[prost(uint32, optional, tag = "13")]
     pub sequence_flags: Option<u32>,
-    /// What it holds.
+    /// Content of the packet.
     #[prost(oneof = "Content", tags = "11, 60")]
     pub content: Option<Content>,
 }
 
-/// What a packet holds.
+/// Content of a packet.
 #[derive(Clone, PartialEq, Oneof)]
 pub enum Content {
     /// An event.
@@ -43,10 +43,10 @@ pub enum Content {
 /// A track: a line of slices, a counter, or a group of other tracks.
 #[derive(Clone, PartialEq, Message)]
 pub struct TrackDescriptor {
-    /// Its number, by which events and other tracks name it.
+    /// Number of the track, by which events and other tracks refer to it.
     #[prost(uint64, optional, tag = "1")]
     pub uuid: Option<u64>,
-    /// What it is called.
+    /// Name of the track.
     #[prost(string, optional, tag = "2")]
     pub name: Option<String>,
     /// The group that it is shown in.
@@ -55,13 +55,13 @@ pub struct TrackDescriptor {
     /// Present where it is a counter.
     #[prost(message, optional, tag = "8")]
     pub counter: Option<CounterDescriptor>,
-    /// How those are ordered that it groups.
+    /// Order of the tracks of the group.
     #[prost(enumeration = "ChildTracksOrdering", optional, tag = "11")]
     pub child_ordering: Option<i32>,
-    /// Its place among the tracks of its group.
+    /// Position among the tracks of its group.
     #[prost(int32, optional, tag = "12")]
     pub sibling_order_rank: Option<i32>,
-    /// What it shows, in words.
+    /// Description of the track.
     #[prost(string, optional, tag = "14")]
     pub description: Option<String>,
 }
@@ -74,11 +74,11 @@ pub struct CounterDescriptor {
     pub unit_name: Option<String>,
 }
 
-/// How a group's tracks are ordered.
+/// Order of the tracks of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Enumeration)]
 #[repr(i32)]
 pub enum ChildTracksOrdering {
-    /// As the viewer likes.
+    /// Chosen by the viewer.
     Unknown = 0,
     /// By `sibling_order_rank`.
     Explicit = 3,
@@ -87,16 +87,16 @@ pub enum ChildTracksOrdering {
 /// An event.
 #[derive(Clone, PartialEq, Message)]
 pub struct TrackEvent {
-    /// What is known of it besides its name.
+    /// Attributes of the event besides its name.
     #[prost(message, repeated, tag = "4")]
     pub debug_annotations: Vec<DebugAnnotation>,
-    /// What happens.
+    /// Kind of the event.
     #[prost(enumeration = "EventType", optional, tag = "9")]
     pub r#type: Option<i32>,
     /// On which track.
     #[prost(uint64, optional, tag = "11")]
     pub track_uuid: Option<u64>,
-    /// What a slice or an instant is called.
+    /// Name of the slice or instant.
     #[prost(string, optional, tag = "23")]
     pub name: Option<String>,
     /// The value of a counter from then on.
@@ -104,7 +104,7 @@ pub struct TrackEvent {
     pub counter_value: Option<i64>,
 }
 
-/// What an event is.
+/// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Enumeration)]
 #[repr(i32)]
 pub enum EventType {

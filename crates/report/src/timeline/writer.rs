@@ -12,7 +12,7 @@ use super::schema::{
     TrackEvent, Value,
 };
 
-/// Which cycles are drawn: from the first to before the second. What reaches beyond is cut there.
+/// Range of drawn cycles, without its end. Slices are cut at both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The first cycle.
@@ -22,14 +22,14 @@ pub struct Window {
 }
 
 impl Window {
-    /// All cycles.
+    /// The range of all cycles.
     pub const ALL: Window = Window { from: Cycle::ZERO, to: Cycle::NEVER };
 }
 
 /// A track's number in the file.
 pub(super) type Track = u64;
 
-/// What is known of a slice besides its name.
+/// Attributes of a slice besides its name.
 pub(super) type Note = (&'static str, Value);
 
 /// A count, an address or a cycle as a note.
@@ -42,7 +42,7 @@ pub(super) fn word(name: &'static str, value: impl Into<String>) -> Note {
     (name, Value::StringValue(value.into()))
 }
 
-/// What a track shows.
+/// Kind of a track.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shows {
     /// Other tracks, in the order of their ranks.
@@ -191,14 +191,14 @@ impl Counter {
         Counter { track, value: 0, is_drawn: false }
     }
 
-    /// It has this value from `at` on, if it had another before.
+    /// Sets the value from `at` on, if it differs from the current one.
     pub(super) fn change<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, value: u64) {
         if self.value != value {
             self.set(writer, at, value);
         }
     }
 
-    /// It has this value from `at` on.
+    /// Sets the value from `at` on.
     pub(super) fn set<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, value: u64) {
         let Window { from, to } = writer.window();
         if at > from {

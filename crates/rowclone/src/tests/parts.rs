@@ -109,7 +109,7 @@ fn no_block_size_is_advised_beyond_the_window() {
 }
 
 #[test]
-fn a_partial_row_says_which_part_of_it_is_missing() {
+fn the_reason_of_a_partial_row_names_its_missing_part() {
     let said = |operation_bytes, row_bytes| {
         Reason::PartialRow { covered: 64, row_bytes, operation_bytes, granularity: row_bytes }.to_string()
     };

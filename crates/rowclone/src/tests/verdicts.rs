@@ -55,7 +55,7 @@ fn where_the_rows_lie_decides_the_mechanism() {
 }
 
 #[test]
-fn what_the_user_can_mend_is_said_with_numbers() {
+fn the_help_of_a_reason_has_its_numbers() {
     let said = |planner: Planner, case: Copy| {
         let operation = copy(&planner, case);
         let block = planner.blocks(&operation).next().unwrap();
@@ -203,7 +203,7 @@ fn ragged_lines_are_merged_with_what_they_held() {
 }
 
 #[test]
-fn an_impossible_operation_says_what_would_work() {
+fn the_error_of_an_impossible_operation_has_help() {
     let planner = planner(1, 4096, Preset::RowInterleaved, &[]);
     let check = |operation: Operation, message: &str, help: &str| {
         let error: PlanError = planner.check(&operation).unwrap_err();

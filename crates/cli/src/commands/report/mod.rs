@@ -35,7 +35,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a directory holds.
+/// Results in a directory.
 ///
 /// # Errors
 /// A file that cannot be read, or holds what no sweep and no run writes.

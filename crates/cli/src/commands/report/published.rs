@@ -1,4 +1,4 @@
-//! Which of our operations have the setting of a published row: only those are set beside it.
+//! Comparison with published rows, for operations that have the setting of such a row.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use rowclone_sweep as sweep;
 /// The setting of the published table, in the words of a result's line about its system: the clock, one rank, a page a row.
 const SETTING: [&str; 3] = ["DDR3-1066G 8-8-8, ", " x 1 rank, ", " rows of 4 KiB, "];
 
-/// Where the source lies, the mechanism, and the published row.
+/// Location of the source, mechanism, and published row.
 #[rustfmt::skip]
 const ROWS: [(&str, &str, &str); 7] = [
     ("copy 4 KiB, same-bank",     "channel", "copy/channel"),
@@ -63,16 +63,16 @@ pub(super) fn of_a_sweep(runs: &Runs) -> PublishedFigures {
             None => unknown += 1,
         }
     }
-    let not_told = (unknown > 0).then(|| {
+    let note = (unknown > 0).then(|| {
         format!(
             "The systems of {unknown} runs of one operation are unknown: their scenario was not found from the directory in which this \
              page was made, or was changed since."
         )
     });
-    with_notes(rows, not_told.into_iter().collect())
+    with_notes(rows, note.into_iter().collect())
 }
 
-/// What served all of a row's only operation; nothing if several did, or it was no copy.
+/// Mechanism of the only operation of a row; none if several mechanisms served it, or it was no copy.
 fn mechanism(runs: &Runs, row: usize) -> Option<Mechanism> {
     let served_all = |mechanism: &Mechanism| {
         ["copies", "inits"]
@@ -90,7 +90,7 @@ enum Label {
     Other,
 }
 
-/// What a row's scenario says; nothing if it is not the one that was run.
+/// Setting of the scenario of a row; none if the scenario is not the one that was run.
 fn label(library: &Library, rerun: &str, digest: &str) -> Option<Label> {
     let words = sweep::words(rerun)?;
     let (path, sets) = (words.get(2)?, words.get(3..)?);
@@ -122,7 +122,7 @@ fn has_the_setting(system: &str) -> bool {
     system.rsplit_once(" (").is_some_and(|(_, line)| SETTING.iter().all(|part| line.contains(part)))
 }
 
-/// Whether no other operation was under way in the meantime.
+/// Whether no other operation was in progress in that time.
 fn is_alone(operations: &[OperationJson], index: usize) -> bool {
     let stretch = |operation: &OperationJson| {
         (operation.arrival_cycle, operation.arrival_cycle.saturating_add(operation.latency_cycles))

@@ -19,7 +19,7 @@ impl Results {
     /// Reads a table.
     ///
     /// # Errors
-    /// It cannot be read, is empty, or a row has not as many cells as there are columns.
+    /// The file cannot be read, is empty, or a row has another number of cells than the header.
     pub(super) fn read(path: &Path) -> Result<Results, Failure> {
         let table = plot::read(path)?;
         if table.rows().len() == 0 {
@@ -62,7 +62,7 @@ impl Results {
         Ok(self.table.columns()[1..self.place("seed")?.max(1)].to_vec())
     }
 
-    /// Its rows, with the figures checked as far as the program knows their columns.
+    /// Rows; the figures of known columns are checked.
     ///
     /// # Errors
     /// A cell that the program does not write.

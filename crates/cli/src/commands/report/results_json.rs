@@ -72,7 +72,7 @@ struct VersionJson {
 /// Reads the results of one scenario.
 ///
 /// # Errors
-/// It is no JSON, of another version, or a key is missing or has a value that it cannot have.
+/// The file is not JSON, is of another version, or a key is missing or has an invalid value.
 pub(super) fn read(path: &Path, text: &str) -> Result<Vec<RunJson>, Failure> {
     let again = "run the scenario again with `--out`, and this version of the program";
     let fault = |error: &serde_json::Error| {
@@ -104,7 +104,7 @@ impl RunJson {
         if self.check.is_some() { "yes, every command and all of memory" } else { "no: `run --check` does it" }
     }
 
-    /// What it had to say.
+    /// Warnings of the run.
     pub(super) fn findings(&self) -> Vec<Finding> {
         let finding = |weight, text| Finding { weight, text, runs: 1 };
         let mut found: Vec<Finding> = self.warnings.iter().map(|text| finding(Weight::Warning, text.clone())).collect();
@@ -121,7 +121,7 @@ impl RunJson {
         found
     }
 
-    /// Its operations.
+    /// Rows of its operations.
     pub(super) fn operations(&self) -> Vec<Operation> {
         let operation = |(index, operation): (usize, &OperationJson)| Operation {
             label: operation.label.clone(),
@@ -138,7 +138,7 @@ impl RunJson {
         self.operations.iter().enumerate().map(operation).collect()
     }
 
-    /// Its decisions by reason.
+    /// Decisions by reason.
     pub(super) fn served(&self) -> Vec<Served> {
         let served = |served: &ServedJson| Served {
             run: self.variant(),
