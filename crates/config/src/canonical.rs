@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::document::{Document, Node, Value};
+use crate::key;
 
 impl Document {
     /// All values except those of the keys `skip` (dotted, no list items), in a form that does not depend on the order of
@@ -36,7 +37,7 @@ fn write_node(node: &Node, place: &str, skip: &[&str], text: &mut String) {
             sorted.sort_by_key(|(name, _)| name);
             text.push('{');
             for (name, node) in sorted {
-                let key = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
+                let key = key::dotted(place, name);
                 if !skip.contains(&key.as_str()) {
                     let _ = write!(text, "{name:?}=");
                     write_node(node, &key, skip, text);

@@ -53,9 +53,8 @@ impl Document {
     fn check_table(&self, node: &mut Node, place: &str) -> Result<(), Failure> {
         let Value::Table(entries) = &mut node.value else { return Ok(()) };
         let table = key::without_indices(place);
-        let inside = |name: &str| if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
         for (name, node) in entries.iter_mut() {
-            let path = inside(name);
+            let path = key::dotted(place, name);
             let Some(key) = self.keys.iter().find(|key| key.is_in(&table) && key.name() == name) else {
                 let noun = if place.is_empty() { "keys".to_owned() } else { format!("keys of `{place}`") };
                 let known: Vec<&str> = self.keys.iter().filter(|key| key.is_in(&table)).map(Key::name).collect();
@@ -68,7 +67,7 @@ impl Document {
         let missing =
             self.keys.iter().filter(is_missing).find(|key| entries.iter().all(|(name, _)| name != key.name()));
         let Some(key) = missing else { return Ok(()) };
-        let (path, name) = (inside(key.name()), key.name());
+        let (path, name) = (key::dotted(place, key.name()), key.name());
         let to = if place.is_empty() { String::new() } else { format!(" to `{place}`") };
         let help = match key.example {
             // A table: its keys have examples of their own.
@@ -206,14 +205,15 @@ impl Document {
     }
 
     fn resolve_node(&self, node: &mut Node, path: &str, clock: Clock) -> Result<(), Failure> {
-        let inside = |step: &str| if path.is_empty() { step.to_owned() } else { format!("{path}.{step}") };
         match &mut node.value {
             Value::Table(entries) => {
-                entries.iter_mut().try_for_each(|(name, node)| self.resolve_node(node, &inside(name), clock))
+                entries.iter_mut().try_for_each(|(name, node)| self.resolve_node(node, &key::dotted(path, name), clock))
             }
             Value::List(items) => {
                 let mut items = items.iter_mut().enumerate();
-                items.try_for_each(|(index, node)| self.resolve_node(node, &inside(&index.to_string()), clock))
+                items.try_for_each(|(index, node)| {
+                    self.resolve_node(node, &key::dotted(path, &index.to_string()), clock)
+                })
             }
             Value::Text(text) => {
                 let Some(Key { holds: holds @ Holds::Clocks(..), .. }) = key::find(self.keys, path) else {
@@ -247,10 +247,8 @@ fn plain(holds: Holds, value: &Value) -> Option<Value> {
             | Holds::Place,
             Value::Integer(integer),
         ) => is_count(*integer),
-        (Holds::Bytes(..), Value::Text(text)) => return quantity::size(text).map(|bytes| Value::Integer(bytes.into())),
-        (Holds::Picoseconds(..), Value::Text(text)) => return quantity::time(text).map(|ps| Value::Integer(ps.into())),
-        (Holds::Nanoseconds(..), Value::Text(text)) => {
-            return quantity::time(text).map(|ps| Value::Float(ps as f64 / 1000.0));
+        (Holds::Bytes(..) | Holds::Picoseconds(..) | Holds::Nanoseconds(..), Value::Text(text)) => {
+            return without_unit(holds, text);
         }
         // The reader of the key converts it with the clock of the system.
         (Holds::Clocks(..), Value::Text(text)) => quantity::time(text).is_some(),
@@ -264,6 +262,16 @@ fn plain(holds: Holds, value: &Value) -> Option<Value> {
         _ => false,
     };
     fits.then(|| value.clone())
+}
+
+/// The plain number that a size, or a time that needs no clock, stands for; none for other keys and texts.
+pub(crate) fn without_unit(holds: Holds, text: &str) -> Option<Value> {
+    match holds {
+        Holds::Bytes(..) => quantity::size(text).map(|bytes| Value::Integer(bytes.into())),
+        Holds::Picoseconds(..) => quantity::time(text).map(|ps| Value::Integer(ps.into())),
+        Holds::Nanoseconds(..) => quantity::time(text).map(|ps| Value::Float(ps as f64 / 1000.0)),
+        _ => None,
+    }
 }
 
 /// Name of a value in messages.

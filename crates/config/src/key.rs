@@ -124,10 +124,39 @@ impl Key {
     }
 }
 
+/// The concatenation of lists of keys; `N` is their number.
+///
+/// # Panics
+/// If `N` is another number.
+pub const fn join<const N: usize>(parts: &[&[Key]]) -> [Key; N] {
+    let mut keys = [parts[0][0]; N];
+    let (mut at, mut part) = (0, 0);
+    while part < parts.len() {
+        let mut index = 0;
+        while index < parts[part].len() {
+            keys[at] = parts[part][index];
+            at += 1;
+            index += 1;
+        }
+        part += 1;
+    }
+    assert!(at == N, "all keys have a place");
+    keys
+}
+
 /// The key of a dotted path; indices of list items are skipped.
 pub fn find<'a>(keys: &'a [Key], path: &str) -> Option<&'a Key> {
     let plain = without_indices(path);
     keys.iter().find(|key| key.path == plain)
+}
+
+/// The dotted path of a key of a table; an empty table is the document, and an empty name the table itself.
+pub(crate) fn dotted(table: &str, name: &str) -> String {
+    match (table, name) {
+        ("", name) => name.to_owned(),
+        (table, "") => table.to_owned(),
+        (table, name) => format!("{table}.{name}"),
+    }
 }
 
 /// A dotted path without the indices of list items: `operation.0.bytes` is `operation.bytes`.

@@ -34,26 +34,7 @@ pub use scenario::{Placement, ResolvedScenario, Scenario, Variant, Workload};
 pub use system::SystemConfig;
 pub use workload::TraceWorkload;
 
-use key::Key;
-
 /// The names of a table of names.
 fn names<T>(known: &[(&'static str, T)]) -> Vec<&'static str> {
     known.iter().map(|(name, _)| *name).collect()
-}
-
-/// The concatenation of lists of keys; `N` is their number.
-const fn join<const N: usize>(parts: &[&[Key]]) -> [Key; N] {
-    let mut keys = [parts[0][0]; N];
-    let (mut at, mut part) = (0, 0);
-    while part < parts.len() {
-        let mut index = 0;
-        while index < parts[part].len() {
-            keys[at] = parts[part][index];
-            at += 1;
-            index += 1;
-        }
-        part += 1;
-    }
-    assert!(at == N, "all keys have a place");
-    keys
 }

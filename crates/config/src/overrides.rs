@@ -6,8 +6,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::document::{Document, Node, Origin, Value, convert};
-use crate::key::{self, Holds, Key};
-use crate::{Failure, quantity, scenario, suggestion, system};
+use crate::key::{self, Key};
+use crate::{Failure, check, scenario, suggestion, system};
 
 /// The `--set` options of a command line, in their order.
 #[derive(Clone, Debug, Default)]
@@ -108,13 +108,12 @@ pub fn without_unit(key: &str, value: toml::Value) -> toml::Value {
     let steps = steps(key).unwrap_or_default();
     let (_, steps, keys) = file_of(&steps);
     let (Some(key), Some(text)) = (key::find(keys, &steps.join(".")), value.as_str()) else { return value };
-    let number = match key.holds {
-        Holds::Bytes(..) => quantity::size(text).and_then(|bytes| i64::try_from(bytes).ok()).map(toml::Value::Integer),
-        Holds::Picoseconds(..) => quantity::time(text).and_then(|ps| i64::try_from(ps).ok()).map(toml::Value::Integer),
-        Holds::Nanoseconds(..) => quantity::time(text).map(|ps| toml::Value::Float(ps as f64 / 1000.0)),
-        _ => None,
-    };
-    number.unwrap_or(value)
+    match check::without_unit(key.holds, text) {
+        // A number that TOML cannot represent stays text, which the check of the point refuses.
+        Some(Value::Integer(number)) => i64::try_from(number).map_or(value, toml::Value::Integer),
+        Some(Value::Float(number)) => toml::Value::Float(number),
+        _ => value,
+    }
 }
 
 /// A known key, with the item numbers of the written key.

@@ -9,11 +9,11 @@ use host::workload::Settings;
 use memctrl::policy::copy::{CopyPolicy, POLICIES};
 use rowclone_sim::{CYCLES_MAX, Experiment};
 
-use crate::key::{Holds, Key};
+use crate::key::{Holds, Key, join};
 use crate::operations::{check_operations, check_places};
 use crate::workload::{TraceWorkload, check_settings, check_workload};
 use crate::{
-    AllocatorConfig, Document, Failure, Library, Overrides, ResolvedSystem, SystemConfig, allocator, join, operations,
+    AllocatorConfig, Document, Failure, Library, Overrides, ResolvedSystem, SystemConfig, allocator, operations,
     workload,
 };
 

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::Failure;
 use crate::document::{Document, Node, Value};
+use crate::{Failure, key};
 
 /// A table of a document whose keys and values were checked.
 #[derive(Clone, Debug)]
@@ -91,11 +91,7 @@ impl<'a> Section<'a> {
 
     /// The dotted key of a key of this table.
     pub fn key(&self, name: &str) -> String {
-        match (self.place.as_str(), name) {
-            ("", name) => name.to_owned(),
-            (place, "") => place.to_owned(),
-            (place, name) => format!("{place}.{name}"),
-        }
+        key::dotted(&self.place, name)
     }
 
     /// Whether a key is given.

@@ -12,9 +12,9 @@ use energy::Currents;
 use rowclone_sim::{ControllerSettings, MemorySystem, SystemBuilder};
 
 use crate::controller::{self, Surroundings};
-use crate::key::{Holds, Key};
+use crate::key::{Holds, Key, join};
 use crate::section::Section;
-use crate::{Document, Failure, Overrides, currents, join, names, suggestion};
+use crate::{Document, Failure, Overrides, currents, names, suggestion};
 
 /// A checked memory system: device, geometry, map, prices and controller.
 #[derive(Clone, Debug)]
@@ -38,26 +38,8 @@ pub const KEYS: &[Key] = &join::<{ DEVICE_KEYS.len() + controller::KEYS.len() + 
 ]);
 
 /// A key of `device.timings`.
-const fn timing(parameter: T, example: &'static str, about: &'static str) -> Key {
+const fn timing(path: &'static str, parameter: T, example: &'static str, about: &'static str) -> Key {
     let (least, most) = parameter.range();
-    let path = match parameter {
-        T::Cl => "device.timings.CL",
-        T::Cwl => "device.timings.CWL",
-        T::Rcd => "device.timings.tRCD",
-        T::Rp => "device.timings.tRP",
-        T::Ras => "device.timings.tRAS",
-        T::Rc => "device.timings.tRC",
-        T::Rrd => "device.timings.tRRD",
-        T::Faw => "device.timings.tFAW",
-        T::Ccd => "device.timings.tCCD",
-        T::Wr => "device.timings.tWR",
-        T::Wtr => "device.timings.tWTR",
-        T::Rtp => "device.timings.tRTP",
-        T::Xp => "device.timings.tXP",
-        T::Xpdll => "device.timings.tXPDLL",
-        T::Cke => "device.timings.tCKE",
-        T::Rfc => "device.timings.tRFC",
-    };
     Key::new(path, Holds::Clocks(least, most), example, about).or("that of the bin")
 }
 
@@ -74,22 +56,22 @@ const DEVICE_KEYS: [Key; 40] = [
     Key::new("device.copy_activations", Holds::Name(|| names(&COPY_ACTIVATIONS)), "\"counted\"", "whether a copy activation counts in tRRD and tFAW (`decisions/0004`)"),
     Key::new("device.precharge_power_down", Holds::Name(|| names(&PRECHARGE_POWER_DOWN)), "\"fast-exit\"", "exit of precharge power-down, MR0 bit 12: with the DLL on or off"),
     Key::new("device.timings", Holds::Table, "", "timing parameters that replace those of the bin; every output lists them").or("those of the bin"),
-    timing(T::Cl, "11", "read latency"),
-    timing(T::Cwl, "8", "write latency"),
-    timing(T::Rcd, "\"13.75ns\"", "ACT to RD or WR"),
-    timing(T::Rp, "\"13.75ns\"", "PRE to ACT"),
-    timing(T::Ras, "\"35ns\"", "ACT to PRE"),
-    timing(T::Rc, "\"48.75ns\"", "ACT to ACT of a bank; it does not follow tRAS and tRP"),
-    timing(T::Rrd, "5", "ACT to ACT of two banks"),
-    timing(T::Faw, "\"30ns\"", "first ACT to fifth"),
-    timing(T::Ccd, "4", "column command to column command"),
-    timing(T::Wr, "\"15ns\"", "end of write data to PRE"),
-    timing(T::Wtr, "6", "end of write data to RD"),
-    timing(T::Rtp, "6", "RD to PRE"),
-    timing(T::Xp, "5", "power-down exit to any command"),
-    timing(T::Xpdll, "\"24ns\"", "slow power-down exit to RD or WR"),
-    timing(T::Cke, "4", "least time in power-down"),
-    timing(T::Rfc, "\"300ns\"", "REF to the next command; tXS follows it"),
+    timing("device.timings.CL", T::Cl, "11", "read latency"),
+    timing("device.timings.CWL", T::Cwl, "8", "write latency"),
+    timing("device.timings.tRCD", T::Rcd, "\"13.75ns\"", "ACT to RD or WR"),
+    timing("device.timings.tRP", T::Rp, "\"13.75ns\"", "PRE to ACT"),
+    timing("device.timings.tRAS", T::Ras, "\"35ns\"", "ACT to PRE"),
+    timing("device.timings.tRC", T::Rc, "\"48.75ns\"", "ACT to ACT of a bank; it does not follow tRAS and tRP"),
+    timing("device.timings.tRRD", T::Rrd, "5", "ACT to ACT of two banks"),
+    timing("device.timings.tFAW", T::Faw, "\"30ns\"", "first ACT to fifth"),
+    timing("device.timings.tCCD", T::Ccd, "4", "column command to column command"),
+    timing("device.timings.tWR", T::Wr, "\"15ns\"", "end of write data to PRE"),
+    timing("device.timings.tWTR", T::Wtr, "6", "end of write data to RD"),
+    timing("device.timings.tRTP", T::Rtp, "6", "RD to PRE"),
+    timing("device.timings.tXP", T::Xp, "5", "power-down exit to any command"),
+    timing("device.timings.tXPDLL", T::Xpdll, "\"24ns\"", "slow power-down exit to RD or WR"),
+    timing("device.timings.tCKE", T::Cke, "4", "least time in power-down"),
+    timing("device.timings.tRFC", T::Rfc, "\"300ns\"", "REF to the next command; tXS follows it"),
     Key::new("geometry", Holds::Table, "", "channels, ranks and rows"),
     Key::new("geometry.channels", CHECKED, "2", "channels, each with its own command bus").values("1, 2, 4, 8"),
     Key::new("geometry.ranks", CHECKED, "1", "ranks per channel").values("1, 2, 4"),

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use toml::Value;
 
 use crate::plot_file::{self, PlotEntry};
-use rowclone_config::Document;
-use rowclone_config::Failure;
-use rowclone_config::key::{Holds, Key};
+use rowclone_config::key::{Holds, Key, join};
 use rowclone_config::section::Section;
+use rowclone_config::{Document, Failure};
 
 use super::axis::{Axis, check_axis, check_key};
 use super::columns;
@@ -35,7 +34,7 @@ pub struct SweepFile {
 }
 
 /// Every key of a sweep file.
-pub const KEYS: &[Key] = &join(&OWN_KEYS, &plot_file::KEYS);
+pub const KEYS: &[Key] = &join::<{ OWN_KEYS.len() + plot_file::KEYS.len() }>(&[&OWN_KEYS, &plot_file::KEYS]);
 
 #[rustfmt::skip]
 const OWN_KEYS: [Key; 20] = [
@@ -60,16 +59,6 @@ const OWN_KEYS: [Key; 20] = [
     Key::new("exclude", Holds::Tables, "", "points that are left out").or("none"),
     Key::new("exclude.when", Holds::Any, "\"bytes < 4096\"", "which points").values("a condition, or a list of them"),
 ];
-
-/// The keys of a sweep and of its plots.
-const fn join(one: &[Key; 20], other: &[Key; 14]) -> [Key; 34] {
-    let (mut keys, mut at) = ([one[0]; 34], 0);
-    while at < 34 {
-        keys[at] = if at < 20 { one[at] } else { other[at - 20] };
-        at += 1;
-    }
-    keys
-}
 
 /// More seeds than these are a slip of the pen.
 const SEEDS_MAX: i64 = 1_000_000;
