@@ -151,7 +151,7 @@ pub struct FiguresReport {
     pub dynamic_energy_nj: f64,
     /// All of `energy_nj`, by cause.
     pub energy_by_cause_nj: BTreeMap<String, f64>,
-    /// Share of I/O and termination in `dynamic_energy_nj`, 0 to 1; none where that is 0.
+    /// Share of I/O and termination in `dynamic_energy_nj`, 0 to 1; none if the dynamic energy is 0.
     pub io_share_of_dynamic_energy: Option<f64>,
 }
 

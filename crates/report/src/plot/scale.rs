@@ -23,9 +23,9 @@ pub enum Spacing {
 pub(super) enum Ends {
     /// A little, so that marks are whole.
     Near,
-    /// At the next tick, and at zero where that is not far.
+    /// At the next tick; at zero if zero is near the data.
     AtTicks,
-    /// At the next tick, and at zero: the length of a bar counts from there.
+    /// At the next tick, and always at zero, where bars start.
     AtZero,
 }
 
