@@ -12,8 +12,7 @@ use rowclone_sim::quantity::grouped;
 use rowclone_sim::{Observer, Shared, label};
 
 use crate::interrupt;
-use rowclone_config::Failure;
-use rowclone_config::{Scenario, Variant, Workload};
+use rowclone_config::{Failure, Scenario, Variant, Workload};
 use rowclone_sweep::experiment::{self, Wanted, resolve};
 
 /// A request that the controller took.

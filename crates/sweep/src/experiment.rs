@@ -14,8 +14,7 @@ use trace_io::command_log::LogWriter;
 
 use crate::atomic_file::AtomicFile;
 use crate::bars;
-use rowclone_config::Failure;
-use rowclone_config::{Scenario, SystemConfig, TraceWorkload, Variant, Workload, file};
+use rowclone_config::{Failure, Scenario, SystemConfig, TraceWorkload, Variant, Workload, file};
 
 /// Outputs of a run besides its numbers.
 #[derive(Clone, Copy)]

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use report::Column;
 use report::plot::{Condition, Kind, Request, Spacing};
 
-use rowclone_config::Failure;
 use rowclone_config::key::{Holds, Key};
 use rowclone_config::section::Section;
-use rowclone_config::{Document, suggestion};
+use rowclone_config::{Document, Failure, suggestion};
 
 /// Every key of a `[[plot]]`.
 #[rustfmt::skip]

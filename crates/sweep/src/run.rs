@@ -13,8 +13,7 @@ use rowclone_sim::TraceTally;
 
 use crate::experiment::{self, Wanted};
 use crate::warnings;
-use rowclone_config::Failure;
-use rowclone_config::{Library, ResolvedScenario, Scenario, Variant, Workload};
+use rowclone_config::{Failure, Library, ResolvedScenario, Scenario, Variant, Workload};
 
 use super::digest::{Digest, ScenarioDigest};
 use super::file::SweepFile;

@@ -8,8 +8,7 @@ use report::{Cell, Column, CsvTable, Kind, ParquetTable};
 use rowclone_sim::ratio;
 
 use crate::atomic_file::{AtomicFile, Existing};
-use rowclone_config::Failure;
-use rowclone_config::Variant;
+use rowclone_config::{Failure, Variant};
 
 use super::columns;
 use super::digest::{Digest, MODEL_VERSION};

@@ -10,8 +10,7 @@ use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
 use trace_io::Compression;
 
-use rowclone_config::Failure;
-use rowclone_config::file;
+use rowclone_config::{Failure, file};
 
 use super::digest::Digest;
 

@@ -9,8 +9,7 @@ use dram_spec::{AddressMap, BankId, Channel, Column, LINE_BYTES, Location, Physi
 
 use crate::args::ExplainAddressArgs;
 use crate::output::Stdout;
-use rowclone_config::Failure;
-use rowclone_config::{Overrides, SystemConfig, quantity};
+use rowclone_config::{Failure, Overrides, SystemConfig, quantity};
 
 /// Explains an address or a location.
 ///

@@ -15,8 +15,7 @@ use crate::args::ExplainEnergyArgs;
 use crate::interrupt;
 use crate::output::Stdout;
 use crate::requests;
-use rowclone_config::Failure;
-use rowclone_config::{Scenario, SystemConfig};
+use rowclone_config::{Failure, Scenario, SystemConfig};
 
 /// Prices each operation of a scenario, or one request of a workload, on an idle memory under each policy.
 ///

@@ -19,8 +19,7 @@ use crate::args::ExplainPlanArgs;
 use crate::interrupt;
 use crate::output::Stdout;
 use crate::requests;
-use rowclone_config::Failure;
-use rowclone_config::{Scenario, SystemConfig};
+use rowclone_config::{Failure, Scenario, SystemConfig};
 
 /// Explains the plan of each operation of a scenario, or of one request of a workload.
 ///

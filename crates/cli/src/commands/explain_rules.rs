@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 
 use crate::args::{ExplainRulesArgs, Format};
 use crate::output::Stdout;
-use rowclone_config::Failure;
-use rowclone_config::{Overrides, SystemConfig, system};
+use rowclone_config::{Failure, Overrides, SystemConfig, system};
 
 /// Lists the rules.
 ///

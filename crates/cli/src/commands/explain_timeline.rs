@@ -16,8 +16,7 @@ use crate::instant::{self, Instant};
 use crate::interrupt;
 use crate::output::Stdout;
 use crate::requests::{self, Taken};
-use rowclone_config::Failure;
-use rowclone_config::{Scenario, SystemConfig, Variant};
+use rowclone_config::{Failure, Scenario, SystemConfig, Variant};
 use rowclone_sim::Shared;
 use rowclone_sweep::experiment::{self, Wanted};
 

@@ -13,8 +13,7 @@ use rowclone_sim::SystemBuilder;
 use crate::args::{Format, Table3Args};
 use crate::interrupt;
 use crate::output::Stdout;
-use rowclone_config::Failure;
-use rowclone_config::{Overrides, SystemConfig, currents};
+use rowclone_config::{Failure, Overrides, SystemConfig, currents};
 
 /// The operations behind the six rows, in the order of the published table: the policy that takes the mechanism, and where
 /// the source lies.

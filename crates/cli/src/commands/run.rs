@@ -16,12 +16,10 @@ use crate::args::{RunArgs, RunFormat};
 use crate::instant;
 use crate::interrupt;
 use crate::output::{self, Stdout};
-use rowclone_config::Failure;
-use rowclone_config::{Scenario, SystemConfig, Variant, Workload};
+use rowclone_config::{Failure, Scenario, SystemConfig, Variant, Workload};
 use rowclone_sweep as sweep;
 use rowclone_sweep::experiment::{self, Wanted};
-use rowclone_sweep::warnings;
-use rowclone_sweep::{AtomicFile, Existing};
+use rowclone_sweep::{AtomicFile, Existing, warnings};
 
 /// Runs a scenario, and prints the requested outputs.
 ///

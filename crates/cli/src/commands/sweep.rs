@@ -11,8 +11,7 @@ use crate::args::{CollectArgs, SweepArgs, SweepCommand};
 use crate::interrupt;
 use crate::output::{self, Stdout};
 use rowclone_config::Failure;
-use rowclone_sweep::Existing;
-use rowclone_sweep::{AxisColumn, RESULTS, Shard, Sweep, SweepFile, Tables, Tally, directory};
+use rowclone_sweep::{AxisColumn, Existing, RESULTS, Shard, Sweep, SweepFile, Tables, Tally, directory};
 
 use super::{plot, sweep_slurm};
 

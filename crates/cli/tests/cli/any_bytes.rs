@@ -3,8 +3,7 @@
 use std::fs;
 
 use proptest::prelude::*;
-use rowclone_config::Failure;
-use rowclone_config::{Overrides, Scenario};
+use rowclone_config::{Failure, Overrides, Scenario};
 
 use crate::common::{Directory, SCENARIO, SYSTEM};
 

@@ -4,8 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
-use rowclone_config::Failure;
-use rowclone_config::{Overrides, Scenario, SystemConfig};
+use rowclone_config::{Failure, Overrides, Scenario, SystemConfig};
 use tempfile::TempDir;
 
 /// A sound system. Line 1 is `[device]`.

@@ -7,9 +7,8 @@ use report::plot::Table;
 
 use crate::common::{Directory, run, workspace};
 use cli::commands::plot::draw_entry;
-use rowclone_config::Document;
-use rowclone_config::Failure;
 use rowclone_config::key::Key;
+use rowclone_config::{Document, Failure};
 use rowclone_sweep::Existing;
 use rowclone_sweep::plot_file::{KEYS, PictureFormat, PlotEntry, check_all};
 

@@ -14,9 +14,8 @@ use report::page::{Fact, Origin, Page, Picture, Runs, Served};
 use crate::args::ReportArgs;
 use crate::output;
 use rowclone_config::Failure;
-use rowclone_sweep::directory;
 use rowclone_sweep::plot_file::PictureFormat;
-use rowclone_sweep::{AtomicFile, Existing};
+use rowclone_sweep::{AtomicFile, Existing, directory};
 
 use results_csv::Results;
 use results_json::RunJson;
