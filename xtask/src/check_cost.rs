@@ -52,7 +52,7 @@ const SCENARIOS: [Measured; 5] = [
 /// Counts instructions with callgrind; returns the names of the streams above the limit.
 #[expect(clippy::print_stdout, reason = "the task prints its measurements")]
 pub fn check() -> Result<Vec<String>, String> {
-    let program = build(&["-p", "cli"], "rowclone-sim")?;
+    let program = build(&["-p", "rowclone-cli"], "rowclone-sim")?;
     let directory = directory()?.join("check");
     let mut exceeded = Vec::new();
     for (scenario, count) in &SCENARIOS {

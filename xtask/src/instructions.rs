@@ -61,7 +61,7 @@ fn exceeding(costs: Vec<Cost>) -> Vec<String> {
 /// Instructions per record of the trace readers. The files are written in advance, without
 /// valgrind.
 fn traces() -> Result<Vec<Cost>, String> {
-    let example = build(&["-p", "trace-io", "--example", "traces"], "traces")?;
+    let example = build(&["-p", "rowclone-trace-io", "--example", "traces"], "traces")?;
     let directory = directory()?;
     let cost = |(name, most): &TraceFile| {
         let format = name.split('.').next().unwrap_or(name);

@@ -43,18 +43,18 @@ const PARQUET: &str = "python3 -m venv target/python && target/python/bin/pip in
 
 /// Runs a sweep as a job array of a Slurm cluster that the script starts and stops.
 const SLURM: &str =
-    "cargo build --release -p cli && xtask/slurm.sh \"${CARGO_TARGET_DIR:-target}/release/rowclone-sim\"";
+    "cargo build --release -p rowclone-cli && xtask/slurm.sh \"${CARGO_TARGET_DIR:-target}/release/rowclone-sim\"";
 
 /// Steps that are too slow for CI.
 const FULL: &[Step] = &[
     (
         "the properties of the memory, on many random systems",
-        &["cargo", "test", "--release", "-p", "host"],
+        &["cargo", "test", "--release", "-p", "rowclone-host"],
         &[("PROPTEST_CASES", "3000")],
     ),
     (
         "the controller with a plain one, on many more random systems",
-        &["cargo", "test", "--release", "-p", "memctrl", "--test", "twin"],
+        &["cargo", "test", "--release", "-p", "rowclone-memctrl", "--test", "twin"],
         &[("PROPTEST_CASES", "3000")],
     ),
     (
@@ -64,7 +64,17 @@ const FULL: &[Step] = &[
     ),
     (
         "arbitrary bytes for the trace readers, arbitrary commands for the device and the checker",
-        &["cargo", "test", "--release", "-p", "trace-io", "-p", "protocol-check", "-p", "dram-core"],
+        &[
+            "cargo",
+            "test",
+            "--release",
+            "-p",
+            "rowclone-trace-io",
+            "-p",
+            "rowclone-protocol-check",
+            "-p",
+            "rowclone-dram-core",
+        ],
         &[("PROPTEST_CASES", "50000")],
     ),
     ("installation of the fuzzer", &["cargo", "install", "--locked", "cargo-fuzz"], &[]),
@@ -75,7 +85,7 @@ const FULL: &[Step] = &[
     ("a sweep on a Slurm cluster, with one task killed", &["sh", "-c", SLURM], &[]),
     ("the pictures of the gallery, drawn anew", &["cargo", "xtask", "gallery"], &[]),
     ("reports in a real browser", &["cargo", "xtask", "browser"], &[]),
-    ("ten million random requests", &["cargo", "run", "--release", "-p", "host", "--example", "soak"], &[]),
+    ("ten million random requests", &["cargo", "run", "--release", "-p", "rowclone-host", "--example", "soak"], &[]),
     ("timelines, read by Perfetto's own definitions", &["cargo", "xtask", "timelines"], &[]),
     ("benches", &["cargo", "bench", "--workspace"], &[]),
     // The last step, so that all others have run if a limit is exceeded.

@@ -10,8 +10,17 @@ use std::str::FromStr;
 use clap::Parser;
 
 /// Crates that are mutated by default.
-const PACKAGES: [&str; 9] =
-    ["dram-spec", "dram-core", "energy", "rowclone", "protocol-check", "os-alloc-sim", "trace-io", "host", "memctrl"];
+const PACKAGES: [&str; 9] = [
+    "rowclone-dram-spec",
+    "rowclone-dram-core",
+    "rowclone-energy",
+    "rowclone",
+    "rowclone-protocol-check",
+    "rowclone-os-alloc-sim",
+    "rowclone-trace-io",
+    "rowclone-host",
+    "rowclone-memctrl",
+];
 
 /// Address space of each process, which stops mutants that allocate without bound.
 const ADDRESS_SPACE_KIB: u64 = 8 << 20;
@@ -256,7 +265,7 @@ impl Campaign {
 /// A row of the table of totals.
 fn row(name: &str, cells: [impl AsRef<str>; 6]) -> String {
     let cells = cells.map(|cell| format!("{:>9}", cell.as_ref()));
-    format!("{name:16} {}", cells.join(" "))
+    format!("{name:24} {}", cells.join(" "))
 }
 
 /// The totals of each crate, then the survivors.

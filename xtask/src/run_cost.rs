@@ -83,7 +83,7 @@ const STREAMS: [Stream; 8] = [
 /// A run that fails, a file that cannot be written, or no valgrind.
 #[expect(clippy::print_stdout, reason = "the task prints its measurements")]
 pub fn check() -> Result<Vec<String>, String> {
-    let program = build(&["-p", "cli"], "rowclone-sim")?;
+    let program = build(&["-p", "rowclone-cli"], "rowclone-sim")?;
     let directory = directory()?;
     let mut exceeded = Vec::new();
     let mut row = |name: String, channels: u64, instructions: i64, most: i64| {

@@ -88,21 +88,7 @@ pub(crate) fn read(path: &Path) -> Result<Currents, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
-
-    #[test]
-    fn the_shipped_files_hold_the_sets_of_the_library() {
-        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/currents");
-        let mut paths: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-        paths.sort();
-        let files: Vec<Currents> = paths.iter().map(|path| read(path).unwrap()).collect();
-        assert_eq!(files, energy::shipped().collect::<Vec<_>>());
-        for set in &files {
-            assert_eq!(named_or_read(set.name()).as_ref(), Ok(set));
-        }
-    }
 
     #[test]
     fn an_unknown_set_is_answered_with_those_there_are() {

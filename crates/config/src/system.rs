@@ -27,8 +27,9 @@ pub struct SystemConfig {
     pub memory: MemorySystem,
 }
 
-/// The system of the `RowClone` paper, as it is shipped.
-pub const PAPER: (&str, &str) = ("configs/ddr3-1066-paper.toml", include_str!("../../../configs/ddr3-1066-paper.toml"));
+/// The system of the `RowClone` paper: the path of its file in the repository, and a copy of the file, which is part of
+/// the package.
+pub const PAPER: (&str, &str) = ("configs/ddr3-1066-paper.toml", include_str!("ddr3-1066-paper.toml"));
 
 /// Keys of a system file.
 pub const KEYS: &[Key] = &join::<{ DEVICE_KEYS.len() + controller::KEYS.len() + FAULTY_ROW_KEYS.len() }>(&[

@@ -59,5 +59,5 @@ fn the_documentation_shows_the_current_table() {
     let page = include_str!("../../../docs/energy.md");
     let sets = files::all();
     let table = table::markdown(&table::rows(sets.iter().map(|(_, set)| set)));
-    assert!(page.contains(&table), "put the output of `cargo run -p energy --example current-sets` into it");
+    assert!(page.contains(&table), "put the output of `cargo run -p rowclone-energy --example current-sets` into it");
 }

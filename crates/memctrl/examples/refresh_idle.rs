@@ -1,7 +1,7 @@
 //! Measures `RefreshPolicy::idle`: the time after which an idle rank closes its open rows for a REF
 //! that it may postpone.
 //!
-//! `cargo run --release -p memctrl --example refresh_idle` prints, for each traffic and setting,
+//! `cargo run --release -p rowclone-memctrl --example refresh_idle` prints, for each traffic and setting,
 //! the mean read latency in cycles and the ACTs per thousand reads.
 //! `docs/decisions/0018-refresh-idle-cycles.md` has the table.
 #![allow(clippy::print_stdout, reason = "the table is what the example is for")]

@@ -101,7 +101,7 @@ mod tests {
     }
 
     /// `zstd -19 --check` of three lines, and a second frame; made by zstd 1.5.
-    const FRAMES: &[u8] = include_bytes!("../tests/data/frames.zst");
+    const FRAMES: &[u8] = include_bytes!("frames.zst");
 
     #[test]
     fn plain_and_compressed_text_read_the_same() {

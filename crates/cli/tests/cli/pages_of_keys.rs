@@ -1,6 +1,6 @@
 //! The tables of keys in the documentation are generated from the descriptions of the keys.
 //!
-//! `UPDATE_PAGES=1 cargo test -p cli pages_of_keys` writes them anew.
+//! `UPDATE_PAGES=1 cargo test -p rowclone-cli pages_of_keys` writes them anew.
 
 use std::fs;
 
