@@ -7,11 +7,13 @@ mod sweep;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use dram_spec::Dialect;
 
 use crate::instant::Instant;
 
-pub use plot::{PlotArgs, PlotKind};
+pub use plot::PlotArgs;
 pub use report::ReportArgs;
 pub use sweep::{CollectArgs, SlurmArgs, SweepArgs, SweepCommand};
 
@@ -139,15 +141,20 @@ pub struct RunArgs {
     pub no_baseline: bool,
 }
 
-/// Which commands a log may hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DialectName {
-    /// Plain DDR3
-    Jedec,
-    /// DDR3 with copy activations and TRANSFER
-    #[value(name = "rowclone")]
-    RowClone,
+/// A value of an option: its name, its description, and its meaning.
+type Named<T> = (&'static str, &'static str, T);
+
+/// The parser of an option with named values.
+fn named<T: Copy + Send + Sync>(values: &'static [Named<T>]) -> impl TypedValueParser<Value = T> {
+    let names = PossibleValuesParser::new(values.iter().map(|(name, help, _)| PossibleValue::new(name).help(*help)));
+    names.map(|found| values.iter().find(|(name, ..)| *name == found).expect("clap has checked it").2)
 }
+
+/// Which commands a log may hold.
+const DIALECTS: [Named<Dialect>; 2] = [
+    ("jedec", "Plain DDR3", Dialect::Jedec),
+    ("rowclone", "DDR3 with copy activations and TRANSFER", Dialect::RowClone),
+];
 
 /// `check`.
 #[derive(Debug, Args)]
@@ -160,8 +167,8 @@ pub struct CheckArgs {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Which commands it may hold [default: what the log says of itself]
-    #[arg(long, value_enum)]
-    pub dialect: Option<DialectName>,
+    #[arg(long, value_parser = named(&DIALECTS))]
+    pub dialect: Option<Dialect>,
     /// How to print the verdict
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,

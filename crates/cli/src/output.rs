@@ -1,57 +1,20 @@
 //! Standard output and standard error.
 
 use std::fmt;
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::process::ExitCode;
 
 use rowclone_config::Failure;
 
-/// Standard output, buffered. All commands print through it; [`Stdout::finish`] tells whether everything got there.
-#[derive(Debug)]
-#[must_use = "what is buffered is lost without `finish`"]
-pub struct Stdout {
-    output: BufWriter<StdoutLock<'static>>,
-}
-
-impl Stdout {
-    /// Takes standard output for itself until it is dropped.
-    pub fn lock() -> Stdout {
-        Stdout { output: BufWriter::new(io::stdout().lock()) }
-    }
-
-    /// Prints a text as it is.
-    ///
-    /// # Errors
-    /// Standard output cannot be written.
-    pub fn print(&mut self, text: impl fmt::Display) -> Result<(), Failure> {
-        write!(self.output, "{text}").map_err(|source| stdout_error(&source))
-    }
-
-    /// Prints a text and a line's end.
-    ///
-    /// # Errors
-    /// Standard output cannot be written.
-    pub fn line(&mut self, text: impl fmt::Display) -> Result<(), Failure> {
-        writeln!(self.output, "{text}").map_err(|source| stdout_error(&source))
-    }
-
-    /// Writes out what is buffered.
-    ///
-    /// # Errors
-    /// Standard output cannot be written.
-    pub fn finish(mut self) -> Result<(), Failure> {
-        self.output.flush().map_err(|source| stdout_error(&source))
-    }
-}
-
-/// Standard output as a [`Write`]; [`stdout_error`] converts its errors.
-impl Write for Stdout {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.output.write(bytes)
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        self.output.flush()
-    }
+/// Prints the output of a command to standard output.
+///
+/// # Errors
+/// Standard output cannot be written; [`Failure::ClosedPipe`] where its reader has closed it.
+pub fn print(text: impl fmt::Display) -> Result<ExitCode, Failure> {
+    let mut output = BufWriter::new(io::stdout().lock());
+    write!(output, "{text}").and_then(|()| output.flush()).map_err(|source| stdout_error(&source))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Prints a message, which is no result, to standard error.

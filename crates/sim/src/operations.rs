@@ -8,7 +8,7 @@ use host::OperationSpec;
 use memctrl::Completion;
 use memctrl::policy::copy::{CopyPolicy, FIRST_CHOICE, explain, reason as reason_of};
 use rowclone::{FPM, Mechanism, Operation, Part};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::figures::by_cause;
 use crate::quantity::bytes;
@@ -49,7 +49,7 @@ pub struct OperationRow {
 }
 
 /// Comparison of an operation with a copy over the channel on an idle memory.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Comparison {
     /// Latency of the channel copy in clocks.
     pub latency_cycles: u64,

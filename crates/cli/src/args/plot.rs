@@ -2,35 +2,27 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use report::plot::Kind;
+
+use super::{Named, named};
 
 /// How `plot` shows points.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum PlotKind {
-    /// Lines with marks; of repeated points the median, and a bar from the least to the greatest
-    #[default]
-    Line,
-    /// Bars side by side, of repeated points as for lines
-    Bar,
-    /// Bars of parts: of several `--y`, or of the values of `--by`; of repeated points the mean
-    Stacked,
-    /// Coloured cells: `--x` lies across, `--by` up, and the colour is `--y`; of repeated points the median
-    Heat,
-    /// Boxes: quartiles, median, least and greatest of repeated points
-    Box,
-}
-
-impl From<PlotKind> for report::plot::Kind {
-    fn from(kind: PlotKind) -> report::plot::Kind {
-        match kind {
-            PlotKind::Line => report::plot::Kind::Lines,
-            PlotKind::Bar => report::plot::Kind::Bars,
-            PlotKind::Stacked => report::plot::Kind::Stacked,
-            PlotKind::Heat => report::plot::Kind::Heat,
-            PlotKind::Box => report::plot::Kind::Boxes,
-        }
-    }
-}
+const KINDS: [Named<Kind>; 5] = [
+    ("line", "Lines with marks; of repeated points the median, and a bar from the least to the greatest", Kind::Lines),
+    ("bar", "Bars side by side, of repeated points as for lines", Kind::Bars),
+    (
+        "stacked",
+        "Bars of parts: of several `--y`, or of the values of `--by`; of repeated points the mean",
+        Kind::Stacked,
+    ),
+    (
+        "heat",
+        "Coloured cells: `--x` lies across, `--by` up, and the colour is `--y`; of repeated points the median",
+        Kind::Heat,
+    ),
+    ("box", "Boxes: quartiles, median, least and greatest of repeated points", Kind::Boxes),
+];
 
 /// `plot`.
 #[derive(Debug, Args)]
@@ -53,8 +45,8 @@ pub struct PlotArgs {
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub by: Vec<String>,
     /// What to draw
-    #[arg(long, value_enum, default_value_t)]
-    pub kind: PlotKind,
+    #[arg(long, value_parser = named(&KINDS), default_value = "line")]
+    pub kind: Kind,
     /// Takes only lines with this value; several on one column admit each
     #[arg(long = "where", value_name = "COLUMN=VALUE")]
     pub r#where: Vec<String>,

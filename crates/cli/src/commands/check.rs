@@ -7,14 +7,14 @@ use std::sync::atomic::Ordering;
 
 use dram_spec::{Cycle, Dialect, EventSink, Issued};
 use protocol_check::{Checker, Report, Rule, Violation};
-use report::table::{self, Align};
+use report::table::{Align, aligned};
 use serde_json::{Map, Value, json};
 use trace_io::Text;
 use trace_io::command_log::{LogError, LogReader};
 
-use crate::args::{CheckArgs, DialectName, Format};
+use crate::args::{CheckArgs, Format};
 use crate::interrupt;
-use crate::output::Stdout;
+use crate::output;
 use rowclone_config::Failure;
 use rowclone_config::file::located;
 
@@ -36,26 +36,20 @@ struct Verdict {
 pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     let CheckArgs { file, dialect, format } = args;
     let verdict = judge(file, *dialect)?;
-    let mut stdout = Stdout::lock();
-    match format {
-        Format::Table => print_table(&verdict, &mut stdout)?,
-        Format::Json => stdout.line(format_args!("{:#}", json(file, &verdict)))?,
-    }
-    stdout.finish()?;
+    output::print(match format {
+        Format::Table => table(&verdict),
+        Format::Json => format!("{:#}\n", json(file, &verdict)),
+    })?;
     Ok(if verdict.report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(VIOLATIONS) })
 }
 
-fn judge(file: &Path, dialect: Option<DialectName>) -> Result<Verdict, Failure> {
+fn judge(file: &Path, dialect: Option<Dialect>) -> Result<Verdict, Failure> {
     let unreadable = |source: std::io::Error| Failure::reading(file, &source);
     let stop = interrupt::flag();
     let mut log = LogReader::new(Text::new(File::open(file).map_err(unreadable)?).map_err(unreadable)?)
         .map_err(|error| fault(file, &error))?;
     let header = log.header().clone();
-    let dialect = match dialect {
-        None => header.dialect,
-        Some(DialectName::Jedec) => Dialect::Jedec,
-        Some(DialectName::RowClone) => Dialect::RowClone,
-    };
+    let dialect = dialect.unwrap_or(header.dialect);
     let mut checker = Checker::new(&header.system, dialect);
     let (mut commands, mut last) = (0, Cycle::ZERO);
     for issued in &mut log {
@@ -82,25 +76,20 @@ fn fault(file: &Path, error: &LogError) -> Failure {
     Failure::new(located(file, &error.to_string())).with_help(error.help())
 }
 
-fn print_table(verdict: &Verdict, stdout: &mut Stdout) -> Result<(), Failure> {
-    let Verdict { dialect: _, commands, end: _, report } = verdict;
-    for violation in report.violations() {
-        stdout.line(violation)?;
-    }
-    let unnamed = report.total() - report.violations().len() as u64;
-    if unnamed > 0 {
-        stdout.line(format_args!("... and {unnamed} more, in the counts below"))?;
-    }
+fn table(Verdict { commands, report, .. }: &Verdict) -> String {
+    let commands = count(*commands, "command");
     if report.is_clean() {
-        return stdout.line(format_args!("{}, no violation", count(*commands, "command")));
+        return format!("{commands}, no violation\n");
     }
+    let text: String = report.violations().iter().map(|violation| violation.to_string() + "\n").collect();
+    let unnamed = report.total() - report.violations().len() as u64;
+    let more = if unnamed > 0 { format!("... and {unnamed} more, in the counts below\n") } else { String::new() };
     let columns = [("rule", Align::Left), ("violations", Align::Right), ("source", Align::Left)];
     let row = |(rule, violations): (Rule, u64)| {
         vec![rule.name().to_owned(), violations.to_string(), rule.source().to_owned()]
     };
     let counts: Vec<Vec<String>> = report.counts().map(row).collect();
-    stdout.line(format_args!("\n{}", table::aligned(&columns, &counts)))?;
-    stdout.line(format_args!("{}, {}", count(*commands, "command"), count(report.total(), "violation")))
+    format!("{text}{more}\n{}\n{commands}, {}\n", aligned(&columns, &counts), count(report.total(), "violation"))
 }
 
 fn count(number: u64, noun: &str) -> String {

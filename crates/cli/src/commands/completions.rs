@@ -1,22 +1,29 @@
-//! `rowclone-sim completions`.
-
-use std::process::ExitCode;
+//! What shells and manual readers take from the command line: completions and manual pages.
 
 use clap::CommandFactory;
+use clap_mangen::Man;
 
 use crate::args::{Cli, CompletionsArgs};
-use crate::output::Stdout;
 use rowclone_config::Failure;
 
-/// Prints the script that makes a shell complete this program's commands and options.
-///
-/// # Errors
-/// If standard output cannot be written.
-pub fn run(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
+/// The script that makes a shell complete this program's commands and options.
+pub fn completions(args: &CompletionsArgs) -> String {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "rowclone-sim", &mut script);
-    let mut stdout = Stdout::lock();
-    stdout.print(String::from_utf8_lossy(&script))?;
-    stdout.finish()?;
-    Ok(ExitCode::SUCCESS)
+    String::from_utf8_lossy(&script).into_owned()
+}
+
+/// The manual page of the program and, after it, those of its commands, in roff.
+///
+/// # Errors
+/// A page cannot be rendered.
+pub fn manual() -> Result<String, Failure> {
+    let mut program = Cli::command();
+    program.build();
+    let mut pages = Vec::new();
+    let commands = program.get_subcommands().filter(|command| command.get_name() != "help").cloned();
+    for command in std::iter::once(program.clone()).chain(commands) {
+        Man::new(command).render(&mut pages).map_err(Failure::new)?;
+    }
+    Ok(String::from_utf8_lossy(&pages).into_owned())
 }

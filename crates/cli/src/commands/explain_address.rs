@@ -1,28 +1,23 @@
 //! `explain address`: where an address lies, or which address a location has.
 
 use std::fmt::Write;
-use std::process::ExitCode;
 
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::geometry::ReservedRow;
 use dram_spec::{AddressMap, BankId, Channel, Column, LINE_BYTES, Location, PhysicalAddress, Row, SubarrayId};
 
 use crate::args::ExplainAddressArgs;
-use crate::output::Stdout;
 use rowclone_config::{Failure, Overrides, SystemConfig, quantity};
 
 /// Explains an address or a location.
 ///
 /// # Errors
 /// The text is neither, or the system does not have it.
-pub fn run(args: &ExplainAddressArgs) -> Result<ExitCode, Failure> {
+pub fn run(args: &ExplainAddressArgs) -> Result<String, Failure> {
     let ExplainAddressArgs { place, system } = args;
     let system = SystemConfig::read(system, &Overrides::default())?;
     let (address, location) = find(place, system.memory.map())?;
-    let mut stdout = Stdout::lock();
-    stdout.print(explanation(&system, address, location))?;
-    stdout.finish()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(explanation(&system, address, location))
 }
 
 /// The address and location of what a user wrote: `0x400000`, `4194304`, or `channel=0,rank=0,bank=3,row=17,column=5`

@@ -1,7 +1,6 @@
 //! `rowclone-sim explain energy`: where each nanojoule of an operation comes from.
 
 use std::fmt::Write as _;
-use std::process::ExitCode;
 
 use dram_spec::Picojoule;
 use dram_spec::datasheet::BURST;
@@ -13,7 +12,6 @@ use rowclone_sim::mechanisms;
 
 use crate::args::ExplainEnergyArgs;
 use crate::interrupt;
-use crate::output::Stdout;
 use crate::requests;
 use rowclone_config::{Failure, Scenario, SystemConfig};
 
@@ -21,25 +19,22 @@ use rowclone_config::{Failure, Scenario, SystemConfig};
 ///
 /// # Errors
 /// Anything wrong with the scenario; a workload without the request.
-pub fn run(args: &ExplainEnergyArgs) -> Result<ExitCode, Failure> {
+pub fn run(args: &ExplainEnergyArgs) -> Result<String, Failure> {
     let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
     let operations = requests::chosen(&scenario, args.request)?;
     let prices = scenario.system.memory.prices();
     let stop = interrupt::flag();
-    let mut stdout = Stdout::lock();
-    stdout.print(unit_prices(&scenario.system, prices))?;
+    let mut text = unit_prices(&scenario.system, prices);
     for (label, operation) in operations {
         for &policy in &scenario.policies {
             let (completion, commands) = scenario.system.memory.alone(policy, operation, Some(&stop))?;
             let (mechanisms, latency) = (mechanisms(&completion), completion.latency());
             let taken = if mechanisms.is_empty() { String::new() } else { format!(", {mechanisms}") };
-            let mut text = format!("\n{label}, policy {}{taken}: {} clocks\n\n", policy.name(), grouped(latency.0));
+            let _ = write!(text, "\n{label}, policy {}{taken}: {} clocks\n\n", policy.name(), grouped(latency.0));
             text += &shares(prices, &commands);
-            stdout.print(text)?;
         }
     }
-    stdout.finish()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(text)
 }
 
 /// Energies of single commands, with their formulas.

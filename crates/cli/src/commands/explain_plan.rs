@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::process::ExitCode;
 
 use dram_core::Timings;
 use dram_spec::Picojoule;
@@ -17,7 +16,6 @@ use rowclone_sim::price_table;
 
 use crate::args::ExplainPlanArgs;
 use crate::interrupt;
-use crate::output::Stdout;
 use crate::requests;
 use rowclone_config::{Failure, Scenario, SystemConfig};
 
@@ -25,7 +23,7 @@ use rowclone_config::{Failure, Scenario, SystemConfig};
 ///
 /// # Errors
 /// Anything wrong with the scenario; a workload without the request.
-pub fn run(args: &ExplainPlanArgs) -> Result<ExitCode, Failure> {
+pub fn run(args: &ExplainPlanArgs) -> Result<String, Failure> {
     let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
     let operations = requests::chosen(&scenario, args.request)?;
     let prices = scenario.system.memory.prices();
@@ -33,25 +31,20 @@ pub fn run(args: &ExplainPlanArgs) -> Result<ExitCode, Failure> {
     let (weighing, fixed): (Vec<&'static dyn CopyPolicy>, Vec<&'static dyn CopyPolicy>) =
         scenario.policies.iter().copied().partition(|policy| policy.weighs());
     let map = scenario.system.memory.map();
-    let mut stdout = Stdout::lock();
-    stdout.print(format!(
-        "Rows of {}, minimum copy granularity {}\n",
-        bytes(map.geometry().row_bytes()),
-        bytes(map.granularity())
-    ))?;
+    let (row, granularity) = (bytes(map.geometry().row_bytes()), bytes(map.granularity()));
+    let mut text = format!("Rows of {row}, minimum copy granularity {granularity}\n");
     for (label, operation) in operations {
-        stdout.print(format!("\n{label}: {operation}\n\n"))?;
-        stdout.print(plan(scenario.system.memory.planner(), &fixed, &operation))?;
+        let _ = write!(text, "\n{label}: {operation}\n\n");
+        text += &plan(scenario.system.memory.planner(), &fixed, &operation);
         if !weighing.is_empty() {
-            stdout.print(estimates(&scenario.system, prices, &operation))?;
+            text += &estimates(&scenario.system, prices, &operation);
         }
         for &policy in &weighing {
             let (completion, _) = scenario.system.memory.alone(policy, operation, Some(&stop))?;
-            stdout.print(weighed(policy, &completion))?;
+            text += &weighed(policy, &completion);
         }
     }
-    stdout.finish()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(text)
 }
 
 /// Estimates of `fastest` and `least-energy`: clocks on idle banks and energy, of each possible mechanism of a part.

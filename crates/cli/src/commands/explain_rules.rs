@@ -1,21 +1,18 @@
 //! `explain rules`: every rule of the device, in clocks and ns of one system.
 
-use std::process::ExitCode;
-
 use dram_core::{Kind, MAXIMA, RULES, Rule, Timings};
 use dram_spec::System;
 use report::table::{self, Align};
 use serde_json::{Value, json};
 
 use crate::args::{ExplainRulesArgs, Format};
-use crate::output::Stdout;
 use rowclone_config::{Failure, Overrides, SystemConfig, system};
 
 /// Lists the rules.
 ///
 /// # Errors
 /// The bin does not exist, or the system has an error.
-pub fn run(args: &ExplainRulesArgs) -> Result<ExitCode, Failure> {
+pub fn run(args: &ExplainRulesArgs) -> Result<String, Failure> {
     let ExplainRulesArgs { bin, system, format } = args;
     let config = match system {
         Some(path) => SystemConfig::read(path, &Overrides::default())?,
@@ -26,13 +23,10 @@ pub fn run(args: &ExplainRulesArgs) -> Result<ExitCode, Failure> {
         system.bin = system::bin_named(bin)
             .map_err(|(what, help)| Failure::new(format!("`--bin` is {what}")).with_help(help))?;
     }
-    let mut stdout = Stdout::lock();
-    match format {
-        Format::Table => stdout.print(text(&system))?,
-        Format::Json => stdout.line(format_args!("{:#}", json(&system)))?,
-    }
-    stdout.finish()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(match format {
+        Format::Table => text(&system),
+        Format::Json => format!("{:#}\n", json(&system)),
+    })
 }
 
 /// The rules that hold in a system.

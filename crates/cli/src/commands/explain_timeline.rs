@@ -1,7 +1,7 @@
 //! `rowclone-sim explain timeline`: the first commands of a run, and which rule set the time of each.
 
 use std::cell::RefCell;
-use std::process::ExitCode;
+use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 
 use dram_spec::rows::Activation;
@@ -14,7 +14,6 @@ use crate::args::ExplainTimelineArgs;
 use crate::binding::{Bindings, Bound, Wait, bank};
 use crate::instant::{self, Instant};
 use crate::interrupt;
-use crate::output::Stdout;
 use crate::requests::{self, Taken};
 use rowclone_config::{Failure, Scenario, SystemConfig, Variant};
 use rowclone_sim::Shared;
@@ -24,32 +23,26 @@ use rowclone_sweep::experiment::{self, Wanted};
 ///
 /// # Errors
 /// Anything wrong with the scenario; the user's Ctrl-C.
-pub fn run(args: &ExplainTimelineArgs) -> Result<ExitCode, Failure> {
+pub fn run(args: &ExplainTimelineArgs) -> Result<String, Failure> {
     let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
     let clock = scenario.system.memory.system().clock();
-    let mut stdout = Stdout::lock();
+    let mut text = String::new();
     for (index, variant) in scenario.variants().into_iter().enumerate() {
         let request = args.request.map(|number| requests::nth(&scenario, variant, Some(number))).transpose()?;
         let bound = first_commands(&scenario, variant, request, args)?;
-        stdout.print(if index > 0 { "\n" } else { "" })?;
-        let title = format!(
-            "{}, policy {}, DDR3-{}",
-            scenario.name,
-            variant.label("/"),
-            scenario.system.memory.system().bin.name
-        );
-        stdout.line(format_args!("{title}, tCK {} ns: {}\n", clock.t_ck_ns(), how_many(&bound)))?;
+        text += if index > 0 { "\n" } else { "" };
+        let (name, policy, bin) = (&scenario.name, variant.label("/"), scenario.system.memory.system().bin.name);
+        let commands = if bound.is_empty() { "no command".to_owned() } else { counted(bound.len() as u64, "command") };
+        let _ = write!(text, "{name}, policy {policy}, DDR3-{bin}, tCK {} ns: {commands}\n\n", clock.t_ck_ns());
         if let Some(Taken { number, at, operation }) = request {
-            stdout.line(format_args!("request {number}, taken in cycle {}: {operation}\n", at.0))?;
+            let _ = write!(text, "request {number}, taken in cycle {}: {operation}\n\n", at.0);
         }
-        if bound.is_empty() {
-            continue;
+        if !bound.is_empty() {
+            text += &listing(&scenario.system, &bound);
+            text += &lanes::drawing(&scenario.system, &bound);
         }
-        stdout.print(listing(&scenario.system, &bound))?;
-        stdout.print(lanes::drawing(&scenario.system, &bound))?;
     }
-    stdout.finish()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(text)
 }
 
 /// Plays as much of the scenario as it takes.
@@ -74,10 +67,6 @@ fn first_commands(
         played?;
     }
     Ok(bindings.into_bound())
-}
-
-fn how_many(bound: &[Bound]) -> String {
-    if bound.is_empty() { "no command".to_owned() } else { counted(bound.len() as u64, "command") }
 }
 
 /// A line a command.

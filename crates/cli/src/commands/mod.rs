@@ -1,4 +1,4 @@
-//! The commands: each reads its input, does its work, and prints through [`Stdout`](crate::output::Stdout).
+//! The commands: each reads its input, does its work, and prints its result or returns it as text.
 
 pub mod check;
 pub mod completions;
@@ -8,7 +8,6 @@ pub mod explain_plan;
 pub mod explain_rules;
 pub mod explain_timeline;
 mod lanes;
-mod man;
 pub mod plot;
 mod references;
 pub mod report;
@@ -20,6 +19,7 @@ mod sweep_slurm;
 use std::process::ExitCode;
 
 use crate::args::{Command, Explain, Reproduce};
+use crate::output;
 use rowclone_config::Failure;
 
 /// Carries out a command.
@@ -27,23 +27,23 @@ use rowclone_config::Failure;
 /// # Errors
 /// Error of a command.
 pub fn dispatch(command: &Command) -> Result<ExitCode, Failure> {
-    match command {
-        Command::Run(args) => run::run(args),
-        Command::Sweep(args) => sweep::run(args),
-        Command::Report(args) => report::run(args),
-        Command::Check(args) => check::run(args),
-        Command::Completions(args) => completions::run(args),
-        Command::Man => man::run(),
+    output::print(match command {
+        Command::Run(args) => return run::run(args),
+        Command::Sweep(args) => return sweep::run(args),
+        Command::Report(args) => return report::run(args),
+        Command::Check(args) => return check::run(args),
+        Command::Plot(args) => return plot::run(args),
+        Command::Completions(args) => completions::completions(args),
+        Command::Man => completions::manual()?,
         Command::Explain(args) => match &args.what {
-            Explain::Address(args) => explain_address::run(args),
-            Explain::Rules(args) => explain_rules::run(args),
-            Explain::Plan(args) => explain_plan::run(args),
-            Explain::Energy(args) => explain_energy::run(args),
-            Explain::Timeline(args) => explain_timeline::run(args),
+            Explain::Address(args) => explain_address::run(args)?,
+            Explain::Rules(args) => explain_rules::run(args)?,
+            Explain::Plan(args) => explain_plan::run(args)?,
+            Explain::Energy(args) => explain_energy::run(args)?,
+            Explain::Timeline(args) => explain_timeline::run(args)?,
         },
         Command::Reproduce(args) => match &args.what {
-            Reproduce::Table3(args) => reproduce::table3(args),
+            Reproduce::Table3(args) => reproduce::table3(args)?,
         },
-        Command::Plot(args) => plot::run(args),
-    }
+    })
 }

@@ -27,7 +27,7 @@ pub fn run(args: &PlotArgs) -> Result<ExitCode, Failure> {
     let conditions = Condition::parse_all(&args.r#where)
         .map_err(|error| Failure::new(format!("`--where`: {error}")).with_help_if(error.help.as_deref()))?;
     let request = Request {
-        kind: args.kind.into(),
+        kind: args.kind,
         x: args.x.clone(),
         y: args.y.clone(),
         by: args.by.clone(),

@@ -1,7 +1,5 @@
 //! `rowclone-sim reproduce table3`: the published rows beside the simulated ones.
 
-use std::process::ExitCode;
-
 use dram_spec::PhysicalAddress;
 use energy::Currents;
 use host::{Kind, OperationSpec, Place};
@@ -12,7 +10,6 @@ use rowclone_sim::SystemBuilder;
 
 use crate::args::{Format, Table3Args};
 use crate::interrupt;
-use crate::output::Stdout;
 use rowclone_config::{Failure, Overrides, SystemConfig, currents};
 
 /// The operations behind the six rows, in the order of the published table: the policy that takes the mechanism, and where
@@ -30,20 +27,16 @@ const ROWS: [(&dyn CopyPolicy, Kind, Option<Place>); 6] = [
 ///
 /// # Errors
 /// An unknown current set; a terminal that cannot be written to.
-pub fn table3(args: &Table3Args) -> Result<ExitCode, Failure> {
+pub fn table3(args: &Table3Args) -> Result<String, Failure> {
     let currents = match &args.currents {
         Some(name) => currents::named_or_read(name)?,
         None => SystemConfig::paper(&Overrides::default())?.memory.currents().clone(),
     };
     let table = simulate(&currents)?;
-    let text = match args.format {
+    Ok(match args.format {
         Format::Table => table.to_text(),
         Format::Json => serde_json::to_string_pretty(&table).map_err(Failure::new)? + "\n",
-    };
-    let mut stdout = Stdout::lock();
-    stdout.print(text)?;
-    stdout.finish()?;
-    Ok(ExitCode::SUCCESS)
+    })
 }
 
 /// The table, from the commands of six runs.

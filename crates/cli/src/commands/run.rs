@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use dram_spec::Cycles;
 use memctrl::policy::copy::BASELINE;
 use report::timeline::Window;
-use report::{RunInputs, RunReport, Timeline, csv_file, first_screen, run_tables};
+use report::{RunReport, SCHEMA_VERSION, Timeline, csv_file, first_screen, run_tables};
 use rowclone_sim::quantity::{bytes, counted};
 use rowclone_sim::{Outcome, Reference, Shared};
 
@@ -15,7 +15,7 @@ use super::references::References;
 use crate::args::{RunArgs, RunFormat};
 use crate::instant;
 use crate::interrupt;
-use crate::output::{self, Stdout};
+use crate::output;
 use rowclone_config::{Failure, Scenario, SystemConfig, Variant, Workload};
 use rowclone_sweep as sweep;
 use rowclone_sweep::experiment::{self, Wanted};
@@ -76,9 +76,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         if !written.is_empty() {
             output::message(&format!("wrote {}", written.join(", ")));
         }
-        let mut stdout = Stdout::lock();
-        stdout.print(text)?;
-        stdout.finish()?;
+        output::print(text)?;
     }
     let failed = reports.iter().any(|report| report.outcome.check.as_ref().is_some_and(|check| !check.passed()));
     let incomplete = !args.allow_skipped && say_incomplete(&reports);
@@ -290,19 +288,20 @@ fn report(
     for (row, completion) in run.operations.iter_mut().zip(&run.completions) {
         references.compare_row(row, completion.operation)?;
     }
-    let inputs = RunInputs {
+    Ok(RunReport {
+        schema_version: SCHEMA_VERSION,
         placement: variant.placement.name(),
-        scenario: &scenario.name,
-        system: &summary(&scenario.system),
+        scenario: scenario.name.clone(),
+        system: summary(&scenario.system),
+        controller: memory.controller().summary(),
+        seed: scenario.seed,
+        currents: memory.prices().set().to_owned(),
+        rerun: rerun.to_owned(),
+        outcome: run,
+        warnings,
         brief: brief(scenario),
         row_bytes: memory.system().geometry.row_bytes(),
-        controller: &memory.controller().summary(),
-        seed: scenario.seed,
-        currents: memory.prices().set(),
-        rerun,
-        warnings,
-    };
-    Ok(RunReport::new(inputs, run))
+    })
 }
 
 /// Scenario and system in a line of a terminal.

@@ -9,7 +9,7 @@ use rowclone_sim::quantity::{counted, grouped};
 
 use crate::args::{CollectArgs, SweepArgs, SweepCommand};
 use crate::interrupt;
-use crate::output::{self, Stdout};
+use crate::output;
 use rowclone_config::Failure;
 use rowclone_sweep::{AxisColumn, Existing, RESULTS, Shard, Sweep, SweepFile, Tables, Tally, directory};
 
@@ -39,7 +39,7 @@ pub fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
         return sweep_slurm::submit(path, &file, &sweep, args);
     }
     if args.dry_run {
-        return dry_run(&file, &sweep, args);
+        return output::print(dry_run(&file, &sweep, args.shard));
     }
     let directory = args.out.clone().unwrap_or_else(|| PathBuf::from(&file.name));
     let (tally, tables) = directory::run(&sweep, &directory, args.shard, args.force)?;
@@ -123,27 +123,22 @@ fn jobs(wanted: Option<NonZeroUsize>) -> Result<usize, Failure> {
 }
 
 /// Says what a sweep would run.
-fn dry_run(file: &SweepFile, sweep: &Sweep<'_>, args: &SweepArgs) -> Result<ExitCode, Failure> {
-    let numbers = sweep.numbers(args.shard);
+fn dry_run(file: &SweepFile, sweep: &Sweep<'_>, shard: Option<Shard>) -> String {
+    let numbers = sweep.numbers(shard);
     let (points, combinations) = (sweep.points.count(), sweep.points.combinations());
-    let mut stdout = Stdout::lock();
     let (path, scenario) = (file.path.display(), file.scenario.display());
-    stdout.line(format_args!("{path}: {} of {scenario}", counted(points, "point")))?;
+    let mut lines = vec![format!("{path}: {} of {scenario}", counted(points, "point"))];
     if combinations > points {
-        stdout.line(format_args!("left out: {} of {}", grouped(combinations - points), grouped(combinations)))?;
+        lines.push(format!("left out: {} of {}", grouped(combinations - points), grouped(combinations)));
     }
-    if let Some(Shard { number, count }) = args.shard {
-        stdout.line(format_args!("shard {number} of {count}: {}", counted(numbers.len() as u64, "point")))?;
+    if let Some(Shard { number, count }) = shard {
+        lines.push(format!("shard {number} of {count}: {}", counted(numbers.len() as u64, "point")));
     }
-    for axis in &file.axes {
+    lines.extend(file.axes.iter().map(|axis| {
         let columns: Vec<String> = axis.columns.iter().map(named).collect();
-        let values = counted(axis.steps.len() as u64, "value");
-        stdout.line(format_args!("axis: {}, {values}", columns.join(" with ")))?;
-    }
-    stdout.line("")?;
-    stdout.print(first_points(file, sweep, &numbers))?;
-    stdout.finish()?;
-    Ok(ExitCode::SUCCESS)
+        format!("axis: {}, {}", columns.join(" with "), counted(axis.steps.len() as u64, "value"))
+    }));
+    lines.join("\n") + "\n\n" + &first_points(file, sweep, &numbers)
 }
 
 fn named(column: &AxisColumn) -> String {

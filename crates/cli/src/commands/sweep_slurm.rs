@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use rowclone_sim::quantity::counted;
 
 use crate::args::{SlurmArgs, SweepArgs};
-use crate::output::{self, Stdout};
+use crate::output;
 use rowclone_config::Failure;
-use rowclone_sweep::slurm::{Options, Outcome, Submission, Submitted};
+use rowclone_sweep::slurm::{Options, Submission, Submitted};
 use rowclone_sweep::{Sweep, SweepFile, quoted};
 
 /// Exit code where a point cannot be run; its row has the error.
@@ -27,46 +27,32 @@ pub(super) fn submit(path: &Path, file: &SweepFile, sweep: &Sweep<'_>, args: &Sw
     let (wrong, first_wrong) = (submission.wrong, submission.first_wrong.clone());
     let shards = submission.shards.len() as u64;
     if args.dry_run && shards > 0 {
-        let mut stdout = Stdout::lock();
-        stdout.print(submission.script()?)?;
-        stdout.finish()?;
-        return Ok(ExitCode::SUCCESS);
+        return output::print(submission.script()?);
     }
     let (waiting, tasks) = (submission.waiting, submission.tasks);
-    let outcome = if args.dry_run { Outcome::Nothing } else { submission.submit(sweep, args.force)? };
+    let submitted = if args.dry_run { None } else { submission.submit(sweep, args.force)? };
     if let Some((point, error)) = first_wrong {
         let points = counted(wrong, "point");
         output::message(&format!("{points} cannot be run, the first is point {point}: {error}"));
     }
-    match outcome {
-        Outcome::Nothing => {
-            let why = match waiting {
-                0 => "every run is done".to_owned(),
-                1 => "1 shard is in the queue, every other run is done".to_owned(),
-                _ => format!("{} are in the queue, every other run is done", counted(waiting, "shard")),
-            };
-            output::message(&format!("{}: nothing to submit: {why}", file.name));
-        }
-        Outcome::Submitted(submitted) => {
-            let (shards, tasks) = (counted(shards, "shard"), counted(tasks, "task"));
-            say_submitted(&file.name, &format!("{shards} in {tasks}"), &submitted)?;
-        }
+    if let Some(Submitted { job, script, logs }) = submitted {
+        // The number of the job is the only output, for scripts that submit sweeps.
+        output::print(format_args!("{job}\n"))?;
+        let (shards, tasks) = (counted(shards, "shard"), counted(tasks, "task"));
+        output::message(&format!("{}: {shards} in {tasks} submitted as job {job}", file.name));
+        output::message(&format!("its script: {}; what its tasks say: {}", script.display(), logs.display()));
+        output::message(&format!("to watch it: squeue --job {job}"));
+        output::message("after a failure, the same command submits what is not finished");
+    } else {
+        let why = match waiting {
+            0 => "every run is done".to_owned(),
+            1 => "1 shard is in the queue, every other run is done".to_owned(),
+            _ => format!("{} are in the queue, every other run is done", counted(waiting, "shard")),
+        };
+        output::message(&format!("{}: nothing to submit: {why}", file.name));
     }
     output::message(&format!("to merge what has finished, at any time: {}", collect(&options)));
     Ok(ExitCode::from(if wrong > 0 { FAILED } else { 0 }))
-}
-
-/// Prints the number of the job on standard output, for scripts that submit sweeps.
-fn say_submitted(name: &str, what: &str, submitted: &Submitted) -> Result<(), Failure> {
-    let Submitted { job, script, logs } = submitted;
-    let mut stdout = Stdout::lock();
-    stdout.line(job)?;
-    stdout.finish()?;
-    output::message(&format!("{name}: {what} submitted as job {job}"));
-    output::message(&format!("its script: {}; what its tasks say: {}", script.display(), logs.display()));
-    output::message(&format!("to watch it: squeue --job {job}"));
-    output::message("after a failure, the same command submits what is not finished");
-    Ok(())
 }
 
 fn options(path: &Path, file: &SweepFile, args: &SweepArgs) -> Options {

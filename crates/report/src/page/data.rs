@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use rowclone_sim::Comparison;
+use serde::{Deserialize, Deserializer};
+
 use crate::decisions;
 use crate::plot::Table;
 
@@ -45,19 +48,23 @@ pub struct Finding {
     pub runs: u64,
 }
 
-/// An operation under a policy.
-#[derive(Clone, Debug, PartialEq)]
+/// An operation under a policy, with the fields of `results.json`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Operation {
     /// `copy 4 KiB, same-bank`.
     pub label: String,
     /// Its place in the scenario's list, from 0: what several policies did with the same one.
+    #[serde(skip)]
     pub index: usize,
     /// Policy, and placement where there is one.
+    #[serde(skip)]
     pub run: String,
     /// `fpm`, or several joined by `+`.
     pub mechanism: String,
     /// Reasons of its segments.
     pub reasons: Vec<String>,
+    /// Cycle of its arrival.
+    pub arrival_cycle: u64,
     /// Clocks.
     pub latency_cycles: u64,
     /// ns.
@@ -66,20 +73,22 @@ pub struct Operation {
     pub energy_nj: f64,
     /// Bytes over the memory channel.
     pub channel_bytes: u64,
-    /// The latency and the energy of the channel copy of the same pair, divided by this one's.
-    pub against_same_pair: Option<(f64, f64)>,
+    /// Comparison with the channel copy of the same pair.
+    pub against_same_pair: Option<Comparison>,
 }
 
-/// Segments that one mechanism served for one reason.
-#[derive(Clone, Debug, PartialEq)]
+/// Segments that one mechanism served for one reason, with the fields of `results.json`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Served {
     /// Policy, and placement where there is one.
+    #[serde(skip)]
     pub run: String,
     /// `copy` or `init`.
     pub operation: String,
     /// The mechanism.
     pub mechanism: String,
-    /// Reason why no better mechanism served the bytes.
+    /// Reason why no better mechanism served the bytes; empty where FPM did.
+    #[serde(deserialize_with = "text_or_null")]
     pub reason: String,
     /// Segments.
     pub count: u64,
@@ -87,6 +96,10 @@ pub struct Served {
     pub bytes: u64,
     /// Share of all bytes of such operations, 0 to 1.
     pub share_of_bytes: f64,
+}
+
+fn text_or_null<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
+    Option::<String>::deserialize(value).map(Option::unwrap_or_default)
 }
 
 impl Served {

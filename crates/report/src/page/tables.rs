@@ -135,7 +135,7 @@ pub(super) fn operations(page: &Page) -> Sortable {
     };
     let row = |operation: &Operation| {
         let Operation { label, run, mechanism, latency_cycles, latency_ns, energy_nj, channel_bytes, .. } = operation;
-        let (faster, saves) = operation.against_same_pair.unzip();
+        let against = operation.against_same_pair.as_ref();
         vec![
             Shown::number((operation.index + 1).to_string(), operation.index as f64),
             Shown::text(label.clone()),
@@ -143,9 +143,9 @@ pub(super) fn operations(page: &Page) -> Sortable {
             Shown::text(mechanism.clone()),
             Shown::value(*latency_cycles as f64),
             Shown::value(*latency_ns),
-            times(faster),
+            times(against.map(|against| against.speedup)),
             Shown::value(*energy_nj),
-            times(saves),
+            times(against.map(|against| against.energy_ratio)),
             Shown::value(*channel_bytes as f64),
         ]
     };

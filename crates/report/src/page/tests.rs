@@ -4,6 +4,8 @@ use html5ever::tendril::TendrilSink;
 use html5ever::{ParseOpts, parse_document};
 use markup5ever_rcdom::{Handle, NodeData, RcDom};
 
+use rowclone_sim::Comparison;
+
 use super::*;
 use crate::cell::{Cell, Column, Kind};
 use crate::plot::Table;
@@ -89,11 +91,17 @@ fn run(name: &str) -> Page {
         run: run.to_owned(),
         mechanism: "fpm".to_owned(),
         reasons: vec![name.to_owned()],
+        arrival_cycle: 0,
         latency_cycles: 48,
         latency_ns,
         energy_nj: 49.5,
         channel_bytes: 0,
-        against_same_pair: Some((11.62, 66.43)),
+        against_same_pair: Some(Comparison {
+            latency_cycles: 558,
+            energy_nj: 3288.0,
+            speedup: 11.62,
+            energy_ratio: 66.43,
+        }),
     };
     let served = Served {
         run: "rowclone".to_owned(),

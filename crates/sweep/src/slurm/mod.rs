@@ -10,4 +10,4 @@ mod script;
 mod submission;
 
 pub use options::Options;
-pub use submission::{Outcome, Submission, Submitted};
+pub use submission::{Submission, Submitted};

@@ -46,15 +46,6 @@ pub struct Submission<'a> {
     jobs: Vec<Job>,
 }
 
-/// What became of a submission.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// There is nothing to run.
-    Nothing,
-    /// It is in the queue.
-    Submitted(Submitted),
-}
-
 /// A job in the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Submitted {
@@ -106,15 +97,15 @@ impl<'a> Submission<'a> {
         script.text()
     }
 
-    /// Writes the script into the directory, and submits it.
+    /// Writes the script into the directory, and submits it; none where there is nothing to run.
     ///
     /// # Errors
     /// The directory is another sweep's or cannot be written, or Slurm refuses.
-    pub fn submit(self, sweep: &Sweep<'_>, force: bool) -> Result<Outcome, Failure> {
+    pub fn submit(self, sweep: &Sweep<'_>, force: bool) -> Result<Option<Submitted>, Failure> {
         let directory = &self.options.directory;
         claim(sweep, directory, None, force)?;
         if self.shards.is_empty() {
-            return Ok(Outcome::Nothing);
+            return Ok(None);
         }
         let text = self.script()?;
         let logs = directory.join(LOGS);
@@ -130,7 +121,7 @@ impl<'a> Submission<'a> {
             let help = format!("it runs as job {job}, and will not be known to: submit nothing before it has ended");
             error.with_help(help)
         })?;
-        Ok(Outcome::Submitted(Submitted { job, script, logs }))
+        Ok(Some(Submitted { job, script, logs }))
     }
 
     /// Variables of the environment that `sbatch` would prefer to what stands in the script.

@@ -114,8 +114,8 @@ fn of_a_run(directory: &Path, table: &Results, title: Option<&str>) -> Result<Pa
         findings: results.iter().flat_map(RunJson::findings).collect(),
         runs,
         epochs,
-        operations: results.iter().flat_map(RunJson::operations).collect(),
-        served: results.iter().flat_map(RunJson::served).collect(),
+        operations: results.iter().flat_map(|run| run.operations.clone()).collect(),
+        served: results.iter().flat_map(|run| run.served.clone()).collect(),
         pictures: Vec::new(),
         published,
     })

@@ -20,40 +20,10 @@ pub(super) struct RunJson {
     pub(super) currents: String,
     /// Results of before it was written have none.
     pub(super) rerun: Option<String>,
-    served: Vec<ServedJson>,
-    pub(super) operations: Vec<OperationJson>,
+    pub(super) served: Vec<Served>,
+    pub(super) operations: Vec<Operation>,
     check: Option<CheckJson>,
     warnings: Vec<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct ServedJson {
-    operation: String,
-    mechanism: String,
-    reason: Option<String>,
-    count: u64,
-    bytes: u64,
-    share_of_bytes: f64,
-}
-
-/// An operation.
-#[derive(Debug, Deserialize)]
-pub(super) struct OperationJson {
-    pub(super) label: String,
-    pub(super) mechanism: String,
-    reasons: Vec<String>,
-    pub(super) arrival_cycle: u64,
-    pub(super) latency_cycles: u64,
-    pub(super) latency_ns: f64,
-    pub(super) energy_nj: f64,
-    channel_bytes: u64,
-    against_same_pair: Option<AgainstJson>,
-}
-
-#[derive(Debug, Deserialize)]
-struct AgainstJson {
-    speedup: f64,
-    energy_ratio: f64,
 }
 
 #[derive(Debug, Deserialize)]
@@ -87,7 +57,15 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Vec<RunJson>, Failure> {
         let message = format!("{path}: `schema_version` is {found}, but must be {SCHEMA_VERSION}");
         return Err(Failure::new(message).with_help(again));
     }
-    serde_json::from_str(text).map_err(|error| fault(&error))
+    let mut results: Vec<RunJson> = serde_json::from_str(text).map_err(|error| fault(&error))?;
+    for result in &mut results {
+        let variant = result.variant();
+        for (index, operation) in result.operations.iter_mut().enumerate() {
+            (operation.index, operation.run) = (index, variant.clone());
+        }
+        result.served.iter_mut().for_each(|served| served.run.clone_from(&variant));
+    }
+    Ok(results)
 }
 
 impl RunJson {
@@ -119,36 +97,5 @@ impl RunJson {
             }
         }
         found
-    }
-
-    /// Rows of its operations.
-    pub(super) fn operations(&self) -> Vec<Operation> {
-        let operation = |(index, operation): (usize, &OperationJson)| Operation {
-            label: operation.label.clone(),
-            index,
-            run: self.variant(),
-            mechanism: operation.mechanism.clone(),
-            reasons: operation.reasons.clone(),
-            latency_cycles: operation.latency_cycles,
-            latency_ns: operation.latency_ns,
-            energy_nj: operation.energy_nj,
-            channel_bytes: operation.channel_bytes,
-            against_same_pair: operation.against_same_pair.as_ref().map(|to| (to.speedup, to.energy_ratio)),
-        };
-        self.operations.iter().enumerate().map(operation).collect()
-    }
-
-    /// Decisions by reason.
-    pub(super) fn served(&self) -> Vec<Served> {
-        let served = |served: &ServedJson| Served {
-            run: self.variant(),
-            operation: served.operation.clone(),
-            mechanism: served.mechanism.clone(),
-            reason: served.reason.clone().unwrap_or_default(),
-            count: served.count,
-            bytes: served.bytes,
-            share_of_bytes: served.share_of_bytes,
-        };
-        self.served.iter().map(served).collect()
     }
 }
