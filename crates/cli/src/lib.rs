@@ -20,6 +20,7 @@ use std::process::ExitCode;
 use anstyle::{AnsiColor, Effects, Style};
 use clap::Parser;
 use rowclone_config::Failure;
+use rowclone_config::error::Cause;
 
 /// Input or output was at fault.
 const AT_FAULT: u8 = 2;
@@ -53,14 +54,14 @@ fn answer(error: &clap::Error) -> Result<ExitCode, Failure> {
 
 /// Prints an error to standard error, if that can be written.
 fn report(error: &Failure) -> ExitCode {
-    let code = match error {
-        Failure::ClosedPipe => return ExitCode::SUCCESS,
-        Failure::Refused { .. } => AT_FAULT,
-        Failure::Interrupted { .. } => interrupt::exit_code(),
+    let code = match error.cause {
+        Cause::ClosedPipe => return ExitCode::SUCCESS,
+        Cause::Refused => AT_FAULT,
+        Cause::Interrupted => interrupt::exit_code(),
     };
     let mut stderr = anstream::stderr().lock();
     let _ = writeln!(stderr, "{ERROR}error:{ERROR:#} {error}");
-    if let Some(help) = error.help() {
+    if let Some(help) = &error.help {
         let _ = writeln!(stderr, "{HELP}help:{HELP:#} {help}");
     }
     ExitCode::from(code)

@@ -10,7 +10,7 @@ use rowclone_config::Failure;
 /// Prints the output of a command to standard output.
 ///
 /// # Errors
-/// Standard output cannot be written; [`Failure::ClosedPipe`] where its reader has closed it.
+/// Standard output cannot be written; [`Cause::ClosedPipe`](rowclone_config::error::Cause) where its reader has closed it.
 pub fn print(text: impl fmt::Display) -> Result<ExitCode, Failure> {
     let mut output = BufWriter::new(io::stdout().lock());
     write!(output, "{text}").and_then(|()| output.flush()).map_err(|source| stdout_error(&source))?;
@@ -34,7 +34,7 @@ pub fn width() -> usize {
 /// What it means that standard output cannot be written.
 pub fn stdout_error(source: &io::Error) -> Failure {
     match source.kind() {
-        io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
+        io::ErrorKind::BrokenPipe => Failure::closed_pipe(),
         _ => Failure::writing(Path::new("standard output"), source),
     }
 }

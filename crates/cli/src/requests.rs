@@ -96,8 +96,8 @@ pub fn chosen(scenario: &Scenario, number: Option<NonZeroU64>) -> Result<Vec<(St
         let count = all.len();
         let place = usize::try_from(number.get()).unwrap_or(usize::MAX) - 1;
         return all.into_iter().nth(place).map(|one| vec![one]).ok_or_else(|| {
-            let message = format!("{}: lists {count} operations, and none of number {number}", scenario.path.display());
-            Failure::new(message).with_help(format!("give `--request` a number from 1 to {count}"))
+            Failure::at(&scenario.path, format_args!("lists {count} operations, and none of number {number}"))
+                .with_help(format!("give `--request` a number from 1 to {count}"))
         });
     }
     let mut variants: Vec<Variant> = Vec::new();

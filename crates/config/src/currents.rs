@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn an_unknown_set_is_answered_with_those_there_are() {
-        let Failure::Refused { message, help } = named_or_read("2 Gb x8 -25").unwrap_err() else { panic!() };
+        let Failure { message, help, .. } = named_or_read("2 Gb x8 -25").unwrap_err();
         assert_eq!(message, "\"2 Gb x8 -25\" is no current set");
         let help = help.unwrap();
         assert!(help.starts_with("did you mean `2 Gb x8 -25E`? the shipped sets are `1 Gb x16 -15`, "), "{help}");

@@ -8,19 +8,22 @@ use rowclone_sim::ExperimentError;
 
 /// Error of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Failure {
+pub struct Failure {
+    /// What ended the command.
+    pub cause: Cause,
+    /// Place and finding; printed after `error:`.
+    pub message: String,
+    /// What would work, or the state of the results; printed after `help:`.
+    pub help: Option<String>,
+}
+
+/// What ends a command before its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
     /// Error in the input, or an output that cannot be written.
-    Refused {
-        /// Place and finding; printed after `error:`.
-        message: String,
-        /// What would work; printed after `help:`.
-        help: Option<String>,
-    },
-    /// A signal ended the command.
-    Interrupted {
-        /// State of the results, or the next step; printed after `help:`.
-        help: Option<String>,
-    },
+    Refused,
+    /// A signal.
+    Interrupted,
     /// The reader of standard output has closed it (`| head -1`): no message is printed.
     ClosedPipe,
 }
@@ -28,71 +31,61 @@ pub enum Failure {
 impl Failure {
     /// Creates an error with a message.
     pub fn new(message: impl fmt::Display) -> Failure {
-        Failure::Refused { message: message.to_string(), help: None }
+        Failure { cause: Cause::Refused, message: message.to_string(), help: None }
+    }
+
+    /// Creates an error of a file or a directory.
+    pub fn at(path: &Path, message: impl fmt::Display) -> Failure {
+        Failure::new(format!("{}: {message}", path.display()))
     }
 
     /// Adds the help.
     #[must_use]
     pub fn with_help(self, next: impl fmt::Display) -> Failure {
-        match self {
-            Failure::Refused { message, help: _ } => Failure::Refused { message, help: Some(next.to_string()) },
-            Failure::Interrupted { help: _ } => Failure::Interrupted { help: Some(next.to_string()) },
-            Failure::ClosedPipe => Failure::ClosedPipe,
-        }
+        Failure { help: Some(next.to_string()), ..self }
     }
 
     /// Adds the help, if there is any.
     #[must_use]
     pub fn with_help_if(self, help: Option<&str>) -> Failure {
-        match help {
-            Some(help) => self.with_help(help),
-            None => self,
-        }
+        Failure { help: help.map(str::to_owned).or(self.help), ..self }
     }
 
     /// Creates the error of a file that cannot be read.
     pub fn reading(path: &Path, source: &io::Error) -> Failure {
         let error = Failure::new(format!("{}: cannot be read: {}", path.display(), reason(source)));
-        match source.kind() {
-            io::ErrorKind::NotFound => {
-                error.with_help("check the spelling of the path, and the directory it starts from")
-            }
-            io::ErrorKind::PermissionDenied => error.with_help("ask for the permission to read it"),
-            io::ErrorKind::IsADirectory => error.with_help("give a file in it"),
-            io::ErrorKind::InvalidData => error.with_help("give a text file in UTF-8"),
+        error.with_help_if(match source.kind() {
+            io::ErrorKind::NotFound => Some("check the spelling of the path, and the directory it starts from"),
+            io::ErrorKind::PermissionDenied => Some("ask for the permission to read it"),
+            io::ErrorKind::IsADirectory => Some("give a file in it"),
+            io::ErrorKind::InvalidData => Some("give a text file in UTF-8"),
             // Errors of [`crate::file`].
-            io::ErrorKind::InvalidInput => error.with_help("write what it gives into a file, and give that"),
-            io::ErrorKind::FileTooLarge => error.with_help("this looks like another kind of file: give a TOML file"),
-            _ => error,
-        }
+            io::ErrorKind::InvalidInput => Some("write what it gives into a file, and give that"),
+            io::ErrorKind::FileTooLarge => Some("this looks like another kind of file: give a TOML file"),
+            _ => None,
+        })
     }
 
     /// Creates the error of a file that cannot be written.
     pub fn writing(path: &Path, source: &io::Error) -> Failure {
+        use io::ErrorKind::{NotFound, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
         let error = Failure::new(format!("{}: cannot be written: {}", path.display(), reason(source)));
-        match source.kind() {
-            io::ErrorKind::NotFound => error.with_help("make its directory first"),
-            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                error.with_help("write to a directory that is yours")
-            }
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                error.with_help("make room there, or write elsewhere")
-            }
-            _ => error,
-        }
+        error.with_help_if(match source.kind() {
+            NotFound => Some("make its directory first"),
+            PermissionDenied | ReadOnlyFilesystem => Some("write to a directory that is yours"),
+            StorageFull | QuotaExceeded => Some("make room there, or write elsewhere"),
+            _ => None,
+        })
     }
 
     /// A signal ended the command.
-    pub const fn interrupted() -> Failure {
-        Failure::Interrupted { help: None }
+    pub fn interrupted() -> Failure {
+        Failure { cause: Cause::Interrupted, ..Failure::new("interrupted") }
     }
 
-    /// The help, if there is any.
-    pub fn help(&self) -> Option<&str> {
-        match self {
-            Failure::Refused { help, .. } | Failure::Interrupted { help } => help.as_deref(),
-            Failure::ClosedPipe => None,
-        }
+    /// The reader of standard output has closed it.
+    pub fn closed_pipe() -> Failure {
+        Failure { cause: Cause::ClosedPipe, ..Failure::new("the reader of standard output has gone") }
     }
 }
 
@@ -109,11 +102,7 @@ fn reason(source: &io::Error) -> String {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Failure::Refused { message, .. } => f.write_str(message),
-            Failure::Interrupted { .. } => f.write_str("interrupted"),
-            Failure::ClosedPipe => f.write_str("the reader of standard output has gone"),
-        }
+        f.write_str(&self.message)
     }
 }
 
@@ -121,10 +110,9 @@ impl std::error::Error for Failure {}
 
 impl From<&ExperimentError> for Failure {
     fn from(error: &ExperimentError) -> Failure {
-        match (error, error.help()) {
-            (ExperimentError::Stopped, _) => Failure::interrupted(),
-            (_, Some(help)) => Failure::new(error).with_help(help),
-            (_, None) => Failure::new(error),
+        match error {
+            ExperimentError::Stopped => Failure::interrupted(),
+            _ => Failure::new(error).with_help_if(error.help().as_deref()),
         }
     }
 }

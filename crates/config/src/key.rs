@@ -230,8 +230,5 @@ fn thousands(number: u64) -> String {
     if number.wrapping_add(1).is_power_of_two() && number >= 1 << 30 {
         return format!("2^{} - 1", u64::BITS - number.leading_zeros());
     }
-    let digits = number.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap_or("")).collect();
-    groups.join(",")
+    rowclone_sim::quantity::grouped(number)
 }

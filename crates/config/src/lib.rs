@@ -11,7 +11,7 @@ mod check;
 mod controller;
 pub mod currents;
 pub mod document;
-mod error;
+pub mod error;
 pub mod file;
 pub mod key;
 pub mod library;

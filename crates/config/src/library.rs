@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::key::Key;
 use crate::{Document, Failure, Overrides, SystemConfig, system};
@@ -63,6 +63,7 @@ impl Library {
 }
 
 /// Locks a cache. A panic of another thread leaves complete entries only, so a poisoned lock is ignored.
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+/// A value, also after a panic of a thread that held it.
+pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -26,41 +26,24 @@ pub trait FromNode<'a>: Sized {
 #[derive(Clone, Copy, Debug)]
 pub struct Raw<'a>(&'a Node);
 
-impl<'a> FromNode<'a> for u64 {
-    fn from_value(Raw(node): Raw<'a>) -> Option<u64> {
-        match node.value {
-            Value::Integer(integer) => u64::try_from(integer).ok(),
-            _ => None,
-        }
-    }
+macro_rules! from_node {
+    ($($of:ty: $($value:pat => $found:expr),+;)+) => {
+        $(impl<'a> FromNode<'a> for $of {
+            fn from_value(Raw(node): Raw<'a>) -> Option<$of> {
+                match &node.value {
+                    $($value => $found,)+
+                    _ => None,
+                }
+            }
+        })+
+    };
 }
 
-impl<'a> FromNode<'a> for f64 {
-    fn from_value(Raw(node): Raw<'a>) -> Option<f64> {
-        match node.value {
-            Value::Integer(integer) => Some(integer as f64),
-            Value::Float(float) => Some(float),
-            _ => None,
-        }
-    }
-}
-
-impl<'a> FromNode<'a> for bool {
-    fn from_value(Raw(node): Raw<'a>) -> Option<bool> {
-        match node.value {
-            Value::Boolean(boolean) => Some(boolean),
-            _ => None,
-        }
-    }
-}
-
-impl<'a> FromNode<'a> for &'a str {
-    fn from_value(Raw(node): Raw<'a>) -> Option<&'a str> {
-        match &node.value {
-            Value::Text(text) => Some(text),
-            _ => None,
-        }
-    }
+from_node! {
+    u64: Value::Integer(integer) => u64::try_from(*integer).ok();
+    f64: Value::Integer(integer) => Some(*integer as f64), Value::Float(float) => Some(*float);
+    bool: Value::Boolean(boolean) => Some(*boolean);
+    &'a str: Value::Text(text) => Some(text);
 }
 
 impl<'a> FromNode<'a> for toml::Value {

@@ -1,10 +1,10 @@
 //! Tables of the allocators of a run: possible mechanisms of copies and zeroings, and free memory.
 
 use rowclone::MECHANISMS;
-use rowclone_sim::AllocatorReport;
 use rowclone_sim::quantity::{bytes, grouped};
+use rowclone_sim::{AllocatorReport, MemoryState, TrafficReport};
 
-use crate::table::{Align, fitted};
+use crate::table::{Align, Column, fitted, listed};
 
 use Align::{Left, Right};
 
@@ -18,74 +18,71 @@ fn served(reports: &[&AllocatorReport], width: usize) -> String {
     let mut columns = vec![("allocator", Left), ("frames", Left), ("number", Right)];
     columns.extend(MECHANISMS.map(|mechanism| (mechanism.name(), Right)));
     columns.push(("for", Left));
-    let rows = reports.iter().flat_map(|report| {
-        [("copied", &report.copies), ("zeroed", &report.zeroings)].map(|(kind, traffic)| {
-            let shares = MECHANISMS.map(|mechanism| {
-                let share = traffic.share_by_mechanism.get(mechanism.name());
-                share.map_or("-".to_owned(), |share| format!("{:.1} %", share * 100.0))
-            });
-            let causes = traffic.frames_by_cause.iter().map(|(cause, count)| format!("{cause} {}", grouped(*count)));
-            let mut cells = vec![report.policy.to_owned(), kind.to_owned(), grouped(traffic.frames)];
-            cells.extend(shares);
-            cells.push(causes.collect::<Vec<_>>().join(", "));
-            cells
-        })
+    let rows = traffic(reports).map(|(report, kind, traffic)| {
+        let shares = MECHANISMS.map(|mechanism| {
+            let share = traffic.share_by_mechanism.get(mechanism.name());
+            share.map_or("-".to_owned(), |share| format!("{:.1} %", share * 100.0))
+        });
+        let causes = traffic.frames_by_cause.iter().map(|(cause, count)| format!("{cause} {}", grouped(*count)));
+        let causes = causes.collect::<Vec<_>>().join(", ");
+        let first = [report.policy.to_owned(), kind.to_owned(), grouped(traffic.frames)];
+        first.into_iter().chain(shares).chain([causes]).collect()
     });
     fitted(&columns, &rows.collect::<Vec<_>>(), width)
 }
 
 fn why_not(reports: &[&AllocatorReport], width: usize) -> String {
-    let columns = [("allocator", Left), ("frames", Left), ("why not by FPM", Left), ("number", Right)];
-    let rows = reports.iter().flat_map(|report| {
-        [("copied", &report.copies), ("zeroed", &report.zeroings)].into_iter().flat_map(|(kind, traffic)| {
-            let row = |(why, count): (&&str, &u64)| {
-                vec![report.policy.to_owned(), kind.to_owned(), (*why).to_owned(), grouped(*count)]
-            };
-            traffic.fallbacks.iter().map(row).collect::<Vec<_>>()
-        })
+    let columns: [Column<'_, (&str, &str, &str, u64)>; 4] = [
+        ("allocator", Left, &|(allocator, ..)| (*allocator).to_owned()),
+        ("frames", Left, &|(_, kind, ..)| (*kind).to_owned()),
+        ("why not by FPM", Left, &|(_, _, why, _)| (*why).to_owned()),
+        ("number", Right, &|(.., count)| grouped(*count)),
+    ];
+    let rows = traffic(reports).flat_map(|(report, kind, traffic)| {
+        traffic.fallbacks.iter().map(move |(why, count)| (report.policy, kind, *why, *count))
     });
     let rows: Vec<_> = rows.collect();
-    if rows.is_empty() { "every frame can go by FPM\n".to_owned() } else { fitted(&columns, &rows, width) }
+    if rows.is_empty() { "every frame can go by FPM\n".to_owned() } else { listed(&columns, &rows, width) }
 }
 
 fn memory(reports: &[&AllocatorReport], width: usize) -> String {
-    let columns = [
-        ("allocator", Left),
-        ("", Left),
-        ("in use", Right),
-        ("unusable for huge pages", Right),
-        ("lost to reserved rows", Right),
-        ("frames sharing rows", Right),
-        ("huge pages", Right),
+    let units = |report: &AllocatorReport| match report.unit_frames {
+        1 => "none".to_owned(),
+        frames => format!("{} {}", grouped(frames.into()), report.sharing),
+    };
+    let pages =
+        |it: &AllocatorReport| format!("{} of {}", grouped(it.huge_pages_served), grouped(it.huge_pages_wanted));
+    let columns: [Column<'_, (&AllocatorReport, &str, &MemoryState)>; 7] = [
+        ("allocator", Left, &|(report, ..)| report.policy.to_owned()),
+        ("", Left, &|(_, when, _)| (*when).to_owned()),
+        ("in use", Right, &|(.., state)| format!("{:.1} %", state.utilisation * 100.0)),
+        ("unusable for huge pages", Right, &|(.., state)| format!("{:.1} %", state.unusable_index * 100.0)),
+        ("lost to reserved rows", Right, &|(report, ..)| bytes(report.lost_bytes)),
+        ("frames sharing rows", Right, &|(report, ..)| units(report)),
+        ("huge pages", Right, &|(report, ..)| pages(report)),
     ];
-    let rows = reports.iter().flat_map(|report| {
-        [("before", &report.before), ("after", &report.after)].map(|(when, state)| {
-            vec![
-                report.policy.to_owned(),
-                when.to_owned(),
-                format!("{:.1} %", state.utilisation * 100.0),
-                format!("{:.1} %", state.unusable_index * 100.0),
-                bytes(report.lost_bytes),
-                match report.unit_frames {
-                    1 => "none".to_owned(),
-                    frames => format!("{} {}", grouped(frames.into()), report.sharing),
-                },
-                format!("{} of {}", grouped(report.huge_pages_served), grouped(report.huge_pages_wanted)),
-            ]
-        })
-    });
-    fitted(&columns, &rows.collect::<Vec<_>>(), width)
+    listed(&columns, &states(reports).collect::<Vec<_>>(), width)
+}
+
+fn traffic<'a>(
+    reports: &[&'a AllocatorReport],
+) -> impl Iterator<Item = (&'a AllocatorReport, &'static str, &'a TrafficReport)> {
+    reports.iter().flat_map(|&report| [(report, "copied", &report.copies), (report, "zeroed", &report.zeroings)])
+}
+
+fn states<'a>(
+    reports: &[&'a AllocatorReport],
+) -> impl Iterator<Item = (&'a AllocatorReport, &'static str, &'a MemoryState)> {
+    reports.iter().flat_map(|&report| [(report, "before", &report.before), (report, "after", &report.after)])
 }
 
 fn free(reports: &[&AllocatorReport], width: usize) -> String {
     let orders: Vec<String> = (0..=os_alloc_sim::MAX_ORDER).map(|order| format!("order {order}")).collect();
     let columns = [("allocator", Left), ("free frames", Left)];
     let columns: Vec<_> = columns.into_iter().chain(orders.iter().map(|name| (name.as_str(), Right))).collect();
-    let rows = reports.iter().flat_map(|report| {
-        [("before", &report.before), ("after", &report.after)].map(|(when, state)| {
-            let frames = state.free_frames_by_order.iter().map(|frames| grouped(*frames));
-            [report.policy.to_owned(), when.to_owned()].into_iter().chain(frames).collect()
-        })
+    let rows = states(reports).map(|(report, when, state)| {
+        let frames = state.free_frames_by_order.iter().map(|frames| grouped(*frames));
+        [report.policy.to_owned(), when.to_owned()].into_iter().chain(frames).collect()
     });
     fitted(&columns, &rows.collect::<Vec<_>>(), width)
 }

@@ -93,41 +93,18 @@ impl fmt::Display for Cell {
     }
 }
 
-impl From<String> for Cell {
-    fn from(text: String) -> Cell {
-        Cell::Text(text)
-    }
+macro_rules! from {
+    ($($source:ty => $cell:path),+) => {
+        $(impl From<$source> for Cell {
+            fn from(value: $source) -> Cell {
+                $cell(value.into())
+            }
+        })+
+    };
 }
 
-impl From<&str> for Cell {
-    fn from(text: &str) -> Cell {
-        Cell::Text(text.to_owned())
-    }
-}
-
-impl From<u64> for Cell {
-    fn from(count: u64) -> Cell {
-        Cell::Count(Some(count))
-    }
-}
-
-impl From<f64> for Cell {
-    fn from(number: f64) -> Cell {
-        Cell::Number(Some(number))
-    }
-}
-
-impl From<Option<u64>> for Cell {
-    fn from(count: Option<u64>) -> Cell {
-        Cell::Count(count)
-    }
-}
-
-impl From<Option<f64>> for Cell {
-    fn from(number: Option<f64>) -> Cell {
-        Cell::Number(number)
-    }
-}
+from!(String => Cell::Text, &str => Cell::Text, u64 => Cell::Count, Option<u64> => Cell::Count);
+from!(f64 => Cell::Number, Option<f64> => Cell::Number);
 
 #[cfg(test)]
 mod tests {

@@ -8,6 +8,7 @@ use rowclone_sim::{OperationRow, ServedRow};
 
 use crate::page::reason_sentence;
 use crate::run_report::RunReport;
+use crate::run_tables;
 use crate::table::{Align, Header, aligned, total, widths, wrapped};
 
 use Align::{Left, Right};
@@ -27,7 +28,7 @@ const PAGE_BYTES: u64 = 4096;
 const TIMES: [&str; 3] = ["ns", "us", "ms"];
 
 /// A row of the table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Row {
     /// Label of a listed operation; else empty.
     operation: String,
@@ -95,10 +96,8 @@ fn sentences(reports: &[RunReport], room: usize) -> Vec<String> {
 fn warnings(reports: &[RunReport]) -> Vec<String> {
     let texts: BTreeSet<&String> = reports.iter().flat_map(|report| &report.warnings).collect();
     let texts: Vec<String> = texts.into_iter().map(|text| format!("warning: {text}")).collect();
-    let whole: Vec<String> = texts
-        .iter()
-        .flat_map(|text| wrapped(text, COLUMNS_MAX).lines().map(str::to_owned).collect::<Vec<_>>())
-        .collect();
+    let whole: String = texts.iter().map(|text| wrapped(text, COLUMNS_MAX)).collect();
+    let whole: Vec<String> = whole.lines().map(str::to_owned).collect();
     if whole.len() <= WARNING_LINES_MAX {
         return whole;
     }
@@ -123,46 +122,33 @@ fn warnings(reports: &[RunReport]) -> Vec<String> {
 
 /// The verdict of `--check` in a line.
 fn checks(reports: &[RunReport]) -> Option<String> {
-    let checks: Vec<_> =
-        reports.iter().filter_map(|report| report.outcome.check.as_ref().map(|it| (report, it))).collect();
-    let failed: Vec<String> =
-        checks.iter().filter(|(_, check)| !check.passed()).map(|(report, _)| report.label()).collect();
-    (!checks.is_empty()).then(|| {
-        if failed.is_empty() {
-            "check: every command is legal, and memory equals that of a plain memcpy".to_owned()
-        } else {
-            cut(&format!("check FAILED (see `--details`): {}", failed.join(", ")))
-        }
+    let checked = || reports.iter().filter_map(|report| Some((report, report.outcome.check.as_ref()?)));
+    checked().next()?;
+    let failed: Vec<String> = checked().filter(|(_, it)| !it.passed()).map(|(report, _)| report.label()).collect();
+    Some(match failed.as_slice() {
+        [] => "check: every command is legal, and memory equals that of a plain memcpy".to_owned(),
+        failed => cut(&format!("check FAILED (see `--details`): {}", failed.join(", "))),
     })
 }
 
 /// One row per listed operation and result; the label of an operation is in its first row.
 fn by_operation(reports: &[RunReport]) -> Vec<Row> {
-    let operations = reports.iter().map(|report| report.outcome.operations.len()).max().unwrap_or(0);
-    let row = |(nth, report): (usize, &RunReport), operation: &OperationRow| Row {
-        operation: if nth == 0 { operation.label.replace(", ", " ") } else { String::new() },
-        label: report.label(),
-        mechanism: if operation.mechanism.is_empty() { "-".to_owned() } else { operation.mechanism.clone() },
-        latency_ns: operation.latency_ns,
-        speedup: operation.speedup,
-        energy_nj: operation.energy_nj,
-        energy_ratio: operation.energy_ratio,
-        read_ns: None,
-        copy_ns: None,
+    let row = |(operation, label, it): (String, String, &OperationRow)| Row {
+        operation: operation.replace(", ", " "),
+        label,
+        mechanism: if it.mechanism.is_empty() { "-".to_owned() } else { it.mechanism.clone() },
+        latency_ns: it.latency_ns,
+        speedup: it.speedup,
+        energy_nj: it.energy_nj,
+        energy_ratio: it.energy_ratio,
+        ..Row::default()
     };
-    let rows = (0..operations).flat_map(|index| {
-        let of = move |(nth, report): (usize, &RunReport)| {
-            report.outcome.operations.get(index).map(|operation| row((nth, report), operation))
-        };
-        reports.iter().enumerate().filter_map(of).collect::<Vec<_>>()
-    });
-    rows.collect()
+    run_tables::by_operation(reports, usize::MAX).map(row).collect()
 }
 
 fn of_result(report: &RunReport) -> Row {
     let outcome = &report.outcome;
     Row {
-        operation: String::new(),
         label: report.label(),
         mechanism: most_used(&of_copies(&[report])),
         latency_ns: outcome.latency_ns,
@@ -171,6 +157,7 @@ fn of_result(report: &RunReport) -> Row {
         energy_ratio: outcome.energy_ratio,
         read_ns: outcome.figures.read_latency_ns.mean,
         copy_ns: outcome.figures.copy_latency_ns.mean,
+        ..Row::default()
     }
 }
 
@@ -189,15 +176,13 @@ fn by_policy(reports: &[RunReport]) -> Vec<Row> {
         let latency = |report: &RunReport| report.outcome.latency_ns;
         let energy = |report: &RunReport| report.outcome.figures.dynamic_energy_nj;
         Row {
-            operation: String::new(),
             label: policy.to_owned(),
             mechanism: most_used(&of_copies(&of)),
             latency_ns: sum(latency),
             speedup: ratio(latency, |report| report.outcome.speedup),
             energy_nj: sum(energy),
             energy_ratio: ratio(energy, |report| report.outcome.energy_ratio),
-            read_ns: None,
-            copy_ns: None,
+            ..Row::default()
         }
     };
     policies.into_iter().map(sum_of).collect()

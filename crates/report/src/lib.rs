@@ -20,7 +20,6 @@ pub mod timeline;
 pub use cell::{Cell, Column, Kind};
 pub use csv_table::CsvTable;
 pub use parquet_table::ParquetTable;
-pub use run_cells::RunCells;
 pub use run_report::{RunReport, SCHEMA_VERSION};
 pub use table3::{Published, Row3, Table3};
 pub use timeline::Timeline;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::data_type::{BoolType, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
@@ -95,13 +95,22 @@ fn write_group<W: Write + Send>(
         let mut column = group.next_column()?.ok_or_else(|| ParquetError::General("a column is missing".to_owned()))?;
         let cells = rows.iter().map(|row| &row[index]);
         match kind {
-            Kind::Text => write::<ByteArrayType>(&mut column, cells.map(text))?,
+            Kind::Text => {
+                let text = |cell: &Cell| Some(cell.to_string()).filter(|text| !text.is_empty());
+                write::<ByteArrayType>(&mut column, cells.map(text).map(|text| Some(text?.as_str().into())))?;
+            }
             Kind::Count => {
                 let counts = cells.map(count).collect::<Result<Vec<_>, _>>()?;
                 write::<Int64Type>(&mut column, counts.into_iter())?;
             }
-            Kind::Flag => write::<BoolType>(&mut column, cells.map(flag))?,
-            Kind::Number => write::<DoubleType>(&mut column, cells.map(number))?,
+            Kind::Flag => {
+                let flag = |cell: &Cell| if let Cell::Flag(flag) = cell { *flag } else { None };
+                write::<BoolType>(&mut column, cells.map(flag))?;
+            }
+            Kind::Number => {
+                let number = |cell: &Cell| if let Cell::Number(number) = cell { *number } else { None };
+                write::<DoubleType>(&mut column, cells.map(number))?;
+            }
         }
         column.close()?;
     }
@@ -123,31 +132,10 @@ fn write<T: DataType>(
     Ok(())
 }
 
-fn text(cell: &Cell) -> Option<ByteArray> {
-    match cell {
-        Cell::Text(text) if !text.is_empty() => Some(text.as_bytes().to_vec().into()),
-        Cell::Text(_) | Cell::Count(_) | Cell::Number(_) | Cell::Flag(_) => None,
-    }
-}
-
 fn count(cell: &Cell) -> Result<Option<i64>, ParquetError> {
     let &Cell::Count(Some(count)) = cell else { return Ok(None) };
     let too_large = |_| ParquetError::General(format!("{count} is above 2^63 - 1, the largest count of a table"));
     i64::try_from(count).map(Some).map_err(too_large)
-}
-
-fn number(cell: &Cell) -> Option<f64> {
-    match cell {
-        Cell::Number(number) => *number,
-        Cell::Text(_) | Cell::Count(_) | Cell::Flag(_) => None,
-    }
-}
-
-fn flag(cell: &Cell) -> Option<bool> {
-    match cell {
-        Cell::Flag(flag) => *flag,
-        Cell::Text(_) | Cell::Count(_) | Cell::Number(_) => None,
-    }
 }
 
 /// The error of the output, where the output failed.

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 
 use energy::Cause;
 use rowclone_sim::quantity::grouped;
-use rowclone_sim::{Distribution, FiguresReport, QueueDepth, RowOutcomes, cause_key};
+use rowclone_sim::{Distribution, EpochReport, FiguresReport, QueueDepth, RowOutcomes, cause_key};
 
 use crate::run_report::RunReport;
-use crate::table::{Align, fitted};
+use crate::table::{Align, Column, fitted, listed};
 
 use Align::{Left, Right};
 
@@ -155,36 +155,29 @@ const EPOCHS_SHOWN_MOST: usize = 32;
 /// One line per epoch.
 pub(crate) fn epochs(reports: &[RunReport], width: usize) -> String {
     let demand = reports.iter().any(|report| report.outcome.figures.has_demand());
-    let mut columns = vec![("result", Left), ("from clock", Right), ("to clock", Right), ("requests", Right)];
-    if demand {
-        columns.extend([
-            ("reads", Right),
-            ("mean ns", Right),
-            ("p99 ns", Right),
-            ("writes", Right),
-            ("mean ns", Right),
-        ]);
-    }
-    columns.extend([("copies", Right), ("mean ns", Right), ("GB/s", Right), ("data bus", Right), ("nJ", Right)]);
-    let mut rows = Vec::new();
-    for report in reports {
-        for epoch in report.outcome.epochs.iter().take(EPOCHS_SHOWN_MOST) {
-            let figures = &epoch.figures;
-            let (read, write) = (figures.read_latency_ns, figures.write_latency_ns);
-            let copy = figures.copy_latency_ns;
-            let mean = |it: Distribution<f64>| or_dash(it.mean, "", 1.0);
-            let p99 = |it: Distribution<f64>| or_dash(it.p99, "", 1.0);
-            let mut cells = vec![report.label()];
-            cells.extend([epoch.from_cycle, epoch.to_cycle, figures.requests].map(grouped));
-            if demand {
-                cells.extend([grouped(read.count), mean(read), p99(read), grouped(write.count), mean(write)]);
-            }
-            cells.extend([grouped(copy.count), mean(copy), or_dash(figures.bandwidth_gb_s, "", 1.0)]);
-            cells.extend([or_dash(figures.data_bus_share, " %", 100.0), format!("{:.1}", figures.energy_nj)]);
-            rows.push(cells);
-        }
-    }
-    let mut text = fitted(&columns, &rows, width);
+    let ns = |mean: Option<f64>| or_dash(mean, "", 1.0);
+    let columns: [Column<'_, (String, &EpochReport)>; 14] = [
+        ("result", Left, &|(label, _)| label.clone()),
+        ("from clock", Right, &|(_, it)| grouped(it.from_cycle)),
+        ("to clock", Right, &|(_, it)| grouped(it.to_cycle)),
+        ("requests", Right, &|(_, it)| grouped(it.figures.requests)),
+        ("reads", Right, &|(_, it)| grouped(it.figures.read_latency_ns.count)),
+        ("mean ns", Right, &|(_, it)| ns(it.figures.read_latency_ns.mean)),
+        ("p99 ns", Right, &|(_, it)| ns(it.figures.read_latency_ns.p99)),
+        ("writes", Right, &|(_, it)| grouped(it.figures.write_latency_ns.count)),
+        ("mean ns", Right, &|(_, it)| ns(it.figures.write_latency_ns.mean)),
+        ("copies", Right, &|(_, it)| grouped(it.figures.copy_latency_ns.count)),
+        ("mean ns", Right, &|(_, it)| ns(it.figures.copy_latency_ns.mean)),
+        ("GB/s", Right, &|(_, it)| or_dash(it.figures.bandwidth_gb_s, "", 1.0)),
+        ("data bus", Right, &|(_, it)| or_dash(it.figures.data_bus_share, " %", 100.0)),
+        ("nJ", Right, &|(_, it)| format!("{:.1}", it.figures.energy_nj)),
+    ];
+    let columns = if demand { columns.to_vec() } else { [&columns[..4], &columns[9..]].concat() };
+    let rows = reports
+        .iter()
+        .flat_map(|report| report.outcome.epochs.iter().take(EPOCHS_SHOWN_MOST).map(|epoch| (report.label(), epoch)));
+    let rows: Vec<_> = rows.collect();
+    let mut text = listed(&columns, &rows, width);
     let most = reports.iter().map(|report| report.outcome.epochs.len()).max().unwrap_or(0);
     if most > EPOCHS_SHOWN_MOST {
         let _ = writeln!(text, "The first {EPOCHS_SHOWN_MOST} of {most} epochs: `--format json` and `--out` list all.");

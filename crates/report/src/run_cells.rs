@@ -2,57 +2,36 @@
 
 use memctrl::stats::PartTally;
 use rowclone::{MECHANISMS, Mechanism};
-use rowclone_sim::{Outcome, ServedTally, TraceReport};
+use rowclone_sim::{Outcome, ServedTally};
 
 use crate::cell::{Cell, Column};
-use crate::csv_file::{self, Line};
+use crate::csv_file::{self, Line, cell};
 use crate::decisions;
 
-/// Input data of the row of a run.
-#[derive(Clone, Copy, Debug)]
-pub struct RunCells<'a> {
-    /// The run.
-    pub outcome: &'a Outcome,
-    /// The share of the memory that the reserved rows take, 0 to 1.
-    pub reserved_rows_share: f64,
-    /// Limits of the numbers of the run.
-    pub warnings: &'a [String],
-}
-
-impl RunCells<'_> {
-    /// Cells, in the order of [`columns`].
-    pub fn cells(&self) -> Vec<Cell> {
-        self.line().into_iter().map(|(_, cell)| cell).collect()
-    }
-
-    fn line(&self) -> Line {
-        let RunCells { outcome, reserved_rows_share, warnings } = *self;
-        let ServedTally { copies, inits } = &outcome.served_parts;
-        let mut line: Line = vec![
-            ("makespan_cycles".to_owned(), outcome.makespan_cycles.into()),
-            ("makespan_ns".to_owned(), outcome.makespan_ns.into()),
-            ("latency_cycles".to_owned(), outcome.latency_cycles.into()),
-            ("latency_ns".to_owned(), outcome.latency_ns.into()),
-            ("from_cycle".to_owned(), outcome.from_cycle.into()),
-        ];
-        line.extend(csv_file::figures(&outcome.figures));
-        line.extend(shares("copies", copies));
-        line.extend(shares("inits", inits));
-        line.push(("decisions".to_owned(), decisions::cell(copies, inits).into()));
-        line.push(("dropped_activations".to_owned(), outcome.dropped_activations.into()));
-        line.push(("reserved_rows_share".to_owned(), reserved_rows_share.into()));
-        line.push(("backlog_requests".to_owned(), outcome.backlog_requests.into()));
-        line.push(("backlog_wait_ns".to_owned(), outcome.backlog_wait_ns.into()));
-        line.extend(csv_file::trace(outcome.trace.as_ref().map(TraceReport::tally)));
-        line.push(("warnings".to_owned(), warnings.join("; ").into()));
-        line
-    }
+/// The cells of a run, in the order of [`columns`]. `reserved_rows_share` is the share of the memory that the reserved rows
+/// take, 0 to 1.
+pub fn cells(outcome: &Outcome, reserved_rows_share: f64, warnings: &[String]) -> Vec<Cell> {
+    line(outcome, reserved_rows_share, warnings).into_iter().map(|(_, cell)| cell).collect()
 }
 
 /// The columns of any run.
 pub fn columns() -> Vec<Column> {
-    let nothing = RunCells { outcome: &Outcome::default(), reserved_rows_share: 0.0, warnings: &[] };
-    nothing.line().into_iter().map(|(name, cell)| Column::new(name, cell.kind())).collect()
+    let nothing = line(&Outcome::default(), 0.0, &[]);
+    nothing.into_iter().map(|(name, cell)| Column::new(name, cell.kind())).collect()
+}
+
+fn line(outcome: &Outcome, reserved_rows_share: f64, warnings: &[String]) -> Line {
+    let ServedTally { copies, inits } = &outcome.served_parts;
+    let mut line = Vec::from(csv_file::times(outcome));
+    line.push(cell("from_cycle", outcome.from_cycle));
+    line.extend(csv_file::figures(&outcome.figures));
+    line.extend(shares("copies", copies));
+    line.extend(shares("inits", inits));
+    line.push(cell("decisions", decisions::cell(copies, inits)));
+    line.push(cell("dropped_activations", outcome.dropped_activations));
+    line.push(cell("reserved_rows_share", reserved_rows_share));
+    line.extend(csv_file::remarks(outcome, warnings));
+    line
 }
 
 /// Share of the bytes that each mechanism served, 0 to 1; undefined without bytes.
@@ -63,10 +42,9 @@ fn shares(operations: &str, tally: &PartTally) -> Line {
     };
     let all = bytes(None);
     let share = |mechanism| (all > 0).then(|| bytes(Some(mechanism)) as f64 / all as f64);
-    let line = MECHANISMS.into_iter().map(|mechanism| {
-        let name = format!("{operations}_by_{}_share", mechanism.name());
-        (name, Cell::Number(share(mechanism)))
-    });
+    let line = MECHANISMS
+        .into_iter()
+        .map(|mechanism| cell(format!("{operations}_by_{}_share", mechanism.name()), share(mechanism)));
     line.collect()
 }
 

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use rowclone_sim::quantity::{bytes, grouped};
-use rowclone_sim::{AllocatorReport, CheckReport, Comparison, OperationRow, TraceReport};
+use rowclone_sim::{AllocatorReport, CheckReport, Comparison, OperationRow, ServedRow, TraceReport};
 
 use crate::allocator_tables;
 use crate::result_tables;
 use crate::run_report::RunReport;
-use crate::table::{Align, fitted, wrapped};
+use crate::table::{Align, Column, fitted, listed, wrapped};
 
 use Align::{Left, Right};
 
@@ -17,8 +17,8 @@ use Align::{Left, Right};
 const SHOWN_MOST: usize = 64;
 
 /// Maximum number of listed operations, each under every policy.
-fn shown(reports: &[RunReport]) -> usize {
-    reports.iter().map(|report| report.outcome.operations.len()).max().unwrap_or(0).min(SHOWN_MOST)
+pub(crate) fn operations_most(reports: &[RunReport]) -> usize {
+    reports.iter().map(|report| report.outcome.operations.len()).max().unwrap_or(0)
 }
 
 /// Everything: operations, policies, energy by cause, decisions, findings; in lines of at most `width` characters where the tables allow
@@ -33,7 +33,7 @@ pub fn text(reports: &[RunReport], width: usize) -> String {
     if reports.iter().any(|report| !report.outcome.operations.is_empty()) {
         section(&mut text, "Operations");
         text += &operations(reports, width);
-        let listed = reports.iter().map(|report| report.outcome.operations.len()).max().unwrap_or(0);
+        let listed = operations_most(reports);
         if listed > SHOWN_MOST {
             let _ =
                 writeln!(text, "The first {SHOWN_MOST} of {listed} operations: `--format json` and `--out` list all.");
@@ -89,8 +89,11 @@ fn section(text: &mut String, title: &str) {
 }
 
 /// The operations that are shown, each under every policy in turn, with its label, which stands once, and the policy.
-fn by_operation(reports: &[RunReport]) -> impl Iterator<Item = (String, String, &OperationRow)> {
-    (0..shown(reports)).flat_map(move |index| {
+pub(crate) fn by_operation(
+    reports: &[RunReport],
+    most: usize,
+) -> impl Iterator<Item = (String, String, &OperationRow)> {
+    (0..operations_most(reports).min(most)).flat_map(move |index| {
         reports.iter().zip(0..).filter_map(move |(report, nth)| {
             let operation = report.outcome.operations.get(index)?;
             let label = if nth == 0 { operation.label.clone() } else { String::new() };
@@ -105,45 +108,28 @@ const FOOTNOTE: &str = "clocks, ns: latency, of copies and initialisations from 
                         copy of a pair in one bank of an idle memory.";
 
 fn operations(reports: &[RunReport], width: usize) -> String {
-    let columns = [
-        ("operation", Left),
-        ("policy", Left),
-        ("mechanism", Left),
-        ("clocks", Right),
-        ("ns", Right),
-        ("speedup", Right),
-        ("speedup (bank)", Right),
-        ("dynamic energy, nJ", Right),
-        ("energy ratio", Right),
-        ("energy ratio (bank)", Right),
-        ("channel bytes", Right),
-    ];
     let ratio = |ratio: Option<f64>| ratio.map_or("-".to_string(), |ratio| format!("{ratio:.2}x"));
-    let bank =
-        |operation: &OperationRow, of: fn(&Comparison) -> f64| ratio(operation.against_same_bank.as_ref().map(of));
-    let cells = |operation: &OperationRow| {
-        [
-            grouped(operation.latency_cycles),
-            format!("{:.2}", operation.latency_ns),
-            ratio(operation.speedup),
-            bank(operation, |against| against.speedup),
-            format!("{:.1}", operation.energy_nj),
-            ratio(operation.energy_ratio),
-            bank(operation, |against| against.energy_ratio),
-            grouped(operation.channel_bytes),
-        ]
-    };
-    let rows = by_operation(reports).map(|(label, policy, operation)| {
-        [label, policy, operation.mechanism.clone()].into_iter().chain(cells(operation)).collect()
-    });
-    let rows: Vec<_> = rows.collect();
-    fitted(&columns, &rows, width) + "\n" + &wrapped(FOOTNOTE, width)
+    let bank = |it: &OperationRow, of: fn(&Comparison) -> f64| ratio(it.against_same_bank.as_ref().map(of));
+    let columns: [Column<'_, (String, String, &OperationRow)>; 11] = [
+        ("operation", Left, &|(label, ..)| label.clone()),
+        ("policy", Left, &|(_, policy, _)| policy.clone()),
+        ("mechanism", Left, &|(.., it)| it.mechanism.clone()),
+        ("clocks", Right, &|(.., it)| grouped(it.latency_cycles)),
+        ("ns", Right, &|(.., it)| format!("{:.2}", it.latency_ns)),
+        ("speedup", Right, &|(.., it)| ratio(it.speedup)),
+        ("speedup (bank)", Right, &|(.., it)| bank(it, |against| against.speedup)),
+        ("dynamic energy, nJ", Right, &|(.., it)| format!("{:.1}", it.energy_nj)),
+        ("energy ratio", Right, &|(.., it)| ratio(it.energy_ratio)),
+        ("energy ratio (bank)", Right, &|(.., it)| bank(it, |against| against.energy_ratio)),
+        ("channel bytes", Right, &|(.., it)| grouped(it.channel_bytes)),
+    ];
+    listed(&columns, &by_operation(reports, SHOWN_MOST).collect::<Vec<_>>(), width) + "\n" + &wrapped(FOOTNOTE, width)
 }
 
 /// One line per reason; the operation and the policy are in its first line.
 fn whys(reports: &[RunReport], width: usize) -> String {
     let columns = [("operation", Left), ("policy", Left), ("reason", Left)];
-    let rows = by_operation(reports).flat_map(|(label, policy, operation)| {
+    let rows = by_operation(reports, SHOWN_MOST).flat_map(|(label, policy, operation)| {
         let starts = std::iter::once([label, policy]).chain(std::iter::repeat([String::new(), String::new()]));
         starts.zip(&operation.reasons).map(|([label, policy], reason)| vec![label, policy, reason.clone()])
     });
@@ -152,27 +138,17 @@ fn whys(reports: &[RunReport], width: usize) -> String {
 }
 
 fn segments(reports: &[RunReport], width: usize) -> String {
-    let columns = [
-        ("policy", Left),
-        ("of", Left),
-        ("mechanism", Left),
-        ("reason", Left),
-        ("segments", Right),
-        ("bytes", Right),
-        ("share", Right),
+    let columns: [Column<'_, (String, &ServedRow)>; 7] = [
+        ("policy", Left, &|(label, _)| label.clone()),
+        ("of", Left, &|(_, row)| row.operation.to_owned()),
+        ("mechanism", Left, &|(_, row)| row.mechanism.to_owned()),
+        ("reason", Left, &|(_, row)| row.reason.unwrap_or("-").to_owned()),
+        ("segments", Right, &|(_, row)| grouped(row.count)),
+        ("bytes", Right, &|(_, row)| bytes(row.bytes)),
+        ("share", Right, &|(_, row)| format!("{:.1} %", row.share_of_bytes * 100.0)),
     ];
-    let rows: Vec<Vec<String>> = reports
-        .iter()
-        .flat_map(|report| {
-            report.outcome.served.iter().map(|row| {
-                let names = [row.operation, row.mechanism, row.reason.unwrap_or("-")].map(String::from);
-                let share = format!("{:.1} %", row.share_of_bytes * 100.0);
-                let counts = [grouped(row.count), bytes(row.bytes), share];
-                std::iter::once(report.label()).chain(names).chain(counts).collect()
-            })
-        })
-        .collect();
-    fitted(&columns, &rows, width)
+    let rows = reports.iter().flat_map(|report| report.outcome.served.iter().map(|row| (report.label(), row)));
+    listed(&columns, &rows.collect::<Vec<_>>(), width)
 }
 
 fn recorded(reports: &[RunReport], width: usize) -> String {

@@ -15,6 +15,9 @@ pub enum Align {
 /// The header of a column, of one line or several, and how the column stands.
 pub type Header<'a> = (&'a str, Align);
 
+/// A column of a table of values: its header, its alignment, and the cell of a value.
+pub type Column<'a, T> = (&'a str, Align, &'a dyn Fn(&T) -> String);
+
 /// Spaces between columns.
 const GAP: usize = 2;
 
@@ -52,6 +55,13 @@ pub fn fitted(columns: &[Header<'_>], rows: &[Vec<String>], width: usize) -> Str
         rendered(&columns, &rows.iter().map(cells).collect::<Vec<_>>(), width)
     });
     tables.collect::<Vec<_>>().join("\n")
+}
+
+/// A table of text with a row per value, divided like [`fitted`].
+pub fn listed<T>(columns: &[Column<'_, T>], values: &[T], width: usize) -> String {
+    let headers: Vec<Header<'_>> = columns.iter().map(|(name, align, _)| (*name, *align)).collect();
+    let row = |value: &T| columns.iter().map(|(.., cell)| cell(value)).collect();
+    fitted(&headers, &values.iter().map(row).collect::<Vec<_>>(), width)
 }
 
 /// The characters of the widest cell of each column.

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::table::{Align, aligned};
+use crate::table::Align::{Left, Right};
+use crate::table::{Column, listed};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -96,36 +97,23 @@ impl Table3 {
 
     /// The tables for a terminal.
     pub fn to_text(&self) -> String {
-        let columns = [
-            ("row", Align::Left),
-            ("published ns", Align::Right),
-            ("simulated ns", Align::Right),
-            ("clocks", Align::Right),
-            ("off by", Align::Right),
-            ("published nJ", Align::Right),
-            ("simulated nJ", Align::Right),
-            ("off by", Align::Right),
-        ];
         let off = |simulated: f64, published: f64| format!("{:+.1} %", (simulated / published - 1.0) * 100.0);
-        let cells = self.rows.iter().map(|Row3 { id, published, simulated }| {
-            vec![
-                (*id).to_string(),
-                format!("{:.0}", published.latency_ns),
-                format!("{:.2}", simulated.latency_ns),
-                simulated.latency_cycles.to_string(),
-                off(simulated.latency_ns, published.latency_ns),
-                format!("{:.1}", published.energy_nj),
-                format!("{:.1}", simulated.energy_nj),
-                off(simulated.energy_nj, published.energy_nj),
-            ]
-        });
-        let cells: Vec<_> = cells.collect();
+        let columns: [Column<'_, Row3>; 8] = [
+            ("row", Left, &|row| row.id.to_owned()),
+            ("published ns", Right, &|row| format!("{:.0}", row.published.latency_ns)),
+            ("simulated ns", Right, &|row| format!("{:.2}", row.simulated.latency_ns)),
+            ("clocks", Right, &|row| row.simulated.latency_cycles.to_string()),
+            ("off by", Right, &|row| off(row.simulated.latency_ns, row.published.latency_ns)),
+            ("published nJ", Right, &|row| format!("{:.1}", row.published.energy_nj)),
+            ("simulated nJ", Right, &|row| format!("{:.1}", row.simulated.energy_nj)),
+            ("off by", Right, &|row| off(row.simulated.energy_nj, row.published.energy_nj)),
+        ];
         let mut text = format!(
             "RowClone (MICRO 2013), table 3: one 4 KB operation, DDR3-1066 8-8-8, 4 KB rows, {} rank\n\
              dynamic energy (without background and refresh) with the currents of `{}`\n\n",
             self.ranks, self.currents
         );
-        text += &aligned(&columns, &cells);
+        text += &listed(&columns, &self.rows, usize::MAX);
         let share = &self.channel_share_of_copy_energy;
         let _ = write!(
             text,

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use rowclone_config::Failure;
+use rowclone_config::library::locked;
 use tempfile::NamedTempFile;
 
 /// What to do with a file that is there already.
@@ -39,30 +40,26 @@ pub struct AtomicFile {
 /// The temporary files of the process, for [`remove_temporary_files`].
 static TEMPORARY_FILES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-fn temporary_files() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    TEMPORARY_FILES.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// The entry of a temporary file in the list of all; taken out when dropped.
 #[derive(Debug)]
 struct Registration(PathBuf);
 
 impl Registration {
     fn new(path: &Path) -> Registration {
-        temporary_files().insert(path.to_owned());
+        locked(&TEMPORARY_FILES).insert(path.to_owned());
         Registration(path.to_owned())
     }
 }
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        temporary_files().remove(&self.0);
+        locked(&TEMPORARY_FILES).remove(&self.0);
     }
 }
 
 /// Removes the temporary files of all [`AtomicFile`]s, before the process exits without dropping them.
 pub fn remove_temporary_files() {
-    for path in temporary_files().iter() {
+    for path in locked(&TEMPORARY_FILES).iter() {
         let _ = fs::remove_file(path);
     }
 }
@@ -133,8 +130,7 @@ fn named_like_any_other() -> tempfile::Builder<'static, 'static> {
 }
 
 fn exists(target: &Path) -> Failure {
-    Failure::new(format!("{}: exists already", target.display()))
-        .with_help("give another name, or replace it with `--force`")
+    Failure::at(target, "exists already").with_help("give another name, or replace it with `--force`")
 }
 
 impl Write for AtomicFile {

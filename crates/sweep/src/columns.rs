@@ -1,39 +1,17 @@
 //! The columns of a sweep's table.
 
-use report::{Column, Kind, run_cells};
+use report::Kind::{Count, Number, Text};
+use report::{Column, run_cells};
 
 use super::axis::Axis;
 
-/// Before the axes.
-pub(super) fn before() -> Vec<Column> {
-    vec![Column::new("point", Kind::Count)]
-}
-
-/// Between the axes and what the run did.
-pub(super) fn run() -> Vec<Column> {
-    vec![Column::new("seed", Kind::Count), Column::new("policy", Kind::Text), Column::new("placement", Kind::Text)]
-}
-
-/// After those: the ratios against the baseline of the point.
-pub(super) fn ratios() -> Vec<Column> {
-    ["speedup", "energy_ratio"].map(|name| Column::new(name, Kind::Number)).into()
-}
-
-/// After what the run did.
-pub(super) fn after() -> Vec<Column> {
-    let kind = |name| if name == "model_version" { Kind::Count } else { Kind::Text };
-    ["error", "scenario", "model_version", "digest", "rerun"].map(|name| Column::new(name, kind(name))).into()
-}
-
-/// All of a sweep's table, in no order.
-pub(super) fn with_axes(axes: &[Axis]) -> Vec<Column> {
-    let axes = axes.iter().flat_map(|axis| &axis.columns).filter(|column| column.name != "seed");
-    let axes = axes.map(|column| Column::new(column.name.clone(), column.kind));
-    before().into_iter().chain(axes).chain(run()).chain(ratios()).chain(run_cells::columns()).chain(after()).collect()
-}
-
-/// All but the axes' own.
-pub(super) fn names() -> Vec<String> {
-    let all = before().into_iter().chain(run()).chain(ratios()).chain(run_cells::columns()).chain(after());
-    all.map(|column| column.name).collect()
+/// All columns of the table of a sweep with these axes, in their order.
+pub(super) fn all(axes: &[Axis]) -> Vec<Column> {
+    let axes = axes.iter().flat_map(|axis| &axis.columns).filter(|column| column.key != "seed");
+    let axes = axes.map(|column| Column::new(&column.name, column.kind));
+    let run = [("seed", Count), ("policy", Text), ("placement", Text), ("speedup", Number), ("energy_ratio", Number)];
+    let after = [("error", Text), ("scenario", Text), ("model_version", Count), ("digest", Text), ("rerun", Text)];
+    let named = |columns: [(&str, _); 5]| columns.map(|(name, kind)| Column::new(name, kind));
+    let before = [Column::new("point", Count)].into_iter().chain(axes).chain(named(run));
+    before.chain(run_cells::columns()).chain(named(after)).collect()
 }

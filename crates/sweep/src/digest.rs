@@ -16,20 +16,18 @@ pub const MODEL_VERSION: u64 = 5;
 
 /// A digest: the first 128 bits of a SHA-256.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Digest([u8; 16]);
+pub struct Digest(u128);
 
 impl Digest {
     /// Of what a hasher was given.
     pub(super) fn finish(hasher: Sha256) -> Digest {
-        let mut first = [0; 16];
-        first.copy_from_slice(&hasher.finalize()[..16]);
-        Digest(first)
+        Digest(u128::from_be_bytes(*hasher.finalize().first_chunk().expect("it has 256 bits")))
     }
 }
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        write!(f, "{:032x}", self.0)
     }
 }
 
@@ -37,14 +35,8 @@ impl FromStr for Digest {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Digest, ()> {
-        let mut digest = [0; 16];
-        if text.len() != 32 || !text.is_ascii() {
-            return Err(());
-        }
-        for (byte, at) in digest.iter_mut().zip((0..32).step_by(2)) {
-            *byte = u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| ())?;
-        }
-        Ok(Digest(digest))
+        let is_digest = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        u128::from_str_radix(text, 16).ok().filter(|_| is_digest).map(Digest).ok_or(())
     }
 }
 

@@ -54,8 +54,8 @@ pub fn collect(sweep: &Sweep<'_>, from: &[PathBuf], directory: &Path, force: boo
                 return Err(Failure::new(message).with_help(help));
             }
             None => {
-                let message = format!("{}: has no journal of a sweep", source.display());
-                return Err(Failure::new(message).with_help("give the directories that were given to `sweep --out`"));
+                return Err(Failure::at(source, "has no journal of a sweep")
+                    .with_help("give the directories that were given to `sweep --out`"));
             }
         }
         journals.read(source)?;
@@ -92,7 +92,7 @@ pub(super) fn claim(sweep: &Sweep<'_>, directory: &Path, shard: Option<Shard>, f
         None => match foreign(sweep, directory) {
             Some(there) => {
                 let help = "give another directory with `--out`, or replace it with `--force`";
-                Err(Failure::new(format!("{}: exists already", there.display())).with_help(help))
+                Err(Failure::at(&there, "exists already").with_help(help))
             }
             None => Ok(()),
         },
@@ -106,11 +106,13 @@ fn foreign(sweep: &Sweep<'_>, directory: &Path) -> Option<PathBuf> {
     written.find(|path| path.exists()).or_else(|| journal::foreign(directory))
 }
 
-fn create(directory: &Path) -> Result<(), Failure> {
+/// Creates the directory of `--out`, unless it exists.
+///
+/// # Errors
+/// It cannot be created, or is a file.
+pub fn create(directory: &Path) -> Result<(), Failure> {
     fs::create_dir_all(directory).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            Failure::new(format!("{}: is a file", directory.display())).with_help("give `--out` a directory")
-        }
+        io::ErrorKind::AlreadyExists => Failure::at(directory, "is a file").with_help("give `--out` a directory"),
         _ => Failure::writing(directory, &error),
     })
 }
@@ -118,7 +120,7 @@ fn create(directory: &Path) -> Result<(), Failure> {
 /// An error that ends a sweep, and what is to be done then.
 fn keeps(error: Failure, directory: &Path) -> Failure {
     let next = "what is finished is kept: the same command goes on from there";
-    let help = match error.help() {
+    let help = match &error.help {
         Some(help) => format!("{help}; {next}"),
         None => format!("{} keeps what is finished: the same command goes on from there", directory.display()),
     };

@@ -32,46 +32,33 @@ enum Side {
     Value(Value),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operator {
-    Equal,
-    Unequal,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
+/// A comparison of a condition.
+#[derive(Clone, Copy, Debug)]
+struct Operator {
+    sign: &'static str,
+    /// Whether it needs values that have an order.
+    orders: bool,
+    holds: fn(&Value, &Value) -> bool,
+}
+
+const fn equality(sign: &'static str, holds: fn(&Value, &Value) -> bool) -> Operator {
+    Operator { sign, orders: false, holds }
+}
+
+const fn order(sign: &'static str, holds: fn(&Value, &Value) -> bool) -> Operator {
+    Operator { sign, orders: true, holds }
 }
 
 /// The longer ones first: `<=` begins like `<`.
-const OPERATORS: [(&str, Operator); 7] = [
-    ("<=", Operator::LessOrEqual),
-    (">=", Operator::GreaterOrEqual),
-    ("!=", Operator::Unequal),
-    ("==", Operator::Equal),
-    ("=", Operator::Equal),
-    ("<", Operator::Less),
-    (">", Operator::Greater),
+const OPERATORS: [Operator; 7] = [
+    order("<=", |left, right| compare(left, right).is_some_and(Ordering::is_le)),
+    order(">=", |left, right| compare(left, right).is_some_and(Ordering::is_ge)),
+    equality("!=", |left, right| !same(left, right)),
+    equality("==", same),
+    equality("=", same),
+    order("<", |left, right| compare(left, right).is_some_and(Ordering::is_lt)),
+    order(">", |left, right| compare(left, right).is_some_and(Ordering::is_gt)),
 ];
-
-impl Operator {
-    fn holds(self, left: &Value, right: &Value) -> bool {
-        match self {
-            Operator::Equal => same(left, right),
-            Operator::Unequal => !same(left, right),
-            Operator::Less => compare(left, right) == Some(Ordering::Less),
-            Operator::LessOrEqual => compare(left, right).is_some_and(Ordering::is_le),
-            Operator::Greater => compare(left, right) == Some(Ordering::Greater),
-            Operator::GreaterOrEqual => compare(left, right).is_some_and(Ordering::is_ge),
-        }
-    }
-
-    const fn orders(self) -> bool {
-        match self {
-            Operator::Equal | Operator::Unequal => false,
-            Operator::Less | Operator::LessOrEqual | Operator::Greater | Operator::GreaterOrEqual => true,
-        }
-    }
-}
 
 impl Exclude {
     /// The exclusion of a table `[[exclude]]`.
@@ -101,7 +88,7 @@ impl Exclude {
                 Side::Column(place) => value(*place),
                 Side::Value(value) => value,
             };
-            condition.operator.holds(value(condition.left), right)
+            (condition.operator.holds)(value(condition.left), right)
         })
     }
 }
@@ -110,12 +97,9 @@ impl Condition {
     /// Reads one; in an error, what to say after the text, and what would help.
     fn parse(text: &str, axes: &[Axis]) -> Result<Condition, (String, String)> {
         let found = text.char_indices().find_map(|(at, _)| {
-            OPERATORS
-                .iter()
-                .find(|(sign, _)| text[at..].starts_with(sign))
-                .map(|(sign, operator)| (at, *sign, *operator))
+            Some((at, OPERATORS.into_iter().find(|operator| text[at..].starts_with(operator.sign))?))
         });
-        let Some((at, sign, operator)) = found else {
+        let Some((at, operator @ Operator { sign, .. })) = found else {
             let help = "write a column, one of = != < <= > >=, and a value or another column".to_owned();
             return Err(("compares nothing".to_owned(), help));
         };
@@ -146,10 +130,10 @@ impl Condition {
             Side::Value(value) => vec![value],
         };
         let never_met = matches!(self.right, Side::Value(_)) && !values(self.left).any(|value| same(value, against[0]));
-        if !self.operator.orders() && never_met {
+        if !self.operator.orders && never_met {
             return Err(("compares with a value that the axis never has".to_owned(), list()));
         }
-        if self.operator.orders()
+        if self.operator.orders
             && against.iter().any(|right| values(self.left).any(|left| compare(left, right).is_none()))
         {
             return Err(("orders what has no order: numbers and texts".to_owned(), list()));

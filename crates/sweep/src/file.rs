@@ -38,26 +38,26 @@ pub const KEYS: &[Key] = &join::<{ OWN_KEYS.len() + plot_file::KEYS.len() }>(&[&
 
 #[rustfmt::skip]
 const OWN_KEYS: [Key; 20] = [
-    Key::new("scenario", Holds::Path, "\"../traces/page-copy.toml\"", "the scenario that is varied"),
-    Key::new("set", Holds::Any, "{ policies = [\"baseline\", \"rowclone\"] }", "keys of the scenario with their values for all points").values("a table").or("none"),
-    Key::new("seeds", Holds::Any, "5", "the seeds of each point").values("how many, from 1; or a list of them").or("the scenario's"),
-    Key::new("axis", Holds::Tables, "", "keys that are varied; the last axis is the fastest").or("none"),
-    Key::new("axis.key", Holds::Text, "\"operation.0.bytes\"", "the key").values("a key of the scenario, or `system.` and one of the system").or("`zip`"),
-    Key::new("axis.name", Holds::Text, "\"bytes\"", "name of its column").or("the key"),
-    Key::new("axis.values", Holds::Any, "[64, 4096]", "its values").values("a list").or("`range` or `log`"),
-    Key::new("axis.range", Holds::Table, "{ from = 64, to = 4096, step = 64 }", "its values in equal steps").or("`values`"),
+    Key::new("scenario", Holds::Path, "\"../traces/page-copy.toml\"", "the scenario that is varied ([input.md](input.md))").values("a path, from the directory of the sweep file"),
+    Key::new("set", Holds::Any, "{ policies = [\"baseline\", \"rowclone\"] }", "changes for all points").values("a table of keys as of `--set`, and values").or("none"),
+    Key::new("seeds", Holds::Any, "5", "the fastest axis: the key `seed`").values("a list, or a count from 1 on").or("the scenario's"),
+    Key::new("axis", Holds::Tables, "", "the axes, a table `[[axis]]` each, from the slowest to the fastest").or("one point"),
+    Key::new("axis.key", Holds::Text, "\"operation.0.bytes\"", "the key that is varied").values("a key of the scenario, or after `system.` of its system file, as of `--set`").or("`zip`"),
+    Key::new("axis.name", Holds::Text, "\"bytes\"", "the column of its values").values("a unique name").or("the key"),
+    Key::new("axis.values", Holds::Any, "[64, 4096]", "its values, of any type that the key accepts, lists included").values("a list of at least one, all different").or("`range` or `log`"),
+    Key::new("axis.range", Holds::Table, "{ from = 64, to = 4096, step = 64 }", "its values: `from`, `from + step`, … up to `to`; whole numbers if all three are").or("`values`"),
     Key::new("axis.range.from", Holds::Any, "64", "first value").values("a number"),
     Key::new("axis.range.to", Holds::Any, "4096", "last value, at most").values("a number"),
     Key::new("axis.range.step", Holds::Any, "64", "from one value to the next").values("a number"),
-    Key::new("axis.log", Holds::Table, "{ from = 64, to = 4096, factor = 2 }", "its values in equal ratios").or("`values`"),
-    Key::new("axis.log.from", Holds::Any, "64", "first value").values("a number"),
-    Key::new("axis.log.to", Holds::Any, "4096", "last value, at most").values("a number"),
-    Key::new("axis.log.factor", Holds::Any, "2", "ratio of one value to the one before").values("a number").or("`points`"),
-    Key::new("axis.log.points", Holds::Count(0, u64::MAX), "7", "number of values").or("`factor`"),
-    Key::new("axis.zip", Holds::Any, "{ \"operation.0.bytes\" = [64, 4096], \"operation.1.bytes\" = [64, 4096] }", "several keys whose values are taken together, instead of `key`").values("a table of lists").or("`key`"),
-    Key::new("axis.names", Holds::Any, "{ \"operation.0.bytes\" = \"bytes\" }", "names of the columns of `zip`").values("a table").or("the keys"),
-    Key::new("exclude", Holds::Tables, "", "points that are left out").or("none"),
-    Key::new("exclude.when", Holds::Any, "\"bytes < 4096\"", "which points").values("a condition, or a list of them"),
+    Key::new("axis.log", Holds::Table, "{ from = 64, to = 4096, factor = 2 }", "its values: `from`, `from * factor`, … up to `to`; or a number of `points` at equal factors, rounded if `from` and `to` are whole").or("`values`"),
+    Key::new("axis.log.from", Holds::Any, "64", "first value").values("a number above 0"),
+    Key::new("axis.log.to", Holds::Any, "4096", "last value, at most").values("a number above 0"),
+    Key::new("axis.log.factor", Holds::Any, "2", "ratio of a value to the one before").values("a number above 1").or("`points`"),
+    Key::new("axis.log.points", Holds::Count(0, u64::MAX), "7", "number of values").values("at least 2").or("`factor`"),
+    Key::new("axis.zip", Holds::Any, "{ \"operation.0.bytes\" = [64, 4096], \"operation.1.bytes\" = [64, 4096] }", "several keys that change together").values("a table of keys, each with the same number of values").or("`key`"),
+    Key::new("axis.names", Holds::Any, "{ \"operation.0.bytes\" = \"bytes\" }", "with `zip`: the columns of some of its keys").values("a table of keys and names").or("the keys"),
+    Key::new("exclude", Holds::Tables, "", "points to leave out, a table `[[exclude]]` each; a point is left out if one of them holds").or("none"),
+    Key::new("exclude.when", Holds::Any, "\"bytes < 4096\"", "a condition, or several that must all hold: a column of an axis, one of `=` `!=` `<` `<=` `>` `>=`, and a value or another column").values("a condition, or a list of them"),
 ];
 
 /// More seeds than these are a slip of the pen.
@@ -83,7 +83,7 @@ impl SweepFile {
         let excludes =
             root.tables("exclude").iter().map(|table| Exclude::check(table, &axes)).collect::<Result<_, _>>()?;
         let plots = plot_file::check_all(&document)?;
-        let columns = columns::with_axes(&axes);
+        let columns = columns::all(&axes);
         for (index, plot) in plots.iter().enumerate() {
             plot.check_columns(&document, index, &columns)?;
         }
@@ -134,7 +134,7 @@ fn check_seeds(document: &Document, seeds: &Value) -> Result<Axis, Failure> {
 /// That each key is set once, and each column has a name of its own.
 fn check_names(document: &Document, set: &[(String, Value)], axes: &[Axis]) -> Result<(), Failure> {
     let columns = || axes.iter().enumerate().flat_map(|(axis, it)| it.columns.iter().map(move |column| (axis, column)));
-    let reserved = columns::names();
+    let reserved = columns::all(&[]);
     for (index, (axis, column)) in columns().enumerate() {
         let place = format!("axis.{axis}");
         let fault = |message: String, help: &str| Err(document.fault(&place, message).with_help(help));
@@ -150,7 +150,7 @@ fn check_names(document: &Document, set: &[(String, Value)], axes: &[Axis]) -> R
             return fault(format!("two columns are called `{}`", column.name), help);
         }
         let is_seed = column.key == "seed";
-        if is_seed != (column.name == "seed") || (reserved.contains(&column.name) && !is_seed) {
+        if is_seed != (column.name == "seed") || (reserved.iter().any(|other| other.name == column.name) && !is_seed) {
             let message = format!("`{}` cannot be called `{}`", column.key, column.name);
             return fault(message, "the table of results has a column of its own of that name");
         }

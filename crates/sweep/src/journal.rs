@@ -5,12 +5,13 @@ use std::collections::hash_map::Entry;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use report::Column;
 use serde::{Deserialize, Serialize};
 
 use rowclone_config::Failure;
+use rowclone_config::library::locked;
 
 use super::digest::Digest;
 use super::record::Record;
@@ -108,11 +109,11 @@ impl Journals {
         let path = &self.paths[location.file as usize];
         let line = self.line(path, *location).map_err(|error| Failure::reading(path, &error))?;
         let record = std::str::from_utf8(&line).ok().and_then(|line| Record::parse(line, columns));
-        record.map(Some).ok_or_else(|| Failure::new(format!("{}: has changed while it was read", path.display())))
+        record.map(Some).ok_or_else(|| Failure::at(path, "has changed while it was read"))
     }
 
     fn line(&self, path: &Path, location: Location) -> io::Result<Vec<u8>> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = locked(&self.open);
         if open.len() >= OPEN_MAX && !open.contains_key(&location.file) {
             open.clear();
         }

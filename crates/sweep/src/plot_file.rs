@@ -12,7 +12,7 @@ use rowclone_config::{Document, Failure, suggestion};
 /// Every key of a `[[plot]]`.
 #[rustfmt::skip]
 pub const KEYS: [Key; 14] = [
-    Key::new("plot", Holds::Tables, "", "pictures of the results").or("none"),
+    Key::new("plot", Holds::Tables, "", "pictures of the results, drawn into the output directory ([plots.md](plots.md))").or("none"),
     Key::new("plot.file", Holds::Text, "\"latency.svg\"", "file of the picture, without a directory").values("a name that ends with `.svg` or `.png`"),
     Key::new("plot.kind", Holds::Name(|| Kind::ALL.map(|(name, _)| name).into()), "\"line\"", "kind of the picture").or("`line`"),
     Key::new("plot.x", Holds::Text, "\"operation.0.bytes\"", "column of the horizontal axis").values("a column"),
@@ -67,10 +67,8 @@ impl PictureFormat {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("svg") => Ok(PictureFormat::Svg),
             Some("png") => Ok(PictureFormat::Png),
-            _ => {
-                let message = format!("{}: a picture is an SVG or a PNG file", path.display());
-                Err(Failure::new(message).with_help("give it a name that ends with `.svg` or `.png`"))
-            }
+            _ => Err(Failure::at(path, "a picture is an SVG or a PNG file")
+                .with_help("give it a name that ends with `.svg` or `.png`")),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The points of a sweep: every combination of the steps of its axes but those left out.
 
-use report::{Cell, Column};
+use report::Cell;
 use toml::Value;
 
 use rowclone_config::Failure;
@@ -39,8 +39,8 @@ impl<'a> Points<'a> {
     pub fn of(file: &'a SweepFile) -> Result<Points<'a>, Failure> {
         let all = file.axes.iter().try_fold(1, |all: u64, axis| all.checked_mul(axis.steps.len() as u64));
         let Some(all) = all.filter(|&all| all <= COMBINATIONS_MAX) else {
-            let message = format!("{}: has more than {COMBINATIONS_MAX} points", file.path.display());
-            return Err(Failure::new(message).with_help("make several sweeps of it"));
+            return Err(Failure::at(&file.path, format_args!("has more than {COMBINATIONS_MAX} points"))
+                .with_help("make several sweeps of it"));
         };
         let mut points = Points { file, kept: None, count: all };
         if !file.excludes.is_empty() {
@@ -49,8 +49,7 @@ impl<'a> Points<'a> {
             points.kept = Some(kept);
         }
         if points.count == 0 {
-            let message = format!("{}: all points are left out", file.path.display());
-            return Err(Failure::new(message).with_help("take an `[[exclude]]` away"));
+            return Err(Failure::at(&file.path, "all points are left out").with_help("take an `[[exclude]]` away"));
         }
         Ok(points)
     }
@@ -97,13 +96,7 @@ impl<'a> Points<'a> {
         self.file.excludes.iter().any(|exclude| exclude.holds(value))
     }
 
-    /// The columns of the axes but for `seed`, which every row has.
-    pub fn columns(&self) -> Vec<Column> {
-        let columns = self.file.axes.iter().flat_map(|axis| &axis.columns).filter(|column| column.key != "seed");
-        columns.map(|column| Column::new(&column.name, column.kind)).collect()
-    }
-
-    /// The cells of a point under them.
+    /// The cells of a point under the columns of the axes, but for `seed`, which every row has.
     pub fn cells(&self, point: &Point<'_>) -> Vec<Cell> {
         let columns = self.file.axes.iter().flat_map(|axis| &axis.columns).zip(&point.values);
         let columns = columns.filter(|(column, _)| column.key != "seed");
@@ -159,8 +152,8 @@ mod tests {
         let file = file(&[2, 3]);
         let points = Points::of(&file).unwrap();
         assert_eq!(points.point(6).words, ["seed=3", "a0=1", "a1=2"]);
-        let names: Vec<String> = points.columns().into_iter().map(|column| column.name).collect();
-        assert_eq!(names, ["a0", "a1"]);
+        let names: Vec<String> = crate::columns::all(&file.axes).into_iter().map(|column| column.name).collect();
+        assert_eq!(names[..4], ["point", "a0", "a1", "seed"]);
         assert_eq!(points.cells(&points.point(5)), [Cell::from(1), Cell::from(1)]);
     }
 

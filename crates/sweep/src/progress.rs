@@ -3,11 +3,12 @@
 use std::fmt;
 use std::io::{self, IsTerminal, Write as _};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
+use rowclone_config::library::locked;
 use rowclone_sim::quantity::grouped;
 
 use super::run::Tally;
@@ -48,7 +49,7 @@ impl Progress {
             // A bar that cannot say its rate says the rest.
             let told = Arc::clone(&state);
             let style = style.with_key("pace", move |_: &ProgressState, text: &mut dyn fmt::Write| {
-                let _ = write!(text, "{}", told.lock().unwrap_or_else(PoisonError::into_inner).pace(Instant::now()));
+                let _ = write!(text, "{}", locked(&told).pace(Instant::now()));
             });
             let bar = ProgressBar::new(points).with_style(style).with_prefix(name.to_owned());
             return Progress { bar, state, lines: None };
@@ -57,7 +58,7 @@ impl Progress {
         let told = Arc::clone(&state);
         let thread = std::thread::spawn(move || {
             while hung_up.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
-                let line = told.lock().unwrap_or_else(PoisonError::into_inner).line(Instant::now());
+                let line = locked(&told).line(Instant::now());
                 // Where standard error cannot be written, the line is lost and the sweep goes on.
                 let _ = writeln!(io::stderr().lock(), "{line}");
             }
@@ -69,7 +70,7 @@ impl Progress {
     pub(super) fn point_done(&self, tally: &Tally) {
         {
             // Given back before the bar is drawn, which reads it.
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = locked(&self.state);
             state.done += 1;
             state.failed = tally.failed;
             state.worked = tally.done + tally.failed;

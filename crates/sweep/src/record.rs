@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use report::{Cell, Column};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::digest::Digest;
@@ -31,6 +32,13 @@ struct Line {
     error: Option<String>,
 }
 
+/// What a sweep that starts needs of a line; the cells are skipped.
+#[derive(Deserialize)]
+struct Key<'a> {
+    digest: &'a str,
+    error: Option<IgnoredAny>,
+}
+
 impl Record {
     /// Its line: a JSON object. A line that was cut off is not JSON.
     pub(super) fn line(&self) -> String {
@@ -45,7 +53,7 @@ impl Record {
 
     /// The digest of the run of a line, and whether the run failed; none of a line that is not whole.
     pub(super) fn key(line: &str) -> Option<(Digest, bool)> {
-        let Line { digest, error, .. } = serde_json::from_str(line).ok()?;
+        let Key { digest, error } = serde_json::from_str(line).ok()?;
         Some((digest.parse().ok()?, error.is_some()))
     }
 

@@ -8,11 +8,12 @@ use std::time::Instant;
 
 use rayon::ThreadPoolBuilder;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelBridge, ParallelIterator};
-use report::{Cell, Column, RunCells, run_cells};
+use report::{Cell, Column, run_cells};
 use rowclone_sim::TraceTally;
 
 use crate::experiment::{self, Wanted};
 use crate::warnings;
+use rowclone_config::library::locked;
 use rowclone_config::{Failure, Library, ResolvedScenario, Scenario, Variant, Workload};
 
 use super::digest::{Digest, ScenarioDigest};
@@ -176,7 +177,7 @@ impl<'a> Sweep<'a> {
         journals.read(directory)?;
         let writer = Mutex::new(Writer::open(directory, &self.file.name, shard)?);
         let (tally, fault) = (Mutex::new(Tally::default()), OnceLock::new());
-        let tallied = || tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let tallied = || locked(&tally);
         let visit = |number: u64, planned: &Planned, ready: &Ready| {
             planned.runs.par_iter().with_max_len(1).try_for_each(|&(variant, digest)| {
                 if journals.has_done(digest) {
@@ -197,7 +198,7 @@ impl<'a> Sweep<'a> {
                     Err(error) => tallied().fail(number, &error),
                 }
                 let record = Record { digest, wall: begun.elapsed(), outcome };
-                let appended = writer.lock().unwrap_or_else(PoisonError::into_inner).append(&record);
+                let appended = locked(&writer).append(&record);
                 appended.inspect_err(|error| {
                     // The other jobs stop, too, and what they say is not why.
                     let _ = fault.set(error.clone());
@@ -243,12 +244,8 @@ impl<'a> Sweep<'a> {
             let (run, _) = experiment::run(scenario, variant, wanted, None)?;
             trace.as_ref().map_or(Ok(()), Trace::check_unchanged)?;
             let geometry = scenario.system.memory.system().geometry;
-            let cells = RunCells {
-                outcome: &run,
-                reserved_rows_share: geometry.reserved_bytes() as f64 / geometry.bytes() as f64,
-                warnings: &warnings::of_run(scenario, variant, &run),
-            };
-            Ok(cells.cells())
+            let reserved = geometry.reserved_bytes() as f64 / geometry.bytes() as f64;
+            Ok(run_cells::cells(&run, reserved, &warnings::of_run(scenario, variant, &run)))
         };
         match catch_unwind(AssertUnwindSafe(run)) {
             Ok(outcome) => outcome.map_err(|error: Failure| error.to_string()),

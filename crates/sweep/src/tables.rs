@@ -43,11 +43,13 @@ pub struct Tables {
 const MISSING_NAMED: usize = 10;
 
 /// Files under way.
-struct Writers {
-    directory: PathBuf,
+struct Writers<'a> {
+    sweep: &'a Sweep<'a>,
+    directory: &'a Path,
     csv: CsvTable<BufWriter<AtomicFile>>,
     parquet: ParquetTable<BufWriter<AtomicFile>>,
     times: CsvTable<BufWriter<AtomicFile>>,
+    tables: Tables,
 }
 
 /// Writes what is known of all points, in their order, in place of any earlier tables. The files appear together, whole, or not at all.
@@ -61,59 +63,17 @@ pub(super) fn write(
     directory: &Path,
 ) -> Result<Tables, Failure> {
     let mut writers = Writers::open(sweep, directory)?;
-    let paths = NAMES.map(|name| directory.join(name)).to_vec();
-    let mut tables = Tables { paths, rows: 0, failed: 0, missing: 0, missing_points: Vec::new() };
     for (number, plan) in (1..).zip(plans) {
         let point = sweep.points.point(number);
         match plan {
             Err(error) => {
                 let rerun = rerun::command(&sweep.file.scenario, &point.words, &[], None);
-                let row = Row { seed: None, run: None, ratios: [None; 2], outcome: Err(error), rerun };
-                writers.row(sweep, &point, row)?;
-                tables.rows += 1;
-                tables.failed += 1;
+                writers.row(&point, Row { seed: None, run: None, ratios: [None; 2], outcome: Err(error), rerun })?;
             }
-            Ok(planned) => write_point(sweep, &point, planned, journals, &mut writers, &mut tables)?,
+            Ok(planned) => writers.point(&point, planned, journals)?,
         }
     }
-    writers.commit()?;
-    Ok(tables)
-}
-
-fn write_point(
-    sweep: &Sweep<'_>,
-    point: &Point<'_>,
-    planned: &Planned,
-    journals: &Journals,
-    writers: &mut Writers,
-    tables: &mut Tables,
-) -> Result<(), Failure> {
-    let variants: Vec<Variant> = planned.runs.iter().map(|(variant, _)| *variant).collect();
-    let found = planned.runs.iter().map(|(_, digest)| journals.find(*digest, &sweep.run_columns));
-    let found = found.collect::<Result<Vec<Option<Record>>, Failure>>()?;
-    let cells = |record: &Option<Record>| record.as_ref().and_then(|record| record.outcome.clone().ok());
-    let baselines: Vec<_> =
-        variants.iter().zip(found.iter().map(cells)).filter(|(it, _)| it.policy == BASELINE).collect();
-    for (&(variant, digest), record) in planned.runs.iter().zip(&found) {
-        let Some(Record { wall, outcome, .. }) = record.clone() else {
-            tables.missing += 1;
-            if tables.missing_points.len() < MISSING_NAMED && tables.missing_points.last() != Some(&point.number) {
-                tables.missing_points.push(point.number);
-            }
-            continue;
-        };
-        let outcome = sweep.judge(outcome);
-        tables.rows += 1;
-        tables.failed += u64::from(outcome.is_err());
-        let rerun = rerun::command(&sweep.file.scenario, &point.words, &variants, Some(variant));
-        let outcome = outcome.as_deref().map_err(String::as_str);
-        let baseline = baselines.iter().find(|(it, _)| it.placement == variant.placement);
-        let ratios = ratios(sweep, outcome.ok(), baseline.and_then(|(_, cells)| cells.as_deref()));
-        let row = Row { ratios, seed: Some(planned.seed), run: Some((variant, digest)), outcome, rerun };
-        writers.row(sweep, point, row)?;
-        writers.time(point.number, variant, wall.as_secs_f64())?;
-    }
-    Ok(())
+    writers.commit()
 }
 
 /// A row of results.
@@ -136,29 +96,58 @@ fn ratios(sweep: &Sweep<'_>, run: Option<&[Cell]>, baseline: Option<&[Cell]>) ->
     })
 }
 
-impl Writers {
-    fn open(sweep: &Sweep<'_>, directory: &Path) -> Result<Writers, Failure> {
-        let [csv, parquet, times] = NAMES.map(|name| AtomicFile::create(&directory.join(name), Existing::Replace));
-        let mut all = columns::before();
-        all.extend(sweep.points.columns());
-        all.extend(columns::run());
-        all.extend(columns::ratios());
-        all.extend(sweep.run_columns.iter().cloned());
-        all.extend(columns::after());
-        let mut timed = columns::before();
-        timed.extend(columns::run().split_off(1));
-        timed.push(Column::new("wall_s", Kind::Number));
-        let fault = |name: &'static str| move |error: io::Error| Failure::writing(&directory.join(name), &error);
+impl<'a> Writers<'a> {
+    fn open(sweep: &'a Sweep<'_>, directory: &'a Path) -> Result<Writers<'a>, Failure> {
+        let paths = NAMES.map(|name| directory.join(name));
+        let [csv, parquet, times] = paths.each_ref().map(|path| AtomicFile::create(path, Existing::Replace));
+        let all = columns::all(&sweep.file.axes);
+        let timed =
+            [("point", Kind::Count), ("policy", Kind::Text), ("placement", Kind::Text), ("wall_s", Kind::Number)];
+        let timed = timed.map(|(name, kind)| Column::new(name, kind));
+        let fault = |index: usize| move |error: io::Error| Failure::writing(&directory.join(NAMES[index]), &error);
         Ok(Writers {
-            directory: directory.to_owned(),
-            csv: CsvTable::new(BufWriter::new(csv?), &all).map_err(fault(NAMES[0]))?,
-            parquet: ParquetTable::new(BufWriter::new(parquet?), &all).map_err(fault(NAMES[1]))?,
-            times: CsvTable::new(BufWriter::new(times?), &timed).map_err(fault(NAMES[2]))?,
+            sweep,
+            directory,
+            csv: CsvTable::new(BufWriter::new(csv?), &all).map_err(fault(0))?,
+            parquet: ParquetTable::new(BufWriter::new(parquet?), &all).map_err(fault(1))?,
+            times: CsvTable::new(BufWriter::new(times?), &timed).map_err(fault(2))?,
+            tables: Tables { paths: paths.to_vec(), rows: 0, failed: 0, missing: 0, missing_points: Vec::new() },
         })
     }
 
-    fn row(&mut self, sweep: &Sweep<'_>, point: &Point<'_>, row: Row<'_>) -> Result<(), Failure> {
-        let Row { seed, run, ratios, outcome, rerun } = row;
+    /// Writes the rows of the finished runs of a point.
+    fn point(&mut self, point: &Point<'_>, planned: &Planned, journals: &Journals) -> Result<(), Failure> {
+        let sweep = self.sweep;
+        let variants: Vec<Variant> = planned.runs.iter().map(|(variant, _)| *variant).collect();
+        let found = planned.runs.iter().map(|(_, digest)| journals.find(*digest, &sweep.run_columns));
+        let found = found.collect::<Result<Vec<Option<Record>>, Failure>>()?;
+        let cells = |record: &Option<Record>| record.as_ref().and_then(|record| record.outcome.clone().ok());
+        let baselines: Vec<_> =
+            variants.iter().zip(found.iter().map(cells)).filter(|(it, _)| it.policy == BASELINE).collect();
+        for (&(variant, digest), record) in planned.runs.iter().zip(&found) {
+            let Some(Record { wall, outcome, .. }) = record.clone() else {
+                let Tables { missing, missing_points, .. } = &mut self.tables;
+                *missing += 1;
+                if missing_points.len() < MISSING_NAMED && missing_points.last() != Some(&point.number) {
+                    missing_points.push(point.number);
+                }
+                continue;
+            };
+            let outcome = sweep.judge(outcome);
+            let rerun = rerun::command(&sweep.file.scenario, &point.words, &variants, Some(variant));
+            let outcome = outcome.as_deref().map_err(String::as_str);
+            let baseline = baselines.iter().find(|(it, _)| it.placement == variant.placement);
+            let ratios = ratios(sweep, outcome.ok(), baseline.and_then(|(_, cells)| cells.as_deref()));
+            self.row(point, Row { ratios, seed: Some(planned.seed), run: Some((variant, digest)), outcome, rerun })?;
+            self.time(point.number, variant, wall.as_secs_f64())?;
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, point: &Point<'_>, row: Row<'_>) -> Result<(), Failure> {
+        let (sweep, Row { seed, run, ratios, outcome, rerun }) = (self.sweep, row);
+        self.tables.rows += 1;
+        self.tables.failed += u64::from(outcome.is_err());
         let (policy, placement, digest) = match run {
             Some((Variant { policy, placement }, digest)) => {
                 (policy.name(), placement.name().unwrap_or_default(), digest.to_string())
@@ -191,13 +180,13 @@ impl Writers {
         Failure::writing(&self.directory.join(name), error)
     }
 
-    fn commit(self) -> Result<(), Failure> {
-        let Writers { directory, csv, parquet, times } = self;
+    fn commit(self) -> Result<Tables, Failure> {
+        let Writers { directory, csv, parquet, times, tables, .. } = self;
         let mut files = Vec::new();
         for (name, output) in NAMES.into_iter().zip([csv.finish(), parquet.finish(), times.finish()]) {
             let file = output.and_then(|output| output.into_inner().map_err(io::IntoInnerError::into_error));
             files.push(file.map_err(|error| Failure::writing(&directory.join(name), &error))?);
         }
-        files.into_iter().try_for_each(AtomicFile::commit)
+        files.into_iter().try_for_each(AtomicFile::commit).map(|()| tables)
     }
 }

@@ -3,13 +3,14 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::SystemTime;
 
 use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
 use trace_io::Compression;
 
+use rowclone_config::library::locked;
 use rowclone_config::{Failure, file};
 
 use super::digest::Digest;
@@ -63,8 +64,8 @@ impl Trace {
         if self.kept.is_some() || Stamp::of(&self.path).is_ok_and(|stamp| stamp == self.stamp) {
             return Ok(());
         }
-        let message = format!("{}: has changed while the sweep ran", self.path.display());
-        Err(Failure::new(message).with_help("start the sweep again: it goes on with the file as it is now"))
+        Err(Failure::at(&self.path, "has changed while the sweep ran")
+            .with_help("start the sweep again: it goes on with the file as it is now"))
     }
 }
 
@@ -222,10 +223,6 @@ impl Drop for Keeping<'_> {
     fn drop(&mut self) {
         self.traces.release(self.reserved);
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

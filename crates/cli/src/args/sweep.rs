@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use rowclone_config::quantity;
 use rowclone_sweep::Shard;
 
 /// `sweep`.
@@ -128,14 +129,8 @@ fn jobs(text: &str) -> Result<NonZeroUsize, String> {
 
 /// A number of bytes: `4096`, `512K`, `512M`, `2G`.
 fn bytes(text: &str) -> Result<u64, String> {
-    let (digits, unit) = match text.strip_suffix(['K', 'M', 'G']) {
-        Some(digits) if text.ends_with('K') => (digits, 1 << 10),
-        Some(digits) if text.ends_with('M') => (digits, 1 << 20),
-        Some(digits) => (digits, 1 << 30),
-        None => (text, 1),
-    };
-    let number: Option<u64> = digits.parse().ok();
-    let bytes = number.and_then(|number| number.checked_mul(unit));
+    let is_size = text.ends_with(['K', 'M', 'G']);
+    let bytes = if is_size { quantity::size(&format!("{text}iB")) } else { text.parse().ok() };
     bytes.ok_or_else(|| "write a number of bytes, or of K, M or G: `512M`".to_owned())
 }
 

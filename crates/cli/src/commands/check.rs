@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering;
 
 use dram_spec::{Cycle, Dialect, EventSink, Issued};
 use protocol_check::{Checker, Report, Rule, Violation};
-use report::table::{Align, aligned};
+use report::table::Align::{Left, Right};
+use report::table::{Column, listed};
 use serde_json::{Map, Value, json};
 use trace_io::Text;
 use trace_io::command_log::{LogError, LogReader};
@@ -64,8 +65,8 @@ fn judge(file: &Path, dialect: Option<Dialect>) -> Result<Verdict, Failure> {
     // A log that was cut short is judged as far as it goes.
     let end = header.end.unwrap_or(last);
     if end < last {
-        let message = format!("{}: `end_cycle` is {end}, but a command stands at cycle {last}", file.display());
-        return Err(Failure::new(message).with_help("correct it, or write `# end_cycle = unknown`"));
+        return Err(Failure::at(file, format_args!("`end_cycle` is {end}, but a command stands at cycle {last}"))
+            .with_help("correct it, or write `# end_cycle = unknown`"));
     }
     checker.finish(end);
     Ok(Verdict { dialect, commands, end, report: checker.into_report() })
@@ -84,12 +85,13 @@ fn table(Verdict { commands, report, .. }: &Verdict) -> String {
     let text: String = report.violations().iter().map(|violation| violation.to_string() + "\n").collect();
     let unnamed = report.total() - report.violations().len() as u64;
     let more = if unnamed > 0 { format!("... and {unnamed} more, in the counts below\n") } else { String::new() };
-    let columns = [("rule", Align::Left), ("violations", Align::Right), ("source", Align::Left)];
-    let row = |(rule, violations): (Rule, u64)| {
-        vec![rule.name().to_owned(), violations.to_string(), rule.source().to_owned()]
-    };
-    let counts: Vec<Vec<String>> = report.counts().map(row).collect();
-    format!("{text}{more}\n{}\n{commands}, {}\n", aligned(&columns, &counts), count(report.total(), "violation"))
+    let columns: [Column<'_, (Rule, u64)>; 3] = [
+        ("rule", Left, &|(rule, _)| rule.name().to_owned()),
+        ("violations", Right, &|(_, violations)| violations.to_string()),
+        ("source", Left, &|(rule, _)| rule.source().to_owned()),
+    ];
+    let counts = listed(&columns, &report.counts().collect::<Vec<_>>(), usize::MAX);
+    format!("{text}{more}\n{counts}\n{commands}, {}\n", count(report.total(), "violation"))
 }
 
 fn count(number: u64, noun: &str) -> String {

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use dram_spec::Picojoule;
 use dram_spec::datasheet::BURST;
 use energy::{Counts, Currents, Prices, pins};
-use report::table::{Align, aligned};
+use report::table::Align::{Left, Right};
+use report::table::aligned;
 use rowclone_sim::quantity::grouped;
 
 use rowclone_sim::mechanisms;
@@ -66,7 +67,7 @@ fn unit_prices(system: &SystemConfig, prices: &Prices) -> String {
         currents.bin().name,
         system.memory.system().bin.name
     );
-    text += &aligned(&[("one", Align::Left), ("nJ", Align::Right), ("how", Align::Left)], &cells);
+    text += &aligned(&[("one", Left), ("nJ", Right), ("how", Left)], &cells);
     text
 }
 
@@ -117,14 +118,7 @@ fn shares(prices: &Prices, commands: &Counts) -> String {
         })
         .collect();
     cells.push(vec!["dynamic energy".into(), String::new(), String::new(), nj(total), "100.0 %".into()]);
-    let columns = [
-        ("what", Align::Left),
-        ("count", Align::Right),
-        ("nJ each", Align::Right),
-        ("nJ", Align::Right),
-        ("share", Align::Right),
-    ];
-    aligned(&columns, &cells)
+    aligned(&[("what", Left), ("count", Right), ("nJ each", Right), ("nJ", Right), ("share", Right)], &cells)
 }
 
 fn nj(energy: Picojoule) -> String {

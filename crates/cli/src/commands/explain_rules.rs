@@ -1,8 +1,9 @@
 //! `explain rules`: every rule of the device, in clocks and ns of one system.
 
-use dram_core::{Kind, MAXIMA, RULES, Rule, Timings};
+use dram_core::{Kind, MAXIMA, Maximum, RULES, Rule, Timings};
 use dram_spec::System;
-use report::table::{self, Align};
+use report::table::Align::{Left, Right};
+use report::table::{Column, listed};
 use serde_json::{Value, json};
 
 use crate::args::{ExplainRulesArgs, Format};
@@ -44,34 +45,25 @@ fn kinds(kinds: &[Kind], nth: u8) -> String {
 
 fn text(system: &System) -> String {
     let (timings, clock) = (Timings::new(system), system.clock());
-    let last = [("clocks", Align::Right), ("ns", Align::Right), ("source", Align::Left)];
-    let minima = [("rule", Align::Left), ("scope", Align::Left), ("from", Align::Left), ("to", Align::Left)];
-    let minima = [&minima[..], &[("least", Align::Left)], &last].concat();
-    let least = rules(system).map(|rule| {
-        let cycles = rule.cycles(&timings);
-        vec![
-            rule.name.to_owned(),
-            rule.scope.to_string(),
-            kinds(rule.from, rule.nth),
-            kinds(rule.to, 1),
-            rule.formula(),
-            cycles.to_string(),
-            format!("{:.3}", clock.ns(cycles)),
-            rule.origin.to_string(),
-        ]
-    });
-    let maxima = [&[("rule", Align::Left), ("what", Align::Left), ("most", Align::Left)][..], &last].concat();
-    let most = MAXIMA.iter().map(|maximum| {
-        let cycles = maximum.cycles(&timings);
-        vec![
-            maximum.name.to_owned(),
-            maximum.what.to_owned(),
-            maximum.formula(),
-            cycles.to_string(),
-            format!("{:.3}", clock.ns(cycles)),
-            maximum.origin.to_string(),
-        ]
-    });
+    let ns = |cycles| format!("{:.3}", clock.ns(cycles));
+    let minima: [Column<'_, &Rule>; 8] = [
+        ("rule", Left, &|rule| rule.name.to_owned()),
+        ("scope", Left, &|rule| rule.scope.to_string()),
+        ("from", Left, &|rule| kinds(rule.from, rule.nth)),
+        ("to", Left, &|rule| kinds(rule.to, 1)),
+        ("least", Left, &|rule| rule.formula()),
+        ("clocks", Right, &|rule| rule.cycles(&timings).to_string()),
+        ("ns", Right, &|rule| ns(rule.cycles(&timings))),
+        ("source", Left, &|rule| rule.origin.to_string()),
+    ];
+    let maxima: [Column<'_, Maximum>; 6] = [
+        ("rule", Left, &|maximum| maximum.name.to_owned()),
+        ("what", Left, &|maximum| maximum.what.to_owned()),
+        ("most", Left, &|maximum| maximum.formula()),
+        ("clocks", Right, &|maximum| maximum.cycles(&timings).to_string()),
+        ("ns", Right, &|maximum| ns(maximum.cycles(&timings))),
+        ("source", Left, &|maximum| maximum.origin.to_string()),
+    ];
     let geometry = &system.geometry;
     format!(
         "DDR3-{} ({}), tCK {:.4} ns; {} {} chips with pages of {} bytes; bin: {}\n\n{}\n{}",
@@ -82,8 +74,8 @@ fn text(system: &System) -> String {
         geometry.width(),
         geometry.page_bytes(),
         system.bin.source,
-        table::aligned(&minima, &least.collect::<Vec<_>>()),
-        table::aligned(&maxima, &most.collect::<Vec<_>>()),
+        listed(&minima, &rules(system).collect::<Vec<_>>(), usize::MAX),
+        listed(&maxima, MAXIMA, usize::MAX),
     )
 }
 

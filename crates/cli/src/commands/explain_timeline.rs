@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 
 use dram_spec::rows::Activation;
-use dram_spec::{Channel, Clock, Command, Cycles};
-use report::table::{Align, aligned};
+use dram_spec::{Channel, Command, Cycles};
+use report::table::Align::{Left, Right};
+use report::table::{Column, listed};
 use rowclone_sim::quantity::counted;
 
 use super::lanes;
@@ -72,33 +73,17 @@ fn first_commands(
 /// A line a command.
 fn listing(system: &SystemConfig, bound: &[Bound]) -> String {
     let clock = system.memory.system().clock();
-    let rows: Vec<Vec<String>> = bound.iter().map(|bound| row(system, clock, bound)).collect();
-    let columns = [
-        ("#", Align::Right),
-        ("cycle", Align::Right),
-        ("ns", Align::Right),
-        ("gap", Align::Right),
-        ("bank", Align::Left),
-        ("command", Align::Left),
-        ("what set its time", Align::Left),
+    let gap = |wait: &Wait| if let Wait::Rule { clocks, .. } = wait { clocks.to_string() } else { String::new() };
+    let columns: [Column<'_, Bound>; 7] = [
+        ("#", Right, &|bound| bound.number.to_string()),
+        ("cycle", Right, &|bound| bound.at.to_string()),
+        ("ns", Right, &|bound| format!("{:.2}", clock.ns(Cycles(bound.at.0)))),
+        ("gap", Right, &|bound| gap(&bound.wait)),
+        ("bank", Left, &|bound| place(system, bound.channel, &bound.command)),
+        ("command", Left, &command_text),
+        ("what set its time", Left, &|bound| reason(&bound.wait)),
     ];
-    aligned(&columns, &rows)
-}
-
-fn row(system: &SystemConfig, clock: Clock, bound: &Bound) -> Vec<String> {
-    let gap = match bound.wait {
-        Wait::Rule { clocks, .. } => clocks.to_string(),
-        _ => String::new(),
-    };
-    vec![
-        bound.number.to_string(),
-        bound.at.to_string(),
-        format!("{:.2}", clock.ns(Cycles(bound.at.0))),
-        gap,
-        place(system, bound.channel, &bound.command),
-        command_text(bound),
-        reason(&bound.wait),
-    ]
+    listed(&columns, bound, usize::MAX)
 }
 
 /// `r0 b3`, or `c1 r0 b3` where there are several channels.

@@ -37,38 +37,24 @@ enum Mark {
 }
 
 impl Mark {
-    const fn letter(self) -> char {
-        match self {
-            Mark::Activate => 'A',
-            Mark::Copy => 'C',
-            Mark::Dropped => 'D',
-            Mark::Precharge => 'P',
-            Mark::Read => 'R',
-            Mark::Write => 'W',
-            Mark::TransferOut => 'T',
-            Mark::TransferIn => 't',
-            Mark::Refresh => 'F',
-            Mark::Sleep => 'Z',
-            Mark::Wake => 'U',
-            Mark::Several => '*',
-        }
-    }
+    /// Letter and name of each, in their order.
+    const SIGNS: [(char, &str); 12] = [
+        ('A', "ACT"),
+        ('C', "ACT (copy)"),
+        ('D', "ACT (dropped)"),
+        ('P', "PRE"),
+        ('R', "RD"),
+        ('W', "WR"),
+        ('T', "TRANSFER out"),
+        ('t', "TRANSFER in"),
+        ('F', "REF"),
+        ('Z', "to sleep"),
+        ('U', "woken"),
+        ('*', "several"),
+    ];
 
-    const fn name(self) -> &'static str {
-        match self {
-            Mark::Activate => "ACT",
-            Mark::Copy => "ACT (copy)",
-            Mark::Dropped => "ACT (dropped)",
-            Mark::Precharge => "PRE",
-            Mark::Read => "RD",
-            Mark::Write => "WR",
-            Mark::TransferOut => "TRANSFER out",
-            Mark::TransferIn => "TRANSFER in",
-            Mark::Refresh => "REF",
-            Mark::Sleep => "to sleep",
-            Mark::Wake => "woken",
-            Mark::Several => "several",
-        }
+    const fn sign(self) -> (char, &'static str) {
+        Mark::SIGNS[self as usize]
     }
 
     /// Whether only a bank with an open row receives the command.
@@ -114,11 +100,9 @@ impl Lanes {
                 self.mark(column, at(bank), mark, Some(true));
             }
             Command::Precharge { bank } => self.mark(column, at(bank), Mark::Precharge, Some(false)),
-            Command::Read { bank, auto_precharge, .. } => {
-                self.mark(column, at(bank), Mark::Read, Some(auto_precharge == AutoPrecharge::No));
-            }
-            Command::Write { bank, auto_precharge, .. } => {
-                self.mark(column, at(bank), Mark::Write, Some(auto_precharge == AutoPrecharge::No));
+            Command::Read { bank, auto_precharge, .. } | Command::Write { bank, auto_precharge, .. } => {
+                let mark = if matches!(bound.command, Command::Read { .. }) { Mark::Read } else { Mark::Write };
+                self.mark(column, at(bank), mark, Some(auto_precharge == AutoPrecharge::No));
             }
             Command::Transfer { src, dst, .. } => {
                 self.mark(column, at(src), Mark::TransferOut, Some(true));
@@ -134,7 +118,7 @@ impl Lanes {
     /// Legend of the letters, wrapped.
     fn legend(&self) -> String {
         let used: BTreeSet<Mark> = self.0.values().flat_map(BTreeMap::values).map(|cell| cell.mark).collect();
-        let names = used.iter().map(|mark| format!("{} {}, ", mark.letter(), mark.name()));
+        let names = used.iter().map(|mark| format!("{} {}, ", mark.sign().0, mark.sign().1));
         let mut lines = vec![String::new()];
         for name in names.chain(["= row open".to_owned()]) {
             match lines.last_mut() {
@@ -186,7 +170,7 @@ fn line(cells: &BTreeMap<u64, Cell>, end: u64) -> String {
     for column in 0..=end {
         match cells.get(&column) {
             Some(cell) => {
-                text.push(cell.mark.letter());
+                text.push(cell.mark.sign().0);
                 is_open = cell.is_open.unwrap_or(is_open);
             }
             None => text.push(if is_open { '=' } else { '.' }),

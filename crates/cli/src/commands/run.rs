@@ -19,7 +19,7 @@ use crate::output;
 use rowclone_config::{Failure, Scenario, SystemConfig, Variant, Workload};
 use rowclone_sweep as sweep;
 use rowclone_sweep::experiment::{self, Wanted};
-use rowclone_sweep::{AtomicFile, Existing, warnings};
+use rowclone_sweep::{AtomicFile, Existing, directory, warnings};
 
 /// Runs a scenario, and prints the requested outputs.
 ///
@@ -144,40 +144,35 @@ impl Drawing {
     }
 }
 
-/// Output that a run writes once per result.
-#[derive(Clone, Copy)]
-struct PerResult {
-    /// The flag that names it.
-    flag: &'static str,
-    /// Name of the output, and the reason why it goes to a file only.
-    why: &'static str,
-}
+/// Output that a run writes once per result: the flag that names it, and the reason why it goes to a file only.
+type PerResult = (&'static str, &'static str);
 
-const LOG: PerResult =
-    PerResult { flag: "--commands", why: "a log needs a file, for its end is entered at its beginning" };
-const TIMELINE: PerResult = PerResult { flag: "--timeline", why: "a timeline needs a file, for results are printed" };
+const LOG: PerResult = ("--commands", "a log needs a file, for its end is entered at its beginning");
+const TIMELINE: PerResult = ("--timeline", "a timeline needs a file, for results are printed");
 
-impl PerResult {
-    /// `log.csv` becomes `log-rowclone.csv` where there are several.
-    fn file(self, path: &Path, variant: Variant, variants: usize, existing: Existing) -> Result<AtomicFile, Failure> {
-        let Some(stem) = path.file_stem().filter(|_| !path.is_dir()) else {
-            let message = format!("{}: is a directory", path.display());
-            return Err(Failure::new(message).with_help(format!("give `{}` the name of a file", self.flag)));
-        };
-        if path == Path::new("-") {
-            let message = format!("`{} -`: {}", self.flag, self.why);
-            return Err(Failure::new(message).with_help("give the name of a new file"));
-        }
-        if variants == 1 || path.metadata().is_ok_and(|there| !there.is_file()) {
-            return AtomicFile::create(path, existing);
-        }
-        let stem = stem.to_string_lossy();
-        let name = match path.extension() {
-            Some(extension) => format!("{stem}-{}.{}", variant.label("-"), extension.to_string_lossy()),
-            None => format!("{stem}-{}", variant.label("-")),
-        };
-        AtomicFile::create(&path.with_file_name(name), existing)
+/// The file of an output: `log.csv` becomes `log-rowclone.csv` where there are several variants.
+fn file_of(
+    (flag, why): PerResult,
+    path: &Path,
+    variant: Variant,
+    variants: usize,
+    existing: Existing,
+) -> Result<AtomicFile, Failure> {
+    let Some(stem) = path.file_stem().filter(|_| !path.is_dir()) else {
+        return Err(Failure::at(path, "is a directory").with_help(format!("give `{flag}` the name of a file")));
+    };
+    if path == Path::new("-") {
+        return Err(Failure::new(format!("`{flag} -`: {why}")).with_help("give the name of a new file"));
     }
+    if variants == 1 || path.metadata().is_ok_and(|there| !there.is_file()) {
+        return AtomicFile::create(path, existing);
+    }
+    let stem = stem.to_string_lossy();
+    let name = match path.extension() {
+        Some(extension) => format!("{stem}-{}.{}", variant.label("-"), extension.to_string_lossy()),
+        None => format!("{stem}-{}", variant.label("-")),
+    };
+    AtomicFile::create(&path.with_file_name(name), existing)
 }
 
 fn render(reports: &[RunReport], format: RunFormat, width: usize) -> Result<String, Failure> {
@@ -207,14 +202,14 @@ impl Files {
         if let (Some(log), Some(timeline)) = (&args.commands, &args.timeline)
             && log == timeline
         {
-            let message = format!("{}: is given to both `--commands` and `--timeline`", log.display());
-            return Err(Failure::new(message).with_help("give each a file of its own"));
+            return Err(Failure::at(log, "is given to both `--commands` and `--timeline`")
+                .with_help("give each a file of its own"));
         }
         for &variant in variants {
             for (kind, path, files) in
                 [(LOG, &args.commands, &mut files.logs), (TIMELINE, &args.timeline, &mut files.timelines)]
             {
-                let file = path.as_deref().map(|path| kind.file(path, variant, variants.len(), existing));
+                let file = path.as_deref().map(|path| file_of(kind, path, variant, variants.len(), existing));
                 files.push(file.transpose()?);
             }
         }
@@ -222,12 +217,7 @@ impl Files {
             if !directory.exists() {
                 files.made = Some(directory.clone());
             }
-            std::fs::create_dir_all(directory).map_err(|error| match error.kind() {
-                std::io::ErrorKind::AlreadyExists => {
-                    Failure::new(format!("{}: is a file", directory.display())).with_help("give `--out` a directory")
-                }
-                _ => Failure::writing(directory, &error),
-            })?;
+            directory::create(directory)?;
             let by_epoch = epoch.map(|_| "epochs.csv");
             for name in ["report.txt", "results.json", "results.csv", "operations.csv"].into_iter().chain(by_epoch) {
                 files.results.push(AtomicFile::create(&directory.join(name), existing)?);

@@ -3,6 +3,7 @@
 use std::fs;
 
 use proptest::prelude::*;
+use rowclone_config::error::Cause;
 use rowclone_config::{Failure, Overrides, Scenario};
 
 use crate::common::{Directory, SCENARIO, SYSTEM};
@@ -63,7 +64,7 @@ proptest! {
         let path = directory.path("scenario.toml");
         for sets in [&[][..], &[set]] {
             if let Err(error) = Scenario::read(&path, sets) {
-                let Failure::Refused { message, .. } = error else { panic!("nothing is printed") };
+                let Failure { cause: Cause::Refused, message, .. } = error else { panic!("nothing is printed") };
                 let place = [".toml:", "--set "].iter().any(|place| message.contains(place));
                 prop_assert!(place, "{message}");
             }

@@ -38,3 +38,8 @@ fn the_page_about_input_has_every_key() {
         ],
     );
 }
+
+#[test]
+fn the_page_about_sweeps_has_every_key() {
+    check("sweeps.md", &[("keys of a sweep", page::keys(rowclone_sweep::KEYS))]);
+}

@@ -7,6 +7,7 @@ use report::plot::Table;
 
 use crate::common::{Directory, run, workspace};
 use cli::commands::plot::draw_entry;
+use rowclone_config::error::Cause;
 use rowclone_config::key::Key;
 use rowclone_config::{Document, Failure};
 use rowclone_sweep::Existing;
@@ -108,7 +109,7 @@ fn what_is_wrong_is_told_with_its_line() {
         ),
     ] {
         assert!(SOUND.contains(from));
-        let Err(Failure::Refused { message: found, help }) = entries(&SOUND.replacen(from, to, 1)) else {
+        let Err(Failure { cause: Cause::Refused, message: found, help }) = entries(&SOUND.replacen(from, to, 1)) else {
             panic!("{to}")
         };
         assert_eq!(found, message);

@@ -9,9 +9,10 @@ use crate::decisions;
 use crate::plot::Table;
 
 /// Subject of a report: a run or a sweep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Origin {
     /// The table of a sweep.
+    #[default]
     Sweep,
     /// The results of one scenario.
     Run,
@@ -178,7 +179,7 @@ pub struct Runs {
 }
 
 /// Content of a page.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
     /// The heading.
     pub title: String,

@@ -2,7 +2,7 @@
 
 use super::data::{Origin, Page, Served};
 use super::figures::{Entry, LINEAR, chart};
-use super::sortable::{Shown, Sortable, heads};
+use super::sortable::{Column, Shown, Sortable};
 use crate::plot::{Chart, Kind};
 
 /// Sentences for the reasons of `results.json`; `docs/planner.md` describes them.
@@ -39,25 +39,20 @@ pub(crate) fn sentence(reason: &str) -> &str {
 
 /// One row per policy, mechanism and reason.
 pub(super) fn by_reason(page: &Page) -> (Vec<Result<Chart, String>>, Sortable) {
-    let heads =
-        heads("policy | operation | mechanism | reason | meaning | segments | served (bytes) | share of bytes (%)");
-    let row = |served: &Served| {
-        vec![
-            Shown::text(served.run.clone()),
-            Shown::text(served.operation.clone()),
-            Shown::text(served.mechanism.clone()),
-            Shown::code(served.reason.clone()),
-            Shown::text(sentence(&served.reason)),
-            Shown::value(served.count as f64),
-            Shown::value(served.bytes as f64),
-            Shown::number(format!("{:.1}", served.share_of_bytes * 100.0), served.share_of_bytes),
-        ]
-    };
-    let rows = page.served.iter().map(row).collect();
     let summed = if page.origin == Origin::Sweep { ", summed over all runs of a policy" } else { "" };
+    let columns: [Column<'_, &Served>; 8] = [
+        ("policy", &|it| Shown::text(&it.run)),
+        ("operation", &|it| Shown::text(&it.operation)),
+        ("mechanism", &|it| Shown::text(&it.mechanism)),
+        ("reason", &|it| Shown::code(&it.reason)),
+        ("meaning", &|it| Shown::text(sentence(&it.reason))),
+        ("segments", &|it| Shown::value(it.count as f64)),
+        ("served (bytes)", &|it| Shown::value(it.bytes as f64)),
+        ("share of bytes (%)", &|it| Shown::percent(it.share_of_bytes)),
+    ];
     let caption = format!("Segments by mechanism and reason{summed}");
     let charts = ["copy", "init"].into_iter().filter_map(|operation| bytes_by_reason(page, operation)).collect();
-    (charts, Sortable { id: "decisions", caption, heads, rows })
+    (charts, Sortable::of("decisions", caption, &columns, &page.served))
 }
 
 /// The bytes of copies, or of initialisations, by mechanism and reason.

@@ -70,13 +70,10 @@ pub(super) fn chart(
         x: x.to_owned(),
         y: vec![y.to_owned()],
         by: if one_series { Vec::new() } else { vec![by.to_owned()] },
-        conditions: Vec::new(),
         x_spacing,
         y_spacing,
         title: Some(title.to_owned()),
-        x_label: None,
-        y_label: None,
-        crossovers: false,
+        ..Request::default()
     };
     let columns = [x, y, by].map(str::to_owned).to_vec();
     let drawn = Table::new(columns, entries.iter().map(row).collect()).and_then(|table| request.draw(&table));

@@ -23,7 +23,7 @@ pub(crate) use decisions::sentence as reason_sentence;
 
 use data::in_order;
 use figures::Panels;
-use sortable::{Shown, Sortable, heads};
+use sortable::{Column, Shown, Sortable};
 
 use crate::plot::{self, Chart, Extent, inline_svg};
 
@@ -228,18 +228,13 @@ fn why(page: &Page) -> Markup {
 }
 
 fn reasons(page: &Page) -> Sortable {
-    let row = |operation: &Operation| {
-        let Operation { index, label, run, reasons, .. } = operation;
-        vec![
-            Shown::number((index + 1).to_string(), *index as f64),
-            Shown::text(label.clone()),
-            Shown::text(run.clone()),
-            Shown::text(reasons.join("; ")),
-        ]
-    };
-    let heads = heads("number | operation | policy | reasons");
-    let rows = page.operations.iter().map(row).collect();
-    Sortable { id: "reasons", caption: "The reasons of each operation".to_owned(), heads, rows }
+    let columns: [Column<'_, &Operation>; 4] = [
+        ("number", &|it| Shown::ordinal(it.index)),
+        ("operation", &|it| Shown::text(&it.label)),
+        ("policy", &|it| Shown::text(&it.run)),
+        ("reasons", &|it| Shown::text(it.reasons.join("; "))),
+    ];
+    Sortable::of("reasons", "The reasons of each operation", &columns, &page.operations)
 }
 
 fn energy_section(page: &Page) -> Markup {
@@ -254,28 +249,23 @@ fn energy_section(page: &Page) -> Markup {
 
 fn published(page: &Page) -> Markup {
     let PublishedFigures { rows, notes } = &page.published;
+    let nj = |energy: f64| Shown::number(format!("{energy:.1}"), energy);
     let off = |simulated: f64, published: f64| {
         let off = (simulated / published - 1.0) * 100.0;
         Shown::number(format!("{off:+.1}"), off)
     };
-    let row = |beside: &Beside| {
-        vec![
-            Shown::text(beside.id.clone()),
-            Shown::text(beside.run.clone()),
-            Shown::value(beside.published_ns),
-            Shown::value(beside.simulated_ns),
-            off(beside.simulated_ns, beside.published_ns),
-            Shown::number(format!("{:.1}", beside.published_nj), beside.published_nj),
-            Shown::number(format!("{:.1}", beside.simulated_nj), beside.simulated_nj),
-            off(beside.simulated_nj, beside.published_nj),
-        ]
-    };
-    let heads = heads(
-        "published row | simulated run | latency, published (ns) | latency, simulated (ns) | difference of latency (%) | \
-         energy, published (nJ) | energy, simulated (nJ) | difference of energy (%)",
-    );
-    let caption = "RowClone (MICRO 2013), table 3: one operation of 4 KB, dynamic energy".to_owned();
-    let table = Sortable { id: "beside", caption, heads, rows: rows.iter().map(row).collect() };
+    let columns: [Column<'_, &Beside>; 8] = [
+        ("published row", &|it| Shown::text(&it.id)),
+        ("simulated run", &|it| Shown::text(&it.run)),
+        ("latency, published (ns)", &|it| Shown::value(it.published_ns)),
+        ("latency, simulated (ns)", &|it| Shown::value(it.simulated_ns)),
+        ("difference of latency (%)", &|it| off(it.simulated_ns, it.published_ns)),
+        ("energy, published (nJ)", &|it| nj(it.published_nj)),
+        ("energy, simulated (nJ)", &|it| nj(it.simulated_nj)),
+        ("difference of energy (%)", &|it| off(it.simulated_nj, it.published_nj)),
+    ];
+    let caption = "RowClone (MICRO 2013), table 3: one operation of 4 KB, dynamic energy";
+    let table = Sortable::of("beside", caption, &columns, rows);
     html! {
         @if !rows.is_empty() { (table.draw()) }
         @for note in notes { p.note { (note) } }

@@ -2,14 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::words::number;
-
-/// A column of a table.
-#[derive(Clone, Debug)]
-pub(super) struct Head {
-    pub(super) name: String,
-    pub(super) unit: String,
-}
+use super::words::{Heading, number};
 
 /// A cell: what is shown, and what it is sorted by.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +22,7 @@ pub(super) struct Sortable {
     /// `id` of the table in the page, which `#sort=…` names.
     pub(super) id: &'static str,
     pub(super) caption: String,
-    pub(super) heads: Vec<Head>,
+    pub(super) heads: Vec<Heading>,
     pub(super) rows: Vec<Vec<Shown>>,
 }
 
@@ -39,13 +32,12 @@ const WRAPPED_FROM: usize = 36;
 const BOXED_FROM: usize = 40;
 
 /// Columns by their names, with their units in brackets: `operation | latency (ns)`.
-pub(super) fn heads(columns: &str) -> Vec<Head> {
-    let head = |column: &str| {
-        let (name, unit) = column.trim().split_once(" (").unwrap_or((column.trim(), ""));
-        Head { name: name.to_owned(), unit: unit.trim_end_matches(')').to_owned() }
-    };
-    columns.split('|').map(head).collect()
+pub(super) fn heads(columns: &str) -> Vec<Heading> {
+    columns.split('|').map(Heading::written).collect()
 }
+
+/// A column of a table of values: its head, as in [`heads`], and the cell of a value.
+pub(super) type Column<'a, T> = (&'a str, &'a dyn Fn(&T) -> Shown);
 
 impl Shown {
     pub(super) fn text(text: impl Into<String>) -> Shown {
@@ -65,12 +57,34 @@ impl Shown {
         Shown::number(number(value), value)
     }
 
+    /// A share in percent, without its sign.
+    pub(super) fn percent(share: f64) -> Shown {
+        Shown::number(format!("{:.1}", share * 100.0), share)
+    }
+
+    /// The place in a list, counted from 1.
+    pub(super) fn ordinal(index: usize) -> Shown {
+        Shown::number((index + 1).to_string(), index as f64)
+    }
+
     pub(super) fn none() -> Shown {
         Shown::text("–")
     }
 }
 
 impl Sortable {
+    /// A table with a row per value.
+    pub(super) fn of<T>(
+        id: &'static str,
+        caption: impl Into<String>,
+        columns: &[Column<'_, T>],
+        values: impl IntoIterator<Item = T>,
+    ) -> Sortable {
+        let row = |value: T| columns.iter().map(|(_, cell)| cell(&value)).collect();
+        let heads = columns.iter().map(|(head, _)| Heading::written(head)).collect();
+        Sortable { id, caption: caption.into(), heads, rows: values.into_iter().map(row).collect() }
+    }
+
     /// Marks, in a column, the lowest value of each group of rows, where there is another to compare it with.
     pub(super) fn mark_lowest(&mut self, column: usize, group: impl Fn(usize) -> usize) {
         let groups = (0..self.rows.len()).map(&group).max().map_or(0, |last| last + 1);

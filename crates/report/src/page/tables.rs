@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::data::{Operation, Page, Runs, in_order};
 use super::figures;
-use super::sortable::{Head, Shown, Sortable, heads};
+use super::sortable::{Column, Shown, Sortable, heads};
 use super::words::Heading;
+use rowclone_sim::Comparison;
 use rowclone_sim::quantity::grouped;
 
 /// The group of each row: what differs in policy and placement alone.
@@ -49,10 +50,7 @@ pub(super) fn runs(runs: &Runs) -> Sortable {
     let last = ["error"].into_iter().filter(|column| has(column));
     let columns: Vec<&str> =
         labels.iter().copied().chain(figures.iter().map(|figure| figure.column)).chain(last).collect();
-    let heads = columns.iter().map(|column| {
-        let Heading { name, unit } = Heading::of(column);
-        Head { name, unit }
-    });
+    let heads = columns.iter().map(|column| Heading::of(column));
     let cell = |row: usize, column: &str| match (runs.number(row, column), runs.text(row, column)) {
         (Some(value), _) => Shown::number(Heading::of(column).value(value), value),
         (None, text) if !text.is_empty() => Shown::text(text),
@@ -98,7 +96,7 @@ pub(super) fn tally(runs: &Runs) -> Option<Sortable> {
             row.push(Shown::value(won as f64));
         }
         let name = format!("{}: lowest in, of {}", Heading::of(figure.column).name, grouped(points.len() as u64));
-        table.heads.push(Head { name, unit: String::new() });
+        table.heads.push(Heading { name, unit: String::new() });
     }
     Some(table)
 }
@@ -109,51 +107,39 @@ pub(super) fn rerun(runs: &Runs) -> Option<Sortable> {
     if commands.iter().all(String::is_empty) {
         return None;
     }
-    let heads = heads("point | policy | command | digest");
-    let row = |row: usize| {
-        let point = runs.number(row, "point");
-        vec![
-            point.map_or_else(Shown::none, Shown::value),
-            Shown::text(runs.variant(row)),
-            Shown::code(runs.text(row, "rerun")),
-            Shown::code(runs.text(row, "digest")),
-        ]
-    };
+    let columns: [Column<'_, usize>; 4] = [
+        ("point", &|row| runs.number(*row, "point").map_or_else(Shown::none, Shown::value)),
+        ("policy", &|row| Shown::text(runs.variant(*row))),
+        ("command", &|row| Shown::code(runs.text(*row, "rerun"))),
+        ("digest", &|row| Shown::code(runs.text(*row, "digest"))),
+    ];
     let (rows, caption) = listed(runs, "The command of each run");
-    Some(Sortable { id: "rerun", caption, heads, rows: rows.map(row).collect() })
+    Some(Sortable::of("rerun", caption, &columns, rows))
 }
 
 /// Every operation under every policy.
 pub(super) fn operations(page: &Page) -> Sortable {
-    let heads = heads(
-        "number | operation | policy | mechanism | latency (tCK) | latency (ns) | speedup | dynamic energy (nJ) | \
-         energy ratio | channel traffic (bytes)",
-    );
     let times = |value: Option<f64>| match value {
         Some(value) => Shown::number(format!("{value:.2}"), value),
         None => Shown::none(),
     };
-    let row = |operation: &Operation| {
-        let Operation { label, run, mechanism, latency_cycles, latency_ns, energy_nj, channel_bytes, .. } = operation;
-        let against = operation.against_same_pair.as_ref();
-        vec![
-            Shown::number((operation.index + 1).to_string(), operation.index as f64),
-            Shown::text(label.clone()),
-            Shown::text(run.clone()),
-            Shown::text(mechanism.clone()),
-            Shown::value(*latency_cycles as f64),
-            Shown::value(*latency_ns),
-            times(against.map(|against| against.speedup)),
-            Shown::value(*energy_nj),
-            times(against.map(|against| against.energy_ratio)),
-            Shown::value(*channel_bytes as f64),
-        ]
-    };
+    let against = |it: &Operation, of: fn(&Comparison) -> f64| times(it.against_same_pair.as_ref().map(of));
+    let columns: [Column<'_, &Operation>; 10] = [
+        ("number", &|it| Shown::ordinal(it.index)),
+        ("operation", &|it| Shown::text(&it.label)),
+        ("policy", &|it| Shown::text(&it.run)),
+        ("mechanism", &|it| Shown::text(&it.mechanism)),
+        ("latency (tCK)", &|it| Shown::value(it.latency_cycles as f64)),
+        ("latency (ns)", &|it| Shown::value(it.latency_ns)),
+        ("speedup", &|it| against(it, |against| against.speedup)),
+        ("dynamic energy (nJ)", &|it| Shown::value(it.energy_nj)),
+        ("energy ratio", &|it| against(it, |against| against.energy_ratio)),
+        ("channel traffic (bytes)", &|it| Shown::value(it.channel_bytes as f64)),
+    ];
     let mut sorted: Vec<&Operation> = page.operations.iter().collect();
     sorted.sort_by_key(|operation| operation.index);
-    let rows = sorted.iter().map(|operation| row(operation)).collect();
-    let caption = "Every operation, from its first command to its last bank ready".to_owned();
-    let mut table = Sortable { id: "operations", caption, heads, rows };
+    let caption = "Every operation, from its first command to its last bank ready";
+    let mut table = Sortable::of("operations", caption, &columns, sorted.iter().copied());
     for column in [5, 7] {
         table.mark_lowest(column, |row| sorted[row].index);
     }

@@ -4,7 +4,7 @@ pub(super) use crate::plot::number;
 
 use crate::plot::Unit;
 
-/// The quantity of a column, and its unit; the unit is empty of words and plain counts.
+/// The head of a column: its quantity, and its unit; the unit is empty of words and plain counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Heading {
     pub(super) name: String,
@@ -16,6 +16,12 @@ impl Heading {
     pub(super) fn of(column: &str) -> Heading {
         let (unit, name) = Unit::of_column(column);
         Heading { unit: if unit.symbol() == name { String::new() } else { unit.symbol() }, name }
+    }
+
+    /// As it is written: `latency (ns)`.
+    pub(super) fn written(text: &str) -> Heading {
+        let (name, unit) = text.trim().split_once(" (").unwrap_or((text.trim(), ""));
+        Heading { name: name.to_owned(), unit: unit.trim_end_matches(')').to_owned() }
     }
 
     /// A value under this heading.

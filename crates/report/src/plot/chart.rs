@@ -4,9 +4,10 @@ use super::scale::Spacing;
 use super::unit::Unit;
 
 /// Kind of a chart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// A line a series, with a mark at each point.
+    #[default]
     Lines,
     /// Bars side by side.
     Bars,

@@ -8,7 +8,7 @@ use super::table::{Condition, Table, TableError};
 use super::unit::Unit;
 
 /// A request for a chart of a table; columns are named.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
     /// Kind of the chart.
     pub kind: Kind,

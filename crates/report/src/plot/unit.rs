@@ -1,5 +1,7 @@
 //! The unit of a column, as its name states it, and how its values are written.
 
+use rowclone_sim::quantity;
+
 use super::scale::titled;
 
 /// The unit of a column.
@@ -275,15 +277,9 @@ fn decimals(value: f64) -> usize {
 fn grouped(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
-    let mut out = String::new();
-    for (index, digit) in whole.chars().enumerate() {
-        if index > 0 && (whole.len() - index) % 3 == 0 {
-            out.push(',');
-        }
-        out.push(digit);
-    }
     let sign = if value < 0.0 { "−" } else { "" };
-    format!("{sign}{out}{rest}")
+    let whole = quantity::grouped(whole.parse().expect("it is at most 10^15"));
+    format!("{sign}{whole}{rest}")
 }
 
 #[cfg(test)]

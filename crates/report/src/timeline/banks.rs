@@ -122,7 +122,13 @@ impl ChannelTracks {
     }
 
     /// Draws a command, and what it does to rows and ranks.
-    pub(super) fn push<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, command: &Command, deed: Deed) {
+    pub(super) fn push<W: Write>(
+        &mut self,
+        writer: &mut PacketWriter<W>,
+        at: Cycle,
+        command: &Command,
+        deed: Deed,
+    ) -> Vec<BankId> {
         let (clocks, remark) = match (command, deed) {
             (Command::Transfer { .. }, _) => (2, ""),
             (_, Deed::Copied { .. }) => (1, " (copy)"),
@@ -130,17 +136,18 @@ impl ChannelTracks {
             (_, Deed::Other) => (1, ""),
         };
         writer.slice(self.command_bus, at, at + Cycles(clocks), format!("{command}{remark}"), Vec::new());
+        let mut closed = Vec::new();
         match *command {
             Command::Activate { bank, row } => self.activate(writer, at, bank, row, deed),
-            Command::Precharge { bank } => self.close(writer, at, bank),
+            Command::Precharge { bank } => closed.push(bank),
             Command::PrechargeAll { rank } => {
-                (0..self.geometry.banks()).for_each(|bank| self.close(writer, at, BankId { rank, bank }));
+                closed.extend((0..self.geometry.banks()).map(|bank| BankId { rank, bank }));
             }
-            Command::Read { bank, auto_precharge, .. } => {
-                self.access(writer, at, bank, auto_precharge, self.read_latency, command);
-            }
-            Command::Write { bank, auto_precharge, .. } => {
-                self.access(writer, at, bank, auto_precharge, self.write_latency, command);
+            Command::Read { bank, auto_precharge, .. } | Command::Write { bank, auto_precharge, .. } => {
+                let is_read = matches!(command, Command::Read { .. });
+                let begin = at + if is_read { self.read_latency } else { self.write_latency };
+                writer.slice(self.data_bus, begin, begin + BURST, command.to_string(), Vec::new());
+                closed.extend((auto_precharge == AutoPrecharge::Yes).then_some(bank));
             }
             Command::Transfer { .. } => {}
             Command::Refresh { rank } => {
@@ -154,6 +161,10 @@ impl ChannelTracks {
             Command::SelfRefreshEnter { rank } => self.power(writer, at, rank, SELF_REFRESH),
             Command::PowerDownExit { rank } | Command::SelfRefreshExit { rank } => self.power(writer, at, rank, AWAKE),
         }
+        for bank in &closed {
+            self.close(writer, at, *bank);
+        }
+        closed
     }
 
     /// Draws what is still open when the run ends.
@@ -184,23 +195,6 @@ impl ChannelTracks {
         self.bank(bank).1 = Some(OpenRow { row, since: at, copied_from });
     }
 
-    fn access<W: Write>(
-        &mut self,
-        writer: &mut PacketWriter<W>,
-        at: Cycle,
-        bank: BankId,
-        auto_precharge: AutoPrecharge,
-        latency: Cycles,
-        command: &Command,
-    ) {
-        let begin = at + latency;
-        writer.slice(self.data_bus, begin, begin + BURST, command.to_string(), Vec::new());
-        if auto_precharge == AutoPrecharge::Yes {
-            self.close(writer, at, bank);
-        }
-    }
-
-    /// Draws the row that a bank had open.
     fn close<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, bank: BankId) {
         let subarray = |row| self.geometry.subarray(row);
         let Some(open) = self.open_row(bank) else { return };

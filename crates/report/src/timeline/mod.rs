@@ -12,8 +12,8 @@ mod writer;
 use std::io::{self, Write};
 
 use dram_spec::{
-    AddressMap, AutoPrecharge, BankId, Cause, Channel, Command, CommandEvent, Cycle, EventSink, Geometry, LINE_BYTES,
-    Location, Operation, Queued, RequestId, System,
+    AddressMap, Cause, Channel, Command, CommandEvent, Cycle, EventSink, LINE_BYTES, Location, Operation, Queued,
+    RequestId, System,
 };
 use memctrl::{Completion, Request};
 use rowclone_sim::Observer;
@@ -112,35 +112,16 @@ const fn kind(operation: &Operation) -> usize {
     }
 }
 
-/// The banks that a command closes.
-fn closed(geometry: &Geometry, command: &Command) -> Vec<BankId> {
-    match *command {
-        Command::Precharge { bank }
-        | Command::Read { bank, auto_precharge: AutoPrecharge::Yes, .. }
-        | Command::Write { bank, auto_precharge: AutoPrecharge::Yes, .. } => vec![bank],
-        Command::PrechargeAll { rank } => (0..geometry.banks()).map(|bank| BankId { rank, bank }).collect(),
-        Command::Activate { .. }
-        | Command::Read { .. }
-        | Command::Write { .. }
-        | Command::Transfer { .. }
-        | Command::Refresh { .. }
-        | Command::PowerDownEnter { .. }
-        | Command::PowerDownExit { .. }
-        | Command::SelfRefreshEnter { .. }
-        | Command::SelfRefreshExit { .. } => Vec::new(),
-    }
-}
-
 impl<W: Write> EventSink for Timeline<W> {
     fn command(&mut self, event: &CommandEvent) {
         let CommandEvent { at, channel, ref command, .. } = *event;
         let deed = self.channels[usize::from(channel.0)].deed(command);
         let step = self.step(event, deed);
-        self.channels[usize::from(channel.0)].push(&mut self.writer, at, command, deed);
+        let closed = self.channels[usize::from(channel.0)].push(&mut self.writer, at, command, deed);
         if let Some((request, step)) = step {
             self.copies.step(request, &step);
         }
-        for bank in closed(self.map.geometry(), command) {
+        for bank in closed {
             self.copies.closed(&mut self.writer, at, (channel, bank));
         }
     }
@@ -183,9 +164,9 @@ impl<W: Write> Observer for Timeline<W> {
 mod tests {
     use std::cell::Cell;
 
-    use dram_spec::Row;
     use dram_spec::address::Preset;
     use dram_spec::datasheet::{Density, Width};
+    use dram_spec::{BankId, Row};
 
     use super::*;
 

@@ -100,8 +100,8 @@ exit "$worst"
 fn text(path: &Path) -> Result<&str, Failure> {
     let plain = |text: &&str| !text.contains(|c: char| c.is_control() || c == '\\');
     path.to_str().filter(plain).ok_or_else(|| {
-        let message = format!("{}: this path cannot stand in a job script", path.display());
-        Failure::new(message).with_help("use a path without backslashes and control characters, in UTF-8")
+        Failure::at(path, "this path cannot stand in a job script")
+            .with_help("use a path without backslashes and control characters, in UTF-8")
     })
 }
 

@@ -42,8 +42,8 @@ pub fn page(directory: &Path, title: Option<&str>) -> Result<Page, Failure> {
     let path = directory.join("results.csv");
     if directory.is_file() || (directory.is_dir() && !path.exists()) {
         let what = if directory.is_file() { "is a file, and not a directory" } else { "holds no results.csv" };
-        let message = format!("{}: {what}", directory.display());
-        return Err(Failure::new(message).with_help("give the directory of `sweep --out` or of `run --out`"));
+        return Err(Failure::at(directory, format_args!("{what}"))
+            .with_help("give the directory of `sweep --out` or of `run --out`"));
     }
     let table = Results::read(&path)?;
     match table.origin()? {
@@ -65,14 +65,11 @@ fn of_a_sweep(directory: &Path, table: &Results, title: Option<&str>) -> Result<
         origin: Origin::Sweep,
         facts,
         // Where the file of the sweep lies is not kept; each run has its command.
-        commands: Vec::new(),
-        findings: Vec::new(),
-        epochs: Runs::default(),
-        operations: Vec::new(),
         served: Served::of_all(&runs),
         pictures: pictures(directory)?,
         published: published::of_a_sweep(&runs),
         runs,
+        ..Page::default()
     })
 }
 
@@ -116,8 +113,8 @@ fn of_a_run(directory: &Path, table: &Results, title: Option<&str>) -> Result<Pa
         epochs,
         operations: results.iter().flat_map(|run| run.operations.clone()).collect(),
         served: results.iter().flat_map(|run| run.served.clone()).collect(),
-        pictures: Vec::new(),
         published,
+        ..Page::default()
     })
 }
 

@@ -23,8 +23,7 @@ impl Results {
     pub(super) fn read(path: &Path) -> Result<Results, Failure> {
         let table = plot::read(path)?;
         if table.rows().len() == 0 {
-            let message = format!("{}: has no rows", path.display());
-            return Err(Failure::new(message).with_help("run the sweep or the scenario to its end first"));
+            return Err(Failure::at(path, "has no rows").with_help("run the sweep or the scenario to its end first"));
         }
         Ok(Results { path: path.to_owned(), table })
     }
