@@ -36,22 +36,27 @@ pub struct Cli {
 pub enum Command {
     /// Runs a scenario under each of its policies, and reports latency, energy and traffic
     Run(RunArgs),
-    /// Runs a scenario at many points, its keys varied along axes: one table of all results
+    /// Runs a scenario at many points, with keys varied along axes, and writes one table of all results
     Sweep(SweepArgs),
-    /// Makes one HTML page of what a sweep or a run has written: warnings, tables, plots, decisions, energy
+    /// Writes one HTML page about the results of a sweep or a run: warnings, tables, charts, decisions, energy
     Report(ReportArgs),
-    /// Judges a command log against every rule of the standard and of RowClone
+    /// Checks a command log against the rules of DDR3 and of RowClone
     Check(CheckArgs),
     /// Explains an address, the rules, a plan, an energy or a timeline
-    Explain(ExplainArgs),
-    /// Computes a published table anew, beside the published numbers
-    Reproduce(ReproduceArgs),
-    /// Prints what makes a shell complete this program's commands and options
+    #[command(
+        subcommand,
+        after_help = "Example:\n  rowclone-sim explain address 0x400000 --system configs/ddr3-1066-paper.toml"
+    )]
+    Explain(Explain),
+    /// Simulates a published table, and prints it beside the published values
+    #[command(subcommand, after_help = "Example:\n  rowclone-sim reproduce table3")]
+    Reproduce(Reproduce),
+    /// Prints the completion script of a shell
     Completions(CompletionsArgs),
     /// Prints the manual pages of the program and its commands
     #[command(after_help = "Example:\n  rowclone-sim man > ~/.local/share/man/man1/rowclone-sim.1")]
     Man,
-    /// Draws a picture of a table
+    /// Draws a chart of a table
     Plot(PlotArgs),
 }
 
@@ -61,8 +66,8 @@ pub struct ScenarioArgs {
     /// The scenario, a TOML file (docs/input.md lists its keys)
     #[arg(value_name = "SCENARIO.toml")]
     pub scenario: PathBuf,
-    /// Puts a value in the place of the file's: `seed=7`, `operation.0.bytes=8192`; with `system.` before the key, in the
-    /// system file: `system.geometry.ranks=2`. Later ones win
+    /// Sets a key of the scenario, or after `system.` of its system file: `seed=7`, `operation.0.bytes=8192`,
+    /// `system.geometry.ranks=2`; the last value of a key counts
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 }
@@ -70,22 +75,22 @@ pub struct ScenarioArgs {
 /// How results of a run are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum RunFormat {
-    /// For people
+    /// Tables of text
     #[default]
     Table,
-    /// For programs: all numbers, in full
+    /// All numbers, for programs
     Json,
-    /// For spreadsheets: one line a policy (`--out` writes one line an operation as well)
+    /// One line per result, for spreadsheets (`--out` also writes one line per operation)
     Csv,
 }
 
 /// How everything else is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people
+    /// Tables of text
     #[default]
     Table,
-    /// For programs
+    /// JSON, for programs
     Json,
 }
 
@@ -102,41 +107,42 @@ pub struct RunArgs {
     /// What to run.
     #[command(flatten)]
     pub scenario: ScenarioArgs,
-    /// How to print the results
+    /// Format of the results
     #[arg(long, value_enum, default_value_t)]
     pub format: RunFormat,
-    /// Writes the results into this directory as well: report.txt, results.json, results.csv, operations.csv
+    /// Also writes the results into this directory: report.txt, results.json, results.csv, operations.csv, and with
+    /// epochs epochs.csv
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Writes every command to this file, a command log; where several policies run, each gets its own, named after it
+    /// Writes a command log to this file; with several policies, one file per policy, named after it
     #[arg(long, value_name = "FILE")]
     pub commands: Option<PathBuf>,
-    /// Draws the run as a timeline into this file, a trace for Perfetto; where several policies run, each gets its own, named
-    /// after it
+    /// Writes a timeline for Perfetto to this file; with several policies, one file per policy, named after it
     #[arg(long, value_name = "FILE")]
     pub timeline: Option<PathBuf>,
-    /// Draws the timeline from this instant on: a cycle, or a time such as 90ns, 7.8us or 1ms [default: the beginning]
+    /// Start of the timeline: a cycle, or a time such as 90ns, 7.8us or 1ms [default: the beginning]
     #[arg(long, value_name = "CYCLE", requires = "timeline")]
     pub from: Option<Instant>,
-    /// Draws the timeline up to this instant [default: the end]
+    /// End of the timeline [default: the end]
     #[arg(long, value_name = "CYCLE", requires = "timeline")]
     pub to: Option<Instant>,
-    /// Judges every command, and compares memory with a flat array; ends with 1 where either finds something
+    /// Checks every command against the rules, and the memory against a flat array; exits with 1 on a violation or a
+    /// difference
     #[arg(long)]
     pub check: bool,
-    /// Accepts that more than 1 % of a trace's records are left out, which otherwise ends with 1
+    /// Accepts a run that skips more than 1 % of the records of its trace, which otherwise exits with 1
     #[arg(long)]
     pub allow_skipped: bool,
-    /// Replaces files that exist already
+    /// Replaces existing files
     #[arg(long)]
     pub force: bool,
     /// Prints all tables, in the width of the terminal
     #[arg(long, conflicts_with = "quiet")]
     pub details: bool,
-    /// Prints nothing but errors
+    /// Prints only errors
     #[arg(long)]
     pub quiet: bool,
-    /// Does not run the baseline where the scenario does not; speedup and energy ratio are then empty
+    /// Does not run the baseline policy unless the scenario has it; speedup and energy ratio are then empty
     #[arg(long)]
     pub no_baseline: bool,
 }
@@ -159,42 +165,39 @@ const DIALECTS: [Named<Dialect>; 2] = [
 /// `check`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Ends with 0 for a log without a violation, 1 with violations, 2 for a file that is no log.\n\n\
+    after_help = "Exit codes: 0 for a log without violations, 1 with violations, 2 for a file that is no command log.\n\n\
     Example:\n  rowclone-sim check page-copy.csv --dialect jedec"
 )]
 pub struct CheckArgs {
-    /// The command log, plain, gzip or Zstandard
+    /// The command log: plain, gzip or Zstandard
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Which commands it may hold [default: what the log says of itself]
+    /// Commands that the log may contain [default: as the log states]
     #[arg(long, value_parser = named(&DIALECTS))]
     pub dialect: Option<Dialect>,
-    /// How to print the verdict
+    /// Format of the result
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-}
-
-/// `explain`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example:\n  rowclone-sim explain address 0x400000 --system configs/ddr3-1066-paper.toml")]
-pub struct ExplainArgs {
-    /// What to explain.
-    #[command(subcommand)]
-    pub what: Explain,
 }
 
 /// What can be explained.
 #[derive(Debug, Subcommand)]
 pub enum Explain {
-    /// Where an address lies, or which address a location has
+    /// The coordinates of an address, or the address of coordinates
     Address(ExplainAddressArgs),
-    /// Every timing rule, in clocks and ns, with its source
+    /// The timing rules in clocks and ns, with their sources
     Rules(ExplainRulesArgs),
-    /// How a scenario's operations are cut, which mechanism each part is given, and why not a faster one
-    Plan(ExplainPlanArgs),
-    /// What each picojoule of a scenario is spent on
-    Energy(ExplainEnergyArgs),
-    /// The first commands of a scenario, and which rule set the time of each
+    /// The parts of each operation, the mechanism of each part, and the reasons against faster ones
+    #[command(after_help = "Examples:\n  \
+        rowclone-sim explain plan traces/unaligned.toml\n  \
+        rowclone-sim explain plan traces/fork.toml --request 3")]
+    Plan(ExplainRequestArgs),
+    /// The energy of each operation, by command
+    #[command(
+        after_help = "Example:\n  rowclone-sim explain energy traces/page-copy.toml --set 'policies=[\"rowclone\"]'"
+    )]
+    Energy(ExplainRequestArgs),
+    /// The first commands of a scenario, with the rule that determined the time of each
     Timeline(ExplainTimelineArgs),
 }
 
@@ -208,7 +211,7 @@ pub struct ExplainAddressArgs {
     /// A physical address (`0x400000` or decimal), or coordinates: `channel=0,rank=0,bank=3,row=17,column=5[,offset=0]`
     #[arg(value_name = "ADDRESS|COORDINATES")]
     pub place: String,
-    /// The system, a TOML file
+    /// The system file (TOML)
     #[arg(long, value_name = "FILE")]
     pub system: PathBuf,
 }
@@ -219,41 +222,25 @@ pub struct ExplainAddressArgs {
     rowclone-sim explain rules --bin 1600K\n  \
     rowclone-sim explain rules --system configs/ddr3-1600-8gb-dimm.toml --format json")]
 pub struct ExplainRulesArgs {
-    /// The speed bin, such as 1066G [default: the system's]
+    /// The speed bin, such as 1066G [default: that of the system]
     #[arg(long, value_name = "BIN")]
     pub bin: Option<String>,
-    /// The system, a TOML file [default: that of the RowClone paper]
+    /// The system file (TOML) [default: the system of the RowClone paper]
     #[arg(long, value_name = "FILE")]
     pub system: Option<PathBuf>,
-    /// How to print the rules
+    /// Format of the rules
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
 
-/// `explain plan`.
+/// `explain plan` and `explain energy`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  rowclone-sim explain plan traces/unaligned.toml\n  rowclone-sim explain plan traces/fork.toml --request 3"
-)]
-pub struct ExplainPlanArgs {
-    /// What to plan.
+pub struct ExplainRequestArgs {
+    /// Whose operations or requests.
     #[command(flatten)]
     pub scenario: ScenarioArgs,
-    /// The N-th request, from 1: of a workload or a trace in the order in which the controller takes them [default: of operations all, of a
-    /// workload the first that copies or initialises]
-    #[arg(long, value_name = "N")]
-    pub request: Option<NonZeroU64>,
-}
-
-/// `explain energy`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example:\n  rowclone-sim explain energy traces/page-copy.toml --set 'policies=[\"rowclone\"]'")]
-pub struct ExplainEnergyArgs {
-    /// What to price.
-    #[command(flatten)]
-    pub scenario: ScenarioArgs,
-    /// The N-th request, from 1: of a workload or a trace in the order in which the controller takes them [default: of operations all, of a
-    /// workload the first that copies or initialises]
+    /// Explains only this request, counted from 1 in the order in which the controller accepts them [default: all
+    /// listed operations; of a workload, the first request that copies or initialises]
     #[arg(long, value_name = "N")]
     pub request: Option<NonZeroU64>,
 }
@@ -267,27 +254,18 @@ pub struct ExplainTimelineArgs {
     /// What to play.
     #[command(flatten)]
     pub scenario: ScenarioArgs,
-    /// Begins when the controller takes the N-th request, from 1
+    /// Starts when the controller accepts this request, counted from 1
     #[arg(long, value_name = "N", conflicts_with = "from")]
     pub request: Option<NonZeroU64>,
-    /// Begins at this instant: a cycle, or a time such as 90ns, 7.8us or 1ms [default: the beginning]
+    /// Starts at this instant: a cycle, or a time such as 90ns, 7.8us or 1ms [default: the beginning]
     #[arg(long, value_name = "CYCLE")]
     pub from: Option<Instant>,
     /// Ends before this instant [default: the end]
     #[arg(long, value_name = "CYCLE")]
     pub to: Option<Instant>,
-    /// How many commands to show
+    /// Number of commands
     #[arg(long, value_name = "N", default_value = "20")]
     pub count: NonZeroUsize,
-}
-
-/// `reproduce`.
-#[derive(Debug, Args)]
-#[command(after_help = "Example:\n  rowclone-sim reproduce table3")]
-pub struct ReproduceArgs {
-    /// What to reproduce.
-    #[command(subcommand)]
-    pub what: Reproduce,
 }
 
 /// The published tables.
@@ -301,17 +279,17 @@ pub enum Reproduce {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  rowclone-sim reproduce table3 --currents \"2 Gb x8 D-die 1066\"")]
 pub struct Table3Args {
-    /// The current set: the name of a shipped one, or a TOML file [default: that of the paper's system]
+    /// The current set: the name of a shipped set, or a TOML file [default: the set of the paper's system]
     #[arg(long, value_name = "SET")]
     pub currents: Option<String>,
-    /// How to print the table
+    /// Format of the table
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
 
 /// `completions`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example, for bash; `complete -c` and `fpath` do it in others:\n  \
+#[command(after_help = "Example for bash; other shells read completions from other directories:\n  \
     rowclone-sim completions bash > ~/.local/share/bash-completion/completions/rowclone-sim")]
 pub struct CompletionsArgs {
     /// The shell

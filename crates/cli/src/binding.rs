@@ -71,7 +71,8 @@ pub struct Bindings<'a> {
     window: Window,
     most: usize,
     number: u64,
-    bound: Vec<Bound>,
+    /// The commands of the window so far.
+    pub bound: Vec<Bound>,
     enough: &'a dyn Fn(),
 }
 
@@ -95,11 +96,6 @@ impl<'a> Bindings<'a> {
     /// Whether it has the requested number of commands.
     pub fn is_full(&self) -> bool {
         self.bound.len() == self.most || self.history.back().is_some_and(|(_, at, ..)| *at >= self.window.to)
-    }
-
-    /// The commands.
-    pub fn into_bound(self) -> Vec<Bound> {
-        self.bound
     }
 
     fn wait(&self, event: &CommandEvent) -> Wait {

@@ -139,7 +139,7 @@ impl SystemConfig {
         };
         let device = document.root().table("device").expect("it is required");
         let bin = bin.with_timings(&device.table("timings").map(replaced).unwrap_or_default());
-        let memory = Checked { root: document.root() }.memory(bin)?;
+        let memory = memory(&document.root(), bin)?;
         let config = SystemConfig { name: document.name(), path: document.path().to_owned(), memory };
         Ok((config, document))
     }
@@ -156,114 +156,107 @@ pub fn bin_named(found: &str) -> Result<&'static SpeedBin, (String, String)> {
     })
 }
 
-/// A document with checked keys and values, which are compared with each other here.
-struct Checked<'a> {
-    root: Section<'a>,
+/// The memory of a document with checked keys and values, which are compared with each other here.
+fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Failure> {
+    let device = required(root, "device");
+    let density = Density::from_gigabits(device.of("density_gb")).expect("it was checked");
+    let width = Width::from_pins(device.of("width")).expect("it was checked");
+    let copy_activations = device.choice("copy_activations", &COPY_ACTIVATIONS).expect("it is required");
+    let precharge_power_down = device.choice("precharge_power_down", &PRECHARGE_POWER_DOWN).expect("it is required");
+    let geometry = geometry(root, density, width)?;
+    let currents = currents(&device, width)?;
+    let refresh = required(root, "refresh");
+    let postpone_max = refresh.of("postpone_max");
+    let refresh =
+        if refresh.of("enabled") { Refresh::Every { t_refi_ps: refresh.of("t_refi_ps") } } else { Refresh::Off };
+    let address_map = map(root, geometry)?;
+    let faulty_rows = faulty_rows(root, &geometry)?;
+    let controller = Surroundings {
+        table: root.table("controller"),
+        defaults: ControllerSettings::new(&geometry),
+        refresh,
+        postpone_max,
+        precharge_power_down,
+        currents: &currents,
+    };
+    let controller = controller.check()?;
+    let builder = SystemBuilder::default()
+        .bin(bin)
+        .geometry(geometry.raw())
+        .copy_activations(copy_activations)
+        .precharge_power_down(precharge_power_down)
+        .refresh(refresh)
+        .address_map(address_map)
+        .faulty_rows(faulty_rows)
+        .currents(currents)
+        .controller(controller);
+    // Errors with a key of the file were reported above.
+    builder.build().map_err(|error| root.fault("device", &error).with_help(error.help()))
 }
 
-impl Checked<'_> {
-    fn memory(&self, bin: &'static SpeedBin) -> Result<MemorySystem, Failure> {
-        let device = self.table("device");
-        let density = Density::from_gigabits(device.of("density_gb")).expect("it was checked");
-        let width = Width::from_pins(device.of("width")).expect("it was checked");
-        let copy_activations = device.choice("copy_activations", &COPY_ACTIVATIONS).expect("it is required");
-        let precharge_power_down =
-            device.choice("precharge_power_down", &PRECHARGE_POWER_DOWN).expect("it is required");
-        let geometry = self.geometry(density, width)?;
-        let currents = currents(&device, width)?;
-        let refresh = self.table("refresh");
-        let postpone_max = refresh.of("postpone_max");
-        let refresh =
-            if refresh.of("enabled") { Refresh::Every { t_refi_ps: refresh.of("t_refi_ps") } } else { Refresh::Off };
-        let address_map = self.map(geometry)?;
-        let faulty_rows = self.faulty_rows(&geometry)?;
-        let controller = Surroundings {
-            table: self.root.table("controller"),
-            defaults: ControllerSettings::new(&geometry),
-            refresh,
-            postpone_max,
-            precharge_power_down,
-            currents: &currents,
-        };
-        let controller = controller.check()?;
-        let builder = SystemBuilder::default()
-            .bin(bin)
-            .geometry(geometry.raw())
-            .copy_activations(copy_activations)
-            .precharge_power_down(precharge_power_down)
-            .refresh(refresh)
-            .address_map(address_map)
-            .faulty_rows(faulty_rows)
-            .currents(currents)
-            .controller(controller);
-        // Errors with a key of the file were reported above.
-        builder.build().map_err(|error| self.root.fault("device", &error).with_help(error.help()))
-    }
+/// A required table.
+fn required<'a>(root: &Section<'a>, name: &str) -> Section<'a> {
+    root.table(name).expect("it is required")
+}
 
-    /// A required table.
-    fn table(&self, name: &str) -> Section<'_> {
-        self.root.table(name).expect("it is required")
-    }
+fn geometry(root: &Section<'_>, density: Density, width: Width) -> Result<Geometry, Failure> {
+    let table = required(root, "geometry");
+    let raw = RawGeometry {
+        channels: table.of("channels"),
+        ranks: table.of("ranks"),
+        density,
+        width,
+        row_bytes: table.of("row_bytes"),
+        rows_per_subarray: table.of("rows_per_subarray"),
+    };
+    Geometry::try_from(raw).map_err(|error| of_table(&table, error.key(), &error, &error.help()))
+}
 
-    fn geometry(&self, density: Density, width: Width) -> Result<Geometry, Failure> {
-        let table = self.table("geometry");
-        let raw = RawGeometry {
-            channels: table.of("channels"),
-            ranks: table.of("ranks"),
-            density,
-            width,
-            row_bytes: table.of("row_bytes"),
-            rows_per_subarray: table.of("rows_per_subarray"),
-        };
-        Geometry::try_from(raw).map_err(|error| of_table(&table, error.key(), &error, &error.help()))
-    }
-
-    fn map(&self, geometry: Geometry) -> Result<RawAddressMap, Failure> {
-        let table = self.table("address_map");
-        let preset = table.choice("preset", &Preset::ALL.map(|preset| (preset.name(), preset)));
-        let fields: Option<Vec<&str>> = table.get("fields");
-        let fields = match (preset, fields) {
-            (Some(_), Some(_)) => {
-                let message = "`address_map` has both `preset` and `fields`";
-                return Err(table.fault("fields", message).with_help("leave one of them out"));
-            }
-            (None, None) => {
-                let message = "`address_map` has neither `preset` nor `fields`";
-                let help = "add for example `preset = \"row-interleaved\"` to `address_map`";
-                return Err(table.fault("", message).with_help(help));
-            }
-            (Some(preset), None) => preset.raw().fields,
-            (None, Some(fields)) => fields.into_iter().map(str::to_owned).collect(),
-        };
-        let xor = table.tables("xor").into_iter().map(|hash| RawXor {
-            field: hash.of::<&str>("field").to_owned(),
-            bit: hash.of::<u64>("bit") as u32,
-            address_bits: hash.of::<Vec<u64>>("address_bits").into_iter().map(|bit| bit as u32).collect(),
-        });
-        let raw = RawAddressMap { fields, xor: xor.collect() };
-        AddressMap::new(geometry, &raw).map_err(|error| of_table(&table, error.key(), &error, &error.help()))?;
-        Ok(raw)
-    }
-
-    fn faulty_rows(&self, geometry: &Geometry) -> Result<FaultyRowList, Failure> {
-        let mut rows: FaultyRowList = Vec::new();
-        for (index, table) in self.root.tables("faulty_rows").iter().enumerate() {
-            let number = |name, count: u64| {
-                let found = table.of(name);
-                table.within(name, found, 0, count - 1).map(|()| found)
-            };
-            let channel = Channel(number("channel", geometry.channels().into())? as u8);
-            let rank = number("rank", geometry.ranks().into())? as u8;
-            let bank = BankId { rank, bank: number("bank", geometry.banks().into())? as u8 };
-            let row = (channel, bank, Row(number("row", geometry.rows_per_bank().into())? as u32));
-            if let Some(first) = rows.iter().position(|other| *other == row) {
-                let message = format!("`faulty_rows.{index}` is the same row as `faulty_rows.{first}`");
-                return Err(table.fault("", message).with_help("leave one of them out"));
-            }
-            rows.push(row);
+fn map(root: &Section<'_>, geometry: Geometry) -> Result<RawAddressMap, Failure> {
+    let table = required(root, "address_map");
+    let preset = table.choice("preset", &Preset::ALL.map(|preset| (preset.name(), preset)));
+    let fields: Option<Vec<&str>> = table.get("fields");
+    let fields = match (preset, fields) {
+        (Some(_), Some(_)) => {
+            let message = "`address_map` has both `preset` and `fields`";
+            return Err(table.fault("fields", message).with_help("leave one of them out"));
         }
-        Ok(rows)
+        (None, None) => {
+            let message = "`address_map` has neither `preset` nor `fields`";
+            let help = "add for example `preset = \"row-interleaved\"` to `address_map`";
+            return Err(table.fault("", message).with_help(help));
+        }
+        (Some(preset), None) => preset.raw().fields,
+        (None, Some(fields)) => fields.into_iter().map(str::to_owned).collect(),
+    };
+    let xor = table.tables("xor").into_iter().map(|hash| RawXor {
+        field: hash.of::<&str>("field").to_owned(),
+        bit: hash.of::<u64>("bit") as u32,
+        address_bits: hash.of::<Vec<u64>>("address_bits").into_iter().map(|bit| bit as u32).collect(),
+    });
+    let raw = RawAddressMap { fields, xor: xor.collect() };
+    AddressMap::new(geometry, &raw).map_err(|error| of_table(&table, error.key(), &error, &error.help()))?;
+    Ok(raw)
+}
+
+fn faulty_rows(root: &Section<'_>, geometry: &Geometry) -> Result<FaultyRowList, Failure> {
+    let mut rows: FaultyRowList = Vec::new();
+    for (index, table) in root.tables("faulty_rows").iter().enumerate() {
+        let number = |name, count: u64| {
+            let found = table.of(name);
+            table.within(name, found, 0, count - 1).map(|()| found)
+        };
+        let channel = Channel(number("channel", geometry.channels().into())? as u8);
+        let rank = number("rank", geometry.ranks().into())? as u8;
+        let bank = BankId { rank, bank: number("bank", geometry.banks().into())? as u8 };
+        let row = (channel, bank, Row(number("row", geometry.rows_per_bank().into())? as u32));
+        if let Some(first) = rows.iter().position(|other| *other == row) {
+            let message = format!("`faulty_rows.{index}` is the same row as `faulty_rows.{first}`");
+            return Err(table.fault("", message).with_help("leave one of them out"));
+        }
+        rows.push(row);
     }
+    Ok(rows)
 }
 
 fn currents(device: &Section<'_>, width: Width) -> Result<Currents, Failure> {

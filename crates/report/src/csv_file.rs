@@ -2,7 +2,8 @@
 
 use rowclone::MECHANISMS;
 use rowclone_sim::{
-    Comparison, Distribution, FiguresReport, Outcome, QueueDepth, RowOutcomes, TraceReport, TraceTally, cause_key,
+    Comparison, Distribution, FiguresReport, OperationRow, Outcome, QueueDepth, RowOutcomes, TraceReport, TraceTally,
+    cause_key,
 };
 
 use crate::cell::Cell;
@@ -49,36 +50,36 @@ pub fn epochs(reports: &[RunReport]) -> Result<String, csv::Error> {
 /// # Errors
 /// The writer's.
 pub fn operations(reports: &[RunReport]) -> Result<String, csv::Error> {
+    let against = |against: &Option<Comparison>, of: fn(&Comparison) -> f64| against.as_ref().map(of).into();
+    let columns: [OperationColumn<'_>; 15] = [
+        ("policy", &|report, _| report.outcome.policy.into()),
+        ("operation", &|_, row| row.label.as_str().into()),
+        ("mechanism", &|_, row| row.mechanism.as_str().into()),
+        ("reasons", &|_, row| row.reasons.join("; ").into()),
+        ("arrival_cycle", &|_, row| row.arrival_cycle.into()),
+        ("latency_cycles", &|_, row| row.latency_cycles.into()),
+        ("latency_ns", &|_, row| row.latency_ns.into()),
+        ("energy_nj", &|_, row| row.energy_nj.into()),
+        ("channel_bytes", &|_, row| row.channel_bytes.into()),
+        ("speedup", &|_, row| row.speedup.into()),
+        ("energy_ratio", &|_, row| row.energy_ratio.into()),
+        ("speedup_same_pair", &|_, row| against(&row.against_same_pair, |it| it.speedup)),
+        ("energy_ratio_same_pair", &|_, row| against(&row.against_same_pair, |it| it.energy_ratio)),
+        ("speedup_same_bank", &|_, row| against(&row.against_same_bank, |it| it.speedup)),
+        ("energy_ratio_same_bank", &|_, row| against(&row.against_same_bank, |it| it.energy_ratio)),
+    ];
     let mut writer = csv::Writer::from_writer(Vec::new());
-    #[rustfmt::skip]
-    writer.write_record([
-        "policy", "operation", "mechanism", "reasons", "arrival_cycle", "latency_cycles", "latency_ns", "energy_nj",
-        "channel_bytes", "speedup", "energy_ratio", "speedup_same_pair", "energy_ratio_same_pair", "speedup_same_bank", "energy_ratio_same_bank",
-    ])?;
-    for report in reports {
-        for row in &report.outcome.operations {
-            let ratios = [&row.against_same_pair, &row.against_same_bank].map(|against| {
-                let of = |ratio: fn(&Comparison) -> f64| Cell::from(against.as_ref().map(ratio));
-                [of(|against| against.speedup), of(|against| against.energy_ratio)]
-            });
-            let cells = [
-                Cell::from(report.outcome.policy),
-                row.label.as_str().into(),
-                row.mechanism.as_str().into(),
-                row.reasons.join("; ").into(),
-                row.arrival_cycle.into(),
-                row.latency_cycles.into(),
-                row.latency_ns.into(),
-                row.energy_nj.into(),
-                row.channel_bytes.into(),
-                row.speedup.into(),
-                row.energy_ratio.into(),
-            ];
-            writer.write_record(cells.iter().chain(ratios.iter().flatten()).map(ToString::to_string))?;
-        }
+    writer.write_record(columns.map(|(name, _)| name))?;
+    for (report, row) in
+        reports.iter().flat_map(|report| report.outcome.operations.iter().map(move |row| (report, row)))
+    {
+        writer.write_record(columns.map(|(_, cell)| cell(report, row).to_string()))?;
     }
     text(writer)
 }
+
+/// A column of the operations: its name, and the cell of an operation of a result.
+type OperationColumn<'a> = (&'static str, &'a dyn Fn(&RunReport, &OperationRow) -> Cell);
 
 pub(crate) fn cell(column: impl Into<String>, value: impl Into<Cell>) -> (String, Cell) {
     (column.into(), value.into())

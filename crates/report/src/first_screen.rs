@@ -26,6 +26,8 @@ const PAGE_BYTES: u64 = 4096;
 
 /// Units of times, a factor of 1,000 apart.
 const TIMES: [&str; 3] = ["ns", "us", "ms"];
+/// Requests whose mean latencies have a column.
+const MEANS: [&str; 2] = ["copy", "read"];
 
 /// A row of the table.
 #[derive(Clone, Debug, Default)]
@@ -38,34 +40,30 @@ struct Row {
     speedup: Option<f64>,
     energy_nj: f64,
     energy_ratio: Option<f64>,
-    read_ns: Option<f64>,
-    copy_ns: Option<f64>,
+    /// Mean latencies of [`MEANS`], ns.
+    means: [Option<f64>; 2],
 }
 
 /// System, warnings, latency, energy and their ratios against the baseline, the cause, and how to see more.
 pub fn text(reports: &[RunReport]) -> String {
     let Some(first) = reports.first() else { return String::new() };
-    let mut head = vec![cut(&first.brief)];
-    head.extend(warnings(reports));
-    head.extend(checks(reports));
-    head.push(String::new());
-    let room = LINES_MAX - head.len() - 1;
-    let listed: Vec<Row> = by_operation(reports);
-    let results: Vec<Row> = reports.iter().map(of_result).collect();
+    let mut lines = vec![cut(&first.brief)];
+    lines.extend(warnings(reports));
+    lines.extend(checks(reports));
+    lines.push(String::new());
+    let room = LINES_MAX - lines.len() - 1;
+    let listed = by_operation(reports);
     let is_listed = !listed.is_empty();
-    let all = if is_listed { &listed } else { &results };
+    let all = if is_listed { listed } else { reports.iter().map(of_result).collect() };
     let sentences_min = if is_listed { 0 } else { 2 };
-    let fits = |rows: &[Row]| rows.len() + HEADER_LINES + sentences_min <= room;
-    let (rows, more) = if fits(all) {
-        (all.clone(), "`--details` prints all tables; `explain plan` gives the reasons.".to_owned())
+    let (rows, more) = if all.len() + HEADER_LINES + sentences_min <= room {
+        (all, "`--details` prints all tables; `explain plan` gives the reasons.".to_owned())
     } else {
         let what = if is_listed { "operations" } else { "results" };
         let count = grouped(all.len() as u64);
         (by_policy(reports), format!("Summed per policy: `--details` has the {count} rows of {what}, and all tables."))
     };
-    let mut lines = head;
-    let table = table(&rows);
-    lines.extend(table.lines().map(str::to_owned));
+    lines.extend(table(&rows).lines().map(str::to_owned));
     if !is_listed {
         let room = LINES_MAX - lines.len() - 1;
         lines.extend(sentences(reports, room));
@@ -155,8 +153,7 @@ fn of_result(report: &RunReport) -> Row {
         speedup: outcome.speedup,
         energy_nj: outcome.figures.dynamic_energy_nj,
         energy_ratio: outcome.energy_ratio,
-        read_ns: outcome.figures.read_latency_ns.mean,
-        copy_ns: outcome.figures.copy_latency_ns.mean,
+        means: [outcome.figures.copy_latency_ns.mean, outcome.figures.read_latency_ns.mean],
         ..Row::default()
     }
 }
@@ -216,9 +213,6 @@ fn percent(part: u64, all: u64) -> String {
     }
 }
 
-/// A value of a row; none where there is none.
-type Value = fn(&Row) -> Option<f64>;
-
 /// A column of the table.
 struct Column {
     /// Header, with the unit in its last line.
@@ -237,7 +231,7 @@ impl Column {
 
 fn table(rows: &[Row]) -> String {
     let (time, time_unit) = unit(rows.iter().map(|row| Some(row.latency_ns)), TIMES);
-    let (mean, mean_unit) = unit(rows.iter().flat_map(|row| [row.read_ns, row.copy_ns]), TIMES);
+    let (mean, mean_unit) = unit(rows.iter().flat_map(|row| row.means), TIMES);
     let (energy, energy_unit) = unit(rows.iter().map(|row| Some(row.energy_nj)), ["nJ", "uJ", "mJ"]);
     let figure = |value: Option<f64>, scale: f64| value.map_or("-".to_owned(), |value| three_digits(value / scale));
     let ratio = |ratio: Option<f64>| ratio.map_or("-".to_owned(), |ratio| format!("{}x", three_digits(ratio)));
@@ -252,9 +246,9 @@ fn table(rows: &[Row]) -> String {
     if rows.iter().any(|row| !row.operation.is_empty()) {
         columns.insert(0, Column::new("operation", Left, rows, |row| row.operation.clone()));
     }
-    let means: [(&str, Value); 2] = [("copy", |row| row.copy_ns), ("read", |row| row.read_ns)];
-    for (kind, value) in means.into_iter().filter(|(_, value)| rows.iter().any(|row| value(row).is_some())) {
-        columns.push(Column::new(&format!("mean\n{kind}\n{mean_unit}"), Right, rows, |row| figure(value(row), mean)));
+    for (of, kind) in MEANS.iter().enumerate().filter(|(of, _)| rows.iter().any(|row| row.means[*of].is_some())) {
+        columns
+            .push(Column::new(&format!("mean\n{kind}\n{mean_unit}"), Right, rows, |row| figure(row.means[of], mean)));
         if width(&columns) > COLUMNS_MAX {
             columns.pop();
         }

@@ -37,11 +37,8 @@ pub fn fitted(columns: &[Header<'_>], rows: &[Vec<String>], width: usize) -> Str
     let mut blocks: Vec<Vec<usize>> = Vec::new();
     for column in labels..columns.len() {
         let fits = |block: &Vec<usize>| {
-            total(&widths[..labels])
-                + block.iter().map(|&other| GAP + widths[other]).sum::<usize>()
-                + GAP
-                + widths[column]
-                <= width
+            let block = block.iter().chain([&column]).map(|&other| GAP + widths[other]).sum::<usize>();
+            total(&widths[..labels]) + block <= width
         };
         match blocks.last_mut().filter(|block| fits(block)) {
             Some(block) => block.push(column),

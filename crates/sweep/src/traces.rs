@@ -19,12 +19,12 @@ use super::digest::Digest;
 #[derive(Debug)]
 pub struct Traces {
     limit: u64,
-    shelf: Mutex<Shelf>,
+    cache: Mutex<Cache>,
 }
 
 /// What is kept, the least recently used first.
 #[derive(Debug, Default)]
-struct Shelf {
+struct Cache {
     entries: Vec<Arc<Entry>>,
     used: u64,
 }
@@ -79,7 +79,7 @@ impl Stamp {
 impl Traces {
     /// Keeps at most `limit` bytes, compressed.
     pub fn new(limit: u64) -> Traces {
-        Traces { limit, shelf: Mutex::default() }
+        Traces { limit, cache: Mutex::default() }
     }
 
     /// The trace of a file. The first caller reads it, and the others wait.
@@ -93,12 +93,12 @@ impl Traces {
 
     /// The entry of a path, which becomes the one used last.
     fn entry(&self, path: &Path) -> Arc<Entry> {
-        let mut shelf = locked(&self.shelf);
-        let entry = match shelf.entries.iter().position(|entry| entry.path == path) {
-            Some(index) => shelf.entries.remove(index),
+        let mut cache = locked(&self.cache);
+        let entry = match cache.entries.iter().position(|entry| entry.path == path) {
+            Some(index) => cache.entries.remove(index),
             None => Arc::new(Entry { path: path.to_owned(), read: OnceLock::new(), kept: Mutex::new(None) }),
         };
-        shelf.entries.push(Arc::clone(&entry));
+        cache.entries.push(Arc::clone(&entry));
         entry
     }
 
@@ -125,17 +125,13 @@ impl Traces {
 
     /// Reserves bytes; returns whether the limit permits it.
     fn reserve(&self, bytes: u64) -> bool {
-        let mut shelf = locked(&self.shelf);
-        while shelf.used + bytes > self.limit {
-            let Some(freed) = shelf.entries.iter().find_map(|entry| entry.give_up()) else { return false };
-            shelf.used -= freed;
+        let mut cache = locked(&self.cache);
+        while cache.used + bytes > self.limit {
+            let Some(freed) = cache.entries.iter().find_map(|entry| entry.give_up()) else { return false };
+            cache.used -= freed;
         }
-        shelf.used += bytes;
+        cache.used += bytes;
         true
-    }
-
-    fn release(&self, bytes: u64) {
-        locked(&self.shelf).used -= bytes;
     }
 }
 
@@ -151,7 +147,7 @@ impl Entry {
 /// How much of a file is read at once.
 const CHUNK_BYTES: usize = 1 << 16;
 
-/// A trace on its way to the shelf. Dropped before its end, it gives its room back.
+/// A trace on its way to the cache. Dropped before its end, it gives its room back.
 struct Keeping<'a> {
     traces: &'a Traces,
     so_far: SoFar,
@@ -213,7 +209,7 @@ impl<'a> Keeping<'a> {
         if !self.traces.reserve(length - self.reserved) {
             return None;
         }
-        // From here on the shelf counts them.
+        // From here on the cache counts them.
         self.reserved = 0;
         Some(bytes.into())
     }
@@ -221,7 +217,7 @@ impl<'a> Keeping<'a> {
 
 impl Drop for Keeping<'_> {
     fn drop(&mut self) {
-        self.traces.release(self.reserved);
+        locked(&self.traces.cache).used -= self.reserved;
     }
 }
 
@@ -262,7 +258,7 @@ mod tests {
             assert_eq!(found, text);
         }
         assert_eq!(open(&traces, &gzip).kept.unwrap()[..], std::fs::read(&gzip).unwrap()[..]);
-        let used = locked(&traces.shelf).used;
+        let used = locked(&traces.cache).used;
         let kept = [&plain, &gzip].map(|path| open(&traces, path).kept.unwrap().len() as u64);
         assert_eq!(used, kept.iter().sum::<u64>(), "each byte is counted once");
     }
@@ -282,7 +278,7 @@ mod tests {
         assert!(played.kept.is_some() && open(&traces, &paths[0]).kept.is_some());
         let streamed = open(&traces, &paths[1]);
         assert!(streamed.kept.is_none() && streamed.digest == digests[1]);
-        assert!(locked(&traces.shelf).used <= traces.limit);
+        assert!(locked(&traces.cache).used <= traces.limit);
     }
 
     #[test]
@@ -295,7 +291,7 @@ mod tests {
             let traces = Traces::new(limit);
             let streamed = open(&traces, &path);
             assert!(streamed.kept.is_none() && streamed.digest == kept.digest);
-            assert_eq!((streamed.check_unchanged(), locked(&traces.shelf).used), (Ok(()), 0));
+            assert_eq!((streamed.check_unchanged(), locked(&traces.cache).used), (Ok(()), 0));
         }
         let streamed = open(&Traces::new(0), &path);
         std::fs::write(&path, "R 0 0 1\n").unwrap();

@@ -68,25 +68,19 @@ pub fn of_run(scenario: &Scenario, variant: Variant, run: &Outcome) -> Vec<Strin
         warnings.push("nothing was played: the trace holds no record that this memory can take".to_string());
     }
     if matches!(scenario.workload, Workload::Trace(_)) {
-        warnings.push(
-            "no last-level cache is modelled: every recorded access, copy and zeroing goes to memory".to_string(),
-        );
+        let text = "no last-level cache is modelled: every recorded access, copy and zeroing goes to memory";
+        warnings.push(text.to_owned());
     }
     if let Some(tally) = run.trace.as_ref().map(TraceReport::tally).filter(|tally| tally.skipped_records > 0) {
         let placement = variant.placement.name().unwrap_or_default();
         let what = "in whole or in part, because they lie outside the memory or on reserved rows";
         warnings.push(format!("{placement}: {}, {what}", skipped(tally)));
     }
-    warnings.extend(
-        overload(run.backlog, scenario.system.memory.system().clock())
-            .map(|text| format!("{}: {text}", variant.label("/"))),
-    );
+    let label = variant.label("/");
+    let overload = overload(run.backlog, scenario.system.memory.system().clock());
+    warnings.extend(overload.map(|text| format!("{label}: {text}")));
     if run.dropped_activations > 0 {
-        warnings.push(format!(
-            "{}: {} copy activations were dropped by the chips",
-            variant.label("/"),
-            run.dropped_activations
-        ));
+        warnings.push(format!("{label}: {} copy activations were dropped by the chips", run.dropped_activations));
     }
     warnings
 }

@@ -9,19 +9,15 @@ use super::{Named, named};
 
 /// How `plot` shows points.
 const KINDS: [Named<Kind>; 5] = [
-    ("line", "Lines with marks; of repeated points the median, and a bar from the least to the greatest", Kind::Lines),
-    ("bar", "Bars side by side, of repeated points as for lines", Kind::Bars),
-    (
-        "stacked",
-        "Bars of parts: of several `--y`, or of the values of `--by`; of repeated points the mean",
-        Kind::Stacked,
-    ),
+    ("line", "Lines with marks; of repeated values the median, and a bar from the least to the greatest", Kind::Lines),
+    ("bar", "Bars side by side; repeated values as for lines", Kind::Bars),
+    ("stacked", "Stacked bars: a part per `--y` or per value of `--by`; of repeated values the mean", Kind::Stacked),
     (
         "heat",
-        "Coloured cells: `--x` lies across, `--by` up, and the colour is `--y`; of repeated points the median",
+        "Coloured cells: `--x` horizontal, `--by` vertical, `--y` as colour; of repeated values the median",
         Kind::Heat,
     ),
-    ("box", "Boxes: quartiles, median, least and greatest of repeated points", Kind::Boxes),
+    ("box", "Boxes: quartiles, median, least and greatest of repeated values", Kind::Boxes),
 ];
 
 /// `plot`.
@@ -32,49 +28,49 @@ const KINDS: [Named<Kind>; 5] = [
     --y energy_activate_nj,energy_copy_activation_nj,energy_read_nj,energy_write_nj\n  \
     rowclone-sim plot out/operations.csv --kind bar --x operation --y latency_ns --by policy")]
 pub struct PlotArgs {
-    /// The table, a CSV file with a line of column names
+    /// The table: a CSV file with a line of column names
     #[arg(value_name = "TABLE.csv")]
     pub table: PathBuf,
-    /// The column that lies across
+    /// Column of the horizontal axis
     #[arg(long, value_name = "COLUMN")]
     pub x: String,
-    /// The column that lies up; several of one unit are a series each
+    /// Columns of the vertical axis, of one unit; several columns are a series each
     #[arg(long, value_name = "COLUMN", required = true, value_delimiter = ',')]
     pub y: Vec<String>,
-    /// The column whose values are a series each; several are taken together
+    /// Columns whose values are a series each; the values of several columns are combined
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub by: Vec<String>,
-    /// What to draw
+    /// Kind of the chart
     #[arg(long, value_parser = named(&KINDS), default_value = "line")]
     pub kind: Kind,
-    /// Takes only lines with this value; several on one column admit each
+    /// Draws only lines with this value; several values of one column are alternatives
     #[arg(long = "where", value_name = "COLUMN=VALUE")]
     pub r#where: Vec<String>,
-    /// Spreads `--x` by its logarithm
+    /// Logarithmic horizontal axis
     #[arg(long)]
     pub log_x: bool,
-    /// Spreads `--y` by its logarithm
+    /// Logarithmic vertical axis
     #[arg(long)]
     pub log_y: bool,
-    /// What stands above
+    /// Title of the chart
     #[arg(long)]
     pub title: Option<String>,
-    /// What stands at the x axis, in place of the column's name
+    /// Title of the horizontal axis, instead of the name of the column
     #[arg(long, value_name = "TEXT")]
     pub x_label: Option<String>,
-    /// What stands at the y axis, in place of the columns' name
+    /// Title of the vertical axis, instead of the name of the columns
     #[arg(long, value_name = "TEXT")]
     pub y_label: Option<String>,
-    /// Published values with the same column names, drawn over the others as hollow marks
+    /// Table of published values with the same columns, drawn as hollow marks
     #[arg(long, value_name = "FILE.csv")]
     pub published: Option<PathBuf>,
-    /// Marks where lines cross
+    /// Marks the points where lines cross
     #[arg(long)]
     pub crossovers: bool,
-    /// The picture: its name ends with `.svg` or `.png` [default: the table's name with `.svg`]
+    /// File of the picture, which ends with `.svg` or `.png` [default: the table's name with `.svg`]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Replaces a file that exists already
+    /// Replaces an existing file
     #[arg(long)]
     pub force: bool,
 }

@@ -14,16 +14,16 @@ use clap::Args;
     rowclone-sim report page-copy -o page-copy.html --title \"A page, copied\""
 )]
 pub struct ReportArgs {
-    /// What to report: the directory of `sweep --out` or of `run --out`
+    /// Directory of `sweep --out` or of `run --out`
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
-    /// Writes the page to this file
+    /// File of the page
     #[arg(short, long, value_name = "FILE.html")]
     pub output: PathBuf,
-    /// The heading of the page [default: the name of the sweep or the scenario]
+    /// Title of the page [default: the name of the sweep or the scenario]
     #[arg(long)]
     pub title: Option<String>,
-    /// Replaces the page if it exists already
+    /// Replaces an existing file
     #[arg(long)]
     pub force: bool,
 }

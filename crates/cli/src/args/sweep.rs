@@ -13,9 +13,9 @@ use rowclone_sweep::Shard;
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    after_help = "Writes results.csv, results.parquet and times.csv. What is finished is kept: interrupted, the same command goes on.\n\n\
-    Exits with 0 where every run was done, 1 where some failed (their rows say why), 2 where the sweep could not be done, 130 after \
-    Ctrl-C, 143 after SIGTERM.\n\n\
+    after_help = "Writes results.csv, results.parquet and times.csv. Finished runs are kept: after an interruption, the same command continues.\n\n\
+    Exit codes: 0 if every run was done, 1 if some failed (the column `error` has the reason), 2 if the sweep could not be run, \
+    130 after Ctrl-C, 143 after SIGTERM.\n\n\
     Examples:\n  \
     rowclone-sim sweep sweeps/copy-size.toml --dry-run\n  \
     rowclone-sim sweep sweeps/copy-size.toml --out copy-size\n  \
@@ -26,28 +26,28 @@ pub struct SweepArgs {
     /// What else to do.
     #[command(subcommand)]
     pub command: Option<SweepCommand>,
-    /// The sweep, a TOML file (docs/sweeps.md lists its keys)
+    /// The sweep file (docs/sweeps.md lists its keys)
     #[arg(value_name = "SWEEP.toml", required = true)]
     pub sweep: Option<PathBuf>,
-    /// Runs this number of points at once [default: as many as there are processors]
+    /// Number of runs at the same time [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub jobs: Option<NonZeroUsize>,
-    /// Keeps what is finished, and writes the tables, in this directory [default: the name of SWEEP.toml]
+    /// Directory of the journal and the tables [default: the name of SWEEP.toml]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Says how many points there are, and which are the first, and runs none
+    /// Prints the number of points and the first points, and runs none
     #[arg(long)]
     pub dry_run: bool,
-    /// Runs every N-th point from the K-th on, and writes no tables: `sweep collect` does
+    /// Runs every N-th point from the K-th on, without writing tables; `sweep collect` writes them
     #[arg(long, value_name = "K/N")]
     pub shard: Option<Shard>,
-    /// Keeps at most this number of bytes of traces in memory, compressed: `512M`, `2G`; the others are read again for each run
+    /// Maximum memory for compressed traces, such as `512M` or `2G`; traces that do not fit are read again for each run
     #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "512M")]
     pub trace_cache: u64,
-    /// Accepts runs that leave out more than 1 % of a trace's records, which otherwise have failed
+    /// Accepts runs that skip more than 1 % of the records of a trace, which otherwise fail
     #[arg(long)]
     pub allow_skipped: bool,
-    /// Uses a directory that holds the tables of something else, and replaces them
+    /// Replaces the tables of another sweep in the directory
     #[arg(long)]
     pub force: bool,
     /// How a cluster runs it.
@@ -59,25 +59,25 @@ pub struct SweepArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "On a cluster (docs/cluster.md)")]
 pub struct SlurmArgs {
-    /// Submits what is not finished as a job array of Slurm, whose tasks run shards; `--dry-run` prints its script
+    /// Submits the unfinished points as a job array of Slurm; with `--dry-run`, prints its script
     #[arg(long, conflicts_with = "shard")]
     pub slurm: bool,
-    /// Gives a shard at most this number of points, and a task a shard [default: the fewest with which there are at most 100 shards]
+    /// Maximum number of points per shard; a task runs one shard [default: the least that gives at most 100 shards]
     #[arg(long, value_name = "N", requires = "slurm")]
     pub points_per_task: Option<NonZeroU64>,
-    /// Has at most this number of tasks in the queue, waiting or running: where there are more shards, a task runs several
+    /// Maximum number of tasks in the queue, waiting or running; with more shards, a task runs several
     #[arg(long, value_name = "N", requires = "slurm")]
     pub max_queued: Option<NonZeroU64>,
-    /// Lets at most this number of tasks run at once
+    /// Maximum number of running tasks
     #[arg(long, value_name = "N", requires = "slurm")]
     pub max_running: Option<NonZeroU64>,
-    /// Runs them in this partition [default: the cluster's]
+    /// Partition of the tasks [default: that of the cluster]
     #[arg(long, value_name = "NAME", requires = "slurm", value_parser = one_line)]
     pub partition: Option<String>,
-    /// Ends a task after this time: minutes, or [D-]HH:MM:SS [default: the partition's]
+    /// Time limit of a task: minutes, or [D-]HH:MM:SS [default: that of the partition]
     #[arg(long, value_name = "LIMIT", requires = "slurm", value_parser = one_line)]
     pub time: Option<String>,
-    /// Gives `sbatch` one more option: `--sbatch-option=--mem=4G`; may be repeated
+    /// An additional option of `sbatch`, such as `--sbatch-option=--mem=4G`; can be repeated
     #[arg(
         long = "sbatch-option", value_name = "OPTION", requires = "slurm", allow_hyphen_values = true,
         value_parser = sbatch_option
@@ -88,33 +88,33 @@ pub struct SlurmArgs {
 /// What `sweep` does besides running.
 #[derive(Debug, Subcommand)]
 pub enum SweepCommand {
-    /// Merges what has been finished in some directories into one table, at any time
+    /// Merges the finished runs of one or several directories into one table, at any time
     Collect(CollectArgs),
 }
 
 /// `sweep collect`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exits with 0 where every run was done, 1 where some failed, 3 where some are not finished: the tables are without them.\n\n\
+    after_help = "Exit codes: 0 if every run was done, 1 if some failed, 3 if some are not finished, which the tables lack.\n\n\
     Example:\n  rowclone-sim sweep collect sweeps/copy-size.toml copy-size --out copy-size"
 )]
 pub struct CollectArgs {
-    /// The sweep
+    /// The sweep file
     #[arg(value_name = "SWEEP.toml")]
     pub sweep: PathBuf,
-    /// The directories that shards of it were given, or the one that they share
+    /// The directories of the shards, or the one that they share
     #[arg(value_name = "DIR", required = true)]
     pub from: Vec<PathBuf>,
-    /// Writes the tables into this directory
+    /// Directory of the tables
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Works on this number of points at once [default: as many as there are processors]
+    /// Number of points that are checked at the same time [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub jobs: Option<NonZeroUsize>,
-    /// Accepts runs that leave out more than 1 % of a trace's records, which otherwise have failed
+    /// Accepts runs that skip more than 1 % of the records of a trace, which otherwise fail
     #[arg(long)]
     pub allow_skipped: bool,
-    /// Uses a directory that holds the tables of something else, and takes what fits from the journals of another sweep
+    /// Replaces the tables of another sweep, and takes matching runs from the journals of other sweeps
     #[arg(long)]
     pub force: bool,
 }

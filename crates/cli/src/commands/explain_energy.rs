@@ -11,7 +11,7 @@ use rowclone_sim::quantity::grouped;
 
 use rowclone_sim::mechanisms;
 
-use crate::args::ExplainEnergyArgs;
+use crate::args::ExplainRequestArgs;
 use crate::interrupt;
 use crate::requests;
 use rowclone_config::{Failure, Scenario, SystemConfig};
@@ -20,7 +20,7 @@ use rowclone_config::{Failure, Scenario, SystemConfig};
 ///
 /// # Errors
 /// Anything wrong with the scenario; a workload without the request.
-pub fn run(args: &ExplainEnergyArgs) -> Result<String, Failure> {
+pub fn run(args: &ExplainRequestArgs) -> Result<String, Failure> {
     let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
     let operations = requests::chosen(&scenario, args.request)?;
     let prices = scenario.system.memory.prices();

@@ -14,7 +14,7 @@ use rowclone_sim::quantity::{bytes, grouped};
 
 use rowclone_sim::price_table;
 
-use crate::args::ExplainPlanArgs;
+use crate::args::ExplainRequestArgs;
 use crate::interrupt;
 use crate::requests;
 use rowclone_config::{Failure, Scenario, SystemConfig};
@@ -23,7 +23,7 @@ use rowclone_config::{Failure, Scenario, SystemConfig};
 ///
 /// # Errors
 /// Anything wrong with the scenario; a workload without the request.
-pub fn run(args: &ExplainPlanArgs) -> Result<String, Failure> {
+pub fn run(args: &ExplainRequestArgs) -> Result<String, Failure> {
     let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
     let operations = requests::chosen(&scenario, args.request)?;
     let prices = scenario.system.memory.prices();

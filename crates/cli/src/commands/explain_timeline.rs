@@ -67,7 +67,7 @@ fn first_commands(
     } else {
         played?;
     }
-    Ok(bindings.into_bound())
+    Ok(bindings.bound)
 }
 
 /// A line a command.

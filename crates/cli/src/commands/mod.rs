@@ -35,15 +35,13 @@ pub fn dispatch(command: &Command) -> Result<ExitCode, Failure> {
         Command::Plot(args) => return plot::run(args),
         Command::Completions(args) => completions::completions(args),
         Command::Man => completions::manual()?,
-        Command::Explain(args) => match &args.what {
+        Command::Explain(what) => match what {
             Explain::Address(args) => explain_address::run(args)?,
             Explain::Rules(args) => explain_rules::run(args)?,
             Explain::Plan(args) => explain_plan::run(args)?,
             Explain::Energy(args) => explain_energy::run(args)?,
             Explain::Timeline(args) => explain_timeline::run(args)?,
         },
-        Command::Reproduce(args) => match &args.what {
-            Reproduce::Table3(args) => reproduce::table3(args)?,
-        },
+        Command::Reproduce(Reproduce::Table3(args)) => reproduce::table3(args)?,
     })
 }

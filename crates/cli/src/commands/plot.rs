@@ -42,7 +42,8 @@ pub fn run(args: &PlotArgs) -> Result<ExitCode, Failure> {
     let table = read(&args.table)?;
     // Opened before anything is drawn: a name that cannot be had is known at once.
     let file = AtomicFile::create(&path, Existing::with_force(args.force))?;
-    let marks = draw(&table, &args.table, &request, args.published.as_deref(), format, file)?;
+    let entry = PlotEntry { file: path.display().to_string(), format, request, published: args.published.clone() };
+    let marks = draw(&table, &args.table, &entry, file)?;
     output::message(&format!("wrote {}: {marks} marks", path.display()));
     Ok(ExitCode::SUCCESS)
 }
@@ -60,19 +61,14 @@ pub fn draw_entry(
 ) -> Result<PathBuf, Failure> {
     let path = directory.join(&entry.file);
     let file = AtomicFile::create(&path, existing)?;
-    draw(table, table_path, &entry.request, entry.published.as_deref(), entry.format, file)?;
+    draw(table, table_path, entry, file)?;
     Ok(path)
 }
 
 /// Draws a table; gives the number of marks.
-fn draw(
-    table: &Table,
-    path: &Path,
-    request: &Request,
-    published: Option<&Path>,
-    format: PictureFormat,
-    mut file: AtomicFile,
-) -> Result<usize, Failure> {
+fn draw(table: &Table, path: &Path, entry: &PlotEntry, mut file: AtomicFile) -> Result<usize, Failure> {
+    let PlotEntry { request, published, format, .. } = entry;
+    let published = published.as_deref();
     request.check(published.is_some()).map_err(|error| Failure::new(&error).with_help_if(error.help.as_deref()))?;
     let mut drawing = request.draw(table).map_err(|error| faulty(path, &error))?;
     if let Some(path) = published {

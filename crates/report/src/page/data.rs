@@ -247,11 +247,6 @@ impl Runs {
         if placement.is_empty() { policy } else { format!("{policy}/{placement}") }
     }
 
-    /// Error of a row without figures; else empty.
-    pub fn error(&self, row: usize) -> String {
-        self.text(row, "error")
-    }
-
     /// Distinct texts of a column, in the order of the rows, without empty cells.
     pub fn distinct(&self, column: &str) -> Vec<String> {
         in_order((0..self.len()).map(|row| self.text(row, column)).filter(|text| !text.is_empty()))

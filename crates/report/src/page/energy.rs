@@ -27,7 +27,7 @@ pub(super) fn by_cause(runs: &Runs) -> Option<ByCause> {
     let spent = |row: usize, column: &str| runs.number(row, column).unwrap_or(0.0);
     let there = |column: &str| (0..runs.len()).any(|row| spent(row, column) > 0.0);
     let causes: Vec<(&str, String)> = columns.into_iter().filter(|(_, column)| there(column)).collect();
-    let mut done: Vec<usize> = (0..runs.len()).filter(|&row| runs.error(row).is_empty()).collect();
+    let mut done: Vec<usize> = (0..runs.len()).filter(|&row| runs.text(row, "error").is_empty()).collect();
     let by_policy = done.len() > BARS_MAX;
     if by_policy {
         let variants = in_order(done.iter().map(|&row| runs.variant(row))).len();

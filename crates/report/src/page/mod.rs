@@ -91,7 +91,7 @@ impl Page {
 }
 
 fn lead(page: &Page) -> String {
-    let failed = (0..page.runs.len()).filter(|&row| !page.runs.error(row).is_empty()).count();
+    let failed = (0..page.runs.len()).filter(|&row| !page.runs.text(row, "error").is_empty()).count();
     let what = match page.origin {
         Origin::Sweep => "A sweep",
         Origin::Run => "A scenario",
@@ -123,7 +123,7 @@ fn warnings_section(page: &Page) -> Markup {
 
 fn what(page: &Page) -> Markup {
     let Page { runs, facts, commands, .. } = page;
-    let failed = (0..runs.len()).filter(|&row| !runs.error(row).is_empty()).count() as u64;
+    let failed = (0..runs.len()).filter(|&row| !runs.text(row, "error").is_empty()).count() as u64;
     let variants = in_order((0..runs.len()).map(|row| runs.variant(row)).filter(|variant| !variant.is_empty()));
     let axis = |axis: &String| {
         let values = runs.distinct(axis);

@@ -28,7 +28,7 @@ fn of_the_table(page: &Page) -> Vec<Finding> {
     let alone = page.origin == Origin::Sweep; // What a scenario has to warn of stands in its results.
     let (mut found, mut dropped) = (Vec::new(), 0);
     for row in 0..runs.len() {
-        let error = runs.error(row);
+        let error = runs.text(row, "error");
         if error.is_empty() {
             let text = runs.text(row, "warnings");
             let said = text.split("; ").filter(|text| alone && !text.is_empty());

@@ -177,10 +177,6 @@ impl Condition {
         }
         Ok(conditions)
     }
-
-    fn admits(&self, cell: &str) -> bool {
-        self.values.iter().any(|value| same(value, cell))
-    }
 }
 
 /// `4096` is `4096.0`.
@@ -205,7 +201,7 @@ pub(super) fn select<'a>(table: &'a Table, conditions: &[Condition]) -> Result<V
                 return Err(TableError::new(message).with_help(values_of(table, column)));
             }
         }
-        rows.retain(|row| condition.admits(&row.cells[column]));
+        rows.retain(|row| condition.values.iter().any(|value| same(value, &row.cells[column])));
     }
     if rows.is_empty() {
         let message = if conditions.is_empty() { "has no line of data" } else { "no line meets all conditions" };

@@ -121,14 +121,16 @@ impl<W: Write> PacketWriter<W> {
             return;
         }
         let notes = notes.into_iter().chain([count("cycle", begin.0), count("clocks", end.since(begin).0)]);
-        let event = TrackEvent {
-            debug_annotations: notes.map(annotation).collect(),
+        let slice = TrackEvent {
+            debug_annotations: notes
+                .map(|(name, value)| DebugAnnotation { name: Some(name.to_owned()), value: Some(value) })
+                .collect(),
             name: Some(name),
             ..event(track, if is_instant { EventType::Instant } else { EventType::SliceBegin })
         };
-        self.packet(Some(first), Content::TrackEvent(event));
+        self.packet(Some(first), Content::TrackEvent(slice));
         if !is_instant {
-            self.packet(Some(last), Content::TrackEvent(event_end(track)));
+            self.packet(Some(last), Content::TrackEvent(event(track, EventType::SliceEnd)));
         }
     }
 
@@ -168,14 +170,6 @@ pub fn nanoseconds(clock: Clock, at: Cycle) -> u64 {
 
 fn event(track: Track, r#type: EventType) -> TrackEvent {
     TrackEvent { r#type: Some(r#type.into()), track_uuid: Some(track), ..TrackEvent::default() }
-}
-
-fn event_end(track: Track) -> TrackEvent {
-    event(track, EventType::SliceEnd)
-}
-
-fn annotation((name, value): Note) -> DebugAnnotation {
-    DebugAnnotation { name: Some(name.to_owned()), value: Some(value) }
 }
 
 /// A counter that is drawn from where the window begins, with the value that it has there.

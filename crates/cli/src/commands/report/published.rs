@@ -141,15 +141,10 @@ fn beside(result: &RunJson, operation: &Operation) -> Option<Beside> {
 }
 
 fn set_beside(label: &str, mechanism: &str, run: String, simulated_ns: f64, simulated_nj: f64) -> Option<Beside> {
-    let id = published_row(label, mechanism)?;
+    let (.., id) = *ROWS.iter().find(|row| row.0 == label && row.1 == mechanism)?;
     let (_, published) = PUBLISHED.iter().find(|(row, _)| *row == id)?;
     let (published_ns, published_nj) = (published.latency_ns, published.energy_nj);
     Some(Beside { id: id.to_owned(), run, published_ns, simulated_ns, published_nj, simulated_nj })
-}
-
-/// The published row of an operation that was done so.
-fn published_row(label: &str, mechanism: &str) -> Option<&'static str> {
-    ROWS.iter().find(|row| row.0 == label && row.1 == mechanism).map(|row| row.2)
 }
 
 #[cfg(test)]
