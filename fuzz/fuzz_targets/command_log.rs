@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use dram_spec::CommandSink;
+use dram_spec::EventSink;
 use libfuzzer_sys::fuzz_target;
 use protocol_check::Checker;
 use trace_io::command_log::LogReader;

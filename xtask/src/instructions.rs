@@ -12,8 +12,24 @@ use super::{check_cost, run_cost, succeed};
 type TraceFile = (&'static str, Option<u64>);
 
 /// The limit applies to plain text; decompression is reported without a limit.
-const TRACES: [TraceFile; 5] =
-    [("native", Some(400)), ("rc", Some(400)), ("cpu", Some(400)), ("rc.gz", None), ("rc.zst", None)];
+const TRACES: [TraceFile; 13] = [
+    ("native", Some(400)),
+    ("rc", Some(400)),
+    ("cpu", Some(400)),
+    ("ramulator-dram", Some(400)),
+    ("ramulator2-ls", Some(400)),
+    // Five numbers.
+    ("ramulator2-rw", Some(500)),
+    ("dramsim3", Some(400)),
+    ("stl", Some(400)),
+    ("rstl", Some(400)),
+    // Four lines: an access and, on average, three instructions.
+    ("lackey", Some(1600)),
+    // A line of 110 bytes. A recording has some thousands, each for a page.
+    ("perf", Some(1600)),
+    ("rc.gz", None),
+    ("rc.zst", None),
+];
 
 /// Records of the shorter of two traces. The longer one has twice the number.
 const TRACE_RECORDS: u64 = 200_000;
@@ -68,7 +84,7 @@ fn traces() -> Result<Vec<Cost>, String> {
         let count = |records: u64| {
             let file = directory.join(format!("{records}-{name}"));
             succeed(Command::new(&example).args(["write", format, &records.to_string()]).arg(&file), "a trace")?;
-            callgrind(Command::new(&example).arg("read").arg(file))
+            callgrind(Command::new(&example).args(["read", format]).arg(file))
         };
         let instructions = per_unit(TRACE_RECORDS, 1, count)?;
         Ok(Cost { name: format!("read {name}"), unit: "record", instructions, most: *most })

@@ -1,21 +1,28 @@
 //! The command line.
 
+mod check;
+mod convert;
 mod plot;
 mod report;
 mod sweep;
+mod trace;
 
 use std::num::{NonZeroU64, NonZeroUsize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use dram_spec::Dialect;
+use rowclone_config::{Failure, Scenario, TraceArguments};
+use rowclone_sweep::quoted;
 
 use crate::instant::Instant;
 
+pub use check::CheckArgs;
+pub use convert::ConvertArgs;
 pub use plot::PlotArgs;
 pub use report::ReportArgs;
 pub use sweep::{CollectArgs, SlurmArgs, SweepArgs, SweepCommand};
+pub use trace::{TraceCommand, TraceInfoArgs};
 
 /// `rowclone-sim`.
 #[derive(Debug, Parser)]
@@ -40,8 +47,13 @@ pub enum Command {
     Sweep(SweepArgs),
     /// Writes one HTML page about the results of a sweep or a run: warnings, tables, charts, decisions, energy
     Report(ReportArgs),
-    /// Checks a command log against the rules of DDR3 and of RowClone
+    /// Checks a command trace against the rules of DDR3 and of RowClone
     Check(CheckArgs),
+    /// Writes a trace in another format, for other tools
+    Convert(ConvertArgs),
+    /// Describes a memory trace
+    #[command(subcommand, after_help = "Example:\n  rowclone-sim trace info traces/samples/forkset-rc.gz")]
+    Trace(TraceCommand),
     /// Explains an address, the rules, a plan, an energy or a timeline
     #[command(
         subcommand,
@@ -60,16 +72,59 @@ pub enum Command {
     Plot(PlotArgs),
 }
 
-/// A scenario, and what to change in it.
+/// A scenario or a trace, and what to change in it.
 #[derive(Debug, Args)]
 pub struct ScenarioArgs {
     /// The scenario, a TOML file (docs/input.md lists its keys)
-    #[arg(value_name = "SCENARIO.toml")]
-    pub scenario: PathBuf,
+    #[arg(value_name = "SCENARIO.toml", required_unless_present = "trace")]
+    pub scenario: Option<PathBuf>,
+    /// Plays a memory trace instead of a scenario, under `baseline` and `rowclone`: any format of docs/formats.md, plain, gzip
+    /// or Zstandard
+    #[arg(long, value_name = "FILE", conflicts_with = "scenario")]
+    pub trace: Option<PathBuf>,
+    /// The system of the trace, a TOML file [default: that of the RowClone paper]
+    #[arg(long, value_name = "FILE", requires = "trace")]
+    pub system: Option<PathBuf>,
+    /// Where the pages of the trace lie: `as-recorded` at their addresses, or `allocator`, which places them [default:
+    /// as-recorded]
+    #[arg(long, value_name = "NAME", requires = "trace")]
+    pub placement: Option<String>,
     /// Sets a key of the scenario, or after `system.` of its system file: `seed=7`, `operation.0.bytes=8192`,
     /// `system.geometry.ranks=2`; the last value of a key counts
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+}
+
+impl ScenarioArgs {
+    /// Reads and checks the scenario.
+    ///
+    /// # Errors
+    /// Those of [`Scenario::read`] and [`Scenario::of_trace`].
+    pub fn read(&self) -> Result<Scenario, Failure> {
+        let ScenarioArgs { scenario, trace, system, placement, set } = self;
+        match (scenario, trace) {
+            (_, Some(trace)) => {
+                let (system, placement) = (system.as_deref(), placement.as_deref());
+                Scenario::of_trace(&TraceArguments { trace, system, placement, sets: set })
+            }
+            (scenario, None) => Scenario::read(scenario.as_deref().unwrap_or(Path::new("")), set),
+        }
+    }
+
+    /// The arguments as a shell takes them.
+    pub fn command_line(&self) -> String {
+        let ScenarioArgs { scenario, trace, system, placement, set } = self;
+        let path = |path: &PathBuf| quoted(&path.display().to_string());
+        let options = [
+            ("--trace", trace.as_ref().map(path)),
+            ("--system", system.as_ref().map(path)),
+            ("--placement", placement.as_deref().map(quoted)),
+        ];
+        let options = options.into_iter().filter_map(|(option, value)| Some(format!("{option} {}", value?)));
+        let sets = set.iter().map(|set| format!("--set {}", quoted(set)));
+        let words: Vec<String> = scenario.iter().map(path).chain(options).chain(sets).collect();
+        words.join(" ")
+    }
 }
 
 /// How results of a run are printed.
@@ -99,6 +154,7 @@ pub enum Format {
 #[command(after_help = "Examples:\n  \
     rowclone-sim run traces/page-copy.toml\n  \
     rowclone-sim run traces/fork.toml --details\n  \
+    rowclone-sim run --trace traces/samples/forkset-rc.gz --placement allocator\n  \
     rowclone-sim run traces/page-copy.toml --set system.device.bin=1600K --format json\n  \
     rowclone-sim run traces/page-copy.toml --set 'policies=[\"rowclone\"]' --commands page-copy.csv --check\n  \
     rowclone-sim run traces/mixed.toml --timeline mixed.pftrace --from 50us --to 60us")]
@@ -154,30 +210,6 @@ type Named<T> = (&'static str, &'static str, T);
 fn named<T: Copy + Send + Sync>(values: &'static [Named<T>]) -> impl TypedValueParser<Value = T> {
     let names = PossibleValuesParser::new(values.iter().map(|(name, help, _)| PossibleValue::new(name).help(*help)));
     names.map(|found| values.iter().find(|(name, ..)| *name == found).expect("clap has checked it").2)
-}
-
-/// Which commands a log may hold.
-const DIALECTS: [Named<Dialect>; 2] = [
-    ("jedec", "Plain DDR3", Dialect::Jedec),
-    ("rowclone", "DDR3 with copy activations and TRANSFER", Dialect::RowClone),
-];
-
-/// `check`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Exit codes: 0 for a log without violations, 1 with violations, 2 for a file that is no command log.\n\n\
-    Example:\n  rowclone-sim check page-copy.csv --dialect jedec"
-)]
-pub struct CheckArgs {
-    /// The command log: plain, gzip or Zstandard
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// Commands that the log may contain [default: as the log states]
-    #[arg(long, value_parser = named(&DIALECTS))]
-    pub dialect: Option<Dialect>,
-    /// Format of the result
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
 }
 
 /// What can be explained.

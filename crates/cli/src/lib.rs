@@ -7,7 +7,9 @@
 
 pub mod args;
 pub mod binding;
+pub mod command_trace;
 pub mod commands;
+pub mod formats;
 pub mod instant;
 pub mod interrupt;
 pub mod output;

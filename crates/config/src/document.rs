@@ -20,6 +20,8 @@ pub enum Origin {
     Line(usize),
     /// The text of a `--set`.
     Set(Arc<str>),
+    /// An argument of the command line that stands for a file.
+    Argument(Arc<str>),
 }
 
 /// A value of a document.
@@ -87,16 +89,37 @@ impl Document {
     /// # Errors
     /// It is not TOML.
     pub fn parse(path: &Path, text: &str, keys: &'static [Key]) -> Result<Document, Failure> {
+        Document::parse_from(path, text, keys, &|offset| Origin::Line(line_of(text, offset)))
+    }
+
+    /// A document that an argument of the command line stands for.
+    ///
+    /// # Errors
+    /// The text is not TOML.
+    pub(crate) fn of_argument(
+        argument: &str,
+        path: &Path,
+        text: &str,
+        keys: &'static [Key],
+    ) -> Result<Document, Failure> {
+        Document::parse_from(path, text, keys, &|_| Origin::Argument(argument.into()))
+    }
+
+    fn parse_from(
+        path: &Path,
+        text: &str,
+        keys: &'static [Key],
+        origin: &dyn Fn(usize) -> Origin,
+    ) -> Result<Document, Failure> {
         let table = DeTable::parse(text).map_err(|error| {
             let line = error.span().map_or(1, |span| line_of(text, span.start));
             Failure::new(format!("{}:{line}: is not TOML: {}", path.display(), error.message()))
                 .with_help("https://toml.io shows how TOML is written; docs/input.md has the keys")
         })?;
         let fault = |line: usize, message: String| Failure::new(format!("{}:{line}: {message}", path.display()));
-        let origin = |offset: usize| Origin::Line(line_of(text, offset));
-        let entries = entries(table.get_ref(), &origin).map_err(|(origin, message)| match origin {
+        let entries = entries(table.get_ref(), origin).map_err(|(origin, message)| match origin {
             Origin::Line(line) => fault(line, message),
-            Origin::Set(_) => fault(1, message),
+            Origin::Set(_) | Origin::Argument(_) => fault(1, message),
         })?;
         let root = Node { origin: Origin::Line(1), value: Value::Table(entries) };
         Ok(Document { path: path.to_owned(), root, keys })
@@ -176,6 +199,7 @@ impl Document {
         Failure::new(match origin {
             Some(Origin::Line(line)) => format!("{}:{line}: {message}", self.path.display()),
             Some(Origin::Set(text)) => format!("--set {text}: {message}"),
+            Some(Origin::Argument(text)) => format!("{text}: {message}"),
             None => format!("{}: {message}", self.path.display()),
         })
     }

@@ -62,6 +62,19 @@ impl Workload {
     }
 }
 
+/// A trace on the command line, instead of a scenario file.
+#[derive(Clone, Copy, Debug)]
+pub struct TraceArguments<'a> {
+    /// The trace.
+    pub trace: &'a Path,
+    /// The system file; without it, the system of the RowClone paper.
+    pub system: Option<&'a Path>,
+    /// `workload.placement`.
+    pub placement: Option<&'a str>,
+    /// The `--set` of the command line.
+    pub sets: &'a [String],
+}
+
 /// Placement of the pages of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
@@ -74,6 +87,9 @@ pub enum Placement {
 }
 
 impl Placement {
+    /// Name of a placement by allocators in scenarios.
+    pub(crate) const ALLOCATOR: &str = "allocator";
+
     /// The allocator, if one places pages.
     pub const fn allocator(self) -> Option<os_alloc_sim::Policy> {
         match self {
@@ -148,6 +164,14 @@ impl Scenario {
         Ok(ResolvedScenario::read(&Library::default(), path, sets)?.scenario)
     }
 
+    /// A trace without a scenario file, under the policies `baseline` and `rowclone`, with seed 1.
+    ///
+    /// # Errors
+    /// As [`Scenario::read`]; or the format has virtual addresses, and no placement is given.
+    pub fn of_trace(arguments: &TraceArguments<'_>) -> Result<Scenario, Failure> {
+        ResolvedScenario::of_trace(arguments).map(|resolved| resolved.scenario)
+    }
+
     /// Its runs: each policy with each placement of its pages.
     pub fn variants(&self) -> Vec<Variant> {
         let given = match &self.workload {
@@ -176,6 +200,45 @@ impl ResolvedScenario {
         document.apply(&overrides)?;
         document.check()?;
         let resolved = library.system(&document.root().linked("system")?, &for_system)?;
+        ResolvedScenario::new(document, resolved)
+    }
+
+    fn of_trace(arguments: &TraceArguments<'_>) -> Result<ResolvedScenario, Failure> {
+        let TraceArguments { trace, system, placement, sets } = *arguments;
+        let mut overrides = Overrides::parse(sets)?;
+        let for_system = overrides.take_prefix("system");
+        let absolute = |path: &Path| {
+            let path = std::path::absolute(path).map_err(|error| Failure::reading(path, &error))?;
+            Ok::<_, Failure>(toml::Value::String(path.display().to_string()))
+        };
+        let (file, system_file) = (absolute(trace)?, absolute(system.unwrap_or(Path::new(crate::system::PAPER.0)))?);
+        let placement = placement.or_else(|| workload::needs_allocator(trace).then_some(Placement::ALLOCATOR));
+        let placed = match placement {
+            Some(Placement::ALLOCATOR) => "\nallocator.policies = [\"buddy\", \"subarray-aware\"]",
+            _ => "",
+        };
+        let placement = placement.map_or_else(String::new, |name| {
+            format!("workload.placement = {}{placed}", toml::Value::String(name.to_owned()))
+        });
+        let text = format!(
+            "system = {system_file}\npolicies = [\"baseline\", \"rowclone\"]\nseed = 1\n\
+             workload.kind = \"trace\"\nworkload.file = {file}\n{placement}\n"
+        );
+        let argument = format!("--trace {}", trace.display());
+        let mut document = Document::of_argument(&argument, trace, &text, KEYS)?;
+        document.apply(&overrides)?;
+        document.check()?;
+        let resolved = if let Some(path) = system {
+            Library::default().system(path, &for_system)?
+        } else {
+            let (config, document) = SystemConfig::of_paper(&for_system)?;
+            Arc::new(ResolvedSystem { config, document })
+        };
+        ResolvedScenario::new(document, resolved)
+    }
+
+    /// Checks a document with all overrides applied.
+    fn new(mut document: Document, resolved: Arc<ResolvedSystem>) -> Result<ResolvedScenario, Failure> {
         let system = resolved.config.clone();
         let clock = system.memory.system().clock();
         document.resolve_clocks(clock)?;

@@ -122,8 +122,13 @@ impl SystemConfig {
     /// # Errors
     /// An override is not possible.
     pub fn paper(overrides: &Overrides) -> Result<SystemConfig, Failure> {
+        Ok(SystemConfig::of_paper(overrides)?.0)
+    }
+
+    /// The `RowClone` paper's system, and its document with the overrides applied.
+    pub(crate) fn of_paper(overrides: &Overrides) -> Result<(SystemConfig, Document), Failure> {
         let (path, text) = PAPER;
-        Ok(SystemConfig::check(Document::parse(Path::new(path), text, KEYS)?, overrides)?.0)
+        SystemConfig::check(Document::parse(Path::new(path), text, KEYS)?, overrides)
     }
 
     /// The system of a document, and the document with the overrides applied.

@@ -1,5 +1,6 @@
 //! The table `[workload]` of a scenario: generated traffic, or a recorded trace.
 
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use dram_spec::{Clock, Cycles, LINE_BYTES, PhysicalAddress};
@@ -7,12 +8,12 @@ use host::workload::{
     Access, Checkpoint, CopyBy, Deduplication, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, PageCopies,
     Pairs, Pattern, ProcessExits, Random, Settings, Stream, WorkloadError,
 };
-use host::{AllocatorSettings, Place, UnusableRecords};
-use trace_io::trace::{FORMATS, Format, Reader, Timing};
+use host::{AllocatorSettings, Place, Timing, UnusableRecords};
+use trace_io::trace::{self, Addresses, Format, Reader};
 
 use crate::key::{Holds, Key};
 use crate::operations::address;
-use crate::scenario::Workload;
+use crate::scenario::{Placement, Workload};
 use crate::section::Section;
 use crate::{Document, Failure, SystemConfig, file, names, suggestion};
 
@@ -25,8 +26,10 @@ pub struct TraceWorkload {
     pub format: &'static Format,
     /// Treatment of records that are not possible on the system.
     pub unusable: UnusableRecords,
-    /// Instructions per clock of the memory, where the format has instructions.
-    pub instructions_per_clock: Option<f64>,
+    /// Arrival of its records.
+    pub timing: Timing,
+    /// Whether the file gives the timing; else it is that of the format.
+    pub is_timing_given: bool,
     /// Whether to play it at the recorded addresses.
     pub as_recorded: bool,
     /// Whether to play it with pages placed by allocators.
@@ -45,8 +48,9 @@ pub(crate) struct Kind {
 #[rustfmt::skip]
 pub(crate) const KINDS: [Kind; 11] = [
     Kind {
-        name: "trace", about: "a trace is played without cores; for `rc` and `cpu` with `instructions_per_clock`",
-        needs: &["file"], may_have: &["format", "instructions_per_clock", "unusable_records", "placement"],
+        name: "trace", about: "a trace is played without cores",
+        needs: &["file"],
+        may_have: &["format", "timing", "instructions_per_clock", "window", "unusable_records", "placement"],
     },
     Kind {
         name: "stream", about: "lines are read, written or copied one after the other",
@@ -102,14 +106,15 @@ const SHARE: Holds = Holds::Number(0.0, 1.0);
 
 /// Keys of `[workload]`.
 #[rustfmt::skip]
-pub(crate) const KEYS: [Key; 29] = [
+pub(crate) const KEYS: [Key; 30] = [
     Key::new("workload", Holds::Table, "", "traffic that is generated or was recorded; instead of `operation`").or(""),
     Key::new("workload.kind", Holds::Name(|| KINDS.iter().map(|kind| kind.name).collect()), "\"fork\"", "its kind, which has the keys of its row below"),
     Key::new("workload.file", Holds::Path, "\"samples/forkset-rc.gz\"", "the trace: plain, gzip or Zstandard").or(BY_KIND),
-    Key::new("workload.format", Holds::Name(|| FORMATS.map(|format| format.name).into()), "\"rc\"", "the format of its records (`formats.md`)").or("that of its first record"),
+    Key::new("workload.format", Holds::Name(|| Format::names().map(|(name, _)| name).collect()), "\"rc\"", "the format of its records (`formats.md`)").or("that of its first record, or of the extension of the file"),
     Key::new("workload.unusable_records", Holds::Name(|| names(&UNUSABLE)), "\"skip\"", "what happens to a record outside the memory or on a reserved row, where pages lie as recorded; skipped records are counted, with a warning").or("`refuse`"),
-    Key::new("workload.instructions_per_clock", Holds::Number(0.001, 1000.0), "4.0", "recorded instructions per clock of the memory; an error for `native`, which has times").or("required for `rc` and `cpu`"),
-    Key::new("workload.placement", Holds::NameOrNames(|| names(&PLACEMENTS)), "\"as-recorded\"", "where the pages of the trace lie: where they were recorded, or where an allocator places them").or("`as-recorded`"),
+    Key::new("workload.timing", Holds::Name(|| Timing::NAMES.into()), "\"window\"", "when the records of a trace arrive: at their times; after their instructions; as fast as the controller accepts them; or so, with at most `window` requests in flight").or("by the format: `recorded` with times, `instructions` with instructions, else `back-to-back`"),
+    Key::new("workload.instructions_per_clock", Holds::Number(0.001, 1000.0), "4.0", "with the timing `instructions`: recorded instructions per clock of the memory").or("4, for example 3.2 GHz at 1 instruction per cycle beside DDR3-1600"),
+    Key::new("workload.placement", Holds::NameOrNames(|| names(&PLACEMENTS)), "\"as-recorded\"", "where the pages of the trace lie: where they were recorded, or where an allocator places them").or("`as-recorded`; of `perf` `allocator`; required for `lackey`"),
     Key::new("workload.count", CHECKED, "100_000", "number of lines (`stream`), requests (`random`, `mixed`) or copies (`page-copies`)").values("at least 1").or(BY_KIND),
     Key::new("workload.start", Holds::Address, "0x0040_0000", "first line of the stream or region").or("0"),
     Key::new("workload.bytes", BYTES, "0x0100_0000", "size of the region; or of the memory of the process or machine, all of it written before the run (of `zero-on-free`, none of it)").values("whole lines or whole pages, or a size").or(BY_KIND),
@@ -129,7 +134,7 @@ pub(crate) const KEYS: [Key; 29] = [
     Key::new("workload.clones", CHECKED, "1", "number of clones of the machine").values("at least 1").or("1"),
     Key::new("workload.processes", CHECKED, "4", "processes that run one after another").values("at least 1").or(BY_KIND),
     Key::new("workload.to", Holds::Name(|| names(&MoveTo::NAMES)), "\"anywhere\"", "destination of pages: where the allocator would place a copy, or any page").or(BY_KIND),
-    Key::new("workload.window", CHECKED, "1", "copies or zeroings in progress at once, at most").values("at least 1").or("1"),
+    Key::new("workload.window", CHECKED, "1", "copies or zeroings in progress at once, at most; of a trace with the timing `window`, requests in flight").values("at least 1").or("1; of a trace 16"),
     Key::new("workload.gap_cycles", Holds::Clocks(0, Gap::CYCLES_MAX), "50", "least number of clocks between the arrivals of two requests; of a fork, the child's own work between two writes").or("0: as fast as requests are accepted"),
     Key::new("workload.gap_ns", Holds::Nanoseconds(0.0, GAP_NS_MAX), "62.5", "the gap in ns, instead of `gap_cycles`: the offered load stays the same over speed bins. In steps of 0.001 ns; each arrival is rounded up to a clock, and fractions of a clock add up").or("0"),
 ];
@@ -138,7 +143,7 @@ pub(crate) const KEYS: [Key; 29] = [
 const BY_KIND: &str = "by `kind`";
 
 const UNUSABLE: [(&str, UnusableRecords); 2] = [("refuse", UnusableRecords::Refuse), ("skip", UnusableRecords::Skip)];
-const PLACEMENTS: [(&str, bool); 2] = [("as-recorded", false), ("allocator", true)];
+const PLACEMENTS: [(&str, bool); 2] = [("as-recorded", false), (Placement::ALLOCATOR, true)];
 const BY: [(&str, CopyBy); 2] = [("operation", CopyBy::Operation), ("lines", CopyBy::Lines)];
 /// Maximum of `gap_ns`, 1000 s: about the maximum of `gap_cycles`.
 const GAP_NS_MAX: f64 = 1e12;
@@ -256,46 +261,94 @@ fn access(table: &Section<'_>) -> Result<Access, Failure> {
 
 fn trace(table: &Section<'_>) -> Result<TraceWorkload, Failure> {
     let placements = table.choices("placement", &PLACEMENTS);
-    let given = table.choice("format", &FORMATS.map(|format| (format.name, format)));
+    let given = table.choice("format", &Format::names().collect::<Vec<_>>());
     let path = table.linked("file")?;
     let format = given.map_or_else(|| recognise(table, &path), Ok)?;
+    check_placement(table, format, &placements)?;
     Ok(TraceWorkload {
         path,
         format,
         unusable: table.choice("unusable_records", &UNUSABLE).unwrap_or_default(),
-        instructions_per_clock: instructions_per_clock(table, format)?,
-        as_recorded: placements.is_empty() || placements.contains(&false),
-        by_allocator: placements.contains(&true),
+        timing: timing(table, format)?,
+        is_timing_given: ["timing", "instructions_per_clock", "window"].iter().any(|key| table.has(key)),
+        as_recorded: placements.contains(&false) || (placements.is_empty() && format.addresses != Addresses::Processes),
+        by_allocator: placements.contains(&true) || (placements.is_empty() && format.addresses == Addresses::Processes),
     })
+}
+
+/// Checks that the pages of a trace can be placed as the file says.
+fn check_placement(table: &Section<'_>, format: &Format, placements: &[bool]) -> Result<(), Failure> {
+    let (name, has) = (format.name, |placed: bool| placements.contains(&placed));
+    let (found, help) = match format.addresses {
+        Addresses::Virtual if placements.is_empty() => (
+            "has virtual addresses, and no `placement` is given",
+            "let an allocator place its pages with `placement = \"allocator\"`, or take its addresses as physical with \
+             `placement = \"as-recorded\"`",
+        ),
+        Addresses::Processes if has(false) => {
+            ("has page faults, for which an allocator must hand out frames", "write `placement = \"allocator\"`")
+        }
+        Addresses::Coordinates if has(true) => {
+            ("has DRAM coordinates, which no allocator can place", "leave out `placement`")
+        }
+        _ => return Ok(()),
+    };
+    let message = format!("`workload.placement`: a trace of the format `{name}` {found}");
+    Err(table.fault("placement", message).with_help(help))
+}
+
+/// Whether a trace can be played only with pages that an allocator places.
+pub(crate) fn needs_allocator(trace: &Path) -> bool {
+    let reader = file::open(trace).ok().and_then(|opened| Reader::with_name(opened, trace).ok());
+    reader.is_some_and(|reader| reader.format().addresses == Addresses::Processes)
 }
 
 /// The format of the first record of a trace.
 fn recognise(table: &Section<'_>, path: &Path) -> Result<&'static Format, Failure> {
     let opened = file::open(path).map_err(|error| Failure::reading(path, &error))?;
-    Reader::new(opened, None).map(|reader| reader.format()).map_err(|error| {
+    Reader::with_name(opened, path).map(|reader| reader.format()).map_err(|error| {
         let message = format!("`workload.file`: {}", file::located(path, &error.to_string()));
         table.fault("file", message).with_help(error.help())
     })
 }
 
-/// The rate of instructions: required by formats that count instructions, refused by others.
-fn instructions_per_clock(table: &Section<'_>, format: &Format) -> Result<Option<f64>, Failure> {
-    let (key, name) = ("workload.instructions_per_clock", format.name);
-    let found = table.get("instructions_per_clock");
-    match (format.timing, found) {
-        (Timing::Instructions, None) => {
-            let message = format!("`{key}` is missing, and a trace of the format `{name}` counts instructions");
-            let help = "add for example `instructions_per_clock = 4.0` to `workload`";
-            Err(table.fault("", message).with_help(help))
-        }
-        (Timing::Times, Some(_)) => {
-            let message = format!("`{key}` is given, but a trace of the format `{name}` has no instructions");
-            let help =
-                "leave it out: records arrive at the times that the trace gives, or as fast as they are accepted";
-            Err(table.fault("instructions_per_clock", message).with_help(help))
-        }
-        (_, found) => Ok(found),
+/// Instructions per clock of the memory, unless the file gives them.
+const INSTRUCTIONS_PER_CLOCK: f64 = 4.0;
+/// Requests in flight with the timing `window`, unless the file gives them.
+const TRACE_WINDOW: u64 = 16;
+
+/// When the records of a trace arrive: as the file says, else as the format permits.
+fn timing(table: &Section<'_>, format: &Format) -> Result<Timing, Failure> {
+    let of_format = match format.timing {
+        trace::Timing::AtCycles | trace::Timing::AfterCycles | trace::Timing::Times => "recorded",
+        trace::Timing::Instructions => "instructions",
+        trace::Timing::None => "back-to-back",
+    };
+    let name = table.text("timing").unwrap_or(of_format);
+    if matches!(name, "recorded" | "instructions") && name != of_format {
+        let message = format!(
+            "`workload.timing` is \"{name}\", but a trace of the format `{}` has no {}",
+            format.name,
+            if name == "recorded" { "times" } else { name }
+        );
+        let help = format!("leave it out for `{of_format}`, or write `timing = \"back-to-back\"` or `\"window\"`");
+        return Err(table.fault("timing", message).with_help(help));
     }
+    for (key, of) in [("instructions_per_clock", "instructions"), ("window", "window")] {
+        if table.has(key) && name != of {
+            let message = format!("`workload.{key}` is given, but the timing of this trace is `{name}`");
+            let help = format!("leave it out, or write `timing = \"{of}\"`");
+            return Err(table.fault(key, message).with_help(help));
+        }
+    }
+    let window = table.get("window").unwrap_or(TRACE_WINDOW);
+    table.document().within("workload.window", window, 1, u32::MAX.into())?;
+    Ok(match name {
+        "recorded" => Timing::Recorded,
+        "instructions" => Timing::Instructions(table.get("instructions_per_clock").unwrap_or(INSTRUCTIONS_PER_CLOCK)),
+        "window" => Timing::Window(NonZeroU32::new(window as u32).unwrap_or(NonZeroU32::MIN)),
+        _ => Timing::BackToBack,
+    })
 }
 
 /// The key of a file for a setting of a workload.

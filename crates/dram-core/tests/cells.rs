@@ -141,7 +141,12 @@ fn same_after(requests: &[Requested], defect: Option<Defect>) -> (bool, u64) {
         }
         plain.apply(request);
         for bank in 0..3 {
-            assert_eq!(device.open_row(id(bank)), plain.open.get(&bank).map(|&row| Row(row)));
+            let open = device.open_row(id(bank));
+            assert_eq!(open, plain.open.get(&bank).map(|&row| Row(row)));
+            if let Some(row) = open {
+                let read = device.read_line(id(bank), row, Column(1));
+                assert_eq!(read, device.cells().map(|cells| cells.line(id(bank), row, Column(1))));
+            }
         }
     }
     let cells = device.cells().unwrap();

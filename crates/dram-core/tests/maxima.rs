@@ -110,6 +110,15 @@ fn self_refresh_stops_the_refresh_clock_and_the_latest_entry_is_the_latest_refre
     assert!(late.contains("REF-gap or REF-postponed"), "{late}");
 }
 
+/// Self-refresh from 4,200 to 104,200, of which the refresh clock counts nothing: nine REFs in advance
+/// count, and the limit is nine intervals after the last of them.
+#[test]
+fn the_gap_after_a_self_refresh_begins_at_the_latest_refresh() {
+    let refreshes = (0..9).map(|number| (104_300 + 90 * number, REF));
+    let listing: Vec<_> = [(4200, SRE), (104_200, SRX)].into_iter().chain(refreshes).collect();
+    check(Refresh::NORMAL, &listing, REF, 104_300 + 8 * 90 + 9 * T_REFI, &["REF-gap"]);
+}
+
 /// After eight REFs in advance, a ninth counts from the first tREFI on.
 #[test]
 fn the_ninth_refresh_in_advance_does_not_count() {

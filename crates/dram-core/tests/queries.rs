@@ -123,11 +123,14 @@ fn check_state(system: &System, device: &Device, log: &Log) -> Result<(), TestCa
     };
     for id in all_banks() {
         let open = open_row(system, log, id);
+        let index = device.topology().index(id);
         prop_assert_eq!(device.open_row(id), open.map(|(row, _)| row), "{} in {:?}", id, log);
+        prop_assert_eq!(device.row_in(index), open.map(|(row, _)| row), "{} in {:?}", id, log);
+        prop_assert_eq!(device.open_banks().contains(index), open.is_some(), "{} in {:?}", id, log);
         prop_assert_eq!(device.close_by(id), open.map(|(_, at)| at + Cycles(9 * 4160)), "{}", id);
         prop_assert_eq!(device.last_in_bank(id), last(&|bank| bank == id), "{} in {:?}", id, log);
-        prop_assert_eq!(device.closable(id), device.bank_hold(device.topology().index(id), Kind::Pre).until());
-        prop_assert_eq!(device.ready(id), device.bank_hold(device.topology().index(id), Kind::Act).until());
+        prop_assert_eq!(device.closable(id), device.bank_hold(index, Kind::Pre).until());
+        prop_assert_eq!(device.ready(id), device.bank_hold(index, Kind::Act).until());
     }
     for rank in 0..RANKS {
         let any_open = (0..BANKS).any(|bank| device.open_row(BankId { rank, bank }).is_some());
@@ -176,8 +179,11 @@ proptest! {
         for (command, slack) in commands {
             check_holds(&device, &command)?;
             let Ok(hold) = device.earliest(&command) else { continue };
-            now = hold.until().max(now) + Cycles(slack);
+            let ready = hold.until().max(now);
+            now = ready + Cycles(slack);
+            prop_assert_eq!(hold.binding(now), hold.rule().filter(|_| now == hold.until()), "{}", command);
             device.issue(now, &command);
+            prop_assert_eq!(device.last_hold(), hold, "{}", command);
             log.push((now, command));
             check_state(&system, &device, &log)?;
         }

@@ -11,7 +11,7 @@ use criterion::measurement::WallTime;
 use criterion::{BatchSize, BenchmarkGroup, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Density, System, Width};
-use host::{Copier, Placement, Replay, ReplaySettings, UnusableRecords};
+use host::{Copier, Placement, Replay, ReplaySettings, Timing, UnusableRecords};
 use memctrl::policy::copy::{BASELINE, CopyPolicy, ROWCLONE};
 use memctrl::stats::Stats;
 use memctrl::{Config, Controller};
@@ -64,7 +64,7 @@ fn play_fork(path: &Path, policy: &'static dyn CopyPolicy) -> Stats {
     let settings = ReplaySettings {
         unusable: UnusableRecords::Skip,
         clock: system.clock(),
-        instructions_per_clock: Some(5.0),
+        timing: Timing::Instructions(5.0),
         copier,
         placement: Placement::AsRecorded,
     };

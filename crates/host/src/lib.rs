@@ -18,7 +18,7 @@ pub use contents::Contents;
 pub use flat_memory::FlatMemory;
 pub use placement::{Place, PlacementError, place};
 pub use replay::{
-    Copier, PageReport, Placement, Replay, ReplayError, ReplayOutcome, ReplaySettings, Skipped, TraceCounts,
-    UnusableRecords,
+    Copier, PageReport, Placement, Replay, ReplayError, ReplayOutcome, ReplaySettings, Skipped, Timing, TraceCounts,
+    Unusable, UnusableRecords,
 };
 pub use scenario::{Kind, OperationSpec, Sequence, SpecError};

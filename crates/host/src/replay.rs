@@ -8,7 +8,9 @@
 //! - A record with a time arrives at that time. A record with neither arrives when it is taken,
 //!   which is no earlier than the preceding record. Neither waits for completions. The controller
 //!   orders requests to the same bytes.
-//! - An access is a read or a write of the line that contains its address, or a read and the
+//! - Played back to back, every record arrives when it is taken. So it does with a window, where a
+//!   request is taken only while fewer requests than the window are in flight (a closed loop).
+//! - An access is a read or a write of each line that contains a byte of it, or a read and the
 //!   simultaneous writeback of the line it evicts.
 //! - The instructions of a copy or fill are those that a CPU executes to perform it. They follow
 //!   the completion if the [`Copier`] is the CPU. (How far a real CPU overlaps the two depends on
@@ -18,21 +20,26 @@
 //!   or fill takes no time.
 //! - With an allocator, recorded addresses are virtual and no record is skipped;
 //!   `docs/allocator.md` describes the allocation of frames.
+//! - An event of the operating system is played on a simulated kernel: the zeroing and the copies
+//!   of its page faults arrive at the time of the event.
 
 mod arrivals;
 mod counts;
 mod error;
 mod pages;
 mod pieces;
+mod processes;
 mod settings;
 
 use std::io::Read;
+use std::num::NonZeroU32;
 
+use dram_spec::address::Location;
 use dram_spec::{Cycle, LINE_BYTES, PhysicalAddress};
 use dram_spec::{RequestId, SourceId};
 use memctrl::{Completion, Request, RequestSource};
 use rowclone::{Operation, Planner};
-use trace_io::trace::{Arrival, Event, Reader, Record};
+use trace_io::trace::{Access, Arrival, Event, OsEvent, Reader, Record};
 
 use crate::flat_memory::Contents;
 use crate::scenario::payload;
@@ -40,11 +47,12 @@ use arrivals::{Arrivals, NoArrival};
 use counts::Shape;
 use pages::{NoFrame, Pages};
 use pieces::{Piece, Pieces};
+use processes::Processes;
 
 pub use counts::{Skipped, TraceCounts};
-pub use error::ReplayError;
+pub use error::{ReplayError, Unusable};
 pub use pages::PageReport;
-pub use settings::{Copier, Placement, ReplaySettings, UnusableRecords};
+pub use settings::{Copier, Placement, ReplaySettings, Timing, UnusableRecords};
 
 /// Counts of a replay: the records of the trace, and its pages.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,16 +73,23 @@ pub struct Replay<R: Read> {
     copier: Copier,
     arrivals: Arrivals,
     pages: Option<Pages>,
+    /// The kernel on which events of the operating system are played, from the first event on.
+    processes: Option<Processes>,
+    placement: Placement,
     contents: Option<Contents>,
     counts: TraceCounts,
     error: Option<ReplayError>,
-    /// The record being played.
+    /// The record being played, and whether a part of it was skipped.
     current: Current,
+    is_skipped: bool,
     /// Next request of the record.
     upcoming: Option<Upcoming>,
     /// The following record, blocked by copies or fills in flight.
     blocked: Option<Record>,
+    /// Requests taken; the most that may be in flight; requests completed.
     taken: u64,
+    window: u64,
+    served: u64,
     /// Copies and fills in flight, and the latest completion of one.
     in_flight: u64,
     done: Cycle,
@@ -95,10 +110,12 @@ struct Upcoming {
 /// The remainder of a record after its next request.
 #[derive(Clone, Debug)]
 enum Current {
-    /// An access: the writeback that remains, if any.
-    Access { writeback: Option<Operation> },
+    /// An access: its next line, the number of lines left, and the writeback after them.
+    Lines { access: Access, next: PhysicalAddress, left: u64, writeback: Option<PhysicalAddress> },
     /// A copy or fill as one operation.
     AsRecorded,
+    /// Operations of the simulated kernel.
+    Kernel { operations: std::vec::IntoIter<Operation> },
     /// A copy or fill by pages, and the value of a fill.
     Placed { pieces: Pieces, value: u8 },
 }
@@ -114,7 +131,7 @@ impl<R: Read> Replay<R> {
         settings: ReplaySettings,
         contents: Option<Contents>,
     ) -> Result<Replay<R>, ReplayError> {
-        let ReplaySettings { unusable, clock, instructions_per_clock, copier, placement } = settings;
+        let ReplaySettings { unusable, clock, timing, copier, placement } = settings;
         let pages = match placement {
             Placement::AsRecorded => None,
             Placement::Allocator(settings) => Some(Pages::new(planner.map(), settings)?),
@@ -124,15 +141,23 @@ impl<R: Read> Replay<R> {
             planner: planner.clone(),
             unusable,
             copier,
-            arrivals: Arrivals::new(clock, instructions_per_clock)?,
+            arrivals: Arrivals::new(clock, timing)?,
             pages,
+            processes: None,
+            placement,
             contents,
             counts: TraceCounts::default(),
             error: None,
-            current: Current::Access { writeback: None },
+            current: Current::AsRecorded,
+            is_skipped: false,
             upcoming: None,
             blocked: None,
             taken: 0,
+            window: match timing {
+                Timing::Window(requests) => u64::from(requests.get()),
+                _ => u64::MAX,
+            },
+            served: 0,
             in_flight: 0,
             done: Cycle::ZERO,
             instructions_after: 0,
@@ -147,8 +172,10 @@ impl<R: Read> Replay<R> {
     /// If the file is malformed, a record is unusable and must not be skipped, no frame is free, or
     /// a record arrives too late or before a preceding one.
     pub fn into_outcome(self) -> Result<ReplayOutcome, ReplayError> {
-        let Replay { counts, pages, error, .. } = self;
-        error.map_or(Ok(ReplayOutcome { counts, pages: pages.map(Pages::into_report) }), Err)
+        let Replay { counts, pages, processes, error, .. } = self;
+        let of_processes = processes.map(Processes::into_report);
+        let pages = of_processes.or_else(|| pages.map(Pages::into_report));
+        error.map_or(Ok(ReplayOutcome { counts, pages }), Err)
     }
 
     /// Advances to the next record that may arrive.
@@ -161,7 +188,7 @@ impl<R: Read> Replay<R> {
                     self.error = Some(error.into());
                     return;
                 }
-                Some(Ok(record)) => record,
+                Some(Ok(record)) => Record { arrival: self.arrivals.of(record.arrival), ..record },
             };
             if self.in_flight > 0 && matches!(record.arrival, Arrival::AfterInstructions(_)) {
                 self.blocked = Some(record);
@@ -173,7 +200,7 @@ impl<R: Read> Replay<R> {
 
     /// Starts a record.
     fn enter(&mut self, record: Record) {
-        let left_out = self.counts.left_out();
+        self.is_skipped = false;
         self.counts.records += 1;
         let arrives = self.arrivals.advance(record.arrival).map_err(|why| self.no_arrival(why));
         let entered = arrives.and_then(|()| self.enter_event(record.event));
@@ -181,53 +208,131 @@ impl<R: Read> Replay<R> {
         if let (Arrival::WhenTaken, Some(upcoming)) = (record.arrival, &mut self.upcoming) {
             upcoming.when_taken = true;
         }
-        self.counts.skipped_records += u64::from(self.counts.left_out() > left_out);
     }
 
     fn enter_event(&mut self, event: Event) -> Result<(), ReplayError> {
-        let write = |address| Operation::Write { address, bytes: LINE_BYTES };
         match event {
-            Event::Read { address, writeback } => {
-                self.counts.accesses += 1;
-                let read = self.line(address, |address| Operation::Read { address, bytes: LINE_BYTES })?;
-                self.counts.reads += u64::from(read.is_some());
-                let writeback = writeback.map_or(Ok(None), |address| self.line(address, write))?;
-                self.counts.writebacks += u64::from(writeback.is_some());
-                self.current = Current::Access { writeback: if read.is_some() { writeback } else { None } };
-                read.or(writeback).map_or(Ok(()), |operation| self.announce(operation))
-            }
-            Event::Write { address } => {
-                self.counts.accesses += 1;
-                let write = self.line(address, write)?;
-                self.counts.writes += u64::from(write.is_some());
-                self.current = Current::Access { writeback: None };
-                write.map_or(Ok(()), |operation| self.announce(operation))
-            }
+            Event::Read { address, bytes, writeback } => self.enter_access(Access::Read, address, bytes, writeback),
+            Event::Write { address, bytes } => self.enter_access(Access::Write, address, bytes, None),
+            Event::Located { access, location } => match self.located(location)? {
+                Some(address) => self.enter_access(access, address, None, None),
+                None => Ok(()),
+            },
             Event::Copy { dst, src, bytes, instructions } => {
-                self.enter_bulk(Operation::Copy { src, dst, bytes }, 0, instructions)
+                self.enter_bulk(Operation::Copy { src, dst, bytes }, 0, instructions.into())
             }
             Event::Fill { dst, value, bytes, instructions } => {
-                self.enter_bulk(Operation::Init { dst, bytes, value }, value, instructions)
+                self.enter_bulk(Operation::Init { dst, bytes, value }, value, instructions.into())
             }
+            Event::Os(event) => self.enter_os(event),
         }
     }
 
-    /// The access to the line of a recorded address, at its physical address; `None` if it is
-    /// skipped.
-    fn line(
+    #[inline]
+    fn enter_access(
         &mut self,
+        access: Access,
         address: PhysicalAddress,
-        access: impl Fn(PhysicalAddress) -> Operation,
-    ) -> Result<Option<Operation>, ReplayError> {
-        let address = PhysicalAddress(address.0 / LINE_BYTES * LINE_BYTES);
-        if !self.usable(&access(address), Shape::Access)? {
+        bytes: Option<NonZeroU32>,
+        writeback: Option<PhysicalAddress>,
+    ) -> Result<(), ReplayError> {
+        self.counts.accesses += 1;
+        let within = address.0 % LINE_BYTES;
+        let left = bytes.map_or(1, |bytes| (within + u64::from(bytes.get())).div_ceil(LINE_BYTES));
+        self.current = Current::Lines { access, next: PhysicalAddress(address.0 - within), left, writeback };
+        self.enter_line()
+    }
+
+    /// Starts the next line of an access, or its writeback.
+    fn enter_line(&mut self) -> Result<(), ReplayError> {
+        while let Current::Lines { access, next, left, writeback } = &mut self.current {
+            let (access, address, is_writeback) = if let Some(after) = left.checked_sub(1) {
+                let line = (*access, *next, false);
+                *left = after;
+                next.0 = next.0.wrapping_add(LINE_BYTES);
+                line
+            } else if let Some(victim) = writeback.take() {
+                (Access::Write, PhysicalAddress(victim.0 / LINE_BYTES * LINE_BYTES), true)
+            } else {
+                break;
+            };
+            if let Some(operation) = self.line(access, address)? {
+                let count = match access {
+                    Access::Read => &mut self.counts.reads,
+                    Access::Write if is_writeback => &mut self.counts.writebacks,
+                    Access::Write => &mut self.counts.writes,
+                };
+                *count += 1;
+                return self.announce(operation);
+            }
+        }
+        Ok(())
+    }
+
+    /// The access to a line, at its physical address; `None` if it is skipped.
+    #[inline]
+    fn line(&mut self, access: Access, address: PhysicalAddress) -> Result<Option<Operation>, ReplayError> {
+        let operation = |address| match access {
+            Access::Read => Operation::Read { address, bytes: LINE_BYTES },
+            Access::Write => Operation::Write { address, bytes: LINE_BYTES },
+        };
+        if !self.usable(&operation(address), Shape::Access)? {
             return Ok(None);
         }
         let placed = match &mut self.pages {
             None => Ok(address),
             Some(pages) => pages.place(address),
         };
-        placed.map(|address| Some(access(address))).map_err(|no_frame| self.out_of_frames(no_frame))
+        placed.map(|address| Some(operation(address))).map_err(|no_frame| self.out_of_frames(no_frame))
+    }
+
+    /// Physical address of coordinates; `None` if they are skipped.
+    fn located(&mut self, location: Location) -> Result<Option<PhysicalAddress>, ReplayError> {
+        if self.pages.is_some() {
+            return Err(ReplayError::PlacedCoordinates { line: self.reader.line() });
+        }
+        let map = self.planner.map();
+        if let Some(address) = map.address(location) {
+            return Ok(Some(address));
+        }
+        let geometry = map.geometry();
+        let memory = format!(
+            "channels {}, ranks {}, banks {}, rows {}, columns {} (of a line each)",
+            geometry.channels(),
+            geometry.ranks(),
+            geometry.banks(),
+            geometry.rows_per_bank(),
+            geometry.columns()
+        );
+        let why = Unusable::Location { location, memory };
+        self.counts.accesses += 1;
+        self.refuse(Shape::Access, why).map(|()| None)
+    }
+
+    /// Plays an event on the simulated kernel.
+    fn enter_os(&mut self, event: OsEvent) -> Result<(), ReplayError> {
+        let line = self.reader.line();
+        let Placement::Allocator(settings) = self.placement else {
+            return Err(ReplayError::NoKernel { line });
+        };
+        self.counts.os_events += 1;
+        if self.processes.is_none() {
+            self.processes = Some(Processes::new(self.planner.map(), settings)?);
+        }
+        let Some(processes) = &mut self.processes else { return Ok(()) };
+        let operations = processes.play(event).map_err(|NoFrame { page }| {
+            let (frames, held) = processes.frames();
+            ReplayError::OutOfFrames { line, page, frames, held }
+        })?;
+        for operation in &operations {
+            match operation {
+                Operation::Copy { .. } => self.counts.copies += 1,
+                _ => self.counts.fills += 1,
+            }
+        }
+        self.instructions_after = 0;
+        self.current = Current::Kernel { operations: operations.into_iter() };
+        self.enter_piece()
     }
 
     fn enter_bulk(&mut self, operation: Operation, value: u8, instructions: u64) -> Result<(), ReplayError> {
@@ -250,8 +355,11 @@ impl<R: Read> Replay<R> {
         self.enter_piece()
     }
 
-    /// Starts the next piece of a copy or fill, if any.
+    /// Starts the next piece of a copy or fill, or the next operation of the kernel, if any.
     fn enter_piece(&mut self) -> Result<(), ReplayError> {
+        if let Current::Kernel { operations } = &mut self.current {
+            return operations.next().map_or(Ok(()), |operation| self.announce(operation));
+        }
         let (Current::Placed { pieces, value }, Some(pages)) = (&mut self.current, &mut self.pages) else {
             return Ok(());
         };
@@ -279,14 +387,29 @@ impl<R: Read> Replay<R> {
         if self.pages.is_some() {
             return Ok(true);
         }
-        match (self.planner.check(operation), self.unusable) {
-            (Ok(()), _) => Ok(true),
-            (Err(source), UnusableRecords::Refuse) => Err(ReplayError::Record { line: self.reader.line(), source }),
-            (Err(why), UnusableRecords::Skip) => {
-                self.counts.skip(self.reader.line(), shape, why);
-                Ok(false)
+        match self.planner.check(operation) {
+            Ok(()) => Ok(true),
+            Err(why) => self.refuse(shape, why.into()).map(|()| false),
+        }
+    }
+
+    /// Skips and counts a part of the record, or returns the error.
+    #[cold]
+    fn refuse(&mut self, shape: Shape, why: Unusable) -> Result<(), ReplayError> {
+        let line = self.reader.line();
+        match self.unusable {
+            UnusableRecords::Refuse => Err(ReplayError::Record { line, source: why }),
+            UnusableRecords::Skip => {
+                self.counts.skip(line, shape, why);
+                self.counts.skipped_records += u64::from(!std::mem::replace(&mut self.is_skipped, true));
+                Ok(())
             }
         }
+    }
+
+    /// Whether the window permits another request in flight.
+    const fn has_room(&self) -> bool {
+        self.taken - self.served < self.window
     }
 
     fn no_arrival(&self, why: NoArrival) -> ReplayError {
@@ -306,20 +429,22 @@ impl<R: Read> Replay<R> {
 
 impl<R: Read> RequestSource for Replay<R> {
     fn next_arrival(&self) -> Option<Cycle> {
-        self.upcoming.map(|upcoming| upcoming.at)
+        self.upcoming.filter(|_| self.has_room()).map(|upcoming| upcoming.at)
     }
 
     fn take(&mut self, now: Cycle) -> Option<Request> {
-        let Upcoming { operation, at, when_taken } = self.upcoming.take_if(|upcoming| upcoming.at <= now)?;
+        let has_room = self.has_room();
+        let Upcoming { operation, at, when_taken } =
+            self.upcoming.take_if(|upcoming| has_room && upcoming.at <= now)?;
         let arrival = if when_taken { now } else { at };
         if when_taken {
             self.arrivals.resume(now);
         }
         let id = RequestId(self.taken);
         self.taken += 1;
-        let entered = match &mut self.current {
-            Current::Access { writeback } => writeback.take().map_or(Ok(()), |writeback| self.announce(writeback)),
-            Current::AsRecorded | Current::Placed { .. } => {
+        let entered = match self.current {
+            Current::Lines { .. } => self.enter_line(),
+            Current::AsRecorded | Current::Placed { .. } | Current::Kernel { .. } => {
                 self.in_flight += 1;
                 self.enter_piece()
             }
@@ -333,6 +458,7 @@ impl<R: Read> RequestSource for Replay<R> {
     }
 
     fn complete(&mut self, completion: Completion) {
+        self.served += 1;
         match completion.operation {
             Operation::Read { .. } | Operation::Write { .. } => return,
             Operation::Copy { .. } | Operation::Init { .. } => {}

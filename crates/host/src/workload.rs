@@ -41,6 +41,7 @@ pub use deduplication::Deduplication;
 pub use error::WorkloadError;
 pub use fork::{Fill, Fork};
 pub use gap::Gap;
+pub(crate) use machine::request;
 pub use machine_clone::MachineClone;
 pub use migration::{Migration, MoveTo};
 pub use mixed::Mixed;

@@ -33,6 +33,14 @@ pub enum Fault {
         /// The page.
         page: u64,
     },
+    /// The page has a frame.
+    #[error("page {page:#x} of {process} has a frame")]
+    Present {
+        /// The process.
+        process: ProcessId,
+        /// The page.
+        page: u64,
+    },
     /// The page shares its frame, and therefore cannot be moved.
     #[error("page {page:#x} of {process} is shared")]
     Shared {

@@ -69,6 +69,26 @@ impl Kernel {
         self.frame(process, page)
     }
 
+    /// Gives a mapped page without a frame a frame of the page cache, which keeps it as another user.
+    /// Its contents come from a file: it is not zeroed, and a write copies it.
+    ///
+    /// # Errors
+    ///
+    /// If the process does not exist, the page is not mapped or has a frame, or no frame is free.
+    pub fn map_cached(&mut self, process: ProcessId, page: u64) -> Result<Frame, Fault> {
+        let space = self.space(process)?;
+        if !space.is_mapped(page) {
+            return Err(Fault::NotMapped { process, page });
+        }
+        if space.entry(page).is_some() {
+            return Err(Fault::Present { process, page });
+        }
+        let Grant { frame, .. } = self.take(None)?;
+        self.share(frame);
+        self.enter(process, page, frame, self.grain_frames());
+        self.frame(process, page)
+    }
+
     /// Writes to a page and returns its frame, which no other page then uses. The first touch gives
     /// the page a zeroed frame; a shared frame is copied first.
     ///

@@ -47,6 +47,21 @@ impl Checker {
         &self.report
     }
 
+    /// Judges the maxima at the end of the run as [`EventSink::finish`] does, but only of some ranks: for a stream that
+    /// has the commands of these ranks alone.
+    pub fn finish_ranks(&mut self, end: Cycle, is_judged: impl Fn(Channel, u8) -> bool) {
+        if std::mem::replace(&mut self.finished, true) {
+            return;
+        }
+        let Checker { setting, channels, report, finished: _ } = self;
+        for (channel, history) in (0..).map(Channel).zip(&*channels) {
+            let at = history.last.map_or(end, |last| last.at.max(end));
+            for (rank, history) in (0..).zip(&history.ranks).filter(|(rank, _)| is_judged(channel, *rank)) {
+                history.judge_end(&mut Check { setting, report, at, channel, rank, command: None });
+            }
+        }
+    }
+
     /// Converts the checker into its report. The maxima at the end of the run are judged by [`EventSink::finish`].
     pub fn into_report(self) -> Report {
         self.report
@@ -71,16 +86,7 @@ impl EventSink for Checker {
     /// Judges the maxima at the end of the run. Only the first call has an effect. An `end` before the last command of
     /// a channel is replaced by the instant of that command.
     fn finish(&mut self, end: Cycle) {
-        if std::mem::replace(&mut self.finished, true) {
-            return;
-        }
-        let Checker { setting, channels, report, finished: _ } = self;
-        for (channel, history) in (0..).map(Channel).zip(&*channels) {
-            let at = history.last.map_or(end, |last| last.at.max(end));
-            for (rank, history) in (0..).zip(&history.ranks) {
-                history.judge_end(&mut Check { setting, report, at, channel, rank, command: None });
-            }
-        }
+        self.finish_ranks(end, |_, _| true);
     }
 }
 

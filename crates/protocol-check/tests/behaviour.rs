@@ -4,8 +4,8 @@ mod common;
 
 use common::{PDE, PDX, PREA, REF, SRE, SRX, act, broken, ending, log, pre, rd, rda, transfer, wr};
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Column, Command, CopyActivations, Cycle, Dialect, EventSink, PrechargePowerDown,
-    Refresh, Row, System,
+    AutoPrecharge, BankId, Channel, Column, Command, CopyActivations, Cycle, Density, Dialect, EventSink,
+    PrechargePowerDown, Refresh, Row, System, Width,
 };
 use protocol_check::{Checker, Report, Rule, audit, planted};
 
@@ -360,4 +360,17 @@ fn violations_print_as_one_line() {
              [JESD79-3: a REF more than eight intervals late, self-refresh left out]",
         ],
     );
+}
+
+/// A stream of channel 1 alone: channel 0 without a REF is not judged, and a second end has no effect.
+#[test]
+fn an_end_may_judge_some_ranks_alone() {
+    let system = System::paper(2, Density::Gb2, Width::X8);
+    let mut checker = Checker::new(&system, Dialect::Jedec);
+    checker.finish_ranks(Cycle(100_000), |channel, rank| (channel, rank) == (Channel(1), 0));
+    checker.finish(Cycle(100_000));
+    assert!(checker.count(Rule::RefGap) == 1 && checker.violations().iter().all(|found| found.channel == Channel(1)));
+    let mut all = Checker::new(&system, Dialect::Jedec);
+    all.finish(Cycle(100_000));
+    assert_eq!(all.count(Rule::RefGap), 2);
 }

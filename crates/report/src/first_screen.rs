@@ -47,7 +47,7 @@ struct Row {
 /// System, warnings, latency, energy and their ratios against the baseline, the cause, and how to see more.
 pub fn text(reports: &[RunReport]) -> String {
     let Some(first) = reports.first() else { return String::new() };
-    let mut lines = vec![cut(&first.brief)];
+    let mut lines: Vec<String> = first.brief.lines().map(cut).collect();
     lines.extend(warnings(reports));
     lines.extend(checks(reports));
     lines.push(String::new());

@@ -9,7 +9,7 @@ use energy::{ByRequest, Counts};
 use host::workload::Settings;
 use host::{
     AllocatorSettings, CheckedSource, Contents, Copier, FlatMemory, OperationSpec, Replay, ReplaySettings, Sequence,
-    UnusableRecords,
+    Timing, UnusableRecords,
 };
 use memctrl::policy::copy::{BASELINE, CopyPolicy, ROWCLONE};
 use memctrl::stats::Stats;
@@ -57,8 +57,8 @@ pub struct Trace<'a> {
     pub format: Option<&'static Format>,
     /// Treatment of records that do not fit the memory.
     pub unusable: UnusableRecords,
-    /// Instructions per memory clock, for formats with instructions.
-    pub instructions_per_clock: Option<f64>,
+    /// Arrival of the records.
+    pub timing: Timing,
     /// Allocator of the pages; without it, pages keep their recorded addresses.
     pub allocator: Option<AllocatorSettings>,
 }
@@ -224,12 +224,13 @@ impl Run<'_> {
     }
 
     fn trace(self, trace: Trace<'_>, attachments: Attachments<'_, '_>) -> Result<Outcome, ExperimentError> {
-        let Trace { name, text, format, unusable, instructions_per_clock, allocator } = trace;
+        let Trace { name, text, format, unusable, timing, allocator } = trace;
         let reader = Reader::new(text, format).map_err(host::ReplayError::from)?;
+        let format = reader.format();
         let settings = ReplaySettings {
             unusable,
             clock: self.system.system().clock(),
-            instructions_per_clock,
+            timing,
             copier: if self.policy == BASELINE { Copier::Cpu } else { Copier::Controller },
             placement: allocator.map_or(host::Placement::AsRecorded, host::Placement::Allocator),
         };
@@ -244,7 +245,7 @@ impl Run<'_> {
             let before = MemoryState::new(before.set.frames(), &before.allocator.free_blocks());
             AllocatorReport::new(before, &pages.allocator)
         });
-        let trace = Some(TraceReport::new(name, &replayed));
+        let trace = Some(TraceReport::new(name, format, timing, &replayed));
         Ok(Outcome { allocator, trace, ..Outcome::new(self.system, self.policy, played) })
     }
 

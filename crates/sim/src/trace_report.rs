@@ -1,13 +1,18 @@
 //! Report of a recorded trace.
 
-use host::ReplayOutcome;
+use host::{ReplayOutcome, Timing};
 use serde::Serialize;
+use trace_io::trace::Format;
 
 /// Counts of the records of a trace, played and skipped.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TraceReport {
     /// File name in the scenario.
     pub file: String,
+    /// Format.
+    pub format: &'static str,
+    /// Arrival of the records, for example `instructions, 4 per memory clock`.
+    pub timing: String,
     /// All records.
     pub records: u64,
     /// Records of which at least a part was skipped.
@@ -26,6 +31,8 @@ pub struct TraceReport {
     pub copies: u64,
     /// Records of zeroings and fills played.
     pub fills: u64,
+    /// Events of the operating system. Their copies and zeroings count among the copies and fills.
+    pub os_events: u64,
     /// Lines of accesses skipped: outside the memory.
     pub accesses_outside: u64,
     /// Lines of accesses skipped: in a reserved row.
@@ -51,11 +58,13 @@ pub struct TraceTally {
 
 impl TraceReport {
     /// Creates the report of a replayed trace.
-    pub(crate) fn new(name: String, outcome: &ReplayOutcome) -> TraceReport {
+    pub(crate) fn new(name: String, format: &Format, timing: Timing, outcome: &ReplayOutcome) -> TraceReport {
         let ReplayOutcome { counts, pages } = outcome;
         let tally = TraceTally { records: counts.records, skipped_records: counts.skipped_records };
         TraceReport {
             file: name,
+            format: format.name,
+            timing: timing.to_string(),
             records: tally.records,
             skipped_records: tally.skipped_records,
             skipped_share: tally.skipped_share(),
@@ -65,6 +74,7 @@ impl TraceReport {
             writebacks: counts.writebacks,
             copies: counts.copies,
             fills: counts.fills,
+            os_events: counts.os_events,
             accesses_outside: counts.accesses_outside,
             accesses_reserved: counts.accesses_reserved,
             skipped_outside: counts.skipped_outside,

@@ -2,7 +2,7 @@
 
 use dram_spec::address::RawAddressMap;
 use dram_spec::{BankId, Channel, Cycle, Cycles, Density, PhysicalAddress, Refresh, Row, Width};
-use host::{Kind, OperationSpec, Place, UnusableRecords};
+use host::{Kind, OperationSpec, Place, Timing, UnusableRecords};
 use memctrl::policy::copy::{BASELINE, ROWCLONE};
 use memctrl::policy::row::Timeout;
 use memctrl::policy::scheduler::{Bliss, FrFcfsCap, ParBs};
@@ -144,7 +144,7 @@ fn workloads_that_do_not_fit_the_system_are_errors() {
             text: Box::new(text.as_bytes()),
             format: None,
             unusable: UnusableRecords::Refuse,
-            instructions_per_clock: None,
+            timing: Timing::Recorded,
             allocator: None,
         };
         Experiment::new(&system, Workload::Trace(trace)).run()

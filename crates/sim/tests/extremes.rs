@@ -1,6 +1,7 @@
 //! No setting makes the library panic: each number is drawn from few ordinary and many extreme
 //! values. Invalid settings are errors with a correction; valid settings run.
 
+use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dram_spec::address::{Preset, RawAddressMap, RawXor};
@@ -11,7 +12,7 @@ use host::workload::{
     Access, Checkpoint, CopyBy, Deduplication, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, PageCopies,
     Pairs, Pattern, ProcessExits, Random, Settings, Stream,
 };
-use host::{AllocatorSettings, Kind, OperationSpec, Place, UnusableRecords};
+use host::{AllocatorSettings, Kind, OperationSpec, Place, Timing, UnusableRecords};
 use memctrl::policy::copy::POLICIES;
 use memctrl::policy::row::{Closed, Timeout};
 use memctrl::policy::scheduler::{Bliss, Fcfs, FrFcfsCap, ParBs};
@@ -218,6 +219,12 @@ fn of_processes() -> impl Strategy<Value = Settings> {
     })
 }
 
+fn timing() -> impl Strategy<Value = Timing> {
+    let window =
+        select(&[1, 2, u32::MAX][..]).prop_filter_map("not 0", |window| Some(Timing::Window(NonZeroU32::new(window)?)));
+    prop_oneof![6 => Just(Timing::Recorded), 1 => share().prop_map(Timing::Instructions), 1 => Just(Timing::BackToBack), 2 => window]
+}
+
 fn allocator() -> impl Strategy<Value = AllocatorSettings> {
     let policy = select(&[Policy::Sequential, Policy::Random, Policy::Buddy, Policy::SubarrayAware][..]);
     let units = select(&[Units::Together, Units::Marked][..]);
@@ -304,7 +311,7 @@ proptest! {
     #[test]
     fn a_trace_runs_or_is_refused(
         text in "([RW] 0x[0-9a-f]{1,7}\n){1,4}|([0-9]{1,20} 0x[0-9a-f]{1,17} [RW]\n){1,4}|.{0,40}",
-        instructions_per_clock in prop::option::weighted(0.1, share()),
+        timing in timing(),
         allocator in prop::option::weighted(0.1, allocator()),
     ) {
         let trace = Trace {
@@ -312,7 +319,7 @@ proptest! {
             text: Box::new(text.as_bytes()),
             format: None,
             unusable: UnusableRecords::Refuse,
-            instructions_per_clock,
+            timing,
             allocator,
         };
         attempt(Experiment::new(&small(), Workload::Trace(trace)))?;

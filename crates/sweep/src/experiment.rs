@@ -68,7 +68,7 @@ fn trace<'a>(
     variant: Variant,
     wanted: Wanted<'a>,
 ) -> Result<rowclone_sim::Workload<'a>, Failure> {
-    let TraceWorkload { path, format, unusable, instructions_per_clock, .. } = trace;
+    let TraceWorkload { path, format, unusable, timing, .. } = trace;
     let (bytes, text) = trace_text(path, wanted)?;
     let text = if wanted.progress { Box::new(bars::of_file(&variant.label("/"), bytes).wrap_read(text)) } else { text };
     Ok(rowclone_sim::Workload::Trace(rowclone_sim::Trace {
@@ -76,7 +76,7 @@ fn trace<'a>(
         text,
         format: Some(format),
         unusable: *unusable,
-        instructions_per_clock: *instructions_per_clock,
+        timing: *timing,
         allocator: allocator(scenario, variant),
     }))
 }

@@ -9,9 +9,11 @@
 //!   others.
 //! - [`command_log`]: the command stream of a simulation, with all parameters needed to check
 //!   it.
+//! - [`commands`]: command traces, in the format of this simulator and of others.
 //! - [`Text`]: plain, gzip or zstd text, detected by its first bytes.
 
 pub mod command_log;
+pub mod commands;
 mod line;
 mod number;
 mod text;

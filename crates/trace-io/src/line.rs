@@ -17,10 +17,12 @@ const BUFFER_BYTES: usize = 2 * LINE_BYTES_MAX;
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
     /// The input failed: a disk, a pipe, or a compressed file that is truncated or damaged.
-    #[error("line {line}: the input cannot be read any further: {source}")]
+    #[error("line {line}: the input cannot be read any further after {offset} bytes of text: {source}")]
     Read {
         /// Line being read, counted from 1.
         line: u64,
+        /// Bytes of text read, after decompression.
+        offset: u64,
         /// Error of the input.
         source: io::Error,
     },
@@ -69,13 +71,15 @@ pub(crate) struct Lines<R> {
     /// The current line, trimmed.
     line: Range<usize>,
     number: u64,
+    /// Bytes read from the input.
+    offset: u64,
 }
 
 impl<R: Read> Lines<R> {
     /// Creates a reader at the first line.
     pub(crate) fn new(input: R) -> Self {
         // One byte more than is read, for the line feed that the last line may lack.
-        Lines { input, buffer: vec![0; BUFFER_BYTES + 1], unread: 0..0, whole: 0, line: 0..0, number: 0 }
+        Lines { input, buffer: vec![0; BUFFER_BYTES + 1], unread: 0..0, whole: 0, line: 0..0, number: 0, offset: 0 }
     }
 
     /// Reads more unless a line is [`Self::ahead`]; `false` at the end of the input.
@@ -123,11 +127,12 @@ impl<R: Read> Lines<R> {
                 }
                 Ok(read) => {
                     self.unread.end += read;
+                    self.offset += read as u64;
                     let end = memrchr(b'\n', &self.buffer[start..self.unread.end]);
                     self.whole = end.map_or(0, |end| start + end + 1);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(source) => return Err(LineError::Read { line, source }),
+                Err(source) => return Err(LineError::Read { line, offset: self.offset, source }),
             }
         }
         Ok(())

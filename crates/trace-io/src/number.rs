@@ -1,5 +1,27 @@
 //! Conversion of unsigned integers without prefix and separators from and to text.
 
+/// An integer type of a field.
+pub(crate) trait Number: TryFrom<u64> {
+    /// Greatest value.
+    const MOST: u64;
+}
+
+impl Number for u8 {
+    const MOST: u64 = u8::MAX as u64;
+}
+
+impl Number for u16 {
+    const MOST: u64 = u16::MAX as u64;
+}
+
+impl Number for u32 {
+    const MOST: u64 = u32::MAX as u64;
+}
+
+impl Number for u64 {
+    const MOST: u64 = u64::MAX;
+}
+
 /// Parses a decimal number below 2^64.
 pub(crate) fn decimal(digits: &[u8]) -> Option<u64> {
     radix(digits, 10)
@@ -52,8 +74,11 @@ fn radix(digits: &[u8], radix: u32) -> Option<u64> {
         return None;
     }
     digits.iter().try_fold(0_u64, |number, &digit| {
-        let digit = char::from(digit).to_digit(radix)?;
-        number.checked_mul(u64::from(radix))?.checked_add(u64::from(digit))
+        let digit = match digit.wrapping_sub(b'0') {
+            value @ 0..=9 => u64::from(value),
+            _ => char::from(digit).to_digit(radix)?.into(),
+        };
+        number.checked_mul(radix.into())?.checked_add(digit)
     })
 }
 

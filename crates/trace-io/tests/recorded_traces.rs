@@ -27,13 +27,13 @@ fn sums(path: &Path, format: &str) -> Sums {
             }
             Event::Copy { instructions: own, .. } => {
                 found[2] += 1;
-                instructions[1] += own;
+                instructions[1] += u64::from(own);
             }
             Event::Fill { instructions: own, .. } => {
                 found[3] += 1;
-                instructions[2] += own;
+                instructions[2] += u64::from(own);
             }
-            Event::Write { .. } => panic!("no such format has one"),
+            other => panic!("no such format has one: {other:?}"),
         }
     }
     (found, instructions)

@@ -1,6 +1,5 @@
-//! `check`: an independent check of a command log, also of one from another simulator.
+//! `check`: an independent check of a command trace, also of one from another simulator.
 
-use std::fs::File;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -10,51 +9,51 @@ use protocol_check::{Checker, Report, Rule, Violation};
 use report::table::Align::{Left, Right};
 use report::table::{Column, listed};
 use serde_json::{Map, Value, json};
-use trace_io::Text;
-use trace_io::command_log::{LogError, LogReader};
+use trace_io::commands;
 
 use crate::args::{CheckArgs, Format};
+use crate::command_trace::{Choice, CommandTrace};
 use crate::interrupt;
 use crate::output;
 use rowclone_config::Failure;
-use rowclone_config::file::located;
 
 /// The log breaks a rule.
 const VIOLATIONS: u8 = 1;
 
-/// Result of the check of a log.
+/// What the check of a trace without rows leaves out.
+const ROWLESS: &str = "the trace has no rows and columns: the rules of banks, ranks and buses are judged, but not whether \
+    rows, columns and subarrays exist or match";
+
+/// Result of the check of a trace.
 struct Verdict {
+    format: &'static commands::Format,
     dialect: Dialect,
     commands: u64,
     end: Cycle,
     report: Report,
 }
 
-/// Judges a log.
+/// Judges a trace.
 ///
 /// # Errors
-/// The log cannot be read, is no command log, or ends before its last command.
+/// The trace cannot be read, is no command trace, or ends before its last command.
 pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
-    let CheckArgs { file, dialect, format } = args;
-    let verdict = judge(file, *dialect)?;
-    output::print(match format {
+    let verdict = judge(args)?;
+    output::print(match args.format {
         Format::Table => table(&verdict),
-        Format::Json => format!("{:#}\n", json(file, &verdict)),
+        Format::Json => format!("{:#}\n", json(&args.file, &verdict)),
     })?;
     Ok(if verdict.report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(VIOLATIONS) })
 }
 
-fn judge(file: &Path, dialect: Option<Dialect>) -> Result<Verdict, Failure> {
-    let unreadable = |source: std::io::Error| Failure::reading(file, &source);
+fn judge(args: &CheckArgs) -> Result<Verdict, Failure> {
     let stop = interrupt::flag();
-    let mut log = LogReader::new(Text::new(File::open(file).map_err(unreadable)?).map_err(unreadable)?)
-        .map_err(|error| fault(file, &error))?;
-    let header = log.header().clone();
-    let dialect = dialect.unwrap_or(header.dialect);
-    let mut checker = Checker::new(&header.system, dialect);
+    let choice = Choice { format: args.input_format.as_deref(), flag: "--input-format" };
+    let mut trace = CommandTrace::open(&args.file, choice, args.system.as_deref())?;
+    let dialect = args.dialect.unwrap_or(trace.dialect());
+    let mut checker = Checker::new(trace.system(), dialect);
     let (mut commands, mut last) = (0, Cycle::ZERO);
-    for issued in &mut log {
-        let Issued { at, channel, command } = issued.map_err(|error| fault(file, &error))?;
+    while let Some(Issued { at, channel, command }) = trace.next()? {
         if stop.load(Ordering::Relaxed) {
             return Err(Failure::interrupted());
         }
@@ -62,27 +61,25 @@ fn judge(file: &Path, dialect: Option<Dialect>) -> Result<Verdict, Failure> {
         commands += 1;
         last = last.max(at);
     }
-    // A log that was cut short is judged as far as it goes.
-    let end = header.end.unwrap_or(last);
+    // A trace that was cut short is judged as far as it goes.
+    let end = trace.end().unwrap_or(last);
     if end < last {
-        return Err(Failure::at(file, format_args!("`end_cycle` is {end}, but a command stands at cycle {last}"))
-            .with_help("correct it, or write `# end_cycle = unknown`"));
+        let message =
+            format!("{}: {} is {end}, but a command stands at cycle {last}", args.file.display(), trace.end_name());
+        return Err(Failure::new(message).with_help(trace.end_help()));
     }
-    checker.finish(end);
-    Ok(Verdict { dialect, commands, end, report: checker.into_report() })
+    checker.finish_ranks(end, |channel, rank| trace.holds(channel, rank));
+    Ok(Verdict { format: trace.format(), dialect, commands, end, report: checker.into_report() })
 }
 
-/// An error of the log, with its file.
-fn fault(file: &Path, error: &LogError) -> Failure {
-    Failure::new(located(file, &error.to_string())).with_help(error.help())
-}
-
-fn table(Verdict { commands, report, .. }: &Verdict) -> String {
+fn table(Verdict { format, commands, report, .. }: &Verdict) -> String {
     let commands = count(*commands, "command");
+    let note = if format.has_rows { String::new() } else { format!("note: {ROWLESS}\n") };
     if report.is_clean() {
-        return format!("{commands}, no violation\n");
+        return format!("{note}{commands}, no violation\n");
     }
-    let text: String = report.violations().iter().map(|violation| violation.to_string() + "\n").collect();
+    let text: String =
+        report.violations().iter().map(|violation| without_rows(format, violation.to_string()) + "\n").collect();
     let unnamed = report.total() - report.violations().len() as u64;
     let more = if unnamed > 0 { format!("... and {unnamed} more, in the counts below\n") } else { String::new() };
     let columns: [Column<'_, (Rule, u64)>; 3] = [
@@ -91,7 +88,12 @@ fn table(Verdict { commands, report, .. }: &Verdict) -> String {
         ("source", Left, &|(rule, _)| rule.source().to_owned()),
     ];
     let counts = listed(&columns, &report.counts().collect::<Vec<_>>(), usize::MAX);
-    format!("{text}{more}\n{counts}\n{commands}, {}\n", count(report.total(), "violation"))
+    format!("{note}{text}{more}\n{counts}\n{commands}, {}\n", count(report.total(), "violation"))
+}
+
+/// A text about commands. Rows and columns that a trace lacks are read as 0, and must not be printed.
+fn without_rows(format: &commands::Format, text: String) -> String {
+    if format.has_rows { text } else { text.replace(" row 0", "").replace(" col 0", "") }
 }
 
 fn count(number: u64, noun: &str) -> String {
@@ -99,24 +101,28 @@ fn count(number: u64, noun: &str) -> String {
 }
 
 fn json(file: &Path, verdict: &Verdict) -> Value {
-    let Verdict { dialect, commands, end, report } = verdict;
+    let Verdict { format, dialect, commands, end, report } = verdict;
     let counts: Map<String, Value> =
         report.counts().map(|(rule, count)| (rule.name().to_owned(), Value::from(count))).collect();
     json!({
         "file": file.display().to_string(),
+        "format": format.name,
+        "note": (!format.has_rows).then_some(ROWLESS),
         "dialect": dialect.name(),
         "commands": commands,
         "end_cycle": end.0,
         "violations_total": report.total(),
         "violations_by_rule": counts,
-        "violations": report.violations().iter().map(violation_json).collect::<Vec<_>>(),
+        "violations": report.violations().iter().map(|violation| violation_json(format, violation)).collect::<Vec<_>>(),
     })
 }
 
-fn violation_json(violation: &Violation) -> Value {
+fn violation_json(format: &commands::Format, violation: &Violation) -> Value {
     let Violation { rule, at, channel, rank, command, earlier, bound, clocks_short } = violation;
     let issued = |issued: &Option<Issued>| match issued {
-        Some(Issued { at, command, .. }) => json!({ "cycle": at.0, "command": command.to_string() }),
+        Some(Issued { at, command, .. }) => {
+            json!({ "cycle": at.0, "command": without_rows(format, command.to_string()) })
+        }
         None => Value::Null,
     };
     json!({
@@ -124,7 +130,7 @@ fn violation_json(violation: &Violation) -> Value {
         "cycle": at.0,
         "channel": channel.0,
         "rank": rank,
-        "command": command.map(|issued| issued.command.to_string()),
+        "command": command.map(|issued| without_rows(format, issued.command.to_string())),
         "earlier": issued(earlier),
         "bound_clocks": bound.map(|bound| bound.0),
         "found_clocks": violation.found().map(|found| found.0),

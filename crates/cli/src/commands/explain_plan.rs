@@ -17,14 +17,14 @@ use rowclone_sim::price_table;
 use crate::args::ExplainRequestArgs;
 use crate::interrupt;
 use crate::requests;
-use rowclone_config::{Failure, Scenario, SystemConfig};
+use rowclone_config::{Failure, SystemConfig};
 
 /// Explains the plan of each operation of a scenario, or of one request of a workload.
 ///
 /// # Errors
 /// Anything wrong with the scenario; a workload without the request.
 pub fn run(args: &ExplainRequestArgs) -> Result<String, Failure> {
-    let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
+    let scenario = args.scenario.read()?;
     let operations = requests::chosen(&scenario, args.request)?;
     let prices = scenario.system.memory.prices();
     let stop = interrupt::flag();

@@ -25,7 +25,7 @@ use rowclone_sweep::experiment::{self, Wanted};
 /// # Errors
 /// Anything wrong with the scenario; the user's Ctrl-C.
 pub fn run(args: &ExplainTimelineArgs) -> Result<String, Failure> {
-    let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
+    let scenario = args.scenario.read()?;
     let clock = scenario.system.memory.system().clock();
     let mut text = String::new();
     for (index, variant) in scenario.variants().into_iter().enumerate() {

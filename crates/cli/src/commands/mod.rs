@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod completions;
+pub mod convert;
 pub mod explain_address;
 pub mod explain_energy;
 pub mod explain_plan;
@@ -15,10 +16,11 @@ pub mod reproduce;
 pub mod run;
 pub mod sweep;
 mod sweep_slurm;
+pub mod trace_info;
 
 use std::process::ExitCode;
 
-use crate::args::{Command, Explain, Reproduce};
+use crate::args::{Command, Explain, Reproduce, TraceCommand};
 use crate::output;
 use rowclone_config::Failure;
 
@@ -32,6 +34,7 @@ pub fn dispatch(command: &Command) -> Result<ExitCode, Failure> {
         Command::Sweep(args) => return sweep::run(args),
         Command::Report(args) => return report::run(args),
         Command::Check(args) => return check::run(args),
+        Command::Convert(args) => return convert::run(args),
         Command::Plot(args) => return plot::run(args),
         Command::Completions(args) => completions::completions(args),
         Command::Man => completions::manual()?,
@@ -42,6 +45,7 @@ pub fn dispatch(command: &Command) -> Result<ExitCode, Failure> {
             Explain::Energy(args) => explain_energy::run(args)?,
             Explain::Timeline(args) => explain_timeline::run(args)?,
         },
+        Command::Trace(TraceCommand::Info(args)) => trace_info::run(args)?,
         Command::Reproduce(Reproduce::Table3(args)) => reproduce::table3(args)?,
     })
 }

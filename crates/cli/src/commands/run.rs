@@ -17,7 +17,6 @@ use crate::instant;
 use crate::interrupt;
 use crate::output;
 use rowclone_config::{Failure, Scenario, SystemConfig, Variant, Workload};
-use rowclone_sweep as sweep;
 use rowclone_sweep::experiment::{self, Wanted};
 use rowclone_sweep::{AtomicFile, Existing, directory, warnings};
 
@@ -30,14 +29,14 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         let error = Failure::new("`--details` is given, and the results are not printed as tables");
         return Err(error.with_help("leave out `--details`: JSON and CSV have all numbers"));
     }
-    let scenario = Scenario::read(&args.scenario.scenario, &args.scenario.set)?;
+    let scenario = args.scenario.read()?;
     let stop = interrupt::flag();
     let window = instant::window(args.from, args.to, scenario.system.memory.system().clock())?;
     // Every file is opened before anything runs, and gets its name when all is done: all of them, or none.
     let variants = scenario.variants();
     let mut files = Files::open(args, &variants, scenario.epoch)?;
     let mut references = References::new(&scenario.system.memory, &stop);
-    let rerun = sweep::command_line(&args.scenario.scenario, &args.scenario.set, &[], None);
+    let rerun = format!("rowclone-sim run {}", args.scenario.command_line());
     let mut outcomes = Vec::new();
     for ((&variant, log), drawing) in variants.iter().zip(&mut files.logs).zip(&mut files.timelines) {
         let drawn = drawing.take().map(|file| Drawing::new(&scenario, variant, window, file));
@@ -294,7 +293,7 @@ fn report(
     })
 }
 
-/// Scenario and system in a line of a terminal.
+/// Scenario and system in a line of a terminal, and a trace with its arrivals in another.
 fn brief(scenario: &Scenario) -> String {
     let system = &scenario.system;
     let geometry = system.memory.system().geometry;
@@ -302,8 +301,15 @@ fn brief(scenario: &Scenario) -> String {
         1 => String::new(),
         ranks => format!(" x {ranks} ranks"),
     };
+    let trace = match &scenario.workload {
+        Workload::Trace(trace) => {
+            let origin = if trace.is_timing_given { "" } else { " (default)" };
+            format!("\ntrace of the format {}, arrivals: {}{origin}", trace.format.name, trace.timing)
+        }
+        _ => String::new(),
+    };
     format!(
-        "{} on {}: DDR3-{}, {}, {}{ranks}, {} rows",
+        "{} on {}: DDR3-{}, {}, {}{ranks}, {} rows{trace}",
         scenario.name,
         system.name,
         system.memory.system().bin.name,

@@ -84,6 +84,7 @@ fn json_has_every_number() {
     assert_eq!(found["commands"], 3);
     assert_eq!(found["end_cycle"], 58);
     assert_eq!(found["dialect"], "rowclone");
+    assert_eq!((&found["format"], &found["note"]), (&"log".into(), &serde_json::Value::Null));
     assert_eq!(found["violations_by_rule"], serde_json::json!({ "FPM": 1 }));
     let expected = serde_json::json!({
         "rule": "FPM", "cycle": 29, "channel": 0, "rank": 0, "command": "ACT r0 b3 row 10",

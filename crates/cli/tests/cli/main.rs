@@ -4,8 +4,11 @@
 
 mod any_bytes;
 mod check_command;
+mod check_traces;
 mod command_line;
 mod common;
+mod conversions;
+mod convert_memory;
 mod ddr3_rules;
 mod every_key;
 mod explain_address;
@@ -29,6 +32,7 @@ mod recorded;
 mod reports;
 mod requests;
 mod rule_names;
+mod run_trace;
 mod shapes_of_sweeps;
 mod shipped_files;
 mod sweeps;

@@ -333,14 +333,24 @@ fn recorded() -> std::path::PathBuf {
 fn recorded_traces() {
     let trace = |more: &str| format!("kind = \"trace\"\nfile = {:?}\n{more}", recorded());
     check_workload(
-        &trace(""),
-        "scenario.toml:4: `workload.instructions_per_clock` is missing, and a trace of the format `rc` counts instructions",
-        "add for example `instructions_per_clock = 4.0` to `workload`",
+        &trace("timing = \"recorded\""),
+        "scenario.toml:7: `workload.timing` is \"recorded\", but a trace of the format `rc` has no times",
+        "leave it out for `instructions`, or write `timing = \"back-to-back\"` or `\"window\"`",
+    );
+    check_workload(
+        &trace("window = 0\ntiming = \"window\""),
+        "scenario.toml:7: `workload.window` is 0, but must be from 1 to 4294967295",
+        "try `window = 1`",
+    );
+    check_workload(
+        &trace("window = 4"),
+        "scenario.toml:7: `workload.window` is given, but the timing of this trace is `instructions`",
+        "leave it out, or write `timing = \"window\"`",
     );
     check_workload(
         &trace("instructions_per_clock = 4\nformat = \"native\""),
-        "scenario.toml:7: `workload.instructions_per_clock` is given, but a trace of the format `native` has no instructions",
-        "leave it out: records arrive at the times that the trace gives, or as fast as they are accepted",
+        "scenario.toml:7: `workload.instructions_per_clock` is given, but the timing of this trace is `recorded`",
+        "leave it out, or write `timing = \"instructions\"`",
     );
     check_workload(
         &trace("instructions_per_clock = 0"),
@@ -350,7 +360,7 @@ fn recorded_traces() {
     check_workload(
         &trace("instructions_per_clock = 4\nformat = \"csv\""),
         "scenario.toml:8: `workload.format` is \"csv\", which is none of its values",
-        "the values are `native`, `rc`, `cpu`",
+        "the values are `native`, `rc`, `cpu`, `simpleo3`, `ramulator-dram`, `ramulator2-ls`, `ramulator2-rw`, `dramsim3`, `stl`, `rstl`, `lackey`, `perf`",
     );
     check_workload(
         &trace("instructions_per_clock = 4\nunusable_records = \"skp\""),
@@ -375,8 +385,8 @@ fn recorded_traces() {
     check_workload(
         "kind = \"trace\"\nfile = \"system.toml\"\ninstructions_per_clock = 4",
         "scenario.toml:6: `workload.file`: system.toml:1: `[device]` is a record of no trace format",
-        "give a trace in one of the formats native (`R 0x7c025cc0 @1500`), rc (`R 7c025cc0 0 5`), cpu (`5 2080529600`), \
-         plain, gzip or zstd; see docs/formats.md",
+        "give a trace in one of the formats `native`, `rc`, `cpu`, `ramulator-dram`, `ramulator2-ls`, `ramulator2-rw`, \
+         `dramsim3`, `stl`, `rstl`, `lackey`, `perf`, plain, gzip or zstd; docs/formats.md shows each",
     );
     check_workload(
         "kind = \"trace\"\nfile = \"/dev/null\"\ninstructions_per_clock = 4",

@@ -4,6 +4,7 @@ use dram_spec::{Clock, Cycle, Cycles, Min};
 use trace_io::trace::Arrival;
 
 use super::error::ReplayError;
+use super::settings::Timing;
 
 /// Latest arrival. 2^52 clocks are 65 days at DDR3-1600; up to this value, a quotient of counts is
 /// exact to half a clock.
@@ -18,7 +19,7 @@ const LATEST: Cycle = Cycle(1 << 52);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrivals {
     clock: Clock,
-    instructions_per_clock: Option<f64>,
+    timing: Timing,
     /// Arrival of the last record without instructions, or the cycle at which the CPU resumed; and
     /// the instructions executed since.
     since: Cycle,
@@ -34,29 +35,43 @@ pub(super) enum NoArrival {
     TooLate,
     /// Before the time of a preceding record.
     OutOfOrder { at: Cycle, before: Cycle },
-    /// The record counts instructions, but no rate is set.
+    /// The record counts instructions, but the timing is [`Timing::Recorded`].
     NoRate,
 }
 
 impl Arrivals {
     /// Starts at cycle 0.
-    pub(super) fn new(clock: Clock, instructions_per_clock: Option<f64>) -> Result<Arrivals, ReplayError> {
-        if let Some(found) = instructions_per_clock.filter(|rate| !(rate.is_finite() && *rate > 0.0)) {
-            return Err(ReplayError::InstructionsPerClock { found });
+    pub(super) fn new(clock: Clock, timing: Timing) -> Result<Arrivals, ReplayError> {
+        match timing {
+            Timing::Instructions(found) if !(found.is_finite() && found > 0.0) => {
+                Err(ReplayError::InstructionsPerClock { found })
+            }
+            _ => Ok(Arrivals { clock, timing, since: Cycle::ZERO, instructions: 0, time: Cycle::ZERO }),
         }
-        Ok(Arrivals { clock, instructions_per_clock, since: Cycle::ZERO, instructions: 0, time: Cycle::ZERO })
+    }
+
+    /// Arrival of a record under this timing.
+    #[inline]
+    pub(super) const fn of(&self, recorded: Arrival) -> Arrival {
+        match self.timing {
+            Timing::Recorded | Timing::Instructions(_) => recorded,
+            Timing::BackToBack | Timing::Window(_) => Arrival::WhenTaken,
+        }
     }
 
     /// Advances to a record.
     pub(super) fn advance(&mut self, arrival: Arrival) -> Result<(), NoArrival> {
         match arrival {
             Arrival::WhenTaken => Ok(()),
-            Arrival::AfterInstructions(_) if self.instructions_per_clock.is_none() => Err(NoArrival::NoRate),
-            Arrival::AfterInstructions(instructions) => {
-                self.execute(instructions);
-                Ok(())
-            }
+            Arrival::AfterInstructions(instructions) => match self.timing {
+                Timing::Instructions(_) => {
+                    self.execute(instructions);
+                    Ok(())
+                }
+                _ => Err(NoArrival::NoRate),
+            },
             Arrival::AtCycle(at) => self.advance_to(at),
+            Arrival::AfterCycles(cycles) => self.advance_to(Cycle(self.time.0.saturating_add(cycles.0))),
             Arrival::AtPicoseconds(ps) => self.advance_to(self.first_cycle_from(ps)),
         }
     }
@@ -79,7 +94,10 @@ impl Arrivals {
 
     /// Arrival of the current record.
     pub(super) fn now(&self) -> Result<Cycle, NoArrival> {
-        let clocks = self.instructions_per_clock.map_or(0.0, |rate| (self.instructions as f64 / rate).round());
+        let clocks = match self.timing {
+            Timing::Instructions(rate) => (self.instructions as f64 / rate).round(),
+            _ => 0.0,
+        };
         if clocks > LATEST.0 as f64 || self.since > LATEST {
             return Err(NoArrival::TooLate);
         }
@@ -105,7 +123,7 @@ mod tests {
     use super::*;
 
     fn recorded(rate: f64) -> Arrivals {
-        Arrivals::new(Clock::DDR3_1066, Some(rate)).unwrap()
+        Arrivals::new(Clock::DDR3_1066, Timing::Instructions(rate)).unwrap()
     }
 
     fn arrivals(rate: f64, instructions: &[u64]) -> Vec<u64> {
@@ -140,12 +158,13 @@ mod tests {
     /// DDR3-1066: 15,000 ps are 8 clocks.
     #[test]
     fn times_are_the_first_clock_at_or_after_them() {
-        let mut arrivals = Arrivals::new(Clock::DDR3_1066, None).unwrap();
+        let mut arrivals = Arrivals::new(Clock::DDR3_1066, Timing::Recorded).unwrap();
         for (time, clock) in [
             (Arrival::AtPicoseconds(15_000), 8),
             (Arrival::AtPicoseconds(15_001), 9),
             (Arrival::AtCycle(Cycle(9)), 9),
             (Arrival::WhenTaken, 9),
+            (Arrival::AfterCycles(Cycles(3)), 12),
             (Arrival::AtPicoseconds(1_152_921_504_606_840), 614_891_469_124),
         ] {
             arrivals.advance(time).unwrap();
@@ -163,7 +182,7 @@ mod tests {
     #[test]
     fn invalid_rates_and_late_arrivals_are_refused() {
         for rate in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(Arrivals::new(Clock::DDR3_1066, Some(rate)).is_err(), "{rate}");
+            assert!(Arrivals::new(Clock::DDR3_1066, Timing::Instructions(rate)).is_err(), "{rate}");
         }
         for (rate, instructions) in [(1.0, u64::MAX), (f64::MIN_POSITIVE, 1), (1.0, (1 << 52) + 1)] {
             let mut arrivals = recorded(rate);

@@ -2,13 +2,15 @@
 
 use rowclone::PlanError;
 
+use super::error::Unusable;
+
 /// A record, or part of one, that was skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
     /// Line number.
     pub line: u64,
     /// Reason.
-    pub why: PlanError,
+    pub why: Unusable,
 }
 
 /// Counts of a trace's records, played and skipped.
@@ -20,7 +22,7 @@ pub struct TraceCounts {
     pub skipped_records: u64,
     /// Records of reads or writes.
     pub accesses: u64,
-    /// Reads played, one line each; at most one per record.
+    /// Reads played, one line each.
     pub reads: u64,
     /// Writes played that are separate records, one line each.
     pub writes: u64,
@@ -30,6 +32,8 @@ pub struct TraceCounts {
     pub copies: u64,
     /// Fills played.
     pub fills: u64,
+    /// Events of the operating system. Their copies and zeroings count among the copies and fills.
+    pub os_events: u64,
     /// Lines of accesses skipped because they lie outside the memory.
     pub accesses_outside: u64,
     /// Lines of accesses skipped because they lie in a reserved row.
@@ -53,13 +57,8 @@ pub(super) enum Shape {
 }
 
 impl TraceCounts {
-    /// Skipped lines of accesses, copies and fills.
-    pub(super) const fn left_out(&self) -> u64 {
-        self.accesses_outside + self.accesses_reserved + self.skipped_outside + self.skipped_reserved
-    }
-
-    pub(super) fn skip(&mut self, line: u64, shape: Shape, why: PlanError) {
-        let reserved = matches!(why, PlanError::Reserved { .. });
+    pub(super) fn skip(&mut self, line: u64, shape: Shape, why: Unusable) {
+        let reserved = matches!(why, Unusable::Operation(PlanError::Reserved { .. }));
         let count = match (shape, reserved) {
             (Shape::Access, false) => &mut self.accesses_outside,
             (Shape::Access, true) => &mut self.accesses_reserved,

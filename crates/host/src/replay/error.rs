@@ -1,10 +1,42 @@
 //! Errors of a replay.
 
+use dram_spec::address::Location;
 use dram_spec::{Cycle, PhysicalAddress};
 use rowclone::PlanError;
 use trace_io::trace::TraceError;
 
 use crate::allocator_settings::AllocatorError;
+
+/// Reason why a record cannot be played on a memory.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unusable {
+    /// It reaches past the end of the memory, or covers a reserved row.
+    #[error(transparent)]
+    Operation(#[from] PlanError),
+    /// Its DRAM coordinates do not exist.
+    #[error("{location} does not exist in this memory: {memory}")]
+    Location {
+        /// Coordinates.
+        location: Location,
+        /// Geometry of the memory.
+        memory: String,
+    },
+}
+
+impl Unusable {
+    /// Suggested change.
+    fn help(&self) -> String {
+        match self {
+            Unusable::Operation(why @ PlanError::PastEnd { .. }) => format!(
+                "{} of physical addresses (`placement = \"as-recorded\"`); if the trace has others, let an allocator place \
+                 its pages (`placement = \"allocator\"`)",
+                why.help()
+            ),
+            Unusable::Operation(why) => why.help(),
+            Unusable::Location { .. } => "give the system of the trace".to_owned(),
+        }
+    }
+}
 
 /// Reason why a trace could not be replayed to its end.
 #[derive(Debug, thiserror::Error)]
@@ -18,7 +50,19 @@ pub enum ReplayError {
         /// Line of the record.
         line: u64,
         /// Reason.
-        source: PlanError,
+        source: Unusable,
+    },
+    /// A record has DRAM coordinates, which no allocator can place.
+    #[error("line {line}: has DRAM coordinates, and an allocator places pages")]
+    PlacedCoordinates {
+        /// Line of the record.
+        line: u64,
+    },
+    /// An event of the operating system needs an allocator.
+    #[error("line {line}: is an event of the operating system, and no allocator places its pages")]
+    NoKernel {
+        /// Line of the record.
+        line: u64,
     },
     /// The instruction rate is invalid.
     #[error("`instructions_per_clock` is {found}, but must be a finite number above 0")]
@@ -26,8 +70,8 @@ pub enum ReplayError {
         /// Value found.
         found: f64,
     },
-    /// A record counts instructions, but no rate is set.
-    #[error("line {line}: counts instructions, and `instructions_per_clock` is not set")]
+    /// A record counts instructions, but has to arrive at a recorded time.
+    #[error("line {line}: counts instructions, and has no time of arrival")]
     NoRate {
         /// Line of the record.
         line: u64,
@@ -76,7 +120,14 @@ impl ReplayError {
             ReplayError::Record { source, .. } => {
                 format!("{}; or leave such records out with `unusable_records = \"skip\"`", source.help())
             }
-            ReplayError::InstructionsPerClock { .. } | ReplayError::NoRate { .. } => {
+            ReplayError::PlacedCoordinates { .. } => "play it as recorded: `placement = \"as-recorded\"`".to_owned(),
+            ReplayError::NoKernel { .. } => {
+                "write `placement = \"allocator\"`: the simulated kernel needs frames to hand out".to_owned()
+            }
+            ReplayError::NoRate { .. } => {
+                "play the trace with `timing = \"instructions\"`, `\"back-to-back\"` or `\"window\"`".to_owned()
+            }
+            ReplayError::InstructionsPerClock { .. } => {
                 "give the instructions that the CPU executes per clock of the memory, as `instructions_per_clock = 4.0`"
                     .to_owned()
             }

@@ -1,5 +1,8 @@
 //! Settings of a replay.
 
+use std::fmt;
+use std::num::NonZeroU32;
+
 use dram_spec::Clock;
 
 use crate::allocator_settings::AllocatorSettings;
@@ -33,6 +36,47 @@ pub enum Placement {
     Allocator(AllocatorSettings),
 }
 
+/// Arrival of the records of a trace.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Timing {
+    /// At the times of the records; a record without a time arrives when it is taken.
+    Recorded,
+    /// After the instructions of the records, of which the recorded CPU executes this number per
+    /// memory clock, finite and above 0.
+    Instructions(f64),
+    /// As fast as the controller accepts requests.
+    BackToBack,
+    /// As fast as the controller accepts requests, while at most this number are in flight.
+    Window(NonZeroU32),
+}
+
+impl Timing {
+    /// Names of the timings in scenarios, in the order of the variants.
+    pub const NAMES: [&'static str; 4] = ["recorded", "instructions", "back-to-back", "window"];
+
+    /// Name in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Timing::Recorded => Timing::NAMES[0],
+            Timing::Instructions(_) => Timing::NAMES[1],
+            Timing::BackToBack => Timing::NAMES[2],
+            Timing::Window(_) => Timing::NAMES[3],
+        }
+    }
+}
+
+/// Formats for example `instructions, 4 per memory clock`.
+impl fmt::Display for Timing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Timing::Recorded => f.write_str("as recorded"),
+            Timing::Instructions(rate) => write!(f, "instructions, {rate} per memory clock"),
+            Timing::BackToBack => f.write_str("back to back"),
+            Timing::Window(requests) => write!(f, "window of {requests} requests in flight"),
+        }
+    }
+}
+
 /// Settings of a replay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReplaySettings {
@@ -40,9 +84,8 @@ pub struct ReplaySettings {
     pub unusable: UnusableRecords,
     /// Command clock of the memory, which is the unit of arrivals.
     pub clock: Clock,
-    /// Instructions that the recorded CPU executes per memory clock, finite and above 0; `None` for
-    /// a trace without instructions.
-    pub instructions_per_clock: Option<f64>,
+    /// Arrival of the records.
+    pub timing: Timing,
     /// Who executes copies and fills.
     pub copier: Copier,
     /// Placement of the pages.

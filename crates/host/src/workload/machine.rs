@@ -108,7 +108,7 @@ pub(super) fn line(frame: Frame, number: u64) -> PhysicalAddress {
 }
 
 /// The request for an operation of the kernel.
-pub(super) fn request(operation: &MemoryOperation) -> Operation {
+pub(crate) fn request(operation: &MemoryOperation) -> Operation {
     match *operation {
         MemoryOperation::Copy { src, dst, frames, .. } => {
             Operation::Copy { src: src.address(), dst: dst.address(), bytes: u64::from(frames) * FRAME_BYTES }

@@ -1,8 +1,10 @@
 //! Arrivals of trace records, to the cycle.
 
+use std::num::NonZeroU32;
+
 use dram_spec::address::Preset;
 use dram_spec::{Cycle, Cycles};
-use host::{Copier, Placement, ReplaySettings};
+use host::{Copier, Placement, ReplaySettings, Timing};
 use memctrl::RequestSource;
 use os_alloc_sim::Policy;
 
@@ -21,7 +23,7 @@ fn check(settings: ReplaySettings, trace: &str, expected: &[(&str, u64)]) {
 #[test]
 fn a_read_and_its_writeback_arrive_together_and_block_no_record() {
     check(
-        ReplaySettings { instructions_per_clock: Some(2.0), ..SETTINGS },
+        ReplaySettings { timing: Timing::Instructions(2.0), ..SETTINGS },
         "R 1008 0 4\nR 2000 3fff 4\nR 4000 0 3\nR 4000 0 3",
         &[
             ("read 64 bytes 0x1000", 2),
@@ -113,7 +115,7 @@ fn a_page_that_completes_early_unblocks_no_record() {
     );
 }
 
-const TIMES: ReplaySettings = ReplaySettings { instructions_per_clock: None, ..SETTINGS };
+const TIMES: ReplaySettings = ReplaySettings { timing: Timing::Recorded, ..SETTINGS };
 
 /// DDR3-1066: 15 ns are 8 clocks.
 #[test]
@@ -154,4 +156,38 @@ fn all_pages_of_an_operation_without_a_time_arrive_when_the_first_is_taken() {
         replay("ZERO 0x8000 8192\nR 0x8000\n", &planner(&small(), Preset::RowInterleaved), settings, None).unwrap();
     let arrivals = [30, 40, 45].map(|now| replay.take(Cycle(now)).unwrap().arrival.0);
     assert_eq!(arrivals, [30, 30, 45]);
+}
+
+/// Neither instructions nor times count, and a copy blocks no record.
+#[test]
+fn records_played_back_to_back_arrive_when_taken() {
+    for trace in
+        ["R 1000 40 9\nC 8000 10000 64 30\nR 80 0 5\n", "R 0x1000 @7\nW 0x40 @9\nCOPY 0x8000 0x10000 64\nR 0x80\n"]
+    {
+        let settings = ReplaySettings { timing: Timing::BackToBack, ..SETTINGS };
+        let mut replay = replay(trace, &planner(&small(), Preset::RowInterleaved), settings, None).unwrap();
+        let taken = std::iter::from_fn(|| replay.next_arrival().and_then(|at| replay.take(at)));
+        let taken: Vec<_> = taken.map(|request| (request.operation.to_string(), request.arrival.0)).collect();
+        let operations =
+            ["read 64 bytes 0x1000", "write 64 bytes 0x40", "copy 64 bytes 0x10000 -> 0x8000", "read 64 bytes 0x80"];
+        assert_eq!(taken, operations.map(|operation| (operation.to_owned(), 0)));
+    }
+}
+
+#[test]
+fn a_window_permits_as_many_requests_in_flight() {
+    let settings = ReplaySettings { timing: Timing::Window(NonZeroU32::new(2).unwrap()), ..SETTINGS };
+    let trace = "R 0x0\nCOPY 0x8000 0x10000 64 @900\nW 0x40\nR 0x80\n";
+    let mut replay = replay(trace, &planner(&small(), Preset::RowInterleaved), settings, None).unwrap();
+    let [first, second] = [0, 3].map(|now| replay.take(Cycle(now)).unwrap());
+    assert_eq!((first.arrival, second.arrival), (Cycle(0), Cycle(3)));
+    assert!(replay.next_arrival().is_none() && replay.take(Cycle(10)).is_none());
+    replay.complete(completion(&second, Cycle(20)));
+    assert!(replay.next_arrival().unwrap() <= Cycle(20));
+    let third = replay.take(Cycle(21)).unwrap();
+    assert_eq!((third.arrival, replay.next_arrival()), (Cycle(21), None));
+    replay.complete(completion(&first, Cycle(30)));
+    replay.complete(completion(&third, Cycle(30)));
+    assert_eq!(replay.take(Cycle(30)).unwrap().arrival, Cycle(30));
+    assert_eq!((replay.next_arrival(), replay.into_outcome().unwrap().counts.records), (None, 4));
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Clock, Cycle, Cycles, Density, System, Width};
-use host::{AllocatorSettings, Contents, Copier, Placement, Replay, ReplayError, ReplaySettings, UnusableRecords};
+use host::{
+    AllocatorSettings, Contents, Copier, Placement, Replay, ReplayError, ReplaySettings, Timing, UnusableRecords,
+};
 use memctrl::{Completion, Request, RequestSource};
 use os_alloc_sim::{Policy, Units};
 use rowclone::{FaultyRows, Operation, Planner};
@@ -15,7 +17,7 @@ use trace_io::trace::Reader;
 pub const SETTINGS: ReplaySettings = ReplaySettings {
     unusable: UnusableRecords::Refuse,
     clock: Clock::DDR3_1066,
-    instructions_per_clock: Some(1.0),
+    timing: Timing::Instructions(1.0),
     copier: Copier::Controller,
     placement: Placement::AsRecorded,
 };

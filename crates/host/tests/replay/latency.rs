@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use dram_spec::address::Preset;
 use dram_spec::{Density, Geometry, RawGeometry, System, Width};
-use host::{AllocatorSettings, Copier, Placement, Replay, ReplaySettings, UnusableRecords};
+use host::{AllocatorSettings, Copier, Placement, Replay, ReplaySettings, Timing, UnusableRecords};
 use memctrl::stats::Summary;
 use memctrl::{Config, Controller};
 use os_alloc_sim::{Cause, Generator, Policy};
@@ -34,7 +34,7 @@ fn play(
     let settings = ReplaySettings {
         unusable: UnusableRecords::Refuse,
         clock: system.clock(),
-        instructions_per_clock: Some(instructions_per_clock),
+        timing: Timing::Instructions(instructions_per_clock),
         copier: Copier::Cpu,
         placement: Placement::Allocator(allocator),
     };

@@ -2,7 +2,9 @@
 
 use dram_spec::Cycles;
 use dram_spec::address::Preset;
-use host::{AllocatorSettings, Placement, ReplayError, ReplayOutcome, ReplaySettings, TraceCounts, UnusableRecords};
+use host::{
+    AllocatorSettings, Placement, ReplayError, ReplayOutcome, ReplaySettings, Timing, TraceCounts, UnusableRecords,
+};
 use os_alloc_sim::Policy;
 
 use crate::driver::{SETTINGS, allocator, drive, planner, replay, small};
@@ -43,6 +45,7 @@ fn skipped_records_are_counted_and_their_instructions_still_executed() {
         writes: 0,
         writebacks: 1,
         copies: 0,
+        os_events: 0,
         fills: 1,
         accesses_outside: 2,
         accesses_reserved: 2,
@@ -77,7 +80,7 @@ fn virtual_addresses_use_all_64_bits() {
     let trace = "R 0xffffffffffffffff\nCOPY 0xfffffffffffff000 0x7ffff000 4096\nZERO 0xffffffffffffe800 6144\nR 0x7ffff000\n\
                  R 0x800000007ffff000\nW 0xffffffffffffffc0\n";
     let placement = Placement::Allocator(allocator(Policy::Sequential));
-    let (played, outcome) = play(trace, ReplaySettings { placement, instructions_per_clock: None, ..SETTINGS });
+    let (played, outcome) = play(trace, ReplaySettings { placement, timing: Timing::Recorded, ..SETTINGS });
     let played: Vec<&str> = played.iter().map(|(operation, _)| operation.as_str()).collect();
     let expected = [
         "read 64 bytes 0xfc0",
@@ -105,11 +108,13 @@ fn errors_name_the_line_and_a_remedy() {
         "R 1000 0 1\nR 1000 20000000 1\n",
         SETTINGS,
         "line 2: `address` = 0x20000000 with 64 bytes reaches past the end of the memory at 0x20000000",
-        "the last address that fits is 0x1fffffc0; or leave such records out with `unusable_records = \"skip\"`",
+        "the last address that fits is 0x1fffffc0 of physical addresses (`placement = \"as-recorded\"`); if the trace has \
+         others, let an allocator place its pages (`placement = \"allocator\"`); or leave such records out with \
+         `unusable_records = \"skip\"`",
     );
     refused(
         "R 1000 0 1\n",
-        ReplaySettings { instructions_per_clock: Some(0.0), ..SETTINGS },
+        ReplaySettings { timing: Timing::Instructions(0.0), ..SETTINGS },
         "`instructions_per_clock` is 0, but must be a finite number above 0",
         "give the instructions that the CPU executes per clock of the memory, as `instructions_per_clock = 4.0`",
     );
@@ -119,12 +124,12 @@ fn errors_name_the_line_and_a_remedy() {
         "line 2: arrives after more than 2^52 clocks of the memory",
         "give a larger `instructions_per_clock`, or correct the instructions or times of the trace",
     );
-    let times = ReplaySettings { instructions_per_clock: None, ..SETTINGS };
+    let times = ReplaySettings { timing: Timing::Recorded, ..SETTINGS };
     refused(
         "R 1000 0 1\n",
         times,
-        "line 1: counts instructions, and `instructions_per_clock` is not set",
-        "give the instructions that the CPU executes per clock of the memory, as `instructions_per_clock = 4.0`",
+        "line 1: counts instructions, and has no time of arrival",
+        "play the trace with `timing = \"instructions\"`, `\"back-to-back\"` or `\"window\"`",
     );
     refused(
         "R 0x1000 @9007199254740992ns\n",

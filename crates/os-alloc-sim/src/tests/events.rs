@@ -2,12 +2,12 @@
 
 use dram_spec::AddressMap;
 use dram_spec::address::Preset;
-use rowclone::{FPM, Mechanism, PSM2};
+use rowclone::{FPM, Mechanism, PSM2, Reason};
 
 use crate::fixture::{few, geometry, memories};
 use crate::{
-    Cause, Destination, Fallback, Fault, Found, HugePages, Kernel, MemoryOperation, PageSize, Policy, Report, Sharing,
-    Units, ZeroOnFree,
+    Cause, Destination, Fallback, Fault, Found, Frame, FrameMap, HugePages, Kernel, MemoryOperation, PageSize, Policy,
+    Report, Sharing, Units, ZeroOnFree,
 };
 
 /// Two processes over 4 KB rows: zeroed and copied frames, and causes, by hand.
@@ -208,4 +208,60 @@ fn a_migration_elsewhere_is_reported_as_not_asked() {
     let child = kernel.fork(process).unwrap();
     let refused = Err(Fault::Shared { process: child, page: 0 });
     assert_eq!(kernel.migrate(child, 0, Destination::Anywhere, &mut operations), refused);
+}
+
+/// A frame of the page cache is shared with the cache: it is neither zeroed nor freed, and a write
+/// copies it.
+#[test]
+fn a_page_of_the_page_cache_is_copied_at_its_first_write() {
+    let (map, set) = memories()[0].clone();
+    let mut kernel = Kernel::over(map, set, Policy::SubarrayAware, 0, ZeroOnFree::Off).unwrap();
+    let mut operations = Vec::new();
+    let process = kernel.spawn();
+    let page = kernel.map(process, 1, PageSize::Small).unwrap();
+    let cached = kernel.map_cached(process, page).unwrap();
+    assert_eq!((kernel.references(cached), operations.len()), (2, 0));
+    assert_eq!(kernel.map_cached(process, page), Err(Fault::Present { process, page }));
+    assert_eq!(kernel.map_cached(process, page + 1), Err(Fault::NotMapped { process, page: page + 1 }));
+    let own = kernel.write(process, page, &mut operations).unwrap();
+    assert!(
+        matches!(operations[..], [MemoryOperation::Copy { src, dst, frames: 1, .. }] if (src, dst) == (cached, own))
+    );
+    let free = kernel.report().free.frames();
+    kernel.exit(process, &mut operations).unwrap();
+    assert_eq!((kernel.references(cached), kernel.report().free.frames()), (1, free + 1), "the cache keeps its frame");
+}
+
+/// Counts begin anew after a reset; the state of the memory does not.
+#[test]
+fn counts_can_be_reset() {
+    let (map, set) = memories()[0].clone();
+    let mut kernel = Kernel::over(map, set, Policy::SubarrayAware, 0, ZeroOnFree::Off).unwrap();
+    let mut operations = Vec::new();
+    let process = kernel.spawn();
+    let page = kernel.map(process, 600, PageSize::Huge).unwrap();
+    kernel.touch(process, page, &mut operations).unwrap();
+    let before = kernel.report();
+    assert!(before.traffic.zeroings().frames() > 0 && before.huge_pages.wanted == 1);
+    kernel.reset_counts();
+    let after = kernel.report();
+    assert_eq!((after.traffic.zeroings().frames(), after.huge_pages), (0, HugePages::default()));
+    assert_eq!(after.free, before.free);
+}
+
+/// Rows of 8 KB: a page of 4 KB covers half of its row.
+#[test]
+fn the_reason_against_fpm_has_the_bytes_that_are_covered() {
+    let map = FrameMap::new(AddressMap::preset(geometry(8192), Preset::RowInterleaved));
+    let covered = |first: u32, frames: u32, at: u32| match map.zeroed(Frame(first), frames, at).fpm {
+        Ok(()) => 8192,
+        Err(Reason::PartialRow { covered, operation_bytes, .. }) => {
+            assert_eq!(operation_bytes, u64::from(frames) * 4096);
+            covered
+        }
+        Err(other) => panic!("{other:?}"),
+    };
+    // Frames 0 and 1 share a row, and so do 2 and 3.
+    assert_eq!([covered(0, 1, 0), covered(1, 2, 0), covered(1, 2, 1)], [4096; 3]);
+    assert_eq!([covered(0, 2, 0), covered(0, 2, 1), covered(1, 3, 1)], [8192; 3]);
 }

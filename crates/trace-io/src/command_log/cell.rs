@@ -4,7 +4,7 @@ use dram_spec::{AutoPrecharge, BankId, Channel, Column, Command, Cycle, Issued, 
 
 use super::{COLUMNS, LogError};
 use crate::line::shown;
-use crate::number::decimal;
+use crate::number::{Number, decimal};
 
 /// A line, divided at its commas.
 struct Cells<'a> {
@@ -109,26 +109,4 @@ impl<'a> Cells<'a> {
     fn wrong(&self, column: usize, expected: String) -> LogError {
         LogError::Cell { line: self.line, column: COLUMNS[column], found: shown(self.cells[column]), expected }
     }
-}
-
-/// An integer type of a cell.
-trait Number: TryFrom<u64> {
-    /// Greatest value.
-    const MOST: u64;
-}
-
-impl Number for u8 {
-    const MOST: u64 = u8::MAX as u64;
-}
-
-impl Number for u16 {
-    const MOST: u64 = u16::MAX as u64;
-}
-
-impl Number for u32 {
-    const MOST: u64 = u32::MAX as u64;
-}
-
-impl Number for u64 {
-    const MOST: u64 = u64::MAX;
 }

@@ -25,6 +25,16 @@ pub enum TraceError {
         /// Text of the line.
         found: String,
     },
+    /// The first record matches several formats.
+    #[error("line {line}: `{found}` is a record of the formats {}", names(formats))]
+    Ambiguous {
+        /// Line.
+        line: u64,
+        /// Text of the line.
+        found: String,
+        /// Formats.
+        formats: Vec<&'static Format>,
+    },
     /// A line is not a record of the trace's format.
     #[error("line {line}: {fault}")]
     Record {
@@ -66,9 +76,22 @@ pub enum Fault {
         /// Valid values.
         expected: &'static str,
     },
+    /// The line is valid in its source, but the simulator does not read it.
+    #[error("{what}")]
+    Refused {
+        /// Property of the line.
+        what: &'static str,
+        /// Suggested change.
+        help: &'static str,
+    },
     /// The fields are valid, but their combination is not.
     #[error(transparent)]
     Record(#[from] RecordFault),
+}
+
+fn names(formats: &[&Format]) -> String {
+    let names: Vec<String> = formats.iter().map(|format| format!("`{}`", format.name)).collect();
+    names.join(" and ")
 }
 
 impl TraceError {
@@ -76,7 +99,10 @@ impl TraceError {
     pub const fn line(&self) -> u64 {
         match self {
             Self::Line(error) => error.line(),
-            Self::Empty { line } | Self::UnknownFormat { line, .. } | Self::Record { line, .. } => *line,
+            Self::Empty { line }
+            | Self::UnknownFormat { line, .. }
+            | Self::Ambiguous { line, .. }
+            | Self::Record { line, .. } => *line,
         }
     }
 
@@ -86,10 +112,17 @@ impl TraceError {
             Self::Line(error) => error.help(),
             Self::Empty { .. } => "give a trace of at least one record; docs/formats.md says what a record is".into(),
             Self::UnknownFormat { .. } => {
-                let formats = FORMATS.map(|format| format!("{} (`{}`)", format.name, format.example));
+                let formats = FORMATS.map(|format| format!("`{}`", format.name)).join(", ");
+                format!("give a trace in one of the formats {formats}, plain, gzip or zstd; docs/formats.md shows each")
+            }
+            Self::Ambiguous { formats, .. } => {
+                let keys: Vec<String> =
+                    formats.iter().map(|format| format!("`format = \"{}\"`", format.name)).collect();
+                let endings: Vec<&str> = formats.iter().filter_map(|format| format.extension).collect();
                 format!(
-                    "give a trace in one of the formats {}, plain, gzip or zstd; see docs/formats.md",
-                    formats.join(", ")
+                    "give {}, or a file name that ends in `.{}`; docs/formats.md has the difference",
+                    keys.join(" or "),
+                    endings.join("` or `.")
                 )
             }
             Self::Record { other: Some(other), .. } => {
@@ -108,7 +141,11 @@ impl Fault {
         match self {
             Self::UnknownRecord { .. } => "correct the line, or leave it out; docs/formats.md has the grammar".into(),
             Self::FieldCount { shape, .. } => format!("separate by blanks just these: {shape}"),
-            Self::Field { key, expected, .. } => format!("write `{key}` as {expected}, without sign and separators"),
+            Self::Field { key, expected, .. } if expected.contains("number") => {
+                format!("write `{key}` as {expected}, without sign and separators")
+            }
+            Self::Field { key, expected, .. } => format!("write `{key}` as {expected}"),
+            Self::Refused { help, .. } => (*help).into(),
             Self::Record(fault) => fault.help(),
         }
     }

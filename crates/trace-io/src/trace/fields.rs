@@ -4,15 +4,15 @@ use dram_spec::address::PhysicalAddress;
 use memchr::memchr;
 
 use super::error::Fault;
+use super::number_field::{self as field, BLANK, ends};
 use crate::line::shown;
-use crate::number::{self, eight_hex, leading_decimal};
+use crate::number;
 
 /// Iterator over the fields of a line, separated by blanks and tabs. A field that begins with `#`
 /// begins a comment.
 ///
 /// The text contains the line and the bytes read ahead of it: the parser finds the end of the line
-/// while it takes fields, and converts numbers in place. Most of the time of reading a trace is
-/// spent here.
+/// while it takes fields, and converts numbers in place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields<'a> {
     /// Text from the beginning of the line; it ends in a line feed.
@@ -20,6 +20,7 @@ pub(super) struct Fields<'a> {
     /// Text from the next field.
     rest: &'a [u8],
     shape: &'static str,
+    modifies: bool,
 }
 
 /// Valid values of an address without a prefix.
@@ -28,25 +29,14 @@ const HEX: &str = "a hexadecimal number below 2^64";
 const DECIMAL: &str = "a decimal number below 2^64";
 /// Valid values of an address with a prefix.
 const PREFIXED: &str = "`0x` and a hexadecimal number below 2^64";
+/// Valid values of an address in either notation.
+const PREFIXED_OR_DECIMAL: &str = "a decimal number, or `0x` and a hexadecimal number, below 2^64";
+/// Valid values of a number before a colon.
+const DECIMAL_AND_COLON: &str = "a decimal number below 2^64 and a colon";
+/// Valid values of a number of instructions of a copy or fill.
+const DECIMAL_U32: &str = "a decimal number below 2^32";
 /// Valid values of a fill.
 const BYTE: &str = "a decimal number from 0 to 255";
-
-/// Value of a hexadecimal digit; above 15 for other bytes.
-static HEX_DIGIT: [u8; 256] = {
-    let mut digits = [0xff; 256];
-    let mut value = 0;
-    while value < 16 {
-        digits[b"0123456789abcdef"[value] as usize] = value as u8;
-        digits[b"0123456789ABCDEF"[value] as usize] = value as u8;
-        value += 1;
-    }
-    digits
-};
-
-/// Whether a field ends before this byte: blanks, line ends, and other control characters.
-const fn ends_field(byte: u8) -> bool {
-    byte <= b' '
-}
 
 /// Unit of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +50,7 @@ impl<'a> Fields<'a> {
     /// Creates the fields of the line at the beginning of a text.
     #[inline]
     pub(super) const fn new(text: &'a [u8]) -> Self {
-        Fields { text, rest: text, shape: "" }
+        Fields { text, rest: text, shape: "", modifies: false }
     }
 
     /// Sets the grammar of the line, for messages.
@@ -81,26 +71,34 @@ impl<'a> Fields<'a> {
     /// Takes the next field; empty if none is left.
     #[inline]
     pub(super) fn word(&mut self) -> &'a [u8] {
-        // Usually, a letter names the kind of the record.
-        if let [letter @ b'A'..=b'z', end, ..] = self.rest
-            && ends_field(*end)
-        {
-            self.rest = &self.rest[1..];
-            return std::slice::from_ref(letter);
+        let text = self.after_blank();
+        // Blanks, comments and line ends begin with bytes up to `#`.
+        if text.first().is_some_and(|&byte| byte > b'#') {
+            let length = text.iter().position(|&byte| ends::<BLANK>(byte)).unwrap_or(text.len());
+            let (word, rest) = text.split_at(length);
+            self.rest = rest;
+            return word;
         }
-        self.long_word()
+        self.spaced_word()
     }
 
-    fn long_word(&mut self) -> &'a [u8] {
+    /// [`Self::word`] after any blanks.
+    fn spaced_word(&mut self) -> &'a [u8] {
         if self.is_empty() {
             return &[];
         }
         // The first byte is always taken, even if it is a control character, so that the parser
         // advances.
-        let length = 1 + self.rest[1..].iter().take_while(|byte| !ends_field(**byte)).count();
+        let length = 1 + self.rest[1..].iter().take_while(|byte| !ends::<BLANK>(**byte)).count();
         let (word, rest) = self.rest.split_at(length);
         self.rest = rest;
         word
+    }
+
+    /// Text from the next field, if at most one blank precedes it.
+    #[inline]
+    fn after_blank(&self) -> &'a [u8] {
+        if let [b' ', text @ ..] = self.rest { text } else { self.rest }
     }
 
     /// Takes an address without a prefix.
@@ -112,7 +110,7 @@ impl<'a> Fields<'a> {
             return Ok(PhysicalAddress(0));
         }
         if let [b' ', text @ ..] = self.rest
-            && let Some((value, rest)) = hex_field(text)
+            && let Some((value, rest)) = field::hex::<BLANK>(text)
         {
             self.rest = rest;
             return Ok(PhysicalAddress(value));
@@ -123,8 +121,8 @@ impl<'a> Fields<'a> {
     /// Takes an address with the prefix `0x`.
     #[inline]
     pub(super) fn prefixed_hex(&mut self, key: &'static str) -> Result<PhysicalAddress, Box<Fault>> {
-        if let [b' ', b'0', b'x', text @ ..] = self.rest
-            && let Some((value, rest)) = hex_field(text)
+        if let [b'0', b'x', text @ ..] = self.after_blank()
+            && let Some((value, rest)) = field::hex::<BLANK>(text)
         {
             self.rest = rest;
             return Ok(PhysicalAddress(value));
@@ -132,26 +130,117 @@ impl<'a> Fields<'a> {
         self.slow_number(key, b"0x", number::hex, PREFIXED).map(PhysicalAddress)
     }
 
+    /// Takes an address: with the prefix `0x`, or decimal.
+    #[inline]
+    pub(super) fn prefixed_or_decimal(&mut self, key: &'static str) -> Result<PhysicalAddress, Box<Fault>> {
+        let start = self.rest;
+        let address = match self.after_blank() {
+            [b'0', b'x', ..] => self.prefixed_hex(key),
+            _ => self.long_decimal(key).map(PhysicalAddress),
+        };
+        address.or_else(|_| self.wrong_from(start, key, PREFIXED_OR_DECIMAL))
+    }
+
+    /// Takes a field of two numbers that a comma joins: a hexadecimal one without prefix, and a
+    /// decimal one up to a maximum.
+    #[inline]
+    pub(super) fn hex_and_decimal(
+        &mut self,
+        key: &'static str,
+        expected: &'static str,
+        most: u64,
+    ) -> Result<(u64, u64), Box<Fault>> {
+        let empty = self.is_empty();
+        let start = self.rest;
+        if let Some((first, rest)) = field::hex::<b','>(start)
+            && let Some((second, rest)) = field::short_decimal::<BLANK>(&rest[1..])
+            && second <= most
+            && !empty
+        {
+            self.rest = rest;
+            return Ok((first, second));
+        }
+        self.wrong_from(start, key, expected)
+    }
+
+    /// Takes a field of decimal numbers that commas join.
+    #[inline]
+    pub(super) fn decimals<const N: usize>(
+        &mut self,
+        key: &'static str,
+        expected: &'static str,
+    ) -> Result<[u64; N], Box<Fault>> {
+        let start = self.rest;
+        let text = self.after_blank();
+        let (mut numbers, mut place, mut begin, mut value) = ([0; N], 0, 0, 0_u64);
+        for (index, &byte) in text.iter().enumerate() {
+            let digit = byte.wrapping_sub(b'0');
+            if digit <= 9 {
+                value = value.wrapping_mul(10).wrapping_add(digit.into());
+                continue;
+            }
+            let last = place + 1 == N;
+            let ended = if last { ends::<BLANK>(byte) } else { byte == b',' };
+            // Up to 19 digits cannot overflow.
+            if !ended || !(1..=19).contains(&(index - begin)) {
+                break;
+            }
+            numbers[place] = value;
+            if last {
+                self.rest = &text[index..];
+                return Ok(numbers);
+            }
+            (place, begin, value) = (place + 1, index + 1, 0);
+        }
+        self.wrong_from(start, key, expected)
+    }
+
+    /// Takes a decimal number and the colon after it, which ends the field.
+    #[inline]
+    pub(super) fn decimal_and_colon(&mut self, key: &'static str) -> Result<u64, Box<Fault>> {
+        if let Some((value, [_, rest @ ..])) = field::long_decimal::<b':'>(self.after_blank())
+            && rest.first().is_some_and(|&byte| ends::<BLANK>(byte))
+        {
+            self.rest = rest;
+            return Ok(value);
+        }
+        self.slow_number(key, b"", |word| word.strip_suffix(b":").and_then(number::decimal), DECIMAL_AND_COLON)
+    }
+
+    /// Requires exactly one blank before the next field, as Ramulator 2 does.
+    #[inline]
+    pub(super) fn check_one_blank(&mut self) -> Result<(), Box<Fault>> {
+        if matches!(self.rest, [b' ', next, ..] if *next > b' ') {
+            return Ok(());
+        }
+        if self.is_empty() {
+            return self.wrong_count();
+        }
+        Err(Box::new(Fault::Refused {
+            what: "has other blanks between its fields than one",
+            help: "separate the fields by exactly one blank, the only separator of Ramulator 2",
+        }))
+    }
+
     /// Takes a decimal number, usually of few digits.
     #[inline]
     pub(super) fn decimal(&mut self, key: &'static str) -> Result<u64, Box<Fault>> {
-        self.decimal_by(short_decimal_field, key)
+        self.decimal_by(field::short_decimal::<BLANK>, key)
     }
 
     /// Takes a decimal number, usually of many digits.
     #[inline]
     pub(super) fn long_decimal(&mut self, key: &'static str) -> Result<u64, Box<Fault>> {
-        self.decimal_by(decimal_field, key)
+        self.decimal_by(field::long_decimal::<BLANK>, key)
     }
 
     #[inline]
     fn decimal_by(
         &mut self,
-        field: impl Fn(&'a [u8]) -> Option<(u64, &'a [u8])>,
+        parse: impl Fn(&'a [u8]) -> Option<(u64, &'a [u8])>,
         key: &'static str,
     ) -> Result<u64, Box<Fault>> {
-        let text = if let [b' ', text @ ..] = self.rest { text } else { self.rest };
-        if let Some((value, rest)) = field(text) {
+        if let Some((value, rest)) = parse(self.after_blank()) {
             self.rest = rest;
             return Ok(value);
         }
@@ -160,16 +249,25 @@ impl<'a> Fields<'a> {
 
     /// Takes a decimal number below 256.
     pub(super) fn byte(&mut self, key: &'static str) -> Result<u8, Box<Fault>> {
-        let before = *self;
-        let value = self.decimal(key).ok().and_then(|value| u8::try_from(value).ok());
-        value.map_or_else(|| before.wrong(key, BYTE), Ok)
+        self.small_decimal(key, BYTE)
+    }
+
+    /// Takes a decimal number below 2^32.
+    pub(super) fn decimal_u32(&mut self, key: &'static str) -> Result<u32, Box<Fault>> {
+        self.small_decimal(key, DECIMAL_U32)
+    }
+
+    fn small_decimal<T: TryFrom<u64>>(&mut self, key: &'static str, expected: &'static str) -> Result<T, Box<Fault>> {
+        let start = self.rest;
+        let value = self.decimal(key).ok().and_then(|value| T::try_from(value).ok());
+        value.map_or_else(|| self.wrong_from(start, key, expected), Ok)
     }
 
     /// Takes a time, if a field is left: `@`, a decimal number, and optionally a unit.
     #[inline]
     pub(super) fn time(&mut self, expected: &'static str) -> Result<Option<(u64, Unit)>, Box<Fault>> {
         if let [b' ', b'@', text @ ..] = self.rest
-            && let Some((value, rest)) = decimal_field(text)
+            && let Some((value, rest)) = field::long_decimal::<BLANK>(text)
         {
             self.rest = rest;
             return Ok(Some((value, Unit::Clocks)));
@@ -186,7 +284,7 @@ impl<'a> Fields<'a> {
         if self.is_empty() {
             return Ok(None);
         }
-        let before = *self;
+        let start = self.rest;
         let time = self.word().strip_prefix(b"@").and_then(|time| {
             if let Some(ns) = time.strip_suffix(b"ns") {
                 number::decimal(ns).map(|ns| (ns, Unit::Nanoseconds))
@@ -196,7 +294,7 @@ impl<'a> Fields<'a> {
                 number::decimal(time).map(|clocks| (clocks, Unit::Clocks))
             }
         });
-        time.map_or_else(|| before.wrong("time", expected), |time| Ok(Some(time)))
+        time.map_or_else(|| self.wrong_from(start, "time", expected), |time| Ok(Some(time)))
     }
 
     /// Takes a number of any valid spelling, or returns the error.
@@ -208,9 +306,9 @@ impl<'a> Fields<'a> {
         parse: fn(&[u8]) -> Option<u64>,
         expected: &'static str,
     ) -> Result<u64, Box<Fault>> {
-        let before = *self;
+        let start = self.rest;
         let number = self.word().strip_prefix(prefix).and_then(parse);
-        number.map_or_else(|| before.wrong(key, expected), Ok)
+        number.map_or_else(|| self.wrong_from(start, key, expected), Ok)
     }
 
     /// The length of the line including its end, after the last field. A further field is an error.
@@ -232,18 +330,43 @@ impl<'a> Fields<'a> {
         shown(self.text[..self.length()].trim_ascii())
     }
 
-    /// The error for a missing or invalid field.
+    /// Takes the entire line; returns it without surrounding white space.
+    pub(super) fn line(&mut self) -> &'a [u8] {
+        let (line, rest) = self.text.split_at(self.length().saturating_sub(1));
+        self.rest = rest;
+        line.trim_ascii()
+    }
+
+    /// Adds a write of the bytes that the record of the line reads.
+    pub(super) const fn then_write(&mut self) {
+        self.modifies = true;
+    }
+
+    /// Whether the line has such a write.
+    #[inline]
+    pub(super) const fn modifies(&self) -> bool {
+        self.modifies
+    }
+
+    /// The error for a missing or invalid field at a position.
     #[cold]
-    fn wrong<T>(mut self, key: &'static str, expected: &'static str) -> Result<T, Box<Fault>> {
+    fn wrong_from<T>(&mut self, start: &'a [u8], key: &'static str, expected: &'static str) -> Result<T, Box<Fault>> {
+        self.rest = start;
         match self.word() {
             [] => self.wrong_count(),
-            word => Err(Box::new(Fault::Field { key, found: shown(word), expected })),
+            word => Self::wrong(word, key, expected),
         }
+    }
+
+    /// The error for an invalid field.
+    #[cold]
+    pub(super) fn wrong<T>(found: &[u8], key: &'static str, expected: &'static str) -> Result<T, Box<Fault>> {
+        Err(Box::new(Fault::Field { key, found: shown(found), expected }))
     }
 
     /// The error for too few or too many fields.
     #[cold]
-    fn wrong_count<T>(self) -> Result<T, Box<Fault>> {
+    pub(super) fn wrong_count<T>(&self) -> Result<T, Box<Fault>> {
         let (mut all, mut found) = (Fields::new(self.text), 0);
         while !all.word().is_empty() {
             found += 1;
@@ -257,63 +380,3 @@ impl<'a> Fields<'a> {
         Err(Box::new(Fault::UnknownRecord { found: shown(found), expected }))
     }
 }
-
-/// Parses the hexadecimal number at the beginning of a text, if it is a field; returns its value
-/// and the rest. Numbers of eight digits take the fast path.
-#[inline]
-fn hex_field(text: &[u8]) -> Option<(u64, &[u8])> {
-    if let Some((eight, rest @ [end, ..])) = text.split_first_chunk()
-        && ends_field(*end)
-        && let Some(value) = eight_hex(*eight)
-    {
-        return Some((value, rest));
-    }
-    any_hex_field(text)
-}
-
-/// [`hex_field`] for up to 16 digits, which cannot overflow.
-#[inline(never)]
-fn any_hex_field(text: &[u8]) -> Option<(u64, &[u8])> {
-    let (mut value, mut digits) = (0_u64, 0);
-    while let Some(&byte) = text.get(digits) {
-        let digit = HEX_DIGIT[usize::from(byte)];
-        if digit > 15 {
-            return (ends_field(byte) && (1..=16).contains(&digits)).then(|| (value, &text[digits..]));
-        }
-        value = value << 4 | u64::from(digit);
-        digits += 1;
-    }
-    None
-}
-
-/// Parses the decimal number at the beginning of a text, if it is a field of at most 19 digits,
-/// which cannot overflow; returns its value and the rest.
-#[inline]
-fn short_decimal_field(text: &[u8]) -> Option<(u64, &[u8])> {
-    let (mut value, mut digits) = (0_u64, 0);
-    while let Some(&byte) = text.get(digits) {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return (ends_field(byte) && (1..=19).contains(&digits)).then(|| (value, &text[digits..]));
-        }
-        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
-        digits += 1;
-    }
-    None
-}
-
-/// [`short_decimal_field`] in two steps of eight bytes, for at most 15 digits.
-#[inline]
-fn decimal_field(text: &[u8]) -> Option<(u64, &[u8])> {
-    let (mut value, mut digits) = leading_decimal(*text.first_chunk()?);
-    if digits == 8 {
-        let (low, more) = leading_decimal(*text[8..].first_chunk()?);
-        value = value * *POWERS_OF_TEN.get(more)? + low;
-        digits += more;
-    }
-    let rest = &text[digits..];
-    (digits > 0 && rest.first().is_some_and(|&byte| ends_field(byte))).then_some((value, rest))
-}
-
-/// Powers of ten up to 10^7.
-const POWERS_OF_TEN: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];

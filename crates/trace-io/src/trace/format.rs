@@ -1,53 +1,117 @@
 //! Definition of a trace format.
 
-use std::fmt;
+use std::path::Path;
+use std::{fmt, iter};
 
 use super::FORMATS;
 use super::error::Fault;
 use super::fields::Fields;
-use super::record::Record;
+use super::record::{Arrival, Record};
 
 /// A format of memory traces.
 pub struct Format {
     /// Name in scenarios.
     pub name: &'static str,
+    /// Other names in scenarios.
+    pub aliases: &'static [&'static str],
+    /// Extension of file names, which decides between formats with equal records.
+    pub extension: Option<&'static str>,
     /// An example record, for messages.
     pub example: &'static str,
     /// Specification of arrivals in its records.
     pub timing: Timing,
+    /// Address space of its records.
+    pub addresses: Addresses,
     /// Whether the first fields of a line match this format.
     pub(super) recognises: fn(Fields<'_>) -> bool,
     /// Creates a parser at the first line.
     pub(super) parser: fn() -> Parser,
-    /// Appends the line of a record, without its end. The error names what this format cannot
-    /// express.
-    pub(super) write: fn(&Record, &mut Vec<u8>) -> Result<(), &'static str>,
+    /// Appends the line of a record, without its end; `None` if the format is only read. The error
+    /// names what this format cannot express. The kind of arrival is that of `timing`.
+    pub(super) write: Option<Write>,
 }
 
+/// Writer of a record.
+pub(super) type Write = fn(&Record, &mut Vec<u8>) -> Result<(), &'static str>;
+
 /// A parser of records. It is called with each line that is neither blank nor a comment, in order,
-/// and takes all fields of a record; it returns `None` for a line without a record. It may store
+/// and takes all fields of the line; it returns `None` for a line without a record. It may store
 /// state for later lines.
 pub(super) type Parser = Box<dyn FnMut(&mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> + Send>;
 
-/// Specification of arrivals in the records of a format.
+/// Specification of arrivals in the records of a format: the kinds of
+/// [`Arrival`](super::Arrival) that it reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timing {
+    /// None: each record arrives when its predecessor has been taken.
+    None,
     /// By the instructions between records. The trace does not specify the instructions per memory
     /// clock.
     Instructions,
-    /// By times, or not at all.
+    /// By the cycle of each record.
+    AtCycles,
+    /// By the cycles between records.
+    AfterCycles,
+    /// By cycles or times, or not at all, as each record specifies.
     Times,
 }
 
+/// Address space of the records of a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Addresses {
+    /// Physical addresses.
+    Physical,
+    /// Virtual addresses, to which a simulated kernel must assign page frames.
+    Virtual,
+    /// Physical or virtual addresses; the trace does not specify which.
+    Either,
+    /// Virtual addresses of several processes, whose page faults a simulated kernel serves.
+    Processes,
+    /// DRAM coordinates.
+    Coordinates,
+}
+
+impl Timing {
+    /// Whether a record of a format with this timing may have the arrival.
+    pub const fn admits(self, arrival: Arrival) -> bool {
+        match arrival {
+            Arrival::WhenTaken => matches!(self, Timing::None | Timing::Times),
+            Arrival::AfterInstructions(_) => matches!(self, Timing::Instructions),
+            Arrival::AtCycle(_) => matches!(self, Timing::AtCycles | Timing::Times),
+            Arrival::AfterCycles(_) => matches!(self, Timing::AfterCycles),
+            Arrival::AtPicoseconds(_) => matches!(self, Timing::Times),
+        }
+    }
+}
+
 impl Format {
-    /// The format with this name.
+    /// The format with this name or alias.
     pub fn named(name: &str) -> Option<&'static Format> {
-        FORMATS.into_iter().find(|format| format.name == name)
+        Format::names().find(|(known, _)| *known == name).map(|(_, format)| format)
     }
 
-    /// The format that a line matches.
-    pub(super) fn of(line: Fields<'_>) -> Option<&'static Format> {
-        FORMATS.into_iter().find(|format| (format.recognises)(line))
+    /// All names and aliases, with their formats.
+    pub fn names() -> impl Iterator<Item = (&'static str, &'static Format)> {
+        let names = |format: &'static Format| iter::once(&format.name).chain(format.aliases);
+        FORMATS.into_iter().flat_map(move |format| names(format).map(move |name| (*name, format)))
+    }
+
+    /// Whether a [`Writer`](super::Writer) of this format exists.
+    pub const fn is_written(&self) -> bool {
+        self.write.is_some()
+    }
+
+    /// The formats that a line matches.
+    pub(super) fn matching(line: Fields<'_>) -> Vec<&'static Format> {
+        FORMATS.into_iter().filter(|format| (format.recognises)(line)).collect()
+    }
+
+    /// The format of a file name: the extension, before `.gz` or `.zst` if the name ends in one.
+    pub(super) fn of_name(name: &Path) -> Option<&'static Format> {
+        let name = name.file_name()?.to_str()?;
+        let plain = [".gz", ".zst"].into_iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(name);
+        let (_, extension) = plain.rsplit_once('.')?;
+        FORMATS.into_iter().find(|format| format.extension == Some(extension))
     }
 }
 

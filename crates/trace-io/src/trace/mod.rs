@@ -2,23 +2,47 @@
 //!
 //! All formats produce [`Record`]s. A format is one file of this module and one entry of
 //! [`FORMATS`]; `docs/formats.md` has the grammars. The [`Reader`] detects plain, gzip and zstd
-//! text, and the format by the first record.
+//! text, and the format by the first record and the extension of the file name.
 
+mod convert;
+mod dramsim3;
+mod dramsys;
 mod error;
 mod fields;
 mod format;
+mod lackey;
 mod native;
+mod number_field;
+mod perf;
+mod ramulator2_ls;
+mod ramulator2_rw;
+mod ramulator_dram;
 mod ramulatorsharp_cpu;
 mod ramulatorsharp_rc;
 mod reader;
 mod record;
+mod summary;
 mod writer;
 
+pub use convert::{ConvertError, ConvertSystem, Converter};
 pub use error::{Fault, TraceError};
-pub use format::{Format, Timing};
+pub use format::{Addresses, Format, Timing};
 pub use reader::Reader;
-pub use record::{Arrival, Event, Record, RecordFault};
+pub use record::{Access, Arrival, Event, FaultKind, OsEvent, Record, RecordFault};
+pub use summary::{Bulk, Summary};
 pub use writer::{WriteError, Writer};
 
-/// All formats, in the order in which they are compared with the first record of a trace.
-pub static FORMATS: [&Format; 3] = [&native::FORMAT, &ramulatorsharp_rc::FORMAT, &ramulatorsharp_cpu::FORMAT];
+/// All formats. A line matches at most one of them, or both formats of `DRAMSys`.
+pub static FORMATS: [&Format; 11] = [
+    &native::FORMAT,
+    &ramulatorsharp_rc::FORMAT,
+    &ramulatorsharp_cpu::FORMAT,
+    &ramulator_dram::FORMAT,
+    &ramulator2_ls::FORMAT,
+    &ramulator2_rw::FORMAT,
+    &dramsim3::FORMAT,
+    &dramsys::ABSOLUTE,
+    &dramsys::RELATIVE,
+    &lackey::FORMAT,
+    &perf::FORMAT,
+];

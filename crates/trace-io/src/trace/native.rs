@@ -16,16 +16,19 @@ use dram_spec::Cycle;
 
 use super::error::Fault;
 use super::fields::{Fields, Unit};
-use super::format::{Format, Timing};
-use super::record::{Arrival, Event, Record};
+use super::format::{Addresses, Format, Timing};
+use super::record::{Access, Arrival, Event, Record};
 
 pub(super) static FORMAT: Format = Format {
     name: "native",
+    aliases: &[],
+    extension: None,
     example: "R 0x7c025cc0 @1500",
     timing: Timing::Times,
+    addresses: Addresses::Physical,
     recognises,
     parser: || Box::new(parse),
-    write,
+    write: Some(write),
 };
 
 const READ: &str = "R <address> [<time>]";
@@ -34,11 +37,13 @@ const COPY: &str = "COPY <dst> <src> <bytes> [<time>]";
 const ZERO: &str = "ZERO <address> <bytes> [<time>]";
 const TIME: &str = "`@` and a decimal number below 2^64, of clocks, or with `ns` or `ps` behind it";
 
-/// The prefix of the address distinguishes an `R` of this format from that of other formats.
+/// The prefix of the address distinguishes an `R` of this format from that of `rc`, and the missing
+/// commas distinguish it from that of `ramulator2-rw`.
 fn recognises(mut fields: Fields<'_>) -> bool {
-    match fields.word() {
-        b"R" => fields.word().starts_with(b"0x"),
-        b"W" | b"COPY" | b"ZERO" => true,
+    match (fields.word(), fields.word()) {
+        (b"R", address) => address.starts_with(b"0x") && !address.contains(&b','),
+        (b"W", address) => !address.contains(&b','),
+        (b"COPY" | b"ZERO", _) => true,
         _ => false,
     }
 }
@@ -47,11 +52,11 @@ fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
     let event = match fields.word() {
         b"R" => {
             fields.expect(READ);
-            Event::Read { address: fields.prefixed_hex("address")?, writeback: None }
+            Event::of_line(Access::Read, fields.prefixed_hex("address")?)
         }
         b"W" => {
             fields.expect(WRITE);
-            Event::Write { address: fields.prefixed_hex("address")? }
+            Event::of_line(Access::Write, fields.prefixed_hex("address")?)
         }
         b"COPY" => {
             fields.expect(COPY);
@@ -78,22 +83,22 @@ fn write(record: &Record, line: &mut Vec<u8>) -> Result<(), &'static str> {
     let Record { arrival, event } = record;
     // Writing to a vector cannot fail.
     let _ = match event {
-        Event::Read { writeback: Some(_), .. } => return Err("a read with its writeback"),
         Event::Copy { instructions: 1.., .. } | Event::Fill { instructions: 1.., .. } => {
             return Err("what a copy or fill costs a CPU");
         }
         Event::Fill { value: 1.., .. } => return Err("a fill with another value than 0"),
-        Event::Read { address, writeback: None } => write!(line, "R {:#x}", address.0),
-        Event::Write { address } => write!(line, "W {:#x}", address.0),
         Event::Copy { dst, src, bytes, .. } => write!(line, "COPY {:#x} {:#x} {bytes}", dst.0, src.0),
         Event::Fill { dst, bytes, .. } => write!(line, "ZERO {:#x} {bytes}", dst.0),
+        _ => match event.as_line()? {
+            (Access::Read, address) => write!(line, "R {:#x}", address.0),
+            (Access::Write, address) => write!(line, "W {:#x}", address.0),
+        },
     };
     let _ = match arrival {
-        Arrival::WhenTaken => Ok(()),
-        Arrival::AfterInstructions(_) => return Err("an arrival by instructions"),
         Arrival::AtCycle(cycle) => write!(line, " @{}", cycle.0),
         Arrival::AtPicoseconds(ps) if ps % 1000 == 0 => write!(line, " @{}ns", ps / 1000),
         Arrival::AtPicoseconds(ps) => write!(line, " @{ps}ps"),
+        _ => Ok(()),
     };
     Ok(())
 }

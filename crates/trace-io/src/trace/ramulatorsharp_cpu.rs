@@ -1,5 +1,5 @@
-//! The older format of CMU-SAFARI's `RamulatorSharp` and the CPU mode of Ramulator: cache-filtered
-//! accesses of one program.
+//! The older format of CMU-SAFARI's `RamulatorSharp`, the CPU mode of Ramulator, and the `SimpleO3`
+//! core of Ramulator 2: accesses of one program.
 //!
 //! ```text
 //! <instructions before it> <read> [<writeback>]
@@ -13,21 +13,24 @@ use dram_spec::PhysicalAddress;
 
 use super::error::Fault;
 use super::fields::Fields;
-use super::format::{Format, Timing};
+use super::format::{Addresses, Format, Timing};
 use super::record::{Arrival, Event, Record};
 
 pub(super) static FORMAT: Format = Format {
     name: "cpu",
+    aliases: &["simpleo3"],
+    extension: None,
     example: "5 2080529600",
     timing: Timing::Instructions,
+    addresses: Addresses::Either,
     recognises,
     parser: || Box::new(parse),
-    write,
+    write: Some(write),
 };
 
 fn recognises(mut fields: Fields<'_>) -> bool {
-    let first = fields.word();
-    !first.is_empty() && first.iter().all(u8::is_ascii_digit)
+    let (first, second) = (fields.word(), fields.word());
+    !first.is_empty() && first.iter().all(u8::is_ascii_digit) && second.first().is_none_or(u8::is_ascii_digit)
 }
 
 fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
@@ -35,16 +38,13 @@ fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
     let arrival = Arrival::AfterInstructions(fields.decimal("instructions")?);
     let address = PhysicalAddress(fields.long_decimal("read")?);
     let writeback = if fields.is_empty() { None } else { Some(PhysicalAddress(fields.long_decimal("writeback")?)) };
-    Ok(Some(Record { arrival, event: Event::Read { address, writeback } }))
+    Ok(Some(Record { arrival, event: Event::Read { address, bytes: None, writeback } }))
 }
 
 fn write(record: &Record, line: &mut Vec<u8>) -> Result<(), &'static str> {
-    let Arrival::AfterInstructions(before) = record.arrival else { return Err("an arrival at a time") };
-    let Event::Read { address, writeback } = record.event else { return Err("anything but a read with its writeback") };
+    let Event::Read { address, bytes: None, writeback } = record.event else { return Err(record.event.what()) };
     // Writing to a vector cannot fail.
-    let _ = match writeback {
-        Some(writeback) => write!(line, "{before} {} {}", address.0, writeback.0),
-        None => write!(line, "{before} {}", address.0),
-    };
+    let _ = write!(line, "{} {}", record.arrival.number(), address.0);
+    let _ = writeback.map(|writeback| write!(line, " {}", writeback.0));
     Ok(())
 }

@@ -12,23 +12,37 @@
 
 use std::io::Write;
 
+use dram_spec::PhysicalAddress;
+
 use super::error::Fault;
 use super::fields::Fields;
-use super::format::{Format, Timing};
+use super::format::{Addresses, Format, Timing};
 use super::record::{Arrival, Event, Record};
 
 pub(super) static FORMAT: Format = Format {
     name: "rc",
+    aliases: &[],
+    extension: None,
     example: "R 7c025cc0 0 5",
     timing: Timing::Instructions,
-    recognises: |mut fields| matches!(fields.word(), b"R" | b"C" | b"S"),
+    addresses: Addresses::Physical,
+    recognises,
     parser: || Box::new(parse),
-    write,
+    write: Some(write),
 };
 
 const ACCESS: &str = "R <read> <writeback, 0 = none> <instructions>";
 const COPY: &str = "C <destination> <source> <bytes> <instructions>";
 const FILL: &str = "S <destination> <value> <bytes> <instructions>";
+
+fn recognises(mut fields: Fields<'_>) -> bool {
+    match (fields.word(), fields.word()) {
+        (b"C", _) => true,
+        // An `R` with a prefix is of `native`; a comma joins numbers in `ramulator2-rw` and `lackey`.
+        (b"R" | b"S", address) => !address.starts_with(b"0x") && !address.contains(&b','),
+        _ => false,
+    }
+}
 
 fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
     let mut arrival = Arrival::AfterInstructions(0);
@@ -37,17 +51,22 @@ fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
             fields.expect(ACCESS);
             let (address, writeback) = (fields.hex("read")?, fields.hex("writeback")?);
             arrival = Arrival::AfterInstructions(fields.decimal("instructions")?);
-            Event::Read { address, writeback: (writeback.0 != 0).then_some(writeback) }
+            Event::Read { address, bytes: None, writeback: (writeback.0 != 0).then_some(writeback) }
         }
         b"C" => {
             fields.expect(COPY);
             let (dst, src) = (fields.hex("destination")?, fields.hex("source")?);
-            Event::Copy { dst, src, bytes: fields.decimal("bytes")?, instructions: fields.decimal("instructions")? }
+            Event::Copy { dst, src, bytes: fields.decimal("bytes")?, instructions: fields.decimal_u32("instructions")? }
         }
         b"S" => {
             fields.expect(FILL);
             let (dst, value) = (fields.hex("destination")?, fields.byte("value")?);
-            Event::Fill { dst, value, bytes: fields.decimal("bytes")?, instructions: fields.decimal("instructions")? }
+            Event::Fill {
+                dst,
+                value,
+                bytes: fields.decimal("bytes")?,
+                instructions: fields.decimal_u32("instructions")?,
+            }
         }
         found => return Fields::unknown(found, "R, C or S"),
     };
@@ -55,21 +74,19 @@ fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
 }
 
 fn write(record: &Record, line: &mut Vec<u8>) -> Result<(), &'static str> {
-    let Arrival::AfterInstructions(before) = record.arrival else { return Err("an arrival at a time") };
+    let before = record.arrival.number();
     // Writing to a vector cannot fail.
     let _ = match &record.event {
-        Event::Write { .. } => return Err("a write without a read"),
         Event::Copy { .. } | Event::Fill { .. } if before > 0 => return Err("instructions before a copy or fill"),
-        Event::Read { writeback: Some(writeback), .. } if writeback.0 == 0 => {
-            return Err("a writeback of address 0");
-        }
-        Event::Read { address, writeback } => {
+        Event::Read { writeback: Some(PhysicalAddress(0)), .. } => return Err("a writeback of address 0"),
+        Event::Read { address, bytes: None, writeback } => {
             write!(line, "R {:x} {:x} {before}", address.0, writeback.map_or(0, |writeback| writeback.0))
         }
         Event::Copy { dst, src, bytes, instructions } => {
             write!(line, "C {:x} {:x} {bytes} {instructions}", dst.0, src.0)
         }
         Event::Fill { dst, value, bytes, instructions } => write!(line, "S {:x} {value} {bytes} {instructions}", dst.0),
+        other => return Err(other.what()),
     };
     Ok(())
 }

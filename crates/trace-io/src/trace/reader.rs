@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::Read;
+use std::path::Path;
 
 use super::error::{Fault, TraceError};
 use super::fields::Fields;
@@ -19,6 +20,8 @@ pub struct Reader<R: Read> {
     lines: Lines<Text<R>>,
     format: &'static Format,
     parser: Parser,
+    /// The second record of the last line, if it is still to be returned.
+    second: Option<Record>,
     state: State,
 }
 
@@ -35,18 +38,36 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     /// [`TraceError::Line`] if the first record cannot be read, [`TraceError::Empty`] if the trace
-    /// has no record, [`TraceError::UnknownFormat`] if no format is given and none matches.
+    /// has no record. If no format is given: [`TraceError::UnknownFormat`] if none matches,
+    /// [`TraceError::Ambiguous`] if several do.
     pub fn new(input: R, format: Option<&'static Format>) -> Result<Self, TraceError> {
-        let text = Text::new(input).map_err(|source| LineError::Read { line: 1, source })?;
+        Self::open(input, format, None)
+    }
+
+    /// Opens a trace of the format that its first record matches. The extension of the file name
+    /// decides if several formats match, or none.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub fn with_name(input: R, file_name: &Path) -> Result<Self, TraceError> {
+        Self::open(input, None, Format::of_name(file_name))
+    }
+
+    fn open(input: R, format: Option<&'static Format>, by_name: Option<&'static Format>) -> Result<Self, TraceError> {
+        let text = Text::new(input).map_err(|source| LineError::Read { line: 1, offset: 0, source })?;
         let mut lines = Lines::new(text);
         if !find_fields(&mut lines)? {
             return Err(TraceError::Empty { line: lines.number().max(1) });
         }
-        let first = Fields::new(lines.ahead());
-        let format = format.or_else(|| Format::of(first));
-        let unknown = || TraceError::UnknownFormat { line: lines.number() + 1, found: first.shown() };
-        let format = format.ok_or_else(unknown)?;
-        Ok(Reader { lines, format, parser: (format.parser)(), state: State::Searching })
+        let (first, line) = (Fields::new(lines.ahead()), lines.number() + 1);
+        let format = match (format, &Format::matching(first)[..]) {
+            (Some(format), _) | (None, &[format]) => format,
+            (None, []) => by_name.ok_or_else(|| TraceError::UnknownFormat { line, found: first.shown() })?,
+            (None, several) => by_name
+                .filter(|format| several.contains(format))
+                .ok_or_else(|| TraceError::Ambiguous { line, found: first.shown(), formats: several.to_vec() })?,
+        };
+        Ok(Reader { lines, format, parser: (format.parser)(), second: None, state: State::Searching })
     }
 
     /// Format of the trace.
@@ -63,7 +84,9 @@ impl<R: Read> Reader<R> {
     #[cold]
     fn fail(&mut self, fault: Box<Fault>) -> TraceError {
         self.state = State::Ended;
-        let other = Format::of(Fields::new(self.lines.ahead())).filter(|format| *format != self.format);
+        self.second = None;
+        let matching = Format::matching(Fields::new(self.lines.ahead()));
+        let other = if matching.contains(&self.format) { None } else { matching.first().copied() };
         TraceError::Record { line: self.lines.number() + 1, fault, other }
     }
 
@@ -104,14 +127,17 @@ impl<R: Read> Iterator for Reader<R> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
+        if self.second.is_some() {
+            return self.second.take().map(Ok);
+        }
         if self.state == State::Ended {
             return None;
         }
         loop {
             // Blank lines and comments begin with bytes up to `#`; records begin with greater
-            // bytes.
+            // bytes, usually after at most one blank.
             let mut ahead = self.lines.ahead();
-            if ahead.first().is_none_or(|&byte| byte <= b'#') {
+            if !matches!(ahead, [b'$'..=0xff, ..] | [b' ', b'$'..=0xff, ..]) {
                 if let Err(error) = self.find_fields()? {
                     return Some(Err(error));
                 }
@@ -119,9 +145,13 @@ impl<R: Read> Iterator for Reader<R> {
             }
             let mut fields = Fields::new(ahead);
             let parsed = (self.parser)(&mut fields);
+            if fields.modifies() {
+                self.second = parsed.as_ref().ok().and_then(Option::as_ref).and_then(Record::written_back);
+            }
             let length = match &parsed {
                 Ok(Some(record)) => record.check().map_err(|fault| Box::new(fault.into())).and_then(|()| fields.end()),
-                Ok(None) | Err(_) => Ok(fields.length()),
+                Ok(None) => fields.end(),
+                Err(_) => Ok(0),
             };
             let length = match length {
                 Ok(length) => length,
@@ -131,6 +161,7 @@ impl<R: Read> Iterator for Reader<R> {
                 Err(fault) => return Some(Err(self.fail(fault))),
                 Ok(_) if !self.lines.take(length) => {
                     self.state = State::Ended;
+                    self.second = None;
                     return Some(Err(LineError::TooLong { line: self.lines.number() }.into()));
                 }
                 Ok(Some(record)) => {

@@ -1,7 +1,9 @@
 //! Records of a trace.
 
-use dram_spec::Cycle;
-use dram_spec::address::PhysicalAddress;
+use std::num::NonZeroU32;
+
+use dram_spec::address::{Location, PhysicalAddress};
+use dram_spec::{Cycle, Cycles};
 
 /// A record of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,26 +22,39 @@ pub enum Arrival {
     /// After the CPU has executed this number of instructions since the preceding record. A
     /// preceding copy or fill blocks their execution.
     AfterInstructions(u64),
-    /// At this cycle of the memory's command clock.
+    /// At this cycle of the trace's clock.
     AtCycle(Cycle),
+    /// This number of cycles of the trace's clock after the arrival of the preceding record.
+    AfterCycles(Cycles),
     /// At this time since reset, in ps.
     AtPicoseconds(u64),
 }
 
-/// Request of a record. An access is to the 64-byte line that contains its address.
+/// Request of a record, or an event of the operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Event {
-    /// A read of a line, optionally with the writeback of the line it evicts.
+    /// A read, optionally with the writeback of the line it evicts.
     Read {
         /// Address read.
         address: PhysicalAddress,
+        /// Size in bytes; `None`: the 64-byte line that contains the address.
+        bytes: Option<NonZeroU32>,
         /// Address of the dirty evicted line, if any.
         writeback: Option<PhysicalAddress>,
     },
-    /// A write of a line.
+    /// A write.
     Write {
         /// Address written.
         address: PhysicalAddress,
+        /// Size in bytes; `None`: the 64-byte line that contains the address.
+        bytes: Option<NonZeroU32>,
+    },
+    /// A read or write of the line at DRAM coordinates. They bypass the address map.
+    Located {
+        /// Read or write.
+        access: Access,
+        /// Coordinates, which may lie outside the geometry of the simulated system.
+        location: Location,
     },
     /// A copy of memory to memory.
     Copy {
@@ -50,7 +65,7 @@ pub enum Event {
         /// Size in bytes, at least 1.
         bytes: u64,
         /// Instructions that a CPU executes for the copy; 0 in a trace without instructions.
-        instructions: u64,
+        instructions: u32,
     },
     /// A fill of memory with one value.
     Fill {
@@ -61,20 +76,160 @@ pub enum Event {
         /// Size in bytes, at least 1.
         bytes: u64,
         /// Instructions that a CPU executes for the fill; 0 in a trace without instructions.
-        instructions: u64,
+        instructions: u32,
     },
+    /// An event of the operating system.
+    Os(OsEvent),
+}
+
+/// Direction of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// A read.
+    Read,
+    /// A write.
+    Write,
+}
+
+impl Access {
+    /// The value for a read or that for a write.
+    pub(super) fn either<T>(self, read: T, write: T) -> T {
+        match self {
+            Access::Read => read,
+            Access::Write => write,
+        }
+    }
+}
+
+/// Event of the operating system, which a simulated kernel turns into requests. Processes are named
+/// by the recorded pid; threads belong to their process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OsEvent {
+    /// A page fault.
+    Fault {
+        /// Process.
+        pid: u32,
+        /// Virtual address of the access.
+        address: PhysicalAddress,
+        /// Cause.
+        kind: FaultKind,
+    },
+    /// A process was duplicated, with its address space.
+    Fork {
+        /// Process that called fork.
+        parent: u32,
+        /// New process.
+        child: u32,
+    },
+    /// A process replaced its address space with that of another program.
+    Exec {
+        /// Process.
+        pid: u32,
+    },
+    /// A process ended.
+    Exit {
+        /// Process.
+        pid: u32,
+    },
+}
+
+/// Cause of a page fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FaultKind {
+    /// A write to an absent page.
+    WriteAbsent,
+    /// A read of, or instruction fetch from, an absent page.
+    ReadAbsent,
+    /// A write to a present page that is write-protected, as after fork.
+    WriteProtected,
+}
+
+impl Arrival {
+    /// Its kind, for messages.
+    pub(super) const fn what(self) -> &'static str {
+        match self {
+            Arrival::WhenTaken => "a record without an arrival",
+            Arrival::AfterInstructions(_) => "an arrival by instructions",
+            Arrival::AtCycle(_) => "an arrival at a cycle",
+            Arrival::AfterCycles(_) => "an arrival relative to the record before",
+            Arrival::AtPicoseconds(_) => "an arrival at a time",
+        }
+    }
+
+    /// Its number; 0 if it has none.
+    pub(super) const fn number(self) -> u64 {
+        match self {
+            Arrival::WhenTaken => 0,
+            Arrival::AfterInstructions(number) | Arrival::AtPicoseconds(number) => number,
+            Arrival::AtCycle(cycle) => cycle.0,
+            Arrival::AfterCycles(cycles) => cycles.0,
+        }
+    }
+}
+
+impl Event {
+    /// An access to the line that contains an address.
+    pub(super) const fn of_line(access: Access, address: PhysicalAddress) -> Event {
+        Event::of_bytes(access, address, None)
+    }
+
+    /// An access of a size.
+    pub(super) const fn of_bytes(access: Access, address: PhysicalAddress, bytes: Option<NonZeroU32>) -> Event {
+        match access {
+            Access::Read => Event::Read { address, bytes, writeback: None },
+            Access::Write => Event::Write { address, bytes },
+        }
+    }
+
+    /// The access to a line, for formats that express nothing else.
+    ///
+    /// # Errors
+    /// The kind of the event, for messages.
+    pub(super) const fn as_line(&self) -> Result<(Access, PhysicalAddress), &'static str> {
+        match self.as_bytes() {
+            Ok((access, address, None)) => Ok((access, address)),
+            Ok(_) => Err(self.what()),
+            Err(what) => Err(what),
+        }
+    }
+
+    /// The access of a size, for formats that express nothing else.
+    ///
+    /// # Errors
+    /// The kind of the event, for messages.
+    pub(super) const fn as_bytes(&self) -> Result<(Access, PhysicalAddress, Option<NonZeroU32>), &'static str> {
+        match *self {
+            Event::Read { address, bytes, writeback: None } => Ok((Access::Read, address, bytes)),
+            Event::Write { address, bytes } => Ok((Access::Write, address, bytes)),
+            _ => Err(self.what()),
+        }
+    }
+
+    /// Its kind, for messages.
+    pub(super) const fn what(&self) -> &'static str {
+        match self {
+            Event::Read { bytes: Some(_), .. } | Event::Write { bytes: Some(_), .. } => "an access with a size",
+            Event::Read { writeback: Some(_), .. } => "a read with its writeback",
+            Event::Read { .. } => "a read",
+            Event::Write { .. } => "a write",
+            Event::Located { .. } => "an access by DRAM coordinates",
+            Event::Copy { .. } => "a copy",
+            Event::Fill { .. } => "a fill",
+            Event::Os(_) => "an event of the operating system",
+        }
+    }
 }
 
 /// Reason why a record is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordFault {
-    /// The size of a copy or fill is 0.
+    /// The size is 0.
     #[error("`bytes` is 0")]
     NoBytes,
     /// The range ends beyond 2^64 - 1.
     #[error("{bytes} bytes from {key} {start:x} on run past the last address, ffffffffffffffff", start = start.0)]
     PastTheEnd {
-        /// Operand of the copy or fill: `destination` or `source`.
+        /// Operand: `destination` or `source` of a copy or fill, `address` of an access.
         key: &'static str,
         /// Address of the first byte.
         start: PhysicalAddress,
@@ -96,6 +251,18 @@ impl RecordFault {
 }
 
 impl Record {
+    /// The write of the bytes that this record reads, without instructions in between; `None` if it
+    /// is not a read.
+    #[cold]
+    pub(super) const fn written_back(&self) -> Option<Record> {
+        match self.event {
+            Event::Read { address, bytes, .. } => {
+                Some(Record { arrival: Arrival::AfterInstructions(0), event: Event::Write { address, bytes } })
+            }
+            _ => None,
+        }
+    }
+
     /// Checks sizes and ends of ranges.
     ///
     /// # Errors
@@ -103,7 +270,13 @@ impl Record {
     #[inline]
     pub fn check(&self) -> Result<(), RecordFault> {
         match self.event {
-            Event::Read { .. } | Event::Write { .. } => Ok(()),
+            Event::Read { bytes: None, .. }
+            | Event::Write { bytes: None, .. }
+            | Event::Located { .. }
+            | Event::Os(_) => Ok(()),
+            Event::Read { address, bytes: Some(bytes), .. } | Event::Write { address, bytes: Some(bytes) } => {
+                check_range("address", address, bytes.get().into())
+            }
             Event::Copy { dst, src, bytes, .. } => {
                 check_range("destination", dst, bytes)?;
                 check_range("source", src, bytes)
@@ -116,4 +289,15 @@ impl Record {
 fn check_range(key: &'static str, start: PhysicalAddress, bytes: u64) -> Result<(), RecordFault> {
     let last = bytes.checked_sub(1).ok_or(RecordFault::NoBytes)?;
     start.0.checked_add(last).map(|_| ()).ok_or(RecordFault::PastTheEnd { key, start, bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Record;
+
+    /// A record passes through several moves per read.
+    #[test]
+    fn a_record_is_small() {
+        assert_eq!(size_of::<Record>(), 48);
+    }
 }

@@ -61,7 +61,12 @@ impl<W: Write> Writer<W> {
         record.check()?;
         self.line.clear();
         let format = self.format;
-        (format.write)(record, &mut self.line).map_err(|what| WriteError::NotInFormat { what, format })?;
+        let not_in_format = |what| WriteError::NotInFormat { what, format };
+        let write = format.write.ok_or_else(|| not_in_format("a trace"))?;
+        if !format.timing.admits(record.arrival) {
+            return Err(not_in_format(record.arrival.what()));
+        }
+        write(record, &mut self.line).map_err(not_in_format)?;
         self.line.push(b'\n');
         Ok(self.output.write_all(&self.line)?)
     }

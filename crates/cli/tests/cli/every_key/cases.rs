@@ -370,6 +370,7 @@ bytes = 4096
         set: SMALL,
         cases: &[
             figures("workload.file", "'native.trace'", "'other.trace'"),
+            figures("workload.timing", "'recorded'", "'back-to-back'"),
             refused("workload.unusable_records", "'skip'", "'refuse'", "reaches past the end of the memory"),
             figures("workload.placement", "['as-recorded', 'allocator']", "['allocator']"),
         ],
@@ -382,6 +383,12 @@ bytes = 4096
             refused("workload.format", "'rc'", "'cpu'", "this is a record of another format"),
             figures("workload.instructions_per_clock", "4.0", "2.0"),
         ],
+    },
+    Fixture {
+        name: "rc trace in a closed loop",
+        body: "[workload]\nkind = 'trace'\nfile = 'rc.trace'\ntiming = 'window'\n",
+        set: &[],
+        cases: &[figures("workload.window", "16", "1")],
     },
 ];
 

@@ -1,0 +1,47 @@
+//! Arguments of `check`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use dram_spec::Dialect;
+use trace_io::commands::FORMATS;
+
+use super::{Format, Named, named};
+
+/// Which commands a trace may hold.
+const DIALECTS: [Named<Dialect>; 2] = [
+    ("jedec", "Plain DDR3", Dialect::Jedec),
+    ("rowclone", "DDR3 with copy activations and TRANSFER", Dialect::RowClone),
+];
+
+/// `check`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Ends with 0 for a trace without a violation, 1 with violations, 2 for a file that is no command trace.\n\n\
+    Examples:\n  \
+    rowclone-sim check page-copy.csv --dialect jedec\n  \
+    rowclone-sim check dramsim3ch_0cmd.trace --system configs/ddr3-1600-8gb-dimm.toml"
+)]
+pub struct CheckArgs {
+    /// The command trace, plain, gzip or Zstandard: a command log, or a trace of another simulator (docs/command-traces.md)
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The memory system, a TOML file, of a trace that does not name it
+    #[arg(long, value_name = "FILE.toml")]
+    pub system: Option<PathBuf>,
+    /// Format of the trace [default: that of its first line, then of its extension]
+    #[arg(long, value_name = "NAME", value_parser = readable())]
+    pub input_format: Option<String>,
+    /// Which commands it may hold [default: what a log says of itself; jedec for other traces]
+    #[arg(long, value_parser = named(&DIALECTS))]
+    pub dialect: Option<Dialect>,
+    /// How to print the verdict
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// The names of the formats that are read.
+fn readable() -> PossibleValuesParser {
+    FORMATS.iter().filter(|format| format.is_read()).map(|format| format.name).into()
+}

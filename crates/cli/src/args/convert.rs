@@ -1,0 +1,52 @@
+//! Arguments of `convert`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+
+use crate::formats::{self, FileFormat};
+
+/// `convert`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A memory trace becomes a memory trace, and a command trace a command trace. Command formats with one file per channel and rank write OUT with \
+    `-chan-C-rank-R` before its extension where the memory has several.\n\n\
+    Examples:\n  \
+    rowclone-sim convert traces/samples/forkset-rc.gz forkset.native\n  \
+    rowclone-sim convert forkset.native forkset.dramsim3 --drop-unsupported\n  \
+    rowclone-sim convert mixed.csv mixed.cmdtrace --drop-unsupported\n  \
+    rowclone-sim convert mixed.csv mixed.hdl\n  \
+    rowclone-sim convert dramsim3ch_0cmd.trace log.csv --system configs/ddr3-1600-8gb-dimm.toml"
+)]
+pub struct ConvertArgs {
+    /// The trace, plain, gzip or Zstandard
+    #[arg(value_name = "IN")]
+    pub input: PathBuf,
+    /// The file to write
+    #[arg(value_name = "OUT")]
+    pub output: PathBuf,
+    /// Format of IN [default: that of its first line, then of its extension]
+    #[arg(long, value_name = "NAME", value_parser = names(|format| format.is_read))]
+    pub from: Option<String>,
+    /// Format of OUT [default: that of its extension]
+    #[arg(long, value_name = "NAME", value_parser = names(|format| format.is_written))]
+    pub to: Option<String>,
+    /// The memory system, a TOML file: of a command trace that does not name it; of a memory trace whose addresses become
+    /// coordinates, or whose times become clocks
+    #[arg(long, value_name = "FILE.toml")]
+    pub system: Option<PathBuf>,
+    /// Instructions per clock of the memory, which make clocks of the instructions of a memory trace
+    #[arg(long, value_name = "RATE", default_value = "4")]
+    pub instructions_per_clock: f64,
+    /// Leaves out and counts what OUT cannot express; without it, the first such command or record is an error
+    #[arg(long)]
+    pub drop_unsupported: bool,
+    /// Replaces files that exist already
+    #[arg(long)]
+    pub force: bool,
+}
+
+fn names(has_use: fn(&FileFormat) -> bool) -> PossibleValuesParser {
+    formats::all().filter(has_use).map(|format| format.name).collect::<Vec<_>>().into()
+}

@@ -1,0 +1,182 @@
+//! A command trace of any format, opened with the memory system that executed it.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use dram_spec::{Channel, Cycle, Dialect, Issued, System};
+use rowclone_config::file::located;
+use rowclone_config::{Failure, Overrides, SystemConfig};
+use trace_io::Text;
+use trace_io::command_log::LogReader;
+use trace_io::commands::{FORMATS, Format, Peeked, Place, TraceReader};
+
+/// The user's choice of an input format.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice<'a> {
+    /// Name of a format, if one is chosen.
+    pub format: Option<&'a str>,
+    /// The flag that chooses it.
+    pub flag: &'static str,
+}
+
+/// A command trace that is being read.
+#[derive(Debug)]
+pub struct CommandTrace {
+    file: PathBuf,
+    format: &'static Format,
+    system: System,
+    input: Input,
+    /// Place of the commands, as far as it is one.
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Input {
+    Log(LogReader<Peeked<Text<File>>>),
+    Trace(TraceReader<Text<File>>),
+}
+
+impl CommandTrace {
+    /// Opens a trace.
+    ///
+    /// # Errors
+    /// The file cannot be read; its format is not known, or is not read; the system is missing, or
+    /// is given for a log, which names its own.
+    pub fn open(file: &Path, choice: Choice<'_>, system: Option<&Path>) -> Result<CommandTrace, Failure> {
+        let unreadable = |source: std::io::Error| Failure::reading(file, &source);
+        let bytes = Peeked::new(Text::new(File::open(file).map_err(unreadable)?).map_err(unreadable)?);
+        let format = format_of(file, bytes.head(), choice)?;
+        let place = Place::of_file_name(&name_of(file)).unwrap_or_default();
+        if format.names_system() {
+            if let Some(system) = system {
+                let message =
+                    format!("{}: a command log names its system, and `--system` gives another", file.display());
+                return Err(Failure::new(message).with_help(format!("leave out `--system {}`", system.display())));
+            }
+            let log = LogReader::new(bytes)
+                .map_err(|error| Failure::new(located(file, &error.to_string())).with_help(error.help()))?;
+            let system = log.header().system.clone();
+            return Ok(CommandTrace { file: file.to_owned(), format, system, input: Input::Log(log), place });
+        }
+        let Some(system) = system else {
+            let message = format!("{}: a trace of the format `{}` names no memory system", file.display(), format.name);
+            return Err(Failure::new(message)
+                .with_help("give the system that it is of, for example `--system configs/ddr3-1600-8gb-dimm.toml`"));
+        };
+        let system = SystemConfig::read(system, &Overrides::default())?.memory.system().clone();
+        let reader = TraceReader::new(bytes, format, place, &system).ok_or_else(|| not_read(file, format))?;
+        Ok(CommandTrace { file: file.to_owned(), format, system, input: Input::Trace(reader), place })
+    }
+
+    /// Format of the trace.
+    pub const fn format(&self) -> &'static Format {
+        self.format
+    }
+
+    /// The memory system that executed the commands.
+    pub const fn system(&self) -> &System {
+        &self.system
+    }
+
+    /// The commands that the trace may hold: those of a log's header; plain DDR3 for other traces.
+    pub const fn dialect(&self) -> Dialect {
+        match &self.input {
+            Input::Log(log) => log.header().dialect,
+            Input::Trace(_) => Dialect::Jedec,
+        }
+    }
+
+    /// Line of the last command, counted from 1.
+    pub const fn line(&self) -> u64 {
+        match &self.input {
+            Input::Log(log) => log.line(),
+            Input::Trace(trace) => trace.line(),
+        }
+    }
+
+    /// End of the run, if the trace names it. Known after the last command.
+    pub fn end(&self) -> Option<Cycle> {
+        match &self.input {
+            Input::Log(log) => log.header().end,
+            Input::Trace(trace) => trace.end(),
+        }
+    }
+
+    /// Name of the end in the trace.
+    pub const fn end_name(&self) -> &'static str {
+        match &self.input {
+            Input::Log(_) => "`end_cycle`",
+            Input::Trace(_) => "`END`",
+        }
+    }
+
+    /// Suggested change of a wrong end.
+    pub const fn end_help(&self) -> &'static str {
+        match &self.input {
+            Input::Log(_) => "correct it, or write `# end_cycle = unknown`",
+            Input::Trace(_) => "correct it, or leave it out",
+        }
+    }
+
+    /// The next command.
+    ///
+    /// # Errors
+    /// The line is no command of the format.
+    #[expect(clippy::should_implement_trait, reason = "an error ends the caller, so `?` is in each loop")]
+    pub fn next(&mut self) -> Result<Option<Issued>, Failure> {
+        let fault = |message: String, help: String| Failure::new(located(&self.file, &message)).with_help(help);
+        let issued = match &mut self.input {
+            Input::Log(log) => log.next().transpose().map_err(|error| fault(error.to_string(), error.help()))?,
+            Input::Trace(trace) => trace.next().transpose().map_err(|error| fault(error.to_string(), error.help()))?,
+        };
+        if let (Input::Trace(_), Some(issued)) = (&self.input, &issued) {
+            self.place = Place { channel: issued.channel, ..self.place };
+        }
+        Ok(issued)
+    }
+
+    /// Whether the trace holds the commands of a rank: a log those of all ranks, other traces those
+    /// of one channel, and without rows those of one rank. Known after the last command.
+    pub fn holds(&self, channel: Channel, rank: u8) -> bool {
+        let Place { channel: of_file, rank: rank_of_file } = self.place;
+        self.format.names_system() || channel == of_file && (self.format.has_rows || rank == rank_of_file)
+    }
+
+    /// An error of the last command, with file and line.
+    pub fn fault(&self, message: &str) -> Failure {
+        Failure::new(format!("{}:{}: {message}", self.file.display(), self.line()))
+    }
+}
+
+/// The last part of a path.
+pub fn name_of(file: &Path) -> String {
+    file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// The format of a file: that of the flag, or the only one that matches.
+fn format_of(file: &Path, head: &[u8], choice: Choice<'_>) -> Result<&'static Format, Failure> {
+    if let Some(format) = choice.format.and_then(Format::named) {
+        return Ok(format);
+    }
+    match &Format::candidates(head, &name_of(file))[..] {
+        [format] if format.is_read() => Ok(format),
+        [format] => Err(not_read(file, format)),
+        [] => Err(Failure::new(format!("{}: is no command trace of a known format", file.display()))
+            .with_help(format!("the formats are {}; see docs/command-traces.md", names(FORMATS.iter())))),
+        several => {
+            let message = format!("{}: may be a trace of {}", file.display(), names(several.iter().copied()));
+            Err(Failure::new(message)
+                .with_help(format!("name its format, for example `{} {}`", choice.flag, several[0].name)))
+        }
+    }
+}
+
+fn not_read(file: &Path, format: &Format) -> Failure {
+    Failure::new(format!("{}: the format `{}` is written, but not read", file.display(), format.name))
+        .with_help("give the command log that it was written from")
+}
+
+/// The names of formats that are read.
+fn names<'a>(formats: impl Iterator<Item = &'a Format>) -> String {
+    formats.filter(|format| format.is_read()).map(|format| format!("`{}`", format.name)).collect::<Vec<_>>().join(", ")
+}

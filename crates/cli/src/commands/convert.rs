@@ -1,0 +1,223 @@
+//! `convert`: a trace in another format.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+
+use dram_spec::{Channel, Cycle, EventSink, Issued};
+use rowclone_config::{Failure, Overrides, SystemConfig, file};
+use rowclone_sim::quantity::counted;
+use rowclone_sweep::{AtomicFile, Existing};
+use trace_io::command_log::LogWriter;
+use trace_io::commands::{ExportError, Exporter, Place, RowCloneCommands, Target, Unsupported};
+use trace_io::trace::{self, ConvertError, ConvertSystem, Converter, TraceError};
+
+use crate::args::ConvertArgs;
+use crate::command_trace::{Choice, CommandTrace, name_of};
+use crate::formats::{self, Family, FileFormat};
+use crate::interrupt;
+use crate::output;
+
+/// Converts a trace.
+///
+/// # Errors
+/// The input cannot be read; the pair of formats has no conversion; a command has no equivalent;
+/// an output exists or cannot be written. Then no file is written.
+pub fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
+    let from = formats::of_input(&args.input, args.from.as_deref())?;
+    let to = formats::of_output(&args.output, args.to.as_deref())?;
+    match (from.family, to.family) {
+        (Family::Commands, Family::Commands) => convert_commands(args, from, to)?,
+        (Family::Memory, Family::Memory) => convert_memory(args, from, to)?,
+        (Family::Commands | Family::Memory, _) => return Err(no_conversion(args, from, to)),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn no_conversion(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Failure {
+    let message = format!(
+        "{}: a {} (`{}`) cannot be written as a {} (`{}`)",
+        args.input.display(),
+        from.family.name(),
+        from.name,
+        to.family.name(),
+        to.name
+    );
+    let targets: Vec<String> = formats::all()
+        .filter(|format| format.is_written && format.family == from.family)
+        .map(|format| format!("`{}`", format.name))
+        .collect();
+    Failure::new(message).with_help(format!("a {} can be written as {}", from.family.name(), targets.join(", ")))
+}
+
+/// A memory trace to a memory trace.
+fn convert_memory(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Result<(), Failure> {
+    let (path, rate) = (&args.input, args.instructions_per_clock);
+    if !(rate.is_finite() && rate > 0.0) {
+        let message = format!("`--instructions-per-clock` is {rate}, but must be above 0");
+        return Err(Failure::new(message).with_help("leave it out for 4"));
+    }
+    let to = trace::Format::named(to.name).expect("it is a format of memory traces");
+    let system = args.system.as_ref().map(|system| {
+        let memory = SystemConfig::read(system, &Overrides::default())?.memory;
+        Ok::<_, Failure>(ConvertSystem { map: memory.map().clone(), clock: memory.system().clock() })
+    });
+    let output = AtomicFile::create(&args.output, Existing::with_force(args.force))?;
+    let output = BufWriter::new(output);
+    let mut converter = Converter::new(output, to, system.transpose()?, rate, args.drop_unsupported);
+    let opened = file::open(path).map_err(|error| Failure::reading(path, &error))?;
+    let refused = |error: TraceError| Failure::new(file::located(path, &error.to_string())).with_help(error.help());
+    let mut reader = trace::Reader::new(opened, trace::Format::named(from.name)).map_err(refused)?;
+    let stop = interrupt::flag();
+    while let Some(record) = reader.next() {
+        if stop.load(Ordering::Relaxed) {
+            return Err(Failure::interrupted());
+        }
+        converter.push(&record.map_err(refused)?).map_err(|error| match error {
+            ConvertError::Output(error) => Failure::writing(&args.output, &error),
+            error => Failure::new(format!("{}:{}: {error}", path.display(), reader.line())).with_help(error.help()),
+        })?;
+    }
+    let (output, dropped) = converter.finish();
+    let file = output.into_inner().map_err(|error| Failure::writing(&args.output, error.error()))?;
+    let written = file.target().display().to_string();
+    file.commit()?;
+    output::message(&format!("wrote {written}"));
+    if dropped > 0 {
+        output::message(&format!(
+            "warning: {} left out, which `{}` cannot express",
+            counted(dropped, "record"),
+            to.name
+        ));
+    }
+    Ok(())
+}
+
+/// A command trace to a command trace.
+fn convert_commands(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Result<(), Failure> {
+    let stop = interrupt::flag();
+    let choice = Choice { format: Some(from.name), flag: "--from" };
+    let mut trace = CommandTrace::open(&args.input, choice, args.system.as_deref())?;
+    let target = Target::named(to.name);
+    if !trace.format().has_rows && !matches!(target, Some(Target::DramPower | Target::Ramulator)) {
+        let message =
+            format!("{}: `{}` has rows and columns, and `{}` has none", args.input.display(), to.name, from.name);
+        return Err(Failure::new(message).with_help("convert the trace that it was written from"));
+    }
+    // The first command names the channel of a file of one channel.
+    let mut next = trace.next()?;
+    let mut writer = match target {
+        None => CommandWriter::log(args, &trace)?,
+        Some(target) => CommandWriter::per_rank(args, &trace, target)?,
+    };
+    while let Some(issued) = next {
+        if stop.load(Ordering::Relaxed) {
+            return Err(Failure::interrupted());
+        }
+        writer.command(&issued).map_err(|error| trace.fault(&error.to_string()).with_help(error.help()))?;
+        next = trace.next()?;
+    }
+    let (files, found) = writer.finish(trace.end(), &args.output)?;
+    let mut written = Vec::with_capacity(files.len());
+    for file in files {
+        written.push(file.target().display().to_string());
+        file.commit()?;
+    }
+    output::message(&format!("wrote {}", written.join(", ")));
+    if let Some(target) = target {
+        warn(target, found);
+    }
+    Ok(())
+}
+
+/// Says how many commands of `RowClone` a trace for other tools lacks.
+fn warn(target: Target, found: RowCloneCommands) {
+    let RowCloneCommands { transfers, copy_activations } = found;
+    let what = [
+        (transfers, "TRANSFER", if target == Target::Hdl { "written as comments" } else { "left out" }),
+        (copy_activations, "copy activation", if target == Target::Hdl { "written as ACT" } else { "left out" }),
+    ];
+    for (number, name, fate) in what.into_iter().filter(|(number, ..)| *number > 0) {
+        output::message(&format!("warning: {} {fate}", counted(number, name)));
+    }
+}
+
+/// A writer of one of the formats.
+enum CommandWriter {
+    Log(LogWriter<AtomicFile>),
+    PerRank(Exporter<AtomicFile>),
+}
+
+impl CommandWriter {
+    fn log(args: &ConvertArgs, trace: &CommandTrace) -> Result<CommandWriter, Failure> {
+        let file = AtomicFile::create(&args.output, Existing::with_force(args.force))?;
+        let log = LogWriter::new(file, trace.system(), trace.dialect());
+        log.map(CommandWriter::Log).map_err(|error| Failure::writing(&args.output, &error))
+    }
+
+    fn per_rank(args: &ConvertArgs, trace: &CommandTrace, target: Target) -> Result<CommandWriter, Failure> {
+        let unsupported = if args.drop_unsupported { Unsupported::Drop } else { Unsupported::Refuse };
+        let existing = Existing::with_force(args.force);
+        let files = output_files(&args.output, &places(trace)).into_iter();
+        let files = files.map(|(place, path)| Ok((place, AtomicFile::create(&path, existing)?)));
+        let files = files.collect::<Result<_, Failure>>()?;
+        Exporter::new(target, unsupported, trace.system(), files)
+            .map(CommandWriter::PerRank)
+            .map_err(|error| export_failure(&args.output, &error))
+    }
+
+    fn command(&mut self, issued: &Issued) -> Result<(), ExportError> {
+        match self {
+            CommandWriter::Log(log) => {
+                log.push(issued.at, issued.channel, &issued.command);
+                Ok(())
+            }
+            CommandWriter::PerRank(exporter) => exporter.command(issued),
+        }
+    }
+
+    fn finish(self, end: Option<Cycle>, path: &Path) -> Result<(Vec<AtomicFile>, RowCloneCommands), Failure> {
+        match self {
+            CommandWriter::Log(mut log) => {
+                if let Some(end) = end {
+                    log.finish(end);
+                }
+                let mut file = log.into_result().map_err(|error| Failure::writing(path, &error))?;
+                file.flush().map_err(|error| Failure::writing(path, &error))?;
+                Ok((vec![file], RowCloneCommands::default()))
+            }
+            CommandWriter::PerRank(exporter) => {
+                let (files, found) = exporter.finish(end).map_err(|error| export_failure(path, &error))?;
+                Ok((files.into_iter().map(|(_, file)| file).collect(), found))
+            }
+        }
+    }
+}
+
+fn export_failure(path: &Path, error: &ExportError) -> Failure {
+    Failure::new(format!("{}: {error}", path.display())).with_help(error.help())
+}
+
+/// The ranks whose commands a trace holds.
+fn places(trace: &CommandTrace) -> Vec<Place> {
+    let geometry = trace.system().geometry;
+    let ranks = |channel| (0..geometry.ranks()).map(move |rank| Place { channel: Channel(channel), rank });
+    let places = (0..geometry.channels()).flat_map(ranks);
+    places.filter(|place| trace.holds(place.channel, place.rank)).collect()
+}
+
+/// The file of each place: the output itself for a single place, else the output with the place
+/// before its extension.
+fn output_files(output: &Path, places: &[Place]) -> Vec<(Place, PathBuf)> {
+    let name = name_of(output);
+    let (stem, extension) = match name.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() => (stem, format!(".{extension}")),
+        _ => (&name[..], String::new()),
+    };
+    let file = |place: Place| match places {
+        [_] => output.to_owned(),
+        _ => output.with_file_name(format!("{stem}{}{extension}", place.file_name_part())),
+    };
+    places.iter().map(|&place| (place, file(place))).collect()
+}

@@ -1,0 +1,167 @@
+//! `rowclone-sim trace info`: the contents of a memory trace.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+
+use rowclone_config::{Failure, file};
+use rowclone_sim::quantity::{bytes, counted, grouped};
+use serde_json::{Value, json};
+use trace_io::Text;
+use trace_io::trace::{Format, Reader, Summary, Timing};
+
+use crate::args::{self, TraceInfoArgs};
+
+/// Lines that are shown from each end of the trace.
+const LINES: usize = 3;
+/// Characters that are shown of a line.
+const CHARACTERS: usize = 100;
+
+/// The first and last lines of a trace, with their numbers.
+struct Ends {
+    first: Vec<(u64, String)>,
+    last: VecDeque<(u64, String)>,
+}
+
+/// The format of a trace, its records, its addresses, and its first and last lines.
+///
+/// # Errors
+/// The trace cannot be read to its end.
+pub fn run(args: &TraceInfoArgs) -> Result<String, Failure> {
+    let path = &args.file;
+    let given = args.input_format.as_deref().map(named).transpose()?;
+    let refused = |error: trace_io::trace::TraceError| {
+        Failure::new(file::located(path, &error.to_string())).with_help(error.help())
+    };
+    let reading = |error: io::Error| Failure::reading(path, &error);
+    let open = || file::open(path).map_err(reading);
+    let reader = match given {
+        Some(format) => Reader::new(open()?, Some(format)),
+        None => Reader::with_name(open()?, path),
+    };
+    let reader = reader.map_err(refused)?;
+    let format = reader.format();
+    let summary = Summary::of(reader).map_err(refused)?;
+    let ends = Ends::of(BufReader::new(Text::new(open()?).map_err(reading)?)).map_err(reading)?;
+    Ok(match args.format {
+        args::Format::Table => {
+            let lines = ends
+                .first
+                .iter()
+                .chain(&ends.last)
+                .map(|(number, line)| (format!("line {}", grouped(*number)), line.clone()));
+            let rows = rows(path, format, &summary).into_iter().map(|(name, value)| (name.to_owned(), value));
+            let lines: Vec<String> = rows.chain(lines).map(|(name, value)| format!("{name:12}  {value}")).collect();
+            lines.join("\n") + "\n"
+        }
+        args::Format::Json => format!("{:#}\n", json(path, format, &summary, &ends)),
+    })
+}
+
+/// The format with this name.
+fn named(name: &str) -> Result<&'static Format, Failure> {
+    Format::named(name).ok_or_else(|| {
+        let names: Vec<&str> = Format::names().map(|(name, _)| name).collect();
+        Failure::new(format!("`--input-format` is `{name}`, which is no format of memory traces"))
+            .with_help(format!("give one of {}; docs/formats.md describes each", names.join(", ")))
+    })
+}
+
+/// The lines of the table.
+fn rows(path: &Path, format: &Format, summary: &Summary) -> Vec<(&'static str, String)> {
+    let bulk = |of: trace_io::trace::Bulk| format!("{} ({})", grouped(of.count), bytes(of.bytes));
+    let mut rows = vec![
+        ("file", path.display().to_string()),
+        ("format", format.name.to_owned()),
+        ("arrivals", arrivals(format, summary)),
+        ("records", grouped(summary.records)),
+        ("reads", grouped(summary.reads)),
+        ("writes", grouped(summary.writes)),
+        ("writebacks", grouped(summary.writebacks)),
+        ("copies", bulk(summary.copies)),
+        ("fills", bulk(summary.fills)),
+    ];
+    if summary.faults + summary.forks + summary.exits > 0 {
+        let Summary { faults, forks, exits, .. } = summary;
+        let (faults, forks) = (counted(*faults, "page fault"), counted(*forks, "fork"));
+        rows.push(("OS events", format!("{faults}, {forks}, {}", counted(*exits, "exit"))));
+    }
+    match summary.addresses {
+        Some((lowest, highest)) => {
+            let least = if summary.is_capped() { "at least " } else { "" };
+            rows.push(("addresses", format!("{lowest:#x} to {highest:#x}")));
+            rows.push(("pages", format!("{least}{} of 4 KiB", grouped(summary.pages()))));
+            rows.push(("footprint", format!("{least}{} in lines of 64 bytes", bytes(summary.footprint_bytes()))));
+        }
+        None => rows.push(("addresses", "none: the records have DRAM coordinates, or no place".to_owned())),
+    }
+    rows
+}
+
+/// How the records specify their arrivals.
+fn arrivals(format: &Format, summary: &Summary) -> String {
+    let instructions = || format!("{} between records", counted(summary.instructions, "instruction"));
+    let cycle = summary.last_cycle.map(|cycle| format!("clocks, the last {}", grouped(cycle)));
+    let time = summary.last_ps.map(|ps| format!("times, the last {} ns", ps as f64 / 1000.0));
+    match (format.timing, cycle, time) {
+        (Timing::Instructions, ..) => instructions(),
+        (_, Some(cycle), Some(time)) => format!("{cycle}; {time}"),
+        (_, Some(one), None) | (_, None, Some(one)) => one,
+        (_, None, None) => "none: as fast as requests are accepted".to_owned(),
+    }
+}
+
+fn json(path: &Path, format: &Format, summary: &Summary, ends: &Ends) -> Value {
+    let lines = |lines: Vec<&(u64, String)>| -> Vec<Value> {
+        lines.into_iter().map(|(number, text)| json!({ "line": number, "text": text })).collect()
+    };
+    json!({
+        "file": path.display().to_string(),
+        "format": format.name,
+        "records": summary.records,
+        "reads": summary.reads,
+        "writes": summary.writes,
+        "writebacks": summary.writebacks,
+        "copies": summary.copies.count,
+        "copied_bytes": summary.copies.bytes,
+        "fills": summary.fills.count,
+        "filled_bytes": summary.fills.bytes,
+        "page_faults": summary.faults,
+        "forks": summary.forks,
+        "exits": summary.exits,
+        "instructions": summary.instructions,
+        "last_cycle": summary.last_cycle,
+        "last_ps": summary.last_ps,
+        "lowest_address": summary.addresses.map(|(lowest, _)| lowest),
+        "highest_address": summary.addresses.map(|(_, highest)| highest),
+        "pages": summary.pages(),
+        "footprint_bytes": summary.footprint_bytes(),
+        "is_lower_bound": summary.is_capped(),
+        "first_lines": lines(ends.first.iter().collect()),
+        "last_lines": lines(ends.last.iter().collect()),
+    })
+}
+
+impl Ends {
+    /// The ends of a text whose lines a reader has found to be short.
+    fn of(mut text: impl BufRead) -> io::Result<Ends> {
+        let mut ends = Ends { first: Vec::new(), last: VecDeque::new() };
+        let (mut line, mut number) = (Vec::new(), 0);
+        while text.read_until(b'\n', &mut line)? > 0 {
+            number += 1;
+            let characters = String::from_utf8_lossy(line.trim_ascii_end()).into_owned();
+            let shown: String = characters.chars().take(CHARACTERS).collect();
+            let shown = if shown.len() < characters.len() { shown + " ..." } else { shown };
+            if ends.first.len() < LINES {
+                ends.first.push((number, shown));
+            } else {
+                ends.last.push_back((number, shown));
+                if ends.last.len() > LINES {
+                    ends.last.pop_front();
+                }
+            }
+            line.clear();
+        }
+        Ok(ends)
+    }
+}

@@ -1,0 +1,134 @@
+//! The trace formats of all families, and the choice of one.
+
+use std::path::Path;
+
+use rowclone_config::{Failure, file};
+use trace_io::commands::{self, Peeked};
+use trace_io::{Text, trace};
+
+use crate::command_trace::name_of;
+
+/// What a trace consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Commands on the bus of a memory.
+    Commands,
+    /// Requests to a memory.
+    Memory,
+}
+
+impl Family {
+    /// Name in messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Family::Commands => "command trace",
+            Family::Memory => "memory trace",
+        }
+    }
+}
+
+/// A trace format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileFormat {
+    /// Name on command lines, unique in all families.
+    pub name: &'static str,
+    /// Its family.
+    pub family: Family,
+    /// Extensions of file names, without the dot.
+    pub extensions: &'static [&'static str],
+    /// Whether it is read.
+    pub is_read: bool,
+    /// Whether it is written.
+    pub is_written: bool,
+}
+
+impl From<&'static commands::Format> for FileFormat {
+    fn from(format: &'static commands::Format) -> FileFormat {
+        let commands::Format { name, extensions, is_written, .. } = *format;
+        FileFormat { name, family: Family::Commands, extensions, is_read: format.is_read(), is_written }
+    }
+}
+
+impl From<&'static trace::Format> for FileFormat {
+    fn from(format: &'static trace::Format) -> FileFormat {
+        let extensions = std::slice::from_ref(&format.name);
+        FileFormat {
+            name: format.name,
+            family: Family::Memory,
+            extensions,
+            is_read: true,
+            is_written: format.is_written(),
+        }
+    }
+}
+
+/// The formats of all families.
+pub fn all() -> impl Iterator<Item = FileFormat> {
+    commands::FORMATS.iter().map(FileFormat::from).chain(trace::FORMATS.into_iter().map(FileFormat::from))
+}
+
+/// The format of an input: the named one, or that of its first line, or that of its extension.
+///
+/// # Errors
+/// The file cannot be read, or matches no format, or several.
+pub fn of_input(path: &Path, named: Option<&str>) -> Result<FileFormat, Failure> {
+    if let Some(format) = named.and_then(|name| all().find(|format| format.name == name)) {
+        return Ok(format);
+    }
+    let unreadable = |source: std::io::Error| Failure::reading(path, &source);
+    let bytes = Peeked::new(Text::new(file::open(path).map_err(unreadable)?).map_err(unreadable)?);
+    let name = name_of(path);
+    let commands = commands::Format::matching(bytes.head(), &name).into_iter().map(FileFormat::from);
+    let memory = match trace::Reader::with_name(bytes.head(), path) {
+        Ok(mut reader) => reader.next().and_then(Result::ok).map(|_| FileFormat::from(reader.format())),
+        Err(error @ trace::TraceError::Ambiguous { .. }) => {
+            return Err(Failure::new(file::located(path, &error.to_string()))
+                .with_help(error.help().replace("`format = \"", "`--from ").replace("\"`", "`")));
+        }
+        Err(_) => None,
+    };
+    let mut found: Vec<FileFormat> = commands.chain(memory).collect();
+    if found.is_empty() {
+        found = all().filter(|format| format.is_read && has_extension(format, &name)).collect();
+    }
+    one(path, &found, "--from", |format| format.is_read)
+}
+
+/// The format of an output: the named one, or that of its extension.
+///
+/// # Errors
+/// The extension is that of no format, or of several.
+pub fn of_output(path: &Path, named: Option<&str>) -> Result<FileFormat, Failure> {
+    let name = name_of(path);
+    let is_meant = |format: &FileFormat| match named {
+        Some(name) => format.name == name,
+        None => format.is_written && has_extension(format, &name),
+    };
+    let found: Vec<FileFormat> = all().filter(is_meant).collect();
+    one(path, &found, "--to", |format| format.is_written)
+}
+
+fn has_extension(format: &FileFormat, name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, extension)| format.extensions.contains(&extension))
+}
+
+/// The only format of a list. `has_use` are the formats that the help may name.
+fn one(
+    path: &Path,
+    found: &[FileFormat],
+    flag: &str,
+    has_use: impl Fn(&FileFormat) -> bool,
+) -> Result<FileFormat, Failure> {
+    let names = |formats: &mut dyn Iterator<Item = FileFormat>| {
+        formats.map(|format| format!("`{}`", format.name)).collect::<Vec<_>>().join(", ")
+    };
+    match found {
+        [format] => Ok(*format),
+        [] => Err(Failure::new(format!("{}: the format is not known", path.display()))
+            .with_help(format!("name it with `{flag}`: {}", names(&mut all().filter(has_use))))),
+        [first, ..] => {
+            let message = format!("{}: may have the format {}", path.display(), names(&mut found.iter().copied()));
+            Err(Failure::new(message).with_help(format!("name it, for example `{flag} {}`", first.name)))
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Recorded events of processes, played on a simulated kernel.
+
+use dram_spec::address::FRAME_BYTES;
+use dram_spec::{AddressMap, PhysicalAddress};
+use os_alloc_sim::{HUGE_ORDER, Kernel, MemoryOperation, PageSize, ProcessId, ZeroOnFree};
+use rowclone::Operation;
+use rustc_hash::FxHashMap;
+use trace_io::trace::{FaultKind, OsEvent};
+
+use super::pages::{NoFrame, PageReport};
+use crate::allocator_settings::{AllocatorError, AllocatorSettings};
+use crate::workload::request;
+
+/// The kernel, and the recorded processes on it.
+///
+/// - A write to an absent page gets a zeroed frame. (The recording does not tell a page of a file,
+///   which is copied instead.) A page that has a frame was unmapped since; its frame is freed first.
+/// - A read of an absent page gets a frame of the page cache, without traffic.
+/// - A write to a write-protected page copies the page, unless its frame has no other user. A page
+///   that the recording has not shown before lies in the page cache.
+#[derive(Debug)]
+pub(super) struct Processes {
+    settings: AllocatorSettings,
+    kernel: Kernel,
+    by_pid: FxHashMap<u32, Process>,
+    before: Before,
+    counts: Counts,
+}
+
+/// A process of the kernel, and the kernel's page of each recorded page.
+#[derive(Clone, Debug)]
+struct Process {
+    id: ProcessId,
+    pages: FxHashMap<u64, u64>,
+}
+
+/// The memory before the trace.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    free: u64,
+    utilisation: f64,
+    fragmentation: f64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    cached: u64,
+    copied: u64,
+    zeroed: u64,
+}
+
+impl Processes {
+    /// Starts without processes.
+    pub(super) fn new(map: &AddressMap, settings: AllocatorSettings) -> Result<Processes, AllocatorError> {
+        let kernel = settings.kernel(map, ZeroOnFree::Off)?;
+        let (frames, free) = (kernel.frame_set().frames(), kernel.allocator().free_frames());
+        let before = Before {
+            free,
+            utilisation: (frames - free) as f64 / frames as f64,
+            fragmentation: kernel.allocator().free_blocks().unusable(HUGE_ORDER),
+        };
+        Ok(Processes { settings, kernel, by_pid: FxHashMap::default(), before, counts: Counts::default() })
+    }
+
+    /// Frames, and frames in use before the trace.
+    pub(super) fn frames(&self) -> (u64, u64) {
+        let frames = self.kernel.frame_set().frames();
+        (frames, frames - self.before.free)
+    }
+
+    /// Plays an event; returns the copies and zeroings that the kernel issues.
+    pub(super) fn play(&mut self, event: OsEvent) -> Result<Vec<Operation>, NoFrame> {
+        let mut operations = Vec::new();
+        match event {
+            OsEvent::Fault { pid, address, kind } => {
+                let fault = self.fault(pid, address.0 / FRAME_BYTES, kind, &mut operations);
+                fault.map_err(|_| NoFrame { page: PhysicalAddress(address.0 / FRAME_BYTES * FRAME_BYTES) })?;
+            }
+            OsEvent::Fork { parent, child } => {
+                let Process { id, pages } = self.process(parent).clone();
+                let id = self.kernel.fork(id).expect("the process lives");
+                self.end(child, &mut operations);
+                self.by_pid.insert(child, Process { id, pages });
+            }
+            OsEvent::Exec { pid } | OsEvent::Exit { pid } => self.end(pid, &mut operations),
+        }
+        self.counts.copied += operations.iter().filter(|it| matches!(it, MemoryOperation::Copy { .. })).count() as u64;
+        self.counts.zeroed += operations.iter().filter(|it| matches!(it, MemoryOperation::Zero { .. })).count() as u64;
+        Ok(operations.iter().map(request).collect())
+    }
+
+    fn fault(
+        &mut self,
+        pid: u32,
+        page: u64,
+        kind: FaultKind,
+        operations: &mut Vec<MemoryOperation>,
+    ) -> Result<(), os_alloc_sim::Fault> {
+        let Process { id, pages } = self.process(pid);
+        let (id, known) = (*id, pages.get(&page).copied());
+        if let (Some(unmapped), FaultKind::WriteAbsent | FaultKind::ReadAbsent) = (known, kind) {
+            self.kernel.unmap(id, unmapped, 1, operations)?;
+        }
+        let mapped = if let (Some(mapped), FaultKind::WriteProtected) = (known, kind) {
+            mapped
+        } else {
+            let mapped = self.kernel.map(id, 1, PageSize::Small)?;
+            self.process(pid).pages.insert(page, mapped);
+            mapped
+        };
+        if kind == FaultKind::ReadAbsent || (kind == FaultKind::WriteProtected && known.is_none()) {
+            self.kernel.map_cached(id, mapped)?;
+            self.counts.cached += 1;
+        }
+        if kind != FaultKind::ReadAbsent {
+            self.kernel.write(id, mapped, operations)?;
+        }
+        Ok(())
+    }
+
+    /// The process with this pid, which starts if it does not exist.
+    fn process(&mut self, pid: u32) -> &mut Process {
+        let kernel = &mut self.kernel;
+        self.by_pid.entry(pid).or_insert_with(|| Process { id: kernel.spawn(), pages: FxHashMap::default() })
+    }
+
+    /// Frees the pages of a process, if it exists.
+    fn end(&mut self, pid: u32, operations: &mut Vec<MemoryOperation>) {
+        if let Some(Process { id, .. }) = self.by_pid.remove(&pid) {
+            self.kernel.exit(id, operations).expect("the process lives");
+        }
+    }
+
+    /// Returns the counts.
+    pub(super) fn into_report(self) -> PageReport {
+        let Processes { settings, kernel, before, counts: Counts { cached, copied, zeroed }, .. } = self;
+        let in_use = before.free - kernel.allocator().free_frames();
+        PageReport {
+            settings,
+            utilisation_before: before.utilisation,
+            fragmentation_before: before.fragmentation,
+            appeared: cached,
+            copied,
+            filled: zeroed,
+            freed: cached + copied + zeroed - in_use,
+            copies_in_part: 0,
+            fills_in_part: 0,
+            fills_of_other_values: 0,
+            allocator: kernel.report(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dram_spec::address::Preset;
+    use dram_spec::{Density, System, Width};
+    use os_alloc_sim::{Policy, Units};
+
+    use super::*;
+
+    fn processes() -> Processes {
+        let map = AddressMap::preset(System::paper(1, Density::Gb1, Width::X16).geometry, Preset::RowInterleaved);
+        let policy = Policy::Sequential;
+        let settings =
+            AllocatorSettings { policy, seed: 1, utilisation: 0.0, fragmentation: 0.0, units: Units::Marked };
+        Processes::new(&map, settings).unwrap()
+    }
+
+    const fn fault(pid: u32, address: u64, kind: FaultKind) -> OsEvent {
+        OsEvent::Fault { pid, address: PhysicalAddress(address), kind }
+    }
+
+    /// The sequential allocator hands out frames by ascending address.
+    #[test]
+    fn the_operations_of_a_forking_program_are_those_by_hand() {
+        use FaultKind::{ReadAbsent, WriteAbsent, WriteProtected};
+        let mut processes = processes();
+        let zero = |frame: u64| Operation::Init { dst: PhysicalAddress(frame << 12), bytes: 4096, value: 0 };
+        let copy = |src: u64, dst: u64| Operation::Copy {
+            src: PhysicalAddress(src << 12),
+            dst: PhysicalAddress(dst << 12),
+            bytes: 4096,
+        };
+        let steps: [(OsEvent, &[Operation]); 15] = [
+            (fault(1, 0x7fff_0000_1010, WriteAbsent), &[zero(0)]),
+            (fault(1, 0x7fff_0000_2000, WriteAbsent), &[zero(1)]),
+            // The page cache keeps frame 2, so that a write copies it.
+            (fault(1, 0x40_0000, ReadAbsent), &[]),
+            (fault(1, 0x40_0ff8, WriteProtected), &[copy(2, 3)]),
+            (OsEvent::Fork { parent: 1, child: 2 }, &[]),
+            (fault(2, 0x7fff_0000_1000, WriteProtected), &[copy(0, 4)]),
+            // The frame has no other user any more.
+            (fault(1, 0x7fff_0000_1000, WriteProtected), &[]),
+            (fault(1, 0x7fff_0000_2000, WriteProtected), &[copy(1, 5)]),
+            // A page of the page cache that was present without a recorded fault.
+            (fault(2, 0x60_0000, WriteProtected), &[copy(6, 7)]),
+            // Absent again: the page was unmapped, and its frame 4 freed.
+            (fault(2, 0x7fff_0000_1000, WriteAbsent), &[zero(4)]),
+            (OsEvent::Exit { pid: 2 }, &[]),
+            // Frames 1, 4 and 7 are free now.
+            (fault(3, 0, WriteAbsent), &[zero(1)]),
+            (OsEvent::Exec { pid: 1 }, &[]),
+            (fault(1, 0, WriteAbsent), &[zero(0)]),
+            (OsEvent::Exit { pid: 9 }, &[]),
+        ];
+        for (event, expected) in steps {
+            assert_eq!(processes.play(event).unwrap(), expected, "{event:?}");
+        }
+        let report = processes.into_report();
+        assert_eq!((report.appeared, report.copied, report.filled), (2, 4, 5));
+        // In use: the page cache's frames 2 and 6, and a page each of processes 1 and 3.
+        assert_eq!(report.freed, 11 - 4);
+    }
+
+    #[test]
+    fn a_pid_that_is_used_again_begins_without_pages() {
+        let mut processes = processes();
+        for _ in 0..3 {
+            assert_eq!(processes.play(fault(1, 0, FaultKind::WriteAbsent)).unwrap().len(), 1);
+            assert!(processes.play(OsEvent::Fork { parent: 1, child: 2 }).unwrap().is_empty());
+            assert_eq!(processes.play(fault(2, 0, FaultKind::WriteProtected)).unwrap().len(), 1);
+            assert!(processes.play(OsEvent::Exit { pid: 1 }).unwrap().is_empty());
+        }
+    }
+}

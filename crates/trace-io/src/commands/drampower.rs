@@ -1,0 +1,62 @@
+//! Lines of `DRAMPower` 4 and of Ramulator 1: `clock,command[,bank]`.
+
+use dram_spec::AutoPrecharge::{No, Yes};
+use dram_spec::{BankId, Column, Command, Cycle, Issued, PrechargePowerDown, Row};
+
+use super::field::{Field, unknown_command};
+use super::reader::Line;
+use super::{Place, TraceError};
+use crate::line::shown;
+
+/// Commands. `PDE`, `PDX`, `SRE` and `SRX` are Ramulator's names.
+#[rustfmt::skip]
+const COMMANDS: [&str; 21] = [
+    "ACT", "PRE", "PREA", "RD", "RDA", "WR", "WRA", "REF", "PDN_F_ACT", "PDN_S_ACT", "PDN_F_PRE", "PDN_S_PRE", "PUP_ACT",
+    "PUP_PRE", "SREN", "SREX", "END", "PDE", "PDX", "SRE", "SRX",
+];
+
+/// Parses a line. Rows and columns, which the format does not have, are 0.
+pub(super) fn parse(text: &[u8], line: u64, place: Place, exit: PrechargePowerDown) -> Result<Line, TraceError> {
+    let mut cells = text.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+    let (Some(clock), Some(name), bank, None) = (cells.next(), cells.next(), cells.next(), cells.next()) else {
+        return Err(TraceError::Shape {
+            line,
+            found: shown(text),
+            expected: "a clock, a command and a bank, with commas",
+        });
+    };
+    let at = Cycle(Field { name: "clock", text: clock, line }.number()?);
+    let bank_field = Field { name: "bank", text: bank.unwrap_or(b""), line };
+    let bank = || bank_field.number().map(|bank| BankId { rank: place.rank, bank });
+    let (row, column) = (Row(0), Column(0));
+    let rank_wide = |command: Command| match bank_field.text {
+        b"" => Ok(command),
+        _ => bank_field.number_or_none::<u8>().map(|_| command),
+    };
+    let rank = place.rank;
+    let command = match name {
+        b"ACT" => Command::Activate { bank: bank()?, row },
+        b"PRE" => Command::Precharge { bank: bank()? },
+        b"RD" => Command::Read { bank: bank()?, column, auto_precharge: No },
+        b"RDA" => Command::Read { bank: bank()?, column, auto_precharge: Yes },
+        b"WR" => Command::Write { bank: bank()?, column, auto_precharge: No },
+        b"WRA" => Command::Write { bank: bank()?, column, auto_precharge: Yes },
+        b"PREA" => rank_wide(Command::PrechargeAll { rank })?,
+        b"REF" => rank_wide(Command::Refresh { rank })?,
+        b"PDN_F_PRE" if exit == PrechargePowerDown::SlowExit => return Err(other_exit(line, name, "slow-exit")),
+        b"PDN_S_PRE" if exit == PrechargePowerDown::FastExit => return Err(other_exit(line, name, "fast-exit")),
+        b"PDN_F_ACT" | b"PDN_S_ACT" | b"PDN_F_PRE" | b"PDN_S_PRE" | b"PDE" => {
+            rank_wide(Command::PowerDownEnter { rank })?
+        }
+        b"PUP_ACT" | b"PUP_PRE" | b"PDX" => rank_wide(Command::PowerDownExit { rank })?,
+        b"SREN" | b"SRE" => rank_wide(Command::SelfRefreshEnter { rank })?,
+        b"SREX" | b"SRX" => rank_wide(Command::SelfRefreshExit { rank })?,
+        b"END" => return rank_wide(Command::PrechargeAll { rank }).map(|_| Line::End(at)),
+        _ => return Err(unknown_command(line, name, &COMMANDS)),
+    };
+    Ok(Line::Command(Issued { at, channel: place.channel, command }))
+}
+
+fn other_exit(line: u64, name: &[u8], system: &'static str) -> TraceError {
+    TraceError::PowerDown { line, found: shown(name), system }
+}

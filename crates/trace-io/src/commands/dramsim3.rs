@@ -1,0 +1,71 @@
+//! Lines of `DRAMsim3`, compiled with `CMD_TRACE`: `clock command channel rank bankgroup bank 0xrow
+//! 0xcolumn`.
+
+use dram_spec::AutoPrecharge::{No, Yes};
+use dram_spec::{BankId, Column, Command, Cycle, Issued, Row};
+
+use super::TraceError;
+use super::field::{Field, exactly, unknown_command};
+use super::reader::{FileChannel, Line};
+use crate::line::shown;
+use crate::number::decimal;
+
+const FIELDS: [&str; 8] = ["clock", "command", "channel", "rank", "bankgroup", "bank", "row", "column"];
+const COMMANDS: [&str; 9] = [
+    "read",
+    "read_p",
+    "write",
+    "write_p",
+    "activate",
+    "precharge",
+    "refresh",
+    "self_refresh_enter",
+    "self_refresh_exit",
+];
+
+fn cut(text: &[u8]) -> Option<[&[u8]; FIELDS.len()]> {
+    exactly(text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()))
+}
+
+/// Parses a line. Rank-wide commands have -1 in the fields that they do not use.
+pub(super) fn parse(text: &[u8], line: u64, file: &mut FileChannel) -> Result<Line, TraceError> {
+    let expected = "eight fields: clock command channel rank bankgroup bank 0xrow 0xcolumn";
+    let words = cut(text).ok_or_else(|| TraceError::Shape { line, found: shown(text), expected })?;
+    let field = |index: usize| Field { name: FIELDS[index], text: words[index], line };
+    let at = Cycle(field(0).number()?);
+    for index in 2..FIELDS.len() {
+        field(index).unused()?;
+    }
+    let channel = file.check(field(2).number_or_none()?, line)?;
+    let rank = field(3).number()?;
+    let bank = || match field(4).number_or_none::<u8>()? {
+        None | Some(0) => Ok(BankId { rank, bank: field(5).number()? }),
+        Some(group) => Err(TraceError::NotDdr3 { line, what: format!("bank group {group}, but DDR3 has none") }),
+    };
+    let column = || field(7).hex().map(Column);
+    let command = match words[1] {
+        b"activate" => Command::Activate { bank: bank()?, row: Row(field(6).hex()?) },
+        b"precharge" => Command::Precharge { bank: bank()? },
+        b"read" => Command::Read { bank: bank()?, column: column()?, auto_precharge: No },
+        b"read_p" => Command::Read { bank: bank()?, column: column()?, auto_precharge: Yes },
+        b"write" => Command::Write { bank: bank()?, column: column()?, auto_precharge: No },
+        b"write_p" => Command::Write { bank: bank()?, column: column()?, auto_precharge: Yes },
+        b"refresh" => Command::Refresh { rank },
+        b"self_refresh_enter" => Command::SelfRefreshEnter { rank },
+        b"self_refresh_exit" => Command::SelfRefreshExit { rank },
+        b"refresh_bank" => {
+            return Err(TraceError::NotDdr3 {
+                line,
+                what: "`refresh_bank`, but DDR3 refreshes all banks at once".into(),
+            });
+        }
+        name => return Err(unknown_command(line, name, &COMMANDS)),
+    };
+    Ok(Line::Command(Issued { at, channel, command }))
+}
+
+/// The channel of the first line that names one.
+pub(super) fn first_channel(head: &[u8]) -> Option<u8> {
+    let channel = |line: &[u8]| cut(line).and_then(|words| u8::try_from(decimal(words[2])?).ok());
+    head.split(|&byte| byte == b'\n').find_map(channel)
+}

@@ -1,0 +1,73 @@
+//! The HDL command list: `cycle command bank address`, with the address as on the pins.
+
+use dram_spec::{AutoPrecharge, BankId, Column, Command, Cycle, System};
+
+use super::{ExportError, ModeRegisters, Place};
+
+/// A10: auto-precharge of RDA and WRA, all banks of PREA.
+const A10: u16 = 1 << 10;
+/// A12: burst length 8.
+const A12: u16 = 1 << 12;
+
+/// Device columns per burst.
+const COLUMNS_PER_BURST: u16 = 8;
+
+/// The header of the list of a rank.
+pub(super) fn header(system: &System, place: Place) -> Result<String, ExportError> {
+    let registers = ModeRegisters::of(system)?;
+    let (bin, geometry) = (system.bin, system.geometry);
+    let [mr0, mr1, mr2, mr3] = registers.values;
+    let lines = [
+        "# rowclone-sim HDL command list, version 1".to_owned(),
+        format!("# part = DDR3-{}, {} {}", bin.name, geometry.density(), geometry.width()),
+        format!("# channel = {}", place.channel.0),
+        format!("# rank = {}", place.rank),
+        format!("# tCK_ns = {}", system.clock().t_ck_ns()),
+        format!("# CL = {}", bin.cl),
+        format!("# CWL = {}", bin.cwl),
+        format!("# WR = {}", registers.write_recovery),
+        "# BL = 8".to_owned(),
+        format!("# MR0 = 0x{mr0:04x}"),
+        format!("# MR1 = 0x{mr1:04x}"),
+        format!("# MR2 = 0x{mr2:04x}"),
+        format!("# MR3 = 0x{mr3:04x}"),
+        "# cycle command bank address".to_owned(),
+    ];
+    Ok(lines.join("\n") + "\n")
+}
+
+/// The line of a command, with its end. Bank and address are 0 where the chips ignore them.
+pub(super) fn line(at: Cycle, command: &Command) -> String {
+    let (bank, address) = match *command {
+        Command::Activate { bank, row } => (bank.bank, row.0 as u16),
+        Command::Precharge { bank } => (bank.bank, 0),
+        Command::Read { bank, column, auto_precharge } | Command::Write { bank, column, auto_precharge } => {
+            access(bank, column, auto_precharge)
+        }
+        Command::PrechargeAll { .. } => (0, A10),
+        Command::Refresh { .. }
+        | Command::PowerDownEnter { .. }
+        | Command::PowerDownExit { .. }
+        | Command::SelfRefreshEnter { .. }
+        | Command::SelfRefreshExit { .. } => (0, 0),
+        Command::Transfer { src, src_column, dst, dst_column } => {
+            let (src, dst) = (access(src, src_column, AutoPrecharge::No), access(dst, dst_column, AutoPrecharge::No));
+            return format!("# {at} TRANSFER {} 0x{:04x} {} 0x{:04x}\n", src.0, src.1, dst.0, dst.1);
+        }
+    };
+    format!("{at} {} {bank} 0x{address:04x}\n", command.mnemonic())
+}
+
+/// Bank and address pins of RD and WR.
+const fn access(bank: BankId, column: Column, auto_precharge: AutoPrecharge) -> (u8, u16) {
+    let auto_precharge = match auto_precharge {
+        AutoPrecharge::Yes => A10,
+        AutoPrecharge::No => 0,
+    };
+    (bank.bank, column_pins(column.0 * COLUMNS_PER_BURST) | auto_precharge | A12)
+}
+
+/// A device column on A0 to A9, A11 and A13: A10 and A12 have other meanings.
+const fn column_pins(column: u16) -> u16 {
+    column & 0x3ff | (column >> 10 & 1) << 11 | (column >> 11 & 1) << 13
+}

@@ -1,0 +1,163 @@
+//! Writer of command traces with one file per rank, for other tools.
+
+mod error;
+mod hdl;
+mod mode_registers;
+mod power_trace;
+mod rank;
+
+use std::io::{BufWriter, Write};
+
+use dram_spec::{Channel, Column, Command, Cycle, Geometry, Issued, Row, System};
+
+use super::Place;
+pub use error::ExportError;
+pub use mode_registers::{ModeRegisters, NotProgrammable};
+use rank::{Rank, RankEvent};
+
+/// A format with one file per rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// `DRAMPower` 4.
+    DramPower,
+    /// Ramulator 1: the lines of `DRAMPower`, without `END`.
+    Ramulator,
+    /// A list for HDL models.
+    Hdl,
+}
+
+impl Target {
+    /// The target of the format with this name.
+    pub fn named(name: &str) -> Option<Target> {
+        match name {
+            "drampower" => Some(Target::DramPower),
+            "ramulator-commands" => Some(Target::Ramulator),
+            "hdl" => Some(Target::Hdl),
+            _ => None,
+        }
+    }
+}
+
+/// What becomes of commands that the target cannot express.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unsupported {
+    /// An error.
+    Refuse,
+    /// They are left out and counted.
+    Drop,
+}
+
+/// Numbers of commands of `RowClone` in an exported trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RowCloneCommands {
+    /// TRANSFER: a remark in an HDL list, left out otherwise.
+    pub transfers: u64,
+    /// ACT to an open bank: an ACT in an HDL list, left out otherwise.
+    pub copy_activations: u64,
+}
+
+/// Writes the commands of a memory system into one output per rank, in bounded memory.
+///
+/// Commands must be in order, and their channels, ranks, banks, rows and columns must exist. Timing
+/// is not checked.
+#[derive(Debug)]
+pub struct Exporter<W: Write> {
+    target: Target,
+    unsupported: Unsupported,
+    geometry: Geometry,
+    ranks: Vec<(Place, Rank, BufWriter<W>)>,
+    found: RowCloneCommands,
+}
+
+impl<W: Write> Exporter<W> {
+    /// Writes the headers. There is one output per place.
+    ///
+    /// # Errors
+    /// Errors of an output; timing parameters that the mode registers of an HDL list cannot hold.
+    pub fn new(
+        target: Target,
+        unsupported: Unsupported,
+        system: &System,
+        outputs: Vec<(Place, W)>,
+    ) -> Result<Exporter<W>, ExportError> {
+        let mut ranks = Vec::with_capacity(outputs.len());
+        for (place, output) in outputs {
+            let mut output = BufWriter::new(output);
+            if target == Target::Hdl {
+                output.write_all(hdl::header(system, place)?.as_bytes())?;
+            }
+            ranks.push((place, Rank::new(system), output));
+        }
+        let found = RowCloneCommands::default();
+        Ok(Exporter { target, unsupported, geometry: system.geometry, ranks, found })
+    }
+
+    /// Writes a command.
+    ///
+    /// # Errors
+    /// The command cannot be written: it is out of order, its place does not exist, the format lacks
+    /// it, or it does not fit the power state. Errors of the output.
+    pub fn command(&mut self, issued: &Issued) -> Result<(), ExportError> {
+        let Issued { at, channel, command } = *issued;
+        if !exists(&self.geometry, channel, &command) {
+            return Err(ExportError::Address { at, channel, command });
+        }
+        let place = Place { channel, rank: command.rank() };
+        let rank = self.ranks.iter_mut().find(|(other, ..)| *other == place);
+        let (_, rank, output) = rank.ok_or(ExportError::Address { at, channel, command })?;
+        let event = rank.follow(at, &command)?;
+        if matches!(event, RankEvent::Transfer | RankEvent::CopyActivation) {
+            if self.target != Target::Hdl && self.unsupported == Unsupported::Refuse {
+                return Err(ExportError::Unsupported { at, command, is_copy: event == RankEvent::CopyActivation });
+            }
+            self.found.transfers += u64::from(event == RankEvent::Transfer);
+            self.found.copy_activations += u64::from(event == RankEvent::CopyActivation);
+        }
+        match self.target {
+            Target::Hdl => output.write_all(hdl::line(at, &command).as_bytes())?,
+            Target::DramPower | Target::Ramulator => {
+                if let Some((name, bank)) = power_trace::cells(&command, event) {
+                    writeln!(output, "{at},{name},{bank}")?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the end of the run, if it is known, and returns the outputs and the numbers of
+    /// commands of `RowClone`.
+    ///
+    /// # Errors
+    /// Errors of an output.
+    pub fn finish(self, end: Option<Cycle>) -> Result<(Vec<(Place, W)>, RowCloneCommands), ExportError> {
+        let mut outputs = Vec::with_capacity(self.ranks.len());
+        for (place, _, mut output) in self.ranks {
+            match (self.target, end) {
+                (Target::DramPower, Some(end)) => writeln!(output, "{end},END,0")?,
+                (Target::Hdl, Some(end)) => writeln!(output, "# end at cycle {end}")?,
+                (Target::DramPower | Target::Hdl, None) | (Target::Ramulator, _) => {}
+            }
+            outputs.push((place, output.into_inner().map_err(std::io::IntoInnerError::into_error)?));
+        }
+        Ok((outputs, self.found))
+    }
+}
+
+/// Whether the place, row and columns of a command exist.
+fn exists(geometry: &Geometry, channel: Channel, command: &Command) -> bool {
+    let holds = |bank, row, column| geometry.holds(channel, bank, row, column);
+    match *command {
+        Command::Activate { bank, row } => holds(bank, row, Column(0)),
+        Command::Precharge { bank } => holds(bank, Row(0), Column(0)),
+        Command::Read { bank, column, .. } | Command::Write { bank, column, .. } => holds(bank, Row(0), column),
+        Command::Transfer { src, src_column, dst, dst_column } => {
+            holds(src, Row(0), src_column) && holds(dst, Row(0), dst_column)
+        }
+        Command::PrechargeAll { rank }
+        | Command::Refresh { rank }
+        | Command::PowerDownEnter { rank }
+        | Command::PowerDownExit { rank }
+        | Command::SelfRefreshEnter { rank }
+        | Command::SelfRefreshExit { rank } => channel.0 < geometry.channels() && rank < geometry.ranks(),
+    }
+}

@@ -1,0 +1,25 @@
+//! Command traces: the commands on the bus of a memory, in this simulator's format and in those of
+//! others.
+//!
+//! `docs/command-traces.md` has the grammars. A [`Format`] names what is read and written.
+//! [`TraceReader`] reads the traces of other simulators, which name no memory system;
+//! [`LogReader`](crate::command_log::LogReader) reads command logs, which do. An [`Exporter`]
+//! writes one file per rank, for the tools that take one.
+
+mod drampower;
+mod dramsim3;
+mod error;
+mod export;
+mod field;
+mod format;
+mod peeked;
+mod place;
+mod ramulator2;
+mod reader;
+
+pub use error::TraceError;
+pub use export::{ExportError, Exporter, ModeRegisters, NotProgrammable, RowCloneCommands, Target, Unsupported};
+pub use format::{FORMATS, Format};
+pub use peeked::Peeked;
+pub use place::Place;
+pub use reader::TraceReader;

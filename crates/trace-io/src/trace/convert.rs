@@ -1,0 +1,300 @@
+//! Conversion of records to another format.
+
+use std::io::{self, Write};
+use std::num::NonZeroU32;
+
+use dram_spec::{AddressMap, Clock, Cycle, LINE_BYTES, Min, PhysicalAddress};
+
+use super::format::{Addresses, Format, Timing};
+use super::record::{Arrival, Event, Record};
+use super::writer::{WriteError, Writer};
+
+/// Bytes of a line, as the size of an access.
+const LINE: NonZeroU32 = NonZeroU32::new(LINE_BYTES as u32).expect("a line has bytes");
+
+/// Reason why a record could not be converted.
+#[derive(Debug, thiserror::Error)]
+pub enum ConvertError {
+    /// The format cannot express the record.
+    #[error("{what} cannot be written in the format `{}`", format.name)]
+    Unsupported {
+        /// Content that the format cannot express.
+        what: &'static str,
+        /// Format.
+        format: &'static Format,
+    },
+    /// The record can be converted only with the address map or the clock of a memory.
+    #[error("{what} can be converted to the format `{}` only with a memory system", format.name)]
+    NoSystem {
+        /// Content.
+        what: &'static str,
+        /// Format.
+        format: &'static Format,
+    },
+    /// The memory has no such address or coordinates.
+    #[error("the memory system has no {place}")]
+    Outside {
+        /// Address or coordinates.
+        place: String,
+    },
+    /// The time is too late to be counted in clocks.
+    #[error("the time is too late")]
+    TooLate,
+    /// The output failed.
+    #[error("the trace cannot be written: {0}")]
+    Output(io::Error),
+}
+
+impl ConvertError {
+    /// Suggested change.
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::Unsupported { .. } => {
+                "leave out and count such records with `--drop-unsupported`, or write another format: docs/formats.md \
+                 has what each can express"
+            }
+            Self::NoSystem { .. } => "name the memory, for example `--system configs/ddr3-1600-8gb-dimm.toml`",
+            Self::Outside { .. } => "name a larger memory with `--system`",
+            Self::TooLate => "correct the time",
+            Self::Output(_) => "check that the output exists, may be written to, and has room",
+        }
+    }
+}
+
+/// A memory system, as far as traces refer to it.
+#[derive(Clone, Debug)]
+pub struct ConvertSystem {
+    /// Converts addresses to DRAM coordinates, and back.
+    pub map: AddressMap,
+    /// Converts times to clocks.
+    pub clock: Clock,
+}
+
+/// Writes records of any format in one format.
+///
+/// Accesses are divided into lines, and writebacks become writes, where the format requires it.
+/// Arrivals are converted, or dropped if the format has none: `docs/formats.md` lists what each
+/// format loses.
+#[derive(Debug)]
+pub struct Converter<W> {
+    writer: Writer<W>,
+    to: &'static Format,
+    system: Option<ConvertSystem>,
+    /// Whether records that the format cannot express are left out.
+    drops: bool,
+    dropped: u64,
+    arrivals: Arrivals,
+    scratch: Vec<u8>,
+}
+
+/// The time of the records so far, in clocks.
+#[derive(Debug)]
+struct Arrivals {
+    instructions_per_clock: f64,
+    now: u64,
+    /// Clock from which instructions count, and the instructions since.
+    since: u64,
+    instructions: u64,
+}
+
+impl<W: Write> Converter<W> {
+    /// Creates a converter. `instructions_per_clock` converts instructions to clocks, finite and
+    /// above 0.
+    pub fn new(
+        output: W,
+        to: &'static Format,
+        system: Option<ConvertSystem>,
+        instructions_per_clock: f64,
+        drops: bool,
+    ) -> Self {
+        let arrivals = Arrivals { instructions_per_clock, now: 0, since: 0, instructions: 0 };
+        Converter { writer: Writer::new(output, to), to, system, drops, dropped: 0, arrivals, scratch: Vec::new() }
+    }
+
+    /// Converts and writes a record.
+    ///
+    /// # Errors
+    /// [`ConvertError`]; [`ConvertError::Unsupported`] only if such records are not left out.
+    pub fn push(&mut self, record: &Record) -> Result<(), ConvertError> {
+        let (first, others) = self.arrival(record.arrival)?;
+        match self.events(record.event) {
+            Ok(events) => {
+                for (number, event) in events.into_iter().enumerate() {
+                    self.write(&Record { arrival: if number == 0 { first } else { others }, event })?;
+                }
+                Ok(())
+            }
+            Err(ConvertError::Unsupported { .. }) if self.drops => {
+                self.dropped += 1;
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The output, and the number of records left out.
+    pub fn finish(self) -> (W, u64) {
+        (self.writer.into_inner(), self.dropped)
+    }
+
+    fn write(&mut self, record: &Record) -> Result<(), ConvertError> {
+        match self.writer.write_record(record) {
+            Ok(()) => Ok(()),
+            Err(WriteError::NotInFormat { .. }) if self.drops => {
+                self.dropped += 1;
+                Ok(())
+            }
+            Err(WriteError::NotInFormat { what, format }) => Err(ConvertError::Unsupported { what, format }),
+            Err(WriteError::Record(_)) => Err(ConvertError::Unsupported { what: record.event.what(), format: self.to }),
+            Err(WriteError::Output(error)) => Err(ConvertError::Output(error)),
+        }
+    }
+
+    /// Arrival of a record in the target format, and that of more records at the same time.
+    fn arrival(&mut self, arrival: Arrival) -> Result<(Arrival, Arrival), ConvertError> {
+        let to = self.to.timing;
+        let one = |arrival| Ok((arrival, arrival));
+        match (to, arrival) {
+            (Timing::None, _) | (Timing::Times, Arrival::WhenTaken) => return one(Arrival::WhenTaken),
+            (Timing::Times, Arrival::AtPicoseconds(_)) => return one(arrival),
+            (Timing::Instructions, arrival) => {
+                let instructions = if let Arrival::AfterInstructions(count) = arrival { count } else { 0 };
+                return Ok((Arrival::AfterInstructions(instructions), Arrival::AfterInstructions(0)));
+            }
+            (Timing::AtCycles | Timing::AfterCycles | Timing::Times, _) => {}
+        }
+        let before = self.arrivals.now;
+        let clock = self.system.as_ref().map(|system| system.clock);
+        let no_clock = ConvertError::NoSystem { what: "a time", format: self.to };
+        let now = self.arrivals.advance(arrival, clock).ok_or(no_clock)??;
+        match to {
+            Timing::AfterCycles => {
+                let passed = now.checked_sub(before).ok_or(ConvertError::TooLate)?;
+                Ok((Arrival::AfterCycles(dram_spec::Cycles(passed)), Arrival::AfterCycles(dram_spec::Cycles(0))))
+            }
+            _ => one(Arrival::AtCycle(Cycle(now))),
+        }
+    }
+
+    /// The events that express an event in the target format.
+    fn events(&mut self, event: Event) -> Result<Vec<Event>, ConvertError> {
+        let mut events = vec![event];
+        for step in [Self::without_coordinates, Self::without_writeback, Self::with_size, Self::with_coordinates] {
+            let mut next = Vec::with_capacity(events.len());
+            for event in events {
+                if self.refusal(&event).is_none() { next.push(event) } else { step(self, event, &mut next)? }
+            }
+            events = next;
+        }
+        for event in &mut events {
+            if self.refusal(event).is_some()
+                && let Event::Copy { instructions, .. } | Event::Fill { instructions, .. } = event
+            {
+                *instructions = 0;
+            }
+            if let Some(what) = self.refusal(event) {
+                return Err(ConvertError::Unsupported { what, format: self.to });
+            }
+        }
+        Ok(events)
+    }
+
+    /// What the target format cannot express of an event; `None` if it expresses the event.
+    fn refusal(&mut self, event: &Event) -> Option<&'static str> {
+        let arrival = match self.to.timing {
+            Timing::None | Timing::Times => Arrival::WhenTaken,
+            Timing::Instructions => Arrival::AfterInstructions(0),
+            Timing::AtCycles => Arrival::AtCycle(Cycle::ZERO),
+            Timing::AfterCycles => Arrival::AfterCycles(dram_spec::Cycles(0)),
+        };
+        self.scratch.clear();
+        let record = Record { arrival, event: *event };
+        self.to.write.map_or(Some("a trace"), |write| write(&record, &mut self.scratch).err())
+    }
+
+    fn without_coordinates(&mut self, event: Event, into: &mut Vec<Event>) -> Result<(), ConvertError> {
+        let Event::Located { access, location } = event else {
+            into.push(event);
+            return Ok(());
+        };
+        let map = &self.system_for("an access by DRAM coordinates")?.map;
+        let address = map.address(location).ok_or_else(|| ConvertError::Outside { place: location.to_string() })?;
+        into.push(Event::of_bytes(access, address, None));
+        Ok(())
+    }
+
+    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "a step of `events`")]
+    fn without_writeback(&mut self, event: Event, into: &mut Vec<Event>) -> Result<(), ConvertError> {
+        if let Event::Read { address, bytes, writeback: Some(victim) } = event {
+            into.push(Event::Read { address, bytes, writeback: None });
+            into.push(Event::Write { address: victim, bytes: None });
+        } else {
+            into.push(event);
+        }
+        Ok(())
+    }
+
+    /// Divides an access with a size into lines; gives an access of a line its size.
+    #[expect(clippy::unnecessary_wraps, reason = "a step of `events`")]
+    fn with_size(&mut self, event: Event, into: &mut Vec<Event>) -> Result<(), ConvertError> {
+        let line = |address: u64| PhysicalAddress(address / LINE_BYTES * LINE_BYTES);
+        match event.as_bytes() {
+            Ok((access, address, Some(bytes))) => {
+                let last = address.0.saturating_add(u64::from(bytes.get()) - 1);
+                let lines = address.0 / LINE_BYTES..=last / LINE_BYTES;
+                into.extend(lines.map(|number| Event::of_bytes(access, PhysicalAddress(number * LINE_BYTES), None)));
+            }
+            Ok((access, address, None)) => {
+                let sized = Event::of_bytes(access, line(address.0), Some(LINE));
+                into.push(if self.refusal(&sized).is_none() { sized } else { event });
+            }
+            Err(_) => into.push(event),
+        }
+        Ok(())
+    }
+
+    fn with_coordinates(&mut self, event: Event, into: &mut Vec<Event>) -> Result<(), ConvertError> {
+        let Ok((access, address, None)) = event.as_bytes() else {
+            into.push(event);
+            return Ok(());
+        };
+        if self.to.addresses != Addresses::Coordinates {
+            into.push(event);
+            return Ok(());
+        }
+        let line = PhysicalAddress(address.0 / LINE_BYTES * LINE_BYTES);
+        let map = &self.system_for("an address")?.map;
+        let location = map.locate(line).ok_or_else(|| ConvertError::Outside { place: format!("address {address}") })?;
+        into.push(Event::Located { access, location });
+        Ok(())
+    }
+
+    fn system_for(&self, what: &'static str) -> Result<&ConvertSystem, ConvertError> {
+        self.system.as_ref().ok_or(ConvertError::NoSystem { what, format: self.to })
+    }
+}
+
+impl Arrivals {
+    /// Advances to a record; `None` if a clock is required.
+    fn advance(&mut self, arrival: Arrival, clock: Option<Clock>) -> Option<Result<u64, ConvertError>> {
+        let at = match arrival {
+            Arrival::WhenTaken => return Some(Ok(self.now)),
+            Arrival::AfterInstructions(count) => {
+                self.instructions = self.instructions.saturating_add(count);
+                #[expect(clippy::cast_sign_loss, reason = "neither count is below 0")]
+                let clocks = (self.instructions as f64 / self.instructions_per_clock).round() as u64;
+                self.now = self.since.saturating_add(clocks);
+                return Some(Ok(self.now));
+            }
+            Arrival::AtCycle(at) => at.0,
+            Arrival::AfterCycles(cycles) => match self.now.checked_add(cycles.0) {
+                Some(at) => at,
+                None => return Some(Err(ConvertError::TooLate)),
+            },
+            Arrival::AtPicoseconds(ps) if ps <= u64::MAX / 16 => clock?.at_least(Min::ps(ps)).0,
+            Arrival::AtPicoseconds(_) => return Some(Err(ConvertError::TooLate)),
+        };
+        (self.now, self.since, self.instructions) = (at, at, 0);
+        Some(Ok(at))
+    }
+}

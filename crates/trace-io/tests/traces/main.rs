@@ -1,0 +1,82 @@
+//! Properties of the trace formats.
+
+mod arbitrary;
+mod examples;
+mod input;
+mod malformed;
+mod perf;
+mod properties;
+mod recognition;
+mod refused;
+
+use std::io::{Read, Write};
+use std::num::NonZeroU32;
+
+use dram_spec::address::{Location, PhysicalAddress};
+use dram_spec::{BankId, Channel, Column, Row};
+use flate2::{Compression, write::GzEncoder};
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+use trace_io::trace::{Access, Arrival, Event, Format, Reader, Record, TraceError, Writer};
+
+fn format(name: &str) -> &'static Format {
+    Format::named(name).expect("a format")
+}
+
+fn read(input: &[u8], format: Option<&'static Format>) -> Result<Vec<Record>, TraceError> {
+    Reader::new(input, format)?.collect()
+}
+
+fn write(records: &[Record], format: &'static Format) -> Vec<u8> {
+    let mut writer = Writer::new(Vec::new(), format);
+    for record in records {
+        writer.write_record(record).expect("a vector takes all, and the format these records");
+    }
+    writer.into_inner()
+}
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(text).expect("a vector takes all");
+    encoder.finish().expect("a vector takes all")
+}
+
+fn zstd(text: &[u8]) -> Vec<u8> {
+    compress_to_vec(text, CompressionLevel::Fastest)
+}
+
+const fn at(address: u64) -> PhysicalAddress {
+    PhysicalAddress(address)
+}
+
+/// A read of a program with preceding instructions.
+const fn read_after(instructions: u64, address: u64, writeback: Option<PhysicalAddress>) -> Record {
+    let event = Event::Read { address: at(address), bytes: None, writeback };
+    Record { arrival: Arrival::AfterInstructions(instructions), event }
+}
+
+const fn untimed(event: Event) -> Record {
+    Record { arrival: Arrival::WhenTaken, event }
+}
+
+/// A read or write of a line, or of a size.
+fn accessed(access: Access, address: u64, bytes: u32) -> Event {
+    let (address, bytes) = (at(address), NonZeroU32::new(bytes));
+    match access {
+        Access::Read => Event::Read { address, bytes, writeback: None },
+        Access::Write => Event::Write { address, bytes },
+    }
+}
+
+fn located(access: Access, [channel, rank, bank]: [u8; 3], row: u32, column: u16, offset: u16) -> Event {
+    let (channel, bank) = (Channel(channel), BankId { rank, bank });
+    let location = Location { channel, bank, row: Row(row), column: Column(column), offset };
+    Event::Located { access, location }
+}
+
+/// Reads to the end; returns the number of items.
+fn items(input: impl Read, format: Option<&'static Format>) -> usize {
+    let Ok(mut reader) = Reader::new(input, format) else { return 1 };
+    let items = reader.by_ref().count();
+    assert!(reader.next().is_none(), "what has ended stays ended");
+    items
+}

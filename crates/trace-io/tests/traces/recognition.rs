@@ -1,0 +1,125 @@
+//! Recognition of formats by the first record and by the file name.
+
+use std::path::Path;
+
+use trace_io::trace::{FORMATS, Format, Reader};
+
+use super::format;
+
+fn recognised(text: &str, name: &str) -> Option<&'static Format> {
+    Reader::with_name(text.as_bytes(), Path::new(name)).ok().map(|reader| reader.format())
+}
+
+#[test]
+fn the_example_of_each_format_is_recognised() {
+    for format in FORMATS {
+        let name = format!("trace.{}", format.extension.unwrap_or("txt"));
+        for text in [format.example.to_owned(), format!("\n# a comment\n{}\n", format.example)] {
+            assert_eq!(recognised(&text, &name), Some(format), "{text}");
+            let by_record = Reader::new(text.as_bytes(), None).ok().map(|reader| reader.format());
+            assert_eq!(by_record, if format.extension.is_some() { None } else { Some(format) }, "{text}");
+        }
+    }
+}
+
+/// Lines that begin as another format does.
+#[test]
+fn similar_lines_are_distinguished() {
+    for (text, expected) in [
+        ("R 0x40", "native"),
+        ("R 40 0 0", "rc"),
+        ("R 0,0,0,0,0", "ramulator2-rw"),
+        ("W 0x40", "native"),
+        ("W 0,0,0,0,0,0", "ramulator2-rw"),
+        ("S 40 0 64 0", "rc"),
+        (" S 40,8", "lackey"),
+        ("0x40 R", "ramulator-dram"),
+        ("0x40 READ 5", "dramsim3"),
+        ("0x40 NOP 5", "dramsim3"),
+        ("5 40", "cpu"),
+        ("==7== Lackey", "lackey"),
+        ("SYSCALL[7,1](12) sys_brk ( 0x0 )", "lackey"),
+        ("a: b c 7 1.000000: PERF_RECORD_COMM: a: b c:7/7", "perf"),
+    ] {
+        assert_eq!(recognised(text, "trace.txt"), Some(format(expected)), "{text}");
+    }
+}
+
+#[test]
+fn the_extension_decides_between_formats_with_equal_records() {
+    for (name, expected) in [
+        ("a/b.stl", Some("stl")),
+        ("b.rstl", Some("rstl")),
+        ("b.stl.gz", Some("stl")),
+        ("b.x.rstl.zst", Some("rstl")),
+        ("stl", None),
+        ("b.stl.txt", None),
+        ("b.stl/c", None),
+        ("b.stl.gz.gz", None),
+    ] {
+        assert_eq!(recognised("31: read 0x40", name), expected.map(format), "{name}");
+    }
+    // Records of one format alone are of that format, whatever the extension.
+    assert_eq!(recognised("LD 0x40", "b.stl"), Some(format("ramulator2-ls")));
+    // A first line of no format is a malformed record of the extension's format.
+    assert_eq!(recognised("31 read 0x40", "b.stl"), Some(format("stl")));
+    assert_eq!(recognised("31 read 0x40", "b.txt"), None);
+}
+
+#[test]
+fn names_and_aliases_are_unique() {
+    let mut names: Vec<&str> = Format::names().map(|(name, _)| name).collect();
+    assert_eq!(names.len(), 12);
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), 12);
+    assert_eq!(format("simpleo3"), format("cpu"));
+}
+
+/// Each section of the documentation shows a trace of its format.
+#[test]
+fn the_documentation_of_formats_shows_valid_traces() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let mut shown: Vec<&str> = Vec::new();
+    for section in page.split("\n## `").skip(1) {
+        let (name, text) = section.split("\n## ").next().unwrap().split_once('`').unwrap();
+        let blocks = text.split("```text\n").skip(1).filter_map(|rest| rest.split("```").next());
+        let examples: Vec<&str> = blocks.filter(|block| !block.starts_with("record")).collect();
+        assert_eq!(examples.len(), 1, "{name}");
+        let reader = Reader::new(examples[0].as_bytes(), Some(format(name))).unwrap();
+        let matching = recognised(examples[0], &format!("trace.{name}"));
+        assert_eq!(matching, Some(format(name)));
+        assert!(reader.map(Result::unwrap).count() > 1, "{name}");
+        shown.push(name);
+    }
+    assert_eq!(shown, FORMATS.map(|format| format.name));
+}
+
+/// The table of formats of the documentation.
+#[test]
+fn the_documentation_lists_the_properties_of_each_format() {
+    use trace_io::trace::{Addresses, Timing};
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    for format in FORMATS {
+        let timing = match format.timing {
+            Timing::None => "none",
+            Timing::Instructions => "instructions",
+            Timing::AtCycles => "clocks",
+            Timing::AfterCycles => "clocks since the record before",
+            Timing::Times => "times",
+        };
+        let addresses = match format.addresses {
+            Addresses::Physical => "physical",
+            Addresses::Virtual | Addresses::Processes => "virtual",
+            Addresses::Either => "physical or virtual",
+            Addresses::Coordinates => "DRAM coordinates",
+        };
+        let written = if format.is_written() { "yes" } else { "no" };
+        let row = page.lines().find(|line| line.starts_with(&format!("| [`{}`]", format.name))).unwrap();
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).skip(2).collect();
+        assert_eq!(cells[1..], [addresses, written], "{row}");
+        assert!(cells[0].split(", ").any(|cell| cell == timing), "{row}");
+    }
+}

@@ -1,0 +1,5 @@
+//! Any bytes as a trace of the format `rstl`.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz::read_and_write_back("rstl", bytes));
