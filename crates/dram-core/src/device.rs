@@ -5,8 +5,8 @@ mod issue;
 use std::fmt;
 
 use dram_spec::{
-    AutoPrecharge, BankId, BankIndex, BankSet, Column, Command, Cycle, Cycles, Geometry, PrechargePowerDown, Row,
-    System, Topology,
+    AutoPrecharge, BankId, BankIndex, BankSet, Column, Command, Cycle, Cycles, Geometry, PerBank, PerRank,
+    PrechargePowerDown, Row, System, Topology,
 };
 
 use crate::bank::Bank;
@@ -88,9 +88,8 @@ pub struct Device {
     timings: Timings,
     constraints: Constraints,
     topology: Topology,
-    ranks: Box<[Rank]>,
-    /// Indexed by [`BankIndex`].
-    banks: Box<[Bank]>,
+    ranks: PerRank<Rank>,
+    banks: PerBank<Bank>,
     /// Banks with an open row.
     open: BankSet,
     bus: Hold,
@@ -108,14 +107,13 @@ impl Device {
     pub fn new(system: &System, cells: Option<Cells>) -> Device {
         let timings = Timings::new(system);
         let constraints = Constraints::new(system, &timings);
-        let rank = Rank::new(system.refresh, &timings);
         let topology = system.geometry.topology();
         Device {
             geometry: system.geometry,
             precharge_power_down: system.precharge_power_down,
             topology,
-            ranks: vec![rank; topology.ranks.into()].into(),
-            banks: vec![Bank::default(); topology.banks()].into(),
+            ranks: PerRank::new(Rank::new(system.refresh, &timings)),
+            banks: PerBank::new(Bank::default()),
             open: BankSet::EMPTY,
             bus: Hold::NONE,
             last_hold: Hold::NONE,
@@ -146,7 +144,7 @@ impl Device {
     /// Open row of the bank with this index.
     #[inline]
     pub fn row_in(&self, bank: BankIndex) -> Option<Row> {
-        self.banks[bank.get()].open
+        self.banks[bank].open
     }
 
     /// Delay of the last command issued, as returned by [`Self::earliest`] before it.
@@ -171,13 +169,13 @@ impl Device {
     /// bank change it.
     #[inline]
     pub fn bank_hold(&self, bank: BankIndex, kind: Kind) -> Hold {
-        self.held_in_bank(&self.banks[bank.get()], kind)
+        self.held_in_bank(&self.banks[bank], kind)
     }
 
     /// [`Self::bank_hold`] of one of the stored kinds.
     #[inline]
     pub fn kept_bank_hold(&self, bank: BankIndex, kind: KeptKind) -> Hold {
-        self.banks[bank.get()].holds.of(kind)
+        self.banks[bank].holds.of(kind)
     }
 
     /// Delay of a kind of command by its rank and the command bus, independent of the bank.
@@ -279,22 +277,22 @@ impl Device {
 
     /// Asserts that no maximum is exceeded at the end of the run.
     pub fn finish(&self, at: Cycle) {
-        for (rank, index) in self.ranks.iter().zip(0..self.geometry.ranks()) {
-            rank.finish(at, &self.timings);
+        for rank in 0..self.geometry.ranks() {
+            self.rank(rank).finish(at, &self.timings);
             for bank in 0..self.geometry.banks() {
-                self.assert_row_not_overdue(at, BankId { rank: index, bank });
+                self.assert_row_not_overdue(at, BankId { rank, bank });
             }
         }
     }
 
     #[inline]
     fn rank(&self, rank: u8) -> &Rank {
-        &self.ranks[usize::from(rank)]
+        &self.ranks[rank]
     }
 
     #[inline]
     fn bank(&self, id: BankId) -> &Bank {
-        &self.banks[self.topology.index(id).get()]
+        &self.banks[self.topology.index(id)]
     }
 
     /// The bank, if it is open.

@@ -161,8 +161,9 @@ impl<S: EventSink> EventSink for Option<S> {
 impl<S: EventSink> EventSink for Vec<S> {
     #[inline]
     fn command(&mut self, event: &CommandEvent) {
-        for sink in self {
-            sink.command(event);
+        // The sinks read a copy: if there are none, the event need not be in memory.
+        if !self.is_empty() {
+            command_to_all(self, *event);
         }
     }
     #[inline]
@@ -178,6 +179,13 @@ impl<S: EventSink> EventSink for Vec<S> {
         for sink in self {
             sink.finish(end);
         }
+    }
+}
+
+#[inline(never)]
+fn command_to_all<S: EventSink>(sinks: &mut [S], event: CommandEvent) {
+    for sink in sinks {
+        sink.command(&event);
     }
 }
 

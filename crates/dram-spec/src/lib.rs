@@ -27,5 +27,5 @@ pub use mechanism::{Mechanism, MechanismInfo};
 pub use operation::Operation;
 pub use system::{CopyActivations, Dialect, PrechargePowerDown, Refresh, System};
 pub use timing::TimingParameter;
-pub use topology::{BankIndex, BankSet, Topology};
+pub use topology::{BankIndex, BankSet, PerBank, PerRank, Topology};
 pub use units::{Clock, Cycle, Cycles, Min, Picojoule};

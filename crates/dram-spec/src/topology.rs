@@ -1,4 +1,6 @@
-//! Indices of the banks of a channel, and sets of banks.
+//! Indices of the banks of a channel, sets of banks, and values per bank and per rank.
+
+use std::ops::{Index, IndexMut};
 
 use crate::command::BankId;
 
@@ -25,7 +27,72 @@ impl BankIndex {
     }
 }
 
+/// A value for each bank of a channel.
+#[derive(Clone, Debug)]
+pub struct PerBank<T>(Box<[T; BankSet::CAPACITY]>);
+
+impl<T> PerBank<T> {
+    /// The values of a function.
+    pub fn from_fn(value: impl Fn(BankIndex) -> T) -> PerBank<T> {
+        PerBank(Box::new(std::array::from_fn(|index| value(BankIndex(index as u8)))))
+    }
+}
+
+impl<T: Clone> PerBank<T> {
+    /// The same value for every bank.
+    pub fn new(value: T) -> PerBank<T> {
+        PerBank::from_fn(|_| value.clone())
+    }
+}
+
+// The remainders leave the indices of banks and ranks as they are, and save the checks of the bounds.
+impl<T> Index<BankIndex> for PerBank<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, bank: BankIndex) -> &T {
+        &self.0[bank.get() % BankSet::CAPACITY]
+    }
+}
+
+impl<T> IndexMut<BankIndex> for PerBank<T> {
+    #[inline]
+    fn index_mut(&mut self, bank: BankIndex) -> &mut T {
+        &mut self.0[bank.get() % BankSet::CAPACITY]
+    }
+}
+
+/// A value for each rank of a channel.
+#[derive(Clone, Debug)]
+pub struct PerRank<T>([T; Topology::RANKS_MAX]);
+
+impl<T: Clone> PerRank<T> {
+    /// The same value for every rank.
+    pub fn new(value: T) -> PerRank<T> {
+        PerRank(std::array::from_fn(|_| value.clone()))
+    }
+}
+
+impl<T> Index<u8> for PerRank<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, rank: u8) -> &T {
+        &self.0[usize::from(rank) % Topology::RANKS_MAX]
+    }
+}
+
+impl<T> IndexMut<u8> for PerRank<T> {
+    #[inline]
+    fn index_mut(&mut self, rank: u8) -> &mut T {
+        &mut self.0[usize::from(rank) % Topology::RANKS_MAX]
+    }
+}
+
 impl Topology {
+    /// Maximum number of ranks per channel.
+    pub const RANKS_MAX: usize = 4;
+
     /// Banks per channel, in all ranks.
     #[inline]
     pub const fn banks(self) -> usize {
@@ -202,6 +269,19 @@ mod tests {
         assert_eq!(by_rank.collect::<Vec<_>>(), [(0, vec![3, 5]), (2, vec![40])]);
         let one_rank = Topology { channels: 1, ranks: 1, banks_per_rank: 64 };
         assert_eq!(one_rank.rank(0).into_iter().count(), 64);
+    }
+
+    #[test]
+    fn each_bank_and_each_rank_has_a_value() {
+        let topology = FOUR_RANKS_OF_SIXTEEN;
+        let (mut by_bank, mut by_rank) = (PerBank::from_fn(BankIndex::get), PerRank::new(7));
+        for bank in topology.indices().step_by(3) {
+            by_bank[bank] += 100;
+        }
+        by_rank[2] = 8;
+        let expected = (0..64).map(|number| if number % 3 == 0 { number + 100 } else { number });
+        assert!(topology.indices().map(|bank| by_bank[bank]).eq(expected));
+        assert_eq!([0, 1, 2, 3].map(|rank| by_rank[rank]), [7, 7, 8, 7]);
     }
 
     #[test]

@@ -79,7 +79,8 @@ pub fn place(
     }
     let map = planner.map();
     let found = map.locate(dst).and_then(|location| {
-        candidates(map, place, location)
+        (1..)
+            .map_while(|step| candidate(map, place, location, step))
             .filter_map(|candidate| map.address(candidate))
             .find(|&src| has_relation(planner, place, src, dst, bytes))
     });
@@ -101,39 +102,28 @@ pub fn place(
     })
 }
 
-/// Locations with the relation to the destination's first byte, nearest first.
-fn candidates(map: &AddressMap, place: Place, dst: Location) -> Box<dyn Iterator<Item = Location>> {
-    let geometry = *map.geometry();
+/// A location with the relation to the destination's first byte, by its number from 1 on, the
+/// nearest first; `None` after the last.
+fn candidate(map: &AddressMap, place: Place, dst: Location, step: u32) -> Option<Location> {
+    let geometry = map.geometry();
     let (rows, per_subarray) = (geometry.rows_per_bank(), geometry.rows_per_subarray());
-    let (banks, ranks, channels) = (geometry.banks(), geometry.ranks(), geometry.channels());
+    // The value `step` after another one, cyclically, of a number of values.
+    let after = |value: u8, values: u8| (step < u32::from(values)).then(|| (value + step as u8) % values);
+    let mut location = dst;
     match place {
-        Place::Address(_) => Box::new(std::iter::empty()),
-        Place::SameSubarray => {
+        Place::SameSubarray if step < per_subarray => {
             let first = geometry.subarray(dst.row) * per_subarray;
-            let at = dst.row.0 - first;
-            let near = (1..per_subarray).map(move |step| Row(first + (at + step) % per_subarray));
-            Box::new(near.map(move |row| Location { row, ..dst }))
+            location.row = Row(first + (dst.row.0 - first + step) % per_subarray);
         }
-        Place::SameBank => {
-            let steps = (1..geometry.subarrays_per_bank()).map(move |step| (dst.row.0 + step * per_subarray) % rows);
-            Box::new(steps.map(move |row| Location { row: Row(row), ..dst }))
+        Place::SameBank if step < geometry.subarrays_per_bank() => {
+            location.row = Row((dst.row.0 + step * per_subarray) % rows);
         }
-        Place::OtherBank => Box::new((1..banks).map(move |step| {
-            let mut location = dst;
-            location.bank.bank = (dst.bank.bank + step) % banks;
-            location
-        })),
-        Place::OtherRank => Box::new((1..ranks).map(move |step| {
-            let mut location = dst;
-            location.bank.rank = (dst.bank.rank + step) % ranks;
-            location
-        })),
-        Place::OtherChannel => Box::new((1..channels).map(move |step| {
-            let mut location = dst;
-            location.channel.0 = (dst.channel.0 + step) % channels;
-            location
-        })),
+        Place::Address(_) | Place::SameSubarray | Place::SameBank => return None,
+        Place::OtherBank => location.bank.bank = after(dst.bank.bank, geometry.banks())?,
+        Place::OtherRank => location.bank.rank = after(dst.bank.rank, geometry.ranks())?,
+        Place::OtherChannel => location.channel.0 = after(dst.channel.0, geometry.channels())?,
     }
+    Some(location)
 }
 
 fn has_relation(planner: &Planner, place: Place, src: PhysicalAddress, dst: PhysicalAddress, bytes: u64) -> bool {

@@ -1,6 +1,5 @@
 //! The memory controller: a front end and one or more channels, advanced from event to event.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -38,8 +37,6 @@ pub struct Controller {
     now: Cycle,
     /// Whether programs may be dispatched in this cycle.
     may_dispatch: bool,
-    /// Slots of requests that were delivered, and whose completions the requester has not taken.
-    completed: VecDeque<u32>,
 }
 
 impl Controller {
@@ -67,7 +64,7 @@ impl Controller {
         let ids = (0..config.system.geometry.channels()).map(dram_spec::Channel);
         let channels: Vec<_> = ids.map(|id| Channel::new(id, Device::new(&config.system, cells(id)), config)).collect();
         let front = FrontEnd::new(config, &channels);
-        Controller { front, channels, now: Cycle::ZERO, may_dispatch: false, completed: VecDeque::new() }
+        Controller { front, channels, now: Cycle::ZERO, may_dispatch: false }
     }
 
     /// The present cycle: all commands before it were issued, and none of it.
@@ -115,7 +112,7 @@ impl Controller {
     /// Takes the completions delivered since the last call, in order of delivery.
     #[inline]
     pub fn completions(&mut self) -> impl Iterator<Item = Completion> {
-        std::iter::from_fn(|| self.completed.pop_front().map(|slot| self.front.in_flight.remove(slot)))
+        std::iter::from_fn(|| self.front.take_completion())
     }
 
     /// Lower bound of the next cycle in which the controller delivers a completion or accepts a
@@ -189,29 +186,21 @@ impl Controller {
     fn begin_cycle(&mut self) -> bool {
         let now = self.now;
         let waited = self.front.head.is_some();
-        let delivered = self.completed.len();
         let begins_epoch = now >= self.front.recorder.until();
+        let mut is_any_delivered = false;
         if begins_epoch {
             // Requests due before the end of an epoch count in it, also if they were not delivered
             // then.
-            self.deliver(Cycle(now.0.saturating_sub(1)));
+            is_any_delivered = self.front.deliver(&mut self.channels, Cycle(now.0.saturating_sub(1)));
             self.front.recorder.advance_to(now, &mut self.channels);
         }
-        self.deliver(now);
+        is_any_delivered |= self.front.deliver(&mut self.channels, now);
         if begins_epoch {
-            self.front.recorder.begin_epoch();
+            self.front.recorder.begin_epoch(&mut self.channels);
         }
         self.may_dispatch = true;
         let is_accepted = self.front.admit(&mut self.channels, now);
-        if waited { is_accepted } else { self.completed.len() > delivered }
-    }
-
-    /// Delivers requests due by `by`.
-    #[inline]
-    fn deliver(&mut self, by: Cycle) {
-        while let Some(slot) = self.front.deliver(&mut self.channels, by) {
-            self.completed.push_back(slot);
-        }
+        if waited { is_accepted } else { is_any_delivered }
     }
 
     /// Runs `source` until all requests are delivered.
@@ -229,8 +218,8 @@ impl Controller {
     ) -> Result<Stats, Interrupt> {
         let mut pause = self.now;
         loop {
-            while let Some(slot) = self.completed.pop_front() {
-                source.complete(self.front.in_flight.remove(slot));
+            while let Some(completion) = self.front.take_completion() {
+                source.complete(completion);
             }
             let arrival = loop {
                 let arrival = if self.has_room() { source.next_arrival() } else { None };

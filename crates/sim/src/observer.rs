@@ -44,34 +44,20 @@ impl<S: RequestSource> RequestSource for Observed<'_, S> {
     #[expect(clippy::inline_always, reason = "a request that is moved in memory costs as much as making it")]
     #[inline(always)]
     fn take(&mut self, now: Cycle) -> Option<Request> {
-        let request = self.source.take(now);
-        // The observer reads a copy, so that the request can stay in registers.
-        if let (Some(observer), Some(request)) = (self.observer, &request) {
-            report_taken(observer, now, request.clone());
-        }
-        request
+        let Some(observer) = self.observer else { return self.source.take(now) };
+        let request = self.source.take(now)?;
+        observer.borrow_mut().taken(now, &request);
+        Some(request)
     }
 
     #[expect(clippy::inline_always, reason = "most sources use only a part of it")]
     #[inline(always)]
     fn complete(&mut self, completion: Completion) {
         if let Some(observer) = self.observer {
-            report_done(observer, completion.clone());
+            observer.borrow_mut().done(&completion);
         }
         self.source.complete(completion);
     }
-}
-
-#[cold]
-#[expect(clippy::needless_pass_by_value, reason = "the caller's request stays in registers")]
-fn report_taken(observer: Shared<'_>, now: Cycle, request: Request) {
-    observer.borrow_mut().taken(now, &request);
-}
-
-#[cold]
-#[expect(clippy::needless_pass_by_value, reason = "the caller's completion stays in registers")]
-fn report_done(observer: Shared<'_>, completion: Completion) {
-    observer.borrow_mut().done(&completion);
 }
 
 /// Event sink that forwards to an observer.

@@ -69,7 +69,7 @@ impl Device {
         self.delay_in_bank(at, dst.0, Kind::TransferDst);
         self.delay_in_rank(at, src.0.rank, Kind::Transfer);
         // As far as idle time goes, it is a command to banks.
-        self.ranks[usize::from(src.0.rank)].lasts.issued(at, Kind::TransferSrc);
+        self.ranks[src.0.rank].lasts.issued(at, Kind::TransferSrc);
         Effect::Plain
     }
 
@@ -90,7 +90,7 @@ impl Device {
             (0..self.geometry.banks()).for_each(|bank| self.close(at, BankId { rank: index, bank }));
         }
         let any_open = self.any_open(index);
-        let rank = &mut self.ranks[usize::from(index)];
+        let rank = &mut self.ranks[index];
         match kind {
             Kind::Ref => rank.refreshed(at),
             Kind::Pde if any_open => {
@@ -161,7 +161,7 @@ impl Device {
     #[inline]
     fn open(&mut self, at: Cycle, id: BankId, row: Row) {
         let index = self.topology.index(id);
-        let bank = &mut self.banks[index.get()];
+        let bank = &mut self.banks[index];
         bank.open = Some(row);
         bank.activated = at;
         self.open.insert(index);
@@ -171,7 +171,7 @@ impl Device {
     fn close(&mut self, at: Cycle, id: BankId) {
         self.assert_row_not_overdue(at, id);
         let index = self.topology.index(id);
-        self.banks[index.get()].open = None;
+        self.banks[index].open = None;
         self.open.remove(index);
     }
 
@@ -189,7 +189,7 @@ impl Device {
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
     fn delay_in_bank(&mut self, at: Cycle, id: BankId, kind: Kind) {
-        let bank = &mut self.banks[self.topology.index(id).get()];
+        let bank = &mut self.banks[self.topology.index(id)];
         bank.holds.raise(at, &self.constraints.of(kind).bank, raises(kind, Place::Bank));
         bank.lasts.issued(at, kind);
     }
@@ -199,7 +199,7 @@ impl Device {
     fn delay_in_rank(&mut self, at: Cycle, index: u8, kind: Kind) {
         let pushes = self.constraints.of(kind);
         self.bus = Hold::new(at, pushes.bus);
-        let rank = &mut self.ranks[usize::from(index)];
+        let rank = &mut self.ranks[index];
         rank.holds.raise(at, &pushes.rank, raises(kind, Place::Rank));
         rank.lasts.issued(at, kind);
         if raises(kind, Place::Window).contains(&true) {
@@ -213,8 +213,8 @@ impl Device {
     #[inline(never)]
     fn delay_in_other_ranks(&mut self, at: Cycle, rank: u8, kind: Kind) {
         let gaps = &self.constraints.of(kind).other_ranks;
-        for (other, _) in self.ranks.iter_mut().zip(0..).filter(|&(_, index)| index != rank) {
-            other.holds.raise(at, gaps, raises(kind, Place::OtherRanks));
+        for other in (0..self.geometry.ranks()).filter(|&other| other != rank) {
+            self.ranks[other].holds.raise(at, gaps, raises(kind, Place::OtherRanks));
         }
     }
 

@@ -112,7 +112,8 @@ impl PagePairs {
             Pairs::Neighbours => self.neighbours(number),
             Pairs::Placed(_) => {
                 // For a fixed address, `placed` does not check the destination.
-                self.placed(number).ok().filter(|(_, dst)| self.pages.is_usable(*dst))
+                let is_checked = !matches!(self.pairs, Pairs::Placed(Place::Address(_)));
+                self.placed(number).ok().filter(|(_, dst)| is_checked || self.pages.is_usable(*dst))
             }
             Pairs::Random => {
                 let pair = (self.pages.draw(&mut self.generator), self.pages.draw(&mut self.generator));

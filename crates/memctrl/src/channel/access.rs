@@ -61,54 +61,35 @@ impl Stamp {
 /// An access in a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct QueuedAccess {
+    pub(super) access: Access,
     stamp: Stamp,
-    id: RequestId,
-    /// Slot of its request in the front end.
-    pub(crate) slot: u32,
-    /// Index of the line within the request.
-    pub(crate) line: u32,
-    column: Column,
-    row: Row,
-    source: SourceId,
-    bank: BankIndex,
-    /// Hash of its line.
-    pub(super) filter: u8,
-    kind: AccessKind,
-    /// Row commands issued for the access.
-    pub(crate) row_commands: RowCommands,
-    /// Cycle of the first of them; [`Cycle::NEVER`] without any.
+    /// Cycle of the first row command issued for the access; [`Cycle::NEVER`] without any.
     pub(crate) first_command: Cycle,
+    /// Places in the pool of the accesses before and after it in its bank's queue.
+    pub(super) before: u16,
+    pub(super) after: u16,
+    pub(super) row: RowOutcome,
     /// Whether a copy waits for the access.
     pub(crate) is_awaited: bool,
 }
 
-/// Row commands issued for an access.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RowCommands {
-    pub(crate) precharged: bool,
-    pub(crate) activated: bool,
+/// Row-buffer outcome of an access, from the row commands issued for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum RowOutcome {
+    /// Neither ACT nor PRE.
+    Hit,
+    /// ACT, and no PRE.
+    Miss,
+    /// PRE.
+    Conflict,
 }
 
 impl QueuedAccess {
-    /// Creates an access as it enters its queue, without row commands.
+    /// Creates an access as it enters its queue, without row commands, after the last of its bank.
     #[inline]
-    pub(super) fn new(access: &Access, stamp: Stamp) -> QueuedAccess {
-        let Access { id, slot, line, kind, source, bank, row, column, filter } = *access;
-        QueuedAccess {
-            stamp,
-            id,
-            slot,
-            line,
-            column,
-            row,
-            source,
-            bank,
-            filter,
-            kind,
-            row_commands: RowCommands::default(),
-            first_command: Cycle::NEVER,
-            is_awaited: false,
-        }
+    pub(super) fn new(access: Access, stamp: Stamp, before: u16, after: u16) -> QueuedAccess {
+        let (first_command, row, is_awaited) = (Cycle::NEVER, RowOutcome::Hit, false);
+        QueuedAccess { access, stamp, first_command, before, after, row, is_awaited }
     }
 
     /// Age.
@@ -117,40 +98,58 @@ impl QueuedAccess {
         self.stamp
     }
 
+    /// Place in the pool of the access after it in its bank's queue.
+    #[inline]
+    pub(crate) const fn after(&self) -> u16 {
+        self.after
+    }
+
     /// Identifier of its request.
     #[inline]
     pub const fn id(&self) -> RequestId {
-        self.id
+        self.access.id
     }
 
     /// Source of its request.
     #[inline]
     pub const fn source(&self) -> SourceId {
-        self.source
+        self.access.source
+    }
+
+    /// Slot of its request in the front end.
+    #[inline]
+    pub(crate) const fn slot(&self) -> u32 {
+        self.access.slot
+    }
+
+    /// Index of the line within the request.
+    #[inline]
+    pub(crate) const fn line(&self) -> u32 {
+        self.access.line
     }
 
     /// Bank.
     #[inline]
     pub const fn bank(&self) -> BankIndex {
-        self.bank
+        self.access.bank
     }
 
     /// Row.
     #[inline]
     pub const fn row(&self) -> Row {
-        self.row
+        self.access.row
     }
 
     /// Column.
     #[inline]
     pub const fn column(&self) -> Column {
-        self.column
+        self.access.column
     }
 
     /// Kind.
     #[inline]
     pub const fn kind(&self) -> AccessKind {
-        self.kind
+        self.access.kind
     }
 }
 
@@ -158,13 +157,15 @@ impl QueuedAccess {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
     pub(crate) id: RequestId,
+    /// Slot of its request in the front end.
     pub(crate) slot: u32,
+    /// Index of the line within the request.
     pub(crate) line: u32,
-    pub(crate) kind: AccessKind,
-    pub(crate) source: SourceId,
-    pub(crate) bank: BankIndex,
     pub(crate) row: Row,
     pub(crate) column: Column,
+    pub(crate) source: SourceId,
+    pub(crate) bank: BankIndex,
+    pub(crate) kind: AccessKind,
     /// Hash of its line ([`super::line_hash`]).
     pub(crate) filter: u8,
 }

@@ -9,6 +9,7 @@ use dram_core::Hold;
 use dram_spec::{BankIndex, BankSet, Command, Cycle, Cycles};
 
 use super::Channel;
+use super::bank::Banks;
 use super::candidate::AccessCommand;
 use super::contenders::Turns;
 use crate::policy::scheduler::Priority;
@@ -112,8 +113,15 @@ impl Best {
 pub(super) struct Eligible {
     /// Their banks.
     banks: BankSet,
-    /// The column command that may not be issued: the data bus has the other direction.
-    blocked: AccessCommand,
+    /// The column command that may be issued: the direction of the data bus.
+    column: AccessCommand,
+}
+
+impl Eligible {
+    /// The banks whose candidate is the column command that may be issued.
+    pub(super) fn columns(self, banks: &Banks) -> BankSet {
+        self.banks.intersection(banks.with_command(self.column))
+    }
 }
 
 /// The candidate that the accesses would issue first.
@@ -177,9 +185,10 @@ impl Channel {
         let direction = if unused.is_empty() { mode } else { mode.other() };
         let banks = self.queues.pending(mode).intersection(free).union(unused);
         self.update_candidates(banks);
-        let blocked = AccessCommand::column(direction.other());
-        let banks = if self.is_strict { self.preferred(banks, blocked) } else { banks };
-        Eligible { banks, blocked }
+        let column = AccessCommand::column(direction);
+        let blocked = self.banks.with_command(AccessCommand::column(direction.other()));
+        let banks = if self.is_strict { self.preferred(banks.without(blocked)) } else { banks };
+        Eligible { banks, column }
     }
 
     /// The command that the accesses would issue first, where threads have the turns.
@@ -202,22 +211,23 @@ impl Channel {
     fn best_access(&self, from: Cycle, eligible: Eligible, turns: Option<&Turns>) -> Option<AccessOffer> {
         let (mut first, mut at, mut priority) = (None, Cycle::NEVER, Priority::LAST);
         for (rank, banks) in self.topology.by_rank(eligible.banks) {
-            // When rank, buses and other contenders allow each command; never, if the data bus has the other direction.
-            let turn = |command: AccessCommand| {
+            for command in [AccessCommand::Precharge, AccessCommand::Activate, eligible.column] {
+                let banks = banks.intersection(self.banks.with_command(command));
+                if banks.is_empty() {
+                    continue;
+                }
+                // When rank, buses and other contenders allow the command.
                 let ready = self.device.kept_rank_hold(rank, command.device_kind()).until().max(from);
-                match turns {
-                    _ if command == eligible.blocked => Cycle::NEVER,
+                let turn = match turns {
                     Some(turns) if command.is_column() => turns.turn(command.device_kind().kind(), rank, ready),
                     _ => ready,
-                }
-            };
-            let [precharge, activate, read, write] = AccessCommand::ALL;
-            let turn = [turn(precharge), turn(activate), turn(read), turn(write)];
-            for bank in banks {
-                let candidate = self.banks.candidate(bank);
-                let ready = candidate.ready.max(turn[candidate.command as usize]);
-                if ready < at || (ready == at && candidate.priority < priority) {
-                    (first, at, priority) = (Some(bank), ready, candidate.priority);
+                };
+                for bank in banks {
+                    let candidate = self.banks.candidate(bank);
+                    let ready = candidate.ready.max(turn);
+                    if ready < at || (ready == at && candidate.priority < priority) {
+                        (first, at, priority) = (Some(bank), ready, candidate.priority);
+                    }
                 }
             }
         }
@@ -233,16 +243,10 @@ impl Channel {
         self.device.kept_bank_hold(bank, kind).max(self.device.kept_rank_hold(rank, kind))
     }
 
-    /// The bank whose candidate has the smallest priority, of some banks, where one kind of column command may not be issued.
-    fn preferred(&self, banks: BankSet, blocked: AccessCommand) -> BankSet {
-        let may_issue = banks.into_iter().filter(|&bank| self.banks.candidate(bank).command != blocked);
-        may_issue.min_by_key(|&bank| self.banks.candidate(bank).priority).map_or(BankSet::EMPTY, BankSet::of)
-    }
-
-    /// The banks whose candidate is a column command that may be issued.
-    pub(super) fn columns(&self, Eligible { banks, blocked }: Eligible) -> impl Iterator<Item = BankIndex> {
-        let may_issue = move |command: AccessCommand| command.is_column() && command != blocked;
-        banks.into_iter().filter(move |&bank| may_issue(self.banks.candidate(bank).command))
+    /// The bank whose candidate has the smallest priority, of some banks.
+    fn preferred(&self, banks: BankSet) -> BankSet {
+        let least = banks.into_iter().min_by_key(|&bank| self.banks.candidate(bank).priority);
+        least.map_or(BankSet::EMPTY, BankSet::of)
     }
 
     /// Offers PREs of rows that no queued access needs.

@@ -1,9 +1,9 @@
 //! State of a channel's banks.
 
-use dram_spec::{BankId, BankIndex, BankSet, Cycle, Topology};
+use dram_spec::{BankId, BankIndex, BankSet, Cycle, PerBank, Topology};
 
 use super::access::AccessKind;
-use super::candidate::Candidate;
+use super::candidate::{AccessCommand, Candidate};
 
 /// State of a bank with respect to its accesses and threads. The device has the other state.
 #[derive(Clone, Debug)]
@@ -15,6 +15,8 @@ pub(crate) struct Bank {
     served: u32,
     /// Cycle in which a thread last released the bank.
     released: Option<Cycle>,
+    /// Cached candidate.
+    candidate: Candidate,
 }
 
 impl Bank {
@@ -43,11 +45,11 @@ impl Bank {
 /// candidate as outdated.
 #[derive(Debug)]
 pub(crate) struct Banks {
-    states: Box<[Bank]>,
+    states: PerBank<Bank>,
     /// Banks whose cached candidate is valid.
     current: BankSet,
-    /// Cached candidate of each bank.
-    candidates: Box<[Candidate; BankSet::CAPACITY]>,
+    /// Banks by the command of their cached candidate.
+    by_command: [BankSet; AccessCommand::ALL.len()],
     /// Banks with an unused row opened for a read, and for a write.
     unused: [BankSet; 2],
 }
@@ -55,24 +57,21 @@ pub(crate) struct Banks {
 impl Banks {
     /// Creates closed banks.
     pub(crate) fn new(topology: Topology) -> Banks {
-        let bank = |index| Bank { id: topology.bank(index), unused: None, served: 0, released: None };
-        Banks {
-            states: topology.indices().map(bank).collect(),
-            current: BankSet::EMPTY,
-            candidates: Box::new([Candidate::NONE; BankSet::CAPACITY]),
-            unused: [BankSet::EMPTY; 2],
-        }
+        let (unused, candidate) = (None, Candidate::NONE);
+        let bank = |index| Bank { id: topology.bank(index), unused, served: 0, released: None, candidate };
+        let by_command = [BankSet::EMPTY; AccessCommand::ALL.len()];
+        Banks { states: PerBank::from_fn(bank), current: BankSet::EMPTY, by_command, unused: [BankSet::EMPTY; 2] }
     }
 
     #[inline]
     pub(crate) fn get(&self, bank: BankIndex) -> &Bank {
-        &self.states[bank.get()]
+        &self.states[bank]
     }
 
     #[inline]
     fn change(&mut self, bank: BankIndex) -> &mut Bank {
         self.current.remove(bank);
-        &mut self.states[bank.get()]
+        &mut self.states[bank]
     }
 
     /// Banks with an unused row that was opened for a kind of access.
@@ -84,7 +83,13 @@ impl Banks {
     /// Cached candidate of a bank.
     #[inline]
     pub(crate) fn candidate(&self, bank: BankIndex) -> &Candidate {
-        &self.candidates[bank.get()]
+        &self.states[bank].candidate
+    }
+
+    /// Banks whose cached candidate has a command.
+    #[inline]
+    pub(crate) fn with_command(&self, command: AccessCommand) -> BankSet {
+        self.by_command[command as usize]
     }
 
     /// Whether the cached candidate of a bank is valid.
@@ -101,7 +106,10 @@ impl Banks {
 
     #[inline]
     pub(crate) fn set_candidate(&mut self, bank: BankIndex, candidate: Candidate) {
-        self.candidates[bank.get()] = candidate;
+        let state = &mut self.states[bank];
+        self.by_command[state.candidate.command as usize].remove(bank);
+        self.by_command[candidate.command as usize].insert(bank);
+        state.candidate = candidate;
         self.current.insert(bank);
     }
 
@@ -146,7 +154,7 @@ impl Banks {
 
     #[inline]
     fn set_unused(&mut self, bank: BankIndex, kind: Option<AccessKind>) {
-        self.states[bank.get()].unused = kind;
+        self.states[bank].unused = kind;
         for other in [AccessKind::Read, AccessKind::Write] {
             self.unused[other as usize].set(bank, kind == Some(other));
         }

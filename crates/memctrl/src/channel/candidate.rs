@@ -5,7 +5,7 @@ use dram_spec::{BankIndex, BankSet, Cycle};
 
 use super::Channel;
 use super::access::AccessKind;
-use super::queues::{Preferred, Rows};
+use super::queues::Rows;
 use crate::policy::scheduler::Priority;
 
 /// The next command for the accesses of a bank, and the access it serves.
@@ -16,8 +16,6 @@ pub(crate) struct Candidate {
     pub(crate) priority: Priority,
     /// Place of the access in the pool.
     pub(crate) place: u16,
-    /// Position of the access in the queue of its bank.
-    pub(crate) position: u16,
     pub(crate) command: AccessCommand,
     /// Kind of the access.
     pub(crate) kind: AccessKind,
@@ -70,7 +68,6 @@ impl Candidate {
         ready: Cycle::ZERO,
         priority: Priority::LAST,
         place: 0,
-        position: 0,
         command: AccessCommand::Activate,
         kind: AccessKind::Read,
     };
@@ -93,13 +90,13 @@ impl Channel {
         let kind = if is_other { mode.other() } else { mode };
         let rows = Rows { open, served: state.served(), only_hits: is_other };
         let preferred = self.queues.preferred(kind, bank, rows, &*self.scheduler);
-        let Preferred { priority, place, position } = preferred.expect("an access is queued, or needs the unused row");
+        let (priority, place) = preferred.expect("an access is queued, or needs the unused row");
         let command = match open {
             None => AccessCommand::Activate,
             Some(row) if row != self.queues.get(place).row() => AccessCommand::Precharge,
             Some(_) => AccessCommand::column(kind),
         };
         let ready = self.device.kept_bank_hold(bank, command.device_kind()).until();
-        self.banks.set_candidate(bank, Candidate { ready, priority, place, position, command, kind });
+        self.banks.set_candidate(bank, Candidate { ready, priority, place, command, kind });
     }
 }

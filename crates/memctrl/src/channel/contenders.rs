@@ -3,14 +3,12 @@
 use std::ops::Range;
 
 use dram_core::{KeptKind, Kind, Power};
-use dram_spec::{BankSet, Cycle};
+use dram_spec::{BankSet, Cycle, Topology};
 
 use super::Channel;
 use super::arbiter::{Best, Choice, Decision, Eligible, Tier};
+use crate::copy::row_step::RowOrder;
 use crate::policy::scheduler::Priority;
-
-/// Maximum number of ranks per channel.
-const RANKS: usize = 4;
 
 /// Cycles until which older contenders block younger ones.
 #[derive(Clone, Copy)]
@@ -18,14 +16,15 @@ pub(super) struct Turns {
     /// RD and WR.
     bus: Cycle,
     /// RD, WR and TRANSFER, by rank.
-    paths: [Cycle; RANKS],
+    paths: [Cycle; Topology::RANKS_MAX],
     /// Whether no contender blocks another.
     are_free: bool,
 }
 
 impl Turns {
     /// No contender blocks another.
-    pub(super) const FREE: Turns = Turns { bus: Cycle::ZERO, paths: [Cycle::ZERO; RANKS], are_free: true };
+    pub(super) const FREE: Turns =
+        Turns { bus: Cycle::ZERO, paths: [Cycle::ZERO; Topology::RANKS_MAX], are_free: true };
 
     /// Earliest cycle at which a contender can issue a command that the device permits at `ready`.
     #[inline]
@@ -65,7 +64,7 @@ impl Channel {
         }
         let mut turns = Turns::FREE;
         let stamp = |bank| self.queues.get(self.banks.candidate(bank).place).stamp();
-        let accesses = self.columns(eligible).map(stamp).min();
+        let accesses = eligible.columns(&self.banks).into_iter().map(stamp).min();
         let split =
             self.port.columns().partition_point(|contender| accesses.is_none_or(|oldest| contender.stamp < oldest));
         self.offer_column_steps(from, must, (0, 0..split), &mut turns, &mut best);
@@ -93,7 +92,7 @@ impl Channel {
     /// Blocks younger contenders by all column candidates, which wait for the device or for older contenders.
     fn block_by_accesses(&self, from: Cycle, eligible: Eligible, turns: &mut Turns) {
         let older = *turns;
-        for bank in self.columns(eligible) {
+        for bank in eligible.columns(&self.banks) {
             let (rank, kind) =
                 (self.banks.get(bank).id().rank, self.banks.candidate(bank).command.device_kind().kind());
             turns.block(kind, rank, older.turn(kind, rank, self.hold_of(bank).until().max(from)));
@@ -134,7 +133,8 @@ impl Channel {
         }
     }
 
-    /// Offers the row steps of threads. In a rank in power-down or self-refresh they wait for its exit command.
+    /// Offers the first row step of the threads in each rank. In a rank in power-down or self-refresh
+    /// they wait for its exit command.
     #[inline]
     fn offer_row_steps(&mut self, from: Cycle, must: BankSet, best: &mut Best) {
         for (rank, banks) in self.topology.by_rank(self.port.stepping()) {
@@ -143,7 +143,8 @@ impl Channel {
             }
             let turn = |kind| self.device.kept_rank_hold(rank, kind).until().max(from);
             let [activate, copy, precharge] = [KeptKind::Act, KeptKind::ActCopy, KeptKind::Pre].map(turn);
-            let tier = if must.intersects(banks) { Tier::Maintenance } else { Tier::Row };
+            let mut first = (Cycle::NEVER, RowOrder::LAST);
+            let mut choice = Choice::Nothing;
             for bank in banks {
                 let step = self.port.row_step(bank);
                 if step.ready == Cycle::NEVER {
@@ -154,8 +155,13 @@ impl Channel {
                     KeptKind::ActCopy => copy,
                     _ => precharge,
                 });
-                best.consider((at, tier, Priority::new(false, step.stamp).order(), step.order), Choice::Row(bank));
+                if at < first.0 || (at == first.0 && step.order < first.1) {
+                    (first, choice) = ((at, step.order), Choice::Row(bank));
+                }
             }
+            let tier = if must.intersects(banks) { Tier::Maintenance } else { Tier::Row };
+            let (at, RowOrder { stamp, program, place }) = first;
+            best.consider((at, tier, Priority::new(false, stamp).order(), (program, place)), choice);
         }
     }
 }

@@ -7,7 +7,7 @@ use dram_spec::{
 };
 
 use super::Channel;
-use super::access::AccessKind;
+use super::access::{AccessKind, RowOutcome};
 use super::arbiter::{Choice, Decision};
 use super::candidate::{AccessCommand, Candidate};
 use crate::copy::port::{ColumnStepDone, RowStepDone};
@@ -61,9 +61,8 @@ impl Channel {
             _ => self.issue_other(at, choice, sink),
         };
         if sink.wants_queues() {
-            let entries = |kind| self.queues.entries(kind) as u64;
-            let queued = Queued { reads: entries(AccessKind::Read), writes: entries(AccessKind::Write) };
-            sink.queued(at, self.id, queued);
+            let [reads, writes] = [AccessKind::Read, AccessKind::Write].map(|kind| self.queues.entries(kind));
+            sink.queued(at, self.id, Queued { reads, writes });
         }
         outcome
     }
@@ -82,7 +81,7 @@ impl Channel {
     /// Issues the candidate of a bank.
     #[inline]
     fn issue_candidate(&mut self, at: Cycle, index: BankIndex, sink: &mut impl EventSink) -> Outcome {
-        let Candidate { command, kind, place, position, .. } = *self.banks.candidate(index);
+        let Candidate { command, kind, place, .. } = *self.banks.candidate(index);
         let (access, bank) = (self.queues.get(place), self.banks.get(index).id());
         let (row, column, id) = (access.row(), access.column(), access.id());
         let cause = match kind {
@@ -97,13 +96,13 @@ impl Channel {
         match command {
             AccessCommand::Precharge => {
                 self.emit(at, Command::Precharge { bank }, cause, false, sink);
-                self.queues.note_row_command(place, at, false);
+                self.queues.note_row_command(place, at, RowOutcome::Conflict);
                 self.closed(index);
                 return Outcome::None;
             }
             AccessCommand::Activate => {
                 self.emit(at, Command::Activate { bank, row }, cause, false, sink);
-                self.queues.note_row_command(place, at, true);
+                self.queues.note_row_command(place, at, RowOutcome::Miss);
                 self.banks.opened(index, Some(kind));
                 return Outcome::None;
             }
@@ -116,8 +115,8 @@ impl Channel {
             }
         }
         let outcomes = if kind == AccessKind::Read { &mut self.counters.reads } else { &mut self.counters.writes };
-        outcomes.count(self.queues.get(place).row_commands);
-        self.queues.remove(kind, index, position);
+        outcomes.count(self.queues.get(place).row);
+        self.queues.remove(place, at);
         self.banks.has_served(index);
         self.reads_issued += u64::from(kind == AccessKind::Read && self.port.remaining().contains(index));
         if closes {
@@ -179,7 +178,7 @@ impl Channel {
         };
         if busy_for > Cycles(0) {
             // A PDX within tRFC does not end the REF.
-            let usable_from = &mut self.usable_from[usize::from(rank)];
+            let usable_from = &mut self.usable_from[rank];
             *usable_from = (*usable_from).max(at + busy_for);
         }
         match *command {
@@ -210,7 +209,17 @@ impl Channel {
     #[inline]
     fn issue_column_step(&mut self, at: Cycle, slot: u8, others_from: Cycle, sink: &mut impl EventSink) -> Outcome {
         let (command, cause) = self.port.column_command(slot);
-        self.emit(at, command, cause, false, sink);
+        // One test of the kind, instead of one in the device and in each reader of the event.
+        let auto_precharge = AutoPrecharge::No;
+        match command {
+            Command::Read { bank, column, .. } => {
+                self.emit(at, Command::Read { bank, column, auto_precharge }, cause, false, sink);
+            }
+            Command::Write { bank, column, .. } => {
+                self.emit(at, Command::Write { bank, column, auto_precharge }, cause, false, sink);
+            }
+            _ => self.emit(at, command, cause, false, sink),
+        }
         let ColumnStepDone { program, moved, is_steady } = self.port.column_issued(slot);
         if is_steady {
             self.follow_up(slot, others_from);

@@ -15,16 +15,16 @@ mod maintenance;
 mod queues;
 
 use dram_core::{Device, Kind, P};
-use dram_spec::{BankIndex, BankSet, Cycle, Cycles, Row, Topology};
+use dram_spec::{BankIndex, BankSet, Cycle, Cycles, PerRank, Row, Topology};
 
 pub use access::{AccessKind, QueuedAccess, Stamp};
 #[cfg(feature = "test-api")]
 pub use maintenance::yield_from;
 pub use queues::Queues;
 
-pub(crate) use access::{Access, RowCommands};
+pub(crate) use access::{Access, RowOutcome};
 pub(crate) use issue::{Outcome, Served, ThreadStep};
-pub(crate) use queues::{Rows, line_hash};
+pub(crate) use queues::{Rows, chain, line_hash};
 
 use crate::config::Config;
 use crate::copy::port::Port;
@@ -68,7 +68,7 @@ pub(crate) struct Channel {
     /// First cycle for which no command has been issued.
     from: Cycle,
     /// End of the last REF, PDX or SRX of each rank.
-    usable_from: Box<[Cycle]>,
+    usable_from: PerRank<Cycle>,
     pub(crate) counters: Counters,
 }
 
@@ -78,7 +78,7 @@ impl Channel {
         Channel {
             id,
             topology,
-            queues: Queues::new(topology.banks()),
+            queues: Queues::new(),
             banks: Banks::new(topology),
             drain: WriteDrain::new(config.queues.drain_high, config.queues.drain_low),
             scheduler: config.scheduler.clone(),
@@ -87,14 +87,14 @@ impl Channel {
             closes_after_last: config.row_policy.closes_after_last_access(),
             closes_after: config.row_policy.closes_after(),
             maintenance: Maintenance::new(config),
-            port: Port::new(topology.banks(), config.copy_hold_max),
+            port: Port::new(config.copy_hold_max),
             reads_issued: 0,
             all: topology.indices().collect(),
             read_latency: device.timings().read_data(),
             write_latency: device.timings().write_latency() + device.timings().get(P::Burst),
             decision: Decision::outstanding(Cycle::ZERO),
             from: Cycle::ZERO,
-            usable_from: vec![Cycle::ZERO; topology.ranks.into()].into(),
+            usable_from: PerRank::new(Cycle::ZERO),
             counters: Counters::default(),
             device,
         }
@@ -209,8 +209,8 @@ impl Channel {
         }
     }
 
-    /// Moves the counts to `figures`.
-    pub(crate) fn take_figures(&mut self, figures: &mut Figures) {
+    /// Moves the counts up to `to` to `figures`.
+    pub(crate) fn take_figures(&mut self, figures: &mut Figures, to: Cycle) {
         let counters = std::mem::take(&mut self.counters);
         let Counters { commands, reads, writes, blocked_by_copies, unused_activates } = counters;
         figures.commands += commands;
@@ -222,13 +222,15 @@ impl Channel {
         figures.preempted_for_reads += for_reads;
         figures.preempted_for_refresh += for_refresh;
         figures.write_drains += self.drain.take_drains();
+        figures.read_queue += self.queues.take_depth(AccessKind::Read, to);
+        figures.write_queue += self.queues.take_depth(AccessKind::Write, to);
     }
 
     /// Records that a thread released a bank that it had held since `since`.
     fn bank_released(&mut self, bank: BankIndex, since: Cycle, now: Cycle) {
         self.banks.released(bank, now);
         if let Some(read) = self.queues.oldest(AccessKind::Read, bank) {
-            let rank = usize::from(self.banks.get(bank).id().rank);
+            let rank = self.banks.get(bank).id().rank;
             let blocked_from = read.stamp().cycle().max(since).max(self.usable_from[rank]);
             let ready = self.device.bank_hold(bank, Kind::Act).until();
             self.counters.blocked_by_copies.record(ready.since(blocked_from));

@@ -1,27 +1,39 @@
 //! Read queue and write queue of a channel, by bank.
 
-use dram_spec::{BankIndex, BankSet, Column, Cycle, Row};
+use dram_spec::{BankIndex, BankSet, Column, Cycle, Cycles, PerBank, Row};
 
-use super::access::{Access, AccessKind, QueuedAccess, Stamp};
-use crate::policy::scheduler::{BankAccesses, Priority, RowState, Scheduler};
+use super::access::{Access, AccessKind, QueuedAccess, RowOutcome, Stamp};
+use crate::policy::scheduler::{BankAccesses, Priority, Scheduler};
+use crate::stats::Depth;
+use crate::stats::gauge::Gauge;
 
 /// The queued accesses of one kind.
 #[derive(Debug)]
 struct Queue {
-    /// Places in the pool of each bank's accesses, oldest first.
-    banks: Box<[Vec<u16>]>,
+    /// Accesses of each bank.
+    banks: PerBank<List>,
     /// Banks with an access.
     pending: BankSet,
     queued: usize,
     /// Entries in use: queued and blocked accesses.
-    entries: usize,
+    entries: Gauge,
     /// Queued accesses for which a copy waits.
     awaited: usize,
     lines: LineFilter,
 }
 
+/// Places in the pool of the oldest and newest access of a bank; [`NOWHERE`] if it has none.
+#[derive(Clone, Copy, Debug)]
+struct List {
+    oldest: u16,
+    newest: u16,
+}
+
+/// No place of the pool.
+const NOWHERE: u16 = u16::MAX;
+
 /// Counts of lines by [`line_hash`]; a count of 0 proves that a line is not queued.
-type LineFilter = Box<[u16; 1 << u8::BITS]>;
+type LineFilter = [u16; 1 << u8::BITS];
 
 /// Hash of a line's location on its channel.
 #[inline]
@@ -36,8 +48,8 @@ pub struct Queues {
     sides: [Queue; 2],
     /// Queued accesses, each at a place of its own.
     pool: Vec<QueuedAccess>,
-    /// Free places of the pool.
-    free: Vec<u16>,
+    /// The first of the free places of the pool, of which each leads to the next.
+    free: u16,
     /// Cycle of the last stamp, and number of accesses queued in it.
     stamped: (Cycle, u64),
 }
@@ -53,25 +65,15 @@ pub(crate) struct Rows {
     pub(crate) only_hits: bool,
 }
 
-/// The access preferred by a scheduler.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Preferred {
-    pub(crate) priority: Priority,
-    /// Place in the pool.
-    pub(crate) place: u16,
-    /// Position in the queue of its bank.
-    pub(crate) position: u16,
-}
-
 impl Queue {
-    fn new(banks: usize) -> Queue {
+    fn new() -> Queue {
         Queue {
-            banks: vec![Vec::new(); banks].into(),
+            banks: PerBank::new(List { oldest: NOWHERE, newest: NOWHERE }),
             pending: BankSet::EMPTY,
             queued: 0,
-            entries: 0,
+            entries: Gauge::default(),
             awaited: 0,
-            lines: Box::new([0; 1 << u8::BITS]),
+            lines: [0; 1 << u8::BITS],
         }
     }
 }
@@ -80,9 +82,9 @@ impl Queues {
     /// Maximum number of entries of both queues of a channel together.
     pub const CAPACITY: usize = u16::MAX as usize;
 
-    pub(crate) fn new(banks: usize) -> Queues {
-        let (pool, free) = (Vec::new(), Vec::new());
-        Queues { sides: [Queue::new(banks), Queue::new(banks)], pool, free, stamped: (Cycle::ZERO, 0) }
+    pub(crate) fn new() -> Queues {
+        let (sides, stamped) = ([Queue::new(), Queue::new()], (Cycle::ZERO, 0));
+        Queues { sides, pool: Vec::new(), free: NOWHERE, stamped }
     }
 
     #[inline]
@@ -95,10 +97,21 @@ impl Queues {
         &mut self.sides[kind as usize]
     }
 
-    /// Queued accesses of a kind in a bank, oldest first.
+    /// Accesses of a kind in a bank, oldest first.
     #[inline]
-    fn in_bank(&self, kind: AccessKind, bank: BankIndex) -> impl DoubleEndedIterator<Item = &QueuedAccess> {
-        self.side(kind).banks[bank.get()].iter().map(|&place| &self.pool[usize::from(place)])
+    fn in_bank(&self, kind: AccessKind, bank: BankIndex) -> impl Iterator<Item = &QueuedAccess> {
+        self.from(self.list(kind, bank).oldest).map(|(_, access)| access)
+    }
+
+    /// The access at a place of the pool and those after it in its bank, with their places.
+    #[inline]
+    fn from(&self, place: u16) -> impl Iterator<Item = (u16, &QueuedAccess)> {
+        chain(&self.pool, place, |access| access.after)
+    }
+
+    #[inline]
+    fn list(&self, kind: AccessKind, bank: BankIndex) -> List {
+        self.side(kind).banks[bank]
     }
 
     /// Banks with a queued access of a kind.
@@ -115,13 +128,13 @@ impl Queues {
 
     /// Number of queued accesses of a kind in a bank.
     pub(crate) fn queued_in(&self, kind: AccessKind, bank: BankIndex) -> usize {
-        self.side(kind).banks[bank.get()].len()
+        self.in_bank(kind, bank).count()
     }
 
     /// Entries of a kind in use.
     #[inline]
-    pub(crate) fn entries(&self, kind: AccessKind) -> usize {
-        self.side(kind).entries
+    pub(crate) fn entries(&self, kind: AccessKind) -> u64 {
+        self.side(kind).entries.level()
     }
 
     /// Whether a copy waits for a queued access of a kind.
@@ -132,14 +145,24 @@ impl Queues {
 
     /// Takes an entry for an access that is queued or blocked.
     #[inline]
-    pub(crate) fn take_entry(&mut self, kind: AccessKind) {
-        self.side_mut(kind).entries += 1;
+    pub(crate) fn take_entry(&mut self, kind: AccessKind, now: Cycle) {
+        self.side_mut(kind).entries.enter(now);
     }
 
-    /// Frees an entry.
+    /// Frees an entry from a cycle on.
     #[inline]
-    pub(crate) fn free_entry(&mut self, kind: AccessKind) {
-        self.side_mut(kind).entries -= 1;
+    pub(crate) fn free_entry(&mut self, kind: AccessKind, from: Cycle) {
+        self.side_mut(kind).entries.leave(from);
+    }
+
+    /// Restarts the maxima of the entries in use.
+    pub(crate) fn begin_epoch(&mut self) {
+        self.sides.iter_mut().for_each(|side| side.entries.begin_epoch());
+    }
+
+    /// Use of the entries of a kind up to `now`, where its count restarts.
+    pub(crate) fn take_depth(&mut self, kind: AccessKind, now: Cycle) -> Depth {
+        self.side_mut(kind).entries.take(now)
     }
 
     /// Queues an access that has taken its entry.
@@ -148,41 +171,47 @@ impl Queues {
         let order = if self.stamped.0 == now { self.stamped.1 } else { 0 };
         self.stamped = (now, order + 1);
         let Access { kind, bank, filter, .. } = *access;
-        let queued = QueuedAccess::new(access, Stamp::of_access(now, order));
-        let place = if let Some(place) = self.free.pop() {
-            self.pool[usize::from(place)] = queued;
-            place
-        } else {
-            self.pool.push(queued);
-            u16::try_from(self.pool.len() - 1).expect("the queues fit the pool")
-        };
-        let side = self.side_mut(kind);
+        let place = if self.free == NOWHERE { self.pool.len() as u16 } else { self.free };
+        let side = &mut self.sides[kind as usize];
         side.lines[usize::from(filter)] += 1;
         side.queued += 1;
         side.pending.insert(bank);
-        side.banks[bank.get()].push(place);
+        let list = &mut side.banks[bank];
+        let before = std::mem::replace(&mut list.newest, place);
+        let queued = QueuedAccess::new(*access, Stamp::of_access(now, order), before, NOWHERE);
+        match self.pool.get_mut(usize::from(before)) {
+            Some(before) => before.after = place,
+            None => list.oldest = place,
+        }
+        match self.pool.get_mut(usize::from(place)) {
+            Some(free) => self.free = std::mem::replace(free, queued).after,
+            None => self.pool.push(queued),
+        }
         &self.pool[usize::from(place)]
     }
 
-    /// Removes a served access and frees its entry. The access remains at its place of the pool
-    /// until another is queued.
+    /// Removes an access served at `at`, and frees its entry. The access remains at its place of the
+    /// pool until another is queued.
     #[inline]
-    pub(crate) fn remove(&mut self, kind: AccessKind, bank: BankIndex, position: u16) -> u16 {
-        let side = self.side_mut(kind);
-        let queue = &mut side.banks[bank.get()];
-        let place = queue.remove(usize::from(position));
-        if queue.is_empty() {
-            side.pending.remove(bank);
+    pub(crate) fn remove(&mut self, place: u16, at: Cycle) {
+        let QueuedAccess { access: Access { kind, bank, filter, .. }, before, after, is_awaited, .. } =
+            *self.get(place);
+        let side = &mut self.sides[kind as usize];
+        let list = &mut side.banks[bank];
+        match self.pool.get_mut(usize::from(before)) {
+            Some(before) => before.after = after,
+            None => list.oldest = after,
         }
+        match self.pool.get_mut(usize::from(after)) {
+            Some(after) => after.before = before,
+            None => list.newest = before,
+        }
+        side.pending.set(bank, list.oldest != NOWHERE);
         side.queued -= 1;
-        side.entries -= 1;
-        let access = &self.pool[usize::from(place)];
-        let (filter, is_awaited) = (access.filter, access.is_awaited);
-        let side = self.side_mut(kind);
+        side.entries.leave(at + Cycles(1));
         side.lines[usize::from(filter)] -= 1;
         side.awaited -= usize::from(is_awaited);
-        self.free.push(place);
-        place
+        self.pool[usize::from(place)].after = std::mem::replace(&mut self.free, place);
     }
 
     /// The access at a place of the pool.
@@ -191,16 +220,16 @@ impl Queues {
         &self.pool[usize::from(place)]
     }
 
-    /// Records a row command for the access at a place of the pool.
+    /// Records that a row command was issued for the access at a place of the pool.
     #[inline]
-    pub(crate) fn note_row_command(&mut self, place: u16, at: Cycle, opens: bool) {
+    pub(crate) fn note_row_command(&mut self, place: u16, at: Cycle, outcome: RowOutcome) {
         let access = &mut self.pool[usize::from(place)];
-        access.row_commands.activated |= opens;
-        access.row_commands.precharged |= !opens;
+        access.row = access.row.max(outcome);
         access.first_command = access.first_command.min(at);
     }
 
-    /// The access of a kind in a bank that the scheduler prefers.
+    /// The access of a kind in a bank that the scheduler prefers: its priority, and its place in the
+    /// pool.
     #[inline]
     pub(crate) fn preferred(
         &self,
@@ -208,17 +237,10 @@ impl Queues {
         bank: BankIndex,
         rows: Rows,
         scheduler: &dyn Scheduler,
-    ) -> Option<Preferred> {
-        let places = &self.side(kind).banks[bank.get()];
-        // With a single access, the call of the scheduler is omitted.
-        if let [place] = places[..] {
-            let access = self.get(place);
-            let row = RowState { is_hit: rows.open == Some(access.row()), served: rows.served };
-            let counts = row.is_hit || !rows.only_hits;
-            return counts.then(|| Preferred { priority: scheduler.priority(access, row), place, position: 0 });
-        }
-        let (priority, position) = scheduler.preferred(BankAccesses { places, pool: &self.pool, rows })?;
-        Some(Preferred { priority, place: places[usize::from(position)], position })
+    ) -> Option<(Priority, u16)> {
+        let first = self.list(kind, bank).oldest;
+        let preferred = scheduler.preferred(BankAccesses { first, pool: &self.pool, rows });
+        (preferred.0 < Priority::LAST).then_some(preferred)
     }
 
     /// The oldest access of a kind in a bank.
@@ -229,8 +251,8 @@ impl Queues {
     /// Whether an access other than the one at a place of the pool is queued to a row.
     pub(crate) fn has_other(&self, bank: BankIndex, place: u16, row: Row) -> bool {
         [AccessKind::Read, AccessKind::Write].into_iter().any(|kind| {
-            let mut places = self.side(kind).banks[bank.get()].iter();
-            places.any(|&other| other != place && self.pool[usize::from(other)].row() == row)
+            let mut accesses = self.from(self.list(kind, bank).oldest);
+            accesses.any(|(other, access)| other != place && access.row() == row)
         })
     }
 
@@ -254,7 +276,8 @@ impl Queues {
         row: Row,
         column: Column,
     ) -> Option<&QueuedAccess> {
-        self.in_bank(kind, bank).rev().find(|access| (access.row(), access.column()) == (row, column))
+        let accesses = chain(&self.pool, self.list(kind, bank).newest, |access| access.before);
+        accesses.map(|(_, access)| access).find(|access| (access.row(), access.column()) == (row, column))
     }
 
     /// All queued accesses of a kind, by bank; the oldest of a bank first.
@@ -264,8 +287,7 @@ impl Queues {
 
     /// Records that a copy waits for the access queued last in a bank.
     pub(crate) fn await_newest(&mut self, kind: AccessKind, bank: BankIndex) {
-        let place = self.side(kind).banks[bank.get()].last().copied().expect("it was just queued");
-        self.await_one(kind, place);
+        self.await_one(kind, self.list(kind, bank).newest);
     }
 
     fn await_one(&mut self, kind: AccessKind, place: u16) {
@@ -275,13 +297,28 @@ impl Queues {
 
     /// Marks the queued accesses for which a copy waits; returns their number.
     pub(crate) fn await_where(&mut self, kind: AccessKind, conflicts: impl Fn(&QueuedAccess) -> bool) -> usize {
-        let places = self.side(kind).pending.into_iter().flat_map(|bank| &self.side(kind).banks[bank.get()]);
-        let found: Vec<u16> = places.copied().filter(|&place| conflicts(self.get(place))).collect();
+        let banks = self.side(kind).pending.into_iter();
+        let accesses = banks.flat_map(|bank| self.from(self.list(kind, bank).oldest));
+        let found: Vec<u16> = accesses.filter(|(_, access)| conflicts(access)).map(|(place, _)| place).collect();
         for &place in &found {
             self.await_one(kind, place);
         }
         found.len()
     }
+}
+
+/// The access at a place of the pool and those that `next` leads to, with their places.
+#[inline]
+pub(crate) fn chain(
+    pool: &[QueuedAccess],
+    place: u16,
+    next: impl Fn(&QueuedAccess) -> u16,
+) -> impl Iterator<Item = (u16, &QueuedAccess)> {
+    let mut place = place;
+    std::iter::from_fn(move || {
+        let access = pool.get(usize::from(place))?;
+        Some((std::mem::replace(&mut place, next(access)), access))
+    })
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ pub(crate) mod data_gate;
 pub mod estimate;
 pub(crate) mod port;
 pub(crate) mod preemption;
+pub(crate) mod row_step;
 pub(crate) mod thread;
 
 use dram_spec::{Mechanism, RequestId};

@@ -1,40 +1,13 @@
 //! Port of a channel: its threads in order of dispatch, their beginning and preemption, and their
 //! next steps.
 
-use dram_core::KeptKind;
-use dram_spec::{BankIndex, BankSet, Cause, Command, Cycle, Cycles, Row};
+use dram_spec::{BankIndex, BankSet, Cause, Command, Cycle, Cycles, PerBank, Row};
 use rowclone::{Line, LineWrite};
 
 use super::preemption::{Situation, Surroundings, TermEnd, may_begin, term_end};
+use super::row_step::{RowOrder, RowStep};
 use super::thread::{ColumnStep, Phase, Thread};
 use crate::channel::{AccessKind, Stamp};
-
-/// The next row command of the thread that holds a bank.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RowStep {
-    pub(crate) command: Command,
-    /// Age of the thread.
-    pub(crate) stamp: Stamp,
-    /// Number of its program over the run, then number of the bank in the program, from 1.
-    pub(crate) order: (u64, usize),
-    slot: u8,
-    /// Kind of the command for the device.
-    pub(crate) kind: KeptKind,
-    /// Cycle at which the bank permits the command; [`Cycle::NEVER`] until it is computed. Only the thread issues commands to the bank.
-    pub(crate) ready: Cycle,
-}
-
-impl RowStep {
-    /// No step.
-    const NONE: RowStep = RowStep {
-        command: Command::PrechargeAll { rank: 0 },
-        stamp: Stamp::OLDEST,
-        order: (0, 0),
-        slot: 0,
-        kind: KeptKind::Pre,
-        ready: Cycle::NEVER,
-    };
-}
 
 /// A contender for column commands: a thread whose next column step has its rows open. The oldest
 /// is the least.
@@ -69,12 +42,13 @@ pub(crate) struct Port {
     /// Slots in use in order of dispatch, and free slots.
     order: Vec<u8>,
     vacant: Vec<u8>,
-    /// Banks with which threads are not done.
+    /// Banks with which threads are not done, and the number of threads for each.
     remaining: BankSet,
+    users: PerBank<u8>,
     /// Banks held by threads.
     held: BankSet,
     /// Next row step of the thread that holds each bank; valid for the banks in `stepping`.
-    row_steps: Box<[RowStep]>,
+    row_steps: PerBank<RowStep>,
     stepping: BankSet,
     /// Threads with a next column step, oldest first.
     columns: Vec<ColumnContender>,
@@ -122,15 +96,16 @@ impl Port {
     /// Maximum number of threads per channel.
     pub(crate) const SLOTS: usize = 32;
 
-    /// The port of a channel of `banks` banks.
-    pub(crate) fn new(banks: usize, term: Option<Cycles>) -> Port {
+    /// The port of a channel.
+    pub(crate) fn new(term: Option<Cycles>) -> Port {
         Port {
             threads: (0..Port::SLOTS).map(|_| None).collect(),
             order: Vec::with_capacity(Port::SLOTS),
             vacant: (0..Port::SLOTS as u8).rev().collect(),
             remaining: BankSet::EMPTY,
+            users: PerBank::new(0),
             held: BankSet::EMPTY,
-            row_steps: vec![RowStep::NONE; banks].into(),
+            row_steps: PerBank::new(RowStep::NONE),
             stepping: BankSet::EMPTY,
             columns: Vec::new(),
             term,
@@ -173,6 +148,9 @@ impl Port {
         // A thread does not begin while an earlier thread is not done with one of its banks.
         self.version += u64::from(!self.remaining.intersects(thread.remaining()));
         self.remaining = self.remaining.union(thread.remaining());
+        for bank in thread.remaining() {
+            self.users[bank] += 1;
+        }
         self.threads[usize::from(slot)] = Some(thread);
         self.order.push(slot);
         slot
@@ -197,12 +175,12 @@ impl Port {
     /// The next row step of the thread that holds a bank of [`Self::stepping`].
     #[inline]
     pub(crate) fn row_step(&mut self, bank: BankIndex) -> &mut RowStep {
-        &mut self.row_steps[bank.get()]
+        &mut self.row_steps[bank]
     }
 
     /// Next row command of the thread that holds a bank, and its cause.
     pub(crate) fn row_command(&self, bank: BankIndex) -> (Command, Cause) {
-        let step = &self.row_steps[bank.get()];
+        let step = &self.row_steps[bank];
         (step.command, self.thread(step.slot).cause())
     }
 
@@ -235,7 +213,7 @@ impl Port {
 
     /// Updates the state after the next row command in a bank.
     pub(crate) fn row_issued(&mut self, bank: BankIndex, open: Option<Row>) -> RowStepDone {
-        let slot = self.row_steps[bank.get()].slot;
+        let slot = self.row_steps[bank].slot;
         let thread = self.thread_mut(slot);
         let is_released = thread.row_issued(bank, open);
         let (program, since, remaining) = (thread.origin.slot, thread.begun(), thread.remaining());
@@ -250,11 +228,13 @@ impl Port {
         }
         if is_done {
             self.threads[usize::from(slot)] = None;
-            self.order.retain(|&other| other != slot);
+            let place = self.order.iter().position(|&other| other == slot).expect("a slot in use");
+            self.order.remove(place);
             self.vacant.push(slot);
         }
-        if is_left && !self.order.iter().any(|&other| self.thread(other).remaining().contains(bank)) {
-            self.remaining.remove(bank);
+        if is_left {
+            self.users[bank] -= 1;
+            self.remaining.set(bank, self.users[bank] > 0);
         }
         RowStepDone { program, slot, released_since: is_released.then_some(since), is_left, is_done }
     }
@@ -289,8 +269,8 @@ impl Port {
         for (place, (bank, step)) in (1..).zip(thread.row_steps()) {
             self.stepping.set(bank, step.is_some());
             if let Some((command, kind)) = step {
-                let order = (program, place);
-                self.row_steps[bank.get()] = RowStep { command, stamp, order, slot, kind, ready: Cycle::NEVER };
+                let order = RowOrder { stamp, program, place };
+                self.row_steps[bank] = RowStep { command, order, slot, kind, ready: Cycle::NEVER };
             }
         }
         let contender = thread.has_column_rows().then_some(ColumnContender { stamp, program, slot });
@@ -338,7 +318,6 @@ impl Port {
             let slot = self.order[place];
             let thread = self.threads[usize::from(slot)].as_mut().expect("a slot in use");
             let remaining = thread.remaining();
-            let is_exempt = !is_exempt_known && thread.awaits_first_column();
             let is_changed = match thread.phase() {
                 Phase::Waiting => {
                     let busy = earlier.union(self.held).union(closed);
@@ -350,7 +329,7 @@ impl Port {
                     self.held = self.held.union(remaining);
                     true
                 }
-                Phase::Running => match term_end(thread, is_exempt, now, situation, around) {
+                Phase::Running => match term_end(thread, is_exempt_known, now, situation, around) {
                     None => false,
                     Some(TermEnd::Time) => {
                         thread.begin_term(now, self.term);

@@ -43,10 +43,11 @@ pub(crate) enum TermEnd {
     Time,
 }
 
-/// Reason why the term of a running thread ends now; none if it does not.
+/// Reason why the term of a running thread ends now; none if it does not. The first thread that
+/// awaits its first column step is exempt; `is_exempt_known` is whether an earlier thread is.
 pub(crate) fn term_end(
     thread: &Thread,
-    is_exempt: bool,
+    is_exempt_known: bool,
     now: Cycle,
     Situation { urgent, must, .. }: Situation,
     around: &impl Surroundings,
@@ -56,7 +57,7 @@ pub(crate) fn term_end(
     if (waits || thread.remaining().intersects(must)) && !thread.is_copying() {
         return Some(TermEnd::Refresh);
     }
-    if now < thread.term_end() || is_exempt {
+    if now < thread.term_end() || (!is_exempt_known && thread.awaits_first_column()) {
         return None;
     }
     let is_read_queued = thread.held().into_iter().any(|bank| around.oldest_read(bank).is_some());

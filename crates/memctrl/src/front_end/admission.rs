@@ -7,7 +7,7 @@ use dram_spec::{
 
 use super::FrontEnd;
 use super::hazards::{CopyLines, is_whole_lines, whole_lines};
-use crate::channel::{Access, AccessKind, Channel, line_hash};
+use crate::channel::{Access, AccessKind, Channel, QueuedAccess, line_hash};
 use crate::request::Request;
 
 /// The request being accepted.
@@ -134,7 +134,7 @@ impl FrontEnd {
         let (Place { channel, bank, row, column }, further) = located.expect("requests lie in the memory");
         let column = Column(column.0 + further);
         let filter = line_hash(bank, row, column);
-        NextLine { channel, access: Access { bank, row, column, filter, ..line.access }, ..line }
+        NextLine { channel, access: Access { row, column, bank, filter, ..line.access }, ..line }
     }
 
     /// Accepts as much of the head request as possible in this cycle; returns whether it is
@@ -215,8 +215,7 @@ impl FrontEnd {
             }
         }
         self.budget.take(index, now);
-        self.recorder.enter(kind, id, now);
-        channel.queues().take_entry(kind);
+        channel.queues().take_entry(kind, now);
         if copies > 0 {
             let accepted = self.in_flight.get(access.slot).accepted;
             self.hazards.block(id, access, address, accepted, copies);
@@ -244,7 +243,7 @@ impl FrontEnd {
     #[inline]
     pub(crate) fn forward(&mut self, access: &Access, channel: &Channel, line: PhysicalAddress, now: Cycle) -> bool {
         let queued = channel.queued().newest_of_line(AccessKind::Write, access.bank, access.row, access.column);
-        let queued = queued.map(|write| write.slot);
+        let queued = queued.map(QueuedAccess::slot);
         let blocked = self.hazards.newest_blocked(AccessKind::Write, line).map(|write| write.access.slot);
         let Some(write) = self.newest(queued, blocked) else { return false };
         if self.has_contents {
@@ -278,7 +277,7 @@ impl FrontEnd {
         for channel in channels {
             for kind in [AccessKind::Read, AccessKind::Write] {
                 let in_flight = &self.in_flight;
-                let line = |access: &crate::channel::QueuedAccess| in_flight.get(access.slot).line(access.line);
+                let line = |access: &QueuedAccess| in_flight.get(access.slot()).line(access.line());
                 let found = channel.queues().await_where(kind, |access| lines.conflicts(kind, line(access)));
                 waits_for += found as u32;
                 if found > 0 {
@@ -290,7 +289,7 @@ impl FrontEnd {
         waits_for += self.hazards.copy_accepted(slot, accepted, lines);
         let blocks = self.planner.blocks(&operation);
         self.in_flight.begin_copy(slot, blocks, waits_for);
-        self.recorder.copy_enters(now);
+        self.recorder.copies.enter(now);
         self.dispatch.order.push_back(slot);
         None
     }

@@ -1,4 +1,4 @@
-//! Requests with a known completion cycle, until their delivery.
+//! Requests with a known completion cycle, until the requester takes them.
 
 use std::collections::VecDeque;
 
@@ -8,6 +8,8 @@ use dram_spec::Cycle;
 #[derive(Debug, Default)]
 pub(crate) struct Completions {
     queue: VecDeque<Due>,
+    /// Number of requests that were delivered, which are the first.
+    delivered: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,15 +40,21 @@ impl Completions {
     /// Cycle at which the next request is due.
     #[inline]
     pub(crate) fn next_due(&self) -> Cycle {
-        self.queue.front().map_or(Cycle::NEVER, |due| due.at)
+        self.queue.get(self.delivered).map_or(Cycle::NEVER, |due| due.at)
     }
 
-    /// Removes the next request due by `now`.
+    /// Delivers the next request due by `now`.
     #[inline]
-    pub(crate) fn pop(&mut self, now: Cycle) -> Option<u32> {
-        if self.next_due() > now {
-            return None;
-        }
+    pub(crate) fn deliver(&mut self, now: Cycle) -> Option<u32> {
+        let due = self.queue.get(self.delivered).filter(|due| due.at <= now)?;
+        self.delivered += 1;
+        Some(due.slot)
+    }
+
+    /// Takes the next delivered request.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Option<u32> {
+        self.delivered = self.delivered.checked_sub(1)?;
         self.queue.pop_front().map(|due| due.slot)
     }
 }

@@ -4,13 +4,13 @@
 mod admission;
 mod completions;
 mod copies;
+mod data;
 mod hazards;
 mod in_flight;
 
 use std::sync::Arc;
 
-use dram_core::Line;
-use dram_spec::{Cycle, Cycles, LINE_BYTES, Operation, PhysicalAddress, Topology};
+use dram_spec::{Cycle, Cycles, Operation, PhysicalAddress, Topology};
 use rowclone::{Mechanism, Planner};
 
 pub(crate) use admission::Wait;
@@ -25,9 +25,9 @@ use crate::channel::{AccessKind, Channel, Outcome, Served, ThreadStep};
 use crate::config::Config;
 use crate::copy::Origin;
 use crate::copy::estimate::{Estimator, PriceTable};
-use crate::copy::port::MovedLine;
 use crate::copy::thread::Thread;
 use crate::policy::copy::{CopyPolicy, Outlook, reason};
+use crate::request::Completion;
 use crate::stats::Parts;
 use crate::stats::epochs::Recorder;
 
@@ -40,7 +40,7 @@ pub(crate) struct FrontEnd {
     staging_lines: usize,
     copy_entries: usize,
     /// Entries per channel, for reads and for writes.
-    entries: [usize; 2],
+    entries: [u64; 2],
     has_contents: bool,
     topology: Topology,
     locator: LineLocator,
@@ -65,7 +65,7 @@ impl FrontEnd {
             prices: config.prices,
             staging_lines: config.staging_lines,
             copy_entries: config.queues.copy_entries,
-            entries: [config.queues.read_entries, config.queues.write_entries],
+            entries: [config.queues.read_entries as u64, config.queues.write_entries as u64],
             has_contents: config.contents.is_some(),
             topology: config.system.geometry.topology(),
             locator: LineLocator::default(),
@@ -106,11 +106,22 @@ impl FrontEnd {
         retry.min(self.completions.next_due()).min(self.dispatch.next).min(self.recorder.until())
     }
 
-    /// Delivers the next request due by `now`; returns its slot, which it keeps until its
-    /// completion is taken.
+    /// Delivers all requests due by `now`; returns whether there were any.
     #[inline]
-    pub(crate) fn deliver(&mut self, channels: &mut [Channel], now: Cycle) -> Option<u32> {
-        self.completions.pop(now).inspect(|&slot| self.deliver_one(slot, channels, now))
+    pub(crate) fn deliver(&mut self, channels: &mut [Channel], now: Cycle) -> bool {
+        let mut is_any = false;
+        while let Some(slot) = self.completions.deliver(now) {
+            self.deliver_one(slot, channels, now);
+            is_any = true;
+        }
+        is_any
+    }
+
+    /// Takes the completion of the next delivered request, if any.
+    #[expect(clippy::inline_always, reason = "most sources need no more than a part of it")]
+    #[inline(always)]
+    pub(crate) fn take_completion(&mut self) -> Option<Completion> {
+        self.completions.take().map(|slot| self.in_flight.remove(slot))
     }
 
     /// Delivers the request in a slot.
@@ -136,7 +147,7 @@ impl FrontEnd {
 
     #[inline(never)]
     fn copy_delivered(&mut self, slot: u32, channels: &mut [Channel], now: Cycle) {
-        self.recorder.copy_leaves(now);
+        self.recorder.copies.leave(now);
         for blocked in self.hazards.copy_delivered(slot) {
             self.release(&blocked, channels, now);
         }
@@ -146,8 +157,7 @@ impl FrontEnd {
     fn release(&mut self, blocked: &Blocked, channels: &mut [Channel], now: Cycle) {
         let (access, channel) = (blocked.access, &mut channels[usize::from(blocked.channel.0)]);
         if access.kind == AccessKind::Read && self.forward(&access, channel, blocked.line, now) {
-            channel.queues().free_entry(AccessKind::Read);
-            self.recorder.leave(AccessKind::Read, blocked.channel, now);
+            channel.queues().free_entry(AccessKind::Read, now);
             self.access_gone(AccessKind::Read, blocked.line);
             return;
         }
@@ -171,15 +181,6 @@ impl FrontEnd {
         }
     }
 
-    /// Bytes of a line written by a queued write.
-    fn line_of_write(&self, slot: u32, line: PhysicalAddress) -> Line {
-        let mut bytes = [0; LINE_BYTES as usize];
-        if let Some((payload, from)) = self.in_flight.get(slot).bytes_of_line(line) {
-            bytes[from..from + payload.len()].copy_from_slice(payload);
-        }
-        bytes
-    }
-
     /// Applies the effect of a channel's command. Returns the next cycle in which the front end
     /// acts on it, if any.
     #[inline]
@@ -195,9 +196,8 @@ impl FrontEnd {
     fn observe_access(&mut self, channel: &mut Channel, at: Cycle, served: &Served) -> Cycle {
         let Served { place, done } = *served;
         let access = channel.queued().get(place);
-        let (kind, slot, line, is_awaited) = (access.kind(), access.slot, access.line, access.is_awaited);
+        let (kind, slot, line, is_awaited) = (access.kind(), access.slot(), access.line(), access.is_awaited);
         let (next, first_command) = (at + Cycles(1), access.first_command.min(at));
-        self.recorder.leave(kind, channel.id, next);
         let in_flight = self.in_flight.get_mut(slot);
         in_flight.commanded(first_command);
         if self.has_contents {
@@ -230,23 +230,6 @@ impl FrontEnd {
             is_any_free |= copy.waits_for == 0;
         }
         is_any_free
-    }
-
-    /// Moves the data of an access between its request and the cells.
-    #[inline(never)]
-    fn move_data(&mut self, channel: &mut Channel, access: &crate::channel::QueuedAccess, line: PhysicalAddress) {
-        let bank = channel.topology().bank(access.bank());
-        match access.kind() {
-            AccessKind::Read => {
-                if let Some(bytes) = channel.device.read_line(bank, access.row(), access.column()) {
-                    self.in_flight.get_mut(access.slot).line_read(line, &bytes);
-                }
-            }
-            AccessKind::Write => {
-                let bytes = self.line_of_write(access.slot, line);
-                channel.device.write_line(bank, access.row(), access.column(), &bytes);
-            }
-        }
     }
 
     #[inline(never)]
@@ -297,26 +280,8 @@ impl FrontEnd {
         }
     }
 
-    /// Moves the data of a line between a program and the cells.
-    fn move_line(&mut self, channel: &mut Channel, step: &ThreadStep) {
-        let program = self.programs.get_mut(step.program);
-        match channel.port.moved_line(step.slot) {
-            MovedLine::Read(line) => {
-                let place = line.location;
-                if let Some(bytes) = channel.device.read_line(place.bank, place.row, place.column) {
-                    program.line_read(line.address, bytes);
-                }
-            }
-            MovedLine::Written(write) => {
-                let in_flight = self.in_flight.get(program.copy);
-                let bytes = program.line_written(&write, &in_flight.operation, in_flight.payload());
-                let place = write.line.location;
-                channel.device.write_line(place.bank, place.row, place.column, &bytes);
-            }
-        }
-    }
-
     /// Dispatches programs, in the order of copies, while ports have free slots.
+    #[inline(never)]
     pub(crate) fn dispatch(&mut self, channels: &mut [Channel], now: Cycle) {
         self.dispatch.next = Cycle::NEVER;
         self.dispatch.waits_for_port = None;

@@ -6,7 +6,7 @@ use dram_core::Effect;
 use dram_spec::Command;
 
 use super::histogram::Histogram;
-use crate::channel::RowCommands;
+use crate::channel::RowOutcome;
 
 /// Commands by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,16 +99,14 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    /// Counts an access with these row commands.
+    /// Counts an access.
     #[inline]
-    pub(crate) fn count(&mut self, issued: RowCommands) {
-        if issued.precharged {
-            self.conflicts += 1;
-        } else if issued.activated {
-            self.misses += 1;
-        } else {
-            self.hits += 1;
-        }
+    pub(crate) fn count(&mut self, outcome: RowOutcome) {
+        *match outcome {
+            RowOutcome::Hit => &mut self.hits,
+            RowOutcome::Miss => &mut self.misses,
+            RowOutcome::Conflict => &mut self.conflicts,
+        } += 1;
     }
 
     /// Number of accesses.

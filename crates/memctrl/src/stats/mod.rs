@@ -2,6 +2,7 @@
 
 pub(crate) mod counters;
 pub(crate) mod epochs;
+pub(crate) mod gauge;
 pub(crate) mod histogram;
 
 use std::ops::AddAssign;

@@ -230,7 +230,7 @@ proptest! {
             advance(&mut channel, now, &mut log);
             let Queued { kind, bank, row, column } = queued;
             let (bank, source) = (topology.index(bank), SourceId(0));
-            channel.queues().take_entry(kind);
+            channel.queues().take_entry(kind, now);
             channel.queue(&Access { id: RequestId(id), slot: 0, line: 0, kind, source, bank, row, column, filter: crate::channel::line_hash(bank, row, column) }, now);
             naive.list.push(queued);
         }

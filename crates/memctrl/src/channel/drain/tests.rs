@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use super::WriteDrain;
 use crate::channel::Access;
 use crate::channel::access::AccessKind;
-use crate::channel::queues::Queues;
+use crate::channel::queues::{Queues, Rows};
+use crate::policy::scheduler::Fcfs;
 
 const TOPOLOGY: Topology = Topology { channels: 1, ranks: 1, banks_per_rank: 3 };
 const HIGH: usize = 4;
@@ -48,6 +49,8 @@ fn next_mode(mode: AccessKind, banks: &Banks, free: [bool; 3]) -> AccessKind {
     }
 }
 
+const ROWS: Rows = Rows { open: None, served: 0, only_hits: false };
+
 fn bank(number: usize) -> BankIndex {
     TOPOLOGY.indices().nth(number).unwrap()
 }
@@ -57,12 +60,12 @@ proptest! {
 
     #[test]
     fn the_mode_follows_the_rules(turns in prop::collection::vec(arb_turn(), 1..60)) {
-        let (mut drain, mut queues) = (WriteDrain::new(HIGH, LOW), Queues::new(3));
+        let (mut drain, mut queues) = (WriteDrain::new(HIGH, LOW), Queues::new());
         let (mut banks, mut mode, mut drains) = (Banks::default(), AccessKind::Read, 0);
         for (now, Turn { queued, served, is_awaited, free }) in (0..).zip(turns) {
             for (kind, number) in queued {
                 let (id, source, row, column) = (RequestId(0), SourceId(0), Row(0), Column(0));
-                queues.take_entry(kind);
+                queues.take_entry(kind, Cycle(now));
                 let access = Access { id, slot: 0, line: 0, kind, source, bank: bank(number), row, column, filter: 0 };
                 queues.queue(&access, Cycle(now));
                 *if kind == AccessKind::Read { &mut banks[number].0 } else { &mut banks[number].1 } += 1;
@@ -75,7 +78,8 @@ proptest! {
                 let count = if kind == AccessKind::Read { &mut banks[number].0 } else { &mut banks[number].1 };
                 if *count > 0 {
                     *count -= 1;
-                    queues.remove(kind, bank(number), 0);
+                    let (_, oldest) = queues.preferred(kind, bank(number), ROWS, &Fcfs).unwrap();
+                    queues.remove(oldest, Cycle(now));
                     if kind == AccessKind::Write {
                         banks[number].2 = banks[number].2.saturating_sub(1);
                     }

@@ -4,8 +4,8 @@ use dram_spec::{BankIndex, BankSet, Column, Cycle, RequestId, Row, SourceId, Top
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use super::{Access, AccessKind, Preferred, QueuedAccess, Queues, Rows, Stamp};
-use crate::channel::access::RowCommands;
+use super::{Access, AccessKind, QueuedAccess, Queues, Rows, Stamp};
+use crate::channel::access::RowOutcome;
 use crate::policy::scheduler::{Fcfs, FrFcfs, FrFcfsCap, Priority, RowState, Scheduler};
 
 const TOPOLOGY: Topology = Topology { channels: 1, ranks: 1, banks_per_rank: 4 };
@@ -53,7 +53,7 @@ struct Known {
     column: Column,
     source: SourceId,
     queued: Cycle,
-    row_commands: RowCommands,
+    row_outcome: RowOutcome,
     first_command: Cycle,
     is_awaited: bool,
 }
@@ -84,7 +84,7 @@ fn known(access: &QueuedAccess) -> Known {
         column: access.column(),
         source: access.source(),
         queued: access.stamp().cycle(),
-        row_commands: access.row_commands,
+        row_outcome: access.row,
         first_command: access.first_command,
         is_awaited: access.is_awaited,
     }
@@ -94,11 +94,11 @@ fn bank(number: usize) -> BankIndex {
     TOPOLOGY.indices().nth(number).unwrap()
 }
 
-/// Place of an access of the model in the queues: position in its bank, and place in the pool.
-fn place(queues: &Queues, model: &Model, index: usize) -> (u16, u16) {
+/// Place of an access of the model in the pool.
+fn place(queues: &Queues, model: &Model, index: usize) -> u16 {
     let Known { id, kind, bank, .. } = model.list[index];
-    let position = model.of(kind, bank).position(|known| known.id == id).unwrap();
-    (position as u16, queues.side(kind).banks[bank.get()][position])
+    let mut accesses = queues.from(queues.list(kind, bank).oldest);
+    accesses.find(|(_, access)| access.id().0 == id).unwrap().0
 }
 
 fn apply(queues: &mut Queues, model: &mut Model, step: &Step, id: u64, now: &mut Cycle) {
@@ -117,9 +117,9 @@ fn apply(queues: &mut Queues, model: &mut Model, step: &Step, id: u64, now: &mut
                 column,
                 filter: crate::channel::line_hash(bank, row, column),
             };
-            queues.take_entry(kind);
-            assert_eq!(queues.queue(&access, *now).slot, id as u32);
-            let (queued, row_commands, first_command) = (*now, RowCommands::default(), Cycle::NEVER);
+            queues.take_entry(kind, *now);
+            assert_eq!(queues.queue(&access, *now).slot(), id as u32);
+            let (queued, row_outcome, first_command) = (*now, RowOutcome::Hit, Cycle::NEVER);
             let is_awaited = false;
             model.list.push(Known {
                 id,
@@ -129,32 +129,34 @@ fn apply(queues: &mut Queues, model: &mut Model, step: &Step, id: u64, now: &mut
                 column,
                 source,
                 queued,
-                row_commands,
+                row_outcome,
                 first_command,
                 is_awaited,
             });
         }
         Step::Serve(index) if !model.list.is_empty() => {
             let index = index.index(model.list.len());
-            let (position, place) = place(queues, model, index);
+            let place = place(queues, model, index);
             let served = model.list.remove(index);
-            assert_eq!(queues.remove(served.kind, served.bank, position), place);
+            queues.remove(place, *now);
             assert_eq!(known(queues.get(place)), served, "it stays at its place until another is queued");
         }
         Step::RowCommand(index, opens) if !model.list.is_empty() => {
             let index = index.index(model.list.len());
-            let (_, place) = place(queues, model, index);
-            queues.note_row_command(place, *now, opens);
+            let outcome = if opens { RowOutcome::Miss } else { RowOutcome::Conflict };
+            queues.note_row_command(place(queues, model, index), *now, outcome);
             let access = &mut model.list[index];
             access.first_command = access.first_command.min(*now);
-            *if opens { &mut access.row_commands.activated } else { &mut access.row_commands.precharged } = true;
+            if access.row_outcome != RowOutcome::Conflict {
+                access.row_outcome = outcome;
+            }
         }
         Step::Block(kind) => {
-            queues.take_entry(kind);
+            queues.take_entry(kind, *now);
             model.blocked[kind as usize] += 1;
         }
         Step::Unblock(kind) if model.blocked[kind as usize] > 0 => {
-            queues.free_entry(kind);
+            queues.free_entry(kind, *now);
             model.blocked[kind as usize] -= 1;
         }
         Step::AwaitNewest(kind, number) => {
@@ -182,7 +184,7 @@ fn compare(queues: &Queues, model: &Model) {
         let pending: BankSet = model.list.iter().filter(|known| known.kind == kind).map(|known| known.bank).collect();
         assert_eq!(queues.pending(kind), pending);
         assert_eq!(queues.queued(kind), model.count(kind));
-        assert_eq!(queues.entries(kind), model.count(kind) + model.blocked[kind as usize]);
+        assert_eq!(queues.entries(kind), (model.count(kind) + model.blocked[kind as usize]) as u64);
         let is_awaited = model.list.iter().any(|known| known.kind == kind && known.is_awaited);
         assert_eq!(queues.is_any_awaited(kind), is_awaited);
         let by_bank: Vec<_> = TOPOLOGY.indices().flat_map(|bank| model.of(kind, bank)).cloned().collect();
@@ -204,7 +206,7 @@ fn compare(queues: &Queues, model: &Model) {
         assert_eq!(queues.has_any(bank, row), model.list.iter().any(|known| of_row(&known)));
         for (index, known) in model.list.iter().enumerate().filter(|(_, known)| known.bank == bank) {
             let others = model.list.iter().filter(of_row).any(|other| other.id != known.id);
-            assert_eq!(queues.has_other(bank, place(queues, model, index).1, row), others);
+            assert_eq!(queues.has_other(bank, place(queues, model, index), row), others);
         }
     }
 }
@@ -239,10 +241,7 @@ fn compare_preferred(queues: &Queues, model: &Model, open: Option<Row>, served: 
         for (kind, bank) in KINDS.into_iter().flat_map(|kind| TOPOLOGY.indices().map(move |bank| (kind, bank))) {
             for only_hits in [false, true] {
                 let found = queues.preferred(kind, bank, Rows { open, served, only_hits }, scheduler);
-                let found = found.map(|Preferred { priority, place, position }| {
-                    assert_eq!(queues.side(kind).banks[bank.get()][usize::from(position)], place);
-                    (priority, known(queues.get(place)))
-                });
+                let found = found.map(|(priority, place)| (priority, known(queues.get(place))));
                 let priority = |access: &QueuedAccess| {
                     scheduler.priority(access, RowState { is_hit: open == Some(access.row()), served })
                 };
@@ -265,7 +264,7 @@ proptest! {
         open in prop::option::of((0..3_u32).prop_map(Row)),
         served in 0..4_u32,
     ) {
-        let (mut queues, mut model, mut now) = (Queues::new(4), Model::default(), Cycle(7));
+        let (mut queues, mut model, mut now) = (Queues::new(), Model::default(), Cycle(7));
         for (id, step) in (0..).zip(&steps) {
             apply(&mut queues, &mut model, step, id, &mut now);
             compare(&queues, &model);

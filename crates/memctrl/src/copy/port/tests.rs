@@ -91,7 +91,7 @@ struct Pair {
 
 impl Pair {
     fn new(term: Option<Cycles>, now: Cycle) -> Pair {
-        let port = Port::new(TOPOLOGY.banks(), term);
+        let port = Port::new(term);
         Pair { port, models: Vec::new(), world: World::default(), now, dispatched: 0 }
     }
 
@@ -162,9 +162,10 @@ impl Pair {
         }
         columns.sort_unstable();
         assert_eq!(self.port.columns(), columns);
-        let mut found: Vec<_> = self.port.stepping().into_iter().map(|bank| self.port.row_steps[bank.get()]).collect();
-        found.sort_by_key(|step| step.order);
-        let found: Vec<_> = found.into_iter().map(|step| (step.order.0, step.stamp, step.command)).collect();
+        let mut found: Vec<_> = self.port.stepping().into_iter().map(|bank| self.port.row_steps[bank]).collect();
+        found.sort_by_key(|step| (step.order.program, step.order.place));
+        let found: Vec<_> =
+            found.into_iter().map(|step| (step.order.program, step.order.stamp, step.command)).collect();
         assert_eq!(found, row_steps);
         let union = |of: fn(&Model) -> BankSet| self.models.iter().map(of).fold(BankSet::EMPTY, BankSet::union);
         assert_eq!(self.port.held(), union(|model| model.held));

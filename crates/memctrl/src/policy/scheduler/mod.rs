@@ -20,7 +20,7 @@ pub use fr_fcfs::FrFcfs;
 pub use fr_fcfs_cap::FrFcfsCap;
 pub use par_bs::ParBs;
 
-use crate::channel::{AccessKind, QueuedAccess, Rows, Stamp};
+use crate::channel::{AccessKind, QueuedAccess, Rows, Stamp, chain};
 
 /// All schedulers, in the order of messages. The configuration replaces their parameters.
 pub static SCHEDULERS: [&dyn Scheduler; 5] = [
@@ -56,14 +56,15 @@ pub trait Scheduler: fmt::Debug + Send + Sync {
     /// Priority of an access to a bank in this state.
     fn priority(&self, access: &QueuedAccess, row: RowState) -> Priority;
 
-    /// The access to a bank with the smallest priority, and its position. The default is compiled
-    /// for each scheduler, so that accesses need no virtual call; no scheduler overrides it.
-    fn preferred(&self, accesses: BankAccesses<'_>) -> Option<(Priority, u16)> {
-        let mut best: Option<(Priority, u16)> = None;
-        for (position, access, row) in accesses.iter() {
+    /// The access to a bank with the smallest priority, and its place; [`Priority::LAST`] if there is
+    /// none. The default is compiled for each scheduler, so that accesses need no virtual call; no
+    /// scheduler overrides it.
+    fn preferred(&self, accesses: BankAccesses<'_>) -> (Priority, u16) {
+        let mut best = (Priority::LAST, 0);
+        for (place, access, row) in accesses.iter() {
             let priority = self.priority(access, row);
-            if best.is_none_or(|(best, _)| priority < best) {
-                best = Some((priority, position));
+            if priority < best.0 {
+                best = (priority, place);
                 if priority.is_best(accesses.rows.open.is_some()) {
                     break;
                 }
@@ -137,20 +138,19 @@ pub struct RowState {
 /// The accesses of a kind to a bank.
 #[derive(Clone, Copy)]
 pub struct BankAccesses<'a> {
-    pub(crate) places: &'a [u16],
+    /// Place in the pool of the oldest.
+    pub(crate) first: u16,
     pub(crate) pool: &'a [QueuedAccess],
     pub(crate) rows: Rows,
 }
 
 impl<'a> BankAccesses<'a> {
-    /// The relevant accesses, oldest first: position, access, and row state.
+    /// The relevant accesses, oldest first: place, access, and row state.
     #[inline]
     fn iter(self) -> impl Iterator<Item = (u16, &'a QueuedAccess, RowState)> {
         let Rows { open, served, only_hits } = self.rows;
-        let all = (0..).zip(self.places).map(move |(position, &place)| {
-            let access = &self.pool[usize::from(place)];
-            (position, access, RowState { is_hit: open == Some(access.row()), served })
-        });
+        let all = chain(self.pool, self.first, QueuedAccess::after)
+            .map(move |(place, access)| (place, access, RowState { is_hit: open == Some(access.row()), served }));
         all.filter(move |(_, _, row)| row.is_hit || !only_hits)
     }
 }

@@ -4,15 +4,13 @@ use dram_core::Effect;
 use dram_spec::{BankId, Command, Row};
 
 use super::{CommandCounts, Outcomes};
-use crate::channel::RowCommands;
+use crate::channel::RowOutcome::{Conflict, Hit, Miss};
 
 #[test]
 fn an_access_counts_by_the_row_commands_that_were_issued_for_it() {
     let mut outcomes = Outcomes::default();
-    for (precharged, activated) in
-        [(false, false), (false, true), (true, true), (false, true), (true, false), (true, true)]
-    {
-        outcomes.count(RowCommands { precharged, activated });
+    for outcome in [Hit, Miss, Conflict, Miss, Conflict, Conflict] {
+        outcomes.count(outcome);
     }
     assert_eq!(outcomes, Outcomes { hits: 1, misses: 2, conflicts: 3 });
     assert_eq!(outcomes.total(), 6);

@@ -1,0 +1,55 @@
+//! Data of lines, if contents are modelled: between the cells, requests and programs.
+
+use dram_core::Line;
+use dram_spec::{LINE_BYTES, PhysicalAddress};
+
+use super::FrontEnd;
+use crate::channel::{AccessKind, Channel, QueuedAccess, ThreadStep};
+use crate::copy::port::MovedLine;
+
+impl FrontEnd {
+    /// Bytes of a line written by a queued write.
+    pub(super) fn line_of_write(&self, slot: u32, line: PhysicalAddress) -> Line {
+        let mut bytes = [0; LINE_BYTES as usize];
+        if let Some((payload, from)) = self.in_flight.get(slot).bytes_of_line(line) {
+            bytes[from..from + payload.len()].copy_from_slice(payload);
+        }
+        bytes
+    }
+
+    /// Moves the data of an access between its request and the cells.
+    #[inline(never)]
+    pub(super) fn move_data(&mut self, channel: &mut Channel, access: &QueuedAccess, line: PhysicalAddress) {
+        let bank = channel.topology().bank(access.bank());
+        match access.kind() {
+            AccessKind::Read => {
+                if let Some(bytes) = channel.device.read_line(bank, access.row(), access.column()) {
+                    self.in_flight.get_mut(access.slot()).line_read(line, &bytes);
+                }
+            }
+            AccessKind::Write => {
+                let bytes = self.line_of_write(access.slot(), line);
+                channel.device.write_line(bank, access.row(), access.column(), &bytes);
+            }
+        }
+    }
+
+    /// Moves the data of a line between a program and the cells.
+    pub(super) fn move_line(&mut self, channel: &mut Channel, step: &ThreadStep) {
+        let program = self.programs.get_mut(step.program);
+        match channel.port.moved_line(step.slot) {
+            MovedLine::Read(line) => {
+                let place = line.location;
+                if let Some(bytes) = channel.device.read_line(place.bank, place.row, place.column) {
+                    program.line_read(line.address, bytes);
+                }
+            }
+            MovedLine::Written(write) => {
+                let in_flight = self.in_flight.get(program.copy);
+                let bytes = program.line_written(&write, &in_flight.operation, in_flight.payload());
+                let place = write.line.location;
+                channel.device.write_line(place.bank, place.row, place.column, &bytes);
+            }
+        }
+    }
+}
