@@ -78,7 +78,7 @@ pub struct Replay<R: Read> {
     placement: Placement,
     contents: Option<Contents>,
     counts: TraceCounts,
-    error: Option<ReplayError>,
+    error: Option<Box<ReplayError>>,
     /// The record being played, and whether a part of it was skipped.
     current: Current,
     is_skipped: bool,
@@ -175,43 +175,51 @@ impl<R: Read> Replay<R> {
         let Replay { counts, pages, processes, error, .. } = self;
         let of_processes = processes.map(Processes::into_report);
         let pages = of_processes.or_else(|| pages.map(Pages::into_report));
-        error.map_or(Ok(ReplayOutcome { counts, pages }), Err)
+        error.map_or(Ok(ReplayOutcome { counts, pages }), |error| Err(*error))
     }
 
     /// Advances to the next record that may arrive.
     fn advance(&mut self) {
         self.upcoming = None;
         while self.upcoming.is_none() && self.error.is_none() {
-            let record = match self.reader.next() {
+            match self.reader.next() {
                 None => return,
-                Some(Err(error)) => {
-                    self.error = Some(error.into());
-                    return;
+                Some(Err(error)) => return self.fail(Box::new(error.into())),
+                Some(Ok(record)) => {
+                    let arrival = self.arrivals.of(record.arrival);
+                    if self.in_flight > 0 && matches!(arrival, Arrival::AfterInstructions(_)) {
+                        self.blocked = Some(record);
+                        return;
+                    }
+                    self.enter(arrival, &record.event);
                 }
-                Some(Ok(record)) => Record { arrival: self.arrivals.of(record.arrival), ..record },
-            };
-            if self.in_flight > 0 && matches!(record.arrival, Arrival::AfterInstructions(_)) {
-                self.blocked = Some(record);
-                return;
             }
-            self.enter(record);
         }
     }
 
     /// Starts a record.
-    fn enter(&mut self, record: Record) {
+    #[inline]
+    fn enter(&mut self, arrival: Arrival, event: &Event) {
         self.is_skipped = false;
         self.counts.records += 1;
-        let arrives = self.arrivals.advance(record.arrival).map_err(|why| self.no_arrival(why));
-        let entered = arrives.and_then(|()| self.enter_event(record.event));
-        self.error = entered.err();
-        if let (Arrival::WhenTaken, Some(upcoming)) = (record.arrival, &mut self.upcoming) {
+        let arrives = self.arrivals.advance(arrival).map_err(|why| Box::new(self.no_arrival(why)));
+        if let Err(error) = arrives.and_then(|()| self.enter_event(event)) {
+            return self.fail(error);
+        }
+        if let (Arrival::WhenTaken, Some(upcoming)) = (arrival, &mut self.upcoming) {
             upcoming.when_taken = true;
         }
     }
 
-    fn enter_event(&mut self, event: Event) -> Result<(), ReplayError> {
-        match event {
+    /// Ends the replay.
+    #[cold]
+    fn fail(&mut self, error: Box<ReplayError>) {
+        self.error = Some(error);
+    }
+
+    #[inline]
+    fn enter_event(&mut self, event: &Event) -> Result<(), Box<ReplayError>> {
+        match *event {
             Event::Read { address, bytes, writeback } => self.enter_access(Access::Read, address, bytes, writeback),
             Event::Write { address, bytes } => self.enter_access(Access::Write, address, bytes, None),
             Event::Located { access, location } => match self.located(location)? {
@@ -235,7 +243,7 @@ impl<R: Read> Replay<R> {
         address: PhysicalAddress,
         bytes: Option<NonZeroU32>,
         writeback: Option<PhysicalAddress>,
-    ) -> Result<(), ReplayError> {
+    ) -> Result<(), Box<ReplayError>> {
         self.counts.accesses += 1;
         let within = address.0 % LINE_BYTES;
         let left = bytes.map_or(1, |bytes| (within + u64::from(bytes.get())).div_ceil(LINE_BYTES));
@@ -244,52 +252,49 @@ impl<R: Read> Replay<R> {
     }
 
     /// Starts the next line of an access, or its writeback.
-    fn enter_line(&mut self) -> Result<(), ReplayError> {
+    #[inline]
+    fn enter_line(&mut self) -> Result<(), Box<ReplayError>> {
         while let Current::Lines { access, next, left, writeback } = &mut self.current {
-            let (access, address, is_writeback) = if let Some(after) = left.checked_sub(1) {
+            let (access, address, is_writeback) = if *left > 0 {
                 let line = (*access, *next, false);
-                *left = after;
-                next.0 = next.0.wrapping_add(LINE_BYTES);
+                (*next, *left) = (PhysicalAddress(next.0.wrapping_add(LINE_BYTES)), *left - 1);
                 line
             } else if let Some(victim) = writeback.take() {
                 (Access::Write, PhysicalAddress(victim.0 / LINE_BYTES * LINE_BYTES), true)
             } else {
                 break;
             };
-            if let Some(operation) = self.line(access, address)? {
-                let count = match access {
-                    Access::Read => &mut self.counts.reads,
-                    Access::Write if is_writeback => &mut self.counts.writebacks,
-                    Access::Write => &mut self.counts.writes,
-                };
-                *count += 1;
-                return self.announce(operation);
-            }
+            let Some(address) = self.line(access, address)? else { continue };
+            let (count, operation) = match access {
+                Access::Read => (&mut self.counts.reads, Operation::Read { address, bytes: LINE_BYTES }),
+                Access::Write if is_writeback => {
+                    (&mut self.counts.writebacks, Operation::Write { address, bytes: LINE_BYTES })
+                }
+                Access::Write => (&mut self.counts.writes, Operation::Write { address, bytes: LINE_BYTES }),
+            };
+            *count += 1;
+            return self.announce(operation);
         }
         Ok(())
     }
 
-    /// The access to a line, at its physical address; `None` if it is skipped.
+    /// Physical address of the line of an access; `None` if it is skipped.
     #[inline]
-    fn line(&mut self, access: Access, address: PhysicalAddress) -> Result<Option<Operation>, ReplayError> {
-        let operation = |address| match access {
+    fn line(&mut self, access: Access, address: PhysicalAddress) -> Result<Option<PhysicalAddress>, Box<ReplayError>> {
+        if let Some(pages) = &mut self.pages {
+            return pages.place(address).map(Some).map_err(|no_frame| Box::new(self.out_of_frames(no_frame)));
+        }
+        let operation = match access {
             Access::Read => Operation::Read { address, bytes: LINE_BYTES },
             Access::Write => Operation::Write { address, bytes: LINE_BYTES },
         };
-        if !self.usable(&operation(address), Shape::Access)? {
-            return Ok(None);
-        }
-        let placed = match &mut self.pages {
-            None => Ok(address),
-            Some(pages) => pages.place(address),
-        };
-        placed.map(|address| Some(operation(address))).map_err(|no_frame| self.out_of_frames(no_frame))
+        Ok(self.usable(&operation, Shape::Access)?.then_some(address))
     }
 
     /// Physical address of coordinates; `None` if they are skipped.
-    fn located(&mut self, location: Location) -> Result<Option<PhysicalAddress>, ReplayError> {
+    fn located(&mut self, location: Location) -> Result<Option<PhysicalAddress>, Box<ReplayError>> {
         if self.pages.is_some() {
-            return Err(ReplayError::PlacedCoordinates { line: self.reader.line() });
+            return Err(Box::new(ReplayError::PlacedCoordinates { line: self.reader.line() }));
         }
         let map = self.planner.map();
         if let Some(address) = map.address(location) {
@@ -310,19 +315,20 @@ impl<R: Read> Replay<R> {
     }
 
     /// Plays an event on the simulated kernel.
-    fn enter_os(&mut self, event: OsEvent) -> Result<(), ReplayError> {
+    fn enter_os(&mut self, event: OsEvent) -> Result<(), Box<ReplayError>> {
         let line = self.reader.line();
         let Placement::Allocator(settings) = self.placement else {
-            return Err(ReplayError::NoKernel { line });
+            return Err(Box::new(ReplayError::NoKernel { line }));
         };
         self.counts.os_events += 1;
         if self.processes.is_none() {
-            self.processes = Some(Processes::new(self.planner.map(), settings)?);
+            let processes = Processes::new(self.planner.map(), settings);
+            self.processes = Some(processes.map_err(|error| Box::new(error.into()))?);
         }
         let Some(processes) = &mut self.processes else { return Ok(()) };
         let operations = processes.play(event).map_err(|NoFrame { page }| {
             let (frames, held) = processes.frames();
-            ReplayError::OutOfFrames { line, page, frames, held }
+            Box::new(ReplayError::OutOfFrames { line, page, frames, held })
         })?;
         for operation in &operations {
             match operation {
@@ -335,7 +341,7 @@ impl<R: Read> Replay<R> {
         self.enter_piece()
     }
 
-    fn enter_bulk(&mut self, operation: Operation, value: u8, instructions: u64) -> Result<(), ReplayError> {
+    fn enter_bulk(&mut self, operation: Operation, value: u8, instructions: u64) -> Result<(), Box<ReplayError>> {
         if !self.usable(&operation, Shape::Bulk)? {
             return Ok(());
         }
@@ -356,7 +362,7 @@ impl<R: Read> Replay<R> {
     }
 
     /// Starts the next piece of a copy or fill, or the next operation of the kernel, if any.
-    fn enter_piece(&mut self) -> Result<(), ReplayError> {
+    fn enter_piece(&mut self) -> Result<(), Box<ReplayError>> {
         if let Current::Kernel { operations } = &mut self.current {
             return operations.next().map_or(Ok(()), |operation| self.announce(operation));
         }
@@ -370,20 +376,20 @@ impl<R: Read> Replay<R> {
             Some(src) => pages.place_copy(src, &piece).map(|(src, dst)| Operation::Copy { src, dst, bytes }),
             None => pages.place_fill(value, &piece).map(|dst| Operation::Init { dst, bytes, value }),
         };
-        let operation = placed.map_err(|no_frame| self.out_of_frames(no_frame))?;
+        let operation = placed.map_err(|no_frame| Box::new(self.out_of_frames(no_frame)))?;
         self.announce(operation)
     }
 
     /// Sets the next request of the current record.
-    fn announce(&mut self, operation: Operation) -> Result<(), ReplayError> {
-        let at = self.arrivals.now().map_err(|why| self.no_arrival(why))?;
+    fn announce(&mut self, operation: Operation) -> Result<(), Box<ReplayError>> {
+        let at = self.arrivals.now().map_err(|why| Box::new(self.no_arrival(why)))?;
         self.upcoming = Some(Upcoming { operation, at, when_taken: false });
         Ok(())
     }
 
     /// Whether an operation can be played; if not, it is skipped or an error. With an allocator
     /// every operation can be played, as its addresses are virtual.
-    fn usable(&mut self, operation: &Operation, shape: Shape) -> Result<bool, ReplayError> {
+    fn usable(&mut self, operation: &Operation, shape: Shape) -> Result<bool, Box<ReplayError>> {
         if self.pages.is_some() {
             return Ok(true);
         }
@@ -395,10 +401,10 @@ impl<R: Read> Replay<R> {
 
     /// Skips and counts a part of the record, or returns the error.
     #[cold]
-    fn refuse(&mut self, shape: Shape, why: Unusable) -> Result<(), ReplayError> {
+    fn refuse(&mut self, shape: Shape, why: Unusable) -> Result<(), Box<ReplayError>> {
         let line = self.reader.line();
         match self.unusable {
-            UnusableRecords::Refuse => Err(ReplayError::Record { line, source: why }),
+            UnusableRecords::Refuse => Err(Box::new(ReplayError::Record { line, source: why })),
             UnusableRecords::Skip => {
                 self.counts.skip(line, shape, why);
                 self.counts.skipped_records += u64::from(!std::mem::replace(&mut self.is_skipped, true));
@@ -429,7 +435,7 @@ impl<R: Read> Replay<R> {
 
 impl<R: Read> RequestSource for Replay<R> {
     fn next_arrival(&self) -> Option<Cycle> {
-        self.upcoming.filter(|_| self.has_room()).map(|upcoming| upcoming.at)
+        self.upcoming.as_ref().filter(|_| self.has_room()).map(|upcoming| upcoming.at)
     }
 
     fn take(&mut self, now: Cycle) -> Option<Request> {
@@ -449,8 +455,9 @@ impl<R: Read> RequestSource for Replay<R> {
                 self.enter_piece()
             }
         };
-        self.error = entered.err();
-        if self.upcoming.is_none() && self.error.is_none() {
+        if let Err(error) = entered {
+            self.fail(error);
+        } else if self.upcoming.is_none() {
             self.advance();
         }
         let payload = self.contents.as_ref().and_then(|contents| payload(contents, id.0, &operation));
@@ -470,7 +477,7 @@ impl<R: Read> RequestSource for Replay<R> {
         {
             self.arrivals.resume(self.done);
             self.arrivals.execute(self.instructions_after);
-            self.enter(record);
+            self.enter(record.arrival, &record.event);
             if self.upcoming.is_none() && self.error.is_none() {
                 self.advance();
             }

@@ -56,9 +56,9 @@ pub trait Scheduler: fmt::Debug + Send + Sync {
     /// Priority of an access to a bank in this state.
     fn priority(&self, access: &QueuedAccess, row: RowState) -> Priority;
 
-    /// The access to a bank with the smallest priority, and its place; [`Priority::LAST`] if there is
-    /// none. The default is compiled for each scheduler, so that accesses need no virtual call; no
-    /// scheduler overrides it.
+    /// The access to a bank with the smallest priority, and its place; the largest possible priority
+    /// if there is none. The default is compiled for each scheduler, so that accesses need no
+    /// virtual call; no scheduler overrides it.
     fn preferred(&self, accesses: BankAccesses<'_>) -> (Priority, u16) {
         let mut best = (Priority::LAST, 0);
         for (place, access, row) in accesses.iter() {
