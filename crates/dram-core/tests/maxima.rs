@@ -160,3 +160,18 @@ fn at_most_nine_refreshes_are_owed() {
         (0, None, None)
     );
 }
+
+/// DDR3-1066G: tRAS 20, tRP 8, tRCD 8.
+#[test]
+fn a_command_that_is_early_or_to_a_sleeping_rank_is_refused() {
+    let system = system(Refresh::Off);
+    let closed = [(0, ACT), (20, PRE)];
+    for (listing, command, legal) in [(&closed[..], ACT, 28), (&closed[..1], RDA, 8), (&closed[..1], PRE, 20)] {
+        let at = |at| [listing, &[(at, command)]].concat();
+        assert_eq!(refusal(&system, &at(legal), legal), None, "{command} at {legal}");
+        assert!(refusal(&system, &at(legal - 1), legal).is_some(), "{command} at {}", legal - 1);
+    }
+    for command in [ACT, PREA, REF, PDE] {
+        assert!(refusal(&system, &[(0, PDE), (100, command)], 200).is_some(), "{command} in power-down");
+    }
+}

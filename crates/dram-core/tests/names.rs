@@ -1,6 +1,6 @@
 //! Formatting of rules: names of commands, and distances as formulas.
 
-use dram_core::rules::{MAXIMA, RULES};
+use dram_core::rules::{MAXIMA, Origin, RULES, Scope};
 use dram_core::{Kind, Rule};
 
 #[test]
@@ -26,4 +26,19 @@ fn no_two_kinds_of_command_have_one_name() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), Kind::COUNT);
+}
+
+#[test]
+fn scopes_and_sources_are_printed_in_words() {
+    let scopes = [Scope::Bank, Scope::Rank, Scope::OtherRanks, Scope::Channel];
+    assert_eq!(scopes.map(|scope| scope.to_string()), ["bank", "rank", "other ranks", "channel"]);
+    assert_eq!(format!("{:>6}|", Scope::Bank), "  bank|");
+    for (origin, text) in [
+        (Origin::Jesd79_3("ACT to PRE"), "JESD79-3: ACT to PRE"),
+        (Origin::Public("a datasheet"), "a datasheet"),
+        (Origin::RowClone("a copy"), "RowClone: a copy"),
+        (Origin::Project("TRANSFER"), "this project: TRANSFER"),
+    ] {
+        assert_eq!(origin.to_string(), text);
+    }
 }

@@ -203,3 +203,10 @@ fn a_refusal_is_printed_as_the_rule_that_it_is() {
     let names = ["bank-closed", "banks-open", "asleep", "awake", "SRX-REF-SRE", "TRANSFER-banks"];
     assert_eq!(refusals.map(|refusal| refusal.to_string()), names);
 }
+
+/// DDR3-1066G: CL 8, CWL 6, BL/2 4.
+#[test]
+fn the_latencies_of_data_are_those_of_the_bin() {
+    let device = Device::new(&system(PrechargePowerDown::FastExit), None);
+    assert_eq!((device.timings().read_data(), device.timings().write_latency()), (Cycles(12), Cycles(6)));
+}

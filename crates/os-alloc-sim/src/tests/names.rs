@@ -1,6 +1,6 @@
 //! Names and targets as they are printed.
 
-use crate::{Age, Cause, CheckpointId, Policy, PolicyError, ProcessId, Sharing, Units};
+use crate::{Age, Cause, CheckpointId, Fallback, Policy, PolicyError, ProcessId, Sharing, Units};
 
 #[test]
 fn names_are_those_of_configurations_and_results() {
@@ -11,6 +11,8 @@ fn names_are_those_of_configurations_and_results() {
     assert_eq!(Units::ALL.map(|units| Units::from_name(units.name())), Units::ALL.map(Some));
     let causes = ["demand-zero", "copy-on-write", "checkpoint", "clone", "dedup-undo", "migration", "zero-on-free"];
     assert_eq!(Cause::ALL.map(Cause::name), causes);
+    let fallbacks = ["unit-too-large", "shared-row", "policy-blind", "not-asked", "pool-empty", "rank-empty"];
+    assert_eq!(Fallback::ALL.map(Fallback::name), fallbacks);
     let frames = 2;
     let all = [Sharing::None, Sharing::Together { frames }, Sharing::Marked { frames }, Sharing::TooLarge { frames }];
     assert_eq!(all.map(Sharing::name), ["none", "together", "marked", "too-large"]);
