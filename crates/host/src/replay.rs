@@ -26,27 +26,25 @@
 mod arrivals;
 mod counts;
 mod error;
+mod events;
 mod pages;
 mod pieces;
 mod processes;
 mod settings;
 
 use std::io::Read;
-use std::num::NonZeroU32;
 
-use dram_spec::address::Location;
-use dram_spec::{Cycle, LINE_BYTES, PhysicalAddress};
+use dram_spec::{Cycle, PhysicalAddress};
 use dram_spec::{RequestId, SourceId};
 use memctrl::{Completion, Request, RequestSource};
 use rowclone::{Operation, Planner};
-use trace_io::trace::{Access, Arrival, Event, OsEvent, Reader, Record};
+use trace_io::trace::{Access, Arrival, Event, Reader, Record};
 
 use crate::flat_memory::Contents;
 use crate::scenario::payload;
 use arrivals::{Arrivals, NoArrival};
-use counts::Shape;
-use pages::{NoFrame, Pages};
-use pieces::{Piece, Pieces};
+use pages::Pages;
+use pieces::Pieces;
 use processes::Processes;
 
 pub use counts::{Skipped, TraceCounts};
@@ -217,200 +215,11 @@ impl<R: Read> Replay<R> {
         self.error = Some(error);
     }
 
-    #[inline]
-    fn enter_event(&mut self, event: &Event) -> Result<(), Box<ReplayError>> {
-        match *event {
-            Event::Read { address, bytes, writeback } => self.enter_access(Access::Read, address, bytes, writeback),
-            Event::Write { address, bytes } => self.enter_access(Access::Write, address, bytes, None),
-            Event::Located { access, location } => match self.located(location)? {
-                Some(address) => self.enter_access(access, address, None, None),
-                None => Ok(()),
-            },
-            Event::Copy { dst, src, bytes, instructions } => {
-                self.enter_bulk(Operation::Copy { src, dst, bytes }, 0, instructions.into())
-            }
-            Event::Fill { dst, value, bytes, instructions } => {
-                self.enter_bulk(Operation::Init { dst, bytes, value }, value, instructions.into())
-            }
-            Event::Os(event) => self.enter_os(event),
-        }
-    }
-
-    #[inline]
-    fn enter_access(
-        &mut self,
-        access: Access,
-        address: PhysicalAddress,
-        bytes: Option<NonZeroU32>,
-        writeback: Option<PhysicalAddress>,
-    ) -> Result<(), Box<ReplayError>> {
-        self.counts.accesses += 1;
-        let within = address.0 % LINE_BYTES;
-        let left = bytes.map_or(1, |bytes| (within + u64::from(bytes.get())).div_ceil(LINE_BYTES));
-        self.current = Current::Lines { access, next: PhysicalAddress(address.0 - within), left, writeback };
-        self.enter_line()
-    }
-
-    /// Starts the next line of an access, or its writeback.
-    #[inline]
-    fn enter_line(&mut self) -> Result<(), Box<ReplayError>> {
-        while let Current::Lines { access, next, left, writeback } = &mut self.current {
-            let (access, address, is_writeback) = if *left > 0 {
-                let line = (*access, *next, false);
-                (*next, *left) = (PhysicalAddress(next.0.wrapping_add(LINE_BYTES)), *left - 1);
-                line
-            } else if let Some(victim) = writeback.take() {
-                (Access::Write, PhysicalAddress(victim.0 / LINE_BYTES * LINE_BYTES), true)
-            } else {
-                break;
-            };
-            let Some(address) = self.line(access, address)? else { continue };
-            let (count, operation) = match access {
-                Access::Read => (&mut self.counts.reads, Operation::Read { address, bytes: LINE_BYTES }),
-                Access::Write if is_writeback => {
-                    (&mut self.counts.writebacks, Operation::Write { address, bytes: LINE_BYTES })
-                }
-                Access::Write => (&mut self.counts.writes, Operation::Write { address, bytes: LINE_BYTES }),
-            };
-            *count += 1;
-            return self.announce(operation);
-        }
-        Ok(())
-    }
-
-    /// Physical address of the line of an access; `None` if it is skipped.
-    #[inline]
-    fn line(&mut self, access: Access, address: PhysicalAddress) -> Result<Option<PhysicalAddress>, Box<ReplayError>> {
-        if let Some(pages) = &mut self.pages {
-            return pages.place(address).map(Some).map_err(|no_frame| Box::new(self.out_of_frames(no_frame)));
-        }
-        let operation = match access {
-            Access::Read => Operation::Read { address, bytes: LINE_BYTES },
-            Access::Write => Operation::Write { address, bytes: LINE_BYTES },
-        };
-        Ok(self.usable(&operation, Shape::Access)?.then_some(address))
-    }
-
-    /// Physical address of coordinates; `None` if they are skipped.
-    fn located(&mut self, location: Location) -> Result<Option<PhysicalAddress>, Box<ReplayError>> {
-        if self.pages.is_some() {
-            return Err(Box::new(ReplayError::PlacedCoordinates { line: self.reader.line() }));
-        }
-        let map = self.planner.map();
-        if let Some(address) = map.address(location) {
-            return Ok(Some(address));
-        }
-        let geometry = map.geometry();
-        let memory = format!(
-            "channels {}, ranks {}, banks {}, rows {}, columns {} (of a line each)",
-            geometry.channels(),
-            geometry.ranks(),
-            geometry.banks(),
-            geometry.rows_per_bank(),
-            geometry.columns()
-        );
-        let why = Unusable::Location { location, memory };
-        self.counts.accesses += 1;
-        self.refuse(Shape::Access, why).map(|()| None)
-    }
-
-    /// Plays an event on the simulated kernel.
-    fn enter_os(&mut self, event: OsEvent) -> Result<(), Box<ReplayError>> {
-        let line = self.reader.line();
-        let Placement::Allocator(settings) = self.placement else {
-            return Err(Box::new(ReplayError::NoKernel { line }));
-        };
-        self.counts.os_events += 1;
-        if self.processes.is_none() {
-            let processes = Processes::new(self.planner.map(), settings);
-            self.processes = Some(processes.map_err(|error| Box::new(error.into()))?);
-        }
-        let Some(processes) = &mut self.processes else { return Ok(()) };
-        let operations = processes.play(event).map_err(|NoFrame { page }| {
-            let (frames, held) = processes.frames();
-            Box::new(ReplayError::OutOfFrames { line, page, frames, held })
-        })?;
-        for operation in &operations {
-            match operation {
-                Operation::Copy { .. } => self.counts.copies += 1,
-                _ => self.counts.fills += 1,
-            }
-        }
-        self.instructions_after = 0;
-        self.current = Current::Kernel { operations: operations.into_iter() };
-        self.enter_piece()
-    }
-
-    fn enter_bulk(&mut self, operation: Operation, value: u8, instructions: u64) -> Result<(), Box<ReplayError>> {
-        if !self.usable(&operation, Shape::Bulk)? {
-            return Ok(());
-        }
-        match operation {
-            Operation::Copy { .. } => self.counts.copies += 1,
-            _ => self.counts.fills += 1,
-        }
-        self.instructions_after = match self.copier {
-            Copier::Cpu => instructions,
-            Copier::Controller => 0,
-        };
-        if self.pages.is_none() {
-            self.current = Current::AsRecorded;
-            return self.announce(operation);
-        }
-        self.current = Current::Placed { pieces: Pieces::new(&operation), value };
-        self.enter_piece()
-    }
-
-    /// Starts the next piece of a copy or fill, or the next operation of the kernel, if any.
-    fn enter_piece(&mut self) -> Result<(), Box<ReplayError>> {
-        if let Current::Kernel { operations } = &mut self.current {
-            return operations.next().map_or(Ok(()), |operation| self.announce(operation));
-        }
-        let (Current::Placed { pieces, value }, Some(pages)) = (&mut self.current, &mut self.pages) else {
-            return Ok(());
-        };
-        let value = *value;
-        let Some(piece) = pieces.next() else { return Ok(()) };
-        let Piece { src, bytes, .. } = piece;
-        let placed = match src {
-            Some(src) => pages.place_copy(src, &piece).map(|(src, dst)| Operation::Copy { src, dst, bytes }),
-            None => pages.place_fill(value, &piece).map(|dst| Operation::Init { dst, bytes, value }),
-        };
-        let operation = placed.map_err(|no_frame| Box::new(self.out_of_frames(no_frame)))?;
-        self.announce(operation)
-    }
-
     /// Sets the next request of the current record.
     fn announce(&mut self, operation: Operation) -> Result<(), Box<ReplayError>> {
         let at = self.arrivals.now().map_err(|why| Box::new(self.no_arrival(why)))?;
         self.upcoming = Some(Upcoming { operation, at, when_taken: false });
         Ok(())
-    }
-
-    /// Whether an operation can be played; if not, it is skipped or an error. With an allocator
-    /// every operation can be played, as its addresses are virtual.
-    fn usable(&mut self, operation: &Operation, shape: Shape) -> Result<bool, Box<ReplayError>> {
-        if self.pages.is_some() {
-            return Ok(true);
-        }
-        match self.planner.check(operation) {
-            Ok(()) => Ok(true),
-            Err(why) => self.refuse(shape, why.into()).map(|()| false),
-        }
-    }
-
-    /// Skips and counts a part of the record, or returns the error.
-    #[cold]
-    fn refuse(&mut self, shape: Shape, why: Unusable) -> Result<(), Box<ReplayError>> {
-        let line = self.reader.line();
-        match self.unusable {
-            UnusableRecords::Refuse => Err(Box::new(ReplayError::Record { line, source: why })),
-            UnusableRecords::Skip => {
-                self.counts.skip(line, shape, why);
-                self.counts.skipped_records += u64::from(!std::mem::replace(&mut self.is_skipped, true));
-                Ok(())
-            }
-        }
     }
 
     /// Whether the window permits another request in flight.
@@ -425,11 +234,6 @@ impl<R: Read> Replay<R> {
             NoArrival::OutOfOrder { at, before } => ReplayError::OutOfOrder { line, at, before },
             NoArrival::NoRate => ReplayError::NoRate { line },
         }
-    }
-
-    fn out_of_frames(&self, NoFrame { page }: NoFrame) -> ReplayError {
-        let (frames, held) = self.pages.as_ref().map_or((0, 0), Pages::frames);
-        ReplayError::OutOfFrames { line: self.reader.line(), page, frames, held }
     }
 }
 
