@@ -4,6 +4,7 @@ mod check;
 mod convert;
 mod plot;
 mod report;
+mod reproduce;
 mod sweep;
 mod trace;
 
@@ -21,6 +22,7 @@ pub use check::CheckArgs;
 pub use convert::ConvertArgs;
 pub use plot::PlotArgs;
 pub use report::ReportArgs;
+pub use reproduce::{ForkbenchArgs, MachineArgs, ProgramsArgs, ZiArgs};
 pub use sweep::{CollectArgs, SlurmArgs, SweepArgs, SweepCommand};
 pub use trace::{TraceCommand, TraceInfoArgs};
 
@@ -60,6 +62,8 @@ pub enum Command {
         after_help = "Example:\n  rowclone-sim explain address 0x400000 --system configs/ddr3-1066-paper.toml"
     )]
     Explain(Explain),
+    /// Runs program traces on cores, and compares the kernel's copy loop with RowClone
+    Programs(ProgramsArgs),
     /// Simulates a published table, and prints it beside the published values
     #[command(subcommand, after_help = "Example:\n  rowclone-sim reproduce table3")]
     Reproduce(Reproduce),
@@ -305,6 +309,10 @@ pub struct ExplainTimelineArgs {
 pub enum Reproduce {
     /// Table 3 of the RowClone paper: latency and energy of copying and zeroing 4 KB
     Table3(Table3Args),
+    /// The forkbench of the RowClone paper on its cores: copy share of traffic, IPC and energy under FPM and PSM
+    Forkbench(ForkbenchArgs),
+    /// Zeroing of pages and their first use, by a loop, RowClone and RowClone-ZI
+    Zi(ZiArgs),
 }
 
 /// `reproduce table3`.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use energy::Currents;
-use rowclone_config::{currents, system};
+use rowclone_config::{MachineConfig, Overrides, currents, machine, system};
 
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -28,4 +28,61 @@ fn the_system_of_the_paper_is_that_of_its_file() {
     let (path, text) = system::PAPER;
     let copy = "crates/config/src/ddr3-1066-paper.toml";
     assert!(text == fs::read_to_string(Path::new(REPOSITORY).join(path)).unwrap(), "copy `{path}` to `{copy}`");
+}
+
+#[test]
+fn the_machine_of_the_paper_is_that_of_its_file() {
+    let (path, text) = machine::PAPER;
+    let copy = "crates/config/src/paper.toml";
+    let file = Path::new(REPOSITORY).join(path);
+    assert!(text == fs::read_to_string(&file).unwrap(), "copy `{path}` to `{copy}`");
+    let read = MachineConfig::read(&file, &Overrides::default()).unwrap();
+    let paper = MachineConfig::paper(&Overrides::default()).unwrap();
+    assert_eq!(read.settings, paper.settings);
+    assert_eq!(read.system.memory.system(), paper.system.memory.system());
+    assert_eq!(paper.settings.core, host::machine::CoreSettings::PAPER);
+}
+
+/// Each key of a machine changes its settings, and a value that does not fit is an error with its key.
+#[test]
+fn every_key_of_a_machine_is_used() {
+    let machine = |sets: &[&str]| {
+        let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+        MachineConfig::paper(&Overrides::parse(&sets).unwrap())
+    };
+    let paper = machine(&[]).unwrap();
+    for sets in [
+        &["cores.core_clocks=5"][..],
+        &["cores.memory_clocks=2"],
+        &["cores.order=in-order"],
+        &["cores.width=4"],
+        &["cores.window=64"],
+        &["cores.mshrs=16"],
+        &["cores.store_buffer=16"],
+        &["caches.sharing=shared"],
+        &["caches.last_level_bytes=2MiB"],
+        &["caches.last_level_ways=8"],
+        &["caches.last_level_latency=20"],
+        &["caches.l1_bytes=32KiB", "caches.l1_ways=8", "caches.l1_latency=4"],
+        &["kernel.copy_loop=non-temporal"],
+        &["kernel.dirty_source=copy-in-cache"],
+        &["kernel.coherence_cycles_per_line=2"],
+        &["kernel.fault_cycles=0"],
+        &["kernel.page_table_cycles=0"],
+        &["kernel.word_bytes=16"],
+        &["kernel.baseline_allocator=random"],
+    ] {
+        assert_ne!(machine(sets).unwrap().settings, paper.settings, "{sets:?}");
+    }
+    let ranks = machine(&["system.geometry.ranks=2"]).unwrap();
+    assert_eq!(ranks.system.memory.system().geometry.ranks(), 2);
+    for (set, message) in [
+        ("cores.window=5", "`cores.window` is 5, but must be from 6 to 65536"),
+        ("caches.last_level_bytes=3MiB", "`caches.last_level_bytes` is 3145728, which is not 64 x 16 x a power of two"),
+        ("caches.l1_ways=8", "`caches.l1_ways` is given, and `caches.l1_bytes` is not"),
+        ("cores.cores=2", "`cores.cores`"),
+    ] {
+        let error = machine(&[set]).unwrap_err().to_string();
+        assert!(error.contains(message), "{set}: {error}");
+    }
 }

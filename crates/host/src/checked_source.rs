@@ -67,10 +67,9 @@ impl<S: RequestSource> RequestSource for CheckedSource<S> {
         Some(request)
     }
 
-    fn complete(&mut self, mut completion: Completion) {
+    fn complete(&mut self, completion: Completion) {
         if let Some(expected) = self.expected.remove(&completion.id) {
-            let found = completion.data.take().unwrap_or_default();
-            let differs = self.flat.difference(&expected, &found);
+            let differs = self.flat.difference(&expected, completion.data.as_deref().unwrap_or_default());
             self.wrong_read = self.wrong_read.or(differs.map(|at| (completion.id, at)));
         }
         self.source.complete(completion);

@@ -6,6 +6,7 @@ pub mod checked_source;
 pub mod comparison;
 pub mod contents;
 pub mod flat_memory;
+pub mod machine;
 pub mod placement;
 pub mod replay;
 pub mod scenario;

@@ -8,7 +8,7 @@ use crate::frame::{Frame, FrameMap};
 use crate::frame_set::FrameSet;
 use crate::random::Random;
 use crate::sequential::Sequential;
-use crate::subarray_aware::SubarrayAware;
+use crate::subarray_aware::{Near, SubarrayAware};
 
 /// A request for frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Request {
 /// Place of an allocated frame relative to the source of the copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Found {
-    /// At any place: the policy ignores sources.
+    /// At any place: the policy does not look for the source's pool.
     Blind,
     /// Among the frames on offer to first touches: the request has no source.
     Unbound,
@@ -94,6 +94,8 @@ pub enum Policy {
     Buddy,
     /// From the pool of the source's subarray.
     SubarrayAware,
+    /// From another bank of the source's rank.
+    BankAware,
 }
 
 /// Reason why an allocator cannot be built.
@@ -118,7 +120,8 @@ impl PolicyError {
 
 impl Policy {
     /// All policies, in the order in which reports list them.
-    pub const ALL: [Policy; 4] = [Policy::Sequential, Policy::Random, Policy::Buddy, Policy::SubarrayAware];
+    pub const ALL: [Policy; 5] =
+        [Policy::Sequential, Policy::Random, Policy::Buddy, Policy::SubarrayAware, Policy::BankAware];
 
     /// Name in configurations and output.
     pub const fn name(self) -> &'static str {
@@ -127,6 +130,7 @@ impl Policy {
             Policy::Random => "random",
             Policy::Buddy => "buddy",
             Policy::SubarrayAware => "subarray-aware",
+            Policy::BankAware => "bank-aware",
         }
     }
 
@@ -145,7 +149,8 @@ impl Policy {
             Policy::Sequential => Box::new(Sequential::new(set)),
             Policy::Random => Box::new(Random::new(set, seed)),
             Policy::Buddy => Box::new(Buddy::new(set)?),
-            Policy::SubarrayAware => Box::new(SubarrayAware::new(map, set)),
+            Policy::SubarrayAware => Box::new(SubarrayAware::new(map, set, Near::Subarray)),
+            Policy::BankAware => Box::new(SubarrayAware::new(map, set, Near::OtherBank)),
         })
     }
 }

@@ -47,5 +47,5 @@ pub use page_table::{AddressSpace, PageSize};
 pub use random::Random;
 pub use report::{Fallback, HugePages, Report, Tally, Traffic};
 pub use sequential::Sequential;
-pub use subarray_aware::SubarrayAware;
+pub use subarray_aware::{Near, SubarrayAware};
 pub use survey::{Survey, Surveyed};

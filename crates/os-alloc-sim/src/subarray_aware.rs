@@ -1,4 +1,5 @@
-//! `subarray-aware`: copies within one subarray, all else in the order of `buddy`.
+//! `subarray-aware`: copies within one subarray, all else in the order of `buddy`; and `bank-aware`:
+//! copies between two banks of a rank.
 
 use crate::allocator::{Found, FrameAllocator, Grant, Policy, Request};
 use crate::blocks::FreeBlocks;
@@ -16,6 +17,15 @@ const fn quota(free: u32) -> u32 {
     free.div_ceil(QUOTA_PART)
 }
 
+/// Place that the destination of a copy should have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Near {
+    /// The source's subarray: FPM copies.
+    Subarray,
+    /// Another bank of the source's rank: PSM copies.
+    OtherBank,
+}
+
 /// Allocates the destination of a copy in the pool of the source's subarray; if that is empty, in
 /// the bank with most free frames of the same rank (lowest index on ties); else anywhere. Blocks
 /// above a grain are not supported.
@@ -28,8 +38,12 @@ const fn quota(free: u32) -> u32 {
 /// Pools are numbered by channel, rank, bank and subarray, the subarray fastest. A copy gets the
 /// most recently freed grain of its pool, or else the highest. If the source's pool is empty, the
 /// copy gets a grain of the pool with most free grains, lowest index on ties.
+///
+/// With [`Near::OtherBank`], a copy gets a grain of the bank with most free frames among the other
+/// banks of the source's rank; if those are full, the places above.
 #[derive(Clone, Debug)]
 pub struct SubarrayAware {
+    near: Near,
     set: FrameSet,
     /// All free grains, by pool.
     pools: Pools,
@@ -51,7 +65,7 @@ pub struct SubarrayAware {
 
 impl SubarrayAware {
     /// Creates the allocator with all frames of a set free.
-    pub fn new(map: &FrameMap, set: &FrameSet) -> SubarrayAware {
+    pub fn new(map: &FrameMap, set: &FrameSet, near: Near) -> SubarrayAware {
         let geometry = map.address_map().geometry();
         let (pools_per_bank, banks_per_rank) = (geometry.subarrays_per_bank(), u32::from(geometry.banks()));
         let banks = u32::from(geometry.channels()) * u32::from(geometry.ranks()) * banks_per_rank;
@@ -77,6 +91,7 @@ impl SubarrayAware {
             *left = left.saturating_sub(1);
         }
         SubarrayAware {
+            near,
             set: set.clone(),
             pools,
             pool,
@@ -120,17 +135,25 @@ impl SubarrayAware {
     /// The pool for the destination of a copy of `source`; empty only if all pools are.
     fn pool_near(&self, source: Frame) -> (u32, Found) {
         let pool = self.pool[self.set.grain(source) as usize];
+        let own_bank = pool / self.pools_per_bank;
+        let rank = own_bank / self.banks_per_rank * self.banks_per_rank;
+        let free_in = |bank: u32| self.free_in_bank[bank as usize];
+        let fullest_bank = |is_candidate: &dyn Fn(u32) -> bool| {
+            let banks =
+                (rank..rank + self.banks_per_rank).rev().filter(|&bank| is_candidate(bank) && free_in(bank) > 0);
+            let first = banks.max_by_key(|&bank| free_in(bank))? * self.pools_per_bank;
+            Some(self.fullest.in_range(first..first + self.pools_per_bank))
+        };
+        if self.near == Near::OtherBank
+            && let Some(pool) = fullest_bank(&|bank| bank != own_bank)
+        {
+            return (pool, Found::Blind);
+        }
         if self.pools.free(pool) > 0 {
             return (pool, Found::SourcePool);
         }
-        let rank = pool / self.pools_per_bank / self.banks_per_rank * self.banks_per_rank;
-        let free_in = |bank: u32| self.free_in_bank[bank as usize];
-        let banks = rank..rank + self.banks_per_rank;
-        match banks.rev().max_by_key(|&bank| free_in(bank)).filter(|&bank| free_in(bank) > 0) {
-            Some(bank) => {
-                let first = bank * self.pools_per_bank;
-                (self.fullest.in_range(first..first + self.pools_per_bank), Found::SourceRank)
-            }
+        match fullest_bank(&|_| true) {
+            Some(pool) => (pool, Found::SourceRank),
             None => (self.fullest.first(), Found::Elsewhere),
         }
     }
@@ -156,7 +179,10 @@ impl SubarrayAware {
 
 impl FrameAllocator for SubarrayAware {
     fn policy(&self) -> Policy {
-        Policy::SubarrayAware
+        match self.near {
+            Near::Subarray => Policy::SubarrayAware,
+            Near::OtherBank => Policy::BankAware,
+        }
     }
 
     fn allocate(&mut self, request: Request) -> Option<Grant> {

@@ -84,6 +84,9 @@ pub enum ExperimentError {
     /// The settings of a workload do not fit the system.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
+    /// A program did not run to its end.
+    #[error(transparent)]
+    Machine(#[from] host::machine::MachineError),
     /// The allocator cannot be built for the memory.
     #[error(transparent)]
     Allocator(#[from] AllocatorError),
@@ -106,6 +109,7 @@ impl ExperimentError {
     pub fn help(&self) -> Option<String> {
         match self {
             ExperimentError::Operation { source, .. } => Some(source.help()),
+            ExperimentError::Machine(error) => Some(error.help()),
             ExperimentError::Workload(error) => Some(error.help()),
             ExperimentError::Allocator(error) => Some(error.help()),
             ExperimentError::Trace(error) => Some(error.help()),

@@ -23,6 +23,7 @@ use crate::allocator_report::{AllocatorReport, MemoryState};
 use crate::backlog::Offered;
 use crate::check_report::CheckReport;
 use crate::error::ExperimentError;
+use crate::machine::Programs;
 use crate::metered::Metered;
 use crate::observer::{Observed, ObserverSink, Shared};
 use crate::outcome::{Outcome, Played};
@@ -45,6 +46,8 @@ pub enum Workload<'a> {
     },
     /// A recorded trace.
     Trace(Trace<'a>),
+    /// Programs on cores.
+    Programs(Programs),
 }
 
 /// A recorded trace and its replay settings.
@@ -169,18 +172,19 @@ impl<'a> Experiment<'a> {
             Workload::Operations(specs) => run.operations(&specs, attachments),
             Workload::Made { settings, allocator } => run.made(&settings, allocator, attachments),
             Workload::Trace(trace) => run.trace(trace, attachments),
+            Workload::Programs(programs) => run.programs(programs, attachments),
         }
     }
 }
 
 /// The settings of an experiment except its workload.
-struct Run<'a> {
-    system: &'a MemorySystem,
-    policy: &'static dyn CopyPolicy,
+pub(crate) struct Run<'a> {
+    pub(crate) system: &'a MemorySystem,
+    pub(crate) policy: &'static dyn CopyPolicy,
     seed: u64,
     warm_up: Cycles,
     epoch: Option<Cycles>,
-    check: Option<Contents>,
+    pub(crate) check: Option<Contents>,
     /// Whether the workload is a list of operations, for each of which commands are counted.
     is_listed: bool,
 }
@@ -250,7 +254,7 @@ impl Run<'_> {
     }
 
     /// Runs a source to its end.
-    fn play<S: RequestSource>(
+    pub(crate) fn play<S: RequestSource>(
         &self,
         source: S,
         attachments: Attachments<'_, '_>,

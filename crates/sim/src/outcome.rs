@@ -13,6 +13,7 @@ use crate::backlog::Backlog;
 use crate::check_report::CheckReport;
 use crate::epoch_report::EpochReport;
 use crate::figures::{FiguresReport, Interval};
+use crate::machine::CoresReport;
 use crate::metered::Measurements;
 use crate::operations::{OperationRow, operation_row};
 use crate::served::{ServedRow, ServedTally};
@@ -62,6 +63,9 @@ pub struct Outcome {
     pub allocator: Option<AllocatorReport>,
     /// Report of a recorded trace.
     pub trace: Option<TraceReport>,
+    /// Report of the cores, if programs ran on cores.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cores: Option<CoresReport>,
     /// Results of the checks, if enabled.
     pub check: Option<CheckReport>,
     /// Counters of the controller.
@@ -125,6 +129,7 @@ impl Outcome {
             operations: Vec::new(),
             allocator: None,
             trace: None,
+            cores: None,
             check,
             stats,
             measured,

@@ -226,7 +226,7 @@ fn timing() -> impl Strategy<Value = Timing> {
 }
 
 fn allocator() -> impl Strategy<Value = AllocatorSettings> {
-    let policy = select(&[Policy::Sequential, Policy::Random, Policy::Buddy, Policy::SubarrayAware][..]);
+    let policy = select(&Policy::ALL[..]);
     let units = select(&[Units::Together, Units::Marked][..]);
     (policy, share(), share(), units).prop_map(|(policy, utilisation, fragmentation, units)| AllocatorSettings {
         policy,

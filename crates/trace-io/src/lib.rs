@@ -10,12 +10,14 @@
 //! - [`command_log`]: the command stream of a simulation, with all parameters needed to check
 //!   it.
 //! - [`commands`]: command traces, in the format of this simulator and of others.
+//! - [`program`]: steps of programs, with their requests to the kernel.
 //! - [`Text`]: plain, gzip or zstd text, detected by its first bytes.
 
 pub mod command_log;
 pub mod commands;
 mod line;
 mod number;
+pub mod program;
 mod text;
 pub mod trace;
 mod zstd;

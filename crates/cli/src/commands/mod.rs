@@ -10,9 +10,12 @@ pub mod explain_rules;
 pub mod explain_timeline;
 mod lanes;
 pub mod plot;
+mod programs;
 mod references;
 pub mod report;
 pub mod reproduce;
+mod reproduce_forkbench;
+mod reproduce_zi;
 pub mod run;
 pub mod sweep;
 mod sweep_slurm;
@@ -46,6 +49,9 @@ pub fn dispatch(command: &Command) -> Result<ExitCode, Failure> {
             Explain::Timeline(args) => explain_timeline::run(args)?,
         },
         Command::Trace(TraceCommand::Info(args)) => trace_info::run(args)?,
+        Command::Programs(args) => programs::run(args)?,
         Command::Reproduce(Reproduce::Table3(args)) => reproduce::table3(args)?,
+        Command::Reproduce(Reproduce::Forkbench(args)) => reproduce_forkbench::run(args)?,
+        Command::Reproduce(Reproduce::Zi(args)) => reproduce_zi::run(args)?,
     })
 }

@@ -27,6 +27,7 @@ mod pages_of_keys;
 mod plot_command;
 mod plots_of_a_file;
 mod plots_of_anything;
+mod programs;
 mod reasons;
 mod recorded;
 mod reports;

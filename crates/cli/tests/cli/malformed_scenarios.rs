@@ -419,12 +419,12 @@ fn allocators() {
     check_workload(
         &fork("policies = []"),
         "scenario.toml:9: `allocator.policies` is empty",
-        "try `policies = [\"sequential\", \"random\", \"buddy\", \"subarray-aware\"]`",
+        "try `policies = [\"sequential\", \"random\", \"buddy\", \"subarray-aware\", \"bank-aware\"]`",
     );
     check_workload(
         &fork("policies = [\"budy\"]"),
         "scenario.toml:9: `allocator.policies.0` is \"budy\", which is none of its values",
-        "did you mean `buddy`? the values are `sequential`, `random`, `buddy`, `subarray-aware`",
+        "did you mean `buddy`? the values are `sequential`, `random`, `buddy`, `subarray-aware`, `bank-aware`",
     );
     check_workload(
         &fork("policies = [\"buddy\"]\nutilisation = 50\nfragmentation = 0.5"),

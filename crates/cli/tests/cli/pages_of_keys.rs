@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use rowclone_config::{currents, page, scenario, system};
+use rowclone_config::{currents, machine, page, scenario, system};
 
 use crate::common::workspace;
 
@@ -37,6 +37,11 @@ fn the_page_about_input_has_every_key() {
             ("keys of a current set", page::keys(currents::KEYS)),
         ],
     );
+}
+
+#[test]
+fn the_page_about_cores_has_every_key() {
+    check("cores.md", &[("keys of a machine", page::keys(machine::KEYS))]);
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn files(directory: &str) -> Vec<PathBuf> {
 
 #[test]
 fn every_system_is_sound() {
-    for path in files("configs") {
+    for path in files("configs").into_iter().filter(|path| !path.ends_with("paper.toml")) {
         let config = SystemConfig::read(&path, &Overrides::default()).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(
             config.memory.controller().staging_lines,

@@ -111,6 +111,16 @@ impl Model<'_> {
                     prop_assert_eq!(grant.found, Found::Unbound);
                 }
             }
+            Policy::BankAware => {
+                let place = |frame: Frame| self.map.subarray(frame);
+                let in_rank = |a: SubarrayId, b: SubarrayId| a.channel == b.channel && a.bank.rank == b.bank.rank;
+                let is_other = |a: SubarrayId, b: SubarrayId| in_rank(a, b) && a.bank != b.bank;
+                if let Some(source) = request.source.map(|source| place(self.grain(source))) {
+                    let has_other = self.free.iter().any(|&frame| is_other(place(frame), source));
+                    prop_assert_eq!(is_other(place(grant.frame), source), has_other);
+                    prop_assert_eq!(grant.found == Found::Blind, has_other);
+                }
+            }
             Policy::Random | Policy::Buddy => prop_assert_eq!(grant.found, Found::Blind),
         }
         for frame in (grant.frame.0..grant.frame.0 + (1 << order)).step_by(1 << grain_order).map(Frame) {

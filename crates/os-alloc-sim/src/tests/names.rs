@@ -4,7 +4,7 @@ use crate::{Age, Cause, CheckpointId, Fallback, Policy, PolicyError, ProcessId, 
 
 #[test]
 fn names_are_those_of_configurations_and_results() {
-    assert_eq!(Policy::ALL.map(Policy::name), ["sequential", "random", "buddy", "subarray-aware"]);
+    assert_eq!(Policy::ALL.map(Policy::name), ["sequential", "random", "buddy", "subarray-aware", "bank-aware"]);
     assert_eq!(Policy::ALL.map(|policy| policy.to_string()), Policy::ALL.map(Policy::name));
     assert_eq!(Policy::ALL.map(|policy| Policy::from_name(policy.name())), Policy::ALL.map(Some));
     assert_eq!(Units::ALL.map(Units::name), ["together", "marked"]);

@@ -1,0 +1,75 @@
+//! `rowclone-sim reproduce zi`: zeroing of pages and their first use.
+
+use dram_spec::PhysicalAddress;
+use host::machine::Program;
+use report::ZeroingTable;
+use report::zeroing::{SCHEMA_VERSION, ZeroingFigures, ZeroingRow};
+use rowclone_config::{Failure, MachineConfig};
+use rowclone_sim::CopyMethod;
+use trace_io::program::Step;
+
+use super::reproduce_forkbench::{baseline, run_programs};
+use crate::args::{Format, ZiArgs};
+
+/// The methods of a row, in the order of [`ZeroingRow::methods`].
+const METHODS: [CopyMethod; 3] = [CopyMethod::BASELINE, CopyMethod::ROWCLONE, CopyMethod::ROWCLONE_ZI];
+
+const PAGE_BYTES: u64 = 4096;
+const LINE_BYTES: u64 = 64;
+const START: u64 = 1 << 32;
+
+/// Simulates all numbers of pages, and returns the table.
+///
+/// # Errors
+/// An error of the machine; pages that do not fit its memory; a signal; a failed check.
+pub fn run(args: &ZiArgs) -> Result<String, Failure> {
+    let machine = args.machine.read()?;
+    let rows = args.pages.iter().map(|&pages| row(&machine, pages, args.check)).collect::<Result<_, _>>()?;
+    let table = ZeroingTable {
+        schema_version: SCHEMA_VERSION,
+        machine: machine.name.clone(),
+        baseline: baseline(&machine),
+        rows,
+    };
+    Ok(match args.format {
+        Format::Table => table.to_text(),
+        Format::Json => serde_json::to_string_pretty(&table).map_err(Failure::new)? + "\n",
+    })
+}
+
+fn row(machine: &MachineConfig, pages: u64, is_checked: bool) -> Result<ZeroingRow, Failure> {
+    let figures = METHODS.map(|method| {
+        // The run with both phases begins with the run of phase 1.
+        let (_, first) = run_programs(machine, method, vec![program(machine, pages, false)], is_checked)?;
+        let (outcome, both) = run_programs(machine, method, vec![program(machine, pages, true)], is_checked)?;
+        let zero_cycles = first.cores[0].cycles;
+        Ok(ZeroingFigures {
+            method: method.name,
+            zero_cycles,
+            use_cycles: both.cores[0].cycles - zero_cycles,
+            energy_nj: outcome.figures.energy_nj,
+        })
+    });
+    let [baseline, plain, inserted]: [Result<_, Failure>; 3] = figures;
+    Ok(ZeroingRow { pages, methods: [baseline?, plain?, inserted?] })
+}
+
+/// The cache is full of dirty lines of other memory. Pages that have frames are zeroed by one `meminit`; in phase 2 each line is
+/// read and written.
+fn program(machine: &MachineConfig, pages: u64, has_phase_2: bool) -> Box<dyn Program> {
+    let (address, bytes) = (PhysicalAddress(START), pages * PAGE_BYTES);
+    // Twice the cache, so that no set has an empty way for the pages.
+    let (other, other_bytes) = (PhysicalAddress(0), 2 * machine.settings.last_level.bytes);
+    let line = |number: u64| PhysicalAddress(START + number * LINE_BYTES);
+    let lines = if has_phase_2 { bytes / LINE_BYTES } else { 0 };
+    let uses =
+        (0..lines).flat_map(|number| [Step::Load { address: line(number) }, Step::Store { address: line(number) }]);
+    let begin = [
+        Step::Map { address: other, bytes: other_bytes },
+        Step::Filled { address: other, bytes: other_bytes },
+        Step::Map { address, bytes },
+        Step::Filled { address, bytes },
+        Step::Zero { address, bytes },
+    ];
+    Box::new(begin.into_iter().chain(uses).collect::<Vec<_>>().into_iter())
+}

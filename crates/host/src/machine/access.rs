@@ -1,0 +1,295 @@
+//! Loads and stores: translation, caches, MSHRs and the store buffer.
+
+use std::sync::Arc;
+
+use dram_spec::{LINE_BYTES, PhysicalAddress};
+use memctrl::Completion;
+use rowclone::Operation;
+
+use super::cache::{LineNumber, LineState, Removed, Way};
+use super::clock::CoreCycle;
+use super::coherence_check::{Deferred, StoreData};
+use super::core::{Access, AccessKind, Mshr, Stall, Work};
+use super::counters::Purpose;
+use super::processes::ProgramFault;
+use super::{Machine, Outcome, Sharing};
+
+/// Bytes of a program's load or store, unless the line ends before.
+const WORD: u64 = 8;
+
+impl Machine {
+    /// Executes a load or store of the program.
+    pub(super) fn touch(
+        &mut self,
+        index: usize,
+        address: PhysicalAddress,
+        is_store: bool,
+        until: CoreCycle,
+    ) -> Result<Outcome, ProgramFault> {
+        let work = Work::Touch { address, is_store };
+        let Some(physical) = self.translate(index, address, is_store)? else {
+            return self.page_fault(index, address, is_store, until, work);
+        };
+        let kind = if is_store { AccessKind::Store(StoreData::Tag) } else { AccessKind::Load };
+        let bytes = WORD.min(LINE_BYTES - address.0 % LINE_BYTES);
+        let access = Access { address: physical, bytes, kind, purpose: Purpose::Program };
+        Ok(self.access(index, access, until, work))
+    }
+
+    /// The physical address of a virtual one; `None` if the access faults.
+    pub(super) fn translate(
+        &mut self,
+        index: usize,
+        address: PhysicalAddress,
+        is_store: bool,
+    ) -> Result<Option<PhysicalAddress>, ProgramFault> {
+        let translations = &mut self.cores[index].translations;
+        if let Some(found) = translations.find(address, is_store) {
+            return Ok(Some(found));
+        }
+        let found = self.processes.frame(index, address, is_store)?;
+        if let Some(entry) = found {
+            translations.insert(address, entry);
+        }
+        Ok(found.map(|(frame, _)| super::core::within(frame, address)))
+    }
+
+    /// Executes an access to a line. An access to a line of a private cache affects no other core,
+    /// and is executed ahead of the controller.
+    pub(super) fn access(&mut self, index: usize, access: Access, until: CoreCycle, work: Work) -> Outcome {
+        let core = &mut self.cores[index];
+        let Some(slot) = core.pipeline.next_slot() else { return Outcome::Blocked(work) };
+        let at = core.pipeline.cycle(slot);
+        if at >= until.max(self.horizon) {
+            return Outcome::Later(work, at);
+        }
+        if let AccessKind::NonTemporal(data) = access.kind {
+            return self.non_temporal(index, access, data, (at, until), work);
+        }
+        let line = LineNumber::of(access.address);
+        let cache = self.cache_of(index);
+        let stall = match self.caches[cache].find(line) {
+            Some(way) if self.caches[cache].state(way).is_pending => self.merge(index, access, way),
+            Some(way) => {
+                self.hit(index, access, way);
+                None
+            }
+            None if at >= until => return Outcome::Later(work, at),
+            None => self.miss(index, access, at),
+        };
+        if stall.is_some() {
+            self.cores[index].stall = stall;
+            return Outcome::Blocked(work);
+        }
+        self.count_instruction(index, access.purpose);
+        Outcome::Done
+    }
+
+    pub(super) fn count_instruction(&mut self, index: usize, purpose: Purpose) {
+        let counters = &mut self.cores[index].counters;
+        match purpose {
+            Purpose::Program => counters.instructions += 1,
+            Purpose::KernelCopy | Purpose::KernelZero => counters.kernel_instructions += 1,
+        }
+    }
+
+    /// An access to a line of the cache.
+    fn hit(&mut self, index: usize, access: Access, way: Way) {
+        let cache = self.cache_of(index);
+        let l1_latency = self.l1_access(index, &access);
+        let core = &mut self.cores[index];
+        let counts = core.counters.of(access.purpose);
+        counts.hits += 1;
+        counts.l1_hits += u64::from(l1_latency.is_some());
+        let latency = l1_latency.unwrap_or(self.caches[cache].latency());
+        core.pipeline.dispatch(Some(if access.kind == AccessKind::Load { latency } else { 1 }));
+        if l1_latency.is_none() {
+            self.caches[cache].touch(way);
+        }
+        self.mark_dirty(cache, way, &access);
+        if let Some(deferred) = self.execute_store(&access)
+            && let (Some(check), Some(data)) = (&mut self.check, self.caches[cache].data_mut(way))
+        {
+            check.access(index, data, &deferred);
+        }
+    }
+
+    /// An access to a line whose data are on their way.
+    fn merge(&mut self, index: usize, access: Access, way: Way) -> Option<Stall> {
+        let is_load = access.kind == AccessKind::Load;
+        if !is_load && self.cores[index].stores == self.settings.core.store_buffer {
+            return Some(Stall::StoreBuffer);
+        }
+        let cache = self.cache_of(index);
+        self.l1_access(index, &access);
+        self.caches[cache].touch(way);
+        self.mark_dirty(cache, way, &access);
+        let deferred = self.execute_store(&access);
+        let core = &mut self.cores[index];
+        core.counters.of(access.purpose).merged += 1;
+        let entry = core.pipeline.dispatch(if is_load { None } else { Some(1) });
+        let line = LineNumber::of(access.address);
+        let mshr = core.mshrs.iter_mut().find(|mshr| mshr.line == line).expect("a program shares no line with others");
+        if is_load {
+            mshr.loads.push(entry);
+        } else {
+            mshr.stores += 1;
+            core.stores += 1;
+        }
+        mshr.deferred.extend(deferred);
+        None
+    }
+
+    /// An access to a line that the cache does not hold, which is requested.
+    fn miss(&mut self, index: usize, access: Access, at: CoreCycle) -> Option<Stall> {
+        let is_load = access.kind == AccessKind::Load;
+        let (core, cache) = (&self.cores[index], self.cache_of(index));
+        if core.mshrs.len() == self.settings.core.mshrs {
+            return Some(Stall::Mshr);
+        }
+        if !is_load && core.stores == self.settings.core.store_buffer {
+            return Some(Stall::StoreBuffer);
+        }
+        let line = LineNumber::of(access.address);
+        let Some(way) = self.caches[cache].victim(line) else { return Some(Stall::Mshr) };
+        let at = self.after_lookup(at);
+        self.evict(index, way, at);
+        let dirty = (!is_load).then_some(access.purpose);
+        self.caches[cache].insert(way, line, LineState { is_pending: true, dirty });
+        self.l1_access(index, &access);
+        let deferred = self.execute_store(&access);
+        let core = &mut self.cores[index];
+        core.counters.of(access.purpose).misses += 1;
+        let entry = core.pipeline.dispatch(if is_load { None } else { Some(1) });
+        let (loads, stores) = if is_load { (vec![entry], 0) } else { (Vec::new(), 1) };
+        core.stores += stores;
+        core.mshrs.push(Mshr { line, loads, stores, deferred: deferred.into_iter().collect() });
+        let read = Operation::Read { address: line.address(), bytes: LINE_BYTES };
+        self.outbox.send(index, at, read, None, false);
+        None
+    }
+
+    /// A store of a whole line that bypasses the cache.
+    fn non_temporal(
+        &mut self,
+        index: usize,
+        access: Access,
+        data: StoreData,
+        (at, until): (CoreCycle, CoreCycle),
+        work: Work,
+    ) -> Outcome {
+        if at >= until {
+            return Outcome::Later(work, at);
+        }
+        if self.cores[index].stores == self.settings.core.store_buffer {
+            self.cores[index].stall = Some(Stall::StoreBuffer);
+            return Outcome::Blocked(work);
+        }
+        let payload = self.check.as_mut().map(|check| check.store(access.address, access.bytes, data).into());
+        let core = &mut self.cores[index];
+        core.stores += 1;
+        core.pipeline.dispatch(Some(1));
+        core.counters.of(access.purpose).non_temporal += 1;
+        let write = Operation::Write { address: access.address, bytes: access.bytes };
+        let at = self.after_lookup(at);
+        self.outbox.send(index, at, write, payload, true);
+        self.count_instruction(index, access.purpose);
+        Outcome::Done
+    }
+
+    /// The cycle in which a request leaves the last-level cache after an access.
+    pub(super) fn after_lookup(&self, at: CoreCycle) -> CoreCycle {
+        CoreCycle(at.0 + self.settings.last_level.latency)
+    }
+
+    /// Looks up the L1, and puts the line into it; returns the latency of a hit.
+    fn l1_access(&mut self, index: usize, access: &Access) -> Option<u64> {
+        let l1 = self.cores[index].l1.as_mut()?;
+        let line = LineNumber::of(access.address);
+        if let Some(way) = l1.find(line) {
+            l1.touch(way);
+            return Some(l1.latency());
+        }
+        // The last-level cache holds the line and its state, so that nothing is written back.
+        let way = l1.victim(line).expect("no line of the L1 is pending");
+        l1.remove(way);
+        l1.insert(way, line, LineState::default());
+        None
+    }
+
+    fn mark_dirty(&mut self, cache: usize, way: Way, access: &Access) {
+        if access.kind != AccessKind::Load {
+            let state = self.caches[cache].state_mut(way);
+            state.dirty = state.dirty.or(Some(access.purpose));
+        }
+    }
+
+    /// Executes an access on the flat memory, where contents are modelled.
+    fn execute_store(&mut self, access: &Access) -> Option<Deferred> {
+        let check = self.check.as_mut()?;
+        let Access { address, bytes, .. } = *access;
+        let (bytes, is_store) = match access.kind {
+            AccessKind::Load => (check.expected(address, bytes), false),
+            AccessKind::Store(data) | AccessKind::NonTemporal(data) => (check.store(address, bytes, data), true),
+        };
+        Some(Deferred { address, bytes, is_store })
+    }
+
+    /// Makes a way of a core's last-level cache empty.
+    pub(super) fn evict(&mut self, index: usize, way: Way, at: CoreCycle) {
+        let cache = self.cache_of(index);
+        if let Some(removed) = self.remove(cache, way) {
+            self.write_back(index, &removed, None, at);
+        }
+    }
+
+    /// Removes a line from a last-level cache and from the L1s above it.
+    pub(super) fn remove(&mut self, cache: usize, way: Way) -> Option<Removed> {
+        let removed = self.caches[cache].remove(way)?;
+        let is_shared = self.settings.sharing == Sharing::Shared;
+        for (index, core) in self.cores.iter_mut().enumerate() {
+            if let Some(l1) = core.l1.as_mut().filter(|_| is_shared || index == cache)
+                && let Some(way) = l1.find(removed.line)
+            {
+                l1.remove(way);
+            }
+        }
+        Some(removed)
+    }
+
+    /// Writes a line to memory if it was dirty; returns whether it was. `purpose` replaces the
+    /// purpose that made the line dirty.
+    pub(super) fn write_back(
+        &mut self,
+        index: usize,
+        removed: &Removed,
+        purpose: Option<Purpose>,
+        at: CoreCycle,
+    ) -> bool {
+        let Some(dirty) = removed.dirty else { return false };
+        self.cores[index].counters.of(purpose.unwrap_or(dirty)).write_backs += 1;
+        let payload = removed.data.map(|data| Arc::from(&data[..]));
+        let write = Operation::Write { address: removed.line.address(), bytes: LINE_BYTES };
+        self.outbox.send(index, at, write, payload, false);
+        true
+    }
+
+    /// Delivers the data of a requested line.
+    pub(super) fn line_arrived(&mut self, index: usize, at: CoreCycle, completion: &Completion) {
+        let line = LineNumber::of(completion.operation.target());
+        let cache = self.cache_of(index);
+        let core = &mut self.cores[index];
+        let place = core.mshrs.iter().position(|mshr| mshr.line == line).expect("the line was requested");
+        let mshr = core.mshrs.swap_remove(place);
+        core.stores -= mshr.stores;
+        for entry in mshr.loads {
+            core.pipeline.arrive(entry, at);
+        }
+        let way = self.caches[cache].find(line).expect("a pending line stays in the cache");
+        self.caches[cache].state_mut(way).is_pending = false;
+        if let (Some(check), Some(data)) = (&mut self.check, self.caches[cache].data_mut(way)) {
+            data.copy_from_slice(completion.data.as_deref().expect("contents are modelled"));
+            mshr.deferred.iter().for_each(|access| check.access(index, data, access));
+        }
+    }
+}

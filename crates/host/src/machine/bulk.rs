@@ -1,0 +1,271 @@
+//! Copies and zeroings: loops through the caches, or operations of the controller with the steps
+//! that keep the caches coherent.
+
+use dram_spec::address::FRAME_BYTES;
+use dram_spec::{LINE_BYTES, Mechanism, PhysicalAddress};
+use memctrl::Completion;
+use rowclone::Operation;
+
+use super::cache::{LineNumber, LineState, Removed};
+use super::clock::CoreCycle;
+use super::coherence_check::StoreData;
+use super::core::{Access, AccessKind, Bulk, Stall, VirtualBulk, Work};
+use super::counters::Purpose;
+use super::processes::ProgramFault;
+#[cfg(test)]
+use super::settings::Omitted;
+use super::settings::{Copier, DirtySource};
+use super::{Machine, Outcome};
+
+/// Lines that a range overlaps, and whether the range covers each as a whole.
+fn lines(address: PhysicalAddress, bytes: u64) -> impl Iterator<Item = (LineNumber, bool)> {
+    let (start, end) = (address.0, address.0 + bytes);
+    (start / LINE_BYTES..end.div_ceil(LINE_BYTES)).map(move |line| {
+        let is_whole = line * LINE_BYTES >= start && (line + 1) * LINE_BYTES <= end;
+        (LineNumber(line), is_whole)
+    })
+}
+
+impl Machine {
+    /// Executes the next page of a `memcopy` or `meminit`.
+    pub(super) fn virtual_bulk(
+        &mut self,
+        index: usize,
+        bulk: VirtualBulk,
+        until: CoreCycle,
+    ) -> Result<Outcome, ProgramFault> {
+        let VirtualBulk { src, dst, bytes } = bulk;
+        let left = |address: PhysicalAddress| FRAME_BYTES - address.0 % FRAME_BYTES;
+        let piece = bytes.min(left(dst)).min(src.map_or(u64::MAX, left));
+        let work = Work::VirtualBulk(bulk);
+        let translated = src.map(|src| self.translate(index, src, false).map(|found| (src, found))).transpose()?;
+        if let Some((src, None)) = translated {
+            return self.page_fault(index, src, false, until, work);
+        }
+        let Some(physical) = self.translate(index, dst, true)? else {
+            return self.page_fault(index, dst, true, until, work);
+        };
+        if piece < bytes {
+            let plus = |address: PhysicalAddress| PhysicalAddress(address.0 + piece);
+            let rest = VirtualBulk { src: src.map(plus), dst: plus(dst), bytes: bytes - piece };
+            self.cores[index].work.push(Work::VirtualBulk(rest));
+        } else {
+            self.cores[index].counters.instructions += 1;
+        }
+        let src = translated.and_then(|(_, found)| found);
+        self.cores[index].work.push(Work::Bulk(Bulk { src, dst: physical, bytes: piece }));
+        Ok(Outcome::Done)
+    }
+
+    /// Begins a copy or zeroing of physical memory.
+    pub(super) fn begin_bulk(&mut self, index: usize, bulk: Bulk, until: CoreCycle) -> Outcome {
+        let work = Work::Bulk(bulk);
+        let Some(at) = self.quiet_cycle(index) else { return Outcome::Blocked(work) };
+        if at >= until {
+            return Outcome::Later(work, at);
+        }
+        let core = &mut self.cores[index];
+        core.counters.stalls.kernel += core.pipeline.delay_until(at);
+        match self.settings.kernel.copier {
+            Copier::CachedLoop | Copier::NonTemporalLoop => {
+                let other = |cache: &usize| *cache != self.cache_of(index);
+                let others: Vec<usize> = (0..self.caches.len()).filter(other).collect();
+                self.invalidate(index, &bulk, &others, at);
+                core_push(self, index, Work::Loop(bulk, 0));
+            }
+            Copier::Controller => self.begin_in_dram(index, bulk, at),
+        }
+        Outcome::Done
+    }
+
+    /// Executes the part of a copy loop that lies in one destination line and one source line.
+    pub(super) fn loop_step(&mut self, index: usize, bulk: Bulk, offset: u64) -> Outcome {
+        let left = |address: PhysicalAddress| LINE_BYTES - (address.0 + offset) % LINE_BYTES;
+        let bytes = (bulk.bytes - offset).min(left(bulk.dst)).min(bulk.src.map_or(u64::MAX, left));
+        let at = |address: PhysicalAddress| PhysicalAddress(address.0 + offset);
+        let (src, dst, purpose) = (bulk.src.map(at), at(bulk.dst), bulk.purpose());
+        let data = src.map_or(StoreData::Zero, StoreData::CopyOf);
+        let is_whole = bytes == LINE_BYTES;
+        let kind = if is_whole && self.settings.kernel.copier == Copier::NonTemporalLoop {
+            // The store of a whole line replaces a copy in the core's own cache.
+            let line = Bulk { src, dst, bytes };
+            self.invalidate(index, &line, &[self.cache_of(index)], CoreCycle(0));
+            AccessKind::NonTemporal(data)
+        } else {
+            AccessKind::Store(data)
+        };
+        let words = bytes.div_ceil(self.settings.kernel.word_bytes);
+        let work = &mut self.cores[index].work;
+        if offset + bytes < bulk.bytes {
+            work.push(Work::Loop(bulk, offset + bytes));
+        }
+        // The words after the first of a line find it in the L1 or in flight: they take a slot.
+        let mut access = |address, kind| {
+            if words > 1 {
+                work.push(Work::Run { count: words - 1, purpose });
+            }
+            work.push(Work::Access(Access { address, bytes, kind, purpose }));
+        };
+        access(dst, kind);
+        if let Some(src) = src {
+            access(src, AccessKind::Load);
+        }
+        Outcome::Done
+    }
+
+    /// Makes the caches coherent and issues an operation of the controller.
+    fn begin_in_dram(&mut self, index: usize, bulk: Bulk, at: CoreCycle) {
+        let mut touched = 0;
+        let mut in_cache = Vec::new();
+        let leaves = self.after_lookup(at);
+        if let Some(src) = bulk.src {
+            touched += self.write_back_source(index, src, &bulk, leaves, &mut in_cache);
+        }
+        let all: Vec<usize> = (0..self.caches.len()).collect();
+        touched += self.invalidate(index, &bulk, &all, leaves);
+        for (line, data) in in_cache {
+            let removed = Removed { line, dirty: Some(Purpose::KernelCopy), data };
+            touched += u64::from(self.insert_line(index, &removed, leaves));
+            self.cores[index].counters.coherence.copied_in_cache += 1;
+        }
+        let operation = match bulk.src {
+            Some(src) => Operation::Copy { src, dst: bulk.dst, bytes: bulk.bytes },
+            None => Operation::Init { dst: bulk.dst, bytes: bulk.bytes, value: 0 },
+        };
+        if let Some(check) = &mut self.check {
+            check.apply(&operation);
+        }
+        let cost = touched * self.settings.kernel.coherence_cycles_per_line;
+        let core = &mut self.cores[index];
+        core.counters.stalls.coherence += core.pipeline.delay_until(CoreCycle(at.0 + cost));
+        let counts = &mut core.counters.coherence;
+        counts.lookups +=
+            bulk.src.into_iter().chain([bulk.dst]).flat_map(|from| lines(from, bulk.bytes)).count() as u64;
+        match bulk.src {
+            Some(_) => counts.copies += 1,
+            None => counts.zeroings += 1,
+        }
+        #[cfg(test)]
+        match self.settings.kernel.omitted {
+            Some(Omitted::Wait) => {
+                self.outbox.send(index, CoreCycle(leaves.0 + cost + 3_000), operation, None, false);
+                return;
+            }
+            Some(Omitted::Zeroing) if bulk.src.is_none() => {
+                core_push(self, index, Work::InsertZeros(bulk));
+                return;
+            }
+            _ => {}
+        }
+        core.stall = Some(Stall::Controller(bulk));
+        self.outbox.send(index, CoreCycle(leaves.0 + cost), operation, None, false);
+    }
+
+    /// Writes dirty source lines back, or collects them to be copied in the cache. Returns the
+    /// lines looked up and written.
+    fn write_back_source(
+        &mut self,
+        index: usize,
+        src: PhysicalAddress,
+        bulk: &Bulk,
+        at: CoreCycle,
+        in_cache: &mut Vec<(LineNumber, Option<dram_core::Line>)>,
+    ) -> u64 {
+        #[cfg(test)]
+        if self.settings.kernel.omitted == Some(Omitted::SourceWriteBack) {
+            return 0;
+        }
+        let cache = self.cache_of(index);
+        let is_aligned = src.0 % LINE_BYTES == bulk.dst.0 % LINE_BYTES;
+        let mut touched = 0;
+        for (line, is_whole) in lines(src, bulk.bytes) {
+            touched += 1;
+            let Some(way) = self.caches[cache].find(line) else { continue };
+            let data = self.caches[cache].data_mut(way).copied();
+            let state = self.caches[cache].state_mut(way);
+            let Some(dirty) = state.dirty else { continue };
+            touched += 1;
+            if self.settings.kernel.dirty_source == DirtySource::CopyInCache && is_whole && is_aligned {
+                in_cache.push((LineNumber::of(PhysicalAddress(line.address().0 - src.0 + bulk.dst.0)), data));
+                continue;
+            }
+            state.dirty = None;
+            self.write_back(index, &Removed { line, dirty: Some(dirty), data }, Some(bulk.purpose()), at);
+            self.cores[index].counters.coherence.written_back += 1;
+        }
+        touched
+    }
+
+    /// Removes the destination's lines from caches. A dirty line that the operation covers in part
+    /// is written back first. Returns the lines looked up and written.
+    fn invalidate(&mut self, index: usize, bulk: &Bulk, caches: &[usize], at: CoreCycle) -> u64 {
+        #[cfg(test)]
+        if self.settings.kernel.omitted == Some(Omitted::DestinationInvalidation) {
+            return 0;
+        }
+        let mut touched = 0;
+        for (line, is_whole) in lines(bulk.dst, bulk.bytes) {
+            touched += 1;
+            for &cache in caches {
+                let Some(way) = self.caches[cache].find(line) else { continue };
+                let Some(removed) = self.remove(cache, way) else { continue };
+                self.cores[index].counters.coherence.invalidated += 1;
+                if !is_whole && self.write_back(index, &removed, Some(bulk.purpose()), at) {
+                    touched += 1;
+                    self.cores[index].counters.coherence.written_back += 1;
+                }
+            }
+        }
+        touched
+    }
+
+    /// Puts a line into a core's last-level cache; returns whether there was a way for it.
+    fn insert_line(&mut self, index: usize, new: &Removed, at: CoreCycle) -> bool {
+        let cache = self.cache_of(index);
+        let Some(way) = self.caches[cache].victim(new.line) else { return false };
+        self.evict(index, way, at);
+        let cache = &mut self.caches[cache];
+        cache.insert(way, new.line, LineState { is_pending: false, dirty: new.dirty });
+        if let (Some(place), Some(data)) = (cache.data_mut(way), new.data) {
+            *place = data;
+        }
+        true
+    }
+
+    /// Continues after a copy or zeroing of the controller.
+    pub(super) fn bulk_done(&mut self, index: usize, at: CoreCycle, completion: &Completion) {
+        let core = &mut self.cores[index];
+        let passes = if matches!(completion.operation, Operation::Copy { .. }) { 2 } else { 1 };
+        let channel = completion.served.iter().filter(|(mechanism, _, _)| *mechanism == Mechanism::CHANNEL);
+        core.counters.controller_copy_bytes += channel.map(|(_, _, parts)| parts.bytes * passes).sum::<u64>();
+        let Some(Stall::Controller(bulk)) = core.stall else { return };
+        core.stall = None;
+        core.counters.stalls.controller_copy += core.pipeline.delay_until(at);
+        if bulk.src.is_none() && self.settings.kernel.inserts_zero_lines {
+            core.work.push(Work::InsertZeros(bulk));
+        }
+    }
+
+    /// Inserts clean zero lines for a range that was zeroed in memory.
+    pub(super) fn insert_zeros(&mut self, index: usize, bulk: Bulk, until: CoreCycle) -> Outcome {
+        let work = Work::InsertZeros(bulk);
+        let Some(at) = self.quiet_cycle(index) else { return Outcome::Blocked(work) };
+        if at >= until {
+            return Outcome::Later(work, at);
+        }
+        let mut inserted = 0;
+        for (line, _) in lines(bulk.dst, bulk.bytes).filter(|(_, is_whole)| *is_whole) {
+            let data = self.check.is_some().then_some([0; LINE_BYTES as usize]);
+            inserted += u64::from(self.insert_line(index, &Removed { line, dirty: None, data }, self.after_lookup(at)));
+        }
+        let cost = inserted * self.settings.kernel.coherence_cycles_per_line;
+        let core = &mut self.cores[index];
+        core.counters.coherence.zero_lines += inserted;
+        core.counters.stalls.coherence += core.pipeline.delay_until(CoreCycle(at.0 + cost));
+        Outcome::Done
+    }
+}
+
+fn core_push(machine: &mut Machine, index: usize, work: Work) {
+    machine.cores[index].work.push(work);
+}

@@ -1,0 +1,207 @@
+//! A set-associative write-back cache with LRU replacement.
+
+use dram_core::Line;
+use dram_spec::LINE_BYTES;
+
+use super::counters::Purpose;
+
+/// Number of a line: its physical address divided by 64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LineNumber(pub u64);
+
+impl LineNumber {
+    /// Address of the first byte.
+    pub const fn address(self) -> dram_spec::PhysicalAddress {
+        dram_spec::PhysicalAddress(self.0 * LINE_BYTES)
+    }
+
+    /// The line that contains an address.
+    pub const fn of(address: dram_spec::PhysicalAddress) -> LineNumber {
+        LineNumber(address.0 / LINE_BYTES)
+    }
+}
+
+/// Size and latency of a cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CacheShape {
+    /// Bytes of data: ways x 64 x a power of two.
+    pub bytes: u64,
+    /// Lines per set.
+    pub ways: usize,
+    /// Core cycles from a load to its data on a hit.
+    pub latency: u64,
+}
+
+/// State of a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LineState {
+    /// Whether its data are on their way from memory.
+    pub is_pending: bool,
+    /// Who made it dirty; `None` if it is clean.
+    pub dirty: Option<Purpose>,
+}
+
+/// Place of a line in a cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way(usize);
+
+/// A line removed from a cache.
+#[derive(Clone, Copy, Debug)]
+pub struct Removed {
+    /// The line.
+    pub line: LineNumber,
+    /// Who made it dirty, if it was.
+    pub dirty: Option<Purpose>,
+    /// Its data, where contents are modelled.
+    pub data: Option<Line>,
+}
+
+/// Tag of a way without a line.
+const NONE: u64 = u64::MAX;
+
+/// A cache.
+#[derive(Debug)]
+pub struct Cache {
+    ways: usize,
+    sets: u64,
+    latency: u64,
+    /// Line numbers by set and way.
+    tags: Vec<u64>,
+    /// Time of the last use of each way, in uses of the cache.
+    used: Vec<u64>,
+    states: Vec<LineState>,
+    data: Option<Vec<Line>>,
+    uses: u64,
+}
+
+impl Cache {
+    /// Creates an empty cache, with data if contents are modelled.
+    ///
+    /// # Panics
+    /// If the number of sets is not a power of two.
+    pub fn new(shape: CacheShape, has_data: bool) -> Cache {
+        let lines = (shape.bytes / LINE_BYTES) as usize;
+        let sets = lines / shape.ways;
+        assert!(sets.is_power_of_two() && sets * shape.ways == lines, "{shape:?}");
+        Cache {
+            ways: shape.ways,
+            sets: sets as u64,
+            latency: shape.latency,
+            tags: vec![NONE; lines],
+            used: vec![0; lines],
+            states: vec![LineState::default(); lines],
+            data: has_data.then(|| vec![[0; LINE_BYTES as usize]; lines]),
+            uses: 0,
+        }
+    }
+
+    /// Core cycles from a load to its data on a hit.
+    pub const fn latency(&self) -> u64 {
+        self.latency
+    }
+
+    fn set(&self, line: LineNumber) -> std::ops::Range<usize> {
+        let first = (line.0 & (self.sets - 1)) as usize * self.ways;
+        first..first + self.ways
+    }
+
+    /// The way of a line, if the cache holds it.
+    #[inline]
+    pub fn find(&self, line: LineNumber) -> Option<Way> {
+        let set = self.set(line);
+        let start = set.start;
+        self.tags[set].iter().position(|&tag| tag == line.0).map(|way| Way(start + way))
+    }
+
+    /// Makes a line the most recently used of its set.
+    #[inline]
+    pub fn touch(&mut self, way: Way) {
+        self.uses += 1;
+        self.used[way.0] = self.uses;
+    }
+
+    /// State of the line in a way.
+    #[inline]
+    pub fn state(&self, way: Way) -> LineState {
+        self.states[way.0]
+    }
+
+    /// State of the line in a way, to change it.
+    #[inline]
+    pub fn state_mut(&mut self, way: Way) -> &mut LineState {
+        &mut self.states[way.0]
+    }
+
+    /// Data of the line in a way, where contents are modelled.
+    pub fn data_mut(&mut self, way: Way) -> Option<&mut Line> {
+        self.data.as_mut().map(|data| &mut data[way.0])
+    }
+
+    /// The way for a new line: an empty one, else the least recently used whose data are not on
+    /// their way; `None` if there is none.
+    pub fn victim(&self, line: LineNumber) -> Option<Way> {
+        let candidates = self.set(line).filter(|&way| self.tags[way] == NONE || !self.states[way].is_pending);
+        candidates.min_by_key(|&way| (self.tags[way] != NONE, self.used[way])).map(Way)
+    }
+
+    /// Whether a way holds no line.
+    pub fn is_empty(&self, way: Way) -> bool {
+        self.tags[way.0] == NONE
+    }
+
+    /// Removes the line in a way, if there is one.
+    pub fn remove(&mut self, way: Way) -> Option<Removed> {
+        let Way(at) = way;
+        let line = LineNumber(std::mem::replace(&mut self.tags[at], NONE));
+        let state = std::mem::take(&mut self.states[at]);
+        (line.0 != NONE).then(|| {
+            assert!(!state.is_pending, "line {:#x} is removed while its data are on their way", line.address().0);
+            Removed { line, dirty: state.dirty, data: self.data.as_ref().map(|data| data[at]) }
+        })
+    }
+
+    /// Puts a line in an empty way, as the most recently used.
+    pub fn insert(&mut self, way: Way, line: LineNumber, state: LineState) {
+        assert_eq!(self.tags[way.0], NONE, "the way is empty");
+        self.tags[way.0] = line.0;
+        self.states[way.0] = state;
+        self.touch(way);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fill(cache: &mut Cache, line: u64) -> Option<LineNumber> {
+        let way = cache.victim(LineNumber(line)).unwrap();
+        let removed = cache.remove(way).map(|removed| removed.line);
+        cache.insert(way, LineNumber(line), LineState::default());
+        removed
+    }
+
+    /// Two sets of two ways: lines 0, 2 and 4 share set 0.
+    #[test]
+    fn the_least_recently_used_line_of_the_set_is_replaced() {
+        let mut cache = Cache::new(CacheShape { bytes: 256, ways: 2, latency: 1 }, false);
+        assert_eq!((fill(&mut cache, 0), fill(&mut cache, 2), fill(&mut cache, 1)), (None, None, None));
+        cache.touch(cache.find(LineNumber(0)).unwrap());
+        assert_eq!(fill(&mut cache, 4), Some(LineNumber(2)));
+        assert_eq!(fill(&mut cache, 6), Some(LineNumber(0)));
+        assert!(cache.find(LineNumber(1)).is_some() && cache.find(LineNumber(2)).is_none());
+    }
+
+    #[test]
+    fn a_line_whose_data_are_awaited_is_no_victim() {
+        let mut cache = Cache::new(CacheShape { bytes: 128, ways: 2, latency: 1 }, false);
+        for line in [0, 1] {
+            fill(&mut cache, line);
+            let way = cache.find(LineNumber(line)).unwrap();
+            cache.state_mut(way).is_pending = true;
+        }
+        assert_eq!(cache.victim(LineNumber(2)), None);
+        let way = cache.find(LineNumber(1)).unwrap();
+        cache.state_mut(way).is_pending = false;
+        assert_eq!(cache.victim(LineNumber(2)), Some(way));
+    }
+}

@@ -1,0 +1,92 @@
+//! A flat, coherent memory that loads are compared with.
+
+use dram_spec::{LINE_BYTES, PhysicalAddress};
+use rowclone::Operation;
+
+use crate::flat_memory::FlatMemory;
+
+/// Data of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StoreData {
+    /// A number that no other store writes.
+    Tag,
+    /// The bytes at another address.
+    CopyOf(PhysicalAddress),
+    /// Zeros.
+    Zero,
+}
+
+/// A load that returned wrong data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WrongLoad {
+    /// Core.
+    pub core: usize,
+    /// Physical address.
+    pub address: PhysicalAddress,
+}
+
+/// An access to a line whose data are on their way, in program order.
+#[derive(Clone, Debug)]
+pub(super) struct Deferred {
+    pub(super) address: PhysicalAddress,
+    /// Bytes that a load must return, or that a store writes.
+    pub(super) bytes: Vec<u8>,
+    pub(super) is_store: bool,
+}
+
+/// The flat memory, which each store changes when it is executed.
+pub(super) struct CoherenceCheck {
+    flat: FlatMemory,
+    tags: u64,
+    pub(super) loads: u64,
+    pub(super) wrong: Option<WrongLoad>,
+}
+
+impl CoherenceCheck {
+    pub(super) const fn new(flat: FlatMemory) -> CoherenceCheck {
+        CoherenceCheck { flat, tags: 0, loads: 0, wrong: None }
+    }
+
+    /// Executes a store; returns the bytes that it writes.
+    pub(super) fn store(&mut self, address: PhysicalAddress, bytes: u64, data: StoreData) -> Vec<u8> {
+        match data {
+            StoreData::Tag => {
+                self.tags += 1;
+                let tag = self.tags.to_le_bytes();
+                self.flat.write(address, &tag[..bytes.min(8) as usize]);
+            }
+            StoreData::CopyOf(src) => self.apply(&Operation::Copy { src, dst: address, bytes }),
+            StoreData::Zero => self.apply(&Operation::Init { dst: address, bytes, value: 0 }),
+        }
+        self.flat.read(address, bytes)
+    }
+
+    /// Executes a copy or a zeroing.
+    pub(super) fn apply(&mut self, operation: &Operation) {
+        self.flat.apply(operation, None);
+    }
+
+    /// Bytes that a load must return.
+    pub(super) fn expected(&self, address: PhysicalAddress, bytes: u64) -> Vec<u8> {
+        self.flat.read(address, bytes)
+    }
+
+    /// Executes an access on a line's data.
+    pub(super) fn access(&mut self, core: usize, line: &mut [u8; LINE_BYTES as usize], access: &Deferred) {
+        let at = (access.address.0 % LINE_BYTES) as usize;
+        let part = &mut line[at..at + access.bytes.len()];
+        if access.is_store {
+            part.copy_from_slice(&access.bytes);
+        } else {
+            self.loads += 1;
+            let wrong = (part != access.bytes).then_some(WrongLoad { core, address: access.address });
+            self.wrong = self.wrong.or(wrong);
+        }
+    }
+}
+
+impl std::fmt::Debug for CoherenceCheck {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CoherenceCheck").field("loads", &self.loads).field("wrong", &self.wrong).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,163 @@
+//! State of a core.
+
+use dram_spec::PhysicalAddress;
+use dram_spec::address::FRAME_BYTES;
+use os_alloc_sim::Frame;
+use trace_io::program::Step;
+
+use super::cache::{Cache, LineNumber};
+use super::clock::CoreCycle;
+use super::coherence_check::{Deferred, StoreData};
+use super::counters::{CoreCounters, Purpose};
+use super::pipeline::{EntryId, Pipeline};
+use super::program::Program;
+
+/// What a core does next, before the next step of its program.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Work {
+    /// Instructions without memory access.
+    Run { count: u64, purpose: Purpose },
+    /// A load or store at a virtual address.
+    Touch { address: PhysicalAddress, is_store: bool },
+    /// A load or store of a copy loop.
+    Access(Access),
+    /// A copy or zeroing of physical memory.
+    Bulk(Bulk),
+    /// A copy loop, from an offset.
+    Loop(Bulk, u64),
+    /// Time of the kernel.
+    Kernel { cycles: u64 },
+    /// Insertion of clean zero lines.
+    InsertZeros(Bulk),
+    /// A `memcopy` or `meminit` from a virtual address.
+    VirtualBulk(VirtualBulk),
+    /// A request to the kernel.
+    Request(Step),
+}
+
+/// Kind of a memory access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AccessKind {
+    Load,
+    Store(StoreData),
+    /// A store of a whole line that bypasses the cache.
+    NonTemporal(StoreData),
+}
+
+/// An access to a part of a line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access {
+    pub(super) address: PhysicalAddress,
+    pub(super) bytes: u64,
+    pub(super) kind: AccessKind,
+    pub(super) purpose: Purpose,
+}
+
+/// A copy, or without a source a zeroing, of physical memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Bulk {
+    pub(super) src: Option<PhysicalAddress>,
+    pub(super) dst: PhysicalAddress,
+    pub(super) bytes: u64,
+}
+
+impl Bulk {
+    pub(super) const fn purpose(&self) -> Purpose {
+        if self.src.is_some() { Purpose::KernelCopy } else { Purpose::KernelZero }
+    }
+}
+
+/// The rest of a `memcopy` or `meminit`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct VirtualBulk {
+    pub(super) src: Option<PhysicalAddress>,
+    pub(super) dst: PhysicalAddress,
+    pub(super) bytes: u64,
+}
+
+/// A line requested from memory.
+#[derive(Debug)]
+pub(super) struct Mshr {
+    pub(super) line: LineNumber,
+    /// Loads that wait for the line.
+    pub(super) loads: Vec<EntryId>,
+    /// Stores that wait for the line, in the store buffer.
+    pub(super) stores: usize,
+    /// Accesses to execute on the data, where contents are modelled.
+    pub(super) deferred: Vec<Deferred>,
+}
+
+/// When a core acts next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    At(CoreCycle),
+    /// After a completion.
+    Blocked,
+    /// Never: its program has ended.
+    Ended,
+}
+
+/// What a core waits for, apart from the data of a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stall {
+    Mshr,
+    StoreBuffer,
+    /// Instructions, lines and stores in progress, before a request to the kernel or a copy.
+    Drain,
+    /// A copy or zeroing of the controller.
+    Controller(Bulk),
+}
+
+/// A core and its program.
+#[derive(Debug)]
+pub(super) struct Core {
+    pub(super) program: Box<dyn Program>,
+    pub(super) pipeline: Pipeline,
+    /// Work before the next step of the program, last first.
+    pub(super) work: Vec<Work>,
+    pub(super) mshrs: Vec<Mshr>,
+    /// Store buffer entries in use.
+    pub(super) stores: usize,
+    pub(super) l1: Option<Cache>,
+    pub(super) translations: Translations,
+    pub(super) counters: CoreCounters,
+    pub(super) stall: Option<Stall>,
+    pub(super) next: Next,
+}
+
+/// Frames of recently used pages of the running process.
+#[derive(Debug)]
+pub(super) struct Translations {
+    entries: Vec<Option<(u64, Frame, bool)>>,
+}
+
+impl Translations {
+    const ENTRIES: usize = 512;
+
+    pub(super) fn new() -> Translations {
+        Translations { entries: vec![None; Self::ENTRIES] }
+    }
+
+    /// Physical address of a virtual one, if the page is known and allows the access.
+    #[inline]
+    pub(super) fn find(&self, address: PhysicalAddress, is_store: bool) -> Option<PhysicalAddress> {
+        let page = address.0 / FRAME_BYTES;
+        let (_, frame, _) = self.entries[page as usize % Self::ENTRIES]
+            .filter(|(known, _, is_writable)| *known == page && (*is_writable || !is_store))?;
+        Some(within(frame, address))
+    }
+
+    pub(super) fn insert(&mut self, address: PhysicalAddress, (frame, is_writable): (Frame, bool)) {
+        let page = address.0 / FRAME_BYTES;
+        self.entries[page as usize % Self::ENTRIES] = Some((page, frame, is_writable));
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.entries.fill(None);
+    }
+}
+
+/// Physical address of a virtual one whose page has a frame.
+pub(super) const fn within(frame: Frame, address: PhysicalAddress) -> PhysicalAddress {
+    PhysicalAddress(frame.address().0 + address.0 % FRAME_BYTES)
+}

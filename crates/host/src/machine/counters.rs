@@ -1,0 +1,121 @@
+//! Counts of a core and of its cache accesses.
+
+use super::pipeline::Pipeline;
+
+/// On whose behalf a line is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Purpose {
+    /// A load or store of the program.
+    Program,
+    /// A copy of the kernel.
+    KernelCopy,
+    /// A zeroing of the kernel.
+    KernelZero,
+}
+
+impl Purpose {
+    /// All purposes, in the order of reports.
+    pub const ALL: [Purpose; 3] = [Purpose::Program, Purpose::KernelCopy, Purpose::KernelZero];
+
+    /// Name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Purpose::Program => "program",
+            Purpose::KernelCopy => "kernel copy",
+            Purpose::KernelZero => "kernel zeroing",
+        }
+    }
+}
+
+/// Accesses on behalf of one purpose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LineCounts {
+    /// Accesses to lines in the cache, those of an L1 included.
+    pub hits: u64,
+    /// Hits of the L1, if there is one.
+    pub l1_hits: u64,
+    /// Accesses that requested their line from memory.
+    pub misses: u64,
+    /// Accesses to lines that were already requested.
+    pub merged: u64,
+    /// Dirty lines that this purpose had written, written to memory when they were replaced.
+    pub write_backs: u64,
+    /// Lines written to memory without a place in the cache.
+    pub non_temporal: u64,
+}
+
+impl LineCounts {
+    /// Lines that crossed a memory channel.
+    pub const fn lines(&self) -> u64 {
+        self.misses + self.write_backs + self.non_temporal
+    }
+}
+
+/// Steps of coherence for copies and zeroings in DRAM.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CoherenceCounts {
+    /// Copies issued to the controller.
+    pub copies: u64,
+    /// Zeroings issued to the controller.
+    pub zeroings: u64,
+    /// Lines looked up in caches.
+    pub lookups: u64,
+    /// Dirty lines written back before the operation.
+    pub written_back: u64,
+    /// Dirty source lines copied in the cache under the destination's address.
+    pub copied_in_cache: u64,
+    /// Destination lines invalidated, those that were dirty included.
+    pub invalidated: u64,
+    /// Clean zero lines inserted.
+    pub zero_lines: u64,
+}
+
+/// Dispatch slots in which a core was stalled, by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StallSlots {
+    /// The window was full: an older load waited for its data.
+    pub window: u64,
+    /// All MSHRs were in use.
+    pub mshr: u64,
+    /// The store buffer was full.
+    pub store_buffer: u64,
+    /// The kernel handled a page fault, a fork or an exit.
+    pub kernel: u64,
+    /// Coherence before, and insertion of lines after, a copy or a zeroing in DRAM.
+    pub coherence: u64,
+    /// A copy or a zeroing by the controller was in progress.
+    pub controller_copy: u64,
+}
+
+/// Counts of a core.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CoreCounters {
+    /// Instructions of the program, a `memcopy` or a `meminit` as one.
+    pub instructions: u64,
+    /// Instructions of the kernel's loops.
+    pub kernel_instructions: u64,
+    /// Page faults.
+    pub faults: u64,
+    /// Accesses, by purpose in the order of [`Purpose::ALL`].
+    pub lines: [LineCounts; 3],
+    /// Steps of coherence.
+    pub coherence: CoherenceCounts,
+    /// Bytes that copies of the controller moved over memory channels: each byte of a copy twice.
+    pub controller_copy_bytes: u64,
+    /// Stalls.
+    pub stalls: StallSlots,
+}
+
+impl CoreCounters {
+    /// Accesses of a purpose.
+    pub fn of(&mut self, purpose: Purpose) -> &mut LineCounts {
+        &mut self.lines[purpose as usize]
+    }
+
+    /// The counts with the window's stalls.
+    #[must_use]
+    pub const fn with_window(mut self, pipeline: &Pipeline) -> CoreCounters {
+        self.stalls.window = pipeline.window_stall();
+        self
+    }
+}

@@ -1,0 +1,77 @@
+//! The paper's forkbench as a program.
+
+use dram_spec::address::FRAME_BYTES;
+use dram_spec::{LINE_BYTES, PhysicalAddress};
+use os_alloc_sim::Generator;
+use trace_io::program::{ProgramError, Step};
+
+use super::program::Program;
+
+/// A process that filled `bytes` forks. The child updates one line of each of `updates` random
+/// pages and exits; the parent waits for it.
+///
+/// A page may be updated more than once, as the paper's text allows: it is copied once. An update
+/// loads and stores the line, after [`Forkbench::COMPUTE`] instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Forkbench {
+    /// Memory of the parent in bytes, a multiple of 4096 (the paper's S).
+    pub bytes: u64,
+    /// Updates of the child (the paper's N).
+    pub updates: u64,
+    /// Seed of the random pages.
+    pub seed: u64,
+}
+
+impl Forkbench {
+    /// Instructions before an update, which compute its address.
+    pub const COMPUTE: u64 = 30;
+
+    const START: u64 = 1 << 32;
+
+    /// The program.
+    pub fn program(self) -> Box<dyn Program> {
+        let start = PhysicalAddress(Forkbench::START);
+        let begin = [
+            Step::Map { address: start, bytes: self.bytes },
+            Step::Filled { address: start, bytes: self.bytes },
+            Step::Fork { child: 2 },
+            Step::Run { process: 2 },
+        ];
+        let generator = Generator::new(self.seed);
+        Box::new(Updates {
+            pages: (self.bytes / FRAME_BYTES) as u32,
+            left: self.updates,
+            generator,
+            pending: begin.into_iter().rev().collect(),
+            has_exited: false,
+        })
+    }
+}
+
+#[derive(Debug)]
+struct Updates {
+    pages: u32,
+    left: u64,
+    generator: Generator,
+    /// Steps before the next update, last first.
+    pending: Vec<Step>,
+    has_exited: bool,
+}
+
+impl Program for Updates {
+    fn next_step(&mut self) -> Result<Option<Step>, ProgramError> {
+        if let Some(step) = self.pending.pop() {
+            return Ok(Some(step));
+        }
+        if self.left == 0 {
+            let exit = (!std::mem::replace(&mut self.has_exited, true)).then_some(Step::Exit);
+            return Ok(exit);
+        }
+        self.left -= 1;
+        let page = u64::from(self.generator.below(self.pages));
+        let line = u64::from(self.generator.below((FRAME_BYTES / LINE_BYTES) as u32));
+        let address = PhysicalAddress(Forkbench::START + page * FRAME_BYTES + line * LINE_BYTES);
+        self.pending = vec![Step::Store { address }, Step::Load { address }];
+        Ok(Some(Step::Compute { instructions: Forkbench::COMPUTE }))
+    }
+}

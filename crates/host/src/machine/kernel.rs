@@ -1,0 +1,120 @@
+//! Requests of programs to the kernel, and page faults.
+
+use dram_spec::address::FRAME_BYTES;
+use dram_spec::{LINE_BYTES, PhysicalAddress};
+use os_alloc_sim::MemoryOperation;
+use rustc_hash::FxHashMap;
+use trace_io::program::Step;
+
+use super::cache::{LineNumber, LineState};
+use super::clock::CoreCycle;
+use super::core::{Bulk, Work};
+use super::counters::Purpose;
+use super::processes::ProgramFault;
+use super::{Machine, Outcome};
+
+impl Machine {
+    /// Handles a page fault once all earlier instructions have retired; the access is then
+    /// executed again.
+    pub(super) fn page_fault(
+        &mut self,
+        index: usize,
+        address: PhysicalAddress,
+        is_store: bool,
+        until: CoreCycle,
+        access: Work,
+    ) -> Result<Outcome, ProgramFault> {
+        let Some(at) = self.quiet_cycle(index) else { return Ok(Outcome::Blocked(access)) };
+        if at >= until {
+            return Ok(Outcome::Later(access, at));
+        }
+        let mut operations = Vec::new();
+        self.processes.fault(index, address, is_store, &mut operations)?;
+        let core = &mut self.cores[index];
+        core.counters.faults += 1;
+        core.counters.stalls.kernel += core.pipeline.delay_until(at);
+        core.translations.clear();
+        core.work.push(access);
+        core.work.extend(operations.iter().rev().map(|operation| Work::Bulk(bulk(operation))));
+        core.work.push(Work::Kernel { cycles: self.settings.kernel.fault_cycles });
+        Ok(Outcome::Done)
+    }
+
+    /// Executes a request to the kernel once all earlier instructions have retired.
+    pub(super) fn request(&mut self, index: usize, step: Step, until: CoreCycle) -> Result<Outcome, ProgramFault> {
+        let work = Work::Request(step);
+        let Some(at) = self.quiet_cycle(index) else { return Ok(Outcome::Blocked(work)) };
+        if at >= until {
+            return Ok(Outcome::Later(work, at));
+        }
+        let core = &mut self.cores[index];
+        core.counters.stalls.kernel += core.pipeline.delay_until(at);
+        core.translations.clear();
+        let pages = match step {
+            Step::Map { address, bytes } => self.processes.map(index, address, bytes).map(|()| 0)?,
+            Step::Filled { address, bytes } => self.fill(index, address, bytes).map(|()| 0)?,
+            Step::Fork { child } => self.processes.fork(index, child)?,
+            Step::Run { process } => self.processes.run(index, process).map(|()| 0)?,
+            Step::Exit => self.processes.exit(index)?,
+            Step::Compute { .. } | Step::Load { .. } | Step::Store { .. } | Step::Copy { .. } | Step::Zero { .. } => {
+                unreachable!("no request to the kernel")
+            }
+        };
+        let cycles = pages * self.settings.kernel.page_table_cycles;
+        self.cores[index].work.push(Work::Kernel { cycles });
+        Ok(Outcome::Done)
+    }
+
+    /// Gives the pages of a range frames, and the cache the dirty lines that fit and were written
+    /// last. The memory holds the contents at reset, which the program wrote.
+    fn fill(&mut self, index: usize, address: PhysicalAddress, bytes: u64) -> Result<(), ProgramFault> {
+        let end = address.0 + bytes;
+        let pages = address.0 / FRAME_BYTES..end.div_ceil(FRAME_BYTES);
+        for page in pages {
+            let at = PhysicalAddress(page * FRAME_BYTES);
+            self.processes.fault(index, at, true, &mut Vec::new())?;
+        }
+        self.processes.reset_counts();
+        let cache = self.cache_of(index);
+        let shape = self.settings.last_level;
+        let sets = shape.bytes / LINE_BYTES / shape.ways as u64;
+        let mut per_set = FxHashMap::<u64, usize>::default();
+        let mut last = Vec::new();
+        for virtual_line in (address.0 / LINE_BYTES..end.div_ceil(LINE_BYTES)).rev() {
+            if last.len() as u64 == sets * shape.ways as u64 {
+                break;
+            }
+            let at = PhysicalAddress(virtual_line * LINE_BYTES);
+            let physical = self.translate(index, at, true)?.expect("the page was written");
+            let line = LineNumber::of(physical);
+            let used = per_set.entry(line.0 % sets).or_default();
+            if *used < shape.ways {
+                *used += 1;
+                last.push(line);
+            }
+        }
+        for line in last.into_iter().rev() {
+            let cache = &mut self.caches[cache];
+            if cache.find(line).is_some() {
+                continue;
+            }
+            let Some(way) = cache.victim(line).filter(|&way| cache.is_empty(way)) else { continue };
+            cache.insert(way, line, LineState { is_pending: false, dirty: Some(Purpose::Program) });
+            if let (Some(data), Some(contents)) = (cache.data_mut(way), &self.contents) {
+                *data = contents.line_at(line.0);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The copy or zeroing of a kernel's operation.
+fn bulk(operation: &MemoryOperation) -> Bulk {
+    let bytes = |frames: u32| u64::from(frames) * FRAME_BYTES;
+    match *operation {
+        MemoryOperation::Copy { src, dst, frames, .. } => {
+            Bulk { src: Some(src.address()), dst: dst.address(), bytes: bytes(frames) }
+        }
+        MemoryOperation::Zero { dst, frames, .. } => Bulk { src: None, dst: dst.address(), bytes: bytes(frames) },
+    }
+}

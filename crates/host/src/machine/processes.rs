@@ -1,0 +1,205 @@
+//! Processes of the cores, on one kernel.
+
+use std::collections::BTreeMap;
+
+use dram_spec::PhysicalAddress;
+use dram_spec::address::FRAME_BYTES;
+use os_alloc_sim::{Fault, Frame, Kernel, MemoryOperation, PageSize, ProcessId, Report};
+
+/// Reason why a program cannot continue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProgramFault {
+    /// The address is not mapped.
+    #[error("address {:#x} of process {process} is not mapped", address.0)]
+    NotMapped {
+        /// The process, as the program numbers it.
+        process: u32,
+        /// The address.
+        address: PhysicalAddress,
+    },
+    /// A page of the range is mapped.
+    #[error("a page of the {bytes} bytes at {:#x} of process {process} is already mapped", address.0)]
+    Mapped {
+        /// The process.
+        process: u32,
+        /// First byte of the range.
+        address: PhysicalAddress,
+        /// Bytes of the range.
+        bytes: u64,
+    },
+    /// The process does not exist.
+    #[error("process {process} does not exist")]
+    NoProcess {
+        /// The process.
+        process: u32,
+    },
+    /// The child of a fork exists.
+    #[error("process {process} exists already")]
+    ProcessExists {
+        /// The process.
+        process: u32,
+    },
+    /// The kernel cannot serve the request.
+    #[error(transparent)]
+    Kernel(#[from] Fault),
+}
+
+impl ProgramFault {
+    /// Suggested change.
+    pub const fn help(&self) -> &'static str {
+        match self {
+            Self::NotMapped { .. } => "map the address first: `map ADDRESS BYTES`",
+            Self::Mapped { .. } => "map each page once",
+            Self::NoProcess { .. } => {
+                "a program begins as process 1; `fork` starts others, and `run` selects one that lives"
+            }
+            Self::ProcessExists { .. } => "give the child a number that no process has",
+            Self::Kernel(_) => "use more memory, or less of it in use before the run",
+        }
+    }
+}
+
+/// Pages that a program mapped together.
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    /// First virtual page.
+    first: u64,
+    pages: u64,
+    /// The kernel's number of the first page.
+    kernel_first: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Process {
+    id: ProcessId,
+    ranges: Vec<Range>,
+}
+
+/// The processes of a core.
+#[derive(Debug)]
+struct Family {
+    running: u32,
+    processes: BTreeMap<u32, Process>,
+}
+
+/// The processes of all cores. A process runs on one core, as do its children.
+#[derive(Debug)]
+pub(super) struct Processes {
+    kernel: Kernel,
+    families: Vec<Family>,
+}
+
+impl Processes {
+    /// Starts process 1 of each core.
+    pub(super) fn new(mut kernel: Kernel, cores: usize) -> Processes {
+        let mut family = || {
+            let first = Process { id: kernel.spawn(), ranges: Vec::new() };
+            Family { running: 1, processes: BTreeMap::from([(1, first)]) }
+        };
+        let families = (0..cores).map(|_| family()).collect();
+        Processes { kernel, families }
+    }
+
+    /// Counts of the kernel.
+    pub(super) fn report(&self) -> Report {
+        self.kernel.report()
+    }
+
+    /// Resets the counts of the kernel, to exclude what happened before the run.
+    pub(super) fn reset_counts(&mut self) {
+        self.kernel.reset_counts();
+    }
+
+    fn running(&self, core: usize) -> Result<(u32, &Process), ProgramFault> {
+        let Family { running: process, processes } = &self.families[core];
+        let found = processes.get(process).ok_or(ProgramFault::NoProcess { process: *process })?;
+        Ok((*process, found))
+    }
+
+    /// The running process and the kernel's number of the page of an address.
+    fn page(&self, core: usize, address: PhysicalAddress) -> Result<(ProcessId, u64), ProgramFault> {
+        let (number, Process { id, ranges }) = self.running(core)?;
+        let page = address.0 / FRAME_BYTES;
+        let range = ranges.iter().find(|range| (range.first..range.first + range.pages).contains(&page));
+        let range = range.ok_or(ProgramFault::NotMapped { process: number, address })?;
+        Ok((*id, range.kernel_first + page - range.first))
+    }
+
+    /// The frame of an address, and whether a store may use it; `None` if an access faults.
+    pub(super) fn frame(
+        &self,
+        core: usize,
+        address: PhysicalAddress,
+        is_store: bool,
+    ) -> Result<Option<(Frame, bool)>, ProgramFault> {
+        let (id, page) = self.page(core, address)?;
+        let frame = self.kernel.address_space(id).and_then(|space| space.frame(page));
+        let found = frame.map(|frame| (frame, self.kernel.references(frame) == 1));
+        Ok(found.filter(|(_, is_writable)| *is_writable || !is_store))
+    }
+
+    /// Handles the page fault of an access; appends the copies and zeroings.
+    pub(super) fn fault(
+        &mut self,
+        core: usize,
+        address: PhysicalAddress,
+        is_store: bool,
+        operations: &mut Vec<MemoryOperation>,
+    ) -> Result<(), ProgramFault> {
+        let (id, page) = self.page(core, address)?;
+        if is_store {
+            self.kernel.write(id, page, operations)?;
+        } else {
+            self.kernel.touch(id, page, operations)?;
+        }
+        Ok(())
+    }
+
+    /// Maps the pages that contain a range.
+    pub(super) fn map(&mut self, core: usize, address: PhysicalAddress, bytes: u64) -> Result<(), ProgramFault> {
+        let first = address.0 / FRAME_BYTES;
+        let pages = (address.0 + bytes).div_ceil(FRAME_BYTES) - first;
+        let (process, Process { id, ranges }) = self.running(core)?;
+        if ranges.iter().any(|range| range.first < first + pages && first < range.first + range.pages) {
+            return Err(ProgramFault::Mapped { process, address, bytes });
+        }
+        let kernel_first = self.kernel.map(*id, pages, PageSize::Small)?;
+        let process = self.families[core].processes.get_mut(&process).expect("it runs");
+        process.ranges.push(Range { first, pages, kernel_first });
+        Ok(())
+    }
+
+    /// Forks the running process; returns its pages that have frames.
+    pub(super) fn fork(&mut self, core: usize, child: u32) -> Result<u64, ProgramFault> {
+        if self.families[core].processes.contains_key(&child) {
+            return Err(ProgramFault::ProcessExists { process: child });
+        }
+        let (_, Process { id, ranges }) = self.running(core)?;
+        let (parent, ranges) = (*id, ranges.clone());
+        let id = self.kernel.fork(parent)?;
+        self.families[core].processes.insert(child, Process { id, ranges });
+        Ok(self.kernel.address_space(parent).map_or(0, os_alloc_sim::AddressSpace::present))
+    }
+
+    /// Switches a core to one of its processes.
+    pub(super) fn run(&mut self, core: usize, process: u32) -> Result<(), ProgramFault> {
+        let family = &mut self.families[core];
+        if !family.processes.contains_key(&process) {
+            return Err(ProgramFault::NoProcess { process });
+        }
+        family.running = process;
+        Ok(())
+    }
+
+    /// Ends the running process; returns its pages that had frames.
+    pub(super) fn exit(&mut self, core: usize) -> Result<u64, ProgramFault> {
+        let (number, process) = self.running(core)?;
+        let id = process.id;
+        let pages = self.kernel.address_space(id).map_or(0, os_alloc_sim::AddressSpace::present);
+        let mut operations = Vec::new();
+        self.kernel.exit(id, &mut operations)?;
+        assert!(operations.is_empty(), "frames keep their contents when they are freed");
+        self.families[core].processes.remove(&number);
+        Ok(pages)
+    }
+}

@@ -1,0 +1,118 @@
+//! Machines in front of a controller: timing by hand, and coherence.
+
+mod by_hand;
+mod coherent;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use dram_spec::address::Preset;
+use dram_spec::{AddressMap, Cycle, Density, Operation, PhysicalAddress, System, Width};
+use memctrl::policy::copy::{CopyPolicy, ROWCLONE};
+use memctrl::{Completion, Config, Controller, Request, RequestSource};
+use os_alloc_sim::{Policy, Units};
+use rowclone::{FaultyRows, Planner};
+use trace_io::program::Step;
+
+use super::*;
+use crate::AllocatorSettings;
+
+/// A machine that records its requests and their completions.
+struct Recorded {
+    machine: Machine,
+    requests: Vec<(Cycle, Operation)>,
+    done: Vec<(Operation, Cycle)>,
+}
+
+impl RequestSource for Recorded {
+    fn next_arrival(&self) -> Option<Cycle> {
+        self.machine.next_arrival()
+    }
+
+    fn take(&mut self, now: Cycle) -> Option<Request> {
+        let request = self.machine.take(now)?;
+        self.requests.push((request.arrival, request.operation));
+        Some(request)
+    }
+
+    fn complete(&mut self, completion: Completion) {
+        self.done.push((completion.operation, completion.done));
+        self.machine.complete(completion);
+    }
+}
+
+/// Requests of a run, their completions, and its results.
+struct Played {
+    requests: Vec<(Cycle, Operation)>,
+    done: Vec<(Operation, Cycle)>,
+    outcome: MachineOutcome,
+}
+
+/// A core of the paper with a cache of two lines, and a latency of 12 cycles.
+fn settings() -> MachineSettings {
+    let allocator = AllocatorSettings {
+        policy: Policy::SubarrayAware,
+        seed: 1,
+        utilisation: 0.0,
+        fragmentation: 0.0,
+        units: Units::Together,
+    };
+    MachineSettings {
+        clock: ClockRatio::new(6, 1),
+        core: CoreSettings::PAPER,
+        l1: None,
+        last_level: CacheShape { bytes: 128, ways: 2, latency: 12 },
+        sharing: Sharing::Private,
+        kernel: KernelSettings::default(),
+        allocator,
+    }
+}
+
+fn memory() -> (System, AddressMap) {
+    let system = System::paper(1, Density::Gb1, Width::X16);
+    let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
+    (system, map)
+}
+
+/// Runs programs, with data and checks if `seed` is given.
+fn try_play(
+    settings: MachineSettings,
+    programs: &[Vec<Step>],
+    policy: &'static dyn CopyPolicy,
+    seed: Option<u64>,
+) -> Result<Played, MachineError> {
+    let (system, map) = memory();
+    let contents = seed.map(|seed| Contents::new(seed, map.clone()));
+    let boxed = programs.iter().map(|steps| Box::new(steps.clone().into_iter()) as Box<dyn Program>);
+    let machine = Machine::new(settings, boxed.collect(), &map, contents.clone())?;
+    let planner = Arc::new(Planner::new(map, FaultyRows::default()));
+    let config =
+        Config { contents: contents.map(|contents| Arc::new(contents) as _), ..Config::new(system, planner, policy) };
+    let mut source = Recorded { machine, requests: Vec::new(), done: Vec::new() };
+    Controller::new(&config).run(&mut source, &mut (), &AtomicBool::new(false)).expect("nothing stops it");
+    Ok(Played { requests: source.requests, done: source.done, outcome: source.machine.into_outcome()? })
+}
+
+fn play(settings: MachineSettings, steps: &[Step]) -> Played {
+    try_play(settings, &[steps.to_vec()], ROWCLONE, None).unwrap()
+}
+
+const START: u64 = 0x1_0000;
+
+/// Line `number` of the first page that programs map.
+const fn line(number: u64) -> PhysicalAddress {
+    PhysicalAddress(START + 64 * number)
+}
+
+/// Maps a page, gives it a frame and makes its line 0 dirty in the cache.
+fn begin() -> Vec<Step> {
+    vec![Step::Map { address: line(0), bytes: 4096 }, Step::Filled { address: line(0), bytes: 64 }]
+}
+
+const fn load(number: u64) -> Step {
+    Step::Load { address: line(number) }
+}
+
+const fn store(number: u64) -> Step {
+    Step::Store { address: line(number) }
+}

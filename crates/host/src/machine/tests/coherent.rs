@@ -1,0 +1,122 @@
+//! Each load returns what a flat, coherent machine returns.
+
+use memctrl::policy::copy::BASELINE;
+use proptest::prelude::*;
+
+use super::super::settings::Omitted;
+use super::*;
+
+const PAGES: u64 = 6;
+
+/// A program that fills pages, forks, writes, copies and zeroes, and reads all pages at the end.
+fn program(seed: u64, steps: u64) -> Vec<Step> {
+    let mut generator = os_alloc_sim::Generator::new(seed);
+    let bytes = PAGES * 4096;
+    let mut program = vec![
+        Step::Map { address: line(0), bytes },
+        Step::Filled { address: line(0), bytes: bytes / 2 },
+        Step::Fork { child: 2 },
+    ];
+    let mut below = |end: u64| u64::from(generator.below(end as u32));
+    for number in 0..steps {
+        let any = PhysicalAddress(START + below(bytes / 8) * 8);
+        let step = match below(12) {
+            0..4 => Step::Store { address: any },
+            4..7 => Step::Load { address: any },
+            7 => Step::Compute { instructions: 1 + below(300) },
+            8 => Step::Run { process: 1 + below(2) as u32 },
+            9 => Step::Fork { child: 3 + number as u32 },
+            other => {
+                let whole = below(2) == 0;
+                let dst = if whole { START + below(PAGES / 2) * 4096 } else { START + below(bytes / 2) };
+                let length = if whole { 4096 } else { 1 + below(5000) };
+                let src = PhysicalAddress(START + bytes / 2 + if whole { below(2) * 4096 } else { below(4096) });
+                let (dst, bytes) = (PhysicalAddress(dst), length.min(bytes / 2 + START - dst));
+                if other == 10 { Step::Copy { dst, src, bytes } } else { Step::Zero { address: dst, bytes } }
+            }
+        };
+        program.push(step);
+    }
+    for process in [1, 2] {
+        program.push(Step::Run { process });
+        program.extend((0..PAGES * 64).map(load));
+        program.push(Step::Exit);
+    }
+    program
+}
+
+/// All ways to copy, with the policy of the controller.
+fn kernels() -> Vec<(KernelSettings, &'static dyn CopyPolicy)> {
+    let base = KernelSettings::default();
+    let in_dram = KernelSettings { copier: Copier::Controller, ..base };
+    vec![
+        (base, ROWCLONE),
+        (KernelSettings { copier: Copier::NonTemporalLoop, ..base }, ROWCLONE),
+        (in_dram, BASELINE),
+        (in_dram, ROWCLONE),
+        (KernelSettings { inserts_zero_lines: true, ..in_dram }, ROWCLONE),
+        (KernelSettings { dirty_source: DirtySource::CopyInCache, inserts_zero_lines: true, ..in_dram }, ROWCLONE),
+    ]
+}
+
+fn wrong(settings: MachineSettings, programs: &[Vec<Step>], policy: &'static dyn CopyPolicy) -> Option<WrongLoad> {
+    let (loads, wrong) = try_play(settings, programs, policy, Some(7)).unwrap().outcome.check.unwrap();
+    assert!(loads > 0);
+    wrong
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn loads_return_the_last_store(
+        seed: u64,
+        cores in 1..4_u64,
+        cache_bytes in prop::sample::select(vec![1_u64 << 10, 1 << 13, 1 << 16]),
+        has_l1: bool,
+        is_shared: bool,
+        is_in_order: bool,
+    ) {
+        let l1 = has_l1.then_some(CacheShape { bytes: 512, ways: 2, latency: 3 });
+        let sharing = if is_shared { Sharing::Shared } else { Sharing::Private };
+        let order = if is_in_order { Order::InOrder } else { Order::OutOfOrder };
+        check(seed, cores, l1, (cache_bytes, sharing), order);
+    }
+}
+
+/// Runs a program per core under each way to copy.
+fn check(seed: u64, cores: u64, l1: Option<CacheShape>, (bytes, sharing): (u64, Sharing), order: Order) {
+    let programs: Vec<_> = (0..cores).map(|core| program(seed ^ core, 60)).collect();
+    for (kernel, policy) in kernels() {
+        let core = CoreSettings { order, ..CoreSettings::PAPER };
+        let last_level = CacheShape { bytes, ways: 16, latency: 12 };
+        let settings = MachineSettings { core, l1, last_level, sharing, kernel, ..settings() };
+        assert_eq!(wrong(settings, &programs, policy), None, "{kernel:?}");
+    }
+}
+
+/// A page fault waits for stores in flight. If it began before they were over, a read would overtake
+/// the write-back of its line by another core.
+#[test]
+fn a_core_that_waits_for_its_stores_keeps_the_order_of_all_cores() {
+    check(15_821_295_434_969_692_242, 3, None, (1 << 10, Sharing::Shared), Order::OutOfOrder);
+}
+
+/// Without a step of coherence, some load of some program returns stale data.
+#[test]
+fn each_step_of_coherence_is_needed() {
+    let last_level = CacheShape { bytes: 1 << 16, ways: 16, latency: 12 };
+    for omitted in [Omitted::SourceWriteBack, Omitted::DestinationInvalidation, Omitted::Wait, Omitted::Zeroing] {
+        let kernel = KernelSettings {
+            copier: Copier::Controller,
+            inserts_zero_lines: omitted == Omitted::Zeroing,
+            ..KernelSettings::default()
+        };
+        let sound = MachineSettings { last_level, kernel, ..settings() };
+        let kernel = KernelSettings { omitted: Some(omitted), ..kernel };
+        let broken = MachineSettings { kernel, ..sound };
+        let programs: Vec<_> = (0..20).map(|seed| vec![program(seed, 60)]).collect();
+        assert!(programs.iter().all(|program| wrong(sound, program, ROWCLONE).is_none()));
+        assert!(programs.iter().any(|program| wrong(broken, program, ROWCLONE).is_some()), "{omitted:?}");
+    }
+}

@@ -1,0 +1,270 @@
+//! Programs on cores, as the workload of an experiment, and their results.
+
+use dram_spec::LINE_BYTES;
+use host::machine::{Copier, CoreOutcome, KernelSettings, Machine, MachineOutcome, MachineSettings, Program, Purpose};
+use memctrl::policy::copy::{BASELINE, CopyPolicy, PSM_ONLY, ROWCLONE};
+use os_alloc_sim::Policy;
+use serde::Serialize;
+
+use crate::allocator_report::{AllocatorReport, MemoryState};
+use crate::error::ExperimentError;
+use crate::experiment::{Attachments, Run};
+use crate::outcome::Outcome;
+use crate::progress::WithProgress;
+
+/// Who copies and zeroes pages of programs on cores, and where copies are placed.
+#[derive(Clone, Copy, Debug)]
+pub struct CopyMethod {
+    /// Name in reports.
+    pub name: &'static str,
+    /// Copy policy of the controller.
+    pub policy: &'static dyn CopyPolicy,
+    /// Whether the controller copies, instead of a loop of the kernel.
+    uses_controller: bool,
+    /// Whether clean zero lines are inserted into the cache.
+    inserts_zero_lines: bool,
+    /// Allocator of the destinations; `None` for that of the settings.
+    placement: Option<Policy>,
+}
+
+impl CopyMethod {
+    /// A loop of the kernel: what a system without `RowClone` does.
+    pub const BASELINE: CopyMethod = CopyMethod {
+        name: "baseline",
+        policy: BASELINE,
+        uses_controller: false,
+        inserts_zero_lines: false,
+        placement: None,
+    };
+    /// The controller, over the memory channel.
+    pub const CONTROLLER_COPY: CopyMethod =
+        CopyMethod { name: "controller-copy", uses_controller: true, ..CopyMethod::BASELINE };
+    /// The controller, under the paper's rule, with copies in the subarray of their source.
+    pub const ROWCLONE: CopyMethod = CopyMethod {
+        name: "rowclone",
+        policy: ROWCLONE,
+        uses_controller: true,
+        inserts_zero_lines: false,
+        placement: Some(Policy::SubarrayAware),
+    };
+    /// The same, with clean zero lines inserted after a zeroing (RowClone-ZI).
+    pub const ROWCLONE_ZI: CopyMethod =
+        CopyMethod { name: "rowclone-zi", inserts_zero_lines: true, ..CopyMethod::ROWCLONE };
+    /// The controller by PSM, with copies in another bank.
+    pub const PSM: CopyMethod =
+        CopyMethod { name: "psm-only", policy: PSM_ONLY, placement: Some(Policy::BankAware), ..CopyMethod::ROWCLONE };
+
+    /// All methods.
+    pub const ALL: [CopyMethod; 5] = [
+        CopyMethod::BASELINE,
+        CopyMethod::CONTROLLER_COPY,
+        CopyMethod::PSM,
+        CopyMethod::ROWCLONE,
+        CopyMethod::ROWCLONE_ZI,
+    ];
+
+    /// The settings of a machine, with this method.
+    #[must_use]
+    pub fn applied_to(&self, settings: MachineSettings) -> MachineSettings {
+        let mut changed = settings;
+        changed.kernel = KernelSettings {
+            copier: if self.uses_controller { Copier::Controller } else { settings.kernel.copier },
+            inserts_zero_lines: self.inserts_zero_lines,
+            ..settings.kernel
+        };
+        changed.allocator.policy = self.placement.unwrap_or(settings.allocator.policy);
+        changed
+    }
+}
+
+/// Programs, each on a core, and the settings of the machine.
+#[derive(Debug)]
+pub struct Programs {
+    /// Cores, caches, kernel and allocator.
+    pub settings: MachineSettings,
+    /// The program of each core.
+    pub programs: Vec<Box<dyn Program>>,
+}
+
+/// Accesses of a core on behalf of the program, of copies or of zeroings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AccessRow {
+    /// `program`, `kernel copy` or `kernel zeroing`.
+    pub purpose: &'static str,
+    /// Accesses to lines in a cache.
+    pub hits: u64,
+    /// Hits of the L1.
+    pub l1_hits: u64,
+    /// Lines requested from memory.
+    pub misses: u64,
+    /// Accesses to lines in flight.
+    pub merged: u64,
+    /// Lines written back.
+    pub write_backs: u64,
+    /// Lines written past the cache.
+    pub non_temporal: u64,
+}
+
+/// Cycles in which a core dispatched nothing, by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct StallRow {
+    /// The window was full.
+    pub window: f64,
+    /// All MSHRs were in use.
+    pub mshr: f64,
+    /// The store buffer was full.
+    pub store_buffer: f64,
+    /// The kernel handled a fault, a fork or an exit.
+    pub kernel: f64,
+    /// Coherence of copies and zeroings in DRAM.
+    pub coherence: f64,
+    /// Copies and zeroings of the controller.
+    pub controller_copy: f64,
+}
+
+/// Results of a core.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CoreRow {
+    /// Core, from 0.
+    pub core: usize,
+    /// Instructions of the program.
+    pub instructions: u64,
+    /// Instructions of copy loops of the kernel.
+    pub kernel_instructions: u64,
+    /// Core cycles from reset to the last instruction.
+    pub cycles: u64,
+    /// Instructions of the program per core cycle.
+    pub ipc: f64,
+    /// Lines requested from memory per 1000 instructions of the program.
+    pub misses_per_1000_instructions: f64,
+    /// Page faults.
+    pub faults: u64,
+    /// Accesses by purpose.
+    pub accesses: Vec<AccessRow>,
+    /// Stall cycles by cause.
+    pub stall_cycles: StallRow,
+    /// Copies and zeroings issued to the controller.
+    pub controller_copies: u64,
+    /// Dirty source lines written back before copies in DRAM.
+    pub coherence_written_back: u64,
+    /// Dirty source lines copied in the cache.
+    pub coherence_copied_in_cache: u64,
+    /// Destination lines invalidated.
+    pub coherence_invalidated: u64,
+    /// Clean zero lines inserted.
+    pub zero_lines_inserted: u64,
+}
+
+/// Results of the cores of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CoresReport {
+    /// Core cycles per memory clock.
+    pub core_cycles_per_clock: f64,
+    /// Bytes that programs, copies and zeroings moved over memory channels.
+    pub channel_bytes: u64,
+    /// Bytes of copies and zeroings among them.
+    pub copy_channel_bytes: u64,
+    /// Share of copies and zeroings, 0 to 1; none without traffic.
+    pub copy_share_of_channel_bytes: Option<f64>,
+    /// Loads compared with a flat, coherent memory; none without checks.
+    pub loads_checked: Option<u64>,
+    /// The first load that returned wrong data.
+    pub wrong_load: Option<String>,
+    /// Each core.
+    pub cores: Vec<CoreRow>,
+}
+
+impl CoresReport {
+    fn new(outcome: &MachineOutcome, settings: &MachineSettings) -> CoresReport {
+        let lines = |purposes: &[Purpose]| -> u64 {
+            let of =
+                |core: &CoreOutcome| purposes.iter().map(|&it| core.counters.lines[it as usize].lines()).sum::<u64>();
+            outcome.cores.iter().map(of).sum::<u64>() * LINE_BYTES
+        };
+        let controller: u64 = outcome.cores.iter().map(|core| core.counters.controller_copy_bytes).sum();
+        let copies = lines(&[Purpose::KernelCopy, Purpose::KernelZero]) + controller;
+        let all = copies + lines(&[Purpose::Program]);
+        let wrong = outcome.check.and_then(|(_, wrong)| wrong);
+        CoresReport {
+            core_cycles_per_clock: settings.clock.per_clock(),
+            channel_bytes: all,
+            copy_channel_bytes: copies,
+            copy_share_of_channel_bytes: (all > 0).then(|| copies as f64 / all as f64),
+            loads_checked: outcome.check.map(|(loads, _)| loads),
+            wrong_load: wrong.map(|wrong| format!("a load of core {} at {:#x}", wrong.core, wrong.address.0)),
+            cores: outcome.cores.iter().enumerate().map(|(core, it)| row(core, it, settings.core.width)).collect(),
+        }
+    }
+
+    /// Whether no load returned wrong data.
+    pub const fn passed(&self) -> bool {
+        self.wrong_load.is_none()
+    }
+}
+
+fn row(core: usize, outcome: &CoreOutcome, width: u64) -> CoreRow {
+    let (counters, cycles) = (&outcome.counters, outcome.cycles.0);
+    let ratio = |count: u64, per: u64| if per == 0 { 0.0 } else { count as f64 / per as f64 };
+    let misses: u64 = counters.lines.iter().map(|lines| lines.misses).sum();
+    let access = |purpose: Purpose| {
+        let lines = counters.lines[purpose as usize];
+        AccessRow {
+            purpose: purpose.name(),
+            hits: lines.hits,
+            l1_hits: lines.l1_hits,
+            misses: lines.misses,
+            merged: lines.merged,
+            write_backs: lines.write_backs,
+            non_temporal: lines.non_temporal,
+        }
+    };
+    let (stalls, coherence) = (&counters.stalls, &counters.coherence);
+    let stall = |slots: u64| slots as f64 / width as f64;
+    CoreRow {
+        core,
+        instructions: counters.instructions,
+        kernel_instructions: counters.kernel_instructions,
+        cycles,
+        ipc: ratio(counters.instructions, cycles),
+        misses_per_1000_instructions: 1000.0 * ratio(misses, counters.instructions),
+        faults: counters.faults,
+        accesses: Purpose::ALL.map(access).into(),
+        stall_cycles: StallRow {
+            window: stall(stalls.window),
+            mshr: stall(stalls.mshr),
+            store_buffer: stall(stalls.store_buffer),
+            kernel: stall(stalls.kernel),
+            coherence: stall(stalls.coherence),
+            controller_copy: stall(stalls.controller_copy),
+        },
+        controller_copies: coherence.copies + coherence.zeroings,
+        coherence_written_back: coherence.written_back,
+        coherence_copied_in_cache: coherence.copied_in_cache,
+        coherence_invalidated: coherence.invalidated,
+        zero_lines_inserted: coherence.zero_lines,
+    }
+}
+
+impl Run<'_> {
+    /// Runs programs on cores.
+    pub(crate) fn programs(
+        self,
+        programs: Programs,
+        attachments: Attachments<'_, '_>,
+    ) -> Result<Outcome, ExperimentError> {
+        let Programs { settings, programs } = programs;
+        let map = self.system.map();
+        // A second instance of the memory, for its state before the run.
+        let before =
+            settings.allocator.memory(map, settings.allocator.units).map_err(host::machine::MachineError::from)?;
+        let before = MemoryState::new(before.set.frames(), &before.allocator.free_blocks());
+        let machine = Machine::new(settings, programs, map, self.check.clone())?;
+        let (source, played) = self.play(WithProgress::new(machine, None, attachments.progress), attachments)?;
+        let machine = source.finish().into_outcome()?;
+        Ok(Outcome {
+            allocator: Some(AllocatorReport::new(before, &machine.os)),
+            cores: Some(CoresReport::new(&machine, &settings)),
+            ..Outcome::new(self.system, self.policy, played)
+        })
+    }
+}

@@ -1,0 +1,267 @@
+//! Program traces: the instructions of a program and its requests to the kernel, one step per line.
+//!
+//! ```text
+//! compute <instructions>
+//! load <address>
+//! store <address>
+//! copy <dst> <src> <bytes>
+//! zero <address> <bytes>
+//! map <address> <bytes>
+//! filled <address> <bytes>
+//! fork <process>
+//! run <process>
+//! exit
+//! ```
+
+use std::io::Read;
+
+use dram_spec::PhysicalAddress;
+
+use crate::line::{LineError, Lines, shown};
+use crate::number::{decimal, hex};
+use crate::text::Text;
+
+/// A step of a program. Addresses are virtual, of the running process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Executes instructions without memory access.
+    Compute {
+        /// Number of instructions, at least 1.
+        instructions: u64,
+    },
+    /// Loads from an address.
+    Load {
+        /// Address.
+        address: PhysicalAddress,
+    },
+    /// Stores to an address.
+    Store {
+        /// Address.
+        address: PhysicalAddress,
+    },
+    /// Copies bytes: the instruction `memcopy`.
+    Copy {
+        /// First byte written.
+        dst: PhysicalAddress,
+        /// First byte read.
+        src: PhysicalAddress,
+        /// Number of bytes.
+        bytes: u64,
+    },
+    /// Sets bytes to zero: the instruction `meminit`.
+    Zero {
+        /// First byte written.
+        address: PhysicalAddress,
+        /// Number of bytes.
+        bytes: u64,
+    },
+    /// Maps the pages that contain a range; each gets a frame at its first access.
+    Map {
+        /// First byte.
+        address: PhysicalAddress,
+        /// Number of bytes.
+        bytes: u64,
+    },
+    /// Declares that the program wrote a mapped range before: its pages have frames, and the lines
+    /// written last are dirty in the cache. Takes no time.
+    Filled {
+        /// First byte.
+        address: PhysicalAddress,
+        /// Number of bytes.
+        bytes: u64,
+    },
+    /// Forks the running process, which runs on.
+    Fork {
+        /// Number of the child.
+        child: u32,
+    },
+    /// Switches to a process.
+    Run {
+        /// Number of the process; the first process is 1.
+        process: u32,
+    },
+    /// Ends the running process.
+    Exit,
+}
+
+/// Reason why a program cannot be read further.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    /// The input failed, or a line is too long.
+    #[error(transparent)]
+    Line(#[from] LineError),
+    /// A line is no step.
+    #[error("line {line}: `{found}` is not a step")]
+    Step {
+        /// Line, counted from 1.
+        line: u64,
+        /// The line.
+        found: String,
+    },
+    /// A range is empty, or ends above 2^64 - 1.
+    #[error("line {line}: `{found}` has a range that is empty or ends above 2^64 - 1")]
+    Range {
+        /// Line, counted from 1.
+        line: u64,
+        /// The line.
+        found: String,
+    },
+}
+
+impl ProgramError {
+    /// Suggested change.
+    pub fn help(&self) -> String {
+        match self {
+            Self::Line(error) => error.help(),
+            Self::Step { .. } => "write one of `compute N`, `load ADDRESS`, `store ADDRESS`, `copy DST SRC BYTES`, \
+                                  `zero ADDRESS BYTES`, `map ADDRESS BYTES`, `filled ADDRESS BYTES`, `fork PROCESS`, \
+                                  `run PROCESS` and `exit`, with addresses as `0x1000` and other numbers in decimal"
+                .into(),
+            Self::Range { .. } => "give at least 1 byte, and an end below 2^64".into(),
+        }
+    }
+}
+
+/// Iterator over the steps of a program in plain, gzip or zstd text. Blank lines and comments, from
+/// a `#`, are skipped. It ends with the input or after the first error.
+#[derive(Debug)]
+pub struct ProgramReader<R: Read> {
+    lines: Lines<Text<R>>,
+    has_ended: bool,
+}
+
+impl<R: Read> ProgramReader<R> {
+    /// Opens a program.
+    ///
+    /// # Errors
+    /// Errors of the input.
+    pub fn new(input: R) -> Result<Self, ProgramError> {
+        let text = Text::new(input).map_err(|source| LineError::Read { line: 1, offset: 0, source })?;
+        Ok(ProgramReader { lines: Lines::new(text), has_ended: false })
+    }
+
+    fn read(&mut self) -> Result<Option<Step>, ProgramError> {
+        while self.lines.advance()? {
+            let line = self.lines.line();
+            let text = line.split(|&byte| byte == b'#').next().unwrap_or_default();
+            let words: Vec<&[u8]> = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
+            if words.is_empty() {
+                continue;
+            }
+            let (line, found) = (self.lines.number(), || shown(line));
+            let step = step(&words).ok_or_else(|| ProgramError::Step { line, found: found() })?;
+            let is_sound = ranges(&step).iter().all(|(from, bytes)| *bytes > 0 && from.0.checked_add(*bytes).is_some());
+            return if is_sound { Ok(Some(step)) } else { Err(ProgramError::Range { line, found: found() }) };
+        }
+        Ok(None)
+    }
+}
+
+impl<R: Read> Iterator for ProgramReader<R> {
+    type Item = Result<Step, ProgramError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.has_ended {
+            return None;
+        }
+        let read = self.read();
+        self.has_ended = !matches!(read, Ok(Some(_)));
+        read.transpose()
+    }
+}
+
+/// The step of a line.
+fn step(words: &[&[u8]]) -> Option<Step> {
+    let address = |word: &[u8]| hex(word.strip_prefix(b"0x")?).map(PhysicalAddress);
+    let process = |word: &[u8]| u32::try_from(decimal(word)?).ok();
+    Some(match *words {
+        [b"compute", count] => Step::Compute { instructions: decimal(count).filter(|&count| count > 0)? },
+        [b"load", at] => Step::Load { address: address(at)? },
+        [b"store", at] => Step::Store { address: address(at)? },
+        [b"copy", dst, src, bytes] => Step::Copy { dst: address(dst)?, src: address(src)?, bytes: decimal(bytes)? },
+        [b"zero", at, bytes] => Step::Zero { address: address(at)?, bytes: decimal(bytes)? },
+        [b"map", at, bytes] => Step::Map { address: address(at)?, bytes: decimal(bytes)? },
+        [b"filled", at, bytes] => Step::Filled { address: address(at)?, bytes: decimal(bytes)? },
+        [b"fork", child] => Step::Fork { child: process(child)? },
+        [b"run", next] => Step::Run { process: process(next)? },
+        [b"exit"] => Step::Exit,
+        _ => return None,
+    })
+}
+
+/// The ranges of a step.
+fn ranges(step: &Step) -> Vec<(PhysicalAddress, u64)> {
+    match *step {
+        Step::Copy { dst, src, bytes } => vec![(dst, bytes), (src, bytes)],
+        Step::Zero { address, bytes } | Step::Map { address, bytes } | Step::Filled { address, bytes } => {
+            vec![(address, bytes)]
+        }
+        Step::Compute { .. }
+        | Step::Load { .. }
+        | Step::Store { .. }
+        | Step::Fork { .. }
+        | Step::Run { .. }
+        | Step::Exit => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn steps(text: &str) -> Result<Vec<Step>, ProgramError> {
+        ProgramReader::new(text.as_bytes())?.collect()
+    }
+
+    #[test]
+    fn every_step_is_read() {
+        let at = PhysicalAddress;
+        let text = "map 0x1000 8192 # two pages\n\n# a comment\nfilled 0x1000 64\ncompute 12\nload 0x1040\n\tstore 0x1048\n\
+                    copy 0x2000 0x1000 64\nzero 0x1000 1\nfork 2\nrun 2\nexit\n";
+        let expected = [
+            Step::Map { address: at(0x1000), bytes: 8192 },
+            Step::Filled { address: at(0x1000), bytes: 64 },
+            Step::Compute { instructions: 12 },
+            Step::Load { address: at(0x1040) },
+            Step::Store { address: at(0x1048) },
+            Step::Copy { dst: at(0x2000), src: at(0x1000), bytes: 64 },
+            Step::Zero { address: at(0x1000), bytes: 1 },
+            Step::Fork { child: 2 },
+            Step::Run { process: 2 },
+            Step::Exit,
+        ];
+        assert_eq!(steps(text).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_line_that_is_no_step_is_an_error_with_its_number() {
+        for (text, message) in [
+            ("exit\nload 4096", "line 2: `load 4096` is not a step"),
+            ("load 0x10000000000000000", "line 1: `load 0x10000000000000000` is not a step"),
+            ("exit 1", "line 1: `exit 1` is not a step"),
+            ("compute 0", "line 1: `compute 0` is not a step"),
+            ("fork 4294967296", "line 1: `fork 4294967296` is not a step"),
+            ("zero 0x0 0", "line 1: `zero 0x0 0` has a range that is empty or ends above 2^64 - 1"),
+            (
+                "copy 0x0 0xffffffffffffffff 1",
+                "line 1: `copy 0x0 0xffffffffffffffff 1` has a range that is empty or ends above 2^64 - 1",
+            ),
+        ] {
+            let error = steps(text).unwrap_err();
+            assert_eq!(error.to_string(), message);
+            assert!(!error.help().is_empty());
+        }
+    }
+
+    proptest! {
+        /// Any bytes are steps and an error, or an end, after which the reader stays ended.
+        #[test]
+        fn any_bytes_end(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let mut reader = ProgramReader::new(&bytes[..]).unwrap();
+            let errors = reader.by_ref().filter(Result::is_err).count();
+            prop_assert!(errors <= 1 && reader.next().is_none());
+        }
+    }
+}
