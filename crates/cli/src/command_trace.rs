@@ -4,7 +4,6 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use dram_spec::{Channel, Cycle, Dialect, Issued, System};
-use rowclone_config::file::located;
 use rowclone_config::{Failure, Overrides, SystemConfig};
 use trace_io::Text;
 use trace_io::command_log::LogReader;
@@ -53,8 +52,8 @@ impl CommandTrace {
                     format!("{}: a command log names its system, and `--system` gives another", file.display());
                 return Err(Failure::new(message).with_help(format!("leave out `--system {}`", system.display())));
             }
-            let log = LogReader::new(bytes)
-                .map_err(|error| Failure::new(located(file, &error.to_string())).with_help(error.help()))?;
+            let log =
+                LogReader::new(bytes).map_err(|error| Failure::of_reader(file, &error).with_help(error.help()))?;
             let system = log.header().system.clone();
             return Ok(CommandTrace { file: file.to_owned(), format, system, input: Input::Log(log), place });
         }
@@ -124,7 +123,7 @@ impl CommandTrace {
     /// The line is no command of the format.
     #[expect(clippy::should_implement_trait, reason = "an error ends the caller, so `?` is in each loop")]
     pub fn next(&mut self) -> Result<Option<Issued>, Failure> {
-        let fault = |message: String, help: String| Failure::new(located(&self.file, &message)).with_help(help);
+        let fault = |message: String, help: String| Failure::of_reader(&self.file, message).with_help(help);
         let issued = match &mut self.input {
             Input::Log(log) => log.next().transpose().map_err(|error| fault(error.to_string(), error.help()))?,
             Input::Trace(trace) => trace.next().transpose().map_err(|error| fault(error.to_string(), error.help()))?,

@@ -82,7 +82,7 @@ pub fn of_input(path: &Path, named: Option<&str>) -> Result<FileFormat, Failure>
     let memory = match trace::Reader::with_name(bytes.head(), path) {
         Ok(mut reader) => reader.next().and_then(Result::ok).map(|_| FileFormat::from(reader.format())),
         Err(error @ trace::TraceError::Ambiguous { .. }) => {
-            return Err(Failure::new(file::located(path, &error.to_string()))
+            return Err(Failure::of_reader(path, &error)
                 .with_help(error.help().replace("`format = \"", "`--from ").replace("\"`", "`")));
         }
         Err(_) => None,

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use rowclone_sim::ExperimentError;
 
+use crate::file::located;
+
 /// Error of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
@@ -37,6 +39,11 @@ impl Failure {
     /// Creates an error of a file or a directory.
     pub fn at(path: &Path, message: impl fmt::Display) -> Failure {
         Failure::new(format!("{}: {message}", path.display()))
+    }
+
+    /// Creates an error of a file's reader, whose message names at most the line.
+    pub fn of_reader(path: &Path, message: impl fmt::Display) -> Failure {
+        Failure::new(located(path, &message.to_string()))
     }
 
     /// Adds the help.

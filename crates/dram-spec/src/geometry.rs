@@ -1,6 +1,6 @@
 //! Geometry of a memory: channels, ranks, banks, subarrays, rows, lines, and reserved rows.
 
-use crate::command::{BankId, Channel, Column, Row};
+use crate::command::{BankId, Channel, Column, Command, Row};
 use crate::datasheet::{BANKS, Density, Width};
 use crate::topology::Topology;
 
@@ -243,6 +243,25 @@ impl Geometry {
             && (bank.bank as u64) < BANKS
             && row.0 < self.rows_per_bank
             && column.0 < self.columns()
+    }
+
+    /// Whether the banks, row and columns of a command exist.
+    pub fn holds_command(&self, channel: Channel, command: &Command) -> bool {
+        let holds = |bank, row, column| self.holds(channel, bank, row, column);
+        match *command {
+            Command::Activate { bank, row } => holds(bank, row, Column(0)),
+            Command::Precharge { bank } => holds(bank, Row(0), Column(0)),
+            Command::Read { bank, column, .. } | Command::Write { bank, column, .. } => holds(bank, Row(0), column),
+            Command::Transfer { src, src_column, dst, dst_column } => {
+                holds(src, Row(0), src_column) && holds(dst, Row(0), dst_column)
+            }
+            Command::PrechargeAll { rank }
+            | Command::Refresh { rank }
+            | Command::PowerDownEnter { rank }
+            | Command::PowerDownExit { rank }
+            | Command::SelfRefreshEnter { rank }
+            | Command::SelfRefreshExit { rank } => holds(BankId { rank, bank: 0 }, Row(0), Column(0)),
+        }
     }
 }
 

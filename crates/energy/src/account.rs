@@ -2,8 +2,8 @@
 
 use dram_spec::datasheet::BURST;
 use dram_spec::{
-    AutoPrecharge, BankId, Channel, Column, Command, CommandEvent, Cycle, Cycles, EventSink, Geometry,
-    PrechargePowerDown, Row, System,
+    AutoPrecharge, BankId, Channel, Command, CommandEvent, Cycle, Cycles, EventSink, Geometry, PrechargePowerDown, Row,
+    System,
 };
 
 use crate::counts::{Counts, PowerState};
@@ -143,7 +143,7 @@ impl Account {
     /// Counts a command that [`EventSink::push`] has not counted, if its address and time are
     /// valid.
     fn take_less_frequent(&mut self, at: Cycle, channel: Channel, command: &Command) -> Option<()> {
-        if !exists(&self.geometry, channel, command) {
+        if !self.geometry.holds_command(channel, command) {
             return None;
         }
         let (closing, asleep) = (self.closing, self.asleep);
@@ -208,7 +208,7 @@ impl Account {
     /// Returns the fault of a command.
     #[cold]
     fn fault(&self, at: Cycle, channel: Channel, command: Command) -> EnergyError {
-        if exists(&self.geometry, channel, &command) {
+        if self.geometry.holds_command(channel, &command) {
             EnergyError::Order { at, channel, command, last: self.channels[usize::from(channel.0)].last }
         } else {
             EnergyError::Address { at, channel, command }
@@ -257,25 +257,6 @@ impl EventSink for Account {
         for channel in &mut self.channels {
             channel.last = end;
         }
-    }
-}
-
-/// Whether the system has the banks, row and columns of a command.
-pub(crate) fn exists(geometry: &Geometry, channel: Channel, command: &Command) -> bool {
-    let holds = |bank, row, column| geometry.holds(channel, bank, row, column);
-    match *command {
-        Command::Activate { bank, row } => holds(bank, row, Column(0)),
-        Command::Precharge { bank } => holds(bank, Row(0), Column(0)),
-        Command::Read { bank, column, .. } | Command::Write { bank, column, .. } => holds(bank, Row(0), column),
-        Command::Transfer { src, src_column, dst, dst_column } => {
-            holds(src, Row(0), src_column) && holds(dst, Row(0), dst_column)
-        }
-        Command::PrechargeAll { rank }
-        | Command::Refresh { rank }
-        | Command::PowerDownEnter { rank }
-        | Command::PowerDownExit { rank }
-        | Command::SelfRefreshEnter { rank }
-        | Command::SelfRefreshExit { rank } => holds(BankId { rank, bank: 0 }, Row(0), Column(0)),
     }
 }
 

@@ -6,7 +6,6 @@
 
 use dram_spec::{AutoPrecharge, Channel, Command, CommandLog, Cycle, Picojoule, PrechargePowerDown, Row, System};
 
-use crate::account::exists;
 use crate::cause::Cause;
 use crate::counts::PowerState;
 use crate::currents::Currents;
@@ -60,7 +59,7 @@ fn check(system: &System, currents: &Currents, log: &CommandLog) -> Result<(), E
     let mut lasts = vec![Cycle::ZERO; usize::from(system.geometry.channels())];
     for issued in &log.commands {
         let (at, channel, command) = (issued.at, issued.channel, issued.command);
-        if !exists(&system.geometry, channel, &command) {
+        if !system.geometry.holds_command(channel, &command) {
             return Err(EnergyError::Address { at, channel, command });
         }
         let last = &mut lasts[usize::from(channel.0)];

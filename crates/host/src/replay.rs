@@ -38,7 +38,7 @@ use dram_spec::{Cycle, PhysicalAddress};
 use dram_spec::{RequestId, SourceId};
 use memctrl::{Completion, Request, RequestSource};
 use rowclone::{Operation, Planner};
-use trace_io::trace::{Access, Arrival, Event, Reader, Record};
+use trace_io::trace::{Access, Addresses, Arrival, Event, Reader, Record};
 
 use crate::flat_memory::Contents;
 use crate::scenario::payload;
@@ -71,9 +71,8 @@ pub struct Replay<R: Read> {
     copier: Copier,
     arrivals: Arrivals,
     pages: Option<Pages>,
-    /// The kernel on which events of the operating system are played, from the first event on.
+    /// The kernel on which events of the operating system are played.
     processes: Option<Processes>,
-    placement: Placement,
     contents: Option<Contents>,
     counts: TraceCounts,
     error: Option<Box<ReplayError>>,
@@ -130,9 +129,13 @@ impl<R: Read> Replay<R> {
         contents: Option<Contents>,
     ) -> Result<Replay<R>, ReplayError> {
         let ReplaySettings { unusable, clock, timing, copier, placement } = settings;
-        let pages = match placement {
-            Placement::AsRecorded => None,
-            Placement::Allocator(settings) => Some(Pages::new(planner.map(), settings)?),
+        let map = planner.map();
+        let (pages, processes) = match placement {
+            Placement::AsRecorded => (None, None),
+            Placement::Allocator(settings) if reader.format().addresses == Addresses::Processes => {
+                (None, Some(Processes::new(map, settings)?))
+            }
+            Placement::Allocator(settings) => (Some(Pages::new(map, settings)?), None),
         };
         let mut replay = Replay {
             reader,
@@ -141,8 +144,7 @@ impl<R: Read> Replay<R> {
             copier,
             arrivals: Arrivals::new(clock, timing)?,
             pages,
-            processes: None,
-            placement,
+            processes,
             contents,
             counts: TraceCounts::default(),
             error: None,

@@ -143,7 +143,7 @@ fn refused(scenario: &Scenario, error: &ExperimentError) -> Failure {
     match (error, &scenario.workload) {
         (ExperimentError::Stopped, _) => Failure::interrupted().with_help("no file was written"),
         (ExperimentError::Trace(error), Workload::Trace(trace)) => {
-            Failure::new(file::located(&trace.path, &error.to_string())).with_help(error.help())
+            Failure::of_reader(&trace.path, error).with_help(error.help())
         }
         _ => Failure::from(error),
     }

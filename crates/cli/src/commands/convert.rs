@@ -67,7 +67,7 @@ fn convert_memory(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Resul
     let output = BufWriter::new(output);
     let mut converter = Converter::new(output, to, system.transpose()?, rate, args.drop_unsupported);
     let opened = file::open(path).map_err(|error| Failure::reading(path, &error))?;
-    let refused = |error: TraceError| Failure::new(file::located(path, &error.to_string())).with_help(error.help());
+    let refused = |error: TraceError| Failure::of_reader(path, &error).with_help(error.help());
     let mut reader = trace::Reader::new(opened, trace::Format::named(from.name)).map_err(refused)?;
     let stop = interrupt::flag();
     while let Some(record) = reader.next() {

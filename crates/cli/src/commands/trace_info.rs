@@ -30,9 +30,7 @@ struct Ends {
 pub fn run(args: &TraceInfoArgs) -> Result<String, Failure> {
     let path = &args.file;
     let given = args.input_format.as_deref().map(named).transpose()?;
-    let refused = |error: trace_io::trace::TraceError| {
-        Failure::new(file::located(path, &error.to_string())).with_help(error.help())
-    };
+    let refused = |error: trace_io::trace::TraceError| Failure::of_reader(path, &error).with_help(error.help());
     let reading = |error: io::Error| Failure::reading(path, &error);
     let open = || file::open(path).map_err(reading);
     let reader = match given {

@@ -12,8 +12,7 @@ use super::counts::Shape;
 use super::error::{ReplayError, Unusable};
 use super::pages::{NoFrame, Pages};
 use super::pieces::{Piece, Pieces};
-use super::processes::Processes;
-use super::settings::{Copier, Placement, UnusableRecords};
+use super::settings::{Copier, UnusableRecords};
 use super::{Current, Replay};
 
 impl<R: Read> Replay<R> {
@@ -117,15 +116,8 @@ impl<R: Read> Replay<R> {
     /// Plays an event on the simulated kernel.
     fn enter_os(&mut self, event: OsEvent) -> Result<(), Box<ReplayError>> {
         let line = self.reader.line();
-        let Placement::Allocator(settings) = self.placement else {
-            return Err(Box::new(ReplayError::NoKernel { line }));
-        };
+        let Some(processes) = &mut self.processes else { return Err(Box::new(ReplayError::NoKernel { line })) };
         self.counts.os_events += 1;
-        if self.processes.is_none() {
-            let processes = Processes::new(self.planner.map(), settings);
-            self.processes = Some(processes.map_err(|error| Box::new(error.into()))?);
-        }
-        let Some(processes) = &mut self.processes else { return Ok(()) };
         let operations = processes.play(event).map_err(|NoFrame { page }| {
             let (frames, held) = processes.frames();
             Box::new(ReplayError::OutOfFrames { line, page, frames, held })

@@ -24,7 +24,8 @@ pub(super) struct Processes {
     kernel: Kernel,
     by_pid: FxHashMap<u32, Process>,
     before: Before,
-    counts: Counts,
+    /// Pages that got a frame of the page cache.
+    cached: u64,
 }
 
 /// A process of the kernel, and the kernel's page of each recorded page.
@@ -42,13 +43,6 @@ struct Before {
     fragmentation: f64,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    cached: u64,
-    copied: u64,
-    zeroed: u64,
-}
-
 impl Processes {
     /// Starts without processes.
     pub(super) fn new(map: &AddressMap, settings: AllocatorSettings) -> Result<Processes, AllocatorError> {
@@ -59,7 +53,7 @@ impl Processes {
             utilisation: (frames - free) as f64 / frames as f64,
             fragmentation: kernel.allocator().free_blocks().unusable(HUGE_ORDER),
         };
-        Ok(Processes { settings, kernel, by_pid: FxHashMap::default(), before, counts: Counts::default() })
+        Ok(Processes { settings, kernel, by_pid: FxHashMap::default(), before, cached: 0 })
     }
 
     /// Frames, and frames in use before the trace.
@@ -84,8 +78,6 @@ impl Processes {
             }
             OsEvent::Exec { pid } | OsEvent::Exit { pid } => self.end(pid, &mut operations),
         }
-        self.counts.copied += operations.iter().filter(|it| matches!(it, MemoryOperation::Copy { .. })).count() as u64;
-        self.counts.zeroed += operations.iter().filter(|it| matches!(it, MemoryOperation::Zero { .. })).count() as u64;
         Ok(operations.iter().map(request).collect())
     }
 
@@ -110,7 +102,7 @@ impl Processes {
         };
         if kind == FaultKind::ReadAbsent || (kind == FaultKind::WriteProtected && known.is_none()) {
             self.kernel.map_cached(id, mapped)?;
-            self.counts.cached += 1;
+            self.cached += 1;
         }
         if kind != FaultKind::ReadAbsent {
             self.kernel.write(id, mapped, operations)?;
@@ -133,7 +125,9 @@ impl Processes {
 
     /// Returns the counts.
     pub(super) fn into_report(self) -> PageReport {
-        let Processes { settings, kernel, before, counts: Counts { cached, copied, zeroed }, .. } = self;
+        let Processes { settings, kernel, before, cached, .. } = self;
+        let allocator = kernel.report();
+        let (copied, zeroed) = (allocator.traffic.copies().frames(), allocator.traffic.zeroings().frames());
         let in_use = before.free - kernel.allocator().free_frames();
         PageReport {
             settings,
@@ -146,7 +140,7 @@ impl Processes {
             copies_in_part: 0,
             fills_in_part: 0,
             fills_of_other_values: 0,
-            allocator: kernel.report(),
+            allocator,
         }
     }
 }

@@ -10,11 +10,16 @@ use crate::{
     Report, Sharing, Units, ZeroOnFree,
 };
 
+/// A kernel without processes over 4 KB rows, which places copies in the subarray of their source.
+fn kernel() -> Kernel {
+    let (map, set) = memories()[0].clone();
+    Kernel::over(map, set, Policy::SubarrayAware, 0, ZeroOnFree::Off).unwrap()
+}
+
 /// Two processes over 4 KB rows: zeroed and copied frames, and causes, by hand.
 #[test]
 fn only_written_pages_are_copied_after_a_fork() {
-    let (map, set) = memories()[0].clone();
-    let mut kernel = Kernel::over(map, set, Policy::SubarrayAware, 0, ZeroOnFree::Off).unwrap();
+    let mut kernel = kernel();
     let mut operations = Vec::new();
     let parent = kernel.spawn();
     let first = kernel.map(parent, 3, PageSize::Small).unwrap();
@@ -142,8 +147,7 @@ fn frames_zeroed_when_freed_are_not_zeroed_when_touched() {
 #[test]
 fn deduplication_is_undone_by_the_first_write() {
     for writer in [0, 1] {
-        let (map, set) = memories()[0].clone();
-        let mut kernel = Kernel::over(map, set, Policy::SubarrayAware, 0, ZeroOnFree::Off).unwrap();
+        let mut kernel = kernel();
         let (process, mut operations) = (kernel.spawn(), Vec::new());
         kernel.map(process, 2, PageSize::Small).unwrap();
         for page in [0, 1] {
@@ -184,8 +188,7 @@ fn undoing_takes_only_the_frames_it_needs() {
 /// A migration has its reason for not using FPM: the request did not name the source.
 #[test]
 fn a_migration_elsewhere_is_reported_as_not_asked() {
-    let (map, set) = memories()[0].clone();
-    let mut kernel = Kernel::over(map, set, Policy::SubarrayAware, 0, ZeroOnFree::Off).unwrap();
+    let mut kernel = kernel();
     let (process, mut operations) = (kernel.spawn(), Vec::new());
     kernel.map(process, 1, PageSize::Small).unwrap();
     let first = kernel.touch(process, 0, &mut operations).unwrap();
@@ -214,8 +217,7 @@ fn a_migration_elsewhere_is_reported_as_not_asked() {
 /// copies it.
 #[test]
 fn a_page_of_the_page_cache_is_copied_at_its_first_write() {
-    let (map, set) = memories()[0].clone();
-    let mut kernel = Kernel::over(map, set, Policy::SubarrayAware, 0, ZeroOnFree::Off).unwrap();
+    let mut kernel = kernel();
     let mut operations = Vec::new();
     let process = kernel.spawn();
     let page = kernel.map(process, 1, PageSize::Small).unwrap();
@@ -235,8 +237,7 @@ fn a_page_of_the_page_cache_is_copied_at_its_first_write() {
 /// Counts begin anew after a reset; the state of the memory does not.
 #[test]
 fn counts_can_be_reset() {
-    let (map, set) = memories()[0].clone();
-    let mut kernel = Kernel::over(map, set, Policy::SubarrayAware, 0, ZeroOnFree::Off).unwrap();
+    let mut kernel = kernel();
     let mut operations = Vec::new();
     let process = kernel.spawn();
     let page = kernel.map(process, 600, PageSize::Huge).unwrap();

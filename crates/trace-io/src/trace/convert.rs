@@ -254,14 +254,10 @@ impl<W: Write> Converter<W> {
     }
 
     fn with_coordinates(&mut self, event: Event, into: &mut Vec<Event>) -> Result<(), ConvertError> {
-        let Ok((access, address, None)) = event.as_bytes() else {
+        let (Ok((access, address, None)), Addresses::Coordinates) = (event.as_bytes(), self.to.addresses) else {
             into.push(event);
             return Ok(());
         };
-        if self.to.addresses != Addresses::Coordinates {
-            into.push(event);
-            return Ok(());
-        }
         let line = PhysicalAddress(address.0 / LINE_BYTES * LINE_BYTES);
         let map = &self.system_for("an address")?.map;
         let location = map.locate(line).ok_or_else(|| ConvertError::Outside { place: format!("address {address}") })?;

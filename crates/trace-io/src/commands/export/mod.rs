@@ -8,7 +8,7 @@ mod rank;
 
 use std::io::{BufWriter, Write};
 
-use dram_spec::{Channel, Column, Command, Cycle, Geometry, Issued, Row, System};
+use dram_spec::{Cycle, Geometry, Issued, System};
 
 use super::Place;
 pub use error::ExportError;
@@ -99,7 +99,7 @@ impl<W: Write> Exporter<W> {
     /// it, or it does not fit the power state. Errors of the output.
     pub fn command(&mut self, issued: &Issued) -> Result<(), ExportError> {
         let Issued { at, channel, command } = *issued;
-        if !exists(&self.geometry, channel, &command) {
+        if !self.geometry.holds_command(channel, &command) {
             return Err(ExportError::Address { at, channel, command });
         }
         let place = Place { channel, rank: command.rank() };
@@ -140,24 +140,5 @@ impl<W: Write> Exporter<W> {
             outputs.push((place, output.into_inner().map_err(std::io::IntoInnerError::into_error)?));
         }
         Ok((outputs, self.found))
-    }
-}
-
-/// Whether the place, row and columns of a command exist.
-fn exists(geometry: &Geometry, channel: Channel, command: &Command) -> bool {
-    let holds = |bank, row, column| geometry.holds(channel, bank, row, column);
-    match *command {
-        Command::Activate { bank, row } => holds(bank, row, Column(0)),
-        Command::Precharge { bank } => holds(bank, Row(0), Column(0)),
-        Command::Read { bank, column, .. } | Command::Write { bank, column, .. } => holds(bank, Row(0), column),
-        Command::Transfer { src, src_column, dst, dst_column } => {
-            holds(src, Row(0), src_column) && holds(dst, Row(0), dst_column)
-        }
-        Command::PrechargeAll { rank }
-        | Command::Refresh { rank }
-        | Command::PowerDownEnter { rank }
-        | Command::PowerDownExit { rank }
-        | Command::SelfRefreshEnter { rank }
-        | Command::SelfRefreshExit { rank } => channel.0 < geometry.channels() && rank < geometry.ranks(),
     }
 }
