@@ -3,10 +3,8 @@
 //! Time is counted in slots: a cycle has as many slots as the core is wide. Instructions dispatch
 //! and retire in program order, at most one per slot each. An instruction retires at least a cycle
 //! after its dispatch, and not before its data are there. Its window entry can be used again a
-//! cycle later. A run of instructions without memory access advances in one step, because the slots
-//! of its instructions are consecutive.
-
-use std::collections::VecDeque;
+//! cycle later. A long run of instructions without memory access advances in one step once the slots of
+//! its instructions are consecutive.
 
 use super::clock::CoreCycle;
 
@@ -28,21 +26,9 @@ impl Order {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Slot(pub u64);
 
-/// A dispatched memory instruction.
+/// A dispatched memory instruction, by its number in program order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntryId(u64);
-
-/// Consecutive instructions of the window.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    count: u64,
-    /// Slot of the first instruction's dispatch.
-    dispatched: u64,
-    /// First slot in which the first instruction may retire; `None` while its data are awaited.
-    ready: Option<u64>,
-    /// Slot in which the first instruction retires; valid once it is resolved.
-    retires: u64,
-}
 
 /// Window, dispatch and retirement of a core.
 #[derive(Debug)]
@@ -52,19 +38,23 @@ pub struct Pipeline {
     window: u64,
     /// First slot in which the next instruction may dispatch, apart from the window.
     next: u64,
-    entries: VecDeque<Entry>,
-    /// Number of the first entry.
-    first: u64,
-    /// Entries at the front whose retirement is known.
-    resolved: usize,
-    /// First slot in which the next unresolved entry may retire.
+    /// Instructions dispatched.
+    dispatched: u64,
+    /// The oldest of them, whose retirement is known.
+    resolved: u64,
+    /// First slot in which the next unresolved instruction may retire.
     next_retire: u64,
-    /// Instructions in `entries`.
-    occupancy: u64,
+    /// The latest instructions, by number modulo the length: of a resolved one, the slot in which
+    /// it retires; of another, the first slot in which it may retire, and [`AWAITED`] until its
+    /// data are there. The length is a power of two, and at least the window.
+    latest: Box<[u64]>,
     /// The load that blocks an in-order core.
     blocking: Option<EntryId>,
     window_stall: u64,
 }
+
+/// Marks an instruction whose data are awaited.
+const AWAITED: u64 = 1 << 63;
 
 impl Pipeline {
     /// Creates an empty window at cycle 0.
@@ -78,11 +68,10 @@ impl Pipeline {
             width,
             window,
             next: 0,
-            entries: VecDeque::new(),
-            first: 0,
+            dispatched: 0,
             resolved: 0,
             next_retire: 0,
-            occupancy: 0,
+            latest: vec![0; window.next_power_of_two() as usize].into(),
             blocking: None,
             window_stall: 0,
         }
@@ -94,53 +83,28 @@ impl Pipeline {
     }
 
     /// The slot in which the next instruction can dispatch; `None` if that depends on awaited data.
+    #[inline]
     pub fn next_slot(&self) -> Option<Slot> {
         if self.blocking.is_some() {
             return None;
         }
-        if self.occupancy < self.window {
-            return Some(Slot(self.next));
-        }
-        if self.resolved == 0 {
-            return None;
-        }
-        Some(Slot(self.next.max(self.entries[0].retires + self.width)))
+        let Some(leaving) = self.dispatched.checked_sub(self.window) else { return Some(Slot(self.next)) };
+        (leaving < self.resolved).then(|| Slot(self.next.max(self.latest[self.place(leaving)] + self.width)))
     }
 
     /// Dispatches up to `count` instructions without memory access; returns how many. Fewer means
     /// that the next one waits for data.
     pub fn run(&mut self, count: u64) -> u64 {
-        let mut left = count;
-        while left > 0 {
-            let Some((slot, taken)) = self.reserve(left) else { break };
-            left -= taken;
-            let ready = slot + self.width;
-            let is_resolved = self.resolved == self.entries.len();
-            match self.entries.back_mut() {
-                Some(last) if is_resolved && last.dispatched + last.count == slot && ready <= self.next_retire => {
-                    last.count += taken;
-                    self.next_retire += taken;
-                }
-                _ => self.push(taken, slot, Some(ready)),
+        for done in 0..count {
+            let left = count - done;
+            if left > self.window && self.is_steady() {
+                self.skip(left);
+                break;
             }
-            left -= self.skip(left);
+            let Some(slot) = self.take_slot() else { return done };
+            self.enter(slot + self.width);
         }
-        count - left
-    }
-
-    /// Instructions that can be dispatched in one step, because the window holds only one run that
-    /// dispatches and retires in consecutive slots: they shift that run.
-    fn skip(&mut self, left: u64) -> u64 {
-        let is_steady = self.resolved == 1 && self.entries.len() == 1 && self.occupancy == self.window;
-        let Some(run) = self.entries.front_mut().filter(|run| is_steady && run.retires + self.width <= self.next)
-        else {
-            return 0;
-        };
-        run.dispatched += left;
-        run.retires += left;
-        self.next += left;
-        self.next_retire += left;
-        left
+        count
     }
 
     /// Dispatches a memory instruction in [`Self::next_slot`]. `latency` is the number of cycles
@@ -148,15 +112,16 @@ impl Pipeline {
     ///
     /// # Panics
     /// If the next instruction cannot dispatch.
+    #[inline]
     pub fn dispatch(&mut self, latency: Option<u64>) -> EntryId {
-        let (slot, _) = self.reserve(1).expect("the caller has asked for the slot");
-        let ready = latency.map(|cycles| slot + cycles.max(1) * self.width);
-        let id = EntryId(self.first + self.entries.len() as u64);
-        self.push(1, slot, ready);
+        let slot = self.take_slot().expect("the caller has asked for the slot");
+        let id = EntryId(self.dispatched);
+        let ready = slot + latency.unwrap_or(1).max(1) * self.width;
+        self.enter(if latency.is_some() { ready } else { ready | AWAITED });
         if self.order == Order::InOrder {
-            match ready {
+            match latency {
                 None => self.blocking = Some(id),
-                Some(ready) if latency > Some(1) => self.next = self.next.max(ready),
+                Some(cycles) if cycles > 1 => self.next = self.next.max(ready),
                 Some(_) => {}
             }
         }
@@ -169,10 +134,17 @@ impl Pipeline {
     /// If they were there before.
     pub fn arrive(&mut self, id: EntryId, at: CoreCycle) {
         let ready = at.0 * self.width;
-        let entry = &mut self.entries[(id.0 - self.first) as usize];
-        assert!(entry.ready.is_none(), "data arrive once");
-        entry.ready = Some(ready.max(entry.dispatched + self.width));
-        self.resolve();
+        let place = self.place(id.0);
+        assert!(id.0 >= self.resolved && self.latest[place] & AWAITED != 0, "data arrive once");
+        self.latest[place] = (self.latest[place] & !AWAITED).max(ready);
+        while self.resolved < self.dispatched {
+            let place = self.place(self.resolved);
+            let ready = self.latest[place];
+            if ready & AWAITED != 0 {
+                break;
+            }
+            self.latest[place] = self.retire(ready);
+        }
         if self.blocking == Some(id) {
             self.blocking = None;
             self.next = self.next.max(ready);
@@ -189,7 +161,7 @@ impl Pipeline {
 
     /// The cycle after the last retirement, and after all delays; `None` while data are awaited.
     pub fn drained(&self) -> Option<CoreCycle> {
-        let is_resolved = self.resolved == self.entries.len();
+        let is_resolved = self.resolved == self.dispatched;
         is_resolved.then(|| CoreCycle(self.next_retire.max(self.next).div_ceil(self.width)))
     }
 
@@ -198,45 +170,60 @@ impl Pipeline {
         self.window_stall
     }
 
-    /// Dispatch slots of consecutive instructions: the first, and how many of `wanted` follow it
-    /// without a gap.
-    fn reserve(&mut self, wanted: u64) -> Option<(u64, u64)> {
-        let slot = self.next_slot()?.0;
-        let room = self.window - self.occupancy;
-        let count = if room > 0 { wanted.min(room) } else { self.free(wanted) };
+    #[inline]
+    fn place(&self, number: u64) -> usize {
+        number as usize & (self.latest.len() - 1)
+    }
+
+    /// Takes the slot in which the next instruction dispatches.
+    #[inline]
+    fn take_slot(&mut self) -> Option<u64> {
+        let Slot(slot) = self.next_slot()?;
         self.window_stall += slot - self.next;
-        self.occupancy += count;
-        self.next = slot + count;
-        Some((slot, count))
+        self.next = slot + 1;
+        Some(slot)
     }
 
-    /// Removes up to `wanted` instructions of the first entry.
-    fn free(&mut self, wanted: u64) -> u64 {
-        let front = &mut self.entries[0];
-        let count = wanted.min(front.count);
-        (front.count, front.dispatched, front.retires) =
-            (front.count - count, front.dispatched + count, front.retires + count);
-        if front.count == 0 {
-            self.entries.pop_front();
-            self.first += 1;
-            self.resolved -= 1;
-        }
-        self.occupancy -= count;
-        count
+    /// Adds an instruction that may retire from a slot on, or whose data are awaited.
+    #[inline]
+    fn enter(&mut self, ready: u64) {
+        let is_resolved = self.resolved == self.dispatched && ready & AWAITED == 0;
+        let place = self.place(self.dispatched);
+        self.dispatched += 1;
+        self.latest[place] = if is_resolved { self.retire(ready) } else { ready };
     }
 
-    fn push(&mut self, count: u64, dispatched: u64, ready: Option<u64>) {
-        self.entries.push_back(Entry { count, dispatched, ready, retires: 0 });
-        self.resolve();
+    /// Retires the first unresolved instruction; returns the slot.
+    #[inline]
+    fn retire(&mut self, ready: u64) -> u64 {
+        let slot = self.next_retire.max(ready);
+        self.next_retire = slot + 1;
+        self.resolved += 1;
+        slot
     }
 
-    /// Computes the retirement of entries up to the first whose data are awaited.
-    fn resolve(&mut self) {
-        while let Some(entry) = self.entries.get_mut(self.resolved) {
-            let Some(ready) = entry.ready else { break };
-            entry.retires = self.next_retire.max(ready);
-            self.next_retire = entry.retires + entry.count;
-            self.resolved += 1;
+    /// Whether all further instructions without memory access dispatch and retire in consecutive
+    /// slots. The retirements of a full window are then consecutive, neither its oldest instruction
+    /// delays the next one, nor does the dispatch of this one delay its retirement.
+    #[inline]
+    fn is_steady(&self) -> bool {
+        let Some(leaving) = self.dispatched.checked_sub(self.window) else { return false };
+        let retires = self.latest[self.place(leaving)];
+        self.resolved == self.dispatched
+            && retires + self.window == self.next_retire
+            && retires + self.width <= self.next
+            && self.next + self.width <= self.next_retire
+    }
+
+    /// Dispatches instructions in the steady state: more than the window has entries.
+    fn skip(&mut self, count: u64) {
+        self.next += count;
+        self.next_retire += count;
+        self.dispatched += count;
+        self.resolved = self.dispatched;
+        for age in 1..=self.window {
+            let place = self.place(self.dispatched - age);
+            self.latest[place] = self.next_retire - age;
         }
     }
 }
