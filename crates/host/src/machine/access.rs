@@ -5,12 +5,14 @@ use std::sync::Arc;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 use memctrl::Completion;
 use rowclone::Operation;
+use trace_io::program::Step;
 
 use super::cache::{LineNumber, LineState, Removed, Way};
 use super::clock::CoreCycle;
 use super::coherence_check::{Deferred, StoreData};
 use super::core::{Access, AccessKind, Mshr, Stall, Work};
 use super::counters::Purpose;
+use super::pipeline::Slot;
 use super::processes::ProgramFault;
 use super::{Machine, Outcome, Sharing};
 
@@ -26,17 +28,18 @@ impl Machine {
         is_store: bool,
         until: CoreCycle,
     ) -> Result<Outcome, ProgramFault> {
-        let work = Work::Touch { address, is_store };
         let Some(physical) = self.translate(index, address, is_store)? else {
-            return self.page_fault(index, address, is_store, until, work);
+            let step = if is_store { Step::Store { address } } else { Step::Load { address } };
+            return self.page_fault(index, address, is_store, until, Work::Step(step));
         };
         let kind = if is_store { AccessKind::Store(StoreData::Tag) } else { AccessKind::Load };
         let bytes = WORD.min(LINE_BYTES - address.0 % LINE_BYTES);
         let access = Access { address: physical, bytes, kind, purpose: Purpose::Program };
-        Ok(self.access(index, access, until, work))
+        Ok(self.access(index, &access, until))
     }
 
     /// The physical address of a virtual one; `None` if the access faults.
+    #[inline]
     pub(super) fn translate(
         &mut self,
         index: usize,
@@ -56,35 +59,36 @@ impl Machine {
 
     /// Executes an access to a line. An access to a line of a private cache affects no other core,
     /// and is executed ahead of the controller.
-    pub(super) fn access(&mut self, index: usize, access: Access, until: CoreCycle, work: Work) -> Outcome {
+    pub(super) fn access(&mut self, index: usize, access: &Access, until: CoreCycle) -> Outcome {
         let core = &mut self.cores[index];
-        let Some(slot) = core.pipeline.next_slot() else { return Outcome::Blocked(work) };
+        let Some(slot) = core.pipeline.next_slot() else { return Outcome::Blocked };
         let at = core.pipeline.cycle(slot);
         if at >= until.max(self.horizon) {
-            return Outcome::Later(work, at);
+            return Outcome::Later(at);
         }
         if let AccessKind::NonTemporal(data) = access.kind {
-            return self.non_temporal(index, access, data, (at, until), work);
+            return self.non_temporal(index, access, data, (slot, until));
         }
         let line = LineNumber::of(access.address);
         let cache = self.cache_of(index);
         let stall = match self.caches[cache].find(line) {
-            Some(way) if self.caches[cache].state(way).is_pending => self.merge(index, access, way),
+            Some(way) if self.caches[cache].state(way).is_pending => self.merge(index, access, way, slot),
             Some(way) => {
-                self.hit(index, access, way);
+                self.hit(index, access, way, slot);
                 None
             }
-            None if at >= until => return Outcome::Later(work, at),
-            None => self.miss(index, access, at),
+            None if at >= until => return Outcome::Later(at),
+            None => self.miss(index, access, slot),
         };
         if stall.is_some() {
             self.cores[index].stall = stall;
-            return Outcome::Blocked(work);
+            return Outcome::Blocked;
         }
         self.count_instruction(index, access.purpose);
         Outcome::Done
     }
 
+    #[inline]
     pub(super) fn count_instruction(&mut self, index: usize, purpose: Purpose) {
         let counters = &mut self.cores[index].counters;
         match purpose {
@@ -94,20 +98,21 @@ impl Machine {
     }
 
     /// An access to a line of the cache.
-    fn hit(&mut self, index: usize, access: Access, way: Way) {
+    #[inline]
+    fn hit(&mut self, index: usize, access: &Access, way: Way, slot: Slot) {
         let cache = self.cache_of(index);
-        let l1_latency = self.l1_access(index, &access);
+        let l1_latency = self.l1_access(index, access);
         let core = &mut self.cores[index];
         let counts = core.counters.of(access.purpose);
         counts.hits += 1;
         counts.l1_hits += u64::from(l1_latency.is_some());
         let latency = l1_latency.unwrap_or(self.caches[cache].latency());
-        core.pipeline.dispatch(Some(if access.kind == AccessKind::Load { latency } else { 1 }));
+        core.pipeline.dispatch(slot, Some(if access.kind == AccessKind::Load { latency } else { 1 }));
         if l1_latency.is_none() {
             self.caches[cache].touch(way);
         }
-        self.mark_dirty(cache, way, &access);
-        if let Some(deferred) = self.execute_store(&access)
+        self.mark_dirty(cache, way, access);
+        if let Some(deferred) = self.execute_store(access)
             && let (Some(check), Some(data)) = (&mut self.check, self.caches[cache].data_mut(way))
         {
             check.access(index, data, &deferred);
@@ -115,19 +120,19 @@ impl Machine {
     }
 
     /// An access to a line whose data are on their way.
-    fn merge(&mut self, index: usize, access: Access, way: Way) -> Option<Stall> {
+    fn merge(&mut self, index: usize, access: &Access, way: Way, slot: Slot) -> Option<Stall> {
         let is_load = access.kind == AccessKind::Load;
         if !is_load && self.cores[index].stores == self.settings.core.store_buffer {
             return Some(Stall::StoreBuffer);
         }
         let cache = self.cache_of(index);
-        self.l1_access(index, &access);
+        self.l1_access(index, access);
         self.caches[cache].touch(way);
-        self.mark_dirty(cache, way, &access);
-        let deferred = self.execute_store(&access);
+        self.mark_dirty(cache, way, access);
+        let deferred = self.execute_store(access);
         let core = &mut self.cores[index];
         core.counters.of(access.purpose).merged += 1;
-        let entry = core.pipeline.dispatch(if is_load { None } else { Some(1) });
+        let entry = core.pipeline.dispatch(slot, if is_load { None } else { Some(1) });
         let line = LineNumber::of(access.address);
         let mshr = core.mshrs.iter_mut().find(|mshr| mshr.line == line).expect("a program shares no line with others");
         if is_load {
@@ -141,7 +146,7 @@ impl Machine {
     }
 
     /// An access to a line that the cache does not hold, which is requested.
-    fn miss(&mut self, index: usize, access: Access, at: CoreCycle) -> Option<Stall> {
+    fn miss(&mut self, index: usize, access: &Access, slot: Slot) -> Option<Stall> {
         let is_load = access.kind == AccessKind::Load;
         let (core, cache) = (&self.cores[index], self.cache_of(index));
         if core.mshrs.len() == self.settings.core.mshrs {
@@ -152,15 +157,15 @@ impl Machine {
         }
         let line = LineNumber::of(access.address);
         let Some(way) = self.caches[cache].victim(line) else { return Some(Stall::Mshr) };
-        let at = self.after_lookup(at);
+        let at = self.after_lookup(core.pipeline.cycle(slot));
         self.evict(index, way, at);
         let dirty = (!is_load).then_some(access.purpose);
         self.caches[cache].insert(way, line, LineState { is_pending: true, dirty });
-        self.l1_access(index, &access);
-        let deferred = self.execute_store(&access);
+        self.l1_access(index, access);
+        let deferred = self.execute_store(access);
         let core = &mut self.cores[index];
         core.counters.of(access.purpose).misses += 1;
-        let entry = core.pipeline.dispatch(if is_load { None } else { Some(1) });
+        let entry = core.pipeline.dispatch(slot, if is_load { None } else { Some(1) });
         let (loads, stores) = if is_load { (vec![entry], 0) } else { (Vec::new(), 1) };
         core.stores += stores;
         core.mshrs.push(Mshr { line, loads, stores, deferred: deferred.into_iter().collect() });
@@ -173,22 +178,22 @@ impl Machine {
     fn non_temporal(
         &mut self,
         index: usize,
-        access: Access,
+        access: &Access,
         data: StoreData,
-        (at, until): (CoreCycle, CoreCycle),
-        work: Work,
+        (slot, until): (Slot, CoreCycle),
     ) -> Outcome {
+        let at = self.cores[index].pipeline.cycle(slot);
         if at >= until {
-            return Outcome::Later(work, at);
+            return Outcome::Later(at);
         }
         if self.cores[index].stores == self.settings.core.store_buffer {
             self.cores[index].stall = Some(Stall::StoreBuffer);
-            return Outcome::Blocked(work);
+            return Outcome::Blocked;
         }
         let payload = self.check.as_mut().map(|check| check.store(access.address, access.bytes, data).into());
         let core = &mut self.cores[index];
         core.stores += 1;
-        core.pipeline.dispatch(Some(1));
+        core.pipeline.dispatch(slot, Some(1));
         core.counters.of(access.purpose).non_temporal += 1;
         let write = Operation::Write { address: access.address, bytes: access.bytes };
         let at = self.after_lookup(at);
@@ -203,6 +208,7 @@ impl Machine {
     }
 
     /// Looks up the L1, and puts the line into it; returns the latency of a hit.
+    #[inline]
     fn l1_access(&mut self, index: usize, access: &Access) -> Option<u64> {
         let l1 = self.cores[index].l1.as_mut()?;
         let line = LineNumber::of(access.address);
@@ -217,6 +223,7 @@ impl Machine {
         None
     }
 
+    #[inline]
     fn mark_dirty(&mut self, cache: usize, way: Way, access: &Access) {
         if access.kind != AccessKind::Load {
             let state = self.caches[cache].state_mut(way);
@@ -225,6 +232,7 @@ impl Machine {
     }
 
     /// Executes an access on the flat memory, where contents are modelled.
+    #[inline]
     fn execute_store(&mut self, access: &Access) -> Option<Deferred> {
         let check = self.check.as_mut()?;
         let Access { address, bytes, .. } = *access;

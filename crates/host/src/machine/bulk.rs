@@ -5,11 +5,12 @@ use dram_spec::address::FRAME_BYTES;
 use dram_spec::{LINE_BYTES, Mechanism, PhysicalAddress};
 use memctrl::Completion;
 use rowclone::Operation;
+use trace_io::program::Step;
 
 use super::cache::{LineNumber, LineState, Removed};
 use super::clock::CoreCycle;
 use super::coherence_check::StoreData;
-use super::core::{Access, AccessKind, Bulk, Stall, VirtualBulk, Work};
+use super::core::{Access, AccessKind, Bulk, Stall, Work};
 use super::counters::Purpose;
 use super::processes::ProgramFault;
 #[cfg(test)]
@@ -31,24 +32,28 @@ impl Machine {
     pub(super) fn virtual_bulk(
         &mut self,
         index: usize,
-        bulk: VirtualBulk,
+        (src, dst, bytes): (Option<PhysicalAddress>, PhysicalAddress, u64),
         until: CoreCycle,
     ) -> Result<Outcome, ProgramFault> {
-        let VirtualBulk { src, dst, bytes } = bulk;
+        let rest_from = |offset: u64| {
+            let plus = |address: PhysicalAddress| PhysicalAddress(address.0 + offset);
+            let (dst, bytes) = (plus(dst), bytes - offset);
+            Work::Step(match src.map(plus) {
+                Some(src) => Step::Copy { dst, src, bytes },
+                None => Step::Zero { address: dst, bytes },
+            })
+        };
         let left = |address: PhysicalAddress| FRAME_BYTES - address.0 % FRAME_BYTES;
         let piece = bytes.min(left(dst)).min(src.map_or(u64::MAX, left));
-        let work = Work::VirtualBulk(bulk);
         let translated = src.map(|src| self.translate(index, src, false).map(|found| (src, found))).transpose()?;
         if let Some((src, None)) = translated {
-            return self.page_fault(index, src, false, until, work);
+            return self.page_fault(index, src, false, until, rest_from(0));
         }
         let Some(physical) = self.translate(index, dst, true)? else {
-            return self.page_fault(index, dst, true, until, work);
+            return self.page_fault(index, dst, true, until, rest_from(0));
         };
         if piece < bytes {
-            let plus = |address: PhysicalAddress| PhysicalAddress(address.0 + piece);
-            let rest = VirtualBulk { src: src.map(plus), dst: plus(dst), bytes: bytes - piece };
-            self.cores[index].work.push(Work::VirtualBulk(rest));
+            self.cores[index].work.push(rest_from(piece));
         } else {
             self.cores[index].counters.instructions += 1;
         }
@@ -59,10 +64,9 @@ impl Machine {
 
     /// Begins a copy or zeroing of physical memory.
     pub(super) fn begin_bulk(&mut self, index: usize, bulk: Bulk, until: CoreCycle) -> Outcome {
-        let work = Work::Bulk(bulk);
-        let Some(at) = self.quiet_cycle(index) else { return Outcome::Blocked(work) };
+        let Some(at) = self.quiet_cycle(index) else { return Outcome::Blocked };
         if at >= until {
-            return Outcome::Later(work, at);
+            return Outcome::Later(at);
         }
         let core = &mut self.cores[index];
         core.counters.stalls.kernel += core.pipeline.delay_until(at);
@@ -248,10 +252,9 @@ impl Machine {
 
     /// Inserts clean zero lines for a range that was zeroed in memory.
     pub(super) fn insert_zeros(&mut self, index: usize, bulk: Bulk, until: CoreCycle) -> Outcome {
-        let work = Work::InsertZeros(bulk);
-        let Some(at) = self.quiet_cycle(index) else { return Outcome::Blocked(work) };
+        let Some(at) = self.quiet_cycle(index) else { return Outcome::Blocked };
         if at >= until {
-            return Outcome::Later(work, at);
+            return Outcome::Later(at);
         }
         let mut inserted = 0;
         for (line, _) in lines(bulk.dst, bulk.bytes).filter(|(_, is_whole)| *is_whole) {

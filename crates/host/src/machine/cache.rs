@@ -140,8 +140,16 @@ impl Cache {
     /// The way for a new line: an empty one, else the least recently used whose data are not on
     /// their way; `None` if there is none.
     pub fn victim(&self, line: LineNumber) -> Option<Way> {
-        let candidates = self.set(line).filter(|&way| self.tags[way] == NONE || !self.states[way].is_pending);
-        candidates.min_by_key(|&way| (self.tags[way] != NONE, self.used[way])).map(Way)
+        let mut victim = (None, u64::MAX);
+        for way in self.set(line) {
+            if self.tags[way] == NONE {
+                return Some(Way(way));
+            }
+            if self.used[way] < victim.1 && !self.states[way].is_pending {
+                victim = (Some(Way(way)), self.used[way]);
+            }
+        }
+        victim.0
     }
 
     /// Whether a way holds no line.

@@ -15,10 +15,10 @@ use super::program::Program;
 /// What a core does next, before the next step of its program.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Work {
-    /// Instructions without memory access.
+    /// A step of the program, or the rest of one.
+    Step(Step),
+    /// Instructions of a copy loop without memory access.
     Run { count: u64, purpose: Purpose },
-    /// A load or store at a virtual address.
-    Touch { address: PhysicalAddress, is_store: bool },
     /// A load or store of a copy loop.
     Access(Access),
     /// A copy or zeroing of physical memory.
@@ -29,10 +29,6 @@ pub(super) enum Work {
     Kernel { cycles: u64 },
     /// Insertion of clean zero lines.
     InsertZeros(Bulk),
-    /// A `memcopy` or `meminit` from a virtual address.
-    VirtualBulk(VirtualBulk),
-    /// A request to the kernel.
-    Request(Step),
 }
 
 /// Kind of a memory access.
@@ -65,14 +61,6 @@ impl Bulk {
     pub(super) const fn purpose(&self) -> Purpose {
         if self.src.is_some() { Purpose::KernelCopy } else { Purpose::KernelZero }
     }
-}
-
-/// The rest of a `memcopy` or `meminit`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct VirtualBulk {
-    pub(super) src: Option<PhysicalAddress>,
-    pub(super) dst: PhysicalAddress,
-    pub(super) bytes: u64,
 }
 
 /// A line requested from memory.
@@ -125,31 +113,38 @@ pub(super) struct Core {
     pub(super) next: Next,
 }
 
+/// Frame of a page, and whether a store may use it.
+#[derive(Clone, Copy, Debug)]
+struct Translation {
+    page: u64,
+    frame: Frame,
+    is_writable: bool,
+}
+
 /// Frames of recently used pages of the running process.
 #[derive(Debug)]
 pub(super) struct Translations {
-    entries: Vec<Option<(u64, Frame, bool)>>,
+    entries: Box<[Option<Translation>; Self::ENTRIES]>,
 }
 
 impl Translations {
     const ENTRIES: usize = 512;
 
     pub(super) fn new() -> Translations {
-        Translations { entries: vec![None; Self::ENTRIES] }
+        Translations { entries: Box::new([None; Self::ENTRIES]) }
     }
 
     /// Physical address of a virtual one, if the page is known and allows the access.
     #[inline]
     pub(super) fn find(&self, address: PhysicalAddress, is_store: bool) -> Option<PhysicalAddress> {
         let page = address.0 / FRAME_BYTES;
-        let (_, frame, _) = self.entries[page as usize % Self::ENTRIES]
-            .filter(|(known, _, is_writable)| *known == page && (*is_writable || !is_store))?;
-        Some(within(frame, address))
+        let known = self.entries[page as usize % Self::ENTRIES].as_ref()?;
+        (known.page == page && (known.is_writable || !is_store)).then(|| within(known.frame, address))
     }
 
     pub(super) fn insert(&mut self, address: PhysicalAddress, (frame, is_writable): (Frame, bool)) {
         let page = address.0 / FRAME_BYTES;
-        self.entries[page as usize % Self::ENTRIES] = Some((page, frame, is_writable));
+        self.entries[page as usize % Self::ENTRIES] = Some(Translation { page, frame, is_writable });
     }
 
     pub(super) fn clear(&mut self) {

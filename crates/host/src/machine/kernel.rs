@@ -24,9 +24,9 @@ impl Machine {
         until: CoreCycle,
         access: Work,
     ) -> Result<Outcome, ProgramFault> {
-        let Some(at) = self.quiet_cycle(index) else { return Ok(Outcome::Blocked(access)) };
+        let Some(at) = self.quiet_cycle(index) else { return Ok(Outcome::Blocked) };
         if at >= until {
-            return Ok(Outcome::Later(access, at));
+            return Ok(Outcome::Later(at));
         }
         let mut operations = Vec::new();
         self.processes.fault(index, address, is_store, &mut operations)?;
@@ -42,10 +42,9 @@ impl Machine {
 
     /// Executes a request to the kernel once all earlier instructions have retired.
     pub(super) fn request(&mut self, index: usize, step: Step, until: CoreCycle) -> Result<Outcome, ProgramFault> {
-        let work = Work::Request(step);
-        let Some(at) = self.quiet_cycle(index) else { return Ok(Outcome::Blocked(work)) };
+        let Some(at) = self.quiet_cycle(index) else { return Ok(Outcome::Blocked) };
         if at >= until {
-            return Ok(Outcome::Later(work, at));
+            return Ok(Outcome::Later(at));
         }
         let core = &mut self.cores[index];
         core.counters.stalls.kernel += core.pipeline.delay_until(at);

@@ -29,7 +29,7 @@ use trace_io::program::{ProgramError, Step};
 
 use self::cache::Cache;
 use self::coherence_check::CoherenceCheck;
-use self::core::{Core, Next, Stall, Translations, VirtualBulk, Work};
+use self::core::{Core, Next, Stall, Translations, Work};
 use self::counters::StallSlots;
 use self::outbox::Outbox;
 use self::processes::Processes;
@@ -126,9 +126,11 @@ pub struct Machine {
 enum Outcome {
     Done,
     /// The work can be executed at a cycle.
-    Later(Work, CoreCycle),
+    Later(CoreCycle),
     /// The work waits for a completion.
-    Blocked(Work),
+    Blocked,
+    /// A part of the work was executed, and the rest waits for a completion.
+    Rest(Work),
 }
 
 impl Machine {
@@ -213,51 +215,33 @@ impl Machine {
     /// Executes a core's work up to the first action that affects others at or after `until`.
     fn settle(&mut self, index: usize, until: CoreCycle) {
         let next = loop {
-            let work = match self.fetch(index) {
-                Ok(Some(work)) => work,
-                Ok(None) => break self.ended(index, until),
-                Err(error) => {
-                    self.error.get_or_insert(error);
-                    break Next::Ended;
-                }
+            let core = &mut self.cores[index];
+            let work = match core.work.pop() {
+                Some(work) => work,
+                None => match core.program.next_step() {
+                    Ok(Some(step)) => Work::Step(step),
+                    Ok(None) => break self.ended(index, until),
+                    Err(source) => break self.fail(MachineError::Program { core: index, source }),
+                },
             };
-            match self.attempt(index, work, until) {
-                Ok(Outcome::Done) if self.cores[index].stall.is_none() => {}
+            let (rest, next) = match self.attempt(index, &work, until) {
+                Ok(Outcome::Done) if self.cores[index].stall.is_none() => continue,
                 Ok(Outcome::Done) => break Next::Blocked,
-                Ok(Outcome::Later(work, at)) => {
-                    self.cores[index].work.push(work);
-                    break Next::At(at);
-                }
-                Ok(Outcome::Blocked(work)) => {
-                    self.cores[index].work.push(work);
-                    break Next::Blocked;
-                }
-                Err(source) => {
-                    self.error.get_or_insert(MachineError::Fault { core: index, source });
-                    break Next::Ended;
-                }
-            }
+                Ok(Outcome::Later(at)) => (work, Next::At(at)),
+                Ok(Outcome::Blocked) => (work, Next::Blocked),
+                Ok(Outcome::Rest(rest)) => (rest, Next::Blocked),
+                Err(source) => break self.fail(MachineError::Fault { core: index, source }),
+            };
+            self.cores[index].work.push(rest);
+            break next;
         };
         self.cores[index].next = next;
     }
 
-    /// The work of a core that comes first.
-    fn fetch(&mut self, index: usize) -> Result<Option<Work>, MachineError> {
-        let core = &mut self.cores[index];
-        if let Some(work) = core.work.pop() {
-            return Ok(Some(work));
-        }
-        let step = core.program.next_step().map_err(|source| MachineError::Program { core: index, source })?;
-        Ok(step.map(|step| match step {
-            Step::Compute { instructions } => Work::Run { count: instructions, purpose: Purpose::Program },
-            Step::Load { address } => Work::Touch { address, is_store: false },
-            Step::Store { address } => Work::Touch { address, is_store: true },
-            Step::Copy { dst, src, bytes } => Work::VirtualBulk(VirtualBulk { src: Some(src), dst, bytes }),
-            Step::Zero { address, bytes } => Work::VirtualBulk(VirtualBulk { src: None, dst: address, bytes }),
-            Step::Map { .. } | Step::Filled { .. } | Step::Fork { .. } | Step::Run { .. } | Step::Exit => {
-                Work::Request(step)
-            }
-        }))
+    /// Ends a program because of an error, of which the first is kept.
+    fn fail(&mut self, error: MachineError) -> Next {
+        self.error.get_or_insert(error);
+        Next::Ended
     }
 
     /// State of a core whose program has ended: the run lasts until its last action is over.
@@ -270,34 +254,55 @@ impl Machine {
         }
     }
 
-    fn attempt(&mut self, index: usize, work: Work, until: CoreCycle) -> Result<Outcome, ProgramFault> {
-        match work {
-            Work::Run { count, purpose } => Ok(self.run_instructions(index, count, purpose)),
-            Work::Touch { address, is_store } => self.touch(index, address, is_store, until),
-            Work::Access(access) => Ok(self.access(index, access, until, Work::Access(access))),
+    #[inline]
+    fn attempt(&mut self, index: usize, work: &Work, until: CoreCycle) -> Result<Outcome, ProgramFault> {
+        match *work {
+            Work::Step(step) => self.step(index, step, until),
+            Work::Run { count, purpose } => Ok(match self.run_instructions(index, count, purpose) {
+                0 => Outcome::Done,
+                count => Outcome::Rest(Work::Run { count, purpose }),
+            }),
+            Work::Access(access) => Ok(self.access(index, &access, until)),
             Work::Bulk(bulk) => Ok(self.begin_bulk(index, bulk, until)),
             Work::Loop(bulk, offset) => Ok(self.loop_step(index, bulk, offset)),
-            Work::Kernel { cycles } => Ok(self.pause(index, cycles, |stalls| &mut stalls.kernel, work)),
+            Work::Kernel { cycles } => Ok(self.pause(index, cycles, |stalls| &mut stalls.kernel)),
             Work::InsertZeros(bulk) => Ok(self.insert_zeros(index, bulk, until)),
-            Work::VirtualBulk(bulk) => self.virtual_bulk(index, bulk, until),
-            Work::Request(step) => self.request(index, step, until),
         }
     }
 
-    fn run_instructions(&mut self, index: usize, count: u64, purpose: Purpose) -> Outcome {
+    /// Executes a step of the program.
+    #[inline]
+    fn step(&mut self, index: usize, step: Step, until: CoreCycle) -> Result<Outcome, ProgramFault> {
+        match step {
+            Step::Compute { instructions } => Ok(match self.run_instructions(index, instructions, Purpose::Program) {
+                0 => Outcome::Done,
+                instructions => Outcome::Rest(Work::Step(Step::Compute { instructions })),
+            }),
+            Step::Load { address } => self.touch(index, address, false, until),
+            Step::Store { address } => self.touch(index, address, true, until),
+            Step::Copy { dst, src, bytes } => self.virtual_bulk(index, (Some(src), dst, bytes), until),
+            Step::Zero { address, bytes } => self.virtual_bulk(index, (None, address, bytes), until),
+            Step::Map { .. } | Step::Filled { .. } | Step::Fork { .. } | Step::Run { .. } | Step::Exit => {
+                self.request(index, step, until)
+            }
+        }
+    }
+
+    /// Dispatches instructions without memory access; returns how many must wait for data.
+    fn run_instructions(&mut self, index: usize, count: u64, purpose: Purpose) -> u64 {
         let core = &mut self.cores[index];
         let done = core.pipeline.run(count);
         match purpose {
             Purpose::Program => core.counters.instructions += done,
             Purpose::KernelCopy | Purpose::KernelZero => core.counters.kernel_instructions += done,
         }
-        if done == count { Outcome::Done } else { Outcome::Blocked(Work::Run { count: count - done, purpose }) }
+        count - done
     }
 
     /// Dispatches nothing for a time.
-    fn pause(&mut self, index: usize, cycles: u64, cause: impl Fn(&mut StallSlots) -> &mut u64, work: Work) -> Outcome {
+    fn pause(&mut self, index: usize, cycles: u64, cause: impl Fn(&mut StallSlots) -> &mut u64) -> Outcome {
         let core = &mut self.cores[index];
-        let Some(slot) = core.pipeline.next_slot() else { return Outcome::Blocked(work) };
+        let Some(slot) = core.pipeline.next_slot() else { return Outcome::Blocked };
         let end = CoreCycle(core.pipeline.cycle(slot).0 + cycles);
         *cause(&mut core.counters.stalls) += core.pipeline.delay_until(end);
         Outcome::Done

@@ -38,15 +38,17 @@ pub struct Pipeline {
     window: u64,
     /// First slot in which the next instruction may dispatch, apart from the window.
     next: u64,
-    /// Instructions dispatched.
-    dispatched: u64,
-    /// The oldest of them, whose retirement is known.
-    resolved: u64,
-    /// First slot in which the next unresolved instruction may retire.
+    /// Number of the next instruction. The window begins full of instructions that left it before
+    /// slot 0.
+    number: u64,
+    /// Number of the oldest instruction whose retirement is not known.
+    unresolved: u64,
+    /// First slot in which that instruction may retire.
     next_retire: u64,
-    /// The latest instructions, by number modulo the length: of a resolved one, the slot in which
-    /// it retires; of another, the first slot in which it may retire, and [`AWAITED`] until its
-    /// data are there. The length is a power of two, and at least the window.
+    /// The latest instructions, by number modulo the length: if its retirement is known, the first
+    /// slot in which its window entry can be used again; otherwise the first slot in which it may
+    /// retire, and [`AWAITED`] until its data are there. The length is a power of two, and at least
+    /// the window.
     latest: Box<[u64]>,
     /// The load that blocks an in-order core.
     blocking: Option<EntryId>,
@@ -68,8 +70,8 @@ impl Pipeline {
             width,
             window,
             next: 0,
-            dispatched: 0,
-            resolved: 0,
+            number: window,
+            unresolved: window,
             next_retire: 0,
             latest: vec![0; window.next_power_of_two() as usize].into(),
             blocking: None,
@@ -85,39 +87,103 @@ impl Pipeline {
     /// The slot in which the next instruction can dispatch; `None` if that depends on awaited data.
     #[inline]
     pub fn next_slot(&self) -> Option<Slot> {
+        (self.room() > 0).then(|| Slot(self.next.max(self.latest[self.place(self.number - self.window)])))
+    }
+
+    /// Number of instructions that can dispatch before awaited data are there.
+    #[inline]
+    fn room(&self) -> u64 {
         if self.blocking.is_some() {
-            return None;
+            0
+        } else if self.unresolved == self.number {
+            u64::MAX
+        } else {
+            self.unresolved + self.window - self.number
         }
-        let Some(leaving) = self.dispatched.checked_sub(self.window) else { return Some(Slot(self.next)) };
-        (leaving < self.resolved).then(|| Slot(self.next.max(self.latest[self.place(leaving)] + self.width)))
+    }
+
+    #[inline]
+    fn place(&self, number: u64) -> usize {
+        number as usize & (self.latest.len() - 1)
     }
 
     /// Dispatches up to `count` instructions without memory access; returns how many. Fewer means
     /// that the next one waits for data.
     pub fn run(&mut self, count: u64) -> u64 {
-        for done in 0..count {
-            let left = count - done;
+        let count = count.min(self.room());
+        let (first, mut left) = (self.next, count);
+        while left > 0 {
             if left > self.window && self.is_steady() {
                 self.skip(left);
                 break;
             }
-            let Some(slot) = self.take_slot() else { return done };
-            self.enter(slot + self.width);
+            let some = left.min(self.window);
+            self.run_some(some);
+            left -= some;
         }
+        self.window_stall += self.next - first - count;
         count
+    }
+
+    /// Dispatches instructions without memory access, one by one; at most as many as the window has
+    /// entries.
+    fn run_some(&mut self, count: u64) {
+        let is_resolved = self.unresolved == self.number;
+        // In registers, which the writes to the window do not change.
+        let (mut next, mut next_retire, width, mask) = (self.next, self.next_retire, self.width, self.latest.len() - 1);
+        for number in self.number..self.number + count {
+            let slot = next.max(self.latest[(number - self.window) as usize & mask]);
+            let ready = slot + width;
+            next = slot + 1;
+            self.latest[number as usize & mask] = if is_resolved {
+                let retires = next_retire.max(ready);
+                next_retire = retires + 1;
+                retires + width
+            } else {
+                ready
+            };
+        }
+        self.number += count;
+        self.unresolved += if is_resolved { count } else { 0 };
+        (self.next, self.next_retire) = (next, next_retire);
+    }
+
+    /// Whether all further instructions without memory access dispatch and retire in consecutive
+    /// slots. The retirements of a full window are then consecutive, neither its oldest instruction
+    /// delays the next one, nor does the dispatch of this one delay its retirement.
+    fn is_steady(&self) -> bool {
+        let oldest_free = self.latest[self.place(self.number - self.window)];
+        oldest_free + self.window == self.next_retire + self.width
+            && oldest_free <= self.next
+            && self.next + self.width <= self.next_retire
+    }
+
+    /// Dispatches instructions in the steady state: more than the window has entries.
+    fn skip(&mut self, count: u64) {
+        self.next += count;
+        self.next_retire += count;
+        self.number += count;
+        self.unresolved = self.number;
+        for age in 1..=self.window {
+            let place = self.place(self.number - age);
+            self.latest[place] = self.next_retire + self.width - age;
+        }
     }
 
     /// Dispatches a memory instruction in [`Self::next_slot`]. `latency` is the number of cycles
     /// until its data are there, or `None` if [`Self::arrive`] will report them.
-    ///
-    /// # Panics
-    /// If the next instruction cannot dispatch.
     #[inline]
-    pub fn dispatch(&mut self, latency: Option<u64>) -> EntryId {
-        let slot = self.take_slot().expect("the caller has asked for the slot");
-        let id = EntryId(self.dispatched);
-        let ready = slot + latency.unwrap_or(1).max(1) * self.width;
-        self.enter(if latency.is_some() { ready } else { ready | AWAITED });
+    pub fn dispatch(&mut self, slot: Slot, latency: Option<u64>) -> EntryId {
+        let (id, place) = (EntryId(self.number), self.place(self.number));
+        let ready = slot.0 + latency.unwrap_or(1).max(1) * self.width;
+        self.window_stall += slot.0 - self.next;
+        self.next = slot.0 + 1;
+        self.number += 1;
+        self.latest[place] = match latency {
+            None => ready | AWAITED,
+            Some(_) if self.unresolved == id.0 => self.retire(ready),
+            Some(_) => ready,
+        };
         if self.order == Order::InOrder {
             match latency {
                 None => self.blocking = Some(id),
@@ -128,22 +194,30 @@ impl Pipeline {
         id
     }
 
+    /// Retires the oldest unresolved instruction; returns the first slot in which its window entry
+    /// can be used again.
+    #[inline]
+    fn retire(&mut self, ready: u64) -> u64 {
+        let slot = self.next_retire.max(ready);
+        self.next_retire = slot + 1;
+        self.unresolved += 1;
+        slot + self.width
+    }
+
     /// Reports that the data of an instruction are there at a cycle.
     ///
     /// # Panics
     /// If they were there before.
     pub fn arrive(&mut self, id: EntryId, at: CoreCycle) {
-        let ready = at.0 * self.width;
-        let place = self.place(id.0);
-        assert!(id.0 >= self.resolved && self.latest[place] & AWAITED != 0, "data arrive once");
+        let (ready, place) = (at.0 * self.width, self.place(id.0));
+        assert!(id.0 >= self.unresolved && self.latest[place] & AWAITED != 0, "data arrive once");
         self.latest[place] = (self.latest[place] & !AWAITED).max(ready);
-        while self.resolved < self.dispatched {
-            let place = self.place(self.resolved);
-            let ready = self.latest[place];
-            if ready & AWAITED != 0 {
+        while self.unresolved < self.number {
+            let place = self.place(self.unresolved);
+            if self.latest[place] & AWAITED != 0 {
                 break;
             }
-            self.latest[place] = self.retire(ready);
+            self.latest[place] = self.retire(self.latest[place]);
         }
         if self.blocking == Some(id) {
             self.blocking = None;
@@ -161,70 +235,13 @@ impl Pipeline {
 
     /// The cycle after the last retirement, and after all delays; `None` while data are awaited.
     pub fn drained(&self) -> Option<CoreCycle> {
-        let is_resolved = self.resolved == self.dispatched;
+        let is_resolved = self.unresolved == self.number;
         is_resolved.then(|| CoreCycle(self.next_retire.max(self.next).div_ceil(self.width)))
     }
 
     /// Slots in which no instruction could dispatch because the window was full.
     pub const fn window_stall(&self) -> u64 {
         self.window_stall
-    }
-
-    #[inline]
-    fn place(&self, number: u64) -> usize {
-        number as usize & (self.latest.len() - 1)
-    }
-
-    /// Takes the slot in which the next instruction dispatches.
-    #[inline]
-    fn take_slot(&mut self) -> Option<u64> {
-        let Slot(slot) = self.next_slot()?;
-        self.window_stall += slot - self.next;
-        self.next = slot + 1;
-        Some(slot)
-    }
-
-    /// Adds an instruction that may retire from a slot on, or whose data are awaited.
-    #[inline]
-    fn enter(&mut self, ready: u64) {
-        let is_resolved = self.resolved == self.dispatched && ready & AWAITED == 0;
-        let place = self.place(self.dispatched);
-        self.dispatched += 1;
-        self.latest[place] = if is_resolved { self.retire(ready) } else { ready };
-    }
-
-    /// Retires the first unresolved instruction; returns the slot.
-    #[inline]
-    fn retire(&mut self, ready: u64) -> u64 {
-        let slot = self.next_retire.max(ready);
-        self.next_retire = slot + 1;
-        self.resolved += 1;
-        slot
-    }
-
-    /// Whether all further instructions without memory access dispatch and retire in consecutive
-    /// slots. The retirements of a full window are then consecutive, neither its oldest instruction
-    /// delays the next one, nor does the dispatch of this one delay its retirement.
-    #[inline]
-    fn is_steady(&self) -> bool {
-        let Some(leaving) = self.dispatched.checked_sub(self.window) else { return false };
-        let retires = self.latest[self.place(leaving)];
-        self.resolved == self.dispatched
-            && retires + self.window == self.next_retire
-            && retires + self.width <= self.next
-            && self.next + self.width <= self.next_retire
-    }
-
-    /// Dispatches instructions in the steady state: more than the window has entries.
-    fn skip(&mut self, count: u64) {
-        self.next += count;
-        self.next_retire += count;
-        self.dispatched += count;
-        self.resolved = self.dispatched;
-        for age in 1..=self.window {
-            let place = self.place(self.dispatched - age);
-            self.latest[place] = self.next_retire - age;
-        }
     }
 }
 
@@ -233,6 +250,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn dispatch(pipeline: &mut Pipeline, latency: Option<u64>) -> EntryId {
+        let slot = pipeline.next_slot().unwrap();
+        pipeline.dispatch(slot, latency)
+    }
 
     const fn paper() -> (u64, u64) {
         (3, 128)
@@ -253,7 +275,7 @@ mod tests {
     #[test]
     fn the_window_limits_the_instructions_behind_a_load() {
         let mut pipeline = Pipeline::new(Order::OutOfOrder, 3, 128);
-        let load = pipeline.dispatch(None);
+        let load = dispatch(&mut pipeline, None);
         assert_eq!(pipeline.run(1000), 127);
         assert_eq!((pipeline.next_slot(), pipeline.drained()), (None, None));
         pipeline.arrive(load, CoreCycle(100));
@@ -268,11 +290,11 @@ mod tests {
     #[test]
     fn an_in_order_core_waits_for_each_load() {
         let mut pipeline = Pipeline::new(Order::InOrder, 1, 8);
-        let load = pipeline.dispatch(None);
+        let load = dispatch(&mut pipeline, None);
         assert_eq!(pipeline.run(5), 0);
         pipeline.arrive(load, CoreCycle(40));
         assert_eq!((pipeline.run(5), pipeline.next_slot()), (5, Some(Slot(45))));
-        pipeline.dispatch(Some(10));
+        dispatch(&mut pipeline, Some(10));
         assert_eq!(pipeline.next_slot(), Some(Slot(55)));
     }
 
@@ -301,7 +323,7 @@ mod tests {
             let mut instructions = Vec::new();
             for (run, latency) in steps {
                 prop_assert_eq!(pipeline.run(run), run);
-                pipeline.dispatch(Some(latency));
+                dispatch(&mut pipeline, Some(latency));
                 instructions.extend(std::iter::repeat_n(1, run as usize));
                 instructions.push(latency);
             }
