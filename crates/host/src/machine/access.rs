@@ -9,7 +9,7 @@ use trace_io::program::Step;
 
 use super::cache::{LineNumber, LineState, Removed, Way};
 use super::clock::CoreCycle;
-use super::coherence_check::{Deferred, StoreData};
+use super::coherence_check::StoreData;
 use super::core::{Access, AccessKind, Mshr, Stall, Work};
 use super::counters::Purpose;
 use super::pipeline::Slot;
@@ -60,7 +60,8 @@ impl Machine {
     /// Executes an access to a line. An access to a line of a private cache affects no other core,
     /// and is executed ahead of the controller.
     pub(super) fn access(&mut self, index: usize, access: &Access, until: CoreCycle) -> Outcome {
-        let core = &mut self.cores[index];
+        let cache = self.cache_of(index);
+        let (core, cache) = (&mut self.cores[index], &mut self.caches[cache]);
         let Some(slot) = core.pipeline.next_slot() else { return Outcome::Blocked };
         let at = core.pipeline.cycle(slot);
         if at >= until.max(self.horizon) {
@@ -70,12 +71,15 @@ impl Machine {
             return self.non_temporal(index, access, data, (slot, until));
         }
         let line = LineNumber::of(access.address);
-        let cache = self.cache_of(index);
-        let stall = match self.caches[cache].find(line) {
-            Some(way) if self.caches[cache].state(way).is_pending => self.merge(index, access, way, slot),
+        let stall = match cache.find(line) {
+            Some(way) if cache.state(way).is_pending => self.merge(index, access, way, slot),
             Some(way) => {
-                self.hit(index, access, way, slot);
-                None
+                core.hit(cache, way, access, slot);
+                if let (Some(check), Some(data)) = (&mut self.check, cache.data_mut(way)) {
+                    let access = check.execute(access);
+                    check.access(index, data, &access);
+                }
+                return Outcome::Done;
             }
             None if at >= until => return Outcome::Later(at),
             None => self.miss(index, access, slot),
@@ -84,39 +88,8 @@ impl Machine {
             self.cores[index].stall = stall;
             return Outcome::Blocked;
         }
-        self.count_instruction(index, access.purpose);
+        self.cores[index].counters.count_instruction(access.purpose);
         Outcome::Done
-    }
-
-    #[inline]
-    pub(super) fn count_instruction(&mut self, index: usize, purpose: Purpose) {
-        let counters = &mut self.cores[index].counters;
-        match purpose {
-            Purpose::Program => counters.instructions += 1,
-            Purpose::KernelCopy | Purpose::KernelZero => counters.kernel_instructions += 1,
-        }
-    }
-
-    /// An access to a line of the cache.
-    #[inline]
-    fn hit(&mut self, index: usize, access: &Access, way: Way, slot: Slot) {
-        let cache = self.cache_of(index);
-        let l1_latency = self.l1_access(index, access);
-        let core = &mut self.cores[index];
-        let counts = core.counters.of(access.purpose);
-        counts.hits += 1;
-        counts.l1_hits += u64::from(l1_latency.is_some());
-        let latency = l1_latency.unwrap_or(self.caches[cache].latency());
-        core.pipeline.dispatch(slot, Some(if access.kind == AccessKind::Load { latency } else { 1 }));
-        if l1_latency.is_none() {
-            self.caches[cache].touch(way);
-        }
-        self.mark_dirty(cache, way, access);
-        if let Some(deferred) = self.execute_store(access)
-            && let (Some(check), Some(data)) = (&mut self.check, self.caches[cache].data_mut(way))
-        {
-            check.access(index, data, &deferred);
-        }
     }
 
     /// An access to a line whose data are on their way.
@@ -126,10 +99,10 @@ impl Machine {
             return Some(Stall::StoreBuffer);
         }
         let cache = self.cache_of(index);
-        self.l1_access(index, access);
+        self.cores[index].l1_access(access);
         self.caches[cache].touch(way);
-        self.mark_dirty(cache, way, access);
-        let deferred = self.execute_store(access);
+        self.caches[cache].mark_dirty(way, access);
+        let deferred = self.check.as_mut().map(|check| check.execute(access));
         let core = &mut self.cores[index];
         core.counters.of(access.purpose).merged += 1;
         let entry = core.pipeline.dispatch(slot, if is_load { None } else { Some(1) });
@@ -161,8 +134,8 @@ impl Machine {
         self.evict(index, way, at);
         let dirty = (!is_load).then_some(access.purpose);
         self.caches[cache].insert(way, line, LineState { is_pending: true, dirty });
-        self.l1_access(index, access);
-        let deferred = self.execute_store(access);
+        self.cores[index].l1_access(access);
+        let deferred = self.check.as_mut().map(|check| check.execute(access));
         let core = &mut self.cores[index];
         core.counters.of(access.purpose).misses += 1;
         let entry = core.pipeline.dispatch(slot, if is_load { None } else { Some(1) });
@@ -198,49 +171,13 @@ impl Machine {
         let write = Operation::Write { address: access.address, bytes: access.bytes };
         let at = self.after_lookup(at);
         self.outbox.send(index, at, write, payload, true);
-        self.count_instruction(index, access.purpose);
+        self.cores[index].counters.count_instruction(access.purpose);
         Outcome::Done
     }
 
     /// The cycle in which a request leaves the last-level cache after an access.
     pub(super) fn after_lookup(&self, at: CoreCycle) -> CoreCycle {
         CoreCycle(at.0 + self.settings.last_level.latency)
-    }
-
-    /// Looks up the L1, and puts the line into it; returns the latency of a hit.
-    #[inline]
-    fn l1_access(&mut self, index: usize, access: &Access) -> Option<u64> {
-        let l1 = self.cores[index].l1.as_mut()?;
-        let line = LineNumber::of(access.address);
-        if let Some(way) = l1.find(line) {
-            l1.touch(way);
-            return Some(l1.latency());
-        }
-        // The last-level cache holds the line and its state, so that nothing is written back.
-        let way = l1.victim(line).expect("no line of the L1 is pending");
-        l1.remove(way);
-        l1.insert(way, line, LineState::default());
-        None
-    }
-
-    #[inline]
-    fn mark_dirty(&mut self, cache: usize, way: Way, access: &Access) {
-        if access.kind != AccessKind::Load {
-            let state = self.caches[cache].state_mut(way);
-            state.dirty = state.dirty.or(Some(access.purpose));
-        }
-    }
-
-    /// Executes an access on the flat memory, where contents are modelled.
-    #[inline]
-    fn execute_store(&mut self, access: &Access) -> Option<Deferred> {
-        let check = self.check.as_mut()?;
-        let Access { address, bytes, .. } = *access;
-        let (bytes, is_store) = match access.kind {
-            AccessKind::Load => (check.expected(address, bytes), false),
-            AccessKind::Store(data) | AccessKind::NonTemporal(data) => (check.store(address, bytes, data), true),
-        };
-        Some(Deferred { address, bytes, is_store })
     }
 
     /// Makes a way of a core's last-level cache empty.

@@ -3,6 +3,7 @@
 use dram_core::Line;
 use dram_spec::LINE_BYTES;
 
+use super::core::{Access, AccessKind};
 use super::counters::Purpose;
 
 /// Number of a line: its physical address divided by 64.
@@ -130,6 +131,15 @@ impl Cache {
     #[inline]
     pub fn state_mut(&mut self, way: Way) -> &mut LineState {
         &mut self.states[way.0]
+    }
+
+    /// Records who made the line in a way dirty, if an access is a store and the line was clean.
+    #[inline]
+    pub(super) fn mark_dirty(&mut self, way: Way, access: &Access) {
+        if access.kind != AccessKind::Load {
+            let state = self.state_mut(way);
+            state.dirty = state.dirty.or(Some(access.purpose));
+        }
     }
 
     /// Data of the line in a way, where contents are modelled.

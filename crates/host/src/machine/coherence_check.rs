@@ -3,6 +3,7 @@
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 use rowclone::Operation;
 
+use super::core::{Access, AccessKind};
 use crate::flat_memory::FlatMemory;
 
 /// Data of a store.
@@ -25,7 +26,7 @@ pub struct WrongLoad {
     pub address: PhysicalAddress,
 }
 
-/// An access to a line whose data are on their way, in program order.
+/// An access to execute on the data of its line, in program order.
 #[derive(Clone, Debug)]
 pub(super) struct Deferred {
     pub(super) address: PhysicalAddress,
@@ -61,17 +62,22 @@ impl CoherenceCheck {
         self.flat.read(address, bytes)
     }
 
+    /// Executes an access; returns it with the bytes that it loads or stores.
+    pub(super) fn execute(&mut self, access: &Access) -> Deferred {
+        let Access { address, bytes, .. } = *access;
+        let (bytes, is_store) = match access.kind {
+            AccessKind::Load => (self.flat.read(address, bytes), false),
+            AccessKind::Store(data) | AccessKind::NonTemporal(data) => (self.store(address, bytes, data), true),
+        };
+        Deferred { address, bytes, is_store }
+    }
+
     /// Executes a copy or a zeroing.
     pub(super) fn apply(&mut self, operation: &Operation) {
         self.flat.apply(operation, None);
     }
 
-    /// Bytes that a load must return.
-    pub(super) fn expected(&self, address: PhysicalAddress, bytes: u64) -> Vec<u8> {
-        self.flat.read(address, bytes)
-    }
-
-    /// Executes an access on a line's data.
+    /// Compares a load with, or writes a store to, a line's data.
     pub(super) fn access(&mut self, core: usize, line: &mut [u8; LINE_BYTES as usize], access: &Deferred) {
         let at = (access.address.0 % LINE_BYTES) as usize;
         let part = &mut line[at..at + access.bytes.len()];

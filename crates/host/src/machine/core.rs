@@ -5,11 +5,11 @@ use dram_spec::address::FRAME_BYTES;
 use os_alloc_sim::Frame;
 use trace_io::program::Step;
 
-use super::cache::{Cache, LineNumber};
+use super::cache::{Cache, LineNumber, LineState, Way};
 use super::clock::CoreCycle;
 use super::coherence_check::{Deferred, StoreData};
 use super::counters::{CoreCounters, Purpose};
-use super::pipeline::{EntryId, Pipeline};
+use super::pipeline::{EntryId, Pipeline, Slot};
 use super::program::Program;
 
 /// What a core does next, before the next step of its program.
@@ -111,6 +111,40 @@ pub(super) struct Core {
     pub(super) counters: CoreCounters,
     pub(super) stall: Option<Stall>,
     pub(super) next: Next,
+}
+
+impl Core {
+    /// Executes an access to a line of its last-level cache.
+    #[inline]
+    pub(super) fn hit(&mut self, cache: &mut Cache, way: Way, access: &Access, slot: Slot) {
+        let l1_latency = self.l1_access(access);
+        let counts = self.counters.of(access.purpose);
+        counts.hits += 1;
+        counts.l1_hits += u64::from(l1_latency.is_some());
+        self.counters.count_instruction(access.purpose);
+        let latency = l1_latency.unwrap_or(cache.latency());
+        self.pipeline.dispatch(slot, Some(if access.kind == AccessKind::Load { latency } else { 1 }));
+        if l1_latency.is_none() {
+            cache.touch(way);
+        }
+        cache.mark_dirty(way, access);
+    }
+
+    /// Looks up the L1, and puts the line into it; returns the latency of a hit.
+    #[inline]
+    pub(super) fn l1_access(&mut self, access: &Access) -> Option<u64> {
+        let l1 = self.l1.as_mut()?;
+        let line = LineNumber::of(access.address);
+        if let Some(way) = l1.find(line) {
+            l1.touch(way);
+            return Some(l1.latency());
+        }
+        // The last-level cache holds the line and its state, so that nothing is written back.
+        let way = l1.victim(line).expect("no line of the L1 is pending");
+        l1.remove(way);
+        l1.insert(way, line, LineState::default());
+        None
+    }
 }
 
 /// Frame of a page, and whether a store may use it.

@@ -112,6 +112,15 @@ impl CoreCounters {
         &mut self.lines[purpose as usize]
     }
 
+    /// Counts an instruction.
+    #[inline]
+    pub(super) const fn count_instruction(&mut self, purpose: Purpose) {
+        match purpose {
+            Purpose::Program => self.instructions += 1,
+            Purpose::KernelCopy | Purpose::KernelZero => self.kernel_instructions += 1,
+        }
+    }
+
     /// The counts with the window's stalls.
     #[must_use]
     pub const fn with_window(mut self, pipeline: &Pipeline) -> CoreCounters {
