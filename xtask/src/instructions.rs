@@ -1,4 +1,4 @@
-//! Instructions of runs, trace readers and `--check`, compared with their limits.
+//! Instructions of runs, trace readers, `--check` and cores, compared with their limits.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
@@ -34,6 +34,13 @@ const TRACES: [TraceFile; 13] = [
 /// Records of the shorter of two traces. The longer one has twice the number.
 const TRACE_RECORDS: u64 = 200_000;
 
+/// Programs on a core, and the maximum instructions per simulated instruction.
+const CORE_PROGRAMS: [(&str, u64); 2] = [("resident", 120), ("misses", 250)];
+
+/// Loads and stores of the shorter of two programs, each with three other instructions.
+const CORE_ACCESSES: u64 = 250_000;
+const INSTRUCTIONS_PER_ACCESS: u64 = 4;
+
 /// Measured instructions of one subject.
 struct Cost {
     name: String,
@@ -48,6 +55,7 @@ pub fn check() -> ExitCode {
     let costs = [
         ("above the limit", run_cost::check()),
         ("above the limit", traces().map(exceeding)),
+        ("above the limit", cores().map(exceeding)),
         ("`--check` costs too much", check_cost::check()),
     ];
     let mut code = ExitCode::SUCCESS;
@@ -90,6 +98,17 @@ fn traces() -> Result<Vec<Cost>, String> {
         Ok(Cost { name: format!("read {name}"), unit: "record", instructions, most: *most })
     };
     TRACES.iter().map(cost).collect()
+}
+
+/// Instructions per simulated instruction of a program on a core.
+fn cores() -> Result<Vec<Cost>, String> {
+    let example = build(&["-p", "rowclone-host", "--example", "cores"], "cores")?;
+    let cost = |&(program, most): &(&str, u64)| {
+        let count = |accesses: u64| callgrind(Command::new(&example).args([program, &accesses.to_string()]));
+        let instructions = per_unit(CORE_ACCESSES, INSTRUCTIONS_PER_ACCESS, count)?;
+        Ok(Cost { name: format!("cores {program}"), unit: "simulated instruction", instructions, most: Some(most) })
+    };
+    CORE_PROGRAMS.iter().map(cost).collect()
 }
 
 /// Directory of the traces and scenarios.

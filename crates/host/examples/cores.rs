@@ -1,7 +1,7 @@
-//! Host instructions per simulated instruction of a core: run it under callgrind.
+//! A program on a core, for `cargo xtask instructions`: loads and stores of random lines.
 //!
 //! ```text
-//! valgrind --tool=callgrind --toggle-collect='*run_program*' cores resident|misses
+//! cores resident|misses ACCESSES
 //! ```
 
 use std::sync::Arc;
@@ -67,16 +67,12 @@ fn settings() -> MachineSettings {
     }
 }
 
-#[inline(never)]
-fn run_program(controller: &mut Controller, machine: &mut Machine) {
-    controller.run(machine, &mut (), &AtomicBool::new(false)).expect("nothing stops it");
-}
-
 fn main() {
-    let misses = std::env::args().nth(1).is_some_and(|argument| argument == "misses");
+    let mut arguments = std::env::args().skip(1);
+    let misses = arguments.next().is_some_and(|argument| argument == "misses");
+    let accesses = arguments.next().and_then(|argument| argument.parse().ok()).unwrap_or(1_000_000);
     // Four instructions per access: one access in 12 to far lines gives 20 misses per 1000 instructions.
     let (bytes, far_every) = if misses { (64 << 20, 12) } else { (512 << 10, 1) };
-    let accesses = 1_000_000;
     let begin = vec![Step::Filled { address: START, bytes }, Step::Map { address: START, bytes }];
     let generator = Generator::new(1);
     let program = RandomLines { begin, far_every, bytes, left: accesses, access: None, generator };
@@ -85,7 +81,7 @@ fn main() {
     let mut machine = Machine::new(settings(), vec![Box::new(program)], &map, None).expect("the settings are sound");
     let planner = Arc::new(Planner::new(map, FaultyRows::default()));
     let mut controller = Controller::new(&Config::new(system, planner, BASELINE));
-    run_program(&mut controller, &mut machine);
+    controller.run(&mut machine, &mut (), &AtomicBool::new(false)).expect("nothing stops it");
     let core = machine.into_outcome().expect("the program is sound").cores[0];
     assert_eq!(core.counters.instructions, 4 * accesses);
     let per_1000 = core.counters.lines[0].misses * 1000 / core.counters.instructions;
