@@ -58,17 +58,37 @@ pub(super) fn by_reason(page: &Page) -> (Vec<Result<Chart, String>>, Sortable) {
 /// The bytes of copies, or of initialisations, by mechanism and reason.
 fn bytes_by_reason(page: &Page, operation: &str) -> Option<Result<Chart, String>> {
     let of = page.served.iter().filter(|served| served.operation == operation);
-    let entry =
-        |served: &Served| (served.run.clone(), format!("{}: {}", served.mechanism, served.reason), served.bytes as f64);
+    let entry = |served: &Served| (served.run.clone(), label(served), served.bytes as f64);
     let entries: Vec<Entry> = of.map(entry).collect();
     let name = if operation == "copy" { "Copies" } else { "Initialisations" };
     let title = format!("{name}: bytes by mechanism and reason");
     (!entries.is_empty()).then(|| chart(Kind::Stacked, &title, ["policy", "served_bytes", "reason"], LINEAR, &entries))
 }
 
+/// Mechanism and reason in a legend. The preferred mechanism has no reason.
+fn label(Served { mechanism, reason, .. }: &Served) -> String {
+    if reason.is_empty() { mechanism.clone() } else { format!("{mechanism}: {reason}") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_legend_names_the_reason_if_there_is_one() {
+        let of = |mechanism: &str, reason: &str| {
+            label(&Served {
+                run: "rowclone".into(),
+                operation: "copy".into(),
+                mechanism: mechanism.into(),
+                reason: reason.into(),
+                count: 1,
+                bytes: 4096,
+                share_of_bytes: 1.0,
+            })
+        };
+        assert_eq!((of("psm", "other-bank").as_str(), of("fpm", "").as_str()), ("psm: other-bank", "fpm"));
+    }
 
     #[test]
     fn each_reason_has_one_sentence() {
