@@ -5,8 +5,8 @@ use rowclone::{FPM, MECHANISMS, Mechanism, PSM, PSM2};
 
 use crate::fixture::{maps, memories};
 use crate::{
-    Cause, Fallback, Frame, FrameMap, FrameSet, Kernel, MemoryOperation, PageSize, Policy, Sharing, Tally, Units,
-    ZeroOnFree,
+    Cause, Destination, Fallback, Found, Frame, FrameMap, FrameSet, Kernel, MemoryOperation, PageSize, Policy, Sharing,
+    Tally, Units, ZeroOnFree,
 };
 
 /// A page of a forked process, in a memory of 4 KB rows: the kernel, the child, and the page's
@@ -35,6 +35,22 @@ fn copied(kernel: &mut Kernel, child: crate::ProcessId) -> (Mechanism, Vec<Fallb
     let copies: Tally = kernel.report().traffic.copies();
     let mechanism = MECHANISMS.into_iter().find(|&mechanism| copies.by(mechanism) == 1);
     (mechanism.unwrap(), Fallback::ALL.into_iter().filter(|&why| copies.fallbacks(why) == 1).collect())
+}
+
+/// A page that moves near its source found a frame of its pool; one that moves anywhere had no
+/// source to look for.
+#[test]
+fn a_move_without_a_source_was_not_asked_to_stay_near_one() {
+    for (to, expected) in [(Destination::NearSource, Found::SourcePool), (Destination::Anywhere, Found::Unbound)] {
+        let (map, set) = memories()[0].clone();
+        let mut kernel = Kernel::over(map, set, Policy::SubarrayAware, 3, ZeroOnFree::Off).unwrap();
+        let process = kernel.spawn();
+        kernel.map(process, 1, PageSize::Small).unwrap();
+        kernel.write(process, 0, &mut Vec::new()).unwrap();
+        let mut operations = Vec::new();
+        kernel.migrate(process, 0, to, &mut operations).unwrap();
+        assert!(matches!(operations[..], [MemoryOperation::Copy { found, .. }] if found == expected), "{operations:?}");
+    }
 }
 
 /// First the source's pool, then another pool of its rank, possibly of its bank, then any pool.

@@ -128,6 +128,7 @@ impl Model<'_> {
                 self.kernel.drop_checkpoint(kept, &mut operations)?;
                 self.apply(operations);
                 self.checkpoints.remove(&kept);
+                assert!(self.kernel.checkpoints.keys().eq(self.checkpoints.keys()), "{kept} was dropped");
             }
             9 => {
                 let twin = self.kernel.clone_machine(process, &mut operations)?;

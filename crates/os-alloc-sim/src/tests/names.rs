@@ -1,6 +1,6 @@
 //! Names and targets as they are printed.
 
-use crate::{Age, Cause, CheckpointId, Fallback, Policy, PolicyError, ProcessId, Sharing, Units};
+use crate::{Age, Cause, CheckpointId, Fallback, Frame, Policy, PolicyError, ProcessId, Sharing, Units};
 
 #[test]
 fn names_are_those_of_configurations_and_results() {
@@ -17,6 +17,7 @@ fn names_are_those_of_configurations_and_results() {
     let all = [Sharing::None, Sharing::Together { frames }, Sharing::Marked { frames }, Sharing::TooLarge { frames }];
     assert_eq!(all.map(Sharing::name), ["none", "together", "marked", "too-large"]);
     assert_eq!((ProcessId(3).to_string(), CheckpointId(4).to_string()), ("process 3".into(), "checkpoint 4".into()));
+    assert_eq!(Frame(17).to_string(), "frame 17");
 }
 
 #[test]
