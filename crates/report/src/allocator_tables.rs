@@ -4,9 +4,8 @@ use rowclone::MECHANISMS;
 use rowclone_sim::quantity::{bytes, grouped};
 use rowclone_sim::{AllocatorReport, MemoryState, TrafficReport};
 
-use crate::table::{Align, Column, fitted, listed};
-
-use Align::{Left, Right};
+use crate::table::Align::{Left, Right};
+use crate::table::{Column, fitted, listed};
 
 /// The allocators of a run, each once, as a terminal shows them.
 pub(crate) fn text(reports: &[&AllocatorReport], width: usize) -> String {

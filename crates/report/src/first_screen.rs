@@ -9,9 +9,8 @@ use rowclone_sim::{OperationRow, ServedRow};
 use crate::page::reason_sentence;
 use crate::run_report::RunReport;
 use crate::run_tables;
-use crate::table::{Align, Header, aligned, total, widths, wrapped};
-
-use Align::{Left, Right};
+use crate::table::Align::{self, Left, Right};
+use crate::table::{Header, aligned, total, widths, wrapped};
 
 /// The most lines.
 pub const LINES_MAX: usize = 20;

@@ -141,10 +141,7 @@ fn count(cell: &Cell) -> Result<Option<i64>, ParquetError> {
 /// The error of the output, where the output failed.
 fn io_error(error: ParquetError) -> io::Error {
     match error {
-        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-            Ok(inner) => *inner,
-            Err(inner) => io::Error::other(inner),
-        },
+        ParquetError::External(inner) => inner.downcast::<io::Error>().map_or_else(io::Error::other, |inner| *inner),
         other => io::Error::other(other),
     }
 }

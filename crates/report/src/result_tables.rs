@@ -8,9 +8,8 @@ use rowclone_sim::quantity::grouped;
 use rowclone_sim::{Distribution, EpochReport, FiguresReport, QueueDepth, RowOutcomes, cause_key};
 
 use crate::run_report::RunReport;
-use crate::table::{Align, Column, fitted, listed};
-
-use Align::{Left, Right};
+use crate::table::Align::{Left, Right};
+use crate::table::{Column, fitted, listed};
 
 /// Rows of a table with one column per result.
 struct Rows<'a> {

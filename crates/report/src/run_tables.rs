@@ -9,9 +9,8 @@ use rowclone_sim::{AllocatorReport, CheckReport, Comparison, OperationRow, Serve
 use crate::allocator_tables;
 use crate::result_tables;
 use crate::run_report::RunReport;
-use crate::table::{Align, Column, fitted, listed, wrapped};
-
-use Align::{Left, Right};
+use crate::table::Align::{Left, Right};
+use crate::table::{Column, fitted, listed, wrapped};
 
 /// More operations than this are left to JSON and CSV.
 const SHOWN_MOST: usize = 64;

@@ -1,18 +1,10 @@
 //! Aligned text: no colours, no borders, two spaces between columns.
 
+pub use comfy_table::CellAlignment as Align;
 use comfy_table::presets::NOTHING;
-use comfy_table::{CellAlignment, ContentArrangement, Table};
+use comfy_table::{ContentArrangement, Table};
 
-/// Alignment of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Align {
-    /// Words.
-    Left,
-    /// Numbers.
-    Right,
-}
-
-/// The header of a column, of one line or several, and how the column stands.
+/// The header of a column, of one line or several, and its alignment: words are to the left, numbers to the right.
 pub type Header<'a> = (&'a str, Align);
 
 /// A column of a table of values: its header, its alignment, and the cell of a value.
@@ -87,10 +79,7 @@ fn rendered(columns: &[Header<'_>], rows: &[Vec<String>], width: usize) -> Strin
     }
     for (column, (_, align)) in table.column_iter_mut().zip(columns) {
         column.set_padding((0, GAP as u16));
-        column.set_cell_alignment(match align {
-            Align::Left => CellAlignment::Left,
-            Align::Right => CellAlignment::Right,
-        });
+        column.set_cell_alignment(*align);
     }
     let text = table.to_string();
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();

@@ -8,7 +8,7 @@ use plotters::element::{DashedPathElement, PathElement};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters_backend::DrawingBackend;
 
-use super::canvas::{At, Canvas, Fault, Picture, Rgb, dots};
+use super::canvas::{At, Canvas, Fault, Picture, Rgb, Shape, dots};
 use super::chart::{Chart, Kind};
 use super::font::Size;
 use super::layout::{COLOURS, EDGE, Extent, Layout, TICK};
@@ -33,7 +33,10 @@ impl Picture {
         let layout = Layout::of(chart, extent);
         let size = (extent.width, layout.top() + layout.height + layout.below + layout.note_height() + EDGE);
         let size = (dots(size.0).unsigned_abs(), dots(size.1).unsigned_abs());
-        let mut picture = Picture { title: chart.title.clone(), size, shapes: Vec::new() };
+        let (right, bottom) = (size.0.cast_signed(), size.1.cast_signed());
+        let paper =
+            Shape::Polygon { points: vec![(0, 0), (right, 0), (right, bottom), (0, bottom)], colour: Some(PAPER) };
+        let mut picture = Picture { title: chart.title.clone(), size, shapes: vec![paper] };
         layout.draw(&Canvas(&mut picture).into_drawing_area()).expect("the canvas takes everything");
         picture
     }
@@ -41,14 +44,6 @@ impl Picture {
 
 impl Layout<'_> {
     fn draw(&self, root: &Area<'_>) -> Result<(), Fault> {
-        root.draw(&Mark {
-            anchors: vec![(0, 0)],
-            title: None,
-            paint: Box::new(|canvas, _| {
-                let size = canvas.get_size();
-                canvas.draw_rect((0, 0), (size.0.cast_signed(), size.1.cast_signed()), &palette::fill(PAPER), true)
-            }),
-        })?;
         lines(root, &self.title, (self.extent.width / 2.0, EDGE), Size::TITLE, INK)?;
         let end = self.top() + self.height + self.below + 0.6;
         lines(root, &self.note, (self.extent.width / 2.0, end), Size::NOTE, FAINT)?;

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use dram_spec::datasheet::BURST;
+use dram_spec::rows::Activation;
 use dram_spec::{AutoPrecharge, BankId, Channel, Command, Cycle, Cycles, Geometry, Queued, Row, System};
 
 use super::writer::{Counter, PacketWriter, Shows, Track, count, word};
@@ -16,20 +17,6 @@ pub(super) struct OpenRow {
     pub(super) since: Cycle,
     /// The row that it was copied from, if by a copy activation.
     copied_from: Option<Row>,
-}
-
-/// Effect of a command on the banks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Deed {
-    /// No effect on a copy.
-    Other,
-    /// A copy activation.
-    Copied {
-        /// The row that it filled.
-        dst: Row,
-    },
-    /// A copy activation to another subarray, which the chips drop.
-    Dropped,
 }
 
 #[derive(Debug)]
@@ -111,34 +98,29 @@ impl ChannelTracks {
         self.ranks[usize::from(bank.rank)].banks[usize::from(bank.bank)].1
     }
 
-    /// Effect of a command on the banks.
-    pub(super) fn deed(&self, command: &Command) -> Deed {
-        let Command::Activate { bank, row } = *command else { return Deed::Other };
-        match self.open_row(bank) {
-            None => Deed::Other,
-            Some(open) if self.geometry.subarray(open.row) == self.geometry.subarray(row) => Deed::Copied { dst: row },
-            Some(_) => Deed::Dropped,
-        }
-    }
-
-    /// Draws a command, and what it does to rows and ranks.
+    /// Draws a command, and what it does to rows and ranks; `activation` is the effect of an ACT.
     pub(super) fn push<W: Write>(
         &mut self,
         writer: &mut PacketWriter<W>,
         at: Cycle,
         command: &Command,
-        deed: Deed,
+        activation: Option<Activation>,
     ) -> Vec<BankId> {
-        let (clocks, remark) = match (command, deed) {
+        let (clocks, remark) = match (command, activation) {
             (Command::Transfer { .. }, _) => (2, ""),
-            (_, Deed::Copied { .. }) => (1, " (copy)"),
-            (_, Deed::Dropped) => (1, " (dropped)"),
-            (_, Deed::Other) => (1, ""),
+            (_, Some(Activation::Copies { .. })) => (1, " (copy)"),
+            (_, Some(Activation::Dropped { .. })) => (1, " (dropped)"),
+            (_, Some(Activation::Opens) | None) => (1, ""),
         };
         writer.slice(self.command_bus, at, at + Cycles(clocks), format!("{command}{remark}"), Vec::new());
         let mut closed = Vec::new();
         match *command {
-            Command::Activate { bank, row } => self.activate(writer, at, bank, row, deed),
+            Command::Activate { .. } if matches!(activation, Some(Activation::Dropped { .. })) => {}
+            Command::Activate { bank, row } => {
+                self.close(writer, at, bank);
+                let copied_from = if let Some(Activation::Copies { src }) = activation { Some(src) } else { None };
+                self.bank(bank).1 = Some(OpenRow { row, since: at, copied_from });
+            }
             Command::Precharge { bank } => closed.push(bank),
             Command::PrechargeAll { rank } => {
                 closed.extend((0..self.geometry.banks()).map(|bank| BankId { rank, bank }));
@@ -184,15 +166,6 @@ impl ChannelTracks {
 
     fn power<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, rank: u8, state: u64) {
         self.ranks[usize::from(rank)].power.set(writer, at, state);
-    }
-
-    fn activate<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, bank: BankId, row: Row, deed: Deed) {
-        if deed == Deed::Dropped {
-            return;
-        }
-        let copied_from = self.open_row(bank).map(|open| open.row);
-        self.close(writer, at, bank);
-        self.bank(bank).1 = Some(OpenRow { row, since: at, copied_from });
     }
 
     fn close<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, bank: BankId) {

@@ -5,6 +5,7 @@ use std::io::Write;
 
 use dram_spec::{BankId, Channel, Cycle, LINE_BYTES, Mechanism, Operation, PhysicalAddress, RequestId, Row};
 use memctrl::{Completion, Request};
+use rowclone_sim::mechanisms;
 use rowclone_sim::quantity::bytes;
 
 use super::writer::{Note, PacketWriter, Shows, Track, count, word};
@@ -177,13 +178,6 @@ impl Lane {
         let notes = vec![word("mechanism", mechanism), count("bytes", segment.bytes)];
         writer.slice(track, segment.begin, end, format!("{mechanism}{place}"), notes);
     }
-}
-
-/// The mechanisms that served it, each once.
-fn mechanisms(completion: &Completion) -> String {
-    let mut names: Vec<_> = completion.served.iter().map(|(mechanism, ..)| mechanism.name()).collect();
-    names.dedup();
-    names.join("+")
 }
 
 /// `copy 4 KiB (fpm)`.

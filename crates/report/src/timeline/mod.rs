@@ -11,6 +11,7 @@ mod writer;
 
 use std::io::{self, Write};
 
+use dram_spec::rows::{Activation, OpenRows};
 use dram_spec::{
     AddressMap, Cause, Channel, Command, CommandEvent, Cycle, EventSink, LINE_BYTES, Location, Operation, Queued,
     RequestId, System,
@@ -18,7 +19,7 @@ use dram_spec::{
 use memctrl::{Completion, Request};
 use rowclone_sim::Observer;
 
-use banks::{ChannelTracks, Deed};
+use banks::ChannelTracks;
 use copies::{Copies, Place, Step};
 use writer::{Counter, PacketWriter, Shows};
 
@@ -31,6 +32,7 @@ pub use writer::{Window, nanoseconds};
 pub struct Timeline<W: Write> {
     writer: PacketWriter<W>,
     map: AddressMap,
+    rows: OpenRows,
     channels: Vec<ChannelTracks>,
     copies: Copies,
     /// Requests in progress: reads, writes, copies and initialisations.
@@ -51,7 +53,7 @@ impl<W: Write> Timeline<W> {
         let channels = (0..system.geometry.channels())
             .map(|channel| ChannelTracks::new(&mut writer, root, 2 + usize::from(channel), Channel(channel), system))
             .collect();
-        Timeline { writer, map: map.clone(), channels, copies, depths }
+        Timeline { writer, map: map.clone(), rows: OpenRows::new(system.geometry), channels, copies, depths }
     }
 
     /// The output, with everything in it.
@@ -68,19 +70,19 @@ impl<W: Write> Timeline<W> {
     }
 
     /// What a command does for the copy that it was issued for.
-    fn step(&self, event: &CommandEvent, deed: Deed) -> Option<(RequestId, Step)> {
+    fn step(&self, event: &CommandEvent, activation: Option<Activation>) -> Option<(RequestId, Step)> {
         let Cause::Copy { request, mechanism, program } = event.cause else { return None };
         let place = |bank| (event.channel, bank);
         let open = |bank| self.channels[usize::from(event.channel.0)].open_row(bank).map(|open| open.row);
         let step = |banks: [Option<Place>; 2]| Step { program, mechanism, at: event.at, banks, filled: None, bytes: 0 };
         let step = match event.command {
-            Command::Activate { bank, .. } => {
+            Command::Activate { bank, row } => {
                 let step = step([Some(place(bank)), None]);
-                match deed {
-                    Deed::Copied { dst } => {
-                        Step { filled: Some((place(bank), dst)), bytes: self.map.geometry().row_bytes(), ..step }
+                match activation {
+                    Some(Activation::Copies { .. }) => {
+                        Step { filled: Some((place(bank), row)), bytes: self.map.geometry().row_bytes(), ..step }
                     }
-                    Deed::Other | Deed::Dropped => step,
+                    _ => step,
                 }
             }
             Command::Read { bank, .. } => step([Some(place(bank)), None]),
@@ -115,9 +117,9 @@ const fn kind(operation: &Operation) -> usize {
 impl<W: Write> EventSink for Timeline<W> {
     fn command(&mut self, event: &CommandEvent) {
         let CommandEvent { at, channel, ref command, .. } = *event;
-        let deed = self.channels[usize::from(channel.0)].deed(command);
-        let step = self.step(event, deed);
-        let closed = self.channels[usize::from(channel.0)].push(&mut self.writer, at, command, deed);
+        let activation = self.rows.follow(channel, command);
+        let step = self.step(event, activation);
+        let closed = self.channels[usize::from(channel.0)].push(&mut self.writer, at, command, activation);
         if let Some((request, step)) = step {
             self.copies.step(request, &step);
         }

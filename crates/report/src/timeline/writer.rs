@@ -5,10 +5,9 @@ use std::mem;
 
 use dram_spec::{Clock, Cycle, Cycles};
 use prost::Message;
-use prost::encoding::{WireType, encode_key, encode_varint};
 
 use super::schema::{
-    ChildTracksOrdering, Content, CounterDescriptor, DebugAnnotation, EventType, TracePacket, TrackDescriptor,
+    ChildTracksOrdering, Content, CounterDescriptor, DebugAnnotation, EventType, Trace, TracePacket, TrackDescriptor,
     TrackEvent, Value,
 };
 
@@ -64,9 +63,6 @@ pub(super) struct PacketWriter<W: Write> {
     /// The current packet, in one buffer for all.
     bytes: Vec<u8>,
 }
-
-/// The field of `Trace` that packets are.
-const PACKET_FIELD: u32 = 1;
 
 /// The number of the only writer.
 const SEQUENCE: u32 = 1;
@@ -150,9 +146,8 @@ impl<W: Write> PacketWriter<W> {
             content: Some(content),
         };
         self.bytes.clear();
-        encode_key(PACKET_FIELD, WireType::LengthDelimited, &mut self.bytes);
-        encode_varint(packet.encoded_len() as u64, &mut self.bytes);
-        packet.encode_raw(&mut self.bytes);
+        // A file is the concatenation of traces of one packet.
+        Trace { packet: vec![packet] }.encode_raw(&mut self.bytes);
         if let Err(error) = output.write_all(&self.bytes)
             && let Ok(output) = mem::replace(&mut self.output, Err(error))
         {
