@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use rowclone_config::{Failure, Scenario, TraceArguments};
+use rowclone_config::{Failure, Scenario};
 use rowclone_sweep::quoted;
+use serde::Serialize;
 
 use crate::instant::Instant;
 
@@ -106,12 +107,9 @@ impl ScenarioArgs {
     /// Those of [`Scenario::read`] and [`Scenario::of_trace`].
     pub fn read(&self) -> Result<Scenario, Failure> {
         let ScenarioArgs { scenario, trace, system, placement, set } = self;
-        match (scenario, trace) {
-            (_, Some(trace)) => {
-                let (system, placement) = (system.as_deref(), placement.as_deref());
-                Scenario::of_trace(&TraceArguments { trace, system, placement, sets: set })
-            }
-            (scenario, None) => Scenario::read(scenario.as_deref().unwrap_or(Path::new("")), set),
+        match trace {
+            Some(trace) => Scenario::of_trace(trace, system.as_deref(), placement.as_deref(), set),
+            None => Scenario::read(scenario.as_deref().unwrap_or(Path::new("")), set),
         }
     }
 
@@ -151,6 +149,19 @@ pub enum Format {
     Table,
     /// JSON, for programs
     Json,
+}
+
+impl Format {
+    /// The output of a command: tables of text, or JSON.
+    ///
+    /// # Errors
+    /// The value cannot be represented in JSON.
+    pub fn render(self, table: impl FnOnce() -> String, json: &impl Serialize) -> Result<String, Failure> {
+        match self {
+            Format::Table => Ok(table()),
+            Format::Json => Ok(serde_json::to_string_pretty(json).map_err(Failure::new)? + "\n"),
+        }
+    }
 }
 
 /// `run`.

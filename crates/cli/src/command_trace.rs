@@ -101,19 +101,11 @@ impl CommandTrace {
         }
     }
 
-    /// Name of the end in the trace.
-    pub const fn end_name(&self) -> &'static str {
+    /// Name of the end in the trace, and the suggested change of a wrong one.
+    pub const fn end_name(&self) -> (&'static str, &'static str) {
         match &self.input {
-            Input::Log(_) => "`end_cycle`",
-            Input::Trace(_) => "`END`",
-        }
-    }
-
-    /// Suggested change of a wrong end.
-    pub const fn end_help(&self) -> &'static str {
-        match &self.input {
-            Input::Log(_) => "correct it, or write `# end_cycle = unknown`",
-            Input::Trace(_) => "correct it, or leave it out",
+            Input::Log(_) => ("`end_cycle`", "correct it, or write `# end_cycle = unknown`"),
+            Input::Trace(_) => ("`END`", "correct it, or leave it out"),
         }
     }
 

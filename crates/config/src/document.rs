@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -140,11 +139,6 @@ impl Document {
         Section::new(self, &self.root, String::new())
     }
 
-    /// The path that a text in this file names; a relative path starts from the directory of the file.
-    pub fn resolve(&self, path: &str) -> PathBuf {
-        tidy(&self.path.parent().unwrap_or(Path::new("")).join(path))
-    }
-
     /// An error about the value of a dotted key (`operation.0.bytes`), or about the innermost table of it that exists.
     pub fn fault(&self, key: &str, message: impl fmt::Display) -> Failure {
         self.located(self.origin(key), &message)
@@ -177,22 +171,6 @@ impl Document {
         };
         let help = format!("try `{} = {}`", last_step(key), found.clamp(least, most));
         Err(self.fault(key, format!("`{key}` is {found}, but must be {range}")).with_help(help))
-    }
-
-    /// The path of the regular file that a key names.
-    ///
-    /// # Errors
-    /// The file does not exist, is not regular, or cannot be read.
-    pub fn linked(&self, key: &str, written: &str) -> Result<PathBuf, Failure> {
-        let path = self.resolve(written);
-        let why = match file::open(&path) {
-            Ok(_) => return Ok(path),
-            Err(source) if source.kind() == io::ErrorKind::NotFound => "no such file".to_owned(),
-            Err(source) if source.kind() == io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
-            Err(source) => source.to_string(),
-        };
-        let message = format!("`{key}` is {written:?}, but {} cannot be read: {why}", path.display());
-        Err(self.fault(key, message).with_help("paths start from the directory of the file in which they stand"))
     }
 
     pub(crate) fn located(&self, origin: Option<&Origin>, message: &dyn fmt::Display) -> Failure {
@@ -270,7 +248,7 @@ pub(crate) fn convert(value: &Spanned<DeValue<'_>>, origin: &dyn Fn(usize) -> Or
 }
 
 /// A shorter path of the same file: `traces/../configs/x.toml` is `configs/x.toml`, unless `traces` is a link elsewhere.
-fn tidy(path: &Path) -> PathBuf {
+pub(crate) fn tidy(path: &Path) -> PathBuf {
     use std::path::Component;
     let mut short = PathBuf::new();
     for component in path.components() {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rowclone_sim::ExperimentError;
 
@@ -90,6 +91,14 @@ impl Failure {
         Failure { cause: Cause::Interrupted, ..Failure::new("interrupted") }
     }
 
+    /// Checks the flag that a signal raises.
+    ///
+    /// # Errors
+    /// It is raised.
+    pub fn if_raised(flag: &AtomicBool) -> Result<(), Failure> {
+        if flag.load(Ordering::Relaxed) { Err(Failure::interrupted()) } else { Ok(()) }
+    }
+
     /// The reader of standard output has closed it.
     pub fn closed_pipe() -> Failure {
         Failure { cause: Cause::ClosedPipe, ..Failure::new("the reader of standard output has gone") }
@@ -115,17 +124,11 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-impl From<&ExperimentError> for Failure {
-    fn from(error: &ExperimentError) -> Failure {
-        match error {
-            ExperimentError::Stopped => Failure::interrupted(),
-            _ => Failure::new(error).with_help_if(error.help().as_deref()),
-        }
-    }
-}
-
 impl From<ExperimentError> for Failure {
     fn from(error: ExperimentError) -> Failure {
-        Failure::from(&error)
+        match error {
+            ExperimentError::Stopped => Failure::interrupted(),
+            _ => Failure::new(&error).with_help_if(error.help().as_deref()),
+        }
     }
 }

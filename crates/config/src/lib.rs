@@ -32,7 +32,7 @@ pub use error::Failure;
 pub use library::{Library, ResolvedSystem};
 pub use machine::MachineConfig;
 pub use overrides::Overrides;
-pub use scenario::{Placement, ResolvedScenario, Scenario, TraceArguments, Variant, Workload};
+pub use scenario::{Placement, ResolvedScenario, Scenario, Variant, Workload};
 pub use system::SystemConfig;
 pub use workload::TraceWorkload;
 

@@ -62,19 +62,6 @@ impl Workload {
     }
 }
 
-/// A trace on the command line, instead of a scenario file.
-#[derive(Clone, Copy, Debug)]
-pub struct TraceArguments<'a> {
-    /// The trace.
-    pub trace: &'a Path,
-    /// The system file; without it, the system of the RowClone paper.
-    pub system: Option<&'a Path>,
-    /// `workload.placement`.
-    pub placement: Option<&'a str>,
-    /// The `--set` of the command line.
-    pub sets: &'a [String],
-}
-
 /// Placement of the pages of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
@@ -164,47 +151,17 @@ impl Scenario {
         Ok(ResolvedScenario::read(&Library::default(), path, sets)?.scenario)
     }
 
-    /// A trace without a scenario file, under the policies `baseline` and `rowclone`, with seed 1.
+    /// A trace without a scenario file, under the policies `baseline` and `rowclone`, with seed 1. Without a system file, the
+    /// system is that of the `RowClone` paper; `placement` is `workload.placement`.
     ///
     /// # Errors
     /// As [`Scenario::read`]; or the format has virtual addresses, and no placement is given.
-    pub fn of_trace(arguments: &TraceArguments<'_>) -> Result<Scenario, Failure> {
-        ResolvedScenario::of_trace(arguments).map(|resolved| resolved.scenario)
-    }
-
-    /// Its runs: each policy with each placement of its pages.
-    pub fn variants(&self) -> Vec<Variant> {
-        let given = match &self.workload {
-            Workload::Trace(trace) if trace.as_recorded => Some(Placement::AsRecorded),
-            Workload::Made(settings) if !settings.needs_allocator() => Some(Placement::Given),
-            Workload::Operations(_) => Some(Placement::Given),
-            Workload::Trace(_) | Workload::Made(_) => None,
-        };
-        let placed = self.allocator.iter().flat_map(|allocator| &allocator.policies);
-        let placements: Vec<_> = given.into_iter().chain(placed.map(|&policy| Placement::Allocator(policy))).collect();
-        let with =
-            |&policy: &&'static dyn CopyPolicy| placements.iter().map(move |&placement| Variant { policy, placement });
-        self.policies.iter().flat_map(with).collect()
-    }
-}
-
-impl ResolvedScenario {
-    /// [`Scenario::read`] with the files of a library, which reads each of them once.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn read(library: &Library, path: &Path, sets: &[String]) -> Result<ResolvedScenario, Failure> {
-        let mut overrides = Overrides::parse(sets)?;
-        let for_system = overrides.take_prefix("system");
-        let mut document = library.document(path, KEYS)?;
-        document.apply(&overrides)?;
-        document.check()?;
-        let resolved = library.system(&document.root().linked("system")?, &for_system)?;
-        ResolvedScenario::new(document, resolved)
-    }
-
-    fn of_trace(arguments: &TraceArguments<'_>) -> Result<ResolvedScenario, Failure> {
-        let TraceArguments { trace, system, placement, sets } = *arguments;
+    pub fn of_trace(
+        trace: &Path,
+        system: Option<&Path>,
+        placement: Option<&str>,
+        sets: &[String],
+    ) -> Result<Scenario, Failure> {
         let mut overrides = Overrides::parse(sets)?;
         let for_system = overrides.take_prefix("system");
         let absolute = |path: &Path| {
@@ -228,18 +185,30 @@ impl ResolvedScenario {
         let mut document = Document::of_argument(&argument, trace, &text, KEYS)?;
         document.apply(&overrides)?;
         document.check()?;
-        let resolved = if let Some(path) = system {
-            Library::default().system(path, &for_system)?
-        } else {
-            let (config, document) = SystemConfig::of_paper(&for_system)?;
-            Arc::new(ResolvedSystem { config, document })
+        let system = match system {
+            Some(path) => SystemConfig::read(path, &for_system)?,
+            None => SystemConfig::paper(&for_system)?,
         };
-        ResolvedScenario::new(document, resolved)
+        Scenario::check(&mut document, system)
+    }
+
+    /// Its runs: each policy with each placement of its pages.
+    pub fn variants(&self) -> Vec<Variant> {
+        let given = match &self.workload {
+            Workload::Trace(trace) if trace.as_recorded => Some(Placement::AsRecorded),
+            Workload::Made(settings) if !settings.needs_allocator() => Some(Placement::Given),
+            Workload::Operations(_) => Some(Placement::Given),
+            Workload::Trace(_) | Workload::Made(_) => None,
+        };
+        let placed = self.allocator.iter().flat_map(|allocator| &allocator.policies);
+        let placements: Vec<_> = given.into_iter().chain(placed.map(|&policy| Placement::Allocator(policy))).collect();
+        let with =
+            |&policy: &&'static dyn CopyPolicy| placements.iter().map(move |&placement| Variant { policy, placement });
+        self.policies.iter().flat_map(with).collect()
     }
 
     /// Checks a document with all overrides applied.
-    fn new(mut document: Document, resolved: Arc<ResolvedSystem>) -> Result<ResolvedScenario, Failure> {
-        let system = resolved.config.clone();
+    fn check(document: &mut Document, system: SystemConfig) -> Result<Scenario, Failure> {
         let clock = system.memory.system().clock();
         document.resolve_clocks(clock)?;
         let root = document.root();
@@ -254,21 +223,21 @@ impl ResolvedScenario {
                 let help = "add an `[[operation]]`, or a `[workload]`";
                 return Err(document.fault("", "has neither `[[operation]]` nor `[workload]`").with_help(help));
             }
-            (true, None) => Workload::Operations(check_operations(&document)?),
+            (true, None) => Workload::Operations(check_operations(document)?),
             (false, Some(table)) => check_workload(&table, clock)?,
         };
-        let allocator = check_allocator(&document, &workload)?;
+        let allocator = check_allocator(document, &workload)?;
         if let Workload::Operations(operations) = &workload {
-            check_places(&document, operations, &system)?;
+            check_places(document, operations, &system)?;
         }
         if let Workload::Made(settings) = &workload {
             let allocators: Vec<_> = match &allocator {
                 Some(config) => config.policies.iter().map(|&policy| Some(config.settings(policy, seed))).collect(),
                 None => vec![None],
             };
-            check_settings(&document, settings, &allocators, &system)?;
+            check_settings(document, settings, &allocators, &system)?;
         }
-        let scenario = Scenario {
+        Ok(Scenario {
             path: document.path().to_owned(),
             name: document.name(),
             system,
@@ -278,8 +247,24 @@ impl ResolvedScenario {
             epoch: root.get("epoch_cycles").map(Cycles),
             workload,
             allocator,
-        };
-        Ok(ResolvedScenario { scenario, document, system: resolved })
+        })
+    }
+}
+
+impl ResolvedScenario {
+    /// [`Scenario::read`] with the files of a library, which reads each of them once.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read(library: &Library, path: &Path, sets: &[String]) -> Result<ResolvedScenario, Failure> {
+        let mut overrides = Overrides::parse(sets)?;
+        let for_system = overrides.take_prefix("system");
+        let mut document = library.document(path, KEYS)?;
+        document.apply(&overrides)?;
+        document.check()?;
+        let system = library.system(&document.root().linked("system")?, &for_system)?;
+        let scenario = Scenario::check(&mut document, system.config.clone())?;
+        Ok(ResolvedScenario { scenario, document, system })
     }
 }
 

@@ -1,10 +1,11 @@
 //! Table of a checked document, with its values by key.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
-use crate::document::{Document, Node, Value};
-use crate::{Failure, key};
+use crate::document::{Document, Node, Value, tidy};
+use crate::{Failure, file, key};
 
 /// A table of a document whose keys and values were checked.
 #[derive(Clone, Debug)]
@@ -67,9 +68,9 @@ impl<'a> Section<'a> {
         Section { document, node, place }
     }
 
-    /// The document.
-    pub fn document(&self) -> &'a Document {
-        self.document
+    /// An example of the value of a key.
+    pub fn example(&self, name: &str) -> &'static str {
+        self.document.example(&self.key(name)).unwrap_or_default()
     }
 
     /// The dotted key of a key of this table.
@@ -149,12 +150,21 @@ impl<'a> Section<'a> {
         self.document.within(&self.key(name), found, least, most)
     }
 
-    /// [`Document::linked`] for a key of this table that is given.
+    /// The path of the regular file that a given key names; a relative path starts from the directory of the document.
     ///
     /// # Errors
-    /// As there.
+    /// The file does not exist, is not regular, or cannot be read.
     pub fn linked(&self, name: &str) -> Result<PathBuf, Failure> {
-        self.document.linked(&self.key(name), self.of(name))
+        let written: &str = self.of(name);
+        let path = tidy(&self.document.path().parent().unwrap_or(Path::new("")).join(written));
+        let why = match file::open(&path) {
+            Ok(_) => return Ok(path),
+            Err(source) if source.kind() == io::ErrorKind::NotFound => "no such file".to_owned(),
+            Err(source) if source.kind() == io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
+            Err(source) => source.to_string(),
+        };
+        let message = format!("`{}` is {written:?}, but {} cannot be read: {why}", self.key(name), path.display());
+        Err(self.fault(name, message).with_help("paths start from the directory of the file in which they stand"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! System files and their checks.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use dram_spec::address::{Preset, RawAddressMap, RawXor};
 use dram_spec::datasheet::BINS;
@@ -21,8 +21,6 @@ use crate::{Document, Failure, Overrides, currents, names, suggestion};
 pub struct SystemConfig {
     /// Name in reports: the name of the file without `.toml`.
     pub name: String,
-    /// Its file.
-    pub path: PathBuf,
     /// The system.
     pub memory: MemorySystem,
 }
@@ -122,13 +120,8 @@ impl SystemConfig {
     /// # Errors
     /// An override is not possible.
     pub fn paper(overrides: &Overrides) -> Result<SystemConfig, Failure> {
-        Ok(SystemConfig::of_paper(overrides)?.0)
-    }
-
-    /// The `RowClone` paper's system, and its document with the overrides applied.
-    pub(crate) fn of_paper(overrides: &Overrides) -> Result<(SystemConfig, Document), Failure> {
         let (path, text) = PAPER;
-        SystemConfig::check(Document::parse(Path::new(path), text, KEYS)?, overrides)
+        Ok(SystemConfig::check(Document::parse(Path::new(path), text, KEYS)?, overrides)?.0)
     }
 
     /// The system of a document, and the document with the overrides applied.
@@ -145,7 +138,7 @@ impl SystemConfig {
         let device = document.root().table("device").expect("it is required");
         let bin = bin.with_timings(&device.table("timings").map(replaced).unwrap_or_default());
         let memory = memory(&document.root(), bin)?;
-        let config = SystemConfig { name: document.name(), path: document.path().to_owned(), memory };
+        let config = SystemConfig { name: document.name(), memory };
         Ok((config, document))
     }
 }

@@ -176,8 +176,7 @@ fn check_keys(table: &Section<'_>, kind: &Kind) -> Result<(), Failure> {
     }
     if let Some(missing) = needs.iter().find(|key| !table.has(key)) {
         let message = format!("`workload.{missing}` is missing, and `kind = \"{name}\"` needs it");
-        let example = table.document().example(&table.key(missing)).unwrap_or_default();
-        let help = format!("add for example `{missing} = {example}` to `workload`");
+        let help = format!("add for example `{missing} = {}` to `workload`", table.example(missing));
         return Err(table.fault("kind", message).with_help(help));
     }
     Ok(())
@@ -342,7 +341,7 @@ fn timing(table: &Section<'_>, format: &Format) -> Result<Timing, Failure> {
         }
     }
     let window = table.get("window").unwrap_or(TRACE_WINDOW);
-    table.document().within("workload.window", window, 1, u32::MAX.into())?;
+    table.within("window", window, 1, u32::MAX.into())?;
     Ok(match name {
         "recorded" => Timing::Recorded,
         "instructions" => Timing::Instructions(table.get("instructions_per_clock").unwrap_or(INSTRUCTIONS_PER_CLOCK)),

@@ -75,7 +75,7 @@ impl AtomicFile {
         match fs::metadata(target) {
             Ok(there) if !there.is_file() => {
                 let what = if there.is_dir() { "it is a directory" } else { "it is not a regular file" };
-                let error = Failure::new(format!("{}: cannot be written: {what}", target.display()));
+                let error = Failure::at(target, format_args!("cannot be written: {what}"));
                 return Err(error.with_help("give the name of a new file"));
             }
             Ok(_) if existing == Existing::Keep => return Err(exists(target)),
@@ -90,6 +90,15 @@ impl AtomicFile {
         };
         let temporary = named_like_any_other().tempfile_in(directory).map_err(fault)?;
         Ok(AtomicFile { _registration: Registration::new(temporary.path()), temporary, target: place, existing })
+    }
+
+    /// Writes the whole content, and gives the file its name.
+    ///
+    /// # Errors
+    /// As [`AtomicFile::commit`].
+    pub fn complete(mut self, content: &[u8]) -> Result<(), Failure> {
+        self.write_all(content).map_err(|source| Failure::writing(&self.target, &source))?;
+        self.commit()
     }
 
     /// Gives the file its name, now that it is complete.

@@ -82,8 +82,8 @@ fn of_one_key(table: &Section<'_>) -> Result<Axis, Failure> {
         return Err(table.fault("", message).with_help("add for example `key = \"operation.0.bytes\"`"));
     };
     let wrong = |of: &str, what: String| {
-        let example = table.document().example(&table.key(of)).unwrap_or_default();
-        table.fault(of, format!("`{place}.{of}`: {what}")).with_help(format!("write for example `{of} = {example}`"))
+        let help = format!("write for example `{of} = {}`", table.example(of));
+        table.fault(of, format!("`{place}.{of}`: {what}")).with_help(help)
     };
     let number = |of: &Section<'_>, name: &str| without_unit(key, of.of(name));
     let values = match (table.get::<Value>("values"), table.table("range"), table.table("log")) {

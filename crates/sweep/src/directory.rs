@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rowclone_config::Failure;
 
+pub use super::journal::sweep_of as name_of;
 use super::journal::{self, Journals, Writer};
 use super::progress::Progress;
 use super::run::{Sweep, Tally};
@@ -46,17 +47,14 @@ pub fn run(
 pub fn collect(sweep: &Sweep<'_>, from: &[PathBuf], directory: &Path, force: bool) -> Result<Tables, Failure> {
     let mut journals = Journals::default();
     for source in from {
-        match journal::sweep_of(source)? {
-            Some(name) if name == sweep.file.name || force => {}
-            Some(other) => {
-                let message = format!("{}: holds the sweep `{other}`, and not `{}`", source.display(), sweep.file.name);
-                let help = "give the sweep that was run there, or take what fits of it with `--force`";
-                return Err(Failure::new(message).with_help(help));
-            }
-            None => {
-                return Err(Failure::at(source, "has no journal of a sweep")
-                    .with_help("give the directories that were given to `sweep --out`"));
-            }
+        let Some(other) = journal::sweep_of(source)? else {
+            return Err(Failure::at(source, "has no journal of a sweep")
+                .with_help("give the directories that were given to `sweep --out`"));
+        };
+        if other != sweep.file.name && !force {
+            let message = format!("holds the sweep `{other}`, and not `{}`", sweep.file.name);
+            let help = "give the sweep that was run there, or take what fits of it with `--force`";
+            return Err(Failure::at(source, message).with_help(help));
         }
         journals.read(source)?;
     }
@@ -68,14 +66,6 @@ pub fn collect(sweep: &Sweep<'_>, from: &[PathBuf], directory: &Path, force: boo
     tables::write(sweep, &plans, &journals, directory)
 }
 
-/// The sweep whose journals lie in a directory; nothing where there are none.
-///
-/// # Errors
-/// A journal cannot be read.
-pub fn name_of(directory: &Path) -> Result<Option<String>, Failure> {
-    journal::sweep_of(directory)
-}
-
 /// Makes the directory, and sees to it that what lies in it is this sweep's.
 pub(super) fn claim(sweep: &Sweep<'_>, directory: &Path, shard: Option<Shard>, force: bool) -> Result<(), Failure> {
     create(directory)?;
@@ -83,19 +73,14 @@ pub(super) fn claim(sweep: &Sweep<'_>, directory: &Path, shard: Option<Shard>, f
     match journal::sweep_of(directory)? {
         _ if force => Ok(()),
         Some(other) if other != *name => {
-            let message = format!("{}: holds the sweep `{other}`, and not `{name}`", directory.display());
-            let help = "give another directory with `--out`, or have its tables replaced with `--force`";
-            Err(Failure::new(message).with_help(help))
+            Err(Failure::at(directory, format_args!("holds the sweep `{other}`, and not `{name}`"))
+                .with_help("give another directory with `--out`, or have its tables replaced with `--force`"))
         }
-        Some(_) => Ok(()),
-        None if shard.is_some() => Ok(()),
-        None => match foreign(sweep, directory) {
-            Some(there) => {
-                let help = "give another directory with `--out`, or replace it with `--force`";
-                Err(Failure::at(&there, "exists already").with_help(help))
-            }
-            None => Ok(()),
-        },
+        None if shard.is_none() => foreign(sweep, directory).map_or(Ok(()), |there| {
+            let help = "give another directory with `--out`, or replace it with `--force`";
+            Err(Failure::at(&there, "exists already").with_help(help))
+        }),
+        _ => Ok(()),
     }
 }
 

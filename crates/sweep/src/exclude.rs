@@ -34,30 +34,22 @@ enum Side {
 
 /// A comparison of a condition.
 #[derive(Clone, Copy, Debug)]
-struct Operator {
-    sign: &'static str,
-    /// Whether it needs values that have an order.
-    orders: bool,
-    holds: fn(&Value, &Value) -> bool,
+enum Operator {
+    Equal,
+    Unequal,
+    /// Of values that have an order.
+    Order(fn(Ordering) -> bool),
 }
 
-const fn equality(sign: &'static str, holds: fn(&Value, &Value) -> bool) -> Operator {
-    Operator { sign, orders: false, holds }
-}
-
-const fn order(sign: &'static str, holds: fn(&Value, &Value) -> bool) -> Operator {
-    Operator { sign, orders: true, holds }
-}
-
-/// The longer ones first: `<=` begins like `<`.
-const OPERATORS: [Operator; 7] = [
-    order("<=", |left, right| compare(left, right).is_some_and(Ordering::is_le)),
-    order(">=", |left, right| compare(left, right).is_some_and(Ordering::is_ge)),
-    equality("!=", |left, right| !same(left, right)),
-    equality("==", same),
-    equality("=", same),
-    order("<", |left, right| compare(left, right).is_some_and(Ordering::is_lt)),
-    order(">", |left, right| compare(left, right).is_some_and(Ordering::is_gt)),
+/// The longer signs first: `<=` begins like `<`.
+const OPERATORS: [(&str, Operator); 7] = [
+    ("<=", Operator::Order(Ordering::is_le)),
+    (">=", Operator::Order(Ordering::is_ge)),
+    ("!=", Operator::Unequal),
+    ("==", Operator::Equal),
+    ("=", Operator::Equal),
+    ("<", Operator::Order(Ordering::is_lt)),
+    (">", Operator::Order(Ordering::is_gt)),
 ];
 
 impl Exclude {
@@ -88,7 +80,12 @@ impl Exclude {
                 Side::Column(place) => value(*place),
                 Side::Value(value) => value,
             };
-            (condition.operator.holds)(value(condition.left), right)
+            let left = value(condition.left);
+            match condition.operator {
+                Operator::Equal => same(left, right),
+                Operator::Unequal => !same(left, right),
+                Operator::Order(holds) => compare(left, right).is_some_and(holds),
+            }
         })
     }
 }
@@ -96,10 +93,10 @@ impl Exclude {
 impl Condition {
     /// Reads one; in an error, what to say after the text, and what would help.
     fn parse(text: &str, axes: &[Axis]) -> Result<Condition, (String, String)> {
-        let found = text.char_indices().find_map(|(at, _)| {
-            Some((at, OPERATORS.into_iter().find(|operator| text[at..].starts_with(operator.sign))?))
-        });
-        let Some((at, operator @ Operator { sign, .. })) = found else {
+        let found = text
+            .char_indices()
+            .find_map(|(at, _)| Some((at, OPERATORS.into_iter().find(|(sign, _)| text[at..].starts_with(sign))?)));
+        let Some((at, (sign, operator))) = found else {
             let help = "write a column, one of = != < <= > >=, and a value or another column".to_owned();
             return Err(("compares nothing".to_owned(), help));
         };
@@ -129,14 +126,12 @@ impl Condition {
             Side::Column(place) => values(*place).take(1).collect(),
             Side::Value(value) => vec![value],
         };
-        let never_met = matches!(self.right, Side::Value(_)) && !values(self.left).any(|value| same(value, against[0]));
-        if !self.operator.orders && never_met {
+        if let Operator::Order(_) = self.operator {
+            if against.iter().any(|right| values(self.left).any(|left| compare(left, right).is_none())) {
+                return Err(("orders what has no order: numbers and texts".to_owned(), list()));
+            }
+        } else if matches!(self.right, Side::Value(_)) && !values(self.left).any(|value| same(value, against[0])) {
             return Err(("compares with a value that the axis never has".to_owned(), list()));
-        }
-        if self.operator.orders
-            && against.iter().any(|right| values(self.left).any(|left| compare(left, right).is_none()))
-        {
-            return Err(("orders what has no order: numbers and texts".to_owned(), list()));
         }
         Ok(())
     }

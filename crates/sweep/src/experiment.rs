@@ -134,13 +134,13 @@ pub fn run<'a>(
     if let Some(bar) = bar.get() {
         bar.finish_and_clear();
     }
-    let outcome = outcome.map_err(|error| refused(scenario, &error))?;
+    let outcome = outcome.map_err(|error| refused(scenario, error))?;
     Ok((outcome, log.map(LogWriter::into_result).transpose().map_err(writing)?))
 }
 
 /// An error of an experiment: of a trace, with its file.
-fn refused(scenario: &Scenario, error: &ExperimentError) -> Failure {
-    match (error, &scenario.workload) {
+fn refused(scenario: &Scenario, error: ExperimentError) -> Failure {
+    match (&error, &scenario.workload) {
         (ExperimentError::Stopped, _) => Failure::interrupted().with_help("no file was written"),
         (ExperimentError::Trace(error), Workload::Trace(trace)) => {
             Failure::of_reader(&trace.path, error).with_help(error.help())

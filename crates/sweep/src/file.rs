@@ -103,9 +103,8 @@ impl SweepFile {
 pub(super) fn table_of(table: &Section<'_>, name: &str) -> Result<Vec<(String, Value)>, Failure> {
     let Some(value) = table.get::<Value>(name) else { return Ok(Vec::new()) };
     if !value.is_table() {
-        let example = table.document().example(&table.key(name)).unwrap_or_default();
         let error = table.fault(name, format!("`{}` is {value}, but must be a table", table.key(name)));
-        return Err(error.with_help(format!("write for example `{name} = {example}`")));
+        return Err(error.with_help(format!("write for example `{name} = {}`", table.example(name))));
     }
     let entries = table.table(name).into_iter().flat_map(|table| table.entries().collect::<Vec<_>>());
     Ok(entries.map(|(key, value)| (key.to_owned(), value)).collect())

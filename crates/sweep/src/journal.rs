@@ -153,7 +153,7 @@ fn paths(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
 ///
 /// # Errors
 /// One cannot be read.
-pub(super) fn sweep_of(directory: &Path) -> Result<Option<String>, Failure> {
+pub fn sweep_of(directory: &Path) -> Result<Option<String>, Failure> {
     for path in paths(directory)? {
         let fault = |error: io::Error| Failure::reading(&path, &error);
         for line in BufReader::new(File::open(&path).map_err(fault)?).split(b'\n') {

@@ -29,19 +29,14 @@ struct State {
     name: String,
     points: u64,
     done: u64,
-    failed: u64,
-    /// Runs that took time here; those that were done before take none.
-    worked: u64,
-    /// The same, and those that were done before.
-    seen: u64,
+    runs: Tally,
     begun: Instant,
 }
 
 impl Progress {
     /// Creates the progress of a sweep with `points` points, which starts now.
     pub fn new(name: &str, points: u64) -> Progress {
-        let state =
-            State { name: name.to_owned(), points, done: 0, failed: 0, worked: 0, seen: 0, begun: Instant::now() };
+        let state = State { name: name.to_owned(), points, done: 0, runs: Tally::default(), begun: Instant::now() };
         let state = Arc::new(Mutex::new(state));
         if io::stderr().is_terminal() {
             let template = "{prefix} {wide_bar} {pos} of {len} points{pace}{msg}";
@@ -72,9 +67,7 @@ impl Progress {
             // Given back before the bar is drawn, which reads it.
             let mut state = locked(&self.state);
             state.done += 1;
-            state.failed = tally.failed;
-            state.worked = tally.done + tally.failed;
-            state.seen = state.worked + tally.kept;
+            state.runs = tally.clone();
         }
         if tally.failed > 0 {
             self.bar.set_message(format!(", {} failed", grouped(tally.failed)));
@@ -95,7 +88,7 @@ impl Drop for Progress {
 
 impl State {
     fn line(&self, now: Instant) -> String {
-        let State { name, points, done, failed, .. } = self;
+        let State { name, points, done, runs: Tally { failed, .. }, .. } = self;
         let failed = if *failed > 0 { format!(", {} failed", grouped(*failed)) } else { String::new() };
         format!("{name}: {} of {} points{failed}{}", grouped(*done), grouped(*points), self.pace(now))
     }
@@ -103,11 +96,13 @@ impl State {
     /// Points a second, and the time left, were all that is left to take as long as what took time until now.
     fn pace(&self, now: Instant) -> String {
         let seconds = (now - self.begun).as_secs_f64();
-        if self.worked == 0 || self.done == 0 || seconds <= 0.0 {
+        // Runs that were done before take no time here.
+        let worked = self.runs.done + self.runs.failed;
+        if worked == 0 || self.done == 0 || seconds <= 0.0 {
             return String::new();
         }
-        let runs_a_point = self.seen as f64 / self.done as f64;
-        let rate = self.worked as f64 / runs_a_point / seconds;
+        let runs_a_point = (worked + self.runs.kept) as f64 / self.done as f64;
+        let rate = worked as f64 / runs_a_point / seconds;
         let left = Duration::from_secs_f64(self.points.saturating_sub(self.done) as f64 / rate);
         format!(", {rate:.1} a second, {} left", HumanDuration(left))
     }
@@ -120,10 +115,10 @@ mod tests {
     #[test]
     fn a_line_says_how_many_how_fast_and_how_long() {
         let begun = Instant::now();
-        let mut state = State { name: "x".to_owned(), points: 10_000, done: 0, failed: 0, worked: 0, seen: 0, begun };
+        let mut state = State { name: "x".to_owned(), points: 10_000, done: 0, runs: Tally::default(), begun };
         assert_eq!(state.line(begun), "x: 0 of 10,000 points");
         // 3 runs a point; 1800 of 12,000 were not done before.
-        state = State { done: 4000, failed: 2, worked: 1800, seen: 12_000, ..state };
+        state = State { done: 4000, runs: Tally { done: 1798, kept: 10_200, failed: 2, first_failure: None }, ..state };
         let line = state.line(begun + EVERY);
         assert_eq!(line, "x: 4,000 of 10,000 points, 2 failed, 10.0 a second, 10 minutes left");
     }

@@ -19,32 +19,12 @@ pub fn command(scenario: &Path, words: &[String], runs: &[Variant], run: Option<
             all.push(format!("allocator.policies=[\"{}\"]", allocator.name()));
         }
     }
-    let mut line = format!("rowclone-sim run {}", quoted(&scenario.display().to_string()));
-    for word in all {
-        line += " --set ";
-        line += &quoted(&word);
-    }
-    line
+    let sets = all.iter().map(|word| format!(" --set {}", quoted(word))).collect::<Vec<_>>().concat();
+    format!("rowclone-sim run {}{sets}", quoted(&scenario.display().to_string()))
 }
 
 /// The words of such a line, as a shell would cut it; nothing of a quote that does not end.
-pub fn words(line: &str) -> Option<Vec<String>> {
-    let (mut words, mut word, mut quoted) = (Vec::new(), None::<String>, false);
-    let mut characters = line.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '\'' => {
-                quoted = !quoted;
-                word.get_or_insert_default();
-            }
-            '\\' if !quoted => word.get_or_insert_default().push(characters.next()?),
-            ' ' if !quoted => words.extend(word.take()),
-            other => word.get_or_insert_default().push(other),
-        }
-    }
-    words.extend(word);
-    (!quoted).then_some(words)
-}
+pub use shlex::split as words;
 
 /// As a shell takes it for one word.
 pub fn quoted(word: &str) -> String {

@@ -190,9 +190,7 @@ impl<'a> Sweep<'a> {
                 }
                 let begun = Instant::now();
                 let outcome = self.cells(ready, variant);
-                if self.stop.load(Ordering::Relaxed) {
-                    return Err(Failure::interrupted());
-                }
+                Failure::if_raised(self.stop)?;
                 match self.judge(outcome.clone()) {
                     Ok(_) => tallied().done += 1,
                     Err(error) => tallied().fail(number, &error),

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::SystemTime;
 
@@ -109,9 +109,7 @@ impl Traces {
         let (mut hasher, mut keeping) = (Sha256::new(), Keeping::new(self));
         let mut chunk = Vec::with_capacity(CHUNK_BYTES);
         loop {
-            if stop.load(Ordering::Relaxed) {
-                return Err(Failure::interrupted());
-            }
+            Failure::if_raised(stop)?;
             chunk.clear();
             if (&mut file).take(CHUNK_BYTES as u64).read_to_end(&mut chunk).map_err(fault)? == 0 {
                 break;

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
 
 use dram_spec::{Cycle, Dialect, EventSink, Issued};
 use protocol_check::{Checker, Report, Rule, Violation};
@@ -11,7 +10,7 @@ use report::table::{Column, listed};
 use serde_json::{Map, Value, json};
 use trace_io::commands;
 
-use crate::args::{CheckArgs, Format};
+use crate::args::CheckArgs;
 use crate::command_trace::{Choice, CommandTrace};
 use crate::interrupt;
 use crate::output;
@@ -39,10 +38,7 @@ struct Verdict {
 /// The trace cannot be read, is no command trace, or ends before its last command.
 pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     let verdict = judge(args)?;
-    output::print(match args.format {
-        Format::Table => table(&verdict),
-        Format::Json => format!("{:#}\n", json(&args.file, &verdict)),
-    })?;
+    output::print(args.format.render(|| table(&verdict), &json(&args.file, &verdict))?)?;
     Ok(if verdict.report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(VIOLATIONS) })
 }
 
@@ -54,9 +50,7 @@ fn judge(args: &CheckArgs) -> Result<Verdict, Failure> {
     let mut checker = Checker::new(trace.system(), dialect);
     let (mut commands, mut last) = (0, Cycle::ZERO);
     while let Some(Issued { at, channel, command }) = trace.next()? {
-        if stop.load(Ordering::Relaxed) {
-            return Err(Failure::interrupted());
-        }
+        Failure::if_raised(&stop)?;
         checker.push(at, channel, &command);
         commands += 1;
         last = last.max(at);
@@ -64,9 +58,9 @@ fn judge(args: &CheckArgs) -> Result<Verdict, Failure> {
     // A trace that was cut short is judged as far as it goes.
     let end = trace.end().unwrap_or(last);
     if end < last {
-        let message =
-            format!("{}: {} is {end}, but a command stands at cycle {last}", args.file.display(), trace.end_name());
-        return Err(Failure::new(message).with_help(trace.end_help()));
+        let (name, help) = trace.end_name();
+        let message = format!("{name} is {end}, but a command stands at cycle {last}");
+        return Err(Failure::at(&args.file, message).with_help(help));
     }
     checker.finish_ranks(end, |channel, rank| trace.holds(channel, rank));
     Ok(Verdict { format: trace.format(), dialect, commands, end, report: checker.into_report() })

@@ -3,7 +3,6 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
 
 use dram_spec::{Channel, Cycle, EventSink, Issued};
 use rowclone_config::{Failure, Overrides, SystemConfig, file};
@@ -71,9 +70,7 @@ fn convert_memory(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Resul
     let mut reader = trace::Reader::new(opened, trace::Format::named(from.name)).map_err(refused)?;
     let stop = interrupt::flag();
     while let Some(record) = reader.next() {
-        if stop.load(Ordering::Relaxed) {
-            return Err(Failure::interrupted());
-        }
+        Failure::if_raised(&stop)?;
         converter.push(&record.map_err(refused)?).map_err(|error| match error {
             ConvertError::Output(error) => Failure::writing(&args.output, &error),
             error => Failure::new(format!("{}:{}: {error}", path.display(), reader.line())).with_help(error.help()),
@@ -112,9 +109,7 @@ fn convert_commands(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Res
         Some(target) => CommandWriter::per_rank(args, &trace, target)?,
     };
     while let Some(issued) = next {
-        if stop.load(Ordering::Relaxed) {
-            return Err(Failure::interrupted());
-        }
+        Failure::if_raised(&stop)?;
         writer.command(&issued).map_err(|error| trace.fault(&error.to_string()).with_help(error.help()))?;
         next = trace.next()?;
     }

@@ -6,7 +6,7 @@ use report::table::Align::{Left, Right};
 use report::table::{Column, listed};
 use serde_json::{Value, json};
 
-use crate::args::{ExplainRulesArgs, Format};
+use crate::args::ExplainRulesArgs;
 use rowclone_config::{Failure, Overrides, SystemConfig, system};
 
 /// Lists the rules.
@@ -24,10 +24,7 @@ pub fn run(args: &ExplainRulesArgs) -> Result<String, Failure> {
         system.bin = system::bin_named(bin)
             .map_err(|(what, help)| Failure::new(format!("`--bin` is {what}")).with_help(help))?;
     }
-    Ok(match format {
-        Format::Table => text(&system),
-        Format::Json => format!("{:#}\n", json(&system)),
-    })
+    format.render(|| text(&system), &json(&system))
 }
 
 /// The rules that hold in a system.

@@ -19,49 +19,27 @@ const LEGEND_WIDTH: usize = 96;
 /// More banks than this are not drawn.
 const LANES_MOST: usize = 24;
 
-/// Sign of a command, or of several commands in one column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Mark {
-    Activate,
-    Copy,
-    Dropped,
-    Precharge,
-    Read,
-    Write,
-    TransferOut,
-    TransferIn,
-    Refresh,
-    Sleep,
-    Wake,
-    Several,
-}
+/// Marks of commands with their meanings, in the order of the legend.
+const MARKS: [(char, &str); 12] = [
+    ('A', "ACT"),
+    ('C', "ACT (copy)"),
+    ('D', "ACT (dropped)"),
+    ('P', "PRE"),
+    ('R', "RD"),
+    ('W', "WR"),
+    ('T', "TRANSFER out"),
+    ('t', "TRANSFER in"),
+    ('F', "REF"),
+    ('Z', "to sleep"),
+    ('U', "woken"),
+    (SEVERAL, "several"),
+];
 
-impl Mark {
-    /// Letter and name of each, in their order.
-    const SIGNS: [(char, &str); 12] = [
-        ('A', "ACT"),
-        ('C', "ACT (copy)"),
-        ('D', "ACT (dropped)"),
-        ('P', "PRE"),
-        ('R', "RD"),
-        ('W', "WR"),
-        ('T', "TRANSFER out"),
-        ('t', "TRANSFER in"),
-        ('F', "REF"),
-        ('Z', "to sleep"),
-        ('U', "woken"),
-        ('*', "several"),
-    ];
+/// The mark of several commands in one column.
+const SEVERAL: char = '*';
 
-    const fn sign(self) -> (char, &'static str) {
-        Mark::SIGNS[self as usize]
-    }
-
-    /// Whether only a bank with an open row receives the command.
-    const fn needs_a_row(self) -> bool {
-        !matches!(self, Mark::Activate | Mark::Refresh | Mark::Sleep | Mark::Wake | Mark::Several)
-    }
-}
+/// Marks of commands that only a bank with an open row receives.
+const OF_OPEN_ROWS: [char; 7] = ['C', 'D', 'P', 'R', 'W', 'T', 't'];
 
 /// A bank of a channel.
 type Lane = (Channel, BankId);
@@ -69,7 +47,7 @@ type Lane = (Channel, BankId);
 /// The command that a bank receives in one column, and whether a row is open after it, where that changes.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
-    mark: Mark,
+    mark: char,
     is_open: Option<bool>,
 }
 
@@ -78,10 +56,10 @@ struct Cell {
 struct Lanes(BTreeMap<Lane, BTreeMap<u64, Cell>>);
 
 impl Lanes {
-    fn mark(&mut self, column: u64, lane: Lane, mark: Mark, is_open: Option<bool>) {
+    fn mark(&mut self, column: u64, lane: Lane, mark: char, is_open: Option<bool>) {
         let cells = self.0.entry(lane).or_default();
         let earlier = cells.get(&column);
-        let mark = if earlier.is_some() { Mark::Several } else { mark };
+        let mark = if earlier.is_some() { SEVERAL } else { mark };
         let is_open = is_open.or(earlier.and_then(|cell| cell.is_open));
         cells.insert(column, Cell { mark, is_open });
     }
@@ -93,32 +71,33 @@ impl Lanes {
         match bound.command {
             Command::Activate { bank, .. } => {
                 let mark = match bound.activation {
-                    Some(Activation::Copies { .. }) => Mark::Copy,
-                    Some(Activation::Dropped { .. }) => Mark::Dropped,
-                    Some(Activation::Opens) | None => Mark::Activate,
+                    Some(Activation::Copies { .. }) => 'C',
+                    Some(Activation::Dropped { .. }) => 'D',
+                    Some(Activation::Opens) | None => 'A',
                 };
                 self.mark(column, at(bank), mark, Some(true));
             }
-            Command::Precharge { bank } => self.mark(column, at(bank), Mark::Precharge, Some(false)),
+            Command::Precharge { bank } => self.mark(column, at(bank), 'P', Some(false)),
             Command::Read { bank, auto_precharge, .. } | Command::Write { bank, auto_precharge, .. } => {
-                let mark = if matches!(bound.command, Command::Read { .. }) { Mark::Read } else { Mark::Write };
+                let mark = if matches!(bound.command, Command::Read { .. }) { 'R' } else { 'W' };
                 self.mark(column, at(bank), mark, Some(auto_precharge == AutoPrecharge::No));
             }
             Command::Transfer { src, dst, .. } => {
-                self.mark(column, at(src), Mark::TransferOut, Some(true));
-                self.mark(column, at(dst), Mark::TransferIn, Some(true));
+                self.mark(column, at(src), 'T', Some(true));
+                self.mark(column, at(dst), 't', Some(true));
             }
-            Command::PrechargeAll { .. } => to_rank(Mark::Precharge, Some(false)),
-            Command::Refresh { .. } => to_rank(Mark::Refresh, None),
-            Command::PowerDownEnter { .. } | Command::SelfRefreshEnter { .. } => to_rank(Mark::Sleep, None),
-            Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. } => to_rank(Mark::Wake, None),
+            Command::PrechargeAll { .. } => to_rank('P', Some(false)),
+            Command::Refresh { .. } => to_rank('F', None),
+            Command::PowerDownEnter { .. } | Command::SelfRefreshEnter { .. } => to_rank('Z', None),
+            Command::PowerDownExit { .. } | Command::SelfRefreshExit { .. } => to_rank('U', None),
         }
     }
 
     /// Legend of the letters, wrapped.
     fn legend(&self) -> String {
-        let used: BTreeSet<Mark> = self.0.values().flat_map(BTreeMap::values).map(|cell| cell.mark).collect();
-        let names = used.iter().map(|mark| format!("{} {}, ", mark.sign().0, mark.sign().1));
+        let used: BTreeSet<char> = self.0.values().flat_map(BTreeMap::values).map(|cell| cell.mark).collect();
+        let used = MARKS.iter().filter(|(mark, _)| used.contains(mark));
+        let names = used.map(|(mark, name)| format!("{mark} {name}, "));
         let mut lines = vec![String::new()];
         for name in names.chain(["= row open".to_owned()]) {
             match lines.last_mut() {
@@ -165,12 +144,12 @@ fn banks(bound: &Bound) -> Vec<Lane> {
 
 /// One bank, up to a column.
 fn line(cells: &BTreeMap<u64, Cell>, end: u64) -> String {
-    let mut is_open = cells.values().next().is_some_and(|cell| cell.mark.needs_a_row());
+    let mut is_open = cells.values().next().is_some_and(|cell| OF_OPEN_ROWS.contains(&cell.mark));
     let mut text = String::new();
     for column in 0..=end {
         match cells.get(&column) {
             Some(cell) => {
-                text.push(cell.mark.sign().0);
+                text.push(cell.mark);
                 is_open = cell.is_open.unwrap_or(is_open);
             }
             None => text.push(if is_open { '=' } else { '.' }),

@@ -1,12 +1,11 @@
 //! `rowclone-sim plot`: a picture of a table.
 
 use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use report::plot::{Condition, Drawing, Extent, Picture, Request, Table, TableError, png, svg};
-use rowclone_sim::quantity::grouped;
+use rowclone_sim::quantity::{counted, grouped};
 
 use crate::args::PlotArgs;
 use crate::output;
@@ -19,10 +18,7 @@ use rowclone_sweep::{AtomicFile, Existing};
 /// # Errors
 /// A file cannot be read or written, or the table does not have the requested columns.
 pub fn run(args: &PlotArgs) -> Result<ExitCode, Failure> {
-    let path = match &args.output {
-        Some(path) => path.clone(),
-        None => args.table.with_extension("svg"),
-    };
+    let path = args.output.clone().unwrap_or_else(|| args.table.with_extension("svg"));
     let format = PictureFormat::of(&path)?;
     let conditions = Condition::parse_all(&args.r#where)
         .map_err(|error| Failure::new(format!("`--where`: {error}")).with_help_if(error.help.as_deref()))?;
@@ -66,7 +62,7 @@ pub fn draw_entry(
 }
 
 /// Draws a table; gives the number of marks.
-fn draw(table: &Table, path: &Path, entry: &PlotEntry, mut file: AtomicFile) -> Result<usize, Failure> {
+fn draw(table: &Table, path: &Path, entry: &PlotEntry, file: AtomicFile) -> Result<usize, Failure> {
     let PlotEntry { request, published, format, .. } = entry;
     let published = published.as_deref();
     request.check(published.is_some()).map_err(|error| Failure::new(&error).with_help_if(error.help.as_deref()))?;
@@ -82,8 +78,7 @@ fn draw(table: &Table, path: &Path, entry: &PlotEntry, mut file: AtomicFile) -> 
         PictureFormat::Svg => svg(&picture).into_bytes(),
         PictureFormat::Png => png(&picture).map_err(Failure::new)?,
     };
-    file.write_all(&bytes).map_err(|source| Failure::writing(file.target(), &source))?;
-    file.commit()?;
+    file.complete(&bytes)?;
     Ok(picture.values())
 }
 
@@ -119,7 +114,7 @@ fn remarks(drawing: &Drawing, path: &Path, published: Option<&Path>) -> Vec<Stri
         remarks.push(format!("{}: {marks} marks make a large picture: narrow it down with conditions", path.display()));
     }
     if drawing.empty > 0 {
-        remarks.push(format!("{}: {} left out: empty cells", path.display(), counted(drawing.empty)));
+        remarks.push(format!("{}: {} left out: empty cells", path.display(), counted(drawing.empty as u64, "value")));
     }
     if !drawing.differing.is_empty() {
         let columns = drawing.differing.iter().map(|column| format!("`{column}`")).collect::<Vec<_>>().join(", ");
@@ -130,11 +125,7 @@ fn remarks(drawing: &Drawing, path: &Path, published: Option<&Path>) -> Vec<Stri
         && drawing.unplaced > 0
     {
         let message = "left out, for the chart has no place for them";
-        remarks.push(format!("{}: {} {message}", published.display(), counted(drawing.unplaced)));
+        remarks.push(format!("{}: {} {message}", published.display(), counted(drawing.unplaced as u64, "value")));
     }
     remarks
-}
-
-fn counted(values: usize) -> String {
-    if values == 1 { "1 value".to_owned() } else { format!("{values} values") }
 }

@@ -11,7 +11,7 @@ use rowclone_sim::CopyMethod;
 use trace_io::program::ProgramReader;
 
 use super::reproduce_forkbench::{baseline, run_programs};
-use crate::args::{Format, ProgramsArgs};
+use crate::args::ProgramsArgs;
 
 /// Runs the programs under each method, and returns the tables.
 ///
@@ -31,10 +31,7 @@ pub fn run(args: &ProgramsArgs) -> Result<String, Failure> {
         programs: args.programs.iter().map(|path| path.display().to_string()).collect(),
         methods,
     };
-    Ok(match args.format {
-        Format::Table => table.to_text(args.details),
-        Format::Json => serde_json::to_string_pretty(&table).map_err(Failure::new)? + "\n",
-    })
+    args.format.render(|| table.to_text(args.details), &table)
 }
 
 fn row(

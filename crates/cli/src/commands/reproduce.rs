@@ -8,7 +8,7 @@ use report::Table3;
 use report::table3::Simulated;
 use rowclone_sim::SystemBuilder;
 
-use crate::args::{Format, Table3Args};
+use crate::args::Table3Args;
 use crate::interrupt;
 use rowclone_config::{Failure, Overrides, SystemConfig, currents};
 
@@ -33,10 +33,7 @@ pub fn table3(args: &Table3Args) -> Result<String, Failure> {
         None => SystemConfig::paper(&Overrides::default())?.memory.currents().clone(),
     };
     let table = simulate(&currents)?;
-    Ok(match args.format {
-        Format::Table => table.to_text(),
-        Format::Json => serde_json::to_string_pretty(&table).map_err(Failure::new)? + "\n",
-    })
+    args.format.render(|| table.to_text(), &table)
 }
 
 /// The table, from the commands of six runs.

@@ -6,7 +6,7 @@ use report::forkbench::{ForkRow, MethodFigures, PUBLISHED, SCHEMA_VERSION};
 use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::{Attachments, CopyMethod, CoresReport, Experiment, Outcome, Programs, Workload};
 
-use crate::args::{ForkbenchArgs, Format};
+use crate::args::ForkbenchArgs;
 use crate::interrupt;
 
 /// The methods of a row, in the order of [`ForkRow::methods`].
@@ -32,10 +32,7 @@ pub fn run(args: &ForkbenchArgs) -> Result<String, Failure> {
         published: PUBLISHED,
         rows,
     };
-    Ok(match args.format {
-        Format::Table => table.to_text(),
-        Format::Json => serde_json::to_string_pretty(&table).map_err(Failure::new)? + "\n",
-    })
+    args.format.render(|| table.to_text(), &table)
 }
 
 /// What the baseline does, in words.

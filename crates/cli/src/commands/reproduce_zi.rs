@@ -9,7 +9,7 @@ use rowclone_sim::CopyMethod;
 use trace_io::program::Step;
 
 use super::reproduce_forkbench::{baseline, run_programs};
-use crate::args::{Format, ZiArgs};
+use crate::args::ZiArgs;
 
 /// The methods of a row, in the order of [`ZeroingRow::methods`].
 const METHODS: [CopyMethod; 3] = [CopyMethod::BASELINE, CopyMethod::ROWCLONE, CopyMethod::ROWCLONE_ZI];
@@ -31,10 +31,7 @@ pub fn run(args: &ZiArgs) -> Result<String, Failure> {
         baseline: baseline(&machine),
         rows,
     };
-    Ok(match args.format {
-        Format::Table => table.to_text(),
-        Format::Json => serde_json::to_string_pretty(&table).map_err(Failure::new)? + "\n",
-    })
+    args.format.render(|| table.to_text(), &table)
 }
 
 fn row(machine: &MachineConfig, pages: u64, is_checked: bool) -> Result<ZeroingRow, Failure> {

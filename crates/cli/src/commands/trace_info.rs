@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use trace_io::Text;
 use trace_io::trace::{Format, Reader, Summary, Timing};
 
-use crate::args::{self, TraceInfoArgs};
+use crate::args::TraceInfoArgs;
 
 /// Lines that are shown from each end of the trace.
 const LINES: usize = 3;
@@ -41,19 +41,13 @@ pub fn run(args: &TraceInfoArgs) -> Result<String, Failure> {
     let format = reader.format();
     let summary = Summary::of(reader).map_err(refused)?;
     let ends = Ends::of(BufReader::new(Text::new(open()?).map_err(reading)?)).map_err(reading)?;
-    Ok(match args.format {
-        args::Format::Table => {
-            let lines = ends
-                .first
-                .iter()
-                .chain(&ends.last)
-                .map(|(number, line)| (format!("line {}", grouped(*number)), line.clone()));
-            let rows = rows(path, format, &summary).into_iter().map(|(name, value)| (name.to_owned(), value));
-            let lines: Vec<String> = rows.chain(lines).map(|(name, value)| format!("{name:12}  {value}")).collect();
-            lines.join("\n") + "\n"
-        }
-        args::Format::Json => format!("{:#}\n", json(path, format, &summary, &ends)),
-    })
+    let table = || {
+        let lines = ends.first.iter().chain(&ends.last);
+        let lines = lines.map(|(number, line)| (format!("line {}", grouped(*number)), line.clone()));
+        let rows = rows(path, format, &summary).into_iter().map(|(name, value)| (name.to_owned(), value));
+        rows.chain(lines).map(|(name, value)| format!("{name:12}  {value}\n")).collect::<Vec<_>>().concat()
+    };
+    args.format.render(table, &json(path, format, &summary, &ends))
 }
 
 /// The format with this name.

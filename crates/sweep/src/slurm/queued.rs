@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::atomic_file::{AtomicFile, Existing};
@@ -76,11 +76,8 @@ pub(super) fn read(directory: &Path) -> Result<Vec<Job>, Failure> {
 /// # Errors
 /// The file cannot be written.
 pub(super) fn write(directory: &Path, jobs: &[Job]) -> Result<(), Failure> {
-    let path = path(directory);
-    let mut file = AtomicFile::create(&path, Existing::Replace)?;
     let text: String = jobs.iter().map(|job| job.line() + "\n").collect();
-    file.write_all(text.as_bytes()).map_err(|error| Failure::writing(&path, &error))?;
-    file.commit()
+    AtomicFile::create(&path(directory), Existing::Replace)?.complete(text.as_bytes())
 }
 
 fn path(directory: &Path) -> PathBuf {

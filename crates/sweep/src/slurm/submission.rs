@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::env;
 use std::fs;
-use std::io::Write;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
@@ -111,9 +110,7 @@ impl<'a> Submission<'a> {
         let logs = directory.join(LOGS);
         fs::create_dir_all(&logs).map_err(|error| Failure::writing(&logs, &error))?;
         let script = directory.join(SCRIPT);
-        let mut file = AtomicFile::create(&script, Existing::Replace)?;
-        file.write_all(text.as_bytes()).map_err(|error| Failure::writing(&script, &error))?;
-        file.commit()?;
+        AtomicFile::create(&script, Existing::Replace)?.complete(text.as_bytes())?;
         let job = client::submit(&script, &self.decided())?;
         let Submission { mut jobs, tasks, of, shards, .. } = self;
         jobs.push(Job { id: job, tasks, of, shards });

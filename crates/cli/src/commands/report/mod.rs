@@ -5,7 +5,7 @@ mod results_csv;
 mod results_json;
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -26,10 +26,9 @@ use results_json::RunJson;
 /// A file that cannot be read, or holds what no sweep and no run writes; a page that cannot be written.
 pub fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     // Before anything is read: an existing page is refused at once.
-    let mut file = AtomicFile::create(&args.output, Existing::with_force(args.force))?;
+    let file = AtomicFile::create(&args.output, Existing::with_force(args.force))?;
     let page = page(&args.directory, args.title.as_deref())?;
-    file.write_all(page.to_html().as_bytes()).map_err(|error| Failure::writing(&args.output, &error))?;
-    file.commit()?;
+    file.complete(page.to_html().as_bytes())?;
     output::message(&format!("wrote {}", args.output.display()));
     Ok(ExitCode::SUCCESS)
 }
