@@ -62,27 +62,7 @@ pub(crate) fn is_file_name(text: &str) -> bool {
 pub(crate) fn read(path: &Path) -> Result<Currents, Failure> {
     let mut document = Document::read(path, KEYS)?;
     document.check()?;
-    let table = document.root();
-    let text = |name| table.of::<&str>(name).to_owned().into();
-    let raw = RawCurrents {
-        name: text("name"),
-        bin: text("bin"),
-        density_gb: table.of("density_gb"),
-        width: table.of("width"),
-        vdd_v: table.of("vdd_v"),
-        idd0_ma: table.of("idd0_ma"),
-        idd2p0_ma: table.get("idd2p0_ma"),
-        idd2p1_ma: table.get("idd2p1_ma"),
-        idd2n_ma: table.of("idd2n_ma"),
-        idd3p_ma: table.get("idd3p_ma"),
-        idd3n_ma: table.of("idd3n_ma"),
-        idd4r_ma: table.of("idd4r_ma"),
-        idd4w_ma: table.of("idd4w_ma"),
-        idd5b_ma: table.of("idd5b_ma"),
-        idd6_ma: table.get("idd6_ma"),
-        source: text("source"),
-        note: table.get::<&str>("note").map(|note| note.to_owned().into()),
-    };
+    let raw: RawCurrents = toml::Value::from(&document.root).try_into().map_err(|error| document.fault("", error))?;
     Currents::try_from(raw).map_err(|error| document.fault(error.key(), &error).with_help(error.help()))
 }
 

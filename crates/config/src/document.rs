@@ -115,13 +115,12 @@ impl Document {
             Failure::new(format!("{}:{line}: is not TOML: {}", path.display(), error.message()))
                 .with_help("https://toml.io shows how TOML is written; docs/input.md has the keys")
         })?;
-        let fault = |line: usize, message: String| Failure::new(format!("{}:{line}: {message}", path.display()));
-        let entries = entries(table.get_ref(), origin).map_err(|(origin, message)| match origin {
-            Origin::Line(line) => fault(line, message),
-            Origin::Set(_) | Origin::Argument(_) => fault(1, message),
-        })?;
-        let root = Node { origin: Origin::Line(1), value: Value::Table(entries) };
-        Ok(Document { path: path.to_owned(), root, keys })
+        let root = Node { origin: Origin::Line(1), value: Value::Table(Vec::new()) };
+        let mut document = Document { path: path.to_owned(), root, keys };
+        let entries = entries(table.get_ref(), origin);
+        let entries = entries.map_err(|(origin, message)| document.located(Some(&origin), &message))?;
+        document.root.value = Value::Table(entries);
+        Ok(document)
     }
 
     /// Name of the file in messages.

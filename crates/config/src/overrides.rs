@@ -62,13 +62,11 @@ impl Assignment {
         }
         let steps = steps(key).ok_or_else(|| fault(&format!("`{}` is not a dotted key", key.trim())))?;
         let origin = Origin::Set(text.into());
-        let plain = || Ok(Value::Text(value.trim().to_owned()));
-        let value = match DeTable::parse(&format!("value = {value}")) {
-            Ok(table) => match only(table.get_ref()) {
-                Some((_, value)) => convert(value, &|_| origin.clone()),
-                None => plain(),
-            },
-            Err(_) => plain(),
+        let toml = format!("value = {value}");
+        let table = DeTable::parse(&toml).ok();
+        let value = match table.as_ref().and_then(|table| only(table.get_ref())) {
+            Some((_, value)) => convert(value, &|_| origin.clone()),
+            None => Ok(Value::Text(value.trim().to_owned())),
         };
         Ok(Assignment { text: text.into(), steps, value: value.map_err(|(_, message)| fault(&message))? })
     }

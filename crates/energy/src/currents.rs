@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use dram_spec::datasheet::{BINS, BURST};
 use dram_spec::{Cycles, Density, Picojoule, SpeedBin, Width};
+use serde::Deserialize;
 
 use crate::counts::PowerState;
 
 /// A current set in a user's notation, not validated. Currents are those of one chip, in mA.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct RawCurrents {
     /// Name in reports: "2 Gb x8 -25E".
     pub name: Cow<'static, str>,

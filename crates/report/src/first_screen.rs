@@ -212,20 +212,13 @@ fn percent(part: u64, all: u64) -> String {
     }
 }
 
-/// A column of the table.
-struct Column {
-    /// Header, with the unit in its last line.
-    header: String,
-    align: Align,
-    cells: Vec<String>,
-}
+/// A column of the table: its header, with the unit in the last line, its alignment, and its cells.
+type Column = (String, Align, Vec<String>);
 
-impl Column {
-    fn new(header: &str, align: Align, rows: &[Row], cell: impl Fn(&Row) -> String) -> Column {
-        // The last lines of all headers stand beside each other.
-        let above = "\n".repeat((HEADER_LINES - 1).saturating_sub(header.matches('\n').count()));
-        Column { header: above + header, align, cells: rows.iter().map(cell).collect() }
-    }
+fn column(header: &str, align: Align, rows: &[Row], cell: impl Fn(&Row) -> String) -> Column {
+    // The last lines of all headers stand beside each other.
+    let above = "\n".repeat((HEADER_LINES - 1).saturating_sub(header.matches('\n').count()));
+    (above + header, align, rows.iter().map(cell).collect())
 }
 
 fn table(rows: &[Row]) -> String {
@@ -235,26 +228,25 @@ fn table(rows: &[Row]) -> String {
     let figure = |value: Option<f64>, scale: f64| value.map_or("-".to_owned(), |value| three_digits(value / scale));
     let ratio = |ratio: Option<f64>| ratio.map_or("-".to_owned(), |ratio| format!("{}x", three_digits(ratio)));
     let mut columns = vec![
-        Column::new("policy", Left, rows, |row| row.label.clone()),
-        Column::new("mechanism", Left, rows, |row| row.mechanism.clone()),
-        Column::new(&format!("latency\n{time_unit}"), Right, rows, |row| figure(Some(row.latency_ns), time)),
-        Column::new("speedup", Right, rows, |row| ratio(row.speedup)),
-        Column::new(&format!("dynamic\nenergy\n{energy_unit}"), Right, rows, |row| figure(Some(row.energy_nj), energy)),
-        Column::new("energy\nratio", Right, rows, |row| ratio(row.energy_ratio)),
+        column("policy", Left, rows, |row| row.label.clone()),
+        column("mechanism", Left, rows, |row| row.mechanism.clone()),
+        column(&format!("latency\n{time_unit}"), Right, rows, |row| figure(Some(row.latency_ns), time)),
+        column("speedup", Right, rows, |row| ratio(row.speedup)),
+        column(&format!("dynamic\nenergy\n{energy_unit}"), Right, rows, |row| figure(Some(row.energy_nj), energy)),
+        column("energy\nratio", Right, rows, |row| ratio(row.energy_ratio)),
     ];
     if rows.iter().any(|row| !row.operation.is_empty()) {
-        columns.insert(0, Column::new("operation", Left, rows, |row| row.operation.clone()));
+        columns.insert(0, column("operation", Left, rows, |row| row.operation.clone()));
     }
     for (of, kind) in MEANS.iter().enumerate().filter(|(of, _)| rows.iter().any(|row| row.means[*of].is_some())) {
-        columns
-            .push(Column::new(&format!("mean\n{kind}\n{mean_unit}"), Right, rows, |row| figure(row.means[of], mean)));
+        columns.push(column(&format!("mean\n{kind}\n{mean_unit}"), Right, rows, |row| figure(row.means[of], mean)));
         if width(&columns) > COLUMNS_MAX {
             columns.pop();
         }
     }
     let excess = width(&columns).saturating_sub(COLUMNS_MAX);
     if excess > 0 {
-        let labels = &mut columns[0].cells;
+        let (.., labels) = &mut columns[0];
         let longest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
         for label in labels {
             *label = cut_to(label, longest.saturating_sub(excess).max(1));
@@ -266,9 +258,9 @@ fn table(rows: &[Row]) -> String {
 
 /// Headers and rows of columns.
 fn parts(columns: &[Column]) -> (Vec<Header<'_>>, Vec<Vec<String>>) {
-    let rows = columns.first().map_or(0, |column| column.cells.len());
-    let row = |row: usize| columns.iter().map(|column| column.cells[row].clone()).collect();
-    let headers = columns.iter().map(|column| (column.header.as_str(), column.align));
+    let rows = columns.first().map_or(0, |(.., cells)| cells.len());
+    let row = |row: usize| columns.iter().map(|(.., cells)| cells[row].clone()).collect();
+    let headers = columns.iter().map(|(header, align, _)| (header.as_str(), *align));
     (headers.collect(), (0..rows).map(row).collect())
 }
 

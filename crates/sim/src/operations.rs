@@ -15,7 +15,7 @@ use crate::quantity::bytes;
 use crate::system::MemorySystem;
 
 /// Mechanism, latency and energy of a listed operation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct OperationRow {
     /// Label, for example `copy 4 KiB same-subarray`.
     pub label: String,

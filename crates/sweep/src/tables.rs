@@ -139,7 +139,9 @@ impl<'a> Writers<'a> {
             let baseline = baselines.iter().find(|(it, _)| it.placement == variant.placement);
             let ratios = ratios(sweep, outcome.ok(), baseline.and_then(|(_, cells)| cells.as_deref()));
             self.row(point, Row { ratios, seed: Some(planned.seed), run: Some((variant, digest)), outcome, rerun })?;
-            self.time(point.number, variant, wall.as_secs_f64())?;
+            let (policy, placement) = (variant.policy.name(), variant.placement.name().unwrap_or_default());
+            let time = [point.number.into(), policy.into(), placement.into(), wall.as_secs_f64().into()];
+            self.times.row(&time).map_err(|error| self.fault(NAMES[2], &error))?;
         }
         Ok(())
     }
@@ -167,13 +169,6 @@ impl<'a> Writers<'a> {
         cells.extend([error.into(), scenario.into(), MODEL_VERSION.into(), digest.into(), rerun.into()]);
         self.csv.row(&cells).map_err(|error| self.fault(NAMES[0], &error))?;
         self.parquet.row(cells).map_err(|error| self.fault(NAMES[1], &error))
-    }
-
-    fn time(&mut self, point: u64, variant: Variant, wall_s: f64) -> Result<(), Failure> {
-        let Variant { policy, placement } = variant;
-        let placement = placement.name().unwrap_or_default();
-        let row = self.times.row(&[point.into(), policy.name().into(), placement.into(), wall_s.into()]);
-        row.map_err(|error| self.fault(NAMES[2], &error))
     }
 
     fn fault(&self, name: &str, error: &io::Error) -> Failure {

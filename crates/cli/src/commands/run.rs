@@ -31,7 +31,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     }
     let scenario = args.scenario.read()?;
     let stop = interrupt::flag();
-    let window = instant::window(args.from, args.to, scenario.system.memory.system().clock())?;
+    let clock = scenario.system.memory.system().clock();
+    let window = instant::window(args.from, args.to, clock)?;
     // Every file is opened before anything runs, and gets its name when all is done: all of them, or none.
     let variants = scenario.variants();
     let mut files = Files::open(args, &variants, scenario.epoch)?;
@@ -39,27 +40,26 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let rerun = format!("rowclone-sim run {}", args.scenario.command_line());
     let mut outcomes = Vec::new();
     for ((&variant, log), drawing) in variants.iter().zip(&mut files.logs).zip(&mut files.timelines) {
-        let drawn = drawing.take().map(|file| Drawing::new(&scenario, variant, window, file));
-        let observer = drawn.as_ref().map(|drawn| &drawn.timeline as Shared<'_>);
+        let drawn = drawing.take().map(|file| timeline(&scenario, variant, window, file));
+        let observer = drawn.as_ref().map(|(_, timeline)| timeline as Shared<'_>);
         let wanted = Wanted { check: args.check, observer, progress: !args.quiet, ..Wanted::new(&stop) };
         let (run, written) = experiment::run(&scenario, variant, wanted, log.take())?;
         *log = written;
-        if !args.quiet && drawn.is_some() && window.from >= run.stats.end {
-            let end = scenario.system.memory.system().clock().ns(Cycles(run.stats.end.0));
-            let (policy, cycle) = (variant.label("/"), run.stats.end.0);
-            output::message(&format!(
-                "{policy}: ends at cycle {cycle}, {end} ns: its timeline from `--from` on is empty"
-            ));
+        if let Some((target, timeline)) = drawn {
+            if !args.quiet && window.from >= run.stats.end {
+                let (policy, cycle, ns) = (variant.label("/"), run.stats.end, clock.ns(Cycles(run.stats.end.0)));
+                let what = "its timeline from `--from` on is empty";
+                output::message(&format!("{policy}: ends at cycle {cycle}, {ns} ns: {what}"));
+            }
+            let written = timeline.into_inner().into_result();
+            *drawing = Some(written.map_err(|error| Failure::writing(&target, &error))?);
         }
-        *drawing = drawn.map(Drawing::finish).transpose()?;
         outcomes.push(run);
     }
     let wanted = Wanted { progress: !args.quiet, ..Wanted::new(&stop) };
     for (variant, baseline) in baselines(&scenario, &variants, &outcomes, args.no_baseline, wanted)? {
-        for (_, outcome) in variants.iter().zip(&mut outcomes).filter(|(other, _)| other.placement == variant.placement)
-        {
-            outcome.compare(&baseline);
-        }
+        let of_placement = |(other, _): &(&Variant, _)| other.placement == variant.placement;
+        variants.iter().zip(&mut outcomes).filter(of_placement).for_each(|(_, outcome)| outcome.compare(&baseline));
     }
     let reports = variants
         .iter()
@@ -121,26 +121,14 @@ fn say_incomplete(reports: &[RunReport]) -> bool {
     any
 }
 
-/// A timeline that is being drawn.
-struct Drawing {
-    target: PathBuf,
-    timeline: RefCell<Timeline<AtomicFile>>,
-}
+/// A timeline that is drawn during a run, with the name of its file.
+type Drawn = (PathBuf, RefCell<Timeline<AtomicFile>>);
 
-impl Drawing {
-    fn new(scenario: &Scenario, variant: Variant, window: Window, file: AtomicFile) -> Drawing {
-        let memory = &scenario.system.memory;
-        let title = format!("{}, {}", scenario.name, variant.label("/"));
-        Drawing {
-            target: file.target().to_path_buf(),
-            timeline: RefCell::new(Timeline::new(file, &title, memory.system(), memory.map(), window)),
-        }
-    }
-
-    fn finish(self) -> Result<AtomicFile, Failure> {
-        let written = self.timeline.into_inner().into_result();
-        written.map_err(|error| Failure::writing(&self.target, &error))
-    }
+fn timeline(scenario: &Scenario, variant: Variant, window: Window, file: AtomicFile) -> Drawn {
+    let memory = &scenario.system.memory;
+    let title = format!("{}, {}", scenario.name, variant.label("/"));
+    let target = file.target().to_owned();
+    (target, RefCell::new(Timeline::new(file, &title, memory.system(), memory.map(), window)))
 }
 
 /// Output that a run writes once per result: the flag that names it, and the reason why it goes to a file only.

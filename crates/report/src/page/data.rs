@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rowclone_sim::Comparison;
+use rowclone_sim::OperationRow;
 use serde::{Deserialize, Deserializer};
 
 use crate::decisions;
@@ -49,33 +49,15 @@ pub struct Finding {
     pub runs: u64,
 }
 
-/// An operation under a policy, with the fields of `results.json`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+/// An operation under a policy.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Operation {
-    /// `copy 4 KiB, same-bank`.
-    pub label: String,
     /// Its place in the scenario's list, from 0: what several policies did with the same one.
-    #[serde(skip)]
     pub index: usize,
     /// Policy, and placement where there is one.
-    #[serde(skip)]
     pub run: String,
-    /// `fpm`, or several joined by `+`.
-    pub mechanism: String,
-    /// Reasons of its segments.
-    pub reasons: Vec<String>,
-    /// Cycle of its arrival.
-    pub arrival_cycle: u64,
-    /// Clocks.
-    pub latency_cycles: u64,
-    /// ns.
-    pub latency_ns: f64,
-    /// nJ of dynamic energy.
-    pub energy_nj: f64,
-    /// Bytes over the memory channel.
-    pub channel_bytes: u64,
-    /// Comparison with the channel copy of the same pair.
-    pub against_same_pair: Option<Comparison>,
+    /// Its row in `results.json`.
+    pub row: OperationRow,
 }
 
 /// Segments that one mechanism served for one reason, with the fields of `results.json`.

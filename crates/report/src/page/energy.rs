@@ -13,16 +13,9 @@ use rowclone_sim::cause_key;
 /// The most runs that have a bar each; of more runs, each policy has one.
 const BARS_MAX: usize = 24;
 
-/// Energy by cause.
-#[derive(Clone, Debug)]
-pub(super) struct ByCause {
-    /// The chart, or why it is not drawn.
-    pub(super) chart: Result<Chart, String>,
-    pub(super) table: Sortable,
-}
-
-/// Energy of each run, or, of many runs, of each policy over the points that all policies finished; empty without such points.
-pub(super) fn by_cause(runs: &Runs) -> Option<ByCause> {
+/// The chart, or why it is not drawn, and the table of the energy of each run, or, of many runs, of each policy over the points
+/// that all policies finished; none without such points.
+pub(super) fn by_cause(runs: &Runs) -> Option<(Result<Chart, String>, Sortable)> {
     let columns = Cause::ALL.map(|cause| (cause.name(), format!("energy_{}_nj", cause_key(cause))));
     let spent = |row: usize, column: &str| runs.number(row, column).unwrap_or(0.0);
     let there = |column: &str| (0..runs.len()).any(|row| spent(row, column) > 0.0);
@@ -50,7 +43,7 @@ pub(super) fn by_cause(runs: &Runs) -> Option<ByCause> {
         LINEAR,
         &entries,
     );
-    (!entries.is_empty()).then(|| ByCause { chart, table: table(title, &causes, &entries) })
+    (!entries.is_empty()).then(|| (chart, table(title, &causes, &entries)))
 }
 
 fn name(runs: &Runs, row: usize) -> String {

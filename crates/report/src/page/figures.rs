@@ -3,6 +3,7 @@
 use super::data::{Operation, Page, Runs, in_order};
 use super::words::{Heading, number};
 use crate::plot::{Chart, Kind, Request, Spacing, Table};
+use rowclone_sim::OperationRow;
 
 /// A figure that matters to many readers.
 #[derive(Clone, Copy, Debug)]
@@ -81,24 +82,11 @@ pub(super) fn chart(
 }
 
 /// Charts, and notes on what is not drawn.
-#[derive(Debug, Default)]
-pub(super) struct Panels {
-    pub(super) charts: Vec<Chart>,
-    pub(super) notes: Vec<String>,
-}
-
-impl Panels {
-    fn add(&mut self, chart: Result<Chart, String>) {
-        match chart {
-            Ok(chart) => self.charts.push(chart),
-            Err(note) => self.notes.push(note),
-        }
-    }
-}
+type Panels = Vec<Result<Chart, String>>;
 
 /// All panels of a page: latency and energy of each operation, or the main figures over the axes; and those by epoch.
 pub(super) fn panels(page: &Page) -> Panels {
-    let mut panels = Panels::default();
+    let mut panels = Vec::new();
     if page.operations.is_empty() {
         of_runs(&mut panels, &page.runs, None);
     } else {
@@ -149,14 +137,13 @@ fn lines(panels: &mut Panels, runs: &Runs, column: &str, x: &str, over: &str) {
         let title = format!("{}, by {over}{colon}{panel}", Heading::of(column).name);
         let spacing = (spacing(&across), spacing(&values));
         let chart = chart(Kind::Lines, &capitalised(&title), [x, column, "policy"], spacing, &entries);
-        panels.add(chart.map(|chart| Chart { reach: values.clone(), ..chart }));
+        panels.push(chart.map(|chart| Chart { reach: values.clone(), ..chart }));
     }
     if all.len() > PANELS_MAX {
         let more = all.len() - PANELS_MAX;
         let name = Heading::of(column).name;
-        panels
-            .notes
-            .push(format!("{name}: {more} more combinations of the other axes are not drawn; the table has them."));
+        let note = format!("{name}: {more} more combinations of the other axes are not drawn; the table has them.");
+        panels.push(Err(note));
     }
 }
 
@@ -176,7 +163,7 @@ fn bars(panels: &mut Panels, runs: &Runs, column: &str) {
     let entries: Vec<Entry> = valued(runs, column).map(entry).collect();
     let (x, by) = if by_axes { ("point", "policy") } else { ("policy", "series") };
     let title = capitalised(&format!("{} by {x}", Heading::of(column).name));
-    panels.add(chart(Kind::Bars, &title, [x, column, by], LINEAR, &entries));
+    panels.push(chart(Kind::Bars, &title, [x, column, by], LINEAR, &entries));
 }
 
 /// Latency and energy of each operation, a bar per policy.
@@ -184,20 +171,20 @@ fn operations(panels: &mut Panels, page: &Page) {
     let several = page.operations.iter().any(|operation| operation.index > 0);
     let name = |operation: &Operation| {
         let number = if several { format!("{}. ", operation.index + 1) } else { String::new() };
-        number + &operation.label
+        number + &operation.row.label
     };
     let shown = || page.operations.iter().filter(|operation| operation.index < OPERATIONS_MAX);
-    let mut add = |title: &str, y: &str, value: fn(&Operation) -> f64| {
+    let mut add = |title: &str, y: &str, value: fn(&OperationRow) -> f64| {
         let entries: Vec<Entry> =
-            shown().map(|operation| (name(operation), operation.run.clone(), value(operation))).collect();
-        panels.add(chart(Kind::Bars, title, ["operation", y, "policy"], LINEAR, &entries));
+            shown().map(|operation| (name(operation), operation.run.clone(), value(&operation.row))).collect();
+        panels.push(chart(Kind::Bars, title, ["operation", y, "policy"], LINEAR, &entries));
     };
-    add("Latency of each operation", "latency_ns", |operation| operation.latency_ns);
-    add("Dynamic energy of each operation", "dynamic_energy_nj", |operation| operation.energy_nj);
+    add("Latency of each operation", "latency_ns", |row| row.latency_ns);
+    add("Dynamic energy of each operation", "dynamic_energy_nj", |row| row.energy_nj);
     let all = page.operations.iter().map(|operation| operation.index + 1).max().unwrap_or(0);
     if all > OPERATIONS_MAX {
         let more = all - OPERATIONS_MAX;
-        panels.notes.push(format!("{more} more operations are not drawn; the table has them."));
+        panels.push(Err(format!("{more} more operations are not drawn; the table has them.")));
     }
 }
 

@@ -22,7 +22,6 @@ pub use data::{Beside, Fact, Finding, Operation, Origin, Page, Picture, Publishe
 pub(crate) use decisions::sentence as reason_sentence;
 
 use data::in_order;
-use figures::Panels;
 use sortable::{Column, Shown, Sortable};
 
 use crate::plot::{self, Chart, Extent, inline_svg};
@@ -170,7 +169,8 @@ fn comparison(page: &Page) -> Markup {
 }
 
 fn plots(page: &Page) -> Markup {
-    let Panels { charts, notes } = figures::panels(page);
+    let panels = figures::panels(page);
+    let charts: Vec<&Chart> = panels.iter().flatten().collect();
     let (shown, more) = charts.split_at(charts.len().min(PANELS_SHOWN));
     html! {
         p.note { "Point at a mark for its value, or go to a chart with the tab key and from mark to mark with the arrows." }
@@ -186,7 +186,7 @@ fn plots(page: &Page) -> Markup {
                 }
             }
         }
-        @for note in &notes { p.note { (note) } }
+        @for note in panels.iter().filter_map(|panel| panel.as_ref().err()) { p.note { (note) } }
         div.panels { @for picture in &page.pictures { (picture_of(picture)) } }
     }
 }
@@ -230,18 +230,18 @@ fn why(page: &Page) -> Markup {
 fn reasons(page: &Page) -> Sortable {
     let columns: [Column<'_, &Operation>; 4] = [
         ("number", &|it| Shown::ordinal(it.index)),
-        ("operation", &|it| Shown::text(&it.label)),
+        ("operation", &|it| Shown::text(&it.row.label)),
         ("policy", &|it| Shown::text(&it.run)),
-        ("reasons", &|it| Shown::text(it.reasons.join("; "))),
+        ("reasons", &|it| Shown::text(it.row.reasons.join("; "))),
     ];
     Sortable::of("reasons", "The reasons of each operation", &columns, &page.operations)
 }
 
 fn energy_section(page: &Page) -> Markup {
     html! {
-        @if let Some(by_cause) = energy::by_cause(&page.runs) {
-            (wide(&by_cause.chart))
-            (by_cause.table.folded())
+        @if let Some((chart, table)) = energy::by_cause(&page.runs) {
+            (wide(&chart))
+            (table.folded())
             p.note { "The sum of all causes is the total energy. Standby, power-down and refresh are not part of the dynamic energy." }
         } @else { p { "The data hold no energy." } }
     }

@@ -123,18 +123,18 @@ pub(super) fn operations(page: &Page) -> Sortable {
         Some(value) => Shown::number(format!("{value:.2}"), value),
         None => Shown::none(),
     };
-    let against = |it: &Operation, of: fn(&Comparison) -> f64| times(it.against_same_pair.as_ref().map(of));
+    let against = |it: &Operation, of: fn(&Comparison) -> f64| times(it.row.against_same_pair.as_ref().map(of));
     let columns: [Column<'_, &Operation>; 10] = [
         ("number", &|it| Shown::ordinal(it.index)),
-        ("operation", &|it| Shown::text(&it.label)),
+        ("operation", &|it| Shown::text(&it.row.label)),
         ("policy", &|it| Shown::text(&it.run)),
-        ("mechanism", &|it| Shown::text(&it.mechanism)),
-        ("latency (tCK)", &|it| Shown::value(it.latency_cycles as f64)),
-        ("latency (ns)", &|it| Shown::value(it.latency_ns)),
+        ("mechanism", &|it| Shown::text(&it.row.mechanism)),
+        ("latency (tCK)", &|it| Shown::value(it.row.latency_cycles as f64)),
+        ("latency (ns)", &|it| Shown::value(it.row.latency_ns)),
         ("speedup", &|it| against(it, |against| against.speedup)),
-        ("dynamic energy (nJ)", &|it| Shown::value(it.energy_nj)),
+        ("dynamic energy (nJ)", &|it| Shown::value(it.row.energy_nj)),
         ("energy ratio", &|it| against(it, |against| against.energy_ratio)),
-        ("channel traffic (bytes)", &|it| Shown::value(it.channel_bytes as f64)),
+        ("channel traffic (bytes)", &|it| Shown::value(it.row.channel_bytes as f64)),
     ];
     let mut sorted: Vec<&Operation> = page.operations.iter().collect();
     sorted.sort_by_key(|operation| operation.index);

@@ -4,7 +4,7 @@ use html5ever::tendril::TendrilSink;
 use html5ever::{ParseOpts, parse_document};
 use markup5ever_rcdom::{Handle, NodeData, RcDom};
 
-use rowclone_sim::Comparison;
+use rowclone_sim::{Comparison, OperationRow};
 
 use super::*;
 use crate::cell::{Cell, Column, Kind};
@@ -86,22 +86,23 @@ fn sweep(name: &str) -> Page {
 /// The results of a scenario with an operation under two policies.
 fn run(name: &str) -> Page {
     let operation = |run: &str, latency_ns| Operation {
-        label: name.to_owned(),
         index: 0,
         run: run.to_owned(),
-        mechanism: "fpm".to_owned(),
-        reasons: vec![name.to_owned()],
-        arrival_cycle: 0,
-        latency_cycles: 48,
-        latency_ns,
-        energy_nj: 49.5,
-        channel_bytes: 0,
-        against_same_pair: Some(Comparison {
-            latency_cycles: 558,
-            energy_nj: 3288.0,
-            speedup: 11.62,
-            energy_ratio: 66.43,
-        }),
+        row: OperationRow {
+            label: name.to_owned(),
+            mechanism: "fpm".to_owned(),
+            reasons: vec![name.to_owned()],
+            latency_cycles: 48,
+            latency_ns,
+            energy_nj: 49.5,
+            against_same_pair: Some(Comparison {
+                latency_cycles: 558,
+                energy_nj: 3288.0,
+                speedup: 11.62,
+                energy_ratio: 66.43,
+            }),
+            ..OperationRow::default()
+        },
     };
     let served = Served {
         run: "rowclone".to_owned(),

@@ -64,7 +64,7 @@ impl<'a> Submission<'a> {
     pub fn new(sweep: &'a Sweep<'_>, options: &'a Options) -> Result<Submission<'a>, Failure> {
         let of = options.shards(sweep.points.count())?;
         let (jobs, waiting) = waiting(&options.directory, of)?;
-        let Unfinished { mut shards, wrong, first_wrong } = unfinished(sweep, &options.directory, of)?;
+        let (mut shards, wrong, first_wrong) = unfinished(sweep, &options.directory, of)?;
         shards.retain(|shard| !waiting.contains(shard));
         let queued_before: u64 = jobs.iter().map(|(_, tasks)| tasks.len() as u64).sum();
         let most = options.max_queued.map_or(u64::MAX, NonZeroU64::get);
@@ -151,14 +151,10 @@ fn waiting(directory: &Path, of: u64) -> Result<Waiting, Failure> {
     Ok((jobs, shards))
 }
 
-/// What is not finished of a sweep.
-struct Unfinished {
-    /// The shards with a run that is not done; one that failed is not done.
-    shards: Vec<u64>,
-    wrong: u64,
-    first_wrong: Option<(u64, String)>,
-}
+/// The shards with a run that is not done, the number of points that cannot be run, and the first of these with its error.
+type Unfinished = (Vec<u64>, u64, Option<(u64, String)>);
 
+/// What is not finished of a sweep; a run that failed is not.
 fn unfinished(sweep: &Sweep<'_>, directory: &Path, of: u64) -> Result<Unfinished, Failure> {
     let mut journals = Journals::default();
     journals.read(directory)?;
@@ -176,5 +172,5 @@ fn unfinished(sweep: &Sweep<'_>, directory: &Path, of: u64) -> Result<Unfinished
         }
     }
     let shards = (1..).zip(left).filter(|(_, left)| *left).map(|(shard, _)| shard).collect();
-    Ok(Unfinished { shards, wrong, first_wrong })
+    Ok((shards, wrong, first_wrong))
 }

@@ -9,7 +9,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use report::page::{Fact, Origin, Page, Picture, Runs, Served};
+use report::page::{Fact, Operation, Origin, Page, Picture, Runs, Served};
 
 use crate::args::ReportArgs;
 use crate::output;
@@ -110,11 +110,15 @@ fn of_a_run(directory: &Path, table: &Results, title: Option<&str>) -> Result<Pa
         findings: results.iter().flat_map(RunJson::findings).collect(),
         runs,
         epochs,
-        operations: results.iter().flat_map(|run| run.operations.clone()).collect(),
+        operations: results.iter().flat_map(operations).collect(),
         served: results.iter().flat_map(|run| run.served.clone()).collect(),
         published,
         ..Page::default()
     })
+}
+
+fn operations(run: &RunJson) -> impl Iterator<Item = Operation> {
+    run.operations.iter().enumerate().map(|(index, row)| Operation { index, run: run.variant(), row: row.clone() })
 }
 
 /// The pictures that lie in a directory, by name.

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use dram_spec::address::FRAME_BYTES;
-use report::page::{Beside, Operation, PublishedFigures, Runs};
+use report::page::{Beside, PublishedFigures, Runs};
 use report::table3::PUBLISHED;
 use rowclone::{MECHANISMS, Mechanism};
+use rowclone_sim::OperationRow;
 
 use super::results_json::RunJson;
 use crate::commands::run::summary;
@@ -123,20 +124,20 @@ fn has_the_setting(system: &str) -> bool {
 }
 
 /// Whether no other operation was in progress in that time.
-fn is_alone(operations: &[Operation], index: usize) -> bool {
-    let stretch = |operation: &Operation| {
+fn is_alone(operations: &[OperationRow], index: usize) -> bool {
+    let stretch = |operation: &OperationRow| {
         (operation.arrival_cycle, operation.arrival_cycle.saturating_add(operation.latency_cycles))
     };
     let (from, to) = stretch(&operations[index]);
-    let apart = |other: &Operation| {
+    let apart = |other: &OperationRow| {
         let (other_from, other_to) = stretch(other);
         other_to <= from || to <= other_from
     };
     operations.iter().enumerate().all(|(other, operation)| other == index || apart(operation))
 }
 
-fn beside(result: &RunJson, operation: &Operation) -> Option<Beside> {
-    let Operation { label, mechanism, latency_ns, energy_nj, .. } = operation;
+fn beside(result: &RunJson, operation: &OperationRow) -> Option<Beside> {
+    let OperationRow { label, mechanism, latency_ns, energy_nj, .. } = operation;
     set_beside(label, mechanism, format!("{label}, {}", result.variant()), *latency_ns, *energy_nj)
 }
 

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use report::SCHEMA_VERSION;
-use report::page::{Finding, Operation, Served, Weight};
+use report::page::{Finding, Served, Weight};
+use rowclone_sim::OperationRow;
 use serde::Deserialize;
 
 use rowclone_config::Failure;
@@ -21,7 +22,7 @@ pub(super) struct RunJson {
     /// Results of before it was written have none.
     pub(super) rerun: Option<String>,
     pub(super) served: Vec<Served>,
-    pub(super) operations: Vec<Operation>,
+    pub(super) operations: Vec<OperationRow>,
     check: Option<CheckJson>,
     warnings: Vec<String>,
 }
@@ -60,9 +61,6 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Vec<RunJson>, Failure> {
     let mut results: Vec<RunJson> = serde_json::from_str(text).map_err(|error| fault(&error))?;
     for result in &mut results {
         let variant = result.variant();
-        for (index, operation) in result.operations.iter_mut().enumerate() {
-            (operation.index, operation.run) = (index, variant.clone());
-        }
         result.served.iter_mut().for_each(|served| served.run.clone_from(&variant));
     }
     Ok(results)
