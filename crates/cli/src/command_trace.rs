@@ -48,9 +48,8 @@ impl CommandTrace {
         let place = Place::of_file_name(&name_of(file)).unwrap_or_default();
         if format.names_system() {
             if let Some(system) = system {
-                let message =
-                    format!("{}: a command log names its system, and `--system` gives another", file.display());
-                return Err(Failure::new(message).with_help(format!("leave out `--system {}`", system.display())));
+                let error = Failure::at(file, "a command log names its system, and `--system` gives another");
+                return Err(error.with_help(format!("leave out `--system {}`", system.display())));
             }
             let log =
                 LogReader::new(bytes).map_err(|error| Failure::of_reader(file, &error).with_help(error.help()))?;
@@ -58,8 +57,8 @@ impl CommandTrace {
             return Ok(CommandTrace { file: file.to_owned(), format, system, input: Input::Log(log), place });
         }
         let Some(system) = system else {
-            let message = format!("{}: a trace of the format `{}` names no memory system", file.display(), format.name);
-            return Err(Failure::new(message)
+            let message = format!("a trace of the format `{}` names no memory system", format.name);
+            return Err(Failure::at(file, message)
                 .with_help("give the system that it is of, for example `--system configs/ddr3-1600-8gb-dimm.toml`"));
         };
         let system = SystemConfig::read(system, &Overrides::default())?.memory.system().clone();
@@ -152,18 +151,18 @@ fn format_of(file: &Path, head: &[u8], choice: Choice<'_>) -> Result<&'static Fo
     match &Format::candidates(head, &name_of(file))[..] {
         [format] if format.is_read() => Ok(format),
         [format] => Err(not_read(file, format)),
-        [] => Err(Failure::new(format!("{}: is no command trace of a known format", file.display()))
+        [] => Err(Failure::at(file, "is no command trace of a known format")
             .with_help(format!("the formats are {}; see docs/command-traces.md", names(FORMATS.iter())))),
         several => {
-            let message = format!("{}: may be a trace of {}", file.display(), names(several.iter().copied()));
-            Err(Failure::new(message)
+            let message = format!("may be a trace of {}", names(several.iter().copied()));
+            Err(Failure::at(file, message)
                 .with_help(format!("name its format, for example `{} {}`", choice.flag, several[0].name)))
         }
     }
 }
 
 fn not_read(file: &Path, format: &Format) -> Failure {
-    Failure::new(format!("{}: the format `{}` is written, but not read", file.display(), format.name))
+    Failure::at(file, format_args!("the format `{}` is written, but not read", format.name))
         .with_help("give the command log that it was written from")
 }
 

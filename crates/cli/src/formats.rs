@@ -124,11 +124,11 @@ fn one(
     };
     match found {
         [format] => Ok(*format),
-        [] => Err(Failure::new(format!("{}: the format is not known", path.display()))
+        [] => Err(Failure::at(path, "the format is not known")
             .with_help(format!("name it with `{flag}`: {}", names(&mut all().filter(has_use))))),
         [first, ..] => {
-            let message = format!("{}: may have the format {}", path.display(), names(&mut found.iter().copied()));
-            Err(Failure::new(message).with_help(format!("name it, for example `{flag} {}`", first.name)))
+            let message = format!("may have the format {}", names(&mut found.iter().copied()));
+            Err(Failure::at(path, message).with_help(format!("name it, for example `{flag} {}`", first.name)))
         }
     }
 }

@@ -30,10 +30,7 @@ pub fn flag() -> Arc<AtomicBool> {
 
 /// The exit code after an interruption: 130 for SIGINT, 143 for SIGTERM.
 pub fn exit_code() -> u8 {
-    let signal = match SIGNAL.load(Ordering::Relaxed) {
-        0 => SIGINT,
-        signal => signal,
-    };
+    let signal = Some(SIGNAL.load(Ordering::Relaxed)).filter(|signal| *signal != 0).unwrap_or(SIGINT);
     u8::try_from(ENDED_BY_SIGNAL + signal).unwrap_or(u8::MAX)
 }
 

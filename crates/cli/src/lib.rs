@@ -32,11 +32,7 @@ const ERROR: Style = AnsiColor::Red.on_default().effects(Effects::BOLD);
 const HELP: Style = AnsiColor::Cyan.on_default().effects(Effects::BOLD);
 
 /// Runs the program with these arguments, of which the first is its name.
-pub fn main<I, T>(args: I) -> ExitCode
-where
-    I: IntoIterator<Item = T>,
-    T: Into<OsString> + Clone,
-{
+pub fn main(args: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> ExitCode {
     let outcome = match args::Cli::try_parse_from(args) {
         Ok(cli) => interrupt::listen().and_then(|()| commands::dispatch(&cli.command)),
         Err(error) => answer(&error),

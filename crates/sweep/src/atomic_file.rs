@@ -44,13 +44,6 @@ static TEMPORARY_FILES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 #[derive(Debug)]
 struct Registration(PathBuf);
 
-impl Registration {
-    fn new(path: &Path) -> Registration {
-        locked(&TEMPORARY_FILES).insert(path.to_owned());
-        Registration(path.to_owned())
-    }
-}
-
 impl Drop for Registration {
     fn drop(&mut self) {
         locked(&TEMPORARY_FILES).remove(&self.0);
@@ -89,7 +82,9 @@ impl AtomicFile {
             _ => Path::new("."),
         };
         let temporary = named_like_any_other().tempfile_in(directory).map_err(fault)?;
-        Ok(AtomicFile { _registration: Registration::new(temporary.path()), temporary, target: place, existing })
+        let registration = Registration(temporary.path().to_owned());
+        locked(&TEMPORARY_FILES).insert(registration.0.clone());
+        Ok(AtomicFile { temporary, target: place, existing, _registration: registration })
     }
 
     /// Writes the whole content, and gives the file its name.

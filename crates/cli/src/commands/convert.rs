@@ -35,19 +35,11 @@ pub fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
 }
 
 fn no_conversion(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Failure {
-    let message = format!(
-        "{}: a {} (`{}`) cannot be written as a {} (`{}`)",
-        args.input.display(),
-        from.family.name(),
-        from.name,
-        to.family.name(),
-        to.name
-    );
-    let targets: Vec<String> = formats::all()
-        .filter(|format| format.is_written && format.family == from.family)
-        .map(|format| format!("`{}`", format.name))
-        .collect();
-    Failure::new(message).with_help(format!("a {} can be written as {}", from.family.name(), targets.join(", ")))
+    let (family, of_output) = (from.family.name(), to.family.name());
+    let message = format!("a {family} (`{}`) cannot be written as a {of_output} (`{}`)", from.name, to.name);
+    let targets = formats::all().filter(|format| format.is_written && format.family == from.family);
+    let targets: Vec<String> = targets.map(|format| format!("`{}`", format.name)).collect();
+    Failure::at(&args.input, message).with_help(format!("a {family} can be written as {}", targets.join(", ")))
 }
 
 /// A memory trace to a memory trace.
@@ -62,8 +54,7 @@ fn convert_memory(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Resul
         let memory = SystemConfig::read(system, &Overrides::default())?.memory;
         Ok::<_, Failure>(ConvertSystem { map: memory.map().clone(), clock: memory.system().clock() })
     });
-    let output = AtomicFile::create(&args.output, Existing::with_force(args.force))?;
-    let output = BufWriter::new(output);
+    let output = BufWriter::new(AtomicFile::create(&args.output, Existing::with_force(args.force))?);
     let mut converter = Converter::new(output, to, system.transpose()?, rate, args.drop_unsupported);
     let opened = file::open(path).map_err(|error| Failure::reading(path, &error))?;
     let refused = |error: TraceError| Failure::of_reader(path, &error).with_help(error.help());
@@ -82,11 +73,8 @@ fn convert_memory(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Resul
     file.commit()?;
     output::message(&format!("wrote {written}"));
     if dropped > 0 {
-        output::message(&format!(
-            "warning: {} left out, which `{}` cannot express",
-            counted(dropped, "record"),
-            to.name
-        ));
+        let records = counted(dropped, "record");
+        output::message(&format!("warning: {records} left out, which `{}` cannot express", to.name));
     }
     Ok(())
 }
@@ -98,9 +86,8 @@ fn convert_commands(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Res
     let mut trace = CommandTrace::open(&args.input, choice, args.system.as_deref())?;
     let target = Target::named(to.name);
     if !trace.format().has_rows && !matches!(target, Some(Target::DramPower | Target::Ramulator)) {
-        let message =
-            format!("{}: `{}` has rows and columns, and `{}` has none", args.input.display(), to.name, from.name);
-        return Err(Failure::new(message).with_help("convert the trace that it was written from"));
+        let message = format!("`{}` has rows and columns, and `{}` has none", to.name, from.name);
+        return Err(Failure::at(&args.input, message).with_help("convert the trace that it was written from"));
     }
     // The first command names the channel of a file of one channel.
     let mut next = trace.next()?;
@@ -191,7 +178,7 @@ impl CommandWriter {
 }
 
 fn export_failure(path: &Path, error: &ExportError) -> Failure {
-    Failure::new(format!("{}: {error}", path.display())).with_help(error.help())
+    Failure::at(path, error).with_help(error.help())
 }
 
 /// The ranks whose commands a trace holds.

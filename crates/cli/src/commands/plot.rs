@@ -1,7 +1,7 @@
 //! `rowclone-sim plot`: a picture of a table.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use report::plot::{Condition, Drawing, Extent, Picture, Request, Table, TableError, png, svg};
@@ -36,33 +36,25 @@ pub fn run(args: &PlotArgs) -> Result<ExitCode, Failure> {
         crossovers: args.crossovers,
     };
     let table = read(&args.table)?;
-    // Opened before anything is drawn: a name that cannot be had is known at once.
-    let file = AtomicFile::create(&path, Existing::with_force(args.force))?;
     let entry = PlotEntry { file: path.display().to_string(), format, request, published: args.published.clone() };
-    let marks = draw(&table, &args.table, &entry, file)?;
+    let marks = draw(&table, &args.table, &entry, &path, Existing::with_force(args.force))?;
     output::message(&format!("wrote {}: {marks} marks", path.display()));
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the picture of a `[[plot]]` into a directory, and returns its path.
+/// Draws the table of the file `path` into the file `target`; gives the number of marks.
 ///
 /// # Errors
-/// The errors of the command; an error of the plot has the name of its file.
-pub fn draw_entry(
+/// The errors of the command.
+pub fn draw(
     table: &Table,
-    table_path: &Path,
+    path: &Path,
     entry: &PlotEntry,
-    directory: &Path,
+    target: &Path,
     existing: Existing,
-) -> Result<PathBuf, Failure> {
-    let path = directory.join(&entry.file);
-    let file = AtomicFile::create(&path, existing)?;
-    draw(table, table_path, entry, file)?;
-    Ok(path)
-}
-
-/// Draws a table; gives the number of marks.
-fn draw(table: &Table, path: &Path, entry: &PlotEntry, file: AtomicFile) -> Result<usize, Failure> {
+) -> Result<usize, Failure> {
+    // Opened before anything is drawn: a name that cannot be had is known at once.
+    let file = AtomicFile::create(target, existing)?;
     let PlotEntry { request, published, format, .. } = entry;
     let published = published.as_deref();
     request.check(published.is_some()).map_err(|error| Failure::new(&error).with_help_if(error.help.as_deref()))?;

@@ -96,8 +96,9 @@ fn draw(file: &SweepFile, directory: &Path, whole: bool) -> Result<(), Failure> 
     let table = plot::read(&path)?;
     let (mut written, mut faults) = (Vec::new(), Vec::new());
     for entry in &file.plots {
-        match plot::draw_entry(&table, &path, entry, directory, Existing::Replace) {
-            Ok(picture) => written.push(picture.display().to_string()),
+        let picture = directory.join(&entry.file);
+        match plot::draw(&table, &path, entry, &picture, Existing::Replace) {
+            Ok(_) => written.push(picture.display().to_string()),
             Err(fault) => faults.push((entry, fault)),
         }
     }
@@ -114,12 +115,10 @@ fn draw(file: &SweepFile, directory: &Path, whole: bool) -> Result<(), Failure> 
 }
 
 fn jobs(wanted: Option<NonZeroUsize>) -> Result<usize, Failure> {
-    match wanted {
-        Some(jobs) => Ok(jobs.get()),
-        None => std::thread::available_parallelism().map(NonZeroUsize::get).map_err(|error| {
-            Failure::new(format!("the processors cannot be counted: {error}")).with_help("give `--jobs`")
-        }),
-    }
+    wanted
+        .map_or_else(std::thread::available_parallelism, Ok)
+        .map(NonZeroUsize::get)
+        .map_err(|error| Failure::new(format!("the processors cannot be counted: {error}")).with_help("give `--jobs`"))
 }
 
 /// Says what a sweep would run.

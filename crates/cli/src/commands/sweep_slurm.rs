@@ -58,12 +58,8 @@ pub(super) fn submit(path: &Path, file: &SweepFile, sweep: &Sweep<'_>, args: &Sw
 fn options(path: &Path, file: &SweepFile, args: &SweepArgs) -> Options {
     let SlurmArgs { slurm: _, points_per_task, max_queued, max_running, partition, time, sbatch_options } = &args.slurm;
     let mut arguments = vec![format!("--trace-cache={}", args.trace_cache)];
-    if args.force {
-        arguments.push("--force".to_owned());
-    }
-    if args.allow_skipped {
-        arguments.push(ALLOW_SKIPPED.to_owned());
-    }
+    arguments.extend(args.force.then(|| "--force".to_owned()));
+    arguments.extend(args.allow_skipped.then(|| ALLOW_SKIPPED.to_owned()));
     Options {
         points_per_task: *points_per_task,
         max_queued: *max_queued,

@@ -6,7 +6,7 @@ use std::path::Path;
 use report::plot::Table;
 
 use crate::common::{Directory, run, workspace};
-use cli::commands::plot::draw_entry;
+use cli::commands::plot;
 use rowclone_config::error::Cause;
 use rowclone_config::key::Key;
 use rowclone_config::{Document, Failure};
@@ -56,8 +56,10 @@ fn each_plot_of_a_file_is_drawn_as_the_command_would_draw_it() {
     let (columns, rows) = table();
     let contents = Table::new(columns.clone(), rows.clone()).unwrap();
     for entry in &entries {
-        let draw = |existing| draw_entry(&contents, Path::new("t.csv"), entry, &directory.path("."), existing);
-        assert_eq!(draw(Existing::Keep).unwrap().file_name().unwrap(), entry.file.as_str());
+        let target = directory.path(&entry.file);
+        let draw = |existing| plot::draw(&contents, Path::new("t.csv"), entry, &target, existing);
+        draw(Existing::Keep).unwrap();
+        assert!(target.exists());
         assert!(draw(Existing::Keep).unwrap_err().to_string().ends_with("exists already"));
         draw(Existing::Replace).unwrap();
     }
@@ -123,7 +125,7 @@ fn a_fault_of_the_table_names_it() {
     let contents = Table::new(columns, rows).unwrap();
     let entry = &entries(&SOUND.replace("\"latency_ns\"", "\"latency\"")).unwrap()[0];
     let directory = Directory::sound();
-    let drawn = draw_entry(&contents, Path::new("t.csv"), entry, &directory.path("."), Existing::Keep);
+    let drawn = plot::draw(&contents, Path::new("t.csv"), entry, &directory.path("a.svg"), Existing::Keep);
     assert_eq!(drawn.unwrap_err().to_string(), "t.csv: there is no column `latency`");
     assert!(!directory.path("a.svg").exists());
 }

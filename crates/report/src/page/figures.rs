@@ -2,7 +2,7 @@
 
 use super::data::{Operation, Page, Runs, in_order};
 use super::words::{Heading, number};
-use crate::plot::{Chart, Kind, Request, Spacing, Table};
+use crate::plot::{Chart, Kind, Request, Spacing, Table, capitalised};
 use rowclone_sim::OperationRow;
 
 /// A figure that matters to many readers.
@@ -110,11 +110,6 @@ fn of_runs(panels: &mut Panels, runs: &Runs, over: Option<&str>) {
 /// Whether an axis has two values or more, and all are numbers.
 fn is_numeric(runs: &Runs, axis: &str) -> bool {
     (0..runs.len()).all(|row| runs.number(row, axis).is_some()) && runs.distinct(axis).len() > 1
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// The rows that have a value, as `(row, value)`.

@@ -1,9 +1,9 @@
 //! Decides where the parts of a chart lie: title, legend, axes, notes.
 
 use super::chart::{Across, BOX_MIN, Categories, Chart, Kind, Series};
+use super::entries::totals;
 use super::font::Size;
 use super::legend::{self, Entry};
-use super::marks;
 use super::scale::{Ends, Scale, Tick};
 
 /// The size of a picture: its width, and the height of the area between its axes, in mm.
@@ -209,11 +209,7 @@ fn heights(chart: &Chart) -> Vec<f64> {
     };
     let mut heights = [of(&chart.published), chart.reach.clone()].concat();
     if chart.kind == Kind::Stacked {
-        let mut sums = vec![0.0; marks::categories(chart)];
-        for point in chart.series.iter().flat_map(|series| &series.points) {
-            sums[marks::place(point.x)] += point.mean();
-        }
-        heights.extend(sums);
+        heights.extend(of(&[totals(&chart.series)]));
     } else {
         heights.extend(of(&chart.series));
     }

@@ -29,4 +29,5 @@ pub use request::{Drawing, Request};
 pub use scale::Spacing;
 pub use svg::{inline_svg, style_sheet, svg};
 pub use table::{Condition, Table, TableError};
+pub(crate) use unit::capitalised;
 pub use unit::{Unit, number};

@@ -5,7 +5,7 @@ use super::entries::{Entries, Keys, differing, named_values, totals, without_not
 use super::palette::SERIES_MAX;
 use super::scale::Spacing;
 use super::table::{Condition, Table, TableError};
-use super::unit::Unit;
+use super::unit::{Unit, capitalised};
 
 /// A request for a chart of a table; columns are named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -159,10 +159,7 @@ impl Request {
         let over = if self.kind == Kind::Lines { "over" } else { "by" };
         let by: Vec<String> = self.by.iter().map(label).collect();
         let each = if by.is_empty() { String::new() } else { format!(", for each {}", by.join(" and ")) };
-        let mut title = format!("{y} {over} {}{each}", self.x_label.clone().unwrap_or_else(|| label(&self.x)));
-        let first = title.chars().next().map_or(String::new(), |first| first.to_uppercase().collect());
-        title.replace_range(..title.chars().next().map_or(0, char::len_utf8), &first);
-        title
+        capitalised(&format!("{y} {over} {}{each}", self.x_label.clone().unwrap_or_else(|| label(&self.x))))
     }
 }
 

@@ -1,5 +1,6 @@
 //! A table of text, and conditions on its rows.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io::Read;
 
@@ -213,16 +214,9 @@ pub(super) fn select<'a>(table: &'a Table, conditions: &[Condition]) -> Result<V
 /// Description of the values of a column.
 fn values_of(table: &Table, column: usize) -> String {
     const SHOWN: usize = 12;
-    let mut values: Vec<&str> = Vec::new();
-    for row in &table.rows {
-        let value = row.cells[column].as_str();
-        if !values.contains(&value) {
-            values.push(value);
-        }
-        if values.len() > SHOWN {
-            break;
-        }
-    }
+    let mut seen = BTreeSet::new();
+    let values = table.rows.iter().map(|row| row.cells[column].as_str()).filter(|&value| seen.insert(value));
+    let values: Vec<&str> = values.take(SHOWN + 1).collect();
     let more = if values.len() > SHOWN { ", and more" } else { "" };
     let list = values.iter().take(SHOWN).map(|value| format!("{value:?}")).collect::<Vec<_>>().join(", ");
     format!("its values are {list}{more}")

@@ -231,6 +231,12 @@ fn words(name: &str) -> String {
     words
 }
 
+/// The text with a capital at its beginning.
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
 fn named(names: &[(i32, &'static str)], exponent: i32) -> &'static str {
     names.iter().find(|(power, _)| *power == exponent).map_or("", |(_, name)| name)
 }

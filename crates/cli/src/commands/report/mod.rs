@@ -41,8 +41,7 @@ pub fn page(directory: &Path, title: Option<&str>) -> Result<Page, Failure> {
     let path = directory.join("results.csv");
     if directory.is_file() || (directory.is_dir() && !path.exists()) {
         let what = if directory.is_file() { "is a file, and not a directory" } else { "holds no results.csv" };
-        return Err(Failure::at(directory, format_args!("{what}"))
-            .with_help("give the directory of `sweep --out` or of `run --out`"));
+        return Err(Failure::at(directory, what).with_help("give the directory of `sweep --out` or of `run --out`"));
     }
     let table = Results::read(&path)?;
     match table.origin()? {
@@ -78,8 +77,8 @@ fn of_a_run(directory: &Path, table: &Results, title: Option<&str>) -> Result<Pa
     let results = results_json::read(&path, &text)?;
     let runs = table.runs(&[])?;
     if results.len() != runs.len() {
-        let message = format!("{}: has {} results, and results.csv has {}", path.display(), results.len(), runs.len());
-        return Err(Failure::new(message).with_help("give a directory whose files one run has written"));
+        let message = format!("has {} results, and results.csv has {}", results.len(), runs.len());
+        return Err(Failure::at(&path, message).with_help("give a directory whose files one run has written"));
     }
     let epochs = directory.join("epochs.csv");
     let epochs =
