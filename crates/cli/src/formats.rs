@@ -51,14 +51,8 @@ impl From<&'static commands::Format> for FileFormat {
 
 impl From<&'static trace::Format> for FileFormat {
     fn from(format: &'static trace::Format) -> FileFormat {
-        let extensions = std::slice::from_ref(&format.name);
-        FileFormat {
-            name: format.name,
-            family: Family::Memory,
-            extensions,
-            is_read: true,
-            is_written: format.is_written(),
-        }
+        let (name, extensions) = (format.name, std::slice::from_ref(&format.name));
+        FileFormat { name, family: Family::Memory, extensions, is_read: true, is_written: format.is_written() }
     }
 }
 

@@ -3,6 +3,7 @@
 pub use comfy_table::CellAlignment as Align;
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};
+use textwrap::WordSplitter;
 
 /// The header of a column, of one line or several, and its alignment: words are to the left, numbers to the right.
 pub type Header<'a> = (&'a str, Align);
@@ -88,18 +89,8 @@ fn rendered(columns: &[Header<'_>], rows: &[Vec<String>], width: usize) -> Strin
 
 /// A text in lines of at most `width` characters, broken between words; the second line and those after it are indented by two spaces.
 pub fn wrapped(text: &str, width: usize) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    let mut line = String::new();
-    for word in text.split(' ') {
-        if !line.trim().is_empty() && line.chars().count() + 1 + word.chars().count() > width {
-            lines.push(std::mem::replace(&mut line, format!("  {word}")));
-        } else {
-            let space = if line.is_empty() { "" } else { " " };
-            line = format!("{line}{space}{word}");
-        }
-    }
-    lines.push(line);
-    lines.join("\n") + "\n"
+    let options = textwrap::Options::new(width).subsequent_indent("  ").break_words(false);
+    textwrap::fill(text, options.word_splitter(WordSplitter::NoHyphenation)) + "\n"
 }
 
 #[cfg(test)]
