@@ -9,14 +9,8 @@ use trace_io::Text;
 use trace_io::command_log::LogReader;
 use trace_io::commands::{FORMATS, Format, Peeked, Place, TraceReader};
 
-/// The user's choice of an input format.
-#[derive(Clone, Copy, Debug)]
-pub struct Choice<'a> {
-    /// Name of a format, if one is chosen.
-    pub format: Option<&'a str>,
-    /// The flag that chooses it.
-    pub flag: &'static str,
-}
+/// The flag that chooses an input format, and the name of the chosen format, if any.
+pub type Choice<'a> = (&'static str, Option<&'a str>);
 
 /// A command trace that is being read.
 #[derive(Debug)]
@@ -144,8 +138,8 @@ pub fn name_of(file: &Path) -> String {
 }
 
 /// The format of a file: that of the flag, or the only one that matches.
-fn format_of(file: &Path, head: &[u8], choice: Choice<'_>) -> Result<&'static Format, Failure> {
-    if let Some(format) = choice.format.and_then(Format::named) {
+fn format_of(file: &Path, head: &[u8], (flag, chosen): Choice<'_>) -> Result<&'static Format, Failure> {
+    if let Some(format) = chosen.and_then(Format::named) {
         return Ok(format);
     }
     match &Format::candidates(head, &name_of(file))[..] {
@@ -156,7 +150,7 @@ fn format_of(file: &Path, head: &[u8], choice: Choice<'_>) -> Result<&'static Fo
         several => {
             let message = format!("may be a trace of {}", names(several.iter().copied()));
             Err(Failure::at(file, message)
-                .with_help(format!("name its format, for example `{} {}`", choice.flag, several[0].name)))
+                .with_help(format!("name its format, for example `{} {}`", flag, several[0].name)))
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use report::run_cells;
+use report::{Column, run_cells};
 use sha2::{Digest as _, Sha256};
 
 use rowclone_config::{ResolvedScenario, Variant};
@@ -49,8 +49,9 @@ const NOT_OF_A_RUN: &[&str] = &["system", "policies", "workload.file", "workload
 
 impl ScenarioDigest {
     /// Of a scenario and the contents of its trace, under this version of the model. `columns` says which figures a result has.
-    pub(super) fn new(resolved: &ResolvedScenario, trace: Option<Digest>, columns: &str) -> ScenarioDigest {
-        ScenarioDigest::of_version(MODEL_VERSION, resolved, trace, columns)
+    pub(super) fn new(resolved: &ResolvedScenario, trace: Option<Digest>, columns: &[Column]) -> ScenarioDigest {
+        let columns: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+        ScenarioDigest::of_version(MODEL_VERSION, resolved, trace, &columns.join(","))
     }
 
     /// [`ScenarioDigest::new`] under any version of the model.
@@ -82,8 +83,7 @@ impl ScenarioDigest {
 
 /// Of a run of a scenario that lists its operations, as a table of this version of the program gives it.
 pub fn of_operations(resolved: &ResolvedScenario, variant: Variant) -> Digest {
-    let columns: Vec<String> = run_cells::columns().into_iter().map(|column| column.name).collect();
-    ScenarioDigest::new(resolved, None, &columns.join(",")).of(variant)
+    ScenarioDigest::new(resolved, None, &run_cells::columns()).of(variant)
 }
 
 /// With its length, so that no two lists of parts look the same.
@@ -106,7 +106,8 @@ mod tests {
         let resolved = ResolvedScenario::read(&Library::default(), &path, &[]).unwrap();
         let variant = resolved.scenario.variants()[0];
         let of = |version, columns| ScenarioDigest::of_version(version, &resolved, None, columns).of(variant);
-        assert_eq!(of(MODEL_VERSION, "a,b"), ScenarioDigest::new(&resolved, None, "a,b").of(variant));
+        let columns = ["a", "b"].map(|name| Column::new(name, report::Kind::Count));
+        assert_eq!(of(MODEL_VERSION, "a,b"), ScenarioDigest::new(&resolved, None, &columns).of(variant));
         assert_ne!(of(MODEL_VERSION - 1, "a,b"), of(MODEL_VERSION, "a,b"));
         assert_ne!(of(MODEL_VERSION, "a"), of(MODEL_VERSION, "a,b"));
     }

@@ -115,8 +115,7 @@ impl<'a> Sweep<'a> {
             Workload::Trace(trace) => Some(self.traces.open(&trace.path, self.stop)?),
             Workload::Operations(_) | Workload::Made(_) => None,
         };
-        let columns: Vec<&str> = self.run_columns.iter().map(|column| column.name.as_str()).collect();
-        let digest = ScenarioDigest::new(&resolved, trace.as_ref().map(|trace| trace.digest), &columns.join(","));
+        let digest = ScenarioDigest::new(&resolved, trace.as_ref().map(|trace| trace.digest), &self.run_columns);
         let scenario = resolved.scenario;
         let runs = scenario.variants().into_iter().map(|variant| (variant, digest.of(variant))).collect();
         Ok((Planned { seed: scenario.seed, runs }, Ready { scenario, trace }))

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use trace_io::commands;
 
 use crate::args::CheckArgs;
-use crate::command_trace::{Choice, CommandTrace};
+use crate::command_trace::CommandTrace;
 use crate::interrupt;
 use crate::output;
 use rowclone_config::Failure;
@@ -44,7 +44,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
 
 fn judge(args: &CheckArgs) -> Result<Verdict, Failure> {
     let stop = interrupt::flag();
-    let choice = Choice { format: args.input_format.as_deref(), flag: "--input-format" };
+    let choice = ("--input-format", args.input_format.as_deref());
     let mut trace = CommandTrace::open(&args.file, choice, args.system.as_deref())?;
     let dialect = args.dialect.unwrap_or(trace.dialect());
     let mut checker = Checker::new(trace.system(), dialect);

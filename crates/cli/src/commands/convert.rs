@@ -13,7 +13,7 @@ use trace_io::commands::{ExportError, Exporter, Place, RowCloneCommands, Target,
 use trace_io::trace::{self, ConvertError, ConvertSystem, Converter, TraceError};
 
 use crate::args::ConvertArgs;
-use crate::command_trace::{Choice, CommandTrace, name_of};
+use crate::command_trace::{CommandTrace, name_of};
 use crate::formats::{self, Family, FileFormat};
 use crate::interrupt;
 use crate::output;
@@ -82,8 +82,7 @@ fn convert_memory(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Resul
 /// A command trace to a command trace.
 fn convert_commands(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Result<(), Failure> {
     let stop = interrupt::flag();
-    let choice = Choice { format: Some(from.name), flag: "--from" };
-    let mut trace = CommandTrace::open(&args.input, choice, args.system.as_deref())?;
+    let mut trace = CommandTrace::open(&args.input, ("--from", Some(from.name)), args.system.as_deref())?;
     let target = Target::named(to.name);
     if !trace.format().has_rows && !matches!(target, Some(Target::DramPower | Target::Ramulator)) {
         let message = format!("`{}` has rows and columns, and `{}` has none", to.name, from.name);
