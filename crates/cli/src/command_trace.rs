@@ -16,8 +16,10 @@ pub type Choice<'a> = (&'static str, Option<&'a str>);
 #[derive(Debug)]
 pub struct CommandTrace {
     file: PathBuf,
-    format: &'static Format,
-    system: System,
+    /// Format of the trace.
+    pub format: &'static Format,
+    /// The memory system that executed the commands.
+    pub system: System,
     input: Input,
     /// Place of the commands, as far as it is one.
     place: Place,
@@ -58,16 +60,6 @@ impl CommandTrace {
         let system = SystemConfig::read(system, &Overrides::default())?.memory.system().clone();
         let reader = TraceReader::new(bytes, format, place, &system).ok_or_else(|| not_read(file, format))?;
         Ok(CommandTrace { file: file.to_owned(), format, system, input: Input::Trace(reader), place })
-    }
-
-    /// Format of the trace.
-    pub const fn format(&self) -> &'static Format {
-        self.format
-    }
-
-    /// The memory system that executed the commands.
-    pub const fn system(&self) -> &System {
-        &self.system
     }
 
     /// The commands that the trace may hold: those of a log's header; plain DDR3 for other traces.

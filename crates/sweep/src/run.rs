@@ -1,5 +1,6 @@
 //! The runs of a sweep: points in parallel, each run kept as soon as it is done.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -128,27 +129,23 @@ impl<'a> Sweep<'a> {
         visit: impl Fn(u64, &Planned, &Ready) -> Result<(), Failure> + Sync,
         after: impl Fn(u64, &Plan) + Sync,
     ) -> Result<Vec<Plan>, Failure> {
-        let plans: Vec<OnceLock<Plan>> = numbers.iter().map(|_| OnceLock::new()).collect();
         let pool = ThreadPoolBuilder::new().num_threads(self.jobs).build();
         let pool = pool.map_err(|error| Failure::new(format!("{} jobs cannot be started: {error}", self.jobs)))?;
-        pool.install(|| {
-            // In turn, and not in halves: points near each other play the same trace.
-            plans.iter().zip(numbers).par_bridge().try_for_each(|(slot, &number)| {
-                let plan = match self.prepare(number) {
-                    _ if self.stop.load(Ordering::Relaxed) => return Err(Failure::interrupted()),
-                    Ok((planned, ready)) => {
-                        visit(number, &planned, &ready)?;
-                        Ok(planned)
-                    }
-                    Err(error) => Err(error.to_string()),
-                };
-                after(number, &plan);
-                // Each slot is filled here alone.
-                let _ = slot.set(plan);
-                Ok(())
-            })
-        })?;
-        Ok(plans.into_iter().filter_map(OnceLock::into_inner).collect())
+        let plan = |&number: &u64| {
+            let plan = match self.prepare(number) {
+                _ if self.stop.load(Ordering::Relaxed) => return Err(Failure::interrupted()),
+                Ok((planned, ready)) => {
+                    visit(number, &planned, &ready)?;
+                    Ok(planned)
+                }
+                Err(error) => Err(error.to_string()),
+            };
+            after(number, &plan);
+            Ok((number, plan))
+        };
+        // In turn, and not in halves: points near each other play the same trace.
+        let plans = pool.install(|| numbers.iter().par_bridge().map(plan).collect::<Result<BTreeMap<u64, Plan>, _>>());
+        Ok(plans?.into_values().collect())
     }
 
     /// The numbers of the points of a shard, or all.

@@ -106,7 +106,7 @@ impl Traces {
         let fault = |error: std::io::Error| Failure::reading(&entry.path, &error);
         let stamp = Stamp::of(&entry.path).map_err(fault)?;
         let mut file = file::open(&entry.path).map_err(fault)?;
-        let (mut hasher, mut keeping) = (Sha256::new(), Keeping::new(self));
+        let (mut hasher, mut keeping) = (Sha256::new(), None);
         let mut chunk = Vec::with_capacity(CHUNK_BYTES);
         loop {
             Failure::if_raised(stop)?;
@@ -115,9 +115,9 @@ impl Traces {
                 break;
             }
             hasher.update(&chunk);
-            keeping.push(&chunk);
+            keeping.get_or_insert_with(|| Keeping::new(self, &chunk)).push(&chunk);
         }
-        *locked(&entry.kept) = keeping.finish();
+        *locked(&entry.kept) = keeping.and_then(Keeping::finish);
         Ok((Digest::finish(hasher), stamp))
     }
 
@@ -153,7 +153,6 @@ struct Keeping<'a> {
 }
 
 enum SoFar {
-    Nothing,
     /// The file is compressed already.
     AsItIs(Vec<u8>),
     Compressed(GzEncoder<Vec<u8>>),
@@ -162,20 +161,19 @@ enum SoFar {
 }
 
 impl<'a> Keeping<'a> {
-    fn new(traces: &'a Traces) -> Keeping<'a> {
-        let so_far = if traces.limit == 0 { SoFar::GivenUp } else { SoFar::Nothing };
+    /// Of a trace with this beginning.
+    fn new(traces: &'a Traces, chunk: &[u8]) -> Keeping<'a> {
+        let so_far = match Compression::of(chunk) {
+            _ if traces.limit == 0 => SoFar::GivenUp,
+            Compression::Gzip | Compression::Zstd => SoFar::AsItIs(Vec::new()),
+            Compression::None => SoFar::Compressed(GzEncoder::new(Vec::new(), flate2::Compression::fast())),
+        };
         Keeping { traces, so_far, reserved: 0 }
     }
 
     fn push(&mut self, chunk: &[u8]) {
-        if matches!(self.so_far, SoFar::Nothing) {
-            self.so_far = match Compression::of(chunk) {
-                Compression::Gzip | Compression::Zstd => SoFar::AsItIs(Vec::new()),
-                Compression::None => SoFar::Compressed(GzEncoder::new(Vec::new(), flate2::Compression::fast())),
-            };
-        }
         let length = match &mut self.so_far {
-            SoFar::Nothing | SoFar::GivenUp => return,
+            SoFar::GivenUp => return,
             SoFar::AsItIs(bytes) => {
                 bytes.extend_from_slice(chunk);
                 bytes.len()
@@ -199,7 +197,7 @@ impl<'a> Keeping<'a> {
 
     fn finish(mut self) -> Option<Arc<[u8]>> {
         let bytes = match std::mem::replace(&mut self.so_far, SoFar::GivenUp) {
-            SoFar::Nothing | SoFar::GivenUp => None,
+            SoFar::GivenUp => None,
             SoFar::AsItIs(bytes) => Some(bytes),
             SoFar::Compressed(encoder) => encoder.finish().ok(),
         }?;

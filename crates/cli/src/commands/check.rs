@@ -47,7 +47,7 @@ fn judge(args: &CheckArgs) -> Result<Verdict, Failure> {
     let choice = ("--input-format", args.input_format.as_deref());
     let mut trace = CommandTrace::open(&args.file, choice, args.system.as_deref())?;
     let dialect = args.dialect.unwrap_or(trace.dialect());
-    let mut checker = Checker::new(trace.system(), dialect);
+    let mut checker = Checker::new(&trace.system, dialect);
     let (mut commands, mut last) = (0, Cycle::ZERO);
     while let Some(Issued { at, channel, command }) = trace.next()? {
         Failure::if_raised(&stop)?;
@@ -63,7 +63,7 @@ fn judge(args: &CheckArgs) -> Result<Verdict, Failure> {
         return Err(Failure::at(&args.file, message).with_help(help));
     }
     checker.finish_ranks(end, |channel, rank| trace.holds(channel, rank));
-    Ok(Verdict { format: trace.format(), dialect, commands, end, report: checker.into_report() })
+    Ok(Verdict { format: trace.format, dialect, commands, end, report: checker.into_report() })
 }
 
 fn table(Verdict { format, commands, report, .. }: &Verdict) -> String {

@@ -84,7 +84,7 @@ fn convert_commands(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Res
     let stop = interrupt::flag();
     let mut trace = CommandTrace::open(&args.input, ("--from", Some(from.name)), args.system.as_deref())?;
     let target = Target::named(to.name);
-    if !trace.format().has_rows && !matches!(target, Some(Target::DramPower | Target::Ramulator)) {
+    if !trace.format.has_rows && !matches!(target, Some(Target::DramPower | Target::Ramulator)) {
         let message = format!("`{}` has rows and columns, and `{}` has none", to.name, from.name);
         return Err(Failure::at(&args.input, message).with_help("convert the trace that it was written from"));
     }
@@ -133,7 +133,7 @@ enum CommandWriter {
 impl CommandWriter {
     fn log(args: &ConvertArgs, trace: &CommandTrace) -> Result<CommandWriter, Failure> {
         let file = AtomicFile::create(&args.output, Existing::with_force(args.force))?;
-        let log = LogWriter::new(file, trace.system(), trace.dialect());
+        let log = LogWriter::new(file, &trace.system, trace.dialect());
         log.map(CommandWriter::Log).map_err(|error| Failure::writing(&args.output, &error))
     }
 
@@ -143,7 +143,7 @@ impl CommandWriter {
         let files = output_files(&args.output, &places(trace)).into_iter();
         let files = files.map(|(place, path)| Ok((place, AtomicFile::create(&path, existing)?)));
         let files = files.collect::<Result<_, Failure>>()?;
-        Exporter::new(target, unsupported, trace.system(), files)
+        Exporter::new(target, unsupported, &trace.system, files)
             .map(CommandWriter::PerRank)
             .map_err(|error| export_failure(&args.output, &error))
     }
@@ -182,7 +182,7 @@ fn export_failure(path: &Path, error: &ExportError) -> Failure {
 
 /// The ranks whose commands a trace holds.
 fn places(trace: &CommandTrace) -> Vec<Place> {
-    let geometry = trace.system().geometry;
+    let geometry = trace.system.geometry;
     let ranks = |channel| (0..geometry.ranks()).map(move |rank| Place { channel: Channel(channel), rank });
     let places = (0..geometry.channels()).flat_map(ranks);
     places.filter(|place| trace.holds(place.channel, place.rank)).collect()

@@ -76,10 +76,6 @@ impl<W: Write> PacketWriter<W> {
         PacketWriter { output, clock, window, tracks: 0, is_first: true, bytes: Vec::new() }
     }
 
-    pub(super) fn window(&self) -> Window {
-        self.window
-    }
-
     /// The output, with everything in it.
     pub(super) fn into_result(self) -> io::Result<W> {
         self.output?.into_inner().map_err(io::IntoInnerError::into_error)
@@ -189,7 +185,7 @@ impl Counter {
 
     /// Sets the value from `at` on.
     pub(super) fn set<W: Write>(&mut self, writer: &mut PacketWriter<W>, at: Cycle, value: u64) {
-        let Window { from, to } = writer.window();
+        let Window { from, to } = writer.window;
         if at > from {
             self.begin(writer);
         }
@@ -202,7 +198,7 @@ impl Counter {
     /// Draws what it was at the beginning, if that has not been drawn.
     pub(super) fn begin<W: Write>(&mut self, writer: &mut PacketWriter<W>) {
         if !mem::replace(&mut self.is_drawn, true) {
-            writer.counter(self.track, writer.window().from, self.value);
+            writer.counter(self.track, writer.window.from, self.value);
         }
     }
 }

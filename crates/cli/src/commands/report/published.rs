@@ -41,7 +41,10 @@ pub(super) fn of_a_run(results: &[RunJson]) -> PublishedFigures {
     let rows = results.iter().filter(|result| has_the_setting(&result.system)).flat_map(|result| {
         let operations = result.operations.iter().enumerate();
         let alone = operations.filter(|(index, _)| is_alone(&result.operations, *index));
-        alone.filter_map(|(_, operation)| beside(result, operation))
+        alone.filter_map(|(_, operation)| {
+            let OperationRow { label, mechanism, latency_ns, energy_nj, .. } = operation;
+            set_beside(label, mechanism, format!("{label}, {}", result.variant()), *latency_ns, *energy_nj)
+        })
     });
     with_notes(rows.collect(), Vec::new())
 }
@@ -125,20 +128,10 @@ fn has_the_setting(system: &str) -> bool {
 
 /// Whether no other operation was in progress in that time.
 fn is_alone(operations: &[OperationRow], index: usize) -> bool {
-    let stretch = |operation: &OperationRow| {
-        (operation.arrival_cycle, operation.arrival_cycle.saturating_add(operation.latency_cycles))
-    };
-    let (from, to) = stretch(&operations[index]);
-    let apart = |other: &OperationRow| {
-        let (other_from, other_to) = stretch(other);
-        other_to <= from || to <= other_from
-    };
+    let end = |operation: &OperationRow| operation.arrival_cycle.saturating_add(operation.latency_cycles);
+    let this = &operations[index];
+    let apart = |other: &OperationRow| end(other) <= this.arrival_cycle || end(this) <= other.arrival_cycle;
     operations.iter().enumerate().all(|(other, operation)| other == index || apart(operation))
-}
-
-fn beside(result: &RunJson, operation: &OperationRow) -> Option<Beside> {
-    let OperationRow { label, mechanism, latency_ns, energy_nj, .. } = operation;
-    set_beside(label, mechanism, format!("{label}, {}", result.variant()), *latency_ns, *energy_nj)
 }
 
 fn set_beside(label: &str, mechanism: &str, run: String, simulated_ns: f64, simulated_nj: f64) -> Option<Beside> {
