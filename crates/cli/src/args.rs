@@ -23,7 +23,7 @@ pub use check::CheckArgs;
 pub use convert::ConvertArgs;
 pub use plot::PlotArgs;
 pub use report::ReportArgs;
-pub use reproduce::{ForkbenchArgs, MachineArgs, ProgramsArgs, ZiArgs};
+pub use reproduce::{ForkbenchArgs, MachineArgs, MulticoreArgs, ProgramsArgs, ZiArgs};
 pub use sweep::{CollectArgs, SlurmArgs, SweepArgs, SweepCommand};
 pub use trace::{TraceCommand, TraceInfoArgs};
 
@@ -322,6 +322,8 @@ pub enum Reproduce {
     Table3(Table3Args),
     /// The forkbench of the RowClone paper on its cores: copy share of traffic, IPC and energy under FPM and PSM
     Forkbench(ForkbenchArgs),
+    /// Mixes of copy-intensive and memory-intensive programs on 2, 4 and 8 cores: weighted speedup, fairness, energy
+    Multicore(MulticoreArgs),
     /// Zeroing of pages and their first use, by a loop, RowClone and RowClone-ZI
     Zi(ZiArgs),
 }

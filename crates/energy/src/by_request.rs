@@ -7,21 +7,29 @@ use dram_spec::{Command, CommandEvent, EventSink, Geometry, RequestId};
 
 use crate::counts::Counts;
 
-/// Counts the commands of each request, by the causes of the events. Memory grows with the number
-/// of requests.
+/// Counts the commands of each request, or of each group of requests, by the causes of the events.
+/// Memory grows with the number of requests or groups.
 #[derive(Clone, Debug)]
 pub struct ByRequest {
     rows: OpenRows,
+    /// Requests whose numbers are equal modulo this number are counted together.
+    groups: u64,
     counts: BTreeMap<RequestId, Counts>,
 }
 
 impl ByRequest {
     /// Creates the counts before any command.
     pub const fn new(geometry: Geometry) -> ByRequest {
-        ByRequest { rows: OpenRows::new(geometry), counts: BTreeMap::new() }
+        ByRequest::in_groups(geometry, u64::MAX)
     }
 
-    /// Counts of a request; all 0 if it has no command.
+    /// Creates the counts of groups: request `n` belongs to the group `n` modulo `groups`, at least
+    /// 1.
+    pub const fn in_groups(geometry: Geometry, groups: u64) -> ByRequest {
+        ByRequest { rows: OpenRows::new(geometry), groups, counts: BTreeMap::new() }
+    }
+
+    /// Counts of a request or, by its number, of a group; all 0 if it has no command.
     pub fn of(&self, request: RequestId) -> Counts {
         self.counts.get(&request).copied().unwrap_or_default()
     }
@@ -31,7 +39,7 @@ impl EventSink for ByRequest {
     fn command(&mut self, event: &CommandEvent) {
         let activation = self.rows.follow(event.channel, &event.command);
         let Some(request) = event.cause.request() else { return };
-        let counts = self.counts.entry(request).or_default();
+        let counts = self.counts.entry(RequestId(request.0 % self.groups)).or_default();
         match (event.command, activation) {
             (_, Some(Activation::Opens)) => counts.activates += 1,
             (_, Some(Activation::Copies { .. })) => counts.copy_activates += 1,
@@ -75,5 +83,17 @@ mod tests {
             Counts { activates: 1, copy_activates: 1, dropped_activates: 1, reads: 1, writes: 1, ..Counts::default() };
         assert_eq!(reader.of(copy), copied);
         assert_eq!(reader.of(RequestId(0)), Counts::default());
+    }
+
+    #[test]
+    fn requests_of_a_group_are_counted_together() {
+        let mut reader = ByRequest::in_groups(System::paper(1, Density::Gb2, Width::X8).geometry, 2);
+        let bank = BankId { rank: 0, bank: 0 };
+        let command = Command::Read { bank, column: Column(0), auto_precharge: dram_spec::AutoPrecharge::No };
+        for request in [2, 3, 5, 7] {
+            let cause = Cause::Read(RequestId(request));
+            reader.command(&CommandEvent { at: Cycle(0), channel: Channel(0), command, cause, held_by: None });
+        }
+        assert_eq!([0, 1].map(|group| reader.of(RequestId(group)).reads), [1, 3]);
     }
 }

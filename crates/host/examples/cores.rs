@@ -10,7 +10,9 @@ use std::sync::atomic::AtomicBool;
 use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Density, LINE_BYTES, PhysicalAddress, System, Width};
 use host::AllocatorSettings;
-use host::machine::{CacheShape, ClockRatio, CoreSettings, KernelSettings, Machine, MachineSettings, Program, Sharing};
+use host::machine::{
+    CacheShape, ClockRatio, CoreSettings, KernelSettings, Machine, MachineSettings, Program, Region, Sharing,
+};
 use memctrl::policy::copy::BASELINE;
 use memctrl::{Config, Controller};
 use os_alloc_sim::{Generator, Policy, Units};
@@ -78,7 +80,8 @@ fn main() {
     let program = RandomLines { begin, far_every, bytes, left: accesses, access: None, generator };
     let system = System::paper(2, Density::Gb2, Width::X8);
     let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
-    let mut machine = Machine::new(settings(), vec![Box::new(program)], &map, None).expect("the settings are sound");
+    let mut machine = Machine::new(settings(), Region::default(), vec![Box::new(program)], &map, None)
+        .expect("the settings are sound");
     let planner = Arc::new(Planner::new(map, FaultyRows::default()));
     let mut controller = Controller::new(&Config::new(system, planner, BASELINE));
     controller.run(&mut machine, &mut (), &AtomicBool::new(false)).expect("nothing stops it");

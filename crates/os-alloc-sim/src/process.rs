@@ -89,6 +89,26 @@ impl Kernel {
         self.frame(process, page)
     }
 
+    /// Gives a mapped page a new frame, which is about to be overwritten as a whole with a copy of
+    /// `source`, and releases the frame that the page has.
+    ///
+    /// # Errors
+    ///
+    /// If the process does not exist, the page is not mapped, or no frame is free.
+    pub fn renew(&mut self, process: ProcessId, page: u64, source: Option<Frame>) -> Result<Frame, Fault> {
+        let space = self.space(process)?;
+        if !space.is_mapped(page) {
+            return Err(Fault::NotMapped { process, page });
+        }
+        let old = space.entry(page);
+        let Grant { frame, .. } = self.take(source)?;
+        self.enter(process, page, frame, self.grain_frames());
+        if let Some(old) = old {
+            self.release(old.frame, &mut Vec::new());
+        }
+        self.frame(process, page)
+    }
+
     /// Writes to a page and returns its frame, which no other page then uses. The first touch gives
     /// the page a zeroed frame; a shared frame is copied first.
     ///

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use rowclone_sim::{CoreRow, CoresReport};
+use rowclone_sim::{CoreRow, CoresReport, MixMetrics};
 use serde::Serialize;
 
 use crate::table::Align::{Left, Right};
 use crate::table::{Column, listed};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// Results under a copy method.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -18,16 +18,18 @@ pub struct MethodRow {
     pub method: &'static str,
     /// Sum of the instructions per cycle of all cores.
     pub ipc_sum: f64,
-    /// Core cycles until the last core has ended.
+    /// Core cycles of the longest region.
     pub cycles: u64,
     /// Cycles of the baseline per cycle.
     pub speedup: f64,
-    /// DRAM energy, including background and refresh, nJ.
+    /// DRAM energy of the interval that covers all regions, including background and refresh, nJ.
     pub energy_nj: f64,
-    /// Energy relative to the baseline.
+    /// Energy per instruction relative to the baseline.
     pub energy_ratio: f64,
     /// DRAM energy per instruction of the programs, nJ; none without instructions.
     pub energy_per_instruction_nj: Option<f64>,
+    /// Metrics of several programs; none of one, or if a program has no instruction.
+    pub mix: Option<MixMetrics>,
     /// Report of the cores.
     pub report: CoresReport,
 }
@@ -43,6 +45,12 @@ pub struct ProgramsTable {
     pub baseline: String,
     /// Files of the programs, by core.
     pub programs: Vec<String>,
+    /// Instructions of each program before its region.
+    pub warm_up: u64,
+    /// Instructions of each region; none to the end of the program.
+    pub instructions: Option<u64>,
+    /// Instructions per cycle of each of several programs alone under the baseline.
+    pub alone_ipc: Vec<f64>,
     /// A row per method, the baseline first.
     pub methods: Vec<MethodRow>,
 }
@@ -58,7 +66,9 @@ impl ProgramsTable {
                 .copy_share_of_channel_bytes
                 .map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", share * 100.0))
         };
-        let columns: [Column<'_, MethodRow>; 7] = [
+        let weighted =
+            |row: &MethodRow| row.mix.map_or_else(|| "-".to_owned(), |mix| format!("{:.3}", mix.weighted_speedup));
+        let columns: [Column<'_, MethodRow>; 8] = [
             ("method", Left, &|row| row.method.to_owned()),
             ("IPC x 1000", Right, &|row| format!("{:.2}", row.ipc_sum * 1000.0)),
             ("core cycles", Right, &|row| row.cycles.to_string()),
@@ -66,26 +76,56 @@ impl ProgramsTable {
             ("energy", Right, &|row| format!("{:.2}x", row.energy_ratio)),
             ("nJ per instruction", Right, &per_instruction),
             ("copy share of bytes", Right, &share),
+            ("weighted speedup", Right, &weighted),
         ];
         let mut text = format!(
-            "{} programs on machine {}; ratios refer to the baseline, {}\n\n{}",
+            "{} programs on machine {}; ratios refer to the baseline, {}\n",
             self.programs.len(),
             self.machine,
-            self.baseline,
-            listed(&columns, &self.methods, usize::MAX)
+            self.baseline
+        );
+        for (core, program) in self.programs.iter().enumerate() {
+            let _ = writeln!(text, "core {core}: {program}");
+        }
+        let _ = write!(
+            text,
+            "\n{}",
+            listed(&columns[..if self.programs.len() > 1 { 8 } else { 7 }], &self.methods, usize::MAX)
         );
         if details {
+            if self.programs.len() > 1 {
+                let _ = write!(text, "\n{}", mixes(&self.methods));
+            }
             for row in &self.methods {
-                let _ = write!(text, "\n{}\n{}", row.method, cores(&row.report.cores));
+                let _ = write!(text, "\n{}\n{}", row.method, core_table(&row.report.cores));
             }
         }
         text
     }
 }
 
-fn cores(rows: &[CoreRow]) -> String {
+/// Metrics of several programs.
+fn mixes(rows: &[MethodRow]) -> String {
+    let metric = |row: &MethodRow, of: &dyn Fn(&MixMetrics) -> f64| {
+        row.mix.as_ref().map_or_else(|| "-".to_owned(), |mix| format!("{:.3}", of(mix)))
+    };
+    let columns: [Column<'_, MethodRow>; 5] = [
+        ("method", Left, &|row| row.method.to_owned()),
+        ("weighted speedup", Right, &|row| metric(row, &|mix| mix.weighted_speedup)),
+        ("instruction throughput", Right, &|row| metric(row, &|mix| mix.instruction_throughput)),
+        ("harmonic speedup", Right, &|row| metric(row, &|mix| mix.harmonic_speedup)),
+        ("maximum slowdown", Right, &|row| metric(row, &|mix| mix.maximum_slowdown)),
+    ];
+    listed(&columns, rows, usize::MAX)
+}
+
+/// A line per core.
+pub(crate) fn core_table(rows: &[CoreRow]) -> String {
     let stall = |value: f64| format!("{value:.0}");
-    let columns: [Column<'_, CoreRow>; 12] = [
+    let known = |value: Option<f64>, factor: f64| {
+        value.map_or_else(|| "-".to_owned(), |value| format!("{:.2}", value * factor))
+    };
+    let columns: [Column<'_, CoreRow>; 15] = [
         ("core", Right, &|row| row.core.to_string()),
         ("instructions", Right, &|row| row.instructions.to_string()),
         ("kernel\ninstructions", Right, &|row| row.kernel_instructions.to_string()),
@@ -93,6 +133,9 @@ fn cores(rows: &[CoreRow]) -> String {
         ("IPC x 1000", Right, &|row| format!("{:.2}", row.ipc * 1000.0)),
         ("misses per 1000\ninstructions", Right, &|row| format!("{:.1}", row.misses_per_1000_instructions)),
         ("faults", Right, &|row| row.faults.to_string()),
+        ("copy share\nof bytes, %", Right, &|row| known(row.copy_share_of_channel_bytes, 100.0)),
+        ("GB/s", Right, &|row| known(row.bandwidth_gb_s, 1.0)),
+        ("dynamic nJ per\ninstruction", Right, &|row| known(row.dynamic_energy_per_instruction_nj, 1.0)),
         ("stalls:\nwindow", Right, &|row| stall(row.stall_cycles.window)),
         ("\nMSHR", Right, &|row| stall(row.stall_cycles.mshr)),
         ("\nstore buffer", Right, &|row| stall(row.stall_cycles.store_buffer)),

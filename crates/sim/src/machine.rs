@@ -1,7 +1,10 @@
 //! Programs on cores, as the workload of an experiment, and their results.
 
-use dram_spec::LINE_BYTES;
-use host::machine::{Copier, CoreOutcome, KernelSettings, Machine, MachineOutcome, MachineSettings, Program, Purpose};
+use dram_spec::{Clock, Cycles, LINE_BYTES};
+use host::machine::{
+    Copier, CoreCounters, CoreOutcome, KernelSettings, Machine, MachineOutcome, MachineSettings, Program, Purpose,
+    Region,
+};
 use memctrl::policy::copy::{BASELINE, CopyPolicy, PSM_ONLY, ROWCLONE};
 use os_alloc_sim::Policy;
 use serde::Serialize;
@@ -9,6 +12,7 @@ use serde::Serialize;
 use crate::allocator_report::{AllocatorReport, MemoryState};
 use crate::error::ExperimentError;
 use crate::experiment::{Attachments, Run};
+use crate::interval::{IntervalMeter, MeasuredInterval};
 use crate::outcome::Outcome;
 use crate::progress::WithProgress;
 
@@ -84,6 +88,8 @@ pub struct Programs {
     pub settings: MachineSettings,
     /// The program of each core.
     pub programs: Vec<Box<dyn Program>>,
+    /// Warm-up and measured region.
+    pub region: Region,
 }
 
 /// Accesses of a core on behalf of the program, of copies or of zeroings.
@@ -122,7 +128,7 @@ pub struct StallRow {
     pub controller_copy: f64,
 }
 
-/// Results of a core.
+/// Results of a core in its region.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CoreRow {
     /// Core, from 0.
@@ -131,12 +137,21 @@ pub struct CoreRow {
     pub instructions: u64,
     /// Instructions of copy loops of the kernel.
     pub kernel_instructions: u64,
-    /// Core cycles from reset to the last instruction.
+    /// Core cycles of the region.
     pub cycles: u64,
     /// Instructions of the program per core cycle.
     pub ipc: f64,
     /// Lines requested from memory per 1000 instructions of the program.
     pub misses_per_1000_instructions: f64,
+    /// Bytes that the program, copies and zeroings moved over memory channels.
+    pub channel_bytes: u64,
+    /// Share of copies and zeroings in them, 0 to 1; none without traffic.
+    pub copy_share_of_channel_bytes: Option<f64>,
+    /// Bandwidth of them, 10^9 bytes per second; none in an empty region.
+    pub bandwidth_gb_s: Option<f64>,
+    /// Dynamic DRAM energy of the core's requests per instruction of its program in the interval,
+    /// nJ; none without instructions.
+    pub dynamic_energy_per_instruction_nj: Option<f64>,
     /// Page faults.
     pub faults: u64,
     /// Accesses by purpose.
@@ -155,17 +170,28 @@ pub struct CoreRow {
     pub zero_lines_inserted: u64,
 }
 
-/// Results of the cores of a run.
+/// Results of the cores of a run. Figures other than those of a core are of the interval that
+/// covers the regions of all cores.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CoresReport {
     /// Core cycles per memory clock.
     pub core_cycles_per_clock: f64,
+    /// Length of the interval, ns.
+    pub interval_ns: f64,
+    /// Instructions of all programs.
+    pub instructions: u64,
+    /// DRAM energy, including background and refresh, nJ.
+    pub energy_nj: f64,
+    /// DRAM energy per instruction, nJ; none without instructions.
+    pub energy_per_instruction_nj: Option<f64>,
     /// Bytes that programs, copies and zeroings moved over memory channels.
     pub channel_bytes: u64,
     /// Bytes of copies and zeroings among them.
     pub copy_channel_bytes: u64,
     /// Share of copies and zeroings, 0 to 1; none without traffic.
     pub copy_share_of_channel_bytes: Option<f64>,
+    /// Bandwidth, 10^9 bytes per second; none in an empty interval.
+    pub bandwidth_gb_s: Option<f64>,
     /// Loads compared with a flat, coherent memory; none without checks.
     pub loads_checked: Option<u64>,
     /// The first load that returned wrong data.
@@ -174,25 +200,52 @@ pub struct CoresReport {
     pub cores: Vec<CoreRow>,
 }
 
+/// Bytes over the channels: all, and those of copies and zeroings.
+fn channel_bytes(counters: &CoreCounters) -> (u64, u64) {
+    let of = |purpose: Purpose| counters.lines[purpose as usize].lines() * LINE_BYTES;
+    let copies = of(Purpose::KernelCopy) + of(Purpose::KernelZero) + counters.controller_copy_bytes;
+    (copies + of(Purpose::Program), copies)
+}
+
+/// A ratio; none if the denominator is 0.
+fn ratio(of: f64, to: f64) -> Option<f64> {
+    (to > 0.0).then(|| of / to)
+}
+
 impl CoresReport {
-    fn new(outcome: &MachineOutcome, settings: &MachineSettings) -> CoresReport {
-        let lines = |purposes: &[Purpose]| -> u64 {
-            let of =
-                |core: &CoreOutcome| purposes.iter().map(|&it| core.counters.lines[it as usize].lines()).sum::<u64>();
-            outcome.cores.iter().map(of).sum::<u64>() * LINE_BYTES
-        };
-        let controller: u64 = outcome.cores.iter().map(|core| core.counters.controller_copy_bytes).sum();
-        let copies = lines(&[Purpose::KernelCopy, Purpose::KernelZero]) + controller;
-        let all = copies + lines(&[Purpose::Program]);
+    fn new(
+        outcome: &MachineOutcome,
+        settings: &MachineSettings,
+        interval: &MeasuredInterval,
+        clock: Clock,
+    ) -> CoresReport {
+        let bytes = outcome.cores.iter().map(|core| channel_bytes(&core.interval));
+        let (all, copies) = bytes.fold((0, 0), |sum, bytes| (sum.0 + bytes.0, sum.1 + bytes.1));
+        let instructions: u64 = outcome.cores.iter().map(|core| core.interval.instructions).sum();
+        let (interval_ns, energy_nj) = (clock.ns(interval.cycles), interval.energy.total().nj());
+        let core_ns = clock.ns(Cycles(1)) / settings.clock.per_clock();
         let wrong = outcome.check.and_then(|(_, wrong)| wrong);
+        let cores = outcome.cores.iter().zip(&interval.by_core).enumerate();
         CoresReport {
             core_cycles_per_clock: settings.clock.per_clock(),
+            interval_ns,
+            instructions,
+            energy_nj,
+            energy_per_instruction_nj: ratio(energy_nj, instructions as f64),
             channel_bytes: all,
             copy_channel_bytes: copies,
-            copy_share_of_channel_bytes: (all > 0).then(|| copies as f64 / all as f64),
+            copy_share_of_channel_bytes: ratio(copies as f64, all as f64),
+            bandwidth_gb_s: ratio(all as f64, interval_ns),
             loads_checked: outcome.check.map(|(loads, _)| loads),
             wrong_load: wrong.map(|wrong| format!("a load of core {} at {:#x}", wrong.core, wrong.address.0)),
-            cores: outcome.cores.iter().enumerate().map(|(core, it)| row(core, it, settings.core.width)).collect(),
+            cores: cores
+                .map(|(core, (it, energy))| {
+                    let energy = ratio(energy.operation().nj(), it.interval.instructions as f64);
+                    let row = row(core, it, settings.core.width);
+                    let bandwidth_gb_s = ratio(row.channel_bytes as f64, row.cycles as f64 * core_ns);
+                    CoreRow { bandwidth_gb_s, dynamic_energy_per_instruction_nj: energy, ..row }
+                })
+                .collect(),
         }
     }
 
@@ -204,7 +257,8 @@ impl CoresReport {
 
 fn row(core: usize, outcome: &CoreOutcome, width: u64) -> CoreRow {
     let (counters, cycles) = (&outcome.counters, outcome.cycles.0);
-    let ratio = |count: u64, per: u64| if per == 0 { 0.0 } else { count as f64 / per as f64 };
+    let per = |count: u64, per: u64| ratio(count as f64, per as f64).unwrap_or(0.0);
+    let (bytes, copy_bytes) = channel_bytes(counters);
     let misses: u64 = counters.lines.iter().map(|lines| lines.misses).sum();
     let access = |purpose: Purpose| {
         let lines = counters.lines[purpose as usize];
@@ -225,8 +279,12 @@ fn row(core: usize, outcome: &CoreOutcome, width: u64) -> CoreRow {
         instructions: counters.instructions,
         kernel_instructions: counters.kernel_instructions,
         cycles,
-        ipc: ratio(counters.instructions, cycles),
-        misses_per_1000_instructions: 1000.0 * ratio(misses, counters.instructions),
+        ipc: per(counters.instructions, cycles),
+        misses_per_1000_instructions: 1000.0 * per(misses, counters.instructions),
+        channel_bytes: bytes,
+        copy_share_of_channel_bytes: ratio(copy_bytes as f64, bytes as f64),
+        bandwidth_gb_s: None,
+        dynamic_energy_per_instruction_nj: None,
         faults: counters.faults,
         accesses: Purpose::ALL.map(access).into(),
         stall_cycles: StallRow {
@@ -252,18 +310,22 @@ impl Run<'_> {
         programs: Programs,
         attachments: Attachments<'_, '_>,
     ) -> Result<Outcome, ExperimentError> {
-        let Programs { settings, programs } = programs;
+        let Programs { settings, programs, region } = programs;
         let map = self.system.map();
         // A second instance of the memory, for its state before the run.
         let before =
             settings.allocator.memory(map, settings.allocator.units).map_err(host::machine::MachineError::from)?;
         let before = MemoryState::new(before.set.frames(), &before.allocator.free_blocks());
-        let machine = Machine::new(settings, programs, map, self.check.clone())?;
-        let (source, played) = self.play(WithProgress::new(machine, None, attachments.progress), attachments)?;
+        let cores = programs.len();
+        let machine = Machine::new(settings, region, programs, map, self.check.clone())?;
+        let mut meter = IntervalMeter::new(self.system, &machine, cores, attachments.commands);
+        let attached = Attachments { commands: Some(&mut meter), ..attachments };
+        let (source, played) = self.play(WithProgress::new(machine, None, attached.progress), attached)?;
         let machine = source.finish().into_outcome()?;
+        let interval = meter.report(self.system)?.expect("all regions ended");
         Ok(Outcome {
             allocator: Some(AllocatorReport::new(before, &machine.os)),
-            cores: Some(CoresReport::new(&machine, &settings)),
+            cores: Some(CoresReport::new(&machine, &settings, &interval, self.system.system().clock())),
             ..Outcome::new(self.system, self.policy, played)
         })
     }

@@ -8,6 +8,8 @@
 //! zero <address> <bytes>
 //! map <address> <bytes>
 //! filled <address> <bytes>
+//! present <address> <bytes>
+//! renew <page> <source>
 //! fork <process>
 //! run <process>
 //! exit
@@ -20,6 +22,7 @@ use dram_spec::PhysicalAddress;
 use crate::line::{LineError, Lines, shown};
 use crate::number::{decimal, hex};
 use crate::text::Text;
+use crate::trace::TraceError;
 
 /// A step of a program. Addresses are virtual, of the running process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +73,22 @@ pub enum Step {
         /// Number of bytes.
         bytes: u64,
     },
+    /// Declares that the pages of a mapped range have frames, and that none of their lines is in a
+    /// cache. Takes no time.
+    Present {
+        /// First byte.
+        address: PhysicalAddress,
+        /// Number of bytes.
+        bytes: u64,
+    },
+    /// Gives a page a new frame, allocated as the destination of a copy of another page; frees the
+    /// old frame. A copy of the whole page follows. Takes no time.
+    Renew {
+        /// Address in the page.
+        page: PhysicalAddress,
+        /// Address in the source of the copy.
+        source: PhysicalAddress,
+    },
     /// Forks the running process, which runs on.
     Fork {
         /// Number of the child.
@@ -90,6 +109,15 @@ pub enum ProgramError {
     /// The input failed, or a line is too long.
     #[error(transparent)]
     Line(#[from] LineError),
+    /// The memory trace that serves as the program cannot be read further.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// The format of a memory trace has no instructions.
+    #[error("the trace has the format `{found}`, whose records have no instructions")]
+    NoInstructions {
+        /// Name of the format.
+        found: &'static str,
+    },
     /// A line is no step.
     #[error("line {line}: `{found}` is not a step")]
     Step {
@@ -113,9 +141,13 @@ impl ProgramError {
     pub fn help(&self) -> String {
         match self {
             Self::Line(error) => error.help(),
+            Self::Trace(error) => error.help(),
+            Self::NoInstructions { .. } => {
+                "give a program trace (docs/cores.md), or a memory trace of the format `rc` or `cpu`".into()
+            }
             Self::Step { .. } => "write one of `compute N`, `load ADDRESS`, `store ADDRESS`, `copy DST SRC BYTES`, \
-                                  `zero ADDRESS BYTES`, `map ADDRESS BYTES`, `filled ADDRESS BYTES`, `fork PROCESS`, \
-                                  `run PROCESS` and `exit`, with addresses as `0x1000` and other numbers in decimal"
+                                  `zero ADDRESS BYTES`, `map ADDRESS BYTES`, `filled ADDRESS BYTES`, \
+                                  `present ADDRESS BYTES`, `renew PAGE SOURCE`, `fork PROCESS`, `run PROCESS` and `exit`, with addresses as `0x1000` and other numbers in decimal"
                 .into(),
             Self::Range { .. } => "give at least 1 byte, and an end below 2^64".into(),
         }
@@ -182,6 +214,8 @@ fn step(words: &[&[u8]]) -> Option<Step> {
         [b"zero", at, bytes] => Step::Zero { address: address(at)?, bytes: decimal(bytes)? },
         [b"map", at, bytes] => Step::Map { address: address(at)?, bytes: decimal(bytes)? },
         [b"filled", at, bytes] => Step::Filled { address: address(at)?, bytes: decimal(bytes)? },
+        [b"present", at, bytes] => Step::Present { address: address(at)?, bytes: decimal(bytes)? },
+        [b"renew", page, source] => Step::Renew { page: address(page)?, source: address(source)? },
         [b"fork", child] => Step::Fork { child: process(child)? },
         [b"run", next] => Step::Run { process: process(next)? },
         [b"exit"] => Step::Exit,
@@ -193,12 +227,14 @@ fn step(words: &[&[u8]]) -> Option<Step> {
 fn ranges(step: &Step) -> Vec<(PhysicalAddress, u64)> {
     match *step {
         Step::Copy { dst, src, bytes } => vec![(dst, bytes), (src, bytes)],
-        Step::Zero { address, bytes } | Step::Map { address, bytes } | Step::Filled { address, bytes } => {
-            vec![(address, bytes)]
-        }
+        Step::Zero { address, bytes }
+        | Step::Map { address, bytes }
+        | Step::Filled { address, bytes }
+        | Step::Present { address, bytes } => vec![(address, bytes)],
         Step::Compute { .. }
         | Step::Load { .. }
         | Step::Store { .. }
+        | Step::Renew { .. }
         | Step::Fork { .. }
         | Step::Run { .. }
         | Step::Exit => Vec::new(),
@@ -219,7 +255,7 @@ mod tests {
     fn every_step_is_read() {
         let at = PhysicalAddress;
         let text = "map 0x1000 8192 # two pages\n\n# a comment\nfilled 0x1000 64\ncompute 12\nload 0x1040\n\tstore 0x1048\n\
-                    copy 0x2000 0x1000 64\nzero 0x1000 1\nfork 2\nrun 2\nexit\n";
+                    copy 0x2000 0x1000 64\nzero 0x1000 1\npresent 0x3000 4096\nrenew 0x3000 0x1000\nfork 2\nrun 2\nexit\n";
         let expected = [
             Step::Map { address: at(0x1000), bytes: 8192 },
             Step::Filled { address: at(0x1000), bytes: 64 },
@@ -228,6 +264,8 @@ mod tests {
             Step::Store { address: at(0x1048) },
             Step::Copy { dst: at(0x2000), src: at(0x1000), bytes: 64 },
             Step::Zero { address: at(0x1000), bytes: 1 },
+            Step::Present { address: at(0x3000), bytes: 4096 },
+            Step::Renew { page: at(0x3000), source: at(0x1000) },
             Step::Fork { child: 2 },
             Step::Run { process: 2 },
             Step::Exit,

@@ -24,7 +24,15 @@ impl MachineArgs {
     /// # Errors
     /// The file or a `--set` has an error.
     pub fn read(&self) -> Result<MachineConfig, Failure> {
-        let overrides = Overrides::parse(&self.set)?;
+        self.read_with(&[])
+    }
+
+    /// Reads and checks the machine, with further keys set.
+    ///
+    /// # Errors
+    /// The file or a `--set` has an error.
+    pub fn read_with(&self, further: &[String]) -> Result<MachineConfig, Failure> {
+        let overrides = Overrides::parse(&[&self.set, further].concat())?;
         match &self.machine {
             Some(path) => MachineConfig::read(Path::new(path), &overrides),
             None => MachineConfig::paper(&overrides),
@@ -56,6 +64,55 @@ pub struct ForkbenchArgs {
     pub format: Format,
 }
 
+/// `reproduce multicore`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    rowclone-sim reproduce multicore\n  \
+    rowclone-sim reproduce multicore --cores 4 --schedulers bliss --details\n  \
+    rowclone-sim reproduce multicore --cores 2 --trace traces/samples/forkset-rc.gz --instructions 100000")]
+pub struct MulticoreArgs {
+    /// The machine
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// Numbers of cores, each even
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [2, 4, 8], value_parser = even)]
+    pub cores: Vec<usize>,
+    /// Schedulers, instead of that of the machine
+    #[arg(long, value_name = "NAME", value_delimiter = ',', default_values_t = ["fr-fcfs", "bliss", "par-bs"].map(str::to_owned))]
+    pub schedulers: Vec<String>,
+    /// Mixes per number of cores: 3 or 6 contain each program equally often, 9 also each pair on 2 cores
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=9))]
+    pub mixes: u64,
+    /// Instructions of each program before its measured region
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    pub warm_up: u64,
+    /// Instructions of each measured region
+    #[arg(long, value_name = "N", default_value_t = 4_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub instructions: u64,
+    /// Replaces the program of a core by a program trace or a memory trace of the format `rc` or `cpu`: the first `--trace`
+    /// on core 0, the second on core 1
+    #[arg(long = "trace", value_name = "FILE")]
+    pub traces: Vec<PathBuf>,
+    /// Seed of the programs
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Checks commands against the rules, and each load against a flat, coherent memory
+    #[arg(long)]
+    pub check: bool,
+    /// Prints also a line per core of each run
+    #[arg(long)]
+    pub details: bool,
+    /// Format of the tables
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// An even number of cores.
+fn even(text: &str) -> Result<usize, String> {
+    let cores = text.parse().ok().filter(|cores| (2..=16).contains(cores) && cores % 2 == 0);
+    cores.ok_or_else(|| "half of the cores run each kind of program: give 2, 4, 6, ... 16".to_owned())
+}
+
 /// `reproduce zi`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  rowclone-sim reproduce zi --pages 64,512")]
@@ -76,14 +133,23 @@ pub struct ZiArgs {
 
 /// `programs`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  rowclone-sim programs traces/programs/fork.program --details")]
+#[command(after_help = "Examples:\n  \
+    rowclone-sim programs traces/programs/fork.program --details\n  \
+    rowclone-sim programs traces/samples/forkset-rc.gz traces/samples/403.gcc.gz --warm-up 10000 --instructions 50000")]
 pub struct ProgramsArgs {
-    /// A program trace per core (docs/cores.md), plain, gzip or Zstandard
+    /// A program trace (docs/cores.md) or a memory trace of the format `rc` or `cpu` (docs/formats.md) per core, plain, gzip or
+    /// Zstandard
     #[arg(value_name = "FILE", required = true, num_args = 1..=16)]
     pub programs: Vec<PathBuf>,
     /// The machine
     #[command(flatten)]
     pub machine: MachineArgs,
+    /// Instructions of each program before its measured region
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub warm_up: u64,
+    /// Instructions of each measured region; a shorter program begins again [default: to the end of each program]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub instructions: Option<u64>,
     /// Checks commands against the rules, and each load against a flat, coherent memory
     #[arg(long)]
     pub check: bool,

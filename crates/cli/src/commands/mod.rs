@@ -3,6 +3,7 @@
 pub mod check;
 pub mod completions;
 pub mod convert;
+mod core_runs;
 pub mod explain_address;
 pub mod explain_energy;
 pub mod explain_plan;
@@ -15,6 +16,7 @@ mod references;
 pub mod report;
 pub mod reproduce;
 mod reproduce_forkbench;
+mod reproduce_multicore;
 mod reproduce_zi;
 pub mod run;
 pub mod sweep;
@@ -52,6 +54,7 @@ pub fn dispatch(command: &Command) -> Result<ExitCode, Failure> {
         Command::Programs(args) => programs::run(args)?,
         Command::Reproduce(Reproduce::Table3(args)) => reproduce::table3(args)?,
         Command::Reproduce(Reproduce::Forkbench(args)) => reproduce_forkbench::run(args)?,
+        Command::Reproduce(Reproduce::Multicore(args)) => reproduce_multicore::run(args)?,
         Command::Reproduce(Reproduce::Zi(args)) => reproduce_zi::run(args)?,
     })
 }

@@ -1,14 +1,14 @@
 //! `rowclone-sim reproduce zi`: zeroing of pages and their first use.
 
 use dram_spec::PhysicalAddress;
-use host::machine::Program;
+use host::machine::{Program, Region};
 use report::ZeroingTable;
 use report::zeroing::{SCHEMA_VERSION, ZeroingFigures, ZeroingRow};
 use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::CopyMethod;
 use trace_io::program::Step;
 
-use super::reproduce_forkbench::{baseline, run_programs};
+use super::core_runs::{baseline, run_programs};
 use crate::args::ZiArgs;
 
 /// The methods of a row, in the order of [`ZeroingRow::methods`].
@@ -37,8 +37,10 @@ pub fn run(args: &ZiArgs) -> Result<String, Failure> {
 fn row(machine: &MachineConfig, pages: u64, is_checked: bool) -> Result<ZeroingRow, Failure> {
     let figures = METHODS.map(|method| {
         // The run with both phases begins with the run of phase 1.
-        let (_, first) = run_programs(machine, method, vec![program(machine, pages, false)], is_checked)?;
-        let (outcome, both) = run_programs(machine, method, vec![program(machine, pages, true)], is_checked)?;
+        let (_, first) =
+            run_programs(machine, method, vec![program(machine, pages, false)], Region::default(), is_checked)?;
+        let (outcome, both) =
+            run_programs(machine, method, vec![program(machine, pages, true)], Region::default(), is_checked)?;
         let zero_cycles = first.cores[0].cycles;
         Ok(ZeroingFigures {
             method: method.name,

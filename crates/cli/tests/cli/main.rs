@@ -21,6 +21,7 @@ mod made_workloads;
 mod malformed_scenarios;
 mod malformed_sweeps;
 mod malformed_systems;
+mod multicore;
 mod offered_load;
 mod output;
 mod pages_of_keys;

@@ -10,7 +10,7 @@ use trace_io::program::Step;
 use super::cache::{LineNumber, LineState, Removed, Way};
 use super::clock::CoreCycle;
 use super::coherence_check::StoreData;
-use super::core::{Access, AccessKind, Mshr, Stall, Work};
+use super::core::{Access, AccessKind, Bulk, Mshr, Stall, Work};
 use super::counters::Purpose;
 use super::pipeline::Slot;
 use super::processes::ProgramFault;
@@ -64,7 +64,8 @@ impl Machine {
         let (core, cache) = (&mut self.cores[index], &mut self.caches[cache]);
         let Some(slot) = core.pipeline.next_slot() else { return Outcome::Blocked };
         let at = core.pipeline.cycle(slot);
-        if at >= until.max(self.horizon) {
+        let limit = if self.settings.sharing == Sharing::Private { until.max(self.horizon) } else { until };
+        if at >= limit {
             return Outcome::Later(at);
         }
         if let AccessKind::NonTemporal(data) = access.kind {
@@ -72,6 +73,8 @@ impl Machine {
         }
         let line = LineNumber::of(access.address);
         let stall = match cache.find(line) {
+            // The line may be there by then.
+            Some(way) if cache.state(way).is_pending && at >= until => return Outcome::Later(at),
             Some(way) if cache.state(way).is_pending => self.merge(index, access, way, slot),
             Some(way) => {
                 core.hit(cache, way, access, slot);
@@ -105,7 +108,7 @@ impl Machine {
         let deferred = self.check.as_mut().map(|check| check.execute(access));
         let core = &mut self.cores[index];
         core.counters.of(access.purpose).merged += 1;
-        let entry = core.pipeline.dispatch(slot, if is_load { None } else { Some(1) });
+        let entry = core.pipeline.dispatch(slot, if is_load { None } else { Some(0) });
         let line = LineNumber::of(access.address);
         let mshr = core.mshrs.iter_mut().find(|mshr| mshr.line == line).expect("a program shares no line with others");
         if is_load {
@@ -138,7 +141,7 @@ impl Machine {
         let deferred = self.check.as_mut().map(|check| check.execute(access));
         let core = &mut self.cores[index];
         core.counters.of(access.purpose).misses += 1;
-        let entry = core.pipeline.dispatch(slot, if is_load { None } else { Some(1) });
+        let entry = core.pipeline.dispatch(slot, if is_load { None } else { Some(0) });
         let (loads, stores) = if is_load { (vec![entry], 0) } else { (Vec::new(), 1) };
         core.stores += stores;
         core.mshrs.push(Mshr { line, loads, stores, deferred: deferred.into_iter().collect() });
@@ -159,14 +162,23 @@ impl Machine {
         if at >= until {
             return Outcome::Later(at);
         }
+        let cache = self.cache_of(index);
+        let is_pending = |way| self.caches[cache].state(way).is_pending;
+        if self.caches[cache].find(LineNumber::of(access.address)).is_some_and(is_pending) {
+            self.cores[index].stall = Some(Stall::Mshr);
+            return Outcome::Blocked;
+        }
         if self.cores[index].stores == self.settings.core.store_buffer {
             self.cores[index].stall = Some(Stall::StoreBuffer);
             return Outcome::Blocked;
         }
+        // The store replaces a copy of the line in the core's own cache.
+        let line = Bulk { src: None, dst: access.address, bytes: access.bytes };
+        self.invalidate(index, &line, &[cache], at);
         let payload = self.check.as_mut().map(|check| check.store(access.address, access.bytes, data).into());
         let core = &mut self.cores[index];
         core.stores += 1;
-        core.pipeline.dispatch(slot, Some(1));
+        core.pipeline.dispatch(slot, Some(0));
         core.counters.of(access.purpose).non_temporal += 1;
         let write = Operation::Write { address: access.address, bytes: access.bytes };
         let at = self.after_lookup(at);

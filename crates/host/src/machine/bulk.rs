@@ -91,9 +91,6 @@ impl Machine {
         let data = src.map_or(StoreData::Zero, StoreData::CopyOf);
         let is_whole = bytes == LINE_BYTES;
         let kind = if is_whole && self.settings.kernel.copier == Copier::NonTemporalLoop {
-            // The store of a whole line replaces a copy in the core's own cache.
-            let line = Bulk { src, dst, bytes };
-            self.invalidate(index, &line, &[self.cache_of(index)], CoreCycle(0));
             AccessKind::NonTemporal(data)
         } else {
             AccessKind::Store(data)
@@ -127,11 +124,7 @@ impl Machine {
         }
         let all: Vec<usize> = (0..self.caches.len()).collect();
         touched += self.invalidate(index, &bulk, &all, leaves);
-        for (line, data) in in_cache {
-            let removed = Removed { line, dirty: Some(Purpose::KernelCopy), data };
-            touched += u64::from(self.insert_line(index, &removed, leaves));
-            self.cores[index].counters.coherence.copied_in_cache += 1;
-        }
+        touched += in_cache.len() as u64;
         let operation = match bulk.src {
             Some(src) => Operation::Copy { src, dst: bulk.dst, bytes: bulk.bytes },
             None => Operation::Init { dst: bulk.dst, bytes: bulk.bytes, value: 0 },
@@ -163,6 +156,15 @@ impl Machine {
         }
         core.stall = Some(Stall::Controller(bulk));
         self.outbox.send(index, CoreCycle(leaves.0 + cost), operation, None, false);
+        // A line that these replace may be the destination's: it is written after the copy. Until the
+        // copy is done, no core may replace them: it would write the destination before the copy.
+        for (line, data) in in_cache {
+            let removed = Removed { line, dirty: Some(Purpose::KernelCopy), data };
+            let is_inserted = self.insert_line(index, &removed, CoreCycle(leaves.0 + cost));
+            assert!(is_inserted, "the set of {line:?} had a way");
+            self.set_pending(index, line, true);
+            self.cores[index].counters.coherence.copied_in_cache += 1;
+        }
     }
 
     /// Writes dirty source lines back, or collects them to be copied in the cache. Returns the
@@ -186,14 +188,17 @@ impl Machine {
             touched += 1;
             let Some(way) = self.caches[cache].find(line) else { continue };
             let data = self.caches[cache].data_mut(way).copied();
-            let state = self.caches[cache].state_mut(way);
-            let Some(dirty) = state.dirty else { continue };
+            let Some(dirty) = self.caches[cache].state(way).dirty else { continue };
             touched += 1;
             if self.settings.kernel.dirty_source == DirtySource::CopyInCache && is_whole && is_aligned {
-                in_cache.push((LineNumber::of(PhysicalAddress(line.address().0 - src.0 + bulk.dst.0)), data));
-                continue;
+                let target = LineNumber::of(PhysicalAddress(line.address().0 - src.0 + bulk.dst.0));
+                let is_there = |(other, _): &&(LineNumber, _)| self.caches[cache].share_set(*other, target);
+                if in_cache.iter().filter(is_there).count() < self.caches[cache].places(target) {
+                    in_cache.push((target, data));
+                    continue;
+                }
             }
-            state.dirty = None;
+            self.caches[cache].state_mut(way).dirty = None;
             self.write_back(index, &Removed { line, dirty: Some(dirty), data }, Some(bulk.purpose()), at);
             self.cores[index].counters.coherence.written_back += 1;
         }
@@ -202,7 +207,7 @@ impl Machine {
 
     /// Removes the destination's lines from caches. A dirty line that the operation covers in part
     /// is written back first. Returns the lines looked up and written.
-    fn invalidate(&mut self, index: usize, bulk: &Bulk, caches: &[usize], at: CoreCycle) -> u64 {
+    pub(super) fn invalidate(&mut self, index: usize, bulk: &Bulk, caches: &[usize], at: CoreCycle) -> u64 {
         #[cfg(test)]
         if self.settings.kernel.omitted == Some(Omitted::DestinationInvalidation) {
             return 0;
@@ -236,6 +241,14 @@ impl Machine {
         true
     }
 
+    /// Sets whether a line of a core's last-level cache, if it is there, must keep its place.
+    fn set_pending(&mut self, index: usize, line: LineNumber, is_pending: bool) {
+        let cache = self.cache_of(index);
+        if let Some(way) = self.caches[cache].find(line) {
+            self.caches[cache].state_mut(way).is_pending = is_pending;
+        }
+    }
+
     /// Continues after a copy or zeroing of the controller.
     pub(super) fn bulk_done(&mut self, index: usize, at: CoreCycle, completion: &Completion) {
         let core = &mut self.cores[index];
@@ -245,6 +258,10 @@ impl Machine {
         let Some(Stall::Controller(bulk)) = core.stall else { return };
         core.stall = None;
         core.counters.stalls.controller_copy += core.pipeline.delay_until(at);
+        if bulk.src.is_some() && self.settings.kernel.dirty_source == DirtySource::CopyInCache {
+            lines(bulk.dst, bulk.bytes).for_each(|(line, _)| self.set_pending(index, line, false));
+        }
+        let core = &mut self.cores[index];
         if bulk.src.is_none() && self.settings.kernel.inserts_zero_lines {
             core.work.push(Work::InsertZeros(bulk));
         }

@@ -36,7 +36,7 @@ pub struct CacheShape {
 /// State of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineState {
-    /// Whether its data are on their way from memory.
+    /// Whether its data are on their way from memory, or a copy in DRAM of its data is in progress.
     pub is_pending: bool,
     /// Who made it dirty; `None` if it is clean.
     pub dirty: Option<Purpose>,
@@ -160,6 +160,16 @@ impl Cache {
             }
         }
         victim.0
+    }
+
+    /// Number of ways that a line can take: those that are empty, or whose data are not on their way.
+    pub fn places(&self, line: LineNumber) -> usize {
+        self.set(line).filter(|&way| self.tags[way] == NONE || !self.states[way].is_pending).count()
+    }
+
+    /// Whether two lines belong to one set.
+    pub fn share_set(&self, first: LineNumber, second: LineNumber) -> bool {
+        self.set(first) == self.set(second)
     }
 
     /// Whether a way holds no line.

@@ -66,10 +66,15 @@ impl CoherenceCheck {
     pub(super) fn execute(&mut self, access: &Access) -> Deferred {
         let Access { address, bytes, .. } = *access;
         let (bytes, is_store) = match access.kind {
-            AccessKind::Load => (self.flat.read(address, bytes), false),
+            AccessKind::Load => (self.expected(address, bytes), false),
             AccessKind::Store(data) | AccessKind::NonTemporal(data) => (self.store(address, bytes, data), true),
         };
         Deferred { address, bytes, is_store }
+    }
+
+    /// Bytes that a load must return.
+    pub(super) fn expected(&self, address: PhysicalAddress, bytes: u64) -> Vec<u8> {
+        self.flat.read(address, bytes)
     }
 
     /// Executes a copy or a zeroing.

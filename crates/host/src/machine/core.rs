@@ -11,6 +11,7 @@ use super::coherence_check::{Deferred, StoreData};
 use super::counters::{CoreCounters, Purpose};
 use super::pipeline::{EntryId, Pipeline, Slot};
 use super::program::Program;
+use super::region::Marks;
 
 /// What a core does next, before the next step of its program.
 #[derive(Clone, Copy, Debug)]
@@ -100,6 +101,7 @@ pub(super) enum Stall {
 #[derive(Debug)]
 pub(super) struct Core {
     pub(super) program: Box<dyn Program>,
+    pub(super) marks: Marks,
     pub(super) pipeline: Pipeline,
     /// Work before the next step of the program, last first.
     pub(super) work: Vec<Work>,
@@ -123,7 +125,7 @@ impl Core {
         counts.l1_hits += u64::from(l1_latency.is_some());
         self.counters.count_instruction(access.purpose);
         let latency = l1_latency.unwrap_or(cache.latency());
-        self.pipeline.dispatch(slot, Some(if access.kind == AccessKind::Load { latency } else { 1 }));
+        self.pipeline.dispatch(slot, Some(if access.kind == AccessKind::Load { latency } else { 0 }));
         if l1_latency.is_none() {
             cache.touch(way);
         }

@@ -1,6 +1,27 @@
 //! Counts of a core and of its cache accesses.
 
+use std::ops::Sub;
+
 use super::pipeline::Pipeline;
+
+/// Differences of two readings of counts, the later one first.
+macro_rules! differences {
+    ($($counts:ty { $($field:ident),* })*) => {$(
+        impl Sub for $counts {
+            type Output = $counts;
+
+            fn sub(self, earlier: $counts) -> $counts {
+                Self { $($field: self.$field - earlier.$field),* }
+            }
+        }
+    )*};
+}
+
+differences! {
+    LineCounts { hits, l1_hits, misses, merged, write_backs, non_temporal }
+    CoherenceCounts { copies, zeroings, lookups, written_back, copied_in_cache, invalidated, zero_lines }
+    StallSlots { window, mshr, store_buffer, kernel, coherence, controller_copy }
+}
 
 /// On whose behalf a line is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,7 +100,8 @@ pub struct StallSlots {
     pub mshr: u64,
     /// The store buffer was full.
     pub store_buffer: u64,
-    /// The kernel handled a page fault, a fork or an exit.
+    /// The kernel handled a page fault, a fork or an exit; or it, or a piece of a copy or a
+    /// zeroing, waited for earlier instructions and stores.
     pub kernel: u64,
     /// Coherence before, and insertion of lines after, a copy or a zeroing in DRAM.
     pub coherence: u64,
@@ -100,7 +122,8 @@ pub struct CoreCounters {
     pub lines: [LineCounts; 3],
     /// Steps of coherence.
     pub coherence: CoherenceCounts,
-    /// Bytes that copies of the controller moved over memory channels: each byte of a copy twice.
+    /// Bytes that copies and zeroings of the controller moved over memory channels: each byte of a
+    /// copy twice.
     pub controller_copy_bytes: u64,
     /// Stalls.
     pub stalls: StallSlots,
@@ -126,5 +149,21 @@ impl CoreCounters {
     pub const fn with_window(mut self, pipeline: &Pipeline) -> CoreCounters {
         self.stalls.window = pipeline.window_stall();
         self
+    }
+}
+
+impl Sub for CoreCounters {
+    type Output = CoreCounters;
+
+    fn sub(self, earlier: CoreCounters) -> CoreCounters {
+        CoreCounters {
+            instructions: self.instructions - earlier.instructions,
+            kernel_instructions: self.kernel_instructions - earlier.kernel_instructions,
+            faults: self.faults - earlier.faults,
+            lines: std::array::from_fn(|purpose| self.lines[purpose] - earlier.lines[purpose]),
+            coherence: self.coherence - earlier.coherence,
+            controller_copy_bytes: self.controller_copy_bytes - earlier.controller_copy_bytes,
+            stalls: self.stalls - earlier.stalls,
+        }
     }
 }

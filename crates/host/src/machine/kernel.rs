@@ -2,7 +2,7 @@
 
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
-use os_alloc_sim::MemoryOperation;
+use os_alloc_sim::{Frame, MemoryOperation};
 use rustc_hash::FxHashMap;
 use trace_io::program::Step;
 
@@ -51,7 +51,13 @@ impl Machine {
         core.translations.clear();
         let pages = match step {
             Step::Map { address, bytes } => self.processes.map(index, address, bytes).map(|()| 0)?,
-            Step::Filled { address, bytes } => self.fill(index, address, bytes).map(|()| 0)?,
+            Step::Filled { address, bytes } => self.fill(index, address, bytes, at).map(|()| 0)?,
+            Step::Present { address, bytes } => self.populate(index, address, bytes, at).map(|()| 0)?,
+            Step::Renew { page, source } => {
+                let frame = self.processes.renew(index, page, source)?;
+                self.clean(index, frame, at);
+                0
+            }
             Step::Fork { child } => self.processes.fork(index, child)?,
             Step::Run { process } => self.processes.run(index, process).map(|()| 0)?,
             Step::Exit => self.processes.exit(index)?,
@@ -66,14 +72,9 @@ impl Machine {
 
     /// Gives the pages of a range frames, and the cache the dirty lines that fit and were written
     /// last. The memory holds the contents at reset, which the program wrote.
-    fn fill(&mut self, index: usize, address: PhysicalAddress, bytes: u64) -> Result<(), ProgramFault> {
+    fn fill(&mut self, index: usize, address: PhysicalAddress, bytes: u64, at: CoreCycle) -> Result<(), ProgramFault> {
+        self.populate(index, address, bytes, at)?;
         let end = address.0 + bytes;
-        let pages = address.0 / FRAME_BYTES..end.div_ceil(FRAME_BYTES);
-        for page in pages {
-            let at = PhysicalAddress(page * FRAME_BYTES);
-            self.processes.fault(index, at, true, &mut Vec::new())?;
-        }
-        self.processes.reset_counts();
         let cache = self.cache_of(index);
         let shape = self.settings.last_level;
         let sets = shape.bytes / LINE_BYTES / shape.ways as u64;
@@ -99,11 +100,49 @@ impl Machine {
             }
             let Some(way) = cache.victim(line).filter(|&way| cache.is_empty(way)) else { continue };
             cache.insert(way, line, LineState { is_pending: false, dirty: Some(Purpose::Program) });
-            if let (Some(data), Some(contents)) = (cache.data_mut(way), &self.contents) {
-                *data = contents.line_at(line.0);
+            if let (Some(data), Some(check)) = (cache.data_mut(way), &self.check) {
+                data.copy_from_slice(&check.expected(line.address(), LINE_BYTES));
             }
         }
         Ok(())
+    }
+}
+
+impl Machine {
+    /// Gives the pages of a range frames.
+    fn populate(
+        &mut self,
+        index: usize,
+        address: PhysicalAddress,
+        bytes: u64,
+        at: CoreCycle,
+    ) -> Result<(), ProgramFault> {
+        for page in address.0 / FRAME_BYTES..(address.0 + bytes).div_ceil(FRAME_BYTES) {
+            let populated = self.processes.populate(index, PhysicalAddress(page * FRAME_BYTES))?;
+            if let Some(frame) = populated {
+                self.clean(index, frame, at);
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the lines of a frame that changes hands without a copy or a zeroing from the caches
+    /// of other cores; dirty ones are written back.
+    fn clean(&mut self, index: usize, frame: Frame, at: CoreCycle) {
+        if !self.processes.has_freed() {
+            return;
+        }
+        let own = self.cache_of(index);
+        let first = LineNumber::of(frame.address()).0;
+        for line in (first..first + FRAME_BYTES / LINE_BYTES).map(LineNumber) {
+            for other in (0..self.caches.len()).filter(|&other| other != own) {
+                let Some(way) = self.caches[other].find(line) else { continue };
+                if let Some(removed) = self.remove(other, way) {
+                    // A cache that is not shared has the number of its core.
+                    self.write_back(other, &removed, None, self.after_lookup(at));
+                }
+            }
+        }
     }
 }
 

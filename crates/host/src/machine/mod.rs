@@ -1,6 +1,6 @@
 //! A machine: cores, caches, processes and their kernel, in front of the memory controller.
 //!
-//! The machine is a [`RequestSource`]. A core computes the cycle of its next action from what it
+//! The machine is a [`RequestSource`](memctrl::RequestSource). A core computes the cycle of its next action from what it
 //! knows; an action that affects another core or the memory waits until the controller has reached
 //! that cycle, and actions of all cores take effect in the order of their cycles. Nothing advances
 //! cycle by cycle. `docs/cores.md` has the model.
@@ -12,20 +12,27 @@ mod clock;
 mod coherence_check;
 mod core;
 mod counters;
+mod error;
 mod forkbench;
 mod kernel;
+mod mix;
 mod outbox;
 mod pipeline;
 mod processes;
 mod program;
+mod region;
 mod settings;
+mod source;
 #[cfg(test)]
 mod tests;
+mod trace_program;
 
-use dram_spec::{AddressMap, Cycle, Operation, RequestId, SourceId};
-use memctrl::{Completion, Request, RequestSource};
+use std::cell::Cell;
+use std::rc::Rc;
+
+use dram_spec::AddressMap;
 use os_alloc_sim::{Report, ZeroOnFree};
-use trace_io::program::{ProgramError, Step};
+use trace_io::program::Step;
 
 use self::cache::Cache;
 use self::coherence_check::CoherenceCheck;
@@ -33,7 +40,7 @@ use self::core::{Core, Next, Stall, Translations, Work};
 use self::counters::StallSlots;
 use self::outbox::Outbox;
 use self::processes::Processes;
-use crate::allocator_settings::AllocatorError;
+use self::region::{Interval, Marks};
 use crate::contents::Contents;
 use crate::flat_memory::FlatMemory;
 
@@ -41,57 +48,26 @@ pub use self::cache::CacheShape;
 pub use self::clock::{ClockRatio, CoreCycle};
 pub use self::coherence_check::WrongLoad;
 pub use self::counters::{CoherenceCounts, CoreCounters, LineCounts, Purpose};
+pub use self::error::MachineError;
 pub use self::forkbench::Forkbench;
+pub use self::mix::MixProgram;
 pub use self::pipeline::{Order, Pipeline, Slot};
 pub use self::processes::ProgramFault;
-pub use self::program::Program;
+pub use self::program::{Program, Repeated};
+pub use self::region::{Phase, Region};
 pub use self::settings::{Copier, CoreSettings, DirtySource, KernelSettings, MachineSettings, Sharing};
-
-/// Core cycles by which a core with a private cache may advance before the controller.
-const RUN_AHEAD: u64 = 1 << 18;
-
-/// Reason why a program did not run to its end.
-#[derive(Debug, thiserror::Error)]
-pub enum MachineError {
-    /// The program cannot be read further.
-    #[error("the program of core {core}: {source}")]
-    Program {
-        /// Core.
-        core: usize,
-        /// Reason.
-        source: ProgramError,
-    },
-    /// The kernel refuses a request or an access of the program.
-    #[error("the program of core {core}: {source}")]
-    Fault {
-        /// Core.
-        core: usize,
-        /// Reason.
-        source: ProgramFault,
-    },
-    /// The allocator cannot be built.
-    #[error(transparent)]
-    Allocator(#[from] AllocatorError),
-}
-
-impl MachineError {
-    /// Suggested change.
-    pub fn help(&self) -> String {
-        match self {
-            Self::Program { source, .. } => source.help(),
-            Self::Fault { source, .. } => source.help().to_owned(),
-            Self::Allocator(error) => error.help(),
-        }
-    }
-}
+pub use self::trace_program::TraceProgram;
 
 /// Figures of a core after a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoreOutcome {
-    /// Counts.
+    /// Counts of the region.
     pub counters: CoreCounters,
-    /// Core cycles from reset to the retirement of the last instruction and the end of the last copy.
+    /// Core cycles of the region: up to its last dispatch or, at the end of the program, to the
+    /// retirement of the last instruction and the end of the last copy.
     pub cycles: CoreCycle,
+    /// Counts of the interval that covers the regions of all cores.
+    pub interval: CoreCounters,
 }
 
 /// Results of a machine.
@@ -115,10 +91,11 @@ pub struct Machine {
     caches: Vec<Cache>,
     processes: Processes,
     outbox: Outbox,
+    region: Region,
+    interval: Interval,
     /// Cores may execute actions without effect on others before this cycle.
     horizon: CoreCycle,
     check: Option<CoherenceCheck>,
-    contents: Option<Contents>,
     error: Option<MachineError>,
 }
 
@@ -135,12 +112,14 @@ enum Outcome {
 
 impl Machine {
     /// Creates a machine with a core per program. With `contents`, caches hold data, and each load
-    /// is compared with a flat, coherent memory.
+    /// is compared with a flat, coherent memory. The run ends when the regions of all cores have
+    /// ended.
     ///
     /// # Errors
     /// If the allocator cannot be built.
     pub fn new(
         settings: MachineSettings,
+        region: Region,
         programs: Vec<Box<dyn Program>>,
         map: &AddressMap,
         contents: Option<Contents>,
@@ -152,13 +131,14 @@ impl Machine {
             Sharing::Shared => 1,
         };
         let processes = Processes::new(kernel, programs.len());
-        let core = |program| Core {
+        let core = |program: Box<dyn Program>| Core {
+            l1: settings.l1.filter(|_| !program.is_filtered()).map(|shape| Cache::new(shape, false)),
             program,
+            marks: Marks::default(),
             pipeline: Pipeline::new(settings.core.order, settings.core.width, settings.core.window),
             work: Vec::new(),
             mshrs: Vec::new(),
             stores: 0,
-            l1: settings.l1.map(|shape| Cache::new(shape, false)),
             translations: Translations::new(),
             counters: CoreCounters::default(),
             stall: None,
@@ -170,15 +150,22 @@ impl Machine {
             caches: (0..caches).map(|_| Cache::new(settings.last_level, has_data)).collect(),
             processes,
             outbox: Outbox::default(),
+            region,
+            interval: Interval::default(),
             horizon: CoreCycle(0),
-            check: contents.clone().map(|contents| CoherenceCheck::new(FlatMemory::new(contents))),
-            contents,
+            check: contents.map(|contents| CoherenceCheck::new(FlatMemory::new(contents))),
             error: None,
         };
+        (0..machine.cores.len()).for_each(|index| machine.mark(index));
         for index in 0..machine.cores.len() {
             machine.settle(index, CoreCycle(0));
         }
         Ok(machine)
+    }
+
+    /// The phase of the run, which changes as the run proceeds.
+    pub fn phase(&self) -> Rc<Cell<Phase>> {
+        Rc::clone(&self.interval.phase)
     }
 
     /// Returns the results after a run.
@@ -192,10 +179,14 @@ impl Machine {
         if let Some(error) = self.error {
             return Err(error);
         }
-        let cores = self.cores.iter().map(|core| {
-            assert_eq!(core.next, Next::Ended, "a run ends after all programs");
-            let cycles = core.pipeline.drained().expect("no data are awaited");
-            CoreOutcome { counters: core.counters.with_window(&core.pipeline), cycles }
+        let intervals = self.interval.begin.iter().zip(&self.interval.end);
+        let cores = self.cores.iter().zip(intervals).map(|(core, (&from, &to))| {
+            assert_eq!(core.next, Next::Ended, "a run ends after all regions");
+            let Marks { begin: Some(begin), end: Some(end), .. } = core.marks else {
+                unreachable!("all regions ended")
+            };
+            let cycles = CoreCycle((end.slots - begin.slots).div_ceil(self.settings.core.width));
+            CoreOutcome { counters: end.counters - begin.counters, cycles, interval: to - from }
         });
         Ok(MachineOutcome {
             cores: cores.collect(),
@@ -215,17 +206,21 @@ impl Machine {
     /// Executes a core's work up to the first action that affects others at or after `until`.
     fn settle(&mut self, index: usize, until: CoreCycle) {
         let next = loop {
-            let core = &mut self.cores[index];
-            let work = match core.work.pop() {
-                Some(work) => work,
-                None => match core.program.next_step() {
-                    Ok(Some(step)) => Work::Step(step),
-                    Ok(None) => break self.ended(index, until),
-                    Err(source) => break self.fail(MachineError::Program { core: index, source }),
-                },
+            let Some(work) = (match self.fetch(index) {
+                Ok(work) => work,
+                Err(error) => break self.fail(error),
+            }) else {
+                match self.ended(index, until) {
+                    Ok(Some(next)) => break next,
+                    Ok(None) => continue,
+                    Err(error) => break self.fail(error),
+                }
             };
             let (rest, next) = match self.attempt(index, &work, until) {
-                Ok(Outcome::Done) if self.cores[index].stall.is_none() => continue,
+                Ok(Outcome::Done) if self.cores[index].stall.is_none() => {
+                    self.mark(index);
+                    continue;
+                }
                 Ok(Outcome::Done) => break Next::Blocked,
                 Ok(Outcome::Later(at)) => (work, Next::At(at)),
                 Ok(Outcome::Blocked) => (work, Next::Blocked),
@@ -244,24 +239,37 @@ impl Machine {
         Next::Ended
     }
 
-    /// State of a core whose program has ended: the run lasts until its last action is over.
-    fn ended(&self, index: usize, until: CoreCycle) -> Next {
-        let core = &self.cores[index];
-        match core.pipeline.drained().filter(|_| core.mshrs.is_empty()) {
-            Some(at) if at >= until => Next::At(at),
-            Some(_) => Next::Ended,
-            None => Next::Blocked,
+    /// The work of a core that comes first; none at the end of its program, and after all regions.
+    #[inline]
+    fn fetch(&mut self, index: usize) -> Result<Option<Work>, MachineError> {
+        let core = &mut self.cores[index];
+        if self.interval.phase.get() == Phase::Over {
+            core.work.clear();
+            return Ok(None);
         }
+        if let Some(work) = core.work.pop() {
+            return Ok(Some(work));
+        }
+        let step = core.program.next_step().map_err(|source| MachineError::Program { core: index, source })?;
+        Ok(step.map(Work::Step))
+    }
+
+    /// State of a core whose program has ended, once its last action is over; `None` if the program
+    /// begins again.
+    fn ended(&mut self, index: usize, until: CoreCycle) -> Result<Option<Next>, MachineError> {
+        let core = &self.cores[index];
+        Ok(match core.pipeline.drained().filter(|_| core.mshrs.is_empty()) {
+            Some(at) if at >= until => Some(Next::At(at)),
+            Some(at) => (!self.begin_again(index, at)?).then_some(Next::Ended),
+            None => Some(Next::Blocked),
+        })
     }
 
     #[inline]
     fn attempt(&mut self, index: usize, work: &Work, until: CoreCycle) -> Result<Outcome, ProgramFault> {
         match *work {
             Work::Step(step) => self.step(index, step, until),
-            Work::Run { count, purpose } => Ok(match self.run_instructions(index, count, purpose) {
-                0 => Outcome::Done,
-                count => Outcome::Rest(Work::Run { count, purpose }),
-            }),
+            Work::Run { count, purpose } => Ok(self.run_instructions(index, count, purpose, until)),
             Work::Access(access) => Ok(self.access(index, &access, until)),
             Work::Bulk(bulk) => Ok(self.begin_bulk(index, bulk, until)),
             Work::Loop(bulk, offset) => Ok(self.loop_step(index, bulk, offset)),
@@ -274,29 +282,47 @@ impl Machine {
     #[inline]
     fn step(&mut self, index: usize, step: Step, until: CoreCycle) -> Result<Outcome, ProgramFault> {
         match step {
-            Step::Compute { instructions } => Ok(match self.run_instructions(index, instructions, Purpose::Program) {
-                0 => Outcome::Done,
-                instructions => Outcome::Rest(Work::Step(Step::Compute { instructions })),
-            }),
+            Step::Compute { instructions } => Ok(self.run_instructions(index, instructions, Purpose::Program, until)),
             Step::Load { address } => self.touch(index, address, false, until),
             Step::Store { address } => self.touch(index, address, true, until),
             Step::Copy { dst, src, bytes } => self.virtual_bulk(index, (Some(src), dst, bytes), until),
             Step::Zero { address, bytes } => self.virtual_bulk(index, (None, address, bytes), until),
-            Step::Map { .. } | Step::Filled { .. } | Step::Fork { .. } | Step::Run { .. } | Step::Exit => {
-                self.request(index, step, until)
-            }
+            Step::Map { .. }
+            | Step::Filled { .. }
+            | Step::Present { .. }
+            | Step::Renew { .. }
+            | Step::Fork { .. }
+            | Step::Run { .. }
+            | Step::Exit => self.request(index, step, until),
         }
     }
 
-    /// Dispatches instructions without memory access; returns how many must wait for data.
-    fn run_instructions(&mut self, index: usize, count: u64, purpose: Purpose) -> u64 {
+    fn run_instructions(&mut self, index: usize, count: u64, purpose: Purpose, until: CoreCycle) -> Outcome {
+        let limit = until.max(self.horizon);
         let core = &mut self.cores[index];
-        let done = core.pipeline.run(count);
+        let Some(slot) = core.pipeline.next_slot() else { return Outcome::Blocked };
+        let at = core.pipeline.cycle(slot);
+        if at >= limit {
+            return Outcome::Later(at);
+        }
+        let boundary = if purpose == Purpose::Program { core.until_boundary(&self.region) } else { u64::MAX };
+        let wanted = count.min(boundary).min((limit.0 - at.0) * self.settings.core.width);
+        let done = core.pipeline.run(wanted);
         match purpose {
             Purpose::Program => core.counters.instructions += done,
             Purpose::KernelCopy | Purpose::KernelZero => core.counters.kernel_instructions += done,
         }
-        count - done
+        let rest = match purpose {
+            Purpose::Program => Work::Step(Step::Compute { instructions: count - done }),
+            Purpose::KernelCopy | Purpose::KernelZero => Work::Run { count: count - done, purpose },
+        };
+        if done < wanted {
+            return Outcome::Rest(rest);
+        }
+        if done < count {
+            core.work.push(rest);
+        }
+        Outcome::Done
     }
 
     /// Dispatches nothing for a time.
@@ -313,7 +339,7 @@ impl Machine {
     fn quiet_cycle(&mut self, index: usize) -> Option<CoreCycle> {
         let core = &mut self.cores[index];
         let drained = core.pipeline.drained().filter(|_| core.mshrs.is_empty() && core.stores == 0);
-        if drained.is_none() {
+        if drained.is_none() && !core.pipeline.is_blocked() {
             core.stall = Some(Stall::Drain);
         }
         drained
@@ -351,61 +377,5 @@ impl Machine {
             } += slots;
         }
         self.settle(index, at);
-    }
-}
-
-impl RequestSource for Machine {
-    fn next_arrival(&self) -> Option<Cycle> {
-        if self.error.is_some() {
-            return None;
-        }
-        let action = self.first_action().map(|(at, _)| at);
-        let at = action.into_iter().chain(self.outbox.first()).min()?;
-        Some(self.settings.clock.memory_at(at))
-    }
-
-    fn take(&mut self, now: Cycle) -> Option<Request> {
-        let now_core = self.settings.clock.core_until(now);
-        if self.settings.sharing == Sharing::Private {
-            self.horizon = self.horizon.max(CoreCycle(now_core.0 + RUN_AHEAD));
-        }
-        let first = |machine: &Machine| machine.outbox.first().unwrap_or(now_core).min(now_core);
-        while let Some((at, index)) = self.first_action().filter(|(at, _)| *at <= first(self)) {
-            self.settle(index, CoreCycle(at.0 + 1));
-        }
-        let outgoing = self.outbox.take(now_core)?;
-        if outgoing.holds_store_entry {
-            // Actions before the free entry come first, so that all cores see one order.
-            self.run_before(now_core);
-            self.cores[outgoing.core].stores -= 1;
-            self.resume(outgoing.core, now_core);
-        }
-        Some(Request {
-            id: RequestId(outgoing.number),
-            source: SourceId(outgoing.core as u16),
-            arrival: self.settings.clock.memory_at(outgoing.at),
-            operation: outgoing.operation,
-            payload: outgoing.payload,
-        })
-    }
-
-    fn complete(&mut self, completion: Completion) {
-        let at = self.settings.clock.core_at(completion.done);
-        let index = usize::from(completion.source.0);
-        self.run_before(at);
-        match completion.operation {
-            Operation::Read { .. } => self.line_arrived(index, at, &completion),
-            Operation::Write { .. } => return,
-            Operation::Copy { .. } | Operation::Init { .. } => self.bulk_done(index, at, &completion),
-        }
-        self.resume(index, at);
-        if self.settings.sharing == Sharing::Shared {
-            // A core may wait for a way of a set in which all lines were pending.
-            for other in (0..self.cores.len()).filter(|&other| other != index) {
-                if self.cores[other].stall == Some(Stall::Mshr) {
-                    self.resume(other, at);
-                }
-            }
-        }
     }
 }

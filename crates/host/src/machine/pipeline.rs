@@ -90,6 +90,11 @@ impl Pipeline {
         (self.room() > 0).then(|| Slot(self.next.max(self.latest[self.place(self.number - self.window)])))
     }
 
+    /// Whether an in-order core awaits the data of a load.
+    pub const fn is_blocked(&self) -> bool {
+        self.blocking.is_some()
+    }
+
     /// Number of instructions that can dispatch before awaited data are there.
     #[inline]
     fn room(&self) -> u64 {
@@ -171,7 +176,7 @@ impl Pipeline {
     }
 
     /// Dispatches a memory instruction in [`Self::next_slot`]. `latency` is the number of cycles
-    /// until its data are there, or `None` if [`Self::arrive`] will report them.
+    /// until its data are there, 0 for a store, or `None` if [`Self::arrive`] will report them.
     #[inline]
     pub fn dispatch(&mut self, slot: Slot, latency: Option<u64>) -> EntryId {
         let (id, place) = (EntryId(self.number), self.place(self.number));
@@ -187,8 +192,8 @@ impl Pipeline {
         if self.order == Order::InOrder {
             match latency {
                 None => self.blocking = Some(id),
-                Some(cycles) if cycles > 1 => self.next = self.next.max(ready),
-                Some(_) => {}
+                Some(0) => {}
+                Some(_) => self.next = self.next.max(ready),
             }
         }
         id
@@ -237,6 +242,11 @@ impl Pipeline {
     pub fn drained(&self) -> Option<CoreCycle> {
         let is_resolved = self.unresolved == self.number;
         is_resolved.then(|| CoreCycle(self.next_retire.max(self.next).div_ceil(self.width)))
+    }
+
+    /// First slot in which the next instruction may dispatch, apart from the window.
+    pub const fn position(&self) -> u64 {
+        self.next
     }
 
     /// Slots in which no instruction could dispatch because the window was full.

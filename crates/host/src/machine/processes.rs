@@ -62,8 +62,6 @@ impl ProgramFault {
 /// Pages that a program mapped together.
 #[derive(Clone, Copy, Debug)]
 struct Range {
-    /// First virtual page.
-    first: u64,
     pages: u64,
     /// The kernel's number of the first page.
     kernel_first: u64,
@@ -72,7 +70,14 @@ struct Range {
 #[derive(Clone, Debug)]
 struct Process {
     id: ProcessId,
-    ranges: Vec<Range>,
+    /// By first virtual page.
+    ranges: BTreeMap<u64, Range>,
+}
+
+impl Process {
+    fn new(id: ProcessId) -> Process {
+        Process { id, ranges: BTreeMap::new() }
+    }
 }
 
 /// The processes of a core.
@@ -82,32 +87,46 @@ struct Family {
     processes: BTreeMap<u32, Process>,
 }
 
+impl Family {
+    fn new(first: ProcessId) -> Family {
+        Family { running: 1, processes: BTreeMap::from([(1, Process::new(first))]) }
+    }
+}
+
 /// The processes of all cores. A process runs on one core, as do its children.
 #[derive(Debug)]
 pub(super) struct Processes {
     kernel: Kernel,
     families: Vec<Family>,
+    /// Whether a frame may have had an earlier user.
+    has_freed: bool,
 }
 
 impl Processes {
     /// Starts process 1 of each core.
     pub(super) fn new(mut kernel: Kernel, cores: usize) -> Processes {
-        let mut family = || {
-            let first = Process { id: kernel.spawn(), ranges: Vec::new() };
-            Family { running: 1, processes: BTreeMap::from([(1, first)]) }
-        };
-        let families = (0..cores).map(|_| family()).collect();
-        Processes { kernel, families }
+        let families = (0..cores).map(|_| Family::new(kernel.spawn())).collect();
+        Processes { kernel, families, has_freed: false }
+    }
+
+    /// Ends all processes of a core without cost, and starts process 1 again.
+    pub(super) fn restart(&mut self, core: usize) {
+        let first = Family::new(self.kernel.spawn());
+        let ended = std::mem::replace(&mut self.families[core], first);
+        for process in ended.processes.into_values() {
+            self.kernel.exit(process.id, &mut Vec::new()).expect("the process lives");
+        }
+        self.has_freed = true;
+    }
+
+    /// Whether a frame may have had an earlier user, whose lines are in a cache.
+    pub(super) const fn has_freed(&self) -> bool {
+        self.has_freed
     }
 
     /// Counts of the kernel.
     pub(super) fn report(&self) -> Report {
         self.kernel.report()
-    }
-
-    /// Resets the counts of the kernel, to exclude what happened before the run.
-    pub(super) fn reset_counts(&mut self) {
-        self.kernel.reset_counts();
     }
 
     fn running(&self, core: usize) -> Result<(u32, &Process), ProgramFault> {
@@ -120,9 +139,9 @@ impl Processes {
     fn page(&self, core: usize, address: PhysicalAddress) -> Result<(ProcessId, u64), ProgramFault> {
         let (number, Process { id, ranges }) = self.running(core)?;
         let page = address.0 / FRAME_BYTES;
-        let range = ranges.iter().find(|range| (range.first..range.first + range.pages).contains(&page));
-        let range = range.ok_or(ProgramFault::NotMapped { process: number, address })?;
-        Ok((*id, range.kernel_first + page - range.first))
+        let range = ranges.range(..=page).next_back().filter(|(first, range)| page - *first < range.pages);
+        let (first, range) = range.ok_or(ProgramFault::NotMapped { process: number, address })?;
+        Ok((*id, range.kernel_first + page - first))
     }
 
     /// The frame of an address, and whether a store may use it; `None` if an access faults.
@@ -155,17 +174,42 @@ impl Processes {
         Ok(())
     }
 
+    /// Gives the page of an address an unshared frame, without a page fault; returns the frame if
+    /// the page had none.
+    pub(super) fn populate(&mut self, core: usize, address: PhysicalAddress) -> Result<Option<Frame>, ProgramFault> {
+        let (id, page) = self.page(core, address)?;
+        if self.kernel.address_space(id).is_some_and(|space| space.frame(page).is_none()) {
+            return Ok(Some(self.kernel.renew(id, page, None)?));
+        }
+        self.kernel.write(id, page, &mut Vec::new())?;
+        Ok(None)
+    }
+
+    /// Gives the page of an address a new frame, for a copy of the page of `source`.
+    pub(super) fn renew(
+        &mut self,
+        core: usize,
+        address: PhysicalAddress,
+        source: PhysicalAddress,
+    ) -> Result<Frame, ProgramFault> {
+        let near = self.frame(core, source, false)?.map(|(frame, _)| frame);
+        let (id, page) = self.page(core, address)?;
+        self.has_freed = true;
+        Ok(self.kernel.renew(id, page, near)?)
+    }
+
     /// Maps the pages that contain a range.
     pub(super) fn map(&mut self, core: usize, address: PhysicalAddress, bytes: u64) -> Result<(), ProgramFault> {
         let first = address.0 / FRAME_BYTES;
         let pages = (address.0 + bytes).div_ceil(FRAME_BYTES) - first;
         let (process, Process { id, ranges }) = self.running(core)?;
-        if ranges.iter().any(|range| range.first < first + pages && first < range.first + range.pages) {
+        let before = ranges.range(..first + pages).next_back();
+        if before.is_some_and(|(other, range)| first < other + range.pages) {
             return Err(ProgramFault::Mapped { process, address, bytes });
         }
         let kernel_first = self.kernel.map(*id, pages, PageSize::Small)?;
         let process = self.families[core].processes.get_mut(&process).expect("it runs");
-        process.ranges.push(Range { first, pages, kernel_first });
+        process.ranges.insert(first, Range { pages, kernel_first });
         Ok(())
     }
 
@@ -198,6 +242,7 @@ impl Processes {
         let pages = self.kernel.address_space(id).map_or(0, os_alloc_sim::AddressSpace::present);
         let mut operations = Vec::new();
         self.kernel.exit(id, &mut operations)?;
+        self.has_freed = true;
         assert!(operations.is_empty(), "frames keep their contents when they are freed");
         self.families[core].processes.remove(&number);
         Ok(pages)

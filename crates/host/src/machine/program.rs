@@ -12,6 +12,19 @@ pub trait Program: fmt::Debug {
     /// # Errors
     /// If the program cannot be read further.
     fn next_step(&mut self) -> Result<Option<Step>, ProgramError>;
+
+    /// Goes back to the first step, after the end of the program; returns whether the program can.
+    ///
+    /// # Errors
+    /// If the program cannot be read again.
+    fn restart(&mut self) -> Result<bool, ProgramError> {
+        Ok(false)
+    }
+
+    /// Whether a cache had filtered the accesses when they were recorded. Its core then has no L1.
+    fn is_filtered(&self) -> bool {
+        false
+    }
 }
 
 /// A list of steps.
@@ -24,5 +37,42 @@ impl Program for std::vec::IntoIter<Step> {
 impl<R: Read + fmt::Debug> Program for ProgramReader<R> {
     fn next_step(&mut self) -> Result<Option<Step>, ProgramError> {
         self.next().transpose()
+    }
+}
+
+/// A program that is opened again for each execution.
+pub struct Repeated<F> {
+    open: F,
+    program: Box<dyn Program>,
+}
+
+impl<F: Fn() -> Result<Box<dyn Program>, ProgramError>> Repeated<F> {
+    /// Opens the program.
+    ///
+    /// # Errors
+    /// That of `open`.
+    pub fn new(open: F) -> Result<Repeated<F>, ProgramError> {
+        Ok(Repeated { program: open()?, open })
+    }
+}
+
+impl<F: Fn() -> Result<Box<dyn Program>, ProgramError>> Program for Repeated<F> {
+    fn next_step(&mut self) -> Result<Option<Step>, ProgramError> {
+        self.program.next_step()
+    }
+
+    fn restart(&mut self) -> Result<bool, ProgramError> {
+        self.program = (self.open)()?;
+        Ok(true)
+    }
+
+    fn is_filtered(&self) -> bool {
+        self.program.is_filtered()
+    }
+}
+
+impl<F> fmt::Debug for Repeated<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Repeated").field("program", &self.program).finish_non_exhaustive()
     }
 }

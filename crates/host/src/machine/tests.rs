@@ -2,6 +2,7 @@
 
 mod by_hand;
 mod coherent;
+mod regions;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -42,6 +43,7 @@ impl RequestSource for Recorded {
 }
 
 /// Requests of a run, their completions, and its results.
+#[derive(Debug)]
 struct Played {
     requests: Vec<(Cycle, Operation)>,
     done: Vec<(Operation, Cycle)>,
@@ -81,10 +83,21 @@ fn try_play(
     policy: &'static dyn CopyPolicy,
     seed: Option<u64>,
 ) -> Result<Played, MachineError> {
+    let boxed = programs.iter().map(|steps| Box::new(steps.clone().into_iter()) as Box<dyn Program>);
+    play_boxed(settings, Region::default(), boxed.collect(), policy, seed)
+}
+
+/// Runs programs up to the ends of their regions.
+fn play_boxed(
+    settings: MachineSettings,
+    region: Region,
+    programs: Vec<Box<dyn Program>>,
+    policy: &'static dyn CopyPolicy,
+    seed: Option<u64>,
+) -> Result<Played, MachineError> {
     let (system, map) = memory();
     let contents = seed.map(|seed| Contents::new(seed, map.clone()));
-    let boxed = programs.iter().map(|steps| Box::new(steps.clone().into_iter()) as Box<dyn Program>);
-    let machine = Machine::new(settings, boxed.collect(), &map, contents.clone())?;
+    let machine = Machine::new(settings, region, programs, &map, contents.clone())?;
     let planner = Arc::new(Planner::new(map, FaultyRows::default()));
     let config =
         Config { contents: contents.map(|contents| Arc::new(contents) as _), ..Config::new(system, planner, policy) };

@@ -234,6 +234,27 @@ fn a_page_of_the_page_cache_is_copied_at_its_first_write() {
     assert_eq!((kernel.references(cached), kernel.report().free.frames()), (1, free + 1), "the cache keeps its frame");
 }
 
+/// A renewed page has an unshared frame in the subarray of the source; the frame before is freed by
+/// its last user.
+#[test]
+fn a_renewed_page_gets_a_frame_near_the_source() {
+    let mut kernel = kernel();
+    let mut operations = Vec::new();
+    let process = kernel.spawn();
+    let first = kernel.map(process, 2, PageSize::Small).unwrap();
+    let source = kernel.touch(process, first, &mut operations).unwrap();
+    let old = kernel.renew(process, first + 1, None).unwrap();
+    let child = kernel.fork(process).unwrap();
+    let new = kernel.renew(process, first + 1, Some(source)).unwrap();
+    assert_eq!(kernel.map.subarray(new), kernel.map.subarray(source));
+    assert_eq!((kernel.references(new), kernel.references(old)), (1, 1), "the child keeps its frame");
+    assert_eq!(kernel.address_space(child).unwrap().frame(first + 1), Some(old));
+    kernel.renew(child, first + 1, None).unwrap();
+    assert_eq!((kernel.references(old), operations.len()), (0, 1), "only the touch zeroes a page");
+    let missing = Err(Fault::NotMapped { process, page: first + 2 });
+    assert_eq!(kernel.renew(process, first + 2, None), missing);
+}
+
 /// Counts begin anew after a reset; the state of the memory does not.
 #[test]
 fn counts_can_be_reset() {

@@ -1,0 +1,229 @@
+//! Memory traces with instructions, as programs.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::Read;
+
+use dram_spec::address::FRAME_BYTES;
+use dram_spec::{LINE_BYTES, PhysicalAddress};
+use rustc_hash::FxHashSet;
+use trace_io::program::{ProgramError, Step};
+use trace_io::trace::{Arrival, Event, Format, Reader, Record, Timing};
+
+use super::program::Program;
+
+/// The program of a memory trace whose records have instructions (`rc` and `cpu`).
+///
+/// A read is a load. Its writeback is a store that is one of the instructions before the read. A
+/// copy is a `memcopy` per page of its destination, a fill with zeros a `meminit` per page, and
+/// another fill a loop of stores. Recorded addresses are virtual, and pages have frames before the
+/// run; a page that a copy overwrites as a whole gets a frame near its source. Memory grows with
+/// the pages that the trace accesses.
+pub struct TraceProgram<R: Read> {
+    records: Reader<R>,
+    /// Pages that are mapped.
+    pages: FxHashSet<u64>,
+    /// Steps before the next piece.
+    pending: VecDeque<Step>,
+    /// The rest of a copy or fill.
+    rest: Option<Bulk>,
+}
+
+/// A copy, or a fill with a value, that has at least 1 byte left.
+#[derive(Clone, Copy, Debug)]
+struct Bulk {
+    src: Option<PhysicalAddress>,
+    dst: PhysicalAddress,
+    value: u8,
+    bytes: u64,
+}
+
+impl<R: Read> TraceProgram<R> {
+    /// Creates the program of a trace.
+    ///
+    /// # Errors
+    /// If the records of its format have no instructions.
+    pub fn new(records: Reader<R>) -> Result<TraceProgram<R>, ProgramError> {
+        if records.format().timing != Timing::Instructions {
+            return Err(ProgramError::NoInstructions { found: records.format().name });
+        }
+        Ok(TraceProgram { records, pages: FxHashSet::default(), pending: VecDeque::new(), rest: None })
+    }
+
+    /// Format of the trace.
+    pub const fn format(&self) -> &'static Format {
+        self.records.format()
+    }
+
+    /// Appends the steps of a record.
+    fn translate(&mut self, record: &Record) -> Result<(), ProgramError> {
+        let no_instructions = ProgramError::NoInstructions { found: self.format().name };
+        let Arrival::AfterInstructions(before) = record.arrival else { return Err(no_instructions) };
+        let is_written = matches!(record.event, Event::Read { writeback: Some(_), .. } | Event::Write { .. });
+        self.compute(before.saturating_sub(is_written.into()));
+        match record.event {
+            Event::Read { address, writeback, .. } => {
+                self.access(address, false);
+                if let Some(victim) = writeback {
+                    self.access(victim, true);
+                }
+            }
+            Event::Write { address, .. } => self.access(address, true),
+            Event::Copy { dst, src, bytes, .. } => self.rest = Some(Bulk { src: Some(src), dst, value: 0, bytes }),
+            Event::Fill { dst, value, bytes, .. } => self.rest = Some(Bulk { src: None, dst, value, bytes }),
+            Event::Located { .. } | Event::Os(_) => return Err(no_instructions),
+        }
+        Ok(())
+    }
+
+    fn compute(&mut self, instructions: u64) {
+        if instructions > 0 {
+            self.pending.push_back(Step::Compute { instructions });
+        }
+    }
+
+    fn access(&mut self, address: PhysicalAddress, is_store: bool) {
+        self.map(address, 1);
+        self.pending.push_back(if is_store { Step::Store { address } } else { Step::Load { address } });
+    }
+
+    /// Appends the steps of the part of a copy or fill in its first destination page; returns the
+    /// rest.
+    fn page_of(&mut self, bulk: Bulk) -> Option<Bulk> {
+        let Bulk { src, dst, value, bytes: all } = bulk;
+        let bytes = all.min(FRAME_BYTES - dst.0 % FRAME_BYTES);
+        if let Some(src) = src {
+            self.map(src, bytes);
+        }
+        self.map(dst, bytes);
+        match src {
+            Some(src) => {
+                if bytes == FRAME_BYTES && dst.0.abs_diff(src.0) >= bytes {
+                    self.pending.push_back(Step::Renew { page: dst, source: src });
+                }
+                self.pending.push_back(Step::Copy { dst, src, bytes });
+            }
+            None if value == 0 => self.pending.push_back(Step::Zero { address: dst, bytes }),
+            None => self.store_each_word(dst, bytes),
+        }
+        let plus = |address: PhysicalAddress| PhysicalAddress(address.0 + bytes);
+        (bytes < all).then(|| Bulk { src: src.map(plus), dst: plus(dst), value, bytes: all - bytes })
+    }
+
+    fn store_each_word(&mut self, dst: PhysicalAddress, bytes: u64) {
+        for line in dst.0 / LINE_BYTES..=(dst.0 + (bytes - 1)) / LINE_BYTES {
+            let address = PhysicalAddress(dst.0.max(line * LINE_BYTES));
+            self.pending.push_back(Step::Store { address });
+            self.compute(LINE_BYTES / 8 - 1);
+        }
+    }
+
+    /// Maps the pages of a range that are not mapped.
+    fn map(&mut self, address: PhysicalAddress, bytes: u64) {
+        for page in address.0 / FRAME_BYTES..=(address.0 + (bytes - 1)) / FRAME_BYTES {
+            if self.pages.insert(page) {
+                // The last byte of the last page would make the end of its range exceed 64 bits.
+                let (address, bytes) = (PhysicalAddress(page * FRAME_BYTES), FRAME_BYTES - 1);
+                self.pending.extend([Step::Map { address, bytes }, Step::Present { address, bytes }]);
+            }
+        }
+    }
+}
+
+impl<R: Read> Program for TraceProgram<R> {
+    fn next_step(&mut self) -> Result<Option<Step>, ProgramError> {
+        loop {
+            if let Some(step) = self.pending.pop_front() {
+                return Ok(Some(step));
+            }
+            if let Some(bulk) = self.rest.take() {
+                self.rest = self.page_of(bulk);
+            } else if let Some(record) = self.records.next().transpose()? {
+                self.translate(&record)?;
+            } else {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn is_filtered(&self) -> bool {
+        true
+    }
+}
+
+impl<R: Read> fmt::Debug for TraceProgram<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TraceProgram").field("format", self.format()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(trace: &str) -> Vec<Step> {
+        let mut program = TraceProgram::new(Reader::new(trace.as_bytes(), None).unwrap()).unwrap();
+        assert!(program.is_filtered());
+        std::iter::from_fn(|| program.next_step().unwrap()).collect()
+    }
+
+    fn mapped(page: u64) -> [Step; 2] {
+        let (address, bytes) = (PhysicalAddress(page * 4096), 4095);
+        [Step::Map { address, bytes }, Step::Present { address, bytes }]
+    }
+
+    /// 12 and 5 instructions and a read each; the store of the writeback is one of the 5.
+    #[test]
+    fn a_record_has_its_instructions_and_each_page_is_mapped_once() {
+        let at = PhysicalAddress;
+        let found = steps("R 1040 0 12\nR 2080 1040 5\nR 1000 0 0\n");
+        let mut expected = vec![Step::Compute { instructions: 12 }];
+        expected.extend(mapped(1));
+        expected.extend([Step::Load { address: at(0x1040) }, Step::Compute { instructions: 4 }]);
+        expected.extend(mapped(2));
+        expected.extend([
+            Step::Load { address: at(0x2080) },
+            Step::Store { address: at(0x1040) },
+            Step::Load { address: at(0x1000) },
+        ]);
+        assert_eq!(found, expected);
+        assert_eq!(steps("12 4160\n5 8320 4160\n0 4096\n"), found, "the same records in the format `cpu`");
+    }
+
+    #[test]
+    fn copies_and_fills_are_executed_by_page() {
+        let at = PhysicalAddress;
+        // 96 bytes at the end of page 2, and 4096 from its source page 8 on.
+        let found = steps("C 2fa0 7fa0 4192 0\nS 2000 0 4096 0\nS 3000 7 128 0\n");
+        let mut expected = [mapped(7), mapped(2)].concat();
+        expected.push(Step::Copy { dst: at(0x2fa0), src: at(0x7fa0), bytes: 96 });
+        expected.extend([mapped(8), mapped(3)].concat());
+        expected.extend([
+            Step::Renew { page: at(0x3000), source: at(0x8000) },
+            Step::Copy { dst: at(0x3000), src: at(0x8000), bytes: 4096 },
+            Step::Zero { address: at(0x2000), bytes: 4096 },
+        ]);
+        for address in [at(0x3000), at(0x3040)] {
+            expected.extend([Step::Store { address }, Step::Compute { instructions: 7 }]);
+        }
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_copy_of_all_memory_is_made_step_by_step() {
+        let trace = "C 0 0 18446744073709551615 0\n";
+        let mut program = TraceProgram::new(Reader::new(trace.as_bytes(), None).unwrap()).unwrap();
+        for _ in 0..1000 {
+            program.next_step().unwrap();
+        }
+        assert!(program.pending.len() < 10);
+    }
+
+    #[test]
+    fn a_trace_without_instructions_is_refused() {
+        let reader = Reader::new("R 0x40 @5\n".as_bytes(), None).unwrap();
+        let error = TraceProgram::new(reader).unwrap_err();
+        assert_eq!(error.to_string(), "the trace has the format `native`, whose records have no instructions");
+        assert!(error.help().contains("`rc` or `cpu`"));
+    }
+}

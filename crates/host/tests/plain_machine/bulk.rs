@@ -1,0 +1,187 @@
+//! Copies and zeroings: the loops, and the steps of coherence before and after those of the
+//! controller.
+
+use dram_spec::{Operation, PhysicalAddress};
+use host::machine::{Copier, DirtySource, Purpose};
+
+use crate::cache::Line;
+use crate::core::{Address, Piece, Stall, Work};
+use crate::machine::{LINE, PlainMachine};
+
+/// Numbers of the lines that contain a range.
+fn lines(from: u64, bytes: u64) -> std::ops::Range<u64> {
+    from / LINE..(from + bytes).div_ceil(LINE)
+}
+
+/// Whether a range covers a line as a whole.
+fn is_whole(line: u64, from: u64, bytes: u64) -> bool {
+    line * LINE >= from && (line + 1) * LINE <= from + bytes
+}
+
+/// Bytes of physical memory.
+#[derive(Clone, Copy)]
+struct Range {
+    from: u64,
+    bytes: u64,
+}
+
+impl PlainMachine {
+    /// Begins a piece of a copy or a zeroing, after the page faults of its pages.
+    pub fn begin_piece(&mut self, at: usize, now: u64, piece: Piece) -> Result<(), Stall> {
+        self.wait_until_drained(at, now)?;
+        let mut src = None;
+        if let Some(address) = piece.src {
+            let Some(physical) = self.physical(at, now, address, false)? else { return Ok(()) };
+            src = Some(physical);
+        }
+        let Some(dst) = self.physical(at, now, piece.dst, true)? else { return Ok(()) };
+        if self.copier() == Copier::Controller {
+            self.cores[at].work.pop_front();
+            self.copy_by_controller(at, now, src, dst, piece.bytes);
+        } else {
+            self.forget_elsewhere(at, dst, piece.bytes);
+            self.cores[at].work.pop_front();
+            let work = self.unroll(src, dst, piece);
+            self.cores[at].push_front(work);
+        }
+        Ok(())
+    }
+
+    /// Instructions of the loop. A step of it covers bytes of one line of each range.
+    fn unroll(&self, src: Option<u64>, dst: u64, piece: Piece) -> Vec<Work> {
+        let (purpose, mut work, mut done) = (piece.purpose(), Vec::new(), 0);
+        let room = |address: u64| LINE - address % LINE;
+        while done < piece.bytes {
+            let (dst, src) = (dst + done, src.map(|src| src + done));
+            let bytes = (piece.bytes - done).min(room(dst)).min(src.map_or(LINE, room));
+            let further = bytes.div_ceil(self.settings.kernel.word_bytes) - 1;
+            let rest = (further > 0).then_some(Work::Compute(further, purpose));
+            if let Some(src) = src {
+                work.push(Work::Load(Address::Physical(src), purpose));
+                work.extend(rest);
+            }
+            let bypasses = bytes == LINE && self.copier() == Copier::NonTemporalLoop;
+            let store = if bypasses { Work::Bypass } else { Work::Store };
+            work.push(store(Address::Physical(dst), purpose));
+            work.extend(rest);
+            done += bytes;
+        }
+        work
+    }
+
+    /// Removes lines from the other private caches, which hold lines of the former user of a frame.
+    fn forget_elsewhere(&mut self, at: usize, from: u64, bytes: u64) {
+        let own = self.cache_of(at);
+        for other in (0..self.caches.len()).filter(|other| *other != own) {
+            for line in lines(from, bytes) {
+                if self.caches[other].remove(line).is_some() {
+                    self.leave_l1s(other, line);
+                    self.cores[at].counters.coherence.invalidated += 1;
+                }
+            }
+        }
+    }
+
+    /// Looks up the lines of the source: dirty lines are written back, or copied in the cache.
+    /// Returns the lines that took a step, and the copies.
+    fn clean_source(&mut self, at: usize, leaves: u64, src: u64, dst: u64, bytes: u64) -> (u64, Vec<u64>) {
+        let shared = self.cache_of(at);
+        let (mut steps, mut copied) = (0, Vec::new());
+        for line in lines(src, bytes) {
+            steps += 1;
+            if self.caches[shared].get(line).is_none_or(|found| found.dirty.is_none()) {
+                continue;
+            }
+            steps += 1;
+            let in_cache = self.settings.kernel.dirty_source == DirtySource::CopyInCache;
+            let has_whole_target = is_whole(line, src, bytes) && src % LINE == dst % LINE;
+            let target = (line * LINE + dst).saturating_sub(src) / LINE;
+            let set = |line: u64| self.caches[shared].set_of(line);
+            let used = copied.iter().filter(|other| set(**other) == set(target)).count();
+            if in_cache && has_whole_target && used < self.caches[shared].places(target) {
+                copied.push(target);
+            } else {
+                self.caches[shared].get(line).expect("it was found").dirty = None;
+                self.write_for_coherence(at, leaves, line, Purpose::KernelCopy);
+            }
+        }
+        (steps, copied)
+    }
+
+    fn write_for_coherence(&mut self, at: usize, leaves: u64, line: u64, purpose: Purpose) {
+        self.write(at, leaves, line);
+        let counters = &mut self.cores[at].counters;
+        counters.coherence.written_back += 1;
+        counters.of(purpose).write_backs += 1;
+    }
+
+    /// Invalidates the lines of the destination; returns the lines that took a step.
+    fn invalidate(&mut self, at: usize, leaves: u64, piece: Range, purpose: Purpose) -> u64 {
+        let shared = self.cache_of(at);
+        let mut steps = 0;
+        for line in lines(piece.from, piece.bytes) {
+            steps += 1;
+            let Some(found) = self.caches[shared].remove(line) else { continue };
+            self.leave_l1s(shared, line);
+            self.cores[at].counters.coherence.invalidated += 1;
+            if found.dirty.is_some() && !is_whole(line, piece.from, piece.bytes) {
+                steps += 1;
+                self.write_for_coherence(at, leaves, line, purpose);
+            }
+        }
+        self.forget_elsewhere(at, piece.from, piece.bytes);
+        steps
+    }
+
+    /// The steps of coherence, then the request.
+    fn copy_by_controller(&mut self, at: usize, now: u64, src: Option<u64>, dst: u64, bytes: u64) {
+        let kernel = self.settings.kernel;
+        let purpose = if src.is_some() { Purpose::KernelCopy } else { Purpose::KernelZero };
+        let leaves = now + self.settings.last_level.latency;
+        let (mut steps, mut copied) = (0, Vec::new());
+        if let Some(src) = src {
+            (steps, copied) = self.clean_source(at, leaves, src, dst, bytes);
+        }
+        steps += self.invalidate(at, leaves, Range { from: dst, bytes }, purpose);
+        steps += copied.len() as u64;
+        let cycles = steps * kernel.coherence_cycles_per_line;
+        let counts = &mut self.cores[at].counters.coherence;
+        counts.lookups += lines(dst, bytes).count() as u64 + src.map_or(0, |src| lines(src, bytes).count() as u64);
+        counts.copied_in_cache += copied.len() as u64;
+        *if src.is_some() { &mut counts.copies } else { &mut counts.zeroings } += 1;
+        let address = PhysicalAddress(dst);
+        let operation = match src {
+            Some(src) => Operation::Copy { src: PhysicalAddress(src), dst: address, bytes },
+            None => Operation::Init { dst: address, bytes, value: 0 },
+        };
+        self.send(at, leaves + cycles, operation);
+        // They keep their places until the copy is done.
+        for &number in &copied {
+            self.insert(at, leaves + cycles, Line { number, is_in_flight: true, dirty: Some(purpose) });
+        }
+        self.cores[at].copied = copied;
+        let core = &mut self.cores[at];
+        core.busy = (now + cycles, Stall::Coherence);
+        core.waits_for_copy = true;
+        if src.is_none() && kernel.inserts_zero_lines {
+            let first = dst.div_ceil(LINE);
+            let lines = ((dst + bytes) / LINE).saturating_sub(first);
+            core.push_front([Work::InsertZeros { first, lines }]);
+        }
+    }
+
+    /// Inserts clean zero lines after a zeroing.
+    pub fn insert_zeros(&mut self, at: usize, now: u64, first: u64, lines: u64) {
+        let (shared, leaves) = (self.cache_of(at), now + self.settings.last_level.latency);
+        let mut inserted = 0;
+        for number in first..first + lines {
+            if self.caches[shared].has_place(number) {
+                self.insert(at, leaves, Line { number, is_in_flight: false, dirty: None });
+                inserted += 1;
+            }
+        }
+        let core = &mut self.cores[at];
+        core.counters.coherence.zero_lines += inserted;
+        core.busy = (now + inserted * self.settings.kernel.coherence_cycles_per_line, Stall::Coherence);
+    }
+}

@@ -1,0 +1,77 @@
+//! A cache: a list of lines per set, least recently used first.
+
+use host::machine::{CacheShape, Purpose};
+
+/// A line of a cache, by its number: the physical address divided by 64.
+#[derive(Clone, Copy, Debug)]
+pub struct Line {
+    pub number: u64,
+    pub is_in_flight: bool,
+    /// Who made it dirty.
+    pub dirty: Option<Purpose>,
+}
+
+pub struct Cache {
+    pub latency: u64,
+    ways: usize,
+    sets: Vec<Vec<Line>>,
+}
+
+impl Cache {
+    pub fn new(shape: CacheShape) -> Cache {
+        let sets = shape.bytes / 64 / shape.ways as u64;
+        Cache { latency: shape.latency, ways: shape.ways, sets: vec![Vec::new(); sets as usize] }
+    }
+
+    pub fn set_of(&self, number: u64) -> usize {
+        (number % self.sets.len() as u64) as usize
+    }
+
+    fn set(&mut self, number: u64) -> &mut Vec<Line> {
+        let set = self.set_of(number);
+        &mut self.sets[set]
+    }
+
+    pub fn has_empty_way(&mut self, number: u64) -> bool {
+        self.set(number).len() < self.ways
+    }
+
+    pub fn get(&mut self, number: u64) -> Option<&mut Line> {
+        self.set(number).iter_mut().find(|line| line.number == number)
+    }
+
+    /// Makes a line the most recently used of its set.
+    pub fn touch(&mut self, number: u64) {
+        if let Some(line) = self.remove(number) {
+            self.set(number).push(line);
+        }
+    }
+
+    pub fn remove(&mut self, number: u64) -> Option<Line> {
+        let set = self.set(number);
+        let at = set.iter().position(|line| line.number == number)?;
+        Some(set.remove(at))
+    }
+
+    /// Places for a line in its set: those that are empty, or whose line is not in flight.
+    pub fn places(&self, number: u64) -> usize {
+        let set = &self.sets[self.set_of(number)];
+        self.ways - set.iter().filter(|line| line.is_in_flight).count()
+    }
+
+    pub fn has_place(&self, number: u64) -> bool {
+        self.places(number) > 0
+    }
+
+    /// Inserts a line as the most recently used; returns the line it replaces.
+    pub fn insert(&mut self, line: Line) -> Option<Line> {
+        let ways = self.ways;
+        let set = self.set(line.number);
+        let victim = (set.len() == ways).then(|| {
+            let at = set.iter().position(|line| !line.is_in_flight).expect("the set has a place");
+            set.remove(at)
+        });
+        set.push(line);
+        victim
+    }
+}

@@ -1,0 +1,208 @@
+//! Random machines, systems and controllers.
+
+use std::fmt;
+use std::sync::Arc;
+
+use dram_spec::address::Preset;
+use dram_spec::geometry::native_row_bytes;
+use dram_spec::{AddressMap, Cycles, Density, Geometry, Picojoule, RawGeometry, Refresh, System, Width};
+use host::AllocatorSettings;
+use host::machine::{
+    CacheShape, ClockRatio, Copier, CoreSettings, DirtySource, KernelSettings, MachineSettings, Order, Sharing,
+};
+use memctrl::policy::copy::{CopyPolicy, POLICIES};
+use memctrl::policy::row::{Closed, Open, RowPolicy};
+use memctrl::{Config, PowerPolicy, PriceTable, Queues, RefreshPolicy};
+use os_alloc_sim::{Policy, Units};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use rowclone::{FaultyRows, Planner};
+use trace_io::program::Step;
+
+use crate::programs::{ProgramDraft, arb_program};
+
+#[derive(Clone)]
+pub struct Case {
+    pub settings: MachineSettings,
+    pub programs: Vec<Vec<Step>>,
+    pub config: Config,
+}
+
+impl Case {
+    pub fn map(&self) -> &AddressMap {
+        self.config.planner.map()
+    }
+}
+
+impl fmt::Debug for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Config { system, copy_policy, queues, row_policy, power, refresh, .. } = &self.config;
+        writeln!(f, "{:?}\n{:?} {:?}", self.settings, system.geometry.raw(), system.refresh)?;
+        writeln!(f, "{} {queues:?} {row_policy:?} {power:?} {refresh:?}", copy_policy.name())?;
+        for (core, program) in self.programs.iter().enumerate() {
+            writeln!(f, "core {core}:")?;
+            program.iter().try_for_each(|step| writeln!(f, "  {step:x?}"))?;
+        }
+        Ok(())
+    }
+}
+
+fn arb_core() -> impl Strategy<Value = CoreSettings> {
+    let order = select(vec![Order::InOrder, Order::OutOfOrder, Order::OutOfOrder]);
+    let window = prop_oneof![0_u64..6, 0_u64..40, Just(120_u64)];
+    (order, 1_u64..5, window, prop_oneof![1_usize..4, Just(8)], prop_oneof![1_usize..4, Just(32)]).prop_map(
+        |(order, width, window, mshrs, store_buffer)| CoreSettings {
+            order,
+            width,
+            window: 2 * width + window,
+            mshrs,
+            store_buffer,
+        },
+    )
+}
+
+fn arb_kernel() -> impl Strategy<Value = KernelSettings> {
+    let copier = select(vec![Copier::CachedLoop, Copier::NonTemporalLoop, Copier::Controller, Copier::Controller]);
+    let dirty_source = select(vec![DirtySource::WriteBack, DirtySource::CopyInCache]);
+    let times = (select(vec![0_u64, 1, 1, 3]), select(vec![0_u64, 7, 100, 1300]), select(vec![0_u64, 1, 80]));
+    (copier, dirty_source, any::<bool>(), times, select(vec![4_u64, 8, 16, 32, 64])).prop_map(
+        |(copier, dirty_source, inserts_zero_lines, times, word_bytes)| {
+            let (coherence_cycles_per_line, fault_cycles, page_table_cycles) = times;
+            KernelSettings {
+                copier,
+                dirty_source,
+                inserts_zero_lines: inserts_zero_lines && copier == Copier::Controller,
+                coherence_cycles_per_line,
+                fault_cycles,
+                page_table_cycles,
+                word_bytes,
+            }
+        },
+    )
+}
+
+fn arb_allocator() -> impl Strategy<Value = AllocatorSettings> {
+    let policy =
+        select(vec![Policy::Sequential, Policy::Random, Policy::Buddy, Policy::SubarrayAware, Policy::SubarrayAware]);
+    (policy, any::<u64>(), select(vec![Units::Together, Units::Marked])).prop_map(|(policy, seed, units)| {
+        AllocatorSettings { policy, seed, utilisation: 0.0, fragmentation: 0.0, units }
+    })
+}
+
+pub fn arb_settings() -> impl Strategy<Value = MachineSettings> {
+    let clock =
+        select(vec![(6, 1), (6, 1), (5, 2), (1, 1), (2, 3)]).prop_map(|(core, memory)| ClockRatio::new(core, memory));
+    let last_level = (select(vec![1_u64 << 10, 1 << 11, 1 << 12, 1 << 14]), select(vec![1_usize, 2, 4, 16]), 1_u64..16)
+        .prop_map(|(bytes, ways, latency)| CacheShape { bytes, ways, latency });
+    let l1 = (select(vec![256_u64, 512]), select(vec![1_usize, 2, 4]), 1_u64..5)
+        .prop_map(|(bytes, ways, latency)| CacheShape { bytes, ways, latency });
+    let l1 = prop::option::of(l1);
+    let sharing = select(vec![Sharing::Private, Sharing::Shared]);
+    (clock, arb_core(), l1, last_level, sharing, arb_kernel(), arb_allocator()).prop_map(
+        |(clock, core, l1, last_level, sharing, kernel, allocator)| MachineSettings {
+            clock,
+            core,
+            l1,
+            last_level,
+            sharing,
+            kernel,
+            allocator,
+        },
+    )
+}
+
+fn arb_system() -> impl Strategy<Value = System> {
+    let refresh = select(vec![Refresh::NORMAL, Refresh::Every { t_refi_ps: 1_950_000 }, Refresh::Off]);
+    (select(vec![1_u64, 2]), any::<bool>(), refresh).prop_map(|(channels, is_paper, refresh)| {
+        let paper = System::paper(channels, Density::Gb1, Width::X16);
+        let raw = RawGeometry { row_bytes: native_row_bytes(Density::Gb1, Width::X16), ..paper.geometry.raw() };
+        let geometry = if is_paper { paper.geometry } else { Geometry::try_from(raw).expect("a native row") };
+        System { geometry, refresh, ..paper }
+    })
+}
+
+fn arb_queues() -> impl Strategy<Value = Queues> {
+    (1_usize..9, 2_usize..9, 1_usize..4, 1_usize..4).prop_map(
+        |(read_entries, write_entries, copy_entries, admission_per_cycle)| Queues {
+            read_entries,
+            write_entries,
+            copy_entries,
+            admission_per_cycle,
+            drain_high: write_entries - 1,
+            drain_low: 0,
+        },
+    )
+}
+
+/// A memory and its controller.
+#[derive(Clone, Debug)]
+struct Memory {
+    system: System,
+    policy: &'static dyn CopyPolicy,
+    row_policy: Arc<dyn RowPolicy>,
+    /// Idle clocks until power-down, and until self-refresh.
+    power: [Option<u64>; 2],
+    queues: Queues,
+    postpone_max: u64,
+}
+
+fn arb_memory() -> impl Strategy<Value = Memory> {
+    let policy = select(POLICIES.to_vec());
+    let rows = prop_oneof![Just(Arc::new(Open) as Arc<dyn RowPolicy>), Just(Arc::new(Closed) as Arc<dyn RowPolicy>)];
+    let idle = || prop::option::of(0_u64..300);
+    let queues = prop_oneof![Just(Queues::default()), arb_queues()];
+    (arb_system(), policy, rows, [idle(), idle()], queues, 0_u64..9).prop_map(
+        |(system, policy, row_policy, power, queues, postpone_max)| {
+            // Without refresh no event wakes a rank in time.
+            let power = power.map(|after| after.filter(|_| system.refresh != Refresh::Off));
+            Memory { system, policy, row_policy, power, queues, postpone_max }
+        },
+    )
+}
+
+impl Memory {
+    fn config(self) -> Config {
+        let map = AddressMap::preset(self.system.geometry, Preset::RowInterleaved);
+        let [activate, copy_activate, read, write, transfer] =
+            [24_800.0, 24_800.0, 14_000.0, 30_000.0, 13_000.0].map(Picojoule);
+        let [power_down_after, self_refresh_after] = self.power.map(|after| after.map(Cycles));
+        Config {
+            prices: Some(PriceTable { activate, copy_activate, read, write, transfer }),
+            row_policy: self.row_policy,
+            queues: self.queues,
+            power: PowerPolicy { power_down_after, self_refresh_after },
+            refresh: RefreshPolicy { postpone_max: self.postpone_max, ..RefreshPolicy::default() },
+            ..Config::new(self.system, Arc::new(Planner::new(map, FaultyRows::default())), self.policy)
+        }
+    }
+}
+
+pub fn arb_case() -> impl Strategy<Value = Case> {
+    (arb_settings(), vec(arb_program(), 1..4), arb_memory()).prop_map(|(settings, programs, memory)| Case {
+        settings,
+        programs: programs.iter().map(ProgramDraft::steps).collect(),
+        config: memory.config(),
+    })
+}
+
+/// Cases of three cores whose misses hold most places of a shared cache, with copies in the cache.
+pub fn arb_case_of_few_places() -> impl Strategy<Value = Case> {
+    (arb_case(), vec(arb_program(), 3)).prop_map(|(mut case, programs)| {
+        case.programs = programs.iter().map(ProgramDraft::steps).collect();
+        let MachineSettings { core, last_level, sharing, kernel, .. } = &mut case.settings;
+        *core = CoreSettings { order: Order::OutOfOrder, mshrs: 8, store_buffer: 8, ..*core };
+        *last_level = CacheShape { bytes: 1024, ways: 1, ..*last_level };
+        *sharing = Sharing::Shared;
+        (kernel.copier, kernel.dirty_source) = (Copier::Controller, DirtySource::CopyInCache);
+        case
+    })
+}
+
+/// Cases in which the kernel allocates, copies and zeroes single frames.
+pub fn arb_case_with_a_frame_per_unit() -> impl Strategy<Value = Case> {
+    arb_case().prop_map(|mut case| {
+        case.settings.allocator.units = Units::Marked;
+        case
+    })
+}

@@ -1,0 +1,197 @@
+//! A core: instructions in the window, lines in flight, stores in the buffer, and the work to come.
+
+use std::collections::VecDeque;
+
+use host::machine::{CacheShape, CoreCounters, Purpose};
+use trace_io::program::Step;
+
+use crate::cache::Cache;
+
+/// The slot in which the data of an instruction are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Data {
+    At(u64),
+    /// With a line in flight.
+    Line(u64),
+}
+
+/// An entry of the window.
+#[derive(Clone, Copy, Debug)]
+pub struct Instruction {
+    pub dispatched: u64,
+    pub data: Data,
+    pub retired: Option<u64>,
+}
+
+/// An entry of the store buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BufferedStore {
+    /// Waits for a line in flight.
+    Line(u64),
+    /// A non-temporal store that the controller has not accepted.
+    Bypass(u64),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Address {
+    Virtual(u64),
+    Physical(u64),
+}
+
+impl Address {
+    pub fn plus(self, bytes: u64) -> Address {
+        match self {
+            Address::Virtual(at) => Address::Virtual(at + bytes),
+            Address::Physical(at) => Address::Physical(at + bytes),
+        }
+    }
+
+    pub fn value(self) -> u64 {
+        let (Address::Virtual(at) | Address::Physical(at)) = self;
+        at
+    }
+}
+
+/// A part of a copy or, without a source, of a zeroing, within a page of each range.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    pub dst: Address,
+    pub src: Option<Address>,
+    pub bytes: u64,
+}
+
+impl Piece {
+    pub fn purpose(&self) -> Purpose {
+        if self.src.is_some() { Purpose::KernelCopy } else { Purpose::KernelZero }
+    }
+}
+
+/// Work of a core, in program order.
+#[derive(Clone, Copy, Debug)]
+pub enum Work {
+    Compute(u64, Purpose),
+    Load(Address, Purpose),
+    Store(Address, Purpose),
+    /// A store of a whole line that bypasses the cache.
+    Bypass(Address, Purpose),
+    Piece(Piece),
+    Fork(u32),
+    Exit,
+    /// Inserts clean zero lines.
+    InsertZeros {
+        first: u64,
+        lines: u64,
+    },
+}
+
+/// Why a core dispatches nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stall {
+    Window,
+    Mshr,
+    StoreBuffer,
+    Kernel,
+    Coherence,
+    ControllerCopy,
+    /// The program has ended, or waits without a cause that is counted.
+    Uncounted,
+}
+
+pub struct Core {
+    pub steps: VecDeque<Step>,
+    pub work: VecDeque<Work>,
+    /// Oldest first.
+    pub window: VecDeque<Instruction>,
+    /// Lines requested from memory.
+    pub mshrs: Vec<u64>,
+    pub store_buffer: Vec<BufferedStore>,
+    /// Data of the last load of an in-order core.
+    pub blocking_load: Data,
+    pub l1: Option<Cache>,
+    /// Nothing is dispatched before this cycle, for this reason.
+    pub busy: (u64, Stall),
+    /// Whether a copy or a zeroing by the controller is in progress.
+    pub waits_for_copy: bool,
+    /// Lines copied in the cache by that copy.
+    pub copied: Vec<u64>,
+    /// Slots since the last dispatch in which the window was full.
+    pub window_slots: u64,
+    pub counters: CoreCounters,
+    pub ended: Option<u64>,
+}
+
+impl Core {
+    pub fn new(steps: Vec<Step>, l1: Option<CacheShape>) -> Core {
+        Core {
+            steps: steps.into(),
+            work: VecDeque::new(),
+            window: VecDeque::new(),
+            mshrs: Vec::new(),
+            store_buffer: Vec::new(),
+            blocking_load: Data::At(0),
+            l1: l1.map(Cache::new),
+            busy: (0, Stall::Uncounted),
+            waits_for_copy: false,
+            copied: Vec::new(),
+            window_slots: 0,
+            counters: CoreCounters::default(),
+            ended: None,
+        }
+    }
+
+    /// Frees entries of instructions that retired at least a cycle ago, and retires the next one.
+    pub fn retire(&mut self, slot: u64, width: u64) {
+        self.window.retain(|entry| entry.retired.is_none_or(|at| at + width > slot));
+        let next = self.window.iter_mut().find(|entry| entry.retired.is_none());
+        if let Some(entry) = next
+            && matches!(entry.data, Data::At(at) if at.max(entry.dispatched + width) <= slot)
+        {
+            entry.retired = Some(slot);
+        }
+    }
+
+    /// Whether all earlier instructions have retired in earlier cycles.
+    pub fn has_retired(&self, cycle: u64, width: u64) -> bool {
+        self.window.iter().all(|entry| entry.retired.is_some_and(|at| at / width < cycle))
+    }
+
+    /// Records that a line arrived.
+    pub fn arrive(&mut self, line: u64, slot: u64) {
+        self.mshrs.retain(|other| *other != line);
+        self.store_buffer.retain(|entry| *entry != BufferedStore::Line(line));
+        let data = self.window.iter_mut().map(|entry| &mut entry.data).chain([&mut self.blocking_load]);
+        data.filter(|data| **data == Data::Line(line)).for_each(|data| *data = Data::At(slot));
+    }
+
+    /// Counts an instruction of the program or of the kernel.
+    pub fn count(&mut self, purpose: Purpose) {
+        match purpose {
+            Purpose::Program => self.counters.instructions += 1,
+            Purpose::KernelCopy | Purpose::KernelZero => self.counters.kernel_instructions += 1,
+        }
+    }
+
+    /// Counts a slot without instruction. Slots in which the window is full count for what the
+    /// instruction lacks afterwards, if anything.
+    pub fn stall(&mut self, cause: Stall) {
+        let stalls = &mut self.counters.stalls;
+        let counter = match cause {
+            Stall::Window => {
+                self.window_slots += 1;
+                return;
+            }
+            Stall::Uncounted => return,
+            Stall::Mshr => &mut stalls.mshr,
+            Stall::StoreBuffer => &mut stalls.store_buffer,
+            Stall::Kernel => &mut stalls.kernel,
+            Stall::Coherence => &mut stalls.coherence,
+            Stall::ControllerCopy => &mut stalls.controller_copy,
+        };
+        *counter += 1 + std::mem::take(&mut self.window_slots);
+    }
+
+    /// Puts work before all other.
+    pub fn push_front(&mut self, work: impl IntoIterator<Item = Work, IntoIter: DoubleEndedIterator>) {
+        work.into_iter().rev().for_each(|item| self.work.push_front(item));
+    }
+}

@@ -1,0 +1,151 @@
+//! Properties of random programs on random machines.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dram_spec::{Dialect, Operation};
+use host::machine::{CoreCounters, CoreOutcome, LineCounts};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{RngSeed, TestRunner};
+use trace_io::program::Step;
+
+use crate::cases::{arb_case, arb_case_of_few_places, arb_case_with_a_frame_per_unit};
+use crate::listed::Listed;
+use crate::runs::{checked, engine, plain, same, tick_by_tick};
+
+/// A fixed sequence of `cases` cases, unless `PROPTEST_CASES` sets another number or
+/// `PROPTEST_RNG_SEED` another sequence.
+fn runs(cases: u32, seed: u64) -> ProptestConfig {
+    let asked = ProptestConfig::default();
+    ProptestConfig {
+        cases: if std::env::var_os("PROPTEST_CASES").is_some() { asked.cases } else { cases },
+        rng_seed: if asked.rng_seed == RngSeed::Random { RngSeed::Fixed(seed) } else { asked.rng_seed },
+        max_shrink_iters: 2000,
+        failure_persistence: None,
+        ..asked
+    }
+}
+
+proptest! {
+    #![proptest_config(runs(400, 1))]
+
+    /// Requests, commands, counters and cycles of the machine and the plain machine are equal.
+    #[test]
+    fn machine_and_plain_machine_agree(case in arb_case()) {
+        same(["engine", "plain"], [&engine(&case), &plain(&case)])?;
+    }
+}
+
+proptest! {
+    #![proptest_config(runs(150, 5))]
+
+    /// Machine and plain machine agree, and loads are right, where lines in flight occupy most of a shared cache.
+    #[test]
+    fn cores_that_share_few_places_agree_and_load_right_data(case in arb_case_of_few_places(), seed: u64) {
+        same(["engine", "plain"], [&engine(&case), &plain(&case)])?;
+        let (_, wrong) = checked(&case, seed).1.check.expect("contents are modelled");
+        prop_assert_eq!(wrong, None);
+    }
+}
+
+proptest! {
+    #![proptest_config(runs(80, 2))]
+
+    /// The machine gives equal requests, commands, counters and cycles in front of the controller
+    /// that visits every clock.
+    #[test]
+    fn a_tick_by_tick_controller_changes_nothing(case in arb_case()) {
+        same(["controller", "tick by tick"], [&engine(&case), &tick_by_tick(&case)])?;
+    }
+}
+
+proptest! {
+    #![proptest_config(runs(150, 3))]
+
+    /// A drained run has made exactly the accesses that its programs list, and the requests of its
+    /// misses, write-backs, non-temporal stores and operations of the controller.
+    #[test]
+    fn a_drained_run_has_issued_the_accesses_of_its_programs(case in arb_case_with_a_frame_per_unit()) {
+        let outcome = engine(&case);
+        for (core, program) in outcome.cores.iter().zip(&case.programs) {
+            prop_assert_eq!(Listed::counted(&core.counters), Listed::of(program, &case.settings.kernel));
+        }
+        let lines = outcome.cores.iter().flat_map(|core| core.counters.lines);
+        let (reads, writes) = lines.fold((0, 0), |(reads, writes), lines| {
+            (reads + lines.misses, writes + lines.write_backs + lines.non_temporal)
+        });
+        let coherence = outcome.cores.iter().map(|core| core.counters.coherence);
+        let (copies, zeroings) = coherence.fold((0, 0), |(copies, zeroings), counts| {
+            (copies + counts.copies, zeroings + counts.zeroings)
+        });
+        let requests = |is: fn(&Operation) -> bool| {
+            outcome.requests.iter().filter(|request| is(&request.operation)).count() as u64
+        };
+        prop_assert_eq!(requests(|operation| matches!(operation, Operation::Read { .. })), reads);
+        prop_assert_eq!(requests(|operation| matches!(operation, Operation::Write { .. })), writes);
+        prop_assert_eq!(requests(|operation| matches!(operation, Operation::Copy { .. })), copies);
+        prop_assert_eq!(requests(|operation| matches!(operation, Operation::Init { .. })), zeroings);
+    }
+}
+
+proptest! {
+    #![proptest_config(runs(200, 4))]
+
+    /// No command breaks a rule, and each load returns what a flat memory returns.
+    #[test]
+    fn every_stream_is_legal_and_every_load_is_right(case in arb_case(), seed: u64) {
+        let (log, outcome) = checked(&case, seed);
+        let listed = case.programs.iter().flatten().filter(|step| matches!(step, Step::Load { .. })).count();
+        // Of two accesses of a copy loop, one is a load.
+        let of_copies = |core: &CoreOutcome| Listed::counted(&core.counters).kernel_copy / 2;
+        let loads = listed as u64 + outcome.cores.iter().map(of_copies).sum::<u64>();
+        prop_assert_eq!(outcome.check, Some((loads, None)));
+        let found = protocol_check::audit(&case.config.system, Dialect::RowClone, &log);
+        prop_assert!(found.is_empty(), "{:#?}", found);
+    }
+}
+
+/// The cases contain each event that the page describes.
+#[test]
+fn the_cases_cover_every_event() {
+    let mut runner = TestRunner::deterministic();
+    let strategy = arb_case();
+    let mut seen = BTreeMap::<&str, u64>::new();
+    let mut kinds = BTreeSet::new();
+    for _ in 0..150 {
+        let outcome = engine(&strategy.new_tree(&mut runner).expect("cases can be drawn").current());
+        kinds.extend(outcome.commands.iter().map(|issued| issued.command.mnemonic()));
+        for core in outcome.cores {
+            let CoreCounters { faults, lines, coherence, stalls, controller_copy_bytes, .. } = core.counters;
+            let sum = |of: fn(&LineCounts) -> u64| lines.iter().map(of).sum::<u64>();
+            for (name, count) in [
+                ("hits", sum(|lines| lines.hits)),
+                ("hits of the L1", sum(|lines| lines.l1_hits)),
+                ("misses", sum(|lines| lines.misses)),
+                ("merged", sum(|lines| lines.merged)),
+                ("write-backs", sum(|lines| lines.write_backs)),
+                ("non-temporal", sum(|lines| lines.non_temporal)),
+                ("faults", faults),
+                ("copies", coherence.copies),
+                ("zeroings", coherence.zeroings),
+                ("written back", coherence.written_back),
+                ("copied in cache", coherence.copied_in_cache),
+                ("invalidated", coherence.invalidated),
+                ("zero lines", coherence.zero_lines),
+                ("bytes over the channel", controller_copy_bytes),
+                ("window", stalls.window),
+                ("MSHR", stalls.mshr),
+                ("store buffer", stalls.store_buffer),
+                ("kernel", stalls.kernel),
+                ("coherence", stalls.coherence),
+                ("controller copy", stalls.controller_copy),
+            ] {
+                *seen.entry(name).or_default() += u64::from(count > 0);
+            }
+        }
+    }
+    assert!(seen.values().all(|&cores| cores >= 10), "{seen:?}");
+    for kind in ["REF", "PDE", "PDX", "SRE", "SRX", "TRANSFER"] {
+        assert!(kinds.contains(kind), "{kind} in {kinds:?}");
+    }
+}

@@ -1,0 +1,170 @@
+//! Accesses that a program lists, computed from its steps alone.
+//!
+//! A page is a frame, and the memory has more frames than the programs use.
+
+use std::collections::BTreeMap;
+
+use host::machine::{Copier, CoreCounters, KernelSettings};
+use trace_io::program::Step;
+
+use crate::processes::PAGE;
+
+const LINE: u64 = 64;
+
+/// Accesses by purpose, operations of the controller, instructions and faults of a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Listed {
+    pub program: u64,
+    pub kernel_copy: u64,
+    pub kernel_zero: u64,
+    /// Accesses of the kernel that bypass the cache.
+    pub bypassing: u64,
+    pub controller_copies: u64,
+    pub controller_zeroings: u64,
+    pub instructions: u64,
+    pub kernel_instructions: u64,
+    pub faults: u64,
+}
+
+impl Listed {
+    /// The quantities as a core counted them.
+    pub fn counted(counters: &CoreCounters) -> Listed {
+        let [program, kernel_copy, kernel_zero] =
+            counters.lines.map(|lines| lines.hits + lines.misses + lines.merged + lines.non_temporal);
+        Listed {
+            program,
+            kernel_copy,
+            kernel_zero,
+            bypassing: counters.lines.iter().map(|lines| lines.non_temporal).sum(),
+            controller_copies: counters.coherence.copies,
+            controller_zeroings: counters.coherence.zeroings,
+            instructions: counters.instructions,
+            kernel_instructions: counters.kernel_instructions,
+            faults: counters.faults,
+        }
+    }
+
+    /// The quantities of the steps of a program.
+    pub fn of(steps: &[Step], kernel: &KernelSettings) -> Listed {
+        let mut reader = Reader {
+            kernel: *kernel,
+            listed: Listed::default(),
+            running: 1,
+            processes: BTreeMap::from([(1, BTreeMap::new())]),
+            frames: 0,
+        };
+        for step in steps {
+            reader.read(step);
+        }
+        reader.listed
+    }
+}
+
+struct Reader {
+    kernel: KernelSettings,
+    listed: Listed,
+    running: u32,
+    /// Frame of each page that has one, by process.
+    processes: BTreeMap<u32, BTreeMap<u64, u64>>,
+    /// Frames used until now.
+    frames: u64,
+}
+
+impl Reader {
+    fn users(&self, frame: u64) -> usize {
+        self.processes.values().flat_map(BTreeMap::values).filter(|other| **other == frame).count()
+    }
+
+    /// Gives the page of an access its frame.
+    fn touch(&mut self, address: u64, is_store: bool) {
+        let page = address / PAGE;
+        let frame = self.processes[&self.running].get(&page).copied();
+        let copies = frame.is_some();
+        if frame.is_some_and(|frame| !is_store || self.users(frame) == 1) {
+            return;
+        }
+        self.listed.faults += 1;
+        let src = copies.then_some(page * PAGE);
+        self.transfer(src, page * PAGE, PAGE);
+        self.give_frame(page);
+    }
+
+    fn give_frame(&mut self, page: u64) {
+        self.frames += 1;
+        self.processes.get_mut(&self.running).expect("it lives").insert(page, self.frames);
+    }
+
+    /// Copies or zeroes bytes of one page.
+    fn transfer(&mut self, src: Option<u64>, dst: u64, bytes: u64) {
+        if self.kernel.copier == Copier::Controller {
+            let listed = &mut self.listed;
+            *if src.is_some() { &mut listed.controller_copies } else { &mut listed.controller_zeroings } += 1;
+            return;
+        }
+        // The bytes of a step lie in one line of each range.
+        let starts_step = |byte: &u64| {
+            *byte == 0 || (dst + byte).is_multiple_of(LINE) || src.is_some_and(|src| (src + byte).is_multiple_of(LINE))
+        };
+        let mut starts: Vec<u64> = (0..bytes).filter(starts_step).collect();
+        starts.push(bytes);
+        for step in starts.windows(2) {
+            let words = (step[1] - step[0]).div_ceil(self.kernel.word_bytes);
+            let listed = &mut self.listed;
+            if src.is_some() {
+                listed.kernel_copy += 2;
+                listed.kernel_instructions += 2 * words;
+            } else {
+                listed.kernel_zero += 1;
+                listed.kernel_instructions += words;
+            }
+            let is_whole = step[1] - step[0] == LINE;
+            listed.bypassing += u64::from(is_whole && self.kernel.copier == Copier::NonTemporalLoop);
+        }
+    }
+
+    /// Copies or zeroes a range, by pages of the destination and of the source.
+    fn bulk(&mut self, src: Option<u64>, dst: u64, bytes: u64) {
+        self.listed.instructions += 1;
+        let mut from = 0;
+        for byte in 1..=bytes {
+            let is_page = |start: u64| (start + byte).is_multiple_of(PAGE);
+            if byte < bytes && !is_page(dst) && !src.is_some_and(is_page) {
+                continue;
+            }
+            if let Some(src) = src {
+                self.touch(src + from, false);
+            }
+            self.touch(dst + from, true);
+            self.transfer(src.map(|src| src + from), dst + from, byte - from);
+            from = byte;
+        }
+    }
+
+    fn read(&mut self, step: &Step) {
+        match *step {
+            Step::Compute { instructions } => self.listed.instructions += instructions,
+            Step::Load { address } | Step::Store { address } => {
+                self.touch(address.0, matches!(step, Step::Store { .. }));
+                self.listed.instructions += 1;
+                self.listed.program += 1;
+            }
+            Step::Copy { dst, src, bytes } => self.bulk(Some(src.0), dst.0, bytes),
+            Step::Zero { address, bytes } => self.bulk(None, address.0, bytes),
+            Step::Map { .. } => {}
+            Step::Filled { address, bytes } => {
+                (address.0 / PAGE..(address.0 + bytes).div_ceil(PAGE)).for_each(|page| self.give_frame(page));
+            }
+            Step::Fork { child } => {
+                let pages = self.processes[&self.running].clone();
+                self.processes.insert(child, pages);
+            }
+            Step::Run { process } => self.running = process,
+            Step::Exit => {
+                self.processes.remove(&self.running);
+            }
+            Step::Present { .. } | Step::Renew { .. } => {
+                unreachable!("memory traces need these steps, and no test has one")
+            }
+        }
+    }
+}

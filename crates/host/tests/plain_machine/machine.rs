@@ -1,0 +1,195 @@
+//! The machine: core cycles one after the other, and requests and completions of the controller.
+
+use std::collections::BTreeMap;
+
+use dram_spec::{AddressMap, Cycle, Mechanism, Operation, PhysicalAddress, RequestId, SourceId};
+use host::machine::{CoreCycle, MachineSettings, Sharing};
+use memctrl::{Completion, Request, RequestSource};
+use os_alloc_sim::ZeroOnFree;
+use trace_io::program::Step;
+
+use crate::cache::Cache;
+use crate::core::{BufferedStore, Core};
+use crate::processes::Processes;
+use crate::runs::CoreFigures;
+
+pub const LINE: u64 = 64;
+
+/// Who waits for a request.
+#[derive(Clone, Copy, Debug)]
+enum Waiting {
+    Line { core: usize, line: u64 },
+    Copy { core: usize },
+    None,
+}
+
+/// A request that has left, or will leave, the cache.
+#[derive(Clone, Copy, Debug)]
+pub struct Outgoing {
+    leaves: u64,
+    core: usize,
+    operation: Operation,
+    is_bypass: bool,
+}
+
+pub struct PlainMachine {
+    pub settings: MachineSettings,
+    pub cores: Vec<Core>,
+    /// The last-level caches: one per core, or one.
+    pub caches: Vec<Cache>,
+    pub processes: Processes,
+    /// In order of creation.
+    outbox: Vec<Outgoing>,
+    waiting: BTreeMap<u64, Waiting>,
+    requests: u64,
+    /// The next core cycle to execute.
+    next: u64,
+}
+
+impl PlainMachine {
+    pub fn new(settings: MachineSettings, programs: &[Vec<Step>], map: &AddressMap) -> PlainMachine {
+        let kernel = settings.allocator.kernel(map, ZeroOnFree::Off).expect("the settings are sound");
+        let caches = if settings.sharing == Sharing::Shared { 1 } else { programs.len() };
+        PlainMachine {
+            settings,
+            cores: programs.iter().map(|steps| Core::new(steps.clone(), settings.l1)).collect(),
+            caches: (0..caches).map(|_| Cache::new(settings.last_level)).collect(),
+            processes: Processes::new(kernel, programs.len()),
+            outbox: Vec::new(),
+            waiting: BTreeMap::new(),
+            requests: 0,
+            next: 0,
+        }
+    }
+
+    pub fn outcome(&self) -> Vec<CoreFigures> {
+        let of = |core: &Core| CoreFigures {
+            counters: core.counters,
+            cycles: CoreCycle(core.ended.expect("the program has ended")),
+        };
+        self.cores.iter().map(of).collect()
+    }
+
+    /// Index of the last-level cache of a core.
+    pub fn cache_of(&self, core: usize) -> usize {
+        if self.settings.sharing == Sharing::Shared { 0 } else { core }
+    }
+
+    /// Issues a request that leaves the cache at a cycle.
+    pub fn send(&mut self, core: usize, leaves: u64, operation: Operation) {
+        let is_bypass = false;
+        self.outbox.push(Outgoing { leaves, core, operation, is_bypass });
+    }
+
+    pub fn read(&mut self, core: usize, leaves: u64, line: u64) {
+        self.send(core, leaves, Operation::Read { address: PhysicalAddress(line * LINE), bytes: LINE });
+    }
+
+    pub fn write(&mut self, core: usize, leaves: u64, line: u64) {
+        self.send(core, leaves, Operation::Write { address: PhysicalAddress(line * LINE), bytes: LINE });
+    }
+
+    /// Issues a non-temporal store.
+    pub fn bypass(&mut self, core: usize, leaves: u64, line: u64) {
+        let operation = Operation::Write { address: PhysicalAddress(line * LINE), bytes: LINE };
+        self.outbox.push(Outgoing { leaves, core, operation, is_bypass: true });
+        self.cores[core].store_buffer.push(BufferedStore::Bypass(line));
+    }
+
+    /// Executes all cycles before `until`.
+    fn run_to(&mut self, until: u64) {
+        while self.next < until {
+            let now = self.next;
+            for core in 0..self.cores.len() {
+                self.tick(core, now);
+            }
+            self.next += 1;
+        }
+    }
+
+    /// Executes a cycle of a core.
+    fn tick(&mut self, at: usize, now: u64) {
+        let width = self.settings.core.width;
+        for slot in now * width..(now + 1) * width {
+            if self.cores[at].ended.is_some() {
+                return;
+            }
+            self.cores[at].retire(slot, width);
+            if let Err(cause) = self.dispatch(at, slot) {
+                self.cores[at].stall(cause);
+            }
+        }
+    }
+
+    /// Position of the first request to leave.
+    fn first(&self) -> Option<usize> {
+        (0..self.outbox.len()).min_by_key(|&at| self.outbox[at].leaves)
+    }
+
+    /// Position of the first request to leave, if it has arrived by a clock.
+    fn first_by(&self, now: Cycle) -> Option<usize> {
+        let arrival = |at: usize| self.settings.clock.memory_at(CoreCycle(self.outbox[at].leaves));
+        self.first().filter(|&at| arrival(at) <= now)
+    }
+}
+
+impl RequestSource for PlainMachine {
+    fn next_arrival(&self) -> Option<Cycle> {
+        let clock = self.settings.clock;
+        let is_running = self.cores.iter().any(|core| core.ended.is_none());
+        let next = is_running.then(|| clock.memory_at(CoreCycle(self.next)));
+        let first = self.first().map(|at| clock.memory_at(CoreCycle(self.outbox[at].leaves)));
+        [next, first].into_iter().flatten().min()
+    }
+
+    fn take(&mut self, now: Cycle) -> Option<Request> {
+        let clock = self.settings.clock;
+        // What the controller accepts in a clock affects the core cycle at its beginning.
+        self.run_to(clock.core_at(now).0);
+        let at = self.first_by(now).or_else(|| {
+            self.run_to(clock.core_until(now).0 + 1);
+            self.first_by(now)
+        })?;
+        let Outgoing { leaves, core, operation, is_bypass } = self.outbox.remove(at);
+        let line = operation.target().0 / LINE;
+        if is_bypass {
+            let buffer = &mut self.cores[core].store_buffer;
+            let entry = buffer.iter().position(|entry| *entry == BufferedStore::Bypass(line)).expect("it is buffered");
+            buffer.remove(entry);
+        }
+        let waiting = match operation {
+            Operation::Read { .. } => Waiting::Line { core, line },
+            Operation::Write { .. } => Waiting::None,
+            Operation::Copy { .. } | Operation::Init { .. } => Waiting::Copy { core },
+        };
+        let id = self.requests;
+        self.requests += 1;
+        self.waiting.insert(id, waiting);
+        let arrival = clock.memory_at(CoreCycle(leaves));
+        Some(Request { id: RequestId(id), source: SourceId(core as u16), arrival, operation, payload: None })
+    }
+
+    fn complete(&mut self, completion: Completion) {
+        let now = self.settings.clock.core_at(completion.done).0;
+        self.run_to(now);
+        match self.waiting.remove(&completion.id.0).expect("it was issued") {
+            Waiting::Line { core, line } => {
+                let cache = self.cache_of(core);
+                self.caches[cache].get(line).expect("a line in flight keeps its place").is_in_flight = false;
+                self.cores[core].arrive(line, now * self.settings.core.width);
+            }
+            Waiting::Copy { core } => {
+                let cache = self.cache_of(core);
+                let passes = if matches!(completion.operation, Operation::Copy { .. }) { 2 } else { 1 };
+                let core = &mut self.cores[core];
+                core.waits_for_copy = false;
+                for line in std::mem::take(&mut core.copied) {
+                    self.caches[cache].get(line).expect("it keeps its place").is_in_flight = false;
+                }
+                let channel = completion.served.iter().filter(|(mechanism, ..)| *mechanism == Mechanism::CHANNEL);
+                core.counters.controller_copy_bytes += channel.map(|(_, _, parts)| passes * parts.bytes).sum::<u64>();
+            }
+            Waiting::None => {}
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Random programs.
+
+use std::collections::BTreeMap;
+
+use dram_spec::PhysicalAddress;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use trace_io::program::Step;
+
+use crate::processes::PAGE;
+
+const START: u64 = 0x1_0000;
+
+/// A step without its process: a kind, and numbers that choose addresses and sizes.
+#[derive(Clone, Copy, Debug)]
+pub struct Draft {
+    kind: Kind,
+    near: u64,
+    far: u64,
+    size: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Compute,
+    Load,
+    Store,
+    Copy,
+    CopyPage,
+    Zero,
+    ZeroPage,
+    Map,
+    Fork,
+    Run,
+    Exit,
+}
+
+/// Pages of the first mapping, those of its beginning that are filled, and the drafts.
+#[derive(Clone, Debug)]
+pub struct ProgramDraft {
+    pages: u64,
+    filled: u64,
+    drafts: Vec<Draft>,
+}
+
+pub fn arb_program() -> impl Strategy<Value = ProgramDraft> {
+    let kind = prop_oneof![
+        8 => Just(Kind::Compute),
+        24 => Just(Kind::Load),
+        24 => Just(Kind::Store),
+        3 => Just(Kind::Copy),
+        2 => Just(Kind::CopyPage),
+        2 => Just(Kind::Zero),
+        1 => Just(Kind::ZeroPage),
+        1 => Just(Kind::Map),
+        2 => Just(Kind::Fork),
+        3 => Just(Kind::Run),
+        1 => Just(Kind::Exit),
+    ];
+    let draft = (kind, any::<u16>(), any::<u16>(), any::<u16>()).prop_map(|(kind, near, far, size)| {
+        let [near, far, size] = [near, far, size].map(u64::from);
+        Draft { kind, near, far, size }
+    });
+    (1_u64..4, 0_u64..3 * PAGE, vec(draft, 1..60)).prop_map(|(pages, filled, drafts)| ProgramDraft {
+        pages,
+        filled: filled.min(pages * PAGE),
+        drafts,
+    })
+}
+
+/// The processes of a program while it is written.
+struct Writer {
+    steps: Vec<Step>,
+    /// First byte and bytes of each mapped range of each process that lives.
+    ranges: BTreeMap<u32, Vec<(u64, u64)>>,
+    running: u32,
+    /// Number of the next child, and first byte of the next range.
+    next: (u32, u64),
+}
+
+impl ProgramDraft {
+    pub fn steps(&self) -> Vec<Step> {
+        let bytes = self.pages * PAGE;
+        let address = PhysicalAddress(START);
+        let mut steps = vec![Step::Map { address, bytes }];
+        if self.filled > 0 {
+            steps.push(Step::Filled { address, bytes: self.filled });
+        }
+        // All ranges are filled before a process exits.
+        steps.push(Step::Compute { instructions: 1 });
+        let ranges = BTreeMap::from([(1, vec![(START, bytes)])]);
+        let mut writer = Writer { steps, ranges, running: 1, next: (2, START + 16 * PAGE) };
+        for draft in &self.drafts {
+            if !writer.write(*draft) {
+                break;
+            }
+        }
+        writer.steps
+    }
+}
+
+impl Writer {
+    /// A range of at most `most` bytes that is mapped in the running process.
+    fn range(&self, number: u64, most: u64) -> (u64, u64) {
+        let ranges = &self.ranges[&self.running];
+        let (first, bytes) = ranges[number as usize % ranges.len()];
+        // Few lines, of which some are near the end of a page.
+        let offset = match number / 8 % 4 {
+            0 => number / 32 % 8 * 64 + number % 8 * 8,
+            1 => PAGE - 64 + number / 32 % 16 * 8,
+            2 => number / 32 * 64,
+            _ => number / 32 * 8,
+        } % bytes;
+        (first + offset, most.min(bytes - offset))
+    }
+
+    fn page(&self, number: u64) -> u64 {
+        let ranges = &self.ranges[&self.running];
+        let (first, bytes) = ranges[number as usize % ranges.len()];
+        first + number / 8 % (bytes / PAGE) * PAGE
+    }
+
+    /// Appends a step; returns whether a process still runs.
+    fn write(&mut self, Draft { kind, near, far, size }: Draft) -> bool {
+        let at = PhysicalAddress;
+        let step = match kind {
+            Kind::Compute => Step::Compute { instructions: 1 + size % 100 },
+            Kind::Load => Step::Load { address: at(self.range(near, 8).0 / 8 * 8) },
+            Kind::Store => Step::Store { address: at(self.range(near, 8).0 / 8 * 8) },
+            Kind::Copy => {
+                let (dst, most) = self.range(near, 1 + size % 1500);
+                let (src, bytes) = self.range(far, most);
+                let dst = dst + if size % 3 == 0 { size % 8 } else { 0 };
+                let bytes = bytes.saturating_sub(8).max(1);
+                Step::Copy { dst: at(dst), src: at(src), bytes }
+            }
+            Kind::CopyPage => {
+                let (dst, src) = (self.page(near), self.page(far));
+                Step::Copy { dst: at(dst), src: at(src), bytes: PAGE }
+            }
+            Kind::Zero => {
+                let (address, bytes) = self.range(near, 1 + size % 1500);
+                Step::Zero { address: at(address), bytes }
+            }
+            Kind::ZeroPage => Step::Zero { address: at(self.page(near)), bytes: PAGE },
+            Kind::Map => {
+                let bytes = (1 + size % 2) * PAGE;
+                let first = self.next.1;
+                self.next.1 += 4 * PAGE;
+                self.ranges.get_mut(&self.running).expect("it lives").push((first, bytes));
+                Step::Map { address: at(first), bytes }
+            }
+            Kind::Fork => {
+                let child = self.next.0;
+                self.next.0 += 1;
+                self.ranges.insert(child, self.ranges[&self.running].clone());
+                Step::Fork { child }
+            }
+            Kind::Run => {
+                self.running = *self.ranges.keys().nth(near as usize % self.ranges.len()).expect("it lives");
+                Step::Run { process: self.running }
+            }
+            Kind::Exit => {
+                self.steps.push(Step::Exit);
+                self.ranges.remove(&self.running);
+                let Some((&process, _)) = self.ranges.first_key_value() else { return false };
+                self.running = process;
+                Step::Run { process }
+            }
+        };
+        self.steps.push(step);
+        true
+    }
+}

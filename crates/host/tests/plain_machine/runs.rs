@@ -1,0 +1,138 @@
+//! Runs of a case on the machine and on the plain machine.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use dram_spec::{CommandEvent, CommandLog, Cycle, EventSink, Issued, Operation, SourceId};
+use host::Contents;
+use host::machine::{CoreCounters, CoreCycle, CoreOutcome, Machine, MachineOutcome, Program, Region};
+use memctrl::{Completion, Config, Controller, Request, RequestSource};
+use proptest::test_runner::TestCaseError;
+
+use crate::cases::Case;
+use crate::machine::PlainMachine;
+use crate::plain::{Plain, Scheduler};
+
+/// A request, with the clock in which the controller took it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken {
+    pub arrival: Cycle,
+    pub at: Cycle,
+    pub source: SourceId,
+    pub operation: Operation,
+}
+
+/// A source that records its requests.
+struct Recorded<S> {
+    source: S,
+    taken: Vec<Taken>,
+}
+
+impl<S: RequestSource> RequestSource for Recorded<S> {
+    fn next_arrival(&self) -> Option<Cycle> {
+        self.source.next_arrival()
+    }
+
+    fn take(&mut self, now: Cycle) -> Option<Request> {
+        let request = self.source.take(now)?;
+        let Request { arrival, source, operation, .. } = request;
+        self.taken.push(Taken { arrival, at: now, source, operation });
+        Some(request)
+    }
+
+    fn complete(&mut self, completion: Completion) {
+        self.source.complete(completion);
+    }
+}
+
+#[derive(Default)]
+struct Commands(Vec<Issued>);
+
+impl EventSink for Commands {
+    fn command(&mut self, event: &CommandEvent) {
+        self.0.push(event.issued());
+    }
+}
+
+/// Requests, commands, and figures of the cores.
+pub struct Outcome {
+    pub requests: Vec<Taken>,
+    pub commands: Vec<Issued>,
+    pub cores: Vec<CoreFigures>,
+}
+
+/// Counts of a core over its whole program, and its cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoreFigures {
+    pub counters: CoreCounters,
+    pub cycles: CoreCycle,
+}
+
+fn figures(outcome: &[CoreOutcome]) -> Vec<CoreFigures> {
+    outcome.iter().map(|&CoreOutcome { counters, cycles, .. }| CoreFigures { counters, cycles }).collect()
+}
+
+fn run<S: RequestSource>(config: &Config, source: S) -> (Recorded<S>, Vec<Issued>) {
+    let mut source = Recorded { source, taken: Vec::new() };
+    let mut commands = Commands::default();
+    Controller::new(config).run(&mut source, &mut commands, &AtomicBool::new(false)).expect("nothing stops it");
+    (source, commands.0)
+}
+
+pub fn machine(case: &Case, contents: Option<Contents>) -> Machine {
+    let boxed = case.programs.iter().map(|steps| Box::new(steps.clone().into_iter()) as Box<dyn Program>);
+    Machine::new(case.settings, Region::default(), boxed.collect(), case.map(), contents)
+        .expect("the settings are sound")
+}
+
+pub fn engine(case: &Case) -> Outcome {
+    let (source, commands) = run(&case.config, machine(case, None));
+    let outcome = source.source.into_outcome().expect("the programs are sound");
+    Outcome { requests: source.taken, commands, cores: figures(&outcome.cores) }
+}
+
+/// The machine in front of the controller that visits every clock.
+pub fn tick_by_tick(case: &Case) -> Outcome {
+    let mut source = Recorded { source: machine(case, None), taken: Vec::new() };
+    let (events, _) = Plain::new(&case.config, &Scheduler::FrFcfs).run(&mut source);
+    let commands = events.iter().map(CommandEvent::issued).collect();
+    let cores = figures(&source.source.into_outcome().expect("the programs are sound").cores);
+    Outcome { requests: source.taken, commands, cores }
+}
+
+/// The machine with contents: its commands and results.
+pub fn checked(case: &Case, seed: u64) -> (CommandLog, MachineOutcome) {
+    let contents = Contents::new(seed, case.map().clone());
+    let config = Config { contents: Some(Arc::new(contents.clone())), ..case.config.clone() };
+    let mut machine = machine(case, Some(contents));
+    let mut log = CommandLog::default();
+    Controller::new(&config).run(&mut machine, &mut log, &AtomicBool::new(false)).expect("nothing stops it");
+    (log, machine.into_outcome().expect("the programs are sound"))
+}
+
+pub fn plain(case: &Case) -> Outcome {
+    let (source, commands) = run(&case.config, PlainMachine::new(case.settings, &case.programs, case.map()));
+    Outcome { requests: source.taken, commands, cores: source.source.outcome() }
+}
+
+/// Compares lists, with the elements before the first difference in the message.
+fn same_lists<T: PartialEq + Debug>(names: [&str; 2], [first, second]: [&[T]; 2]) -> Result<(), TestCaseError> {
+    let at = first.iter().zip(second).take_while(|(first, second)| first == second).count();
+    if at == first.len().max(second.len()) {
+        return Ok(());
+    }
+    let list = |list: &[T]| list.iter().map(|item| format!("  {item:x?}")).collect::<Vec<_>>().join("\n");
+    let before = list(&first[at.saturating_sub(8)..at]);
+    let [first, second] = [first, second].map(|all| list(&all[at..all.len().min(at + 4)]));
+    let [one, other] = names;
+    Err(TestCaseError::fail(format!("item {at}:\n{before}\n{one}:\n{first}\n{other}:\n{second}")))
+}
+
+/// Compares requests, figures of the cores, and commands; `names` are for messages.
+pub fn same(names: [&str; 2], outcomes: [&Outcome; 2]) -> Result<(), TestCaseError> {
+    same_lists(names, outcomes.map(|outcome| &outcome.requests[..]))?;
+    let cores = outcomes.map(|outcome| format!("{:#?}", outcome.cores));
+    same_lists(names, [&cores[0].lines().collect::<Vec<_>>()[..], &cores[1].lines().collect::<Vec<_>>()[..]])?;
+    same_lists(names, outcomes.map(|outcome| &outcome.commands[..]))
+}
