@@ -94,8 +94,8 @@ pub struct ScenarioArgs {
     /// as-recorded]
     #[arg(long, value_name = "NAME", requires = "trace")]
     pub placement: Option<String>,
-    /// Sets a key of the scenario, or after `system.` of its system file: `seed=7`, `operation.0.bytes=8192`,
-    /// `system.geometry.ranks=2`; the last value of a key counts
+    /// Sets a key of the scenario, after `system.` of its system file, or after `machine.` of its machine file: `seed=7`,
+    /// `operation.0.bytes=8192`, `system.geometry.ranks=2`, `machine.cores.mshrs=16`; the last value of a key counts
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 }

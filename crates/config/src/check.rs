@@ -7,11 +7,16 @@ use crate::key::{self, Holds, Key, Presence};
 use crate::{Failure, quantity, suggestion};
 
 /// Keys by which a file of another kind is recognised, its kind, and the command or file that reads it.
-const OTHER_FILES: [(&str, &str, &str); 4] = [
+const OTHER_FILES: [(&str, &str, &str); 5] = [
     (
         "device",
         "a system file",
         "a scenario names it: `system = \"PATH\"`; `rowclone-sim explain rules --system PATH` shows its timings",
+    ),
+    (
+        "cores",
+        "a machine file",
+        "a scenario names it: `machine = \"PATH\"`; `rowclone-sim programs FILE --machine PATH` runs programs on it",
     ),
     ("scenario", "a sweep", "`rowclone-sim sweep PATH --out DIRECTORY` runs it"),
     ("policies", "a scenario", "`rowclone-sim run PATH` runs it"),
@@ -112,8 +117,7 @@ impl Document {
     fn check_names(&self, node: &Node, path: &str, names: &[&str]) -> Result<(), Failure> {
         let Value::List(items) = &node.value else { return self.check_name(node, path, names) };
         if items.is_empty() {
-            let all = names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
-            let help = format!("try `{} = [{all}]`", last_step(path));
+            let help = format!("try `{} = {}`", last_step(path), self.example(path).unwrap_or_default());
             return Err(self.fault(path, format!("`{path}` is empty")).with_help(help));
         }
         let mut seen = Vec::with_capacity(items.len());

@@ -1,4 +1,4 @@
-//! Reader of input files: systems, scenarios and current sets.
+//! Reader of input files: systems, machines, scenarios and current sets.
 //!
 //! Each key is described once, by a [`Key`](key::Key): type, range, default, example and help. A [`Document`] is a parsed file with
 //! the line of each value, and with the `--set` of the command line applied. [`Document::check`] compares it with the description
@@ -9,6 +9,7 @@ pub mod allocator;
 mod canonical;
 mod check;
 mod controller;
+pub mod cores;
 pub mod currents;
 pub mod document;
 pub mod error;
@@ -27,9 +28,10 @@ pub mod system;
 pub mod workload;
 
 pub use allocator::AllocatorConfig;
+pub use cores::{CorePrograms, CoreWorkload};
 pub use document::Document;
 pub use error::Failure;
-pub use library::{Library, ResolvedSystem};
+pub use library::{Library, ResolvedMachine, ResolvedSystem};
 pub use machine::MachineConfig;
 pub use overrides::Overrides;
 pub use scenario::{Placement, ResolvedScenario, Scenario, Variant, Workload};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::key::Key;
-use crate::{Document, Failure, Overrides, SystemConfig, system};
+use crate::{Document, Failure, MachineConfig, Overrides, SystemConfig, machine, system};
 
 /// Maximum number of cached systems: enough for runs that alternate between some systems, with a bound on memory.
 const SYSTEMS_KEPT: usize = 64;
@@ -31,6 +31,15 @@ pub struct ResolvedSystem {
     pub document: Document,
 }
 
+/// A checked machine with its document.
+#[derive(Clone, Debug)]
+pub struct ResolvedMachine {
+    /// The machine.
+    pub config: MachineConfig,
+    /// Document of its file, with all overrides applied.
+    pub document: Document,
+}
+
 impl Library {
     /// A file, with the content of its first reading.
     pub(crate) fn document(&self, path: &Path, keys: &'static [Key]) -> Result<Document, Failure> {
@@ -42,6 +51,21 @@ impl Library {
         let document = Document::read(path, keys)?;
         locked(&self.documents).insert(path.to_owned(), Arc::new(document.clone()));
         Ok(document)
+    }
+
+    /// A machine and its document. Overrides of the machine file and of its system file are separate.
+    pub(crate) fn machine(
+        &self,
+        path: &Path,
+        overrides: &Overrides,
+        of_system: &Overrides,
+    ) -> Result<(ResolvedMachine, Arc<ResolvedSystem>), Failure> {
+        let mut document = self.document(path, machine::KEYS)?;
+        document.apply(overrides)?;
+        document.check()?;
+        let system = self.system(&document.root().linked("system")?, of_system)?;
+        let config = MachineConfig::check(&document, system.config.clone())?;
+        Ok((ResolvedMachine { config, document }, system))
     }
 
     /// A system.

@@ -88,7 +88,7 @@ impl MachineConfig {
         MachineConfig::check(&document, system)
     }
 
-    fn check(document: &Document, system: SystemConfig) -> Result<MachineConfig, Failure> {
+    pub(crate) fn check(document: &Document, system: SystemConfig) -> Result<MachineConfig, Failure> {
         let root = document.root();
         let [cores, caches, kernel] =
             ["cores", "caches", "kernel"].map(|name| root.table(name).expect("it is required"));

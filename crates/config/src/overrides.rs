@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::document::{Document, Node, Origin, Value, convert};
 use crate::key::{self, Key};
-use crate::{Failure, check, scenario, suggestion, system};
+use crate::{Failure, check, machine, scenario, suggestion, system};
 
 /// The `--set` options of a command line, in their order.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +44,11 @@ impl Overrides {
         Overrides { assignments: taken }
     }
 
+    /// The text of the first on the command line, if there is any.
+    pub(crate) fn first(&self) -> Option<&str> {
+        self.assignments.first().map(|assignment| &*assignment.text)
+    }
+
     /// The texts on the command line.
     pub(crate) fn texts(&self) -> Vec<Arc<str>> {
         self.assignments.iter().map(|assignment| Arc::clone(&assignment.text)).collect()
@@ -72,7 +77,8 @@ impl Assignment {
     }
 }
 
-/// Checks that a dotted key is a key of a scenario, or after `system.` of a system. List items are not looked up.
+/// Checks that a dotted key is a key of a scenario, after `system.` of a system, or after `machine.` of a machine. List items are
+/// not looked up.
 ///
 /// # Errors
 /// The help text of the error.
@@ -81,13 +87,14 @@ pub fn check_key(key: &str) -> Result<(), String> {
         return Err("write a dotted key, for example `operation.0.bytes`".to_owned());
     };
     let (prefix, steps, keys) = file_of(&steps);
+    let page = if prefix == "machine." { "docs/cores.md" } else { "docs/input.md" };
     let path = key::without_indices(&steps.join("."));
     if keys.iter().any(|key| key.path == path) {
         return Ok(());
     }
     Err(match suggestion::nearest(&path, keys.iter().map(|key| key.path)) {
-        Some(near) => format!("did you mean `{prefix}{}`? docs/input.md lists every key", with_items(near, steps)),
-        None => "docs/input.md lists every key".to_owned(),
+        Some(near) => format!("did you mean `{prefix}{}`? {page} lists every key", with_items(near, steps)),
+        None => format!("{page} lists every key"),
     })
 }
 
@@ -95,6 +102,7 @@ pub fn check_key(key: &str) -> Result<(), String> {
 fn file_of(steps: &[String]) -> (&'static str, &[String], &'static [Key]) {
     match steps.split_first() {
         Some((first, rest)) if first == "system" && !rest.is_empty() => ("system.", rest, system::KEYS),
+        Some((first, rest)) if first == "machine" && !rest.is_empty() => ("machine.", rest, machine::KEYS),
         _ => ("", steps, scenario::KEYS),
     }
 }
@@ -250,6 +258,9 @@ mod tests {
         }
         let near = |near: &str| Err(format!("did you mean `{near}`? docs/input.md lists every key"));
         assert_eq!(check_key("operation.0.byts"), near("operation.0.bytes"));
+        assert_eq!(check_key("machine.kernel.dirty_source"), Ok(()));
+        let of_machine = "did you mean `machine.cores.mshrs`? docs/cores.md lists every key";
+        assert_eq!(check_key("machine.cores.mshr"), Err(of_machine.to_owned()));
         assert_eq!(check_key("system.geometry.rank"), near("system.geometry.ranks"));
         assert_eq!(check_key("a b"), Err("write a dotted key, for example `operation.0.bytes`".to_owned()));
     }

@@ -1,7 +1,7 @@
 //! The tables of keys of `docs/input.md`.
 
 use crate::key::Key;
-use crate::workload::KINDS;
+use crate::workload::{Kind, kinds};
 
 /// The table of these keys, in Markdown.
 pub fn keys(keys: &[Key]) -> String {
@@ -12,9 +12,9 @@ pub fn keys(keys: &[Key]) -> String {
 /// The table of the kinds of workload, in Markdown.
 pub fn workload_kinds() -> String {
     let listed = |keys: &[&str]| keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(" ");
-    let row = |kind: &crate::workload::Kind| {
+    let row = |kind: &Kind| {
         format!("| `{}` | {} | {} | {} |\n", kind.name, kind.about, listed(kind.needs), listed(kind.may_have))
     };
-    let rows: String = KINDS.iter().map(row).collect();
+    let rows: String = kinds().map(row).collect();
     format!("| `kind` | what happens | keys that it needs | keys that it may have |\n|---|---|---|---|\n{rows}")
 }

@@ -1,4 +1,4 @@
-//! A scenario: a system, copy policies, and operations or a workload.
+//! A scenario: a system or a machine, copy policies, and operations or a workload.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -6,15 +6,16 @@ use std::sync::Arc;
 use dram_spec::Cycles;
 use host::OperationSpec;
 use host::workload::Settings;
-use memctrl::policy::copy::{CopyPolicy, POLICIES};
+use memctrl::policy::copy::{CopyPolicy, POLICIES, WITH_CORES, named};
 use rowclone_sim::{CYCLES_MAX, Experiment};
 
+use crate::cores::check_machine;
 use crate::key::{Holds, Key, join};
 use crate::operations::{check_operations, check_places};
 use crate::workload::{TraceWorkload, check_settings, check_workload};
 use crate::{
-    AllocatorConfig, Document, Failure, Library, Overrides, ResolvedSystem, SystemConfig, allocator, operations,
-    workload,
+    AllocatorConfig, CoreWorkload, Document, Failure, Library, MachineConfig, Overrides, ResolvedMachine,
+    ResolvedSystem, SystemConfig, allocator, cores, operations, workload,
 };
 
 /// A checked scenario.
@@ -24,8 +25,10 @@ pub struct Scenario {
     pub path: PathBuf,
     /// Name in reports: the name of the file without `.toml`.
     pub name: String,
-    /// The memory system.
+    /// The memory system, which is that of the machine where there is one.
     pub system: SystemConfig,
+    /// The machine on which programs run.
+    pub machine: Option<MachineConfig>,
     /// Copy policies, at least one, each once.
     pub policies: Vec<&'static dyn CopyPolicy>,
     /// Seed of memory contents, written data and random addresses.
@@ -49,13 +52,15 @@ pub enum Workload {
     Trace(TraceWorkload),
     /// A generated workload.
     Made(Settings),
+    /// Programs on the cores of a machine.
+    Programs(CoreWorkload),
 }
 
 impl Workload {
     /// Whether allocators place its pages.
     const fn is_placed(&self) -> bool {
         match self {
-            Workload::Operations(_) => false,
+            Workload::Operations(_) | Workload::Programs(_) => false,
             Workload::Trace(trace) => trace.by_allocator,
             Workload::Made(settings) => settings.needs_allocator(),
         }
@@ -116,13 +121,14 @@ impl Variant {
 
 /// Keys of a scenario.
 pub const KEYS: &[Key] = &join::<
-    { OWN_KEYS.len() + operations::KEYS.len() + workload::KEYS.len() + allocator::KEYS.len() },
->(&[&OWN_KEYS, &operations::KEYS, &workload::KEYS, &allocator::KEYS]);
+    { OWN_KEYS.len() + operations::KEYS.len() + workload::KEYS.len() + cores::KEYS.len() + allocator::KEYS.len() },
+>(&[&OWN_KEYS, &operations::KEYS, &workload::KEYS, &cores::KEYS, &allocator::KEYS]);
 
 #[rustfmt::skip]
-const OWN_KEYS: [Key; 5] = [
-    Key::new("system", Holds::Path, "\"../configs/ddr3-1066-paper.toml\"", "the system file"),
-    Key::new("policies", Holds::Names(|| POLICIES.map(CopyPolicy::name).into()), "[\"baseline\", \"rowclone\"]", "copy policies; the scenario runs once for each").renamed(&[("channel", "baseline"), ("fpm", "fpm-only"), ("psm", "psm-only"), ("rule", "rowclone")]),
+const OWN_KEYS: [Key; 6] = [
+    Key::new("system", Holds::Path, "\"../configs/ddr3-1066-paper.toml\"", "the system file; either this or `machine`").or("that of the machine"),
+    Key::new("machine", Holds::Path, "\"../configs/paper.toml\"", "the machine file, for programs on cores (`cores.md`)").or("no cores"),
+    Key::new("policies", Holds::Names(|| POLICIES.into_iter().chain(WITH_CORES).map(CopyPolicy::name).collect()), "[\"baseline\", \"rowclone\"]", "copy policies; the scenario runs once for each; `controller-copy` and `rowclone-zi` need a `machine`").renamed(&[("channel", "baseline"), ("fpm", "fpm-only"), ("psm", "psm-only"), ("rule", "rowclone")]),
     Key::new("seed", Holds::Count(0, SEED_MAX), "1", "seed of memory contents, written data and random addresses"),
     Key::new("warm_up_cycles", Holds::Clocks(0, CYCLES_MAX), "100_000", "figures leave out what happens before this clock").or("0"),
     Key::new("epoch_cycles", Holds::Clocks(Experiment::EPOCH_MIN, CYCLES_MAX), "1_000_000", "length of an epoch, in clocks; there are figures of each").or("no epochs"),
@@ -137,6 +143,8 @@ pub struct ResolvedScenario {
     pub document: Document,
     /// Document of its system.
     pub system: Arc<ResolvedSystem>,
+    /// Document of its machine, where it has one.
+    pub machine: Option<Document>,
 }
 
 /// Largest integer of TOML, and of the tables with seeds.
@@ -189,7 +197,7 @@ impl Scenario {
             Some(path) => SystemConfig::read(path, &for_system)?,
             None => SystemConfig::paper(&for_system)?,
         };
-        Scenario::check(&mut document, system)
+        Scenario::check(&mut document, system, None)
     }
 
     /// Its runs: each policy with each placement of its pages.
@@ -197,7 +205,7 @@ impl Scenario {
         let given = match &self.workload {
             Workload::Trace(trace) if trace.as_recorded => Some(Placement::AsRecorded),
             Workload::Made(settings) if !settings.needs_allocator() => Some(Placement::Given),
-            Workload::Operations(_) => Some(Placement::Given),
+            Workload::Operations(_) | Workload::Programs(_) => Some(Placement::Given),
             Workload::Trace(_) | Workload::Made(_) => None,
         };
         let placed = self.allocator.iter().flat_map(|allocator| &allocator.policies);
@@ -208,9 +216,13 @@ impl Scenario {
     }
 
     /// Checks a document with all overrides applied.
-    fn check(document: &mut Document, system: SystemConfig) -> Result<Scenario, Failure> {
-        let clock = system.memory.system().clock();
-        document.resolve_clocks(clock)?;
+    fn check(
+        document: &mut Document,
+        system: SystemConfig,
+        machine: Option<MachineConfig>,
+    ) -> Result<Scenario, Failure> {
+        document.resolve_clocks(system.memory.system().clock())?;
+        let policies = check_policies(document)?;
         let root = document.root();
         let seed = root.of("seed");
         let workload = match (root.has("operation"), root.table("workload")) {
@@ -223,8 +235,14 @@ impl Scenario {
                 let help = "add an `[[operation]]`, or a `[workload]`";
                 return Err(document.fault("", "has neither `[[operation]]` nor `[workload]`").with_help(help));
             }
-            (true, None) => Workload::Operations(check_operations(document)?),
-            (false, Some(table)) => check_workload(&table, clock)?,
+            (true, None) => {
+                check_machine(document, None)?;
+                Workload::Operations(check_operations(document)?)
+            }
+            (false, Some(table)) => {
+                check_machine(document, table.text("kind"))?;
+                check_workload(&table, seed, &system)?
+            }
         };
         let allocator = check_allocator(document, &workload)?;
         if let Workload::Operations(operations) = &workload {
@@ -241,7 +259,8 @@ impl Scenario {
             path: document.path().to_owned(),
             name: document.name(),
             system,
-            policies: root.choices("policies", &POLICIES.map(|policy| (policy.name(), policy))),
+            machine,
+            policies,
             seed,
             warm_up: Cycles(root.get("warm_up_cycles").unwrap_or(0)),
             epoch: root.get("epoch_cycles").map(Cycles),
@@ -258,13 +277,66 @@ impl ResolvedScenario {
     /// As there.
     pub fn read(library: &Library, path: &Path, sets: &[String]) -> Result<ResolvedScenario, Failure> {
         let mut overrides = Overrides::parse(sets)?;
-        let for_system = overrides.take_prefix("system");
+        let [for_system, for_machine] = ["system", "machine"].map(|prefix| overrides.take_prefix(prefix));
         let mut document = library.document(path, KEYS)?;
         document.apply(&overrides)?;
         document.check()?;
-        let system = library.system(&document.root().linked("system")?, &for_system)?;
-        let scenario = Scenario::check(&mut document, system.config.clone())?;
-        Ok(ResolvedScenario { scenario, document, system })
+        let (machine, system) = match one_of_two(&document, &for_machine)? {
+            "machine" => {
+                let path = document.root().linked("machine")?;
+                let (machine, system) = library.machine(&path, &for_machine, &for_system)?;
+                (Some(machine), system)
+            }
+            name => (None, library.system(&document.root().linked(name)?, &for_system)?),
+        };
+        let (config, of_machine) = match machine {
+            Some(ResolvedMachine { config, document }) => (Some(config), Some(document)),
+            None => (None, None),
+        };
+        let scenario = Scenario::check(&mut document, system.config.clone(), config)?;
+        Ok(ResolvedScenario { scenario, document, system, machine: of_machine })
+    }
+}
+
+/// The key that names the hardware: `system` or `machine`, of which a scenario has one.
+fn one_of_two(document: &Document, for_machine: &Overrides) -> Result<&'static str, Failure> {
+    let root = document.root();
+    match (root.has("system"), root.has("machine")) {
+        (true, true) => {
+            let help = "leave one of them out: a machine file names its system file; `--set system.KEY=VALUE` changes its keys";
+            Err(document.fault("machine", "has both `system` and `machine`").with_help(help))
+        }
+        (false, false) => {
+            let help = "add for example `system = \"../configs/ddr3-1066-paper.toml\"`, or for programs on cores \
+                        `machine = \"../configs/paper.toml\"`";
+            Err(document.fault("", "`system` is missing, and so is `machine`").with_help(help))
+        }
+        (false, true) => Ok("machine"),
+        (true, false) => match for_machine.first() {
+            None => Ok("system"),
+            Some(text) => {
+                let message = format!("--set {text}: the scenario {} has no `machine`", document.path().display());
+                Err(Failure::new(message)
+                    .with_help("name a machine file instead of `system`, or leave out the `--set`"))
+            }
+        },
+    }
+}
+
+/// The policies. Some need programs on cores: without a machine they are refused.
+fn check_policies(document: &Document) -> Result<Vec<&'static dyn CopyPolicy>, Failure> {
+    let root = document.root();
+    let policies: Vec<_> = root.of::<Vec<&str>>("policies").into_iter().filter_map(named).collect();
+    let of_cores = |policy: &&'static dyn CopyPolicy| WITH_CORES.contains(policy);
+    match policies.iter().position(of_cores).filter(|_| !root.has("machine")) {
+        None => Ok(policies),
+        Some(index) => {
+            let name = policies[index].name();
+            let without = if name == "controller-copy" { "baseline" } else { "rowclone" };
+            let message = format!("`policies.{index}` is \"{name}\", which needs programs on cores");
+            let help = format!("without a `machine`, write \"{without}\": it copies in the same way");
+            Err(document.fault(&format!("policies.{index}"), message).with_help(help))
+        }
     }
 }
 
@@ -275,6 +347,7 @@ fn check_allocator(document: &Document, workload: &Workload) -> Result<Option<Al
             let message = "`allocator` is given, but no page of this scenario is placed by one";
             let help = match workload {
                 Workload::Trace(_) => "leave it out, or write `placement = \"allocator\"` in `workload`",
+                Workload::Programs(_) => "leave it out: the machine file has `kernel.baseline_allocator`",
                 _ => "leave it out",
             };
             Err(document.fault("allocator", message).with_help(help))

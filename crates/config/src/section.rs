@@ -155,7 +155,18 @@ impl<'a> Section<'a> {
     /// # Errors
     /// The file does not exist, is not regular, or cannot be read.
     pub fn linked(&self, name: &str) -> Result<PathBuf, Failure> {
-        let written: &str = self.of(name);
+        self.linked_file(name, self.of(name))
+    }
+
+    /// [`Section::linked`] for a list of paths.
+    ///
+    /// # Errors
+    /// As there, for any of the files.
+    pub(crate) fn linked_files(&self, name: &str) -> Result<Vec<PathBuf>, Failure> {
+        self.of::<Vec<&str>>(name).into_iter().map(|written| self.linked_file(name, written)).collect()
+    }
+
+    fn linked_file(&self, name: &str, written: &str) -> Result<PathBuf, Failure> {
         let path = tidy(&self.document.path().parent().unwrap_or(Path::new("")).join(written));
         let why = match file::open(&path) {
             Ok(_) => return Ok(path),

@@ -11,6 +11,7 @@ use host::workload::{
 use host::{AllocatorSettings, Place, Timing, UnusableRecords};
 use trace_io::trace::{self, Addresses, Format, Reader};
 
+use crate::cores::{CORE_KINDS, check_programs, is_on_cores};
 use crate::key::{Holds, Key};
 use crate::operations::address;
 use crate::scenario::{Placement, Workload};
@@ -108,7 +109,7 @@ const SHARE: Holds = Holds::Number(0.0, 1.0);
 #[rustfmt::skip]
 pub(crate) const KEYS: [Key; 30] = [
     Key::new("workload", Holds::Table, "", "traffic that is generated or was recorded; instead of `operation`").or(""),
-    Key::new("workload.kind", Holds::Name(|| KINDS.iter().map(|kind| kind.name).collect()), "\"fork\"", "its kind, which has the keys of its row below"),
+    Key::new("workload.kind", Holds::Name(|| kinds().map(|kind| kind.name).collect()), "\"fork\"", "its kind, which has the keys of its row below"),
     Key::new("workload.file", Holds::Path, "\"samples/forkset-rc.gz\"", "the trace: plain, gzip or Zstandard").or(BY_KIND),
     Key::new("workload.format", Holds::Name(|| Format::names().map(|(name, _)| name).collect()), "\"rc\"", "the format of its records (`formats.md`)").or("that of its first record, or of the extension of the file"),
     Key::new("workload.unusable_records", Holds::Name(|| names(&UNUSABLE)), "\"skip\"", "what happens to a record outside the memory or on a reserved row, where pages lie as recorded; skipped records are counted, with a warning").or("`refuse`"),
@@ -127,7 +128,7 @@ pub(crate) const KEYS: [Key; 30] = [
     Key::new("workload.page_bytes", BYTES, "4096", "size of a copy or zeroing").values("a multiple of 64, or a size").or("4096"),
     Key::new("workload.pairs", Holds::Name(|| pairs().iter().map(|(name, _)| *name).collect()), "\"same-subarray\"", "source of a copy: the page before; any page of the region; or a placement, as of `operation.src`").or("of `page-copies` `neighbours`, of `mixed` `random`"),
     Key::new("workload.by", Holds::Name(|| names(&BY)), "\"operation\"", "how a page is copied: by one request, or by reads and writes of its lines, as a program would").or("`operation`"),
-    Key::new("workload.pages", CHECKED, "1024", "pages that the child writes; that move; that are merged").values("at least 1").or(BY_KIND),
+    Key::new("workload.pages", CHECKED, "1024", "pages that the child writes (of `forkbench` updates, which may choose a page again); that move; that are merged").values("at least 1").or(BY_KIND),
     Key::new("workload.fill", Holds::Name(|| names(&Fill::NAMES)), "\"before\"", "whether the parent's memory is written before the run, or zeroed and written in it").or("`before`"),
     Key::new("workload.checkpoints", CHECKED, "2", "number of copies of all of the memory").values("at least 1").or(BY_KIND),
     Key::new("workload.writes", CHECKED, "1000", "of `checkpoint`: lines written before each checkpoint, anywhere in the memory; of `dedup`: pages that the second machine writes a line to, each once").values("from 0").or("of `checkpoint` 0"),
@@ -138,6 +139,11 @@ pub(crate) const KEYS: [Key; 30] = [
     Key::new("workload.gap_cycles", Holds::Clocks(0, Gap::CYCLES_MAX), "50", "least number of clocks between the arrivals of two requests; of a fork, the child's own work between two writes").or("0: as fast as requests are accepted"),
     Key::new("workload.gap_ns", Holds::Nanoseconds(0.0, GAP_NS_MAX), "62.5", "the gap in ns, instead of `gap_cycles`: the offered load stays the same over speed bins. In steps of 0.001 ns; each arrival is rounded up to a clock, and fractions of a clock add up").or("0"),
 ];
+
+/// All kinds, those that need a machine last.
+pub(crate) fn kinds() -> impl Iterator<Item = &'static Kind> {
+    KINDS.iter().chain(&CORE_KINDS)
+}
 
 /// The default of a key that some kinds need.
 const BY_KIND: &str = "by `kind`";
@@ -156,12 +162,16 @@ fn pairs() -> Vec<(&'static str, Pairs)> {
     [("neighbours", Pairs::Neighbours), ("random", Pairs::Random)].into_iter().chain(placed).collect()
 }
 
-/// The workload of a table.
-pub(crate) fn check_workload(table: &Section<'_>, clock: Clock) -> Result<Workload, Failure> {
+/// The workload of a table; `seed` is that of the scenario.
+pub(crate) fn check_workload(table: &Section<'_>, seed: u64, system: &SystemConfig) -> Result<Workload, Failure> {
     let name: &str = table.of("kind");
-    let kind = KINDS.iter().find(|kind| kind.name == name).expect("it was checked");
+    let kind = kinds().find(|kind| kind.name == name).expect("it was checked");
     check_keys(table, kind)?;
-    if name == "trace" { Ok(Workload::Trace(trace(table)?)) } else { Ok(Workload::Made(made(table, name, clock)?)) }
+    Ok(match name {
+        "trace" => Workload::Trace(trace(table)?),
+        name if is_on_cores(name) => Workload::Programs(check_programs(table, seed, system)?),
+        name => Workload::Made(made(table, name, system.memory.system().clock())?),
+    })
 }
 
 /// Checks that the keys are those of the kind: all required keys, and no others than its optional keys.

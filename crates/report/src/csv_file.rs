@@ -2,8 +2,8 @@
 
 use rowclone::MECHANISMS;
 use rowclone_sim::{
-    Comparison, Distribution, FiguresReport, OperationRow, Outcome, QueueDepth, RowOutcomes, TraceReport, TraceTally,
-    cause_key,
+    Comparison, CoresReport, Distribution, FiguresReport, OperationRow, Outcome, QueueDepth, RowOutcomes, TraceReport,
+    TraceTally, cause_key,
 };
 
 use crate::cell::Cell;
@@ -25,6 +25,7 @@ pub fn results(reports: &[RunReport]) -> Result<String, csv::Error> {
         line.extend([cell("speedup", outcome.speedup), cell("energy_ratio", outcome.energy_ratio)]);
         line.push(cell("from_cycle", outcome.from_cycle));
         line.extend(figures(&outcome.figures));
+        line.extend(cores(outcome));
         line.extend(remarks(outcome, &report.warnings));
         line
     }))
@@ -94,6 +95,7 @@ fn result(report: &RunReport) -> Line {
         cell("placement", report.placement.unwrap_or_default()),
         cell("seed", report.seed),
         cell("currents", report.currents.as_str()),
+        cell("baseline", report.baseline.as_str()),
     ]
 }
 
@@ -104,6 +106,16 @@ pub(crate) fn times(outcome: &Outcome) -> [(String, Cell); 4] {
         cell("makespan_ns", outcome.makespan_ns),
         cell("latency_cycles", outcome.latency_cycles),
         cell("latency_ns", outcome.latency_ns),
+    ]
+}
+
+/// Cells of programs on cores; empty without cores.
+pub(crate) fn cores(outcome: &Outcome) -> [(String, Cell); 3] {
+    let cores = outcome.cores.as_ref();
+    [
+        cell("ipc", cores.map(CoresReport::ipc_sum)),
+        cell("energy_per_instruction_nj", cores.and_then(|cores| cores.energy_per_instruction_nj)),
+        cell("copy_share_of_channel_bytes", cores.and_then(|cores| cores.copy_share_of_channel_bytes)),
     ]
 }
 

@@ -7,6 +7,7 @@ use rowclone_sim::quantity::{bytes, grouped};
 use rowclone_sim::{OperationRow, ServedRow};
 
 use crate::page::reason_sentence;
+use crate::programs::{self, MethodRow};
 use crate::run_report::RunReport;
 use crate::run_tables;
 use crate::table::Align::{self, Left, Right};
@@ -49,6 +50,15 @@ pub fn text(reports: &[RunReport]) -> String {
     let mut lines: Vec<String> = first.brief.lines().map(cut).collect();
     lines.extend(warnings(reports));
     lines.extend(checks(reports));
+    let methods: Vec<MethodRow> = reports.iter().filter_map(MethodRow::of_run).collect();
+    if !methods.is_empty() {
+        lines.extend(wrapped(&format!("baseline: {}", first.baseline), COLUMNS_MAX).lines().map(str::to_owned));
+        lines.push(String::new());
+        lines.extend(programs::methods(&methods).lines().map(str::to_owned));
+        lines.push("`--details` prints all tables, with a line per core.".to_owned());
+        lines.truncate(LINES_MAX);
+        return lines.join("\n") + "\n";
+    }
     lines.push(String::new());
     let room = LINES_MAX - lines.len() - 1;
     let listed = by_operation(reports);
@@ -121,7 +131,8 @@ fn warnings(reports: &[RunReport]) -> Vec<String> {
 fn checks(reports: &[RunReport]) -> Option<String> {
     let checked = || reports.iter().filter_map(|report| Some((report, report.outcome.check.as_ref()?)));
     checked().next()?;
-    let failed: Vec<String> = checked().filter(|(_, it)| !it.passed()).map(|(report, _)| report.label()).collect();
+    let failed: Vec<String> =
+        checked().filter(|(report, _)| !report.outcome.passed_checks()).map(|(report, _)| report.label()).collect();
     Some(match failed.as_slice() {
         [] => "check: every command is legal, and memory equals that of a plain memcpy".to_owned(),
         failed => cut(&format!("check FAILED (see `--details`): {}", failed.join(", "))),

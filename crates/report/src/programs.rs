@@ -2,14 +2,15 @@
 
 use std::fmt::Write as _;
 
-use rowclone_sim::{CoreRow, CoresReport, MixMetrics};
+use rowclone_sim::{CoreRow, CoresReport, MixMetrics, Outcome, ratio};
 use serde::Serialize;
 
+use crate::run_report::RunReport;
 use crate::table::Align::{Left, Right};
 use crate::table::{Column, listed};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// Results under a copy method.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -20,18 +21,49 @@ pub struct MethodRow {
     pub ipc_sum: f64,
     /// Core cycles of the longest region.
     pub cycles: u64,
-    /// Cycles of the baseline per cycle.
-    pub speedup: f64,
+    /// Cycles under the baseline / these cycles; none without a run of the baseline, or without cycles.
+    pub speedup: Option<f64>,
     /// DRAM energy of the interval that covers all regions, including background and refresh, nJ.
     pub energy_nj: f64,
-    /// Energy per instruction relative to the baseline.
-    pub energy_ratio: f64,
+    /// Energy per instruction under the baseline / this energy; none as of the speedup.
+    pub energy_ratio: Option<f64>,
     /// DRAM energy per instruction of the programs, nJ; none without instructions.
     pub energy_per_instruction_nj: Option<f64>,
     /// Metrics of several programs; none of one, or if a program has no instruction.
     pub mix: Option<MixMetrics>,
     /// Report of the cores.
     pub report: CoresReport,
+}
+
+impl MethodRow {
+    /// Results under a method, without ratios and metrics of a mix.
+    pub fn new(method: &'static str, report: CoresReport) -> MethodRow {
+        MethodRow {
+            method,
+            ipc_sum: report.ipc_sum(),
+            cycles: report.cores.iter().map(|core| core.cycles).max().unwrap_or(0),
+            speedup: None,
+            energy_nj: report.energy_nj,
+            energy_ratio: None,
+            energy_per_instruction_nj: report.energy_per_instruction_nj,
+            mix: None,
+            report,
+        }
+    }
+
+    /// Results of a run of a scenario, if programs ran on cores.
+    pub(crate) fn of_run(run: &RunReport) -> Option<MethodRow> {
+        let Outcome { policy, speedup, energy_ratio, ref cores, .. } = run.outcome;
+        Some(MethodRow { speedup, energy_ratio, ..MethodRow::new(policy, cores.clone()?) })
+    }
+
+    /// Sets the ratios against the row of the baseline.
+    pub fn compare(&mut self, baseline: &MethodRow) {
+        // Without instructions, all of the energy.
+        let energy = |row: &MethodRow| row.energy_per_instruction_nj.unwrap_or(row.energy_nj);
+        (self.speedup, self.energy_ratio) =
+            (ratio(baseline.cycles as f64, self.cycles as f64), ratio(energy(baseline), energy(self)));
+    }
 }
 
 /// The comparison.
@@ -58,26 +90,6 @@ pub struct ProgramsTable {
 impl ProgramsTable {
     /// The tables for a terminal; with `details`, a line per core.
     pub fn to_text(&self, details: bool) -> String {
-        let per_instruction = |row: &MethodRow| {
-            row.energy_per_instruction_nj.map_or_else(|| "-".to_owned(), |energy| format!("{energy:.3}"))
-        };
-        let share = |row: &MethodRow| {
-            row.report
-                .copy_share_of_channel_bytes
-                .map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", share * 100.0))
-        };
-        let weighted =
-            |row: &MethodRow| row.mix.map_or_else(|| "-".to_owned(), |mix| format!("{:.3}", mix.weighted_speedup));
-        let columns: [Column<'_, MethodRow>; 8] = [
-            ("method", Left, &|row| row.method.to_owned()),
-            ("IPC x 1000", Right, &|row| format!("{:.2}", row.ipc_sum * 1000.0)),
-            ("core cycles", Right, &|row| row.cycles.to_string()),
-            ("speedup", Right, &|row| format!("{:.2}x", row.speedup)),
-            ("energy", Right, &|row| format!("{:.2}x", row.energy_ratio)),
-            ("nJ per instruction", Right, &per_instruction),
-            ("copy share of bytes", Right, &share),
-            ("weighted speedup", Right, &weighted),
-        ];
         let mut text = format!(
             "{} programs on machine {}; ratios refer to the baseline, {}\n",
             self.programs.len(),
@@ -87,11 +99,7 @@ impl ProgramsTable {
         for (core, program) in self.programs.iter().enumerate() {
             let _ = writeln!(text, "core {core}: {program}");
         }
-        let _ = write!(
-            text,
-            "\n{}",
-            listed(&columns[..if self.programs.len() > 1 { 8 } else { 7 }], &self.methods, usize::MAX)
-        );
+        let _ = write!(text, "\n{}", methods(&self.methods));
         if details {
             if self.programs.len() > 1 {
                 let _ = write!(text, "\n{}", mixes(&self.methods));
@@ -102,6 +110,31 @@ impl ProgramsTable {
         }
         text
     }
+}
+
+/// A line per method, in at most 80 columns for the usual numbers: of several programs with the weighted speedup instead of
+/// the cycles, where it is known.
+pub(crate) fn methods(rows: &[MethodRow]) -> String {
+    let known = |value: Option<f64>, text: &dyn Fn(f64) -> String| value.map_or_else(|| "-".to_owned(), text);
+    let times = |value: Option<f64>| known(value, &|ratio| format!("{ratio:.2}x"));
+    let weighted = |row: &MethodRow| known(row.mix.map(|mix| mix.weighted_speedup), &|sum| format!("{sum:.3}"));
+    let share =
+        |row: &MethodRow| known(row.report.copy_share_of_channel_bytes, &|share| format!("{:.1} %", share * 100.0));
+    let third: Column<'_, MethodRow> = if rows.iter().any(|row| row.mix.is_some()) {
+        ("weighted\nspeedup", Right, &weighted)
+    } else {
+        ("core\ncycles", Right, &|row| row.cycles.to_string())
+    };
+    let columns: [Column<'_, MethodRow>; 7] = [
+        ("\npolicy", Left, &|row| row.method.to_owned()),
+        ("IPC\nx 1000", Right, &|row| format!("{:.2}", row.ipc_sum * 1000.0)),
+        third,
+        ("\nspeedup", Right, &|row| times(row.speedup)),
+        ("energy\nratio", Right, &|row| times(row.energy_ratio)),
+        ("nJ per\ninstruction", Right, &|row| known(row.energy_per_instruction_nj, &|energy| format!("{energy:.3}"))),
+        ("copy share of\nchannel bytes", Right, &share),
+    ];
+    listed(&columns, rows, usize::MAX)
 }
 
 /// Metrics of several programs.

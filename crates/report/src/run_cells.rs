@@ -25,6 +25,7 @@ fn line(outcome: &Outcome, reserved_rows_share: f64, warnings: &[String]) -> Lin
     let mut line = Vec::from(csv_file::times(outcome));
     line.push(cell("from_cycle", outcome.from_cycle));
     line.extend(csv_file::figures(&outcome.figures));
+    line.extend(csv_file::cores(outcome));
     line.extend(shares("copies", copies));
     line.extend(shares("inits", inits));
     line.push(cell("decisions", decisions::cell(copies, inits)));

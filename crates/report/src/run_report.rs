@@ -25,6 +25,8 @@ pub struct RunReport {
     pub currents: String,
     /// The command line that runs the scenario again, under all its policies.
     pub rerun: String,
+    /// What the policy `baseline` does, to which all ratios refer.
+    pub baseline: String,
     /// Outcome of the run.
     #[serde(flatten)]
     pub outcome: Outcome,

@@ -7,6 +7,7 @@ use rowclone_sim::quantity::{bytes, grouped};
 use rowclone_sim::{AllocatorReport, CheckReport, Comparison, OperationRow, ServedRow, TraceReport};
 
 use crate::allocator_tables;
+use crate::programs::{self, MethodRow};
 use crate::result_tables;
 use crate::run_report::RunReport;
 use crate::table::Align::{Left, Right};
@@ -26,6 +27,7 @@ pub fn text(reports: &[RunReport], width: usize) -> String {
     let Some(first) = reports.first() else { return String::new() };
     let mut text = wrapped(&format!("{}: {}", first.scenario, first.system), width);
     text += &wrapped(&format!("{}; currents `{}`, seed {}", first.controller, first.currents, first.seed), width);
+    text += &wrapped(&format!("baseline, to which ratios refer: {}", first.baseline), width);
     for warning in reports.iter().flat_map(|report| &report.warnings).collect::<BTreeSet<_>>() {
         text += &wrapped(&format!("warning: {warning}"), width);
     }
@@ -39,6 +41,14 @@ pub fn text(reports: &[RunReport], width: usize) -> String {
         }
         section(&mut text, "Why no better mechanism");
         text += &whys(reports, width);
+    }
+    let methods: Vec<MethodRow> = reports.iter().filter_map(MethodRow::of_run).collect();
+    if !methods.is_empty() {
+        section(&mut text, "Programs on cores");
+        text += &programs::methods(&methods);
+        for row in &methods {
+            let _ = write!(text, "\n{}\n{}", row.method, programs::core_table(&row.report.cores));
+        }
     }
     section(&mut text, "Policies");
     text += &result_tables::figures(reports, width);
@@ -78,6 +88,9 @@ pub fn text(reports: &[RunReport], width: usize) -> String {
         section(&mut text, "Check");
         for report in reports {
             report.outcome.check.iter().for_each(|check| text += &checked(&report.label(), check));
+            if let Some(wrong) = report.outcome.cores.as_ref().and_then(|cores| cores.wrong_load.as_ref()) {
+                let _ = writeln!(text, "{}: {wrong} returned wrong data", report.label());
+            }
         }
     }
     text

@@ -16,7 +16,7 @@ use memctrl::stats::Stats;
 use memctrl::{Completion, Config, Controller, RequestSource};
 use os_alloc_sim::Units;
 use protocol_check::Checker;
-use rowclone::Operation;
+use rowclone::{Mechanism, Operation};
 use trace_io::trace::{Format, Reader};
 
 use crate::allocator_report::{AllocatorReport, MemoryState};
@@ -99,9 +99,10 @@ pub struct Attachments<'a, 'o> {
     pub progress: Option<&'a dyn Fn(Progress)>,
 }
 
-/// The dialect in which the commands of a policy are checked: plain DDR3 for the baseline.
+/// The dialect in which the commands of a policy are checked: plain DDR3 for a policy that copies
+/// over the channel only.
 pub fn dialect(policy: &'static dyn CopyPolicy) -> Dialect {
-    if policy == BASELINE { Dialect::Jedec } else { Dialect::RowClone }
+    if policy.admits() == [Mechanism::CHANNEL] { Dialect::Jedec } else { Dialect::RowClone }
 }
 
 impl<'a> Experiment<'a> {

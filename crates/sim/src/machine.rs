@@ -5,8 +5,9 @@ use host::machine::{
     Copier, CoreCounters, CoreOutcome, KernelSettings, Machine, MachineOutcome, MachineSettings, Program, Purpose,
     Region,
 };
-use memctrl::policy::copy::{BASELINE, CopyPolicy, PSM_ONLY, ROWCLONE};
+use memctrl::policy::copy::{BASELINE, CONTROLLER_COPY, CopyPolicy, PSM_ONLY, ROWCLONE, ROWCLONE_ZI};
 use os_alloc_sim::Policy;
+use rowclone::{FPM, PSM};
 use serde::Serialize;
 
 use crate::allocator_report::{AllocatorReport, MemoryState};
@@ -16,49 +17,27 @@ use crate::interval::{IntervalMeter, MeasuredInterval};
 use crate::outcome::Outcome;
 use crate::progress::WithProgress;
 
-/// Who copies and zeroes pages of programs on cores, and where copies are placed.
-#[derive(Clone, Copy, Debug)]
+/// Who copies and zeroes pages of programs on cores, and where copies are placed: the meaning of a
+/// copy policy for a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyMethod {
-    /// Name in reports.
-    pub name: &'static str,
     /// Copy policy of the controller.
     pub policy: &'static dyn CopyPolicy,
-    /// Whether the controller copies, instead of a loop of the kernel.
-    uses_controller: bool,
-    /// Whether clean zero lines are inserted into the cache.
-    inserts_zero_lines: bool,
-    /// Allocator of the destinations; `None` for that of the settings.
-    placement: Option<Policy>,
 }
 
 impl CopyMethod {
     /// A loop of the kernel: what a system without `RowClone` does.
-    pub const BASELINE: CopyMethod = CopyMethod {
-        name: "baseline",
-        policy: BASELINE,
-        uses_controller: false,
-        inserts_zero_lines: false,
-        placement: None,
-    };
+    pub const BASELINE: CopyMethod = CopyMethod::of(BASELINE);
     /// The controller, over the memory channel.
-    pub const CONTROLLER_COPY: CopyMethod =
-        CopyMethod { name: "controller-copy", uses_controller: true, ..CopyMethod::BASELINE };
-    /// The controller, under the paper's rule, with copies in the subarray of their source.
-    pub const ROWCLONE: CopyMethod = CopyMethod {
-        name: "rowclone",
-        policy: ROWCLONE,
-        uses_controller: true,
-        inserts_zero_lines: false,
-        placement: Some(Policy::SubarrayAware),
-    };
-    /// The same, with clean zero lines inserted after a zeroing (RowClone-ZI).
-    pub const ROWCLONE_ZI: CopyMethod =
-        CopyMethod { name: "rowclone-zi", inserts_zero_lines: true, ..CopyMethod::ROWCLONE };
+    pub const CONTROLLER_COPY: CopyMethod = CopyMethod::of(CONTROLLER_COPY);
     /// The controller by PSM, with copies in another bank.
-    pub const PSM: CopyMethod =
-        CopyMethod { name: "psm-only", policy: PSM_ONLY, placement: Some(Policy::BankAware), ..CopyMethod::ROWCLONE };
+    pub const PSM: CopyMethod = CopyMethod::of(PSM_ONLY);
+    /// The controller, under the paper's rule, with copies in the subarray of their source.
+    pub const ROWCLONE: CopyMethod = CopyMethod::of(ROWCLONE);
+    /// [`CopyMethod::ROWCLONE`] with clean zero lines inserted after a zeroing (RowClone-ZI).
+    pub const ROWCLONE_ZI: CopyMethod = CopyMethod::of(ROWCLONE_ZI);
 
-    /// All methods.
+    /// The methods that `programs` compares.
     pub const ALL: [CopyMethod; 5] = [
         CopyMethod::BASELINE,
         CopyMethod::CONTROLLER_COPY,
@@ -67,16 +46,33 @@ impl CopyMethod {
         CopyMethod::ROWCLONE_ZI,
     ];
 
+    /// The method under a policy.
+    pub const fn of(policy: &'static dyn CopyPolicy) -> CopyMethod {
+        CopyMethod { policy }
+    }
+
+    /// Name in reports: that of the policy.
+    pub fn name(&self) -> &'static str {
+        self.policy.name()
+    }
+
+    /// Allocator of the destinations: the one that serves the preferred mechanism; none for that of
+    /// the settings.
+    fn placement(&self) -> Option<Policy> {
+        let preferred = self.policy.admits().first();
+        let of = [(FPM, Policy::SubarrayAware), (PSM, Policy::BankAware)];
+        of.into_iter().find(|(mechanism, _)| Some(mechanism) == preferred).map(|(_, policy)| policy)
+    }
+
     /// The settings of a machine, with this method.
-    #[must_use]
-    pub fn applied_to(&self, settings: MachineSettings) -> MachineSettings {
+    fn applied_to(self, settings: MachineSettings) -> MachineSettings {
         let mut changed = settings;
         changed.kernel = KernelSettings {
-            copier: if self.uses_controller { Copier::Controller } else { settings.kernel.copier },
-            inserts_zero_lines: self.inserts_zero_lines,
+            copier: if self.policy == BASELINE { settings.kernel.copier } else { Copier::Controller },
+            inserts_zero_lines: self.policy == ROWCLONE_ZI,
             ..settings.kernel
         };
-        changed.allocator.policy = self.placement.unwrap_or(settings.allocator.policy);
+        changed.allocator.policy = self.placement().unwrap_or(settings.allocator.policy);
         changed
     }
 }
@@ -84,7 +80,8 @@ impl CopyMethod {
 /// Programs, each on a core, and the settings of the machine.
 #[derive(Debug)]
 pub struct Programs {
-    /// Cores, caches, kernel and allocator.
+    /// Cores, caches, kernel, and allocator of the baseline. The copy policy of the experiment
+    /// replaces who copies, and the allocator, by its [`CopyMethod`].
     pub settings: MachineSettings,
     /// The program of each core.
     pub programs: Vec<Box<dyn Program>>,
@@ -249,6 +246,11 @@ impl CoresReport {
         }
     }
 
+    /// Sum of the instructions per cycle of all cores.
+    pub fn ipc_sum(&self) -> f64 {
+        self.cores.iter().map(|core| core.ipc).sum()
+    }
+
     /// Whether no load returned wrong data.
     pub const fn passed(&self) -> bool {
         self.wrong_load.is_none()
@@ -311,7 +313,8 @@ impl Run<'_> {
         attachments: Attachments<'_, '_>,
     ) -> Result<Outcome, ExperimentError> {
         let Programs { settings, programs, region } = programs;
-        let map = self.system.map();
+        let settings = CopyMethod::of(self.policy).applied_to(settings);
+        let (map, clock) = (self.system.map(), self.system.system().clock());
         // A second instance of the memory, for its state before the run.
         let before =
             settings.allocator.memory(map, settings.allocator.units).map_err(host::machine::MachineError::from)?;
@@ -323,9 +326,13 @@ impl Run<'_> {
         let (source, played) = self.play(WithProgress::new(machine, None, attached.progress), attached)?;
         let machine = source.finish().into_outcome()?;
         let interval = meter.report(self.system)?.expect("all regions ended");
+        let cores = CoresReport::new(&machine, &settings, &interval, clock);
+        let longest = machine.cores.iter().map(|core| core.cycles).max().unwrap_or_default();
         Ok(Outcome {
+            latency_cycles: settings.clock.memory_at(longest).0,
+            latency_ns: longest.0 as f64 * clock.ns(Cycles(1)) / settings.clock.per_clock(),
             allocator: Some(AllocatorReport::new(before, &machine.os)),
-            cores: Some(CoresReport::new(&machine, &settings, &interval, self.system.system().clock())),
+            cores: Some(cores),
             ..Outcome::new(self.system, self.policy, played)
         })
     }

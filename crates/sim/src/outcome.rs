@@ -31,13 +31,15 @@ pub struct Outcome {
     pub makespan_cycles: u64,
     /// Completion of all requests, ns.
     pub makespan_ns: f64,
-    /// The latency that `speedup` compares, clocks: of listed operations the sum of their latencies, of other workloads the makespan.
+    /// The latency that `speedup` compares, clocks: of listed operations the sum of their latencies,
+    /// of programs on cores the longest region, of other workloads the makespan.
     pub latency_cycles: u64,
     /// The same in ns.
     pub latency_ns: f64,
     /// The latency under the baseline / this latency; none without a run of the baseline.
     pub speedup: Option<f64>,
-    /// The dynamic energy under the baseline / this dynamic energy; none without a run of the baseline.
+    /// The dynamic energy under the baseline / this dynamic energy, of programs on cores the energy
+    /// per instruction; none without a run of the baseline.
     pub energy_ratio: Option<f64>,
     /// Where the figures begin: the warm-up before it is left out.
     pub from_cycle: u64,
@@ -138,6 +140,18 @@ impl Outcome {
             completions: Vec::new(),
             commands,
         }
+    }
+
+    /// Whether no check failed: those of commands and memory, and those of the loads of cores.
+    pub fn passed_checks(&self) -> bool {
+        self.check.as_ref().is_none_or(CheckReport::passed) && self.cores.as_ref().is_none_or(CoresReport::passed)
+    }
+
+    /// The energy that `energy_ratio` compares, nJ: the dynamic energy, of programs on cores the
+    /// energy per instruction.
+    pub(crate) fn compared_energy_nj(&self) -> f64 {
+        let per_instruction = self.cores.as_ref().and_then(|cores| cores.energy_per_instruction_nj);
+        per_instruction.unwrap_or(self.figures.dynamic_energy_nj)
     }
 
     /// Adds the completions of listed operations.

@@ -6,7 +6,7 @@ use crate::Outcome;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
     latency_cycles: u64,
-    dynamic_energy_nj: f64,
+    energy_nj: f64,
     /// Latency in clocks and dynamic energy in nJ of each listed operation.
     operations: Vec<(u64, f64)>,
 }
@@ -22,7 +22,7 @@ impl Outcome {
         let operations = self.operations.iter().map(|row| (row.latency_cycles, row.energy_nj));
         Reference {
             latency_cycles: self.latency_cycles,
-            dynamic_energy_nj: self.figures.dynamic_energy_nj,
+            energy_nj: self.compared_energy_nj(),
             operations: operations.collect(),
         }
     }
@@ -30,7 +30,7 @@ impl Outcome {
     /// Sets speedup and energy ratio of the run and of each listed operation; `baseline` has the same workload on the same system.
     pub fn compare(&mut self, baseline: &Reference) {
         self.speedup = ratio(baseline.latency_cycles as f64, self.latency_cycles as f64);
-        self.energy_ratio = ratio(baseline.dynamic_energy_nj, self.figures.dynamic_energy_nj);
+        self.energy_ratio = ratio(baseline.energy_nj, self.compared_energy_nj());
         for (row, &(latency, energy)) in self.operations.iter_mut().zip(&baseline.operations) {
             row.speedup = ratio(latency as f64, row.latency_cycles as f64);
             row.energy_ratio = ratio(energy, row.energy_nj);

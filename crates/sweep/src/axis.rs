@@ -163,7 +163,7 @@ impl Axis {
     }
 }
 
-/// Checks that a key is one of a scenario or, after `system.`, of a system; `name` is the key of the table that sets it.
+/// Checks that a key is one of a scenario, after `system.` of a system, or after `machine.` of a machine; `name` is the key of the table that sets it.
 pub(super) fn check_key(table: &Section<'_>, name: &str, key: &str) -> Result<(), Failure> {
     overrides::check_key(key).map_err(|help| {
         let message = format!("`{}` sets `{key}`, which is no key of a scenario", table.key(name));

@@ -45,19 +45,22 @@ impl FromStr for Digest {
 pub(super) struct ScenarioDigest(Sha256);
 
 /// What says which runs there are, and where files lie: a run's own part of it goes in by itself, and files by their contents.
-const NOT_OF_A_RUN: &[&str] = &["system", "policies", "workload.file", "workload.placement", "allocator.policies"];
+const NOT_OF_A_RUN: &[&str] =
+    &["system", "machine", "policies", "workload.file", "workload.files", "workload.placement", "allocator.policies"];
 
 impl ScenarioDigest {
-    /// Of a scenario and the contents of its trace, under this version of the model. `columns` says which figures a result has.
-    pub(super) fn new(resolved: &ResolvedScenario, trace: Option<Digest>, columns: &[Column]) -> ScenarioDigest {
+    /// Of a scenario and the contents of its trace or its programs, under this version of the model. `columns` says which figures a
+    /// result has.
+    pub(super) fn new(resolved: &ResolvedScenario, traces: &[Digest], columns: &[Column]) -> ScenarioDigest {
         let columns: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-        ScenarioDigest::of_version(MODEL_VERSION, resolved, trace, &columns.join(","))
+        ScenarioDigest::of_version(MODEL_VERSION, resolved, traces, &columns.join(","))
     }
 
     /// [`ScenarioDigest::new`] under any version of the model.
-    fn of_version(version: u64, resolved: &ResolvedScenario, trace: Option<Digest>, columns: &str) -> ScenarioDigest {
+    fn of_version(version: u64, resolved: &ResolvedScenario, traces: &[Digest], columns: &str) -> ScenarioDigest {
         let mut hasher = Sha256::new();
-        let trace = trace.map_or(String::new(), |trace| trace.to_string());
+        let traces: String = traces.iter().map(Digest::to_string).collect();
+        let machine = resolved.machine.as_ref().map_or(String::new(), |document| document.canonical(&["system"]));
         let system = &resolved.system;
         for part in [
             &version.to_string(),
@@ -65,7 +68,8 @@ impl ScenarioDigest {
             &resolved.document.canonical(NOT_OF_A_RUN),
             &system.document.canonical(&["device.currents"]),
             &format!("{:?}", system.config.memory.currents()),
-            &trace,
+            &machine,
+            &traces,
         ] {
             add(&mut hasher, part);
         }
@@ -83,7 +87,7 @@ impl ScenarioDigest {
 
 /// Of a run of a scenario that lists its operations, as a table of this version of the program gives it.
 pub fn of_operations(resolved: &ResolvedScenario, variant: Variant) -> Digest {
-    ScenarioDigest::new(resolved, None, &run_cells::columns()).of(variant)
+    ScenarioDigest::new(resolved, &[], &run_cells::columns()).of(variant)
 }
 
 /// With its length, so that no two lists of parts look the same.
@@ -105,9 +109,9 @@ mod tests {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/one-copy.toml");
         let resolved = ResolvedScenario::read(&Library::default(), &path, &[]).unwrap();
         let variant = resolved.scenario.variants()[0];
-        let of = |version, columns| ScenarioDigest::of_version(version, &resolved, None, columns).of(variant);
+        let of = |version, columns| ScenarioDigest::of_version(version, &resolved, &[], columns).of(variant);
         let columns = ["a", "b"].map(|name| Column::new(name, report::Kind::Count));
-        assert_eq!(of(MODEL_VERSION, "a,b"), ScenarioDigest::new(&resolved, None, &columns).of(variant));
+        assert_eq!(of(MODEL_VERSION, "a,b"), ScenarioDigest::new(&resolved, &[], &columns).of(variant));
         assert_ne!(of(MODEL_VERSION - 1, "a,b"), of(MODEL_VERSION, "a,b"));
         assert_ne!(of(MODEL_VERSION, "a"), of(MODEL_VERSION, "a,b"));
     }

@@ -9,11 +9,11 @@ use std::sync::atomic::AtomicBool;
 use dram_spec::EventSink;
 use host::{AllocatorSettings, OperationSpec};
 use rowclone::Operation;
-use rowclone_sim::{Attachments, Experiment, ExperimentError, Outcome, Progress, Shared, dialect};
+use rowclone_sim::{Attachments, Experiment, ExperimentError, Outcome, Programs, Progress, Shared, dialect};
 use trace_io::command_log::LogWriter;
 
 use crate::atomic_file::AtomicFile;
-use crate::bars;
+use crate::{bars, programs};
 use rowclone_config::{Failure, Scenario, SystemConfig, TraceWorkload, Variant, Workload, file};
 
 /// Outputs of a run besides its numbers.
@@ -84,7 +84,10 @@ fn trace<'a>(
 /// One run of a scenario as an experiment.
 ///
 /// # Errors
-/// A trace that cannot be read.
+/// A trace or a program that cannot be read.
+///
+/// # Panics
+/// If programs have no machine, which reading the scenario excludes.
 pub fn experiment<'a>(scenario: &'a Scenario, variant: Variant, wanted: Wanted<'a>) -> Result<Experiment<'a>, Failure> {
     let memory = &scenario.system.memory;
     let workload = match &scenario.workload {
@@ -93,6 +96,11 @@ pub fn experiment<'a>(scenario: &'a Scenario, variant: Variant, wanted: Wanted<'
             rowclone_sim::Workload::Made { settings: *settings, allocator: allocator(scenario, variant) }
         }
         Workload::Trace(workload) => trace(scenario, workload, variant, wanted)?,
+        Workload::Programs(workload) => rowclone_sim::Workload::Programs(Programs {
+            settings: scenario.machine.as_ref().expect("programs have a machine").settings,
+            programs: programs::of_workload(workload)?,
+            region: workload.region,
+        }),
     };
     Ok(Experiment {
         policy: variant.policy,

@@ -42,7 +42,7 @@ const OWN_KEYS: [Key; 20] = [
     Key::new("set", Holds::Any, "{ policies = [\"baseline\", \"rowclone\"] }", "changes for all points").values("a table of keys as of `--set`, and values").or("none"),
     Key::new("seeds", Holds::Any, "5", "the fastest axis: the key `seed`").values("a list, or a count from 1 on").or("the scenario's"),
     Key::new("axis", Holds::Tables, "", "the axes, a table `[[axis]]` each, from the slowest to the fastest").or("one point"),
-    Key::new("axis.key", Holds::Text, "\"operation.0.bytes\"", "the key that is varied").values("a key of the scenario, or after `system.` of its system file, as of `--set`").or("`zip`"),
+    Key::new("axis.key", Holds::Text, "\"operation.0.bytes\"", "the key that is varied").values("a key of the scenario, after `system.` of its system file, or after `machine.` of its machine file, as of `--set`").or("`zip`"),
     Key::new("axis.name", Holds::Text, "\"bytes\"", "the column of its values").values("a unique name").or("the key"),
     Key::new("axis.values", Holds::Any, "[64, 4096]", "its values, of any type that the key accepts, lists included").values("a list of at least one, all different").or("`range` or `log`"),
     Key::new("axis.range", Holds::Table, "{ from = 64, to = 4096, step = 64 }", "its values: `from`, `from + step`, … up to `to`; whole numbers if all three are").or("`values`"),

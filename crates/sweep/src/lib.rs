@@ -15,6 +15,7 @@ mod file;
 mod journal;
 pub mod plot_file;
 mod points;
+pub mod programs;
 mod progress;
 mod record;
 mod rerun;

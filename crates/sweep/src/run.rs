@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
@@ -75,7 +76,8 @@ impl Tally {
 /// A point that can be run.
 struct Ready {
     scenario: Scenario,
-    trace: Option<Trace>,
+    /// The trace that is played, or the programs.
+    traces: Vec<Trace>,
 }
 
 impl<'a> Sweep<'a> {
@@ -112,14 +114,23 @@ impl<'a> Sweep<'a> {
     /// The runs of a point, and what they need. An error is the point's own.
     fn prepare(&self, number: u64) -> Result<(Planned, Ready), Failure> {
         let resolved = self.resolve(&self.points.point(number))?;
-        let trace = match &resolved.scenario.workload {
-            Workload::Trace(trace) => Some(self.traces.open(&trace.path, self.stop)?),
-            Workload::Operations(_) | Workload::Made(_) => None,
+        let files = match &resolved.scenario.workload {
+            Workload::Trace(trace) => slice::from_ref(&trace.path),
+            Workload::Programs(workload) => workload.files(),
+            Workload::Operations(_) | Workload::Made(_) => &[],
         };
-        let digest = ScenarioDigest::new(&resolved, trace.as_ref().map(|trace| trace.digest), &self.run_columns);
+        let mut traces = files.iter().map(|path| self.traces.open(path, self.stop)).collect::<Result<Vec<_>, _>>()?;
+        if matches!(resolved.scenario.workload, Workload::Programs(_)) {
+            // Cores read the files again.
+            for trace in &mut traces {
+                trace.kept = None;
+            }
+        }
+        let of_traces: Vec<Digest> = traces.iter().map(|trace| trace.digest).collect();
+        let digest = ScenarioDigest::new(&resolved, &of_traces, &self.run_columns);
         let scenario = resolved.scenario;
         let runs = scenario.variants().into_iter().map(|variant| (variant, digest.of(variant))).collect();
-        Ok((Planned { seed: scenario.seed, runs }, Ready { scenario, trace }))
+        Ok((Planned { seed: scenario.seed, runs }, Ready { scenario, traces }))
     }
 
     /// Does what every job does, for each of some points, and tells their plans.
@@ -231,12 +242,12 @@ impl<'a> Sweep<'a> {
 
     /// What a run did, or why it could not be done; a panic of the model is a reason like any other.
     fn cells(&self, ready: &Ready, variant: Variant) -> Result<Vec<Cell>, String> {
-        let Ready { scenario, trace } = ready;
+        let Ready { scenario, traces } = ready;
         let run = || {
-            let kept = trace.as_ref().and_then(|trace| trace.kept.as_deref());
+            let kept = traces.first().and_then(|trace| trace.kept.as_deref());
             let wanted = Wanted { progress: false, trace: kept, ..Wanted::new(self.stop) };
             let (run, _) = experiment::run(scenario, variant, wanted, None)?;
-            trace.as_ref().map_or(Ok(()), Trace::check_unchanged)?;
+            traces.iter().try_for_each(Trace::check_unchanged)?;
             let geometry = scenario.system.memory.system().geometry;
             let reserved = geometry.reserved_bytes() as f64 / geometry.bytes() as f64;
             Ok(run_cells::cells(&run, reserved, &warnings::of_run(scenario, variant, &run)))

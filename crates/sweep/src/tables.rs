@@ -89,11 +89,13 @@ struct Row<'a> {
 
 /// Speedup and energy ratio of a run against the baseline of its point; none where one of the two is missing or has failed.
 fn ratios(sweep: &Sweep<'_>, run: Option<&[Cell]>, baseline: Option<&[Cell]>) -> [Option<f64>; 2] {
-    ["latency_ns", "dynamic_energy_nj"].map(|name| {
+    let of = |name: &str| {
         let place = sweep.run_columns.iter().position(|column| column.name == name)?;
         let number = |cells: &[Cell]| if let Cell::Number(number) = cells[place] { number } else { None };
         ratio(number(baseline?)?, number(run?)?)
-    })
+    };
+    // Programs on cores have an energy per instruction.
+    [of("latency_ns"), of("energy_per_instruction_nj").or_else(|| of("dynamic_energy_nj"))]
 }
 
 impl<'a> Writers<'a> {

@@ -64,7 +64,7 @@ pub fn of_run(scenario: &Scenario, variant: Variant, run: &Outcome) -> Vec<Strin
     }
     if run.stats.whole.requests == 0 && run.stats.end < Cycle::ZERO + scenario.warm_up {
         warnings.push("nothing was counted: the run was over before its warm-up was".to_string());
-    } else if run.stats.whole.requests == 0 {
+    } else if run.stats.whole.requests == 0 && run.cores.is_none() {
         warnings.push("nothing was played: the trace holds no record that this memory can take".to_string());
     }
     if matches!(scenario.workload, Workload::Trace(_)) {

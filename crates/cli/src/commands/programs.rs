@@ -6,8 +6,9 @@ use report::ProgramsTable;
 use report::programs::{MethodRow, SCHEMA_VERSION};
 use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::{CopyMethod, MixMetrics};
+use rowclone_sweep::programs::{baseline, label, open};
 
-use super::core_runs::{baseline, label, open, run_programs};
+use super::core_runs::run_programs;
 use crate::args::ProgramsArgs;
 
 /// Runs the programs under each method, and returns the tables.
@@ -57,21 +58,8 @@ fn row(
     let programs = args.programs.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
     let region = Region { warm_up: args.warm_up, instructions: args.instructions };
     let (_, report) = run_programs(machine, method, programs, region, args.check)?;
-    let cycles = report.cores.iter().map(|core| core.cycles).max().unwrap_or(0);
     let ipc: Vec<f64> = report.cores.iter().map(|core| core.ipc).collect();
-    // Without instructions, all of the energy.
-    let energy = |energy_nj: f64, per_instruction: Option<f64>| per_instruction.unwrap_or(energy_nj);
-    let own = energy(report.energy_nj, report.energy_per_instruction_nj);
-    let ratio = |of: f64, to: f64| if to > 0.0 { of / to } else { 1.0 };
-    Ok(MethodRow {
-        method: method.name,
-        ipc_sum: ipc.iter().sum(),
-        cycles,
-        speedup: ratio(baseline.map_or(cycles, |row| row.cycles) as f64, cycles as f64),
-        energy_nj: report.energy_nj,
-        energy_ratio: ratio(own, baseline.map_or(own, |row| energy(row.energy_nj, row.energy_per_instruction_nj))),
-        energy_per_instruction_nj: report.energy_per_instruction_nj,
-        mix: MixMetrics::new(&ipc, alone_ipc),
-        report,
-    })
+    let mut row = MethodRow { mix: MixMetrics::new(&ipc, alone_ipc), ..MethodRow::new(method.name(), report) };
+    row.compare(&baseline.cloned().unwrap_or_else(|| row.clone()));
+    Ok(row)
 }

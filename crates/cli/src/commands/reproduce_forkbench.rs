@@ -5,8 +5,9 @@ use report::ForkbenchTable;
 use report::forkbench::{ForkRow, MethodFigures, PUBLISHED, SCHEMA_VERSION};
 use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::CopyMethod;
+use rowclone_sweep::programs::baseline;
 
-use super::core_runs::{baseline, run_programs};
+use super::core_runs::run_programs;
 use crate::args::ForkbenchArgs;
 
 /// The methods of a row, in the order of [`ForkRow::methods`].
@@ -39,7 +40,7 @@ fn row(machine: &MachineConfig, bench: Forkbench, is_checked: bool) -> Result<Fo
     let mut figures = Vec::with_capacity(METHODS.len());
     for method in METHODS {
         let (outcome, cores) = run_programs(machine, method, vec![bench.program()], Region::default(), is_checked)?;
-        figures.push((method.name, cores.cores[0].ipc, outcome.figures.energy_nj, cores.copy_share_of_channel_bytes));
+        figures.push((method.name(), cores.cores[0].ipc, outcome.figures.energy_nj, cores.copy_share_of_channel_bytes));
     }
     let (_, ipc, energy, _) = figures[0];
     let methods = figures.iter().map(|&(method, of_ipc, of_energy, share)| MethodFigures {

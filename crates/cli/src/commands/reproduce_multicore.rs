@@ -9,8 +9,9 @@ use report::MulticoreTable;
 use report::multicore::{MethodRuns, MixRun, MulticoreRow, PUBLISHED, SCHEMA_VERSION};
 use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::{CopyMethod, CoresReport, MixMetrics};
+use rowclone_sweep::programs::{baseline, label, open};
 
-use super::core_runs::{baseline, label, open, run_programs};
+use super::core_runs::run_programs;
 use crate::args::{Format, MulticoreArgs};
 
 /// The methods of a row; the first is the baseline.
@@ -62,7 +63,7 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
                     .by_ref()
                     .take(args.mixes as usize)
                     .map(|(job, report)| mix_run(job, report, &alone, &traces));
-                MethodRuns::new(method.name, runs.collect())
+                MethodRuns::new(method.name(), runs.collect())
             });
             rows.push(MulticoreRow::new(cores, name.clone(), methods.into()));
         }

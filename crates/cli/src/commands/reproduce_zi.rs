@@ -6,9 +6,10 @@ use report::ZeroingTable;
 use report::zeroing::{SCHEMA_VERSION, ZeroingFigures, ZeroingRow};
 use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::CopyMethod;
+use rowclone_sweep::programs::baseline;
 use trace_io::program::Step;
 
-use super::core_runs::{baseline, run_programs};
+use super::core_runs::run_programs;
 use crate::args::ZiArgs;
 
 /// The methods of a row, in the order of [`ZeroingRow::methods`].
@@ -43,7 +44,7 @@ fn row(machine: &MachineConfig, pages: u64, is_checked: bool) -> Result<ZeroingR
             run_programs(machine, method, vec![program(machine, pages, true)], Region::default(), is_checked)?;
         let zero_cycles = first.cores[0].cycles;
         Ok(ZeroingFigures {
-            method: method.name,
+            method: method.name(),
             zero_cycles,
             use_cycles: both.cores[0].cycles - zero_cycles,
             energy_nj: outcome.figures.energy_nj,

@@ -18,7 +18,7 @@ use crate::interrupt;
 use crate::output;
 use rowclone_config::{Failure, Scenario, SystemConfig, Variant, Workload};
 use rowclone_sweep::experiment::{self, Wanted};
-use rowclone_sweep::{AtomicFile, Existing, directory, warnings};
+use rowclone_sweep::{AtomicFile, Existing, directory, programs, warnings};
 
 /// Runs a scenario, and prints the requested outputs.
 ///
@@ -77,7 +77,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         }
         output::print(text)?;
     }
-    let failed = reports.iter().any(|report| report.outcome.check.as_ref().is_some_and(|check| !check.passed()));
+    let failed = reports.iter().any(|report| !report.outcome.passed_checks());
     let incomplete = !args.allow_skipped && say_incomplete(&reports);
     Ok(if failed || incomplete { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
@@ -274,6 +274,10 @@ fn report(
         seed: scenario.seed,
         currents: memory.prices().set().to_owned(),
         rerun: rerun.to_owned(),
+        baseline: match &scenario.machine {
+            Some(machine) => programs::baseline(machine),
+            None => "the controller copies over the memory channel".to_owned(),
+        },
         outcome: run,
         warnings,
         brief: brief(scenario),

@@ -14,7 +14,7 @@ use serde_json::Value;
 use self::cases::{CURRENTS, Case, Effect, FIXTURES, Fixture};
 use crate::common::run;
 use rowclone_config::key::{Key, without_indices};
-use rowclone_config::{currents, scenario, system};
+use rowclone_config::{currents, machine, scenario, system};
 
 /// Fields of a result that repeat the input. They are no evidence that a key has an effect.
 const ECHOES: [&str; 8] = ["policy", "placement", "scenario", "system", "controller", "seed", "currents", "warnings"];
@@ -74,6 +74,12 @@ fn keys_of_processes_and_allocators_have_an_effect() {
 }
 
 #[test]
+fn keys_of_programs_and_machines_have_an_effect() {
+    check("cores");
+    check("copies on a core");
+}
+
+#[test]
 fn keys_of_traces_have_an_effect() {
     check("native trace");
     check("rc trace");
@@ -106,11 +112,12 @@ fn every_key_has_a_case() {
         keys.iter().map(|key| format!("{prefix}{}", key.path)).collect()
     };
     let systems = paths("system.", system::KEYS);
-    let keys: BTreeSet<String> = systems.into_iter().chain(paths("", scenario::KEYS)).collect();
+    let machines = paths("machine.", machine::KEYS).into_iter().filter(|key| key != "machine.system");
+    let keys: BTreeSet<String> = systems.into_iter().chain(machines).chain(paths("", scenario::KEYS)).collect();
     let cases = FIXTURES.iter().flat_map(|fixture| fixture.cases).map(|case| without_indices(case.key));
     let covered: BTreeSet<String> = cases.collect();
     // A table or a list of tables is covered by its keys.
-    let is_table = |key: &String| keys.iter().any(|other| other.starts_with(&format!("{key}.")));
+    let is_table = |key: &String| key != "machine" && keys.iter().any(|other| other.starts_with(&format!("{key}.")));
     let missing: Vec<&String> = keys.difference(&covered).filter(|key| !is_table(key)).collect();
     assert!(missing.is_empty(), "no case changes {missing:?}");
     let unknown: Vec<&String> = covered.difference(&keys).collect();
@@ -154,7 +161,10 @@ impl Inputs {
         for (name, text) in input::files() {
             fs::write(directory.path(name), text).unwrap();
         }
-        fs::write(directory.path("scenario.toml"), format!("{}{body}", input::SCENARIO)).unwrap();
+        // A scenario with programs has a machine instead of a system.
+        let on_cores = body.contains("kind = 'programs'") || body.contains("kind = 'memcopy'");
+        let scenario = input::SCENARIO.replace(if on_cores { "system = 'system.toml'\n" } else { "\0" }, "");
+        fs::write(directory.path("scenario.toml"), format!("{scenario}{body}")).unwrap();
         directory
     }
 

@@ -56,11 +56,10 @@ fn epochs_have_a_file_of_their_own() {
     assert_eq!(code, 0, "{stderr}");
     let lines = |name: &str| fs::read_to_string(out.join(name)).unwrap().lines().map(str::to_owned).collect::<Vec<_>>();
     let epochs = lines("epochs.csv");
-    assert!(
-        epochs[0].starts_with("schema_version,scenario,policy,placement,seed,currents,from_cycle,to_cycle,requests,")
-    );
+    let columns = "schema_version,scenario,policy,placement,seed,currents,baseline,from_cycle,to_cycle,requests,";
+    assert!(epochs[0].starts_with(columns), "{}", epochs[0]);
     // 844 clocks over the channel, and 96 by FPM.
-    let of = |policy: &str| epochs.iter().filter(|line| line.contains(&format!(",{policy},"))).count();
+    let of = |policy: &str| epochs.iter().filter(|line| line.contains(&format!(",scenario,{policy},"))).count();
     assert_eq!((of("baseline"), of("rowclone")), (2, 1), "{epochs:#?}");
     assert_eq!(lines("results.csv").len(), 3);
 }

@@ -29,6 +29,7 @@ mod plot_command;
 mod plots_of_a_file;
 mod plots_of_anything;
 mod programs;
+mod programs_in_scenarios;
 mod reasons;
 mod recorded;
 mod reports;

@@ -162,8 +162,11 @@ fn what_is_wrong_with_a_file_is_named_with_its_line_and_its_key() {
     let before = change("results.json", "\"schema_version\": 4", "\"schema_version\": 3");
     refused(&["results.json: `schema_version` is 3, but must be 4"]);
     restore("results.json", before);
-    let before =
-        change("results.csv", "\n4,scenario,baseline,,1,2 Gb x8 -25E,", "\n4,scenario,baseline,,1,2 Gb x8 -25E,x");
+    let before = change(
+        "results.csv",
+        "the controller copies over the memory channel,",
+        "the controller copies over the memory channel,x",
+    );
     refused(&["results/results.csv:2: `makespan_cycles` is `x", "but must be a whole number", "help: "]);
     restore("results.csv", before);
     let before = change("results.csv", "schema_version,", "version,");

@@ -152,6 +152,23 @@ fn a_faster_grade_helps_the_channel_and_fpm_keeps_a_lead() {
 }
 
 #[test]
+fn dirty_lines_cost_fpm_its_lead_unless_they_are_copied_in_the_cache() {
+    let rows = Rows::of("dirty-lines");
+    let speedup = |policy, dirty_source| {
+        rows.along("dirty_share", "speedup", &[("policy", policy), ("dirty_source", dirty_source)])
+    };
+    for policy in ["controller-copy", "rowclone"] {
+        let (written, copied) = (speedup(policy, "write-back"), speedup(policy, "copy-in-cache"));
+        assert!(written.windows(2).all(|pair| pair[0] > pair[1]), "{written:?}");
+        assert!(copied[1..].iter().zip(&written[1..]).all(|(copied, written)| copied > written), "{copied:?}");
+    }
+    let fpm = speedup("rowclone", "write-back");
+    assert!(fpm[0] > 4.0 && fpm[3] < 1.0, "{fpm:?}");
+    assert!(speedup("rowclone", "copy-in-cache")[3] > 2.5);
+    assert!(speedup("controller-copy", "write-back")[0] < 1.0, "a loop leaves its copy in the cache");
+}
+
+#[test]
 fn with_a_common_offset_fpm_serves_all_but_the_partial_rows() {
     let rows = Rows::of("alignment");
     let share = |dst, src| rows.mean("copies_by_fpm_share", &[("dst", dst), ("src", src), ("policy", "rowclone")]);

@@ -60,6 +60,30 @@ pub struct Operation {
     pub row: OperationRow,
 }
 
+/// A core under a policy, with fields of `results.json`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Core {
+    /// Policy.
+    #[serde(skip)]
+    pub run: String,
+    /// Core, from 0.
+    pub core: usize,
+    /// Instructions of the program in its region.
+    pub instructions: u64,
+    /// Core cycles of the region.
+    pub cycles: u64,
+    /// Instructions per cycle.
+    pub ipc: f64,
+    /// Lines requested from memory per 1000 instructions.
+    pub misses_per_1000_instructions: f64,
+    /// Dynamic energy per instruction, nJ; none without instructions.
+    pub dynamic_energy_per_instruction_nj: Option<f64>,
+    /// Share of copies and zeroings in the bytes over the channels; none without traffic.
+    pub copy_share_of_channel_bytes: Option<f64>,
+    /// Bandwidth, 10^9 bytes per second; none in an empty region.
+    pub bandwidth_gb_s: Option<f64>,
+}
+
 /// Segments that one mechanism served for one reason, with the fields of `results.json`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Served {
@@ -179,6 +203,8 @@ pub struct Page {
     pub epochs: Runs,
     /// The operations, one by one.
     pub operations: Vec<Operation>,
+    /// The cores of a run, under each policy.
+    pub cores: Vec<Core>,
     /// Decisions by reason; of a sweep, summed over the runs of a policy.
     pub served: Vec<Served>,
     /// Pictures that lie beside the table.

@@ -16,7 +16,9 @@ pub(super) struct Figure {
 }
 
 #[rustfmt::skip]
-const FIGURES: [Figure; 15] = [
+const FIGURES: [Figure; 17] = [
+    Figure { column: "ipc",                    lowest_is_best: false, drawn: true },
+    Figure { column: "energy_per_instruction_nj", lowest_is_best: true, drawn: true },
     Figure { column: "makespan_ns",            lowest_is_best: true,  drawn: false },
     Figure { column: "copy_latency_mean_ns",   lowest_is_best: true,  drawn: true },
     Figure { column: "copy_latency_p99_ns",    lowest_is_best: true,  drawn: false },

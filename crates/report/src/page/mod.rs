@@ -18,7 +18,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-pub use data::{Beside, Fact, Finding, Operation, Origin, Page, Picture, PublishedFigures, Runs, Served, Weight};
+pub use data::{Beside, Core, Fact, Finding, Operation, Origin, Page, Picture, PublishedFigures, Runs, Served, Weight};
 pub(crate) use decisions::sentence as reason_sentence;
 
 use data::in_order;
@@ -163,6 +163,7 @@ fn comparison(page: &Page) -> Markup {
         p.note { "A click on a heading sorts, a second one reverses the order; so does Enter or Space. ★ is the lowest " (group) "." }
         @if !page.operations.is_empty() { (tables::operations(page).draw()) }
         @if let Some(table) = tables::tally(&page.runs) { (table.folded()) }
+        @if !page.cores.is_empty() { (tables::cores(page).folded()) }
         @let runs = tables::runs(&page.runs);
         @if page.operations.is_empty() && runs.rows.len() <= ROWS_SHOWN { (runs.draw()) } @else { (runs.folded()) }
     }

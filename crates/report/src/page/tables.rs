@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::data::{Operation, Page, Runs, in_order};
+use super::data::{Core, Operation, Page, Runs, in_order};
 use super::figures;
 use super::sortable::{Column, Shown, Sortable, heads};
 use super::words::Heading;
@@ -115,6 +115,23 @@ pub(super) fn rerun(runs: &Runs) -> Option<Sortable> {
     ];
     let (rows, caption) = listed(runs, "The command of each run");
     Some(Sortable::of("rerun", caption, &columns, rows))
+}
+
+/// Every core under every policy.
+pub(super) fn cores(page: &Page) -> Sortable {
+    let known = |value: Option<f64>, factor: f64| value.map_or_else(Shown::none, |value| Shown::value(value * factor));
+    let columns: [Column<'_, &Core>; 9] = [
+        ("policy", &|it| Shown::text(&it.run)),
+        ("core", &|it| Shown::value(it.core as f64)),
+        ("instructions", &|it| Shown::value(it.instructions as f64)),
+        ("core cycles", &|it| Shown::value(it.cycles as f64)),
+        ("IPC", &|it| Shown::value(it.ipc)),
+        ("misses per 1000 instructions", &|it| Shown::value(it.misses_per_1000_instructions)),
+        ("dynamic energy per instruction (nJ)", &|it| known(it.dynamic_energy_per_instruction_nj, 1.0)),
+        ("copy share of channel bytes (%)", &|it| known(it.copy_share_of_channel_bytes, 100.0)),
+        ("bandwidth (GB/s)", &|it| known(it.bandwidth_gb_s, 1.0)),
+    ];
+    Sortable::of("cores", "Every core, in its region", &columns, &page.cores)
 }
 
 /// Every operation under every policy.

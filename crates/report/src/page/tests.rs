@@ -77,6 +77,7 @@ fn sweep(name: &str) -> Page {
         runs: runs(&columns, axes(), rows),
         epochs: Runs::default(),
         operations: Vec::new(),
+        cores: Vec::new(),
         served: Vec::new(),
         pictures: Vec::new(),
         published: PublishedFigures { rows: Vec::new(), notes: vec![name.to_owned()] },

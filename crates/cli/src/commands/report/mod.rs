@@ -110,6 +110,7 @@ fn of_a_run(directory: &Path, table: &Results, title: Option<&str>) -> Result<Pa
         runs,
         epochs,
         operations: results.iter().flat_map(operations).collect(),
+        cores: results.iter().flat_map(RunJson::cores).collect(),
         served: results.iter().flat_map(|run| run.served.clone()).collect(),
         published,
         ..Page::default()

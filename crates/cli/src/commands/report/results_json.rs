@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use report::SCHEMA_VERSION;
-use report::page::{Finding, Served, Weight};
+use report::page::{Core, Finding, Served, Weight};
 use rowclone_sim::OperationRow;
 use serde::Deserialize;
 
@@ -23,8 +23,14 @@ pub(super) struct RunJson {
     pub(super) rerun: Option<String>,
     pub(super) served: Vec<Served>,
     pub(super) operations: Vec<OperationRow>,
+    cores: Option<CoresJson>,
     check: Option<CheckJson>,
     warnings: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct CoresJson {
+    cores: Vec<Core>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -73,6 +79,12 @@ impl RunJson {
             Some(placement) => format!("{}/{placement}", self.policy),
             None => self.policy.clone(),
         }
+    }
+
+    /// Results of the cores, where programs ran on cores.
+    pub(super) fn cores(&self) -> impl Iterator<Item = Core> {
+        let cores = self.cores.iter().flat_map(|cores| &cores.cores);
+        cores.map(|core| Core { run: self.variant(), ..core.clone() })
     }
 
     /// Whether the independent checker ran, in words.

@@ -47,13 +47,60 @@ source = 'a datasheet'
 note = 'at 85 C'
 ";
 
+/// A machine with small caches.
+const MACHINE: &str = r"system = 'system.toml'
+[cores]
+core_clocks = 6
+memory_clocks = 1
+order = 'out-of-order'
+width = 3
+window = 128
+mshrs = 8
+store_buffer = 32
+[caches]
+sharing = 'private'
+last_level_bytes = '64KiB'
+last_level_ways = 16
+last_level_latency = 15
+l1_bytes = '8KiB'
+l1_ways = 8
+l1_latency = 4
+[kernel]
+copy_loop = 'cached'
+dirty_source = 'write-back'
+coherence_cycles_per_line = 1
+fault_cycles = 1_300
+page_table_cycles = 80
+word_bytes = 8
+baseline_allocator = 'buddy'
+";
+
+/// A program with loads, stores, a fork, page faults, copies and zeroings.
+fn program(compute: u64) -> String {
+    let lines = |step: &str, stride: usize| {
+        let steps = (0x10000..0x20000).step_by(stride).map(|address| format!("{step} {address:#x}"));
+        steps.collect::<Vec<_>>().join("\n") + "\n"
+    };
+    let (loads, stores) = (lines("load", 192), lines("store", 448));
+    let child = "store 0x12080\nstore 0x140c0\ncopy 0x22000 0x10000 8192\nzero 0x24000 4096\nload 0x24000\n";
+    format!(
+        "map 0x10000 131072\nfilled 0x10000 65536\nfork 2\nrun 2\ncompute {compute}\n{child}{loads}exit\nrun 1\n{loads}{stores}\
+         copy 0x26000 0x10000 16384\n{loads}"
+    )
+}
+
 /// By name.
-pub(super) fn files() -> [(&'static str, String); 7] {
+pub(super) fn files() -> [(&'static str, String); 12] {
     let reads = (0..200).map(|line| format!("R {:#x}", line * 64)).collect::<Vec<_>>().join("\n");
     // One record of 202 lies past the end of the memory: less than the 1 % that a run may leave out.
     let native = |src: &str| format!("{reads}\nCOPY 0x100000 {src} 4096\nR 0xffffffff000\n");
     [
         ("system.toml", SYSTEM.to_owned()),
+        ("machine.toml", MACHINE.to_owned()),
+        ("slow-machine.toml", MACHINE.replace("system.toml", "slow.toml")),
+        ("slow.toml", SYSTEM.replace("1066G", "800D")),
+        ("cores.program", program(100)),
+        ("other.program", program(200)),
         ("closed.toml", format!("{SYSTEM}[controller]\nrow_policy = 'closed'\n")),
         ("set.toml", CURRENTS.to_owned()),
         ("x16.toml", CURRENTS.replace("width = 8", "width = 16")),

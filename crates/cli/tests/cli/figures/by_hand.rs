@@ -61,6 +61,7 @@ pub(super) const FIGURES: &[(&str, Expected)] = &[
     ("makespan_ns", Number(20_520.0 * CK)),
     ("latency_cycles", Count(20_520)),
     ("latency_ns", Number(20_520.0 * CK)),
+    ("baseline", Text("the controller copies over the memory channel")),
     ("speedup", Null),
     ("energy_ratio", Null),
     ("from_cycle", Count(1_000)),

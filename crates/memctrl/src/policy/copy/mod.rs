@@ -7,6 +7,7 @@ mod fastest;
 mod least_energy;
 mod only;
 mod rowclone_rule;
+mod with_cores;
 
 use std::fmt;
 
@@ -18,6 +19,7 @@ pub use fastest::Fastest;
 pub use least_energy::LeastEnergy;
 pub use only::Only;
 pub use rowclone_rule::RowCloneRule;
+pub use with_cores::WithCores;
 
 use crate::channel::Channel;
 use crate::copy::estimate::{Estimator, PriceTable, energy};
@@ -101,12 +103,20 @@ pub const FASTEST: &dyn CopyPolicy = &Fastest;
 /// The mechanism with the least energy.
 pub const LEAST_ENERGY: &dyn CopyPolicy = &LeastEnergy;
 
-/// All policies, in the order of reports.
+/// The controller's copy over the channel, for programs on cores.
+pub const CONTROLLER_COPY: &dyn CopyPolicy = &WithCores::CONTROLLER_COPY;
+/// The paper's rule, with clean zero lines inserted into the caches of cores.
+pub const ROWCLONE_ZI: &dyn CopyPolicy = &WithCores::ROWCLONE_ZI;
+
+/// All policies that need no cores, in the order of reports.
 pub const POLICIES: [&dyn CopyPolicy; 6] = [BASELINE, FPM_ONLY, PSM_ONLY, ROWCLONE, FASTEST, LEAST_ENERGY];
+
+/// The policies that need programs on cores.
+pub const WITH_CORES: [&dyn CopyPolicy; 2] = [CONTROLLER_COPY, ROWCLONE_ZI];
 
 /// The policy with this name.
 pub fn named(name: &str) -> Option<&'static dyn CopyPolicy> {
-    POLICIES.into_iter().find(|policy| policy.name() == name)
+    POLICIES.into_iter().chain(WITH_CORES).find(|policy| policy.name() == name)
 }
 
 /// Policies are equal if their names are equal.

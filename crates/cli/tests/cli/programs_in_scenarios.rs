@@ -1,0 +1,149 @@
+//! Programs on cores in scenarios: the kinds, the policies, the columns, and the errors.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use serde_json::Value;
+
+use crate::common::{run, workspace};
+
+const POLICIES: &str = "policies=['baseline','controller-copy','psm-only','rowclone','rowclone-zi']";
+
+/// The shipped scenario with further arguments: exit code, standard output, standard error.
+fn shipped(arguments: &[&str]) -> (i32, String, String) {
+    let scenario = workspace().join("traces/memcopy-on-cores.toml");
+    run(&[&["run", scenario.to_str().unwrap()], arguments].concat())
+}
+
+/// The message of a scenario with this text, which is refused.
+fn refused(text: &str) -> String {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("scenario.toml");
+    let root = workspace().canonicalize().unwrap();
+    fs::write(&path, text.replace("ROOT", root.to_str().unwrap()) + "\nseed = 1\n").unwrap();
+    let (code, _, message) = run(&["run", path.to_str().unwrap()]);
+    assert_eq!(code, 2, "{message}");
+    message
+}
+
+#[test]
+fn each_kind_passes_the_checks_under_every_policy() {
+    let program = workspace().canonicalize().unwrap().join("traces/programs/fork.program");
+    let program = program.display();
+    let programs = format!("workload={{kind='programs',files=['{program}','{program}']}}");
+    for workload in [
+        "workload={kind='memcopy',bytes='32KiB',dirty_share=0.3}",
+        "workload={kind='forkbench',bytes='1MiB',pages=50}",
+        &programs,
+    ] {
+        let (code, text, message) = shipped(&["--check", "--format", "json", "--set", POLICIES, "--set", workload]);
+        assert_eq!(code, 0, "{workload}: {message}");
+        let results: Vec<Value> = serde_json::from_str(&text).unwrap();
+        assert_eq!(results.len(), 5);
+        for result in &results {
+            let cores = &result["cores"];
+            assert!(result["check"]["memory_equal"].as_bool().unwrap() && cores["wrong_load"].is_null(), "{workload}");
+            assert_eq!(cores["cores"].as_array().unwrap().len(), if workload == programs { 2 } else { 1 });
+            assert_eq!(result["baseline"], "a cached copy loop of 8-byte words, with page frames of `buddy`");
+            let longest = cores["cores"].as_array().unwrap().iter().map(|core| core["cycles"].as_u64().unwrap()).max();
+            assert_eq!(result["latency_cycles"].as_u64().unwrap(), longest.unwrap().div_ceil(6), "of 6 core cycles");
+        }
+        assert_eq!((&results[0]["speedup"], &results[0]["energy_ratio"]), (&1.0.into(), &1.0.into()));
+    }
+}
+
+/// 16 pages of 64 lines, of which `dirty_share` are dirty; the loop writes nothing back in its region.
+#[test]
+fn dirty_lines_are_written_back_before_a_copy_in_dram() {
+    for (share, lines) in [("0", 0), ("0.3", 307), ("1", 1024)] {
+        let dirty = format!("workload.dirty_share={share}");
+        let (_, text, _) = shipped(&["--format", "json", "--set", &dirty, "--set", "workload.bytes='64KiB'"]);
+        let results: Vec<Value> = serde_json::from_str(&text).unwrap();
+        let written = results.iter().map(|it| it["cores"]["cores"][0]["coherence_written_back"].as_u64().unwrap());
+        assert_eq!(written.collect::<Vec<_>>(), [0, lines, lines, lines], "{share}");
+    }
+}
+
+#[test]
+fn the_first_screen_has_a_line_per_policy_and_names_the_baseline() {
+    let (_, text, _) = shipped(&["--set", POLICIES, "--set", "workload.bytes='32KiB'"]);
+    assert!(text.lines().count() <= 20 && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(text.contains("baseline: a cached copy loop"), "{text}");
+    for policy in ["baseline ", "controller-copy ", "psm-only ", "rowclone ", "rowclone-zi "] {
+        assert_eq!(text.lines().filter(|line| line.starts_with(policy)).count(), 1, "{policy}: {text}");
+    }
+    let (_, details, _) = shipped(&["--details", "--set", "workload.bytes='32KiB'"]);
+    assert!(details.contains("stalls:") && details.contains("baseline, to which ratios refer: a cached"), "{details}");
+}
+
+#[test]
+fn files_and_the_report_have_the_figures_of_cores() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    let (code, _, message) = shipped(&["--out", out.to_str().unwrap(), "--set", "workload.bytes='32KiB'"]);
+    assert_eq!(code, 0, "{message}");
+    let mut table = csv::Reader::from_path(out.join("results.csv")).unwrap();
+    let rows: Vec<BTreeMap<String, String>> = table.deserialize().map(Result::unwrap).collect();
+    for row in &rows {
+        assert!(row["ipc"].parse::<f64>().unwrap() > 0.0, "{row:?}");
+        assert!(row["energy_per_instruction_nj"].parse::<f64>().unwrap() > 0.0, "{row:?}");
+        assert_eq!(row["copy_share_of_channel_bytes"], "1.0");
+        assert!(row["baseline"].starts_with("a cached copy loop"), "{row:?}");
+    }
+    let page = directory.path().join("page.html");
+    let (code, _, message) = run(&["report", out.to_str().unwrap(), "-o", page.to_str().unwrap()]);
+    assert_eq!(code, 0, "{message}");
+    assert!(fs::read_to_string(page).unwrap().contains("Every core, in its region"));
+    let copy = workspace().join("traces/one-copy.toml");
+    let (_, text, _) = run(&["run", copy.to_str().unwrap(), "--format", "csv"]);
+    let mut table = csv::Reader::from_reader(text.as_bytes());
+    let row: BTreeMap<String, String> = table.deserialize().next().unwrap().unwrap();
+    assert_eq!((row["ipc"].as_str(), row["baseline"].as_str()), ("", "the controller copies over the memory channel"));
+}
+
+#[test]
+fn a_scenario_has_a_system_or_a_machine_and_what_fits_it() {
+    let system = "system = 'ROOT/configs/ddr3-1066-paper.toml'";
+    let machine = "machine = 'ROOT/configs/paper.toml'";
+    let baseline = "policies = ['baseline']";
+    let memcopy = "workload = { kind = 'memcopy', bytes = 4096 }";
+    let stream = "workload = { kind = 'stream', count = 10 }";
+    for (lines, parts) in [
+        (vec![baseline, memcopy], ["`system` is missing, and so is `machine`", "`machine = "]),
+        (vec![system, machine, baseline, memcopy], ["has both `system` and `machine`", "leave one of them out"]),
+        (vec![system, baseline, memcopy], ["\"memcopy\", which needs cores", "machine = "]),
+        (vec![machine, baseline, stream], ["\"stream\", which needs no cores", "`programs`, `forkbench`, `memcopy`"]),
+        (
+            vec![machine, baseline, "operation = [{ kind = 'zero', dst = 0, bytes = 64 }]"],
+            ["`operation` is given", "`[workload]`"],
+        ),
+        (
+            vec![system, "policies = ['rowclone', 'controller-copy']", stream],
+            ["`policies.1` is \"controller-copy\", which needs programs on cores", "write \"baseline\""],
+        ),
+        (
+            vec![machine, baseline, "workload = { kind = 'memcopy', bytes = 5000 }"],
+            ["`workload.bytes` is 5000, but must be a multiple of 4096", "try `bytes = 8192`"],
+        ),
+        (
+            vec![machine, baseline, "workload = { kind = 'programs', files = [] }"],
+            ["`workload.files` has 0 programs, but must have 1 to 16", "a program per core"],
+        ),
+        (
+            vec![machine, baseline, "workload = { kind = 'programs', files = ['no.program'] }"],
+            ["`workload.files` is \"no.program\"", "no such file"],
+        ),
+        (
+            vec![machine, baseline, memcopy, "allocator.policies = ['buddy']"],
+            ["`allocator` is given", "kernel.baseline_allocator"],
+        ),
+    ] {
+        let message = refused(&lines.join("\n"));
+        assert!(parts.iter().all(|part| message.contains(part)), "{lines:?}: {message}");
+    }
+    let (code, _, message) = shipped(&["--set", "machine.cores.mshrs=0"]);
+    assert!(code == 2 && message.contains("`cores.mshrs` is 0, but must be from 1 to 1024"), "{message}");
+    let copy = workspace().join("traces/one-copy.toml");
+    let (code, _, message) = run(&["run", copy.to_str().unwrap(), "--set", "machine.cores.mshrs=4"]);
+    assert!(code == 2 && message.contains("has no `machine`"), "{message}");
+}

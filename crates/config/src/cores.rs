@@ -1,0 +1,162 @@
+//! Workloads of a scenario with a machine: programs on its cores.
+
+use std::path::PathBuf;
+
+use dram_spec::address::FRAME_BYTES;
+use host::machine::{Forkbench, Memcopy, Region};
+
+use crate::document::Document;
+use crate::key::{Holds, Key};
+use crate::section::Section;
+use crate::workload::{KINDS, Kind};
+use crate::{Failure, SystemConfig, file};
+
+/// Checked programs on cores.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CoreWorkload {
+    /// The programs.
+    pub programs: CorePrograms,
+    /// Warm-up and measured region of each program.
+    pub region: Region,
+}
+
+/// Programs, one per core.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CorePrograms {
+    /// Program traces or memory traces, 1 to 16.
+    Files(Vec<PathBuf>),
+    /// The paper's forkbench.
+    Forkbench(Forkbench),
+    /// Copies of a buffer with dirty lines.
+    Memcopy(Memcopy),
+}
+
+impl CoreWorkload {
+    /// Files of the programs; empty for generated ones.
+    pub fn files(&self) -> &[PathBuf] {
+        match &self.programs {
+            CorePrograms::Files(files) => files,
+            CorePrograms::Forkbench(_) | CorePrograms::Memcopy(_) => &[],
+        }
+    }
+}
+
+/// Kinds of workload that need a machine.
+pub(crate) const CORE_KINDS: [Kind; 3] = [
+    Kind {
+        name: "programs",
+        about: "program or memory traces run on cores, one per core (`cores.md`)",
+        needs: &["files"],
+        may_have: &["warm_up_instructions", "region_instructions"],
+    },
+    Kind {
+        name: "forkbench",
+        about: "a process that wrote its memory forks; the child updates a line of each of some random pages, and exits",
+        needs: &["bytes", "pages"],
+        may_have: &[],
+    },
+    Kind {
+        name: "memcopy",
+        about: "a program stores to a share of the lines of a buffer, and then copies the buffer page by page; the copies are measured",
+        needs: &["bytes"],
+        may_have: &["dirty_share"],
+    },
+];
+
+/// Keys of `[workload]` with programs on cores.
+#[rustfmt::skip]
+pub(crate) const KEYS: [Key; 4] = [
+    Key::new("workload.files", Holds::List, "[\"programs/fork.program\"]", "the programs: program traces or memory traces (`cores.md`), one per core").values("a list of 1 to 16 paths").or("by `kind`"),
+    Key::new("workload.warm_up_instructions", Holds::Count(0, INSTRUCTIONS_MAX), "100_000", "instructions of each program before its measured region").or("0"),
+    Key::new("workload.region_instructions", Holds::Count(1, INSTRUCTIONS_MAX), "1_000_000", "instructions of each measured region").or("to the end of the program"),
+    Key::new("workload.dirty_share", Holds::Number(0.0, 1.0), "0.5", "share of the lines of the source that are dirty in the cache before the copies, spread evenly").or("0"),
+];
+
+/// Maximum of numbers of instructions, to keep sums below 2^64.
+const INSTRUCTIONS_MAX: u64 = 1 << 40;
+/// Most programs of a scenario: one per core.
+const PROGRAMS_MAX: usize = 16;
+
+/// Whether a kind of workload needs a machine.
+pub(crate) fn is_on_cores(kind: &str) -> bool {
+    CORE_KINDS.iter().any(|known| known.name == kind)
+}
+
+/// Checks that a workload fits the scenario: programs need a machine, and other workloads need a scenario without one.
+pub(crate) fn check_machine(document: &Document, kind: Option<&str>) -> Result<(), Failure> {
+    let listed = |kinds: &[Kind]| kinds.iter().map(|kind| format!("`{}`", kind.name)).collect::<Vec<_>>().join(", ");
+    let (key, message, help) = match (document.root().has("machine"), kind) {
+        (true, None) => {
+            let help = "write a `[workload]` with programs, for example `kind = \"memcopy\"`, or name a `system` instead of the `machine`";
+            (
+                "operation",
+                "`operation` is given, but a scenario with a `machine` runs programs".to_owned(),
+                help.to_owned(),
+            )
+        }
+        (true, Some(kind)) if !is_on_cores(kind) => {
+            let message =
+                format!("`workload.kind` is \"{kind}\", which needs no cores, but the scenario has a `machine`");
+            let help = format!("name a `system` instead of the `machine`, or choose one of {}", listed(&CORE_KINDS));
+            ("workload.kind", message, help)
+        }
+        (false, Some(kind)) if is_on_cores(kind) => {
+            let message =
+                format!("`workload.kind` is \"{kind}\", which needs cores, but the scenario has a `system` alone");
+            let help = format!(
+                "write `machine = \"../configs/paper.toml\"` instead of `system`, or choose one of {}",
+                listed(&KINDS)
+            );
+            ("workload.kind", message, help)
+        }
+        _ => return Ok(()),
+    };
+    Err(document.fault(key, message).with_help(help))
+}
+
+/// The programs of a workload of one of [`CORE_KINDS`], whose keys were checked; `seed` is that of the scenario.
+pub(crate) fn check_programs(table: &Section<'_>, seed: u64, system: &SystemConfig) -> Result<CoreWorkload, Failure> {
+    let bytes = || buffer(table, system);
+    let (programs, region) = match table.of("kind") {
+        "forkbench" => {
+            let updates = table.of("pages");
+            table.within("pages", updates, 1, u64::MAX)?;
+            (CorePrograms::Forkbench(Forkbench { bytes: bytes()?, updates, seed }), Region::default())
+        }
+        "memcopy" => {
+            let copies = Memcopy { bytes: bytes()?, dirty_share: table.get("dirty_share").unwrap_or(0.0) };
+            (CorePrograms::Memcopy(copies), copies.region())
+        }
+        _ => {
+            let warm_up = table.get("warm_up_instructions").unwrap_or(0);
+            (CorePrograms::Files(files(table)?), Region { warm_up, instructions: table.get("region_instructions") })
+        }
+    };
+    Ok(CoreWorkload { programs, region })
+}
+
+/// The size of a buffer: whole pages, and at most half of the memory, as the other half takes the copies.
+fn buffer(table: &Section<'_>, system: &SystemConfig) -> Result<u64, Failure> {
+    let (bytes, most): (u64, u64) = (table.of("bytes"), system.memory.system().geometry.bytes() / 2);
+    table.within("bytes", bytes, FRAME_BYTES, most)?;
+    if !bytes.is_multiple_of(FRAME_BYTES) {
+        let message = format!("`workload.bytes` is {bytes}, but must be a multiple of {FRAME_BYTES}");
+        let near = bytes.next_multiple_of(FRAME_BYTES).min(most);
+        return Err(table.fault("bytes", message).with_help(format!("try `bytes = {near}`")));
+    }
+    Ok(bytes)
+}
+
+/// The files of the programs, each of which can be read.
+fn files(table: &Section<'_>) -> Result<Vec<PathBuf>, Failure> {
+    let count = table.of::<Vec<&str>>("files").len();
+    if !(1..=PROGRAMS_MAX).contains(&count) {
+        let message = format!("`workload.files` has {count} programs, but must have 1 to {PROGRAMS_MAX}");
+        return Err(table.fault("files", message).with_help("list a program per core"));
+    }
+    let files = table.linked_files("files")?;
+    for path in &files {
+        file::open(path).map_err(|error| Failure::reading(path, &error))?;
+    }
+    Ok(files)
+}

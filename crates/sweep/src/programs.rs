@@ -1,0 +1,63 @@
+//! Programs of the cores of a machine, from files.
+
+use std::fs::File;
+use std::path::Path;
+
+use host::machine::{Copier, Program, Repeated, TraceProgram};
+use rowclone_config::{CorePrograms, CoreWorkload, Failure, MachineConfig};
+use trace_io::LineError;
+use trace_io::program::{ProgramError, ProgramReader};
+use trace_io::trace::{Reader, TraceError};
+
+/// What the baseline does, in words.
+pub fn baseline(machine: &MachineConfig) -> String {
+    let kernel = &machine.settings.kernel;
+    let stores = if kernel.copier == Copier::NonTemporalLoop { "non-temporal" } else { "cached" };
+    let policy = machine.settings.allocator.policy;
+    format!("a {stores} copy loop of {}-byte words, with page frames of `{policy}`", kernel.word_bytes)
+}
+
+/// The programs of a workload, one per core.
+///
+/// # Errors
+/// As [`open`].
+pub fn of_workload(workload: &CoreWorkload) -> Result<Vec<Box<dyn Program>>, Failure> {
+    match &workload.programs {
+        CorePrograms::Files(files) => files.iter().map(|path| open(path)).collect(),
+        CorePrograms::Forkbench(bench) => Ok(vec![bench.program()]),
+        CorePrograms::Memcopy(copies) => Ok(vec![copies.program()]),
+    }
+}
+
+/// Opens a program trace, or a memory trace with instructions, which begins again at its end.
+///
+/// # Errors
+/// The file cannot be read, or its first record has an error.
+pub fn open(path: &Path) -> Result<Box<dyn Program>, Failure> {
+    File::open(path).map_err(|source| Failure::reading(path, &source))?;
+    let file = path.to_owned();
+    let program = Repeated::new(move || opened(&file));
+    let program =
+        program.map_err(|error| Failure::new(format!("{}: {error}", path.display())).with_help(error.help()))?;
+    Ok(Box::new(program))
+}
+
+fn opened(path: &Path) -> Result<Box<dyn Program>, ProgramError> {
+    let file = || File::open(path).map_err(|source| LineError::Read { line: 1, offset: 0, source });
+    match Reader::with_name(file()?, path) {
+        Ok(records) => Ok(Box::new(TraceProgram::new(records)?)),
+        // A file without records of a memory trace is a program trace.
+        Err(TraceError::UnknownFormat { .. } | TraceError::Empty { .. }) => Ok(Box::new(ProgramReader::new(file()?)?)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Name of a file in reports: a memory trace was recorded behind a cache, and has no L1.
+///
+/// # Errors
+/// As [`open`].
+pub fn label(path: &Path) -> Result<String, Failure> {
+    let is_filtered = open(path)?.is_filtered();
+    let note = if is_filtered { " (memory trace recorded behind a cache: its core has no L1)" } else { "" };
+    Ok(format!("{}{note}", path.display()))
+}
