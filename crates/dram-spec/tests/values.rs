@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use dram_spec::address::{Locator, Preset};
 use dram_spec::rows::{Activation, OpenRows};
 use dram_spec::{
-    AddressMap, AutoPrecharge, BankId, BankIndex, BankSet, Cause, Channel, Column, Command, CommandLog, Cycle, Cycles,
-    Density, Dialect, EventSink, Geometry, GeometryError, Mechanism, MechanismInfo, Min, Operation, PhysicalAddress,
-    RawGeometry, Refresh, RequestId, Row, SpeedBin, System, TimingParameter, Width,
+    AddressMap, AutoPrecharge, BankId, BankIndex, BankSet, Cause, Channel, Clock, Column, Command, CommandLog, Cycle,
+    Cycles, Density, Dialect, EventSink, Geometry, GeometryError, Mechanism, MechanismInfo, Min, Operation,
+    PhysicalAddress, Picojoule, RawGeometry, Refresh, RequestId, Row, SpeedBin, System, TimingParameter, Width,
 };
 
 fn geometry() -> Geometry {
@@ -221,13 +221,23 @@ fn timings_are_replaced_within_the_range_of_the_mode_registers() {
 }
 
 #[test]
+fn times_and_energies_are_computed_in_their_units() {
+    let (mut at, mut energy) = (Cycle(5) + Cycles(3), Picojoule(2.0));
+    at += Cycles(4);
+    energy += Picojoule(1.5) * 3.0;
+    assert_eq!((at, Cycles(5) - Cycles(3), Cycles(5) * 3), (Cycle(12), Cycles(2), Cycles(15)));
+    assert!((energy.0 - 6.5).abs() < 1e-12 && (Clock::DDR3_1066.t_ck_ns() - 1.875).abs() < 1e-12);
+    assert_eq!((at.to_string().contains("12"), Cycles(7).to_string().contains('7')), (true, true));
+}
+
+#[test]
 fn banks_are_inserted_into_sets() {
     let banks: Vec<BankIndex> = geometry().topology().indices().collect();
     let mut set = BankSet::EMPTY;
     assert!(set.is_empty());
     for &bank in &banks[3..5] {
         set.insert(bank);
-        set.insert(bank);
+        assert!(set.contains(bank) && !set.contains(banks[0]));
         set.set(bank, true);
     }
     assert_eq!((set.into_iter().collect::<Vec<_>>(), set.is_empty()), (banks[3..5].to_vec(), false));
