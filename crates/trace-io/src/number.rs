@@ -32,11 +32,12 @@ pub(crate) fn hex(digits: &[u8]) -> Option<u64> {
     radix(digits, 16)
 }
 
-/// Converts eight hexadecimal digits, in either case, in parallel; `None` if a byte is not a digit.
+/// Converts the hexadecimal digits, in either case, at the beginning of eight bytes in parallel;
+/// returns their value and number.
 #[inline]
-pub(crate) fn eight_hex(digits: [u8; 8]) -> Option<u64> {
+pub(crate) fn leading_hex(bytes: [u8; 8]) -> (u64, usize) {
     const EACH: u64 = 0x0101_0101_0101_0101;
-    let bytes = u64::from_be_bytes(digits);
+    let bytes = u64::from_le_bytes(bytes);
     // A digit is 0x30 + n, and a letter 0x57 + n or, in upper case, 0x37 + n: a letter has bit 6.
     let letters = bytes >> 6 & EACH;
     // Up to 24 for bytes that are not digits. A byte is a digit if its value is below 16 and its
@@ -44,12 +45,13 @@ pub(crate) fn eight_hex(digits: [u8; 8]) -> Option<u64> {
     let values = (bytes & (0x0f * EACH)) + letters * 9;
     let above_9 = (values + 6 * EACH) >> 4 & EACH;
     let spelled = values + 0x30 * EACH + above_9 * 0x27;
-    if spelled != bytes | letters << 5 || values & (0x10 * EACH) != 0 {
-        return None;
-    }
-    let pairs = (values | values >> 4) & 0x00ff_00ff_00ff_00ff;
-    let fours = (pairs | pairs >> 8) & 0x0000_ffff_0000_ffff;
-    Some((fours | fours >> 16) & 0xffff_ffff)
+    let others = (spelled ^ (bytes | letters << 5)) | values & (0x10 * EACH);
+    let bits = others.trailing_zeros() & !7;
+    // Zeros before the digits, which end in the highest byte.
+    let Some(aligned) = values.checked_shl(64 - bits) else { return (0, 0) };
+    let pairs = (aligned << 4 | aligned >> 8) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs << 8 | pairs >> 16) & 0x0000_ffff_0000_ffff;
+    ((fours << 16 | fours >> 32) & 0xffff_ffff, bits as usize / 8)
 }
 
 /// Converts the decimal digits at the beginning of eight bytes in parallel; returns their value and
@@ -115,13 +117,14 @@ mod tests {
 
     /// Each byte at each position, among digits of both kinds.
     #[test]
-    fn eight_digits_are_converted_at_once() {
+    fn leading_hexadecimal_digits_are_converted_at_once() {
         for digits in [*b"01234567", *b"89abcdef", *b"FEDCBA98"] {
             for place in 0..8 {
                 for byte in 0..=255 {
-                    let mut digits = digits;
-                    digits[place] = byte;
-                    assert_eq!(eight_hex(digits), hex(&digits), "{digits:x?}");
+                    let mut text = digits;
+                    text[place] = byte;
+                    let found = text.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+                    assert_eq!(leading_hex(text), (hex(&text[..found]).unwrap_or(0), found), "{text:x?}");
                 }
             }
         }

@@ -119,7 +119,8 @@ impl<'a> Fields<'a> {
     }
 
     /// Takes an address with the prefix `0x`.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "most records are accesses, which have little more than an address")]
+    #[inline(always)]
     pub(super) fn prefixed_hex(&mut self, key: &'static str) -> Result<PhysicalAddress, Box<Fault>> {
         if let [b'0', b'x', text @ ..] = self.after_blank()
             && let Some((value, rest)) = field::hex::<BLANK>(text)

@@ -50,13 +50,10 @@ fn recognises(mut fields: Fields<'_>) -> bool {
 
 fn parse(fields: &mut Fields<'_>) -> Result<Option<Record>, Box<Fault>> {
     let event = match fields.word() {
-        b"R" => {
-            fields.expect(READ);
-            Event::of_line(Access::Read, fields.prefixed_hex("address")?)
-        }
-        b"W" => {
-            fields.expect(WRITE);
-            Event::of_line(Access::Write, fields.prefixed_hex("address")?)
+        word @ (b"R" | b"W") => {
+            let (access, shape) = if word == b"R" { (Access::Read, READ) } else { (Access::Write, WRITE) };
+            fields.expect(shape);
+            Event::of_line(access, fields.prefixed_hex("address")?)
         }
         b"COPY" => {
             fields.expect(COPY);

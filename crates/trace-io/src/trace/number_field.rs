@@ -4,19 +4,7 @@
 //! from the byte that ends the field, or `None` if the text does not begin with such a number. Then
 //! the caller converts any valid spelling, or returns the error.
 
-use crate::number::{eight_hex, leading_decimal};
-
-/// Value of a hexadecimal digit; above 15 for other bytes.
-static HEX_DIGIT: [u8; 256] = {
-    let mut digits = [0xff; 256];
-    let mut value = 0;
-    while value < 16 {
-        digits[b"0123456789abcdef"[value] as usize] = value as u8;
-        digits[b"0123456789ABCDEF"[value] as usize] = value as u8;
-        value += 1;
-    }
-    digits
-};
+use crate::number::{self, leading_decimal, leading_hex};
 
 /// End of a field: a blank, a line end, or another control character.
 pub(super) const BLANK: u8 = b' ';
@@ -26,31 +14,26 @@ pub(super) const fn ends<const END: u8>(byte: u8) -> bool {
     if END == BLANK { byte <= b' ' } else { byte == END }
 }
 
-/// Parses a hexadecimal number of 1 to 16 digits, which cannot overflow: the first eight at once.
+/// A hexadecimal number of up to 16 digits, in either case.
 #[inline]
 pub(super) fn hex<const END: u8>(text: &[u8]) -> Option<(u64, &[u8])> {
-    if let Some((first, rest)) = text.split_first_chunk()
-        && let Some(value) = eight_hex(*first)
-    {
-        return match rest {
-            [end, ..] if ends::<END>(*end) => Some((value, rest)),
-            _ => more_hex::<END>(rest, value, 8),
-        };
+    let Some(first) = text.first_chunk() else { return last_hex::<END>(text) };
+    let (mut value, mut digits) = leading_hex(*first);
+    if digits == 8 {
+        let Some(second) = text[8..].first_chunk() else { return last_hex::<END>(text) };
+        let (low, more) = leading_hex(*second);
+        value = value << (4 * more) | low;
+        digits += more;
     }
-    more_hex::<END>(text, 0, 16)
+    let rest = &text[digits..];
+    (digits > 0 && rest.first().is_some_and(|&byte| ends::<END>(byte))).then_some((value, rest))
 }
 
-/// Parses 1 to `most` more digits of a hexadecimal number.
-#[inline(never)]
-fn more_hex<const END: u8>(text: &[u8], mut value: u64, most: usize) -> Option<(u64, &[u8])> {
-    for (digits, &byte) in text.iter().enumerate() {
-        let digit = HEX_DIGIT[usize::from(byte)];
-        if digit > 15 {
-            return (ends::<END>(byte) && (1..=most).contains(&digits)).then(|| (value, &text[digits..]));
-        }
-        value = value << 4 | u64::from(digit);
-    }
-    None
+/// [`hex`] in the last bytes of a text.
+#[cold]
+fn last_hex<const END: u8>(text: &[u8]) -> Option<(u64, &[u8])> {
+    let (digits, rest) = text.split_at(text.iter().position(|&byte| ends::<END>(byte))?);
+    Some((number::hex(digits)?, rest))
 }
 
 /// Parses a decimal number of few digits, of at most 19, which cannot overflow.
