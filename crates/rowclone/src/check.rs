@@ -105,13 +105,17 @@ impl Reserved {
         Reserved { zero, temporary }
     }
 
+    /// Whether an address within `bytes` from `start` may be reserved, by the bits that all of them
+    /// share; `false` is certain.
+    #[inline]
+    pub(crate) fn may_cover(&self, start: u64, bytes: u64) -> bool {
+        let differ = u64::MAX.checked_shr((start ^ (start + (bytes - 1))).leading_zeros()).unwrap_or(0);
+        [self.zero, self.temporary].iter().any(|pattern| (start ^ pattern.ones) & pattern.mask & !differ == 0)
+    }
+
     /// First reserved address within `bytes` from `start`.
     pub(crate) fn first_in(&self, start: u64, bytes: u64) -> Option<PhysicalAddress> {
-        // Usually, no address of the range matches, by the bits that all of them share.
-        let differ = (start ^ (start + (bytes - 1))).checked_ilog2().map_or(0, |bit| u64::MAX >> (63 - bit));
-        let may_match = |pattern: &Pattern| (start ^ pattern.ones) & pattern.mask & !differ == 0;
-        let patterns = [self.zero, self.temporary].into_iter().filter(may_match);
-        let first = patterns.filter_map(|pattern| pattern.first_from(start)).min()?;
+        let first = [self.zero, self.temporary].into_iter().filter_map(|pattern| pattern.first_from(start)).min()?;
         (first - start < bytes).then_some(PhysicalAddress(first))
     }
 }

@@ -59,6 +59,8 @@ pub(crate) struct Shared {
     pub(crate) faulty: FaultyRows,
     pub(crate) spread: Spread,
     reserved: Reserved,
+    /// End of the memory.
+    end: PhysicalAddress,
 }
 
 /// Numbers of channels and banks in the smallest block of whole rows.
@@ -100,7 +102,8 @@ impl Planner {
     /// Planner of a memory with this address map and these remapped rows.
     pub fn new(map: AddressMap, faulty: FaultyRows) -> Planner {
         let (spread, reserved) = (Spread::new(&map), Reserved::new(&map));
-        Planner { shared: Arc::new(Shared { map, faulty, spread, reserved }) }
+        let end = PhysicalAddress(map.geometry().bytes());
+        Planner { shared: Arc::new(Shared { map, faulty, spread, reserved, end }) }
     }
 
     /// The address map.
@@ -116,25 +119,38 @@ impl Planner {
     /// # Errors
     ///
     /// The first check that fails, source before destination.
+    #[inline]
     pub fn check(&self, operation: &Operation) -> Result<(), PlanError> {
-        let bytes = operation.bytes();
+        match *operation {
+            Operation::Read { address, bytes } | Operation::Write { address, bytes } => {
+                self.check_range("address", address, bytes)
+            }
+            Operation::Init { dst, bytes, .. } => self.check_range("dst", dst, bytes),
+            Operation::Copy { src, dst, bytes } => {
+                self.check_range("src", src, bytes)?;
+                self.check_range("dst", dst, bytes)
+            }
+        }
+    }
+
+    /// Checks that a range has bytes, lies in the memory, and touches no reserved row.
+    #[inline]
+    fn check_range(&self, operand: &'static str, address: PhysicalAddress, bytes: u64) -> Result<(), PlanError> {
+        let last = address.0.checked_add(bytes);
+        let is_inside = bytes > 0 && last.is_some_and(|last| last <= self.shared.end.0);
+        if is_inside && !self.shared.reserved.may_cover(address.0, bytes) {
+            return Ok(());
+        }
+        self.check_rows(operand, address, bytes)
+    }
+
+    /// [`Self::check_range`] of a range that may be wrong.
+    #[inline(never)]
+    fn check_rows(&self, operand: &'static str, address: PhysicalAddress, bytes: u64) -> Result<(), PlanError> {
         if bytes == 0 {
             return Err(PlanError::ZeroBytes);
         }
-        let target = match operation {
-            Operation::Copy { .. } | Operation::Init { .. } => "dst",
-            Operation::Read { .. } | Operation::Write { .. } => "address",
-        };
-        if let Some(src) = operation.src() {
-            self.check_range("src", src, bytes)?;
-        }
-        self.check_range(target, operation.target(), bytes)
-    }
-
-    /// Checks that a range lies in the memory, and on no reserved row.
-    #[inline]
-    fn check_range(&self, operand: &'static str, address: PhysicalAddress, bytes: u64) -> Result<(), PlanError> {
-        let end = PhysicalAddress(self.shared.map.geometry().bytes());
+        let end = self.shared.end;
         if address.0.checked_add(bytes).is_none_or(|last| last > end.0) {
             return Err(PlanError::PastEnd { operand, address, bytes, end });
         }
