@@ -79,6 +79,8 @@ pub struct Replay<R: Read> {
     /// The record being played, and whether a part of it was skipped.
     current: Current,
     is_skipped: bool,
+    /// Whether the first request of the record arrives when it is taken.
+    when_taken: bool,
     /// Next request of the record.
     upcoming: Option<Upcoming>,
     /// The following record, blocked by copies or fills in flight.
@@ -104,13 +106,13 @@ struct Upcoming {
     when_taken: bool,
 }
 
-/// The remainder of a record after its next request.
+/// The remainder of the current record, after its next request.
 #[derive(Clone, Debug)]
 enum Current {
     /// An access: its next line, the number of lines left, and the writeback after them.
     Lines { access: Access, next: PhysicalAddress, left: u64, writeback: Option<PhysicalAddress> },
-    /// A copy or fill as one operation.
-    AsRecorded,
+    /// Nothing is left.
+    Nothing,
     /// Operations of the simulated kernel.
     Kernel { operations: std::vec::IntoIter<Operation> },
     /// A copy or fill by pages, and the value of a fill.
@@ -148,8 +150,9 @@ impl<R: Read> Replay<R> {
             contents,
             counts: TraceCounts::default(),
             error: None,
-            current: Current::AsRecorded,
+            current: Current::Nothing,
             is_skipped: false,
+            when_taken: false,
             upcoming: None,
             blocked: None,
             taken: 0,
@@ -178,49 +181,44 @@ impl<R: Read> Replay<R> {
         error.map_or(Ok(ReplayOutcome { counts, pages }), |error| Err(*error))
     }
 
-    /// Advances to the next record that may arrive.
+    /// Advances to the next request, of the current record or of a following one that may arrive.
     fn advance(&mut self) {
-        self.upcoming = None;
         while self.upcoming.is_none() && self.error.is_none() {
-            match self.reader.next() {
-                None => return,
-                Some(Err(error)) => return self.fail(Box::new(error.into())),
-                Some(Ok(record)) => {
-                    let arrival = self.arrivals.of(record.arrival);
-                    if self.in_flight > 0 && matches!(arrival, Arrival::AfterInstructions(_)) {
-                        self.blocked = Some(record);
-                        return;
+            let entered = match self.current {
+                Current::Nothing => match self.blocked.take().map(Ok).or_else(|| self.reader.next()) {
+                    None => return,
+                    Some(Err(error)) => Err(Box::new(error.into())),
+                    Some(Ok(record)) => {
+                        let arrival = self.arrivals.of(record.arrival);
+                        if self.in_flight > 0 && matches!(arrival, Arrival::AfterInstructions(_)) {
+                            self.blocked = Some(record);
+                            return;
+                        }
+                        self.enter(arrival, &record.event)
                     }
-                    self.enter(arrival, &record.event);
-                }
-            }
+                },
+                Current::Lines { .. } => self.enter_line(),
+                Current::Placed { .. } | Current::Kernel { .. } => self.enter_piece(),
+            };
+            self.error = entered.err();
         }
     }
 
     /// Starts a record.
     #[inline]
-    fn enter(&mut self, arrival: Arrival, event: &Event) {
+    fn enter(&mut self, arrival: Arrival, event: &Event) -> Result<(), Box<ReplayError>> {
         self.is_skipped = false;
+        self.when_taken = arrival == Arrival::WhenTaken;
         self.counts.records += 1;
-        let arrives = self.arrivals.advance(arrival).map_err(|why| Box::new(self.no_arrival(why)));
-        if let Err(error) = arrives.and_then(|()| self.enter_event(event)) {
-            return self.fail(error);
-        }
-        if let (Arrival::WhenTaken, Some(upcoming)) = (arrival, &mut self.upcoming) {
-            upcoming.when_taken = true;
-        }
-    }
-
-    /// Ends the replay.
-    #[cold]
-    fn fail(&mut self, error: Box<ReplayError>) {
-        self.error = Some(error);
+        self.arrivals.advance(arrival).map_err(|why| Box::new(self.no_arrival(why)))?;
+        self.enter_event(event)
     }
 
     /// Sets the next request of the current record.
+    #[inline]
     fn announce(&mut self, operation: Operation) -> Result<(), Box<ReplayError>> {
         let at = self.arrivals.now().map_err(|why| Box::new(self.no_arrival(why)))?;
-        self.upcoming = Some(Upcoming { operation, at, when_taken: false });
+        self.upcoming = Some(Upcoming { operation, at, when_taken: std::mem::take(&mut self.when_taken) });
         Ok(())
     }
 
@@ -254,39 +252,28 @@ impl<R: Read> RequestSource for Replay<R> {
         }
         let id = RequestId(self.taken);
         self.taken += 1;
-        let entered = match self.current {
-            Current::Lines { .. } => self.enter_line(),
-            Current::AsRecorded | Current::Placed { .. } | Current::Kernel { .. } => {
-                self.in_flight += 1;
-                self.enter_piece()
-            }
-        };
-        if let Err(error) = entered {
-            self.fail(error);
-        } else if self.upcoming.is_none() {
-            self.advance();
-        }
+        self.in_flight += u64::from(is_bulk(&operation));
+        self.advance();
         let payload = self.contents.as_ref().and_then(|contents| payload(contents, id.0, &operation));
         Some(Request { id, source: SourceId::default(), arrival, operation, payload })
     }
 
     fn complete(&mut self, completion: Completion) {
         self.served += 1;
-        match completion.operation {
-            Operation::Read { .. } | Operation::Write { .. } => return,
-            Operation::Copy { .. } | Operation::Init { .. } => {}
+        if !is_bulk(&completion.operation) {
+            return;
         }
         self.in_flight -= 1;
         self.done = self.done.max(completion.done);
-        if self.in_flight == 0
-            && let Some(record) = self.blocked.take()
-        {
+        if self.in_flight == 0 && self.blocked.is_some() {
             self.arrivals.resume(self.done);
             self.arrivals.execute(self.instructions_after);
-            self.enter(record.arrival, &record.event);
-            if self.upcoming.is_none() && self.error.is_none() {
-                self.advance();
-            }
+            self.advance();
         }
     }
+}
+
+/// Whether an operation is a copy or a fill.
+const fn is_bulk(operation: &Operation) -> bool {
+    matches!(operation, Operation::Copy { .. } | Operation::Init { .. })
 }

@@ -60,6 +60,7 @@ impl Arrivals {
     }
 
     /// Advances to a record.
+    #[inline]
     pub(super) fn advance(&mut self, arrival: Arrival) -> Result<(), NoArrival> {
         match arrival {
             Arrival::WhenTaken => Ok(()),
@@ -94,10 +95,10 @@ impl Arrivals {
 
     /// Arrival of the current record.
     pub(super) fn now(&self) -> Result<Cycle, NoArrival> {
-        let clocks = match self.timing {
-            Timing::Instructions(rate) => (self.instructions as f64 / rate).round(),
-            _ => 0.0,
+        let Timing::Instructions(rate) = self.timing else {
+            return if self.since > LATEST { Err(NoArrival::TooLate) } else { Ok(self.since) };
         };
+        let clocks = (self.instructions as f64 / rate).round();
         if clocks > LATEST.0 as f64 || self.since > LATEST {
             return Err(NoArrival::TooLate);
         }

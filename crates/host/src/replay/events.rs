@@ -21,18 +21,20 @@ impl<R: Read> Replay<R> {
         match *event {
             Event::Read { address, bytes, writeback } => self.enter_access(Access::Read, address, bytes, writeback),
             Event::Write { address, bytes } => self.enter_access(Access::Write, address, bytes, None),
-            Event::Located { access, location } => match self.located(location)? {
-                Some(address) => self.enter_access(access, address, None, None),
-                None => Ok(()),
-            },
+            Event::Located { access, location } => {
+                if let Some(address) = self.located(location)? {
+                    self.enter_access(access, address, None, None);
+                }
+            }
             Event::Copy { dst, src, bytes, instructions } => {
-                self.enter_bulk(Operation::Copy { src, dst, bytes }, 0, instructions.into())
+                return self.enter_bulk(Operation::Copy { src, dst, bytes }, 0, instructions.into());
             }
             Event::Fill { dst, value, bytes, instructions } => {
-                self.enter_bulk(Operation::Init { dst, bytes, value }, value, instructions.into())
+                return self.enter_bulk(Operation::Init { dst, bytes, value }, value, instructions.into());
             }
-            Event::Os(event) => self.enter_os(event),
+            Event::Os(event) => return self.enter_os(event),
         }
+        Ok(())
     }
 
     #[inline]
@@ -42,39 +44,37 @@ impl<R: Read> Replay<R> {
         address: PhysicalAddress,
         bytes: Option<NonZeroU32>,
         writeback: Option<PhysicalAddress>,
-    ) -> Result<(), Box<ReplayError>> {
+    ) {
         self.counts.accesses += 1;
         let within = address.0 % LINE_BYTES;
         let left = bytes.map_or(1, |bytes| (within + u64::from(bytes.get())).div_ceil(LINE_BYTES));
         self.current = Current::Lines { access, next: PhysicalAddress(address.0 - within), left, writeback };
-        self.enter_line()
     }
 
-    /// Starts the next line of an access, or its writeback.
+    /// Starts the next line of an access, or its writeback, if any.
     #[inline]
     pub(super) fn enter_line(&mut self) -> Result<(), Box<ReplayError>> {
-        while let Current::Lines { access, next, left, writeback } = &mut self.current {
-            let (access, address, is_writeback) = if *left > 0 {
-                let line = (*access, *next, false);
-                (*next, *left) = (PhysicalAddress(next.0.wrapping_add(LINE_BYTES)), *left - 1);
-                line
-            } else if let Some(victim) = writeback.take() {
-                (Access::Write, PhysicalAddress(victim.0 / LINE_BYTES * LINE_BYTES), true)
-            } else {
-                break;
-            };
-            let Some(address) = self.line(access, address)? else { continue };
-            let (count, operation) = match access {
-                Access::Read => (&mut self.counts.reads, Operation::Read { address, bytes: LINE_BYTES }),
-                Access::Write if is_writeback => {
-                    (&mut self.counts.writebacks, Operation::Write { address, bytes: LINE_BYTES })
-                }
-                Access::Write => (&mut self.counts.writes, Operation::Write { address, bytes: LINE_BYTES }),
-            };
-            *count += 1;
-            return self.announce(operation);
-        }
-        Ok(())
+        let Current::Lines { access, next, left, writeback } = &mut self.current else { return Ok(()) };
+        let (access, address, is_writeback) = if *left > 0 {
+            let line = (*access, *next, false);
+            (*next, *left) = (PhysicalAddress(next.0.wrapping_add(LINE_BYTES)), *left - 1);
+            line
+        } else if let Some(victim) = writeback.take() {
+            (Access::Write, PhysicalAddress(victim.0 / LINE_BYTES * LINE_BYTES), true)
+        } else {
+            self.current = Current::Nothing;
+            return Ok(());
+        };
+        let Some(address) = self.line(access, address)? else { return Ok(()) };
+        let (count, operation) = match access {
+            Access::Read => (&mut self.counts.reads, Operation::Read { address, bytes: LINE_BYTES }),
+            Access::Write if is_writeback => {
+                (&mut self.counts.writebacks, Operation::Write { address, bytes: LINE_BYTES })
+            }
+            Access::Write => (&mut self.counts.writes, Operation::Write { address, bytes: LINE_BYTES }),
+        };
+        *count += 1;
+        self.announce(operation)
     }
 
     /// Physical address of the line of an access; `None` if it is skipped.
@@ -130,7 +130,7 @@ impl<R: Read> Replay<R> {
         }
         self.instructions_after = 0;
         self.current = Current::Kernel { operations: operations.into_iter() };
-        self.enter_piece()
+        Ok(())
     }
 
     fn enter_bulk(&mut self, operation: Operation, value: u8, instructions: u64) -> Result<(), Box<ReplayError>> {
@@ -146,23 +146,26 @@ impl<R: Read> Replay<R> {
             Copier::Controller => 0,
         };
         if self.pages.is_none() {
-            self.current = Current::AsRecorded;
             return self.announce(operation);
         }
         self.current = Current::Placed { pieces: Pieces::new(&operation), value };
-        self.enter_piece()
+        Ok(())
     }
 
     /// Starts the next piece of a copy or fill, or the next operation of the kernel, if any.
     pub(super) fn enter_piece(&mut self) -> Result<(), Box<ReplayError>> {
-        if let Current::Kernel { operations } = &mut self.current {
-            return operations.next().map_or(Ok(()), |operation| self.announce(operation));
-        }
-        let (Current::Placed { pieces, value }, Some(pages)) = (&mut self.current, &mut self.pages) else {
+        let (piece, value) = match &mut self.current {
+            Current::Kernel { operations } => match operations.next() {
+                Some(operation) => return self.announce(operation),
+                None => (None, 0),
+            },
+            Current::Placed { pieces, value } => (pieces.next(), *value),
+            Current::Lines { .. } | Current::Nothing => (None, 0),
+        };
+        let (Some(piece), Some(pages)) = (piece, &mut self.pages) else {
+            self.current = Current::Nothing;
             return Ok(());
         };
-        let value = *value;
-        let Some(piece) = pieces.next() else { return Ok(()) };
         let Piece { src, bytes, .. } = piece;
         let placed = match src {
             Some(src) => pages.place_copy(src, &piece).map(|(src, dst)| Operation::Copy { src, dst, bytes }),
