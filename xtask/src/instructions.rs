@@ -122,7 +122,7 @@ pub fn directory() -> Result<PathBuf, String> {
 /// Builds an optimised program; returns its path. `what` selects it, `name` is the name of its
 /// target.
 pub fn build(what: &[&str], name: &str) -> Result<PathBuf, String> {
-    let words = ["build", "--profile", "max", "--message-format", "json"];
+    let words = ["build", "--release", "--message-format", "json"];
     let output = Command::new("cargo").args(words).args(what).stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| format!("`cargo` cannot be started: {error}"))?;
     let messages = String::from_utf8_lossy(&output.stdout);
