@@ -1,7 +1,8 @@
 //! `rowclone-sim reproduce zi`: zeroing of pages and their first use.
 
-use dram_spec::PhysicalAddress;
-use host::machine::{Program, Region};
+use dram_spec::address::FRAME_BYTES;
+use dram_spec::{LINE_BYTES, PhysicalAddress};
+use host::machine::{Program, Region, Steps};
 use report::ZeroingTable;
 use report::zeroing::{SCHEMA_VERSION, ZeroingFigures, ZeroingRow};
 use rowclone_config::{Failure, MachineConfig};
@@ -62,8 +63,10 @@ fn program(machine: &MachineConfig, pages: u64, has_phase_2: bool) -> Box<dyn Pr
     let (other, other_bytes) = (PhysicalAddress(0), 2 * machine.settings.last_level.bytes);
     let line = |number: u64| PhysicalAddress(START + number * LINE_BYTES);
     let lines = if has_phase_2 { bytes / LINE_BYTES } else { 0 };
-    let uses =
-        (0..lines).flat_map(|number| [Step::Load { address: line(number) }, Step::Store { address: line(number) }]);
+    let uses = (0..lines).flat_map(|number| {
+        let address = PhysicalAddress(START + number * LINE_BYTES);
+        [Step::Load { address }, Step::Store { address }]
+    });
     let begin = [
         Step::Map { address: other, bytes: other_bytes },
         Step::Filled { address: other, bytes: other_bytes },
@@ -71,5 +74,5 @@ fn program(machine: &MachineConfig, pages: u64, has_phase_2: bool) -> Box<dyn Pr
         Step::Filled { address, bytes },
         Step::Zero { address, bytes },
     ];
-    Box::new(begin.into_iter().chain(uses).collect::<Vec<_>>().into_iter())
+    Box::new(Steps(begin.into_iter().chain(uses)))
 }

@@ -55,7 +55,7 @@ pub use self::memcopy::Memcopy;
 pub use self::mix::MixProgram;
 pub use self::pipeline::{Order, Pipeline, Slot};
 pub use self::processes::ProgramFault;
-pub use self::program::{Program, Repeated};
+pub use self::program::{Program, Repeated, Steps};
 pub use self::region::{Phase, Region};
 pub use self::settings::{Copier, CoreSettings, DirtySource, KernelSettings, MachineSettings, Sharing};
 pub use self::trace_program::TraceProgram;
