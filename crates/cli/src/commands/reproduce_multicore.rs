@@ -12,7 +12,7 @@ use rowclone_sim::{CopyMethod, CoresReport, MixMetrics};
 use rowclone_sweep::programs::{baseline, label, open};
 
 use super::core_runs::run_programs;
-use crate::args::{Format, MulticoreArgs};
+use crate::args::MulticoreArgs;
 
 /// The methods of a row; the first is the baseline.
 const METHODS: [CopyMethod; 4] =
@@ -80,10 +80,7 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
         published: PUBLISHED,
         rows,
     };
-    Ok(match args.format {
-        Format::Table => table.to_text(args.details),
-        Format::Json => serde_json::to_string_pretty(&table).map_err(Failure::new)? + "\n",
-    })
+    args.format.render(|| table.to_text(args.details), &table)
 }
 
 /// All runs: mixes by row, method and number, then each program alone.
