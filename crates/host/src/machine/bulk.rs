@@ -75,7 +75,7 @@ impl Machine {
                 let other = |cache: &usize| *cache != self.cache_of(index);
                 let others: Vec<usize> = (0..self.caches.len()).filter(other).collect();
                 self.invalidate(index, &bulk, &others, at);
-                core_push(self, index, Work::Loop(bulk, 0));
+                self.cores[index].work.push(Work::Loop(bulk, 0));
             }
             Copier::Controller => self.begin_in_dram(index, bulk, at),
         }
@@ -149,7 +149,7 @@ impl Machine {
                 return;
             }
             Some(Omitted::Zeroing) if bulk.src.is_none() => {
-                core_push(self, index, Work::InsertZeros(bulk));
+                self.cores[index].work.push(Work::InsertZeros(bulk));
                 return;
             }
             _ => {}
@@ -284,8 +284,4 @@ impl Machine {
         core.counters.stalls.coherence += core.pipeline.delay_until(CoreCycle(at.0 + cost));
         Outcome::Done
     }
-}
-
-fn core_push(machine: &mut Machine, index: usize, work: Work) {
-    machine.cores[index].work.push(work);
 }
