@@ -91,7 +91,7 @@ impl Machine {
             self.cores[index].stall = stall;
             return Outcome::Blocked;
         }
-        self.cores[index].counters.count_instruction(access.purpose);
+        self.cores[index].counters.count_instructions(access.purpose, 1);
         Outcome::Done
     }
 
@@ -183,7 +183,7 @@ impl Machine {
         let write = Operation::Write { address: access.address, bytes: access.bytes };
         let at = self.after_lookup(at);
         self.outbox.send(index, at, write, payload, true);
-        self.cores[index].counters.count_instruction(access.purpose);
+        self.cores[index].counters.count_instructions(access.purpose, 1);
         Outcome::Done
     }
 

@@ -123,7 +123,7 @@ impl Core {
         let counts = self.counters.of(access.purpose);
         counts.hits += 1;
         counts.l1_hits += u64::from(l1_latency.is_some());
-        self.counters.count_instruction(access.purpose);
+        self.counters.count_instructions(access.purpose, 1);
         let latency = l1_latency.unwrap_or(cache.latency());
         self.pipeline.dispatch(slot, Some(if access.kind == AccessKind::Load { latency } else { 0 }));
         if l1_latency.is_none() {

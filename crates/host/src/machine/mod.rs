@@ -310,9 +310,9 @@ impl Machine {
         let boundary = if purpose == Purpose::Program { core.until_boundary(&self.region) } else { u64::MAX };
         let wanted = count.min(boundary).min((limit.0 - at.0) * self.settings.core.width);
         let done = core.pipeline.run(wanted);
-        match purpose {
-            Purpose::Program => core.counters.instructions += done,
-            Purpose::KernelCopy | Purpose::KernelZero => core.counters.kernel_instructions += done,
+        core.counters.count_instructions(purpose, done);
+        if done == count {
+            return Outcome::Done;
         }
         let rest = match purpose {
             Purpose::Program => Work::Step(Step::Compute { instructions: count - done }),
@@ -321,9 +321,7 @@ impl Machine {
         if done < wanted {
             return Outcome::Rest(rest);
         }
-        if done < count {
-            core.work.push(rest);
-        }
+        core.work.push(rest);
         Outcome::Done
     }
 
