@@ -106,9 +106,7 @@ impl Machine {
         }
         Ok(())
     }
-}
 
-impl Machine {
     /// Gives the pages of a range frames.
     fn populate(
         &mut self,
