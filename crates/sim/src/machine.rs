@@ -14,6 +14,7 @@ use crate::allocator_report::{AllocatorReport, MemoryState};
 use crate::error::ExperimentError;
 use crate::experiment::{Attachments, Run};
 use crate::interval::{IntervalMeter, MeasuredInterval};
+use crate::mix::MixMetrics;
 use crate::outcome::Outcome;
 use crate::progress::WithProgress;
 
@@ -244,6 +245,13 @@ impl CoresReport {
                 })
                 .collect(),
         }
+    }
+
+    /// Metrics of the programs, given the instructions per cycle of each alone, by core. None without those, or if a program
+    /// has no instruction.
+    pub fn mix(&self, alone: &[f64]) -> Option<MixMetrics> {
+        let together: Vec<f64> = self.cores.iter().map(|core| core.ipc).collect();
+        MixMetrics::new(&together, alone)
     }
 
     /// Sum of the instructions per cycle of all cores.

@@ -4,8 +4,8 @@ use host::machine::Region;
 use indicatif::ProgressBar;
 use report::ProgramsTable;
 use report::programs::{MethodRow, SCHEMA_VERSION};
-use rowclone_config::{Failure, MachineConfig};
-use rowclone_sim::{CopyMethod, MixMetrics};
+use rowclone_config::Failure;
+use rowclone_sim::CopyMethod;
 use rowclone_sweep::programs::{baseline, label, open};
 
 use super::core_runs::run_programs;
@@ -30,7 +30,10 @@ pub fn run(args: &ProgramsArgs) -> Result<String, Failure> {
     }
     let mut methods: Vec<MethodRow> = Vec::new();
     for method in CopyMethod::ALL {
-        let row = row(&machine, method, args, &alone_ipc, methods.first())?;
+        let programs = args.programs.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
+        let (_, report) = run_programs(&machine, method, programs, region, args.check)?;
+        let mut row = MethodRow { mix: report.mix(&alone_ipc), ..MethodRow::new(method.name(), report) };
+        row.compare(&methods.first().cloned().unwrap_or_else(|| row.clone()));
         methods.push(row);
         bar.inc(1);
     }
@@ -46,20 +49,4 @@ pub fn run(args: &ProgramsArgs) -> Result<String, Failure> {
         methods,
     };
     args.format.render(|| table.to_text(args.details), &table)
-}
-
-fn row(
-    machine: &MachineConfig,
-    method: CopyMethod,
-    args: &ProgramsArgs,
-    alone_ipc: &[f64],
-    baseline: Option<&MethodRow>,
-) -> Result<MethodRow, Failure> {
-    let programs = args.programs.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
-    let region = Region { warm_up: args.warm_up, instructions: args.instructions };
-    let (_, report) = run_programs(machine, method, programs, region, args.check)?;
-    let ipc: Vec<f64> = report.cores.iter().map(|core| core.ipc).collect();
-    let mut row = MethodRow { mix: MixMetrics::new(&ipc, alone_ipc), ..MethodRow::new(method.name(), report) };
-    row.compare(&baseline.cloned().unwrap_or_else(|| row.clone()));
-    Ok(row)
 }
