@@ -27,12 +27,15 @@ const START: PhysicalAddress = PhysicalAddress(1 << 32);
 fn random_lines(bytes: u64, far_every: u64, accesses: u64) -> impl Iterator<Item = Step> {
     let begin = [Step::Map { address: START, bytes }, Step::Filled { address: START, bytes }];
     let mut generator = Generator::new(1);
-    let uses = (0..accesses).rev().flat_map(move |left| {
+    let uses = (0..2 * accesses).rev().map(move |left| {
+        if !left.is_multiple_of(2) {
+            return Step::Compute { instructions: 3 };
+        }
+        let left = left / 2;
         let range = if left.is_multiple_of(far_every) { bytes } else { 512 << 10 };
         let line = u64::from(generator.below((range / LINE_BYTES) as u32));
         let address = PhysicalAddress(START.0 + line * LINE_BYTES);
-        let access = if left.is_multiple_of(3) { Step::Store { address } } else { Step::Load { address } };
-        [Step::Compute { instructions: 3 }, access]
+        if left.is_multiple_of(3) { Step::Store { address } } else { Step::Load { address } }
     });
     begin.into_iter().chain(uses)
 }
