@@ -1,10 +1,12 @@
 //! `rowclone-sim programs`: program traces on cores, under each copy method.
 
+use std::path::PathBuf;
+
 use host::machine::Region;
 use indicatif::ProgressBar;
 use report::ProgramsTable;
 use report::programs::{MethodRow, SCHEMA_VERSION};
-use rowclone_config::Failure;
+use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::CopyMethod;
 use rowclone_sweep::programs::{baseline, label, open};
 
@@ -22,12 +24,7 @@ pub fn run(args: &ProgramsArgs) -> Result<String, Failure> {
     let alone = if args.programs.len() > 1 { &args.programs[..] } else { &[] };
     // Hidden unless standard error is a terminal.
     let bar = ProgressBar::new((alone.len() + CopyMethod::ALL.len()) as u64);
-    let mut alone_ipc = Vec::new();
-    for path in alone {
-        let (_, report) = run_programs(&machine, CopyMethod::BASELINE, vec![open(path)?], region, args.check)?;
-        alone_ipc.push(report.cores[0].ipc);
-        bar.inc(1);
-    }
+    let alone_ipc = alone_ipc(&machine, alone, region, args.check, || bar.inc(1))?;
     let mut methods: Vec<MethodRow> = Vec::new();
     for method in CopyMethod::ALL {
         let programs = args.programs.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
@@ -49,4 +46,23 @@ pub fn run(args: &ProgramsArgs) -> Result<String, Failure> {
         methods,
     };
     args.format.render(|| table.to_text(args.details), &table)
+}
+
+/// Instructions per cycle of each program alone on the machine, under the baseline. `advance` is called after each run.
+///
+/// # Errors
+/// As [`run`].
+pub(super) fn alone_ipc(
+    machine: &MachineConfig,
+    programs: &[PathBuf],
+    region: Region,
+    is_checked: bool,
+    advance: impl Fn(),
+) -> Result<Vec<f64>, Failure> {
+    let run = |path: &PathBuf| {
+        let (_, report) = run_programs(machine, CopyMethod::BASELINE, vec![open(path)?], region, is_checked)?;
+        advance();
+        Ok(report.cores[0].ipc)
+    };
+    programs.iter().map(run).collect()
 }
