@@ -157,11 +157,11 @@ impl Machine {
         }
         core.stall = Some(Stall::Controller(bulk));
         self.outbox.send(index, CoreCycle(leaves.0 + cost), operation, None, false);
-        // A line that these replace may be the destination's: it is written after the copy. Until the
-        // copy is done, no core may replace them: it would write the destination before the copy.
+        // A line that these replace leaves at once, before another core requests it. Until the copy is
+        // done, no core may replace them: it would write the destination before the copy.
         for (line, data) in in_cache {
             let removed = Removed { line, dirty: Some(Purpose::KernelCopy), data };
-            let is_inserted = self.insert_line(index, &removed, CoreCycle(leaves.0 + cost));
+            let is_inserted = self.insert_line(index, &removed, leaves);
             assert!(is_inserted, "the set of {line:?} had a way");
             self.set_pending(index, line, true);
             self.cores[index].counters.coherence.copied_in_cache += 1;
