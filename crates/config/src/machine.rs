@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use dram_spec::LINE_BYTES;
 use host::AllocatorSettings;
 use host::machine::{
     CacheShape, ClockRatio, Copier, CoreSettings, DirtySource, KernelSettings, MachineSettings, Order, Sharing,
@@ -156,9 +157,10 @@ fn l1(caches: &Section<'_>) -> Result<Option<CacheShape>, Failure> {
 fn shape(caches: &Section<'_>, [bytes, ways, latency]: [&str; 3]) -> Result<CacheShape, Failure> {
     let shape =
         CacheShape { bytes: caches.of(bytes), ways: caches.of::<u64>(ways) as usize, latency: caches.of(latency) };
-    let set = 64 * shape.ways as u64;
+    let set = LINE_BYTES * shape.ways as u64;
     if !shape.bytes.is_multiple_of(set) || !(shape.bytes / set).is_power_of_two() {
-        let message = format!("`caches.{bytes}` is {}, which is not 64 x {} x a power of two", shape.bytes, shape.ways);
+        let message =
+            format!("`caches.{bytes}` is {}, which is not {LINE_BYTES} x {} x a power of two", shape.bytes, shape.ways);
         let fitting = set * (shape.bytes / set).max(1).next_power_of_two();
         return Err(caches.fault(bytes, message).with_help(format!("try `{bytes} = {fitting}`")));
     }

@@ -11,44 +11,33 @@ use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Density, LINE_BYTES, PhysicalAddress, System, Width};
 use host::AllocatorSettings;
 use host::machine::{
-    CacheShape, ClockRatio, CoreSettings, KernelSettings, Machine, MachineSettings, Program, Region, Sharing,
+    CacheShape, ClockRatio, CoreSettings, KernelSettings, Machine, MachineSettings, Region, Sharing, Steps,
 };
 use memctrl::policy::copy::BASELINE;
 use memctrl::{Config, Controller};
 use os_alloc_sim::{Generator, Policy, Units};
 use rowclone::{FaultyRows, Planner};
-use trace_io::program::{ProgramError, Step};
+use trace_io::program::Step;
 
 const START: PhysicalAddress = PhysicalAddress(1 << 32);
 
-/// Loads and stores of random lines, with three other instructions before each.
-#[derive(Debug)]
-struct RandomLines {
-    begin: Vec<Step>,
-    /// One in this number of accesses goes to the whole range, the others to its first 512 KiB.
-    far_every: u64,
-    bytes: u64,
-    left: u64,
-    access: Option<Step>,
-    generator: Generator,
-}
-
-impl Program for RandomLines {
-    fn next_step(&mut self) -> Result<Option<Step>, ProgramError> {
-        if let Some(step) = self.begin.pop().or_else(|| self.access.take()) {
-            return Ok(Some(step));
+/// Maps and fills `bytes`; then loads and stores of random lines, with three other instructions
+/// before each. One in `far_every` accesses goes to the whole range, the others to its first
+/// 512 KiB.
+fn random_lines(bytes: u64, far_every: u64, accesses: u64) -> impl Iterator<Item = Step> {
+    let begin = [Step::Map { address: START, bytes }, Step::Filled { address: START, bytes }];
+    let mut generator = Generator::new(1);
+    let uses = (0..2 * accesses).rev().map(move |left| {
+        if !left.is_multiple_of(2) {
+            return Step::Compute { instructions: 3 };
         }
-        if self.left == 0 {
-            return Ok(None);
-        }
-        self.left -= 1;
-        let range = if self.left.is_multiple_of(self.far_every) { self.bytes } else { 512 << 10 };
-        let line = u64::from(self.generator.below((range / LINE_BYTES) as u32));
+        let left = left / 2;
+        let range = if left.is_multiple_of(far_every) { bytes } else { 512 << 10 };
+        let line = u64::from(generator.below((range / LINE_BYTES) as u32));
         let address = PhysicalAddress(START.0 + line * LINE_BYTES);
-        let is_store = self.left.is_multiple_of(3);
-        self.access = Some(if is_store { Step::Store { address } } else { Step::Load { address } });
-        Ok(Some(Step::Compute { instructions: 3 }))
-    }
+        if left.is_multiple_of(3) { Step::Store { address } } else { Step::Load { address } }
+    });
+    begin.into_iter().chain(uses)
 }
 
 fn settings() -> MachineSettings {
@@ -75,9 +64,7 @@ fn main() {
     let accesses = arguments.next().and_then(|argument| argument.parse().ok()).unwrap_or(1_000_000);
     // Four instructions per access: one access in 12 to far lines gives 20 misses per 1000 instructions.
     let (bytes, far_every) = if misses { (64 << 20, 12) } else { (512 << 10, 1) };
-    let begin = vec![Step::Filled { address: START, bytes }, Step::Map { address: START, bytes }];
-    let generator = Generator::new(1);
-    let program = RandomLines { begin, far_every, bytes, left: accesses, access: None, generator };
+    let program = Steps(random_lines(bytes, far_every, accesses));
     let system = System::paper(2, Density::Gb2, Width::X8);
     let map = AddressMap::preset(system.geometry, Preset::RowInterleaved);
     let mut machine = Machine::new(settings(), Region::default(), vec![Box::new(program)], &map, None)

@@ -26,6 +26,7 @@ pub fn results(reports: &[RunReport]) -> Result<String, csv::Error> {
         line.push(cell("from_cycle", outcome.from_cycle));
         line.extend(figures(&outcome.figures));
         line.extend(cores(outcome));
+        line.extend(mix(report));
         line.extend(remarks(outcome, &report.warnings));
         line
     }))
@@ -116,6 +117,15 @@ pub(crate) fn cores(outcome: &Outcome) -> [(String, Cell); 3] {
         cell("ipc", cores.map(CoresReport::ipc_sum)),
         cell("energy_per_instruction_nj", cores.and_then(|cores| cores.energy_per_instruction_nj)),
         cell("copy_share_of_channel_bytes", cores.and_then(|cores| cores.copy_share_of_channel_bytes)),
+    ]
+}
+
+/// Cells of several programs on cores, relative to runs of each alone; empty without these.
+fn mix(report: &RunReport) -> [(String, Cell); 3] {
+    [
+        cell("weighted_speedup", report.mix.map(|mix| mix.weighted_speedup)),
+        cell("harmonic_speedup", report.mix.map(|mix| mix.harmonic_speedup)),
+        cell("maximum_slowdown", report.mix.map(|mix| mix.maximum_slowdown)),
     ]
 }
 

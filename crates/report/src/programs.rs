@@ -54,7 +54,7 @@ impl MethodRow {
     /// Results of a run of a scenario, if programs ran on cores.
     pub(crate) fn of_run(run: &RunReport) -> Option<MethodRow> {
         let Outcome { policy, speedup, energy_ratio, ref cores, .. } = run.outcome;
-        Some(MethodRow { speedup, energy_ratio, ..MethodRow::new(policy, cores.clone()?) })
+        Some(MethodRow { speedup, energy_ratio, mix: run.mix, ..MethodRow::new(policy, cores.clone()?) })
     }
 
     /// Sets the ratios against the row of the baseline.
@@ -138,7 +138,7 @@ pub(crate) fn methods(rows: &[MethodRow]) -> String {
 }
 
 /// Metrics of several programs.
-fn mixes(rows: &[MethodRow]) -> String {
+pub(crate) fn mixes(rows: &[MethodRow]) -> String {
     let metric = |row: &MethodRow, of: &dyn Fn(&MixMetrics) -> f64| {
         row.mix.as_ref().map_or_else(|| "-".to_owned(), |mix| format!("{:.3}", of(mix)))
     };

@@ -1,6 +1,6 @@
 //! Report of a run under one policy, with the fields of JSON and CSV; `docs/output.md` documents them.
 
-use rowclone_sim::Outcome;
+use rowclone_sim::{MixMetrics, Outcome};
 use serde::Serialize;
 
 /// The version of the JSON and CSV fields. It rises when a field changes its name, unit, type or meaning.
@@ -27,6 +27,12 @@ pub struct RunReport {
     pub rerun: String,
     /// What the policy `baseline` does, to which all ratios refer.
     pub baseline: String,
+    /// Instructions per cycle of each of several programs alone under the baseline, by core; empty without these runs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub alone_ipc: Vec<f64>,
+    /// Metrics of several programs; none without these runs, or if a program has no instruction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mix: Option<MixMetrics>,
     /// Outcome of the run.
     #[serde(flatten)]
     pub outcome: Outcome,

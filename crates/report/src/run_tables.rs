@@ -46,6 +46,9 @@ pub fn text(reports: &[RunReport], width: usize) -> String {
     if !methods.is_empty() {
         section(&mut text, "Programs on cores");
         text += &programs::methods(&methods);
+        if methods.iter().any(|row| row.mix.is_some()) {
+            let _ = write!(text, "\n{}", programs::mixes(&methods));
+        }
         for row in &methods {
             let _ = write!(text, "\n{}\n{}", row.method, programs::core_table(&row.report.cores));
         }

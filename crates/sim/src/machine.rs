@@ -14,6 +14,7 @@ use crate::allocator_report::{AllocatorReport, MemoryState};
 use crate::error::ExperimentError;
 use crate::experiment::{Attachments, Run};
 use crate::interval::{IntervalMeter, MeasuredInterval};
+use crate::mix::MixMetrics;
 use crate::outcome::Outcome;
 use crate::progress::WithProgress;
 
@@ -236,12 +237,7 @@ impl CoresReport {
             loads_checked: outcome.check.map(|(loads, _)| loads),
             wrong_load: wrong.map(|wrong| format!("a load of core {} at {:#x}", wrong.core, wrong.address.0)),
             cores: cores
-                .map(|(core, (it, energy))| {
-                    let energy = ratio(energy.operation().nj(), it.interval.instructions as f64);
-                    let row = row(core, it, settings.core.width);
-                    let bandwidth_gb_s = ratio(row.channel_bytes as f64, row.cycles as f64 * core_ns);
-                    CoreRow { bandwidth_gb_s, dynamic_energy_per_instruction_nj: energy, ..row }
-                })
+                .map(|(core, (it, energy))| row(core, it, settings.core.width, core_ns, energy.operation().nj()))
                 .collect(),
         }
     }
@@ -251,13 +247,21 @@ impl CoresReport {
         self.cores.iter().map(|core| core.ipc).sum()
     }
 
+    /// Metrics of the programs, given the instructions per cycle of each alone, by core. None without those, or if a program
+    /// has no instruction.
+    pub fn mix(&self, alone: &[f64]) -> Option<MixMetrics> {
+        let together: Vec<f64> = self.cores.iter().map(|core| core.ipc).collect();
+        MixMetrics::new(&together, alone)
+    }
+
     /// Whether no load returned wrong data.
     pub const fn passed(&self) -> bool {
         self.wrong_load.is_none()
     }
 }
 
-fn row(core: usize, outcome: &CoreOutcome, width: u64) -> CoreRow {
+/// Results of a core. `core_ns` is the length of a core cycle, `dynamic_nj` the energy of the core's requests in the interval.
+fn row(core: usize, outcome: &CoreOutcome, width: u64, core_ns: f64, dynamic_nj: f64) -> CoreRow {
     let (counters, cycles) = (&outcome.counters, outcome.cycles.0);
     let per = |count: u64, per: u64| ratio(count as f64, per as f64).unwrap_or(0.0);
     let (bytes, copy_bytes) = channel_bytes(counters);
@@ -285,8 +289,8 @@ fn row(core: usize, outcome: &CoreOutcome, width: u64) -> CoreRow {
         misses_per_1000_instructions: 1000.0 * per(misses, counters.instructions),
         channel_bytes: bytes,
         copy_share_of_channel_bytes: ratio(copy_bytes as f64, bytes as f64),
-        bandwidth_gb_s: None,
-        dynamic_energy_per_instruction_nj: None,
+        bandwidth_gb_s: ratio(bytes as f64, cycles as f64 * core_ns),
+        dynamic_energy_per_instruction_nj: ratio(dynamic_nj, outcome.interval.instructions as f64),
         faults: counters.faults,
         accesses: Purpose::ALL.map(access).into(),
         stall_cycles: StallRow {

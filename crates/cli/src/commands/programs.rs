@@ -1,11 +1,13 @@
 //! `rowclone-sim programs`: program traces on cores, under each copy method.
 
+use std::path::PathBuf;
+
 use host::machine::Region;
 use indicatif::ProgressBar;
 use report::ProgramsTable;
 use report::programs::{MethodRow, SCHEMA_VERSION};
 use rowclone_config::{Failure, MachineConfig};
-use rowclone_sim::{CopyMethod, MixMetrics};
+use rowclone_sim::CopyMethod;
 use rowclone_sweep::programs::{baseline, label, open};
 
 use super::core_runs::run_programs;
@@ -22,15 +24,13 @@ pub fn run(args: &ProgramsArgs) -> Result<String, Failure> {
     let alone = if args.programs.len() > 1 { &args.programs[..] } else { &[] };
     // Hidden unless standard error is a terminal.
     let bar = ProgressBar::new((alone.len() + CopyMethod::ALL.len()) as u64);
-    let mut alone_ipc = Vec::new();
-    for path in alone {
-        let (_, report) = run_programs(&machine, CopyMethod::BASELINE, vec![open(path)?], region, args.check)?;
-        alone_ipc.push(report.cores[0].ipc);
-        bar.inc(1);
-    }
+    let alone_ipc = alone_ipc(&machine, alone, region, args.check, || bar.inc(1))?;
     let mut methods: Vec<MethodRow> = Vec::new();
     for method in CopyMethod::ALL {
-        let row = row(&machine, method, args, &alone_ipc, methods.first())?;
+        let programs = args.programs.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
+        let (_, report) = run_programs(&machine, method, programs, region, args.check)?;
+        let mut row = MethodRow { mix: report.mix(&alone_ipc), ..MethodRow::new(method.name(), report) };
+        row.compare(&methods.first().cloned().unwrap_or_else(|| row.clone()));
         methods.push(row);
         bar.inc(1);
     }
@@ -48,18 +48,21 @@ pub fn run(args: &ProgramsArgs) -> Result<String, Failure> {
     args.format.render(|| table.to_text(args.details), &table)
 }
 
-fn row(
+/// Instructions per cycle of each program alone on the machine, under the baseline. `advance` is called after each run.
+///
+/// # Errors
+/// As [`run`].
+pub(super) fn alone_ipc(
     machine: &MachineConfig,
-    method: CopyMethod,
-    args: &ProgramsArgs,
-    alone_ipc: &[f64],
-    baseline: Option<&MethodRow>,
-) -> Result<MethodRow, Failure> {
-    let programs = args.programs.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
-    let region = Region { warm_up: args.warm_up, instructions: args.instructions };
-    let (_, report) = run_programs(machine, method, programs, region, args.check)?;
-    let ipc: Vec<f64> = report.cores.iter().map(|core| core.ipc).collect();
-    let mut row = MethodRow { mix: MixMetrics::new(&ipc, alone_ipc), ..MethodRow::new(method.name(), report) };
-    row.compare(&baseline.cloned().unwrap_or_else(|| row.clone()));
-    Ok(row)
+    programs: &[PathBuf],
+    region: Region,
+    is_checked: bool,
+    advance: impl Fn(),
+) -> Result<Vec<f64>, Failure> {
+    let run = |path: &PathBuf| {
+        let (_, report) = run_programs(machine, CopyMethod::BASELINE, vec![open(path)?], region, is_checked)?;
+        advance();
+        Ok(report.cores[0].ipc)
+    };
+    programs.iter().map(run).collect()
 }

@@ -8,11 +8,11 @@ use rayon::prelude::*;
 use report::MulticoreTable;
 use report::multicore::{MethodRuns, MixRun, MulticoreRow, PUBLISHED, SCHEMA_VERSION};
 use rowclone_config::{Failure, MachineConfig};
-use rowclone_sim::{CopyMethod, CoresReport, MixMetrics};
+use rowclone_sim::{CopyMethod, CoresReport};
 use rowclone_sweep::programs::{baseline, label, open};
 
 use super::core_runs::run_programs;
-use crate::args::{Format, MulticoreArgs};
+use crate::args::MulticoreArgs;
 
 /// The methods of a row; the first is the baseline.
 const METHODS: [CopyMethod; 4] =
@@ -80,10 +80,7 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
         published: PUBLISHED,
         rows,
     };
-    Ok(match args.format {
-        Format::Table => table.to_text(args.details),
-        Format::Json => serde_json::to_string_pretty(&table).map_err(Failure::new)? + "\n",
-    })
+    args.format.render(|| table.to_text(args.details), &table)
 }
 
 /// All runs: mixes by row, method and number, then each program alone.
@@ -146,7 +143,6 @@ fn mix_run(job: &Job, report: CoresReport, alone: &BTreeMap<(usize, Member), f64
         Member::Shipped(program, _) => program.name().to_owned(),
     };
     let alone_ipc: Vec<f64> = job.members.iter().map(|&member| alone[&(job.scheduler, member)]).collect();
-    let ipc: Vec<f64> = report.cores.iter().map(|core| core.ipc).collect();
-    let metrics = MixMetrics::new(&ipc, &alone_ipc).expect("every program has a region");
+    let metrics = report.mix(&alone_ipc).expect("every program has a region");
     MixRun { programs: job.members.iter().map(name).collect(), alone_ipc, metrics, report }
 }

@@ -1,7 +1,8 @@
 //! `rowclone-sim reproduce zi`: zeroing of pages and their first use.
 
-use dram_spec::PhysicalAddress;
-use host::machine::{Program, Region};
+use dram_spec::address::FRAME_BYTES;
+use dram_spec::{LINE_BYTES, PhysicalAddress};
+use host::machine::{Program, Region, Steps};
 use report::ZeroingTable;
 use report::zeroing::{SCHEMA_VERSION, ZeroingFigures, ZeroingRow};
 use rowclone_config::{Failure, MachineConfig};
@@ -15,8 +16,6 @@ use crate::args::ZiArgs;
 /// The methods of a row, in the order of [`ZeroingRow::methods`].
 const METHODS: [CopyMethod; 3] = [CopyMethod::BASELINE, CopyMethod::ROWCLONE, CopyMethod::ROWCLONE_ZI];
 
-const PAGE_BYTES: u64 = 4096;
-const LINE_BYTES: u64 = 64;
 const START: u64 = 1 << 32;
 
 /// Simulates all numbers of pages, and returns the table.
@@ -57,13 +56,14 @@ fn row(machine: &MachineConfig, pages: u64, is_checked: bool) -> Result<ZeroingR
 /// The cache is full of dirty lines of other memory. Pages that have frames are zeroed by one `meminit`; in phase 2 each line is
 /// read and written.
 fn program(machine: &MachineConfig, pages: u64, has_phase_2: bool) -> Box<dyn Program> {
-    let (address, bytes) = (PhysicalAddress(START), pages * PAGE_BYTES);
+    let (address, bytes) = (PhysicalAddress(START), pages * FRAME_BYTES);
     // Twice the cache, so that no set has an empty way for the pages.
     let (other, other_bytes) = (PhysicalAddress(0), 2 * machine.settings.last_level.bytes);
-    let line = |number: u64| PhysicalAddress(START + number * LINE_BYTES);
     let lines = if has_phase_2 { bytes / LINE_BYTES } else { 0 };
-    let uses =
-        (0..lines).flat_map(|number| [Step::Load { address: line(number) }, Step::Store { address: line(number) }]);
+    let uses = (0..lines).flat_map(|number| {
+        let address = PhysicalAddress(START + number * LINE_BYTES);
+        [Step::Load { address }, Step::Store { address }]
+    });
     let begin = [
         Step::Map { address: other, bytes: other_bytes },
         Step::Filled { address: other, bytes: other_bytes },
@@ -71,5 +71,5 @@ fn program(machine: &MachineConfig, pages: u64, has_phase_2: bool) -> Box<dyn Pr
         Step::Filled { address, bytes },
         Step::Zero { address, bytes },
     ];
-    Box::new(begin.into_iter().chain(uses).collect::<Vec<_>>().into_iter())
+    Box::new(Steps(begin.into_iter().chain(uses)))
 }

@@ -11,6 +11,7 @@ use report::{RunReport, SCHEMA_VERSION, Timeline, csv_file, first_screen, run_ta
 use rowclone_sim::quantity::{bytes, counted};
 use rowclone_sim::{Outcome, Reference, Shared};
 
+use super::programs::alone_ipc;
 use super::references::References;
 use crate::args::{RunArgs, RunFormat};
 use crate::instant;
@@ -61,10 +62,11 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         let of_placement = |(other, _): &(&Variant, _)| other.placement == variant.placement;
         variants.iter().zip(&mut outcomes).filter(of_placement).for_each(|(_, outcome)| outcome.compare(&baseline));
     }
+    let alone_ipc = alone(&scenario, args)?;
     let reports = variants
         .iter()
         .zip(outcomes)
-        .map(|(&variant, outcome)| report(&scenario, &rerun, variant, outcome, &mut references));
+        .map(|(&variant, outcome)| report(&scenario, &rerun, variant, outcome, &alone_ipc, &mut references));
     let reports = reports.collect::<Result<Vec<_>, _>>()?;
     let text = match args.format {
         RunFormat::Table if !args.details => first_screen::text(&reports),
@@ -104,6 +106,17 @@ fn baselines<'a>(
         }
     }
     Ok(baselines)
+}
+
+/// Instructions per cycle of each of several programs alone, as `programs` measures them, unless runs of the baseline for the
+/// ratios alone are unwanted.
+fn alone(scenario: &Scenario, args: &RunArgs) -> Result<Vec<f64>, Failure> {
+    match (&scenario.machine, &scenario.workload) {
+        (Some(machine), Workload::Programs(workload)) if workload.files().len() > 1 && !args.no_baseline => {
+            alone_ipc(machine, workload.files(), workload.region, args.check, || ())
+        }
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// Prints the results that do not represent their trace; returns whether there are any.
@@ -252,6 +265,7 @@ fn report(
     rerun: &str,
     variant: Variant,
     mut run: Outcome,
+    alone_ipc: &[f64],
     references: &mut References<'_>,
 ) -> Result<RunReport, Failure> {
     let memory = &scenario.system.memory;
@@ -278,6 +292,8 @@ fn report(
             Some(machine) => programs::baseline(machine),
             None => "the controller copies over the memory channel".to_owned(),
         },
+        alone_ipc: alone_ipc.to_owned(),
+        mix: run.cores.as_ref().and_then(|cores| cores.mix(alone_ipc)),
         outcome: run,
         warnings,
         brief: brief(scenario),

@@ -156,8 +156,15 @@ fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
     csv::Reader::from_path(path).unwrap().deserialize().map(Result::unwrap).collect()
 }
 
-/// Columns of programs on cores, which JSON has per core.
-const OF_CORES: [&str; 3] = ["ipc", "energy_per_instruction_nj", "copy_share_of_channel_bytes"];
+/// Columns of programs on cores, which JSON has per core or in `mix`.
+const OF_CORES: [&str; 6] = [
+    "ipc",
+    "energy_per_instruction_nj",
+    "copy_share_of_channel_bytes",
+    "weighted_speedup",
+    "harmonic_speedup",
+    "maximum_slowdown",
+];
 
 /// That a row has what the fields of JSON have: all columns but `others`, and which causes without energy it has.
 fn assert_same(row: &BTreeMap<String, String>, fields: &BTreeMap<String, Value>, others: &[&str]) {

@@ -76,6 +76,51 @@ fn the_first_screen_has_a_line_per_policy_and_names_the_baseline() {
     assert!(details.contains("stalls:") && details.contains("baseline, to which ratios refer: a cached"), "{details}");
 }
 
+/// `run` and `programs` run the same programs on the same machine, under the same methods.
+#[test]
+fn metrics_of_several_programs_are_those_of_the_command_programs() {
+    let root = workspace().canonicalize().unwrap();
+    let [first, second] = ["traces/programs/fork.program", "traces/samples/forkset-rc.gz"].map(|file| root.join(file));
+    let [first, second] = [first.to_str().unwrap(), second.to_str().unwrap()];
+    let (code, text, message) =
+        run(&["programs", first, second, "--warm-up", "100", "--instructions", "1000", "--format", "json"]);
+    assert_eq!(code, 0, "{message}");
+    let expected: Value = serde_json::from_str(&text).unwrap();
+    let workload = |files: &str| {
+        format!("workload={{kind='programs',files=[{files}],warm_up_instructions=100,region_instructions=1000}}")
+    };
+    let both = workload(&format!("'{first}','{second}'"));
+    let arguments = ["--set", POLICIES, "--set", &both];
+    let json = |more: &[&str]| -> Vec<Value> {
+        serde_json::from_str(&shipped(&[&arguments[..], &["--format", "json"], more].concat()).1).unwrap()
+    };
+    let (results, expected_rows) = (json(&[]), expected["methods"].as_array().unwrap());
+    assert_eq!((results.len(), expected_rows.len()), (5, 5));
+    for (result, row) in results.iter().zip(expected_rows) {
+        assert_eq!((&result["policy"], &result["mix"]), (&row["method"], &row["mix"]));
+        assert_eq!(result["alone_ipc"], expected["alone_ipc"]);
+        assert!(result["mix"]["weighted_speedup"].as_f64().unwrap() > 0.0, "{result}");
+    }
+    let (_, text, _) = shipped(&[&arguments[..], &["--format", "csv"]].concat());
+    let mut table = csv::Reader::from_reader(text.as_bytes());
+    for (row, result) in table.deserialize::<BTreeMap<String, String>>().map(Result::unwrap).zip(&results) {
+        for key in ["weighted_speedup", "harmonic_speedup", "maximum_slowdown"] {
+            // serde_json may be off by a unit in the last place when it reads a number.
+            let (cell, field) = (row[key].parse::<f64>().unwrap(), result["mix"][key].as_f64().unwrap());
+            assert!((cell / field - 1.0).abs() < 1e-15, "{key}: {cell} {field}");
+        }
+    }
+    let screen = |more: &[&str]| shipped(&[&arguments[..], more].concat()).1;
+    assert!(screen(&[]).contains("weighted"), "{}", screen(&[]));
+    assert!(screen(&["--details"]).contains("maximum slowdown"), "{}", screen(&["--details"]));
+    // Neither without runs of the baseline for the ratios alone, nor of one program.
+    assert!(!screen(&["--no-baseline"]).contains("weighted"), "{}", screen(&["--no-baseline"]));
+    assert!(json(&["--no-baseline"]).iter().all(|result| result.get("mix").or(result.get("alone_ipc")).is_none()));
+    let one = workload(&format!("'{first}'"));
+    let (_, text, _) = shipped(&["--set", &one, "--format", "json"]);
+    assert!(!text.contains("\"mix\"") && !text.contains("alone_ipc"), "{text}");
+}
+
 #[test]
 fn files_and_the_report_have_the_figures_of_cores() {
     let directory = tempfile::tempdir().unwrap();

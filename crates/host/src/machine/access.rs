@@ -5,12 +5,11 @@ use std::sync::Arc;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 use memctrl::Completion;
 use rowclone::Operation;
-use trace_io::program::Step;
 
 use super::cache::{LineNumber, LineState, Removed, Way};
 use super::clock::CoreCycle;
 use super::coherence_check::StoreData;
-use super::core::{Access, AccessKind, Bulk, Mshr, Stall, Work};
+use super::core::{Access, AccessKind, Bulk, Mshr, Stall};
 use super::counters::Purpose;
 use super::pipeline::Slot;
 use super::processes::ProgramFault;
@@ -21,6 +20,7 @@ const WORD: u64 = 8;
 
 impl Machine {
     /// Executes a load or store of the program.
+    #[inline]
     pub(super) fn touch(
         &mut self,
         index: usize,
@@ -29,8 +29,7 @@ impl Machine {
         until: CoreCycle,
     ) -> Result<Outcome, ProgramFault> {
         let Some(physical) = self.translate(index, address, is_store)? else {
-            let step = if is_store { Step::Store { address } } else { Step::Load { address } };
-            return self.page_fault(index, address, is_store, until, Work::Step(step));
+            return self.page_fault(index, address, is_store, until);
         };
         let kind = if is_store { AccessKind::Store(StoreData::Tag) } else { AccessKind::Load };
         let bytes = WORD.min(LINE_BYTES - address.0 % LINE_BYTES);
@@ -46,13 +45,23 @@ impl Machine {
         address: PhysicalAddress,
         is_store: bool,
     ) -> Result<Option<PhysicalAddress>, ProgramFault> {
-        let translations = &mut self.cores[index].translations;
-        if let Some(found) = translations.find(address, is_store) {
-            return Ok(Some(found));
+        match self.cores[index].translations.find(address, is_store) {
+            Some(physical) => Ok(Some(physical)),
+            None => self.look_up(index, address, is_store),
         }
+    }
+
+    /// The physical address of a virtual one by the page table, which the translations then know.
+    #[cold]
+    fn look_up(
+        &mut self,
+        index: usize,
+        address: PhysicalAddress,
+        is_store: bool,
+    ) -> Result<Option<PhysicalAddress>, ProgramFault> {
         let found = self.processes.frame(index, address, is_store)?;
         if let Some(entry) = found {
-            translations.insert(address, entry);
+            self.cores[index].translations.insert(address, entry);
         }
         Ok(found.map(|(frame, _)| super::core::within(frame, address)))
     }
@@ -63,39 +72,40 @@ impl Machine {
         let cache = self.cache_of(index);
         let (core, cache) = (&mut self.cores[index], &mut self.caches[cache]);
         let Some(slot) = core.pipeline.next_slot() else { return Outcome::Blocked };
-        let at = core.pipeline.cycle(slot);
         let limit = if self.settings.sharing == Sharing::Private { until.max(self.horizon) } else { until };
-        if at >= limit {
-            return Outcome::Later(at);
+        if slot >= core.pipeline.first_slot(limit) {
+            return Outcome::Later(core.pipeline.cycle(slot));
         }
         if let AccessKind::NonTemporal(data) = access.kind {
             return self.non_temporal(index, access, data, (slot, until));
         }
-        let line = LineNumber::of(access.address);
-        let stall = match cache.find(line) {
-            // The line may be there by then.
-            Some(way) if cache.state(way).is_pending && at >= until => return Outcome::Later(at),
-            Some(way) if cache.state(way).is_pending => self.merge(index, access, way, slot),
-            Some(way) => {
-                core.hit(cache, way, access, slot);
-                if let (Some(check), Some(data)) = (&mut self.check, cache.data_mut(way)) {
-                    let access = check.execute(access);
-                    check.access(index, data, &access);
-                }
-                return Outcome::Done;
+        let found = cache.find(LineNumber::of(access.address));
+        if let Some(way) = found.filter(|&way| !cache.state(way).is_pending) {
+            core.hit(cache, way, access, slot);
+            if let (Some(check), Some(data)) = (&mut self.check, cache.data_mut(way)) {
+                let access = check.execute(access);
+                check.access(index, data, &access);
             }
-            None if at >= until => return Outcome::Later(at),
+            return Outcome::Done;
+        }
+        // A line in flight may be there by then.
+        if slot >= core.pipeline.first_slot(until) {
+            return Outcome::Later(core.pipeline.cycle(slot));
+        }
+        let stall = match found {
+            Some(way) => self.merge(index, access, way, slot),
             None => self.miss(index, access, slot),
         };
         if stall.is_some() {
             self.cores[index].stall = stall;
             return Outcome::Blocked;
         }
-        self.cores[index].counters.count_instruction(access.purpose);
+        self.cores[index].counters.count_instructions(access.purpose, 1);
         Outcome::Done
     }
 
     /// An access to a line whose data are on their way.
+    #[inline(never)]
     fn merge(&mut self, index: usize, access: &Access, way: Way, slot: Slot) -> Option<Stall> {
         let is_load = access.kind == AccessKind::Load;
         if !is_load && self.cores[index].stores == self.settings.core.store_buffer {
@@ -122,6 +132,7 @@ impl Machine {
     }
 
     /// An access to a line that the cache does not hold, which is requested.
+    #[inline(never)]
     fn miss(&mut self, index: usize, access: &Access, slot: Slot) -> Option<Stall> {
         let is_load = access.kind == AccessKind::Load;
         let (core, cache) = (&self.cores[index], self.cache_of(index));
@@ -151,6 +162,7 @@ impl Machine {
     }
 
     /// A store of a whole line that bypasses the cache.
+    #[inline(never)]
     fn non_temporal(
         &mut self,
         index: usize,
@@ -183,7 +195,7 @@ impl Machine {
         let write = Operation::Write { address: access.address, bytes: access.bytes };
         let at = self.after_lookup(at);
         self.outbox.send(index, at, write, payload, true);
-        self.cores[index].counters.count_instruction(access.purpose);
+        self.cores[index].counters.count_instructions(access.purpose, 1);
         Outcome::Done
     }
 

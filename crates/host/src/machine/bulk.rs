@@ -5,7 +5,6 @@ use dram_spec::address::FRAME_BYTES;
 use dram_spec::{LINE_BYTES, Mechanism, PhysicalAddress};
 use memctrl::Completion;
 use rowclone::Operation;
-use trace_io::program::Step;
 
 use super::cache::{LineNumber, LineState, Removed};
 use super::clock::CoreCycle;
@@ -28,38 +27,40 @@ fn lines(address: PhysicalAddress, bytes: u64) -> impl Iterator<Item = (LineNumb
 }
 
 impl Machine {
-    /// Executes the next page of a `memcopy` or `meminit`.
+    /// Executes the next page of a `memcopy` or `meminit`; the arguments become those of the rest.
+    #[cold]
     pub(super) fn virtual_bulk(
         &mut self,
         index: usize,
-        (src, dst, bytes): (Option<PhysicalAddress>, PhysicalAddress, u64),
+        src: Option<&mut PhysicalAddress>,
+        dst: &mut PhysicalAddress,
+        bytes: &mut u64,
         until: CoreCycle,
     ) -> Result<Outcome, ProgramFault> {
-        let rest_from = |offset: u64| {
-            let plus = |address: PhysicalAddress| PhysicalAddress(address.0 + offset);
-            let (dst, bytes) = (plus(dst), bytes - offset);
-            Work::Step(match src.map(plus) {
-                Some(src) => Step::Copy { dst, src, bytes },
-                None => Step::Zero { address: dst, bytes },
-            })
+        let from = match &src {
+            Some(src) => match self.translate(index, **src, false)? {
+                None => return self.page_fault(index, **src, false, until),
+                found => found,
+            },
+            None => None,
+        };
+        let Some(to) = self.translate(index, *dst, true)? else {
+            return self.page_fault(index, *dst, true, until);
         };
         let left = |address: PhysicalAddress| FRAME_BYTES - address.0 % FRAME_BYTES;
-        let piece = bytes.min(left(dst)).min(src.map_or(u64::MAX, left));
-        let translated = src.map(|src| self.translate(index, src, false).map(|found| (src, found))).transpose()?;
-        if let Some((src, None)) = translated {
-            return self.page_fault(index, src, false, until, rest_from(0));
+        let piece = left(*dst).min(*bytes).min(src.as_ref().map_or(u64::MAX, |src| left(**src)));
+        let core = &mut self.cores[index];
+        core.work.push(Work::Bulk(Bulk { src: from, dst: to, bytes: piece }));
+        if piece == *bytes {
+            core.counters.instructions += 1;
+            return Ok(Outcome::Done);
         }
-        let Some(physical) = self.translate(index, dst, true)? else {
-            return self.page_fault(index, dst, true, until, rest_from(0));
-        };
-        if piece < bytes {
-            self.cores[index].work.push(rest_from(piece));
-        } else {
-            self.cores[index].counters.instructions += 1;
+        if let Some(src) = src {
+            src.0 += piece;
         }
-        let src = translated.and_then(|(_, found)| found);
-        self.cores[index].work.push(Work::Bulk(Bulk { src, dst: physical, bytes: piece }));
-        Ok(Outcome::Done)
+        dst.0 += piece;
+        *bytes -= piece;
+        Ok(Outcome::Part)
     }
 
     /// Begins a copy or zeroing of physical memory.
@@ -75,11 +76,11 @@ impl Machine {
                 let other = |cache: &usize| *cache != self.cache_of(index);
                 let others: Vec<usize> = (0..self.caches.len()).filter(other).collect();
                 self.invalidate(index, &bulk, &others, at);
-                core_push(self, index, Work::Loop(bulk, 0));
+                self.cores[index].work.push(Work::Loop(bulk, 0));
+                Outcome::Done
             }
             Copier::Controller => self.begin_in_dram(index, bulk, at),
         }
-        Outcome::Done
     }
 
     /// Executes the part of a copy loop that lies in one destination line and one source line.
@@ -115,7 +116,7 @@ impl Machine {
     }
 
     /// Makes the caches coherent and issues an operation of the controller.
-    fn begin_in_dram(&mut self, index: usize, bulk: Bulk, at: CoreCycle) {
+    fn begin_in_dram(&mut self, index: usize, bulk: Bulk, at: CoreCycle) -> Outcome {
         let mut touched = 0;
         let mut in_cache = Vec::new();
         let leaves = self.after_lookup(at);
@@ -146,25 +147,26 @@ impl Machine {
         match self.settings.kernel.omitted {
             Some(Omitted::Wait) => {
                 self.outbox.send(index, CoreCycle(leaves.0 + cost + 3_000), operation, None, false);
-                return;
+                return Outcome::Done;
             }
             Some(Omitted::Zeroing) if bulk.src.is_none() => {
-                core_push(self, index, Work::InsertZeros(bulk));
-                return;
+                self.cores[index].work.push(Work::InsertZeros(bulk));
+                return Outcome::Done;
             }
             _ => {}
         }
         core.stall = Some(Stall::Controller(bulk));
         self.outbox.send(index, CoreCycle(leaves.0 + cost), operation, None, false);
-        // A line that these replace may be the destination's: it is written after the copy. Until the
-        // copy is done, no core may replace them: it would write the destination before the copy.
+        // A line that these replace leaves at once, before another core requests it. Until the copy is
+        // done, no core may replace them: it would write the destination before the copy.
         for (line, data) in in_cache {
             let removed = Removed { line, dirty: Some(Purpose::KernelCopy), data };
-            let is_inserted = self.insert_line(index, &removed, CoreCycle(leaves.0 + cost));
+            let is_inserted = self.insert_line(index, &removed, leaves);
             assert!(is_inserted, "the set of {line:?} had a way");
             self.set_pending(index, line, true);
             self.cores[index].counters.coherence.copied_in_cache += 1;
         }
+        Outcome::Issued
     }
 
     /// Writes dirty source lines back, or collects them to be copied in the cache. Returns the
@@ -284,8 +286,4 @@ impl Machine {
         core.counters.stalls.coherence += core.pipeline.delay_until(CoreCycle(at.0 + cost));
         Outcome::Done
     }
-}
-
-fn core_push(machine: &mut Machine, index: usize, work: Work) {
-    machine.cores[index].work.push(work);
 }

@@ -114,6 +114,20 @@ impl Cache {
         self.tags[set].iter().position(|&tag| tag == line.0).map(|way| Way(start + way))
     }
 
+    /// Makes a line of an L1 the most recently used of its set; returns whether it was there. The
+    /// last-level cache holds the lines of the L1 and their state, so that nothing is written back.
+    #[inline(never)]
+    pub fn take(&mut self, line: LineNumber) -> bool {
+        if let Some(way) = self.find(line) {
+            self.touch(way);
+            return true;
+        }
+        let way = self.victim(line).expect("no line of an L1 is pending");
+        self.remove(way);
+        self.insert(way, line, LineState::default());
+        false
+    }
+
     /// Makes a line the most recently used of its set.
     #[inline]
     pub fn touch(&mut self, way: Way) {

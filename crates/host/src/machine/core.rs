@@ -5,7 +5,7 @@ use dram_spec::address::FRAME_BYTES;
 use os_alloc_sim::Frame;
 use trace_io::program::Step;
 
-use super::cache::{Cache, LineNumber, LineState, Way};
+use super::cache::{Cache, LineNumber, Way};
 use super::clock::CoreCycle;
 use super::coherence_check::{Deferred, StoreData};
 use super::counters::{CoreCounters, Purpose};
@@ -13,11 +13,9 @@ use super::pipeline::{EntryId, Pipeline, Slot};
 use super::program::Program;
 use super::region::Marks;
 
-/// What a core does next, before the next step of its program.
+/// Work of a core between steps of its program, or between parts of a step.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Work {
-    /// A step of the program, or the rest of one.
-    Step(Step),
     /// Instructions of a copy loop without memory access.
     Run { count: u64, purpose: Purpose },
     /// A load or store of a copy loop.
@@ -103,7 +101,9 @@ pub(super) struct Core {
     pub(super) program: Box<dyn Program>,
     pub(super) marks: Marks,
     pub(super) pipeline: Pipeline,
-    /// Work before the next step of the program, last first.
+    /// The rest of the step that has begun.
+    pub(super) step: Option<Step>,
+    /// Work before the rest of the step, last first.
     pub(super) work: Vec<Work>,
     pub(super) mshrs: Vec<Mshr>,
     /// Store buffer entries in use.
@@ -119,16 +119,16 @@ impl Core {
     /// Executes an access to a line of its last-level cache.
     #[inline]
     pub(super) fn hit(&mut self, cache: &mut Cache, way: Way, access: &Access, slot: Slot) {
-        let l1_latency = self.l1_access(access);
-        let counts = self.counters.of(access.purpose);
-        counts.hits += 1;
-        counts.l1_hits += u64::from(l1_latency.is_some());
-        self.counters.count_instruction(access.purpose);
-        let latency = l1_latency.unwrap_or(cache.latency());
-        self.pipeline.dispatch(slot, Some(if access.kind == AccessKind::Load { latency } else { 0 }));
-        if l1_latency.is_none() {
+        self.counters.count_instructions(access.purpose, 1);
+        self.counters.of(access.purpose).hits += 1;
+        let latency = if let Some(latency) = self.l1_access(access) {
+            self.counters.of(access.purpose).l1_hits += 1;
+            latency
+        } else {
             cache.touch(way);
-        }
+            cache.latency()
+        };
+        self.pipeline.dispatch(slot, Some(if access.kind == AccessKind::Load { latency } else { 0 }));
         cache.mark_dirty(way, access);
     }
 
@@ -136,16 +136,7 @@ impl Core {
     #[inline]
     pub(super) fn l1_access(&mut self, access: &Access) -> Option<u64> {
         let l1 = self.l1.as_mut()?;
-        let line = LineNumber::of(access.address);
-        if let Some(way) = l1.find(line) {
-            l1.touch(way);
-            return Some(l1.latency());
-        }
-        // The last-level cache holds the line and its state, so that nothing is written back.
-        let way = l1.victim(line).expect("no line of the L1 is pending");
-        l1.remove(way);
-        l1.insert(way, line, LineState::default());
-        None
+        l1.take(LineNumber::of(access.address)).then(|| l1.latency())
     }
 }
 

@@ -135,12 +135,12 @@ impl CoreCounters {
         &mut self.lines[purpose as usize]
     }
 
-    /// Counts an instruction.
+    /// Counts dispatched instructions.
     #[inline]
-    pub(super) const fn count_instruction(&mut self, purpose: Purpose) {
+    pub(super) const fn count_instructions(&mut self, purpose: Purpose, count: u64) {
         match purpose {
-            Purpose::Program => self.instructions += 1,
-            Purpose::KernelCopy | Purpose::KernelZero => self.kernel_instructions += 1,
+            Purpose::Program => self.instructions += count,
+            Purpose::KernelCopy | Purpose::KernelZero => self.kernel_instructions += count,
         }
     }
 

@@ -3,9 +3,9 @@
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 use os_alloc_sim::Generator;
-use trace_io::program::{ProgramError, Step};
+use trace_io::program::Step;
 
-use super::program::Program;
+use super::program::{Program, Steps};
 
 /// A process that filled `bytes` forks. The child updates one line of each of `updates` random
 /// pages and exits; the parent waits for it.
@@ -37,41 +37,14 @@ impl Forkbench {
             Step::Fork { child: 2 },
             Step::Run { process: 2 },
         ];
-        let generator = Generator::new(self.seed);
-        Box::new(Updates {
-            pages: (self.bytes / FRAME_BYTES) as u32,
-            left: self.updates,
-            generator,
-            pending: begin.into_iter().rev().collect(),
-            has_exited: false,
-        })
-    }
-}
-
-#[derive(Debug)]
-struct Updates {
-    pages: u32,
-    left: u64,
-    generator: Generator,
-    /// Steps before the next update, last first.
-    pending: Vec<Step>,
-    has_exited: bool,
-}
-
-impl Program for Updates {
-    fn next_step(&mut self) -> Result<Option<Step>, ProgramError> {
-        if let Some(step) = self.pending.pop() {
-            return Ok(Some(step));
-        }
-        if self.left == 0 {
-            let exit = (!std::mem::replace(&mut self.has_exited, true)).then_some(Step::Exit);
-            return Ok(exit);
-        }
-        self.left -= 1;
-        let page = u64::from(self.generator.below(self.pages));
-        let line = u64::from(self.generator.below((FRAME_BYTES / LINE_BYTES) as u32));
-        let address = PhysicalAddress(Forkbench::START + page * FRAME_BYTES + line * LINE_BYTES);
-        self.pending = vec![Step::Store { address }, Step::Load { address }];
-        Ok(Some(Step::Compute { instructions: Forkbench::COMPUTE }))
+        let mut generator = Generator::new(self.seed);
+        let pages = (self.bytes / FRAME_BYTES) as u32;
+        let updates = (0..self.updates).flat_map(move |_| {
+            let page = u64::from(generator.below(pages));
+            let line = u64::from(generator.below((FRAME_BYTES / LINE_BYTES) as u32));
+            let address = PhysicalAddress(Forkbench::START + page * FRAME_BYTES + line * LINE_BYTES);
+            [Step::Compute { instructions: Forkbench::COMPUTE }, Step::Load { address }, Step::Store { address }]
+        });
+        Box::new(Steps(begin.into_iter().chain(updates).chain([Step::Exit])))
     }
 }

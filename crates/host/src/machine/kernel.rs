@@ -14,15 +14,15 @@ use super::processes::ProgramFault;
 use super::{Machine, Outcome};
 
 impl Machine {
-    /// Handles a page fault once all earlier instructions have retired; the access is then
+    /// Handles the page fault of a step once all earlier instructions have retired; the step is then
     /// executed again.
+    #[cold]
     pub(super) fn page_fault(
         &mut self,
         index: usize,
         address: PhysicalAddress,
         is_store: bool,
         until: CoreCycle,
-        access: Work,
     ) -> Result<Outcome, ProgramFault> {
         let Some(at) = self.quiet_cycle(index) else { return Ok(Outcome::Blocked) };
         if at >= until {
@@ -34,13 +34,13 @@ impl Machine {
         core.counters.faults += 1;
         core.counters.stalls.kernel += core.pipeline.delay_until(at);
         core.translations.clear();
-        core.work.push(access);
         core.work.extend(operations.iter().rev().map(|operation| Work::Bulk(bulk(operation))));
         core.work.push(Work::Kernel { cycles: self.settings.kernel.fault_cycles });
-        Ok(Outcome::Done)
+        Ok(Outcome::Part)
     }
 
     /// Executes a request to the kernel once all earlier instructions have retired.
+    #[cold]
     pub(super) fn request(&mut self, index: usize, step: Step, until: CoreCycle) -> Result<Outcome, ProgramFault> {
         let Some(at) = self.quiet_cycle(index) else { return Ok(Outcome::Blocked) };
         if at >= until {
@@ -106,9 +106,7 @@ impl Machine {
         }
         Ok(())
     }
-}
 
-impl Machine {
     /// Gives the pages of a range frames.
     fn populate(
         &mut self,

@@ -4,7 +4,7 @@ use dram_spec::address::FRAME_BYTES;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 use trace_io::program::Step;
 
-use super::program::Program;
+use super::program::{Program, Steps};
 use super::region::Region;
 
 /// A process that stores to a share of the lines of a buffer, and then copies the buffer page by
@@ -66,7 +66,7 @@ impl Memcopy {
             [Step::Renew { page: dst, source: src }, Step::Copy { dst, src, bytes: FRAME_BYTES }]
         });
         let pause = Step::Compute { instructions: Memcopy::PAUSE };
-        Box::new(begin.chain(stores).chain([pause]).chain(copies).collect::<Vec<_>>().into_iter())
+        Box::new(Steps(begin.chain(stores).chain([pause]).chain(copies)))
     }
 }
 

@@ -10,9 +10,9 @@
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 use os_alloc_sim::Generator;
-use trace_io::program::{ProgramError, Step};
+use trace_io::program::Step;
 
-use super::program::Program;
+use super::program::{Program, Steps};
 
 const LINES_PER_PAGE: u32 = (FRAME_BYTES / LINE_BYTES) as u32;
 
@@ -94,8 +94,9 @@ impl MixProgram {
             MixProgram::Copy => vec![HEAP, TARGET, SOURCE],
             MixProgram::Allocate | MixProgram::Stream | MixProgram::Random | MixProgram::Burst => vec![HEAP],
         };
-        let pending = areas.into_iter().flat_map(|area| [area.map(), area.present()]).rev().collect();
-        Box::new(Generated { program: self, generator: Generator::new(seed), rounds: 0, pending })
+        let begin = areas.into_iter().flat_map(|area| [area.map(), area.present()]);
+        let mut generated = Generated { program: self, generator: Generator::new(seed) };
+        Box::new(Steps(begin.chain((0..).flat_map(move |round| generated.round(round)))))
     }
 }
 
@@ -133,18 +134,12 @@ impl Area {
 struct Generated {
     program: MixProgram,
     generator: Generator,
-    /// Rounds begun.
-    rounds: u64,
-    /// Steps of the round, last first.
-    pending: Vec<Step>,
 }
 
 impl Generated {
-    /// Steps of the next round.
-    fn round(&mut self) -> Vec<Step> {
-        let round = self.rounds;
-        self.rounds += 1;
-        let steps = match self.program {
+    /// Steps of a round. The rounds come in order.
+    fn round(&mut self, round: u64) -> Vec<Step> {
+        match self.program {
             MixProgram::Fork | MixProgram::Allocate | MixProgram::Copy => self.page_round(round),
             MixProgram::Stream => self.line_round(round as u32 % HEAP.lines()),
             MixProgram::Random => {
@@ -155,8 +150,7 @@ impl Generated {
                 let first = self.generator.below(HEAP.lines() / BURST) * BURST;
                 (first..first + BURST).flat_map(|line| self.line_round(line)).collect()
             }
-        };
-        steps.into_iter().rev().collect()
+        }
     }
 
     /// A copied or zeroed page, its use, and the instructions up to the next one.
@@ -202,15 +196,6 @@ impl Generated {
         let is_written = self.generator.below(4) == 0;
         let access = if is_written { Step::Store { address } } else { Step::Load { address } };
         vec![Step::Compute { instructions: DENSE - 1 }, access]
-    }
-}
-
-impl Program for Generated {
-    fn next_step(&mut self) -> Result<Option<Step>, ProgramError> {
-        while self.pending.is_empty() {
-            self.pending = self.round();
-        }
-        Ok(self.pending.pop())
     }
 }
 

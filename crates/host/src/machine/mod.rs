@@ -55,7 +55,7 @@ pub use self::memcopy::Memcopy;
 pub use self::mix::MixProgram;
 pub use self::pipeline::{Order, Pipeline, Slot};
 pub use self::processes::ProgramFault;
-pub use self::program::{Program, Repeated};
+pub use self::program::{Program, Repeated, Steps};
 pub use self::region::{Phase, Region};
 pub use self::settings::{Copier, CoreSettings, DirtySource, KernelSettings, MachineSettings, Sharing};
 pub use self::trace_program::TraceProgram;
@@ -102,14 +102,26 @@ pub struct Machine {
 }
 
 /// Result of an attempt to execute work.
+#[derive(Clone, Copy)]
 enum Outcome {
     Done,
+    /// A part is done, or work has been added that precedes the rest.
+    Part,
     /// The work can be executed at a cycle.
     Later(CoreCycle),
     /// The work waits for a completion.
     Blocked,
-    /// A part of the work was executed, and the rest waits for a completion.
-    Rest(Work),
+    /// The controller executes the work, and the core waits for its completion.
+    Issued,
+    /// The program has ended.
+    Ended,
+}
+
+impl Outcome {
+    /// Whether work is left to do.
+    const fn is_unfinished(self) -> bool {
+        matches!(self, Outcome::Part | Outcome::Later(_) | Outcome::Blocked)
+    }
 }
 
 impl Machine {
@@ -136,8 +148,9 @@ impl Machine {
         let core = |program: Box<dyn Program>| Core {
             l1: settings.l1.filter(|_| !program.is_filtered()).map(|shape| Cache::new(shape, false)),
             program,
-            marks: Marks::default(),
+            marks: Marks { next: region.warm_up, ..Marks::default() },
             pipeline: Pipeline::new(settings.core.order, settings.core.width, settings.core.window),
+            step: None,
             work: Vec::new(),
             mshrs: Vec::new(),
             stores: 0,
@@ -207,88 +220,89 @@ impl Machine {
 
     /// Executes a core's work up to the first action that affects others at or after `until`.
     fn settle(&mut self, index: usize, until: CoreCycle) {
-        let next = loop {
-            let Some(work) = (match self.fetch(index) {
-                Ok(work) => work,
-                Err(error) => break self.fail(error),
-            }) else {
-                match self.ended(index, until) {
-                    Ok(Some(next)) => break next,
-                    Ok(None) => continue,
-                    Err(error) => break self.fail(error),
-                }
-            };
-            let (rest, next) = match self.attempt(index, &work, until) {
-                Ok(Outcome::Done) if self.cores[index].stall.is_none() => {
-                    self.mark(index);
-                    continue;
-                }
-                Ok(Outcome::Done) => break Next::Blocked,
-                Ok(Outcome::Later(at)) => (work, Next::At(at)),
-                Ok(Outcome::Blocked) => (work, Next::Blocked),
-                Ok(Outcome::Rest(rest)) => (rest, Next::Blocked),
-                Err(source) => break self.fail(MachineError::Fault { core: index, source }),
-            };
-            self.cores[index].work.push(rest);
-            break next;
+        self.cores[index].next = loop {
+            match self.execute(index, until) {
+                Outcome::Done | Outcome::Part => self.mark(index),
+                Outcome::Later(at) => break Next::At(at),
+                Outcome::Blocked | Outcome::Issued => break Next::Blocked,
+                Outcome::Ended => break Next::Ended,
+            }
         };
-        self.cores[index].next = next;
+    }
+
+    /// Executes the work of a core that comes first, as far as possible before `until`; the rest
+    /// stays first.
+    #[inline]
+    fn execute(&mut self, index: usize, until: CoreCycle) -> Outcome {
+        let core = &mut self.cores[index];
+        if self.interval.phase.get() == Phase::Over {
+            core.step = None;
+            core.work.clear();
+            return self.ended(index, until);
+        }
+        if let Some(work) = core.work.pop() {
+            return self.attempt(index, work, until);
+        }
+        let step = match core.step.take() {
+            Some(step) => step,
+            None => match core.program.next_step() {
+                Ok(Some(step)) => step,
+                Ok(None) => return self.ended(index, until),
+                Err(source) => return self.fail(MachineError::Program { core: index, source }),
+            },
+        };
+        self.step(index, step, until)
     }
 
     /// Ends a program because of an error, of which the first is kept.
-    fn fail(&mut self, error: MachineError) -> Next {
+    #[cold]
+    fn fail(&mut self, error: MachineError) -> Outcome {
         self.error.get_or_insert(error);
-        Next::Ended
+        Outcome::Ended
     }
 
-    /// The work of a core that comes first; none at the end of its program, and after all regions.
-    #[inline]
-    fn fetch(&mut self, index: usize) -> Result<Option<Work>, MachineError> {
-        let core = &mut self.cores[index];
-        if self.interval.phase.get() == Phase::Over {
-            core.work.clear();
-            return Ok(None);
-        }
-        if let Some(work) = core.work.pop() {
-            return Ok(Some(work));
-        }
-        let step = core.program.next_step().map_err(|source| MachineError::Program { core: index, source })?;
-        Ok(step.map(Work::Step))
-    }
-
-    /// State of a core whose program has ended, once its last action is over; `None` if the program
-    /// begins again.
-    fn ended(&mut self, index: usize, until: CoreCycle) -> Result<Option<Next>, MachineError> {
+    /// The end of a core's program, once its last action is over: the program may begin again.
+    #[cold]
+    fn ended(&mut self, index: usize, until: CoreCycle) -> Outcome {
         let core = &self.cores[index];
-        Ok(match core.pipeline.drained().filter(|_| core.mshrs.is_empty()) {
-            Some(at) if at >= until => Some(Next::At(at)),
-            Some(at) => (!self.begin_again(index, at)?).then_some(Next::Ended),
-            None => Some(Next::Blocked),
-        })
+        match core.pipeline.drained().filter(|_| core.mshrs.is_empty()) {
+            Some(at) if at >= until => Outcome::Later(at),
+            Some(at) => match self.begin_again(index, at) {
+                Ok(true) => Outcome::Done,
+                Ok(false) => Outcome::Ended,
+                Err(error) => self.fail(error),
+            },
+            None => Outcome::Blocked,
+        }
     }
 
-    #[inline]
-    fn attempt(&mut self, index: usize, work: &Work, until: CoreCycle) -> Result<Outcome, ProgramFault> {
-        match *work {
-            Work::Step(step) => self.step(index, step, until),
-            Work::Run { count, purpose } => Ok(self.run_instructions(index, count, purpose, until)),
-            Work::Access(access) => Ok(self.access(index, &access, until)),
-            Work::Bulk(bulk) => Ok(self.begin_bulk(index, bulk, until)),
-            Work::Loop(bulk, offset) => Ok(self.loop_step(index, bulk, offset)),
-            Work::Kernel { cycles } => Ok(self.pause(index, cycles, |stalls| &mut stalls.kernel)),
-            Work::InsertZeros(bulk) => Ok(self.insert_zeros(index, bulk, until)),
+    #[inline(never)]
+    fn attempt(&mut self, index: usize, mut work: Work, until: CoreCycle) -> Outcome {
+        let outcome = match &mut work {
+            Work::Run { count, purpose } => self.run_instructions(index, count, *purpose, until),
+            Work::Access(access) => self.access(index, access, until),
+            Work::Bulk(bulk) => self.begin_bulk(index, *bulk, until),
+            Work::Loop(bulk, offset) => self.loop_step(index, *bulk, *offset),
+            Work::Kernel { cycles } => self.pause(index, *cycles, |stalls| &mut stalls.kernel),
+            Work::InsertZeros(bulk) => self.insert_zeros(index, *bulk, until),
+        };
+        if outcome.is_unfinished() {
+            self.cores[index].work.push(work);
         }
+        outcome
     }
 
     /// Executes a step of the program.
     #[inline]
-    fn step(&mut self, index: usize, step: Step, until: CoreCycle) -> Result<Outcome, ProgramFault> {
-        match step {
+    fn step(&mut self, index: usize, mut step: Step, until: CoreCycle) -> Outcome {
+        let attempted = match &mut step {
             Step::Compute { instructions } => Ok(self.run_instructions(index, instructions, Purpose::Program, until)),
-            Step::Load { address } => self.touch(index, address, false, until),
-            Step::Store { address } => self.touch(index, address, true, until),
-            Step::Copy { dst, src, bytes } => self.virtual_bulk(index, (Some(src), dst, bytes), until),
-            Step::Zero { address, bytes } => self.virtual_bulk(index, (None, address, bytes), until),
+            Step::Load { address } | Step::Store { address } => {
+                let address = *address;
+                self.touch(index, address, matches!(step, Step::Store { .. }), until)
+            }
+            Step::Copy { dst, src, bytes } => self.virtual_bulk(index, Some(src), dst, bytes, until),
+            Step::Zero { address, bytes } => self.virtual_bulk(index, None, address, bytes, until),
             Step::Map { .. }
             | Step::Filled { .. }
             | Step::Present { .. }
@@ -296,35 +310,38 @@ impl Machine {
             | Step::Fork { .. }
             | Step::Run { .. }
             | Step::Exit => self.request(index, step, until),
+        };
+        match attempted {
+            Ok(outcome) => {
+                if outcome.is_unfinished() {
+                    self.cores[index].step = Some(step);
+                }
+                outcome
+            }
+            Err(source) => self.fail(MachineError::Fault { core: index, source }),
         }
     }
 
-    fn run_instructions(&mut self, index: usize, count: u64, purpose: Purpose, until: CoreCycle) -> Outcome {
-        let limit = until.max(self.horizon);
+    /// Dispatches instructions without memory access, up to a boundary of the region; `count` is the
+    /// number of those left.
+    #[inline]
+    fn run_instructions(&mut self, index: usize, count: &mut u64, purpose: Purpose, until: CoreCycle) -> Outcome {
         let core = &mut self.cores[index];
+        let limit = core.pipeline.first_slot(until.max(self.horizon));
         let Some(slot) = core.pipeline.next_slot() else { return Outcome::Blocked };
-        let at = core.pipeline.cycle(slot);
-        if at >= limit {
-            return Outcome::Later(at);
+        if slot >= limit {
+            return Outcome::Later(core.pipeline.cycle(slot));
         }
-        let boundary = if purpose == Purpose::Program { core.until_boundary(&self.region) } else { u64::MAX };
-        let wanted = count.min(boundary).min((limit.0 - at.0) * self.settings.core.width);
-        let done = core.pipeline.run(wanted);
-        match purpose {
-            Purpose::Program => core.counters.instructions += done,
-            Purpose::KernelCopy | Purpose::KernelZero => core.counters.kernel_instructions += done,
+        let most = if purpose == Purpose::Program { core.marks.next - core.counters.instructions } else { u64::MAX };
+        let mut some = most.min(*count);
+        if some > limit.0 - slot.0 {
+            // As many slots as the cycles before the limit have, the current one included.
+            some = some.min((limit.0 - slot.0).next_multiple_of(self.settings.core.width));
         }
-        let rest = match purpose {
-            Purpose::Program => Work::Step(Step::Compute { instructions: count - done }),
-            Purpose::KernelCopy | Purpose::KernelZero => Work::Run { count: count - done, purpose },
-        };
-        if done < wanted {
-            return Outcome::Rest(rest);
-        }
-        if done < count {
-            core.work.push(rest);
-        }
-        Outcome::Done
+        let done = core.pipeline.run(some);
+        core.counters.count_instructions(purpose, done);
+        *count -= done;
+        if *count == 0 { Outcome::Done } else { Outcome::Part }
     }
 
     /// Dispatches nothing for a time.

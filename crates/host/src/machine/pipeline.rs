@@ -26,9 +26,9 @@ impl Order {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Slot(pub u64);
 
-/// A dispatched memory instruction, by its number in program order.
+/// The window entry of a dispatched memory instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EntryId(u64);
+pub struct EntryId(usize);
 
 /// Window, dispatch and retirement of a core.
 #[derive(Debug)]
@@ -38,18 +38,17 @@ pub struct Pipeline {
     window: u64,
     /// First slot in which the next instruction may dispatch, apart from the window.
     next: u64,
-    /// Number of the next instruction. The window begins full of instructions that left it before
-    /// slot 0.
-    number: u64,
-    /// Number of the oldest instruction whose retirement is not known.
+    /// Number of the instructions from the oldest one whose retirement is not known to the latest.
     unresolved: u64,
-    /// First slot in which that instruction may retire.
+    /// First slot in which the oldest of them, or else the next instruction, may retire.
     next_retire: u64,
-    /// The latest instructions, by number modulo the length: if its retirement is known, the first
-    /// slot in which its window entry can be used again; otherwise the first slot in which it may
-    /// retire, and [`AWAITED`] until its data are there. The length is a power of two, and at least
-    /// the window.
-    latest: Box<[u64]>,
+    /// The entries of the window, a ring that begins full of instructions that left it before slot
+    /// 0. If the retirement of an entry's instruction is known: the first slot in which the entry
+    /// can be used again; otherwise the first slot in which the instruction may retire, and
+    /// [`AWAITED`] until its data are there.
+    entries: Box<[u64]>,
+    /// The entry of the next instruction, which is that of the oldest one.
+    place: usize,
     /// The load that blocks an in-order core.
     blocking: Option<EntryId>,
     window_stall: u64,
@@ -70,10 +69,10 @@ impl Pipeline {
             width,
             window,
             next: 0,
-            number: window,
-            unresolved: window,
+            unresolved: 0,
             next_retire: 0,
-            latest: vec![0; window.next_power_of_two() as usize].into(),
+            entries: vec![0; window as usize].into(),
+            place: 0,
             blocking: None,
             window_stall: 0,
         }
@@ -84,10 +83,15 @@ impl Pipeline {
         CoreCycle(slot.0 / self.width)
     }
 
+    /// The first slot of a cycle.
+    pub const fn first_slot(&self, at: CoreCycle) -> Slot {
+        Slot(at.0 * self.width)
+    }
+
     /// The slot in which the next instruction can dispatch; `None` if that depends on awaited data.
     #[inline]
     pub fn next_slot(&self) -> Option<Slot> {
-        (self.room() > 0).then(|| Slot(self.next.max(self.latest[self.place(self.number - self.window)])))
+        (self.room() > 0).then(|| Slot(self.next.max(self.entries[self.place])))
     }
 
     /// Whether an in-order core awaits the data of a load.
@@ -100,64 +104,85 @@ impl Pipeline {
     fn room(&self) -> u64 {
         if self.blocking.is_some() {
             0
-        } else if self.unresolved == self.number {
+        } else if self.unresolved == 0 {
             u64::MAX
         } else {
-            self.unresolved + self.window - self.number
+            self.window - self.unresolved
         }
     }
 
-    #[inline]
-    fn place(&self, number: u64) -> usize {
-        number as usize & (self.latest.len() - 1)
+    /// The entry of the oldest instruction whose retirement is not known.
+    fn oldest_unresolved(&self) -> usize {
+        let age = self.unresolved as usize;
+        if age <= self.place { self.place - age } else { self.place + self.entries.len() - age }
     }
 
     /// Dispatches up to `count` instructions without memory access; returns how many. Fewer means
     /// that the next one waits for data.
+    #[inline]
     pub fn run(&mut self, count: u64) -> u64 {
-        let count = count.min(self.room());
-        let (first, mut left) = (self.next, count);
-        while left > 0 {
-            if left > self.window && self.is_steady() {
-                self.skip(left);
-                break;
-            }
-            let some = left.min(self.window);
-            self.run_some(some);
-            left -= some;
+        let (first, count) = (self.next, count.min(self.room()));
+        if count <= (self.entries.len() - self.place) as u64 {
+            self.run_some(count as usize);
+        } else {
+            self.run_around(count);
         }
         self.window_stall += self.next - first - count;
         count
     }
 
-    /// Dispatches instructions without memory access, one by one; at most as many as the window has
-    /// entries.
-    fn run_some(&mut self, count: u64) {
-        let is_resolved = self.unresolved == self.number;
-        // In registers, which the writes to the window do not change.
-        let (mut next, mut next_retire, width, mask) = (self.next, self.next_retire, self.width, self.latest.len() - 1);
-        for number in self.number..self.number + count {
-            let slot = next.max(self.latest[(number - self.window) as usize & mask]);
-            let ready = slot + width;
-            next = slot + 1;
-            self.latest[number as usize & mask] = if is_resolved {
-                let retires = next_retire.max(ready);
-                next_retire = retires + 1;
-                retires + width
-            } else {
-                ready
-            };
+    /// Dispatches more instructions without memory access than there are entries up to the end of
+    /// the ring.
+    #[inline(never)]
+    fn run_around(&mut self, mut count: u64) {
+        while count > 0 {
+            if count > self.window && self.is_steady() {
+                self.skip(count);
+                return;
+            }
+            let some = (self.entries.len() - self.place).min(count as usize);
+            self.run_some(some);
+            count -= some as u64;
         }
-        self.number += count;
-        self.unresolved += if is_resolved { count } else { 0 };
+    }
+
+    /// Dispatches instructions without memory access, one by one, at most up to the end of the ring.
+    #[inline]
+    fn run_some(&mut self, count: usize) {
+        let is_resolved = self.unresolved == 0;
+        // In registers, which the writes to the window do not change.
+        let (mut next, mut next_retire, width) = (self.next, self.next_retire, self.width);
+        for entry in &mut self.entries[self.place..self.place + count] {
+            let slot = next.max(*entry);
+            next = slot + 1;
+            *entry = slot + width;
+            if is_resolved {
+                let retires = next_retire.max(slot + width);
+                next_retire = retires + 1;
+                *entry = retires + width;
+            }
+        }
         (self.next, self.next_retire) = (next, next_retire);
+        self.advance(count);
+        if !is_resolved {
+            self.unresolved += count as u64;
+        }
+    }
+
+    /// Proceeds to a later instruction, at most to the end of the ring.
+    #[inline]
+    fn advance(&mut self, count: usize) {
+        self.place += count;
+        if self.place == self.entries.len() {
+            self.place = 0;
+        }
     }
 
     /// Whether all further instructions without memory access dispatch and retire in consecutive
     /// slots. The retirements of a full window are then consecutive, neither its oldest instruction
     /// delays the next one, nor does the dispatch of this one delay its retirement.
     fn is_steady(&self) -> bool {
-        let oldest_free = self.latest[self.place(self.number - self.window)];
+        let oldest_free = self.entries[self.place];
         oldest_free + self.window == self.next_retire + self.width
             && oldest_free <= self.next
             && self.next + self.width <= self.next_retire
@@ -167,28 +192,27 @@ impl Pipeline {
     fn skip(&mut self, count: u64) {
         self.next += count;
         self.next_retire += count;
-        self.number += count;
-        self.unresolved = self.number;
-        for age in 1..=self.window {
-            let place = self.place(self.number - age);
-            self.latest[place] = self.next_retire + self.width - age;
-        }
+        self.place = 0;
+        let first_free = self.next_retire + self.width - self.window;
+        self.entries.iter_mut().zip(first_free..).for_each(|(entry, free)| *entry = free);
     }
 
     /// Dispatches a memory instruction in [`Self::next_slot`]. `latency` is the number of cycles
     /// until its data are there, 0 for a store, or `None` if [`Self::arrive`] will report them.
     #[inline]
     pub fn dispatch(&mut self, slot: Slot, latency: Option<u64>) -> EntryId {
-        let (id, place) = (EntryId(self.number), self.place(self.number));
+        let id = EntryId(self.place);
         let ready = slot.0 + latency.unwrap_or(1).max(1) * self.width;
         self.window_stall += slot.0 - self.next;
         self.next = slot.0 + 1;
-        self.number += 1;
-        self.latest[place] = match latency {
-            None => ready | AWAITED,
-            Some(_) if self.unresolved == id.0 => self.retire(ready),
-            Some(_) => ready,
+        self.entries[self.place] = match latency {
+            Some(_) if self.unresolved == 0 => self.retire(ready),
+            _ => {
+                self.unresolved += 1;
+                if latency.is_some() { ready } else { ready | AWAITED }
+            }
         };
+        self.advance(1);
         if self.order == Order::InOrder {
             match latency {
                 None => self.blocking = Some(id),
@@ -199,13 +223,11 @@ impl Pipeline {
         id
     }
 
-    /// Retires the oldest unresolved instruction; returns the first slot in which its window entry
-    /// can be used again.
+    /// Retires an instruction; returns the first slot in which its window entry can be used again.
     #[inline]
     fn retire(&mut self, ready: u64) -> u64 {
         let slot = self.next_retire.max(ready);
         self.next_retire = slot + 1;
-        self.unresolved += 1;
         slot + self.width
     }
 
@@ -214,15 +236,16 @@ impl Pipeline {
     /// # Panics
     /// If they were there before.
     pub fn arrive(&mut self, id: EntryId, at: CoreCycle) {
-        let (ready, place) = (at.0 * self.width, self.place(id.0));
-        assert!(id.0 >= self.unresolved && self.latest[place] & AWAITED != 0, "data arrive once");
-        self.latest[place] = (self.latest[place] & !AWAITED).max(ready);
-        while self.unresolved < self.number {
-            let place = self.place(self.unresolved);
-            if self.latest[place] & AWAITED != 0 {
+        let ready = at.0 * self.width;
+        assert!(self.entries[id.0] & AWAITED != 0, "data arrive once");
+        self.entries[id.0] = (self.entries[id.0] & !AWAITED).max(ready);
+        while self.unresolved > 0 {
+            let oldest = self.oldest_unresolved();
+            if self.entries[oldest] & AWAITED != 0 {
                 break;
             }
-            self.latest[place] = self.retire(self.latest[place]);
+            self.entries[oldest] = self.retire(self.entries[oldest]);
+            self.unresolved -= 1;
         }
         if self.blocking == Some(id) {
             self.blocking = None;
@@ -240,8 +263,7 @@ impl Pipeline {
 
     /// The cycle after the last retirement, and after all delays; `None` while data are awaited.
     pub fn drained(&self) -> Option<CoreCycle> {
-        let is_resolved = self.unresolved == self.number;
-        is_resolved.then(|| CoreCycle(self.next_retire.max(self.next).div_ceil(self.width)))
+        (self.unresolved == 0).then(|| CoreCycle(self.next_retire.max(self.next).div_ceil(self.width)))
     }
 
     /// First slot in which the next instruction may dispatch, apart from the window.

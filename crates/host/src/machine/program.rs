@@ -27,10 +27,19 @@ pub trait Program: fmt::Debug {
     }
 }
 
-/// A list of steps.
-impl Program for std::vec::IntoIter<Step> {
+/// The steps of an iterator.
+pub struct Steps<I>(pub I);
+
+impl<I: Iterator<Item = Step>> Program for Steps<I> {
+    #[inline]
     fn next_step(&mut self) -> Result<Option<Step>, ProgramError> {
-        Ok(self.next())
+        Ok(self.0.next())
+    }
+}
+
+impl<I> fmt::Debug for Steps<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Steps").finish_non_exhaustive()
     }
 }
 

@@ -47,6 +47,9 @@ pub(super) struct Mark {
 pub(super) struct Marks {
     pub(super) begin: Option<Mark>,
     pub(super) end: Option<Mark>,
+    /// Instructions of the program before the next boundary; `u64::MAX` if that is the end of the
+    /// program, and after both.
+    pub(super) next: u64,
     /// Instructions executed when the program last began.
     pub(super) begun: u64,
 }
@@ -60,19 +63,6 @@ pub(super) struct Interval {
 }
 
 impl Core {
-    /// Instructions up to the next boundary of the region.
-    #[inline]
-    pub(super) fn until_boundary(&self, region: &Region) -> u64 {
-        let boundary = if self.marks.begin.is_none() {
-            region.warm_up
-        } else if let (true, Some(instructions)) = (self.marks.end.is_none(), region.instructions) {
-            region.warm_up + instructions
-        } else {
-            return u64::MAX;
-        };
-        boundary - self.counters.instructions
-    }
-
     /// The present position and counts; at the end of the program, `slots` is that of the last
     /// retirement.
     fn mark(&self, slots: u64) -> Mark {
@@ -82,13 +72,26 @@ impl Core {
 
 impl Machine {
     /// Records the boundaries that a core has reached by dispatching instructions.
+    #[inline]
     pub(super) fn mark(&mut self, index: usize) {
-        while self.cores[index].until_boundary(&self.region) == 0 {
-            let core = &mut self.cores[index];
-            let mark = Some(core.mark(core.pipeline.position()));
-            *(if core.marks.begin.is_none() { &mut core.marks.begin } else { &mut core.marks.end }) = mark;
-            self.advance_phase();
+        while self.cores[index].counters.instructions == self.cores[index].marks.next {
+            self.mark_boundary(index);
         }
+    }
+
+    #[cold]
+    fn mark_boundary(&mut self, index: usize) {
+        let Region { warm_up, instructions } = self.region;
+        let core = &mut self.cores[index];
+        let mark = Some(core.mark(core.pipeline.position()));
+        if core.marks.begin.is_none() {
+            core.marks.begin = mark;
+            core.marks.next = instructions.map_or(u64::MAX, |instructions| warm_up + instructions);
+        } else {
+            core.marks.end = mark;
+            core.marks.next = u64::MAX;
+        }
+        self.advance_phase();
     }
 
     /// Handles the end of a core's program: the program begins again, as a new process, while the

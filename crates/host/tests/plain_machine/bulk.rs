@@ -157,7 +157,7 @@ impl PlainMachine {
         self.send(at, leaves + cycles, operation);
         // They keep their places until the copy is done.
         for &number in &copied {
-            self.insert(at, leaves + cycles, Line { number, is_in_flight: true, dirty: Some(purpose) });
+            self.insert(at, leaves, Line { number, is_in_flight: true, dirty: Some(purpose) });
         }
         self.cores[at].copied = copied;
         let core = &mut self.cores[at];

@@ -6,25 +6,13 @@ use dram_spec::{Dialect, Operation};
 use host::machine::{CoreCounters, CoreOutcome, LineCounts};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use proptest::test_runner::{RngSeed, TestRunner};
+use proptest::test_runner::TestRunner;
 use trace_io::program::Step;
 
 use crate::cases::{arb_case, arb_case_of_few_places, arb_case_with_a_frame_per_unit};
 use crate::listed::Listed;
 use crate::runs::{checked, engine, plain, same, tick_by_tick};
-
-/// A fixed sequence of `cases` cases, unless `PROPTEST_CASES` sets another number or
-/// `PROPTEST_RNG_SEED` another sequence.
-fn runs(cases: u32, seed: u64) -> ProptestConfig {
-    let asked = ProptestConfig::default();
-    ProptestConfig {
-        cases: if std::env::var_os("PROPTEST_CASES").is_some() { asked.cases } else { cases },
-        rng_seed: if asked.rng_seed == RngSeed::Random { RngSeed::Fixed(seed) } else { asked.rng_seed },
-        max_shrink_iters: 2000,
-        failure_persistence: None,
-        ..asked
-    }
-}
+use crate::sequence::runs;
 
 proptest! {
     #![proptest_config(runs(400, 1))]

@@ -22,3 +22,5 @@ mod plain;
 mod processes;
 mod programs;
 mod runs;
+#[path = "../../../memctrl/tests/twin/sequence.rs"]
+mod sequence;

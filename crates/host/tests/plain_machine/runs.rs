@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use dram_spec::{CommandEvent, CommandLog, Cycle, EventSink, Issued, Operation, SourceId};
 use host::Contents;
-use host::machine::{CoreCounters, CoreCycle, CoreOutcome, Machine, MachineOutcome, Program, Region};
+use host::machine::{CoreCounters, CoreCycle, CoreOutcome, Machine, MachineOutcome, Program, Region, Steps};
 use memctrl::{Completion, Config, Controller, Request, RequestSource};
 use proptest::test_runner::TestCaseError;
 
@@ -81,7 +81,7 @@ fn run<S: RequestSource>(config: &Config, source: S) -> (Recorded<S>, Vec<Issued
 }
 
 pub fn machine(case: &Case, contents: Option<Contents>) -> Machine {
-    let boxed = case.programs.iter().map(|steps| Box::new(steps.clone().into_iter()) as Box<dyn Program>);
+    let boxed = case.programs.iter().map(|steps| Box::new(Steps(steps.clone().into_iter())) as Box<dyn Program>);
     Machine::new(case.settings, Region::default(), boxed.collect(), case.map(), contents)
         .expect("the settings are sound")
 }

@@ -2,24 +2,15 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 
 use crate::cases::arb_case;
 use crate::judge::same;
 use crate::runs::{engine, plain, stepped};
 
-/// A fixed sequence of `cases` cases, unless `PROPTEST_CASES` sets another number or
-/// `PROPTEST_RNG_SEED` another sequence.
-fn runs(cases: u32, seed: u64) -> ProptestConfig {
-    let asked = ProptestConfig::default();
-    ProptestConfig {
-        cases: if std::env::var_os("PROPTEST_CASES").is_some() { asked.cases } else { cases },
-        rng_seed: if asked.rng_seed == RngSeed::Random { RngSeed::Fixed(seed) } else { asked.rng_seed },
-        max_shrink_iters: 2000,
-        failure_persistence: None,
-        ..asked
-    }
-}
+#[path = "sequence.rs"]
+mod sequence;
+
+use self::sequence::runs;
 
 proptest! {
     #![proptest_config(runs(60, 1))]

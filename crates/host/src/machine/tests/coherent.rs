@@ -102,6 +102,13 @@ fn a_core_that_waits_for_its_stores_keeps_the_order_of_all_cores() {
     check(15_821_295_434_969_692_242, 3, None, (1 << 10, Sharing::Shared), Order::OutOfOrder);
 }
 
+/// A line that a copy in the cache replaces leaves at once. Behind the copy, its write-back would
+/// overwrite a page that another core zeroes in the meantime.
+#[test]
+fn lines_replaced_by_copies_in_a_shared_cache_leave_before_they_are_zeroed() {
+    check(2_522_808_148_835_176_962, 2, None, (1 << 16, Sharing::Shared), Order::OutOfOrder);
+}
+
 /// Without a step of coherence, some load of some program returns stale data.
 #[test]
 fn each_step_of_coherence_is_needed() {

@@ -6,7 +6,7 @@ use super::*;
 
 fn repeated(steps: &[Step]) -> Box<dyn Program> {
     let steps = steps.to_vec();
-    Box::new(Repeated::new(move || Ok(Box::new(steps.clone().into_iter()) as Box<dyn Program>)).unwrap())
+    Box::new(Repeated::new(move || Ok(Box::new(Steps(steps.clone().into_iter())) as Box<dyn Program>)).unwrap())
 }
 
 fn compute(instructions: u64) -> Vec<Step> {
@@ -53,7 +53,7 @@ fn a_program_shorter_than_its_warm_up_is_an_error() {
     let error = regions(region, &[&compute(300)]).unwrap_err();
     assert_eq!(error.to_string(), "the program of core 0 ends after 300 instructions, and 301 are needed");
     let region = Region { warm_up: 300, instructions: Some(10) };
-    let once = Box::new(compute(305).into_iter()) as Box<dyn Program>;
+    let once = Box::new(Steps(compute(305).into_iter())) as Box<dyn Program>;
     let error = play_boxed(settings(), region, vec![once], BASELINE, None).unwrap_err();
     assert_eq!(error.to_string(), "the program of core 0 ends after 305 instructions, and 310 are needed");
     assert!(regions(region, &[&[]]).is_err(), "a program without instructions does not begin again");
