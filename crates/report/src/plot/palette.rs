@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn no_two_series_look_alike_without_colour_or_with() {
         let looks: Vec<_> = (0..SERIES_MAX)
-            .map(|it| (colour(it), dashes(it), hatch(second_sign(it), (0, 0), (300, 300)), corners(it, 1.0)))
+            .map(|it| (colour(it), dashes(it), hatch(second_sign(it), (0, 0), (300, 300)), outline(it, 1.0)))
             .collect();
         for (index, a) in looks.iter().enumerate() {
             for b in &looks[index + 1..] {
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn all_marks_have_the_same_area() {
         for series in 1..COLOURS {
-            let corners = corners(series, 1.0).unwrap();
+            let corners = outline(series, 1.0).unwrap();
             let next = corners.iter().cycle().skip(1);
             let twice: f64 = corners.iter().zip(next).map(|(a, b)| a.0 * b.1 - a.1 * b.0).sum();
             assert!((twice / TAU - 1.0).abs() < 0.01, "{series}: {}", twice / 2.0);
