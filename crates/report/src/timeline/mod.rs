@@ -20,7 +20,7 @@ use memctrl::{Completion, Request};
 use rowclone_sim::Observer;
 
 use banks::ChannelTracks;
-use copies::{Copies, Place, Step};
+use copies::{Copies, Step};
 use writer::{Counter, PacketWriter, Shows};
 
 pub use writer::{Window, nanoseconds};
@@ -72,35 +72,28 @@ impl<W: Write> Timeline<W> {
     /// What a command does for the copy that it was issued for.
     fn step(&self, event: &CommandEvent, activation: Option<Activation>) -> Option<(RequestId, Step)> {
         let Cause::Copy { request, mechanism, program } = event.cause else { return None };
-        let place = |bank| (event.channel, bank);
         let open = |bank| self.channels[usize::from(event.channel.0)].open_row(bank).map(|open| open.row);
-        let step = |banks: [Option<Place>; 2]| Step { program, mechanism, at: event.at, banks, filled: None, bytes: 0 };
-        let step = match event.command {
-            Command::Activate { bank, row } => {
-                let step = step([Some(place(bank)), None]);
-                match activation {
-                    Some(Activation::Copies { .. }) => {
-                        Step { filled: Some((place(bank), row)), bytes: self.map.geometry().row_bytes(), ..step }
-                    }
-                    _ => step,
-                }
+        let (first, second, filled, bytes) = match event.command {
+            Command::Activate { bank, row } if matches!(activation, Some(Activation::Copies { .. })) => {
+                (bank, None, Some((bank, row)), self.map.geometry().row_bytes())
             }
-            Command::Read { bank, .. } => step([Some(place(bank)), None]),
+            Command::Activate { bank, .. } | Command::Read { bank, .. } => (bank, None, None, 0),
             Command::Write { bank, column, .. } => {
                 let row = open(bank).expect("WR is issued to an open row");
                 let line = self.map.address(Location { channel: event.channel, bank, row, column, offset: 0 });
-                let bytes = self.copies.bytes_of_line(request, line.expect("a command names a line of the memory"));
-                Step { filled: Some((place(bank), row)), bytes, ..step([Some(place(bank)), None]) }
+                let line = line.expect("a command names a line of the memory");
+                (bank, None, Some((bank, row)), self.copies.bytes_of_line(request, line))
             }
             Command::Transfer { src, dst, .. } => {
-                let step = step([Some(place(src)), Some(place(dst))]);
-                match open(dst).filter(|row| *row != self.map.geometry().temporary_row()) {
-                    Some(row) => Step { filled: Some((place(dst), row)), bytes: LINE_BYTES, ..step },
-                    None => step,
-                }
+                let filled = open(dst).filter(|row| *row != self.map.geometry().temporary_row());
+                (src, Some(dst), filled.map(|row| (dst, row)), if filled.is_some() { LINE_BYTES } else { 0 })
             }
             _ => return None,
         };
+        let place = |bank| (event.channel, bank);
+        let banks = [Some(first), second].map(|bank| bank.map(place));
+        let filled = filled.map(|(bank, row)| (place(bank), row));
+        let step = Step { program, mechanism, at: event.at, banks, filled, bytes };
         Some((request, step))
     }
 }
