@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::programs::core_table;
 use crate::table::Align::{Left, Right};
-use crate::table::{Header, aligned};
+use crate::table::{Header, aligned, change, or_dash};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -169,10 +169,6 @@ pub struct MulticoreTable {
     pub rows: Vec<MulticoreRow>,
 }
 
-fn percent(ratio: f64) -> String {
-    format!("{:+.1} %", (ratio - 1.0) * 100.0)
-}
-
 impl MulticoreTable {
     /// The tables for a terminal; with `details`, a line per core of each run.
     pub fn to_text(&self, details: bool) -> String {
@@ -228,7 +224,7 @@ impl MulticoreTable {
                 // The baseline has values, and the others their changes.
                 let figure = |figure: usize| match index {
                     0 => cells(&|it| format!("{:.2}", it.mean.0[figure])),
-                    _ => cells(&|it| percent(it.ratios.0[figure])),
+                    _ => cells(&|it| change(it.ratios.0[figure])),
                 };
                 let shares = cells(&|it| format!("{:.0} %", it.copy_share_of_channel_bytes * 100.0));
                 let labels = vec![first.scheduler.clone(), method.method.to_owned()];
@@ -247,13 +243,14 @@ impl MulticoreTable {
         let title = format!("changes under {scheduler}");
         let mut columns: Vec<Header<'_>> = vec![("method", Left), (&title, Left)];
         columns.extend(headers.iter().map(|header| (header.as_str(), Right)));
-        let known = |ratio: Option<f64>| ratio.map_or_else(|| "-".to_owned(), percent);
         let simulated = |method: &str, cores: usize, figure: usize| {
             let row = self.rows.iter().find(|row| row.cores == cores && row.scheduler == scheduler)?;
             Some(row.methods.iter().find(|it| it.method == method)?.ratios.0[figure])
         };
         let line = |method: &str, figure: usize, published: &dyn Fn(usize) -> Option<f64>| {
-            let cells = cores.iter().flat_map(|&cores| [published(cores), simulated(method, cores, figure)].map(known));
+            let cells = cores.iter().flat_map(|&cores| {
+                [published(cores), simulated(method, cores, figure)].map(|ratio| or_dash(ratio, change))
+            });
             [method, FIGURES[figure].1].map(str::to_owned).into_iter().chain(cells).collect::<Vec<_>>()
         };
         let zi = |cores: usize, figure: usize| Some(PUBLISHED.iter().find(|it| it.cores == cores)?.ratios.0[figure]);

@@ -11,7 +11,7 @@ use crate::programs::{self, MethodRow};
 use crate::result_tables;
 use crate::run_report::RunReport;
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, fitted, listed, wrapped};
+use crate::table::{Column, fitted, listed, or_dash, percent, wrapped};
 
 /// More operations than this are left to JSON and CSV.
 const SHOWN_MOST: usize = 64;
@@ -120,7 +120,7 @@ const FOOTNOTE: &str = "clocks, ns: latency, of copies and initialisations from 
                         copy of a pair in one bank of an idle memory.";
 
 fn operations(reports: &[RunReport], width: usize) -> String {
-    let ratio = |ratio: Option<f64>| ratio.map_or("-".to_string(), |ratio| format!("{ratio:.2}x"));
+    let ratio = |ratio: Option<f64>| or_dash(ratio, |ratio| format!("{ratio:.2}x"));
     let bank = |it: &OperationRow, of: fn(&Comparison) -> f64| ratio(it.against_same_bank.as_ref().map(of));
     let columns: [Column<'_, (String, String, &OperationRow)>; 11] = [
         ("operation", Left, &|(label, ..)| label.clone()),
@@ -157,7 +157,7 @@ fn segments(reports: &[RunReport], width: usize) -> String {
         ("reason", Left, &|(_, row)| row.reason.unwrap_or("-").to_owned()),
         ("segments", Right, &|(_, row)| grouped(row.count)),
         ("bytes", Right, &|(_, row)| bytes(row.bytes)),
-        ("share", Right, &|(_, row)| format!("{:.1} %", row.share_of_bytes * 100.0)),
+        ("share", Right, &|(_, row)| percent(row.share_of_bytes)),
     ];
     let rows = reports.iter().flat_map(|report| report.outcome.served.iter().map(|row| (report.label(), row)));
     listed(&columns, &rows.collect::<Vec<_>>(), width)
@@ -182,7 +182,7 @@ fn recorded(reports: &[RunReport], width: usize) -> String {
         .map(|(name, of)| (name, traces.iter().map(|(_, trace)| of(trace)).collect::<Vec<_>>()))
         .filter(|(_, counts)| counts.iter().any(Option::is_some))
         .map(|(name, counts)| {
-            let cells = counts.into_iter().map(|count| count.map_or("-".to_string(), grouped));
+            let cells = counts.into_iter().map(|count| or_dash(count, grouped));
             std::iter::once((*name).to_string()).chain(cells).collect()
         })
         .collect();
