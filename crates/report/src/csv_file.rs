@@ -61,7 +61,7 @@ pub fn operations(reports: &[RunReport]) -> Result<String, csv::Error> {
     let lines = reports
         .iter()
         .flat_map(|report| report.outcome.operations.iter().map(|row| operation(report.outcome.policy, row)));
-    table(Some(operation("", &OperationRow::default())), lines)
+    table(Some(&operation("", &OperationRow::default())), lines)
 }
 
 fn operation(policy: &str, row: &OperationRow) -> Line {
@@ -166,10 +166,10 @@ pub(crate) fn figures(figures: &FiguresReport) -> Line {
 }
 
 /// All lines have the same columns: those of the header, if it is given, else of the first line.
-fn table(header: Option<Line>, lines: impl Iterator<Item = Line>) -> Result<String, csv::Error> {
+fn table(header: Option<&Line>, lines: impl Iterator<Item = Line>) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut lines = lines.peekable();
-    if let Some(header) = header.as_ref().or_else(|| lines.peek()) {
+    if let Some(header) = header.or_else(|| lines.peek()) {
         writer.write_record(header.iter().map(|(column, _)| column))?;
     }
     for line in lines {

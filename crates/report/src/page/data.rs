@@ -112,7 +112,7 @@ fn text_or_null<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error>
 impl Served {
     /// Sums over the rows of a table with the same policy and placement.
     pub fn of_all(runs: &Runs) -> Vec<Served> {
-        let variants = in_order((0..runs.len()).map(|row| runs.variant(row)));
+        let variants = runs.variants();
         let mut sums: BTreeMap<[String; 4], Served> = BTreeMap::new();
         let mut all: BTreeMap<[String; 2], u64> = BTreeMap::new();
         for row in 0..runs.len() {
@@ -247,6 +247,21 @@ impl Runs {
     pub fn variant(&self, row: usize) -> String {
         let (policy, placement) = (self.text(row, "policy"), self.text(row, "placement"));
         if placement.is_empty() { policy } else { format!("{policy}/{placement}") }
+    }
+
+    /// Policies with their placements, in the order of the rows. A point that could not be read has a row without a policy.
+    pub(super) fn variants(&self) -> Vec<String> {
+        in_order((0..self.len()).map(|row| self.variant(row)).filter(|variant| !variant.is_empty()))
+    }
+
+    /// The point of a row: the values of its axes, and its seed.
+    pub(super) fn point(&self, row: usize) -> Vec<String> {
+        self.axes.iter().map(String::as_str).chain(["seed"]).map(|column| self.text(row, column)).collect()
+    }
+
+    /// The number of runs that failed.
+    pub(super) fn failed(&self) -> u64 {
+        (0..self.len()).filter(|&row| !self.text(row, "error").is_empty()).count() as u64
     }
 
     /// Distinct texts of a column, in the order of the rows, without empty cells.
