@@ -36,7 +36,7 @@ pub struct Timeline<W: Write> {
     channels: Vec<ChannelTracks>,
     copies: Copies,
     /// Requests in progress: reads, writes, copies and initialisations.
-    depths: [(u64, Counter); 3],
+    depths: [Counter; 3],
 }
 
 impl<W: Write> Timeline<W> {
@@ -45,9 +45,8 @@ impl<W: Write> Timeline<W> {
         let mut writer = PacketWriter::new(output, system.clock(), window);
         let root = writer.track(None, 0, title, "", Shows::Group);
         let requests = writer.track(Some(root), 0, "requests in progress", "taken and not done", Shows::Group);
-        let depths = [(0, "reads"), (1, "writes"), (2, "copies")].map(|(rank, name)| {
-            (0, Counter::new(writer.track(Some(requests), rank, name, "", Shows::Counter("requests"))))
-        });
+        let depths = [(0, "reads"), (1, "writes"), (2, "copies")]
+            .map(|(rank, name)| Counter::new(writer.track(Some(requests), rank, name, "", Shows::Counter("requests"))));
         let about = "copies and initialisations, and their segments";
         let copies = Copies::new(writer.track(Some(root), 1, "copies", about, Shows::Group));
         let channels = (0..system.geometry.channels())
@@ -62,11 +61,6 @@ impl<W: Write> Timeline<W> {
     /// The first error of the output.
     pub fn into_result(self) -> io::Result<W> {
         self.writer.into_result()
-    }
-
-    fn change(&mut self, kind: usize, at: Cycle) {
-        let (depth, counter) = &mut self.depths[kind];
-        counter.change(&mut self.writer, at, *depth);
     }
 
     /// What a command does for the copy that it was issued for.
@@ -133,7 +127,7 @@ impl<W: Write> EventSink for Timeline<W> {
         for channel in &mut self.channels {
             channel.finish(&mut self.writer, end);
         }
-        for (_, counter) in &mut self.depths {
+        for counter in &mut self.depths {
             counter.begin(&mut self.writer);
         }
     }
@@ -144,14 +138,14 @@ impl<W: Write> Observer for Timeline<W> {
         if let Operation::Copy { .. } | Operation::Init { .. } = request.operation {
             self.copies.taken(&mut self.writer, request);
         }
-        self.depths[kind(&request.operation)].0 += 1;
-        self.change(kind(&request.operation), now);
+        let depth = &mut self.depths[kind(&request.operation)];
+        depth.change(&mut self.writer, now, depth.value + 1);
     }
 
     fn done(&mut self, completion: &Completion) {
         self.copies.done(&mut self.writer, completion);
-        self.depths[kind(&completion.operation)].0 -= 1;
-        self.change(kind(&completion.operation), completion.done);
+        let depth = &mut self.depths[kind(&completion.operation)];
+        depth.change(&mut self.writer, completion.done, depth.value - 1);
     }
 }
 
