@@ -182,7 +182,7 @@ impl Unit {
         let greatest = values.iter().copied().map(f64::abs).fold(0.0, f64::max);
         let display = self.in_prefix(greatest / 2.0);
         let labels = values.iter().flat_map(|value| write_all(&[value * display.factor])).collect();
-        (labels, titled(label, Some(&display)))
+        (labels, titled(label, &display.symbol))
     }
 }
 
