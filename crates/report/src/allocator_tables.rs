@@ -5,7 +5,7 @@ use rowclone_sim::quantity::{bytes, grouped};
 use rowclone_sim::{AllocatorReport, MemoryState, TrafficReport};
 
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, fitted, listed};
+use crate::table::{Column, fitted, listed, or_dash, percent};
 
 /// The allocators of a run, each once, as a terminal shows them.
 pub(crate) fn text(reports: &[&AllocatorReport], width: usize) -> String {
@@ -18,10 +18,8 @@ fn served(reports: &[&AllocatorReport], width: usize) -> String {
     columns.extend(MECHANISMS.map(|mechanism| (mechanism.name(), Right)));
     columns.push(("for", Left));
     let rows = traffic(reports).map(|(report, kind, traffic)| {
-        let shares = MECHANISMS.map(|mechanism| {
-            let share = traffic.share_by_mechanism.get(mechanism.name());
-            share.map_or("-".to_owned(), |share| format!("{:.1} %", share * 100.0))
-        });
+        let shares = MECHANISMS
+            .map(|mechanism| or_dash(traffic.share_by_mechanism.get(mechanism.name()), |share| percent(*share)));
         let causes = traffic.frames_by_cause.iter().map(|(cause, count)| format!("{cause} {}", grouped(*count)));
         let causes = causes.collect::<Vec<_>>().join(", ");
         let first = [report.policy.to_owned(), kind.to_owned(), grouped(traffic.frames)];
@@ -54,8 +52,8 @@ fn memory(reports: &[&AllocatorReport], width: usize) -> String {
     let columns: [Column<'_, (&AllocatorReport, &str, &MemoryState)>; 7] = [
         ("allocator", Left, &|(report, ..)| report.policy.to_owned()),
         ("", Left, &|(_, when, _)| (*when).to_owned()),
-        ("in use", Right, &|(.., state)| format!("{:.1} %", state.utilisation * 100.0)),
-        ("unusable for huge pages", Right, &|(.., state)| format!("{:.1} %", state.unusable_index * 100.0)),
+        ("in use", Right, &|(.., state)| percent(state.utilisation)),
+        ("unusable for huge pages", Right, &|(.., state)| percent(state.unusable_index)),
         ("lost to reserved rows", Right, &|(report, ..)| bytes(report.lost_bytes)),
         ("frames sharing rows", Right, &|(report, ..)| units(report)),
         ("huge pages", Right, &|(report, ..)| pages(report)),

@@ -1,10 +1,7 @@
 //! CSV: one line a result, one an epoch, and one an operation.
 
 use rowclone::MECHANISMS;
-use rowclone_sim::{
-    Comparison, CoresReport, Distribution, FiguresReport, OperationRow, Outcome, QueueDepth, RowOutcomes, TraceReport,
-    TraceTally, cause_key,
-};
+use rowclone_sim::{CoresReport, FiguresReport, OperationRow, Outcome, TraceReport, TraceTally, cause_key};
 
 use crate::cell::Cell;
 use crate::run_report::RunReport;
@@ -12,24 +9,33 @@ use crate::run_report::RunReport;
 /// A line: its columns and their cells, in one list so that none gets out of step.
 pub(crate) type Line = Vec<(String, Cell)>;
 
+pub(crate) fn cell(column: impl Into<String>, value: impl Into<Cell>) -> (String, Cell) {
+    (column.into(), value.into())
+}
+
+/// Cells of fields that name their columns.
+macro_rules! fields {
+    ($of:expr; $($field:ident),+) => { [$(cell(stringify!($field), $of.$field)),+] };
+}
+
 /// One line per result: the scalars of the JSON, then energy by cause, commands by kind, segments by mechanism, the records of the
 /// trace, and the warnings.
 ///
 /// # Errors
 /// The writer's.
 pub fn results(reports: &[RunReport]) -> Result<String, csv::Error> {
-    table(reports.iter().map(|report| {
+    let line = |report: &RunReport| {
         let mut line = result(report);
         let outcome = &report.outcome;
         line.extend(times(outcome));
-        line.extend([cell("speedup", outcome.speedup), cell("energy_ratio", outcome.energy_ratio)]);
-        line.push(cell("from_cycle", outcome.from_cycle));
+        line.extend(fields!(outcome; speedup, energy_ratio, from_cycle));
         line.extend(figures(&outcome.figures));
         line.extend(cores(outcome));
         line.extend(mix(report));
         line.extend(remarks(outcome, &report.warnings));
         line
-    }))
+    };
+    table(None, reports.iter().map(line))
 }
 
 /// One line per epoch.
@@ -37,14 +43,15 @@ pub fn results(reports: &[RunReport]) -> Result<String, csv::Error> {
 /// # Errors
 /// The writer's.
 pub fn epochs(reports: &[RunReport]) -> Result<String, csv::Error> {
-    table(reports.iter().flat_map(|report| {
+    let lines = reports.iter().flat_map(|report| {
         report.outcome.epochs.iter().map(|epoch| {
             let mut line = result(report);
-            line.extend([cell("from_cycle", epoch.from_cycle), cell("to_cycle", epoch.to_cycle)]);
+            line.extend(fields!(epoch; from_cycle, to_cycle));
             line.extend(figures(&epoch.figures));
             line
         })
-    }))
+    });
+    table(None, lines)
 }
 
 /// One line per operation and result.
@@ -52,39 +59,27 @@ pub fn epochs(reports: &[RunReport]) -> Result<String, csv::Error> {
 /// # Errors
 /// The writer's.
 pub fn operations(reports: &[RunReport]) -> Result<String, csv::Error> {
-    let against = |against: &Option<Comparison>, of: fn(&Comparison) -> f64| against.as_ref().map(of).into();
-    let columns: [OperationColumn<'_>; 15] = [
-        ("policy", &|report, _| report.outcome.policy.into()),
-        ("operation", &|_, row| row.label.as_str().into()),
-        ("mechanism", &|_, row| row.mechanism.as_str().into()),
-        ("reasons", &|_, row| row.reasons.join("; ").into()),
-        ("arrival_cycle", &|_, row| row.arrival_cycle.into()),
-        ("latency_cycles", &|_, row| row.latency_cycles.into()),
-        ("latency_ns", &|_, row| row.latency_ns.into()),
-        ("energy_nj", &|_, row| row.energy_nj.into()),
-        ("channel_bytes", &|_, row| row.channel_bytes.into()),
-        ("speedup", &|_, row| row.speedup.into()),
-        ("energy_ratio", &|_, row| row.energy_ratio.into()),
-        ("speedup_same_pair", &|_, row| against(&row.against_same_pair, |it| it.speedup)),
-        ("energy_ratio_same_pair", &|_, row| against(&row.against_same_pair, |it| it.energy_ratio)),
-        ("speedup_same_bank", &|_, row| against(&row.against_same_bank, |it| it.speedup)),
-        ("energy_ratio_same_bank", &|_, row| against(&row.against_same_bank, |it| it.energy_ratio)),
-    ];
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(columns.map(|(name, _)| name))?;
-    for (report, row) in
-        reports.iter().flat_map(|report| report.outcome.operations.iter().map(move |row| (report, row)))
-    {
-        writer.write_record(columns.map(|(_, cell)| cell(report, row).to_string()))?;
-    }
-    text(writer)
+    let lines = reports
+        .iter()
+        .flat_map(|report| report.outcome.operations.iter().map(|row| operation(report.outcome.policy, row)));
+    table(Some(&operation("", &OperationRow::default())), lines)
 }
 
-/// A column of the operations: its name, and the cell of an operation of a result.
-type OperationColumn<'a> = (&'static str, &'a dyn Fn(&RunReport, &OperationRow) -> Cell);
-
-pub(crate) fn cell(column: impl Into<String>, value: impl Into<Cell>) -> (String, Cell) {
-    (column.into(), value.into())
+fn operation(policy: &str, row: &OperationRow) -> Line {
+    let mut line = vec![
+        cell("policy", policy),
+        cell("operation", row.label.as_str()),
+        cell("mechanism", row.mechanism.as_str()),
+        cell("reasons", row.reasons.join("; ")),
+    ];
+    line.extend(
+        fields!(row; arrival_cycle, latency_cycles, latency_ns, energy_nj, channel_bytes, speedup, energy_ratio),
+    );
+    for (name, against) in [("same_pair", &row.against_same_pair), ("same_bank", &row.against_same_bank)] {
+        line.push(cell(format!("speedup_{name}"), against.as_ref().map(|it| it.speedup)));
+        line.push(cell(format!("energy_ratio_{name}"), against.as_ref().map(|it| it.energy_ratio)));
+    }
+    line
 }
 
 /// Cells that identify the result of a line.
@@ -102,12 +97,7 @@ fn result(report: &RunReport) -> Line {
 
 /// Cells of the times of a whole run.
 pub(crate) fn times(outcome: &Outcome) -> [(String, Cell); 4] {
-    [
-        cell("makespan_cycles", outcome.makespan_cycles),
-        cell("makespan_ns", outcome.makespan_ns),
-        cell("latency_cycles", outcome.latency_cycles),
-        cell("latency_ns", outcome.latency_ns),
-    ]
+    fields!(outcome; makespan_cycles, makespan_ns, latency_cycles, latency_ns)
 }
 
 /// Cells of programs on cores; empty without cores.
@@ -146,10 +136,8 @@ pub(crate) fn remarks(outcome: &Outcome, warnings: &[String]) -> [(String, Cell)
 pub(crate) fn figures(figures: &FiguresReport) -> Line {
     let mut line = vec![cell("requests", figures.requests)];
     for (kind, outcomes) in [("reads", figures.reads), ("writes", figures.writes)] {
-        let RowOutcomes { row_hits, row_misses, row_conflicts } = outcomes;
-        line.push(cell(format!("{kind}_row_hits"), row_hits));
-        line.push(cell(format!("{kind}_row_misses"), row_misses));
-        line.push(cell(format!("{kind}_row_conflicts"), row_conflicts));
+        let cells = fields!(outcomes; row_hits, row_misses, row_conflicts);
+        line.extend(cells.map(|(name, cell)| (format!("{kind}_{name}"), cell)));
     }
     line.push(cell("forwarded", figures.forwarded));
     for (name, times) in [
@@ -159,29 +147,20 @@ pub(crate) fn figures(figures: &FiguresReport) -> Line {
         ("copy_response", &figures.copy_response_ns),
         ("blocked_by_copies", &figures.blocked_by_copies_ns),
     ] {
-        let Distribution { count, mean, p50, p99, max } = *times;
-        line.push(cell(format!("{name}_count"), count));
-        let parts = [("mean", mean), ("p50", p50), ("p99", p99), ("max", max)];
-        line.extend(parts.map(|(part, ns)| cell(format!("{name}_{part}_ns"), ns)));
+        line.push(cell(format!("{name}_count"), times.count));
+        line.extend(fields!(times; mean, p50, p99, max).map(|(part, cell)| (format!("{name}_{part}_ns"), cell)));
     }
-    line.extend([
-        cell("preempted_for_reads", figures.preempted_for_reads),
-        cell("preempted_for_refresh", figures.preempted_for_refresh),
-        cell("write_drains", figures.write_drains),
-        cell("unused_activates", figures.unused_activates),
-        cell("channel_bytes", figures.channel_bytes),
-        cell("bandwidth_gb_s", figures.bandwidth_gb_s),
-        cell("command_bus_share", figures.command_bus_share),
-        cell("data_bus_share", figures.data_bus_share),
-    ]);
+    line.extend(
+        fields!(figures; preempted_for_reads, preempted_for_refresh, write_drains, unused_activates, channel_bytes),
+    );
+    line.extend(fields!(figures; bandwidth_gb_s, command_bus_share, data_bus_share));
     for (queue, depth) in
         [("read_queue", figures.read_queue), ("write_queue", figures.write_queue), ("copy_queue", figures.copy_queue)]
     {
-        let QueueDepth { mean_entries, max_entries } = depth;
-        line.push(cell(format!("{queue}_mean_entries"), mean_entries));
-        line.push(cell(format!("{queue}_max_entries"), max_entries));
+        let cells = fields!(depth; mean_entries, max_entries);
+        line.extend(cells.map(|(name, cell)| (format!("{queue}_{name}"), cell)));
     }
-    line.extend([cell("energy_nj", figures.energy_nj), cell("dynamic_energy_nj", figures.dynamic_energy_nj)]);
+    line.extend(fields!(figures; energy_nj, dynamic_energy_nj));
     for cause in energy::Cause::ALL.map(cause_key) {
         let nj = *figures.energy_by_cause_nj.get(&cause).unwrap_or(&0.0);
         line.push(cell(format!("energy_{cause}_nj"), nj));
@@ -196,20 +175,16 @@ pub(crate) fn figures(figures: &FiguresReport) -> Line {
     line
 }
 
-/// All lines have the same columns.
-fn table(lines: impl Iterator<Item = Line>) -> Result<String, csv::Error> {
+/// All lines have the same columns: those of the header, if it is given, else of the first line.
+fn table(header: Option<&Line>, lines: impl Iterator<Item = Line>) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    for (index, line) in lines.enumerate() {
-        let (columns, cells): (Vec<String>, Vec<Cell>) = line.into_iter().unzip();
-        if index == 0 {
-            writer.write_record(columns)?;
-        }
-        writer.write_record(cells.iter().map(ToString::to_string))?;
+    let mut lines = lines.peekable();
+    if let Some(header) = header.or_else(|| lines.peek()) {
+        writer.write_record(header.iter().map(|(column, _)| column))?;
     }
-    text(writer)
-}
-
-fn text(writer: csv::Writer<Vec<u8>>) -> Result<String, csv::Error> {
+    for line in lines {
+        writer.write_record(line.iter().map(|(_, cell)| cell.to_string()))?;
+    }
     let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -4,23 +4,10 @@ use memctrl::policy::copy::FIRST_CHOICE;
 use memctrl::stats::PartTally;
 use rowclone::MECHANISMS;
 
+use crate::page::Served;
+
 /// In the place of the reason of FPM.
 const NO_REASON: &str = "-";
-
-/// Segments of copies, or of initialisations, that one mechanism served for one reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decision {
-    /// `copy` or `init`.
-    pub operation: String,
-    /// The mechanism.
-    pub mechanism: String,
-    /// Reason why no better mechanism served the bytes; empty where FPM did.
-    pub reason: String,
-    /// Segments.
-    pub count: u64,
-    /// Bytes.
-    pub bytes: u64,
-}
 
 /// The text of a cell: `copy fpm - 12 49152; init channel partial-row 1 64`: operation, mechanism, reason (`-` of FPM), segments, bytes.
 pub fn cell(copies: &PartTally, inits: &PartTally) -> String {
@@ -33,24 +20,22 @@ pub fn cell(copies: &PartTally, inits: &PartTally) -> String {
     decisions.collect::<Vec<_>>().join("; ")
 }
 
-/// What a cell holds; nothing if no [`cell`] is like it.
-pub fn read(cell: &str) -> Option<Vec<Decision>> {
-    if cell.is_empty() {
-        return Some(Vec::new());
-    }
-    cell.split("; ").map(decision).collect()
+/// What a cell of a run holds, without shares; nothing if no [`cell`] is like it.
+pub fn read(cell: &str, run: &str) -> Option<Vec<Served>> {
+    cell.split("; ").filter(|_| !cell.is_empty()).map(|text| decision(text, run)).collect()
 }
 
-fn decision(text: &str) -> Option<Decision> {
+fn decision(text: &str, run: &str) -> Option<Served> {
     let [operation, mechanism, reason, count, bytes] = text.split(' ').collect::<Vec<_>>().try_into().ok()?;
     let known = MECHANISMS.iter().any(|known| known.name() == mechanism) && ["copy", "init"].contains(&operation);
-    known.then_some(())?;
-    Some(Decision {
+    known.then_some(Served {
+        run: run.to_owned(),
         operation: operation.to_owned(),
         mechanism: mechanism.to_owned(),
         reason: if reason == NO_REASON { String::new() } else { reason.to_owned() },
         count: count.parse().ok()?,
         bytes: bytes.parse().ok()?,
+        share_of_bytes: 0.0,
     })
 }
 
@@ -70,7 +55,7 @@ mod tests {
         let inits = PartTally::from_iter([(PSM, "policy", Parts { count: 2, bytes: 8192 })]);
         let text = cell(&copies, &inits);
         assert_eq!(text, "copy fpm - 12 49152; copy channel partial-line 1 3; init psm policy 2 8192");
-        let read = read(&text).unwrap();
+        let read = read(&text, "rowclone").unwrap();
         assert_eq!(read.len(), 3);
         assert_eq!((read[2].operation.as_str(), read[2].mechanism.as_str(), read[2].count), ("init", "psm", 2));
         assert_eq!((read[0].bytes, read[0].reason.as_str()), (49_152, ""));
@@ -79,11 +64,11 @@ mod tests {
     #[test]
     fn nothing_is_read_from_nothing_and_from_anything_else() {
         let none = PartTally::default();
-        assert_eq!(read(&cell(&none, &none)), Some(Vec::new()));
+        assert_eq!(read(&cell(&none, &none), ""), Some(Vec::new()));
         for wrong in
             ["copy", "copy fpm fastest 1", "move fpm fastest 1 2", "copy dma fastest 1 2", "copy fpm fastest 1 -2"]
         {
-            assert_eq!(read(wrong), None, "{wrong}");
+            assert_eq!(read(wrong, ""), None, "{wrong}");
         }
     }
 }

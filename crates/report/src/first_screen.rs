@@ -11,7 +11,7 @@ use crate::programs::{self, MethodRow};
 use crate::run_report::RunReport;
 use crate::run_tables;
 use crate::table::Align::{self, Left, Right};
-use crate::table::{Header, aligned, total, widths, wrapped};
+use crate::table::{Header, aligned, or_dash, total, widths, wrapped};
 
 /// The most lines.
 pub const LINES_MAX: usize = 20;
@@ -210,7 +210,7 @@ fn most_used(served: &[&ServedRow]) -> String {
         |mechanism: &str| served.iter().filter(|row| row.mechanism == mechanism).map(|row| row.bytes).sum::<u64>();
     let all: u64 = served.iter().map(|row| row.bytes).sum();
     let most = served.iter().map(|row| row.mechanism).max_by_key(|mechanism| bytes(mechanism));
-    most.map_or("-".to_owned(), |mechanism| format!("{mechanism} {}", percent(bytes(mechanism), all)))
+    or_dash(most, |mechanism| format!("{mechanism} {}", percent(bytes(mechanism), all)))
 }
 
 /// A share; 0 % and 100 % are exact.
@@ -236,8 +236,8 @@ fn table(rows: &[Row]) -> String {
     let (time, time_unit) = unit(rows.iter().map(|row| Some(row.latency_ns)), TIMES);
     let (mean, mean_unit) = unit(rows.iter().flat_map(|row| row.means), TIMES);
     let (energy, energy_unit) = unit(rows.iter().map(|row| Some(row.energy_nj)), ["nJ", "uJ", "mJ"]);
-    let figure = |value: Option<f64>, scale: f64| value.map_or("-".to_owned(), |value| three_digits(value / scale));
-    let ratio = |ratio: Option<f64>| ratio.map_or("-".to_owned(), |ratio| format!("{}x", three_digits(ratio)));
+    let figure = |value: Option<f64>, scale: f64| or_dash(value, |value| three_digits(value / scale));
+    let ratio = |ratio: Option<f64>| or_dash(ratio, |ratio| format!("{}x", three_digits(ratio)));
     let mut columns = vec![
         column("policy", Left, rows, |row| row.label.clone()),
         column("mechanism", Left, rows, |row| row.mechanism.clone()),

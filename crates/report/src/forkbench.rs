@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, listed};
+use crate::table::{Column, aligned, change, listed, percent};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -36,22 +36,10 @@ pub struct ForkRow {
     pub methods: [MethodFigures; 3],
 }
 
-impl ForkRow {
-    /// Figures of the baseline.
-    pub const fn baseline(&self) -> &MethodFigures {
-        &self.methods[0]
-    }
-
-    /// Figures of FPM.
-    pub const fn fpm(&self) -> &MethodFigures {
-        &self.methods[1]
-    }
-
-    /// Figures of PSM.
-    pub const fn psm(&self) -> &MethodFigures {
-        &self.methods[2]
-    }
-}
+/// Places of the methods in [`ForkRow::methods`].
+const BASELINE: usize = 0;
+const FPM: usize = 1;
+const PSM: usize = 2;
 
 /// Published figures.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -92,44 +80,37 @@ pub struct ForkbenchTable {
 impl ForkbenchTable {
     /// The table for a terminal.
     pub fn to_text(&self) -> String {
-        let percent = |ratio: f64| format!("{:+.1} %", (ratio - 1.0) * 100.0);
+        let share_of = |row: &ForkRow| row.methods[BASELINE].copy_share_of_channel_bytes;
         let columns: [Column<'_, ForkRow>; 8] = [
             ("S, MiB", Right, &|row| format!("{}", row.bytes >> 20)),
             ("N", Right, &|row| row.updates.to_string()),
-            ("copy share", Right, &|row| format!("{:.1} %", row.baseline().copy_share_of_channel_bytes * 100.0)),
-            ("baseline IPC x 1000", Right, &|row| format!("{:.3}", row.baseline().ipc * 1000.0)),
-            ("FPM IPC", Right, &|row| format!("{:.2}x", row.fpm().ipc_ratio)),
-            ("PSM IPC", Right, &|row| format!("{:.2}x", row.psm().ipc_ratio)),
-            ("FPM energy", Right, &|row| percent(row.fpm().energy_ratio)),
-            ("PSM energy", Right, &|row| percent(row.psm().energy_ratio)),
-        ];
-        let published: [Column<'_, (&str, String, String)>; 3] = [
-            ("figure", Left, &|row| row.0.to_owned()),
-            ("published", Right, &|row| row.1.clone()),
-            ("simulated", Right, &|row| row.2.clone()),
+            ("copy share", Right, &|row| percent(share_of(row))),
+            ("baseline IPC x 1000", Right, &|row| format!("{:.3}", row.methods[BASELINE].ipc * 1000.0)),
+            ("FPM IPC", Right, &|row| format!("{:.2}x", row.methods[FPM].ipc_ratio)),
+            ("PSM IPC", Right, &|row| format!("{:.2}x", row.methods[PSM].ipc_ratio)),
+            ("FPM energy", Right, &|row| change(row.methods[FPM].energy_ratio)),
+            ("PSM energy", Right, &|row| change(row.methods[PSM].energy_ratio)),
         ];
         let least = |of: &dyn Fn(&ForkRow) -> f64| self.rows.iter().map(of).fold(f64::INFINITY, f64::min);
         let greatest = |of: &dyn Fn(&ForkRow) -> f64| self.rows.iter().map(of).fold(0.0, f64::max);
         let (known, share) = (&self.published, |share: f64| format!("{:.0} %", share * 100.0));
-        let share_of = |row: &ForkRow| row.baseline().copy_share_of_channel_bytes;
+        let ipc = |row: &ForkRow| row.methods[FPM].ipc_ratio;
+        let energy = |method: usize| move |row: &ForkRow| row.methods[method].energy_ratio;
         let figures = [
-            ("copy share, least N", share(known.copy_share[0]), share(least(&share_of))),
-            ("copy share, greatest N", share(known.copy_share[1]), share(greatest(&share_of))),
-            (
-                "FPM IPC, greatest",
-                format!("{:.1}x", known.fpm_ipc_ratio_max),
-                format!("{:.2}x", greatest(&|row| row.fpm().ipc_ratio)),
-            ),
-            ("FPM energy, least", percent(known.fpm_energy_ratio_min), percent(least(&|row| row.fpm().energy_ratio))),
-            ("PSM energy, least", percent(known.psm_energy_ratio_min), percent(least(&|row| row.psm().energy_ratio))),
+            ("copy share, least N", [share(known.copy_share[0]), share(least(&share_of))]),
+            ("copy share, greatest N", [share(known.copy_share[1]), share(greatest(&share_of))]),
+            ("FPM IPC, greatest", [format!("{:.1}x", known.fpm_ipc_ratio_max), format!("{:.2}x", greatest(&ipc))]),
+            ("FPM energy, least", [change(known.fpm_energy_ratio_min), change(least(&energy(FPM)))]),
+            ("PSM energy, least", [change(known.psm_energy_ratio_min), change(least(&energy(PSM)))]),
         ];
+        let published = figures.map(|(figure, values)| [vec![figure.to_owned()], values.to_vec()].concat());
         format!(
             "RowClone (MICRO 2013), forkbench: S bytes fork, the child updates a line of N random pages\n\
              machine {}; ratios refer to the baseline, {}\nenergy of the DRAM, with background and refresh\n\n{}\n{}",
             self.machine,
             self.baseline,
             listed(&columns, &self.rows, usize::MAX),
-            listed(&published, &figures, usize::MAX)
+            aligned(&[("figure", Left), ("published", Right), ("simulated", Right)], &published)
         )
     }
 }

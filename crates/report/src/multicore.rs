@@ -3,24 +3,26 @@
 use std::fmt::Write as _;
 
 use rowclone_sim::{CoresReport, MixMetrics};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::programs::core_table;
 use crate::table::Align::{Left, Right};
-use crate::table::{Header, aligned};
+use crate::table::{Header, aligned, change, or_dash};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// Names of the six figures in the order of the paper's table.
-const FIGURES: [&str; 6] = [
-    "weighted speedup",
-    "instruction throughput",
-    "harmonic speedup",
-    "maximum slowdown",
-    "bandwidth per instruction",
-    "energy per instruction",
+/// The six figures in the order of the paper's table: keys in JSON, and names.
+const FIGURES: [(&str, &str); 6] = [
+    ("weighted_speedup", "weighted speedup"),
+    ("instruction_throughput", "instruction throughput"),
+    ("harmonic_speedup", "harmonic speedup"),
+    ("maximum_slowdown", "maximum slowdown"),
+    ("bytes_per_instruction", "bandwidth per instruction"),
+    ("energy_per_instruction_nj", "energy per instruction"),
 ];
+const WEIGHTED_SPEEDUP: usize = 0;
+const ENERGY: usize = 5;
 
 /// Published changes by RowClone-ZI.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -31,76 +33,35 @@ pub struct PublishedChanges {
     pub ratios: MixFigures,
 }
 
-const fn published(
-    cores: usize,
-    [weighted, throughput, harmonic, slowdown, bandwidth, energy]: [f64; 6],
-) -> PublishedChanges {
-    let ratios = MixFigures {
-        weighted_speedup: weighted,
-        instruction_throughput: throughput,
-        harmonic_speedup: harmonic,
-        maximum_slowdown: slowdown,
-        bytes_per_instruction: bandwidth,
-        energy_per_instruction_nj: energy,
-    };
-    PublishedChanges { cores, ratios }
-}
-
 /// `MICRO` 2013, section 7.4: RowClone-ZI.
 pub const PUBLISHED: [PublishedChanges; 3] = [
-    published(2, [1.15, 1.14, 1.13, 0.94, 0.71, 0.81]),
-    published(4, [1.20, 1.15, 1.16, 0.88, 0.73, 0.83]),
-    published(8, [1.27, 1.25, 1.29, 0.77, 0.72, 0.83]),
+    PublishedChanges { cores: 2, ratios: MixFigures([1.15, 1.14, 1.13, 0.94, 0.71, 0.81]) },
+    PublishedChanges { cores: 4, ratios: MixFigures([1.20, 1.15, 1.16, 0.88, 0.73, 0.83]) },
+    PublishedChanges { cores: 8, ratios: MixFigures([1.27, 1.25, 1.29, 0.77, 0.72, 0.83]) },
 ];
 
 /// Published weighted speedups relative to the baseline: plain `RowClone` at 4 cores, and a copy
 /// engine in the controller.
 const PUBLISHED_OTHERS: [(&str, usize, f64); 2] = [("rowclone", 4, 1.10), ("controller-copy", 4, 0.98)];
 
-/// Figures of a mix, or their ratios to the baseline.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct MixFigures {
-    /// Sum of IPC together / IPC alone.
-    pub weighted_speedup: f64,
-    /// Sum of IPC.
-    pub instruction_throughput: f64,
-    /// Number of programs / sum of IPC alone / IPC together.
-    pub harmonic_speedup: f64,
-    /// Greatest IPC alone / IPC together.
-    pub maximum_slowdown: f64,
-    /// Bytes over the memory channels per instruction.
-    pub bytes_per_instruction: f64,
-    /// DRAM energy per instruction, with background and refresh, nJ.
-    pub energy_per_instruction_nj: f64,
+/// Figures of a mix, or their ratios to the baseline: sum of IPC together / IPC alone; sum of IPC; number of programs / sum of IPC
+/// alone / IPC together; greatest IPC alone / IPC together; bytes over the memory channels per instruction; DRAM energy per
+/// instruction, with background and refresh, nJ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MixFigures([f64; 6]);
+
+/// A map with a key per figure.
+impl Serialize for MixFigures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(FIGURES.iter().map(|(key, _)| key).zip(self.0))
+    }
 }
 
 impl MixFigures {
-    const fn list(&self) -> [f64; 6] {
-        [
-            self.weighted_speedup,
-            self.instruction_throughput,
-            self.harmonic_speedup,
-            self.maximum_slowdown,
-            self.bytes_per_instruction,
-            self.energy_per_instruction_nj,
-        ]
-    }
-
-    const fn of_list([weighted, throughput, harmonic, slowdown, bytes, energy]: [f64; 6]) -> MixFigures {
-        MixFigures {
-            weighted_speedup: weighted,
-            instruction_throughput: throughput,
-            harmonic_speedup: harmonic,
-            maximum_slowdown: slowdown,
-            bytes_per_instruction: bytes,
-            energy_per_instruction_nj: energy,
-        }
-    }
-
     /// Arithmetic mean.
     fn mean(all: &[MixFigures]) -> MixFigures {
-        let mean = |figure: usize| all.iter().map(|figures| figures.list()[figure]).sum::<f64>() / all.len() as f64;
-        MixFigures::of_list(std::array::from_fn(mean))
+        let mean = |figure: usize| all.iter().map(|figures| figures.0[figure]).sum::<f64>() / all.len() as f64;
+        MixFigures(std::array::from_fn(mean))
     }
 }
 
@@ -120,14 +81,9 @@ pub struct MixRun {
 impl MixRun {
     fn figures(&self) -> MixFigures {
         let MixMetrics { weighted_speedup, instruction_throughput, harmonic_speedup, maximum_slowdown } = self.metrics;
-        MixFigures {
-            weighted_speedup,
-            instruction_throughput,
-            harmonic_speedup,
-            maximum_slowdown,
-            bytes_per_instruction: self.report.channel_bytes as f64 / self.report.instructions as f64,
-            energy_per_instruction_nj: self.report.energy_nj / self.report.instructions as f64,
-        }
+        let instructions = self.report.instructions as f64;
+        let (bytes, energy) = (self.report.channel_bytes as f64 / instructions, self.report.energy_nj / instructions);
+        MixFigures([weighted_speedup, instruction_throughput, harmonic_speedup, maximum_slowdown, bytes, energy])
     }
 }
 
@@ -154,7 +110,7 @@ impl MethodRuns {
         MethodRuns {
             method,
             mean: MixFigures::mean(&figures),
-            ratios: MixFigures::of_list([1.0; 6]),
+            ratios: MixFigures([1.0; 6]),
             copy_share_of_channel_bytes: shares.sum::<f64>() / runs.len() as f64,
             runs,
         }
@@ -175,20 +131,16 @@ pub struct MulticoreRow {
 impl MulticoreRow {
     /// Computes the ratios of the methods to the first one.
     pub fn new(cores: usize, scheduler: String, mut methods: Vec<MethodRuns>) -> MulticoreRow {
-        let baseline: Vec<[f64; 6]> = methods[0].runs.iter().map(|run| run.figures().list()).collect();
+        let baseline: Vec<MixFigures> = methods[0].runs.iter().map(MixRun::figures).collect();
         for method in &mut methods {
-            let ratio = |(run, base): (&MixRun, &[f64; 6])| {
-                let figures = run.figures().list();
-                MixFigures::of_list(std::array::from_fn(|figure| figures[figure] / base[figure]))
+            let ratio = |(run, base): (&MixRun, &MixFigures)| {
+                let figures = run.figures();
+                MixFigures(std::array::from_fn(|figure| figures.0[figure] / base.0[figure]))
             };
             let ratios: Vec<MixFigures> = method.runs.iter().zip(&baseline).map(ratio).collect();
             method.ratios = MixFigures::mean(&ratios);
         }
         MulticoreRow { cores, scheduler, methods }
-    }
-
-    fn method(&self, name: &str) -> Option<&MethodRuns> {
-        self.methods.iter().find(|method| method.method == name)
     }
 }
 
@@ -215,10 +167,6 @@ pub struct MulticoreTable {
     pub published: [PublishedChanges; 3],
     /// Simulated rows, by number of cores and scheduler.
     pub rows: Vec<MulticoreRow>,
-}
-
-fn percent(ratio: f64) -> String {
-    format!("{:+.1} %", (ratio - 1.0) * 100.0)
 }
 
 impl MulticoreTable {
@@ -259,33 +207,28 @@ impl MulticoreTable {
     fn methods(&self) -> String {
         let cores = self.cores();
         let titles = ["weighted speedup:\n", "nJ per instruction:\n", "copy share of bytes:\n"];
-        let headers: Vec<String> = titles
-            .iter()
-            .flat_map(|title| cores.iter().enumerate().map(move |(at, cores)| (title, at, cores)))
-            .map(|(title, at, cores)| format!("{}{cores} cores", if at == 0 { title } else { "\n" }))
-            .collect();
+        let of_cores = |title| {
+            let starts = std::iter::once(title).chain(std::iter::repeat("\n"));
+            starts.zip(&cores).map(|(start, cores)| format!("{start}{cores} cores"))
+        };
+        let headers: Vec<String> = titles.into_iter().flat_map(of_cores).collect();
         let mut columns: Vec<Header<'_>> = vec![("scheduler", Left), ("method", Left)];
         columns.extend(headers.iter().map(|header| (header.as_str(), Right)));
         let mut lines = Vec::new();
         for first in self.rows.iter().filter(|row| row.cores == cores[0]) {
+            let rows: Vec<_> = self.rows.iter().filter(|row| row.scheduler == first.scheduler).collect();
             for (index, method) in first.methods.iter().enumerate() {
-                let of_cores: Vec<&MethodRuns> = self
-                    .rows
-                    .iter()
-                    .filter(|row| row.scheduler == first.scheduler)
-                    .map(|row| &row.methods[index])
-                    .collect();
+                let cells = |cell: &dyn Fn(&MethodRuns) -> String| -> Vec<String> {
+                    rows.iter().map(|row| cell(&row.methods[index])).collect()
+                };
                 // The baseline has values, and the others their changes.
-                let cell = |value: f64, ratio: f64| if index == 0 { format!("{value:.2}") } else { percent(ratio) };
-                let mut line = vec![first.scheduler.clone(), method.method.to_owned()];
-                line.extend(of_cores.iter().map(|it| cell(it.mean.weighted_speedup, it.ratios.weighted_speedup)));
-                line.extend(
-                    of_cores
-                        .iter()
-                        .map(|it| cell(it.mean.energy_per_instruction_nj, it.ratios.energy_per_instruction_nj)),
-                );
-                line.extend(of_cores.iter().map(|it| format!("{:.0} %", it.copy_share_of_channel_bytes * 100.0)));
-                lines.push(line);
+                let figure = |figure: usize| match index {
+                    0 => cells(&|it| format!("{:.2}", it.mean.0[figure])),
+                    _ => cells(&|it| change(it.ratios.0[figure])),
+                };
+                let shares = cells(&|it| format!("{:.0} %", it.copy_share_of_channel_bytes * 100.0));
+                let labels = vec![first.scheduler.clone(), method.method.to_owned()];
+                lines.push([labels, figure(WEIGHTED_SPEEDUP), figure(ENERGY), shares].concat());
             }
         }
         aligned(&columns, &lines)
@@ -301,25 +244,22 @@ impl MulticoreTable {
         let mut columns: Vec<Header<'_>> = vec![("method", Left), (&title, Left)];
         columns.extend(headers.iter().map(|header| (header.as_str(), Right)));
         let simulated = |method: &str, cores: usize, figure: usize| {
-            let row = self.rows.iter().find(|row| row.cores == cores && row.scheduler == scheduler);
-            row.and_then(|row| row.method(method))
-                .map_or_else(|| "-".to_owned(), |it| percent(it.ratios.list()[figure]))
+            let row = self.rows.iter().find(|row| row.cores == cores && row.scheduler == scheduler)?;
+            Some(row.methods.iter().find(|it| it.method == method)?.ratios.0[figure])
         };
-        let line = |method: &str, figure: usize, known: &dyn Fn(usize) -> Option<f64>| {
+        let line = |method: &str, figure: usize, published: &dyn Fn(usize) -> Option<f64>| {
             let cells = cores.iter().flat_map(|&cores| {
-                [known(cores).map_or_else(|| "-".to_owned(), percent), simulated(method, cores, figure)]
+                [published(cores), simulated(method, cores, figure)].map(|ratio| or_dash(ratio, change))
             });
-            [method.to_owned(), FIGURES[figure].to_owned()].into_iter().chain(cells).collect::<Vec<_>>()
+            [method, FIGURES[figure].1].map(str::to_owned).into_iter().chain(cells).collect::<Vec<_>>()
         };
-        let zi = |cores: usize, figure: usize| {
-            PUBLISHED.iter().find(|it| it.cores == cores).map(|it| it.ratios.list()[figure])
-        };
+        let zi = |cores: usize, figure: usize| Some(PUBLISHED.iter().find(|it| it.cores == cores)?.ratios.0[figure]);
         let mut lines: Vec<Vec<String>> =
             (0..FIGURES.len()).map(|figure| line("rowclone-zi", figure, &|cores| zi(cores, figure))).collect();
         for (method, at, ratio) in PUBLISHED_OTHERS {
-            lines.push(line(method, 0, &|cores| (cores == at).then_some(ratio)));
+            lines.push(line(method, WEIGHTED_SPEEDUP, &|cores| (cores == at).then_some(ratio)));
         }
-        lines.push(line("controller-copy", 5, &|_| None));
+        lines.push(line("controller-copy", ENERGY, &|_| None));
         aligned(&columns, &lines)
     }
 }

@@ -95,41 +95,33 @@ fn write_group<W: Write + Send>(
         let mut column = group.next_column()?.ok_or_else(|| ParquetError::General("a column is missing".to_owned()))?;
         let cells = rows.iter().map(|row| &row[index]);
         match kind {
-            Kind::Text => {
-                let text = |cell: &Cell| Some(cell.to_string()).filter(|text| !text.is_empty());
-                write::<ByteArrayType>(&mut column, cells.map(text).map(|text| Some(text?.as_str().into())))?;
-            }
-            Kind::Count => {
-                let counts = cells.map(count).collect::<Result<Vec<_>, _>>()?;
-                write::<Int64Type>(&mut column, counts.into_iter())?;
-            }
+            Kind::Text => write::<ByteArrayType>(&mut column, cells, |cell| {
+                Ok(Some(cell.to_string()).filter(|text| !text.is_empty()).map(|text| text.as_str().into()))
+            }),
+            Kind::Count => write::<Int64Type>(&mut column, cells, count),
             Kind::Flag => {
-                let flag = |cell: &Cell| if let Cell::Flag(flag) = cell { *flag } else { None };
-                write::<BoolType>(&mut column, cells.map(flag))?;
+                write::<BoolType>(&mut column, cells, |cell| Ok(if let Cell::Flag(flag) = cell { *flag } else { None }))
             }
-            Kind::Number => {
-                let number = |cell: &Cell| if let Cell::Number(number) = cell { *number } else { None };
-                write::<DoubleType>(&mut column, cells.map(number))?;
-            }
-        }
+            Kind::Number => write::<DoubleType>(&mut column, cells, |cell| {
+                Ok(if let Cell::Number(number) = cell { *number } else { None })
+            }),
+        }?;
         column.close()?;
     }
     group.close()?;
     Ok(())
 }
 
-/// Writes values, with a level of 0 where there is none.
-fn write<T: DataType>(
+/// Writes the values of cells, with a level of 0 where there is none.
+fn write<'a, T: DataType>(
     column: &mut SerializedColumnWriter<'_>,
-    cells: impl Iterator<Item = Option<T::T>>,
+    cells: impl Iterator<Item = &'a Cell>,
+    value: impl Fn(&Cell) -> Result<Option<T::T>, ParquetError>,
 ) -> Result<(), ParquetError> {
-    let (mut values, mut levels) = (Vec::new(), Vec::new());
-    for cell in cells {
-        levels.push(i16::from(cell.is_some()));
-        values.extend(cell);
-    }
-    column.typed::<T>().write_batch(&values, Some(&levels), None)?;
-    Ok(())
+    let cells = cells.map(value).collect::<Result<Vec<_>, _>>()?;
+    let levels: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();
+    let values: Vec<T::T> = cells.into_iter().flatten().collect();
+    column.typed::<T>().write_batch(&values, Some(&levels), None).map(drop)
 }
 
 fn count(cell: &Cell) -> Result<Option<i64>, ParquetError> {

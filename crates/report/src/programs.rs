@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::run_report::RunReport;
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, listed};
+use crate::table::{Column, listed, or_dash, percent};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 3;
@@ -115,13 +115,9 @@ impl ProgramsTable {
 /// A line per method, in at most 80 columns for the usual numbers: of several programs with the weighted speedup instead of
 /// the cycles, where it is known.
 pub(crate) fn methods(rows: &[MethodRow]) -> String {
-    let known = |value: Option<f64>, text: &dyn Fn(f64) -> String| value.map_or_else(|| "-".to_owned(), text);
-    let times = |value: Option<f64>| known(value, &|ratio| format!("{ratio:.2}x"));
-    let weighted = |row: &MethodRow| known(row.mix.map(|mix| mix.weighted_speedup), &|sum| format!("{sum:.3}"));
-    let share =
-        |row: &MethodRow| known(row.report.copy_share_of_channel_bytes, &|share| format!("{:.1} %", share * 100.0));
+    let times = |value: Option<f64>| or_dash(value, |ratio| format!("{ratio:.2}x"));
     let third: Column<'_, MethodRow> = if rows.iter().any(|row| row.mix.is_some()) {
-        ("weighted\nspeedup", Right, &weighted)
+        ("weighted\nspeedup", Right, &|row| or_dash(row.mix, |mix| format!("{:.3}", mix.weighted_speedup)))
     } else {
         ("core\ncycles", Right, &|row| row.cycles.to_string())
     };
@@ -131,23 +127,21 @@ pub(crate) fn methods(rows: &[MethodRow]) -> String {
         third,
         ("\nspeedup", Right, &|row| times(row.speedup)),
         ("energy\nratio", Right, &|row| times(row.energy_ratio)),
-        ("nJ per\ninstruction", Right, &|row| known(row.energy_per_instruction_nj, &|energy| format!("{energy:.3}"))),
-        ("copy share of\nchannel bytes", Right, &share),
+        ("nJ per\ninstruction", Right, &|row| or_dash(row.energy_per_instruction_nj, |energy| format!("{energy:.3}"))),
+        ("copy share of\nchannel bytes", Right, &|row| or_dash(row.report.copy_share_of_channel_bytes, percent)),
     ];
     listed(&columns, rows, usize::MAX)
 }
 
 /// Metrics of several programs.
 pub(crate) fn mixes(rows: &[MethodRow]) -> String {
-    let metric = |row: &MethodRow, of: &dyn Fn(&MixMetrics) -> f64| {
-        row.mix.as_ref().map_or_else(|| "-".to_owned(), |mix| format!("{:.3}", of(mix)))
-    };
+    let metric = |row: &MethodRow, of: fn(MixMetrics) -> f64| or_dash(row.mix, |mix| format!("{:.3}", of(mix)));
     let columns: [Column<'_, MethodRow>; 5] = [
         ("method", Left, &|row| row.method.to_owned()),
-        ("weighted speedup", Right, &|row| metric(row, &|mix| mix.weighted_speedup)),
-        ("instruction throughput", Right, &|row| metric(row, &|mix| mix.instruction_throughput)),
-        ("harmonic speedup", Right, &|row| metric(row, &|mix| mix.harmonic_speedup)),
-        ("maximum slowdown", Right, &|row| metric(row, &|mix| mix.maximum_slowdown)),
+        ("weighted speedup", Right, &|row| metric(row, |mix| mix.weighted_speedup)),
+        ("instruction throughput", Right, &|row| metric(row, |mix| mix.instruction_throughput)),
+        ("harmonic speedup", Right, &|row| metric(row, |mix| mix.harmonic_speedup)),
+        ("maximum slowdown", Right, &|row| metric(row, |mix| mix.maximum_slowdown)),
     ];
     listed(&columns, rows, usize::MAX)
 }
@@ -155,9 +149,7 @@ pub(crate) fn mixes(rows: &[MethodRow]) -> String {
 /// A line per core.
 pub(crate) fn core_table(rows: &[CoreRow]) -> String {
     let stall = |value: f64| format!("{value:.0}");
-    let known = |value: Option<f64>, factor: f64| {
-        value.map_or_else(|| "-".to_owned(), |value| format!("{:.2}", value * factor))
-    };
+    let known = |value: Option<f64>, factor: f64| or_dash(value, |value| format!("{:.2}", value * factor));
     let columns: [Column<'_, CoreRow>; 15] = [
         ("core", Right, &|row| row.core.to_string()),
         ("instructions", Right, &|row| row.instructions.to_string()),

@@ -9,7 +9,7 @@ use rowclone_sim::{Distribution, EpochReport, FiguresReport, QueueDepth, RowOutc
 
 use crate::run_report::RunReport;
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, fitted, listed};
+use crate::table::{Column, fitted, listed, or_dash, percent};
 
 /// Rows of a table with one column per result.
 struct Rows<'a> {
@@ -41,10 +41,10 @@ impl Rows<'_> {
         if self.reports.iter().all(|report| of(&report.outcome.figures).count == 0) {
             return;
         }
-        self.figure(&format!("{quantity}, mean ns"), |figures| or_dash(of(figures).mean, "", 1.0));
-        self.figure(&format!("{quantity}, p50 ns"), |figures| or_dash(of(figures).p50, "", 1.0));
-        self.figure(&format!("{quantity}, p99 ns"), |figures| or_dash(of(figures).p99, "", 1.0));
-        self.figure(&format!("{quantity}, max ns"), |figures| or_dash(of(figures).max, "", 1.0));
+        self.figure(&format!("{quantity}, mean ns"), |figures| number(of(figures).mean));
+        self.figure(&format!("{quantity}, p50 ns"), |figures| number(of(figures).p50));
+        self.figure(&format!("{quantity}, p99 ns"), |figures| number(of(figures).p99));
+        self.figure(&format!("{quantity}, max ns"), |figures| number(of(figures).max));
     }
 
     fn outcomes(&mut self, quantity: &str, of: impl Fn(&FiguresReport) -> RowOutcomes) {
@@ -56,10 +56,8 @@ impl Rows<'_> {
     }
 
     fn depth(&mut self, quantity: &str, of: impl Fn(&FiguresReport) -> QueueDepth) {
-        self.figure(&format!("{quantity}, mean entries"), |figures| or_dash(of(figures).mean_entries, "", 1.0));
-        self.figure(&format!("{quantity}, max entries"), |figures| {
-            of(figures).max_entries.map_or("-".to_owned(), grouped)
-        });
+        self.figure(&format!("{quantity}, mean entries"), |figures| number(of(figures).mean_entries));
+        self.figure(&format!("{quantity}, max entries"), |figures| or_dash(of(figures).max_entries, grouped));
     }
 
     fn to_text(&self, width: usize) -> String {
@@ -69,8 +67,14 @@ impl Rows<'_> {
     }
 }
 
-fn or_dash(value: Option<f64>, unit: &str, scale: f64) -> String {
-    value.map_or("-".to_owned(), |value| format!("{:.2}{unit}", value * scale))
+/// A number with two decimals.
+fn number(value: Option<f64>) -> String {
+    or_dash(value, |value| format!("{value:.2}"))
+}
+
+/// A share of 0 to 1 in percent, with two decimals.
+fn share(value: Option<f64>) -> String {
+    or_dash(value, |value| format!("{:.2} %", value * 100.0))
 }
 
 /// The quantities, one per row.
@@ -80,8 +84,8 @@ pub(crate) fn figures(reports: &[RunReport], width: usize) -> String {
     rows.add("makespan, clocks", |report| grouped(report.outcome.makespan_cycles));
     rows.add("makespan, ns", |report| format!("{:.2}", report.outcome.makespan_ns));
     rows.add("latency compared, ns", |report| format!("{:.2}", report.outcome.latency_ns));
-    rows.add("speedup", |report| or_dash(report.outcome.speedup, "x", 1.0));
-    rows.add("energy ratio", |report| or_dash(report.outcome.energy_ratio, "x", 1.0));
+    rows.add("speedup", |report| or_dash(report.outcome.speedup, |ratio| format!("{ratio:.2}x")));
+    rows.add("energy ratio", |report| or_dash(report.outcome.energy_ratio, |ratio| format!("{ratio:.2}x")));
     if reports.iter().any(|report| report.outcome.from_cycle > 0) {
         rows.add("counted from clock", |report| grouped(report.outcome.from_cycle));
     }
@@ -91,9 +95,7 @@ pub(crate) fn figures(reports: &[RunReport], width: usize) -> String {
     copies(&mut rows);
     rows.figure("dynamic energy, nJ", |figures| format!("{:.1}", figures.dynamic_energy_nj));
     rows.figure("total energy, nJ", |figures| format!("{:.1}", figures.energy_nj));
-    rows.figure("I/O share of dynamic energy", |figures| {
-        figures.io_share_of_dynamic_energy.map_or("-".to_string(), |share| format!("{:.1} %", share * 100.0))
-    });
+    rows.figure("I/O share of dynamic energy", |figures| or_dash(figures.io_share_of_dynamic_energy, percent));
     rows.figure("channel bytes", |figures| grouped(figures.channel_bytes));
     let kinds: BTreeSet<&str> =
         reports.iter().flat_map(|report| report.outcome.figures.commands.keys().copied()).collect();
@@ -112,9 +114,9 @@ fn demand(rows: &mut Rows<'_>) {
     rows.outcomes("writes", |figures| figures.writes);
     rows.count("write drains", |figures| figures.write_drains);
     rows.count("unused ACT", |figures| figures.unused_activates);
-    rows.figure("bandwidth, GB/s", |figures| or_dash(figures.bandwidth_gb_s, "", 1.0));
-    rows.figure("data bus in use", |figures| or_dash(figures.data_bus_share, " %", 100.0));
-    rows.figure("command bus in use", |figures| or_dash(figures.command_bus_share, " %", 100.0));
+    rows.figure("bandwidth, GB/s", |figures| number(figures.bandwidth_gb_s));
+    rows.figure("data bus in use", |figures| share(figures.data_bus_share));
+    rows.figure("command bus in use", |figures| share(figures.command_bus_share));
     rows.depth("read queue", |figures| figures.read_queue);
     rows.depth("write queue", |figures| figures.write_queue);
 }
@@ -154,21 +156,20 @@ const EPOCHS_SHOWN_MOST: usize = 32;
 /// One line per epoch.
 pub(crate) fn epochs(reports: &[RunReport], width: usize) -> String {
     let demand = reports.iter().any(|report| report.outcome.figures.has_demand());
-    let ns = |mean: Option<f64>| or_dash(mean, "", 1.0);
     let columns: [Column<'_, (String, &EpochReport)>; 14] = [
         ("result", Left, &|(label, _)| label.clone()),
         ("from clock", Right, &|(_, it)| grouped(it.from_cycle)),
         ("to clock", Right, &|(_, it)| grouped(it.to_cycle)),
         ("requests", Right, &|(_, it)| grouped(it.figures.requests)),
         ("reads", Right, &|(_, it)| grouped(it.figures.read_latency_ns.count)),
-        ("mean ns", Right, &|(_, it)| ns(it.figures.read_latency_ns.mean)),
-        ("p99 ns", Right, &|(_, it)| ns(it.figures.read_latency_ns.p99)),
+        ("mean ns", Right, &|(_, it)| number(it.figures.read_latency_ns.mean)),
+        ("p99 ns", Right, &|(_, it)| number(it.figures.read_latency_ns.p99)),
         ("writes", Right, &|(_, it)| grouped(it.figures.write_latency_ns.count)),
-        ("mean ns", Right, &|(_, it)| ns(it.figures.write_latency_ns.mean)),
+        ("mean ns", Right, &|(_, it)| number(it.figures.write_latency_ns.mean)),
         ("copies", Right, &|(_, it)| grouped(it.figures.copy_latency_ns.count)),
-        ("mean ns", Right, &|(_, it)| ns(it.figures.copy_latency_ns.mean)),
-        ("GB/s", Right, &|(_, it)| or_dash(it.figures.bandwidth_gb_s, "", 1.0)),
-        ("data bus", Right, &|(_, it)| or_dash(it.figures.data_bus_share, " %", 100.0)),
+        ("mean ns", Right, &|(_, it)| number(it.figures.copy_latency_ns.mean)),
+        ("GB/s", Right, &|(_, it)| number(it.figures.bandwidth_gb_s)),
+        ("data bus", Right, &|(_, it)| share(it.figures.data_bus_share)),
         ("nJ", Right, &|(_, it)| format!("{:.1}", it.figures.energy_nj)),
     ];
     let columns = if demand { columns.to_vec() } else { [&columns[..4], &columns[9..]].concat() };

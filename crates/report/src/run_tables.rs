@@ -11,7 +11,7 @@ use crate::programs::{self, MethodRow};
 use crate::result_tables;
 use crate::run_report::RunReport;
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, fitted, listed, wrapped};
+use crate::table::{Column, fitted, listed, or_dash, percent, wrapped};
 
 /// More operations than this are left to JSON and CSV.
 const SHOWN_MOST: usize = 64;
@@ -31,76 +31,59 @@ pub fn text(reports: &[RunReport], width: usize) -> String {
     for warning in reports.iter().flat_map(|report| &report.warnings).collect::<BTreeSet<_>>() {
         text += &wrapped(&format!("warning: {warning}"), width);
     }
-    if reports.iter().any(|report| !report.outcome.operations.is_empty()) {
-        section(&mut text, "Operations");
-        text += &operations(reports, width);
-        let listed = operations_most(reports);
-        if listed > SHOWN_MOST {
-            let _ =
-                writeln!(text, "The first {SHOWN_MOST} of {listed} operations: `--format json` and `--out` list all.");
-        }
-        section(&mut text, "Why no better mechanism");
-        text += &whys(reports, width);
-    }
+    let any = |holds: fn(&RunReport) -> bool| reports.iter().any(holds);
+    let has_operations = operations_most(reports) > 0;
     let methods: Vec<MethodRow> = reports.iter().filter_map(MethodRow::of_run).collect();
-    if !methods.is_empty() {
-        section(&mut text, "Programs on cores");
-        text += &programs::methods(&methods);
-        if methods.iter().any(|row| row.mix.is_some()) {
-            let _ = write!(text, "\n{}", programs::mixes(&methods));
-        }
-        for row in &methods {
-            let _ = write!(text, "\n{}\n{}", row.method, programs::core_table(&row.report.cores));
-        }
-    }
-    section(&mut text, "Policies");
-    text += &result_tables::figures(reports, width);
-    section(&mut text, "Energy by cause, nJ");
-    text += &result_tables::energy(reports, width);
-    if reports.iter().any(|report| !report.outcome.served.is_empty()) {
-        section(&mut text, "Segments by mechanism and reason");
-        text += &segments(reports, width);
-    }
-    if reports.iter().any(|report| !report.outcome.epochs.is_empty()) {
-        section(&mut text, "Epochs");
-        text += &result_tables::epochs(reports, width);
-    }
-    let allocators: BTreeMap<&str, &AllocatorReport> = reports
-        .iter()
-        .rev()
-        .flat_map(|report| &report.outcome.allocator)
-        .map(|report| (report.policy, report))
-        .collect();
-    if !allocators.is_empty() {
-        section(&mut text, "Allocators: mechanisms of frames under `rowclone`, and free memory");
-        text += &allocator_tables::text(&allocators.into_values().collect::<Vec<_>>(), width);
-    }
-    if first.outcome.trace.is_some() {
-        section(&mut text, "Recorded trace");
-        text += &recorded(reports, width);
-    }
-    let fixes: BTreeSet<&String> =
-        reports.iter().flat_map(|report| &report.outcome.operations).flat_map(|operation| &operation.fix).collect();
-    if !fixes.is_empty() {
-        section(&mut text, "What would make FPM possible");
-        for fix in fixes {
-            text += &wrapped(&format!("- {fix}"), width);
-        }
-    }
-    if reports.iter().any(|report| report.outcome.check.is_some()) {
-        section(&mut text, "Check");
-        for report in reports {
-            report.outcome.check.iter().for_each(|check| text += &checked(&report.label(), check));
-            if let Some(wrong) = report.outcome.cores.as_ref().and_then(|cores| cores.wrong_load.as_ref()) {
-                let _ = writeln!(text, "{}: {wrong} returned wrong data", report.label());
-            }
-        }
+    let sections = [
+        ("Operations", has_operations.then(|| operations(reports, width))),
+        ("Why no better mechanism", has_operations.then(|| whys(reports, width))),
+        ("Programs on cores", (!methods.is_empty()).then(|| cores(&methods))),
+        ("Policies", Some(result_tables::figures(reports, width))),
+        ("Energy by cause, nJ", Some(result_tables::energy(reports, width))),
+        (
+            "Segments by mechanism and reason",
+            any(|report| !report.outcome.served.is_empty()).then(|| segments(reports, width)),
+        ),
+        ("Epochs", any(|report| !report.outcome.epochs.is_empty()).then(|| result_tables::epochs(reports, width))),
+        ("Allocators: mechanisms of frames under `rowclone`, and free memory", allocators(reports, width)),
+        ("Recorded trace", first.outcome.trace.is_some().then(|| recorded(reports, width))),
+        ("What would make FPM possible", fixes(reports, width)),
+        ("Check", any(|report| report.outcome.check.is_some()).then(|| checks(reports))),
+    ];
+    for (title, section) in sections {
+        text.extend(section.map(|section| format!("\n{title}\n\n{section}")));
     }
     text
 }
 
-fn section(text: &mut String, title: &str) {
-    let _ = write!(text, "\n{title}\n\n");
+fn cores(methods: &[MethodRow]) -> String {
+    let cores = methods.iter().map(|row| format!("\n{}\n{}", row.method, programs::core_table(&row.report.cores)));
+    let mixes = methods.iter().any(|row| row.mix.is_some()).then(|| format!("\n{}", programs::mixes(methods)));
+    programs::methods(methods) + &mixes.unwrap_or_default() + &cores.collect::<String>()
+}
+
+/// The allocators, by name; one that placed pages under several policies once.
+fn allocators(reports: &[RunReport], width: usize) -> Option<String> {
+    let all = reports.iter().rev().flat_map(|report| &report.outcome.allocator);
+    let all: BTreeMap<&str, &AllocatorReport> = all.map(|report| (report.policy, report)).collect();
+    (!all.is_empty()).then(|| allocator_tables::text(&all.into_values().collect::<Vec<_>>(), width))
+}
+
+fn fixes(reports: &[RunReport], width: usize) -> Option<String> {
+    let operations = reports.iter().flat_map(|report| &report.outcome.operations);
+    let fixes: BTreeSet<&String> = operations.flat_map(|operation| &operation.fix).collect();
+    (!fixes.is_empty()).then(|| fixes.into_iter().map(|fix| wrapped(&format!("- {fix}"), width)).collect())
+}
+
+fn checks(reports: &[RunReport]) -> String {
+    let mut text = String::new();
+    for report in reports {
+        text.extend(report.outcome.check.iter().map(|check| checked(&report.label(), check)));
+        if let Some(wrong) = report.outcome.cores.as_ref().and_then(|cores| cores.wrong_load.as_ref()) {
+            let _ = writeln!(text, "{}: {wrong} returned wrong data", report.label());
+        }
+    }
+    text
 }
 
 /// The operations that are shown, each under every policy in turn, with its label, which stands once, and the policy.
@@ -123,7 +106,7 @@ const FOOTNOTE: &str = "clocks, ns: latency, of copies and initialisations from 
                         copy of a pair in one bank of an idle memory.";
 
 fn operations(reports: &[RunReport], width: usize) -> String {
-    let ratio = |ratio: Option<f64>| ratio.map_or("-".to_string(), |ratio| format!("{ratio:.2}x"));
+    let ratio = |ratio: Option<f64>| or_dash(ratio, |ratio| format!("{ratio:.2}x"));
     let bank = |it: &OperationRow, of: fn(&Comparison) -> f64| ratio(it.against_same_bank.as_ref().map(of));
     let columns: [Column<'_, (String, String, &OperationRow)>; 11] = [
         ("operation", Left, &|(label, ..)| label.clone()),
@@ -138,7 +121,13 @@ fn operations(reports: &[RunReport], width: usize) -> String {
         ("energy ratio (bank)", Right, &|(.., it)| bank(it, |against| against.energy_ratio)),
         ("channel bytes", Right, &|(.., it)| grouped(it.channel_bytes)),
     ];
-    listed(&columns, &by_operation(reports, SHOWN_MOST).collect::<Vec<_>>(), width) + "\n" + &wrapped(FOOTNOTE, width)
+    let rows: Vec<_> = by_operation(reports, SHOWN_MOST).collect();
+    let mut text = listed(&columns, &rows, width) + "\n" + &wrapped(FOOTNOTE, width);
+    let all = operations_most(reports);
+    if all > SHOWN_MOST {
+        let _ = writeln!(text, "The first {SHOWN_MOST} of {all} operations: `--format json` and `--out` list all.");
+    }
+    text
 }
 
 /// One line per reason; the operation and the policy are in its first line.
@@ -160,7 +149,7 @@ fn segments(reports: &[RunReport], width: usize) -> String {
         ("reason", Left, &|(_, row)| row.reason.unwrap_or("-").to_owned()),
         ("segments", Right, &|(_, row)| grouped(row.count)),
         ("bytes", Right, &|(_, row)| bytes(row.bytes)),
-        ("share", Right, &|(_, row)| format!("{:.1} %", row.share_of_bytes * 100.0)),
+        ("share", Right, &|(_, row)| percent(row.share_of_bytes)),
     ];
     let rows = reports.iter().flat_map(|report| report.outcome.served.iter().map(|row| (report.label(), row)));
     listed(&columns, &rows.collect::<Vec<_>>(), width)
@@ -185,7 +174,7 @@ fn recorded(reports: &[RunReport], width: usize) -> String {
         .map(|(name, of)| (name, traces.iter().map(|(_, trace)| of(trace)).collect::<Vec<_>>()))
         .filter(|(_, counts)| counts.iter().any(Option::is_some))
         .map(|(name, counts)| {
-            let cells = counts.into_iter().map(|count| count.map_or("-".to_string(), grouped));
+            let cells = counts.into_iter().map(|count| or_dash(count, grouped));
             std::iter::once((*name).to_string()).chain(cells).collect()
         })
         .collect();

@@ -66,6 +66,21 @@ pub(crate) fn total(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
 }
 
+/// A value as a text; `-` where it is undefined.
+pub(crate) fn or_dash<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| "-".to_owned(), text)
+}
+
+/// A share of 0 to 1 in percent.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// The difference of a ratio from 1 in percent, with its sign.
+pub(crate) fn change(ratio: f64) -> String {
+    format!("{:+.1} %", (ratio - 1.0) * 100.0)
+}
+
 fn rendered(columns: &[Header<'_>], rows: &[Vec<String>], width: usize) -> String {
     let mut table = Table::new();
     table.load_preset(NOTHING).set_content_arrangement(ContentArrangement::Disabled);

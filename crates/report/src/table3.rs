@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, listed};
+use crate::table::{Column, change, listed};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -97,16 +97,15 @@ impl Table3 {
 
     /// The tables for a terminal.
     pub fn to_text(&self) -> String {
-        let off = |simulated: f64, published: f64| format!("{:+.1} %", (simulated / published - 1.0) * 100.0);
         let columns: [Column<'_, Row3>; 8] = [
             ("row", Left, &|row| row.id.to_owned()),
             ("published ns", Right, &|row| format!("{:.0}", row.published.latency_ns)),
             ("simulated ns", Right, &|row| format!("{:.2}", row.simulated.latency_ns)),
             ("clocks", Right, &|row| row.simulated.latency_cycles.to_string()),
-            ("off by", Right, &|row| off(row.simulated.latency_ns, row.published.latency_ns)),
+            ("off by", Right, &|row| change(row.simulated.latency_ns / row.published.latency_ns)),
             ("published nJ", Right, &|row| format!("{:.1}", row.published.energy_nj)),
             ("simulated nJ", Right, &|row| format!("{:.1}", row.simulated.energy_nj)),
-            ("off by", Right, &|row| off(row.simulated.energy_nj, row.published.energy_nj)),
+            ("off by", Right, &|row| change(row.simulated.energy_nj / row.published.energy_nj)),
         ];
         let mut text = format!(
             "RowClone (MICRO 2013), table 3: one 4 KB operation, DDR3-1066 8-8-8, 4 KB rows, {} rank\n\

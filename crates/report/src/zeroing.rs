@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::table::Align::Right;
-use crate::table::{Column, listed};
+use crate::table::{Column, change, listed};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -48,9 +48,7 @@ impl ZeroingTable {
     pub fn to_text(&self) -> String {
         let zero = |row: &ZeroingRow, method: usize| (row.methods[method].zero_cycles / row.pages).to_string();
         let reuse = |row: &ZeroingRow, method: usize| (row.methods[method].use_cycles / row.pages).to_string();
-        let energy = |row: &ZeroingRow, method: usize| {
-            format!("{:+.1} %", (row.methods[method].energy_nj / row.methods[0].energy_nj - 1.0) * 100.0)
-        };
+        let energy = |row: &ZeroingRow, method: usize| change(row.methods[method].energy_nj / row.methods[0].energy_nj);
         let columns: [Column<'_, ZeroingRow>; 9] = [
             ("pages", Right, &|row| row.pages.to_string()),
             ("zero:\nbaseline", Right, &|row| zero(row, 0)),

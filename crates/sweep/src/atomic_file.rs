@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use rowclone_config::Failure;
 use rowclone_config::library::locked;
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, PersistError};
 
 /// What to do with a file that is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,10 +77,7 @@ impl AtomicFile {
             Err(source) if source.kind() == io::ErrorKind::NotFound => {}
             Err(source) => return Err(fault(source)),
         }
-        let directory = match place.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
+        let directory = place.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let temporary = named_like_any_other().tempfile_in(directory).map_err(fault)?;
         let registration = Registration(temporary.path().to_owned());
         locked(&TEMPORARY_FILES).insert(registration.0.clone());
@@ -107,11 +104,10 @@ impl AtomicFile {
             Existing::Keep => temporary.persist_noclobber(&target),
             Existing::Replace => temporary.persist(&target),
         };
-        match renamed {
-            Ok(_) => Ok(()),
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(exists(&target)),
-            Err(error) => Err(Failure::writing(&target, &error.error)),
-        }
+        renamed.map(drop).map_err(|PersistError { error, .. }| match error.kind() {
+            io::ErrorKind::AlreadyExists => exists(&target),
+            _ => Failure::writing(&target, &error),
+        })
     }
 
     /// The name that it will have.

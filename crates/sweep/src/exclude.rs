@@ -32,24 +32,18 @@ enum Side {
     Value(Value),
 }
 
-/// A comparison of a condition.
-#[derive(Clone, Copy, Debug)]
-enum Operator {
-    Equal,
-    Unequal,
-    /// Of values that have an order.
-    Order(fn(Ordering) -> bool),
-}
+/// A comparison of a condition: its sign, whether it needs values that have an order, and whether it holds.
+type Operator = (&'static str, bool, fn(&Value, &Value) -> bool);
 
 /// The longer signs first: `<=` begins like `<`.
-const OPERATORS: [(&str, Operator); 7] = [
-    ("<=", Operator::Order(Ordering::is_le)),
-    (">=", Operator::Order(Ordering::is_ge)),
-    ("!=", Operator::Unequal),
-    ("==", Operator::Equal),
-    ("=", Operator::Equal),
-    ("<", Operator::Order(Ordering::is_lt)),
-    (">", Operator::Order(Ordering::is_gt)),
+const OPERATORS: [Operator; 7] = [
+    ("<=", true, |left, right| compare(left, right).is_some_and(Ordering::is_le)),
+    (">=", true, |left, right| compare(left, right).is_some_and(Ordering::is_ge)),
+    ("!=", false, |left, right| !same(left, right)),
+    ("==", false, same),
+    ("=", false, same),
+    ("<", true, |left, right| compare(left, right).is_some_and(Ordering::is_lt)),
+    (">", true, |left, right| compare(left, right).is_some_and(Ordering::is_gt)),
 ];
 
 impl Exclude {
@@ -80,12 +74,8 @@ impl Exclude {
                 Side::Column(place) => value(*place),
                 Side::Value(value) => value,
             };
-            let left = value(condition.left);
-            match condition.operator {
-                Operator::Equal => same(left, right),
-                Operator::Unequal => !same(left, right),
-                Operator::Order(holds) => compare(left, right).is_some_and(holds),
-            }
+            let (.., holds) = condition.operator;
+            holds(value(condition.left), right)
         })
     }
 }
@@ -93,10 +83,8 @@ impl Exclude {
 impl Condition {
     /// Reads one; in an error, what to say after the text, and what would help.
     fn parse(text: &str, axes: &[Axis]) -> Result<Condition, (String, String)> {
-        let found = text
-            .char_indices()
-            .find_map(|(at, _)| Some((at, OPERATORS.into_iter().find(|(sign, _)| text[at..].starts_with(sign))?)));
-        let Some((at, (sign, operator))) = found else {
+        let at = |(at, _)| Some((at, OPERATORS.into_iter().find(|(sign, ..)| text[at..].starts_with(sign))?));
+        let Some((at, operator @ (sign, ..))) = text.char_indices().find_map(at) else {
             let help = "write a column, one of = != < <= > >=, and a value or another column".to_owned();
             return Err(("compares nothing".to_owned(), help));
         };
@@ -126,7 +114,8 @@ impl Condition {
             Side::Column(place) => values(*place).take(1).collect(),
             Side::Value(value) => vec![value],
         };
-        if let Operator::Order(_) = self.operator {
+        let (_, needs_order, _) = self.operator;
+        if needs_order {
             if against.iter().any(|right| values(self.left).any(|left| compare(left, right).is_none())) {
                 return Err(("orders what has no order: numbers and texts".to_owned(), list()));
             }

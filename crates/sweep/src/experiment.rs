@@ -2,7 +2,6 @@
 
 use std::cell::OnceCell;
 use std::io::Read;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -52,15 +51,6 @@ fn allocator(scenario: &Scenario, variant: Variant) -> Option<AllocatorSettings>
     Some(config.settings(policy, scenario.seed))
 }
 
-/// What a trace's file holds, and how many bytes that is.
-fn trace_text<'a>(path: &Path, wanted: Wanted<'a>) -> Result<(u64, Box<dyn Read + 'a>), Failure> {
-    if let Some(bytes) = wanted.trace {
-        return Ok((bytes.len() as u64, Box::new(bytes)));
-    }
-    let file = file::open(path).map_err(|error| Failure::reading(path, &error))?;
-    Ok((file.metadata().map_or(0, |file| file.len()), Box::new(file)))
-}
-
 /// A trace as the library reads it, beside a bar of the bytes read.
 fn trace<'a>(
     scenario: &Scenario,
@@ -69,7 +59,12 @@ fn trace<'a>(
     wanted: Wanted<'a>,
 ) -> Result<rowclone_sim::Workload<'a>, Failure> {
     let TraceWorkload { path, format, unusable, timing, .. } = trace;
-    let (bytes, text) = trace_text(path, wanted)?;
+    let (bytes, text): (u64, Box<dyn Read + 'a>) = if let Some(bytes) = wanted.trace {
+        (bytes.len() as u64, Box::new(bytes))
+    } else {
+        let file = file::open(path).map_err(|error| Failure::reading(path, &error))?;
+        (file.metadata().map_or(0, |file| file.len()), Box::new(file))
+    };
     let text = if wanted.progress { Box::new(bars::of_file(&variant.label("/"), bytes).wrap_read(text)) } else { text };
     Ok(rowclone_sim::Workload::Trace(rowclone_sim::Trace {
         name: path.display().to_string(),

@@ -1,7 +1,7 @@
 //! The journal of a sweep: a file of JSON lines, one per finished run, appended when the run ends. Each shard has its own.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -136,17 +136,13 @@ fn paths(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(fault(error)),
     };
-    let mut paths = Vec::new();
-    for entry in entries {
-        let path = entry.map_err(fault)?.path();
+    let paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<BTreeSet<_>>>().map_err(fault)?;
+    let is_journal = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         // Nothing but a file ends.
-        if name.starts_with(NAME.0) && name.ends_with(NAME.1) && path.is_file() {
-            paths.push(path);
-        }
-    }
-    paths.sort();
-    Ok(paths)
+        name.starts_with(NAME.0) && name.ends_with(NAME.1) && path.is_file()
+    };
+    Ok(paths.into_iter().filter(is_journal).collect())
 }
 
 /// The sweep whose journals lie in a directory; nothing where there are none.

@@ -76,6 +76,11 @@ pub(super) fn write(
     writers.commit()
 }
 
+/// The result of an output, whose error names the file.
+fn named<T>(directory: &Path, name: &str, result: io::Result<T>) -> Result<T, Failure> {
+    result.map_err(|error| Failure::writing(&directory.join(name), &error))
+}
+
 /// A row of results.
 struct Row<'a> {
     seed: Option<u64>,
@@ -106,13 +111,12 @@ impl<'a> Writers<'a> {
         let timed =
             [("point", Kind::Count), ("policy", Kind::Text), ("placement", Kind::Text), ("wall_s", Kind::Number)];
         let timed = timed.map(|(name, kind)| Column::new(name, kind));
-        let fault = |index: usize| move |error: io::Error| Failure::writing(&directory.join(NAMES[index]), &error);
         Ok(Writers {
             sweep,
             directory,
-            csv: CsvTable::new(BufWriter::new(csv?), &all).map_err(fault(0))?,
-            parquet: ParquetTable::new(BufWriter::new(parquet?), &all).map_err(fault(1))?,
-            times: CsvTable::new(BufWriter::new(times?), &timed).map_err(fault(2))?,
+            csv: named(directory, NAMES[0], CsvTable::new(BufWriter::new(csv?), &all))?,
+            parquet: named(directory, NAMES[1], ParquetTable::new(BufWriter::new(parquet?), &all))?,
+            times: named(directory, NAMES[2], CsvTable::new(BufWriter::new(times?), &timed))?,
             tables: Tables { paths: paths.to_vec(), rows: 0, failed: 0, missing: 0, missing_points: Vec::new() },
         })
     }
@@ -143,7 +147,7 @@ impl<'a> Writers<'a> {
             self.row(point, Row { ratios, seed: Some(planned.seed), run: Some((variant, digest)), outcome, rerun })?;
             let (policy, placement) = (variant.policy.name(), variant.placement.name().unwrap_or_default());
             let time = [point.number.into(), policy.into(), placement.into(), wall.as_secs_f64().into()];
-            self.times.row(&time).map_err(|error| self.fault(NAMES[2], &error))?;
+            named(self.directory, NAMES[2], self.times.row(&time))?;
         }
         Ok(())
     }
@@ -169,12 +173,8 @@ impl<'a> Writers<'a> {
         let scenario = sweep.file.scenario.display().to_string();
         let error = outcome.err().unwrap_or_default();
         cells.extend([error.into(), scenario.into(), MODEL_VERSION.into(), digest.into(), rerun.into()]);
-        self.csv.row(&cells).map_err(|error| self.fault(NAMES[0], &error))?;
-        self.parquet.row(cells).map_err(|error| self.fault(NAMES[1], &error))
-    }
-
-    fn fault(&self, name: &str, error: &io::Error) -> Failure {
-        Failure::writing(&self.directory.join(name), error)
+        named(self.directory, NAMES[0], self.csv.row(&cells))?;
+        named(self.directory, NAMES[1], self.parquet.row(cells))
     }
 
     fn commit(self) -> Result<Tables, Failure> {
@@ -182,7 +182,7 @@ impl<'a> Writers<'a> {
         let mut files = Vec::new();
         for (name, output) in NAMES.into_iter().zip([csv.finish(), parquet.finish(), times.finish()]) {
             let file = output.and_then(|output| output.into_inner().map_err(io::IntoInnerError::into_error));
-            files.push(file.map_err(|error| Failure::writing(&directory.join(name), &error))?);
+            files.push(named(directory, name, file)?);
         }
         files.into_iter().try_for_each(AtomicFile::commit).map(|()| tables)
     }

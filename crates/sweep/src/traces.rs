@@ -148,7 +148,8 @@ const CHUNK_BYTES: usize = 1 << 16;
 /// A trace on its way to the cache. Dropped before its end, it gives its room back.
 struct Keeping<'a> {
     traces: &'a Traces,
-    so_far: SoFar,
+    /// Nothing where there was no room.
+    so_far: Option<SoFar>,
     reserved: u64,
 }
 
@@ -156,58 +157,55 @@ enum SoFar {
     /// The file is compressed already.
     AsItIs(Vec<u8>),
     Compressed(GzEncoder<Vec<u8>>),
-    /// There was no room.
-    GivenUp,
 }
 
 impl<'a> Keeping<'a> {
     /// Of a trace with this beginning.
     fn new(traces: &'a Traces, chunk: &[u8]) -> Keeping<'a> {
         let so_far = match Compression::of(chunk) {
-            _ if traces.limit == 0 => SoFar::GivenUp,
             Compression::Gzip | Compression::Zstd => SoFar::AsItIs(Vec::new()),
             Compression::None => SoFar::Compressed(GzEncoder::new(Vec::new(), flate2::Compression::fast())),
         };
-        Keeping { traces, so_far, reserved: 0 }
+        Keeping { traces, so_far: Some(so_far).filter(|_| traces.limit > 0), reserved: 0 }
     }
 
     fn push(&mut self, chunk: &[u8]) {
-        let length = match &mut self.so_far {
-            SoFar::GivenUp => return,
-            SoFar::AsItIs(bytes) => {
+        let bytes = match &mut self.so_far {
+            None => return,
+            Some(SoFar::AsItIs(bytes)) => {
                 bytes.extend_from_slice(chunk);
                 bytes.len()
             }
-            SoFar::Compressed(encoder) => {
+            Some(SoFar::Compressed(encoder)) => {
                 // Writing to memory cannot fail.
                 let _ = encoder.write_all(chunk);
                 encoder.get_ref().len()
             }
         };
-        self.grow_to(length as u64);
+        if !self.reserve(bytes) {
+            self.so_far = None;
+        }
     }
 
-    fn grow_to(&mut self, length: u64) {
-        if self.traces.reserve(length - self.reserved) {
-            self.reserved = length;
-        } else {
-            self.so_far = SoFar::GivenUp;
+    /// Reserves room for this number of bytes; returns whether the limit permits it.
+    fn reserve(&mut self, bytes: usize) -> bool {
+        let has_room = self.traces.reserve(bytes as u64 - self.reserved);
+        if has_room {
+            self.reserved = bytes as u64;
         }
+        has_room
     }
 
     fn finish(mut self) -> Option<Arc<[u8]>> {
-        let bytes = match std::mem::replace(&mut self.so_far, SoFar::GivenUp) {
-            SoFar::GivenUp => None,
-            SoFar::AsItIs(bytes) => Some(bytes),
-            SoFar::Compressed(encoder) => encoder.finish().ok(),
-        }?;
-        let length = bytes.len() as u64;
-        if !self.traces.reserve(length - self.reserved) {
-            return None;
-        }
+        let bytes = match self.so_far.take()? {
+            SoFar::AsItIs(bytes) => bytes,
+            SoFar::Compressed(encoder) => encoder.finish().ok()?,
+        };
         // From here on the cache counts them.
-        self.reserved = 0;
-        Some(bytes.into())
+        self.reserve(bytes.len()).then(|| {
+            self.reserved = 0;
+            bytes.into()
+        })
     }
 }
 

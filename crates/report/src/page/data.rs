@@ -112,30 +112,24 @@ fn text_or_null<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error>
 impl Served {
     /// Sums over the rows of a table with the same policy and placement.
     pub fn of_all(runs: &Runs) -> Vec<Served> {
-        let mut sums: BTreeMap<(usize, String, String, String), (u64, u64)> = BTreeMap::new();
-        let variants = in_order((0..runs.len()).map(|row| runs.variant(row)));
+        let variants = runs.variants();
+        let mut sums: BTreeMap<[String; 4], Served> = BTreeMap::new();
+        let mut all: BTreeMap<[String; 2], u64> = BTreeMap::new();
         for row in 0..runs.len() {
-            let variant = variants.iter().position(|variant| *variant == runs.variant(row)).unwrap_or_default();
-            for decision in decisions::read(&runs.text(row, "decisions")).unwrap_or_default() {
-                let key = (variant, decision.operation, decision.mechanism, decision.reason);
-                let sum = sums.entry(key).or_default();
-                *sum = (sum.0 + decision.count, sum.1 + decision.bytes);
+            for served in decisions::read(&runs.text(row, "decisions"), &runs.variant(row)).unwrap_or_default() {
+                let Served { run, operation, mechanism, reason, count, bytes, .. } = served.clone();
+                *all.entry([run.clone(), operation.clone()]).or_default() += bytes;
+                let key = [run, operation, mechanism, reason];
+                let sum = sums.entry(key).or_insert(Served { count: 0, bytes: 0, ..served });
+                (sum.count, sum.bytes) = (sum.count + count, sum.bytes + bytes);
             }
         }
-        let all = |variant: usize, operation: &str| -> u64 {
-            let of = sums.iter().filter(|((of, kind, ..), _)| *of == variant && kind == operation);
-            of.map(|(_, (_, bytes))| bytes).sum()
-        };
-        let served = sums.iter().map(|((variant, operation, mechanism, reason), &(count, bytes))| Served {
-            run: variants[*variant].clone(),
-            operation: operation.clone(),
-            mechanism: mechanism.clone(),
-            reason: reason.clone(),
-            count,
-            bytes,
-            share_of_bytes: bytes as f64 / all(*variant, operation) as f64,
-        });
-        served.collect()
+        let mut sums: Vec<Served> = sums.into_values().collect();
+        for sum in &mut sums {
+            sum.share_of_bytes = sum.bytes as f64 / all[&[sum.run.clone(), sum.operation.clone()]] as f64;
+        }
+        sums.sort_by_key(|sum| variants.iter().position(|variant| *variant == sum.run));
+        sums
     }
 }
 
@@ -253,6 +247,21 @@ impl Runs {
     pub fn variant(&self, row: usize) -> String {
         let (policy, placement) = (self.text(row, "policy"), self.text(row, "placement"));
         if placement.is_empty() { policy } else { format!("{policy}/{placement}") }
+    }
+
+    /// Policies with their placements, in the order of the rows. A point that could not be read has a row without a policy.
+    pub(super) fn variants(&self) -> Vec<String> {
+        in_order((0..self.len()).map(|row| self.variant(row)).filter(|variant| !variant.is_empty()))
+    }
+
+    /// The point of a row: the values of its axes, and its seed.
+    pub(super) fn point(&self, row: usize) -> Vec<String> {
+        self.axes.iter().map(String::as_str).chain(["seed"]).map(|column| self.text(row, column)).collect()
+    }
+
+    /// The number of runs that failed.
+    pub(super) fn failed(&self) -> u64 {
+        (0..self.len()).filter(|&row| !self.text(row, "error").is_empty()).count() as u64
     }
 
     /// Distinct texts of a column, in the order of the rows, without empty cells.

@@ -26,11 +26,8 @@ pub(super) struct Ratios {
 /// has these, and computed from the rows of the baseline otherwise.
 pub(super) fn ratios(runs: &Runs) -> Vec<Ratios> {
     let is_baseline = |row: usize| runs.text(row, "policy") == BASELINE;
-    let key = |row: usize| {
-        let axes = runs.axes().iter().map(|axis| runs.text(row, axis));
-        axes.chain(["seed", "placement"].map(|column| runs.text(row, column))).collect::<Vec<_>>()
-    };
-    let baselines: BTreeMap<Vec<String>, usize> =
+    let key = |row: usize| (runs.point(row), runs.text(row, "placement"));
+    let baselines: BTreeMap<(Vec<String>, String), usize> =
         (0..runs.len()).filter(|row| is_baseline(*row)).map(|row| (key(row), row)).collect();
     let ratio = |row: usize, column: &str, figure: &str| {
         let computed = || {

@@ -21,7 +21,6 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 pub use data::{Beside, Core, Fact, Finding, Operation, Origin, Page, Picture, PublishedFigures, Runs, Served, Weight};
 pub(crate) use decisions::sentence as reason_sentence;
 
-use data::in_order;
 use sortable::{Column, Shown, Sortable};
 
 use crate::plot::{self, Chart, Extent, inline_svg};
@@ -90,13 +89,15 @@ impl Page {
 }
 
 fn lead(page: &Page) -> String {
-    let failed = (0..page.runs.len()).filter(|&row| !page.runs.text(row, "error").is_empty()).count();
     let what = match page.origin {
         Origin::Sweep => "A sweep",
         Origin::Run => "A scenario",
     };
     let runs = counted(page.runs.len() as u64, "run");
-    let failures = if failed > 0 { format!(", {} of them failed", grouped(failed as u64)) } else { String::new() };
+    let failures = match page.runs.failed() {
+        0 => String::new(),
+        failed => format!(", {} of them failed", grouped(failed)),
+    };
     format!("{what} of rowclone-sim: {runs}{failures}.")
 }
 
@@ -122,8 +123,6 @@ fn warnings_section(page: &Page) -> Markup {
 
 fn what(page: &Page) -> Markup {
     let Page { runs, facts, commands, .. } = page;
-    let failed = (0..runs.len()).filter(|&row| !runs.text(row, "error").is_empty()).count() as u64;
-    let variants = in_order((0..runs.len()).map(|row| runs.variant(row)).filter(|variant| !variant.is_empty()));
     let axis = |axis: &String| {
         let values = runs.distinct(axis);
         (format!("axis {axis}"), format!("{}: {}", counted(values.len() as u64, "value"), some_of(&values)))
@@ -133,8 +132,8 @@ fn what(page: &Page) -> Markup {
             @for Fact { name, values } in facts { dt { (name) } dd { (some_of(values)) } }
             @for (name, values) in runs.axes().iter().map(axis) { dt { (name) } dd { (values) } }
             dt { "seeds" } dd { (some_of(&runs.distinct("seed"))) }
-            dt { "policies" } dd { (some_of(&variants)) }
-            dt { "runs" } dd { (grouped(runs.len() as u64)) ", " (grouped(failed)) " failed" }
+            dt { "policies" } dd { (some_of(&runs.variants())) }
+            dt { "runs" } dd { (grouped(runs.len() as u64)) ", " (grouped(runs.failed())) " failed" }
         }
         @if !commands.is_empty() {
             h3 { "To run it again" }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::data::{Core, Operation, Page, Runs, in_order};
+use super::data::{Core, Operation, Page, Runs};
 use super::figures;
 use super::sortable::{Column, Shown, Sortable, heads};
 use super::words::Heading;
@@ -11,15 +11,11 @@ use rowclone_sim::quantity::grouped;
 
 /// The group of each row: what differs in policy and placement alone.
 fn groups(runs: &Runs) -> Vec<usize> {
-    let key = |row: usize| {
-        let axes = runs.axes().iter().map(|axis| runs.text(row, axis));
-        axes.chain([runs.text(row, "seed")]).collect::<Vec<_>>()
-    };
     let mut known = BTreeMap::new();
     (0..runs.len())
         .map(|row| {
             let next = known.len();
-            *known.entry(key(row)).or_insert(next)
+            *known.entry(runs.point(row)).or_insert(next)
         })
         .collect()
 }
@@ -70,8 +66,7 @@ pub(super) fn runs(runs: &Runs) -> Sortable {
 
 /// In how many points each policy has the lowest of a figure, over the points that every policy finished.
 pub(super) fn tally(runs: &Runs) -> Option<Sortable> {
-    // A point that could not be read has a row without a policy.
-    let variants = in_order((0..runs.len()).map(|row| runs.variant(row)).filter(|variant| !variant.is_empty()));
+    let variants = runs.variants();
     let groups = groups(runs);
     let count = groups.iter().max().map_or(0, |last| last + 1);
     if variants.len() < 2 || count < 2 {

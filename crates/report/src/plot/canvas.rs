@@ -1,14 +1,18 @@
 //! A picture as a list of shapes, and the drawing backend with which plotters fills it.
 
+use std::cell::RefCell;
 use std::convert::Infallible;
 
 use plotters::drawing::DrawingAreaErrorKind;
+use plotters::element::{DashedPathElement, Drawable};
+use plotters::style::TextStyle;
 use plotters::style::text_anchor::{HPos, VPos};
 use plotters_backend::{
     BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind, FontTransform,
 };
 
 use super::font::{CAPITAL_EM, DESCENDER_EM, LINE_EM};
+use super::palette;
 
 /// A place on a picture, in dots from its upper left corner, to the right and down.
 pub(super) type At = BackendCoord;
@@ -58,23 +62,77 @@ impl Picture {
     }
 }
 
-/// plotters' drawing backend that records shapes.
-pub(super) struct Canvas<'a>(pub(super) &'a mut Picture);
+/// Records shapes: those that this module draws, and, as a backend of plotters, those that plotters draws.
+#[derive(Clone, Copy)]
+pub(super) struct Canvas<'a> {
+    pub(super) size: (u32, u32),
+    pub(super) shapes: &'a RefCell<Vec<Shape>>,
+}
 
 /// What plotters reports; drawing on a [`Canvas`] fails only where the bundled font is not registered.
 pub(super) type Fault = DrawingAreaErrorKind<Infallible>;
 /// The outcome of one call of the backend.
-pub(super) type Drawn = Result<(), DrawingErrorKind<Infallible>>;
+type Drawn = Result<(), DrawingErrorKind<Infallible>>;
 
-fn visible(colour: BackendColor) -> Option<Rgb> {
-    (colour.alpha > 0.0).then_some(colour.rgb)
+impl Canvas<'_> {
+    fn push(self, shape: Shape) {
+        self.shapes.borrow_mut().push(shape);
+    }
+
+    /// Draws a line of a width in mm.
+    pub(super) fn line(self, points: impl IntoIterator<Item = At>, colour: Rgb, width: f64) {
+        let mut points: Vec<At> = points.into_iter().collect();
+        points.dedup();
+        self.push(Shape::Path { points, colour, width: dots(width).unsigned_abs() });
+    }
+
+    /// Draws a line of strokes and gaps, both in mm, and of a width in mm.
+    pub(super) fn dashed(mut self, points: Vec<At>, (stroke, gap): (f64, f64), colour: Rgb, width: f64) {
+        let dashes = DashedPathElement::new(points.clone(), dots(stroke), dots(gap), palette::stroke(colour, width));
+        let size = self.size;
+        dashes.draw(points.into_iter(), &mut self, size).expect("the canvas takes everything");
+    }
+
+    /// Fills a polygon; without a colour it only receives the pointer.
+    pub(super) fn polygon(self, points: Vec<At>, colour: Option<Rgb>) {
+        self.push(Shape::Polygon { points, colour });
+    }
+
+    /// Fills a rectangle.
+    pub(super) fn rectangle(self, from: At, to: At, colour: Rgb) {
+        self.polygon(corners(from, to).to_vec(), Some(colour));
+    }
+
+    /// Draws a circle of a radius in mm: filled, or a line of a width in mm.
+    pub(super) fn circle(self, centre: At, radius: f64, colour: Rgb, width: Option<f64>) {
+        let width = width.map(|width| dots(width).unsigned_abs());
+        self.push(Shape::Circle { centre, radius: dots(radius).unsigned_abs(), colour, width });
+    }
+
+    /// Draws a text.
+    pub(super) fn text(mut self, text: &str, style: &TextStyle<'_>, at: At) {
+        self.draw_text(text, style, at).expect("the canvas takes everything");
+    }
+
+    /// Draws the mark of a value, which the title states.
+    pub(super) fn mark(self, title: String, draw: impl FnOnce()) {
+        self.push(Shape::Open(title));
+        draw();
+        self.push(Shape::Close);
+    }
 }
 
+/// The corners of a rectangle.
+pub(super) const fn corners(from: At, to: At) -> [At; 4] {
+    [from, (to.0, from.1), to, (from.0, to.1)]
+}
+
+/// plotters draws axes and dashes: lines and texts.
 impl DrawingBackend for Canvas<'_> {
     type ErrorType = Infallible;
 
     fn get_size(&self) -> (u32, u32) {
-        self.0.size
+        self.size
     }
 
     fn ensure_prepared(&mut self) -> Drawn {
@@ -86,38 +144,18 @@ impl DrawingBackend for Canvas<'_> {
     }
 
     fn draw_pixel(&mut self, at: At, colour: BackendColor) -> Drawn {
-        self.draw_rect(at, (at.0 + 1, at.1 + 1), &colour, true)
+        self.rectangle(at, (at.0 + 1, at.1 + 1), colour.rgb);
+        Ok(())
     }
 
     fn draw_line<S: BackendStyle>(&mut self, from: At, to: At, style: &S) -> Drawn {
         self.draw_path([from, to], style)
     }
 
-    fn draw_rect<S: BackendStyle>(&mut self, from: At, to: At, style: &S, fill: bool) -> Drawn {
-        let corners = [from, (to.0, from.1), to, (from.0, to.1)];
-        if fill { self.fill_polygon(corners, style) } else { self.draw_path(corners.into_iter().chain([from]), style) }
-    }
-
     fn draw_path<S: BackendStyle, I: IntoIterator<Item = At>>(&mut self, path: I, style: &S) -> Drawn {
         let mut points: Vec<At> = path.into_iter().collect();
         points.dedup();
-        if let Some(colour) = visible(style.color()) {
-            self.0.shapes.push(Shape::Path { points, colour, width: style.stroke_width() });
-        }
-        Ok(())
-    }
-
-    fn draw_circle<S: BackendStyle>(&mut self, centre: At, radius: u32, style: &S, fill: bool) -> Drawn {
-        if let Some(colour) = visible(style.color()) {
-            let width = (!fill).then(|| style.stroke_width());
-            self.0.shapes.push(Shape::Circle { centre, radius, colour, width });
-        }
-        Ok(())
-    }
-
-    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = At>>(&mut self, corners: I, style: &S) -> Drawn {
-        let points = corners.into_iter().collect();
-        self.0.shapes.push(Shape::Polygon { points, colour: visible(style.color()) });
+        self.push(Shape::Path { points, colour: style.color().rgb, width: style.stroke_width() });
         Ok(())
     }
 
@@ -134,7 +172,7 @@ impl DrawingBackend for Canvas<'_> {
         let at = if up { (at.0 + down.round() as i32, at.1) } else { (at.0, at.1 + down.round() as i32) };
         let (text, align, colour) = (text.to_owned(), style.anchor().h_pos, style.color().rgb);
         if !text.is_empty() {
-            self.0.shapes.push(Shape::Text { text, at, em, align, up, colour });
+            self.push(Shape::Text { text, at, em, align, up, colour });
         }
         Ok(())
     }

@@ -105,11 +105,12 @@ pub(super) struct Entries<'a> {
     /// Number of empty cells.
     pub(super) empty: usize,
     values: BTreeMap<Place, Vec<(f64, &'a Row)>>,
-    legend: Vec<Vec<String>>,
+    /// Columns of `by`.
+    by_columns: &'a [String],
 }
 
 impl<'a> Entries<'a> {
-    pub(super) fn of(table: &'a Table, request: &Request) -> Result<Entries<'a>, TableError> {
+    pub(super) fn of(table: &'a Table, request: &'a Request) -> Result<Entries<'a>, TableError> {
         let column = |name: &String| table.column(name);
         let x_column = table.column(&request.x)?;
         let y_columns = request.y.iter().map(column).collect::<Result<Vec<_>, _>>()?;
@@ -129,11 +130,8 @@ impl<'a> Entries<'a> {
             if numbers && request.x_spacing == Spacing::Log {
                 positive(row, x_column, &request.x)?;
             }
-            let by = by
-                .iter()
-                .zip(&by_columns)
-                .map(|(keys, &index)| keys.index(&row.cells[index]).unwrap_or(0))
-                .collect::<Vec<_>>();
+            let key = |(keys, &index): (&Keys, &usize)| keys.index(&row.cells[index]).unwrap_or(0);
+            let by: Vec<usize> = by.iter().zip(&by_columns).map(key).collect();
             for (y, (&index, name)) in y_columns.iter().zip(&request.y).enumerate() {
                 if !is_there(row, index) {
                     empty += 1;
@@ -151,19 +149,15 @@ impl<'a> Entries<'a> {
                 values.entry(place).or_default().push((value, row));
             }
         }
-        let legend = by
-            .iter()
-            .zip(&request.by)
-            .map(|(keys, column)| (0..keys.len()).map(|index| keys.legend(index, column)).collect())
-            .collect();
-        let entries = Entries { x, by, y_unit, y_label, y_names, empty, values, legend };
+        let entries = Entries { x, by, y_unit, y_label, y_names, empty, values, by_columns: &request.by };
         let combined = request.kind == Kind::Stacked && request.y.len() > 1 && !request.by.is_empty();
         Ok(if combined { entries.combine(&request.x) } else { entries })
     }
 
     /// Name of a series.
     fn name(&self, by: &[usize], y: Option<usize>) -> String {
-        let parts = by.iter().zip(&self.legend).map(|(&index, names)| names[index].clone());
+        let keys = self.by.iter().zip(self.by_columns);
+        let parts = by.iter().zip(keys).map(|(&index, (keys, column))| keys.legend(index, column));
         let y = y.filter(|_| self.y_names.len() > 1).map(|y| self.y_names[y].clone());
         parts.chain(y).collect::<Vec<_>>().join(", ")
     }
@@ -273,18 +267,13 @@ fn positive(row: &Row, index: usize, column: &str) -> Result<(), TableError> {
 
 /// The columns, beside those that were asked for, in which the rows behind every mark of several rows differ alike.
 pub(super) fn differing(table: &Table, entries: &Entries<'_>, request: &Request) -> Result<Vec<String>, TableError> {
-    let marks: Vec<Vec<&Row>> = entries
-        .values
-        .values()
-        .filter(|values| values.len() > 1)
-        .map(|values| values.iter().map(|(_, row)| *row).collect())
-        .collect();
+    let marks: Vec<_> = entries.values.values().filter(|values| values.len() > 1).collect();
     let asked = |name: &String| *name == request.x || request.y.contains(name) || request.by.contains(name);
     let mut found = Vec::new();
     for name in table.columns().iter().filter(|name| !asked(name)) {
         let column = table.column(name)?;
         let sets: Vec<BTreeSet<&str>> =
-            marks.iter().map(|rows| rows.iter().map(|row| row.cells[column].as_str()).collect()).collect();
+            marks.iter().map(|values| values.iter().map(|(_, row)| row.cells[column].as_str()).collect()).collect();
         // Results differ from mark to mark; of seeds, a mark has all or, where some failed, a part.
         let most = sets.iter().map(BTreeSet::len).max().unwrap_or(0);
         let together = sets.iter().flatten().collect::<BTreeSet<_>>().len();

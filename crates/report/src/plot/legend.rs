@@ -1,8 +1,6 @@
 //! The legend: above the chart, in as many rows as it needs, where it covers nothing.
 
-use plotters_backend::DrawingBackend;
-
-use super::canvas::{At, Canvas, Drawn, Rgb, dots};
+use super::canvas::{At, Canvas, Rgb, dots};
 use super::chart::{Chart, Kind};
 use super::font::Size;
 use super::palette::{self, INK, LINE};
@@ -94,23 +92,23 @@ fn entries(chart: &Chart) -> Vec<(Sign, String)> {
 }
 
 /// Draws a sign whose left end is at a place, in the middle of its row.
-pub(super) fn draw_sign(canvas: &mut Canvas<'_>, sign: Sign, (left, middle): At) -> Drawn {
+pub(super) fn draw_sign(canvas: Canvas<'_>, sign: Sign, (left, middle): At) {
     let centre = (left + dots(SIGN / 2.0), middle);
     match sign {
         Sign::Line(series) => {
-            let style = palette::stroke(palette::colour(series), LINE);
             let (stroke, gap) = palette::dashes(series).unwrap_or((SIGN, 1.0));
             let mut from = 0.0;
             while from < SIGN {
                 let to = (from + stroke).min(SIGN);
-                canvas.draw_path([(left + dots(from), middle), (left + dots(to), middle)], &style)?;
+                let ends = [from, to].map(|end| (left + dots(end), middle));
+                canvas.line(ends, palette::colour(series), LINE);
                 from += stroke + gap;
             }
-            palette::symbol(canvas, series, centre)
+            palette::symbol(canvas, series, centre);
         }
         Sign::Bar(series) => {
             let (from, to) = ((left + dots(0.4), middle - dots(1.1)), (left + dots(SIGN - 0.2), middle + dots(1.1)));
-            palette::bar(canvas, series, from, to)
+            palette::bar(canvas, series, from, to);
         }
         Sign::Hollow(series, colour) => palette::hollow_symbol(canvas, series, centre, colour),
     }

@@ -4,9 +4,8 @@ use std::f64::consts::TAU;
 
 use plotters::style::colors::colormaps::ViridisRGB;
 use plotters::style::{Color, RGBColor, ShapeStyle};
-use plotters_backend::DrawingBackend;
 
-use super::canvas::{At, Canvas, Drawn, Rgb, dots};
+use super::canvas::{At, Canvas, Rgb, corners, dots};
 
 pub(super) const PAPER: Rgb = (255, 255, 255);
 pub(super) const INK: Rgb = (0x1b, 0x1f, 0x24);
@@ -57,11 +56,6 @@ pub(super) fn stroke((red, green, blue): Rgb, width: f64) -> ShapeStyle {
     RGBColor(red, green, blue).stroke_width(dots(width).unsigned_abs())
 }
 
-/// The style of a filled area.
-pub(super) fn fill((red, green, blue): Rgb) -> ShapeStyle {
-    RGBColor(red, green, blue).filled()
-}
-
 /// The second eight series have the colours of the first eight, with other dashes and hatches.
 fn second_sign(series: usize) -> usize {
     (series + 3 * (series / COLOURS)) % COLOURS
@@ -74,7 +68,7 @@ pub(super) fn dashes(series: usize) -> Option<(f64, f64)> {
 }
 
 /// The corners of a series' mark around a centre, as distances in mm; none of a disc. All marks have the area of the disc.
-fn corners(series: usize, radius: f64) -> Option<Vec<(f64, f64)>> {
+fn outline(series: usize, radius: f64) -> Option<Vec<(f64, f64)>> {
     let polygon = |corners: u32, turn: f64| -> Vec<(f64, f64)> {
         let count = f64::from(corners);
         let reach = radius * (TAU / (count * (TAU / count).sin())).sqrt();
@@ -98,26 +92,25 @@ fn corners(series: usize, radius: f64) -> Option<Vec<(f64, f64)>> {
 }
 
 /// Draws a filled mark.
-pub(super) fn symbol(canvas: &mut Canvas<'_>, series: usize, centre: At) -> Drawn {
-    match corners(series, MARK_RADIUS) {
-        None => canvas.draw_circle(centre, dots(MARK_RADIUS).unsigned_abs(), &fill(colour(series)), true),
-        Some(corners) => canvas.fill_polygon(around(centre, &corners), &fill(colour(series))),
+pub(super) fn symbol(canvas: Canvas<'_>, series: usize, centre: At) {
+    match outline(series, MARK_RADIUS) {
+        None => canvas.circle(centre, MARK_RADIUS, colour(series), None),
+        Some(corners) => canvas.polygon(around(centre, &corners), Some(colour(series))),
     }
 }
 
 /// Draws a hollow mark of this colour, larger, so that it is seen around a filled one at its place.
-pub(super) fn hollow_symbol(canvas: &mut Canvas<'_>, series: usize, centre: At, colour: Rgb) -> Drawn {
+pub(super) fn hollow_symbol(canvas: Canvas<'_>, series: usize, centre: At, colour: Rgb) {
     const RADIUS: f64 = MARK_RADIUS * 1.5;
-    for style in [stroke(PAPER, 0.75), stroke(colour, 0.3)] {
-        match corners(series, RADIUS) {
-            None => canvas.draw_circle(centre, dots(RADIUS).unsigned_abs(), &style, false)?,
+    for (colour, width) in [(PAPER, 0.75), (colour, 0.3)] {
+        match outline(series, RADIUS) {
+            None => canvas.circle(centre, RADIUS, colour, Some(width)),
             Some(mut corners) => {
                 corners.push(corners[0]);
-                canvas.draw_path(around(centre, &corners), &style)?;
+                canvas.line(around(centre, &corners), colour, width);
             }
         }
     }
-    Ok(())
 }
 
 fn around(centre: At, corners: &[(f64, f64)]) -> Vec<At> {
@@ -125,13 +118,13 @@ fn around(centre: At, corners: &[(f64, f64)]) -> Vec<At> {
 }
 
 /// Draws a bar of a series: its colour and its hatch.
-pub(super) fn bar(canvas: &mut Canvas<'_>, series: usize, a: At, b: At) -> Drawn {
+pub(super) fn bar(canvas: Canvas<'_>, series: usize, a: At, b: At) {
     let (from, to) = ((a.0.min(b.0), a.1.min(b.1)), (a.0.max(b.0), a.1.max(b.1)));
-    canvas.draw_rect(from, to, &fill(colour(series)), true)?;
+    canvas.rectangle(from, to, colour(series));
     for (start, end) in hatch(second_sign(series), from, to) {
-        canvas.draw_path([start, end], &stroke(PAPER, 0.14))?;
+        canvas.line([start, end], PAPER, 0.14);
     }
-    canvas.draw_rect(from, to, &stroke(INK, 0.1), false)
+    canvas.line(corners(from, to).into_iter().chain([from]), INK, 0.1);
 }
 
 /// The lines of a hatch within a rectangle.
@@ -192,7 +185,7 @@ mod tests {
     #[test]
     fn no_two_series_look_alike_without_colour_or_with() {
         let looks: Vec<_> = (0..SERIES_MAX)
-            .map(|it| (colour(it), dashes(it), hatch(second_sign(it), (0, 0), (300, 300)), corners(it, 1.0)))
+            .map(|it| (colour(it), dashes(it), hatch(second_sign(it), (0, 0), (300, 300)), outline(it, 1.0)))
             .collect();
         for (index, a) in looks.iter().enumerate() {
             for b in &looks[index + 1..] {
@@ -205,7 +198,7 @@ mod tests {
     #[test]
     fn all_marks_have_the_same_area() {
         for series in 1..COLOURS {
-            let corners = corners(series, 1.0).unwrap();
+            let corners = outline(series, 1.0).unwrap();
             let next = corners.iter().cycle().skip(1);
             let twice: f64 = corners.iter().zip(next).map(|(a, b)| a.0 * b.1 - a.1 * b.0).sum();
             assert!((twice / TAU - 1.0).abs() < 0.01, "{series}: {}", twice / 2.0);

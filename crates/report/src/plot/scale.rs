@@ -6,7 +6,7 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, Value
 
 use super::chart::{Axis, Categories};
 use super::font::Size;
-use super::unit::{Display, write_all};
+use super::unit::write_all;
 
 /// Spacing of values along an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl Scale {
             from: range.start / display.factor,
             to: range.end / display.factor,
             ticks: at.iter().zip(labels).map(tick).collect(),
-            title: titled(&axis.label, Some(&display)),
+            title: titled(&axis.label, &display.symbol),
         }
     }
 
@@ -195,11 +195,11 @@ impl ValueFormatter<f64> for Scale {
 }
 
 /// The title of an axis: the quantity, and its unit in brackets.
-pub(super) fn titled(label: &str, display: Option<&Display>) -> String {
-    match display.map_or("", |display| display.symbol.as_str()) {
+pub(super) fn titled(label: &str, symbol: &str) -> String {
+    match symbol {
         "" => label.to_owned(),
-        symbol if label == symbol => label.to_owned(),
-        symbol => format!("{label} ({symbol})"),
+        _ if label == symbol => label.to_owned(),
+        _ => format!("{label} ({symbol})"),
     }
 }
 

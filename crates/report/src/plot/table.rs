@@ -20,7 +20,8 @@ pub(super) struct Row {
 }
 
 /// A fault of a table or of a request for a chart of it. It does not name the file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct TableError {
     /// The faulty line, counted from 1; none for the table as a whole.
     pub line: Option<u64>,
@@ -43,14 +44,6 @@ impl TableError {
         TableError { help: Some(help.to_string()), ..self }
     }
 }
-
-impl fmt::Display for TableError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for TableError {}
 
 impl Table {
     /// A table of these columns and rows, which stand below each other from the file's second line on.

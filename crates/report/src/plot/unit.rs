@@ -27,9 +27,13 @@ pub enum Unit {
     Named(&'static str),
 }
 
-/// Ends of column names that state a unit. The last part of a name may also be all of it.
+/// Ends of column names that state a unit; the first that fits counts.
 #[rustfmt::skip]
 const SUFFIXES: &[(&str, Unit)] = &[
+    ("gb_s", Unit::Prefixed { symbol: "B/s", exponent: 9 }),
+    ("mb_s", Unit::Prefixed { symbol: "B/s", exponent: 6 }),
+    ("mt_s", Unit::Prefixed { symbol: "T/s", exponent: 6 }),
+    ("bytes_per_second", Unit::Prefixed { symbol: "B/s", exponent: 0 }),
     ("ps", Unit::Prefixed { symbol: "s", exponent: -12 }),
     ("ns", Unit::Prefixed { symbol: "s", exponent: -9 }),
     ("us", Unit::Prefixed { symbol: "s", exponent: -6 }),
@@ -53,14 +57,6 @@ const SUFFIXES: &[(&str, Unit)] = &[
     ("celsius", Unit::Named("°C")),
     ("cycles", Unit::Named("tCK")),
     ("cycle", Unit::Named("tCK")),
-];
-
-/// Ends of column names whose unit has two words.
-const LONG_SUFFIXES: &[(&str, Unit)] = &[
-    ("gb_s", Unit::Prefixed { symbol: "B/s", exponent: 9 }),
-    ("mb_s", Unit::Prefixed { symbol: "B/s", exponent: 6 }),
-    ("mt_s", Unit::Prefixed { symbol: "T/s", exponent: 6 }),
-    ("bytes_per_second", Unit::Prefixed { symbol: "B/s", exponent: 0 }),
 ];
 
 /// Prefixes of the SI by their power of ten.
@@ -99,14 +95,12 @@ impl Unit {
 
     fn of_name(name: &str) -> (Unit, String) {
         let lower = name.to_lowercase();
-        let parts: Vec<&str> = lower.split('_').collect();
-        let last = parts.last().copied().unwrap_or_default();
         // A share of bytes is a share.
-        if last != "percent" && parts.contains(&"share") {
+        if lower.split('_').any(|part| part == "share") && !lower.ends_with("_percent") {
             return (Unit::Share, words(name.strip_suffix("_share").unwrap_or(name)));
         }
-        let long = LONG_SUFFIXES.iter().find(|(suffix, _)| lower.ends_with(&format!("_{suffix}")));
-        let found = long.or_else(|| SUFFIXES.iter().find(|(suffix, _)| *suffix == last));
+        let ends = |suffix: &str| lower.strip_suffix(suffix).is_some_and(|rest| rest.is_empty() || rest.ends_with('_'));
+        let found = SUFFIXES.iter().find(|(suffix, _)| ends(suffix));
         let Some(&(suffix, unit)) = found else { return (Unit::None, words(name)) };
         let rest = &name[..name.len() - suffix.len()];
         // "channel bytes" says more than "channel".
@@ -140,10 +134,7 @@ impl Unit {
 
     /// A value with at most `digits` significant digits.
     fn write_digits(self, value: f64, digits: i32) -> String {
-        let Display { factor, symbol } = match self {
-            Unit::None => Display { factor: 1.0, symbol: String::new() },
-            _ => self.display(value.abs()),
-        };
+        let Display { factor, symbol } = self.in_prefix(value.abs());
         let text = in_digits(value * factor, digits);
         if symbol.is_empty() { text } else { format!("{text} {symbol}") }
     }
@@ -159,20 +150,23 @@ impl Unit {
 
     /// The unit in which a value of this size has one to three digits before the point.
     pub(super) fn display(self, size: f64) -> Display {
-        let decimal = |names: &[(i32, &'static str)], exponent: i32, symbol: &str| {
-            let (power, name) = fitting(names, size, 10.0, exponent);
-            Display { factor: 10f64.powi(exponent - power), symbol: format!("{name}{symbol}") }
+        let (names, base, exponent, symbol): (&[_], f64, i32, &str) = match self {
+            Unit::Named(symbol) => return Display { factor: 1.0, symbol: symbol.to_owned() },
+            Unit::Share => return Display { factor: 100.0, symbol: "%".to_owned() },
+            Unit::None => (&LARGE, 10.0, 0, ""),
+            Unit::Prefixed { symbol, exponent } => (&PREFIXES, 10.0, exponent, symbol),
+            Unit::Bytes { exponent } => (&BINARY, 2.0, exponent, ""),
         };
-        match self {
-            Unit::Named(symbol) => Display { factor: 1.0, symbol: symbol.to_owned() },
-            Unit::Share => Display { factor: 100.0, symbol: "%".to_owned() },
-            Unit::None => decimal(&LARGE, 0, ""),
-            Unit::Prefixed { symbol, exponent } => decimal(&PREFIXES, exponent, symbol),
-            Unit::Bytes { exponent } => {
-                let (power, symbol) = fitting(&BINARY, size, 2.0, exponent);
-                Display { factor: 2f64.powi(exponent - power), symbol: symbol.to_owned() }
-            }
-        }
+        // The greatest unit that the value reaches, else its own.
+        let reaches = |power: i32| size * (1.0 + 1e-9) >= base.powi(power - exponent);
+        let fitting = names.iter().rev().find(|(power, _)| reaches(*power));
+        let (power, name) = fitting.copied().unwrap_or((exponent, named(names, exponent)));
+        Display { factor: base.powi(exponent - power), symbol: format!("{name}{symbol}") }
+    }
+
+    /// The unit of a single value: counts stay as they are.
+    fn in_prefix(self, size: f64) -> Display {
+        if self == Unit::None { Display { factor: 1.0, symbol: String::new() } } else { self.display(size) }
     }
 
     /// The labels of these values of an axis, each with the decimals that it needs, and the title of the axis.
@@ -186,12 +180,9 @@ impl Unit {
             return (labels, format!("{label}{unit}"));
         }
         let greatest = values.iter().copied().map(f64::abs).fold(0.0, f64::max);
-        let display = match self {
-            Unit::None => Display { factor: 1.0, symbol: String::new() },
-            _ => self.display(greatest / 2.0),
-        };
+        let display = self.in_prefix(greatest / 2.0);
         let labels = values.iter().flat_map(|value| write_all(&[value * display.factor])).collect();
-        (labels, titled(label, Some(&display)))
+        (labels, titled(label, &display.symbol))
     }
 }
 
@@ -239,12 +230,6 @@ pub(crate) fn capitalised(text: &str) -> String {
 
 fn named(names: &[(i32, &'static str)], exponent: i32) -> &'static str {
     names.iter().find(|(power, _)| *power == exponent).map_or("", |(_, name)| name)
-}
-
-/// The greatest of some units that a value of this size reaches, else its own.
-fn fitting(names: &[(i32, &'static str)], size: f64, base: f64, exponent: i32) -> (i32, &'static str) {
-    let reaches = |power: i32| size * (1.0 + 1e-9) >= base.powi(power - exponent);
-    names.iter().rev().find(|(power, _)| reaches(*power)).copied().unwrap_or((exponent, named(names, exponent)))
 }
 
 /// A number with at most six significant digits, unless it is whole: `1,046.25`.

@@ -20,7 +20,7 @@ use memctrl::{Completion, Request};
 use rowclone_sim::Observer;
 
 use banks::ChannelTracks;
-use copies::{Copies, Place, Step};
+use copies::{Copies, Step};
 use writer::{Counter, PacketWriter, Shows};
 
 pub use writer::{Window, nanoseconds};
@@ -36,7 +36,7 @@ pub struct Timeline<W: Write> {
     channels: Vec<ChannelTracks>,
     copies: Copies,
     /// Requests in progress: reads, writes, copies and initialisations.
-    depths: [(u64, Counter); 3],
+    depths: [Counter; 3],
 }
 
 impl<W: Write> Timeline<W> {
@@ -45,9 +45,8 @@ impl<W: Write> Timeline<W> {
         let mut writer = PacketWriter::new(output, system.clock(), window);
         let root = writer.track(None, 0, title, "", Shows::Group);
         let requests = writer.track(Some(root), 0, "requests in progress", "taken and not done", Shows::Group);
-        let depths = [(0, "reads"), (1, "writes"), (2, "copies")].map(|(rank, name)| {
-            (0, Counter::new(writer.track(Some(requests), rank, name, "", Shows::Counter("requests"))))
-        });
+        let depths = [(0, "reads"), (1, "writes"), (2, "copies")]
+            .map(|(rank, name)| Counter::new(writer.track(Some(requests), rank, name, "", Shows::Counter("requests"))));
         let about = "copies and initialisations, and their segments";
         let copies = Copies::new(writer.track(Some(root), 1, "copies", about, Shows::Group));
         let channels = (0..system.geometry.channels())
@@ -64,43 +63,31 @@ impl<W: Write> Timeline<W> {
         self.writer.into_result()
     }
 
-    fn change(&mut self, kind: usize, at: Cycle) {
-        let (depth, counter) = &mut self.depths[kind];
-        counter.change(&mut self.writer, at, *depth);
-    }
-
     /// What a command does for the copy that it was issued for.
     fn step(&self, event: &CommandEvent, activation: Option<Activation>) -> Option<(RequestId, Step)> {
         let Cause::Copy { request, mechanism, program } = event.cause else { return None };
-        let place = |bank| (event.channel, bank);
         let open = |bank| self.channels[usize::from(event.channel.0)].open_row(bank).map(|open| open.row);
-        let step = |banks: [Option<Place>; 2]| Step { program, mechanism, at: event.at, banks, filled: None, bytes: 0 };
-        let step = match event.command {
-            Command::Activate { bank, row } => {
-                let step = step([Some(place(bank)), None]);
-                match activation {
-                    Some(Activation::Copies { .. }) => {
-                        Step { filled: Some((place(bank), row)), bytes: self.map.geometry().row_bytes(), ..step }
-                    }
-                    _ => step,
-                }
+        let (first, second, filled, bytes) = match event.command {
+            Command::Activate { bank, row } if matches!(activation, Some(Activation::Copies { .. })) => {
+                (bank, None, Some((bank, row)), self.map.geometry().row_bytes())
             }
-            Command::Read { bank, .. } => step([Some(place(bank)), None]),
+            Command::Activate { bank, .. } | Command::Read { bank, .. } => (bank, None, None, 0),
             Command::Write { bank, column, .. } => {
                 let row = open(bank).expect("WR is issued to an open row");
                 let line = self.map.address(Location { channel: event.channel, bank, row, column, offset: 0 });
-                let bytes = self.copies.bytes_of_line(request, line.expect("a command names a line of the memory"));
-                Step { filled: Some((place(bank), row)), bytes, ..step([Some(place(bank)), None]) }
+                let line = line.expect("a command names a line of the memory");
+                (bank, None, Some((bank, row)), self.copies.bytes_of_line(request, line))
             }
             Command::Transfer { src, dst, .. } => {
-                let step = step([Some(place(src)), Some(place(dst))]);
-                match open(dst).filter(|row| *row != self.map.geometry().temporary_row()) {
-                    Some(row) => Step { filled: Some((place(dst), row)), bytes: LINE_BYTES, ..step },
-                    None => step,
-                }
+                let filled = open(dst).filter(|row| *row != self.map.geometry().temporary_row());
+                (src, Some(dst), filled.map(|row| (dst, row)), if filled.is_some() { LINE_BYTES } else { 0 })
             }
             _ => return None,
         };
+        let place = |bank| (event.channel, bank);
+        let banks = [Some(first), second].map(|bank| bank.map(place));
+        let filled = filled.map(|(bank, row)| (place(bank), row));
+        let step = Step { program, mechanism, at: event.at, banks, filled, bytes };
         Some((request, step))
     }
 }
@@ -140,7 +127,7 @@ impl<W: Write> EventSink for Timeline<W> {
         for channel in &mut self.channels {
             channel.finish(&mut self.writer, end);
         }
-        for (_, counter) in &mut self.depths {
+        for counter in &mut self.depths {
             counter.begin(&mut self.writer);
         }
     }
@@ -151,14 +138,14 @@ impl<W: Write> Observer for Timeline<W> {
         if let Operation::Copy { .. } | Operation::Init { .. } = request.operation {
             self.copies.taken(&mut self.writer, request);
         }
-        self.depths[kind(&request.operation)].0 += 1;
-        self.change(kind(&request.operation), now);
+        let depth = &mut self.depths[kind(&request.operation)];
+        depth.change(&mut self.writer, now, depth.value + 1);
     }
 
     fn done(&mut self, completion: &Completion) {
         self.copies.done(&mut self.writer, completion);
-        self.depths[kind(&completion.operation)].0 -= 1;
-        self.change(kind(&completion.operation), completion.done);
+        let depth = &mut self.depths[kind(&completion.operation)];
+        depth.change(&mut self.writer, completion.done, depth.value - 1);
     }
 }
 

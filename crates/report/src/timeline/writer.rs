@@ -167,7 +167,7 @@ fn event(track: Track, r#type: EventType) -> TrackEvent {
 #[derive(Debug)]
 pub(super) struct Counter {
     track: Track,
-    value: u64,
+    pub(super) value: u64,
     is_drawn: bool,
 }
 

@@ -20,7 +20,7 @@ pub(super) fn submit(script: &Path, decided: &[&str]) -> Result<u64, Failure> {
     for variable in decided {
         sbatch.env_remove(variable);
     }
-    let output = sbatch.arg("--parsable").arg(script).output().map_err(|error| not_started("sbatch", &error))?;
+    let output = output(sbatch.arg("--parsable").arg(script))?;
     if !output.status.success() {
         return Err(refused(&said(&output), script));
     }
@@ -35,9 +35,7 @@ pub(super) fn submit(script: &Path, decided: &[&str]) -> Result<u64, Failure> {
 /// # Errors
 /// `squeue` is not there, or fails.
 pub(super) fn queued(jobs: &BTreeSet<u64>) -> Result<BTreeMap<u64, BTreeSet<u64>>, Failure> {
-    let mut squeue = Command::new("squeue");
-    squeue.args(["--noheader", "--array", "--me", "--format=%F %K"]);
-    let output = squeue.output().map_err(|error| not_started("squeue", &error))?;
+    let output = output(Command::new("squeue").args(["--noheader", "--array", "--me", "--format=%F %K"]))?;
     if !output.status.success() {
         let message = format!("squeue does not say which tasks are still in the queue: {}", said(&output));
         return Err(Failure::new(message).with_help("try again when `squeue` works"));
@@ -79,13 +77,17 @@ fn said(output: &Output) -> String {
     if lines.is_empty() { output.status.to_string() } else { lines.join("; ") }
 }
 
-fn not_started(program: &str, error: &io::Error) -> Failure {
-    if error.kind() != io::ErrorKind::NotFound {
-        return Failure::new(format!("`{program}` cannot be started: {error}"));
-    }
-    Failure::new(format!("`{program}` cannot be found: Slurm is not installed here")).with_help(
-        "submit from a login node of the cluster; `--shard K/N` runs a part of a sweep under any other scheduler",
-    )
+/// Output of a program of Slurm, which may have failed.
+fn output(command: &mut Command) -> Result<Output, Failure> {
+    command.output().map_err(|error| {
+        let program = command.get_program().display();
+        if error.kind() != io::ErrorKind::NotFound {
+            return Failure::new(format!("`{program}` cannot be started: {error}"));
+        }
+        let help =
+            "submit from a login node of the cluster; `--shard K/N` runs a part of a sweep under any other scheduler";
+        Failure::new(format!("`{program}` cannot be found: Slurm is not installed here")).with_help(help)
+    })
 }
 
 /// What it means that `sbatch` said this.

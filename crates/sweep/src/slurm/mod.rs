@@ -5,7 +5,6 @@
 mod client;
 mod options;
 mod queued;
-mod ranges;
 mod script;
 mod submission;
 

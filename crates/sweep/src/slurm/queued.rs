@@ -1,4 +1,4 @@
-//! The jobs that were submitted from a directory, in a file of it: a line each.
+//! The jobs that were submitted from a directory, in a file of it: a line of JSON each.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use crate::atomic_file::{AtomicFile, Existing};
 use rowclone_config::Failure;
-
-use super::ranges;
+use serde::{Deserialize, Serialize};
 
 /// What it is called.
 const NAME: &str = "slurm-jobs";
 
 /// A job array that was submitted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Job {
     /// Slurm's number of it.
     pub(super) id: u64,
@@ -32,23 +32,6 @@ impl Job {
         let dealt = (1..=self.tasks).cycle().zip(&self.shards);
         dealt.filter(|(task, _)| tasks.contains(task)).map(|(_, &shard)| shard)
     }
-
-    fn line(&self) -> String {
-        let Job { id, tasks, of, shards } = self;
-        format!("job {id}, {tasks} tasks, of {of} shards: {}", ranges::write(shards))
-    }
-
-    fn parse(line: &str) -> Option<Job> {
-        let (head, shards) = line.split_once(" shards: ")?;
-        let (id, head) = head.strip_prefix("job ")?.split_once(", ")?;
-        let (tasks, of) = head.split_once(" tasks, of ")?;
-        Some(Job {
-            id: id.parse().ok()?,
-            tasks: tasks.parse().ok().filter(|&tasks| tasks > 0)?,
-            of: of.parse().ok()?,
-            shards: ranges::read(shards)?,
-        })
-    }
 }
 
 /// The jobs of a directory; none where none were submitted.
@@ -63,7 +46,7 @@ pub(super) fn read(directory: &Path) -> Result<Vec<Job>, Failure> {
         Err(error) => return Err(Failure::reading(&path, &error)),
     };
     let jobs = (1..).zip(text.lines()).map(|(number, line)| {
-        Job::parse(line).ok_or_else(|| {
+        serde_json::from_str(line).map_err(|_| {
             let error = Failure::new(format!("{}:{number}: is no job: {line}", path.display()));
             error.with_help("see with `squeue` that no job of this sweep is in the queue, and remove the file")
         })
@@ -76,7 +59,8 @@ pub(super) fn read(directory: &Path) -> Result<Vec<Job>, Failure> {
 /// # Errors
 /// The file cannot be written.
 pub(super) fn write(directory: &Path, jobs: &[Job]) -> Result<(), Failure> {
-    let text: String = jobs.iter().map(|job| job.line() + "\n").collect();
+    let line = |job| serde_json::to_string(job).expect("numbers are JSON") + "\n";
+    let text: String = jobs.iter().map(line).collect();
     AtomicFile::create(&path(directory), Existing::Replace)?.complete(text.as_bytes())
 }
 
@@ -99,8 +83,8 @@ mod tests {
         let jobs = [job(), Job { id: 7, ..job() }];
         write(directory.path(), &jobs).unwrap();
         assert_eq!(read(directory.path()).unwrap(), jobs);
-        fs::write(path(directory.path()), "job 1, 0 tasks, of 9 shards: 1").unwrap();
-        assert!(read(directory.path()).unwrap_err().to_string().contains("slurm-jobs:1: is no job: job 1, 0"));
+        fs::write(path(directory.path()), r#"{"id":1,"tasks":2,"of":9}"#).unwrap();
+        assert!(read(directory.path()).unwrap_err().to_string().contains("slurm-jobs:1: is no job: {\"id\":1"));
     }
 
     #[test]

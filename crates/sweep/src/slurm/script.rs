@@ -1,47 +1,35 @@
 //! The job script: what Slurm is asked for, and what each task does.
 
+use std::env;
+use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::rerun::quoted;
 use rowclone_config::Failure;
 
 use super::options::Options;
-use super::ranges;
+use super::submission::{LOGS, Submission};
 
-/// What a job script is written from.
-#[derive(Clone, Debug)]
-pub(super) struct Script<'a> {
-    /// What the job is called.
-    pub(super) name: &'a str,
-    pub(super) options: &'a Options,
-    /// The program.
-    pub(super) program: &'a Path,
-    /// Where the user stands: relative paths start there.
-    pub(super) here: &'a Path,
-    /// Where tasks write what they say, an absolute path.
-    pub(super) logs: &'a Path,
-    /// The shards to run, ascending.
-    pub(super) shards: &'a [u64],
-    /// Of how many.
-    pub(super) of: u64,
-    /// Tasks of the array.
-    pub(super) tasks: u64,
-}
-
-impl Script<'_> {
-    /// Its text.
+impl Submission<'_> {
+    /// The script that would be submitted.
     ///
     /// # Errors
-    /// A path has characters that cannot be in a script.
-    pub(super) fn text(&self) -> Result<String, Failure> {
-        let Script { options, shards, of, tasks, .. } = self;
-        let head: Vec<String> = self.head()?.iter().map(|option| format!("#SBATCH {}", for_sbatch(option))).collect();
+    /// A path has characters that cannot be in a script, or the system does not say where this program and its directory are.
+    pub fn script(&self) -> Result<String, Failure> {
+        let unknown =
+            |what: &'static str| move |error| Failure::new(format!("the system does not say {what}: {error}"));
+        let here = env::current_dir().map_err(unknown("in which directory this is"))?;
+        let program = env::current_exe().map_err(unknown("where this program is"))?;
+        let logs = here.join(&self.options.directory).join(LOGS);
+        let Submission { options, shards, of, tasks, .. } = self;
+        let head: Vec<String> =
+            self.head(&logs)?.iter().map(|option| format!("#SBATCH {}", for_sbatch(option))).collect();
         let head = head.join("\n");
-        let here = quoted(text(self.here)?);
-        let mut words = vec![text(self.program)?, "sweep", text(&options.sweep)?, "--out", text(&options.directory)?];
+        let here = quoted(text(&here)?);
+        let mut words = vec![text(&program)?, "sweep", text(&options.sweep)?, "--out", text(&options.directory)?];
         words.extend(options.arguments.iter().map(String::as_str));
         let command = words.into_iter().map(quoted).collect::<Vec<_>>().join(" ");
-        let shards = ranges::write(shards);
+        let shards = ranges(shards);
         Ok(format!(
             r#"#!/bin/sh
 # A job array for Slurm, as `rowclone-sim sweep --slurm` submits it. Each task runs shards of the sweep, and keeps each run
@@ -77,11 +65,11 @@ exit "$worst"
     }
 
     /// Options of `sbatch`; where it is given one twice, it takes the later.
-    fn head(&self) -> Result<Vec<String>, Failure> {
+    fn head(&self, logs: &Path) -> Result<Vec<String>, Failure> {
         let Options { max_running, partition, time, more, jobs, .. } = self.options;
         let throttle = max_running.map_or(String::new(), |running| format!("%{running}"));
         // `%` begins a pattern there, and what follows a backslash is taken as it is.
-        let logs = text(self.logs)?.replace('%', "%%");
+        let logs = text(logs)?.replace('%', "%%");
         let mut head = vec![
             format!("--job-name={}", self.name),
             format!("--array=1-{}{throttle}", self.tasks),
@@ -94,6 +82,23 @@ exit "$worst"
         head.extend(more.iter().cloned());
         Ok(head)
     }
+}
+
+/// Ascending numbers as a list of ranges: `1-57 60 63-200`.
+fn ranges(numbers: &[u64]) -> String {
+    let mut text = String::new();
+    let mut rest = numbers;
+    while let Some(&first) = rest.first() {
+        let length = rest.iter().zip(first..).take_while(|(number, expected)| *number == expected).count();
+        let gap = if text.is_empty() { "" } else { " " };
+        // Writing to a string does not fail.
+        let _ = match rest[length - 1] {
+            last if last == first => write!(text, "{gap}{first}"),
+            last => write!(text, "{gap}{first}-{last}"),
+        };
+        rest = &rest[length..];
+    }
+    text
 }
 
 /// A path as it can stand in a script.
@@ -117,6 +122,12 @@ fn for_sbatch(option: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn neighbours_are_one_range() {
+        assert_eq!(ranges(&[1, 2, 3, 5, 8, 9]), "1-3 5 8-9");
+        assert_eq!(ranges(&[]), "");
+    }
 
     #[test]
     fn sbatch_takes_any_option_for_one_word() {

@@ -1,7 +1,6 @@
 //! What of a sweep is to be submitted, and its submission.
 
 use std::collections::BTreeSet;
-use std::env;
 use std::fs;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
@@ -16,19 +15,18 @@ use rowclone_config::Failure;
 use super::client;
 use super::options::Options;
 use super::queued::{self, Job};
-use super::script::Script;
 
 /// The script, in the directory of the results.
 const SCRIPT: &str = "slurm.sh";
 /// What tasks say, in the same.
-const LOGS: &str = "slurm-logs";
+pub(super) const LOGS: &str = "slurm-logs";
 
 /// What of a sweep is not finished, and how it would be submitted.
 #[derive(Clone, Debug)]
 pub struct Submission<'a> {
-    options: &'a Options,
+    pub(super) options: &'a Options,
     /// The sweep's name, which is the job's.
-    name: &'a str,
+    pub(super) name: &'a str,
     /// The shards that are neither finished nor in the queue.
     pub shards: Vec<u64>,
     /// Into how many the sweep is cut.
@@ -76,24 +74,6 @@ impl<'a> Submission<'a> {
         let jobs = jobs.into_iter().map(|(job, _)| job).collect();
         let (name, waiting) = (&sweep.file.name, waiting.len() as u64);
         Ok(Submission { options, name, shards, of, waiting, wrong, first_wrong, tasks, jobs })
-    }
-
-    /// The script that would be submitted.
-    ///
-    /// # Errors
-    /// A path cannot stand in it, or the system does not say where we are.
-    pub fn script(&self) -> Result<String, Failure> {
-        let unknown = |what: &str| {
-            let what = what.to_owned();
-            move |error| Failure::new(format!("the system does not say {what}: {error}"))
-        };
-        let here = env::current_dir().map_err(unknown("in which directory this is"))?;
-        let program = env::current_exe().map_err(unknown("where this program is"))?;
-        let logs = here.join(&self.options.directory).join(LOGS);
-        let Submission { options, name, shards, of, tasks, .. } = self;
-        let script =
-            Script { name, options, program: &program, here: &here, logs: &logs, shards, of: *of, tasks: *tasks };
-        script.text()
     }
 
     /// Writes the script into the directory, and submits it; none where there is nothing to run.
