@@ -37,6 +37,8 @@ pub struct Tables {
     pub missing: u64,
     /// Points of which a run is missing: the first few.
     pub missing_points: Vec<u64>,
+    /// Rows without speedup and energy ratio, because the policies of their point do not include the baseline.
+    pub without_baseline: u64,
 }
 
 /// Maximum number of missing points that are named.
@@ -113,7 +115,14 @@ impl<'a> Writers<'a> {
             csv: CsvTable::new(BufWriter::new(csv?), &all).map_err(fault(0))?,
             parquet: ParquetTable::new(BufWriter::new(parquet?), &all).map_err(fault(1))?,
             times: CsvTable::new(BufWriter::new(times?), &timed).map_err(fault(2))?,
-            tables: Tables { paths: paths.to_vec(), rows: 0, failed: 0, missing: 0, missing_points: Vec::new() },
+            tables: Tables {
+                paths: paths.to_vec(),
+                rows: 0,
+                failed: 0,
+                missing: 0,
+                missing_points: Vec::new(),
+                without_baseline: 0,
+            },
         })
     }
 
@@ -139,6 +148,7 @@ impl<'a> Writers<'a> {
             let rerun = rerun::command(&sweep.file.scenario, &point.words, &variants, Some(variant));
             let outcome = outcome.as_deref().map_err(String::as_str);
             let baseline = baselines.iter().find(|(it, _)| it.placement == variant.placement);
+            self.tables.without_baseline += u64::from(baseline.is_none());
             let ratios = ratios(sweep, outcome.ok(), baseline.and_then(|(_, cells)| cells.as_deref()));
             self.row(point, Row { ratios, seed: Some(planned.seed), run: Some((variant, digest)), outcome, rerun })?;
             let (policy, placement) = (variant.policy.name(), variant.placement.name().unwrap_or_default());
