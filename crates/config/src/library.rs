@@ -64,7 +64,7 @@ impl Library {
         document.apply(overrides)?;
         document.check()?;
         let system = self.system(&document.root().linked("system")?, of_system)?;
-        let config = MachineConfig::check(&document, system.config.clone())?;
+        let config = MachineConfig::check(&mut document, system.config.clone())?;
         Ok((ResolvedMachine { config, document }, system))
     }
 

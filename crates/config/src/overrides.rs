@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::document::{Document, Node, Origin, Value, convert};
 use crate::key::{self, Key};
-use crate::{Failure, check, machine, scenario, suggestion, system};
+use crate::{Failure, check, machine, quantity, scenario, suggestion, system};
 
 /// The `--set` options of a command line, in their order.
 #[derive(Clone, Debug, Default)]
@@ -68,7 +68,9 @@ impl Assignment {
         let steps = steps(key).ok_or_else(|| fault(&format!("`{}` is not a dotted key", key.trim())))?;
         let origin = Origin::Set(text.into());
         let toml = format!("value = {value}");
-        let table = DeTable::parse(&toml).ok();
+        // The parser takes some numbers with a unit, such as `1_024KiB`, as numbers.
+        let has_unit = [quantity::size, quantity::time, quantity::capacity].iter().any(|read| read(value).is_some());
+        let table = DeTable::parse(&toml).ok().filter(|_| !has_unit);
         let value = match table.as_ref().and_then(|table| only(table.get_ref())) {
             Some((_, value)) => convert(value, &|_| origin.clone()),
             None => Ok(Value::Text(value.trim().to_owned())),
@@ -228,10 +230,15 @@ mod tests {
 
     #[test]
     fn values_are_toml_or_else_strings() {
-        let document =
-            apply(&["seed = 7", "policies=[\"fpm\", 'psm']", "operation.1.bytes=0x10", "name=1600K"]).unwrap();
-        let expected =
-            "seed = 7\npolicies = [\"fpm\", \"psm\"]\noperation = [{ bytes = 1 }, { bytes = 16 }]\nname = \"1600K\"";
+        let document = apply(&[
+            "seed = 7",
+            "units.size = 1_024KiB",
+            "policies=[\"fpm\", 'psm']",
+            "operation.1.bytes=0x10",
+            "name=1600K",
+        ])
+        .unwrap();
+        let expected = "seed = 7\npolicies = [\"fpm\", \"psm\"]\noperation = [{ bytes = 1 }, { bytes = 16 }]\nname = \"1600K\"\nunits.size = \"1_024KiB\"";
         assert_eq!(value(&document), toml::from_str::<toml::Value>(expected).unwrap());
         assert_eq!(document.origin("operation.1.bytes"), Some(&Origin::Set("operation.1.bytes=0x10".into())));
         assert_eq!(document.origin("operation.0.bytes"), Some(&Origin::Line(4)));

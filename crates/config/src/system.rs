@@ -49,7 +49,7 @@ const CHECKED: Holds = Holds::Count(0, u64::MAX);
 const DEVICE_KEYS: [Key; 40] = [
     Key::new("device", Holds::Table, "", "the chips"),
     Key::new("device.bin", Holds::Name(|| BINS.iter().map(|bin| bin.name).collect()), "\"1066G\"", "JEDEC speed bin: clock and latencies; `rowclone-sim explain rules --bin 1066G` lists what follows from it"),
-    Key::new("device.density_gb", Holds::OneOf(&[1, 2, 4, 8]), "2", "capacity of a chip, Gb"),
+    Key::new("device.density_gb", Holds::Gigabits(&[1, 2, 4, 8]), "2", "capacity of a chip, Gb"),
     Key::new("device.width", Holds::OneOf(&[4, 8, 16]), "8", "data pins of a chip; a rank has 64 / width chips"),
     Key::new("device.currents", Holds::Text, "\"2 Gb x8 -25E\"", "supply currents, of chips of the same width").values("the name of a shipped set, or a path that ends in `.toml`"),
     Key::new("device.copy_activations", Holds::Name(|| names(&COPY_ACTIVATIONS)), "\"counted\"", "whether a copy activation counts in tRRD and tFAW (`decisions/0004`)"),
