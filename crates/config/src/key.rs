@@ -128,26 +128,6 @@ impl Key {
     }
 }
 
-/// The concatenation of lists of keys; `N` is their number.
-///
-/// # Panics
-/// If `N` is another number.
-pub const fn join<const N: usize>(parts: &[&[Key]]) -> [Key; N] {
-    let mut keys = [parts[0][0]; N];
-    let (mut at, mut part) = (0, 0);
-    while part < parts.len() {
-        let mut index = 0;
-        while index < parts[part].len() {
-            keys[at] = parts[part][index];
-            at += 1;
-            index += 1;
-        }
-        part += 1;
-    }
-    assert!(at == N, "all keys have a place");
-    keys
-}
-
 /// The key of a dotted path; indices of list items are skipped.
 pub fn find<'a>(keys: &'a [Key], path: &str) -> Option<&'a Key> {
     let plain = without_indices(path);

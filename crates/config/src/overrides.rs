@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
 use crate::document::{Document, Node, Origin, Value, convert};
 use crate::key::{self, Key};
@@ -71,8 +71,9 @@ impl Assignment {
         // The parser takes some numbers with a unit, such as `1_024KiB`, as numbers.
         let has_unit = [quantity::size, quantity::time, quantity::capacity].iter().any(|read| read(value).is_some());
         let table = DeTable::parse(&toml).ok().filter(|_| !has_unit);
-        let value = match table.as_ref().and_then(|table| only(table.get_ref())) {
-            Some((_, value)) => convert(value, &|_| origin.clone()),
+        // A value with a line break may contain further entries.
+        let value = match table.as_ref().map(Spanned::get_ref).filter(|table| table.len() == 1) {
+            Some(table) => convert(&table["value"], &|_| origin.clone()),
             None => Ok(Value::Text(value.trim().to_owned())),
         };
         Ok(Assignment { text: text.into(), steps, value: value.map_err(|(_, message)| fault(&message))? })
@@ -103,9 +104,9 @@ pub fn check_key(key: &str) -> Result<(), String> {
 /// The prefix of the file that a key belongs to, the steps within that file, and the keys of the file.
 fn file_of(steps: &[String]) -> (&'static str, &[String], &'static [Key]) {
     match steps.split_first() {
-        Some((first, rest)) if first == "system" && !rest.is_empty() => ("system.", rest, system::KEYS),
+        Some((first, rest)) if first == "system" && !rest.is_empty() => ("system.", rest, &system::KEYS),
         Some((first, rest)) if first == "machine" && !rest.is_empty() => ("machine.", rest, machine::KEYS),
-        _ => ("", steps, scenario::KEYS),
+        _ => ("", steps, &scenario::KEYS),
     }
 }
 
@@ -140,26 +141,14 @@ fn steps(key: &str) -> Option<Vec<String>> {
     if key.contains(['\n', '\r']) {
         return None;
     }
-    let text = format!("{key} = 0");
-    let table = DeTable::parse(&text).ok()?;
-    let (mut steps, mut table) = (Vec::new(), table.get_ref());
-    loop {
-        let (step, value) = only(table)?;
-        steps.push(step.get_ref().to_string());
-        match value.get_ref() {
-            DeValue::Table(inner) => table = inner,
-            DeValue::Integer(_) => return Some(steps),
-            _ => return None,
-        }
+    let mut value = toml::Value::Table(toml::from_str(&format!("{key} = 0")).ok()?);
+    let mut steps = Vec::new();
+    while let toml::Value::Table(table) = value {
+        let (step, inner) = table.into_iter().next()?;
+        steps.push(step);
+        value = inner;
     }
-}
-
-type Entry<'a, 'i> = (&'a Spanned<std::borrow::Cow<'i, str>>, &'a Spanned<DeValue<'i>>);
-
-/// The only entry of a table.
-fn only<'a, 'i>(table: &'a DeTable<'i>) -> Option<Entry<'a, 'i>> {
-    let mut entries = table.iter();
-    entries.next().filter(|_| entries.next().is_none())
+    Some(steps)
 }
 
 impl Document {

@@ -36,8 +36,8 @@ fn the_page_about_input_has_every_key() {
     check(
         "input.md",
         &[
-            ("keys of a system", page::keys(system::KEYS)),
-            ("keys of a scenario", page::keys(scenario::KEYS)),
+            ("keys of a system", page::keys(&system::KEYS)),
+            ("keys of a scenario", page::keys(&scenario::KEYS)),
             ("kinds of workload", page::workload_kinds()),
             ("keys of a current set", page::keys(currents::KEYS)),
         ],
@@ -51,7 +51,7 @@ fn the_page_about_cores_has_every_key() {
 
 #[test]
 fn the_page_about_sweeps_has_every_key() {
-    check("sweeps.md", &[("keys of a sweep", page::keys(rowclone_sweep::KEYS))]);
+    check("sweeps.md", &[("keys of a sweep", page::keys(&rowclone_sweep::KEYS))]);
 }
 
 /// The options of `plot`, each with the key of `[[plot]]` for the same.
