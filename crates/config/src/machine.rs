@@ -68,19 +68,29 @@ impl MachineConfig {
     /// # Errors
     /// The file cannot be read, or has an error.
     pub fn read(path: &Path, overrides: &Overrides) -> Result<MachineConfig, Failure> {
-        let (mut document, of_system) = prepared(Document::read(path, KEYS)?, overrides)?;
-        let system = SystemConfig::read(&document.root().linked("system")?, &of_system)?;
-        MachineConfig::check(&mut document, system)
+        MachineConfig::resolve(Document::read(path, KEYS)?, overrides, None)
     }
 
-    /// The `RowClone` paper's machine.
+    /// The `RowClone` paper's machine. Neither its file nor that of its system need exist.
     ///
     /// # Errors
     /// An override is not possible.
     pub fn paper(overrides: &Overrides) -> Result<MachineConfig, Failure> {
         let (path, text) = PAPER;
-        let (mut document, of_system) = prepared(Document::parse(Path::new(path), text, KEYS)?, overrides)?;
-        let system = if document.root().of::<&str>("system") == "ddr3-1066-paper.toml" {
+        MachineConfig::resolve(Document::parse(Path::new(path), text, KEYS)?, overrides, Some("ddr3-1066-paper.toml"))
+    }
+
+    /// The machine of a document and of its system, which is a file unless the document names it `built_in`.
+    fn resolve(
+        mut document: Document,
+        overrides: &Overrides,
+        built_in: Option<&str>,
+    ) -> Result<MachineConfig, Failure> {
+        let mut own = overrides.clone();
+        let of_system = own.take_prefix("system");
+        document.apply(&own)?;
+        document.check()?;
+        let system = if document.root().text("system") == built_in {
             SystemConfig::paper(&of_system)?
         } else {
             SystemConfig::read(&document.root().linked("system")?, &of_system)?
@@ -133,15 +143,6 @@ impl MachineConfig {
         };
         Ok(MachineConfig { name: document.name(), path: document.path().to_owned(), system, settings })
     }
-}
-
-/// The document with its overrides, checked, and the overrides of its system.
-fn prepared(mut document: Document, overrides: &Overrides) -> Result<(Document, Overrides), Failure> {
-    let mut own = overrides.clone();
-    let of_system = own.take_prefix("system");
-    document.apply(&own)?;
-    document.check()?;
-    Ok((document, of_system))
 }
 
 /// The L1, which has three keys or none.
