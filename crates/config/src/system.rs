@@ -15,7 +15,7 @@ use rowclone_sim::{ControllerSettings, MemorySystem, SystemBuilder};
 use crate::controller::{self, Controller};
 use crate::key::{Holds, Key};
 use crate::section::Section;
-use crate::{Document, Failure, Overrides, currents, names, suggestion};
+use crate::{Document, Failure, Overrides, currents, names};
 
 /// A checked memory system: device, geometry, map, prices and controller.
 #[derive(Clone, Debug)]
@@ -138,17 +138,6 @@ impl SystemConfig {
         let config = SystemConfig { name: document.name(), memory };
         Ok((config, document))
     }
-}
-
-/// The speed bin of that name.
-///
-/// # Errors
-/// The message after "is … ", and the help.
-pub fn bin_named(found: &str) -> Result<&'static SpeedBin, (String, String)> {
-    SpeedBin::named(found).ok_or_else(|| {
-        let names: Vec<&str> = BINS.iter().map(|bin| bin.name).collect();
-        (format!("\"{found}\", which is no speed bin"), suggestion::choices(found, "bins", &names))
-    })
 }
 
 /// The memory of a document with checked keys and values, which are compared with each other here.
