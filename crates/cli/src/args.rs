@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use dram_spec::SpeedBin;
+use dram_spec::datasheet::BINS;
 use rowclone_config::{Failure, Scenario};
 use rowclone_sweep::quoted;
 use serde::Serialize;
@@ -221,10 +223,20 @@ pub struct RunArgs {
 /// A value of an option: its name, its description, and its meaning.
 type Named<T> = (&'static str, &'static str, T);
 
-/// The parser of an option with named values.
-fn named<T: Copy + Send + Sync>(values: &'static [Named<T>]) -> impl TypedValueParser<Value = T> {
-    let names = PossibleValuesParser::new(values.iter().map(|(name, help, _)| PossibleValue::new(name).help(*help)));
-    names.map(|found| values.iter().find(|(name, ..)| *name == found).expect("clap has checked it").2)
+/// The parser of an option with described values.
+fn named<T: Clone + Send + Sync + 'static>(values: &'static [Named<T>]) -> impl TypedValueParser<Value = T> {
+    one_of(values.iter().map(|(name, help, meaning)| (PossibleValue::new(name).help(*help), meaning.clone())))
+}
+
+/// The parser of an option with these values, each with its meaning.
+fn one_of<T: Clone + Send + Sync + 'static>(
+    values: impl IntoIterator<Item = (impl Into<PossibleValue>, T)>,
+) -> impl TypedValueParser<Value = T> {
+    let values: Vec<(PossibleValue, T)> = values.into_iter().map(|(name, meaning)| (name.into(), meaning)).collect();
+    let names = PossibleValuesParser::new(values.iter().map(|(name, _)| name.clone()));
+    let meaning =
+        move |found| values.iter().find(|(name, _)| name.get_name() == found).map(|(_, meaning)| meaning.clone());
+    names.map(move |found: String| meaning(found).expect("clap has checked it"))
 }
 
 /// What can be explained.
@@ -270,8 +282,8 @@ pub struct ExplainAddressArgs {
     rowclone-sim explain rules --system configs/ddr3-1600-8gb-dimm.toml --format json")]
 pub struct ExplainRulesArgs {
     /// The speed bin, such as 1066G [default: that of the system]
-    #[arg(long, value_name = "BIN")]
-    pub bin: Option<String>,
+    #[arg(long, value_name = "BIN", value_parser = one_of(BINS.iter().map(|bin| (bin.name, bin))))]
+    pub bin: Option<&'static SpeedBin>,
     /// The system file (TOML) [default: the system of the RowClone paper]
     #[arg(long, value_name = "FILE")]
     pub system: Option<PathBuf>,

@@ -9,8 +9,8 @@ use trace_io::Text;
 use trace_io::command_log::LogReader;
 use trace_io::commands::{FORMATS, Format, Peeked, Place, TraceReader};
 
-/// The flag that chooses an input format, and the name of the chosen format, if any.
-pub type Choice<'a> = (&'static str, Option<&'a str>);
+/// The flag that chooses an input format, and the chosen format, if any.
+pub type Choice = (&'static str, Option<&'static Format>);
 
 /// A command trace that is being read.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl CommandTrace {
     /// # Errors
     /// The file cannot be read; its format is not known, or is not read; the system is missing, or
     /// is given for a log, which names its own.
-    pub fn open(file: &Path, choice: Choice<'_>, system: Option<&Path>) -> Result<CommandTrace, Failure> {
+    pub fn open(file: &Path, choice: Choice, system: Option<&Path>) -> Result<CommandTrace, Failure> {
         let unreadable = |source: std::io::Error| Failure::reading(file, &source);
         let bytes = Peeked::new(Text::new(File::open(file).map_err(unreadable)?).map_err(unreadable)?);
         let format = format_of(file, bytes.head(), choice)?;
@@ -130,8 +130,8 @@ pub fn name_of(file: &Path) -> String {
 }
 
 /// The format of a file: that of the flag, or the only one that matches.
-fn format_of(file: &Path, head: &[u8], (flag, chosen): Choice<'_>) -> Result<&'static Format, Failure> {
-    if let Some(format) = chosen.and_then(Format::named) {
+fn format_of(file: &Path, head: &[u8], (flag, chosen): Choice) -> Result<&'static Format, Failure> {
+    if let Some(format) = chosen {
         return Ok(format);
     }
     match &Format::candidates(head, &name_of(file))[..] {

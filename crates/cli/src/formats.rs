@@ -65,8 +65,8 @@ pub fn all() -> impl Iterator<Item = FileFormat> {
 ///
 /// # Errors
 /// The file cannot be read, or matches no format, or several.
-pub fn of_input(path: &Path, named: Option<&str>) -> Result<FileFormat, Failure> {
-    if let Some(format) = named.and_then(|name| all().find(|format| format.name == name)) {
+pub fn of_input(path: &Path, named: Option<FileFormat>) -> Result<FileFormat, Failure> {
+    if let Some(format) = named {
         return Ok(format);
     }
     let unreadable = |source: std::io::Error| Failure::reading(path, &source);
@@ -92,13 +92,12 @@ pub fn of_input(path: &Path, named: Option<&str>) -> Result<FileFormat, Failure>
 ///
 /// # Errors
 /// The extension is that of no format, or of several.
-pub fn of_output(path: &Path, named: Option<&str>) -> Result<FileFormat, Failure> {
+pub fn of_output(path: &Path, named: Option<FileFormat>) -> Result<FileFormat, Failure> {
+    if let Some(format) = named {
+        return Ok(format);
+    }
     let name = name_of(path);
-    let is_meant = |format: &FileFormat| match named {
-        Some(name) => format.name == name,
-        None => format.is_written && has_extension(format, &name),
-    };
-    let found: Vec<FileFormat> = all().filter(is_meant).collect();
+    let found: Vec<FileFormat> = all().filter(|format| format.is_written && has_extension(format, &name)).collect();
     one(path, &found, "--to", |format| format.is_written)
 }
 

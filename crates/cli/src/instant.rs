@@ -1,4 +1,4 @@
-//! Instants on the command line: cycles, or ns, µs or ms since reset.
+//! Instants on the command line: cycles, or times since reset.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,45 +6,35 @@ use std::str::FromStr;
 use dram_spec::{Clock, Cycle};
 use report::timeline::Window;
 
-use rowclone_config::Failure;
+use rowclone_config::{Failure, quantity};
 
 /// An instant as a user writes it: `5000`, `90ns`, `7.8us`, `1ms`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Instant {
     /// A cycle.
     Cycle(u64),
-    /// A time after reset, ns.
-    Nanoseconds(f64),
+    /// A time after reset, ps.
+    Picoseconds(u64),
 }
-
-/// Units by suffix, in ns.
-const UNITS: [(&str, f64); 3] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6)];
 
 impl FromStr for Instant {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Instant, String> {
-        let wrong = || "must be a cycle, such as 5000, or a time, such as 90ns, 7.8us or 1ms".to_owned();
-        let Some((number, unit)) = UNITS.iter().find_map(|&(name, ns)| Some((text.strip_suffix(name)?, ns))) else {
-            return text.replace('_', "").parse().map(Instant::Cycle).map_err(|_| wrong());
-        };
-        let number: f64 = number.trim_end().replace('_', "").parse().map_err(|_| wrong())?;
-        if !number.is_finite() || number.is_sign_negative() {
-            return Err(wrong());
-        }
-        Ok(Instant::Nanoseconds(number * unit))
+        let cycle = quantity::number(text).map(Instant::Cycle);
+        cycle
+            .or_else(|| quantity::time(text).map(Instant::Picoseconds))
+            .ok_or_else(|| "must be a cycle, such as 5000, or a time, such as 90ns, 7.8us or 1ms".to_owned())
     }
 }
 
 impl Instant {
     /// The first cycle that is not before it.
-    #[expect(clippy::cast_sign_loss, reason = "no instant is negative")]
     pub fn cycle(self, clock: Clock) -> Cycle {
-        match self {
-            Instant::Cycle(cycle) => Cycle(cycle),
-            // A whole number of clocks stays one: 90 ns at DDR3-1066 is cycle 48.
-            Instant::Nanoseconds(ns) => Cycle((ns / clock.t_ck_ns() - 1e-6).ceil() as u64),
-        }
+        Cycle(match self {
+            Instant::Cycle(cycle) => cycle,
+            Instant::Picoseconds(ps) => quantity::clocks(clock, ps),
+        })
     }
 }
 
@@ -52,7 +42,7 @@ impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Instant::Cycle(cycle) => write!(f, "{cycle}"),
-            Instant::Nanoseconds(ns) => write!(f, "{ns}ns"),
+            Instant::Picoseconds(ps) => write!(f, "{}ns", *ps as f64 / 1000.0),
         }
     }
 }
@@ -81,15 +71,15 @@ mod tests {
         let cycle = |text: &str| text.parse::<Instant>().map(|instant| instant.cycle(Clock::DDR3_1066).0);
         assert_eq!(cycle("5_000"), Ok(5000));
         assert_eq!([cycle("90ns"), cycle("90.1 ns"), cycle("7.8us"), cycle("1ms")], [48, 49, 4160, 533_334].map(Ok));
-        for wrong in ["", "ns", "-1", "-1ns", "1.5", "infns", "NaNus", "5s", "cycle"] {
+        assert_eq!([cycle("90_000ps"), cycle("0.001s")], [48, 533_334].map(Ok));
+        for wrong in ["", "ns", "-1", "-1ns", "1.5", "infns", "NaNus", "5 days", "cycle"] {
             assert!(cycle(wrong).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn an_empty_window_is_refused_with_one_that_is_not() {
-        let at = |ns: f64| Some(Instant::Nanoseconds(ns));
-        let error = window(at(90.0), Some(Instant::Cycle(48)), Clock::DDR3_1066).unwrap_err();
+        let error = window(Some(Instant::Picoseconds(90_000)), Some(Instant::Cycle(48)), Clock::DDR3_1066).unwrap_err();
         assert_eq!(
             error,
             Failure::new("`--from 90ns` to `--to 48`: no cycle lies between them").with_help("try `--to 1048`")

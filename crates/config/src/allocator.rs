@@ -21,7 +21,7 @@ pub struct AllocatorConfig {
 
 /// Keys of `[allocator]`.
 #[rustfmt::skip]
-pub(crate) const KEYS: [Key; 5] = [
+pub(crate) const KEYS: &[Key] = &[
     Key::new("allocator", Holds::Table, "", "placement of pages, where neither the scenario nor the recording gives it (`allocator.md`)").or(""),
     Key::new("allocator.policies", Holds::Names(|| names(&policies())), "[\"buddy\", \"subarray-aware\"]", "the allocators; the scenario runs once for each, under each of `policies`"),
     Key::new("allocator.utilisation", Holds::Number(0.0, 1.0), "0.5", "share of the frames in use before the workload; together with `fragmentation`").or("a fresh memory, all free"),

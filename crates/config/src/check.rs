@@ -1,6 +1,6 @@
 //! Check of a document against the descriptions of its keys, and conversion of sizes and times to plain numbers.
 
-use dram_spec::{Clock, Min};
+use dram_spec::Clock;
 
 use crate::document::{Document, Node, Value, last_step};
 use crate::key::{self, Holds, Key, Presence};
@@ -39,12 +39,20 @@ impl Document {
         self.rewritten(|document, root| document.check_table(root, ""))
     }
 
-    /// Converts times of keys in clocks, rounded up to clocks, and checks their ranges.
+    /// Converts times of keys in clocks of the memory, rounded up to clocks, and checks their ranges.
     ///
     /// # Errors
     /// A time is out of the range of its key.
     pub fn resolve_clocks(&mut self, clock: Clock) -> Result<(), Failure> {
-        self.rewritten(|document, root| document.resolve_node(root, "", clock))
+        self.resolve_times(&|ps| quantity::clocks(clock, ps))
+    }
+
+    /// Converts times of keys in clocks with a function of picoseconds, and checks their ranges.
+    ///
+    /// # Errors
+    /// A time is out of the range of its key.
+    pub(crate) fn resolve_times(&mut self, clocks: &dyn Fn(u64) -> u64) -> Result<(), Failure> {
+        self.rewritten(|document, root| document.resolve_node(root, "", clocks))
     }
 
     /// Changes the values; messages use the document before the change.
@@ -161,7 +169,9 @@ impl Document {
                 | Holds::Picoseconds(least, most),
                 Value::Integer(found),
             ) => self.within(path, count(*found), least, most),
-            (Holds::OneOf(known), Value::Integer(found)) if !known.contains(&count(*found)) => {
+            (Holds::OneOf(known) | Holds::OneOfBytes(known) | Holds::Gigabits(known), Value::Integer(found))
+                if !known.contains(&count(*found)) =>
+            {
                 let (last, first) = known.split_last().map_or((0, &known[..0]), |(last, first)| (*last, first));
                 let first = first.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
                 let error = self.fault(path, format!("`{path}` is {found}, but must be {first} or {last}"));
@@ -208,15 +218,15 @@ impl Document {
         self.located(Some(&node.origin), &message).with_help(help)
     }
 
-    fn resolve_node(&self, node: &mut Node, path: &str, clock: Clock) -> Result<(), Failure> {
+    fn resolve_node(&self, node: &mut Node, path: &str, clocks: &dyn Fn(u64) -> u64) -> Result<(), Failure> {
         match &mut node.value {
-            Value::Table(entries) => {
-                entries.iter_mut().try_for_each(|(name, node)| self.resolve_node(node, &key::dotted(path, name), clock))
-            }
+            Value::Table(entries) => entries
+                .iter_mut()
+                .try_for_each(|(name, node)| self.resolve_node(node, &key::dotted(path, name), clocks)),
             Value::List(items) => {
                 let mut items = items.iter_mut().enumerate();
                 items.try_for_each(|(index, node)| {
-                    self.resolve_node(node, &key::dotted(path, &index.to_string()), clock)
+                    self.resolve_node(node, &key::dotted(path, &index.to_string()), clocks)
                 })
             }
             Value::Text(text) => {
@@ -224,7 +234,7 @@ impl Document {
                     return Ok(());
                 };
                 let ps = quantity::time(text).expect("it was checked");
-                node.value = Value::Integer(clock.at_least(Min::ps(ps)).0.into());
+                node.value = Value::Integer(clocks(ps).into());
                 self.check_range(*holds, &node.value, path)
             }
             _ => Ok(()),
@@ -244,6 +254,8 @@ fn plain(holds: Holds, value: &Value) -> Option<Value> {
         (
             Holds::Count(..)
             | Holds::OneOf(_)
+            | Holds::OneOfBytes(_)
+            | Holds::Gigabits(_)
             | Holds::Bytes(..)
             | Holds::Clocks(..)
             | Holds::Picoseconds(..)
@@ -251,9 +263,14 @@ fn plain(holds: Holds, value: &Value) -> Option<Value> {
             | Holds::Place,
             Value::Integer(integer),
         ) => is_count(*integer),
-        (Holds::Bytes(..) | Holds::Picoseconds(..) | Holds::Nanoseconds(..), Value::Text(text)) => {
-            return without_unit(holds, text);
-        }
+        (
+            Holds::Bytes(..)
+            | Holds::OneOfBytes(_)
+            | Holds::Gigabits(_)
+            | Holds::Picoseconds(..)
+            | Holds::Nanoseconds(..),
+            Value::Text(text),
+        ) => return without_unit(holds, text),
         // The reader of the key converts it with the clock of the system.
         (Holds::Clocks(..), Value::Text(text)) => quantity::time(text).is_some(),
         (Holds::Table, Value::Table(_))
@@ -271,7 +288,8 @@ fn plain(holds: Holds, value: &Value) -> Option<Value> {
 /// The plain number that a size, or a time that needs no clock, stands for; none for other keys and texts.
 pub(crate) fn without_unit(holds: Holds, text: &str) -> Option<Value> {
     match holds {
-        Holds::Bytes(..) => quantity::size(text).map(|bytes| Value::Integer(bytes.into())),
+        Holds::Gigabits(_) => quantity::capacity(text).map(|gigabits| Value::Integer(gigabits.into())),
+        Holds::Bytes(..) | Holds::OneOfBytes(_) => quantity::size(text).map(|bytes| Value::Integer(bytes.into())),
         Holds::Picoseconds(..) => quantity::time(text).map(|ps| Value::Integer(ps.into())),
         Holds::Nanoseconds(..) => quantity::time(text).map(|ps| Value::Float(ps as f64 / 1000.0)),
         _ => None,

@@ -20,7 +20,7 @@ const CLOCKS: Holds = Holds::Clocks(1, CYCLES_MAX);
 
 /// Keys of `[controller]`.
 #[rustfmt::skip]
-pub(crate) const KEYS: [Key; 19] = [
+pub(crate) const KEYS: &[Key] = &[
     Key::new("controller", Holds::Table, "", "the memory controller (`controller.md`)").or("as below"),
     Key::new("controller.staging_lines", Holds::Count(1, ControllerSettings::STAGING_LINES_MAX), "64", "lines of 64 bytes that a copy over the channel reads before it writes them").or("the lines of one row"),
     Key::new("controller.scheduler", Holds::Name(|| SCHEDULERS.map(Scheduler::name).into()), "\"fr-fcfs\"", "order of accesses: the oldest first; row hits first, then the oldest; row hits first up to a cap; BLISS (Subramanian et al., ICCD 2014); PAR-BS (Mutlu and Moscibroda, ISCA 2008)").or("`fr-fcfs`"),
@@ -42,9 +42,9 @@ pub(crate) const KEYS: [Key; 19] = [
     Key::new("controller.self_refresh_after_cycles", CLOCKS, "10_000", "clocks of idleness after which a rank enters self-refresh; needs the same, and more than `power_down_after_cycles`").or("never"),
 ];
 
-/// The other tables of the system, with which the table is compared.
-pub(crate) struct Surroundings<'a> {
-    pub(crate) table: Option<Section<'a>>,
+/// The table, and the settings of the system with which it is compared.
+pub(crate) struct Controller<'a> {
+    pub(crate) table: Section<'a>,
     pub(crate) defaults: ControllerSettings,
     pub(crate) refresh: Refresh,
     pub(crate) postpone_max: u64,
@@ -52,35 +52,30 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) currents: &'a Currents,
 }
 
-impl Surroundings<'_> {
+impl Controller<'_> {
     /// The settings of the table, with defaults for keys that are not given.
     pub(crate) fn check(&self) -> Result<ControllerSettings, Failure> {
-        let count = |name, default: usize| self.get(name).map_or(default, |found| found as usize);
         Ok(ControllerSettings {
-            staging_lines: count("staging_lines", self.defaults.staging_lines),
-            copy_hold_max: self.get("copy_hold_max_cycles").map(Cycles),
+            staging_lines: self.count("staging_lines", self.defaults.staging_lines),
+            copy_hold_max: self.table.get("copy_hold_max_cycles").map(Cycles),
             queues: self.queues()?,
             scheduler: self.scheduler()?,
             row_policy: self.row_policy()?,
             refresh: RefreshPolicy {
                 postpone_max: self.postpone_max,
-                idle: self.get("refresh_idle_cycles").map_or(RefreshPolicy::IDLE, Cycles),
+                idle: self.table.get("refresh_idle_cycles").map_or(RefreshPolicy::IDLE, Cycles),
             },
             power: self.power()?,
         })
     }
 
-    fn get(&self, name: &str) -> Option<u64> {
-        self.table.as_ref()?.get(name)
-    }
-
-    fn fault(&self, name: &str, message: String) -> Failure {
-        self.table.as_ref().expect("it has the key").fault(name, message)
+    fn count(&self, name: &str, default: usize) -> usize {
+        self.table.get::<u64>(name).map_or(default, |found| found as usize)
     }
 
     fn scheduler(&self) -> Result<Box<dyn Scheduler>, Failure> {
         let known = SCHEDULERS.map(|scheduler| (scheduler.name(), scheduler));
-        let scheduler = self.table.as_ref().and_then(|table| table.choice("scheduler", &known)).unwrap_or(&FrFcfs);
+        let scheduler = self.table.choice("scheduler", &known).unwrap_or(&FrFcfs);
         let name = scheduler.name();
         for (key, owner) in [
             ("scheduler_cap", FrFcfsCap::NAME),
@@ -91,26 +86,27 @@ impl Surroundings<'_> {
             self.only_with(key, "scheduler", owner, name)?;
         }
         Ok(match name {
-            FrFcfsCap::NAME => Box::new(FrFcfsCap { cap: self.required("scheduler_cap", "scheduler", name)? as u32 }),
-            Bliss::NAME => Box::new(Bliss::new(
-                self.get("bliss_threshold").map_or(Bliss::THRESHOLD, |threshold| threshold as u32),
-                self.get("bliss_clearing_cycles").map_or(Bliss::CLEARING_INTERVAL, Cycles),
-            )),
-            ParBs::NAME => {
-                Box::new(ParBs::new(self.get("par_bs_marking_cap").map_or(ParBs::MARKING_CAP, |cap| cap as usize)))
+            FrFcfsCap::NAME => {
+                self.table.needs("scheduler_cap", "scheduler", name)?;
+                Box::new(FrFcfsCap { cap: self.table.of::<u64>("scheduler_cap") as u32 })
             }
+            Bliss::NAME => Box::new(Bliss::new(
+                self.table.get::<u64>("bliss_threshold").map_or(Bliss::THRESHOLD, |threshold| threshold as u32),
+                self.table.get("bliss_clearing_cycles").map_or(Bliss::CLEARING_INTERVAL, Cycles),
+            )),
+            ParBs::NAME => Box::new(ParBs::new(self.count("par_bs_marking_cap", ParBs::MARKING_CAP))),
             _ => scheduler.clone_box(),
         })
     }
 
     fn row_policy(&self) -> Result<Arc<dyn RowPolicy>, Failure> {
-        let known = ROW_POLICIES.map(|name| (name, name));
-        let name = self.table.as_ref().and_then(|table| table.choice("row_policy", &known)).unwrap_or(Open::NAME);
+        let name = self.table.text("row_policy").unwrap_or(Open::NAME);
         self.only_with("row_timeout_cycles", "row_policy", Timeout::NAME, name)?;
         Ok(match name {
             Closed::NAME => Arc::new(Closed),
             Timeout::NAME => {
-                Arc::new(Timeout { after: Cycles(self.required("row_timeout_cycles", "row_policy", Timeout::NAME)?) })
+                self.table.needs("row_timeout_cycles", "row_policy", name)?;
+                Arc::new(Timeout { after: Cycles(self.table.of("row_timeout_cycles")) })
             }
             _ => Arc::new(Open),
         })
@@ -118,42 +114,33 @@ impl Surroundings<'_> {
 
     /// Checks that a key of one variant of `owner` is not given with another.
     fn only_with(&self, key: &str, owner: &str, variant: &str, chosen: &str) -> Result<(), Failure> {
-        if self.get(key).is_none() || chosen == variant {
+        if !self.table.has(key) || chosen == variant {
             return Ok(());
         }
         let message = format!("`controller.{key}` is given, but `{owner}` is not \"{variant}\"");
-        Err(self.fault(key, message).with_help(format!("leave `{key}` out, or write `{owner} = \"{variant}\"`")))
-    }
-
-    /// The number that a variant of `owner` needs.
-    fn required(&self, key: &str, owner: &str, variant: &str) -> Result<u64, Failure> {
-        self.get(key).ok_or_else(|| {
-            let message = format!("`controller.{key}` is missing, and `{owner} = \"{variant}\"` needs it");
-            let example = KEYS.iter().find(|known| known.name() == key).map_or("1", |known| known.example);
-            self.fault(owner, message).with_help(format!("add for example `{key} = {example}` to `controller`"))
-        })
+        Err(self.table.fault(key, message).with_help(format!("leave `{key}` out, or write `{owner} = \"{variant}\"`")))
     }
 
     fn queues(&self) -> Result<Queues, Failure> {
         let defaults = Queues::default();
-        let entries = |name, default: usize| self.get(name).map_or(default, |found| found as usize);
-        let write_entries = entries("write_entries", defaults.write_entries);
+        let write_entries = self.count("write_entries", defaults.write_entries);
         // Three quarters, and a third of that: 48 and 16 of 64.
-        let drain_high = entries("drain_high", (write_entries * 3 / 4).max(1));
-        if let Some(table) = &self.table {
-            table.within("drain_high", drain_high as u64, 1, write_entries as u64)?;
-        }
-        let drain_low = entries("drain_low", drain_high / 3);
+        let drain_high = self.count("drain_high", (write_entries * 3 / 4).max(1));
+        self.table.within("drain_high", drain_high as u64, 1, write_entries as u64)?;
+        let drain_low = self.count("drain_low", drain_high / 3);
         if drain_low >= drain_high {
             let message =
                 format!("`controller.drain_low` is {drain_low}, but must be less than `drain_high`, {drain_high}");
-            return Err(self.fault("drain_low", message).with_help(format!("try `drain_low = {}`", drain_high / 3)));
+            return Err(self
+                .table
+                .fault("drain_low", message)
+                .with_help(format!("try `drain_low = {}`", drain_high / 3)));
         }
         Ok(Queues {
-            read_entries: entries("read_entries", defaults.read_entries),
+            read_entries: self.count("read_entries", defaults.read_entries),
             write_entries,
-            copy_entries: entries("copy_entries", defaults.copy_entries),
-            admission_per_cycle: entries("admission_per_cycle", defaults.admission_per_cycle),
+            copy_entries: self.count("copy_entries", defaults.copy_entries),
+            admission_per_cycle: self.count("admission_per_cycle", defaults.admission_per_cycle),
             drain_high,
             drain_low,
         })
@@ -161,13 +148,13 @@ impl Surroundings<'_> {
 
     fn power(&self) -> Result<PowerPolicy, Failure> {
         let (down, refresh) = ("power_down_after_cycles", "self_refresh_after_cycles");
-        let power_down_after = self.get(down).map(Cycles);
-        let self_refresh_after = self.get(refresh).map(Cycles);
+        let power_down_after = self.table.get(down).map(Cycles);
+        let self_refresh_after = self.table.get(refresh).map(Cycles);
         for (key, given) in [(down, power_down_after), (refresh, self_refresh_after)] {
             if given.is_some() && self.refresh == Refresh::Off {
                 let message = format!("`controller.{key}` is given, but `refresh.enabled` is false");
                 let help = "a rank leaves power-down for its refreshes: leave it out, or set `refresh.enabled = true`";
-                return Err(self.fault(key, message).with_help(help));
+                return Err(self.table.fault(key, message).with_help(help));
             }
         }
         if let (Some(down_after), Some(deep)) = (power_down_after, self_refresh_after)
@@ -175,7 +162,7 @@ impl Surroundings<'_> {
         {
             let message = format!("`controller.{refresh}` is {deep}, but must be more than `{down}`, {down_after}");
             let help = format!("leave `{down}` out: no rank would come to power-down before self-refresh");
-            return Err(self.fault(refresh, message).with_help(help));
+            return Err(self.table.fault(refresh, message).with_help(help));
         }
         let precharged = match self.precharge_power_down {
             PrechargePowerDown::FastExit => PowerState::FastPowerDown,
@@ -208,6 +195,6 @@ impl Surroundings<'_> {
             _ => "leave it out",
         };
         let help = format!("{way_out}, or take a set of {width} chips that has them all: {}", names.join(", "));
-        Err(self.fault(key, message).with_help(help))
+        Err(self.table.fault(key, message).with_help(help))
     }
 }

@@ -42,30 +42,19 @@ impl CoreWorkload {
 }
 
 /// Kinds of workload that need a machine.
-pub(crate) const CORE_KINDS: [Kind; 3] = [
-    Kind {
-        name: "programs",
-        about: "program or memory traces run on cores, one per core (`cores.md`)",
-        needs: &["files"],
-        may_have: &["warm_up_instructions", "region_instructions"],
-    },
-    Kind {
-        name: "forkbench",
-        about: "a process that wrote its memory forks; the child updates a line of each of some random pages, and exits",
-        needs: &["bytes", "pages"],
-        may_have: &[],
-    },
-    Kind {
-        name: "memcopy",
-        about: "a program stores to a share of the lines of a buffer, and then copies the buffer page by page; the copies are measured",
-        needs: &["bytes"],
-        may_have: &["dirty_share"],
-    },
+#[rustfmt::skip]
+pub(crate) const CORE_KINDS: &[Kind] = &[
+    Kind::new("programs", "program or memory traces run on cores, one per core (`cores.md`)",
+        &["files"], &["warm_up_instructions", "region_instructions"]),
+    Kind::new("forkbench", "a process that wrote its memory forks; the child updates a line of each of some random pages, and exits",
+        &["bytes", "pages"], &[]),
+    Kind::new("memcopy", "a program stores to a share of the lines of a buffer, and then copies the buffer page by page; the copies are measured",
+        &["bytes"], &["dirty_share"]),
 ];
 
 /// Keys of `[workload]` with programs on cores.
 #[rustfmt::skip]
-pub(crate) const KEYS: [Key; 4] = [
+pub(crate) const KEYS: &[Key] = &[
     Key::new("workload.files", Holds::List, "[\"programs/fork.program\"]", "the programs: program traces or memory traces (`cores.md`), one per core").values("a list of 1 to 16 paths").or("by `kind`"),
     Key::new("workload.warm_up_instructions", Holds::Count(0, INSTRUCTIONS_MAX), "100_000", "instructions of each program before its measured region").or("0"),
     Key::new("workload.region_instructions", Holds::Count(1, INSTRUCTIONS_MAX), "1_000_000", "instructions of each measured region").or("to the end of the program"),
@@ -97,7 +86,7 @@ pub(crate) fn check_machine(document: &Document, kind: Option<&str>) -> Result<(
         (true, Some(kind)) if !is_on_cores(kind) => {
             let message =
                 format!("`workload.kind` is \"{kind}\", which needs no cores, but the scenario has a `machine`");
-            let help = format!("name a `system` instead of the `machine`, or choose one of {}", listed(&CORE_KINDS));
+            let help = format!("name a `system` instead of the `machine`, or choose one of {}", listed(CORE_KINDS));
             ("workload.kind", message, help)
         }
         (false, Some(kind)) if is_on_cores(kind) => {
@@ -105,7 +94,7 @@ pub(crate) fn check_machine(document: &Document, kind: Option<&str>) -> Result<(
                 format!("`workload.kind` is \"{kind}\", which needs cores, but the scenario has a `system` alone");
             let help = format!(
                 "write `machine = \"../configs/paper.toml\"` instead of `system`, or choose one of {}",
-                listed(&KINDS)
+                listed(KINDS)
             );
             ("workload.kind", message, help)
         }

@@ -49,6 +49,10 @@ pub enum Holds {
     Count(u64, u64),
     /// One of these whole numbers.
     OneOf(&'static [u64]),
+    /// One of these numbers of bytes: a whole number, or a size with its unit.
+    OneOfBytes(&'static [u64]),
+    /// One of these numbers of gigabits: a whole number, or a capacity with its unit.
+    Gigabits(&'static [u64]),
     /// A list of whole numbers below 2^32.
     Bits,
     /// Bytes in this range: a whole number, or a size with its unit.
@@ -124,26 +128,6 @@ impl Key {
     }
 }
 
-/// The concatenation of lists of keys; `N` is their number.
-///
-/// # Panics
-/// If `N` is another number.
-pub const fn join<const N: usize>(parts: &[&[Key]]) -> [Key; N] {
-    let mut keys = [parts[0][0]; N];
-    let (mut at, mut part) = (0, 0);
-    while part < parts.len() {
-        let mut index = 0;
-        while index < parts[part].len() {
-            keys[at] = parts[part][index];
-            at += 1;
-            index += 1;
-        }
-        part += 1;
-    }
-    assert!(at == N, "all keys have a place");
-    keys
-}
-
 /// The key of a dotted path; indices of list items are skipped.
 pub fn find<'a>(keys: &'a [Key], path: &str) -> Option<&'a Key> {
     let plain = without_indices(path);
@@ -175,6 +159,8 @@ impl Holds {
             Holds::Texts | Holds::NameOrNames(_) => "a string, or a list of strings",
             Holds::Count(..) | Holds::OneOf(_) => "a whole number, 0 or more",
             Holds::Bytes(..) => "a whole number of bytes, or a size such as \"4KiB\"",
+            Holds::OneOfBytes(_) => "a whole number of bytes, or a size such as \"8B\"",
+            Holds::Gigabits(_) => "a whole number of Gb, or a capacity such as \"4Gb\"",
             Holds::Clocks(..) => "a whole number of clocks, or a time such as \"50ns\"",
             Holds::Picoseconds(..) => "a whole number of picoseconds, or a time such as \"7.8us\"",
             Holds::Nanoseconds(..) => "a number of nanoseconds, or a time such as \"7.8us\"",
@@ -205,6 +191,8 @@ impl Holds {
             Holds::NameOrNames(names) => format!("{}, or a list of both", listed(&names())),
             Holds::Count(least, most) => range(least, most),
             Holds::OneOf(numbers) => numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
+            Holds::OneOfBytes(numbers) => format!("{}, or a size", Holds::OneOf(numbers).in_words()),
+            Holds::Gigabits(numbers) => format!("{}, or a capacity such as `4Gb`", Holds::OneOf(numbers).in_words()),
             Holds::Bits => "a list of bits".to_owned(),
             Holds::Bytes(least, most) => format!("{}, or a size", range(least, most)),
             Holds::Clocks(least, most) => format!("{} clocks, or a time", range(least, most)),

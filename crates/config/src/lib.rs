@@ -31,7 +31,7 @@ pub use allocator::AllocatorConfig;
 pub use cores::{CorePrograms, CoreWorkload};
 pub use document::Document;
 pub use error::Failure;
-pub use library::{Library, ResolvedMachine, ResolvedSystem};
+pub use library::{Library, Resolved, ResolvedSystem};
 pub use machine::MachineConfig;
 pub use overrides::Overrides;
 pub use scenario::{Placement, ResolvedScenario, Scenario, Variant, Workload};

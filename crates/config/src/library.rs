@@ -22,23 +22,17 @@ pub struct Library {
 /// Key of a cached system: its file and its overrides.
 type SystemKey = (PathBuf, Vec<Arc<str>>);
 
-/// A checked system with its document.
+/// A checked file with its document.
 #[derive(Clone, Debug)]
-pub struct ResolvedSystem {
-    /// The system.
-    pub config: SystemConfig,
-    /// Document of its file, with all overrides applied.
+pub struct Resolved<T> {
+    /// The content of the file.
+    pub config: T,
+    /// Document of the file, with all overrides applied.
     pub document: Document,
 }
 
-/// A checked machine with its document.
-#[derive(Clone, Debug)]
-pub struct ResolvedMachine {
-    /// The machine.
-    pub config: MachineConfig,
-    /// Document of its file, with all overrides applied.
-    pub document: Document,
-}
+/// A checked system with its document.
+pub type ResolvedSystem = Resolved<SystemConfig>;
 
 impl Library {
     /// A file, with the content of its first reading.
@@ -59,13 +53,13 @@ impl Library {
         path: &Path,
         overrides: &Overrides,
         of_system: &Overrides,
-    ) -> Result<(ResolvedMachine, Arc<ResolvedSystem>), Failure> {
+    ) -> Result<(Resolved<MachineConfig>, Arc<ResolvedSystem>), Failure> {
         let mut document = self.document(path, machine::KEYS)?;
         document.apply(overrides)?;
         document.check()?;
         let system = self.system(&document.root().linked("system")?, of_system)?;
-        let config = MachineConfig::check(&document, system.config.clone())?;
-        Ok((ResolvedMachine { config, document }, system))
+        let config = MachineConfig::check(&mut document, system.config.clone())?;
+        Ok((Resolved { config, document }, system))
     }
 
     /// A system.
@@ -75,8 +69,8 @@ impl Library {
         if let Some(known) = known {
             return Ok(known);
         }
-        let (config, document) = SystemConfig::check(self.document(path, system::KEYS)?, overrides)?;
-        let system = Arc::new(ResolvedSystem { config, document });
+        let (config, document) = SystemConfig::check(self.document(path, &system::KEYS)?, overrides)?;
+        let system = Arc::new(Resolved { config, document });
         let mut systems = locked(&self.systems);
         if systems.len() >= SYSTEMS_KEPT {
             systems.clear();

@@ -11,7 +11,7 @@ use os_alloc_sim::{Policy, Units};
 
 use crate::key::{Holds, Key};
 use crate::section::Section;
-use crate::{Document, Failure, Overrides, SystemConfig, names};
+use crate::{Document, Failure, Overrides, SystemConfig, names, quantity};
 
 /// A checked machine.
 #[derive(Clone, Debug)]
@@ -47,17 +47,17 @@ pub const KEYS: &[Key] = &[
     Key::new("caches.sharing", Holds::Name(|| names(&Sharing::NAMES)), "\"private\"", "who shares the last-level cache"),
     Key::new("caches.last_level_bytes", Holds::Bytes(1024, 1 << 32), "\"1MiB\"", "data of a last-level cache: 64 bytes times `last_level_ways` times a power of two"),
     Key::new("caches.last_level_ways", Holds::Count(1, 64), "16", "lines per set"),
-    Key::new("caches.last_level_latency", Holds::Count(1, 1000), "15", "core cycles from a load to its data"),
+    Key::new("caches.last_level_latency", Holds::Clocks(1, 1000), "15", "core cycles from a load to its data"),
     Key::new("caches.l1_bytes", Holds::Bytes(1024, 1 << 24), "\"32KiB\"", "data of an L1; with `l1_ways` and `l1_latency`").or("no L1"),
     Key::new("caches.l1_ways", Holds::Count(1, 64), "8", "lines per set of the L1").or("no L1"),
-    Key::new("caches.l1_latency", Holds::Count(1, 1000), "4", "core cycles from a load to its data in the L1").or("no L1"),
+    Key::new("caches.l1_latency", Holds::Clocks(1, 1000), "4", "core cycles from a load to its data in the L1").or("no L1"),
     Key::new("kernel", Holds::Table, "", "the kernel: copies, zeroings, and its time"),
     Key::new("kernel.copy_loop", Holds::Name(|| names(&COPY_LOOPS)), "\"cached\"", "how the baseline copies and zeroes: with stores that allocate lines, or that bypass the cache"),
     Key::new("kernel.dirty_source", Holds::Name(|| names(&DirtySource::NAMES)), "\"write-back\"", "dirty source lines before a copy in DRAM"),
-    Key::new("kernel.coherence_cycles_per_line", Holds::Count(0, 1000), "1", "core cycles to look up, write back, invalidate or insert a line"),
-    Key::new("kernel.fault_cycles", Holds::Count(0, CYCLES_MAX), "1_300", "core cycles of a page fault, apart from its copy or zeroing"),
-    Key::new("kernel.page_table_cycles", Holds::Count(0, CYCLES_MAX), "80", "core cycles of a fork or an exit per page of the process"),
-    Key::new("kernel.word_bytes", Holds::OneOf(&[4, 8, 16, 32, 64]), "8", "bytes that an instruction of a copy loop loads or stores"),
+    Key::new("kernel.coherence_cycles_per_line", Holds::Clocks(0, 1000), "1", "core cycles to look up, write back, invalidate or insert a line"),
+    Key::new("kernel.fault_cycles", Holds::Clocks(0, CYCLES_MAX), "1_300", "core cycles of a page fault, apart from its copy or zeroing"),
+    Key::new("kernel.page_table_cycles", Holds::Clocks(0, CYCLES_MAX), "80", "core cycles of a fork or an exit per page of the process"),
+    Key::new("kernel.word_bytes", Holds::OneOfBytes(&[4, 8, 16, 32, 64]), "8", "bytes that an instruction of a copy loop loads or stores"),
     Key::new("kernel.baseline_allocator", Holds::Name(|| Policy::ALL.map(Policy::name).into()), "\"buddy\"", "allocator of page frames where RowClone is not used (`allocator.md`)"),
 ];
 
@@ -69,34 +69,52 @@ impl MachineConfig {
     /// # Errors
     /// The file cannot be read, or has an error.
     pub fn read(path: &Path, overrides: &Overrides) -> Result<MachineConfig, Failure> {
-        let (document, of_system) = prepared(Document::read(path, KEYS)?, overrides)?;
-        let system = SystemConfig::read(&document.root().linked("system")?, &of_system)?;
-        MachineConfig::check(&document, system)
+        MachineConfig::resolve(Document::read(path, KEYS)?, overrides, None)
     }
 
-    /// The `RowClone` paper's machine.
+    /// The `RowClone` paper's machine. Neither its file nor that of its system need exist.
     ///
     /// # Errors
     /// An override is not possible.
     pub fn paper(overrides: &Overrides) -> Result<MachineConfig, Failure> {
         let (path, text) = PAPER;
-        let (document, of_system) = prepared(Document::parse(Path::new(path), text, KEYS)?, overrides)?;
-        let system = if document.root().of::<&str>("system") == "ddr3-1066-paper.toml" {
+        MachineConfig::resolve(Document::parse(Path::new(path), text, KEYS)?, overrides, Some("ddr3-1066-paper.toml"))
+    }
+
+    /// The machine of a document and of its system, which is a file unless the document names it `built_in`.
+    fn resolve(
+        mut document: Document,
+        overrides: &Overrides,
+        built_in: Option<&str>,
+    ) -> Result<MachineConfig, Failure> {
+        let mut own = overrides.clone();
+        let of_system = own.take_prefix("system");
+        document.apply(&own)?;
+        document.check()?;
+        let system = if document.root().text("system") == built_in {
             SystemConfig::paper(&of_system)?
         } else {
             SystemConfig::read(&document.root().linked("system")?, &of_system)?
         };
-        MachineConfig::check(&document, system)
+        MachineConfig::check(&mut document, system)
     }
 
-    pub(crate) fn check(document: &Document, system: SystemConfig) -> Result<MachineConfig, Failure> {
+    /// The machine of a document with all overrides applied; its times become core cycles.
+    pub(crate) fn check(document: &mut Document, system: SystemConfig) -> Result<MachineConfig, Failure> {
+        let cores = document.root().table("cores").expect("it is required");
+        let (per, memory): (u64, u64) = (cores.of("core_clocks"), cores.of("memory_clocks"));
+        let clock = system.memory.system().clock();
+        // The quotient of the rounded number of clocks is rounded up exactly as that of the time itself.
+        let core_cycles =
+            |ps: u64| ps.checked_mul(per).map_or(u64::MAX, |ps| quantity::clocks(clock, ps).div_ceil(memory));
+        document.resolve_times(&core_cycles)?;
         let root = document.root();
         let [cores, caches, kernel] =
             ["cores", "caches", "kernel"].map(|name| root.table(name).expect("it is required"));
         let (width, window) = (cores.of("width"), cores.of("window"));
         cores.within("window", window, 2 * width, 1 << 16)?;
         let settings = MachineSettings {
-            clock: ClockRatio::new(cores.of("core_clocks"), cores.of("memory_clocks")),
+            clock: ClockRatio::new(per, memory),
             core: CoreSettings {
                 order: cores.choice("order", &Order::NAMES).expect("it is required"),
                 width,
@@ -126,15 +144,6 @@ impl MachineConfig {
         };
         Ok(MachineConfig { name: document.name(), path: document.path().to_owned(), system, settings })
     }
-}
-
-/// The document with its overrides, checked, and the overrides of its system.
-fn prepared(mut document: Document, overrides: &Overrides) -> Result<(Document, Overrides), Failure> {
-    let mut own = overrides.clone();
-    let of_system = own.take_prefix("system");
-    document.apply(&own)?;
-    document.check()?;
-    Ok((document, of_system))
 }
 
 /// The L1, which has three keys or none.

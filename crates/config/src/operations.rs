@@ -12,7 +12,7 @@ use crate::{Failure, SystemConfig, names, quantity, suggestion};
 
 /// Keys of `[[operation]]`.
 #[rustfmt::skip]
-pub(crate) const KEYS: [Key; 7] = [
+pub(crate) const KEYS: &[Key] = &[
     Key::new("operation", Holds::Tables, "", "operations, one after another; either these or `workload`").or(""),
     Key::new("operation.kind", Holds::Name(|| names(&Kind::NAMES)), "\"copy\"", "the operation; a copy is a `memmove`, an init a `memset`"),
     Key::new("operation.src", Holds::Place, "\"same-subarray\"", "source of a copy").or("of a copy, required"),

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
 use crate::document::{Document, Node, Origin, Value, convert};
 use crate::key::{self, Key};
-use crate::{Failure, check, machine, scenario, suggestion, system};
+use crate::{Failure, check, machine, quantity, scenario, suggestion, system};
 
 /// The `--set` options of a command line, in their order.
 #[derive(Clone, Debug, Default)]
@@ -68,9 +68,12 @@ impl Assignment {
         let steps = steps(key).ok_or_else(|| fault(&format!("`{}` is not a dotted key", key.trim())))?;
         let origin = Origin::Set(text.into());
         let toml = format!("value = {value}");
-        let table = DeTable::parse(&toml).ok();
-        let value = match table.as_ref().and_then(|table| only(table.get_ref())) {
-            Some((_, value)) => convert(value, &|_| origin.clone()),
+        // The parser takes some numbers with a unit, such as `1_024KiB`, as numbers.
+        let has_unit = [quantity::size, quantity::time, quantity::capacity].iter().any(|read| read(value).is_some());
+        let table = DeTable::parse(&toml).ok().filter(|_| !has_unit);
+        // A value with a line break may contain further entries.
+        let value = match table.as_ref().map(Spanned::get_ref).filter(|table| table.len() == 1) {
+            Some(table) => convert(&table["value"], &|_| origin.clone()),
             None => Ok(Value::Text(value.trim().to_owned())),
         };
         Ok(Assignment { text: text.into(), steps, value: value.map_err(|(_, message)| fault(&message))? })
@@ -101,9 +104,9 @@ pub fn check_key(key: &str) -> Result<(), String> {
 /// The prefix of the file that a key belongs to, the steps within that file, and the keys of the file.
 fn file_of(steps: &[String]) -> (&'static str, &[String], &'static [Key]) {
     match steps.split_first() {
-        Some((first, rest)) if first == "system" && !rest.is_empty() => ("system.", rest, system::KEYS),
+        Some((first, rest)) if first == "system" && !rest.is_empty() => ("system.", rest, &system::KEYS),
         Some((first, rest)) if first == "machine" && !rest.is_empty() => ("machine.", rest, machine::KEYS),
-        _ => ("", steps, scenario::KEYS),
+        _ => ("", steps, &scenario::KEYS),
     }
 }
 
@@ -138,26 +141,14 @@ fn steps(key: &str) -> Option<Vec<String>> {
     if key.contains(['\n', '\r']) {
         return None;
     }
-    let text = format!("{key} = 0");
-    let table = DeTable::parse(&text).ok()?;
-    let (mut steps, mut table) = (Vec::new(), table.get_ref());
-    loop {
-        let (step, value) = only(table)?;
-        steps.push(step.get_ref().to_string());
-        match value.get_ref() {
-            DeValue::Table(inner) => table = inner,
-            DeValue::Integer(_) => return Some(steps),
-            _ => return None,
-        }
+    let mut value = toml::Value::Table(toml::from_str(&format!("{key} = 0")).ok()?);
+    let mut steps = Vec::new();
+    while let toml::Value::Table(table) = value {
+        let (step, inner) = table.into_iter().next()?;
+        steps.push(step);
+        value = inner;
     }
-}
-
-type Entry<'a, 'i> = (&'a Spanned<std::borrow::Cow<'i, str>>, &'a Spanned<DeValue<'i>>);
-
-/// The only entry of a table.
-fn only<'a, 'i>(table: &'a DeTable<'i>) -> Option<Entry<'a, 'i>> {
-    let mut entries = table.iter();
-    entries.next().filter(|_| entries.next().is_none())
+    Some(steps)
 }
 
 impl Document {
@@ -228,10 +219,15 @@ mod tests {
 
     #[test]
     fn values_are_toml_or_else_strings() {
-        let document =
-            apply(&["seed = 7", "policies=[\"fpm\", 'psm']", "operation.1.bytes=0x10", "name=1600K"]).unwrap();
-        let expected =
-            "seed = 7\npolicies = [\"fpm\", \"psm\"]\noperation = [{ bytes = 1 }, { bytes = 16 }]\nname = \"1600K\"";
+        let document = apply(&[
+            "seed = 7",
+            "units.size = 1_024KiB",
+            "policies=[\"fpm\", 'psm']",
+            "operation.1.bytes=0x10",
+            "name=1600K",
+        ])
+        .unwrap();
+        let expected = "seed = 7\npolicies = [\"fpm\", \"psm\"]\noperation = [{ bytes = 1 }, { bytes = 16 }]\nname = \"1600K\"\nunits.size = \"1_024KiB\"";
         assert_eq!(value(&document), toml::from_str::<toml::Value>(expected).unwrap());
         assert_eq!(document.origin("operation.1.bytes"), Some(&Origin::Set("operation.1.bytes=0x10".into())));
         assert_eq!(document.origin("operation.0.bytes"), Some(&Origin::Line(4)));

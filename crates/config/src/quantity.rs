@@ -1,11 +1,16 @@
 //! Sizes and times with their units, and numbers in strings.
 
+use dram_spec::{Clock, Min};
+
 /// Units of size, in bytes.
 const SIZES: [(&str, u64); 5] = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40)];
 
 /// Units of time, in picoseconds.
 const TIMES: [(&str, u64); 5] =
     [("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
+
+/// Units of the capacity of a chip, in gigabits.
+const CAPACITIES: [(&str, u64); 2] = [("Gb", 1), ("Gbit", 1)];
 
 /// A whole number: decimal, or hexadecimal after `0x`. Underscores separate digits.
 pub fn number(text: &str) -> Option<u64> {
@@ -27,6 +32,17 @@ pub fn size(text: &str) -> Option<u64> {
 /// A time in picoseconds: `7.8us`, `50 ns`.
 pub fn time(text: &str) -> Option<u64> {
     with_unit(text, &TIMES)
+}
+
+/// A capacity of a chip in gigabits: `4Gb`, `4 Gbit`.
+pub fn capacity(text: &str) -> Option<u64> {
+    with_unit(text, &CAPACITIES)
+}
+
+/// Clocks that cover a time; the maximum for a time so long that the conversion would overflow, which no key accepts.
+pub fn clocks(clock: Clock, ps: u64) -> u64 {
+    // The fastest clock has 16 cycles per 15 ns.
+    if ps > u64::MAX / 16 { u64::MAX } else { clock.at_least(Min::ps(ps)).0 }
 }
 
 /// An address: a number, or a size.
@@ -84,6 +100,14 @@ mod tests {
     }
 
     #[test]
+    fn capacities_are_gigabits() {
+        assert_eq!(
+            ["4Gb", "4 Gbit", "1.0Gb", "512Mb", "4GB", "4"].map(capacity),
+            [Some(4), Some(4), Some(1), None, None, None]
+        );
+    }
+
+    #[test]
     fn times_are_whole_picoseconds() {
         for (text, ps) in [
             ("7.8us", 7_800_000),
@@ -94,6 +118,8 @@ mod tests {
         ] {
             assert_eq!(time(text), Some(ps), "{text}");
         }
+        assert_eq!(clocks(Clock::DDR3_1066, 90_001), 49);
+        assert_eq!(clocks(Clock::DDR3_2133, u64::MAX / 8), u64::MAX, "without overflow");
         for wrong in ["7.8", "7.8 usec", "0.0001ns", "1e3ns", "us"] {
             assert_eq!(time(wrong), None, "{wrong}");
         }

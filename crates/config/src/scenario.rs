@@ -1,7 +1,7 @@
 //! A scenario: a system or a machine, copy policies, and operations or a workload.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use dram_spec::Cycles;
 use host::OperationSpec;
@@ -10,12 +10,12 @@ use memctrl::policy::copy::{CopyPolicy, POLICIES, WITH_CORES, named};
 use rowclone_sim::{CYCLES_MAX, Experiment};
 
 use crate::cores::check_machine;
-use crate::key::{Holds, Key, join};
+use crate::key::{Holds, Key};
 use crate::operations::{check_operations, check_places};
 use crate::workload::{TraceWorkload, check_settings, check_workload};
 use crate::{
-    AllocatorConfig, CoreWorkload, Document, Failure, Library, MachineConfig, Overrides, ResolvedMachine,
-    ResolvedSystem, SystemConfig, allocator, cores, operations, workload,
+    AllocatorConfig, CoreWorkload, Document, Failure, Library, MachineConfig, Overrides, ResolvedSystem, SystemConfig,
+    allocator, cores, operations, workload,
 };
 
 /// A checked scenario.
@@ -120,12 +120,11 @@ impl Variant {
 }
 
 /// Keys of a scenario.
-pub const KEYS: &[Key] = &join::<
-    { OWN_KEYS.len() + operations::KEYS.len() + workload::KEYS.len() + cores::KEYS.len() + allocator::KEYS.len() },
->(&[&OWN_KEYS, &operations::KEYS, &workload::KEYS, &cores::KEYS, &allocator::KEYS]);
+pub static KEYS: LazyLock<Vec<Key>> =
+    LazyLock::new(|| [OWN_KEYS, operations::KEYS, workload::KEYS, cores::KEYS, allocator::KEYS].concat());
 
 #[rustfmt::skip]
-const OWN_KEYS: [Key; 6] = [
+const OWN_KEYS: &[Key] = &[
     Key::new("system", Holds::Path, "\"../configs/ddr3-1066-paper.toml\"", "the system file; either this or `machine`").or("that of the machine"),
     Key::new("machine", Holds::Path, "\"../configs/paper.toml\"", "the machine file, for programs on cores (`cores.md`)").or("no cores"),
     Key::new("policies", Holds::Names(|| POLICIES.into_iter().chain(WITH_CORES).map(CopyPolicy::name).collect()), "[\"baseline\", \"rowclone\"]", "copy policies; the scenario runs once for each; `controller-copy` and `rowclone-zi` need a `machine`").renamed(&[("channel", "baseline"), ("fpm", "fpm-only"), ("psm", "psm-only"), ("rule", "rowclone")]),
@@ -190,7 +189,7 @@ impl Scenario {
              workload.kind = \"trace\"\nworkload.file = {file}\n{placement}\n"
         );
         let argument = format!("--trace {}", trace.display());
-        let mut document = Document::of_argument(&argument, trace, &text, KEYS)?;
+        let mut document = Document::of_argument(&argument, trace, &text, &KEYS)?;
         document.apply(&overrides)?;
         document.check()?;
         let system = match system {
@@ -278,7 +277,7 @@ impl ResolvedScenario {
     pub fn read(library: &Library, path: &Path, sets: &[String]) -> Result<ResolvedScenario, Failure> {
         let mut overrides = Overrides::parse(sets)?;
         let [for_system, for_machine] = ["system", "machine"].map(|prefix| overrides.take_prefix(prefix));
-        let mut document = library.document(path, KEYS)?;
+        let mut document = library.document(path, &KEYS)?;
         document.apply(&overrides)?;
         document.check()?;
         let (machine, system) = match one_of_two(&document, &for_machine)? {
@@ -289,10 +288,7 @@ impl ResolvedScenario {
             }
             name => (None, library.system(&document.root().linked(name)?, &for_system)?),
         };
-        let (config, of_machine) = match machine {
-            Some(ResolvedMachine { config, document }) => (Some(config), Some(document)),
-            None => (None, None),
-        };
+        let (config, of_machine) = machine.map(|machine| (machine.config, machine.document)).unzip();
         let scenario = Scenario::check(&mut document, system.config.clone(), config)?;
         Ok(ResolvedScenario { scenario, document, system, machine: of_machine })
     }

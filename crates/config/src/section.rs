@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::document::{Document, Node, Value, tidy};
+use crate::document::{Document, Node, Origin, Value, tidy};
 use crate::{Failure, file, key};
 
 /// A table of a document whose keys and values were checked.
@@ -121,6 +121,12 @@ impl<'a> Section<'a> {
         Some(Section::new(self.document, node, self.key(name)))
     }
 
+    /// A table in this one, without any key if it is not given.
+    pub(crate) fn table_or_empty(&self, name: &str) -> Section<'a> {
+        static EMPTY: Node = Node { origin: Origin::Line(1), value: Value::Table(Vec::new()) };
+        self.table(name).unwrap_or_else(|| Section::new(self.document, &EMPTY, self.key(name)))
+    }
+
     /// The tables of a list of tables; empty if it is not given.
     pub fn tables(&self, name: &str) -> Vec<Section<'a>> {
         let Some(Node { value: Value::List(items), .. }) = self.node.child(name) else { return Vec::new() };
@@ -140,6 +146,25 @@ impl<'a> Section<'a> {
     /// An error about a key of this table; of the table itself for an empty name.
     pub fn fault(&self, name: &str, message: impl fmt::Display) -> Failure {
         self.document.fault(&self.key(name), message)
+    }
+
+    /// Checks that of two keys at most one is given; `help` names the difference.
+    pub(crate) fn not_both(&self, first: &str, second: &str, help: &str) -> Result<(), Failure> {
+        if !self.has(first) || !self.has(second) {
+            return Ok(());
+        }
+        let message = format!("`{}` has both `{first}` and `{second}`", self.place);
+        Err(self.fault(second, message).with_help(format!("leave one of them out{help}")))
+    }
+
+    /// Checks that a key is given, because another key, `owner`, has the value `variant`.
+    pub(crate) fn needs(&self, key: &str, owner: &str, variant: &str) -> Result<(), Failure> {
+        if self.has(key) {
+            return Ok(());
+        }
+        let message = format!("`{}` is missing, and `{owner} = \"{variant}\"` needs it", self.key(key));
+        let help = format!("add for example `{key} = {}` to `{}`", self.example(key), self.place);
+        Err(self.fault(owner, message).with_help(help))
     }
 
     /// [`Document::within`] for a key of this table.

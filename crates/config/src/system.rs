@@ -1,6 +1,7 @@
 //! System files and their checks.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 use dram_spec::address::{Preset, RawAddressMap, RawXor};
 use dram_spec::datasheet::BINS;
@@ -11,10 +12,10 @@ use dram_spec::{
 use energy::Currents;
 use rowclone_sim::{ControllerSettings, MemorySystem, SystemBuilder};
 
-use crate::controller::{self, Surroundings};
-use crate::key::{Holds, Key, join};
+use crate::controller::{self, Controller};
+use crate::key::{Holds, Key};
 use crate::section::Section;
-use crate::{Document, Failure, Overrides, currents, names, suggestion};
+use crate::{Document, Failure, Overrides, currents, names};
 
 /// A checked memory system: device, geometry, map, prices and controller.
 #[derive(Clone, Debug)]
@@ -30,11 +31,7 @@ pub struct SystemConfig {
 pub const PAPER: (&str, &str) = ("configs/ddr3-1066-paper.toml", include_str!("ddr3-1066-paper.toml"));
 
 /// Keys of a system file.
-pub const KEYS: &[Key] = &join::<{ DEVICE_KEYS.len() + controller::KEYS.len() + FAULTY_ROW_KEYS.len() }>(&[
-    &DEVICE_KEYS,
-    &controller::KEYS,
-    &FAULTY_ROW_KEYS,
-]);
+pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| [DEVICE_KEYS, controller::KEYS, FAULTY_ROW_KEYS].concat());
 
 /// A key of `device.timings`.
 const fn timing(path: &'static str, parameter: T, example: &'static str, about: &'static str) -> Key {
@@ -46,10 +43,10 @@ const fn timing(path: &'static str, parameter: T, example: &'static str, about: 
 const CHECKED: Holds = Holds::Count(0, u64::MAX);
 
 #[rustfmt::skip]
-const DEVICE_KEYS: [Key; 40] = [
+const DEVICE_KEYS: &[Key] = &[
     Key::new("device", Holds::Table, "", "the chips"),
     Key::new("device.bin", Holds::Name(|| BINS.iter().map(|bin| bin.name).collect()), "\"1066G\"", "JEDEC speed bin: clock and latencies; `rowclone-sim explain rules --bin 1066G` lists what follows from it"),
-    Key::new("device.density_gb", Holds::OneOf(&[1, 2, 4, 8]), "2", "capacity of a chip, Gb"),
+    Key::new("device.density_gb", Holds::Gigabits(&[1, 2, 4, 8]), "2", "capacity of a chip, Gb"),
     Key::new("device.width", Holds::OneOf(&[4, 8, 16]), "8", "data pins of a chip; a rank has 64 / width chips"),
     Key::new("device.currents", Holds::Text, "\"2 Gb x8 -25E\"", "supply currents, of chips of the same width").values("the name of a shipped set, or a path that ends in `.toml`"),
     Key::new("device.copy_activations", Holds::Name(|| names(&COPY_ACTIVATIONS)), "\"counted\"", "whether a copy activation counts in tRRD and tFAW (`decisions/0004`)"),
@@ -90,7 +87,7 @@ const DEVICE_KEYS: [Key; 40] = [
 ];
 
 #[rustfmt::skip]
-const FAULTY_ROW_KEYS: [Key; 5] = [
+const FAULTY_ROW_KEYS: &[Key] = &[
     Key::new("faulty_rows", Holds::Tables, "[{ channel = 0, rank = 0, bank = 3, row = 17 }]", "rows that the chip replaced by spares; FPM cannot use them").values("a list of tables, each row once").or("none"),
     Key::new("faulty_rows.channel", CHECKED, "0", "its channel").values("from 0"),
     Key::new("faulty_rows.rank", CHECKED, "0", "its rank").values("from 0"),
@@ -112,7 +109,7 @@ impl SystemConfig {
     /// # Errors
     /// The file cannot be read, or has an error.
     pub fn read(path: &Path, overrides: &Overrides) -> Result<SystemConfig, Failure> {
-        Ok(SystemConfig::check(Document::read(path, KEYS)?, overrides)?.0)
+        Ok(SystemConfig::check(Document::read(path, &KEYS)?, overrides)?.0)
     }
 
     /// The `RowClone` paper's system.
@@ -121,7 +118,7 @@ impl SystemConfig {
     /// An override is not possible.
     pub fn paper(overrides: &Overrides) -> Result<SystemConfig, Failure> {
         let (path, text) = PAPER;
-        Ok(SystemConfig::check(Document::parse(Path::new(path), text, KEYS)?, overrides)?.0)
+        Ok(SystemConfig::check(Document::parse(Path::new(path), text, &KEYS)?, overrides)?.0)
     }
 
     /// The system of a document, and the document with the overrides applied.
@@ -143,17 +140,6 @@ impl SystemConfig {
     }
 }
 
-/// The speed bin of that name.
-///
-/// # Errors
-/// The message after "is … ", and the help.
-pub fn bin_named(found: &str) -> Result<&'static SpeedBin, (String, String)> {
-    SpeedBin::named(found).ok_or_else(|| {
-        let names: Vec<&str> = BINS.iter().map(|bin| bin.name).collect();
-        (format!("\"{found}\", which is no speed bin"), suggestion::choices(found, "bins", &names))
-    })
-}
-
 /// The memory of a document with checked keys and values, which are compared with each other here.
 fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Failure> {
     let device = required(root, "device");
@@ -169,8 +155,8 @@ fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Fa
         if refresh.of("enabled") { Refresh::Every { t_refi_ps: refresh.of("t_refi_ps") } } else { Refresh::Off };
     let address_map = map(root, geometry)?;
     let faulty_rows = faulty_rows(root, &geometry)?;
-    let controller = Surroundings {
-        table: root.table("controller"),
+    let controller = Controller {
+        table: root.table_or_empty("controller"),
         defaults: ControllerSettings::new(&geometry),
         refresh,
         postpone_max,
@@ -214,18 +200,15 @@ fn map(root: &Section<'_>, geometry: Geometry) -> Result<RawAddressMap, Failure>
     let table = required(root, "address_map");
     let preset = table.choice("preset", &Preset::ALL.map(|preset| (preset.name(), preset)));
     let fields: Option<Vec<&str>> = table.get("fields");
+    table.not_both("preset", "fields", "")?;
     let fields = match (preset, fields) {
-        (Some(_), Some(_)) => {
-            let message = "`address_map` has both `preset` and `fields`";
-            return Err(table.fault("fields", message).with_help("leave one of them out"));
-        }
+        (Some(preset), _) => preset.raw().fields,
+        (None, Some(fields)) => fields.into_iter().map(str::to_owned).collect(),
         (None, None) => {
             let message = "`address_map` has neither `preset` nor `fields`";
             let help = "add for example `preset = \"row-interleaved\"` to `address_map`";
             return Err(table.fault("", message).with_help(help));
         }
-        (Some(preset), None) => preset.raw().fields,
-        (None, Some(fields)) => fields.into_iter().map(str::to_owned).collect(),
     };
     let xor = table.tables("xor").into_iter().map(|hash| RawXor {
         field: hash.of::<&str>("field").to_owned(),

@@ -45,59 +45,42 @@ pub(crate) struct Kind {
     pub(crate) may_have: &'static [&'static str],
 }
 
+impl Kind {
+    pub(crate) const fn new(
+        name: &'static str,
+        about: &'static str,
+        needs: &'static [&'static str],
+        may_have: &'static [&'static str],
+    ) -> Kind {
+        Kind { name, about, needs, may_have }
+    }
+}
+
 /// Kinds of workload.
 #[rustfmt::skip]
-pub(crate) const KINDS: [Kind; 11] = [
-    Kind {
-        name: "trace", about: "a trace is played without cores",
-        needs: &["file"],
-        may_have: &["format", "timing", "instructions_per_clock", "window", "unusable_records", "placement"],
-    },
-    Kind {
-        name: "stream", about: "lines are read, written or copied one after the other",
-        needs: &["count"], may_have: &["start", "stride_bytes", "pattern", "dst", "gap_cycles", "gap_ns"],
-    },
-    Kind {
-        name: "random", about: "lines of a region are read and written at random, each with the same probability",
-        needs: &["count", "bytes"], may_have: &["start", "write_share", "gap_cycles", "gap_ns"],
-    },
-    Kind {
-        name: "mixed", about: "random lines, with copies and zeroings of pages among them", needs: &["count", "bytes"],
-        may_have: &["start", "write_share", "copy_share", "zero_share", "page_bytes", "pairs", "gap_cycles", "gap_ns"],
-    },
-    Kind {
-        name: "page-copies", about: "pages of a region are copied, one after the other",
-        needs: &["count", "bytes"], may_have: &["start", "page_bytes", "pairs", "by", "gap_cycles", "gap_ns"],
-    },
-    Kind {
-        name: "fork",
-        about: "a process forks; the child writes a line to each of some random pages, which copies them, and waits for each",
-        needs: &["bytes", "pages"], may_have: &["fill", "gap_cycles", "gap_ns"],
-    },
-    Kind {
-        name: "checkpoint", about: "a process writes lines, and stops while all its memory is copied, repeatedly",
-        needs: &["bytes", "checkpoints"], may_have: &["writes", "window", "gap_cycles", "gap_ns"],
-    },
-    Kind {
-        name: "clone", about: "all the memory of a virtual machine is copied",
-        needs: &["bytes"], may_have: &["clones", "window", "gap_cycles", "gap_ns"],
-    },
-    Kind {
-        name: "migration", about: "random pages of a process move to other frames",
-        needs: &["bytes", "pages", "to"], may_have: &["window", "gap_cycles", "gap_ns"],
-    },
-    Kind {
-        name: "dedup",
-        about: "random pages of two virtual machines with equal contents are compared and merged, as by Linux's KSM; then the \
-                second machine writes a line to each of some random pages, and a write to a merged page copies it first",
-        needs: &["bytes", "pages", "writes"], may_have: &["gap_cycles", "gap_ns"],
-    },
-    Kind {
-        name: "zero-on-free",
-        about: "processes run one after another; each writes a line to each of its pages and exits, and all of its memory is \
-                zeroed, as with Linux's `init_on_free=1`",
-        needs: &["bytes", "processes"], may_have: &["window", "gap_cycles", "gap_ns"],
-    },
+pub(crate) const KINDS: &[Kind] = &[
+    Kind::new("trace", "a trace is played without cores",
+        &["file"], &["format", "timing", "instructions_per_clock", "window", "unusable_records", "placement"]),
+    Kind::new("stream", "lines are read, written or copied one after the other",
+        &["count"], &["start", "stride_bytes", "pattern", "dst", "gap_cycles", "gap_ns"]),
+    Kind::new("random", "lines of a region are read and written at random, each with the same probability",
+        &["count", "bytes"], &["start", "write_share", "gap_cycles", "gap_ns"]),
+    Kind::new("mixed", "random lines, with copies and zeroings of pages among them",
+        &["count", "bytes"], &["start", "write_share", "copy_share", "zero_share", "page_bytes", "pairs", "gap_cycles", "gap_ns"]),
+    Kind::new("page-copies", "pages of a region are copied, one after the other",
+        &["count", "bytes"], &["start", "page_bytes", "pairs", "by", "gap_cycles", "gap_ns"]),
+    Kind::new("fork", "a process forks; the child writes a line to each of some random pages, which copies them, and waits for each",
+        &["bytes", "pages"], &["fill", "gap_cycles", "gap_ns"]),
+    Kind::new("checkpoint", "a process writes lines, and stops while all its memory is copied, repeatedly",
+        &["bytes", "checkpoints"], &["writes", "window", "gap_cycles", "gap_ns"]),
+    Kind::new("clone", "all the memory of a virtual machine is copied",
+        &["bytes"], &["clones", "window", "gap_cycles", "gap_ns"]),
+    Kind::new("migration", "random pages of a process move to other frames",
+        &["bytes", "pages", "to"], &["window", "gap_cycles", "gap_ns"]),
+    Kind::new("dedup", "random pages of two virtual machines with equal contents are compared and merged, as by Linux's KSM; then the second machine writes a line to each of some random pages, and a write to a merged page copies it first",
+        &["bytes", "pages", "writes"], &["gap_cycles", "gap_ns"]),
+    Kind::new("zero-on-free", "processes run one after another; each writes a line to each of its pages and exits, and all of its memory is zeroed, as with Linux's `init_on_free=1`",
+        &["bytes", "processes"], &["window", "gap_cycles", "gap_ns"]),
 ];
 
 /// A number that the check of the workload limits.
@@ -107,7 +90,7 @@ const SHARE: Holds = Holds::Number(0.0, 1.0);
 
 /// Keys of `[workload]`.
 #[rustfmt::skip]
-pub(crate) const KEYS: [Key; 30] = [
+pub(crate) const KEYS: &[Key] = &[
     Key::new("workload", Holds::Table, "", "traffic that is generated or was recorded; instead of `operation`").or(""),
     Key::new("workload.kind", Holds::Name(|| kinds().map(|kind| kind.name).collect()), "\"fork\"", "its kind, which has the keys of its row below"),
     Key::new("workload.file", Holds::Path, "\"samples/forkset-rc.gz\"", "the trace: plain, gzip or Zstandard").or(BY_KIND),
@@ -142,7 +125,7 @@ pub(crate) const KEYS: [Key; 30] = [
 
 /// All kinds, those that need a machine last.
 pub(crate) fn kinds() -> impl Iterator<Item = &'static Kind> {
-    KINDS.iter().chain(&CORE_KINDS)
+    KINDS.iter().chain(CORE_KINDS)
 }
 
 /// The default of a key that some kinds need.
@@ -184,12 +167,7 @@ fn check_keys(table: &Section<'_>, kind: &Kind) -> Result<(), Failure> {
         let help = suggestion::choices(stray, &format!("keys of `{name}`"), &keys);
         return Err(table.fault(stray, message).with_help(help));
     }
-    if let Some(missing) = needs.iter().find(|key| !table.has(key)) {
-        let message = format!("`workload.{missing}` is missing, and `kind = \"{name}\"` needs it");
-        let help = format!("add for example `{missing} = {}` to `workload`", table.example(missing));
-        return Err(table.fault("kind", message).with_help(help));
-    }
-    Ok(())
+    needs.iter().try_for_each(|key| table.needs(key, "kind", name))
 }
 
 /// The settings of a generated workload; [`check_settings`] checks them against the system.
@@ -237,35 +215,23 @@ fn made(table: &Section<'_>, kind: &str, clock: Clock) -> Result<Settings, Failu
 
 /// The time between two arrivals, in cycles or in ns of this clock.
 fn gap(table: &Section<'_>, clock: Clock) -> Result<Gap, Failure> {
-    match (table.get("gap_cycles"), table.get::<f64>("gap_ns")) {
-        (Some(_), Some(_)) => {
-            let message = "`workload` has both `gap_cycles` and `gap_ns`";
-            let help = "leave one of them out: with `gap_ns` the offered load is the same in every speed bin";
-            Err(table.fault("gap_ns", message).with_help(help))
-        }
-        (cycles, None) => Ok(Cycles(cycles.unwrap_or(0)).into()),
-        (None, Some(ns)) => {
-            #[expect(clippy::cast_sign_loss, reason = "it is not below 0")]
-            let ps = (ns * 1000.0).round() as u64;
-            Ok(Gap::of_ps(ps, clock))
-        }
-    }
+    table.not_both("gap_cycles", "gap_ns", ": with `gap_ns` the offered load is the same in every speed bin")?;
+    let Some(ns) = table.get::<f64>("gap_ns") else { return Ok(Cycles(table.get("gap_cycles").unwrap_or(0)).into()) };
+    #[expect(clippy::cast_sign_loss, reason = "it is not below 0")]
+    let ps = (ns * 1000.0).round() as u64;
+    Ok(Gap::of_ps(ps, clock))
 }
 
 fn access(table: &Section<'_>) -> Result<Access, Failure> {
-    match (table.text("pattern"), table.has("dst")) {
-        (Some(_), true) => {
-            let message = "`workload` has both `pattern` and `dst`";
-            let help = "leave one of them out: a stream reads and writes by a pattern, or copies line by line to `dst`";
-            Err(table.fault("dst", message).with_help(help))
-        }
-        (None, true) => Ok(Access::Copy { dst: address(table, "dst")? }),
-        (None, false) => Ok(Access::Pattern(Pattern::READS)),
-        (Some(found), false) => Pattern::named(found).map(Access::Pattern).ok_or_else(|| {
-            let message = format!("`workload.pattern` is {found:?}, but must be 1 to 64 letters `r` and `w`");
-            table.fault("pattern", message).with_help("try `pattern = \"rrw\"`: two lines read, one written")
-        }),
+    table.not_both("pattern", "dst", ": a stream reads and writes by a pattern, or copies line by line to `dst`")?;
+    if table.has("dst") {
+        return Ok(Access::Copy { dst: address(table, "dst")? });
     }
+    let Some(found) = table.text("pattern") else { return Ok(Access::Pattern(Pattern::READS)) };
+    Pattern::named(found).map(Access::Pattern).ok_or_else(|| {
+        let message = format!("`workload.pattern` is {found:?}, but must be 1 to 64 letters `r` and `w`");
+        table.fault("pattern", message).with_help("try `pattern = \"rrw\"`: two lines read, one written")
+    })
 }
 
 fn trace(table: &Section<'_>) -> Result<TraceWorkload, Failure> {

@@ -74,6 +74,14 @@ fn every_key_of_a_machine_is_used() {
     ] {
         assert_ne!(machine(sets).unwrap().settings, paper.settings, "{sets:?}");
     }
+    // 5 ns are 2.67 clocks of 1.875 ns, or 16 core cycles.
+    for (with_unit, plain) in [
+        ("kernel.fault_cycles=5ns", "kernel.fault_cycles=16"),
+        ("kernel.page_table_cycles=5.1ns", "kernel.page_table_cycles=17"),
+        ("kernel.word_bytes=16B", "kernel.word_bytes=16"),
+    ] {
+        assert_eq!(machine(&[with_unit]).unwrap().settings, machine(&[plain]).unwrap().settings, "{with_unit}");
+    }
     let ranks = machine(&["system.geometry.ranks=2"]).unwrap();
     assert_eq!(ranks.system.memory.system().geometry.ranks(), 2);
     for (set, message) in [

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use toml::Value;
 
 use rowclone_config::Failure;
+use rowclone_config::overrides::without_unit;
 use rowclone_config::section::Section;
 
 use super::axis::Axis;
@@ -94,9 +95,12 @@ impl Condition {
             format!("the columns are {}", names.collect::<Vec<_>>().join(", "))
         };
         let left_place = place(axes, left).ok_or_else(|| (format!("names `{left}`, which is no axis"), columns()))?;
-        let right_side = match place(axes, right) {
-            Some(place) => Side::Column(place),
-            None => Side::Value(value(right).ok_or_else(|| (format!("has no value after `{sign}`"), columns()))?),
+        let right_side = if let Some(place) = place(axes, right) {
+            Side::Column(place)
+        } else {
+            let value = value(right).ok_or_else(|| (format!("has no value after `{sign}`"), columns()))?;
+            let (axis, column) = left_place;
+            Side::Value(without_unit(&axes[axis].columns[column].key, value))
         };
         let condition = Condition { left: left_place, operator, right: right_side };
         condition.check(axes, left)?;
@@ -153,6 +157,9 @@ mod tests {
             axis("bytes", vec![64.into(), 4096.into()]),
             axis("stride", vec![64.into(), 8192.into()]),
             axis("bin", vec!["800D".into(), "1600K".into()]),
+            axis("operation.0.bytes", vec!["64B".into(), "4KiB".into()]),
+            axis("warm_up_cycles", vec!["50ns".into(), "0.1us".into()]),
+            axis("system.device.density_gb", vec!["1Gb".into(), 8.into()]),
         ]
     }
 
@@ -178,6 +185,23 @@ mod tests {
         assert_eq!(holding("bytes == stride"), ["64/64/800D", "64/64/1600K"]);
         assert_eq!(holding("bin = 1600K").len(), 4);
         assert_eq!(holding("bin != \"1600K\"").len(), 4);
+    }
+
+    #[test]
+    fn a_value_of_a_key_with_a_unit_may_have_the_unit() {
+        let axes = axes();
+        // The axis with this key, and its values for which the condition holds.
+        let holding = |text: &str| {
+            let condition = Condition::parse(text, &axes).unwrap();
+            let (axis, exclude) = (condition.left.0, Exclude { conditions: vec![condition] });
+            let values = axes[axis].steps.iter().map(|step| &step.values[0]);
+            values.filter(|value| exclude.holds(|_| value)).map(Value::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(holding("operation.0.bytes = 4KiB"), ["4096"]);
+        assert_eq!(holding("operation.0.bytes < \"4KiB\""), ["64"]);
+        assert_eq!(holding("warm_up_cycles >= 100ns"), ["\"0.1us\""]);
+        assert_eq!(holding("warm_up_cycles = 100ns"), ["\"0.1us\""]);
+        assert_eq!(holding("system.device.density_gb != 8 Gbit"), ["1"]);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! A sweep file: a scenario, and what to vary in it.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use toml::Value;
 
 use crate::plot_file::{self, PlotEntry};
-use rowclone_config::key::{Holds, Key, join};
+use rowclone_config::key::{Holds, Key};
 use rowclone_config::section::Section;
 use rowclone_config::{Document, Failure};
 
@@ -34,10 +35,10 @@ pub struct SweepFile {
 }
 
 /// Every key of a sweep file.
-pub const KEYS: &[Key] = &join::<{ OWN_KEYS.len() + plot_file::KEYS.len() }>(&[&OWN_KEYS, &plot_file::KEYS]);
+pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| [OWN_KEYS, plot_file::KEYS].concat());
 
 #[rustfmt::skip]
-const OWN_KEYS: [Key; 20] = [
+const OWN_KEYS: &[Key] = &[
     Key::new("scenario", Holds::Path, "\"../traces/page-copy.toml\"", "the scenario that is varied ([input.md](input.md))").values("a path, from the directory of the sweep file"),
     Key::new("set", Holds::Any, "{ policies = [\"baseline\", \"rowclone\"] }", "changes for all points").values("a table of keys as of `--set`, and values").or("none"),
     Key::new("seeds", Holds::Any, "5", "the fastest axis: the key `seed`").values("a list, or a count from 1 on").or("the scenario's"),
@@ -69,7 +70,7 @@ impl SweepFile {
     /// # Errors
     /// It cannot be read, or something in it is wrong.
     pub fn read(path: &Path) -> Result<SweepFile, Failure> {
-        let mut document = Document::read(path, KEYS)?;
+        let mut document = Document::read(path, &KEYS)?;
         document.check()?;
         let root = document.root();
         let scenario = root.linked("scenario")?;

@@ -11,7 +11,7 @@ use rowclone_config::{Document, Failure, suggestion};
 
 /// Every key of a `[[plot]]`.
 #[rustfmt::skip]
-pub const KEYS: [Key; 14] = [
+pub const KEYS: &[Key] = &[
     Key::new("plot", Holds::Tables, "", "pictures of the results, drawn into the output directory ([plots.md](plots.md))").or("none"),
     Key::new("plot.file", Holds::Text, "\"latency.svg\"", "file of the picture, without a directory").values("a name that ends with `.svg` or `.png`"),
     Key::new("plot.kind", Holds::Name(|| Kind::ALL.map(|(name, _)| name).into()), "\"line\"", "kind of the picture").or("`line`"),

@@ -25,7 +25,7 @@ pub const RESULTS: &str = "results.csv";
 pub(super) const NAMES: [&str; 3] = [RESULTS, "results.parquet", "times.csv"];
 
 /// What was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tables {
     /// The files.
     pub paths: Vec<PathBuf>,
@@ -37,6 +37,8 @@ pub struct Tables {
     pub missing: u64,
     /// Points of which a run is missing: the first few.
     pub missing_points: Vec<u64>,
+    /// Rows without speedup and energy ratio, because the policies of their point do not include the baseline.
+    pub without_baseline: u64,
 }
 
 /// Maximum number of missing points that are named.
@@ -117,7 +119,7 @@ impl<'a> Writers<'a> {
             csv: named(directory, NAMES[0], CsvTable::new(BufWriter::new(csv?), &all))?,
             parquet: named(directory, NAMES[1], ParquetTable::new(BufWriter::new(parquet?), &all))?,
             times: named(directory, NAMES[2], CsvTable::new(BufWriter::new(times?), &timed))?,
-            tables: Tables { paths: paths.to_vec(), rows: 0, failed: 0, missing: 0, missing_points: Vec::new() },
+            tables: Tables { paths: paths.to_vec(), ..Tables::default() },
         })
     }
 
@@ -143,6 +145,7 @@ impl<'a> Writers<'a> {
             let rerun = rerun::command(&sweep.file.scenario, &point.words, &variants, Some(variant));
             let outcome = outcome.as_deref().map_err(String::as_str);
             let baseline = baselines.iter().find(|(it, _)| it.placement == variant.placement);
+            self.tables.without_baseline += u64::from(baseline.is_none());
             let ratios = ratios(sweep, outcome.ok(), baseline.and_then(|(_, cells)| cells.as_deref()));
             self.row(point, Row { ratios, seed: Some(planned.seed), run: Some((variant, digest)), outcome, rerun })?;
             let (policy, placement) = (variant.policy.name(), variant.placement.name().unwrap_or_default());

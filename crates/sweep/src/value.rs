@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use report::{Cell, Kind};
+use rowclone_config::quantity;
 use toml::Value;
 
 /// `key=value`, as `--set` takes it.
@@ -45,11 +46,15 @@ pub(super) fn number(value: &Value) -> Option<f64> {
     value.as_float().or_else(|| value.as_integer().map(|integer| integer as f64))
 }
 
-/// How two values stand to each other; nothing where they cannot be compared. Only numbers and texts come before one another.
+/// Order of two values; none where they cannot be compared. Numbers have an order, and texts; texts that are times are compared
+/// as times: those of a key in clocks keep their unit.
 pub(super) fn compare(a: &Value, b: &Value) -> Option<Ordering> {
     match (a, b) {
         (Value::Integer(a), Value::Integer(b)) => Some(a.cmp(b)),
-        (Value::String(a), Value::String(b)) => Some(a.cmp(b)),
+        (Value::String(a), Value::String(b)) => match (quantity::time(a), quantity::time(b)) {
+            (Some(a), Some(b)) => Some(a.cmp(&b)),
+            _ => Some(a.cmp(b)),
+        },
         _ => number(a).zip(number(b)).and_then(|(a, b)| a.partial_cmp(&b)),
     }
 }
@@ -98,10 +103,11 @@ mod tests {
     }
 
     #[test]
-    fn numbers_compare_as_numbers_and_texts_as_texts() {
+    fn numbers_texts_and_times_compare_as_such() {
         assert_eq!(compare(&value("9"), &value("10.0")), Some(Ordering::Less));
         assert_eq!(compare(&value("\"b\""), &value("\"a\"")), Some(Ordering::Greater));
         assert_eq!(compare(&value("\"9\""), &value("10")), None);
+        assert_eq!(compare(&value("'100ns'"), &value("'0.05 us'")), Some(Ordering::Greater));
         assert!(same(&value("[1]"), &value("[1]")) && same(&value("1"), &value("1.0")));
     }
 }

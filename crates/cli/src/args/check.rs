@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use dram_spec::Dialect;
-use trace_io::commands::FORMATS;
+use trace_io::commands::{self, FORMATS};
 
-use super::{Format, Named, named};
+use super::{Format, Named, named, one_of};
 
 /// Which commands a trace may hold.
 const DIALECTS: [Named<Dialect>; 2] = [
@@ -31,8 +30,8 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE.toml")]
     pub system: Option<PathBuf>,
     /// Format of the trace [default: that of its first line, then of its extension]
-    #[arg(long, value_name = "NAME", value_parser = readable())]
-    pub input_format: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = one_of(readable()))]
+    pub input_format: Option<&'static commands::Format>,
     /// Which commands it may hold [default: what a log says of itself; jedec for other traces]
     #[arg(long, value_parser = named(&DIALECTS))]
     pub dialect: Option<Dialect>,
@@ -41,7 +40,7 @@ pub struct CheckArgs {
     pub format: Format,
 }
 
-/// The names of the formats that are read.
-fn readable() -> PossibleValuesParser {
-    FORMATS.iter().filter(|format| format.is_read()).map(|format| format.name).into()
+/// The formats that are read, by name.
+fn readable() -> impl Iterator<Item = (&'static str, &'static commands::Format)> {
+    FORMATS.iter().filter(|format| format.is_read()).map(|format| (format.name, format))
 }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 
+use super::one_of;
 use crate::formats::{self, FileFormat};
 
 /// `convert`.
@@ -27,11 +27,11 @@ pub struct ConvertArgs {
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
     /// Format of IN [default: that of its first line, then of its extension]
-    #[arg(long, value_name = "NAME", value_parser = names(|format| format.is_read))]
-    pub from: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = one_of(formats(|format| format.is_read)))]
+    pub from: Option<FileFormat>,
     /// Format of OUT [default: that of its extension]
-    #[arg(long, value_name = "NAME", value_parser = names(|format| format.is_written))]
-    pub to: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = one_of(formats(|format| format.is_written)))]
+    pub to: Option<FileFormat>,
     /// The memory system, a TOML file: of a command trace that does not name it; of a memory trace whose addresses become
     /// coordinates, or whose times become clocks
     #[arg(long, value_name = "FILE.toml")]
@@ -47,6 +47,7 @@ pub struct ConvertArgs {
     pub force: bool,
 }
 
-fn names(has_use: fn(&FileFormat) -> bool) -> PossibleValuesParser {
-    formats::all().filter(has_use).map(|format| format.name).collect::<Vec<_>>().into()
+/// The formats with a use, by name.
+fn formats(has_use: fn(&FileFormat) -> bool) -> impl Iterator<Item = (&'static str, FileFormat)> {
+    formats::all().filter(has_use).map(|format| (format.name, format))
 }

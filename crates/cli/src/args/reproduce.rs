@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rowclone_config::{Failure, MachineConfig, Overrides};
+use rowclone_config::{Failure, MachineConfig, Overrides, quantity};
 
 use super::Format;
 
@@ -47,8 +47,8 @@ pub struct ForkbenchArgs {
     /// The machine
     #[command(flatten)]
     pub machine: MachineArgs,
-    /// Memory of the parent in MiB: S
-    #[arg(long, value_name = "MIB", value_delimiter = ',', default_values_t = [64, 128], value_parser = clap::value_parser!(u64).range(1..=1024))]
+    /// Memory of the parent, in MiB or with a unit such as `1GiB`: S
+    #[arg(long, value_name = "MIB", value_delimiter = ',', default_values_t = [64, 128], value_parser = mebibytes)]
     pub mebibytes: Vec<u64>,
     /// Updates of the child: N
     #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [2, 8, 32, 128, 512, 2048, 8192, 16_384], value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
@@ -62,6 +62,13 @@ pub struct ForkbenchArgs {
     /// Format of the table
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+/// A number of MiB, or a size that is one.
+fn mebibytes(text: &str) -> Result<u64, String> {
+    let size = quantity::size(text).filter(|bytes| bytes.is_multiple_of(1 << 20)).map(|bytes| bytes >> 20);
+    let mebibytes = size.or_else(|| quantity::number(text)).filter(|mebibytes| (1..=1024).contains(mebibytes));
+    mebibytes.ok_or_else(|| "give 1 to 1024 MiB: `64`, or `64MiB`".to_owned())
 }
 
 /// `reproduce multicore`.

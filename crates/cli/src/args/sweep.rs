@@ -41,7 +41,7 @@ pub struct SweepArgs {
     /// Runs every N-th point from the K-th on, without writing tables; `sweep collect` writes them
     #[arg(long, value_name = "K/N")]
     pub shard: Option<Shard>,
-    /// Maximum memory for compressed traces, such as `512M` or `2G`; traces that do not fit are read again for each run
+    /// Maximum memory for compressed traces, such as `512M` or `2GiB`; traces that do not fit are read again for each run
     #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "512M")]
     pub trace_cache: u64,
     /// Accepts runs that skip more than 1 % of the records of a trace, which otherwise fail
@@ -127,11 +127,11 @@ fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     jobs.ok_or_else(|| format!("write a whole number from 1 to {JOBS_MAX}"))
 }
 
-/// A number of bytes: `4096`, `512K`, `512M`, `2G`.
+/// A number of bytes: `4096`, `512K`, `512M`, `2G`, `512MiB`.
 fn bytes(text: &str) -> Result<u64, String> {
-    let is_size = text.ends_with(['K', 'M', 'G']);
-    let bytes = if is_size { quantity::size(&format!("{text}iB")) } else { text.parse().ok() };
-    bytes.ok_or_else(|| "write a number of bytes, or of K, M or G: `512M`".to_owned())
+    let is_short = text.ends_with(['K', 'M', 'G']);
+    let bytes = if is_short { quantity::size(&format!("{text}iB")) } else { quantity::address(text) };
+    bytes.ok_or_else(|| "write a number of bytes, or a size such as `512M` or `2GiB`".to_owned())
 }
 
 /// A word that a job script can hold.

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use trace_io::trace::Format;
 
-use super::Format;
+use super::{Format as OutputFormat, one_of};
 
 /// Commands about memory traces.
 #[derive(Debug, Subcommand)]
@@ -21,9 +22,9 @@ pub struct TraceInfoArgs {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The format of the trace [default: that of its first record, or of the extension of the file]
-    #[arg(long, value_name = "NAME")]
-    pub input_format: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = one_of(Format::names()))]
+    pub input_format: Option<&'static Format>,
     /// How to print the description
     #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub format: OutputFormat,
 }

@@ -9,7 +9,7 @@ use rowclone_config::{Failure, Overrides, SystemConfig, file};
 use rowclone_sim::quantity::counted;
 use rowclone_sweep::{AtomicFile, Existing};
 use trace_io::command_log::LogWriter;
-use trace_io::commands::{ExportError, Exporter, Place, RowCloneCommands, Target, Unsupported};
+use trace_io::commands::{self, ExportError, Exporter, Place, RowCloneCommands, Target, Unsupported};
 use trace_io::trace::{self, ConvertError, ConvertSystem, Converter, TraceError};
 
 use crate::args::ConvertArgs;
@@ -24,8 +24,8 @@ use crate::output;
 /// The input cannot be read; the pair of formats has no conversion; a command has no equivalent;
 /// an output exists or cannot be written. Then no file is written.
 pub fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
-    let from = formats::of_input(&args.input, args.from.as_deref())?;
-    let to = formats::of_output(&args.output, args.to.as_deref())?;
+    let from = formats::of_input(&args.input, args.from)?;
+    let to = formats::of_output(&args.output, args.to)?;
     match (from.family, to.family) {
         (Family::Commands, Family::Commands) => convert_commands(args, from, to)?,
         (Family::Memory, Family::Memory) => convert_memory(args, from, to)?,
@@ -82,7 +82,8 @@ fn convert_memory(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Resul
 /// A command trace to a command trace.
 fn convert_commands(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Result<(), Failure> {
     let stop = interrupt::flag();
-    let mut trace = CommandTrace::open(&args.input, ("--from", Some(from.name)), args.system.as_deref())?;
+    let mut trace =
+        CommandTrace::open(&args.input, ("--from", commands::Format::named(from.name)), args.system.as_deref())?;
     let target = Target::named(to.name);
     if !trace.format.has_rows && !matches!(target, Some(Target::DramPower | Target::Ramulator)) {
         let message = format!("`{}` has rows and columns, and `{}` has none", to.name, from.name);

@@ -7,7 +7,7 @@ use report::table::{Column, listed};
 use serde_json::{Value, json};
 
 use crate::args::ExplainRulesArgs;
-use rowclone_config::{Failure, Overrides, SystemConfig, system};
+use rowclone_config::{Failure, Overrides, SystemConfig};
 
 /// Lists the rules.
 ///
@@ -21,8 +21,7 @@ pub fn run(args: &ExplainRulesArgs) -> Result<String, Failure> {
     };
     let mut system = config.memory.system().clone();
     if let Some(bin) = bin {
-        system.bin = system::bin_named(bin)
-            .map_err(|(what, help)| Failure::new(format!("`--bin` is {what}")).with_help(help))?;
+        system.bin = bin;
     }
     format.render(|| text(&system), &json(&system))
 }

@@ -84,6 +84,13 @@ fn collect(args: &CollectArgs) -> Result<ExitCode, Failure> {
 fn say_written(tables: &Tables) {
     let paths: Vec<String> = tables.paths.iter().map(|path| path.display().to_string()).collect();
     output::message(&format!("wrote {}", paths.join(", ")));
+    if tables.without_baseline > 0 {
+        let rows = counted(tables.without_baseline, "row");
+        output::message(&format!(
+            "no policy `baseline` for {rows}: speedup and energy_ratio are empty; with `baseline` in `policies`, the same command \
+             runs what is missing"
+        ));
+    }
 }
 
 /// Draws the pictures that the sweep file asks for, as far as they can be drawn. Only of a table that is whole it is an

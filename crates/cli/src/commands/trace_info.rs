@@ -29,11 +29,10 @@ struct Ends {
 /// The trace cannot be read to its end.
 pub fn run(args: &TraceInfoArgs) -> Result<String, Failure> {
     let path = &args.file;
-    let given = args.input_format.as_deref().map(named).transpose()?;
     let refused = |error: trace_io::trace::TraceError| Failure::of_reader(path, &error).with_help(error.help());
     let reading = |error: io::Error| Failure::reading(path, &error);
     let open = || file::open(path).map_err(reading);
-    let reader = match given {
+    let reader = match args.input_format {
         Some(format) => Reader::new(open()?, Some(format)),
         None => Reader::with_name(open()?, path),
     };
@@ -48,15 +47,6 @@ pub fn run(args: &TraceInfoArgs) -> Result<String, Failure> {
         rows.chain(lines).map(|(name, value)| format!("{name:12}  {value}\n")).collect::<Vec<_>>().concat()
     };
     args.format.render(table, &json(path, format, &summary, &ends))
-}
-
-/// The format with this name.
-fn named(name: &str) -> Result<&'static Format, Failure> {
-    Format::named(name).ok_or_else(|| {
-        let names: Vec<&str> = Format::names().map(|(name, _)| name).collect();
-        Failure::new(format!("`--input-format` is `{name}`, which is no format of memory traces"))
-            .with_help(format!("give one of {}; docs/formats.md describes each", names.join(", ")))
-    })
 }
 
 /// The lines of the table.

@@ -166,9 +166,7 @@ fn rules_are_listed_in_the_clocks_of_the_bin() {
     let (code, _, stderr) = run(&["explain", "rules", "--bin", "1600"]);
     assert_eq!(code, 2);
     assert!(
-        stderr.starts_with(
-            "error: `--bin` is \"1600\", which is no speed bin\nhelp: did you mean `1600H`? the bins are "
-        ),
+        stderr.starts_with("error: invalid value '1600' for '--bin <BIN>'\n  [possible values: 800D, "),
         "{stderr}"
     );
 }

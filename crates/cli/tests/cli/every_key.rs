@@ -111,9 +111,9 @@ fn every_key_has_a_case() {
     let paths = |prefix: &str, keys: &[Key]| -> Vec<String> {
         keys.iter().map(|key| format!("{prefix}{}", key.path)).collect()
     };
-    let systems = paths("system.", system::KEYS);
+    let systems = paths("system.", &system::KEYS);
     let machines = paths("machine.", machine::KEYS).into_iter().filter(|key| key != "machine.system");
-    let keys: BTreeSet<String> = systems.into_iter().chain(machines).chain(paths("", scenario::KEYS)).collect();
+    let keys: BTreeSet<String> = systems.into_iter().chain(machines).chain(paths("", &scenario::KEYS)).collect();
     let cases = FIXTURES.iter().flat_map(|fixture| fixture.cases).map(|case| without_indices(case.key));
     let covered: BTreeSet<String> = cases.collect();
     // A table or a list of tables is covered by its keys.

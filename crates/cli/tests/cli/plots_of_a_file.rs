@@ -32,7 +32,7 @@ y = [\"energy_read_nj\", \"energy_write_nj\"]
 ";
 
 fn entries(text: &str) -> Result<Vec<PlotEntry>, Failure> {
-    let mut document = Document::parse(Path::new("sweep.toml"), text, &KEYS)?;
+    let mut document = Document::parse(Path::new("sweep.toml"), text, KEYS)?;
     document.check()?;
     check_all(&document)
 }

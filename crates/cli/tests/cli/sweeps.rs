@@ -499,3 +499,24 @@ fn more_jobs_than_can_work_are_refused() {
         assert!(code == 2 && stderr.contains("write a whole number from 1 to 1024"), "{stderr}");
     }
 }
+
+/// As `run --no-baseline`: a sweep runs the policies that it names, and reports what is then empty.
+#[test]
+fn a_sweep_without_the_baseline_reports_its_empty_ratios() {
+    let without = format!("set = {{ policies = [\"rowclone\"] }}\n{}", SWEEP.replace(" 3,", ""));
+    let directory = with_sweep(&without);
+    let (code, stderr) = sweep(&directory, "out", &[]);
+    assert_eq!(code, 0, "{stderr}");
+    let message = "no policy `baseline` for 8 rows: speedup and energy_ratio are empty; with `baseline` in `policies`, the same \
+                   command runs what is missing";
+    assert_eq!(stderr.matches(message).count(), 1, "{stderr}");
+    let rows = table(&directory.path("out/results.csv"));
+    assert!(rows.iter().all(|row| row["speedup"].is_empty() && row["energy_ratio"].is_empty()));
+    // With the baseline, the runs of `rowclone` are kept.
+    fs::write(directory.path("sweep.toml"), without.replace("[\"rowclone\"]", "[\"baseline\", \"rowclone\"]")).unwrap();
+    let (code, stderr) = sweep(&directory, "out", &[]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stderr.starts_with("sweep: 8 runs done, 8 done before\n") && !stderr.contains("no policy"), "{stderr}");
+    let rows = table(&directory.path("out/results.csv"));
+    assert!(rows.iter().all(|row| !row["speedup"].is_empty() && !row["energy_ratio"].is_empty()));
+}

@@ -33,6 +33,8 @@ fn a_size_or_time_with_a_unit_is_its_plain_number() {
         ("system.refresh.t_refi_ps=7.8us", "system.refresh.t_refi_ps=7_800_000"),
         ("system.geometry.row_bytes=8KiB", "system.geometry.row_bytes=8192"),
         ("system.controller.refresh_idle_cycles=30ns", "system.controller.refresh_idle_cycles=16"),
+        ("system.device.density_gb=4Gb", "system.device.density_gb=4"),
+        ("system.device.density_gb='1 Gbit'", "system.device.density_gb=1"),
     ] {
         assert_eq!(results(&directory, &[with_unit]), results(&directory, &[plain]), "{with_unit}");
         assert_ne!(plain, with_unit);
@@ -49,6 +51,13 @@ fn a_unit_that_does_not_exist_is_refused() {
     let expected = "--set warm_up_cycles=5 days: `warm_up_cycles` is the string \"5 days\", but must be a whole number of clocks, \
                     or a time such as \"50ns\"";
     assert_eq!(message("warm_up_cycles=5 days"), expected);
+    let expected = "--set system.device.density_gb=4GB: `device.density_gb` is the string \"4GB\", but must be a whole number of Gb, \
+                    or a capacity such as \"4Gb\"";
+    assert_eq!(message("system.device.density_gb=4GB"), expected);
+    assert!(message("system.device.density_gb=3Gb").ends_with("`device.density_gb` is 3, but must be 1, 2, 4 or 8"));
+    // 2^64 picoseconds are too many for a conversion to clocks.
+    let long = message("warm_up_cycles=9_000_000s");
+    assert!(long.ends_with("but must be from 0 to 1099511627776"), "{long}");
     let expected = "--set epoch_cycles=10ns: `epoch_cycles` is 6, but must be from 100 to 1099511627776";
     assert_eq!(message("epoch_cycles=10ns"), expected);
 }
@@ -60,7 +69,7 @@ fn an_axis_takes_sizes_and_times() {
     let sweep = "scenario = 'scenario.toml'\n[[axis]]\nkey = 'operation.0.bytes'\nname = 'bytes'\n\
                  log = { from = '64B', to = '4KiB', factor = 8 }\n\
                  [[axis]]\nkey = 'system.refresh.t_refi_ps'\nname = 'refi'\nvalues = ['7.8us', 3_900_000]\n\
-                 [[exclude]]\nwhen = 'bytes > 512'\n";
+                 [[exclude]]\nwhen = 'bytes > 0.5KiB'\n";
     fs::write(directory.path("sweep.toml"), sweep).unwrap();
     let (file, out) = (directory.path("sweep.toml"), directory.path("out"));
     let (code, _, stderr) = run(&["sweep", file.to_str().unwrap(), "--out", out.to_str().unwrap()]);
