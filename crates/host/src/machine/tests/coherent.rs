@@ -2,6 +2,7 @@
 
 use memctrl::policy::copy::BASELINE;
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 use super::super::settings::Omitted;
 use super::*;
@@ -66,7 +67,11 @@ fn wrong(settings: MachineSettings, programs: &[Vec<Step>], policy: &'static dyn
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig {
+        rng_seed: RngSeed::Fixed(1),
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(24)
+    })]
 
     #[test]
     fn loads_return_the_last_store(
