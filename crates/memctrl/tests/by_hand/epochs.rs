@@ -64,6 +64,22 @@ fn copy(src: (u64, u64), dst: (u64, u64)) -> Operation {
     Operation::Copy { src: line(src.0, src.1, 0), dst: line(dst.0, dst.1, 0), bytes: 4096 }
 }
 
+/// A write and a read of a copied line wait for the copy, until cycle 48. The write is then queued, and
+/// the read forwarded from it.
+#[test]
+fn an_entry_that_is_freed_in_the_first_cycle_of_an_epoch_does_not_count_in_it() {
+    let config = Config { copy_policy: ROWCLONE, epoch: Some(Cycles(48)), ..config(Refresh::Off) };
+    let list = [(0, copy((0, 1), (0, 2))), (1, write(line(0, 2, 0))), (2, read(line(0, 2, 0)))];
+    let expected =
+        ["0 ACT r0 b0 row 1", "20 ACT r0 b0 row 2", "40 PRE r0 b0", "48 ACT r0 b0 row 2", "56 WR r0 b0 col 0"];
+    let outcome = check(&config, requests(&list), 66, &expected);
+    assert_eq!(outcome.done(), [(0, 48), (2, 49), (1, 66)]);
+    let depths: Vec<_> =
+        outcome.stats.epochs.iter().map(|epoch| [epoch.figures.read_queue, epoch.figures.write_queue]).collect();
+    let depth = |entry_cycles, most| Depth { entry_cycles, most };
+    assert_eq!(depths, [[depth(46, 1), depth(47, 1)], [depth(0, 0), depth(9, 1)]]);
+}
+
 /// FPM uses bank 0 from cycle 0 until it can be activated again, in cycle 48: 2 tRAS + tRP. The
 /// read arrives in cycle 10.
 #[test]

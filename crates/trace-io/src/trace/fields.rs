@@ -62,9 +62,8 @@ impl<'a> Fields<'a> {
     /// Whether no field is left.
     #[inline]
     pub(super) fn is_empty(&mut self) -> bool {
-        while let [b' ' | b'\t', rest @ ..] = self.rest {
-            self.rest = rest;
-        }
+        let blanks = self.rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        self.rest = &self.rest[blanks..];
         matches!(self.rest, [b'\n' | b'#', ..] | [b'\r', b'\n', ..] | [])
     }
 

@@ -19,7 +19,7 @@ pub(super) const fn ends<const END: u8>(byte: u8) -> bool {
 pub(super) fn hex<const END: u8>(text: &[u8]) -> Option<(u64, &[u8])> {
     let Some(first) = text.first_chunk() else { return last_hex::<END>(text) };
     let (mut value, mut digits) = leading_hex(*first);
-    if digits == 8 {
+    if digits == 8 && !text.get(8).is_some_and(|&byte| ends::<END>(byte)) {
         let Some(second) = text[8..].first_chunk() else { return last_hex::<END>(text) };
         let (low, more) = leading_hex(*second);
         value = value << (4 * more) | low;

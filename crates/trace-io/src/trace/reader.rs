@@ -91,7 +91,6 @@ impl<R: Read> Reader<R> {
     }
 
     /// Skips lines without fields; `None` at the end of the input.
-    #[cold]
     fn find_fields(&mut self) -> Option<Result<(), TraceError>> {
         let error = match find_fields(&mut self.lines) {
             Ok(true) => return Some(Ok(())),
