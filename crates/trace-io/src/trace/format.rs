@@ -103,7 +103,13 @@ impl Format {
 
     /// The formats that a line matches.
     pub(super) fn matching(line: Fields<'_>) -> Vec<&'static Format> {
-        FORMATS.into_iter().filter(|format| (format.recognises)(line)).collect()
+        let mut matching: Vec<_> = FORMATS.into_iter().filter(|format| (format.recognises)(line)).collect();
+        // A line of a recording begins with the command of a process, which may look like any record.
+        let is_recording = |format: &&Format| format.addresses == Addresses::Processes;
+        if matching.iter().any(is_recording) {
+            matching.retain(is_recording);
+        }
+        matching
     }
 
     /// The format of a file name: the extension, before `.gz` or `.zst` if the name ends in one.

@@ -40,6 +40,8 @@ fn similar_lines_are_distinguished() {
         ("==7== Lackey", "lackey"),
         ("SYSCALL[7,1](12) sys_brk ( 0x0 )", "lackey"),
         ("a: b c 7 1.000000: PERF_RECORD_COMM: a: b c:7/7", "perf"),
+        ("0 7 1.000000: PERF_RECORD_EXIT(7:7):(7:7)", "perf"),
+        ("0 7 [001] 1.000000: PERF_RECORD_EXIT(7:7):(7:7)", "perf"),
     ] {
         assert_eq!(recognised(text, "trace.txt"), Some(format(expected)), "{text}");
     }
