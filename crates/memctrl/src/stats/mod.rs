@@ -170,3 +170,6 @@ pub struct Stats {
     /// Figures of epochs; the last epoch ends with the run.
     pub epochs: Vec<Epoch>,
 }
+
+#[cfg(test)]
+mod tests;
