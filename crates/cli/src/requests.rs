@@ -42,7 +42,7 @@ impl EventSink for Search<'_> {
 impl Observer for Search<'_> {
     fn taken(&mut self, now: Cycle, request: &Request) {
         self.seen += 1;
-        let is_copy = matches!(request.operation, Operation::Copy { .. } | Operation::Init { .. });
+        let is_copy = request.operation.is_copy();
         if self.found.is_none() && self.number.map_or(is_copy, |number| number == self.seen) {
             self.found = Some(Taken { number: self.seen, at: now, operation: request.operation });
             self.stop.store(true, Ordering::Relaxed);

@@ -60,6 +60,11 @@ impl Operation {
         }
     }
 
+    /// Whether it is a copy or an initialization, which DRAM may execute.
+    pub const fn is_copy(&self) -> bool {
+        matches!(self, Operation::Copy { .. } | Operation::Init { .. })
+    }
+
     /// First byte read by a copy.
     pub const fn src(&self) -> Option<PhysicalAddress> {
         match self {

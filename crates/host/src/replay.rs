@@ -252,7 +252,7 @@ impl<R: Read> RequestSource for Replay<R> {
         }
         let id = RequestId(self.taken);
         self.taken += 1;
-        self.in_flight += u64::from(is_bulk(&operation));
+        self.in_flight += u64::from(operation.is_copy());
         self.advance();
         let payload = self.contents.as_ref().and_then(|contents| payload(contents, id.0, &operation));
         Some(Request { id, source: SourceId::default(), arrival, operation, payload })
@@ -260,7 +260,7 @@ impl<R: Read> RequestSource for Replay<R> {
 
     fn complete(&mut self, completion: Completion) {
         self.served += 1;
-        if !is_bulk(&completion.operation) {
+        if !completion.operation.is_copy() {
             return;
         }
         self.in_flight -= 1;
@@ -271,9 +271,4 @@ impl<R: Read> RequestSource for Replay<R> {
             self.advance();
         }
     }
-}
-
-/// Whether an operation is a copy or a fill.
-const fn is_bulk(operation: &Operation) -> bool {
-    matches!(operation, Operation::Copy { .. } | Operation::Init { .. })
 }

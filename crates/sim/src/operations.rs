@@ -7,7 +7,7 @@ use energy::Counts;
 use host::OperationSpec;
 use memctrl::Completion;
 use memctrl::policy::copy::{CopyPolicy, FIRST_CHOICE, explain, reason as reason_of};
-use rowclone::{FPM, Mechanism, Operation, Part};
+use rowclone::{FPM, Mechanism, Part};
 use serde::{Deserialize, Serialize};
 
 use crate::figures::by_cause;
@@ -108,7 +108,7 @@ pub(crate) fn operation_row(
 /// part, as parts differ in their numbers. Empty for reads and writes.
 fn why(system: &MemorySystem, policy: &'static dyn CopyPolicy, completion: &Completion) -> (Vec<String>, Vec<String>) {
     let (mut reasons, mut fix) = (BTreeMap::new(), BTreeMap::new());
-    if matches!(completion.operation, Operation::Read { .. } | Operation::Write { .. }) {
+    if !completion.operation.is_copy() {
         return (Vec::new(), Vec::new());
     }
     for block in system.planner().blocks(&completion.operation) {

@@ -67,7 +67,7 @@ impl<'a> References<'a> {
     /// The run was stopped.
     pub(super) fn compare_row(&mut self, row: &mut OperationRow, operation: Operation) -> Result<(), Failure> {
         let (latency, nj) = (Cycles(row.latency_cycles), row.energy_nj);
-        let compared = matches!(operation, Operation::Copy { .. } | Operation::Init { .. }) && latency.0 > 0;
+        let compared = operation.is_copy() && latency.0 > 0;
         let same_pair = compared.then_some(operation);
         let same_bank = same_pair.and_then(|operation| self.same_bank(operation));
         let mut against =

@@ -41,10 +41,6 @@ pub(super) struct Bulk<T> {
     requests: u64,
 }
 
-const fn is_copy(operation: &Operation) -> bool {
-    matches!(operation, Operation::Copy { .. } | Operation::Init { .. })
-}
-
 impl<T: Task> Bulk<T> {
     /// Creates the source at the task's first step.
     pub(super) fn new(machine: Machine, task: T, window: u64, gap: Gap, requests: u64) -> Bulk<T> {
@@ -65,7 +61,7 @@ impl<T: Task> Bulk<T> {
 
     pub(super) const fn next_arrival(&self) -> Option<Cycle> {
         match self.upcoming {
-            Step::Issue(operation) if self.copies < self.window || !is_copy(&operation) => Some(self.next),
+            Step::Issue(operation) if self.copies < self.window || !operation.is_copy() => Some(self.next),
             Step::Issue(_) | Step::Wait | Step::Done => None,
         }
     }
@@ -73,7 +69,7 @@ impl<T: Task> Bulk<T> {
     pub(super) fn take(&mut self, now: Cycle) -> (Cycle, Operation) {
         let Step::Issue(operation) = self.upcoming else { unreachable!("it has arrived") };
         self.in_flight += 1;
-        if is_copy(&operation) {
+        if operation.is_copy() {
             self.copies += 1;
         } else if self.gaps.are_zero() {
             // Stores are issued at the rate at which they are taken: a store not yet taken is not
@@ -88,7 +84,7 @@ impl<T: Task> Bulk<T> {
 
     pub(super) fn complete(&mut self, operation: &Operation, done: Cycle) {
         self.in_flight -= 1;
-        if is_copy(operation) {
+        if operation.is_copy() {
             if self.copies == self.window {
                 self.next = self.next.max(done);
             }

@@ -150,7 +150,7 @@ impl ForkSource {
     /// Reports a completion. A write may wait for a copy or a zeroing; no request waits for a
     /// write.
     pub(super) fn complete(&mut self, operation: &Operation, done: Cycle) {
-        if matches!(operation, Operation::Copy { .. } | Operation::Init { .. }) {
+        if operation.is_copy() {
             self.next = self.next.max(done);
             self.upcoming = self.faulted.take();
         }

@@ -327,8 +327,7 @@ fn waits_for_a_copy(outcome: &Outcome) -> bool {
             && outcome.completions[..index].iter().any(|copy| {
                 let (of_read, of_copy) = (bytes(&read.operation), bytes(&copy.operation));
                 let overlap = of_read.start < of_copy.end && of_copy.start < of_read.end;
-                let is_copy = matches!(copy.operation, Operation::Copy { .. } | Operation::Init { .. });
-                is_copy
+                copy.operation.is_copy()
                     && overlap
                     && read.arrival < copy.done
                     && read.first_command.is_some_and(|first| first >= copy.done)

@@ -14,7 +14,7 @@ use host::{AllocatorSettings, CheckedSource, Contents, FlatMemory, MemoryCheck, 
 use memctrl::stats::Stats;
 use memctrl::{Completion, Config, Controller, Request, RequestSource};
 use os_alloc_sim::Units;
-use rowclone::{FaultyRows, Operation, Planner};
+use rowclone::{FaultyRows, Planner};
 
 /// The paper's memory with rows of 4 KB and 512 rows per subarray; small: one channel of 512 MiB
 /// with 256 subarrays.
@@ -145,10 +145,6 @@ impl<S> Recorder<S> {
     }
 }
 
-fn is_copy(operation: &Operation) -> bool {
-    matches!(operation, Operation::Copy { .. } | Operation::Init { .. })
-}
-
 impl<S: RequestSource> RequestSource for Recorder<S> {
     fn next_arrival(&self) -> Option<Cycle> {
         self.source.next_arrival()
@@ -164,14 +160,14 @@ impl<S: RequestSource> RequestSource for Recorder<S> {
         );
         let request = request?;
         assert!(request.arrival <= now, "no request is taken before it arrives");
-        self.copies += usize::from(is_copy(&request.operation));
+        self.copies += usize::from(request.operation.is_copy());
         self.most_copies = self.most_copies.max(self.copies);
         self.taken.push(request.clone());
         Some(request)
     }
 
     fn complete(&mut self, completion: Completion) {
-        self.copies -= usize::from(is_copy(&completion.operation));
+        self.copies -= usize::from(completion.operation.is_copy());
         self.done.push(completion.clone());
         self.source.complete(completion);
     }

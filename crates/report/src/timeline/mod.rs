@@ -135,7 +135,7 @@ impl<W: Write> EventSink for Timeline<W> {
 
 impl<W: Write> Observer for Timeline<W> {
     fn taken(&mut self, now: Cycle, request: &Request) {
-        if let Operation::Copy { .. } | Operation::Init { .. } = request.operation {
+        if request.operation.is_copy() {
             self.copies.taken(&mut self.writer, request);
         }
         let depth = &mut self.depths[kind(&request.operation)];
