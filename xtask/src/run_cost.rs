@@ -22,7 +22,6 @@ struct Stream {
     map: &'static str,
     /// The record of a request, by its number and the number of channels, for streams that are also
     /// read from a trace.
-    /// the number of channels to its record.
     record: Option<fn(u64, u64) -> String>,
 }
 

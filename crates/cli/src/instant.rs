@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use dram_spec::{Clock, Cycle};
+use dram_spec::{Clock, Cycle, Min};
 use report::timeline::Window;
 
 use rowclone_config::{Failure, quantity};
@@ -31,10 +31,10 @@ impl FromStr for Instant {
 impl Instant {
     /// The first cycle that is not before it.
     pub fn cycle(self, clock: Clock) -> Cycle {
-        Cycle(match self {
-            Instant::Cycle(cycle) => cycle,
-            Instant::Picoseconds(ps) => quantity::clocks(clock, ps),
-        })
+        match self {
+            Instant::Cycle(cycle) => Cycle(cycle),
+            Instant::Picoseconds(ps) => Cycle::ZERO + clock.at_least(Min::ps(ps)),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Check of a document against the descriptions of its keys, and conversion of sizes and times to plain numbers.
 
-use dram_spec::Clock;
+use dram_spec::{Clock, Min};
 
 use crate::document::{Document, Node, Value, last_step};
 use crate::key::{self, Holds, Key, Presence};
@@ -44,7 +44,7 @@ impl Document {
     /// # Errors
     /// A time is out of the range of its key.
     pub fn resolve_clocks(&mut self, clock: Clock) -> Result<(), Failure> {
-        self.resolve_times(&|ps| quantity::clocks(clock, ps))
+        self.resolve_times(&|ps| clock.at_least(Min::ps(ps)).0)
     }
 
     /// Converts times of keys in clocks with a function of picoseconds, and checks their ranges.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dram_spec::LINE_BYTES;
+use dram_spec::{LINE_BYTES, Min};
 use host::AllocatorSettings;
 use host::machine::{
     CacheShape, ClockRatio, Copier, CoreSettings, DirtySource, KernelSettings, MachineSettings, Order, Sharing,
@@ -11,7 +11,7 @@ use os_alloc_sim::{Policy, Units};
 
 use crate::key::{Holds, Key};
 use crate::section::Section;
-use crate::{Document, Failure, Overrides, SystemConfig, names, quantity};
+use crate::{Document, Failure, Overrides, SystemConfig, names};
 
 /// A checked machine.
 #[derive(Clone, Debug)]
@@ -106,7 +106,7 @@ impl MachineConfig {
         let clock = system.memory.system().clock();
         // The quotient of the rounded number of clocks is rounded up exactly as that of the time itself.
         let core_cycles =
-            |ps: u64| ps.checked_mul(per).map_or(u64::MAX, |ps| quantity::clocks(clock, ps).div_ceil(memory));
+            |ps: u64| ps.checked_mul(per).map_or(u64::MAX, |ps| clock.at_least(Min::ps(ps)).0.div_ceil(memory));
         document.resolve_times(&core_cycles)?;
         let root = document.root();
         let [cores, caches, kernel] =

@@ -1,7 +1,5 @@
 //! Sizes and times with their units, and numbers in strings.
 
-use dram_spec::{Clock, Min};
-
 /// Units of size, in bytes.
 const SIZES: [(&str, u64); 5] = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40)];
 
@@ -37,12 +35,6 @@ pub fn time(text: &str) -> Option<u64> {
 /// A capacity of a chip in gigabits: `4Gb`, `4 Gbit`.
 pub fn capacity(text: &str) -> Option<u64> {
     with_unit(text, &CAPACITIES)
-}
-
-/// Clocks that cover a time; the maximum for a time so long that the conversion would overflow, which no key accepts.
-pub fn clocks(clock: Clock, ps: u64) -> u64 {
-    // The fastest clock has 16 cycles per 15 ns.
-    if ps > u64::MAX / 16 { u64::MAX } else { clock.at_least(Min::ps(ps)).0 }
 }
 
 /// An address: a number, or a size.
@@ -118,8 +110,6 @@ mod tests {
         ] {
             assert_eq!(time(text), Some(ps), "{text}");
         }
-        assert_eq!(clocks(Clock::DDR3_1066, 90_001), 49);
-        assert_eq!(clocks(Clock::DDR3_2133, u64::MAX / 8), u64::MAX, "without overflow");
         for wrong in ["7.8", "7.8 usec", "0.0001ns", "1e3ns", "us"] {
             assert_eq!(time(wrong), None, "{wrong}");
         }

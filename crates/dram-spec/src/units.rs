@@ -159,9 +159,12 @@ impl Clock {
     /// 2133 MT/s, tCK 0.9375 ns.
     pub const DDR3_2133: Clock = Clock { k: 16 };
 
-    /// Clocks that cover a *minimum* such as tRCD, rounded up. DDR3-1066, 13.125 ns: 7 cycles.
+    /// Clocks that cover a *minimum* such as tRCD, rounded up. DDR3-1066, 13.125 ns: 7 cycles. The
+    /// maximum of `u64` for more than 2^60 ps, which are 13 days.
     pub const fn at_least(&self, min: Min) -> Cycles {
-        let ck = (min.ps * self.k).div_ceil(15_000);
+        // Up to this, the product does not overflow: `k` is at most 16.
+        const PS_MAX: u64 = u64::MAX / 16;
+        let ck = if min.ps > PS_MAX { u64::MAX } else { (min.ps * self.k).div_ceil(15_000) };
         Cycles(if ck > min.ck { ck } else { min.ck })
     }
 
@@ -204,6 +207,9 @@ mod tests {
         assert_eq!(Clock::DDR3_1066.at_least(Min::ps(13_125)), Cycles(7), "exact");
         assert_eq!(Clock::DDR3_1066.at_least(Min::ps(13_126)), Cycles(8), "a picosecond more costs a clock");
         assert_eq!(Clock::DDR3_1866.at_least(Min::max(4, 7_500)), Cycles(7), "15/14 ns, not 1.071 ns");
+        assert_eq!(Clock::DDR3_1066.at_least(Min::ps(90_001)), Cycles(49));
+        assert_eq!(Clock::DDR3_2133.at_least(Min::ps(u64::MAX / 8)), Cycles(u64::MAX), "without overflow");
+        assert_eq!(Clock::DDR3_2133.at_least(Min::ps(u64::MAX / 16)), Cycles(u64::MAX / 15_000 + 1));
         assert_eq!(Clock::DDR3_1866.at_most(7_800_000), Cycles(7280));
         assert_eq!(Clock::DDR3_1866.at_most(7_799_999), Cycles(7279));
     }

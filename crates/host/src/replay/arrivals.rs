@@ -73,7 +73,7 @@ impl Arrivals {
             },
             Arrival::AtCycle(at) => self.advance_to(at),
             Arrival::AfterCycles(cycles) => self.advance_to(Cycle(self.time.0.saturating_add(cycles.0))),
-            Arrival::AtPicoseconds(ps) => self.advance_to(self.first_cycle_from(ps)),
+            Arrival::AtPicoseconds(ps) => self.advance_to(Cycle::ZERO + self.clock.at_least(Min::ps(ps))),
         }
     }
 
@@ -84,13 +84,6 @@ impl Arrivals {
         self.time = at;
         self.resume(at);
         Ok(())
-    }
-
-    /// First cycle at or after a time; [`Cycle::NEVER`] if that is too late.
-    fn first_cycle_from(&self, ps: u64) -> Cycle {
-        // Below this, the product of `at_least` does not overflow: tCK is 15 ns / k, with k at most 16.
-        const PS_MAX: u64 = u64::MAX / 16;
-        if ps > PS_MAX { Cycle::NEVER } else { Cycle::ZERO + self.clock.at_least(Min::ps(ps)) }
     }
 
     /// Arrival of the current record.
