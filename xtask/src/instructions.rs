@@ -119,7 +119,7 @@ pub fn directory() -> Result<PathBuf, String> {
     Ok(directory)
 }
 
-/// Builds an optimised program; returns its path. `what` selects it, `name` is the name of its
+/// Builds an optimized program; returns its path. `what` selects it, `name` is the name of its
 /// target.
 pub fn build(what: &[&str], name: &str) -> Result<PathBuf, String> {
     let words = ["build", "--release", "--message-format", "json"];

@@ -4,7 +4,7 @@ mod browser;
 mod check_cost;
 mod gallery;
 mod instructions;
-mod licences;
+mod licenses;
 mod lines;
 mod mutants;
 mod run_cost;
@@ -20,7 +20,7 @@ type Step = (&'static str, &'static [&'static str], &'static [(&'static str, &'s
 const CHECK: &[Step] = &[
     ("formatting", &["cargo", "fmt", "--all", "--check"], &[]),
     ("lints", &["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"], &[]),
-    ("licences", &["cargo", "xtask", "licences"], &[]),
+    ("licenses", &["cargo", "xtask", "licenses"], &[]),
     ("tests, as the README runs them", &["cargo", "test", "--workspace"], &[("INSTA_UPDATE", "no")]),
     ("documentation", &["cargo", "doc", "--workspace", "--no-deps", "--locked"], &[("RUSTDOCFLAGS", "-D warnings")]),
     ("the README's run", &["cargo", "run", "--release", "--", "run", "traces/page-copy.toml"], &[]),
@@ -95,13 +95,13 @@ fn main() -> ExitCode {
         Some("browser") => return browser::check(),
         Some("gallery") => return gallery::draw(),
         Some("instructions") => return instructions::check(),
-        Some("licences") => return licences::check(),
+        Some("licenses") => return licenses::check(),
         Some("lines") => return lines::count(),
         Some("mutants") => return mutants::run(std::env::args().skip(2)),
         Some("timelines") => return timelines::check(),
         _ => {
             eprintln!(
-                "usage: cargo xtask browser | check | full | gallery | instructions | licences | lines | mutants | timelines"
+                "usage: cargo xtask browser | check | full | gallery | instructions | licenses | lines | mutants | timelines"
             );
             return ExitCode::from(2);
         }

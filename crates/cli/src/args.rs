@@ -34,7 +34,7 @@ pub use trace::{TraceCommand, TraceInfoArgs};
 #[command(
     name = "rowclone-sim",
     version,
-    about = "Cycle-accurate DDR3 with RowClone: copying and initialising memory inside DRAM",
+    about = "Cycle-accurate DDR3 with RowClone: copying and initializing memory inside DRAM",
     after_help = "Example:\n  rowclone-sim run traces/page-copy.toml"
 )]
 pub struct Cli {
@@ -299,7 +299,7 @@ pub struct ExplainRequestArgs {
     #[command(flatten)]
     pub scenario: ScenarioArgs,
     /// Explains only this request, counted from 1 in the order in which the controller accepts them [default: all
-    /// listed operations; of a workload, the first request that copies or initialises]
+    /// listed operations; of a workload, the first request that copies or initializes]
     #[arg(long, value_name = "N")]
     pub request: Option<NonZeroU64>,
 }

@@ -27,7 +27,7 @@ use rowclone_config::error::Cause;
 /// Input or output was at fault.
 const AT_FAULT: u8 = 2;
 
-/// Styles of the words `error:` and `help:` on a terminal with colours, unless `NO_COLOR` is set; plain otherwise.
+/// Styles of the words `error:` and `help:` on a terminal with colors, unless `NO_COLOR` is set; plain otherwise.
 const ERROR: Style = AnsiColor::Red.on_default().effects(Effects::BOLD);
 const HELP: Style = AnsiColor::Cyan.on_default().effects(Effects::BOLD);
 

@@ -28,7 +28,7 @@ pub struct Taken {
 
 /// Waits for a request, and stops the run then.
 struct Search<'a> {
-    /// Number of the request; without a number, the first copy or initialisation.
+    /// Number of the request; without a number, the first copy or initialization.
     number: Option<u64>,
     seen: u64,
     found: Option<Taken>,
@@ -52,7 +52,7 @@ impl Observer for Search<'_> {
     fn done(&mut self, _: &Completion) {}
 }
 
-/// The request of this number in a run; without a number, the first that copies or initialises.
+/// The request of this number in a run; without a number, the first that copies or initializes.
 ///
 /// # Errors
 /// The run has fewer requests, or none that copies; a trace that cannot be read; the user's Ctrl-C.
@@ -77,14 +77,14 @@ pub fn nth(scenario: &Scenario, variant: Variant, number: Option<NonZeroU64>) ->
             Failure::new(message).with_help(format!("give `--request` a number from 1 to {seen}"))
         }
         None => {
-            Failure::new(format!("{path}: none of the {} requests of {label} copies or initialises", grouped(seen)))
+            Failure::new(format!("{path}: none of the {} requests of {label} copies or initializes", grouped(seen)))
                 .with_help("`--request 1` explains the first request")
         }
     })
 }
 
 /// The operations to explain, each with its label: those that a scenario lists, or the one of this number; of a workload, the request of
-/// this number, or the first that copies or initialises, with each placement of its pages.
+/// this number, or the first that copies or initializes, with each placement of its pages.
 ///
 /// # Errors
 /// As [`nth`].

@@ -13,7 +13,7 @@ use crate::{Failure, names};
 pub struct AllocatorConfig {
     /// The allocation policies, at least one, each once; the scenario runs once for each.
     pub policies: Vec<Policy>,
-    /// Ageing of the memory before the run; none for a memory with all frames free.
+    /// Aging of the memory before the run; none for a memory with all frames free.
     pub age: Option<Age>,
     /// Allocation of frames that share rows.
     pub units: Units,
@@ -24,7 +24,7 @@ pub struct AllocatorConfig {
 pub(crate) const KEYS: &[Key] = &[
     Key::new("allocator", Holds::Table, "", "placement of pages, where neither the scenario nor the recording gives it (`allocator.md`)").or(""),
     Key::new("allocator.policies", Holds::Names(|| names(&policies())), "[\"buddy\", \"subarray-aware\"]", "the allocators; the scenario runs once for each, under each of `policies`"),
-    Key::new("allocator.utilisation", Holds::Number(0.0, 1.0), "0.5", "share of the frames in use before the workload; together with `fragmentation`").or("a fresh memory, all free"),
+    Key::new("allocator.utilization", Holds::Number(0.0, 1.0), "0.5", "share of the frames in use before the workload; together with `fragmentation`").or("a fresh memory, all free"),
     Key::new("allocator.fragmentation", Holds::Number(0.0, 1.0), "0.5", "Linux's unusable free space index of order 9 before the workload").or("a fresh memory"),
     Key::new("allocator.units", Holds::Name(|| names(&units())), "\"together\"", "how frames that share rows are handed out: together, as one page, or one by one; pages of a trace are always `marked`").or("`together`; of a trace `marked`"),
 ];
@@ -39,18 +39,18 @@ fn units() -> Vec<(&'static str, Units)> {
 
 impl AllocatorConfig {
     pub(crate) fn check(table: &Section<'_>, workload: &Workload) -> Result<AllocatorConfig, Failure> {
-        let age = match (table.get("utilisation"), table.get("fragmentation")) {
+        let age = match (table.get("utilization"), table.get("fragmentation")) {
             (None, None) => None,
-            (Some(utilisation), Some(fragmentation)) => {
-                Some(Age::new(utilisation, fragmentation).map_err(|error| {
+            (Some(utilization), Some(fragmentation)) => {
+                Some(Age::new(utilization, fragmentation).map_err(|error| {
                     let message = error.to_string().replacen(error.key, &table.key(error.key), 1);
                     table.fault(error.key, message).with_help(error.help())
                 })?)
             }
             (given, _) => {
                 let (there, missing) = match given {
-                    Some(_) => ("utilisation", "fragmentation"),
-                    None => ("fragmentation", "utilisation"),
+                    Some(_) => ("utilization", "fragmentation"),
+                    None => ("fragmentation", "utilization"),
                 };
                 let message = format!("`allocator.{there}` is given, and `allocator.{missing}` is not");
                 let help = format!("add for example `{missing} = 0.5`: an aged memory has both, a fresh one neither");
@@ -69,7 +69,7 @@ impl AllocatorConfig {
 
     /// The settings of one policy.
     pub fn settings(&self, policy: Policy, seed: u64) -> AllocatorSettings {
-        let (utilisation, fragmentation) = self.age.map_or((0.0, 0.0), |age| (age.utilisation(), age.unusable()));
-        AllocatorSettings { policy, seed, utilisation, fragmentation, units: self.units }
+        let (utilization, fragmentation) = self.age.map_or((0.0, 0.0), |age| (age.utilization(), age.unusable()));
+        AllocatorSettings { policy, seed, utilization, fragmentation, units: self.units }
     }
 }

@@ -6,7 +6,7 @@ use crate::document::{Document, Node, Value, last_step};
 use crate::key::{self, Holds, Key, Presence};
 use crate::{Failure, quantity, suggestion};
 
-/// Keys by which a file of another kind is recognised, its kind, and the command or file that reads it.
+/// Keys by which a file of another kind is recognized, its kind, and the command or file that reads it.
 const OTHER_FILES: [(&str, &str, &str); 5] = [
     (
         "device",

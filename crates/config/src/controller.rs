@@ -32,7 +32,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key::new("controller.row_timeout_cycles", CLOCKS, "200", "with `timeout` only: clocks from the last command to the bank to the precharge").or("required with `timeout`"),
     Key::new("controller.read_entries", ENTRIES, "64", "entries of a channel's read queue").or("64"),
     Key::new("controller.write_entries", ENTRIES, "64", "entries of a channel's write queue").or("64"),
-    Key::new("controller.copy_entries", ENTRIES, "32", "copies and initialisations in progress, over all channels").or("32"),
+    Key::new("controller.copy_entries", ENTRIES, "32", "copies and initializations in progress, over all channels").or("32"),
     Key::new("controller.admission_per_cycle", ENTRIES, "1", "line accesses that a channel accepts per clock, and copies that the front end accepts per clock").or("1"),
     Key::new("controller.drain_high", Holds::Count(0, u64::MAX), "48", "queued writes at which a write drain starts").values("1 to `write_entries`").or("three quarters of `write_entries`: 48"),
     Key::new("controller.drain_low", Holds::Count(0, u64::MAX), "16", "queued writes at which a write drain ends").values("0 to `drain_high` - 1").or("a third of `drain_high`: 16"),

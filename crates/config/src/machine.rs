@@ -137,7 +137,7 @@ impl MachineConfig {
             allocator: AllocatorSettings {
                 policy: Policy::from_name(kernel.of("baseline_allocator")).expect("it was checked"),
                 seed: 1,
-                utilisation: 0.0,
+                utilization: 0.0,
                 fragmentation: 0.0,
                 units: Units::Together,
             },

@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_misspelled_word_has_a_neighbour_and_another_word_has_none() {
+    fn a_misspelled_word_has_a_neighbor_and_another_word_has_none() {
         let keys = ["channels", "ranks", "row_bytes", "rows_per_subarray"];
         assert_eq!(nearest("chanels", keys), Some("channels"));
         assert_eq!(nearest("Ranks", keys), Some("ranks"));

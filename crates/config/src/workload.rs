@@ -109,7 +109,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key::new("workload.copy_share", SHARE, "0.01", "share of the requests that copy a page, by seed").or("0"),
     Key::new("workload.zero_share", SHARE, "0.01", "share of the requests that zero a page, by seed").values("0 to 1, the three together at most 1").or("0"),
     Key::new("workload.page_bytes", BYTES, "4096", "size of a copy or zeroing").values("a multiple of 64, or a size").or("4096"),
-    Key::new("workload.pairs", Holds::Name(|| pairs().iter().map(|(name, _)| *name).collect()), "\"same-subarray\"", "source of a copy: the page before; any page of the region; or a placement, as of `operation.src`").or("of `page-copies` `neighbours`, of `mixed` `random`"),
+    Key::new("workload.pairs", Holds::Name(|| pairs().iter().map(|(name, _)| *name).collect()), "\"same-subarray\"", "source of a copy: the page before; any page of the region; or a placement, as of `operation.src`").or("of `page-copies` `neighbors`, of `mixed` `random`").renamed(&[("neighbours", "neighbors")]),
     Key::new("workload.by", Holds::Name(|| names(&BY)), "\"operation\"", "how a page is copied: by one request, or by reads and writes of its lines, as a program would").or("`operation`"),
     Key::new("workload.pages", CHECKED, "1024", "pages that the child writes (of `forkbench` updates, which may choose a page again); that move; that are merged").values("at least 1").or(BY_KIND),
     Key::new("workload.fill", Holds::Name(|| names(&Fill::NAMES)), "\"before\"", "whether the parent's memory is written before the run, or zeroed and written in it").or("`before`"),
@@ -142,7 +142,7 @@ const PAGE_BYTES: u64 = 4096;
 /// Names of the pairs of pages.
 fn pairs() -> Vec<(&'static str, Pairs)> {
     let placed = Place::RELATIONS.map(|(name, place)| (name, Pairs::Placed(place)));
-    [("neighbours", Pairs::Neighbours), ("random", Pairs::Random)].into_iter().chain(placed).collect()
+    [("neighbors", Pairs::Neighbors), ("random", Pairs::Random)].into_iter().chain(placed).collect()
 }
 
 /// The workload of a table; `seed` is that of the scenario.
@@ -192,7 +192,7 @@ fn made(table: &Section<'_>, kind: &str, clock: Clock) -> Result<Settings, Failu
         }
         "page-copies" => {
             let by = table.choice("by", &BY).unwrap_or(CopyBy::Operation);
-            let pairs = pairs(Pairs::Neighbours);
+            let pairs = pairs(Pairs::Neighbors);
             Settings::PageCopies(PageCopies { count, start, bytes, page_bytes, pairs, by, gap })
         }
         "fork" => {
@@ -238,7 +238,7 @@ fn trace(table: &Section<'_>) -> Result<TraceWorkload, Failure> {
     let placements = table.choices("placement", &PLACEMENTS);
     let given = table.choice("format", &Format::names().collect::<Vec<_>>());
     let path = table.linked("file")?;
-    let format = given.map_or_else(|| recognise(table, &path), Ok)?;
+    let format = given.map_or_else(|| recognize(table, &path), Ok)?;
     check_placement(table, format, &placements)?;
     Ok(TraceWorkload {
         path,
@@ -279,7 +279,7 @@ pub(crate) fn needs_allocator(trace: &Path) -> bool {
 }
 
 /// The format of the first record of a trace.
-fn recognise(table: &Section<'_>, path: &Path) -> Result<&'static Format, Failure> {
+fn recognize(table: &Section<'_>, path: &Path) -> Result<&'static Format, Failure> {
     let opened = file::open(path).map_err(|error| Failure::reading(path, &error))?;
     Reader::with_name(opened, path).map(|reader| reader.format()).map_err(|error| {
         let message = format!("`workload.file`: {}", file::located(path, &error.to_string()));

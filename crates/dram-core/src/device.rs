@@ -212,7 +212,7 @@ impl Device {
         bank.open.map(|_| bank.activated + self.row_open_most)
     }
 
-    /// Contents of the cells, if they are modelled.
+    /// Contents of the cells, if they are modeled.
     pub fn cells(&self) -> Option<&Cells> {
         self.cells.as_ref()
     }

@@ -48,7 +48,7 @@ impl Density {
 
     /// Bytes per row of one chip: 1 KB for x4 and x8 (2 KB at 8 Gb), 2 KB for x16.
     ///
-    /// Source: Ramulator 1's organisation table; `DRAMsim3` agrees for 8 Gb.
+    /// Source: Ramulator 1's organization table; `DRAMsim3` agrees for 8 Gb.
     pub const fn page_bytes(self, width: Width) -> u64 {
         match (self, width) {
             (_, Width::X16) | (Density::Gb8, _) => 2048,

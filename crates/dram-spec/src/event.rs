@@ -23,7 +23,7 @@ pub enum Cause {
     Write(RequestId),
     /// A step of a copy program.
     Copy {
-        /// The copy, initialisation or partial-line write.
+        /// The copy, initialization or partial-line write.
         request: RequestId,
         /// Mechanism of the program.
         mechanism: Mechanism,

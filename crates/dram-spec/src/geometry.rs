@@ -297,7 +297,7 @@ mod tests {
         assert_eq!((geometry.columns(), geometry.page_bytes()), (64, 512));
     }
 
-    /// Row lengths from Ramulator 1's organisation table.
+    /// Row lengths from Ramulator 1's organization table.
     #[test]
     fn chips_have_the_rows_and_pages_of_their_datasheets() {
         use Density::{Gb1, Gb2, Gb4, Gb8};

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// A mechanism of copying or initialising rows: a name, and a rank in the `RowClone` paper's order
+/// A mechanism of copying or initializing rows: a name, and a rank in the `RowClone` paper's order
 /// of preference.
 ///
 /// Statistics and tables are keyed by it. The crate `rowclone` defines one constant per mechanism.

@@ -72,7 +72,7 @@ fn play_fork(path: &Path, policy: &'static dyn CopyPolicy) -> Stats {
     let config = Config::new(system, planner.clone().into(), policy);
     let run = Controller::new(&config).run(&mut replay, &mut (), &AtomicBool::new(false));
     replay.into_outcome().expect("it is well formed");
-    run.expect("the run is not cancelled")
+    run.expect("the run is not canceled")
 }
 
 #[expect(clippy::print_stderr, reason = "reports that the benchmark is skipped")]

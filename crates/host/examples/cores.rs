@@ -54,7 +54,7 @@ fn settings() -> MachineSettings {
         allocator: AllocatorSettings {
             policy: Policy::Buddy,
             seed: 1,
-            utilisation: 0.0,
+            utilization: 0.0,
             fragmentation: 0.0,
             units: Units::Together,
         },

@@ -6,17 +6,17 @@ use os_alloc_sim::{
     age,
 };
 
-/// Allocation policy, and utilisation and fragmentation of the memory before the first allocation.
+/// Allocation policy, and utilization and fragmentation of the memory before the first allocation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AllocatorSettings {
     /// Allocation policy.
     pub policy: Policy,
-    /// Determines the frames that ageing leaves in use, and the allocations of `random`.
+    /// Determines the frames that aging leaves in use, and the allocations of `random`.
     pub seed: u64,
     /// Share of the frames in use before the run, 0 to 1. If this and `fragmentation` are 0, the
-    /// memory is fresh: free frames are in their initial order, not in the order that ageing
+    /// memory is fresh: free frames are in their initial order, not in the order that aging
     /// leaves.
-    pub utilisation: f64,
+    pub utilization: f64,
     /// Unusable free space index of order 9 before the run, 0 to 1; reached as closely as possible.
     pub fragmentation: f64,
     /// Treatment of frames that share rows, in workloads of processes. Pages of a recorded trace
@@ -61,7 +61,7 @@ pub struct AgedMemory {
 impl AllocatorSettings {
     /// Whether no frame is in use before the run.
     fn is_fresh(&self) -> bool {
-        self.utilisation <= 0.0 && self.fragmentation <= 0.0
+        self.utilization <= 0.0 && self.fragmentation <= 0.0
     }
 
     /// Builds the memory and its allocator.
@@ -69,7 +69,7 @@ impl AllocatorSettings {
     /// # Errors
     /// If a share is not from 0 to 1, or the policy cannot allocate units of this size.
     pub fn memory(&self, map: &AddressMap, units: Units) -> Result<AgedMemory, AllocatorError> {
-        let target = Age::new(self.utilisation, self.fragmentation)?;
+        let target = Age::new(self.utilization, self.fragmentation)?;
         let map = FrameMap::new(map.clone());
         let set = FrameSet::new(&map, units);
         let mut seeds = Generator::new(self.seed);
@@ -77,7 +77,7 @@ impl AllocatorSettings {
         let aged = if self.is_fresh() {
             Aged {
                 held: Vec::new(),
-                utilisation: 0.0,
+                utilization: 0.0,
                 unusable: allocator.free_blocks().unusable(os_alloc_sim::HUGE_ORDER),
             }
         } else {
@@ -91,7 +91,7 @@ impl AllocatorSettings {
     /// # Errors
     /// If a share is not from 0 to 1, or the policy cannot allocate units of this size.
     pub fn kernel(&self, map: &AddressMap, zero_on_free: ZeroOnFree) -> Result<Kernel, AllocatorError> {
-        let age = Age::new(self.utilisation, self.fragmentation)?;
+        let age = Age::new(self.utilization, self.fragmentation)?;
         let map = FrameMap::new(map.clone());
         // Seeds are drawn in the order of [`Self::memory`], which gives the identical memory.
         let mut seeds = Generator::new(self.seed);

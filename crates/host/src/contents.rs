@@ -8,7 +8,7 @@ use dram_spec::{AddressMap, BankId, Channel, Column, LINE_BYTES, Location, Row, 
 /// Memory contents at reset: each byte is a function of the seed and its physical address.
 #[derive(Clone, Debug)]
 pub struct Contents {
-    /// Seed after [`mix`], so that neighbouring seeds give unrelated contents.
+    /// Seed after [`mix`], so that neighboring seeds give unrelated contents.
     seed: u64,
     map: AddressMap,
     addresses: Arc<Addresses>,

@@ -129,7 +129,7 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// Creates the source. Writes carry data derived from `contents`, if contents are modelled.
+    /// Creates the source. Writes carry data derived from `contents`, if contents are modeled.
     pub fn new(
         operations: impl IntoIterator<Item = (Operation, Option<Cycle>)>,
         contents: Option<Contents>,

@@ -2,7 +2,7 @@
 //!
 //! [`Settings::source`] creates the [`Workload`], which the controller runs. Equal settings and
 //! seeds give equal requests. Workloads of processes use an allocator; [`Workload::into_outcome`]
-//! returns its counts. Caches are not modelled: each line that a process stores is a write to the
+//! returns its counts. Caches are not modeled: each line that a process stores is a write to the
 //! memory.
 
 mod bulk;
@@ -124,7 +124,7 @@ impl Settings {
     }
 
     /// Creates the workload on the planner's memory. `seed` determines all random choices. Writes
-    /// carry data derived from `contents`, if contents are modelled.
+    /// carry data derived from `contents`, if contents are modeled.
     ///
     /// # Errors
     /// If a setting is invalid or does not fit the memory, or the allocator is missing or not

@@ -17,7 +17,7 @@ pub struct Request {
     pub arrival: Cycle,
     /// Operation.
     pub operation: Operation,
-    /// Data of a write, if contents are modelled; as many bytes as the operation has.
+    /// Data of a write, if contents are modeled; as many bytes as the operation has.
     pub payload: Option<Arc<[u8]>>,
 }
 
@@ -40,7 +40,7 @@ pub struct Completion {
     pub done: Cycle,
     /// Mechanisms and reasons of the parts of a copy or an initialization; none of a read or a write.
     pub served: PartTally,
-    /// The bytes that a read returned, where contents are modelled.
+    /// The bytes that a read returned, where contents are modeled.
     pub data: Option<Vec<u8>>,
 }
 

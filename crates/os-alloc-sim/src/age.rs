@@ -1,4 +1,4 @@
-//! Ageing: a memory filled to a given utilisation and fragmentation.
+//! Aging: a memory filled to a given utilization and fragmentation.
 
 use crate::allocator::{FrameAllocator, Request};
 use crate::blocks::HUGE_ORDER;
@@ -7,10 +7,10 @@ use crate::frame_set::FrameSet;
 use crate::generator::Generator;
 use crate::kernel::Kernel;
 
-/// Target utilisation and fragmentation of an aged memory.
+/// Target utilization and fragmentation of an aged memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Age {
-    utilisation: f64,
+    utilization: f64,
     unusable: f64,
 }
 
@@ -42,18 +42,18 @@ impl Age {
     /// # Errors
     ///
     /// If a value is not from 0 to 1.
-    pub fn new(utilisation: f64, unusable: f64) -> Result<Age, AgeError> {
-        for (key, found) in [("utilisation", utilisation), ("fragmentation", unusable)] {
+    pub fn new(utilization: f64, unusable: f64) -> Result<Age, AgeError> {
+        for (key, found) in [("utilization", utilization), ("fragmentation", unusable)] {
             if !(0.0..=1.0).contains(&found) {
                 return Err(AgeError { key, found });
             }
         }
-        Ok(Age { utilisation, unusable })
+        Ok(Age { utilization, unusable })
     }
 
     /// Target share of frames in use, 0 to 1.
-    pub const fn utilisation(&self) -> f64 {
-        self.utilisation
+    pub const fn utilization(&self) -> f64 {
+        self.utilization
     }
 
     /// Target unusable free space index of order 9, 0 to 1.
@@ -67,7 +67,7 @@ impl Age {
         let per_block = 1_usize << (block_order - set.grain_order());
         let block = |grain: &Frame| (grain.0 >> block_order) as usize;
         let mut grains: Vec<Frame> = set.grains().collect();
-        let target = portion(1.0 - self.utilisation, grains.len() as f64);
+        let target = portion(1.0 - self.utilization, grains.len() as f64);
 
         // First, the blocks that are to be free as a whole.
         let mut held = vec![0; grains.last().map_or(0, block) + 1];
@@ -113,20 +113,20 @@ fn portion(share: f64, count: f64) -> usize {
     (share * count).round() as usize
 }
 
-/// Result of ageing.
+/// Result of aging.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aged {
     /// Grains in use, by their first frames, ascending.
     pub held: Vec<Frame>,
     /// Share of the frames in use, 0 to 1.
-    pub utilisation: f64,
+    pub utilization: f64,
     /// Unusable free space index of order 9, 0 to 1.
     pub unusable: f64,
 }
 
 /// Ages a memory: allocates all frames, then frees as many in random order as the target requires.
 ///
-/// Utilisation is within half a grain of its target. Fragmentation is as close to its target as
+/// Utilization is within half a grain of its target. Fragmentation is as close to its target as
 /// whole blocks of order 9 permit: it is 1 with less than one block free, and about 0 with almost
 /// nothing in use.
 ///
@@ -141,8 +141,8 @@ pub fn age(set: &FrameSet, allocator: &mut dyn FrameAllocator, age: Age, seed: u
     }
     let held: Vec<Frame> = set.grains().filter(|&grain| !allocator.is_free(grain)).collect();
     let in_use = held.len() as f64 * f64::from(set.grain_frames());
-    let utilisation = if set.frames() == 0 { 1.0 } else { in_use / set.frames() as f64 };
-    Aged { held, utilisation, unusable: allocator.free_blocks().unusable(HUGE_ORDER) }
+    let utilization = if set.frames() == 0 { 1.0 } else { in_use / set.frames() as f64 };
+    Aged { held, utilization, unusable: allocator.free_blocks().unusable(HUGE_ORDER) }
 }
 
 impl Kernel {

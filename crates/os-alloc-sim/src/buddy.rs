@@ -10,7 +10,7 @@ use crate::frame_set::FrameSet;
 const NONE: u32 = u32::MAX;
 const INSIDE: u8 = u8::MAX;
 
-/// Neighbours of a free block's first grain in the list of its order.
+/// Neighbors of a free block's first grain in the list of its order.
 #[derive(Clone, Copy, Debug)]
 struct Links {
     next: u32,
@@ -29,7 +29,7 @@ struct List {
 /// If no block of the requested order is free, the first block of the next larger order is split:
 /// the lower half is split further, the upper half becomes a free block. A freed block is merged
 /// with its buddy (the other half of the block above) while the buddy is free as a whole. A list is
-/// last in, first out. Linux's per-processor lists, zones and migration types are not modelled.
+/// last in, first out. Linux's per-processor lists, zones and migration types are not modeled.
 #[derive(Clone, Debug)]
 pub struct Buddy {
     set: FrameSet,

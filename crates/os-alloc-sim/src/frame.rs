@@ -32,7 +32,7 @@ impl fmt::Display for Frame {
     }
 }
 
-/// The subarray and the row neighbours of each frame, from the address map.
+/// The subarray and the row neighbors of each frame, from the address map.
 ///
 /// All queries of the address map go through this type. Maps are linear over XOR: the XOR of two
 /// bytes' locations depends only on the XOR of their addresses. Therefore the location of a frame's

@@ -54,7 +54,7 @@ pub struct Kernel {
     pub(crate) map: FrameMap,
     pub(crate) set: FrameSet,
     pub(crate) allocator: Box<dyn FrameAllocator>,
-    /// Number of users of each grain: pages, checkpoints, and the background that ageing leaves.
+    /// Number of users of each grain: pages, checkpoints, and the background that aging leaves.
     pub(crate) references: Vec<u32>,
     zero_on_free: ZeroOnFree,
     pub(crate) spaces: BTreeMap<ProcessId, AddressSpace>,
@@ -134,7 +134,7 @@ impl Kernel {
         self.spaces.get(&process)
     }
 
-    /// The grains that ageing left in use, by their first frames.
+    /// The grains that aging left in use, by their first frames.
     pub fn background(&self) -> &[Frame] {
         &self.background
     }

@@ -198,7 +198,7 @@ pub struct Report {
 
 impl Report {
     /// Share of the frames in use, 0 to 1; 1 if the memory has no allocatable frame.
-    pub fn utilisation(&self) -> f64 {
+    pub fn utilization(&self) -> f64 {
         if self.frames == 0 { 1.0 } else { 1.0 - self.free.frames() as f64 / self.frames as f64 }
     }
 }

@@ -9,7 +9,7 @@ use crate::operation::{Cause, MemoryOperation};
 use crate::report::{HugePages, Report, Traffic};
 
 /// A series of copies in an aged memory: each copies a random grain in use as for a write to a
-/// shared page, and then frees another random grain, so that utilisation stays constant.
+/// shared page, and then frees another random grain, so that utilization stays constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Survey {
     /// Allocation policy.

@@ -24,7 +24,7 @@
 //! # Violating commands
 //!
 //! A command can break several rules, each of them once, and the violation names the latest earlier command that the
-//! rule refers to. (A PREA can break `tRAS-max` once per bank.) After the judgement, a violating command is applied as
+//! rule refers to. (A PREA can break `tRAS-max` once per bank.) After the judgment, a violating command is applied as
 //! far as possible, so that one error in the stream gives few violations:
 //!
 //! - a command that is too early or too late has its usual effect, at its cycle;
@@ -71,7 +71,7 @@
 mod check;
 mod checker;
 mod history;
-mod judgement;
+mod judgment;
 mod limits;
 #[cfg(any(test, feature = "test-api"))]
 pub mod planted;

@@ -52,7 +52,7 @@ fn memory(reports: &[&AllocatorReport], width: usize) -> String {
     let columns: [Column<'_, (&AllocatorReport, &str, &MemoryState)>; 7] = [
         ("allocator", Left, &|(report, ..)| report.policy.to_owned()),
         ("", Left, &|(_, when, _)| (*when).to_owned()),
-        ("in use", Right, &|(.., state)| percent(state.utilisation)),
+        ("in use", Right, &|(.., state)| percent(state.utilization)),
         ("unusable for huge pages", Right, &|(.., state)| percent(state.unusable_index)),
         ("lost to reserved rows", Right, &|(report, ..)| bytes(report.lost_bytes)),
         ("frames sharing rows", Right, &|(report, ..)| units(report)),
@@ -99,7 +99,7 @@ mod tests {
         let system = SystemBuilder::default().channels(1).chips(Density::Gb1, Width::X8).build().unwrap();
         let fork = Fork { bytes: 64 * 4096, pages: 64, fill: Fill::Played, gap: Gap::ZERO };
         let units = Units::Together;
-        let allocator = AllocatorSettings { policy, seed: 1, utilisation: 0.5, fragmentation: 0.5, units };
+        let allocator = AllocatorSettings { policy, seed: 1, utilization: 0.5, fragmentation: 0.5, units };
         let workload = Workload::Made { settings: Settings::Fork(fork), allocator: Some(allocator) };
         Experiment::new(&system, workload).run().unwrap().allocator.unwrap()
     }

@@ -195,7 +195,7 @@ fn by_policy(reports: &[RunReport]) -> Vec<Row> {
     policies.into_iter().map(sum_of).collect()
 }
 
-/// How copies were served, or without copies initialisations.
+/// How copies were served, or without copies initializations.
 fn of_copies<'a>(reports: &[&'a RunReport]) -> Vec<&'a ServedRow> {
     let of = |operation: &str| -> Vec<&'a ServedRow> {
         reports.iter().flat_map(|report| &report.outcome.served).filter(|row| row.operation == operation).collect()
@@ -329,7 +329,7 @@ fn factor(ratio: f64, more: &str, less: &str, equal: &str) -> String {
 /// Share of copies by FPM, and the most frequent reason against it.
 fn cause(report: &RunReport) -> String {
     let served = of_copies(&[report]);
-    let noun = if served.iter().any(|row| row.operation == "copy") { "copies" } else { "initialisations" };
+    let noun = if served.iter().any(|row| row.operation == "copy") { "copies" } else { "initializations" };
     let all: u64 = served.iter().map(|row| row.bytes).sum();
     if all == 0 {
         return "no copies".to_owned();

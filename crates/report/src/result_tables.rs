@@ -121,7 +121,7 @@ fn demand(rows: &mut Rows<'_>) {
     rows.depth("write queue", |figures| figures.write_queue);
 }
 
-/// Latencies of copies and initialisations, and the reads that they blocked.
+/// Latencies of copies and initializations, and the reads that they blocked.
 fn copies(rows: &mut Rows<'_>) {
     rows.times("copy latency", |figures| figures.copy_latency_ns);
     let waits =

@@ -101,7 +101,7 @@ pub(crate) fn by_operation(
 }
 
 /// Explanation of the columns of the operations.
-const FOOTNOTE: &str = "clocks, ns: latency, of copies and initialisations from the first command until the last bank is ready, of reads and \
+const FOOTNOTE: &str = "clocks, ns: latency, of copies and initializations from the first command until the last bank is ready, of reads and \
                         writes from their arrival to the end of their data; speedup, energy ratio: baseline / this; (bank): against the channel \
                         copy of a pair in one bank of an idle memory.";
 
@@ -158,7 +158,7 @@ fn segments(reports: &[RunReport], width: usize) -> String {
 fn recorded(reports: &[RunReport], width: usize) -> String {
     let mut text = String::new();
     if let Some(first) = reports.iter().find_map(|report| report.outcome.trace.as_ref()) {
-        let _ = writeln!(text, "{}: no last-level cache is modelled\n", first.file);
+        let _ = writeln!(text, "{}: no last-level cache is modeled\n", first.file);
     }
     // What a trace holds is the same under every policy.
     let mut seen = BTreeSet::new();

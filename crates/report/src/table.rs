@@ -1,4 +1,4 @@
-//! Aligned text: no colours, no borders, two spaces between columns.
+//! Aligned text: no colors, no borders, two spaces between columns.
 
 pub use comfy_table::CellAlignment as Align;
 use comfy_table::presets::NOTHING;

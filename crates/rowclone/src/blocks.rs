@@ -53,7 +53,7 @@ struct Written {
 pub(crate) enum Kind {
     /// Whole lines from this row.
     From(RowAddress),
-    /// Whole lines of an initialisation.
+    /// Whole lines of an initialization.
     Lines,
     /// Bytes that need the channel under any geometry.
     Channel(Reason),

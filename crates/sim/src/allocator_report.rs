@@ -42,7 +42,7 @@ impl TrafficReport {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MemoryState {
     /// Share of the frames in use, 0 to 1.
-    pub utilisation: f64,
+    pub utilization: f64,
     /// Linux's unusable free space index of order 9, 0 to 1: the share of free memory that no huge
     /// page can use.
     pub unusable_index: f64,
@@ -56,7 +56,7 @@ impl MemoryState {
     /// Creates the state of a memory of `frames` frames with these free blocks.
     pub(crate) fn new(frames: u64, free: &FreeBlocks) -> MemoryState {
         MemoryState {
-            utilisation: if frames == 0 { 1.0 } else { 1.0 - free.frames() as f64 / frames as f64 },
+            utilization: if frames == 0 { 1.0 } else { 1.0 - free.frames() as f64 / frames as f64 },
             unusable_index: free.unusable(HUGE_ORDER),
             free_frames: free.frames(),
             free_frames_by_order: free.0.iter().zip(0..).map(|(blocks, order)| blocks << order).collect(),
@@ -91,7 +91,7 @@ pub struct AllocatorReport {
     pub copies: TrafficReport,
     /// Zeroings.
     pub zeroings: TrafficReport,
-    /// State before the workload, after ageing.
+    /// State before the workload, after aging.
     pub before: MemoryState,
     /// State after the workload.
     pub after: MemoryState,

@@ -106,14 +106,14 @@ pub struct FiguresReport {
     pub write_latency_ns: Distribution<f64>,
     /// Latency of writes in clocks.
     pub write_latency_cycles: Distribution<u64>,
-    /// Latency of copies and initialisations, from their first command until their last bank is
+    /// Latency of copies and initializations, from their first command until their last bank is
     /// ready, in ns.
     pub copy_latency_ns: Distribution<f64>,
-    /// Latency of copies and initialisations in clocks.
+    /// Latency of copies and initializations in clocks.
     pub copy_latency_cycles: Distribution<u64>,
-    /// Latency of copies and initialisations, from arrival until their last bank is ready, in ns.
+    /// Latency of copies and initializations, from arrival until their last bank is ready, in ns.
     pub copy_response_ns: Distribution<f64>,
-    /// Latency of copies and initialisations from arrival, in clocks.
+    /// Latency of copies and initializations from arrival, in clocks.
     pub copy_response_cycles: Distribution<u64>,
     /// How long each blocked read waited for a copy.
     pub blocked_by_copies_ns: Distribution<f64>,
@@ -139,11 +139,11 @@ pub struct FiguresReport {
     pub read_queue: QueueDepth,
     /// Occupancy of a channel's write queue.
     pub write_queue: QueueDepth,
-    /// Copies and initialisations in progress in all channels.
+    /// Copies and initializations in progress in all channels.
     pub copy_queue: QueueDepth,
     /// Commands by kind.
     pub commands: BTreeMap<&'static str, u64>,
-    /// Segments of copies and initialisations by mechanism and reason.
+    /// Segments of copies and initializations by mechanism and reason.
     pub segments: Vec<SegmentRow>,
     /// Total energy in nJ, including background and refresh.
     pub energy_nj: f64,

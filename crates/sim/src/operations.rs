@@ -27,7 +27,7 @@ pub struct OperationRow {
     pub fix: Vec<String>,
     /// Cycle of its arrival.
     pub arrival_cycle: u64,
-    /// Latency in clocks: of a copy or initialisation from its first command, of a read or write
+    /// Latency in clocks: of a copy or initialization from its first command, of a read or write
     /// from its arrival.
     pub latency_cycles: u64,
     /// Latency in ns.
@@ -103,7 +103,7 @@ pub(crate) fn operation_row(
     }
 }
 
-/// Returns the reasons for the mechanisms of the parts of a copy or an initialisation, and the
+/// Returns the reasons for the mechanisms of the parts of a copy or an initialization, and the
 /// changes of the input that permit FPM. For each mechanism and reason, the sentence of the first
 /// part, as parts differ in their numbers. Empty for reads and writes.
 fn why(system: &MemorySystem, policy: &'static dyn CopyPolicy, completion: &Completion) -> (Vec<String>, Vec<String>) {

@@ -20,7 +20,7 @@ use crate::served::{ServedRow, ServedTally};
 use crate::system::MemorySystem;
 use crate::trace_report::TraceReport;
 
-/// The outcome of an experiment. It serialises as the fields that `docs/output.md` documents,
+/// The outcome of an experiment. It serializes as the fields that `docs/output.md` documents,
 /// without the values from which they are computed. The default is the outcome of a run without
 /// requests.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -54,7 +54,7 @@ pub struct Outcome {
     pub figures: FiguresReport,
     /// Figures of epochs, if required.
     pub epochs: Vec<EpochReport>,
-    /// Segments of copies and of initialisations by mechanism and reason.
+    /// Segments of copies and of initializations by mechanism and reason.
     pub served: Vec<ServedRow>,
     /// Copy activations that the chips dropped.
     pub dropped_activations: u64,
@@ -76,7 +76,7 @@ pub struct Outcome {
     /// Energy and bus use of the intervals of `stats`.
     #[serde(skip)]
     pub measured: Measurements,
-    /// Parts of copies and of initialisations, by mechanism and reason.
+    /// Parts of copies and of initializations, by mechanism and reason.
     #[serde(skip)]
     pub served_parts: ServedTally,
     /// Requests that were waiting when the last one arrived.

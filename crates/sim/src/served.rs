@@ -1,4 +1,4 @@
-//! Mechanisms of copies and of initialisations, which the controller counts together.
+//! Mechanisms of copies and of initializations, which the controller counts together.
 
 use dram_spec::Cycle;
 use memctrl::stats::{PartTally, Parts};
@@ -16,16 +16,16 @@ pub struct Served<S> {
     inits: PartTally,
 }
 
-/// Parts of copies, and of initialisations.
+/// Parts of copies, and of initializations.
 #[derive(Clone, Debug, Default)]
 pub struct ServedTally {
     /// Parts of copies.
     pub copies: PartTally,
-    /// Parts of initialisations.
+    /// Parts of initializations.
     pub inits: PartTally,
 }
 
-/// Segments of copies, or of initialisations, served by a mechanism for one reason.
+/// Segments of copies, or of initializations, served by a mechanism for one reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ServedRow {
     /// `copy`, or `init`.

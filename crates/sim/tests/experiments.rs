@@ -97,7 +97,7 @@ fn settings_that_cannot_be_simulated_are_errors_that_name_them() {
 /// Table 3 of the paper in clocks: FPM 48, and the channel copy far more; commands are legal, and
 /// memory equals a flat memory.
 #[test]
-fn an_outcome_lists_its_operations_and_serialises() {
+fn an_outcome_lists_its_operations_and_serializes() {
     let system = system().channels(1).build().unwrap();
     let latency = |policy| {
         let experiment = Experiment::operations(&system, [copy(Place::SameSubarray)]).policy(policy).checked();

@@ -192,7 +192,7 @@ fn addressed() -> impl Strategy<Value = Settings> {
         .prop_map(|(start, count, stride, access, gap)| Settings::Stream(Stream { start, count, stride, access, gap }));
     let random = (count(), address(), bytes(), share(), gap())
         .prop_map(|(count, start, bytes, writes, gap)| Settings::Random(Random { count, start, bytes, writes, gap }));
-    let places = [Pairs::Neighbours, Pairs::Random, Pairs::Placed(Place::OtherBank), Pairs::Placed(Place::SameBank)];
+    let places = [Pairs::Neighbors, Pairs::Random, Pairs::Placed(Place::OtherBank), Pairs::Placed(Place::SameBank)];
     let pages = || (count(), address(), number(&[1 << 16, 1 << 20]), bytes(), select(places.to_vec()), gap());
     let mixed = (pages(), share(), share(), share()).prop_map(|(pages, writes, copies, zeroings)| {
         let (count, start, bytes, page_bytes, pairs, gap) = pages;
@@ -228,10 +228,10 @@ fn timing() -> impl Strategy<Value = Timing> {
 fn allocator() -> impl Strategy<Value = AllocatorSettings> {
     let policy = select(&Policy::ALL[..]);
     let units = select(&[Units::Together, Units::Marked][..]);
-    (policy, share(), share(), units).prop_map(|(policy, utilisation, fragmentation, units)| AllocatorSettings {
+    (policy, share(), share(), units).prop_map(|(policy, utilization, fragmentation, units)| AllocatorSettings {
         policy,
         seed: 1,
-        utilisation,
+        utilization,
         fragmentation,
         units,
     })

@@ -68,7 +68,7 @@ pub fn of_run(scenario: &Scenario, variant: Variant, run: &Outcome) -> Vec<Strin
         warnings.push("nothing was played: the trace holds no record that this memory can take".to_string());
     }
     if matches!(scenario.workload, Workload::Trace(_)) {
-        let text = "no last-level cache is modelled: every recorded access, copy and zeroing goes to memory";
+        let text = "no last-level cache is modeled: every recorded access, copy and zeroing goes to memory";
         warnings.push(text.to_owned());
     }
     if let Some(tally) = run.trace.as_ref().map(TraceReport::tally).filter(|tally| tally.skipped_records > 0) {

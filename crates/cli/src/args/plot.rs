@@ -14,7 +14,7 @@ const KINDS: [Named<Kind>; 5] = [
     ("stacked", "Stacked bars: a part per `--y` or per value of `--by`; of repeated values the mean", Kind::Stacked),
     (
         "heat",
-        "Coloured cells: `--x` horizontal, `--by` vertical, `--y` as colour; of repeated values the median",
+        "Colored cells: `--x` horizontal, `--by` vertical, `--y` as color; of repeated values the median",
         Kind::Heat,
     ),
     ("box", "Boxes: quartiles, median, least and greatest of repeated values", Kind::Boxes),

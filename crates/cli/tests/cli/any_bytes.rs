@@ -38,7 +38,7 @@ bytes = 65536
 pages = 8
 [allocator]
 policies = ["buddy", "subarray-aware"]
-utilisation = 0.0
+utilization = 0.0
 fragmentation = 0.0
 "#;
 

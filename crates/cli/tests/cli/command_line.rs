@@ -1,4 +1,4 @@
-//! The program as a process: help, exit codes, and its behaviour where no reader accepts its output.
+//! The program as a process: help, exit codes, and its behavior where no reader accepts its output.
 
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Cursor};
@@ -238,9 +238,9 @@ fn shells_are_told_every_command() {
     }
 }
 
-/// The test is no terminal: not even one who says that colours are wanted of `ls` gets them here.
+/// The test is no terminal: not even one who says that colors are wanted of `ls` gets them here.
 #[test]
-fn a_pipe_gets_no_colours() {
+fn a_pipe_gets_no_colors() {
     let output = program(&["explain", "address", "x", "--system", "nowhere"]).env("TERM", "xterm-256color").output();
     let stderr = String::from_utf8(output.unwrap().stderr).unwrap();
     assert!(stderr.starts_with("error: ") && !stderr.contains('\u{1b}'), "{stderr:?}");

@@ -16,7 +16,7 @@ fn play(name: &str, sets: &[&str]) -> Vec<Value> {
     for report in &reports {
         assert_eq!(report["check"]["violations"], 0, "{name}");
         assert_eq!(report["check"]["memory_equal"], true, "{name}");
-        // Copies and initialisations together are what the controller tallies.
+        // Copies and initializations together are what the controller tallies.
         let rows = |list: &str| report[list].as_array().unwrap().clone();
         for row in rows("segments") {
             let same = |it: &Value| (it["mechanism"] == row["mechanism"]) && (it["reason"] == row["reason"]);

@@ -313,7 +313,7 @@ fn workloads() {
     check_workload(
         "kind = \"mixed\"\ncount = 10\nbytes = 8192\npairs = \"neighbors\"",
         "scenario.toml:8: `workload.pairs` is \"neighbors\", which is none of its values",
-        "did you mean `neighbours`? the values are `neighbours`, `random`, `same-subarray`, `other-bank`, `same-bank`, `other-rank`, `other-channel`",
+        "did you mean `neighbors`? the values are `neighbors`, `random`, `same-subarray`, `other-bank`, `same-bank`, `other-rank`, `other-channel`",
     );
 }
 
@@ -427,13 +427,13 @@ fn allocators() {
         "did you mean `buddy`? the values are `sequential`, `random`, `buddy`, `subarray-aware`, `bank-aware`",
     );
     check_workload(
-        &fork("policies = [\"buddy\"]\nutilisation = 50\nfragmentation = 0.5"),
-        "scenario.toml:10: `allocator.utilisation` is 50, but must be from 0 to 1",
-        "try `utilisation = 0.5`",
+        &fork("policies = [\"buddy\"]\nutilization = 50\nfragmentation = 0.5"),
+        "scenario.toml:10: `allocator.utilization` is 50, but must be from 0 to 1",
+        "try `utilization = 0.5`",
     );
     check_workload(
-        &fork("policies = [\"buddy\"]\nutilisation = 0.5"),
-        "scenario.toml:10: `allocator.utilisation` is given, and `allocator.fragmentation` is not",
+        &fork("policies = [\"buddy\"]\nutilization = 0.5"),
+        "scenario.toml:10: `allocator.utilization` is given, and `allocator.fragmentation` is not",
         "add for example `fragmentation = 0.5`: an aged memory has both, a fresh one neither",
     );
     check_workload(

@@ -113,7 +113,7 @@ fn an_allocator_makes_the_difference_to_a_recorded_fork() {
     for key in ["makespan_ns", "energy_nj", "channel_bytes"] {
         assert!(runs[1][key].as_f64() < runs[0][key].as_f64(), "{key}");
     }
-    assert!(runs[1]["warnings"].to_string().contains("no last-level cache is modelled"));
+    assert!(runs[1]["warnings"].to_string().contains("no last-level cache is modeled"));
 }
 
 /// A page is half a row of 8 KB, or lies in two rows of two channels: no copy of one has whole rows, and the report says so.

@@ -42,7 +42,7 @@ fn a_request_is_chosen_by_its_number() {
 }
 
 #[test]
-fn the_energy_of_a_request_of_a_workload_is_itemised() {
+fn the_energy_of_a_request_of_a_workload_is_itemized() {
     let energy = explained(&["energy", "traces/fork.toml", "--set", "allocator.policies=[\"subarray-aware\"]"]);
     assert!(energy.contains("\nrequest 1, subarray-aware, policy rowclone, fpm: 48 clocks\n"), "{energy}");
     assert!(energy.contains("policy baseline, channel: "), "{energy}");
@@ -73,7 +73,7 @@ fn a_request_that_is_not_there_is_refused_with_their_number() {
     );
     refused(
         &["plan", "traces/stream.toml", "--set", "workload.count=100"],
-        "traces/stream.toml: none of the 100 requests of baseline copies or initialises",
+        "traces/stream.toml: none of the 100 requests of baseline copies or initializes",
         "`--request 1` explains the first request",
     );
     let (code, _, stderr) = run(&["explain", "plan", "traces/fork.toml", "--request", "0"]);

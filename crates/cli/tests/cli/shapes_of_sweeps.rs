@@ -236,14 +236,14 @@ fn pages_that_are_no_rows_need_an_allocator_that_pairs_them() {
 
 #[test]
 fn only_an_allocator_that_looks_for_the_subarray_finds_it_until_it_is_full() {
-    let rows = Rows::of_part("utilisation", "utilisation != 0.74");
-    let full = |placement| rows.mean("copies_by_fpm_share", &[("placement", placement), ("utilisation", "0.74")]);
+    let rows = Rows::of_part("utilization", "utilization != 0.74");
+    let full = |placement| rows.mean("copies_by_fpm_share", &[("placement", placement), ("utilization", "0.74")]);
     assert!((full("random") - 1.0 / 512.0).abs() < 0.001, "{}", full("random"));
-    let shares = percentages("utilisation.svg");
-    let share = |placement, utilisation| shares[&format!("{placement}, {utilisation}")] / 100.0;
-    for utilisation in ["0.1", "0.5", "0.74"] {
-        assert!((share("random", utilisation) - 1.0 / 512.0).abs() < 0.001, "{}", share("random", utilisation));
-        assert!(share("buddy", utilisation) < 0.01 && share("sequential", utilisation) < 0.01);
+    let shares = percentages("utilization.svg");
+    let share = |placement, utilization| shares[&format!("{placement}, {utilization}")] / 100.0;
+    for utilization in ["0.1", "0.5", "0.74"] {
+        assert!((share("random", utilization) - 1.0 / 512.0).abs() < 0.001, "{}", share("random", utilization));
+        assert!(share("buddy", utilization) < 0.01 && share("sequential", utilization) < 0.01);
     }
     assert!(share("subarray-aware", "0.3") > 0.99);
     assert!(share("subarray-aware", "0.74") < share("subarray-aware", "0.65"));
@@ -254,7 +254,7 @@ fn small_subarrays_lose_more_to_reservation_and_are_sooner_full() {
     let rows = Rows::of_part("subarray-rows", "rows_per_subarray != 128");
     // A row of zeros a subarray, and a temporary row a bank of 32 Ki rows.
     let expected = |rows: f64| rows.recip() + 32_768.0_f64.recip();
-    let reserved = rows.mean("reserved_rows_share", &[("utilisation", "0.6")]);
+    let reserved = rows.mean("reserved_rows_share", &[("utilization", "0.6")]);
     assert!((reserved - expected(128.0)).abs() < 1e-12, "{reserved}");
     let reserved = percentages("subarray-rows-reserved.svg");
     for (name, rows) in [("128", 128.0), ("256", 256.0), ("512", 512.0), ("1,024", 1024.0)] {

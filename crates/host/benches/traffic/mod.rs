@@ -49,7 +49,7 @@ impl Stream {
     /// Runs the stream to its end, and asserts that all requests complete.
     pub fn play(mut self, config: &Config, sink: &mut impl EventSink) -> (Stream, Stats) {
         let run = Controller::new(config).run(&mut self, sink, &AtomicBool::new(false));
-        let stats = run.expect("the run is not cancelled");
+        let stats = run.expect("the run is not canceled");
         assert_eq!(
             (self.completed, stats.whole.requests),
             (self.count, self.count),
@@ -140,7 +140,7 @@ pub fn random(index: u64) -> Operation {
     if (drawn >> 32) % 10 < 3 { Operation::Write { address, bytes } } else { Operation::Read { address, bytes } }
 }
 
-/// Copies of whole rows of [`copies`] to their neighbours, cyclically over the banks.
+/// Copies of whole rows of [`copies`] to their neighbors, cyclically over the banks.
 pub fn fpm_copies(index: u64) -> Operation {
     let (bank, pair) = (index % 8, index / 8);
     // 255 pairs of rows in each of 128 subarrays of 512 rows, whose last two are not used.

@@ -74,7 +74,7 @@ impl Chunk {
         let mut source = CheckedSource::new(source, FlatMemory::new(contents));
         let mut controller = Controller::new(&config);
         let run = controller.run(&mut source, &mut sink, &AtomicBool::new(false));
-        let stats = run.expect("the run is not cancelled");
+        let stats = run.expect("the run is not canceled");
         let (source, memory) = source.finish(&controller, channels);
         let (checker, _) = sink;
         assert_eq!(checker.total(), 0, "{:#?}\n{what}", checker.violations());

@@ -22,7 +22,7 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// Rows of several banks, in two neighbouring subarrays of each.
+    /// Rows of several banks, in two neighboring subarrays of each.
     pub fn new(config: &Config, generator: &mut Generator) -> Operations {
         let map = config.planner.map();
         let geometry = map.geometry();
@@ -83,7 +83,7 @@ impl Operations {
         }
     }
 
-    /// Bytes of a copy or an initialisation: usually a row.
+    /// Bytes of a copy or an initialization: usually a row.
     fn copy_bytes(&self, generator: &mut Generator) -> u64 {
         match generator.below(10) {
             0 => 2 * self.planner.map().granularity().min(1 << 15),

@@ -257,7 +257,7 @@ impl Machine {
         let way = self.caches[cache].find(line).expect("a pending line stays in the cache");
         self.caches[cache].state_mut(way).is_pending = false;
         if let (Some(check), Some(data)) = (&mut self.check, self.caches[cache].data_mut(way)) {
-            data.copy_from_slice(completion.data.as_deref().expect("contents are modelled"));
+            data.copy_from_slice(completion.data.as_deref().expect("contents are modeled"));
             mshr.deferred.iter().for_each(|access| check.access(index, data, access));
         }
     }

@@ -53,7 +53,7 @@ pub struct Removed {
     pub line: LineNumber,
     /// Who made it dirty, if it was.
     pub dirty: Option<Purpose>,
-    /// Its data, where contents are modelled.
+    /// Its data, where contents are modeled.
     pub data: Option<Line>,
 }
 
@@ -76,7 +76,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Creates an empty cache, with data if contents are modelled.
+    /// Creates an empty cache, with data if contents are modeled.
     ///
     /// # Panics
     /// If the number of sets is not a power of two.
@@ -156,7 +156,7 @@ impl Cache {
         }
     }
 
-    /// Data of the line in a way, where contents are modelled.
+    /// Data of the line in a way, where contents are modeled.
     pub fn data_mut(&mut self, way: Way) -> Option<&mut Line> {
         self.data.as_mut().map(|data| &mut data[way.0])
     }

@@ -70,7 +70,7 @@ pub(super) struct Mshr {
     pub(super) loads: Vec<EntryId>,
     /// Stores that wait for the line, in the store buffer.
     pub(super) stores: usize,
-    /// Accesses to execute on the data, where contents are modelled.
+    /// Accesses to execute on the data, where contents are modeled.
     pub(super) deferred: Vec<Deferred>,
 }
 

@@ -55,7 +55,7 @@ fn settings() -> MachineSettings {
     let allocator = AllocatorSettings {
         policy: Policy::SubarrayAware,
         seed: 1,
-        utilisation: 0.0,
+        utilization: 0.0,
         fragmentation: 0.0,
         units: Units::Together,
     };

@@ -107,7 +107,7 @@ pub enum ReplayError {
         page: PhysicalAddress,
         /// Allocatable frames.
         frames: u64,
-        /// Frames that ageing left in use.
+        /// Frames that aging left in use.
         held: u64,
     },
 }
@@ -142,7 +142,7 @@ impl ReplayError {
             ReplayError::OutOfFrames { held: 0, .. } => {
                 "give the system more memory: each page of the trace takes a frame".to_owned()
             }
-            ReplayError::OutOfFrames { .. } => "lower `utilisation`, or give the system more memory".to_owned(),
+            ReplayError::OutOfFrames { .. } => "lower `utilization`, or give the system more memory".to_owned(),
         }
     }
 }

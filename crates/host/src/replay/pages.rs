@@ -13,8 +13,8 @@ use crate::allocator_settings::{AgedMemory, AllocatorError, AllocatorSettings};
 pub struct PageReport {
     /// Allocator settings.
     pub settings: AllocatorSettings,
-    /// Share of the frames in use before the trace, as reached by ageing.
-    pub utilisation_before: f64,
+    /// Share of the frames in use before the trace, as reached by aging.
+    pub utilization_before: f64,
     /// Unusable free space index of order 9 before the trace.
     pub fragmentation_before: f64,
     /// Frames allocated to pages at their first access, other than as a whole destination.
@@ -154,7 +154,7 @@ impl Pages {
         let Counts { appeared, copied, filled, freed, copies_in_part, fills_in_part, fills_of_other_values } = counts;
         PageReport {
             settings,
-            utilisation_before: aged.utilisation,
+            utilization_before: aged.utilization,
             fragmentation_before: aged.unusable,
             appeared,
             copied,

@@ -39,7 +39,7 @@ struct Process {
 #[derive(Clone, Copy, Debug)]
 struct Before {
     free: u64,
-    utilisation: f64,
+    utilization: f64,
     fragmentation: f64,
 }
 
@@ -50,7 +50,7 @@ impl Processes {
         let (frames, free) = (kernel.frame_set().frames(), kernel.allocator().free_frames());
         let before = Before {
             free,
-            utilisation: (frames - free) as f64 / frames as f64,
+            utilization: (frames - free) as f64 / frames as f64,
             fragmentation: kernel.allocator().free_blocks().unusable(HUGE_ORDER),
         };
         Ok(Processes { settings, kernel, by_pid: FxHashMap::default(), before, cached: 0 })
@@ -131,7 +131,7 @@ impl Processes {
         let in_use = before.free - kernel.allocator().free_frames();
         PageReport {
             settings,
-            utilisation_before: before.utilisation,
+            utilization_before: before.utilization,
             fragmentation_before: before.fragmentation,
             appeared: cached,
             copied,
@@ -157,7 +157,7 @@ mod tests {
         let map = AddressMap::preset(System::paper(1, Density::Gb1, Width::X16).geometry, Preset::RowInterleaved);
         let policy = Policy::Sequential;
         let settings =
-            AllocatorSettings { policy, seed: 1, utilisation: 0.0, fragmentation: 0.0, units: Units::Marked };
+            AllocatorSettings { policy, seed: 1, utilization: 0.0, fragmentation: 0.0, units: Units::Marked };
         Processes::new(&map, settings).unwrap()
     }
 

@@ -94,7 +94,7 @@ pub enum WorkloadError {
         key: &'static str,
         /// Frames required.
         needed: u64,
-        /// Free frames after ageing.
+        /// Free frames after aging.
         free: u64,
     },
     /// The workload requires an allocator.
@@ -161,7 +161,7 @@ impl WorkloadError {
             Self::AllReserved { .. } => {
                 "the last row of each subarray is reserved: choose other addresses, or more of them".to_owned()
             }
-            Self::OutOfMemory { key, .. } => format!("lower `{key}`, or the allocator's `utilisation`"),
+            Self::OutOfMemory { key, .. } => format!("lower `{key}`, or the allocator's `utilization`"),
             Self::NoAllocator { .. } => {
                 "add an allocator, for example with `policy = \"subarray-aware\"`, or `\"buddy\"` for one that looks at no subarrays"
                     .to_owned()

@@ -13,7 +13,7 @@ use super::region::{Region, below};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairs {
     /// Page 2i to page 2i + 1.
-    Neighbours,
+    Neighbors,
     /// To each page from the nearest page with this relation to it, in the region or not. Pages
     /// without such a source are skipped.
     Placed(Place),
@@ -68,7 +68,7 @@ impl PagePairs {
         let usable = |number: &u64| self.pages.is_usable(self.pages.place(*number));
         let found = match self.pairs {
             Pairs::Random => (0..self.pages.places()).filter(usable).nth(1).is_some(),
-            Pairs::Neighbours => (0..self.numbers()).any(|number| self.neighbours(number).is_some()),
+            Pairs::Neighbors => (0..self.numbers()).any(|number| self.neighbors(number).is_some()),
             Pairs::Placed(_) => {
                 let mut first_error = None;
                 let found = (0..self.numbers()).filter(usable).any(|number| match self.placed(number) {
@@ -90,12 +90,12 @@ impl PagePairs {
     /// Number of pair indices, including unusable pairs.
     const fn numbers(&self) -> u64 {
         match self.pairs {
-            Pairs::Neighbours => self.pages.places() / 2,
+            Pairs::Neighbors => self.pages.places() / 2,
             Pairs::Placed(_) | Pairs::Random => self.pages.places(),
         }
     }
 
-    fn neighbours(&self, number: u64) -> Option<Pair> {
+    fn neighbors(&self, number: u64) -> Option<Pair> {
         let (src, dst) = (self.pages.place(2 * number), self.pages.place(2 * number + 1));
         (self.pages.is_usable(src) && self.pages.is_usable(dst)).then_some((src, dst))
     }
@@ -109,7 +109,7 @@ impl PagePairs {
     /// The pair with this index, if it is usable; a random pair for [`Pairs::Random`].
     fn pair(&mut self, number: u64) -> Option<Pair> {
         match self.pairs {
-            Pairs::Neighbours => self.neighbours(number),
+            Pairs::Neighbors => self.neighbors(number),
             Pairs::Placed(_) => {
                 // For a fixed address, `placed` does not check the destination.
                 let is_checked = !matches!(self.pairs, Pairs::Placed(Place::Address(_)));

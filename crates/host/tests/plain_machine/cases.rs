@@ -86,7 +86,7 @@ fn arb_allocator() -> impl Strategy<Value = AllocatorSettings> {
     let policy =
         select(vec![Policy::Sequential, Policy::Random, Policy::Buddy, Policy::SubarrayAware, Policy::SubarrayAware]);
     (policy, any::<u64>(), select(vec![Units::Together, Units::Marked])).prop_map(|(policy, seed, units)| {
-        AllocatorSettings { policy, seed, utilisation: 0.0, fragmentation: 0.0, units }
+        AllocatorSettings { policy, seed, utilization: 0.0, fragmentation: 0.0, units }
     })
 }
 

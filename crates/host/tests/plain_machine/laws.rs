@@ -31,7 +31,7 @@ proptest! {
     #[test]
     fn cores_that_share_few_places_agree_and_load_right_data(case in arb_case_of_few_places(), seed: u64) {
         same(["engine", "plain"], [&engine(&case), &plain(&case)])?;
-        let (_, wrong) = checked(&case, seed).1.check.expect("contents are modelled");
+        let (_, wrong) = checked(&case, seed).1.check.expect("contents are modeled");
         prop_assert_eq!(wrong, None);
     }
 }

@@ -24,7 +24,7 @@ pub const SETTINGS: ReplaySettings = ReplaySettings {
 
 /// A fresh memory with this policy.
 pub const fn allocator(policy: Policy) -> AllocatorSettings {
-    AllocatorSettings { policy, seed: 1, utilisation: 0.0, fragmentation: 0.0, units: Units::Marked }
+    AllocatorSettings { policy, seed: 1, utilization: 0.0, fragmentation: 0.0, units: Units::Marked }
 }
 
 /// 512 MiB: one channel of the paper's memory, made of four chips.

@@ -18,7 +18,7 @@ use trace_io::trace::Reader;
 use crate::driver::{allocator, planner};
 use crate::recorded::{Trace, paper};
 
-/// Utilisation and fragmentation before the trace.
+/// Utilization and fragmentation before the trace.
 type Age = (f64, f64);
 const FRESH: Age = (0.0, 0.0);
 const AGED: [Age; 2] = [(0.5, 0.5), (0.9, 0.9)];
@@ -50,14 +50,14 @@ fn play(
 /// fresh memory is not random.
 fn mean(
     policy: Policy,
-    (utilisation, fragmentation): Age,
+    (utilization, fragmentation): Age,
     seeds: u32,
     figure: impl Fn(AllocatorSettings) -> f64,
 ) -> f64 {
-    let seeds = if (utilisation, fragmentation) == FRESH { 1 } else { seeds };
+    let seeds = if (utilization, fragmentation) == FRESH { 1 } else { seeds };
     let settings = (1..=seeds).map(|seed| AllocatorSettings {
         seed: u64::from(seed),
-        utilisation,
+        utilization,
         fragmentation,
         ..allocator(policy)
     });

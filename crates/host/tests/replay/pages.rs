@@ -157,7 +157,7 @@ proptest! {
         let row_bytes = if paper { PAPER_ROW_BYTES } else { 8192 };
         let geometry = Geometry::try_from(RawGeometry { row_bytes, ..small().geometry.raw() }).unwrap();
         let planner = planner(&dram_spec::System { geometry, ..small() }, preset);
-        let settings = AllocatorSettings { seed, utilisation: age.0, fragmentation: age.1, ..allocator(policy) };
+        let settings = AllocatorSettings { seed, utilization: age.0, fragmentation: age.1, ..allocator(policy) };
         let aged = settings.memory(planner.map(), Units::Marked).unwrap().aged;
         let contents = Contents::new(seed, planner.map().clone());
 
@@ -181,7 +181,7 @@ proptest! {
         prop_assert_eq!(pages.allocations() - pages.freed, PAGES);
         let used = pages.allocator.frames - pages.allocator.free.frames();
         prop_assert_eq!(used, PAGES + aged.held.len() as u64);
-        prop_assert_eq!(pages.utilisation_before.to_bits(), aged.utilisation.to_bits());
+        prop_assert_eq!(pages.utilization_before.to_bits(), aged.utilization.to_bits());
     }
 }
 

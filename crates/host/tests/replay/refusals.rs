@@ -143,8 +143,8 @@ fn errors_name_the_line_and_a_remedy() {
         "line 3: arrives at clock 47, but a record before it at clock 48",
         "sort the trace by time, or correct the time; a record without a time follows the one before it",
     );
-    let full = |utilisation| {
-        let settings = AllocatorSettings { utilisation, ..allocator(Policy::Random) };
+    let full = |utilization| {
+        let settings = AllocatorSettings { utilization, ..allocator(Policy::Random) };
         ReplaySettings { placement: Placement::Allocator(settings), ..SETTINGS }
     };
     // 131,072 frames, 8 banks of 32 subarrays and a temporary row.
@@ -153,13 +153,13 @@ fn errors_name_the_line_and_a_remedy() {
         full(1.0),
         "line 1: no frame is left for page 0x12000: all 130808 frames that there are to hand out are in use, 130808 of them \
          since before the trace began",
-        "lower `utilisation`, or give the system more memory",
+        "lower `utilization`, or give the system more memory",
     );
     refused(
         "R 1000 0 1\n",
         full(50.0),
-        "`utilisation` is 50, but must be a share from 0 to 1",
-        "try `utilisation = 0.5`",
+        "`utilization` is 50, but must be a share from 0 to 1",
+        "try `utilization = 0.5`",
     );
 }
 
@@ -167,7 +167,7 @@ fn errors_name_the_line_and_a_remedy() {
 #[test]
 fn a_copy_may_run_out_of_frames_between_its_pages() {
     // All but two frames are in use: those of the first page's source and destination.
-    let settings = AllocatorSettings { utilisation: 1.0 - 2.0 / 130_808.0, ..allocator(Policy::SubarrayAware) };
+    let settings = AllocatorSettings { utilization: 1.0 - 2.0 / 130_808.0, ..allocator(Policy::SubarrayAware) };
     let (played, outcome) = play(
         "C 8000 10000 8192 5\nR 1000 0 1\n",
         ReplaySettings { placement: Placement::Allocator(settings), ..SETTINGS },

@@ -39,7 +39,7 @@ impl std::fmt::Debug for Case {
 }
 
 pub fn arb_system() -> impl Strategy<Value = System> {
-    let organisation =
+    let organization =
         (select(vec![1, 2, 4]), select(vec![1, 2, 4]), select(&Density::ALL[..]), select(&Width::ALL[..]));
     let rows = (any::<bool>(), select(vec![128, 256, 512, 1024]));
     let refresh = select(vec![
@@ -49,7 +49,7 @@ pub fn arb_system() -> impl Strategy<Value = System> {
         Refresh::Off,
     ]);
     let copies = select(vec![CopyActivations::Counted, CopyActivations::Free]);
-    (select(BINS), organisation, rows, refresh, copies).prop_map(
+    (select(BINS), organization, rows, refresh, copies).prop_map(
         |(bin, (channels, ranks, density, width), (paper, rows_per_subarray), refresh, copy_activations)| {
             let row_bytes = if paper { PAPER_ROW_BYTES } else { native_row_bytes(density, width) };
             let raw = RawGeometry { channels, ranks, density, width, row_bytes, rows_per_subarray };

@@ -148,9 +148,9 @@ fn each_kind_of_mixed_requests_has_its_share() {
 
 /// The pages of a subarray's last row are zero rows: the 32 KiB below 32 MiB cannot be copied.
 #[test]
-fn neighbours_are_copied_page_by_page_and_line_by_line() {
+fn neighbors_are_copied_page_by_page_and_line_by_line() {
     let planner = paper();
-    let settings = PageCopies { count: 60, ..page_copies(Pairs::Neighbours, CopyBy::Lines) };
+    let settings = PageCopies { count: 60, ..page_copies(Pairs::Neighbors, CopyBy::Lines) };
     let pages: Vec<u64> = (0..32)
         .map(|pair| END_OF_SUBARRAYS.0 + pair * 8192)
         .filter(|base| planner.check(&Operation::Read { address: PhysicalAddress(*base), bytes: 8192 }).is_ok())

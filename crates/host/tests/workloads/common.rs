@@ -32,12 +32,12 @@ pub fn paper() -> Planner {
 
 /// Memory of which half is in use.
 pub fn allocator(policy: os_alloc_sim::Policy) -> AllocatorSettings {
-    AllocatorSettings { policy, seed: 5, utilisation: 0.5, fragmentation: 0.5, units: Units::Together }
+    AllocatorSettings { policy, seed: 5, utilization: 0.5, fragmentation: 0.5, units: Units::Together }
 }
 
 /// Memory of which no frame is in use.
 pub fn free_memory(policy: os_alloc_sim::Policy) -> AllocatorSettings {
-    AllocatorSettings { utilisation: 0.0, fragmentation: 0.0, ..allocator(policy) }
+    AllocatorSettings { utilization: 0.0, fragmentation: 0.0, ..allocator(policy) }
 }
 
 pub const START: PhysicalAddress = PhysicalAddress(0x0100_0000);
@@ -91,7 +91,7 @@ pub fn process_exits() -> ProcessExits {
 /// Every kind of workload, with each of its options.
 pub fn all() -> Vec<Settings> {
     let copies =
-        [Pairs::Neighbours, Pairs::Random, Pairs::Placed(Place::SameBank), Pairs::Placed(Place::Address(START))];
+        [Pairs::Neighbors, Pairs::Random, Pairs::Placed(Place::SameBank), Pairs::Placed(Place::Address(START))];
     let mut all = vec![
         Settings::Stream(stream(Access::Pattern(Pattern::READS))),
         Settings::Stream(Stream { gap: Cycles(20).into(), ..stream(Access::Pattern(Pattern::WRITES)) }),
@@ -106,7 +106,7 @@ pub fn all() -> Vec<Settings> {
         Settings::Random(Random { gap: Cycles(30).into(), start: END_OF_SUBARRAYS, bytes: 0x4_0000, ..random() }),
         Settings::Mixed(mixed()),
         Settings::Mixed(Mixed { gap: Cycles(100).into(), pairs: Pairs::Placed(Place::SameSubarray), ..mixed() }),
-        Settings::PageCopies(PageCopies { count: 3, ..page_copies(Pairs::Neighbours, CopyBy::Lines) }),
+        Settings::PageCopies(PageCopies { count: 3, ..page_copies(Pairs::Neighbors, CopyBy::Lines) }),
         Settings::Fork(fork()),
         Settings::Fork(Fork { bytes: 8 * 4096, pages: 8, fill: Fill::Played, gap: Cycles(500).into() }),
         Settings::Checkpoint(checkpoint()),

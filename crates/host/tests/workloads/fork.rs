@@ -48,14 +48,14 @@ fn a_subarray_aware_fork_copies_by_fpm() {
 fn a_subarray_aware_fork_copies_by_fpm_in_an_aged_memory() {
     let planner = paper();
     let settings = Settings::Fork(Fork { bytes: 64 << 20, pages: 16_384, ..fork() });
-    for (utilisation, fragmentation) in [(0.0, 0.0), (0.3, 0.0), (0.5, 0.5), (0.5, 1.0), (0.6, 0.9)] {
-        let allocator = AllocatorSettings { utilisation, fragmentation, ..allocator(Policy::SubarrayAware) };
+    for (utilization, fragmentation) in [(0.0, 0.0), (0.3, 0.0), (0.5, 0.5), (0.5, 1.0), (0.6, 0.9)] {
+        let allocator = AllocatorSettings { utilization, fragmentation, ..allocator(Policy::SubarrayAware) };
         let workload = settings.source(&planner, Some(&allocator), 1, None).unwrap();
         let traffic = requests(workload).1.os.unwrap().report.traffic;
         let copies = traffic.copies_of(Cause::CopyOnWrite);
         assert_eq!(copies.frames(), 16_384);
         let share = copies.share(FPM).unwrap();
-        assert!(share >= 0.95, "{utilisation} in use, {fragmentation} fragmented: {share}");
+        assert!(share >= 0.95, "{utilization} in use, {fragmentation} fragmented: {share}");
     }
 }
 
@@ -133,7 +133,7 @@ fn frames_that_share_rows_are_copied_together() {
     let system = dram_spec::System::paper(2, dram_spec::Density::Gb1, dram_spec::Width::X16);
     let planner = planner(&system, Preset::LineInterleaved);
     let settings = Settings::Fork(Fork { bytes: 16 * 4096, pages: 16, ..fork() });
-    let allocator = AllocatorSettings { utilisation: 0.1, ..allocator(Policy::SubarrayAware) };
+    let allocator = AllocatorSettings { utilization: 0.1, ..allocator(Policy::SubarrayAware) };
     let played = play(&system, &planner, ROWCLONE, |contents| {
         settings.source(&planner, Some(&allocator), 1, Some(contents)).unwrap()
     });

@@ -58,7 +58,7 @@ fn a_seed_gives_the_same_requests_and_another_gives_others() {
             _ => true,
         };
         assert_eq!(key(&first.0) != key(&other.0), chance, "{settings:?}");
-        assert!(first.0.iter().all(|request| request.payload.is_none()), "no data where no contents are modelled");
+        assert!(first.0.iter().all(|request| request.payload.is_none()), "no data where no contents are modeled");
     }
 }
 

@@ -43,7 +43,7 @@ fn sequential_reads_agree_with_other_simulators() {
 #[test]
 fn page_copies_by_lines_agree_with_other_simulators() {
     let (start, page_bytes, count) = (PhysicalAddress(0), 4096, 800);
-    let (pairs, by) = (Pairs::Neighbours, CopyBy::Lines);
+    let (pairs, by) = (Pairs::Neighbors, CopyBy::Lines);
     let copies =
         PageCopies { count, start, bytes: 2 * count * page_bytes, page_bytes, pairs, by, gap: Cycles(0).into() };
     assert_within_half_a_percent(cycles(Settings::PageCopies(copies)), 441_700.0);

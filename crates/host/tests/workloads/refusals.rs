@@ -24,7 +24,7 @@ const END: u64 = 0x2000_0000;
 
 #[test]
 fn each_invalid_setting_is_named_with_a_remedy() {
-    let copies = page_copies(Pairs::Neighbours, CopyBy::Operation);
+    let copies = page_copies(Pairs::Neighbors, CopyBy::Operation);
     let anywhere = PhysicalAddress(END - 64);
     let cases: Vec<(&str, &str, Settings)> = vec![
         ("count", "try `count = 1`", Settings::Stream(Stream { count: 0, ..stream(READS) })),
@@ -109,6 +109,6 @@ fn an_allocator_is_required_where_used_and_refused_elsewhere() {
     assert!(error.help().contains("subarray-aware"));
     let error = refusal(Settings::Stream(Stream { start: START, ..stream(READS) }), Some(allocator(Policy::Random)));
     assert_eq!(error.to_string(), "`stream` takes no frames from an allocator, but one is set");
-    let old = AllocatorSettings { utilisation: 50.0, ..allocator(Policy::Random) };
-    assert_eq!(refusal(Settings::Fork(fork()), Some(old)).help(), "try `utilisation = 0.5`");
+    let old = AllocatorSettings { utilization: 50.0, ..allocator(Policy::Random) };
+    assert_eq!(refusal(Settings::Fork(fork()), Some(old)).help(), "try `utilization = 0.5`");
 }

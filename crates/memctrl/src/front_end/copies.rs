@@ -55,7 +55,7 @@ pub(crate) struct RunningProgram {
     unread: u32,
     /// Arrival of the last line so far.
     arrives: Cycle,
-    /// Lines read, if contents are modelled.
+    /// Lines read, if contents are modeled.
     staging: Option<FxHashMap<PhysicalAddress, Line>>,
 }
 
@@ -120,7 +120,7 @@ impl RunningProgram {
     /// # Panics
     /// If a required byte has not been read.
     pub(crate) fn line_written(&self, write: &LineWrite, operation: &Operation, payload: Option<&[u8]>) -> Line {
-        let staging = self.staging.as_ref().expect("data moves only where contents are modelled");
+        let staging = self.staging.as_ref().expect("data moves only where contents are modeled");
         let address = write.line.address;
         let mut line = staging.get(&address).copied().unwrap_or([0; LINE_BYTES as usize]);
         let changed = &mut line[usize::from(write.from)..usize::from(write.to)];

@@ -1,4 +1,4 @@
-//! Data of lines, if contents are modelled: between the cells, requests and programs.
+//! Data of lines, if contents are modeled: between the cells, requests and programs.
 
 use dram_core::Line;
 use dram_spec::{LINE_BYTES, PhysicalAddress};

@@ -75,7 +75,7 @@ impl InFlight {
         }
     }
 
-    /// Data of a write, if contents are modelled.
+    /// Data of a write, if contents are modeled.
     pub(crate) fn payload(&self) -> Option<&[u8]> {
         self.payload.as_deref()
     }

@@ -1,4 +1,4 @@
-//! Utilisation of the data bus by long streams, and the limit of random streams.
+//! Utilization of the data bus by long streams, and the limit of random streams.
 
 use std::sync::atomic::AtomicBool;
 

@@ -106,7 +106,7 @@ pub type ChangedRow = (BankId, Row, Vec<Line>);
 
 /// Rows of a channel changed by commands, from rank 0, bank 0, row 0.
 pub fn changed_rows(device: &dram_core::Device, geometry: &Geometry) -> Vec<ChangedRow> {
-    let cells = device.cells().expect("contents are modelled");
+    let cells = device.cells().expect("contents are modeled");
     let lines = |bank, row| (0..geometry.columns()).map(|column| cells.line(bank, row, Column(column))).collect();
     let mut rows: Vec<_> = cells.changed().map(|(bank, row, _)| (bank, row, lines(bank, row))).collect();
     rows.sort_by_key(|(bank, row, _)| (bank.rank, bank.bank, row.0));

@@ -45,7 +45,7 @@ fn only_written_pages_are_copied_after_a_fork() {
     assert_eq!(kernel.report().free.frames(), kernel.frame_set().frames());
 }
 
-/// A page of 4 KiB in rows of 8 KB: FPM serves it together with its neighbour, but not alone.
+/// A page of 4 KiB in rows of 8 KB: FPM serves it together with its neighbor, but not alone.
 #[test]
 fn a_shared_row_is_allocated_as_a_whole_or_prevents_fpm() {
     let check = |units: Units, frames: u32, by: Mechanism, why: Option<Fallback>| {

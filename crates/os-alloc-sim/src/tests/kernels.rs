@@ -255,12 +255,12 @@ proptest! {
         memory in 0..memories().len(),
         policy in prop::sample::select(Policy::ALL.to_vec()),
         zero in prop::sample::select(vec![ZeroOnFree::Off, ZeroOnFree::On]),
-        utilisation in prop::option::of(0.0..0.9),
+        utilization in prop::option::of(0.0..0.9),
         steps in prop::collection::vec(
             (prop::sample::select(KINDS.to_vec()), any::<u32>(), 0_u64..30, any::<u64>()), 1..60),
     ) {
         prop_assume!(policy != Policy::Buddy || memories()[memory].1.grain_order() <= MAX_ORDER);
-        let age = utilisation.map(|utilisation| Age::new(utilisation, 0.5).unwrap());
+        let age = utilization.map(|utilization| Age::new(utilization, 0.5).unwrap());
         run(memory, policy, zero, age, steps);
     }
 }

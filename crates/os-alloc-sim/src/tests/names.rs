@@ -29,5 +29,5 @@ fn an_error_of_a_policy_has_a_help_text() {
 #[test]
 fn an_age_has_the_targets_that_it_was_made_with() {
     let age = Age::new(0.25, 0.75).unwrap();
-    assert_eq!((age.utilisation().to_bits(), age.unusable().to_bits()), (0.25_f64.to_bits(), 0.75_f64.to_bits()));
+    assert_eq!((age.utilization().to_bits(), age.unusable().to_bits()), (0.25_f64.to_bits(), 0.75_f64.to_bits()));
 }

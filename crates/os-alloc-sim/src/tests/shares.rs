@@ -1,4 +1,4 @@
-//! Ageing, and the share of copies served by FPM.
+//! Aging, and the share of copies served by FPM.
 
 use std::collections::BTreeSet;
 
@@ -11,16 +11,16 @@ use crate::fixture::geometry;
 use crate::{Age, Fallback, FrameMap, FrameSet, HUGE_ORDER, Policy, Survey, Tally, Units, age};
 
 const COPIES: u64 = 20_000;
-const UTILISATIONS: [f64; 9] = [0.1, 0.25, 0.5, 0.6, 0.75, 0.9, 0.95, 0.98, 0.99];
+const UTILIZATIONS: [f64; 9] = [0.1, 0.25, 0.5, 0.6, 0.75, 0.9, 0.95, 0.98, 0.99];
 
 fn map(row_bytes: u64, preset: Preset) -> FrameMap {
     FrameMap::new(AddressMap::preset(geometry(row_bytes), preset))
 }
 
-fn copies(map: &FrameMap, policy: Policy, units: Units, utilisation: f64, unusable: f64) -> Tally {
-    let age = Age::new(utilisation, unusable).unwrap();
+fn copies(map: &FrameMap, policy: Policy, units: Units, utilization: f64, unusable: f64) -> Tally {
+    let age = Age::new(utilization, unusable).unwrap();
     let surveyed = Survey { policy, units, age, copies: COPIES, seed: 1 }.run(map).unwrap();
-    assert!((surveyed.report.utilisation() - utilisation).abs() < 1e-4);
+    assert!((surveyed.report.utilization() - utilization).abs() < 1e-4);
     let copies = surveyed.report.traffic.copies();
     assert_eq!(copies.operations, COPIES);
     let fallbacks: u64 = Fallback::ALL.iter().map(|&why| copies.fallbacks(why)).sum();
@@ -45,9 +45,9 @@ fn fpm_serves_random_destinations_with_the_expected_probability() {
         let places: BTreeSet<_> = set.grains().map(|grain| map.subarray(grain)).collect();
         assert_eq!(places.len(), subarrays);
         let chance = 1.0 / subarrays as f64;
-        for utilisation in UTILISATIONS {
-            let share = copies(&map, Policy::Random, Units::Together, utilisation, 0.8).share(FPM).unwrap();
-            assert!((share - chance).abs() <= 3.0 * sigma(chance), "{share} at {utilisation} of {preset:?}");
+        for utilization in UTILIZATIONS {
+            let share = copies(&map, Policy::Random, Units::Together, utilization, 0.8).share(FPM).unwrap();
+            assert!((share - chance).abs() <= 3.0 * sigma(chance), "{share} at {utilization} of {preset:?}");
         }
     }
 }
@@ -58,14 +58,14 @@ fn fpm_share_of_subarray_aware_falls_as_memory_fills() {
         let map = map(row_bytes, preset);
         for unusable in [0.2, 0.9] {
             let mut last = 1.0;
-            for utilisation in UTILISATIONS {
-                let tally = copies(&map, Policy::SubarrayAware, Units::Together, utilisation, unusable);
+            for utilization in UTILIZATIONS {
+                let tally = copies(&map, Policy::SubarrayAware, Units::Together, utilization, unusable);
                 let share = tally.share(FPM).unwrap();
                 assert!(
                     share <= last + 3.0 * (sigma(last).powi(2) + sigma(share).powi(2)).sqrt(),
                     "{share} after {last}"
                 );
-                assert!(share >= 0.95 || utilisation > 0.5, "{share} at {utilisation}");
+                assert!(share >= 0.95 || utilization > 0.5, "{share} at {utilization}");
                 assert_eq!(tally.fallbacks(Fallback::PoolEmpty), tally.frames() - tally.by(FPM));
                 last = share;
             }
@@ -84,21 +84,21 @@ fn fpm_serves_no_part_of_a_shared_row() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Utilisation to half a grain; fragmentation to half a block and the rounding of utilisation.
+    /// Utilization to half a grain; fragmentation to half a block and the rounding of utilization.
     #[test]
-    fn ageing_reaches_its_targets(
+    fn aging_reaches_its_targets(
         preset in prop::sample::select(Preset::ALL.to_vec()),
         policy in prop::sample::select(Policy::ALL.to_vec()),
-        utilisation in 0.05..0.99,
+        utilization in 0.05..0.99,
         unusable in 0.05..=1.0,
         seed in any::<u64>(),
     ) {
         let map = map(4096, preset);
         let set = FrameSet::new(&map, Units::Together);
         let mut allocator = policy.allocator(&map, &set, 0).unwrap();
-        let aged = age(&set, allocator.as_mut(), Age::new(utilisation, unusable).unwrap(), seed);
+        let aged = age(&set, allocator.as_mut(), Age::new(utilization, unusable).unwrap(), seed);
         let (all, grain) = (set.frames() as f64, f64::from(set.grain_frames()));
-        prop_assert!((aged.utilisation - utilisation).abs() * all <= grain);
+        prop_assert!((aged.utilization - utilization).abs() * all <= grain);
         let free = allocator.free_frames() as f64;
         prop_assert!((aged.unusable - unusable).abs() * free <= 256.0 + grain, "{} for {}", aged.unusable, unusable);
         prop_assert_eq!(aged.unusable.to_bits(), allocator.free_blocks().unusable(HUGE_ORDER).to_bits());
@@ -107,19 +107,19 @@ proptest! {
     }
 }
 
-/// Ageing reports the index reached: an empty memory is not fragmented, and a full one has no free
+/// Aging reports the index reached: an empty memory is not fragmented, and a full one has no free
 /// block.
 #[test]
-fn ageing_reports_targets_it_cannot_reach() {
+fn aging_reports_targets_it_cannot_reach() {
     let map = map(4096, Preset::RowInterleaved);
     let set = FrameSet::new(&map, Units::Together);
-    let reached = |utilisation, unusable| {
+    let reached = |utilization, unusable| {
         let mut allocator = Policy::Buddy.allocator(&map, &set, 0).unwrap();
-        let aged = age(&set, allocator.as_mut(), Age::new(utilisation, unusable).unwrap(), 0);
-        (aged.utilisation, aged.unusable)
+        let aged = age(&set, allocator.as_mut(), Age::new(utilization, unusable).unwrap(), 0);
+        (aged.utilization, aged.unusable)
     };
-    let (utilisation, unusable) = reached(0.0, 1.0);
-    assert!(utilisation == 0.0 && unusable < 0.04, "the reserved rows alone break blocks: {unusable}");
+    let (utilization, unusable) = reached(0.0, 1.0);
+    assert!(utilization == 0.0 && unusable < 0.04, "the reserved rows alone break blocks: {unusable}");
     assert_eq!(reached(1.0, 0.0), (1.0, 1.0));
     // 26 free frames form no block; and a few frames in use per block break all blocks if each
     // block has some.
@@ -130,7 +130,7 @@ fn ageing_reports_targets_it_cannot_reach() {
 #[test]
 fn an_age_out_of_range_is_refused_with_a_remedy() {
     let error = Age::new(50.0, 0.5).unwrap_err();
-    assert_eq!(error.to_string(), "`utilisation` is 50, but must be a share from 0 to 1");
-    assert_eq!(error.help(), "try `utilisation = 0.5`");
+    assert_eq!(error.to_string(), "`utilization` is 50, but must be a share from 0 to 1");
+    assert_eq!(error.help(), "try `utilization = 0.5`");
     assert_eq!(Age::new(0.5, f64::NAN).unwrap_err().help(), "try `fragmentation = 0.5`");
 }

@@ -55,12 +55,12 @@ pub(super) fn by_reason(page: &Page) -> (Vec<Result<Chart, String>>, Sortable) {
     (charts, Sortable::of("decisions", caption, &columns, &page.served))
 }
 
-/// The bytes of copies, or of initialisations, by mechanism and reason.
+/// The bytes of copies, or of initializations, by mechanism and reason.
 fn bytes_by_reason(page: &Page, operation: &str) -> Option<Result<Chart, String>> {
     let of = page.served.iter().filter(|served| served.operation == operation);
     let entry = |served: &Served| (served.run.clone(), label(served), served.bytes as f64);
     let entries: Vec<Entry> = of.map(entry).collect();
-    let name = if operation == "copy" { "Copies" } else { "Initialisations" };
+    let name = if operation == "copy" { "Copies" } else { "Initializations" };
     let title = format!("{name}: bytes by mechanism and reason");
     (!entries.is_empty()).then(|| chart(Kind::Stacked, &title, ["policy", "served_bytes", "reason"], LINEAR, &entries))
 }

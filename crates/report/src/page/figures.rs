@@ -2,7 +2,7 @@
 
 use super::data::{Operation, Page, Runs, in_order};
 use super::words::{Heading, number};
-use crate::plot::{Chart, Kind, Request, Spacing, Table, capitalised};
+use crate::plot::{Chart, Kind, Request, Spacing, Table, capitalized};
 use rowclone_sim::OperationRow;
 
 /// A figure that matters to many readers.
@@ -133,7 +133,7 @@ fn lines(panels: &mut Panels, runs: &Runs, column: &str, x: &str, over: &str) {
         let colon = if panel.is_empty() { "" } else { ": " };
         let title = format!("{}, by {over}{colon}{panel}", Heading::of(column).name);
         let spacing = (spacing(&across), spacing(&values));
-        let chart = chart(Kind::Lines, &capitalised(&title), [x, column, "policy"], spacing, &entries);
+        let chart = chart(Kind::Lines, &capitalized(&title), [x, column, "policy"], spacing, &entries);
         panels.push(chart.map(|chart| Chart { reach: values.clone(), ..chart }));
     }
     if all.len() > PANELS_MAX {
@@ -159,7 +159,7 @@ fn bars(panels: &mut Panels, runs: &Runs, column: &str) {
     };
     let entries: Vec<Entry> = valued(runs, column).map(entry).collect();
     let (x, by) = if by_axes { ("point", "policy") } else { ("policy", "series") };
-    let title = capitalised(&format!("{} by {x}", Heading::of(column).name));
+    let title = capitalized(&format!("{} by {x}", Heading::of(column).name));
     panels.push(chart(Kind::Bars, &title, [x, column, by], LINEAR, &entries));
 }
 

@@ -217,7 +217,7 @@ fn picture_of(picture: &Picture) -> Markup {
 fn why(page: &Page) -> Markup {
     html! {
         @if page.served.is_empty() {
-            p { "No copy and no initialisation was served." }
+            p { "No copy and no initialization was served." }
         } @else {
             @let (charts, table) = decisions::by_reason(page);
             @for chart in &charts { (wide(chart)) }

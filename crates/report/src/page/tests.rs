@@ -286,7 +286,7 @@ fn every_mark_of_a_chart_states_its_value_and_takes_the_focus() {
 }
 
 #[test]
-fn charts_of_a_page_are_recoloured_in_the_dark() {
+fn charts_of_a_page_are_recolored_in_the_dark() {
     let dom = parsed(&sweep("a").to_html());
     let style = text(&all(&dom, "style")[0]);
     assert!(style.contains("@media screen and (prefers-color-scheme:dark){.f0{fill:"));

@@ -25,20 +25,20 @@ pub(super) fn dots(mm: f64) -> i32 {
     (mm * DOTS_PER_MM).round() as i32
 }
 
-/// A colour: red, green, blue.
+/// A color: red, green, blue.
 pub(super) type Rgb = (u8, u8, u8);
 
 /// A shape of a picture.
 #[derive(Clone)]
 pub(super) enum Shape {
     /// A line through points, of a width in dots.
-    Path { points: Vec<At>, colour: Rgb, width: u32 },
-    /// A filled polygon; without a colour it is transparent and only receives the pointer.
-    Polygon { points: Vec<At>, colour: Option<Rgb> },
+    Path { points: Vec<At>, color: Rgb, width: u32 },
+    /// A filled polygon; without a color it is transparent and only receives the pointer.
+    Polygon { points: Vec<At>, color: Option<Rgb> },
     /// A circle: filled, or a line of a width in dots.
-    Circle { centre: At, radius: u32, colour: Rgb, width: Option<u32> },
+    Circle { center: At, radius: u32, color: Rgb, width: Option<u32> },
     /// A line of text. `at` lies on its baseline, at its start, middle or end. `up`: it runs from bottom to top.
-    Text { text: String, at: At, em: f64, align: HPos, up: bool, colour: Rgb },
+    Text { text: String, at: At, em: f64, align: HPos, up: bool, color: Rgb },
     /// The following shapes, up to [`Shape::Close`], are the mark of a value, which this text states.
     Open(String),
     /// Ends a mark.
@@ -80,33 +80,33 @@ impl Canvas<'_> {
     }
 
     /// Draws a line of a width in mm.
-    pub(super) fn line(self, points: impl IntoIterator<Item = At>, colour: Rgb, width: f64) {
+    pub(super) fn line(self, points: impl IntoIterator<Item = At>, color: Rgb, width: f64) {
         let mut points: Vec<At> = points.into_iter().collect();
         points.dedup();
-        self.push(Shape::Path { points, colour, width: dots(width).unsigned_abs() });
+        self.push(Shape::Path { points, color, width: dots(width).unsigned_abs() });
     }
 
     /// Draws a line of strokes and gaps, both in mm, and of a width in mm.
-    pub(super) fn dashed(mut self, points: Vec<At>, (stroke, gap): (f64, f64), colour: Rgb, width: f64) {
-        let dashes = DashedPathElement::new(points.clone(), dots(stroke), dots(gap), palette::stroke(colour, width));
+    pub(super) fn dashed(mut self, points: Vec<At>, (stroke, gap): (f64, f64), color: Rgb, width: f64) {
+        let dashes = DashedPathElement::new(points.clone(), dots(stroke), dots(gap), palette::stroke(color, width));
         let size = self.size;
         dashes.draw(points.into_iter(), &mut self, size).expect("the canvas takes everything");
     }
 
-    /// Fills a polygon; without a colour it only receives the pointer.
-    pub(super) fn polygon(self, points: Vec<At>, colour: Option<Rgb>) {
-        self.push(Shape::Polygon { points, colour });
+    /// Fills a polygon; without a color it only receives the pointer.
+    pub(super) fn polygon(self, points: Vec<At>, color: Option<Rgb>) {
+        self.push(Shape::Polygon { points, color });
     }
 
     /// Fills a rectangle.
-    pub(super) fn rectangle(self, from: At, to: At, colour: Rgb) {
-        self.polygon(corners(from, to).to_vec(), Some(colour));
+    pub(super) fn rectangle(self, from: At, to: At, color: Rgb) {
+        self.polygon(corners(from, to).to_vec(), Some(color));
     }
 
     /// Draws a circle of a radius in mm: filled, or a line of a width in mm.
-    pub(super) fn circle(self, centre: At, radius: f64, colour: Rgb, width: Option<f64>) {
+    pub(super) fn circle(self, center: At, radius: f64, color: Rgb, width: Option<f64>) {
         let width = width.map(|width| dots(width).unsigned_abs());
-        self.push(Shape::Circle { centre, radius: dots(radius).unsigned_abs(), colour, width });
+        self.push(Shape::Circle { center, radius: dots(radius).unsigned_abs(), color, width });
     }
 
     /// Draws a text.
@@ -143,8 +143,8 @@ impl DrawingBackend for Canvas<'_> {
         Ok(())
     }
 
-    fn draw_pixel(&mut self, at: At, colour: BackendColor) -> Drawn {
-        self.rectangle(at, (at.0 + 1, at.1 + 1), colour.rgb);
+    fn draw_pixel(&mut self, at: At, color: BackendColor) -> Drawn {
+        self.rectangle(at, (at.0 + 1, at.1 + 1), color.rgb);
         Ok(())
     }
 
@@ -155,7 +155,7 @@ impl DrawingBackend for Canvas<'_> {
     fn draw_path<S: BackendStyle, I: IntoIterator<Item = At>>(&mut self, path: I, style: &S) -> Drawn {
         let mut points: Vec<At> = path.into_iter().collect();
         points.dedup();
-        self.push(Shape::Path { points, colour: style.color().rgb, width: style.stroke_width() });
+        self.push(Shape::Path { points, color: style.color().rgb, width: style.stroke_width() });
         Ok(())
     }
 
@@ -170,9 +170,9 @@ impl DrawingBackend for Canvas<'_> {
             };
         let up = !matches!(style.transform(), FontTransform::None);
         let at = if up { (at.0 + down.round() as i32, at.1) } else { (at.0, at.1 + down.round() as i32) };
-        let (text, align, colour) = (text.to_owned(), style.anchor().h_pos, style.color().rgb);
+        let (text, align, color) = (text.to_owned(), style.anchor().h_pos, style.color().rgb);
         if !text.is_empty() {
-            self.push(Shape::Text { text, at, em, align, up, colour });
+            self.push(Shape::Text { text, at, em, align, up, color });
         }
         Ok(())
     }

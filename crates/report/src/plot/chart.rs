@@ -13,7 +13,7 @@ pub enum Kind {
     Bars,
     /// Bars of several parts, one on the other.
     Stacked,
-    /// A coloured cell a point.
+    /// A colored cell a point.
     Heat,
     /// A box from the first to the third quartile of repeated points, whiskers to the least and the greatest; of fewer than
     /// [`BOX_MIN`] points, the points themselves.
@@ -80,7 +80,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// The quantile of a share from 0 (the least value) to 1 (the greatest), interpolated linearly between neighbours.
+    /// The quantile of a share from 0 (the least value) to 1 (the greatest), interpolated linearly between neighbors.
     pub fn quantile(&self, share: f64) -> f64 {
         let place = share * (self.values.len() - 1) as f64;
         #[expect(clippy::cast_sign_loss, reason = "an index")]
@@ -127,7 +127,7 @@ pub struct Chart {
     pub kind: Kind,
     /// Horizontal axis.
     pub x: Across,
-    /// The axis of values; of a heat map, the scale of its colours.
+    /// The axis of values; of a heat map, the scale of its colors.
     pub y: Axis,
     /// Vertical categories of a heat map.
     pub rows: Option<Categories>,

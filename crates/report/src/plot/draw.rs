@@ -11,14 +11,14 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::canvas::{Canvas, Fault, Picture, Rgb, dots};
 use super::chart::{Chart, Kind};
 use super::font::Size;
-use super::layout::{COLOURS, EDGE, Extent, Layout, TICK};
+use super::layout::{COLORS, EDGE, Extent, Layout, TICK};
 use super::legend::{self, Entry};
 use super::marks::{self, Marks};
 use super::palette::{self, FAINT, INK, LINE, PAPER, RULE};
 use super::scale::{Ends, Scale};
 
 /// Text around its place.
-pub(super) const CENTRE: Pos = Pos { h_pos: HPos::Center, v_pos: VPos::Center };
+pub(super) const CENTER: Pos = Pos { h_pos: HPos::Center, v_pos: VPos::Center };
 const TOP: Pos = Pos { h_pos: HPos::Center, v_pos: VPos::Top };
 
 /// Places of values on the paper.
@@ -52,10 +52,10 @@ impl Layout<'_> {
         let (y, slots) = if self.lying { (&self.across, self.height) } else { (&self.up, self.width()) };
         let slot = slots / marks::categories(self.chart) as f64;
         let marks = Marks { chart: self.chart, canvas, plane: &plane, y, slot, lying: self.lying };
-        if let Some(colours) = &self.colours {
-            marks.draw_cells(colours, (slot, self.height / self.chart.series.len() as f64));
+        if let Some(colors) = &self.colors {
+            marks.draw_cells(colors, (slot, self.height / self.chart.series.len() as f64));
             self.draw_more_lines(canvas, &plane);
-            return self.draw_colours(canvas, colours);
+            return self.draw_colors(canvas, colors);
         }
         self.draw_crossovers(canvas, &plane);
         self.draw_lines(&marks);
@@ -78,7 +78,7 @@ impl Layout<'_> {
             .y_label_area_size(dots(self.left))
             .build_cartesian_2d(self.across.clone(), self.up.clone())?;
         let mut mesh = chart.configure_mesh();
-        if self.colours.is_some() || self.lying {
+        if self.colors.is_some() || self.lying {
             mesh.disable_y_mesh();
         }
         if !self.lying {
@@ -97,8 +97,8 @@ impl Layout<'_> {
         for (index, series) in lines {
             let points: Vec<_> = series.points.iter().map(|point| marks.at(point.x, point.median())).collect();
             match palette::dashes(index) {
-                None => marks.canvas.line(points, palette::colour(index), LINE),
-                Some(dashes) => marks.canvas.dashed(points, dashes, palette::colour(index), LINE),
+                None => marks.canvas.line(points, palette::color(index), LINE),
+                Some(dashes) => marks.canvas.dashed(points, dashes, palette::color(index), LINE),
             }
         }
     }
@@ -151,25 +151,25 @@ impl Layout<'_> {
         }
     }
 
-    /// The scale of colours at the right of a heat map.
-    fn draw_colours(&self, canvas: Canvas<'_>, colours: &Scale) -> Result<(), Fault> {
+    /// The scale of colors at the right of a heat map.
+    fn draw_colors(&self, canvas: Canvas<'_>, colors: &Scale) -> Result<(), Fault> {
         const STEPS: i32 = 100;
-        let (left, end) = (self.extent.width - self.right + COLOURS.0, self.extent.width - EDGE);
-        let room = Layout::beside(colours, self.height);
+        let (left, end) = (self.extent.width - self.right + COLORS.0, self.extent.width - EDGE);
+        let room = Layout::beside(colors, self.height);
         let root: DrawingArea<Canvas<'_>, Shift> = canvas.into_drawing_area();
         let area = root.margin(dots(self.top()), dots(self.below + self.note_height() + EDGE), dots(left), dots(EDGE));
         let mut unit = Scale::round(&self.chart.y, &[], Ends::Near, 3);
         unit.ticks.clear();
         let mut chart = ChartBuilder::on(&area)
             .right_y_label_area_size(dots(room))
-            .build_cartesian_2d(unit.clone(), colours.clone())?;
+            .build_cartesian_2d(unit.clone(), colors.clone())?;
         let place = |x: f64, y: f64| chart.plotting_area().map_coordinate(&(x, y));
-        let (from, to) = (place(unit.from, colours.from), place(unit.to, colours.to));
+        let (from, to) = (place(unit.from, colors.from), place(unit.to, colors.to));
         for index in 0..STEPS {
             let up = |index: i32| from.1 + (to.1 - from.1) * index / STEPS;
-            let colour = palette::heat((f64::from(index) + 0.5) / f64::from(STEPS));
-            // A little over its neighbour, so that no seam is seen.
-            canvas.rectangle((from.0, up(index + 1)), (to.0, up(index) + 2), colour);
+            let color = palette::heat((f64::from(index) + 0.5) / f64::from(STEPS));
+            // A little over its neighbor, so that no seam is seen.
+            canvas.rectangle((from.0, up(index + 1)), (to.0, up(index) + 2), color);
         }
         chart
             .configure_mesh()
@@ -178,16 +178,16 @@ impl Layout<'_> {
             .label_style(Size::TICK.style(INK))
             .set_all_tick_mark_size(dots(TICK))
             .draw()?;
-        let lines = Size::LABEL.wrap(&colours.title, self.height).len() as f64;
-        self.draw_title_up(canvas, &colours.title, end - lines * Size::LABEL.line());
+        let lines = Size::LABEL.wrap(&colors.title, self.height).len() as f64;
+        self.draw_title_up(canvas, &colors.title, end - lines * Size::LABEL.line());
         Ok(())
     }
 }
 
 /// Draws lines of text around a middle, from a top on, in mm.
-fn lines(canvas: Canvas<'_>, lines: &[String], (middle, top): (f64, f64), size: Size, colour: Rgb) {
+fn lines(canvas: Canvas<'_>, lines: &[String], (middle, top): (f64, f64), size: Size, color: Rgb) {
     for (index, line) in lines.iter().enumerate() {
         let at = (dots(middle), dots(top + index as f64 * size.line()));
-        canvas.text(line, &size.style(colour).pos(TOP), at);
+        canvas.text(line, &size.style(color).pos(TOP), at);
     }
 }

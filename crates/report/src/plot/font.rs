@@ -65,8 +65,8 @@ impl Size {
     }
 
     /// The same for a text that runs from bottom to top.
-    pub(super) fn style_up(self, colour: Rgb) -> TextStyle<'static> {
-        self.style(colour).transform(FontTransform::Rotate270)
+    pub(super) fn style_up(self, color: Rgb) -> TextStyle<'static> {
+        self.style(color).transform(FontTransform::Rotate270)
     }
 
     /// The text, cut at its end with an ellipsis where it is wider than `width` mm.

@@ -26,8 +26,8 @@ impl Extent {
 pub(super) const EDGE: f64 = 0.8;
 /// The length of a tick, in mm; plotters puts labels at twice this distance from the axis.
 pub(super) const TICK: f64 = 0.6;
-/// The width of the scale of colours of a heat map with the space before it, in mm.
-pub(super) const COLOURS: (f64, f64) = (2.0, 3.0);
+/// The width of the scale of colors of a heat map with the space before it, in mm.
+pub(super) const COLORS: (f64, f64) = (2.0, 3.0);
 /// The part of the width that names beside a chart take at most.
 const NAMES_MAX: f64 = 0.48;
 
@@ -40,7 +40,7 @@ pub(super) struct Layout<'c> {
     pub(super) up: Scale,
     pub(super) lying: bool,
     /// The scale of a heat map.
-    pub(super) colours: Option<Scale>,
+    pub(super) colors: Option<Scale>,
     pub(super) left: f64,
     pub(super) right: f64,
     pub(super) below: f64,
@@ -61,7 +61,7 @@ impl<'c> Layout<'c> {
             across: values(chart, 8),
             up: values(chart, 6),
             lying: false,
-            colours: None,
+            colors: None,
             left: 0.0,
             right: 2.0,
             below: 0.0,
@@ -141,7 +141,7 @@ impl<'c> Layout<'c> {
 
     fn heat(&mut self, rows: &Categories) {
         let Across::Categories(columns) = &self.chart.x else { return };
-        let colours = values(self.chart, 6);
+        let colors = values(self.chart, 6);
         self.up = Scale::names(rows);
         if rows.ordered {
             self.up.thin(self.height, |_| Size::TICK.capital());
@@ -151,8 +151,8 @@ impl<'c> Layout<'c> {
         }
         self.up.cut(self.extent.width * NAMES_MAX);
         self.left = EDGE + Layout::beside(&self.up, self.height);
-        self.right = EDGE + COLOURS.0 + COLOURS.1 + Layout::beside(&colours, self.height);
-        self.colours = Some(colours);
+        self.right = EDGE + COLORS.0 + COLORS.1 + Layout::beside(&colors, self.height);
+        self.colors = Some(colors);
         self.across = Scale::names(columns);
         if columns.ordered {
             self.across.thin(self.width(), label_width);

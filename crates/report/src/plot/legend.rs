@@ -12,7 +12,7 @@ pub(super) enum Sign {
     Line(usize),
     /// A bar.
     Bar(usize),
-    /// A hollow mark in this colour.
+    /// A hollow mark in this color.
     Hollow(usize, Rgb),
 }
 
@@ -44,9 +44,9 @@ pub(super) fn look(chart: &Chart, published: usize) -> (usize, bool) {
     (chart.series.len() + others, false)
 }
 
-/// Hollow marks have the colour of their line; over bars, which have colours themselves, that of text.
-pub(super) fn published_colour(chart: &Chart, series: usize) -> Rgb {
-    if chart.kind == Kind::Lines { palette::colour(series) } else { INK }
+/// Hollow marks have the color of their line; over bars, which have colors themselves, that of text.
+pub(super) fn published_color(chart: &Chart, series: usize) -> Rgb {
+    if chart.kind == Kind::Lines { palette::color(series) } else { INK }
 }
 
 /// The entries of a chart in rows of at most this width, in mm.
@@ -81,19 +81,19 @@ fn entries(chart: &Chart) -> Vec<(Sign, String)> {
     // One entry for all those that have the look of a simulated series.
     let mut matched = looks.iter().filter(|(_, matched)| *matched).map(|(series, _)| *series);
     if let Some(first) = matched.next() {
-        let colour = if matched.next().is_none() { published_colour(chart, first) } else { INK };
-        entries.push((Sign::Hollow(first, colour), "published".to_owned()));
+        let color = if matched.next().is_none() { published_color(chart, first) } else { INK };
+        entries.push((Sign::Hollow(first, color), "published".to_owned()));
     }
     for ((look, _), series) in looks.iter().zip(&chart.published).filter(|((_, matched), _)| !matched) {
         let name = if series.name.is_empty() { String::new() } else { format!("{}, ", series.name) };
-        entries.push((Sign::Hollow(*look, published_colour(chart, *look)), format!("{name}published")));
+        entries.push((Sign::Hollow(*look, published_color(chart, *look)), format!("{name}published")));
     }
     entries
 }
 
 /// Draws a sign whose left end is at a place, in the middle of its row.
 pub(super) fn draw_sign(canvas: Canvas<'_>, sign: Sign, (left, middle): At) {
-    let centre = (left + dots(SIGN / 2.0), middle);
+    let center = (left + dots(SIGN / 2.0), middle);
     match sign {
         Sign::Line(series) => {
             let (stroke, gap) = palette::dashes(series).unwrap_or((SIGN, 1.0));
@@ -101,15 +101,15 @@ pub(super) fn draw_sign(canvas: Canvas<'_>, sign: Sign, (left, middle): At) {
             while from < SIGN {
                 let to = (from + stroke).min(SIGN);
                 let ends = [from, to].map(|end| (left + dots(end), middle));
-                canvas.line(ends, palette::colour(series), LINE);
+                canvas.line(ends, palette::color(series), LINE);
                 from += stroke + gap;
             }
-            palette::symbol(canvas, series, centre);
+            palette::symbol(canvas, series, center);
         }
         Sign::Bar(series) => {
             let (from, to) = ((left + dots(0.4), middle - dots(1.1)), (left + dots(SIGN - 0.2), middle + dots(1.1)));
             palette::bar(canvas, series, from, to);
         }
-        Sign::Hollow(series, colour) => palette::hollow_symbol(canvas, series, centre, colour),
+        Sign::Hollow(series, color) => palette::hollow_symbol(canvas, series, center, color),
     }
 }

@@ -4,9 +4,9 @@ use plotters::coord::CoordTranslate;
 
 use super::canvas::{At, Canvas, DOTS_PER_MM, corners, dots};
 use super::chart::{Across, BOX_MIN, Chart, Kind, Point, Series};
-use super::draw::{CENTRE, Plane};
+use super::draw::{CENTER, Plane};
 use super::font::Size;
-use super::legend::{look, published_colour};
+use super::legend::{look, published_color};
 use super::palette::{self, INK, LINE, MARK_RADIUS, PAPER};
 use super::scale::Scale;
 use super::unit::in_digits;
@@ -74,7 +74,7 @@ impl Marks<'_> {
         }
         *last = Some((x, y));
         let ends = [0.0, 1.0].map(|share| self.at(point.x, point.quantile(share)));
-        self.canvas.line(ends, palette::colour(index), LINE * 0.8);
+        self.canvas.line(ends, palette::color(index), LINE * 0.8);
         palette::symbol(self.canvas, index, (x, y));
     }
 
@@ -119,7 +119,7 @@ impl Marks<'_> {
         let (from, to) = (self.at(middle - half, first), self.at(middle + half, third));
         let line = [self.at(middle - half, median), self.at(middle + half, median)];
         if (from.0 - to.0).abs().min((from.1 - to.1).abs()) < dots(FLAT) {
-            canvas.line(line, palette::colour(index), FLAT);
+            canvas.line(line, palette::color(index), FLAT);
         } else {
             palette::bar(canvas, index, from, to);
             canvas.line(line, PAPER, 0.85);
@@ -134,14 +134,14 @@ impl Marks<'_> {
             for point in points {
                 let title = format!("published: {}", words(self.chart, name, point, "median"));
                 let at = self.at(point.x + self.placed(look).0, point.median());
-                let colour = published_colour(self.chart, look);
-                self.canvas.mark(title, || palette::hollow_symbol(self.canvas, look, at, colour));
+                let color = published_color(self.chart, look);
+                self.canvas.mark(title, || palette::hollow_symbol(self.canvas, look, at, color));
             }
         }
     }
 
     /// Draws the cells of a heat map, with their numbers where all of them fit into a cell of this size, in mm.
-    pub(super) fn draw_cells(&self, colours: &Scale, cell: (f64, f64)) {
+    pub(super) fn draw_cells(&self, colors: &Scale, cell: (f64, f64)) {
         let values = || self.chart.series.iter().flat_map(|series| &series.points).map(Point::median);
         let display = self.chart.y.unit.display(values().map(f64::abs).fold(0.0, f64::max) / 2.0);
         let number = |value: f64| in_digits(value * display.factor, 3);
@@ -152,14 +152,14 @@ impl Marks<'_> {
                 let (x, y) = (point.x, row as f64);
                 let (a, b) = (self.at(x - 0.5, y - 0.5), self.at(x + 0.5, y + 0.5));
                 let (from, to) = ((a.0, a.1.min(b.1)), (b.0, a.1.max(b.1)));
-                let colour = palette::heat(colours.position(point.median()));
+                let color = palette::heat(colors.position(point.median()));
                 self.canvas.mark(words(self.chart, name, point, "median"), || {
-                    // A little under its neighbours, so that no seam is seen.
-                    self.canvas.rectangle(from, (to.0 + 2, to.1 + 2), colour);
-                    let style = Size::NOTE.style(palette::on_heat(colour)).pos(CENTRE);
+                    // A little under its neighbors, so that no seam is seen.
+                    self.canvas.rectangle(from, (to.0 + 2, to.1 + 2), color);
+                    let style = Size::NOTE.style(palette::on_heat(color)).pos(CENTER);
                     if numbered {
-                        let centre = (i32::midpoint(from.0, to.0), i32::midpoint(from.1, to.1));
-                        self.canvas.text(&number(point.median()), &style, centre);
+                        let center = (i32::midpoint(from.0, to.0), i32::midpoint(from.1, to.1));
+                        self.canvas.text(&number(point.median()), &style, center);
                     }
                 });
             }

@@ -1,7 +1,7 @@
 //! Charts: a table becomes a [`Chart`], this module lays it out and draws its marks, plotters draws axes and texts, and the [`Picture`]
 //! becomes an SVG document or a PNG file.
 //!
-//! A picture for a paper's column is 85 mm wide, with letters of 6 points and more. Series differ by colours that colour-blind
+//! A picture for a paper's column is 85 mm wide, with letters of 6 points and more. Series differ by colors that color-blind
 //! readers can tell apart, and by the shape of their marks, their dashes or their hatches. This module opens no file.
 
 mod canvas;
@@ -30,5 +30,5 @@ pub use request::{Drawing, Request};
 pub use scale::Spacing;
 pub use svg::{inline_svg, style_sheet, svg};
 pub use table::{Condition, Table, TableError};
-pub(crate) use unit::capitalised;
+pub(crate) use unit::capitalized;
 pub use unit::{Unit, number};

@@ -1,4 +1,4 @@
-//! Colours and other signs of series: colours that colour-blind readers can distinguish, and a second sign without colour.
+//! Colors and other signs of series: colors that color-blind readers can distinguish, and a second sign without color.
 
 use std::f64::consts::TAU;
 
@@ -9,16 +9,16 @@ use super::canvas::{At, Canvas, Rgb, corners, dots};
 
 pub(super) const PAPER: Rgb = (255, 255, 255);
 pub(super) const INK: Rgb = (0x1b, 0x1f, 0x24);
-/// Colour of notes, and of marks that are not data.
+/// Color of notes, and of marks that are not data.
 pub(super) const FAINT: Rgb = (0x59, 0x63, 0x6e);
-/// Colour of the grid.
+/// Color of the grid.
 pub(super) const RULE: Rgb = (0xde, 0xde, 0xde);
 
-/// The number of colours of series.
-const COLOURS: usize = 8;
+/// The number of colors of series.
+const COLORS: usize = 8;
 
-/// Every colour that has a counterpart in the dark scheme, with that; the last eight are those of series, after Okabe and Ito.
-pub(super) const ROLES: [(Rgb, &str); 4 + COLOURS] = [
+/// Every color that has a counterpart in the dark scheme, with that; the last eight are those of series, after Okabe and Ito.
+pub(super) const ROLES: [(Rgb, &str); 4 + COLORS] = [
     (PAPER, "#14181d"),
     (INK, "#e6e9ec"),
     (FAINT, "#a0aab4"),
@@ -33,13 +33,13 @@ pub(super) const ROLES: [(Rgb, &str); 4 + COLOURS] = [
     ((0x6b, 0x4c, 0x9a), "#b49be0"),
 ];
 
-/// The place of a colour in [`ROLES`].
-pub(super) fn role(colour: Rgb) -> Option<usize> {
-    ROLES.iter().position(|(light, _)| *light == colour)
+/// The place of a color in [`ROLES`].
+pub(super) fn role(color: Rgb) -> Option<usize> {
+    ROLES.iter().position(|(light, _)| *light == color)
 }
 
 /// Maximum number of series that readers can distinguish.
-pub(super) const SERIES_MAX: usize = 2 * COLOURS;
+pub(super) const SERIES_MAX: usize = 2 * COLORS;
 
 /// The radius of a mark, in mm: of all shapes that of a disc of the same area.
 pub(super) const MARK_RADIUS: f64 = 0.8;
@@ -47,8 +47,8 @@ pub(super) const MARK_RADIUS: f64 = 0.8;
 /// The width of a series' line, in mm.
 pub(super) const LINE: f64 = 0.35;
 
-pub(super) fn colour(series: usize) -> Rgb {
-    ROLES[4 + series % COLOURS].0
+pub(super) fn color(series: usize) -> Rgb {
+    ROLES[4 + series % COLORS].0
 }
 
 /// The style of a line of this width in mm.
@@ -56,9 +56,9 @@ pub(super) fn stroke((red, green, blue): Rgb, width: f64) -> ShapeStyle {
     RGBColor(red, green, blue).stroke_width(dots(width).unsigned_abs())
 }
 
-/// The second eight series have the colours of the first eight, with other dashes and hatches.
+/// The second eight series have the colors of the first eight, with other dashes and hatches.
 fn second_sign(series: usize) -> usize {
-    (series + 3 * (series / COLOURS)) % COLOURS
+    (series + 3 * (series / COLORS)) % COLORS
 }
 
 /// The strokes of a series' line and the gaps between them, in mm: through gaps a line that lies below is seen.
@@ -67,7 +67,7 @@ pub(super) fn dashes(series: usize) -> Option<(f64, f64)> {
     Some(dashes[second_sign(series)]).filter(|(stroke, _)| *stroke > 0.0)
 }
 
-/// The corners of a series' mark around a centre, as distances in mm; none of a disc. All marks have the area of the disc.
+/// The corners of a series' mark around a center, as distances in mm; none of a disc. All marks have the area of the disc.
 fn outline(series: usize, radius: f64) -> Option<Vec<(f64, f64)>> {
     let polygon = |corners: u32, turn: f64| -> Vec<(f64, f64)> {
         let count = f64::from(corners);
@@ -75,7 +75,7 @@ fn outline(series: usize, radius: f64) -> Option<Vec<(f64, f64)>> {
         let angle = |corner: u32| (turn + f64::from(corner) / count) * TAU;
         (0..corners).map(angle).map(|angle| (reach * angle.sin(), -reach * angle.cos())).collect()
     };
-    Some(match series % COLOURS {
+    Some(match series % COLORS {
         0 => return None,
         1 => polygon(4, 0.125),
         2 => polygon(3, 0.0),
@@ -92,35 +92,35 @@ fn outline(series: usize, radius: f64) -> Option<Vec<(f64, f64)>> {
 }
 
 /// Draws a filled mark.
-pub(super) fn symbol(canvas: Canvas<'_>, series: usize, centre: At) {
+pub(super) fn symbol(canvas: Canvas<'_>, series: usize, center: At) {
     match outline(series, MARK_RADIUS) {
-        None => canvas.circle(centre, MARK_RADIUS, colour(series), None),
-        Some(corners) => canvas.polygon(around(centre, &corners), Some(colour(series))),
+        None => canvas.circle(center, MARK_RADIUS, color(series), None),
+        Some(corners) => canvas.polygon(around(center, &corners), Some(color(series))),
     }
 }
 
-/// Draws a hollow mark of this colour, larger, so that it is seen around a filled one at its place.
-pub(super) fn hollow_symbol(canvas: Canvas<'_>, series: usize, centre: At, colour: Rgb) {
+/// Draws a hollow mark of this color, larger, so that it is seen around a filled one at its place.
+pub(super) fn hollow_symbol(canvas: Canvas<'_>, series: usize, center: At, color: Rgb) {
     const RADIUS: f64 = MARK_RADIUS * 1.5;
-    for (colour, width) in [(PAPER, 0.75), (colour, 0.3)] {
+    for (color, width) in [(PAPER, 0.75), (color, 0.3)] {
         match outline(series, RADIUS) {
-            None => canvas.circle(centre, RADIUS, colour, Some(width)),
+            None => canvas.circle(center, RADIUS, color, Some(width)),
             Some(mut corners) => {
                 corners.push(corners[0]);
-                canvas.line(around(centre, &corners), colour, width);
+                canvas.line(around(center, &corners), color, width);
             }
         }
     }
 }
 
-fn around(centre: At, corners: &[(f64, f64)]) -> Vec<At> {
-    corners.iter().map(|(x, y)| (centre.0 + dots(*x), centre.1 + dots(*y))).collect()
+fn around(center: At, corners: &[(f64, f64)]) -> Vec<At> {
+    corners.iter().map(|(x, y)| (center.0 + dots(*x), center.1 + dots(*y))).collect()
 }
 
-/// Draws a bar of a series: its colour and its hatch.
+/// Draws a bar of a series: its color and its hatch.
 pub(super) fn bar(canvas: Canvas<'_>, series: usize, a: At, b: At) {
     let (from, to) = ((a.0.min(b.0), a.1.min(b.1)), (a.0.max(b.0), a.1.max(b.1)));
-    canvas.rectangle(from, to, colour(series));
+    canvas.rectangle(from, to, color(series));
     for (start, end) in hatch(second_sign(series), from, to) {
         canvas.line([start, end], PAPER, 0.14);
     }
@@ -144,7 +144,7 @@ fn hatch(pattern: usize, from: At, to: At) -> Vec<(At, At)> {
     }
 }
 
-/// Places between two others at multiples of a distance, so that the hatches of neighbours meet.
+/// Places between two others at multiples of a distance, so that the hatches of neighbors meet.
 fn parallel(from: i32, to: i32, apart: i32) -> impl Iterator<Item = i32> {
     (from.div_euclid(apart) + 1..).map(move |index| index * apart).take_while(move |place| *place < to)
 }
@@ -161,13 +161,13 @@ fn slanted(from: At, to: At, apart: i32, sign: i32) -> Vec<(At, At)> {
     parallel(from.0 + low, to.0 + high, apart).map(line).collect()
 }
 
-/// The colour of a value of a heat map, from dark to light; `position` is its place along the scale, 0 to 1.
+/// The color of a value of a heat map, from dark to light; `position` is its place along the scale, 0 to 1.
 pub(super) fn heat(position: f64) -> Rgb {
     let RGBColor(red, green, blue) = ViridisRGB::get_color(position.clamp(0.0, 1.0));
     (red, green, blue)
 }
 
-/// The colour of a number on a heat map's cell; both are not those of text, for cells look alike in the dark scheme.
+/// The color of a number on a heat map's cell; both are not those of text, for cells look alike in the dark scheme.
 pub(super) fn on_heat(cell: Rgb) -> Rgb {
     if luminance(cell) > 0.18 { (0, 0, 0) } else { (254, 254, 254) }
 }
@@ -183,9 +183,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_series_look_alike_without_colour_or_with() {
+    fn no_two_series_look_alike_without_color_or_with() {
         let looks: Vec<_> = (0..SERIES_MAX)
-            .map(|it| (colour(it), dashes(it), hatch(second_sign(it), (0, 0), (300, 300)), outline(it, 1.0)))
+            .map(|it| (color(it), dashes(it), hatch(second_sign(it), (0, 0), (300, 300)), outline(it, 1.0)))
             .collect();
         for (index, a) in looks.iter().enumerate() {
             for b in &looks[index + 1..] {
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn all_marks_have_the_same_area() {
-        for series in 1..COLOURS {
+        for series in 1..COLORS {
             let corners = outline(series, 1.0).unwrap();
             let next = corners.iter().cycle().skip(1);
             let twice: f64 = corners.iter().zip(next).map(|(a, b)| a.0 * b.1 - a.1 * b.0).sum();
@@ -209,7 +209,7 @@ mod tests {
     fn a_hatch_stays_within_its_rectangle() {
         let (from, to) = ((46, 74), (174, 450));
         let inside = |(x, y): At| (from.0..=to.0).contains(&x) && (from.1..=to.1).contains(&y);
-        for pattern in 1..COLOURS {
+        for pattern in 1..COLORS {
             let lines = hatch(pattern, from, to);
             assert!(!lines.is_empty() && lines.iter().all(|(a, b)| inside(*a) && inside(*b)), "{pattern}: {lines:?}");
         }
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn each_colour_has_one_role_and_another_shade_in_the_dark() {
+    fn each_color_has_one_role_and_another_shade_in_the_dark() {
         for (index, (light, dark)) in ROLES.iter().enumerate() {
             assert_eq!(role(*light), Some(index));
             assert_ne!(*dark, format!("#{:02x}{:02x}{:02x}", light.0, light.1, light.2));

@@ -56,19 +56,19 @@ fn averaged(dots: &[u8], width: usize) -> Vec<u8> {
 /// The outcome of a call of the backend.
 type Drawn = Result<(), DrawingErrorKind<<BitMapBackend<'static> as DrawingBackend>::ErrorType>>;
 
-const fn rgb(colour: Rgb) -> RGBColor {
-    RGBColor(colour.0, colour.1, colour.2)
+const fn rgb(color: Rgb) -> RGBColor {
+    RGBColor(color.0, color.1, color.2)
 }
 
 fn paint(backend: &mut BitMapBackend<'_>, shape: &Shape) -> Drawn {
     match shape {
-        Shape::Path { points, colour, width } => line(backend, points, rgb(*colour), *width),
-        Shape::Polygon { points, colour: Some(colour) } => backend.fill_polygon(points.clone(), &rgb(*colour).filled()),
-        Shape::Circle { centre, radius, colour, width } => {
-            let style = rgb(*colour).stroke_width(width.unwrap_or(1));
-            backend.draw_circle(*centre, *radius, &style, width.is_none())
+        Shape::Path { points, color, width } => line(backend, points, rgb(*color), *width),
+        Shape::Polygon { points, color: Some(color) } => backend.fill_polygon(points.clone(), &rgb(*color).filled()),
+        Shape::Circle { center, radius, color, width } => {
+            let style = rgb(*color).stroke_width(width.unwrap_or(1));
+            backend.draw_circle(*center, *radius, &style, width.is_none())
         }
-        Shape::Text { text, at: (x, y), em, align, up, colour } => {
+        Shape::Text { text, at: (x, y), em, align, up, color } => {
             let width = Size(*em).width(text);
             let before = match align {
                 HPos::Left => 0.0,
@@ -79,23 +79,23 @@ fn paint(backend: &mut BitMapBackend<'_>, shape: &Shape) -> Drawn {
             // plotters sets the baseline half of the font's size below the top.
             let above = (em * LINE_EM / 2.0).round() as i32;
             let size = Size(em / DOTS_PER_MM);
-            let style = if *up { size.style_up(*colour) } else { size.style(*colour) };
+            let style = if *up { size.style_up(*color) } else { size.style(*color) };
             let at = if *up { (x - above, y + before) } else { (x - before, y - above) };
             backend.draw_text(text, &style.pos(Pos::new(HPos::Left, VPos::Top)), at)
         }
-        Shape::Polygon { colour: None, .. } | Shape::Open(_) | Shape::Close => Ok(()),
+        Shape::Polygon { color: None, .. } | Shape::Open(_) | Shape::Close => Ok(()),
     }
 }
 
 /// A line with round corners. plotters fills the outline of a wide line, which fails at sharp corners: each piece is drawn by itself.
-fn line(backend: &mut BitMapBackend<'_>, points: &[At], colour: RGBColor, width: u32) -> Drawn {
+fn line(backend: &mut BitMapBackend<'_>, points: &[At], color: RGBColor, width: u32) -> Drawn {
     for ends in points.windows(2) {
-        backend.draw_path(ends.to_vec(), &colour.stroke_width(width))?;
+        backend.draw_path(ends.to_vec(), &color.stroke_width(width))?;
     }
     let closed = points.len() > 2 && points.first() == points.last();
     let inner = points.get(1..points.len().saturating_sub(1)).unwrap_or_default();
     for &corner in inner.iter().chain(points.first().filter(|_| closed)) {
-        backend.draw_circle(corner, width / 2, &colour.filled(), true)?;
+        backend.draw_circle(corner, width / 2, &color.filled(), true)?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use super::entries::{Entries, Keys, differing, named_values, totals, without_not
 use super::palette::SERIES_MAX;
 use super::scale::Spacing;
 use super::table::{Condition, Table, TableError};
-use super::unit::{Unit, capitalised};
+use super::unit::{Unit, capitalized};
 
 /// A request for a chart of a table; columns are named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Request {
     pub kind: Kind,
     /// The column that lies across.
     pub x: String,
-    /// The columns of values, at least one, all of one unit; of a heat map the one column that its colours show.
+    /// The columns of values, at least one, all of one unit; of a heat map the one column that its colors show.
     pub y: Vec<String>,
     /// The columns whose values make a series each; of a heat map the one that lies up.
     pub by: Vec<String>,
@@ -159,7 +159,7 @@ impl Request {
         let over = if self.kind == Kind::Lines { "over" } else { "by" };
         let by: Vec<String> = self.by.iter().map(label).collect();
         let each = if by.is_empty() { String::new() } else { format!(", for each {}", by.join(" and ")) };
-        capitalised(&format!("{y} {over} {}{each}", self.x_label.clone().unwrap_or_else(|| label(&self.x))))
+        capitalized(&format!("{y} {over} {}{each}", self.x_label.clone().unwrap_or_else(|| label(&self.x))))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Writes a picture as SVG: marks have titles and take the focus, and colours follow the reader's light or dark scheme.
+//! Writes a picture as SVG: marks have titles and take the focus, and colors follow the reader's light or dark scheme.
 
 use std::fmt::Write as _;
 
@@ -54,23 +54,23 @@ fn body(picture: &Picture) -> String {
 
 fn write_shape(text: &mut String, shape: &Shape) -> std::fmt::Result {
     match shape {
-        Shape::Path { points, colour, width } => {
-            writeln!(text, "<path{} stroke-width=\"{width}\" d=\"M{}\"/>", stroke(*colour), joined(points))
+        Shape::Path { points, color, width } => {
+            writeln!(text, "<path{} stroke-width=\"{width}\" d=\"M{}\"/>", stroke(*color), joined(points))
         }
-        Shape::Polygon { points, colour: Some(colour) } => {
-            writeln!(text, "<path{} d=\"M{}Z\"/>", fill(*colour), joined(points))
+        Shape::Polygon { points, color: Some(color) } => {
+            writeln!(text, "<path{} d=\"M{}Z\"/>", fill(*color), joined(points))
         }
-        Shape::Polygon { points, colour: None } => {
+        Shape::Polygon { points, color: None } => {
             writeln!(text, "<path fill=\"none\" pointer-events=\"all\" d=\"M{}Z\"/>", joined(points))
         }
-        Shape::Circle { centre: (x, y), radius, colour, width } => {
+        Shape::Circle { center: (x, y), radius, color, width } => {
             let paint = match width {
-                Some(width) => format!("{} stroke-width=\"{width}\"", stroke(*colour)),
-                None => fill(*colour),
+                Some(width) => format!("{} stroke-width=\"{width}\"", stroke(*color)),
+                None => fill(*color),
             };
             writeln!(text, "<circle{paint} cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"/>")
         }
-        Shape::Text { text: words, at: (x, y), em, align, up, colour } => {
+        Shape::Text { text: words, at: (x, y), em, align, up, color } => {
             let anchor = match align {
                 HPos::Left => "",
                 HPos::Center => " text-anchor=\"middle\"",
@@ -78,7 +78,7 @@ fn write_shape(text: &mut String, shape: &Shape) -> std::fmt::Result {
             };
             let turned = if *up { format!(" transform=\"rotate(270 {x} {y})\"") } else { String::new() };
             // Whatever font the reader has, the text is as wide as in the layout.
-            let (paint, width) = (fill(*colour), Size(*em).width(words).round());
+            let (paint, width) = (fill(*color), Size(*em).width(words).round());
             writeln!(
                 text,
                 "<text{paint} x=\"{x}\" y=\"{y}\"{anchor}{turned} font-size=\"{em:.0}\" textLength=\"{width}\" \
@@ -97,18 +97,18 @@ fn joined(points: &[At]) -> String {
     points.iter().map(|(x, y)| format!("{x} {y}")).collect::<Vec<_>>().join("L")
 }
 
-/// A colour as an attribute, which programs without style rules read, and as a class, which the dark scheme recolours.
-fn paint(property: &str, letter: char, colour: Rgb) -> String {
-    let class = role(colour).map_or(String::new(), |index| format!(" class=\"{letter}{index}\""));
-    format!("{class} {property}=\"#{:02x}{:02x}{:02x}\"", colour.0, colour.1, colour.2)
+/// A color as an attribute, which programs without style rules read, and as a class, which the dark scheme recolors.
+fn paint(property: &str, letter: char, color: Rgb) -> String {
+    let class = role(color).map_or(String::new(), |index| format!(" class=\"{letter}{index}\""));
+    format!("{class} {property}=\"#{:02x}{:02x}{:02x}\"", color.0, color.1, color.2)
 }
 
-fn fill(colour: Rgb) -> String {
-    paint("fill", 'f', colour)
+fn fill(color: Rgb) -> String {
+    paint("fill", 'f', color)
 }
 
-fn stroke(colour: Rgb) -> String {
-    paint("stroke", 's', colour) + " fill=\"none\""
+fn stroke(color: Rgb) -> String {
+    paint("stroke", 's', color) + " fill=\"none\""
 }
 
 fn escaped(text: &str) -> String {

@@ -192,19 +192,19 @@ fn marks_of_a_line_that_touch_are_thinned_and_those_of_others_are_drawn() {
     let table = Table::read(format!("x,v_ns,policy\n{}", rows.collect::<Vec<_>>().concat()).as_bytes()).unwrap();
     let request = Request { x: "x".into(), y: vec!["v_ns".into()], ..request(Kind::Lines) };
     let picture = Picture::of(&request.draw(&table).unwrap().chart, Extent::COLUMN);
-    let hidden = picture.shapes.iter().filter(|shape| matches!(shape, Shape::Polygon { colour: None, .. })).count();
+    let hidden = picture.shapes.iter().filter(|shape| matches!(shape, Shape::Polygon { color: None, .. })).count();
     assert_eq!(picture.values(), 305, "each value can be reached");
     assert!((200..290).contains(&hidden), "{hidden} of 300");
     let alone = Request { conditions: Condition::parse_all(&["x=0".to_owned()]).unwrap(), ..request };
     let picture = Picture::of(&alone.draw(&table).unwrap().chart, Extent::COLUMN);
-    assert!(!picture.shapes.iter().any(|shape| matches!(shape, Shape::Polygon { colour: None, .. })));
+    assert!(!picture.shapes.iter().any(|shape| matches!(shape, Shape::Polygon { color: None, .. })));
 }
 
 /// The middle of the mark of a value.
 fn middle(picture: &Picture, title: &str) -> At {
     let open = |shape: &Shape| matches!(shape, Shape::Open(text) if text.starts_with(title));
     let marks = picture.shapes.iter().skip_while(|shape| !open(shape)).find_map(|shape| match shape {
-        Shape::Circle { centre, .. } => Some(*centre),
+        Shape::Circle { center, .. } => Some(*center),
         Shape::Polygon { points, .. } => {
             let (mut low, mut high) = (points[0], points[0]);
             for (x, y) in points {
@@ -245,7 +245,7 @@ fn names_without_room_lie_one_below_another() {
 }
 
 #[test]
-fn the_dark_scheme_has_a_colour_for_every_class() {
+fn the_dark_scheme_has_a_color_for_every_class() {
     let sheet = style_sheet();
     let (screen, rules) = sheet.split_once("@media screen and (prefers-color-scheme:dark){").unwrap();
     assert!(!screen.contains(".f0") && rules.contains(".f0{fill:#"), "on paper and by default pictures are light");

@@ -216,14 +216,14 @@ fn words(name: &str) -> String {
             words.insert(words.len() - 1, ',');
         }
         let spelling =
-            [("fpm", "FPM"), ("psm", "PSM"), ("psm2", "2 × PSM"), ("io", "I/O"), ("inits", "initialisations")];
+            [("fpm", "FPM"), ("psm", "PSM"), ("psm2", "2 × PSM"), ("io", "I/O"), ("inits", "initializations")];
         words += spelling.iter().find(|(name, _)| *name == word).map_or(word, |(_, spelling)| spelling);
     }
     words
 }
 
 /// The text with a capital at its beginning.
-pub(crate) fn capitalised(text: &str) -> String {
+pub(crate) fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }

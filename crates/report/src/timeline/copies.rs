@@ -1,4 +1,4 @@
-//! Copies and initialisations, from request to completion, with their segments: each in a lane of its own.
+//! Copies and initializations, from request to completion, with their segments: each in a lane of its own.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -77,7 +77,7 @@ impl Copies {
         Copies { group, lanes: Vec::new(), running: BTreeMap::new() }
     }
 
-    /// A copy or initialisation was taken.
+    /// A copy or initialization was taken.
     pub(super) fn taken<W: Write>(&mut self, writer: &mut PacketWriter<W>, request: &Request) {
         let lane = self.lane(writer, request.arrival);
         let begin = self.lanes[lane].free_from.take().map_or(request.arrival, |free| free.max(request.arrival));

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_are_one_range() {
+    fn neighbors_are_one_range() {
         assert_eq!(ranges(&[1, 2, 3, 5, 8, 9]), "1-3 5 8-9");
         assert_eq!(ranges(&[]), "");
     }

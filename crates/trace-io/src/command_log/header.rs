@@ -19,7 +19,7 @@ pub struct LogHeader {
     pub system: System,
     /// The commands that the system supports.
     pub dialect: Dialect,
-    /// End of the run; `None` if the run was cancelled.
+    /// End of the run; `None` if the run was canceled.
     pub end: Option<Cycle>,
 }
 

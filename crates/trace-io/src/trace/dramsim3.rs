@@ -23,7 +23,7 @@ pub(super) static FORMAT: Format = Format {
     example: "0x2000d5c0 READ 30",
     timing: Timing::AtCycles,
     addresses: Addresses::Physical,
-    recognises,
+    recognizes,
     parser: || Box::new(parse),
     write: Some(write),
 };
@@ -31,7 +31,7 @@ pub(super) static FORMAT: Format = Format {
 const OPERATIONS: &str = "READ, read, P_MEM_RD or P_FETCH, or WRITE, write, P_MEM_WR or BOFF";
 
 /// The operation and the third field distinguish a record from those of `ramulator-dram`.
-fn recognises(mut fields: Fields<'_>) -> bool {
+fn recognizes(mut fields: Fields<'_>) -> bool {
     fields.word().starts_with(b"0x") && !matches!(fields.word(), b"R" | b"W") && !fields.word().is_empty()
 }
 

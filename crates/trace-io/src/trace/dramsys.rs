@@ -27,7 +27,7 @@ pub(super) static ABSOLUTE: Format = Format {
     example: "31: read 0x400140",
     timing: Timing::AtCycles,
     addresses: Addresses::Physical,
-    recognises,
+    recognizes,
     parser: || Box::new(|fields| parse(fields, |clock| Arrival::AtCycle(Cycle(clock)))),
     write: Some(write),
 };
@@ -45,7 +45,7 @@ const WRITE: &str = "<clock>: [(<bytes>)] write <address> [<data>]";
 const BYTES: &str = "a decimal number below 2^32 in parentheses";
 const DATA: &str = "`0x` and two hexadecimal digits per byte of the burst (64 bytes if none are given)";
 
-fn recognises(mut fields: Fields<'_>) -> bool {
+fn recognizes(mut fields: Fields<'_>) -> bool {
     matches!(fields.word(), [digits @ .., b':'] if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit))
 }
 

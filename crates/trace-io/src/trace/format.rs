@@ -23,7 +23,7 @@ pub struct Format {
     /// Address space of its records.
     pub addresses: Addresses,
     /// Whether the first fields of a line match this format.
-    pub(super) recognises: fn(Fields<'_>) -> bool,
+    pub(super) recognizes: fn(Fields<'_>) -> bool,
     /// Creates a parser at the first line.
     pub(super) parser: fn() -> Parser,
     /// Appends the line of a record, without its end; `None` if the format is only read. The error
@@ -103,7 +103,7 @@ impl Format {
 
     /// The formats that a line matches.
     pub(super) fn matching(line: Fields<'_>) -> Vec<&'static Format> {
-        let mut matching: Vec<_> = FORMATS.into_iter().filter(|format| (format.recognises)(line)).collect();
+        let mut matching: Vec<_> = FORMATS.into_iter().filter(|format| (format.recognizes)(line)).collect();
         // A line of a recording begins with the command of a process, which may look like any record.
         let is_recording = |format: &&Format| format.addresses == Addresses::Processes;
         if matching.iter().any(is_recording) {

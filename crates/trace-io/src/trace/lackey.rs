@@ -29,7 +29,7 @@ pub(super) static FORMAT: Format = Format {
     example: " L 1ffeffe7e,8",
     timing: Timing::Instructions,
     addresses: Addresses::Virtual,
-    recognises,
+    recognizes,
     parser: || Box::new(parser()),
     write: Some(write),
 };
@@ -37,7 +37,7 @@ pub(super) static FORMAT: Format = Format {
 /// Maximum number of instructions before an access that are written, one line each.
 const WRITTEN_MAX: u64 = 1 << 16;
 
-fn recognises(mut fields: Fields<'_>) -> bool {
+fn recognizes(mut fields: Fields<'_>) -> bool {
     match fields.word() {
         b"I" | b"L" | b"S" | b"M" => fields.word().contains(&b','),
         word => is_message(word),

@@ -26,7 +26,7 @@ pub(super) static FORMAT: Format = Format {
     example: "R 0x7c025cc0 @1500",
     timing: Timing::Times,
     addresses: Addresses::Physical,
-    recognises,
+    recognizes,
     parser: || Box::new(parse),
     write: Some(write),
 };
@@ -39,7 +39,7 @@ const TIME: &str = "`@` and a decimal number below 2^64, of clocks, or with `ns`
 
 /// The prefix of the address distinguishes an `R` of this format from that of `rc`, and the missing
 /// commas distinguish it from that of `ramulator2-rw`.
-fn recognises(mut fields: Fields<'_>) -> bool {
+fn recognizes(mut fields: Fields<'_>) -> bool {
     match (fields.word(), fields.word()) {
         (b"R", address) => address.starts_with(b"0x") && !address.contains(&b','),
         (b"W", address) => !address.contains(&b','),

@@ -31,7 +31,7 @@ pub(super) static FORMAT: Format = Format {
     example: "sh 7 [001] 5.250000: exceptions:page_fault_user: address=0x7f00 ip=0x4010 error_code=0x6",
     timing: Timing::Times,
     addresses: Addresses::Processes,
-    recognises: |mut fields| {
+    recognizes: |mut fields| {
         let event = Line::split(fields.line()).map_or(&b""[..], |line| line.event);
         event.starts_with(FAULT) || event.starts_with(b"PERF_RECORD_") || is_without_code(event)
     },

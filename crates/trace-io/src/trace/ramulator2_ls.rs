@@ -21,7 +21,7 @@ pub(super) static FORMAT: Format = Format {
     example: "LD 0x12340",
     timing: Timing::None,
     addresses: Addresses::Physical,
-    recognises: |mut fields| matches!(fields.word(), b"LD" | b"ST"),
+    recognizes: |mut fields| matches!(fields.word(), b"LD" | b"ST"),
     parser: || Box::new(parse),
     write: Some(write),
 };

@@ -25,7 +25,7 @@ pub(super) static FORMAT: Format = Format {
     example: "R 0,1,2,100,32",
     timing: Timing::None,
     addresses: Addresses::Coordinates,
-    recognises: |mut fields| matches!(fields.word(), b"R" | b"W") && fields.word().contains(&b','),
+    recognizes: |mut fields| matches!(fields.word(), b"R" | b"W") && fields.word().contains(&b','),
     parser: || Box::new(parse),
     write: Some(write),
 };

@@ -20,7 +20,7 @@ pub(super) static FORMAT: Format = Format {
     example: "0x12345680 R",
     timing: Timing::None,
     addresses: Addresses::Physical,
-    recognises: |mut fields| fields.word().starts_with(b"0x") && matches!(fields.word(), b"R" | b"W"),
+    recognizes: |mut fields| fields.word().starts_with(b"0x") && matches!(fields.word(), b"R" | b"W"),
     parser: || Box::new(parse),
     write: Some(write),
 };

@@ -23,12 +23,12 @@ pub(super) static FORMAT: Format = Format {
     example: "5 2080529600",
     timing: Timing::Instructions,
     addresses: Addresses::Either,
-    recognises,
+    recognizes,
     parser: || Box::new(parse),
     write: Some(write),
 };
 
-fn recognises(mut fields: Fields<'_>) -> bool {
+fn recognizes(mut fields: Fields<'_>) -> bool {
     let (first, second) = (fields.word(), fields.word());
     !first.is_empty() && first.iter().all(u8::is_ascii_digit) && second.first().is_none_or(u8::is_ascii_digit)
 }

@@ -26,7 +26,7 @@ pub(super) static FORMAT: Format = Format {
     example: "R 7c025cc0 0 5",
     timing: Timing::Instructions,
     addresses: Addresses::Physical,
-    recognises,
+    recognizes,
     parser: || Box::new(parse),
     write: Some(write),
 };
@@ -35,7 +35,7 @@ const ACCESS: &str = "R <read> <writeback, 0 = none> <instructions>";
 const COPY: &str = "C <destination> <source> <bytes> <instructions>";
 const FILL: &str = "S <destination> <value> <bytes> <instructions>";
 
-fn recognises(mut fields: Fields<'_>) -> bool {
+fn recognizes(mut fields: Fields<'_>) -> bool {
     match (fields.word(), fields.word()) {
         (b"C", _) => true,
         // An `R` with a prefix is of `native`; a comma joins numbers in `ramulator2-rw` and `lackey`.

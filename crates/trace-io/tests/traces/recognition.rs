@@ -6,16 +6,16 @@ use trace_io::trace::{FORMATS, Format, Reader};
 
 use super::format;
 
-fn recognised(text: &str, name: &str) -> Option<&'static Format> {
+fn recognized(text: &str, name: &str) -> Option<&'static Format> {
     Reader::with_name(text.as_bytes(), Path::new(name)).ok().map(|reader| reader.format())
 }
 
 #[test]
-fn the_example_of_each_format_is_recognised() {
+fn the_example_of_each_format_is_recognized() {
     for format in FORMATS {
         let name = format!("trace.{}", format.extension.unwrap_or("txt"));
         for text in [format.example.to_owned(), format!("\n# a comment\n{}\n", format.example)] {
-            assert_eq!(recognised(&text, &name), Some(format), "{text}");
+            assert_eq!(recognized(&text, &name), Some(format), "{text}");
             let by_record = Reader::new(text.as_bytes(), None).ok().map(|reader| reader.format());
             assert_eq!(by_record, if format.extension.is_some() { None } else { Some(format) }, "{text}");
         }
@@ -43,7 +43,7 @@ fn similar_lines_are_distinguished() {
         ("0 7 1.000000: PERF_RECORD_EXIT(7:7):(7:7)", "perf"),
         ("0 7 [001] 1.000000: PERF_RECORD_EXIT(7:7):(7:7)", "perf"),
     ] {
-        assert_eq!(recognised(text, "trace.txt"), Some(format(expected)), "{text}");
+        assert_eq!(recognized(text, "trace.txt"), Some(format(expected)), "{text}");
     }
 }
 
@@ -59,13 +59,13 @@ fn the_extension_decides_between_formats_with_equal_records() {
         ("b.stl/c", None),
         ("b.stl.gz.gz", None),
     ] {
-        assert_eq!(recognised("31: read 0x40", name), expected.map(format), "{name}");
+        assert_eq!(recognized("31: read 0x40", name), expected.map(format), "{name}");
     }
     // Records of one format alone are of that format, whatever the extension.
-    assert_eq!(recognised("LD 0x40", "b.stl"), Some(format("ramulator2-ls")));
+    assert_eq!(recognized("LD 0x40", "b.stl"), Some(format("ramulator2-ls")));
     // A first line of no format is a malformed record of the extension's format.
-    assert_eq!(recognised("31 read 0x40", "b.stl"), Some(format("stl")));
-    assert_eq!(recognised("31 read 0x40", "b.txt"), None);
+    assert_eq!(recognized("31 read 0x40", "b.stl"), Some(format("stl")));
+    assert_eq!(recognized("31 read 0x40", "b.txt"), None);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn the_documentation_of_formats_shows_valid_traces() {
         let examples: Vec<&str> = blocks.filter(|block| !block.starts_with("record")).collect();
         assert_eq!(examples.len(), 1, "{name}");
         let reader = Reader::new(examples[0].as_bytes(), Some(format(name))).unwrap();
-        let matching = recognised(examples[0], &format!("trace.{name}"));
+        let matching = recognized(examples[0], &format!("trace.{name}"));
         assert_eq!(matching, Some(format(name)));
         assert!(reader.map(Result::unwrap).count() > 1, "{name}");
         shown.push(name);

@@ -228,7 +228,7 @@ pub(super) const FIGURES: &[(&str, Expected)] = &[
     ("check.first_violations", Empty),
     ("check.memory_equal", True),
     ("check.memory_mismatch", Null),
-    ("warnings.0", Text("no last-level cache is modelled: every recorded access, copy and zeroing goes to memory")),
+    ("warnings.0", Text("no last-level cache is modeled: every recorded access, copy and zeroing goes to memory")),
 ];
 
 /// One of each cause, nJ, with `2 Gb x8 -25E` (docs/energy.md): ACT 24.75, RD 15.6, WR 19.8, REF 403.2; I/O 2.484 and 12.72.

@@ -1,10 +1,10 @@
-//! Check of the licences of all dependencies.
+//! Check of the licenses of all dependencies.
 
 use std::process::{Command, ExitCode};
 
 use serde_json::Value;
 
-/// Permitted licences, which require no more than a notice.
+/// Permitted licenses, which require no more than a notice.
 const ALLOWED: &[&str] = &[
     "MIT",
     "Apache-2.0",
@@ -20,7 +20,7 @@ const ALLOWED: &[&str] = &[
     "BSL-1.0",
 ];
 
-/// Lists all packages with cargo, and reports those whose licence is not permitted.
+/// Lists all packages with cargo, and reports those whose license is not permitted.
 #[expect(clippy::print_stderr, reason = "the task reports to the terminal")]
 pub fn check() -> ExitCode {
     let packages = match packages() {
@@ -33,7 +33,7 @@ pub fn check() -> ExitCode {
     let text = |package: &Value, key: &str| package[key].as_str().unwrap_or("none").to_string();
     let refused: Vec<&Value> = packages.iter().filter(|package| !is_allowed(&text(package, "license"))).collect();
     for package in &refused {
-        eprintln!("{} {}: licence {}", text(package, "name"), text(package, "version"), text(package, "license"));
+        eprintln!("{} {}: license {}", text(package, "name"), text(package, "version"), text(package, "license"));
     }
     if refused.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -51,7 +51,7 @@ fn packages() -> Result<Vec<Value>, String> {
 /// Whether an SPDX expression is permitted. `MIT OR Apache-2.0`: one choice suffices. `(MIT OR
 /// Apache-2.0) AND Unicode-3.0`: every part is required.
 fn is_allowed(expression: &str) -> bool {
-    let allowed = |licence: &str| ALLOWED.contains(&licence.trim().trim_matches(['(', ')']));
+    let allowed = |license: &str| ALLOWED.contains(&license.trim().trim_matches(['(', ')']));
     expression.split(" AND ").all(|part| part.replace('/', " OR ").split(" OR ").any(allowed))
 }
 
@@ -59,9 +59,9 @@ fn is_allowed(expression: &str) -> bool {
 mod tests {
     use super::{ALLOWED, is_allowed};
 
-    /// `cargo deny` and this command accept the same licences.
+    /// `cargo deny` and this command accept the same licenses.
     #[test]
-    fn deny_toml_allows_the_same_licences() {
+    fn deny_toml_allows_the_same_licenses() {
         let file = include_str!("../../deny.toml");
         let list = file.split("\nallow = [").nth(1).and_then(|rest| rest.split(']').next()).expect("the list");
         let listed: Vec<&str> = list.split('"').skip(1).step_by(2).collect();

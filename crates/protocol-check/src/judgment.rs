@@ -1,4 +1,4 @@
-//! The judgement of each command: the rules that bind it, one function per kind of command.
+//! The judgment of each command: the rules that bind it, one function per kind of command.
 
 use dram_spec::{AutoPrecharge, BankId, Column, Command, Dialect, Geometry, Issued, Row};
 
