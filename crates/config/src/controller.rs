@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dram_spec::{Cycles, PrechargePowerDown, Refresh};
 use energy::{Currents, PowerState};
-use memctrl::policy::row::{Closed, Open, ROW_POLICIES, RowPolicy, Timeout};
+use memctrl::policy::row::{Open, ROW_POLICIES, RowPolicy, Timeout};
 use memctrl::policy::scheduler::{Bliss, FrFcfs, FrFcfsCap, ParBs, SCHEDULERS, Scheduler};
 use memctrl::{PowerPolicy, Queues, RefreshPolicy};
 use rowclone_sim::{CYCLES_MAX, ControllerSettings};
@@ -28,7 +28,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key::new("controller.bliss_threshold", Holds::Count(1, CAP_MAX), "4", "with `bliss` only: consecutive reads of a source after which it is blacklisted (a workload is one source, which a blacklist does not reorder)").or("4"),
     Key::new("controller.bliss_clearing_cycles", CLOCKS, "10_000", "with `bliss` only: clocks after which the blacklist is cleared").or("10,000"),
     Key::new("controller.par_bs_marking_cap", ENTRIES, "5", "with `par-bs` only: reads per source and bank in a batch").or("5"),
-    Key::new("controller.row_policy", Holds::Name(|| ROW_POLICIES.into()), "\"open\"", "when a row that no access waits for is closed: when another row is needed; with the last access to it; after a time").or("`open`"),
+    Key::new("controller.row_policy", Holds::Name(|| ROW_POLICIES.map(RowPolicy::name).into()), "\"open\"", "when a row that no access waits for is closed: when another row is needed; with the last access to it; after a time").or("`open`"),
     Key::new("controller.row_timeout_cycles", CLOCKS, "200", "with `timeout` only: clocks from the last command to the bank to the precharge").or("required with `timeout`"),
     Key::new("controller.read_entries", ENTRIES, "64", "entries of a channel's read queue").or("64"),
     Key::new("controller.write_entries", ENTRIES, "64", "entries of a channel's write queue").or("64"),
@@ -100,15 +100,16 @@ impl Controller<'_> {
     }
 
     fn row_policy(&self) -> Result<Arc<dyn RowPolicy>, Failure> {
-        let name = self.table.text("row_policy").unwrap_or(Open::NAME);
+        let known = ROW_POLICIES.map(|policy| (policy.name(), policy));
+        let policy = self.table.choice("row_policy", &known).unwrap_or(&Open);
+        let name = policy.name();
         self.only_with("row_timeout_cycles", "row_policy", Timeout::NAME, name)?;
         Ok(match name {
-            Closed::NAME => Arc::new(Closed),
             Timeout::NAME => {
                 self.table.needs("row_timeout_cycles", "row_policy", name)?;
                 Arc::new(Timeout { after: Cycles(self.table.of("row_timeout_cycles")) })
             }
-            _ => Arc::new(Open),
+            _ => policy.shared(),
         })
     }
 

@@ -7,12 +7,13 @@ use std::sync::atomic::AtomicBool;
 use dram_spec::{CommandEvent, CommandLog, Cycle, EventSink, Issued, Operation, SourceId};
 use host::Contents;
 use host::machine::{CoreCounters, CoreCycle, CoreOutcome, Machine, MachineOutcome, Program, Region, Steps};
+use memctrl::policy::row::Closed;
 use memctrl::{Completion, Config, Controller, Request, RequestSource};
 use proptest::test_runner::TestCaseError;
 
 use crate::cases::Case;
 use crate::machine::PlainMachine;
-use crate::plain::{Plain, Scheduler};
+use crate::plain::{Plain, Rows, Scheduler};
 
 /// A request, with the clock in which the controller took it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +96,9 @@ pub fn engine(case: &Case) -> Outcome {
 /// The machine in front of the controller that visits every clock.
 pub fn tick_by_tick(case: &Case) -> Outcome {
     let mut source = Recorded { source: machine(case, None), taken: Vec::new() };
-    let (events, _) = Plain::new(&case.config, &Scheduler::FrFcfs).run(&mut source);
+    // The cases have these two row policies.
+    let rows = if case.config.row_policy.name() == Closed::NAME { Rows::Closed } else { Rows::Open };
+    let (events, _) = Plain::new(&case.config, &Scheduler::FrFcfs, rows).run(&mut source);
     let commands = events.iter().map(CommandEvent::issued).collect();
     let cores = figures(&source.source.into_outcome().expect("the programs are sound").cores);
     Outcome { requests: source.taken, commands, cores }

@@ -7,6 +7,7 @@ use super::access::{Kind, Stamp};
 use super::channel::Channel;
 use super::figures::Recorder;
 use super::front::FrontEnd;
+use super::rows::Rows;
 use super::scheduler::Priority;
 use super::thread::Thread;
 
@@ -141,8 +142,7 @@ impl Channel {
         let is_other = |(index, other): (usize, &super::access::Access)| {
             index != at && other.is_queued() && (other.place.bank, other.place.row) == (place.bank, place.row)
         };
-        let closes =
-            self.config.row_policy.closes_after_last_access() && !self.accesses.iter().enumerate().any(is_other);
+        let closes = self.rows == Rows::Closed && !self.accesses.iter().enumerate().any(is_other);
         let auto_precharge = if closes { AutoPrecharge::Yes } else { AutoPrecharge::No };
         let (bank, column) = (place.bank, place.column);
         match access.kind {
@@ -231,12 +231,12 @@ impl Channel {
 
     /// PRE of a row that no access needs (26).
     fn timeout(&self, now: u64) -> Option<(Owner, Command)> {
-        let after = self.config.row_policy.closes_after()?;
+        let Rows::Timeout(after) = self.rows else { return None };
         let is_due = |bank: &BankId| {
             let Some(row) = self.device.open_row(*bank) else { return false };
             let is_needed = self.accesses.iter().any(|a| a.is_queued() && (a.place.bank, a.place.row) == (*bank, row));
             let last = self.device.last_in_bank(*bank).expect("it was opened");
-            self.is_free(*bank) && self.is_usable(bank.rank, now) && !is_needed && last + after <= Cycle(now)
+            self.is_free(*bank) && self.is_usable(bank.rank, now) && !is_needed && last.0 + after <= now
         };
         let closes = self.all_banks().into_iter().filter(is_due).map(|bank| Command::Precharge { bank });
         closes.map(|command| (Owner::RowPolicy, command)).find(|(_, command)| self.allows(now, command))

@@ -8,6 +8,7 @@ use super::access::{Access, Kind, Stamp};
 use super::blocking::blocks;
 use super::figures::Recorder;
 use super::front::FrontEnd;
+use super::rows::Rows;
 use super::scheduler::Scheduler;
 use super::thread::{State, Thread};
 
@@ -28,6 +29,7 @@ pub struct Channel {
     pub config: Config,
     pub device: Device,
     pub scheduler: Scheduler,
+    pub rows: Rows,
     /// Mode of the write drain.
     pub mode: Kind,
     /// Accesses accepted and not issued, in order of acceptance.
@@ -43,7 +45,7 @@ pub struct Channel {
 }
 
 impl Channel {
-    pub fn new(id: u8, config: &Config, scheduler: &Scheduler) -> Channel {
+    pub fn new(id: u8, config: &Config, scheduler: &Scheduler, rows: Rows) -> Channel {
         let (id, geometry) = (dram_spec::Channel(id), config.system.geometry);
         let cells = config.contents.clone().map(|contents| Cells::new(id, geometry, contents));
         Channel {
@@ -51,6 +53,7 @@ impl Channel {
             device: Device::new(&config.system, cells),
             config: config.clone(),
             scheduler: scheduler.clone(),
+            rows,
             mode: Kind::Read,
             accesses: Vec::new(),
             threads: Vec::new(),

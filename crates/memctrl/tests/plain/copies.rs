@@ -5,7 +5,7 @@ use std::ops::Range;
 use dram_spec::Operation;
 use memctrl::policy::copy::reason;
 use memctrl::stats::{PartTally, Parts};
-use rowclone::{Block, Blocks, Mechanism, Program};
+use rowclone::{Block, Blocks, FPM, Mechanism, PSM, PSM2, Program};
 
 use super::blocking::{blocks, whole_lines};
 use super::channel::Channel;
@@ -15,6 +15,20 @@ use super::thread::Thread;
 
 /// Maximum number of threads per channel.
 const SLOTS: usize = 32;
+
+/// Mechanisms that a copy policy admits, the preferred one first (`docs/planner.md`).
+///
+/// # Panics
+/// If the policy has no definition here.
+fn admitted(policy: &str) -> &'static [Mechanism] {
+    match policy {
+        "baseline" | "controller-copy" => &[Mechanism::CHANNEL],
+        "fpm-only" => &[FPM, Mechanism::CHANNEL],
+        "psm-only" => &[PSM, PSM2, Mechanism::CHANNEL],
+        "rowclone" | "rowclone-zi" | "fastest" | "least-energy" => &[FPM, PSM, PSM2, Mechanism::CHANNEL],
+        other => panic!("the copy policy `{other}` is registered, but `tests/plain/copies.rs` does not define it"),
+    }
+}
 
 /// A copy, an initialization or a write of partial lines.
 pub struct Copy {
@@ -142,7 +156,7 @@ impl FrontEnd {
             _ => 0.0,
         };
         let possible = |mechanism: &&Mechanism| block.parts()[part].allows(**mechanism).is_ok();
-        let possible = self.config.copy_policy.admits().iter().filter(possible);
+        let possible = admitted(self.config.copy_policy.name()).iter().filter(possible);
         // `min_by` returns the first of equal ones.
         *possible.min_by(|a, b| price(**a).total_cmp(&price(**b))).expect("the channel is always possible")
     }

@@ -17,6 +17,7 @@ mod figures;
 mod front;
 mod maintenance;
 mod programs;
+mod rows;
 mod scheduler;
 mod thread;
 
@@ -29,6 +30,7 @@ use channel::Channel;
 use figures::Recorder;
 use front::FrontEnd;
 
+pub use rows::Rows;
 pub use scheduler::Scheduler;
 
 /// A longer run is considered deadlocked.
@@ -42,10 +44,11 @@ pub struct Plain {
 }
 
 impl Plain {
-    /// Creates a controller at cycle 0: all banks closed, no request in progress. The scheduler
-    /// replaces that of `config`.
-    pub fn new(config: &Config, scheduler: &Scheduler) -> Plain {
-        let channels = (0..config.system.geometry.channels()).map(|id| Channel::new(id, config, scheduler)).collect();
+    /// Creates a controller at cycle 0: all banks closed, no request in progress. Scheduler and row
+    /// policy replace those of `config`.
+    pub fn new(config: &Config, scheduler: &Scheduler, rows: Rows) -> Plain {
+        let channels = 0..config.system.geometry.channels();
+        let channels = channels.map(|id| Channel::new(id, config, scheduler, rows)).collect();
         Plain { front: FrontEnd::new(config), channels, recorder: Recorder::new(config) }
     }
 

@@ -11,48 +11,27 @@ use dram_spec::{
     PhysicalAddress, Picojoule, PrechargePowerDown, RawGeometry, Refresh, Row, SourceId, System, Width,
 };
 use memctrl::estimate::PriceTable;
-use memctrl::policy::copy::{CopyPolicy, POLICIES};
-use memctrl::policy::row::{Closed, Open, RowPolicy, Timeout};
-use memctrl::policy::scheduler::{Bliss, Fcfs, FrFcfs, FrFcfsCap, ParBs, Scheduler};
+use memctrl::policy::copy::{CopyPolicy, POLICIES, WITH_CORES};
+use memctrl::policy::row::{Closed, Open, ROW_POLICIES, RowPolicy, Timeout};
+use memctrl::policy::scheduler::{Bliss, Fcfs, FrFcfs, FrFcfsCap, ParBs, SCHEDULERS, Scheduler};
 use memctrl::{Config, PowerPolicy, Queues, RefreshPolicy};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::strategy::Union;
 use rowclone::{FaultyRows, Planner};
 
 use crate::plain;
 
-/// A scheduler with its parameters.
-#[derive(Clone, Copy, Debug)]
-pub enum SchedulerChoice {
-    Fcfs,
-    FrFcfs,
-    Cap(u32),
-    Bliss(u32, u64),
-    ParBs(usize),
+/// A setting of the engine, with the definition of the plain controller.
+#[derive(Clone, Debug)]
+pub struct Chosen<E, P> {
+    pub engine: E,
+    pub plain: P,
 }
 
-impl SchedulerChoice {
-    pub fn engine(self) -> Box<dyn Scheduler> {
-        match self {
-            SchedulerChoice::Fcfs => Box::new(Fcfs),
-            SchedulerChoice::FrFcfs => Box::new(FrFcfs),
-            SchedulerChoice::Cap(cap) => Box::new(FrFcfsCap { cap }),
-            SchedulerChoice::Bliss(threshold, interval) => Box::new(Bliss::new(threshold, Cycles(interval))),
-            SchedulerChoice::ParBs(cap) => Box::new(ParBs::new(cap)),
-        }
-    }
-
-    pub fn plain(self) -> plain::Scheduler {
-        match self {
-            SchedulerChoice::Fcfs => plain::Scheduler::Fcfs,
-            SchedulerChoice::FrFcfs => plain::Scheduler::FrFcfs,
-            SchedulerChoice::Cap(cap) => plain::Scheduler::FrFcfsCap(cap),
-            SchedulerChoice::Bliss(threshold, interval) => plain::Scheduler::bliss(threshold, interval),
-            SchedulerChoice::ParBs(cap) => plain::Scheduler::par_bs(cap),
-        }
-    }
-}
+type ChosenScheduler = Chosen<Box<dyn Scheduler>, plain::Scheduler>;
+type ChosenRows = Chosen<Arc<dyn RowPolicy>, plain::Rows>;
 
 /// Arrival of a request.
 #[derive(Clone, Copy, Debug)]
@@ -75,19 +54,22 @@ pub struct Item {
 #[derive(Clone)]
 pub struct Case {
     pub config: Config,
-    pub scheduler: SchedulerChoice,
+    /// The plain controller's definitions of the scheduler and of the row policy.
+    pub scheduler: plain::Scheduler,
+    pub rows: plain::Rows,
     pub items: Vec<Item>,
 }
 
 impl fmt::Debug for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Config { system, copy_policy, staging_lines, copy_hold_max, queues, row_policy, .. } = &self.config;
+        let Config { system, copy_policy, staging_lines, copy_hold_max, queues, scheduler, row_policy, .. } =
+            &self.config;
         let Config { refresh, power, warm_up, epoch, .. } = &self.config;
         let System { bin, geometry, copy_activations, precharge_power_down, refresh: interval } = system;
         let list: Vec<_> = self.config.planner.map().parts().iter().rev().map(|part| part.field.name()).collect();
         writeln!(f, "{} {:?}", bin.name, geometry.raw())?;
         writeln!(f, "{copy_activations:?} {precharge_power_down:?} {interval:?} map {list:?}")?;
-        writeln!(f, "{} staging {staging_lines} hold {copy_hold_max:?} {:?}", copy_policy.name(), self.scheduler)?;
+        writeln!(f, "{} staging {staging_lines} hold {copy_hold_max:?} {scheduler:?}", copy_policy.name())?;
         writeln!(f, "{row_policy:?} {refresh:?} {power:?} warm-up {warm_up} epoch {epoch:?}")?;
         writeln!(f, "{queues:?}")?;
         self.items.iter().enumerate().try_for_each(|(id, Item { source, operation, when })| {
@@ -140,14 +122,58 @@ fn arb_map() -> impl Strategy<Value = RawAddressMap> {
     ])
 }
 
-fn arb_scheduler() -> impl Strategy<Value = SchedulerChoice> {
-    prop_oneof![
-        2 => Just(SchedulerChoice::FrFcfs),
-        1 => Just(SchedulerChoice::Fcfs),
-        1 => (1u32..9).prop_map(SchedulerChoice::Cap),
-        1 => (1u32..6, prop_oneof![50u64..500, 500u64..10_000]).prop_map(|(n, cycles)| SchedulerChoice::Bliss(n, cycles)),
-        1 => (1usize..6).prop_map(SchedulerChoice::ParBs),
-    ]
+/// The registered schedulers.
+fn arb_scheduler() -> impl Strategy<Value = ChosenScheduler> {
+    Union::new(SCHEDULERS.iter().map(|registered| arb_parameters(*registered)))
+}
+
+/// A registered scheduler with parameters.
+///
+/// # Panics
+/// If the plain controller has no definition of it.
+fn arb_parameters(registered: &'static dyn Scheduler) -> BoxedStrategy<ChosenScheduler> {
+    let without = |plain| Just(Chosen { engine: registered.clone_box(), plain }).boxed();
+    match registered.name() {
+        Fcfs::NAME => without(plain::Scheduler::Fcfs),
+        FrFcfs::NAME => without(plain::Scheduler::FrFcfs),
+        FrFcfsCap::NAME => (1u32..9)
+            .prop_map(|cap| Chosen { engine: FrFcfsCap { cap }.clone_box(), plain: plain::Scheduler::FrFcfsCap(cap) })
+            .boxed(),
+        Bliss::NAME => (1u32..6, prop_oneof![50u64..500, 500u64..10_000])
+            .prop_map(|(n, interval)| Chosen {
+                engine: Bliss::new(n, Cycles(interval)).clone_box(),
+                plain: plain::Scheduler::bliss(n, interval),
+            })
+            .boxed(),
+        ParBs::NAME => (1usize..6)
+            .prop_map(|cap| Chosen { engine: ParBs::new(cap).clone_box(), plain: plain::Scheduler::par_bs(cap) })
+            .boxed(),
+        other => panic!("the scheduler `{other}` is registered, but `tests/plain/scheduler.rs` does not define it"),
+    }
+}
+
+/// The registered row policies.
+fn arb_rows() -> impl Strategy<Value = ChosenRows> {
+    Union::new(ROW_POLICIES.iter().map(|registered| arb_row_policy(*registered)))
+}
+
+/// A registered row policy with its parameter.
+///
+/// # Panics
+/// If the plain controller has no definition of it.
+fn arb_row_policy(registered: &'static dyn RowPolicy) -> BoxedStrategy<ChosenRows> {
+    let without = |plain| Just(Chosen { engine: registered.shared(), plain }).boxed();
+    match registered.name() {
+        Open::NAME => without(plain::Rows::Open),
+        Closed::NAME => without(plain::Rows::Closed),
+        Timeout::NAME => (1u64..500)
+            .prop_map(|after| Chosen {
+                engine: Timeout { after: Cycles(after) }.shared(),
+                plain: plain::Rows::Timeout(after),
+            })
+            .boxed(),
+        other => panic!("the row policy `{other}` is registered, but `tests/plain/rows.rs` does not define it"),
+    }
 }
 
 fn arb_queues() -> impl Strategy<Value = Queues> {
@@ -165,8 +191,8 @@ fn arb_queues() -> impl Strategy<Value = Queues> {
 #[derive(Clone, Debug)]
 struct Knobs {
     policy: &'static dyn CopyPolicy,
-    scheduler: SchedulerChoice,
-    row_policy: Arc<dyn RowPolicy>,
+    scheduler: ChosenScheduler,
+    rows: ChosenRows,
     queues: Queues,
     copy_hold_max: Option<u64>,
     refresh: RefreshPolicy,
@@ -176,12 +202,12 @@ struct Knobs {
     staging_lines: usize,
 }
 
+/// The registered copy policies. The plain controller has a definition of each (`tests/plain/copies.rs`).
+pub fn registered_copy_policies() -> Vec<&'static dyn CopyPolicy> {
+    POLICIES.into_iter().chain(WITH_CORES).collect()
+}
+
 fn arb_knobs() -> impl Strategy<Value = Knobs> {
-    let rows = prop_oneof![
-        2 => Just(Arc::new(Open) as Arc<dyn RowPolicy>),
-        2 => Just(Arc::new(Closed) as Arc<dyn RowPolicy>),
-        1 => (1u64..500).prop_map(|after| Arc::new(Timeout { after: Cycles(after) }) as Arc<dyn RowPolicy>),
-    ];
     let hold = prop_oneof![1 => Just(None), 2 => (1u64..1000).prop_map(Some), 1 => (1u64..60).prop_map(Some)];
     let idle = || prop_oneof![2 => Just(None), 1 => (0u64..100).prop_map(Some), 1 => (0u64..3000).prop_map(Some)];
     let counted = (
@@ -190,11 +216,11 @@ fn arb_knobs() -> impl Strategy<Value = Knobs> {
     );
     let refresh = (prop_oneof![Just(0u64), 0u64..=8], prop_oneof![0u64..20, 0u64..400])
         .prop_map(|(postpone_max, idle)| RefreshPolicy { postpone_max, idle: Cycles(idle) });
-    let choices = (select(POLICIES.to_vec()), arb_scheduler(), rows, arb_queues(), hold);
+    let choices = (select(registered_copy_policies()), arb_scheduler(), arb_rows(), arb_queues(), hold);
     let rest = (refresh, [idle(), idle()], counted, prop_oneof![1usize..20, 1usize..513]);
     (choices, rest).prop_map(|(choices, (refresh, power, (warm_up, epoch), staging_lines))| {
-        let (policy, scheduler, row_policy, queues, copy_hold_max) = choices;
-        Knobs { policy, scheduler, row_policy, queues, copy_hold_max, refresh, power, warm_up, epoch, staging_lines }
+        let (policy, scheduler, rows, queues, copy_hold_max) = choices;
+        Knobs { policy, scheduler, rows, queues, copy_hold_max, refresh, power, warm_up, epoch, staging_lines }
     })
 }
 
@@ -277,13 +303,21 @@ fn arb_draft() -> impl Strategy<Value = Draft> {
     })
 }
 
-/// No copies, or enough concurrent copies of rows that refreshes must preempt them.
+/// No copies, or enough concurrent copies of rows that refreshes must preempt them, and that a
+/// channel, often not the first, has no free slot for a thread.
 fn arb_crowd() -> impl Strategy<Value = Vec<Draft>> {
     let copy = (any::<bool>(), arb_spot(), arb_spot()).prop_map(|(row, to, from)| {
         let when = When::After(Cycles(0));
         Draft { kind: Kind::PageCopy { row }, to, from, when, source: 0 }
     });
-    prop_oneof![6 => Just(Vec::new()), 1 => vec(copy, 20..40)]
+    let crowd =
+        (prop_oneof![Just(None), (0u8..4).prop_map(Some)], vec(copy, 20..45)).prop_map(|(channel, mut copies)| {
+            for Draft { to, from, .. } in &mut copies {
+                [to.channel, from.channel] = channel.map_or([to.channel, from.channel], |channel| [channel; 2]);
+            }
+            copies
+        });
+    prop_oneof![6 => Just(Vec::new()), 1 => crowd]
 }
 
 impl Spot {
@@ -330,8 +364,8 @@ fn controller(system: System, map: AddressMap, faulty: FaultyRows, knobs: &Knobs
         staging_lines: knobs.staging_lines,
         copy_hold_max: knobs.copy_hold_max.map(Cycles),
         queues: knobs.queues,
-        scheduler: knobs.scheduler.engine(),
-        row_policy: Arc::clone(&knobs.row_policy),
+        scheduler: knobs.scheduler.engine.clone(),
+        row_policy: Arc::clone(&knobs.rows.engine),
         refresh: knobs.refresh,
         power: PowerPolicy { power_down_after, self_refresh_after },
         warm_up: Cycles(knobs.warm_up),
@@ -350,13 +384,19 @@ pub fn arb_case() -> impl Strategy<Value = Case> {
             if !crowd.is_empty() {
                 system.refresh = Refresh::Every { t_refi_ps: 1_950_000 };
                 knobs.refresh.postpone_max = 8;
+                knobs.queues.copy_entries = 64;
             }
             let map = AddressMap::new(system.geometry, &map).ok()?;
             let faulty: FaultyRows =
                 faulty.into_iter().map(|(bank, row)| (Channel(0), BankId { rank: 0, bank }, Row(row))).collect();
             let config = controller(system, map, faulty, &knobs);
             let items: Vec<Item> = crowd.iter().chain(&drafts).filter_map(|draft| draft.resolve(&config)).collect();
-            (!items.is_empty()).then_some(Case { config, scheduler: knobs.scheduler, items })
+            (!items.is_empty()).then_some(Case {
+                config,
+                scheduler: knobs.scheduler.plain,
+                rows: knobs.rows.plain,
+                items,
+            })
         },
     )
 }

@@ -1,9 +1,17 @@
 //! Properties on random systems, controllers and requests.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use memctrl::Config;
+use memctrl::policy::copy::CopyPolicy;
+use memctrl::policy::row::ROW_POLICIES;
+use memctrl::policy::scheduler::SCHEDULERS;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 
-use crate::cases::arb_case;
+use crate::cases::{Case, arb_case, registered_copy_policies};
 use crate::judge::same;
 use crate::runs::{engine, plain, stepped};
 
@@ -12,14 +20,27 @@ mod sequence;
 
 use self::sequence::runs;
 
-proptest! {
-    #![proptest_config(runs(60, 1))]
+/// Number of random cases of the comparison with the plain controller.
+const CASES: u32 = 60;
 
-    /// Commands, their cycles and causes, completions, memory and statistics are equal.
-    #[test]
-    fn engine_and_plain_controller_agree(case in arb_case()) {
-        same(["engine", "plain"], [&engine(&case)?, &plain(&case)])?;
-    }
+/// Commands, their cycles and causes, completions, memory and statistics are equal. The cases draw
+/// each registered scheduler, row policy and copy policy.
+#[test]
+fn engine_and_plain_controller_agree() {
+    let drawn = RefCell::new(BTreeSet::new());
+    let config = runs(CASES, 1);
+    let compare = |case: Case| {
+        let Config { scheduler, row_policy, copy_policy, .. } = &case.config;
+        drawn.borrow_mut().extend([scheduler.name(), row_policy.name(), copy_policy.name()]);
+        same(["engine", "plain"], [&engine(&case)?, &plain(&case)])
+    };
+    let cases = config.cases;
+    TestRunner::new(config).run(&arb_case(), compare).unwrap_or_else(|failure| panic!("{failure}"));
+    let registered = (SCHEDULERS.iter().map(|scheduler| scheduler.name()))
+        .chain(ROW_POLICIES.iter().map(|policy| policy.name()))
+        .chain(registered_copy_policies().into_iter().map(CopyPolicy::name));
+    let missing: Vec<_> = registered.filter(|name| !drawn.borrow().contains(name)).collect();
+    assert!(missing.is_empty() || cases < CASES, "no case has {missing:?}");
 }
 
 proptest! {

@@ -173,7 +173,7 @@ pub fn stepped(case: &Case, distances: &[u64]) -> Result<Outcome, TestCaseError>
 pub fn plain(case: &Case) -> Outcome {
     let config = config(case);
     let mut source = Source::new(&case.items);
-    let mut controller = Plain::new(&config, &case.scheduler.plain());
+    let mut controller = Plain::new(&config, &case.scheduler, case.rows);
     let (events, stats) = controller.run(&mut source);
     let geometry = &config.system.geometry;
     let channels = (0..geometry.channels()).map(Channel);

@@ -1,5 +1,7 @@
 //! Closed rows.
 
+use std::sync::Arc;
+
 use super::RowPolicy;
 
 /// The last queued access to a row closes the row, by RDA or WRA.
@@ -14,6 +16,10 @@ impl Closed {
 impl RowPolicy for Closed {
     fn name(&self) -> &'static str {
         Self::NAME
+    }
+
+    fn shared(&self) -> Arc<dyn RowPolicy> {
+        Arc::new(*self)
     }
 
     fn closes_after_last_access(&self) -> bool {

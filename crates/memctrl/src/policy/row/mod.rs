@@ -5,6 +5,7 @@ mod open;
 mod timeout;
 
 use std::fmt;
+use std::sync::Arc;
 
 use dram_spec::Cycles;
 
@@ -12,13 +13,16 @@ pub use closed::Closed;
 pub use open::Open;
 pub use timeout::Timeout;
 
-/// Names of the row policies, in the order of messages.
-pub const ROW_POLICIES: [&str; 3] = [Open::NAME, Closed::NAME, Timeout::NAME];
+/// All row policies, in the order of messages. The configuration replaces their parameters.
+pub static ROW_POLICIES: [&dyn RowPolicy; 3] = [&Open, &Closed, &Timeout { after: Cycles(1) }];
 
 /// Policy that determines when an open row is closed. `docs/extending.md` has the steps to add one.
 pub trait RowPolicy: fmt::Debug + Send + Sync {
     /// Name in the configuration.
     fn name(&self) -> &'static str;
+
+    /// A copy for the configuration of a controller.
+    fn shared(&self) -> Arc<dyn RowPolicy>;
 
     /// Whether the last queued access to a row closes it, by auto-precharge.
     fn closes_after_last_access(&self) -> bool {

@@ -1,5 +1,7 @@
 //! Open rows.
 
+use std::sync::Arc;
+
 use super::RowPolicy;
 
 /// A row stays open until another row of its bank is needed.
@@ -14,5 +16,9 @@ impl Open {
 impl RowPolicy for Open {
     fn name(&self) -> &'static str {
         Self::NAME
+    }
+
+    fn shared(&self) -> Arc<dyn RowPolicy> {
+        Arc::new(*self)
     }
 }

@@ -1,5 +1,7 @@
 //! Rows with a timeout.
 
+use std::sync::Arc;
+
 use dram_spec::Cycles;
 
 use super::RowPolicy;
@@ -19,6 +21,10 @@ impl Timeout {
 impl RowPolicy for Timeout {
     fn name(&self) -> &'static str {
         Self::NAME
+    }
+
+    fn shared(&self) -> Arc<dyn RowPolicy> {
+        Arc::new(*self)
     }
 
     fn closes_after(&self) -> Option<Cycles> {
