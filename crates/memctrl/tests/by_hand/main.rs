@@ -3,6 +3,7 @@
 
 mod admission;
 mod bandwidth;
+mod copies;
 mod drive;
 mod epochs;
 mod estimate;
