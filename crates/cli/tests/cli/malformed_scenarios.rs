@@ -311,9 +311,9 @@ fn workloads() {
         "write for example `start = 0x0040_0000`; placements are for `src`",
     );
     check_workload(
-        "kind = \"mixed\"\ncount = 10\nbytes = 8192\npairs = \"neighbors\"",
-        "scenario.toml:8: `workload.pairs` is \"neighbors\", which is none of its values",
-        "did you mean `neighbors`? the values are `neighbors`, `random`, `same-subarray`, `other-bank`, `same-bank`, `other-rank`, `other-channel`",
+        "kind = \"mixed\"\ncount = 10\nbytes = 8192\npairs = \"neighbours\"",
+        "scenario.toml:8: `workload.pairs` is \"neighbours\", an earlier name of \"neighbors\"",
+        "write `\"neighbors\"`",
     );
 }
 
