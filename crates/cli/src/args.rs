@@ -215,7 +215,7 @@ pub struct RunArgs {
     /// Prints only errors
     #[arg(long)]
     pub quiet: bool,
-    /// Does not run the baseline policy unless the scenario has it, nor programs alone; the ratios are then empty
+    /// Does not run the reference of the ratios unless the scenario lists it, nor programs alone; the ratios are then empty
     #[arg(long)]
     pub no_baseline: bool,
 }

@@ -2,6 +2,7 @@
 
 use host::AllocatorSettings;
 use os_alloc_sim::{Age, Policy, Units};
+use rowclone_sim::REFERENCE_ALLOCATOR;
 
 use crate::key::{Holds, Key};
 use crate::scenario::Workload;
@@ -13,6 +14,8 @@ use crate::{Failure, names};
 pub struct AllocatorConfig {
     /// The allocation policies, at least one, each once; the scenario runs once for each.
     pub policies: Vec<Policy>,
+    /// The allocator of the reference run.
+    pub reference: Policy,
     /// Aging of the memory before the run; none for a memory with all frames free.
     pub age: Option<Age>,
     /// Allocation of frames that share rows.
@@ -29,6 +32,13 @@ pub(crate) const KEYS: &[Key] = &[
     Key::new("allocator.units", Holds::Name(|| names(&units())), "\"together\"", "how frames that share rows are handed out: together, as one page, or one by one; pages of a trace are always `marked`").or("`together`; of a trace `marked`"),
 ];
 
+/// Keys of `[reference]`.
+#[rustfmt::skip]
+pub(crate) const REFERENCE_KEYS: &[Key] = &[
+    Key::new("reference", Holds::Table, "", "the run to which speedup and energy ratio refer: the policy `baseline` with pages of this allocator (`output.md`)").or(""),
+    Key::new("reference.allocator", Holds::Name(|| names(&policies())), "\"buddy\"", "the allocator of the reference, which runs for the ratios even where it is not listed; programs on cores have `kernel.baseline_allocator` instead (`cores.md`)").or("`buddy`"),
+];
+
 fn policies() -> Vec<(&'static str, Policy)> {
     Policy::ALL.map(|it| (it.name(), it)).into()
 }
@@ -38,7 +48,12 @@ fn units() -> Vec<(&'static str, Units)> {
 }
 
 impl AllocatorConfig {
-    pub(crate) fn check(table: &Section<'_>, workload: &Workload) -> Result<AllocatorConfig, Failure> {
+    /// Checks the table `[allocator]`; `reference` is the table `[reference]`, which may be empty.
+    pub(crate) fn check(
+        table: &Section<'_>,
+        reference: &Section<'_>,
+        workload: &Workload,
+    ) -> Result<AllocatorConfig, Failure> {
         let age = match (table.get("utilization"), table.get("fragmentation")) {
             (None, None) => None,
             (Some(utilization), Some(fragmentation)) => {
@@ -64,7 +79,16 @@ impl AllocatorConfig {
             let message = "`allocator.units` is \"together\", but the pages of a trace are handed out one by one";
             return Err(table.fault("units", message).with_help("leave it out, or write `units = \"marked\"`"));
         }
-        Ok(AllocatorConfig { policies: table.choices("policies", &policies()), age, units })
+        let reference = reference.choice("allocator", &policies()).unwrap_or(REFERENCE_ALLOCATOR);
+        Ok(AllocatorConfig { policies: table.choices("policies", &policies()), reference, age, units })
+    }
+
+    /// The settings of each policy that runs, the reference last, each with its key.
+    pub(crate) fn all(&self, seed: u64) -> Vec<(&'static str, AllocatorSettings)> {
+        let listed = self.policies.iter().map(|&policy| ("allocator.policies", policy));
+        let reference =
+            Some(("reference.allocator", self.reference)).filter(|_| !self.policies.contains(&self.reference));
+        listed.chain(reference).map(|(key, policy)| (key, self.settings(policy, seed))).collect()
     }
 
     /// The settings of one policy.

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use dram_spec::Cycles;
 use host::OperationSpec;
 use host::workload::Settings;
-use memctrl::policy::copy::{CopyPolicy, POLICIES, WITH_CORES, named};
+use memctrl::policy::copy::{BASELINE, CopyPolicy, POLICIES, WITH_CORES, named};
 use rowclone_sim::{CYCLES_MAX, Experiment};
 
 use crate::cores::check_machine;
@@ -120,8 +120,9 @@ impl Variant {
 }
 
 /// Keys of a scenario.
-pub static KEYS: LazyLock<Vec<Key>> =
-    LazyLock::new(|| [OWN_KEYS, operations::KEYS, workload::KEYS, cores::KEYS, allocator::KEYS].concat());
+pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
+    [OWN_KEYS, operations::KEYS, workload::KEYS, cores::KEYS, allocator::KEYS, allocator::REFERENCE_KEYS].concat()
+});
 
 #[rustfmt::skip]
 const OWN_KEYS: &[Key] = &[
@@ -214,6 +215,26 @@ impl Scenario {
         self.policies.iter().flat_map(with).collect()
     }
 
+    /// The run to which the ratios of a run refer: the policy `baseline`, where an allocator places pages with the reference
+    /// allocator, else with the placement of the run.
+    pub fn reference(&self, of: Variant) -> Variant {
+        let allocator = self.allocator.as_ref().filter(|_| of.placement.allocator().is_some());
+        let placement = allocator.map_or(of.placement, |allocator| Placement::Allocator(allocator.reference));
+        Variant { policy: BASELINE, placement }
+    }
+
+    /// The references of its runs that are none of its runs, each once.
+    pub fn unlisted_references(&self) -> Vec<Variant> {
+        let variants = self.variants();
+        let mut unlisted: Vec<Variant> = Vec::new();
+        for reference in variants.iter().map(|&variant| self.reference(variant)) {
+            if !variants.contains(&reference) && !unlisted.contains(&reference) {
+                unlisted.push(reference);
+            }
+        }
+        unlisted
+    }
+
     /// Checks a document with all overrides applied.
     fn check(
         document: &mut Document,
@@ -248,11 +269,7 @@ impl Scenario {
             check_places(document, operations, &system)?;
         }
         if let Workload::Made(settings) = &workload {
-            let allocators: Vec<_> = match &allocator {
-                Some(config) => config.policies.iter().map(|&policy| Some(config.settings(policy, seed))).collect(),
-                None => vec![None],
-            };
-            check_settings(document, settings, &allocators, &system)?;
+            check_settings(document, settings, allocator.as_ref().map(|config| config.all(seed)), &system)?;
         }
         Ok(Scenario {
             path: document.path().to_owned(),
@@ -338,21 +355,26 @@ fn check_policies(document: &Document) -> Result<Vec<&'static dyn CopyPolicy>, F
 
 /// The allocators, required where allocators place pages, else refused.
 fn check_allocator(document: &Document, workload: &Workload) -> Result<Option<AllocatorConfig>, Failure> {
-    match (document.root().table("allocator"), workload.is_placed()) {
-        (Some(_), false) => {
-            let message = "`allocator` is given, but no page of this scenario is placed by one";
-            let help = match workload {
-                Workload::Trace(_) => "leave it out, or write `placement = \"allocator\"` in `workload`",
-                Workload::Programs(_) => "leave it out: the machine file has `kernel.baseline_allocator`",
-                _ => "leave it out",
-            };
-            Err(document.fault("allocator", message).with_help(help))
-        }
-        (None, true) => {
+    let (root, is_placed) = (document.root(), workload.is_placed());
+    let given = ["allocator", "reference"].into_iter().find(|name| root.has(name));
+    if let Some(name) = given.filter(|_| !is_placed) {
+        let message = format!("`{name}` is given, but no page of this scenario is placed by an allocator");
+        let help = match workload {
+            Workload::Trace(_) => "leave it out, or write `placement = \"allocator\"` in `workload`",
+            Workload::Programs(_) => "leave it out: the machine file has `kernel.baseline_allocator`",
+            _ => "leave it out",
+        };
+        return Err(document.fault(name, message).with_help(help));
+    }
+    match root.table("allocator") {
+        None if is_placed => {
             let message = "`allocator` is missing, and pages of this workload are placed by one";
             let help = "add a table `[allocator]` with for example `policies = [\"buddy\", \"subarray-aware\"]`";
             Err(document.fault("workload", message).with_help(help))
         }
-        (table, _) => table.map(|table| AllocatorConfig::check(&table, workload)).transpose(),
+        table => {
+            let reference = root.table_or_empty("reference");
+            table.map(|table| AllocatorConfig::check(&table, &reference, workload)).transpose()
+        }
     }
 }

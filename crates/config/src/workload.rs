@@ -339,14 +339,15 @@ fn file_key(settings: &Settings, key: &str) -> &'static str {
     }
 }
 
-/// Checks that a workload can be generated on this system, with each of its allocators.
+/// Checks that a workload can be generated on this system, with each of its allocators, which have their keys.
 pub(crate) fn check_settings(
     document: &Document,
     settings: &Settings,
-    allocators: &[Option<AllocatorSettings>],
+    allocators: Option<Vec<(&'static str, AllocatorSettings)>>,
     system: &SystemConfig,
 ) -> Result<(), Failure> {
-    for allocator in allocators {
+    let placed = allocators.map(|all| all.into_iter().map(|(key, allocator)| (key, Some(allocator))).collect());
+    for (of_allocator, allocator) in placed.unwrap_or_else(|| vec![("", None)]) {
         settings.source(system.memory.planner(), allocator.as_ref(), 0, None).map_err(|error| {
             let rename = |text: String| {
                 ["writes", "copies", "zeroings", "stride"].iter().fold(text, |text, key| {
@@ -356,7 +357,7 @@ pub(crate) fn check_settings(
             };
             let key = match error.key() {
                 Some(key) => format!("workload.{}", file_key(settings, key)),
-                None if matches!(error, WorkloadError::Allocator(_)) => "allocator.policies".to_owned(),
+                None if matches!(error, WorkloadError::Allocator(_)) => of_allocator.to_owned(),
                 None => "workload.kind".to_owned(),
             };
             document.fault(&key, format!("`{key}`: {}", rename(error.to_string()))).with_help(rename(error.help()))

@@ -75,10 +75,9 @@ fn operation(policy: &str, row: &OperationRow) -> Line {
     line.extend(
         fields!(row; arrival_cycle, latency_cycles, latency_ns, energy_nj, channel_bytes, speedup, energy_ratio),
     );
-    for (name, against) in [("same_pair", &row.against_same_pair), ("same_bank", &row.against_same_bank)] {
-        line.push(cell(format!("speedup_{name}"), against.as_ref().map(|it| it.speedup)));
-        line.push(cell(format!("energy_ratio_{name}"), against.as_ref().map(|it| it.energy_ratio)));
-    }
+    let same_bank = row.against_same_bank.as_ref();
+    line.push(cell("speedup_same_bank", same_bank.map(|it| it.speedup)));
+    line.push(cell("energy_ratio_same_bank", same_bank.map(|it| it.energy_ratio)));
     line
 }
 
@@ -91,6 +90,7 @@ fn result(report: &RunReport) -> Line {
         cell("placement", report.placement.unwrap_or_default()),
         cell("seed", report.seed),
         cell("currents", report.currents.as_str()),
+        cell("reference", report.reference.as_deref().unwrap_or_default()),
         cell("baseline", report.baseline.as_str()),
     ]
 }

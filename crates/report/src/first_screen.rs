@@ -3,12 +3,13 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
+use memctrl::policy::copy::BASELINE;
 use rowclone_sim::quantity::{bytes, grouped};
 use rowclone_sim::{OperationRow, ServedRow};
 
 use crate::page::reason_sentence;
 use crate::programs::{self, MethodRow};
-use crate::run_report::RunReport;
+use crate::run_report::{RunReport, references};
 use crate::run_tables;
 use crate::table::Align::{self, Left, Right};
 use crate::table::{Header, aligned, or_dash, total, widths, wrapped};
@@ -44,15 +45,15 @@ struct Row {
     means: [Option<f64>; 2],
 }
 
-/// System, warnings, latency, energy and their ratios against the baseline, the cause, and how to see more.
+/// System, warnings, latency, energy and their ratios against the reference, the cause, and how to see more.
 pub fn text(reports: &[RunReport]) -> String {
     let Some(first) = reports.first() else { return String::new() };
     let mut lines: Vec<String> = first.brief.lines().map(cut).collect();
     lines.extend(warnings(reports));
     lines.extend(checks(reports));
+    lines.extend(wrapped(&references(reports), COLUMNS_MAX).lines().map(str::to_owned));
     let methods: Vec<MethodRow> = reports.iter().filter_map(MethodRow::of_run).collect();
     if !methods.is_empty() {
-        lines.extend(wrapped(&format!("baseline: {}", first.baseline), COLUMNS_MAX).lines().map(str::to_owned));
         lines.push(String::new());
         lines.extend(programs::methods(&methods).lines().map(str::to_owned));
         lines.push("`--details` prints all tables, with a line per core.".to_owned());
@@ -83,7 +84,7 @@ pub fn text(reports: &[RunReport]) -> String {
 
 /// A sentence per result of another policy than the baseline; where they need more lines than there are, those of the largest speedups.
 fn sentences(reports: &[RunReport], room: usize) -> Vec<String> {
-    let others = reports.iter().filter(|report| report.outcome.policy != "baseline");
+    let others = reports.iter().filter(|report| report.outcome.policy != BASELINE.name());
     let mut of: Vec<(usize, Option<f64>, String)> = others
         .enumerate()
         .map(|(place, report)| (place, report.outcome.speedup, wrapped(&sentence(report), COLUMNS_MAX)))
@@ -175,10 +176,10 @@ fn by_policy(reports: &[RunReport]) -> Vec<Row> {
     let sum_of = |policy: &str| {
         let of: Vec<&RunReport> = reports.iter().filter(|report| report.outcome.policy == policy).collect();
         let sum = |value: fn(&RunReport) -> f64| of.iter().map(|report| value(report)).sum::<f64>();
-        // The baseline's sum is the sum of each value times its ratio.
+        // The sum of the references is that of each value times its ratio.
         let ratio = |value: fn(&RunReport) -> f64, ratio: fn(&RunReport) -> Option<f64>| {
             let products = of.iter().map(|report| ratio(report).map(|ratio| value(report) * ratio));
-            products.sum::<Option<f64>>().filter(|_| sum(value) > 0.0).map(|baseline| baseline / sum(value))
+            products.sum::<Option<f64>>().filter(|_| sum(value) > 0.0).map(|reference| reference / sum(value))
         };
         let latency = |report: &RunReport| report.outcome.latency_ns;
         let energy = |report: &RunReport| report.outcome.figures.dynamic_energy_nj;
@@ -309,9 +310,9 @@ fn three_digits(value: f64) -> String {
 fn sentence(report: &RunReport) -> String {
     let outcome = &report.outcome;
     let latency = outcome.speedup.map(|speedup| factor(speedup, "faster", "slower", "as fast"));
-    let energy = outcome
-        .energy_ratio
-        .map(|ratio| factor(ratio, "less dynamic energy", "more dynamic energy", "the dynamic energy of the baseline"));
+    let energy = outcome.energy_ratio.map(|ratio| {
+        factor(ratio, "less dynamic energy", "more dynamic energy", "the dynamic energy of the reference")
+    });
     let ratios = latency.into_iter().chain(energy).collect::<Vec<_>>().join(", ");
     let parts: Vec<String> = [ratios, cause(report)].into_iter().filter(|part| !part.is_empty()).collect();
     format!("{}: {}", report.label().replace('/', ", "), parts.join("; "))

@@ -4,7 +4,7 @@ use rowclone_sim::{MixMetrics, Outcome};
 use serde::Serialize;
 
 /// The version of the JSON and CSV fields. It rises when a field changes its name, unit, type or meaning.
-pub const SCHEMA_VERSION: u32 = 5;
+pub const SCHEMA_VERSION: u32 = 6;
 
 /// Report of a run.
 #[derive(Clone, Debug, Serialize)]
@@ -25,7 +25,9 @@ pub struct RunReport {
     pub currents: String,
     /// The command line that runs the scenario again, under all its policies.
     pub rerun: String,
-    /// What the policy `baseline` does, to which all ratios refer.
+    /// The run to which the ratios refer, as a [`RunReport::label`]; none if it was not run.
+    pub reference: Option<String>,
+    /// What the policy `baseline` does, which is the policy of the reference.
     pub baseline: String,
     /// Instructions per cycle of each of several programs alone under the baseline, by core; empty without these runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -53,5 +55,21 @@ impl RunReport {
             Some(placement) => format!("{}/{placement}", self.outcome.policy),
             None => self.outcome.policy.to_string(),
         }
+    }
+}
+
+/// The runs to which the ratios of some results refer, in a line: `reference: baseline/buddy, …`.
+pub(crate) fn references(reports: &[RunReport]) -> String {
+    let mut known: Vec<&str> = Vec::new();
+    for reference in reports.iter().filter_map(|report| report.reference.as_deref()) {
+        if !known.contains(&reference) {
+            known.push(reference);
+        }
+    }
+    let baseline = reports.first().map_or("", |report| &report.baseline);
+    match known[..] {
+        [] => "no reference was run: there are no ratios".to_owned(),
+        [only] => format!("reference: {only}, {baseline}"),
+        _ => format!("references, by placement: {}", known.join(", ")),
     }
 }

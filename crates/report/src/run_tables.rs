@@ -9,7 +9,7 @@ use rowclone_sim::{AllocatorReport, CheckReport, Comparison, OperationRow, Serve
 use crate::allocator_tables;
 use crate::programs::{self, MethodRow};
 use crate::result_tables;
-use crate::run_report::RunReport;
+use crate::run_report::{RunReport, references};
 use crate::table::Align::{Left, Right};
 use crate::table::{Column, fitted, listed, or_dash, percent, wrapped};
 
@@ -27,7 +27,7 @@ pub fn text(reports: &[RunReport], width: usize) -> String {
     let Some(first) = reports.first() else { return String::new() };
     let mut text = wrapped(&format!("{}: {}", first.scenario, first.system), width);
     text += &wrapped(&format!("{}; currents `{}`, seed {}", first.controller, first.currents, first.seed), width);
-    text += &wrapped(&format!("baseline, to which ratios refer: {}", first.baseline), width);
+    text += &wrapped(&references(reports), width);
     for warning in reports.iter().flat_map(|report| &report.warnings).collect::<BTreeSet<_>>() {
         text += &wrapped(&format!("warning: {warning}"), width);
     }
@@ -102,7 +102,7 @@ pub(crate) fn by_operation(
 
 /// Explanation of the columns of the operations.
 const FOOTNOTE: &str = "clocks, ns: latency, of copies and initializations from the first command until the last bank is ready, of reads and \
-                        writes from their arrival to the end of their data; speedup, energy ratio: baseline / this; (bank): against the channel \
+                        writes from their arrival to the end of their data; speedup, energy ratio: reference / this; (bank): against the channel \
                         copy of a pair in one bank of an idle memory.";
 
 fn operations(reports: &[RunReport], width: usize) -> String {

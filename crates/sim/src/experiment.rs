@@ -14,7 +14,7 @@ use host::{
 use memctrl::policy::copy::{BASELINE, CopyPolicy, ROWCLONE};
 use memctrl::stats::Stats;
 use memctrl::{Completion, Config, Controller, RequestSource};
-use os_alloc_sim::Units;
+use os_alloc_sim::{Policy, Units};
 use protocol_check::Checker;
 use rowclone::{Mechanism, Operation};
 use trace_io::trace::{Format, Reader};
@@ -124,6 +124,19 @@ impl<'a> Experiment<'a> {
     #[must_use]
     pub fn policy(self, policy: &'static dyn CopyPolicy) -> Experiment<'a> {
         Experiment { policy, ..self }
+    }
+
+    /// Turns the experiment into the reference of its ratios: its workload under the policy
+    /// `baseline`, with pages placed by `allocator` where an allocator places them. The settings of
+    /// programs on cores already name their allocator of the baseline.
+    #[must_use]
+    pub fn reference(mut self, allocator: Policy) -> Experiment<'a> {
+        if let Workload::Made { allocator: Some(placed), .. } | Workload::Trace(Trace { allocator: Some(placed), .. }) =
+            &mut self.workload
+        {
+            placed.policy = allocator;
+        }
+        self.policy(BASELINE)
     }
 
     /// Sets the seed.

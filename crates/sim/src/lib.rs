@@ -169,7 +169,7 @@ pub use outcome::Outcome;
 pub use pricing::price_table;
 pub use progress::Progress;
 pub use range::{CYCLES_MAX, OutOfRange};
-pub use ratios::{Reference, ratio};
+pub use ratios::{REFERENCE_ALLOCATOR, Reference, ratio};
 pub use served::{ServedRow, ServedTally};
 pub use system::{MemorySystem, SystemBuilder};
 pub use trace_report::{TracePages, TraceReport, TraceTally};

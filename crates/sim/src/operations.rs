@@ -38,12 +38,10 @@ pub struct OperationRow {
     pub energy_by_cause_nj: BTreeMap<String, f64>,
     /// Bytes transferred over the memory channel.
     pub channel_bytes: u64,
-    /// The latency of this operation in the run of the baseline / this latency; none without such a run.
+    /// The latency of this operation in the reference run / this latency; none without such a run.
     pub speedup: Option<f64>,
-    /// `energy_nj` of this operation in the run of the baseline / this energy; none without such a run.
+    /// `energy_nj` of this operation in the reference run / this energy; none without such a run.
     pub energy_ratio: Option<f64>,
-    /// Comparison with the channel copy of the same pair of addresses.
-    pub against_same_pair: Option<Comparison>,
     /// Comparison with the channel copy within one bank, the baseline of the paper.
     pub against_same_bank: Option<Comparison>,
 }
@@ -98,7 +96,6 @@ pub(crate) fn operation_row(
         channel_bytes: (commands.reads + commands.writes) * LINE_BYTES,
         speedup: None,
         energy_ratio: None,
-        against_same_pair: None,
         against_same_bank: None,
     }
 }

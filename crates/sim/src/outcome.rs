@@ -36,10 +36,10 @@ pub struct Outcome {
     pub latency_cycles: u64,
     /// The same in ns.
     pub latency_ns: f64,
-    /// The latency under the baseline / this latency; none without a run of the baseline.
+    /// The latency of the reference / this latency; none without a run of the reference.
     pub speedup: Option<f64>,
-    /// The dynamic energy under the baseline / this dynamic energy, of programs on cores the energy
-    /// per instruction; none without a run of the baseline.
+    /// The dynamic energy of the reference / this dynamic energy, of programs on cores the energy
+    /// per instruction; none without a run of the reference.
     pub energy_ratio: Option<f64>,
     /// Where the figures begin: the warm-up before it is left out.
     pub from_cycle: u64,

@@ -1,37 +1,47 @@
-//! Speedup and energy ratio of a run against the run of the baseline.
+//! Speedup and energy ratio of a run against its reference.
+//!
+//! The reference of a run is the run of its workload under the policy `baseline`, with pages placed
+//! by the reference allocator where an allocator places them. It does not depend on the allocator of
+//! the run, so that the cost of an allocator shows in the ratios.
+
+use os_alloc_sim::Policy;
 
 use crate::Outcome;
 
-/// What ratios of other runs are computed against: the outcome of the same workload under the baseline.
+/// The reference allocator unless another one is chosen: the one of Linux.
+pub const REFERENCE_ALLOCATOR: Policy = Policy::Buddy;
+
+/// Figures of a reference run, against which ratios are computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
-    latency_cycles: u64,
+    latency_ns: f64,
     energy_nj: f64,
     /// Latency in clocks and dynamic energy in nJ of each listed operation.
     operations: Vec<(u64, f64)>,
 }
 
-/// The baseline's value / this value; none where one of them is 0, so that there is nothing to compare.
-pub fn ratio(baseline: f64, this: f64) -> Option<f64> {
-    (baseline > 0.0 && this > 0.0).then(|| baseline / this)
+/// The value of the reference / this value; none where one of them is 0.
+pub fn ratio(reference: f64, this: f64) -> Option<f64> {
+    (reference > 0.0 && this > 0.0).then(|| reference / this)
 }
 
 impl Outcome {
-    /// This outcome as a reference for those of other policies.
+    /// Figures of this run as a reference of other runs.
     pub fn reference(&self) -> Reference {
         let operations = self.operations.iter().map(|row| (row.latency_cycles, row.energy_nj));
         Reference {
-            latency_cycles: self.latency_cycles,
+            latency_ns: self.latency_ns,
             energy_nj: self.compared_energy_nj(),
             operations: operations.collect(),
         }
     }
 
-    /// Sets speedup and energy ratio of the run and of each listed operation; `baseline` has the same workload on the same system.
-    pub fn compare(&mut self, baseline: &Reference) {
-        self.speedup = ratio(baseline.latency_cycles as f64, self.latency_cycles as f64);
-        self.energy_ratio = ratio(baseline.energy_nj, self.compared_energy_nj());
-        for (row, &(latency, energy)) in self.operations.iter_mut().zip(&baseline.operations) {
+    /// Sets speedup and energy ratio of the run and of each listed operation; `reference` has the
+    /// same workload on the same system.
+    pub fn compare(&mut self, reference: &Reference) {
+        self.speedup = ratio(reference.latency_ns, self.latency_ns);
+        self.energy_ratio = ratio(reference.energy_nj, self.compared_energy_nj());
+        for (row, &(latency, energy)) in self.operations.iter_mut().zip(&reference.operations) {
             row.speedup = ratio(latency as f64, row.latency_cycles as f64);
             row.energy_ratio = ratio(energy, row.energy_nj);
         }
@@ -41,11 +51,13 @@ impl Outcome {
 #[cfg(test)]
 mod tests {
     use dram_spec::PhysicalAddress;
-    use host::{Kind, OperationSpec, Place};
+    use host::workload::{Fill, Fork, Gap, Settings};
+    use host::{AllocatorSettings, Kind, OperationSpec, Place};
     use memctrl::policy::copy::BASELINE;
+    use os_alloc_sim::Units;
 
     use super::*;
-    use crate::{Experiment, SystemBuilder};
+    use crate::{Experiment, SystemBuilder, Workload};
 
     #[test]
     fn the_paper_s_copy_is_compared_with_the_channel() {
@@ -53,8 +65,9 @@ mod tests {
         let spec =
             |kind, src| OperationSpec { kind, src, dst: PhysicalAddress(0x40_0000), bytes: 4096, value: 0, at: None };
         let specs = [spec(Kind::Copy, Some(Place::SameSubarray)), spec(Kind::Zero, None)];
-        let run = |policy| Experiment::operations(&system, specs).policy(policy).run().unwrap();
-        let (mut fast, slow) = (run(memctrl::policy::copy::ROWCLONE), run(BASELINE));
+        let of = || Experiment::operations(&system, specs);
+        let mut fast = of().run().unwrap();
+        let slow = of().reference(REFERENCE_ALLOCATOR).run().unwrap();
         assert_eq!((fast.speedup, fast.energy_ratio, fast.operations[0].speedup), (None, None, None));
         fast.compare(&slow.reference());
         // 558 and 286 clocks over the channel, 48 each by FPM.
@@ -63,6 +76,29 @@ mod tests {
         assert_eq!(fast.speedup, Some((558.0 + 286.0) / 96.0));
         let energy = |outcome: &Outcome| outcome.figures.dynamic_energy_nj;
         assert_eq!(fast.energy_ratio, Some(energy(&slow) / energy(&fast)));
+    }
+
+    /// A child writes 16 of 64 pages. The reference has the frames of the reference allocator, whatever those of the run are.
+    #[test]
+    fn a_reference_has_pages_of_the_reference_allocator() {
+        let system = SystemBuilder::default().build().unwrap();
+        let fork = Fork { bytes: 64 << 12, pages: 16, fill: Fill::Before, gap: Gap::ZERO };
+        let experiment = |policy| {
+            let allocator =
+                AllocatorSettings { policy, seed: 1, utilization: 0.0, fragmentation: 0.0, units: Units::Together };
+            Experiment::new(&system, Workload::Made { settings: Settings::Fork(fork), allocator: Some(allocator) })
+        };
+        let channel = |policy| experiment(policy).policy(BASELINE).run().unwrap().makespan_cycles;
+        for (listed, reference) in [
+            (Policy::SubarrayAware, Policy::Buddy),
+            (Policy::Buddy, Policy::Buddy),
+            (Policy::SubarrayAware, Policy::SubarrayAware),
+        ] {
+            let of = experiment(listed).reference(reference);
+            assert_eq!(of.policy, BASELINE);
+            assert_eq!(of.run().unwrap().makespan_cycles, channel(reference), "{listed:?}");
+        }
+        assert_ne!(channel(Policy::SubarrayAware), channel(Policy::Buddy), "the allocator has a cost of its own");
     }
 
     #[test]

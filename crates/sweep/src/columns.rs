@@ -9,9 +9,11 @@ use super::axis::Axis;
 pub(super) fn all(axes: &[Axis]) -> Vec<Column> {
     let axes = axes.iter().flat_map(|axis| &axis.columns).filter(|column| column.key != "seed");
     let axes = axes.map(|column| Column::new(&column.name, column.kind));
-    let run = [("seed", Count), ("policy", Text), ("placement", Text), ("speedup", Number), ("energy_ratio", Number)];
+    let run = [("seed", Count), ("policy", Text), ("placement", Text)];
+    let ratios = [("reference", Text), ("speedup", Number), ("energy_ratio", Number)];
     let after = [("error", Text), ("scenario", Text), ("model_version", Count), ("digest", Text), ("rerun", Text)];
-    let named = |columns: [(&str, _); 5]| columns.map(|(name, kind)| Column::new(name, kind));
-    let before = [Column::new("point", Count)].into_iter().chain(axes).chain(named(run));
-    before.chain(run_cells::columns()).chain(named(after)).collect()
+    let named =
+        |columns: &[(&str, _)]| columns.iter().map(|(name, kind)| Column::new(*name, *kind)).collect::<Vec<_>>();
+    let before = [Column::new("point", Count)].into_iter().chain(axes).chain(named(&run)).chain(named(&ratios));
+    before.chain(run_cells::columns()).chain(named(&after)).collect()
 }

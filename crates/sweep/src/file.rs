@@ -26,6 +26,8 @@ pub struct SweepFile {
     pub scenario: PathBuf,
     /// What is changed for all points, as words of `--set`.
     pub set: Vec<String>,
+    /// Whether each point runs the reference of its ratios where it is not listed.
+    pub with_baseline: bool,
     /// From the slowest to the fastest; seeds are the fastest.
     pub axes: Vec<Axis>,
     /// Which points are left out.
@@ -41,6 +43,7 @@ pub static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| [OWN_KEYS, plot_file::KEY
 const OWN_KEYS: &[Key] = &[
     Key::new("scenario", Holds::Path, "\"../traces/page-copy.toml\"", "the scenario that is varied ([input.md](input.md))").values("a path, from the directory of the sweep file"),
     Key::new("set", Holds::Any, "{ policies = [\"baseline\", \"rowclone\"] }", "changes for all points").values("a table of keys as of `--set`, and values").or("none"),
+    Key::new("baseline", Holds::Flag, "false", "whether each point also runs the reference of `speedup` and `energy_ratio` where it is not among its runs; without it, these two are empty").or("`true`"),
     Key::new("seeds", Holds::Any, "5", "the fastest axis: the key `seed`").values("a list, or a count from 1 on").or("the scenario's"),
     Key::new("axis", Holds::Tables, "", "the axes, a table `[[axis]]` each, from the slowest to the fastest").or("one point"),
     Key::new("axis.key", Holds::Text, "\"operation.0.bytes\"", "the key that is varied").values("a key of the scenario, after `system.` of its system file, or after `machine.` of its machine file, as of `--set`").or("`zip`"),
@@ -94,6 +97,7 @@ impl SweepFile {
             name: document.name(),
             scenario,
             set: set.iter().map(|(key, value)| value::word(key, value)).collect(),
+            with_baseline: root.get("baseline").unwrap_or(true),
             axes,
             excludes,
         })

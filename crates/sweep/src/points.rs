@@ -127,6 +127,7 @@ mod tests {
             name: "x".to_owned(),
             scenario,
             set: vec!["seed=3".to_owned()],
+            with_baseline: true,
             axes,
             excludes: Vec::new(),
             plots: Vec::new(),

@@ -14,7 +14,7 @@ pub fn baseline(machine: &MachineConfig) -> String {
     let kernel = &machine.settings.kernel;
     let stores = if kernel.copier == Copier::NonTemporalLoop { "non-temporal" } else { "cached" };
     let policy = machine.settings.allocator.policy;
-    format!("a {stores} copy loop of {}-byte words, with page frames of `{policy}`", kernel.word_bytes)
+    format!("a {stores} copy loop of {}-byte words, frames of `{policy}`", kernel.word_bytes)
 }
 
 /// The programs of a workload, one per core.

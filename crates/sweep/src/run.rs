@@ -48,7 +48,26 @@ pub(super) type Plan = Result<Planned, String>;
 #[derive(Clone, Debug)]
 pub(super) struct Planned {
     pub(super) seed: u64,
-    pub(super) runs: Vec<(Variant, Digest)>,
+    /// The listed runs, which have rows, and then the references that are not listed.
+    pub(super) runs: Vec<PlannedRun>,
+}
+
+impl Planned {
+    /// The index of a run.
+    pub(super) fn place(&self, variant: Variant) -> Option<usize> {
+        self.runs.iter().position(|run| run.variant == variant)
+    }
+}
+
+/// A run of a point.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlannedRun {
+    pub(super) variant: Variant,
+    pub(super) digest: Digest,
+    /// The run of the point to which its ratios refer.
+    pub(super) reference: Variant,
+    /// Whether it has a row; else it runs for the ratios alone.
+    pub(super) is_listed: bool,
 }
 
 /// What became of a sweep's runs.
@@ -129,7 +148,16 @@ impl<'a> Sweep<'a> {
         let of_traces: Vec<Digest> = traces.iter().map(|trace| trace.digest).collect();
         let digest = ScenarioDigest::new(&resolved, &of_traces, &self.run_columns);
         let scenario = resolved.scenario;
-        let runs = scenario.variants().into_iter().map(|variant| (variant, digest.of(variant))).collect();
+        let planned = |variant, is_listed| PlannedRun {
+            variant,
+            digest: digest.of(variant),
+            reference: scenario.reference(variant),
+            is_listed,
+        };
+        let mut runs: Vec<_> = scenario.variants().into_iter().map(|variant| planned(variant, true)).collect();
+        if self.file.with_baseline {
+            runs.extend(scenario.unlisted_references().into_iter().map(|variant| planned(variant, false)));
+        }
         Ok((Planned { seed: scenario.seed, runs }, Ready { scenario, traces }))
     }
 
@@ -186,7 +214,7 @@ impl<'a> Sweep<'a> {
         let (tally, fault) = (Mutex::new(Tally::default()), OnceLock::new());
         let tallied = || locked(&tally);
         let visit = |number: u64, planned: &Planned, ready: &Ready| {
-            planned.runs.par_iter().with_max_len(1).try_for_each(|&(variant, digest)| {
+            planned.runs.par_iter().with_max_len(1).try_for_each(|&PlannedRun { variant, digest, .. }| {
                 if journals.has_done(digest) {
                     let known = journals.find(digest, &self.run_columns)?;
                     match known.map(|record| self.judge(record.outcome)) {

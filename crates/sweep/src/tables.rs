@@ -3,7 +3,6 @@
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-use memctrl::policy::copy::BASELINE;
 use report::{Cell, Column, CsvTable, Kind, ParquetTable};
 use rowclone_sim::ratio;
 
@@ -37,8 +36,18 @@ pub struct Tables {
     pub missing: u64,
     /// Points of which a run is missing: the first few.
     pub missing_points: Vec<u64>,
-    /// Rows without speedup and energy ratio, because the policies of their point do not include the baseline.
-    pub without_baseline: u64,
+    /// Rows without speedup and energy ratio, because the sweep does not run their reference.
+    pub without_reference: u64,
+}
+
+impl Tables {
+    /// Counts a run that is not finished.
+    fn miss(&mut self, point: u64) {
+        self.missing += 1;
+        if self.missing_points.len() < MISSING_NAMED && self.missing_points.last() != Some(&point) {
+            self.missing_points.push(point);
+        }
+    }
 }
 
 /// Maximum number of missing points that are named.
@@ -70,7 +79,10 @@ pub(super) fn write(
         match plan {
             Err(error) => {
                 let rerun = rerun::command(&sweep.file.scenario, &point.words, &[], None);
-                writers.row(&point, Row { seed: None, run: None, ratios: [None; 2], outcome: Err(error), rerun })?;
+                writers.row(
+                    &point,
+                    Row { seed: None, run: None, reference: None, ratios: [None; 2], outcome: Err(error), rerun },
+                )?;
             }
             Ok(planned) => writers.point(&point, planned, journals)?,
         }
@@ -88,18 +100,20 @@ struct Row<'a> {
     seed: Option<u64>,
     /// Nothing of a point that has no runs.
     run: Option<(Variant, Digest)>,
+    /// The run to which the ratios refer.
+    reference: Option<Variant>,
     /// Speedup and energy ratio.
     ratios: [Option<f64>; 2],
     outcome: Result<&'a [Cell], &'a str>,
     rerun: String,
 }
 
-/// Speedup and energy ratio of a run against the baseline of its point; none where one of the two is missing or has failed.
-fn ratios(sweep: &Sweep<'_>, run: Option<&[Cell]>, baseline: Option<&[Cell]>) -> [Option<f64>; 2] {
+/// Speedup and energy ratio of a run against its reference; none where one of the two is missing or has failed.
+fn ratios(sweep: &Sweep<'_>, run: Option<&[Cell]>, reference: Option<&[Cell]>) -> [Option<f64>; 2] {
     let of = |name: &str| {
         let place = sweep.run_columns.iter().position(|column| column.name == name)?;
         let number = |cells: &[Cell]| if let Cell::Number(number) = cells[place] { number } else { None };
-        ratio(number(baseline?)?, number(run?)?)
+        ratio(number(reference?)?, number(run?)?)
     };
     // Programs on cores have an energy per instruction.
     [of("latency_ns"), of("energy_per_instruction_nj").or_else(|| of("dynamic_energy_nj"))]
@@ -126,28 +140,31 @@ impl<'a> Writers<'a> {
     /// Writes the rows of the finished runs of a point.
     fn point(&mut self, point: &Point<'_>, planned: &Planned, journals: &Journals) -> Result<(), Failure> {
         let sweep = self.sweep;
-        let variants: Vec<Variant> = planned.runs.iter().map(|(variant, _)| *variant).collect();
-        let found = planned.runs.iter().map(|(_, digest)| journals.find(*digest, &sweep.run_columns));
+        let listed = planned.runs.iter().filter(|run| run.is_listed);
+        let variants: Vec<Variant> = listed.map(|run| run.variant).collect();
+        let found = planned.runs.iter().map(|run| journals.find(run.digest, &sweep.run_columns));
         let found = found.collect::<Result<Vec<Option<Record>>, Failure>>()?;
-        let cells = |record: &Option<Record>| record.as_ref().and_then(|record| record.outcome.clone().ok());
-        let baselines: Vec<_> =
-            variants.iter().zip(found.iter().map(cells)).filter(|(it, _)| it.policy == BASELINE).collect();
-        for (&(variant, digest), record) in planned.runs.iter().zip(&found) {
+        for (run, record) in planned.runs.iter().zip(&found) {
             let Some(Record { wall, outcome, .. }) = record.clone() else {
-                let Tables { missing, missing_points, .. } = &mut self.tables;
-                *missing += 1;
-                if missing_points.len() < MISSING_NAMED && missing_points.last() != Some(&point.number) {
-                    missing_points.push(point.number);
-                }
+                self.tables.miss(point.number);
                 continue;
             };
-            let outcome = sweep.judge(outcome);
-            let rerun = rerun::command(&sweep.file.scenario, &point.words, &variants, Some(variant));
-            let outcome = outcome.as_deref().map_err(String::as_str);
-            let baseline = baselines.iter().find(|(it, _)| it.placement == variant.placement);
-            self.tables.without_baseline += u64::from(baseline.is_none());
-            let ratios = ratios(sweep, outcome.ok(), baseline.and_then(|(_, cells)| cells.as_deref()));
-            self.row(point, Row { ratios, seed: Some(planned.seed), run: Some((variant, digest)), outcome, rerun })?;
+            let (variant, reference) = (run.variant, planned.place(run.reference));
+            if run.is_listed {
+                let outcome = sweep.judge(outcome);
+                let outcome = outcome.as_deref().map_err(String::as_str);
+                let of_reference = reference.and_then(|place| found[place].clone()?.outcome.ok());
+                self.tables.without_reference += u64::from(reference.is_none());
+                let row = Row {
+                    seed: Some(planned.seed),
+                    run: Some((variant, run.digest)),
+                    reference: reference.map(|_| run.reference),
+                    ratios: ratios(sweep, outcome.ok(), of_reference.as_deref()),
+                    outcome,
+                    rerun: rerun::command(&sweep.file.scenario, &point.words, &variants, Some(variant)),
+                };
+                self.row(point, row)?;
+            }
             let (policy, placement) = (variant.policy.name(), variant.placement.name().unwrap_or_default());
             let time = [point.number.into(), policy.into(), placement.into(), wall.as_secs_f64().into()];
             named(self.directory, NAMES[2], self.times.row(&time))?;
@@ -156,7 +173,7 @@ impl<'a> Writers<'a> {
     }
 
     fn row(&mut self, point: &Point<'_>, row: Row<'_>) -> Result<(), Failure> {
-        let (sweep, Row { seed, run, ratios, outcome, rerun }) = (self.sweep, row);
+        let (sweep, Row { seed, run, reference, ratios, outcome, rerun }) = (self.sweep, row);
         self.tables.rows += 1;
         self.tables.failed += u64::from(outcome.is_err());
         let (policy, placement, digest) = match run {
@@ -167,7 +184,8 @@ impl<'a> Writers<'a> {
         };
         let mut cells: Vec<Cell> = vec![point.number.into()];
         cells.extend(sweep.points.cells(point));
-        cells.extend([Cell::Count(seed), policy.into(), placement.into()]);
+        let reference = reference.map(|variant| variant.label("/")).unwrap_or_default();
+        cells.extend([Cell::Count(seed), policy.into(), placement.into(), reference.into()]);
         cells.extend(ratios.map(Cell::from));
         match outcome {
             Ok(figures) => cells.extend_from_slice(figures),

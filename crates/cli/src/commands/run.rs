@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use dram_spec::Cycles;
-use memctrl::policy::copy::BASELINE;
 use report::timeline::Window;
 use report::{RunReport, SCHEMA_VERSION, Timeline, csv_file, first_screen, run_tables};
 use rowclone_sim::quantity::{bytes, counted};
 use rowclone_sim::{Outcome, Reference, Shared};
 
 use super::programs::alone_ipc;
-use super::references::References;
+use super::same_bank::SameBankCopies;
 use crate::args::{RunArgs, RunFormat};
 use crate::instant;
 use crate::interrupt;
@@ -37,7 +36,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     // Every file is opened before anything runs, and gets its name when all is done: all of them, or none.
     let variants = scenario.variants();
     let mut files = Files::open(args, &variants, scenario.epoch)?;
-    let mut references = References::new(&scenario.system.memory, &stop);
+    let mut same_bank = SameBankCopies::new(&scenario.system.memory, &stop);
     let rerun = format!("rowclone-sim run {}", args.scenario.command_line());
     let mut outcomes = Vec::new();
     for ((&variant, log), drawing) in variants.iter().zip(&mut files.logs).zip(&mut files.timelines) {
@@ -58,15 +57,16 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         outcomes.push(run);
     }
     let wanted = Wanted { progress: !args.quiet, ..Wanted::new(&stop) };
-    for (variant, baseline) in baselines(&scenario, &variants, &outcomes, args.no_baseline, wanted)? {
-        let of_placement = |(other, _): &(&Variant, _)| other.placement == variant.placement;
-        variants.iter().zip(&mut outcomes).filter(of_placement).for_each(|(_, outcome)| outcome.compare(&baseline));
-    }
+    let references = references(&scenario, &variants, &outcomes, args.no_baseline, wanted)?;
     let alone_ipc = alone(&scenario, args)?;
-    let reports = variants
-        .iter()
-        .zip(outcomes)
-        .map(|(&variant, outcome)| report(&scenario, &rerun, variant, outcome, &alone_ipc, &mut references));
+    let reports = variants.iter().zip(outcomes).map(|(&variant, mut outcome)| {
+        let reference = references.iter().find(|(known, _)| *known == scenario.reference(variant));
+        if let Some((_, figures)) = reference {
+            outcome.compare(figures);
+        }
+        let reference = reference.map(|(reference, _)| reference.label("/"));
+        report(&scenario, &rerun, variant, reference, outcome, &alone_ipc, &mut same_bank)
+    });
     let reports = reports.collect::<Result<Vec<_>, _>>()?;
     let text = match args.format {
         RunFormat::Table if !args.details => first_screen::text(&reports),
@@ -84,28 +84,23 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     Ok(if failed || incomplete { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
-/// The baseline of each placement: its outcome where the scenario runs it, else that of a run for the ratios alone, unless that is
+/// The references of all variants: those that the scenario lists, and the others of runs for the ratios alone, unless these are
 /// unwanted.
-fn baselines<'a>(
+fn references<'a>(
     scenario: &'a Scenario,
     variants: &[Variant],
     outcomes: &[Outcome],
     is_unwanted: bool,
     wanted: Wanted<'a>,
 ) -> Result<Vec<(Variant, Reference)>, Failure> {
-    let mut baselines: Vec<(Variant, Reference)> = Vec::new();
-    for &Variant { placement, .. } in variants {
-        let baseline = Variant { policy: BASELINE, placement };
-        if baselines.iter().any(|(known, _)| *known == baseline) {
-            continue;
-        }
-        match variants.iter().zip(outcomes).find(|(variant, _)| **variant == baseline) {
-            Some((_, outcome)) => baselines.push((baseline, outcome.reference())),
-            None if is_unwanted => {}
-            None => baselines.push((baseline, experiment::run(scenario, baseline, wanted, None)?.0.reference())),
+    let listed = variants.iter().zip(outcomes).map(|(&variant, outcome)| (variant, outcome.reference()));
+    let mut known: Vec<(Variant, Reference)> = listed.collect();
+    if !is_unwanted {
+        for variant in scenario.unlisted_references() {
+            known.push((variant, experiment::run(scenario, variant, wanted, None)?.0.reference()));
         }
     }
-    Ok(baselines)
+    Ok(known)
 }
 
 /// Instructions per cycle of each of several programs alone, as `programs` measures them, unless runs of the baseline for the
@@ -264,9 +259,10 @@ fn report(
     scenario: &Scenario,
     rerun: &str,
     variant: Variant,
+    reference: Option<String>,
     mut run: Outcome,
     alone_ipc: &[f64],
-    references: &mut References<'_>,
+    same_bank: &mut SameBankCopies<'_>,
 ) -> Result<RunReport, Failure> {
     let memory = &scenario.system.memory;
     let mut warnings = warnings::of_run(scenario, variant, &run);
@@ -277,7 +273,7 @@ fn report(
         warnings.push(format!("more than {most} operations: they are summed up, and not listed one by one"));
     }
     for (row, completion) in run.operations.iter_mut().zip(&run.completions) {
-        references.compare_row(row, completion.operation)?;
+        same_bank.compare(row, completion.operation)?;
     }
     Ok(RunReport {
         schema_version: SCHEMA_VERSION,
@@ -288,9 +284,10 @@ fn report(
         seed: scenario.seed,
         currents: memory.prices().set().to_owned(),
         rerun: rerun.to_owned(),
+        reference,
         baseline: match &scenario.machine {
             Some(machine) => programs::baseline(machine),
-            None => "the controller copies over the memory channel".to_owned(),
+            None => "copies over the memory channel".to_owned(),
         },
         alone_ipc: alone_ipc.to_owned(),
         mix: run.cores.as_ref().and_then(|cores| cores.mix(alone_ipc)),

@@ -84,11 +84,11 @@ fn collect(args: &CollectArgs) -> Result<ExitCode, Failure> {
 fn say_written(tables: &Tables) {
     let paths: Vec<String> = tables.paths.iter().map(|path| path.display().to_string()).collect();
     output::message(&format!("wrote {}", paths.join(", ")));
-    if tables.without_baseline > 0 {
-        let rows = counted(tables.without_baseline, "row");
+    if tables.without_reference > 0 {
+        let rows = counted(tables.without_reference, "row");
         output::message(&format!(
-            "no policy `baseline` for {rows}: speedup and energy_ratio are empty; with `baseline` in `policies`, the same command \
-             runs what is missing"
+            "no reference of {rows}: speedup and energy_ratio are empty; without `baseline = false` in the sweep file, the same \
+             command runs what is missing"
         ));
     }
 }

@@ -212,7 +212,7 @@ fn tables_have_what_json_has() {
     for (row, epoch) in parts.iter().zip(epochs.as_array().unwrap()) {
         let mut of_epoch = fields.clone();
         of_epoch.retain(|path, _| {
-            ["schema_version", "scenario", "policy", "placement", "seed", "currents", "baseline"]
+            ["schema_version", "scenario", "policy", "placement", "seed", "currents", "reference", "baseline"]
                 .contains(&path.as_str())
         });
         leaves(epoch, "", &mut of_epoch);
@@ -225,7 +225,7 @@ fn a_sweep_has_what_json_has() {
     let directory = prepared();
     let mut fields = BTreeMap::new();
     leaves(&results(&directory, ALONE), "", &mut fields);
-    fs::write(directory.path("sweep.toml"), "scenario = \"scenario.toml\"\n").unwrap();
+    fs::write(directory.path("sweep.toml"), "scenario = \"scenario.toml\"\nbaseline = false\n").unwrap();
     let (file, out) = (directory.path("sweep.toml"), directory.path("swept"));
     let (code, _, stderr) = run(&["sweep", file.to_str().unwrap(), "--out", out.to_str().unwrap()]);
     assert_eq!(code, 0, "{stderr}");

@@ -56,7 +56,8 @@ fn epochs_have_a_file_of_their_own() {
     assert_eq!(code, 0, "{stderr}");
     let lines = |name: &str| fs::read_to_string(out.join(name)).unwrap().lines().map(str::to_owned).collect::<Vec<_>>();
     let epochs = lines("epochs.csv");
-    let columns = "schema_version,scenario,policy,placement,seed,currents,baseline,from_cycle,to_cycle,requests,";
+    let columns =
+        "schema_version,scenario,policy,placement,seed,currents,reference,baseline,from_cycle,to_cycle,requests,";
     assert!(epochs[0].starts_with(columns), "{}", epochs[0]);
     // 844 clocks over the channel, and 96 by FPM.
     let of = |policy: &str| epochs.iter().filter(|line| line.contains(&format!(",scenario,{policy},"))).count();

@@ -32,6 +32,7 @@ mod programs;
 mod programs_in_scenarios;
 mod reasons;
 mod recorded;
+mod reference;
 mod reports;
 mod requests;
 mod rule_names;

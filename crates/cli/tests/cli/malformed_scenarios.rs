@@ -28,7 +28,7 @@ fn keys_and_types() {
         "seed = 1",
         "sed = 1",
         "scenario.toml:3: `sed` is not a key",
-        "did you mean `seed`? the keys are `system`, `machine`, `policies`, `seed`, `warm_up_cycles`, `epoch_cycles`, `operation`, `workload`, `allocator`",
+        "did you mean `seed`? the keys are `system`, `machine`, `policies`, `seed`, `warm_up_cycles`, `epoch_cycles`, `operation`, `workload`, `allocator`, `reference`",
     );
     check("seed = 1\n", "", "scenario.toml: `seed` is missing", "add for example `seed = 1`");
     check(
@@ -405,7 +405,7 @@ fn allocators() {
     );
     check_workload(
         "kind = \"stream\"\ncount = 10\n[allocator]\npolicies = [\"buddy\"]",
-        "scenario.toml:7: `allocator` is given, but no page of this scenario is placed by one",
+        "scenario.toml:7: `allocator` is given, but no page of this scenario is placed by an allocator",
         "leave it out",
     );
     check_workload(
@@ -413,8 +413,18 @@ fn allocators() {
             "kind = \"trace\"\nfile = {:?}\ninstructions_per_clock = 4\n[allocator]\npolicies = [\"buddy\"]",
             recorded()
         ),
-        "scenario.toml:8: `allocator` is given, but no page of this scenario is placed by one",
+        "scenario.toml:8: `allocator` is given, but no page of this scenario is placed by an allocator",
         "leave it out, or write `placement = \"allocator\"` in `workload`",
+    );
+    check_workload(
+        "kind = \"stream\"\ncount = 10\n[reference]\nallocator = \"buddy\"",
+        "scenario.toml:7: `reference` is given, but no page of this scenario is placed by an allocator",
+        "leave it out",
+    );
+    check_workload(
+        &fork("policies = [\"buddy\"]\n[reference]\nallocator = \"linux\""),
+        "scenario.toml:11: `reference.allocator` is \"linux\", which is none of its values",
+        "the values are `sequential`, `random`, `buddy`, `subarray-aware`, `bank-aware`",
     );
     check_workload(
         &fork("policies = []"),
@@ -512,7 +522,7 @@ fn set_is_checked_like_the_file_and_named() {
     check_set(
         "sed=7",
         "`sed` is not a key",
-        "did you mean `seed`? the keys are `system`, `machine`, `policies`, `seed`, `warm_up_cycles`, `epoch_cycles`, `operation`, `workload`, `allocator`",
+        "did you mean `seed`? the keys are `system`, `machine`, `policies`, `seed`, `warm_up_cycles`, `epoch_cycles`, `operation`, `workload`, `allocator`, `reference`",
     );
     check_set(
         "seed=seven",

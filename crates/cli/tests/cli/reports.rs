@@ -159,8 +159,8 @@ fn what_is_wrong_with_a_file_is_named_with_its_line_and_its_key() {
     let before = change("results.json", "\"policy\": \"baseline\"", "\"policies\": \"baseline\"");
     refused(&["results/results.json:", "missing field `policy`", "help: run the scenario again"]);
     restore("results.json", before);
-    let before = change("results.json", "\"schema_version\": 5", "\"schema_version\": 4");
-    refused(&["results.json: `schema_version` is 4, but must be 5"]);
+    let before = change("results.json", "\"schema_version\": 6", "\"schema_version\": 5");
+    refused(&["results.json: `schema_version` is 5, but must be 6"]);
     restore("results.json", before);
     let before = change(
         "results.csv",

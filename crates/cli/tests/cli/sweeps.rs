@@ -500,23 +500,44 @@ fn more_jobs_than_can_work_are_refused() {
     }
 }
 
-/// As `run --no-baseline`: a sweep runs the policies that it names, and reports what is then empty.
+/// As `run --no-baseline`: the sweep runs the policies that it lists, and reports what is then empty.
 #[test]
-fn a_sweep_without_the_baseline_reports_its_empty_ratios() {
-    let without = format!("set = {{ policies = [\"rowclone\"] }}\n{}", SWEEP.replace(" 3,", ""));
-    let directory = with_sweep(&without);
+fn a_sweep_without_its_reference_reports_its_empty_ratios() {
+    let body = format!("set = {{ policies = [\"rowclone\"] }}\n{}", SWEEP.replace(" 3,", ""));
+    let directory = with_sweep(&format!("baseline = false\n{body}"));
     let (code, stderr) = sweep(&directory, "out", &[]);
     assert_eq!(code, 0, "{stderr}");
-    let message = "no policy `baseline` for 8 rows: speedup and energy_ratio are empty; with `baseline` in `policies`, the same \
+    let message = "no reference of 8 rows: speedup and energy_ratio are empty; without `baseline = false` in the sweep file, the same \
                    command runs what is missing";
     assert_eq!(stderr.matches(message).count(), 1, "{stderr}");
     let rows = table(&directory.path("out/results.csv"));
-    assert!(rows.iter().all(|row| row["speedup"].is_empty() && row["energy_ratio"].is_empty()));
-    // With the baseline, the runs of `rowclone` are kept.
-    fs::write(directory.path("sweep.toml"), without.replace("[\"rowclone\"]", "[\"baseline\", \"rowclone\"]")).unwrap();
+    let ratios = ["reference", "speedup", "energy_ratio"];
+    assert!(rows.iter().all(|row| ratios.iter().all(|column| row[*column].is_empty())));
+    // Without the key, the runs of `rowclone` are kept, and the references run without a row.
+    fs::write(directory.path("sweep.toml"), &body).unwrap();
     let (code, stderr) = sweep(&directory, "out", &[]);
     assert_eq!(code, 0, "{stderr}");
-    assert!(stderr.starts_with("sweep: 8 runs done, 8 done before\n") && !stderr.contains("no policy"), "{stderr}");
-    let rows = table(&directory.path("out/results.csv"));
-    assert!(rows.iter().all(|row| !row["speedup"].is_empty() && !row["energy_ratio"].is_empty()));
+    assert!(stderr.starts_with("sweep: 8 runs done, 8 done before\n") && !stderr.contains("no reference"), "{stderr}");
+    let unlisted = table(&directory.path("out/results.csv"));
+    assert_eq!(table(&directory.path("out/times.csv")).len(), 16);
+    assert!(unlisted.len() == 8 && unlisted.iter().all(|row| row["reference"] == "baseline"), "{unlisted:?}");
+    // A reference that is not finished is missing.
+    let journal = fs::read_to_string(directory.path("out/journal.jsonl")).unwrap();
+    let has_row = |line: &&str| !line.contains("digest") || unlisted.iter().any(|row| line.contains(&row["digest"]));
+    let kept: Vec<&str> = journal.lines().filter(has_row).collect();
+    fs::create_dir(directory.path("part")).unwrap();
+    fs::write(directory.path("part/journal.jsonl"), kept.join("\n") + "\n").unwrap();
+    let [file, part, all] = ["sweep.toml", "part", "all"].map(|name| directory.path(name));
+    let (code, _, stderr) = run(&["sweep", "collect", text(&file), text(&part), "--out", text(&all)]);
+    assert!(code == 3 && stderr.starts_with("sweep: 8 runs finished; 8 missing"), "{stderr}");
+    assert!(table(&all.join("results.csv")).iter().all(|row| row["speedup"].is_empty()));
+    // Listed, the references have rows, and the ratios are the same.
+    let listed = body.replace("[\"rowclone\"]", "[\"baseline\", \"rowclone\"]");
+    fs::write(directory.path("sweep.toml"), listed).unwrap();
+    let (code, stderr) = sweep(&directory, "out", &[]);
+    assert!(code == 0 && stderr.starts_with("sweep: 0 runs done, 16 done before\n"), "{stderr}");
+    let listed = table(&directory.path("out/results.csv"));
+    let fast = listed.iter().filter(|row| row["policy"] == "rowclone");
+    let of = |row: &BTreeMap<String, String>| ratios.map(|column| row[column].clone());
+    assert_eq!(fast.map(of).collect::<Vec<_>>(), unlisted.iter().map(of).collect::<Vec<_>>());
 }

@@ -6,7 +6,6 @@ use super::data::{Core, Operation, Page, Runs};
 use super::figures;
 use super::sortable::{Column, Shown, Sortable, heads};
 use super::words::Heading;
-use rowclone_sim::Comparison;
 use rowclone_sim::quantity::grouped;
 
 /// The group of each row: what differs in policy and placement alone.
@@ -135,7 +134,6 @@ pub(super) fn operations(page: &Page) -> Sortable {
         Some(value) => Shown::number(format!("{value:.2}"), value),
         None => Shown::none(),
     };
-    let against = |it: &Operation, of: fn(&Comparison) -> f64| times(it.row.against_same_pair.as_ref().map(of));
     let columns: [Column<'_, &Operation>; 10] = [
         ("number", &|it| Shown::ordinal(it.index)),
         ("operation", &|it| Shown::text(&it.row.label)),
@@ -143,9 +141,9 @@ pub(super) fn operations(page: &Page) -> Sortable {
         ("mechanism", &|it| Shown::text(&it.row.mechanism)),
         ("latency (tCK)", &|it| Shown::value(it.row.latency_cycles as f64)),
         ("latency (ns)", &|it| Shown::value(it.row.latency_ns)),
-        ("speedup", &|it| against(it, |against| against.speedup)),
+        ("speedup", &|it| times(it.row.speedup)),
         ("dynamic energy (nJ)", &|it| Shown::value(it.row.energy_nj)),
-        ("energy ratio", &|it| against(it, |against| against.energy_ratio)),
+        ("energy ratio", &|it| times(it.row.energy_ratio)),
         ("channel traffic (bytes)", &|it| Shown::value(it.row.channel_bytes as f64)),
     ];
     let mut sorted: Vec<&Operation> = page.operations.iter().collect();

@@ -143,7 +143,7 @@ fn unfinished(sweep: &Sweep<'_>, directory: &Path, of: u64) -> Result<Unfinished
     let (mut wrong, mut first_wrong) = (0, None);
     for (&number, plan) in numbers.iter().zip(sweep.plans(&numbers)?) {
         match plan {
-            Ok(planned) if planned.runs.iter().all(|&(_, digest)| journals.has_done(digest)) => {}
+            Ok(planned) if planned.runs.iter().all(|run| journals.has_done(run.digest)) => {}
             Ok(_) => left[Shard::of(number, of).number as usize - 1] = true,
             Err(error) => {
                 wrong += 1;

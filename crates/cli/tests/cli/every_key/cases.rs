@@ -320,6 +320,7 @@ bytes = 4096
             figures("workload.pages", "8", "9"),
             figures("workload.fill", "'before'", "'played'"),
             figures("allocator.policies", "['buddy']", "['subarray-aware']"),
+            figures("reference.allocator", "'buddy'", "'subarray-aware'"),
             figures("allocator.utilization", "0.5", "0.6"),
             figures("allocator.fragmentation", "0.5", "0.4"),
         ],

@@ -1,4 +1,4 @@
-//! One operation of a run, set against copies over the channel.
+//! One operation of a run beside the published baseline: the channel copy within one bank of an idle memory.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use rowclone_sim::{Comparison, MemorySystem, OperationRow};
 
 use rowclone_config::Failure;
 
-/// Channel copies on an idle memory, simulated once each.
-pub(super) struct References<'a> {
+/// Channel copies within a bank on an idle memory, simulated once each.
+pub(super) struct SameBankCopies<'a> {
     system: &'a MemorySystem,
     stop: &'a Arc<AtomicBool>,
     known: BTreeMap<String, (Cycles, f64)>,
 }
 
-impl<'a> References<'a> {
-    /// Creates the references of a system, without simulated values.
+impl<'a> SameBankCopies<'a> {
+    /// Creates the copies of a system, without simulated values.
     pub(super) fn new(system: &'a MemorySystem, stop: &'a Arc<AtomicBool>) -> Self {
-        References { system, stop, known: BTreeMap::new() }
+        SameBankCopies { system, stop, known: BTreeMap::new() }
     }
 
     /// Latency and dynamic energy (nJ) of the operation over the channel.
@@ -38,17 +38,6 @@ impl<'a> References<'a> {
         Ok((latency, energy))
     }
 
-    /// Sets a latency and an energy against the channel's.
-    fn compare(&mut self, channel: Operation, latency: Cycles, nj: f64) -> Result<Comparison, Failure> {
-        let (channel_latency, channel_nj) = self.channel(channel)?;
-        Ok(Comparison {
-            latency_cycles: channel_latency.0,
-            energy_nj: channel_nj,
-            speedup: channel_latency.0 as f64 / latency.0 as f64,
-            energy_ratio: channel_nj / nj,
-        })
-    }
-
     /// The pair in one bank that the published baseline copies; for a zeroing, itself.
     fn same_bank(&self, operation: Operation) -> Option<Operation> {
         match operation {
@@ -61,18 +50,19 @@ impl<'a> References<'a> {
         }
     }
 
-    /// Sets the row of an operation against copies over the channel.
+    /// Compares the row of a copy or an initialisation with the channel copy within a bank.
     ///
     /// # Errors
     /// The run was stopped.
-    pub(super) fn compare_row(&mut self, row: &mut OperationRow, operation: Operation) -> Result<(), Failure> {
-        let (latency, nj) = (Cycles(row.latency_cycles), row.energy_nj);
-        let compared = operation.is_copy() && latency.0 > 0;
-        let same_pair = compared.then_some(operation);
-        let same_bank = same_pair.and_then(|operation| self.same_bank(operation));
-        let mut against =
-            |channel: Option<Operation>| channel.map(|channel| self.compare(channel, latency, nj)).transpose();
-        (row.against_same_pair, row.against_same_bank) = (against(same_pair)?, against(same_bank)?);
+    pub(super) fn compare(&mut self, row: &mut OperationRow, operation: Operation) -> Result<(), Failure> {
+        let Some(channel) = self.same_bank(operation).filter(|_| row.latency_cycles > 0) else { return Ok(()) };
+        let (latency, nj) = self.channel(channel)?;
+        row.against_same_bank = Some(Comparison {
+            latency_cycles: latency.0,
+            energy_nj: nj,
+            speedup: latency.0 as f64 / row.latency_cycles as f64,
+            energy_ratio: nj / row.energy_nj,
+        });
         Ok(())
     }
 }
