@@ -1,13 +1,14 @@
 //! The table `[allocator]` of a scenario: the placement of pages, and the age of the memory.
 
+use dram_spec::address::FRAME_BYTES;
 use host::AllocatorSettings;
-use os_alloc_sim::{Age, Policy, Units};
+use os_alloc_sim::{Age, CopyUnit, FrameMap, Policy};
 use rowclone_sim::REFERENCE_ALLOCATOR;
+use rowclone_sim::quantity::bytes;
 
 use crate::key::{Holds, Key};
-use crate::scenario::Workload;
 use crate::section::Section;
-use crate::{Failure, names};
+use crate::{Failure, SystemConfig, names};
 
 /// Checked settings of the placement of pages.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,8 +19,8 @@ pub struct AllocatorConfig {
     pub reference: Policy,
     /// Aging of the memory before the run; none for a memory with all frames free.
     pub age: Option<Age>,
-    /// Allocation of frames that share rows.
-    pub units: Units,
+    /// What is allocated and copied as one.
+    pub copy_unit: CopyUnit,
 }
 
 /// Keys of `[allocator]`.
@@ -29,7 +30,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key::new("allocator.policies", Holds::Names(|| names(&policies())), "[\"buddy\", \"subarray-aware\"]", "the allocators; the scenario runs once for each, under each of `policies`"),
     Key::new("allocator.utilization", Holds::Number(0.0, 1.0), "0.5", "share of the frames in use before the workload; together with `fragmentation`").or("a fresh memory, all free"),
     Key::new("allocator.fragmentation", Holds::Number(0.0, 1.0), "0.5", "Linux's unusable free space index of order 9 before the workload").or("a fresh memory"),
-    Key::new("allocator.units", Holds::Name(|| names(&units())), "\"together\"", "how frames that share rows are handed out: together, as one page, or one by one; pages of a trace are always `marked`").or("`together`; of a trace `marked`"),
+    Key::new("allocator.copy_unit", Holds::Name(|| names(&copy_units())), "\"row-set\"", COPY_UNIT).or("`page`"),
 ];
 
 /// Keys of `[reference]`.
@@ -39,21 +40,28 @@ pub(crate) const REFERENCE_KEYS: &[Key] = &[
     Key::new("reference.allocator", Holds::Name(|| names(&policies())), "\"buddy\"", "the allocator of the reference, which runs for the ratios even where it is not listed; programs on cores have `kernel.baseline_allocator` instead (`cores.md`)").or("`buddy`"),
 ];
 
+/// Meaning of the key `copy_unit` of an allocator and of a kernel.
+pub(crate) const COPY_UNIT: &str = "what is allocated, copied and zeroed as one: a page of 4 KiB, as by Linux, or a row set, the smallest aligned block of pages that fills whole rows (`real-dimms.md`)";
+
 fn policies() -> Vec<(&'static str, Policy)> {
     Policy::ALL.map(|it| (it.name(), it)).into()
 }
 
-fn units() -> Vec<(&'static str, Units)> {
-    Units::ALL.map(|it| (it.name(), it)).into()
+/// The copy units, with their names.
+pub(crate) fn copy_units() -> Vec<(&'static str, CopyUnit)> {
+    CopyUnit::ALL.map(|it| (it.name(), it)).into()
+}
+
+/// That a kernel copies more than a page at once, in a line; none if it copies pages.
+pub fn larger_copy_unit(unit: CopyUnit, system: &SystemConfig) -> Option<String> {
+    let pages = unit.frames(&FrameMap::new(system.memory.map().clone()));
+    let size = bytes(u64::from(pages) * FRAME_BYTES);
+    (pages > 1).then(|| format!("copy unit: {}, {pages} pages of 4 KiB = {size}; Linux copies one page", unit.name()))
 }
 
 impl AllocatorConfig {
     /// Checks the table `[allocator]`; `reference` is the table `[reference]`, which may be empty.
-    pub(crate) fn check(
-        table: &Section<'_>,
-        reference: &Section<'_>,
-        workload: &Workload,
-    ) -> Result<AllocatorConfig, Failure> {
+    pub(crate) fn check(table: &Section<'_>, reference: &Section<'_>) -> Result<AllocatorConfig, Failure> {
         let age = match (table.get("utilization"), table.get("fragmentation")) {
             (None, None) => None,
             (Some(utilization), Some(fragmentation)) => {
@@ -72,15 +80,9 @@ impl AllocatorConfig {
                 return Err(table.fault(there, message).with_help(help));
             }
         };
-        // Frames of a trace are allocated one by one: a recorded copy of 4 KiB replaces its page, not the adjacent page.
-        let of_trace = matches!(workload, Workload::Trace(_));
-        let units = table.choice("units", &units()).unwrap_or(if of_trace { Units::Marked } else { Units::Together });
-        if of_trace && units == Units::Together {
-            let message = "`allocator.units` is \"together\", but the pages of a trace are handed out one by one";
-            return Err(table.fault("units", message).with_help("leave it out, or write `units = \"marked\"`"));
-        }
+        let copy_unit = table.choice("copy_unit", &copy_units()).unwrap_or_default();
         let reference = reference.choice("allocator", &policies()).unwrap_or(REFERENCE_ALLOCATOR);
-        Ok(AllocatorConfig { policies: table.choices("policies", &policies()), reference, age, units })
+        Ok(AllocatorConfig { policies: table.choices("policies", &policies()), reference, age, copy_unit })
     }
 
     /// The settings of each policy that runs, the reference last, each with its key.
@@ -94,6 +96,6 @@ impl AllocatorConfig {
     /// The settings of one policy.
     pub fn settings(&self, policy: Policy, seed: u64) -> AllocatorSettings {
         let (utilization, fragmentation) = self.age.map_or((0.0, 0.0), |age| (age.utilization(), age.unusable()));
-        AllocatorSettings { policy, seed, utilization, fragmentation, units: self.units }
+        AllocatorSettings { policy, seed, utilization, fragmentation, copy_unit: self.copy_unit }
     }
 }

@@ -27,7 +27,7 @@ pub mod suggestion;
 pub mod system;
 pub mod workload;
 
-pub use allocator::AllocatorConfig;
+pub use allocator::{AllocatorConfig, larger_copy_unit};
 pub use cores::{CorePrograms, CoreWorkload};
 pub use document::Document;
 pub use error::Failure;

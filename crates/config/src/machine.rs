@@ -7,8 +7,9 @@ use host::AllocatorSettings;
 use host::machine::{
     CacheShape, ClockRatio, Copier, CoreSettings, DirtySource, KernelSettings, MachineSettings, Order, Sharing,
 };
-use os_alloc_sim::{Policy, Units};
+use os_alloc_sim::Policy;
 
+use crate::allocator::{COPY_UNIT, copy_units};
 use crate::key::{Holds, Key};
 use crate::section::Section;
 use crate::{Document, Failure, Overrides, SystemConfig, names};
@@ -59,6 +60,7 @@ pub const KEYS: &[Key] = &[
     Key::new("kernel.page_table_cycles", Holds::Clocks(0, CYCLES_MAX), "80", "core cycles of a fork or an exit per page of the process"),
     Key::new("kernel.word_bytes", Holds::OneOfBytes(&[4, 8, 16, 32, 64]), "8", "bytes that an instruction of a copy loop loads or stores"),
     Key::new("kernel.baseline_allocator", Holds::Name(|| Policy::ALL.map(Policy::name).into()), "\"buddy\"", "allocator of page frames where RowClone is not used (`allocator.md`)"),
+    Key::new("kernel.copy_unit", Holds::Name(|| names(&copy_units())), "\"row-set\"", COPY_UNIT).or("`page`"),
 ];
 
 const COPY_LOOPS: [(&str, Copier); 2] = [("cached", Copier::CachedLoop), ("non-temporal", Copier::NonTemporalLoop)];
@@ -139,7 +141,7 @@ impl MachineConfig {
                 seed: 1,
                 utilization: 0.0,
                 fragmentation: 0.0,
-                units: Units::Together,
+                copy_unit: kernel.choice("copy_unit", &copy_units()).unwrap_or_default(),
             },
         };
         Ok(MachineConfig { name: document.name(), path: document.path().to_owned(), system, settings })

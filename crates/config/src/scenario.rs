@@ -374,7 +374,7 @@ fn check_allocator(document: &Document, workload: &Workload) -> Result<Option<Al
         }
         table => {
             let reference = root.table_or_empty("reference");
-            table.map(|table| AllocatorConfig::check(&table, &reference, workload)).transpose()
+            table.map(|table| AllocatorConfig::check(&table, &reference)).transpose()
         }
     }
 }

@@ -15,7 +15,7 @@ use host::machine::{
 };
 use memctrl::policy::copy::BASELINE;
 use memctrl::{Config, Controller};
-use os_alloc_sim::{Generator, Policy, Units};
+use os_alloc_sim::{CopyUnit, Generator, Policy};
 use rowclone::{FaultyRows, Planner};
 use trace_io::program::Step;
 
@@ -56,7 +56,7 @@ fn settings() -> MachineSettings {
             seed: 1,
             utilization: 0.0,
             fragmentation: 0.0,
-            units: Units::Together,
+            copy_unit: CopyUnit::RowSet,
         },
     }
 }

@@ -2,8 +2,8 @@
 
 use dram_spec::AddressMap;
 use os_alloc_sim::{
-    Age, AgeError, Aged, FrameAllocator, FrameMap, FrameSet, Generator, Kernel, Policy, PolicyError, Units, ZeroOnFree,
-    age,
+    Age, AgeError, Aged, CopyUnit, FrameAllocator, FrameMap, FrameSet, Generator, Kernel, Policy, PolicyError,
+    ZeroOnFree, age,
 };
 
 /// Allocation policy, and utilization and fragmentation of the memory before the first allocation.
@@ -19,9 +19,8 @@ pub struct AllocatorSettings {
     pub utilization: f64,
     /// Unusable free space index of order 9 before the run, 0 to 1; reached as closely as possible.
     pub fragmentation: f64,
-    /// Treatment of frames that share rows, in workloads of processes. Pages of a recorded trace
-    /// are always [`Units::Marked`].
-    pub units: Units,
+    /// What is allocated and copied as one.
+    pub copy_unit: CopyUnit,
 }
 
 /// Reason why the allocator cannot be built.
@@ -30,7 +29,7 @@ pub enum AllocatorError {
     /// A share is not from 0 to 1.
     #[error(transparent)]
     Age(#[from] AgeError),
-    /// The policy cannot allocate the units of this memory.
+    /// The policy cannot allocate copy units of this size.
     #[error(transparent)]
     Policy(#[from] PolicyError),
 }
@@ -67,11 +66,11 @@ impl AllocatorSettings {
     /// Builds the memory and its allocator.
     ///
     /// # Errors
-    /// If a share is not from 0 to 1, or the policy cannot allocate units of this size.
-    pub fn memory(&self, map: &AddressMap, units: Units) -> Result<AgedMemory, AllocatorError> {
+    /// If a share is not from 0 to 1, or the policy cannot allocate copy units of this size.
+    pub fn memory(&self, map: &AddressMap) -> Result<AgedMemory, AllocatorError> {
         let target = Age::new(self.utilization, self.fragmentation)?;
         let map = FrameMap::new(map.clone());
-        let set = FrameSet::new(&map, units);
+        let set = FrameSet::new(&map, self.copy_unit);
         let mut seeds = Generator::new(self.seed);
         let mut allocator = self.policy.allocator(&map, &set, seeds.number())?;
         let aged = if self.is_fresh() {
@@ -89,13 +88,13 @@ impl AllocatorSettings {
     /// Builds a kernel without processes over this memory.
     ///
     /// # Errors
-    /// If a share is not from 0 to 1, or the policy cannot allocate units of this size.
+    /// If a share is not from 0 to 1, or the policy cannot allocate copy units of this size.
     pub fn kernel(&self, map: &AddressMap, zero_on_free: ZeroOnFree) -> Result<Kernel, AllocatorError> {
         let age = Age::new(self.utilization, self.fragmentation)?;
         let map = FrameMap::new(map.clone());
         // Seeds are drawn in the order of [`Self::memory`], which gives the identical memory.
         let mut seeds = Generator::new(self.seed);
-        let mut kernel = Kernel::new(map, self.units, self.policy, seeds.number(), zero_on_free)?;
+        let mut kernel = Kernel::new(map, self.copy_unit, self.policy, seeds.number(), zero_on_free)?;
         if !self.is_fresh() {
             kernel.age(age, seeds.number());
         }

@@ -4,7 +4,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Density, Geometry, RawGeometry, Width};
-use os_alloc_sim::{Age, FrameMap, FrameSet, Generator, Policy, Request, Units, age};
+use os_alloc_sim::{Age, CopyUnit, FrameMap, FrameSet, Generator, Policy, Request, age};
 
 /// Frees and allocations per iteration, half each.
 const STEPS: u64 = 20_000;
@@ -24,7 +24,7 @@ fn paper() -> Geometry {
 /// Repeatedly frees a random frame and allocates one for a copy of another.
 fn churn(criterion: &mut Criterion) {
     let map = FrameMap::new(AddressMap::preset(paper(), Preset::RowInterleaved));
-    let set = FrameSet::new(&map, Units::Together);
+    let set = FrameSet::new(&map, CopyUnit::RowSet);
     let half = Age::new(0.5, 0.5).expect("a half is a share");
     let mut group = criterion.benchmark_group("churn");
     group.throughput(Throughput::Elements(STEPS));

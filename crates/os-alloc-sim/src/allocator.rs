@@ -113,7 +113,7 @@ impl PolicyError {
     /// What to do next.
     pub const fn help(&self) -> &'static str {
         match self {
-            Self::UnitAboveBlock { .. } => "try `units = \"marked\"`, or a map that interleaves over fewer banks",
+            Self::UnitAboveBlock { .. } => "try `copy_unit = \"page\"`, or a map that interleaves over fewer banks",
         }
     }
 }

@@ -6,7 +6,7 @@ use dram_spec::address::{Preset, RawAddressMap, RawXor};
 use dram_spec::{AddressMap, Density, Geometry, RawGeometry, Width};
 
 use crate::frame::{Frame, FrameMap};
-use crate::frame_set::{FrameSet, Units};
+use crate::frame_set::{CopyUnit, FrameSet};
 
 /// Two channels of eight banks with the fewest possible subarrays: 1 GiB with rows of 4 KB, 2 GiB
 /// with rows of 8 KB.
@@ -50,9 +50,9 @@ pub(crate) fn maps() -> Vec<AddressMap> {
 }
 
 /// A memory, and a subset of its frames: two aligned blocks of 1024, and every 509th frame.
-pub(crate) fn few(map: AddressMap, units: Units) -> (FrameMap, FrameSet) {
+pub(crate) fn few(map: AddressMap, copy_unit: CopyUnit) -> (FrameMap, FrameSet) {
     let map = FrameMap::new(map);
-    let mut set = FrameSet::new(&map, units);
+    let mut set = FrameSet::new(&map, copy_unit);
     let order = set.grain_order();
     let every = if order > 5 { 7 } else { 509 };
     for frame in (0..map.frames()).filter(|frame| frame / 2048 != 3 && !(frame >> order).is_multiple_of(every)) {
@@ -64,7 +64,7 @@ pub(crate) fn few(map: AddressMap, units: Units) -> (FrameMap, FrameSet) {
 /// Subsets of all kinds of memories. They are built once, as building takes longer than the tests.
 pub(crate) fn memories() -> &'static [(FrameMap, FrameSet)] {
     static MEMORIES: LazyLock<Vec<(FrameMap, FrameSet)>> = LazyLock::new(|| {
-        let both = |map: AddressMap| Units::ALL.map(|units| few(map.clone(), units));
+        let both = |map: AddressMap| CopyUnit::ALL.map(|copy_unit| few(map.clone(), copy_unit));
         maps().into_iter().flat_map(both).collect()
     });
     &MEMORIES

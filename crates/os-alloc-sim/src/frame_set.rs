@@ -5,48 +5,59 @@ use dram_spec::address::FRAME_BYTES;
 use crate::bits::Bits;
 use crate::frame::{Frame, FrameMap};
 
-/// Treatment of frames that share a row, because they are smaller than a row.
+/// What an allocator allocates, and a kernel copies and zeroes, as one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Units {
-    /// The frames of a unit (the minimum copy granularity) are allocated together, as one page.
+pub enum CopyUnit {
+    /// A page of 4 KiB, as by Linux. Where pages share a row, a copy of one is reported as
+    /// `shared-row`.
     #[default]
-    Together,
-    /// Frames are allocated one by one. A copy of less than a unit is reported as `shared-row`.
-    Marked,
+    Page,
+    /// A row set: the smallest aligned block of pages that fills whole rows, the least that FPM can
+    /// copy.
+    RowSet,
 }
 
-impl Units {
+impl CopyUnit {
     /// All choices.
-    pub const ALL: [Units; 2] = [Units::Together, Units::Marked];
+    pub const ALL: [CopyUnit; 2] = [CopyUnit::Page, CopyUnit::RowSet];
 
     /// Name in configurations.
     pub const fn name(self) -> &'static str {
         match self {
-            Units::Together => "together",
-            Units::Marked => "marked",
+            CopyUnit::RowSet => "row-set",
+            CopyUnit::Page => "page",
+        }
+    }
+
+    /// Frames of the unit, a power of two. A row set above 16 MiB, which FPM cannot copy, is replaced
+    /// by a page.
+    pub fn frames(self, map: &FrameMap) -> u32 {
+        match self {
+            CopyUnit::Page => 1,
+            CopyUnit::RowSet => map.unit().unwrap_or(1),
         }
     }
 
     /// The choice with this name.
-    pub fn from_name(name: &str) -> Option<Units> {
-        Units::ALL.into_iter().find(|units| units.name() == name)
+    pub fn from_name(name: &str) -> Option<CopyUnit> {
+        CopyUnit::ALL.into_iter().find(|copy_unit| copy_unit.name() == name)
     }
 }
 
-/// Sharing of rows by frames, under a map and a choice of [`Units`].
+/// Sharing of rows by frames, under a map and a choice of [`CopyUnit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
     /// A frame is a whole row or several: frames share no row.
     None,
-    /// Frames of a unit share rows and are allocated together.
-    Together {
-        /// Frames per unit.
+    /// The frames of a row set share rows and are allocated together.
+    RowSet {
+        /// Frames per row set.
         frames: u32,
     },
-    /// Frames of a unit share rows and are allocated one by one; a copy of less than a unit is not
-    /// served by FPM.
-    Marked {
-        /// Frames per unit.
+    /// The frames of a row set share rows and are allocated one by one; FPM serves no copy of less
+    /// than a row set.
+    Page {
+        /// Frames per row set.
         frames: u32,
     },
     /// The smallest block of whole rows exceeds 16 MiB: frames are allocated one by one, and FPM
@@ -62,8 +73,8 @@ impl Sharing {
     pub const fn name(self) -> &'static str {
         match self {
             Sharing::None => "none",
-            Sharing::Together { .. } => "together",
-            Sharing::Marked { .. } => "marked",
+            Sharing::RowSet { .. } => "row-set",
+            Sharing::Page { .. } => "page",
             Sharing::TooLarge { .. } => "too-large",
         }
     }
@@ -90,8 +101,8 @@ impl Reservation {
 /// The allocatable frames of a memory: all but those in reserved rows. They are allocated in
 /// grains.
 ///
-/// A grain is 2^k consecutive frames, aligned to its size: a unit if units are allocated together,
-/// else one frame.
+/// A grain is 2^k consecutive frames, aligned to its size: a row set if it is
+/// the copy unit, else one frame.
 #[derive(Clone, Debug)]
 pub struct FrameSet {
     grains: Bits,
@@ -104,17 +115,14 @@ pub struct FrameSet {
 
 impl FrameSet {
     /// Creates the set of all unreserved frames of a memory.
-    pub fn new(map: &FrameMap, units: Units) -> FrameSet {
-        let sharing = match (map.unit(), units) {
+    pub fn new(map: &FrameMap, copy_unit: CopyUnit) -> FrameSet {
+        let sharing = match (map.unit(), copy_unit) {
             (Some(1), _) => Sharing::None,
-            (Some(frames), Units::Together) => Sharing::Together { frames },
-            (Some(frames), Units::Marked) => Sharing::Marked { frames },
+            (Some(frames), CopyUnit::RowSet) => Sharing::RowSet { frames },
+            (Some(frames), CopyUnit::Page) => Sharing::Page { frames },
             (None, _) => Sharing::TooLarge { frames: map.granularity() },
         };
-        let grain_order = match sharing {
-            Sharing::Together { frames } => frames.trailing_zeros() as u8,
-            Sharing::None | Sharing::Marked { .. } | Sharing::TooLarge { .. } => 0,
-        };
+        let grain_order = copy_unit.frames(map).trailing_zeros() as u8;
         let (end, size) = (map.frames() >> grain_order, 1 << grain_order);
         let mut reservation =
             Reservation { row_bytes: map.address_map().geometry().reserved_bytes(), ..<_>::default() };
@@ -203,12 +211,14 @@ mod tests {
 
     #[test]
     fn every_frame_is_allocatable_reserved_or_lost() {
-        for (map, units) in maps().into_iter().flat_map(|map| Units::ALL.map(|units| (map.clone(), units))) {
+        for (map, copy_unit) in
+            maps().into_iter().flat_map(|map| CopyUnit::ALL.map(|copy_unit| (map.clone(), copy_unit)))
+        {
             let (bytes, rows) = (map.geometry().bytes(), map.geometry().reserved_bytes());
-            let set = FrameSet::new(&FrameMap::new(map), units);
+            let set = FrameSet::new(&FrameMap::new(map), copy_unit);
             assert_eq!(set.frames() * FRAME_BYTES + set.reservation().bytes(), bytes);
             assert!(set.reservation().reserved_frames * FRAME_BYTES >= rows);
-            if units == Units::Marked {
+            if copy_unit == CopyUnit::Page {
                 assert_eq!(set.reservation().lost_frames, 0);
             }
         }
@@ -222,8 +232,8 @@ mod tests {
         for (row_bytes, frames) in [(4096, 16 * 17), (8192, 16 * 9 * 2)] {
             for preset in Preset::ALL {
                 let map = FrameMap::new(AddressMap::preset(crate::fixture::geometry(row_bytes), preset));
-                for units in Units::ALL {
-                    let reservation = FrameSet::new(&map, units).reservation();
+                for copy_unit in CopyUnit::ALL {
+                    let reservation = FrameSet::new(&map, copy_unit).reservation();
                     assert_eq!((reservation.reserved_frames, reservation.lost_frames), (frames, 0), "{preset:?}");
                 }
             }

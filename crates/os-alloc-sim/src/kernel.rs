@@ -6,7 +6,7 @@ use std::fmt;
 use crate::allocator::{FrameAllocator, Grant, Policy, PolicyError, Request};
 use crate::fault::Fault;
 use crate::frame::{Frame, FrameMap};
-use crate::frame_set::{FrameSet, Units};
+use crate::frame_set::{CopyUnit, FrameSet};
 use crate::operation::{Cause, MemoryOperation};
 use crate::page_table::AddressSpace;
 use crate::report::{HugePages, Report, Traffic};
@@ -75,12 +75,12 @@ impl Kernel {
     /// If the policy cannot allocate these units.
     pub fn new(
         map: FrameMap,
-        units: Units,
+        copy_unit: CopyUnit,
         policy: Policy,
         seed: u64,
         zero_on_free: ZeroOnFree,
     ) -> Result<Kernel, PolicyError> {
-        let set = FrameSet::new(&map, units);
+        let set = FrameSet::new(&map, copy_unit);
         Kernel::over(map, set, policy, seed, zero_on_free)
     }
 

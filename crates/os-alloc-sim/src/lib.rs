@@ -39,7 +39,7 @@ pub use buddy::Buddy;
 pub use bulk::Destination;
 pub use fault::Fault;
 pub use frame::{Frame, FrameMap};
-pub use frame_set::{FrameSet, Reservation, Sharing, Units};
+pub use frame_set::{CopyUnit, FrameSet, Reservation, Sharing};
 pub use generator::Generator;
 pub use kernel::{CheckpointId, Kernel, ProcessId, ZeroOnFree};
 pub use operation::{Cause, MemoryOperation};

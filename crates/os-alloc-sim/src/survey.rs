@@ -3,7 +3,7 @@
 use crate::age::{Age, Aged, age};
 use crate::allocator::{Policy, PolicyError, Request};
 use crate::frame::FrameMap;
-use crate::frame_set::{FrameSet, Units};
+use crate::frame_set::{CopyUnit, FrameSet};
 use crate::generator::Generator;
 use crate::operation::{Cause, MemoryOperation};
 use crate::report::{HugePages, Report, Traffic};
@@ -15,7 +15,7 @@ pub struct Survey {
     /// Allocation policy.
     pub policy: Policy,
     /// Treatment of frames that share rows.
-    pub units: Units,
+    pub copy_unit: CopyUnit,
     /// Age of the memory.
     pub age: Age,
     /// Number of copies.
@@ -40,7 +40,7 @@ impl Survey {
     ///
     /// If the policy cannot allocate these units.
     pub fn run(&self, map: &FrameMap) -> Result<Surveyed, PolicyError> {
-        let set = FrameSet::new(map, self.units);
+        let set = FrameSet::new(map, self.copy_unit);
         let mut seeds = Generator::new(self.seed);
         let mut allocator = self.policy.allocator(map, &set, seeds.number())?;
         let aged = age(&set, allocator.as_mut(), self.age, seeds.number());

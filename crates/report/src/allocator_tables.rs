@@ -87,7 +87,7 @@ fn free(reports: &[&AllocatorReport], width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use dram_spec::{Density, Width};
-    use os_alloc_sim::{Policy, Units};
+    use os_alloc_sim::{CopyUnit, Policy};
     use rowclone_sim::host::AllocatorSettings;
     use rowclone_sim::host::workload::{Fill, Fork, Gap, Settings};
     use rowclone_sim::{Experiment, SystemBuilder, Workload};
@@ -98,8 +98,8 @@ mod tests {
     fn forked(policy: Policy) -> AllocatorReport {
         let system = SystemBuilder::default().channels(1).chips(Density::Gb1, Width::X8).build().unwrap();
         let fork = Fork { bytes: 64 * 4096, pages: 64, fill: Fill::Played, gap: Gap::ZERO };
-        let units = Units::Together;
-        let allocator = AllocatorSettings { policy, seed: 1, utilization: 0.5, fragmentation: 0.5, units };
+        let copy_unit = CopyUnit::RowSet;
+        let allocator = AllocatorSettings { policy, seed: 1, utilization: 0.5, fragmentation: 0.5, copy_unit };
         let workload = Workload::Made { settings: Settings::Fork(fork), allocator: Some(allocator) };
         Experiment::new(&system, workload).run().unwrap().allocator.unwrap()
     }

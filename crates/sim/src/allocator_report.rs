@@ -69,7 +69,7 @@ impl MemoryState {
 pub struct AllocatorReport {
     /// Allocation policy.
     pub policy: &'static str,
-    /// Sharing of rows by frames: `none`, `together`, `marked`, `too-large`.
+    /// Sharing of rows by frames: `none`, `row-set`, `page`, `too-large`.
     pub sharing: &'static str,
     /// Frames that share rows; 1 if frames share no row.
     pub unit_frames: u32,
@@ -106,7 +106,7 @@ impl AllocatorReport {
             sharing: after.sharing.name(),
             unit_frames: match after.sharing {
                 Sharing::None => 1,
-                Sharing::Together { frames } | Sharing::Marked { frames } | Sharing::TooLarge { frames } => frames,
+                Sharing::RowSet { frames } | Sharing::Page { frames } | Sharing::TooLarge { frames } => frames,
             },
             frames: after.frames,
             reserved_row_bytes: after.reservation.row_bytes,
@@ -127,7 +127,7 @@ impl AllocatorReport {
 mod tests {
     use dram_spec::address::Preset;
     use dram_spec::{AddressMap, Density, System, Width};
-    use os_alloc_sim::{Age, FrameMap, Kernel, PageSize, Policy, Units, ZeroOnFree};
+    use os_alloc_sim::{Age, CopyUnit, FrameMap, Kernel, PageSize, Policy, ZeroOnFree};
 
     use super::*;
 
@@ -135,7 +135,7 @@ mod tests {
     fn forked(policy: Policy) -> AllocatorReport {
         let geometry = System::paper(1, Density::Gb1, Width::X8).geometry;
         let map = FrameMap::new(AddressMap::preset(geometry, Preset::RowInterleaved));
-        let mut kernel = Kernel::new(map, Units::Together, policy, 1, ZeroOnFree::Off).expect("a frame is a row");
+        let mut kernel = Kernel::new(map, CopyUnit::RowSet, policy, 1, ZeroOnFree::Off).expect("a frame is a row");
         kernel.age(Age::new(0.5, 0.5).expect("shares"), 1);
         let before = MemoryState::new(kernel.report().frames, &kernel.report().free);
         let mut operations = Vec::new();

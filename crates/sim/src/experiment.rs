@@ -14,7 +14,7 @@ use host::{
 use memctrl::policy::copy::{BASELINE, CopyPolicy, ROWCLONE};
 use memctrl::stats::Stats;
 use memctrl::{Completion, Config, Controller, RequestSource};
-use os_alloc_sim::{Policy, Units};
+use os_alloc_sim::Policy;
 use protocol_check::Checker;
 use rowclone::{Mechanism, Operation};
 use trace_io::trace::{Format, Reader};
@@ -229,7 +229,7 @@ impl Run<'_> {
         let planner = self.system.planner();
         // A second instance of the memory, for its state before the workload: the run changes its
         // own.
-        let before = allocator.map(|settings| settings.memory(planner.map(), settings.units)).transpose()?;
+        let before = allocator.map(|settings| settings.memory(planner.map())).transpose()?;
         let source = settings.source(planner, allocator.as_ref(), self.seed, self.check.clone())?;
         let total = source.requests();
         let (source, played) = self.play(WithProgress::new(source, total, attachments.progress), attachments)?;
@@ -254,7 +254,7 @@ impl Run<'_> {
         };
         // A second instance of the memory, for its state before the first record: the run changes
         // its own.
-        let before = allocator.map(|settings| settings.memory(self.system.map(), Units::Marked)).transpose();
+        let before = allocator.map(|settings| settings.memory(self.system.map())).transpose();
         let before = before.map_err(host::ReplayError::from)?;
         let source = Replay::new(reader, self.system.planner(), settings, self.check.clone())?;
         let (source, played) = self.play(WithProgress::new(source, None, attachments.progress), attachments)?;

@@ -320,8 +320,7 @@ impl Run<'_> {
         let settings = CopyMethod::of(self.policy).applied_to(settings);
         let (map, clock) = (self.system.map(), self.system.system().clock());
         // A second instance of the memory, for its state before the run.
-        let before =
-            settings.allocator.memory(map, settings.allocator.units).map_err(host::machine::MachineError::from)?;
+        let before = settings.allocator.memory(map).map_err(host::machine::MachineError::from)?;
         let before = MemoryState::new(before.set.frames(), &before.allocator.free_blocks());
         let cores = programs.len();
         let machine = Machine::new(settings, region, programs, map, self.check.clone())?;

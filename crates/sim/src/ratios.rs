@@ -54,7 +54,7 @@ mod tests {
     use host::workload::{Fill, Fork, Gap, Settings};
     use host::{AllocatorSettings, Kind, OperationSpec, Place};
     use memctrl::policy::copy::BASELINE;
-    use os_alloc_sim::Units;
+    use os_alloc_sim::CopyUnit;
 
     use super::*;
     use crate::{Experiment, SystemBuilder, Workload};
@@ -84,8 +84,13 @@ mod tests {
         let system = SystemBuilder::default().build().unwrap();
         let fork = Fork { bytes: 64 << 12, pages: 16, fill: Fill::Before, gap: Gap::ZERO };
         let experiment = |policy| {
-            let allocator =
-                AllocatorSettings { policy, seed: 1, utilization: 0.0, fragmentation: 0.0, units: Units::Together };
+            let allocator = AllocatorSettings {
+                policy,
+                seed: 1,
+                utilization: 0.0,
+                fragmentation: 0.0,
+                copy_unit: CopyUnit::RowSet,
+            };
             Experiment::new(&system, Workload::Made { settings: Settings::Fork(fork), allocator: Some(allocator) })
         };
         let channel = |policy| experiment(policy).policy(BASELINE).run().unwrap().makespan_cycles;

@@ -17,7 +17,7 @@ use memctrl::policy::copy::POLICIES;
 use memctrl::policy::row::{Closed, Timeout};
 use memctrl::policy::scheduler::{Bliss, Fcfs, FrFcfsCap, ParBs};
 use memctrl::{PowerPolicy, Queues, RefreshPolicy};
-use os_alloc_sim::{Policy, Units};
+use os_alloc_sim::{CopyUnit, Policy};
 use proptest::prelude::*;
 use proptest::sample::select;
 use rowclone_sim::{Attachments, Experiment, ExperimentError, MemorySystem, SystemBuilder, Trace, Workload};
@@ -227,13 +227,9 @@ fn timing() -> impl Strategy<Value = Timing> {
 
 fn allocator() -> impl Strategy<Value = AllocatorSettings> {
     let policy = select(&Policy::ALL[..]);
-    let units = select(&[Units::Together, Units::Marked][..]);
-    (policy, share(), share(), units).prop_map(|(policy, utilization, fragmentation, units)| AllocatorSettings {
-        policy,
-        seed: 1,
-        utilization,
-        fragmentation,
-        units,
+    let copy_unit = select(&[CopyUnit::RowSet, CopyUnit::Page][..]);
+    (policy, share(), share(), copy_unit).prop_map(|(policy, utilization, fragmentation, copy_unit)| {
+        AllocatorSettings { policy, seed: 1, utilization, fragmentation, copy_unit }
     })
 }
 

@@ -4,17 +4,18 @@ use std::fs::File;
 use std::path::Path;
 
 use host::machine::{Copier, Program, Repeated, TraceProgram};
-use rowclone_config::{CorePrograms, CoreWorkload, Failure, MachineConfig};
+use rowclone_config::{CorePrograms, CoreWorkload, Failure, MachineConfig, larger_copy_unit};
 use trace_io::LineError;
 use trace_io::program::{ProgramError, ProgramReader};
 use trace_io::trace::{Reader, TraceError};
 
-/// What the baseline does, in words.
+/// What the baseline does, in words, and the copy unit of all methods where it is not a page.
 pub fn baseline(machine: &MachineConfig) -> String {
     let kernel = &machine.settings.kernel;
     let stores = if kernel.copier == Copier::NonTemporalLoop { "non-temporal" } else { "cached" };
-    let policy = machine.settings.allocator.policy;
-    format!("a {stores} copy loop of {}-byte words, frames of `{policy}`", kernel.word_bytes)
+    let (policy, unit) = (machine.settings.allocator.policy, machine.settings.allocator.copy_unit);
+    let unit = larger_copy_unit(unit, &machine.system).map_or_else(String::new, |text| format!("; {text}"));
+    format!("a {stores} copy loop of {}-byte words, frames of `{policy}`{unit}", kernel.word_bytes)
 }
 
 /// The programs of a workload, one per core.

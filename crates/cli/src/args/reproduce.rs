@@ -24,15 +24,20 @@ impl MachineArgs {
     /// # Errors
     /// The file or a `--set` has an error.
     pub fn read(&self) -> Result<MachineConfig, Failure> {
-        self.read_with(&[])
+        self.read_with(&self.set)
     }
 
-    /// Reads and checks the machine, with further keys set.
+    /// Reads and checks the machine for a comparison with the paper, which copies whole rows: the copy unit is a row set unless
+    /// `--set` gives it. `further` keys are set last.
     ///
     /// # Errors
     /// The file or a `--set` has an error.
-    pub fn read_with(&self, further: &[String]) -> Result<MachineConfig, Failure> {
-        let overrides = Overrides::parse(&[&self.set, further].concat())?;
+    pub fn read_for_paper(&self, further: &[String]) -> Result<MachineConfig, Failure> {
+        self.read_with(&[&["kernel.copy_unit=row-set".to_owned()], &*self.set, further].concat())
+    }
+
+    fn read_with(&self, sets: &[String]) -> Result<MachineConfig, Failure> {
+        let overrides = Overrides::parse(sets)?;
         match &self.machine {
             Some(path) => MachineConfig::read(Path::new(path), &overrides),
             None => MachineConfig::paper(&overrides),

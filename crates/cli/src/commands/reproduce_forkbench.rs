@@ -18,7 +18,7 @@ const METHODS: [CopyMethod; 3] = [CopyMethod::BASELINE, CopyMethod::ROWCLONE, Co
 /// # Errors
 /// An error of the machine; a size that does not fit its memory; a signal; a failed check.
 pub fn run(args: &ForkbenchArgs) -> Result<String, Failure> {
-    let machine = args.machine.read()?;
+    let machine = args.machine.read_for_paper(&[])?;
     let mut rows = Vec::new();
     for &mebibytes in &args.mebibytes {
         for &updates in &args.updates {

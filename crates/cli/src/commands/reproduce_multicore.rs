@@ -46,7 +46,7 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
             .with_help("give `--trace` at most as often as the least number of `--cores`"));
     }
     let traces = args.traces.iter().map(|path| label(path)).collect::<Result<Vec<_>, _>>()?;
-    let scheduler = |name: &String| args.machine.read_with(&[format!("system.controller.scheduler={name}")]);
+    let scheduler = |name: &String| args.machine.read_for_paper(&[format!("system.controller.scheduler={name}")]);
     let machines = args.schedulers.iter().map(scheduler).collect::<Result<Vec<_>, _>>()?;
     let jobs = jobs(args);
     let reports = run_all(&jobs, &machines, args)?;

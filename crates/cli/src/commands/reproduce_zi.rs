@@ -23,7 +23,7 @@ const START: u64 = 1 << 32;
 /// # Errors
 /// An error of the machine; pages that do not fit its memory; a signal; a failed check.
 pub fn run(args: &ZiArgs) -> Result<String, Failure> {
-    let machine = args.machine.read()?;
+    let machine = args.machine.read_for_paper(&[])?;
     let rows = args.pages.iter().map(|&pages| row(&machine, pages, args.check)).collect::<Result<_, _>>()?;
     let table = ZeroingTable {
         schema_version: SCHEMA_VERSION,

@@ -16,7 +16,7 @@ use crate::args::{RunArgs, RunFormat};
 use crate::instant;
 use crate::interrupt;
 use crate::output;
-use rowclone_config::{Failure, Scenario, SystemConfig, Variant, Workload};
+use rowclone_config::{Failure, Scenario, SystemConfig, Variant, Workload, larger_copy_unit};
 use rowclone_sweep::experiment::{self, Wanted};
 use rowclone_sweep::{AtomicFile, Existing, directory, programs, warnings};
 
@@ -321,7 +321,14 @@ fn brief(scenario: &Scenario) -> String {
         bytes(geometry.bytes()),
         counted(u64::from(geometry.channels()), "channel"),
         bytes(geometry.row_bytes()),
-    )
+    ) + &copy_unit(scenario)
+}
+
+/// A line about the copy unit of allocators, if that is not a page.
+fn copy_unit(scenario: &Scenario) -> String {
+    let unit = scenario.allocator.as_ref().map(|allocator| allocator.copy_unit);
+    let text = unit.and_then(|unit| larger_copy_unit(unit, &scenario.system));
+    text.map_or_else(String::new, |text| format!("\n{text}"))
 }
 
 /// One line about a system.

@@ -53,9 +53,12 @@ fn a_workload_is_summed_up_in_a_sentence_with_its_cause() {
         assert!(text.contains(sentence), "{text}");
     }
     let rows = "system.geometry.row_bytes=8192";
-    let one = "allocator.units=marked";
-    let (text, _) = screen("traces/fork.toml", 80, &["--set", rows, "--set", one]);
+    let (text, _) = screen("traces/fork.toml", 80, &["--set", rows]);
     assert!(text.contains("0 % of copies by FPM: a\n  4 KiB page shares a row of 8 KiB; see `explain plan`"), "{text}");
+    assert!(!text.contains("copy unit"), "{text}");
+    let (text, _) = screen("traces/fork.toml", 80, &["--set", rows, "--set", "allocator.copy_unit=row-set"]);
+    let unit = "\ncopy unit: row-set, 2 pages of 4 KiB = 8 KiB; Linux copies one page\n";
+    assert!(text.contains(unit) && text.contains("100 % of copies\n  by FPM"), "{text}");
 }
 
 #[test]

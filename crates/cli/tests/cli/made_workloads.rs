@@ -99,12 +99,11 @@ fn freed_memory_is_zeroed_in_dram_or_over_the_channel() {
     assert!(rule["makespan_ns"].as_f64() < channel["makespan_ns"].as_f64());
 }
 
-/// With rows of 8 KB, two frames share a row: together they are copied by FPM, one by one they are not.
+/// With rows of 8 KB, two frames share a row: both are copied by FPM, one is not. A page is the default.
 #[test]
-fn units_decide_whether_frames_that_share_a_row_go_by_fpm() {
-    for (units, fpm) in [("together", 1.0), ("marked", 0.0)] {
-        let units = format!("allocator.units={units}");
-        let sets = ["policies=[\"rowclone\"]", "workload.pages=20", "system.geometry.row_bytes=8192", &units];
+fn copy_units_decide_whether_frames_that_share_a_row_go_by_fpm() {
+    for (unit, fpm) in [("allocator.copy_unit=row-set", 1.0), ("allocator.copy_unit=page", 0.0), ("seed=1", 0.0)] {
+        let sets = ["policies=[\"rowclone\"]", "workload.pages=20", "system.geometry.row_bytes=8192", unit];
         let aware = &play("fork", &sets)[1];
         assert!(
             (aware["allocator"]["copies"]["share_by_mechanism"]["fpm"].as_f64().unwrap_or(0.0) - fpm).abs() < 1e-12

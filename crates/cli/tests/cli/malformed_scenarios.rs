@@ -447,18 +447,9 @@ fn allocators() {
         "add for example `fragmentation = 0.5`: an aged memory has both, a fresh one neither",
     );
     check_workload(
-        &fork("policies = [\"buddy\"]\nunits = \"single\""),
-        "scenario.toml:10: `allocator.units` is \"single\", which is none of its values",
-        "the values are `together`, `marked`",
-    );
-    check_workload(
-        &format!(
-            "kind = \"trace\"\nfile = {:?}\ninstructions_per_clock = 4\nplacement = \"allocator\"\n\
-             [allocator]\npolicies = [\"buddy\"]\nunits = \"together\"",
-            recorded()
-        ),
-        "scenario.toml:11: `allocator.units` is \"together\", but the pages of a trace are handed out one by one",
-        "leave it out, or write `units = \"marked\"`",
+        &fork("policies = [\"buddy\"]\ncopy_unit = \"pages\""),
+        "scenario.toml:10: `allocator.copy_unit` is \"pages\", which is none of its values",
+        "did you mean `page`? the values are `page`, `row-set`",
     );
 }
 

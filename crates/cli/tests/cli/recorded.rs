@@ -130,7 +130,7 @@ fn no_page_goes_by_fpm_that_shares_its_rows() {
             assert!(share <= 0.0 && reasons.iter().any(|reason| reason == why), "{set}: {share}, {reasons:?}");
         }
         let aware = &runs[1]["allocator"];
-        assert_eq!((&aware["unit_frames"], &aware["sharing"]), (&Value::from(2), &Value::from("marked")));
+        assert_eq!((&aware["unit_frames"], &aware["sharing"]), (&Value::from(2), &Value::from("page")));
         assert_eq!(aware["copies"]["fallbacks"]["shared-row"], aware["copies"]["frames"], "{set}");
     }
 }

@@ -11,7 +11,7 @@ use dram_spec::address::Preset;
 use dram_spec::{AddressMap, Cycle, Density, Operation, PhysicalAddress, System, Width};
 use memctrl::policy::copy::{CopyPolicy, ROWCLONE};
 use memctrl::{Completion, Config, Controller, Request, RequestSource};
-use os_alloc_sim::{Policy, Units};
+use os_alloc_sim::{CopyUnit, Policy};
 use rowclone::{FaultyRows, Planner};
 use trace_io::program::Step;
 
@@ -57,7 +57,7 @@ fn settings() -> MachineSettings {
         seed: 1,
         utilization: 0.0,
         fragmentation: 0.0,
-        units: Units::Together,
+        copy_unit: CopyUnit::RowSet,
     };
     MachineSettings {
         clock: ClockRatio::new(6, 1),

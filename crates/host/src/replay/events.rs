@@ -145,10 +145,8 @@ impl<R: Read> Replay<R> {
             Copier::Cpu => instructions,
             Copier::Controller => 0,
         };
-        if self.pages.is_none() {
-            return self.announce(operation);
-        }
-        self.current = Current::Placed { pieces: Pieces::new(&operation), value };
+        let Some(pages) = &self.pages else { return self.announce(operation) };
+        self.current = Current::Placed { pieces: Pieces::new(&operation, pages.unit_bytes()), value };
         Ok(())
     }
 

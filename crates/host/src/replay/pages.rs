@@ -2,10 +2,10 @@
 
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{AddressMap, PhysicalAddress};
-use os_alloc_sim::{Cause, Found, Frame, HugePages, MemoryOperation, Report, Request, Traffic, Units};
+use os_alloc_sim::{Cause, Found, Frame, HugePages, MemoryOperation, Report, Request, Traffic};
 use rustc_hash::FxHashMap;
 
-use super::pieces::{DestinationPage, Piece};
+use super::pieces::{DestinationUnit, Piece};
 use crate::allocator_settings::{AgedMemory, AllocatorError, AllocatorSettings};
 
 /// Counts of the allocator during a replay.
@@ -51,13 +51,14 @@ pub(super) struct NoFrame {
     pub(super) page: PhysicalAddress,
 }
 
-/// Frame of each page. Recorded addresses are virtual: any 64-bit address is a byte of some page.
+/// Frames of each copy unit, which is a page or several. Recorded addresses are virtual: any 64-bit
+/// address is a byte of some unit.
 #[derive(Debug)]
 pub(super) struct Pages {
     settings: AllocatorSettings,
     memory: AgedMemory,
-    /// By page number; at most one entry per frame of the memory. Accessed only by key, so the
-    /// map's order has no effect.
+    /// First frame by number of the unit; at most one entry per unit of the memory. Accessed only by
+    /// key, so the map's order has no effect.
     frames: FxHashMap<u64, Frame>,
     counts: Counts,
     traffic: Traffic,
@@ -75,10 +76,9 @@ struct Counts {
 }
 
 impl Pages {
-    /// Starts without mapped pages. A page of a trace is one frame, so frames that share rows are
-    /// allocated one by one.
+    /// Starts without mapped pages.
     pub(super) fn new(map: &AddressMap, settings: AllocatorSettings) -> Result<Pages, AllocatorError> {
-        let memory = settings.memory(map, Units::Marked)?;
+        let memory = settings.memory(map)?;
         Ok(Pages {
             settings,
             memory,
@@ -94,7 +94,12 @@ impl Pages {
         (self.memory.set.frames(), held)
     }
 
-    /// Physical address of a recorded address. Its page gets a frame if it has none.
+    /// Bytes of a copy unit.
+    pub(super) fn unit_bytes(&self) -> u64 {
+        u64::from(self.memory.set.grain_frames()) * FRAME_BYTES
+    }
+
+    /// Physical address of a recorded address. Its unit gets frames if it has none.
     pub(super) fn place(&mut self, address: PhysicalAddress) -> Result<PhysicalAddress, NoFrame> {
         let frame = if let Some(frame) = self.frame(address) {
             frame
@@ -102,7 +107,7 @@ impl Pages {
             self.counts.appeared += 1;
             self.allocate(address, Request::ANYWHERE)?.0
         };
-        Ok(PhysicalAddress(frame.address().0 + address.0 % FRAME_BYTES))
+        Ok(PhysicalAddress(frame.address().0 + address.0 % self.unit_bytes()))
     }
 
     /// Physical source and destination of a piece of a copy.
@@ -112,7 +117,7 @@ impl Pages {
         piece: &Piece,
     ) -> Result<(PhysicalAddress, PhysicalAddress), NoFrame> {
         let placed = self.place(src)?;
-        if piece.page != DestinationPage::Renewed {
+        if piece.unit != DestinationUnit::Renewed {
             self.counts.copies_in_part += 1;
             return Ok((placed, self.place(piece.dst)?));
         }
@@ -120,9 +125,10 @@ impl Pages {
         self.counts.copied += 1;
         let source = frame_of(placed);
         let (frame, found) = self.allocate(piece.dst, Request::near(source))?;
-        if piece.bytes == FRAME_BYTES {
+        if piece.bytes == self.unit_bytes() {
             let cause = Cause::CopyOnWrite;
-            let copy = MemoryOperation::Copy { src: source, dst: frame, frames: 1, cause, found };
+            let copy =
+                MemoryOperation::Copy { src: source, dst: frame, frames: self.memory.set.grain_frames(), cause, found };
             self.traffic.count(&self.memory.map, &copy);
         } else {
             self.counts.copies_in_part += 1;
@@ -132,7 +138,7 @@ impl Pages {
 
     /// Physical destination of a piece of a fill.
     pub(super) fn place_fill(&mut self, value: u8, piece: &Piece) -> Result<PhysicalAddress, NoFrame> {
-        if piece.page != DestinationPage::Renewed {
+        if piece.unit != DestinationUnit::Renewed {
             self.counts.fills_in_part += 1;
             return self.place(piece.dst);
         }
@@ -140,7 +146,8 @@ impl Pages {
         self.counts.filled += 1;
         let (frame, _) = self.allocate(piece.dst, Request::ANYWHERE)?;
         if value == 0 {
-            let zero = MemoryOperation::Zero { dst: frame, frames: 1, cause: Cause::DemandZero };
+            let zero =
+                MemoryOperation::Zero { dst: frame, frames: self.memory.set.grain_frames(), cause: Cause::DemandZero };
             self.traffic.count(&self.memory.map, &zero);
         } else {
             self.counts.fills_of_other_values += 1;
@@ -176,12 +183,17 @@ impl Pages {
     }
 
     fn frame(&self, address: PhysicalAddress) -> Option<Frame> {
-        self.frames.get(&number(address)).copied()
+        self.frames.get(&self.number(address)).copied()
     }
 
-    /// Frees the frame of a page, whose contents are about to be overwritten as a whole.
-    fn release(&mut self, page: PhysicalAddress) {
-        if let Some(frame) = self.frames.remove(&number(page)) {
+    /// Number of the unit that contains an address.
+    fn number(&self, address: PhysicalAddress) -> u64 {
+        address.0 / self.unit_bytes()
+    }
+
+    /// Frees the frames of a unit, whose contents are about to be overwritten as a whole.
+    fn release(&mut self, unit: PhysicalAddress) {
+        if let Some(frame) = self.frames.remove(&self.number(unit)) {
             self.memory.allocator.free(frame);
             self.counts.freed += 1;
         }
@@ -190,14 +202,9 @@ impl Pages {
     fn allocate(&mut self, address: PhysicalAddress, request: Request) -> Result<(Frame, Found), NoFrame> {
         let page = PhysicalAddress(address.0 / FRAME_BYTES * FRAME_BYTES);
         let grant = self.memory.allocator.allocate(request).ok_or(NoFrame { page })?;
-        self.frames.insert(number(page), grant.frame);
+        self.frames.insert(self.number(address), grant.frame);
         Ok((grant.frame, grant.found))
     }
-}
-
-/// Number of the page that contains an address.
-const fn number(address: PhysicalAddress) -> u64 {
-    address.0 / FRAME_BYTES
 }
 
 /// Frame of a physical address.

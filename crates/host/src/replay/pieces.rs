@@ -1,11 +1,10 @@
-//! Division of copies and fills into pieces within pages.
+//! Division of copies and fills into pieces within copy units.
 
 use dram_spec::PhysicalAddress;
-use dram_spec::address::FRAME_BYTES;
 use rowclone::Operation;
 
-/// Iterator over the pieces of a copy or a fill, divided at page boundaries of the destination and
-/// of the source.
+/// Iterator over the pieces of a copy or a fill, divided at boundaries of copy units of the
+/// destination and of the source.
 ///
 /// Pieces are in the order in which a `memmove` must process them.
 #[derive(Clone, Debug)]
@@ -13,34 +12,36 @@ pub(super) struct Pieces {
     src: Option<u64>,
     dst: u64,
     bytes: u64,
+    unit_bytes: u64,
     cut: u64,
     overlap: bool,
 }
 
-/// A run of bytes within one page of the destination and, for a copy, one page of the source.
+/// A run of bytes within one unit of the destination and, for a copy, one unit of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) src: Option<PhysicalAddress>,
     pub(super) dst: PhysicalAddress,
     pub(super) bytes: u64,
-    /// Frame assignment of the destination page.
-    pub(super) page: DestinationPage,
+    /// Frame assignment of the destination unit.
+    pub(super) unit: DestinationUnit,
 }
 
-/// Frame assignment of a piece's destination page.
+/// Frame assignment of a piece's destination unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DestinationPage {
-    /// The page keeps its frame: the operation covers only a part of it, or an earlier piece of the
+pub(super) enum DestinationUnit {
+    /// The unit keeps its frames: the operation covers only a part of it, or an earlier piece of the
     /// operation has renewed it.
     Kept,
-    /// The page gets another frame: the operation covers all of it, and this is its first piece.
+    /// The unit gets other frames: the operation covers all of it, and this is its first piece.
     Renewed,
 }
 
 impl Pieces {
-    pub(super) fn new(operation: &Operation) -> Pieces {
+    /// The pieces of an operation, in units of `unit_bytes`.
+    pub(super) fn new(operation: &Operation, unit_bytes: u64) -> Pieces {
         let (src, dst, bytes) = (operation.src().map(|src| src.0), operation.target().0, operation.bytes());
-        Pieces { src, dst, bytes, cut: 0, overlap: src.is_some_and(|src| src.abs_diff(dst) < bytes) }
+        Pieces { src, dst, bytes, unit_bytes, cut: 0, overlap: src.is_some_and(|src| src.abs_diff(dst) < bytes) }
     }
 
     /// Offset of the next piece within the operation, and its length.
@@ -49,12 +50,12 @@ impl Pieces {
         let left = self.bytes - self.cut;
         if self.overlap && self.src.is_some_and(|src| src < self.dst) {
             // Backwards: each piece ends where the preceding one starts.
-            let in_page = |start: u64| (start + (left - 1)) % FRAME_BYTES + 1;
-            let length = starts.map(in_page).fold(left, u64::min);
+            let in_unit = |start: u64| (start + (left - 1)) % self.unit_bytes + 1;
+            let length = starts.map(in_unit).fold(left, u64::min);
             (left - length, length)
         } else {
-            let in_page = |start: u64| FRAME_BYTES - (start + self.cut) % FRAME_BYTES;
-            (self.cut, starts.map(in_page).fold(left, u64::min))
+            let in_unit = |start: u64| self.unit_bytes - (start + self.cut) % self.unit_bytes;
+            (self.cut, starts.map(in_unit).fold(left, u64::min))
         }
     }
 }
@@ -68,28 +69,28 @@ impl Iterator for Pieces {
         }
         let (first, bytes) = self.run();
         self.cut += bytes;
-        let (dst, start) = (self.dst + first, (self.dst + first) / FRAME_BYTES * FRAME_BYTES);
-        // An overlapping copy moves data within existing pages: no frame is allocated.
-        let renewed = !self.overlap && dst == start && self.bytes - first >= FRAME_BYTES;
-        let page = if renewed { DestinationPage::Renewed } else { DestinationPage::Kept };
-        Some(Piece { src: self.src.map(|src| PhysicalAddress(src + first)), dst: PhysicalAddress(dst), bytes, page })
+        let dst = self.dst + first;
+        // An overlapping copy moves data within existing units: no frame is allocated.
+        let is_whole = dst.is_multiple_of(self.unit_bytes) && self.bytes - first >= self.unit_bytes;
+        let unit = if is_whole && !self.overlap { DestinationUnit::Renewed } else { DestinationUnit::Kept };
+        Some(Piece { src: self.src.map(|src| PhysicalAddress(src + first)), dst: PhysicalAddress(dst), bytes, unit })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use DestinationPage::{Kept, Renewed};
+    use DestinationUnit::{Kept, Renewed};
 
     use super::*;
 
-    fn check(src: Option<u64>, dst: u64, bytes: u64, expected: &[(u64, u64, DestinationPage)]) {
+    fn check(src: Option<u64>, dst: u64, bytes: u64, expected: &[(u64, u64, DestinationUnit)]) {
         let dst_address = PhysicalAddress(dst);
         let operation = match src {
             Some(src) => Operation::Copy { src: PhysicalAddress(src), dst: dst_address, bytes },
             None => Operation::Init { dst: dst_address, bytes, value: 0 },
         };
-        let pieces: Vec<Piece> = Pieces::new(&operation).collect();
-        let found: Vec<_> = pieces.iter().map(|piece| (piece.dst.0, piece.bytes, piece.page)).collect();
+        let pieces: Vec<Piece> = Pieces::new(&operation, 4096).collect();
+        let found: Vec<_> = pieces.iter().map(|piece| (piece.dst.0, piece.bytes, piece.unit)).collect();
         assert_eq!(found, expected, "{operation}");
         assert!(pieces.iter().all(|piece| piece.src.map(|at| at.0) == src.map(|src| src + (piece.dst.0 - dst))));
     }

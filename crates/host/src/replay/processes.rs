@@ -149,7 +149,7 @@ impl Processes {
 mod tests {
     use dram_spec::address::Preset;
     use dram_spec::{Density, System, Width};
-    use os_alloc_sim::{Policy, Units};
+    use os_alloc_sim::{CopyUnit, Policy};
 
     use super::*;
 
@@ -157,7 +157,7 @@ mod tests {
         let map = AddressMap::preset(System::paper(1, Density::Gb1, Width::X16).geometry, Preset::RowInterleaved);
         let policy = Policy::Sequential;
         let settings =
-            AllocatorSettings { policy, seed: 1, utilization: 0.0, fragmentation: 0.0, units: Units::Marked };
+            AllocatorSettings { policy, seed: 1, utilization: 0.0, fragmentation: 0.0, copy_unit: CopyUnit::Page };
         Processes::new(&map, settings).unwrap()
     }
 

@@ -13,7 +13,7 @@ use host::machine::{
 use memctrl::policy::copy::{CopyPolicy, POLICIES};
 use memctrl::policy::row::{Closed, Open, RowPolicy};
 use memctrl::{Config, PowerPolicy, PriceTable, Queues, RefreshPolicy};
-use os_alloc_sim::{Policy, Units};
+use os_alloc_sim::{CopyUnit, Policy};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -85,8 +85,8 @@ fn arb_kernel() -> impl Strategy<Value = KernelSettings> {
 fn arb_allocator() -> impl Strategy<Value = AllocatorSettings> {
     let policy =
         select(vec![Policy::Sequential, Policy::Random, Policy::Buddy, Policy::SubarrayAware, Policy::SubarrayAware]);
-    (policy, any::<u64>(), select(vec![Units::Together, Units::Marked])).prop_map(|(policy, seed, units)| {
-        AllocatorSettings { policy, seed, utilization: 0.0, fragmentation: 0.0, units }
+    (policy, any::<u64>(), select(vec![CopyUnit::RowSet, CopyUnit::Page])).prop_map(|(policy, seed, copy_unit)| {
+        AllocatorSettings { policy, seed, utilization: 0.0, fragmentation: 0.0, copy_unit }
     })
 }
 
@@ -202,7 +202,7 @@ pub fn arb_case_of_few_places() -> impl Strategy<Value = Case> {
 /// Cases in which the kernel allocates, copies and zeroes single frames.
 pub fn arb_case_with_a_frame_per_unit() -> impl Strategy<Value = Case> {
     arb_case().prop_map(|mut case| {
-        case.settings.allocator.units = Units::Marked;
+        case.settings.allocator.copy_unit = CopyUnit::Page;
         case
     })
 }

@@ -9,7 +9,7 @@ use host::{
     AllocatorSettings, Contents, Copier, Placement, Replay, ReplayError, ReplaySettings, Timing, UnusableRecords,
 };
 use memctrl::{Completion, Request, RequestSource};
-use os_alloc_sim::{Policy, Units};
+use os_alloc_sim::{CopyUnit, Policy};
 use rowclone::{FaultyRows, Operation, Planner};
 use trace_io::trace::Reader;
 
@@ -24,7 +24,7 @@ pub const SETTINGS: ReplaySettings = ReplaySettings {
 
 /// A fresh memory with this policy.
 pub const fn allocator(policy: Policy) -> AllocatorSettings {
-    AllocatorSettings { policy, seed: 1, utilization: 0.0, fragmentation: 0.0, units: Units::Marked }
+    AllocatorSettings { policy, seed: 1, utilization: 0.0, fragmentation: 0.0, copy_unit: CopyUnit::Page }
 }
 
 /// 512 MiB: one channel of the paper's memory, made of four chips.

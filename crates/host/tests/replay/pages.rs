@@ -8,7 +8,7 @@ use dram_spec::geometry::PAPER_ROW_BYTES;
 use dram_spec::{Geometry, PhysicalAddress, RawGeometry};
 use host::{AllocatorSettings, Contents, FlatMemory, Placement, Replay, ReplaySettings};
 use memctrl::{Request, RequestSource};
-use os_alloc_sim::{Policy, Units};
+use os_alloc_sim::Policy;
 use proptest::prelude::*;
 use proptest::sample::select;
 use rowclone::{Operation, Planner};
@@ -158,7 +158,7 @@ proptest! {
         let geometry = Geometry::try_from(RawGeometry { row_bytes, ..small().geometry.raw() }).unwrap();
         let planner = planner(&dram_spec::System { geometry, ..small() }, preset);
         let settings = AllocatorSettings { seed, utilization: age.0, fragmentation: age.1, ..allocator(policy) };
-        let aged = settings.memory(planner.map(), Units::Marked).unwrap().aged;
+        let aged = settings.memory(planner.map()).unwrap().aged;
         let contents = Contents::new(seed, planner.map().clone());
 
         let lines = (0..END / 64).map(|line| Event::Access { read: line * 64, writeback: None });

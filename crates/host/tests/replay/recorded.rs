@@ -188,7 +188,7 @@ fn fpm_serves_no_page_if_frames_share_rows() {
             assert_eq!((fills.by(why), fills.by("fpm")), (fills.all(), 0), "{fills:?}");
             let Some(pages) = outcome.pages else { continue };
             let tally = pages.allocator.traffic.copies_of(Cause::CopyOnWrite);
-            assert_eq!(pages.allocator.sharing, Sharing::Marked { frames: 2 });
+            assert_eq!(pages.allocator.sharing, Sharing::Page { frames: 2 });
             assert_eq!(tally.fallbacks(Fallback::SharedRow), tally.frames());
         }
     }

@@ -13,7 +13,7 @@ use host::workload::{
 use host::{AllocatorSettings, CheckedSource, Contents, FlatMemory, MemoryCheck, Place};
 use memctrl::stats::Stats;
 use memctrl::{Completion, Config, Controller, Request, RequestSource};
-use os_alloc_sim::Units;
+use os_alloc_sim::CopyUnit;
 use rowclone::{FaultyRows, Planner};
 
 /// The paper's memory with rows of 4 KB and 512 rows per subarray; small: one channel of 512 MiB
@@ -32,7 +32,7 @@ pub fn paper() -> Planner {
 
 /// Memory of which half is in use.
 pub fn allocator(policy: os_alloc_sim::Policy) -> AllocatorSettings {
-    AllocatorSettings { policy, seed: 5, utilization: 0.5, fragmentation: 0.5, units: Units::Together }
+    AllocatorSettings { policy, seed: 5, utilization: 0.5, fragmentation: 0.5, copy_unit: CopyUnit::RowSet }
 }
 
 /// Memory of which no frame is in use.

@@ -131,7 +131,7 @@ fn the_memory_is_that_of_the_allocator_settings() {
     for policy in Policy::ALL {
         for settings in [crate::common::allocator(policy), free_memory(policy)] {
             let planner = paper();
-            let mut memory = settings.memory(planner.map(), settings.units).unwrap();
+            let mut memory = settings.memory(planner.map()).unwrap();
             let anywhere = os_alloc_sim::Request::ANYWHERE;
             let frames: Vec<_> =
                 (0..12).map(|_| memory.allocator.allocate(anywhere).unwrap().frame.address()).collect();

@@ -8,7 +8,7 @@ use dram_spec::{Cycle, PhysicalAddress};
 use host::AllocatorSettings;
 use host::workload::{Deduplication, Fork, ProcessExits, Settings};
 use memctrl::Request;
-use os_alloc_sim::{Cause, Fallback, Policy, Units};
+use os_alloc_sim::{Cause, CopyUnit, Fallback, Policy};
 use rowclone::{FPM, Operation};
 
 use crate::common::{
@@ -134,11 +134,11 @@ fn marked_frames_are_copied_alone_and_never_by_fpm() {
     let system = dram_spec::System::paper(2, dram_spec::Density::Gb1, dram_spec::Width::X16);
     let planner = planner(&system, Preset::LineInterleaved);
     let settings = Settings::Fork(Fork { bytes: 16 * 4096, pages: 16, ..fork() });
-    for (units, operations, by_fpm) in [(Units::Together, 8, 16), (Units::Marked, 16, 0)] {
-        let allocator = AllocatorSettings { units, ..free_memory(Policy::SubarrayAware) };
+    for (copy_unit, operations, by_fpm) in [(CopyUnit::RowSet, 8, 16), (CopyUnit::Page, 16, 0)] {
+        let allocator = AllocatorSettings { copy_unit, ..free_memory(Policy::SubarrayAware) };
         let workload = settings.source(&planner, Some(&allocator), 1, None).unwrap();
         let copies = requests(workload).1.os.unwrap().report.traffic.copies();
-        assert_eq!((copies.operations, copies.frames(), copies.by(FPM)), (operations, 16, by_fpm), "{units:?}");
+        assert_eq!((copies.operations, copies.frames(), copies.by(FPM)), (operations, 16, by_fpm), "{copy_unit:?}");
         assert_eq!(copies.fallbacks(Fallback::SharedRow), 16 - by_fpm);
     }
 }

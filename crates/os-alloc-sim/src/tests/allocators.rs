@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::bits::Bits;
 use crate::fixture::{geometry, memories};
-use crate::{Found, Frame, FrameAllocator, FrameMap, FrameSet, FreeBlocks, MAX_ORDER, Policy, Request, Units};
+use crate::{CopyUnit, Found, Frame, FrameAllocator, FrameMap, FrameSet, FreeBlocks, MAX_ORDER, Policy, Request};
 
 /// A request to an allocator; indices are taken modulo what exists.
 #[derive(Clone, Copy, Debug)]
@@ -205,7 +205,7 @@ proptest! {
 #[test]
 fn a_seed_determines_the_frames_allocated() {
     let map = FrameMap::new(AddressMap::preset(geometry(4096), Preset::RowInterleaved));
-    let set = FrameSet::new(&map, Units::Together);
+    let set = FrameSet::new(&map, CopyUnit::RowSet);
     let frames = |seed| {
         let mut random = Policy::Random.allocator(&map, &set, seed).unwrap();
         std::array::from_fn(|_| random.allocate(Request::ANYWHERE).unwrap().frame.0)

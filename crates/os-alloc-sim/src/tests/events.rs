@@ -6,8 +6,8 @@ use rowclone::{FPM, Mechanism, PSM2, Reason};
 
 use crate::fixture::{few, geometry, memories};
 use crate::{
-    Cause, Destination, Fallback, Fault, Found, Frame, FrameMap, HugePages, Kernel, MemoryOperation, PageSize, Policy,
-    Report, Sharing, Units, ZeroOnFree,
+    Cause, CopyUnit, Destination, Fallback, Fault, Found, Frame, FrameMap, HugePages, Kernel, MemoryOperation,
+    PageSize, Policy, Report, Sharing, ZeroOnFree,
 };
 
 /// A kernel without processes over 4 KB rows, which places copies in the subarray of their source.
@@ -48,9 +48,9 @@ fn only_written_pages_are_copied_after_a_fork() {
 /// A page of 4 KiB in rows of 8 KB: FPM serves it together with its neighbor, but not alone.
 #[test]
 fn a_shared_row_is_allocated_as_a_whole_or_prevents_fpm() {
-    let check = |units: Units, frames: u32, by: Mechanism, why: Option<Fallback>| {
+    let check = |copy_unit: CopyUnit, frames: u32, by: Mechanism, why: Option<Fallback>| {
         let map = AddressMap::preset(geometry(8192), Preset::RowInterleaved);
-        let (map, set) = few(map, units);
+        let (map, set) = few(map, copy_unit);
         let mut kernel = Kernel::over(map, set, Policy::SubarrayAware, 0, ZeroOnFree::Off).unwrap();
         let (parent, mut operations) = (kernel.spawn(), Vec::new());
         kernel.map(parent, 2, PageSize::Small).unwrap();
@@ -64,9 +64,9 @@ fn a_shared_row_is_allocated_as_a_whole_or_prevents_fpm() {
         }
         kernel.report().sharing
     };
-    assert_eq!(check(Units::Together, 2, FPM, None), Sharing::Together { frames: 2 });
-    let marked = check(Units::Marked, 1, PSM2, Some(Fallback::SharedRow));
-    assert_eq!(marked, Sharing::Marked { frames: 2 });
+    assert_eq!(check(CopyUnit::RowSet, 2, FPM, None), Sharing::RowSet { frames: 2 });
+    let marked = check(CopyUnit::Page, 1, PSM2, Some(Fallback::SharedRow));
+    assert_eq!(marked, Sharing::Page { frames: 2 });
 }
 
 /// 512 pages are one copy if a block is free; otherwise only the written page is copied.

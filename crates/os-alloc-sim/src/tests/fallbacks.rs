@@ -5,8 +5,8 @@ use rowclone::{FPM, MECHANISMS, Mechanism, PSM, PSM2};
 
 use crate::fixture::{maps, memories};
 use crate::{
-    Cause, Destination, Fallback, Found, Frame, FrameMap, FrameSet, Kernel, MemoryOperation, PageSize, Policy, Sharing,
-    Tally, Units, ZeroOnFree,
+    Cause, CopyUnit, Destination, Fallback, Found, Frame, FrameMap, FrameSet, Kernel, MemoryOperation, PageSize,
+    Policy, Sharing, Tally, ZeroOnFree,
 };
 
 /// A page of a forked process, in a memory of 4 KB rows: the kernel, the child, and the page's
@@ -122,8 +122,8 @@ fn a_reserved_frame_withholds_its_whole_unit() {
     let mut met = 0;
     for map in maps() {
         let map = FrameMap::new(map);
-        for units in Units::ALL {
-            let set = FrameSet::new(&map, units);
+        for copy_unit in CopyUnit::ALL {
+            let set = FrameSet::new(&map, copy_unit);
             let mut lost = 0;
             for unit in (0..map.frames()).step_by(set.grain_frames() as usize) {
                 let frames = (unit..unit + set.grain_frames()).map(Frame);

@@ -6,7 +6,7 @@ use dram_spec::address::Preset;
 use dram_spec::{AddressMap, BankId, Channel, SubarrayId};
 
 use crate::fixture::{few, geometry, maps};
-use crate::{FrameAllocator, FrameMap, FrameSet, Policy, Request, Units};
+use crate::{CopyUnit, FrameAllocator, FrameMap, FrameSet, Policy, Request};
 
 /// First touches of the channel and bank with most of them.
 fn most_in_a_bank(map: &FrameMap, allocator: &mut dyn FrameAllocator, touches: u32) -> u32 {
@@ -23,9 +23,9 @@ fn most_in_a_bank(map: &FrameMap, allocator: &mut dyn FrameAllocator, touches: u
 /// blocks at different places.
 #[test]
 fn first_touches_of_a_fresh_memory_are_spread_over_banks_like_those_of_buddy() {
-    for (map, units) in maps().into_iter().flat_map(|map| Units::ALL.map(|units| (map.clone(), units))) {
+    for (map, copy_unit) in maps().into_iter().flat_map(|map| CopyUnit::ALL.map(|copy_unit| (map.clone(), copy_unit))) {
         let map = FrameMap::new(map);
-        let set = FrameSet::new(&map, units);
+        let set = FrameSet::new(&map, copy_unit);
         let touches = 2048 >> set.grain_order();
         let Ok(mut buddy) = Policy::Buddy.allocator(&map, &set, 0) else { continue };
         let mut aware = Policy::SubarrayAware.allocator(&map, &set, 0).unwrap();
@@ -39,8 +39,8 @@ fn first_touches_of_a_fresh_memory_are_spread_over_banks_like_those_of_buddy() {
 /// down, until all memory is allocated.
 #[test]
 fn first_touches_leave_every_pool_seven_eighths_of_what_any_other_has() {
-    let (map, few) = few(AddressMap::preset(geometry(4096), Preset::RowInterleaved), Units::Together);
-    for set in [few, FrameSet::new(&map, Units::Together)] {
+    let (map, few) = few(AddressMap::preset(geometry(4096), Preset::RowInterleaved), CopyUnit::RowSet);
+    for set in [few, FrameSet::new(&map, CopyUnit::RowSet)] {
         let mut size: BTreeMap<SubarrayId, u64> = BTreeMap::new();
         set.grains().for_each(|grain| *size.entry(map.subarray(grain)).or_default() += 1);
         let mut free = size.clone();
@@ -59,7 +59,7 @@ fn first_touches_leave_every_pool_seven_eighths_of_what_any_other_has() {
 #[test]
 fn first_touches_skip_a_pool_that_copies_have_drained() {
     let map = FrameMap::new(AddressMap::preset(geometry(4096), Preset::RowInterleaved));
-    let set = FrameSet::new(&map, Units::Together);
+    let set = FrameSet::new(&map, CopyUnit::RowSet);
     let mut aware = Policy::SubarrayAware.allocator(&map, &set, 0).unwrap();
     let source = aware.allocate(Request::ANYWHERE).unwrap().frame;
     let pool = map.subarray(source);

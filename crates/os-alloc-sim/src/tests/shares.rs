@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use rowclone::FPM;
 
 use crate::fixture::geometry;
-use crate::{Age, Fallback, FrameMap, FrameSet, HUGE_ORDER, Policy, Survey, Tally, Units, age};
+use crate::{Age, CopyUnit, Fallback, FrameMap, FrameSet, HUGE_ORDER, Policy, Survey, Tally, age};
 
 const COPIES: u64 = 20_000;
 const UTILIZATIONS: [f64; 9] = [0.1, 0.25, 0.5, 0.6, 0.75, 0.9, 0.95, 0.98, 0.99];
@@ -17,9 +17,9 @@ fn map(row_bytes: u64, preset: Preset) -> FrameMap {
     FrameMap::new(AddressMap::preset(geometry(row_bytes), preset))
 }
 
-fn copies(map: &FrameMap, policy: Policy, units: Units, utilization: f64, unusable: f64) -> Tally {
+fn copies(map: &FrameMap, policy: Policy, copy_unit: CopyUnit, utilization: f64, unusable: f64) -> Tally {
     let age = Age::new(utilization, unusable).unwrap();
-    let surveyed = Survey { policy, units, age, copies: COPIES, seed: 1 }.run(map).unwrap();
+    let surveyed = Survey { policy, copy_unit, age, copies: COPIES, seed: 1 }.run(map).unwrap();
     assert!((surveyed.report.utilization() - utilization).abs() < 1e-4);
     let copies = surveyed.report.traffic.copies();
     assert_eq!(copies.operations, COPIES);
@@ -41,12 +41,12 @@ fn fpm_serves_random_destinations_with_the_expected_probability() {
         [(Preset::RowInterleaved, 4096, 256), (Preset::LineInterleaved, 4096, 128), (Preset::RowInterleaved, 8192, 128)]
     {
         let map = map(row_bytes, preset);
-        let set = FrameSet::new(&map, Units::Together);
+        let set = FrameSet::new(&map, CopyUnit::RowSet);
         let places: BTreeSet<_> = set.grains().map(|grain| map.subarray(grain)).collect();
         assert_eq!(places.len(), subarrays);
         let chance = 1.0 / subarrays as f64;
         for utilization in UTILIZATIONS {
-            let share = copies(&map, Policy::Random, Units::Together, utilization, 0.8).share(FPM).unwrap();
+            let share = copies(&map, Policy::Random, CopyUnit::RowSet, utilization, 0.8).share(FPM).unwrap();
             assert!((share - chance).abs() <= 3.0 * sigma(chance), "{share} at {utilization} of {preset:?}");
         }
     }
@@ -59,7 +59,7 @@ fn fpm_share_of_subarray_aware_falls_as_memory_fills() {
         for unusable in [0.2, 0.9] {
             let mut last = 1.0;
             for utilization in UTILIZATIONS {
-                let tally = copies(&map, Policy::SubarrayAware, Units::Together, utilization, unusable);
+                let tally = copies(&map, Policy::SubarrayAware, CopyUnit::RowSet, utilization, unusable);
                 let share = tally.share(FPM).unwrap();
                 assert!(
                     share <= last + 3.0 * (sigma(last).powi(2) + sigma(share).powi(2)).sqrt(),
@@ -76,7 +76,7 @@ fn fpm_share_of_subarray_aware_falls_as_memory_fills() {
 #[test]
 fn fpm_serves_no_part_of_a_shared_row() {
     for policy in Policy::ALL {
-        let tally = copies(&map(8192, Preset::RowInterleaved), policy, Units::Marked, 0.5, 0.5);
+        let tally = copies(&map(8192, Preset::RowInterleaved), policy, CopyUnit::Page, 0.5, 0.5);
         assert_eq!((tally.by(FPM), tally.fallbacks(Fallback::SharedRow)), (0, COPIES));
     }
 }
@@ -94,7 +94,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let map = map(4096, preset);
-        let set = FrameSet::new(&map, Units::Together);
+        let set = FrameSet::new(&map, CopyUnit::RowSet);
         let mut allocator = policy.allocator(&map, &set, 0).unwrap();
         let aged = age(&set, allocator.as_mut(), Age::new(utilization, unusable).unwrap(), seed);
         let (all, grain) = (set.frames() as f64, f64::from(set.grain_frames()));
@@ -112,7 +112,7 @@ proptest! {
 #[test]
 fn aging_reports_targets_it_cannot_reach() {
     let map = map(4096, Preset::RowInterleaved);
-    let set = FrameSet::new(&map, Units::Together);
+    let set = FrameSet::new(&map, CopyUnit::RowSet);
     let reached = |utilization, unusable| {
         let mut allocator = Policy::Buddy.allocator(&map, &set, 0).unwrap();
         let aged = age(&set, allocator.as_mut(), Age::new(utilization, unusable).unwrap(), 0);

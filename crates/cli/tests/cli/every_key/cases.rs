@@ -357,7 +357,7 @@ bytes = 4096
             ("system.device.currents", "'x16.toml'"),
             ("system.geometry.row_bytes", "8192"),
         ],
-        cases: &[figures("allocator.units", "'together'", "'marked'")],
+        cases: &[figures("allocator.copy_unit", "'page'", "'row-set'")],
     },
     Fixture {
         name: "migration",
@@ -428,6 +428,13 @@ bytes = 4096
         body: "machine = 'machine.toml'\n[workload]\nkind = 'memcopy'\nbytes = 16384\n",
         set: &[],
         cases: &[figures("workload.dirty_share", "0.0", "0.5")],
+    },
+    // Two frames share the rows of two channels.
+    Fixture {
+        name: "programs with shared rows",
+        body: "machine = 'machine.toml'\n[workload]\nkind = 'forkbench'\nbytes = 65536\npages = 8\n",
+        set: &[("system.address_map.preset", "'line-interleaved'")],
+        cases: &[figures("machine.kernel.copy_unit", "'page'", "'row-set'")],
     },
 ];
 
