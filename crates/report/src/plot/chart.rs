@@ -167,7 +167,22 @@ impl Chart {
     }
 }
 
-/// Crossings of two lines, where one passes from below the other to above it. Points that only one of them has are skipped.
+/// A difference of two lines that changes by more than this many times its change before and after is a step.
+const STEP: f64 = 3.0;
+
+/// Whether the difference of two lines makes a step between the points `index - 1` and `index`: nothing is known about the place where a
+/// step lies between its points. Two points alone do not show whether they are the ends of a step.
+fn is_step(differences: &[(f64, f64)], index: usize) -> bool {
+    let slope = |index: usize| {
+        let ((from, before), (to, after)) = (differences[index - 1], differences[index]);
+        ((after - before) / (to - from)).abs()
+    };
+    let beside = [index - 1, index + 1].into_iter().filter(|&index| (1..differences.len()).contains(&index));
+    beside.map(slope).reduce(f64::max).is_none_or(|beside| slope(index) > STEP * beside)
+}
+
+/// Crossings of two lines, where one passes from below the other to above it without a step. Points that only one of them has are
+/// skipped.
 fn crossings(a: &Series, b: &Series, across: Spacing, up: Spacing) -> Vec<f64> {
     let on_paper = |value: f64, spacing: Spacing| match spacing {
         Spacing::Linear => value,
@@ -175,12 +190,14 @@ fn crossings(a: &Series, b: &Series, across: Spacing, up: Spacing) -> Vec<f64> {
     };
     let common = a.points.iter().filter_map(|point| {
         let other = &b.points[b.points.binary_search_by(|other| other.x.total_cmp(&point.x)).ok()?];
-        Some((point.x, on_paper(point.median(), up) - on_paper(other.median(), up)))
+        let difference = on_paper(point.median(), up) - on_paper(other.median(), up);
+        Some((on_paper(point.x, across), difference))
     });
+    let differences: Vec<(f64, f64)> = common.collect();
     let mut found = Vec::new();
     // The last point where the lines were apart, and the first since then where they met.
     let (mut apart, mut met): (Option<(f64, f64)>, Option<f64>) = (None, None);
-    for (x, ahead) in common {
+    for (index, &(x, ahead)) in differences.iter().enumerate() {
         if ahead == 0.0 {
             met.get_or_insert(x);
             continue;
@@ -188,14 +205,12 @@ fn crossings(a: &Series, b: &Series, across: Spacing, up: Spacing) -> Vec<f64> {
         if let Some((before, ahead_before)) = apart
             && (ahead_before < 0.0) != (ahead < 0.0)
         {
-            let (from, to) = (on_paper(before, across), on_paper(x, across));
-            let between = from + (to - from) * ahead_before / (ahead_before - ahead);
-            let between = if across == Spacing::Log { between.exp() } else { between };
-            found.push(met.unwrap_or(between));
+            let between = before + (x - before) * ahead_before / (ahead_before - ahead);
+            found.extend(met.or_else(|| (!is_step(&differences, index)).then_some(between)));
         }
         (apart, met) = (Some((x, ahead)), None);
     }
-    found
+    found.into_iter().map(|x| if across == Spacing::Log { x.exp() } else { x }).collect()
 }
 
 #[cfg(test)]
@@ -224,6 +239,23 @@ mod tests {
         assert_eq!(linear, [4.0]);
         let log = crossings(&flat, &rising, Spacing::Log, Spacing::Log);
         assert!((log[0] - 4.0).abs() < 1e-9 && log.len() == 1, "{log:?}");
+    }
+
+    /// FPM copies whole rows only: its latency falls between half a row and a row, and nothing is known about sizes between them.
+    #[test]
+    fn a_step_between_two_points_is_no_crossing() {
+        let channel = series(&[(1024.0, 300.0), (2048.0, 550.0), (4096.0, 1046.0), (8192.0, 1046.0)]);
+        let fpm = series(&[(1024.0, 301.0), (2048.0, 560.0), (4096.0, 90.0), (8192.0, 90.0)]);
+        for spacing in [Spacing::Linear, Spacing::Log] {
+            assert_eq!(crossings(&channel, &fpm, spacing, spacing), Vec::<f64>::new());
+        }
+        // Differences of -2, -1, 2, 3: the change of 3 is three times the greatest beside it, and no step.
+        let flat = series(&[(1.0, 0.0), (2.0, 0.0), (3.0, 0.0), (4.0, 0.0)]);
+        let rising = |after: f64| series(&[(1.0, -2.0), (2.0, -1.0), (3.0, after), (4.0, after + 1.0)]);
+        assert_eq!(crossings(&rising(2.0), &flat, Spacing::Linear, Spacing::Linear), [2.0 + 1.0 / 3.0]);
+        assert_eq!(crossings(&rising(2.1), &flat, Spacing::Linear, Spacing::Linear), Vec::<f64>::new());
+        let two = |first, second| series(&[(1.0, first), (2.0, second)]);
+        assert_eq!(crossings(&two(0.0, 4.0), &two(1.0, 1.0), Spacing::Linear, Spacing::Linear), Vec::<f64>::new());
     }
 
     #[test]

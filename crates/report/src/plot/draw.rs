@@ -128,14 +128,14 @@ impl Layout<'_> {
 
     /// The titles of the axes: that below, and that at the left from bottom to top.
     fn draw_titles(&self, canvas: Canvas<'_>) {
-        let below = Size::LABEL.wrap(&self.across.title, self.width());
+        let below = Size::LABEL.balanced(&self.across.title, self.width());
         let bottom = self.top() + self.height + self.below - below.len() as f64 * Size::LABEL.line();
         lines(canvas, &below, (self.left + self.width() / 2.0, bottom), Size::LABEL, INK);
         self.draw_title_up(canvas, &self.up.title, EDGE);
     }
 
     fn draw_title_up(&self, canvas: Canvas<'_>, title: &str, left: f64) {
-        for (index, line) in Size::LABEL.wrap(title, self.height).iter().enumerate() {
+        for (index, line) in Size::LABEL.balanced(title, self.height).iter().enumerate() {
             let at = (dots(left + index as f64 * Size::LABEL.line()), dots(self.top() + self.height / 2.0));
             canvas.text(line, &Size::LABEL.style_up(INK).pos(TOP), at);
         }
@@ -146,7 +146,8 @@ impl Layout<'_> {
         for (value, left, row, text) in &self.crossovers {
             let (x, bottom) = plane.translate(&(*value, self.up.from));
             let baseline = dots(self.top() - 1.0 - *row as f64 * Size::NOTE.line());
-            canvas.dashed(vec![(x, bottom), (x, baseline)], (0.8, 0.6), FAINT, 0.2);
+            // Up to the lowest row, whose texts it would cut.
+            canvas.dashed(vec![(x, bottom), (x, dots(self.top() - 1.0))], (0.8, 0.6), FAINT, 0.2);
             canvas.text(text, &style, (dots(*left), baseline));
         }
     }
@@ -178,7 +179,7 @@ impl Layout<'_> {
             .label_style(Size::TICK.style(INK))
             .set_all_tick_mark_size(dots(TICK))
             .draw()?;
-        let lines = Size::LABEL.wrap(&colors.title, self.height).len() as f64;
+        let lines = Size::LABEL.balanced(&colors.title, self.height).len() as f64;
         self.draw_title_up(canvas, &colors.title, end - lines * Size::LABEL.line());
         Ok(())
     }

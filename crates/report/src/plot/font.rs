@@ -82,10 +82,11 @@ impl Size {
         shown
     }
 
-    /// The text in lines of at most `width` mm, broken after spaces, hyphens and similar characters; longer words are cut.
+    /// The text in lines of at most `width` mm, broken after spaces, hyphens and similar characters, but not within a hexadecimal
+    /// number; longer words are cut.
     pub(super) fn wrap(self, text: &str, width: f64) -> Vec<String> {
         let mut lines = vec![String::new()];
-        for piece in text.split_inclusive([' ', '-', '_', '/', '+', ',']) {
+        for piece in text.split_inclusive(' ').flat_map(pieces) {
             let line = lines.last_mut().expect("there is a line from the beginning");
             let longer = format!("{line}{piece}");
             if line.is_empty() || self.width(longer.trim_end()) <= width {
@@ -96,6 +97,28 @@ impl Size {
         }
         lines.iter().map(|line| self.fit(line.trim(), width)).collect()
     }
+
+    /// The text in as few lines as [`Size::wrap`] needs, of about the same length: no last line of a single word.
+    pub(super) fn balanced(self, text: &str, width: f64) -> Vec<String> {
+        const HALVINGS: usize = 8;
+        let lines = self.wrap(text, width);
+        if lines.len() < 2 {
+            return lines;
+        }
+        let is_as_good =
+            |other: &Vec<String>| other.len() == lines.len() && other.concat().len() == lines.concat().len();
+        let (mut narrow, mut wide) = (width / (lines.len() + 1) as f64, width);
+        for _ in 0..HALVINGS {
+            let middle = f64::midpoint(narrow, wide);
+            *(if is_as_good(&self.wrap(text, middle)) { &mut wide } else { &mut narrow }) = middle;
+        }
+        self.wrap(text, wide)
+    }
+}
+
+/// The pieces of a word, after each of which a line may end.
+fn pieces(word: &str) -> Vec<&str> {
+    if word.starts_with("0x") { vec![word] } else { word.split_inclusive([' ', '-', '_', '/', '+', ',']).collect() }
 }
 
 /// The font at a size as plotters counts it.
@@ -131,6 +154,20 @@ mod tests {
         }
         assert_eq!(Size::TICK.wrap(text, 200.0), [text]);
         assert_eq!(Size::TICK.wrap("same-subarray", 10.0), ["same-", "subarray"]);
+        assert_eq!(Size::TICK.wrap("from 0x0040_0000", 16.0), ["from", "0x0040_0000"]);
+    }
+
+    #[test]
+    fn the_lines_of_a_title_are_about_as_long_as_each_other() {
+        let title = "Page copies after a fork: mechanism by address map and allocator";
+        assert_eq!(Size::TITLE.wrap(title, 83.4)[1], "allocator");
+        assert_eq!(
+            Size::TITLE.balanced(title, 83.4),
+            ["Page copies after a fork: mechanism", "by address map and allocator"]
+        );
+        assert_eq!(Size::TITLE.balanced("Latency of a copy", 83.4), ["Latency of a copy"]);
+        let cut = "a-name-without-any-end-that-does-not-fit".replace('-', "");
+        assert_eq!(Size::TITLE.balanced(&cut, 20.0), Size::TITLE.wrap(&cut, 20.0));
     }
 
     #[test]

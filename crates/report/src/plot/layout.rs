@@ -1,6 +1,6 @@
 //! Decides where the parts of a chart lie: title, legend, axes, notes.
 
-use super::chart::{Across, BOX_MIN, Categories, Chart, Kind, Series};
+use super::chart::{Across, BOX_MIN, Categories, Chart, Crossover, Kind, Series};
 use super::entries::totals;
 use super::font::Size;
 use super::legend::{self, Entry};
@@ -30,6 +30,8 @@ pub(super) const TICK: f64 = 0.6;
 pub(super) const COLORS: (f64, f64) = (2.0, 3.0);
 /// The part of the width that names beside a chart take at most.
 const NAMES_MAX: f64 = 0.48;
+/// Maximum height that bars below one another get so that the title beside them has one line, in mm.
+const TITLE_MAX: f64 = 26.0;
 
 /// Everything about a chart that is decided before it is drawn; lengths in mm.
 pub(super) struct Layout<'c> {
@@ -66,9 +68,9 @@ impl<'c> Layout<'c> {
             right: 2.0,
             below: 0.0,
             height: extent.height,
-            title: Size::TITLE.wrap(&chart.title, full),
+            title: Size::TITLE.balanced(&chart.title, full),
             legend: legend::rows(chart, full),
-            note: note(chart).map_or(Vec::new(), |note| Size::NOTE.wrap(&note, full)),
+            note: note(chart).map_or(Vec::new(), |note| Size::NOTE.balanced(&note, full)),
             crossovers: Vec::new(),
         };
         if let Some(rows) = &chart.rows {
@@ -82,7 +84,7 @@ impl<'c> Layout<'c> {
 
     /// Room for the axis at the left: its title in lines, its labels and ticks.
     pub(super) fn beside(scale: &Scale, height: f64) -> f64 {
-        let lines = Size::LABEL.wrap(&scale.title, height).len() as f64;
+        let lines = Size::LABEL.balanced(&scale.title, height).len() as f64;
         lines * Size::LABEL.line() + 0.8 + scale.widest() + 2.0 * TICK
     }
 
@@ -114,7 +116,7 @@ impl<'c> Layout<'c> {
     /// Leaves room for the labels and the title of the axis across.
     fn label_below(&mut self) {
         let lines = self.across.ticks.iter().map(|tick| tick.lines.len()).max().unwrap_or(0) as f64;
-        let title = Size::LABEL.wrap(&self.across.title, self.width()).len() as f64;
+        let title = Size::LABEL.balanced(&self.across.title, self.width()).len() as f64;
         self.below = 2.0 * TICK + lines * Size::TICK.line() + 0.4 + title * Size::LABEL.line();
     }
 
@@ -131,7 +133,8 @@ impl<'c> Layout<'c> {
         self.lying = true;
         let bars = if matches!(self.chart.kind, Kind::Bars | Kind::Boxes) { self.chart.series.len() } else { 1 };
         let slots = names.ticks.len() as f64;
-        self.height = slots * (bars as f64 * 3.0 + 1.6).max(4.6);
+        let title = Size::LABEL.width(&names.title).min(TITLE_MAX);
+        self.height = (slots * (bars as f64 * 3.0 + 1.6).max(4.6)).max(title);
         names.cut(self.extent.width * NAMES_MAX);
         self.up = names.reversed();
         self.left = EDGE + Layout::beside(&self.up, self.height);
@@ -162,17 +165,24 @@ impl<'c> Layout<'c> {
         self.label_below();
     }
 
-    /// Places the texts of crossovers in rows above the chart, so that they do not touch.
+    /// Places the texts of crossovers in rows above the chart, so that they do not touch. Lines that one line crosses at one place share
+    /// a text.
     fn find_crossovers(&mut self) {
         let Across::Numbers(axis) = &self.chart.x else { return };
+        let mut crossings: Vec<(f64, String, String)> = Vec::new();
+        for Crossover { x, names: (a, b) } in &self.chart.crossovers {
+            let at = axis.unit.write_rounded(*x);
+            match crossings.iter_mut().find(|(_, place, names)| *place == at && names.starts_with(&format!("{a} = "))) {
+                Some((.., names)) => names.extend([" = ", b.as_str()]),
+                None => crossings.push((*x, at, format!("{a} = {b}"))),
+            }
+        }
         let mut texts: Vec<(f64, f64, usize, String)> = Vec::new();
         // From the right, so that a text goes above those that its line would cut.
-        for crossover in self.chart.crossovers.iter().rev() {
-            let (a, b) = &crossover.names;
-            let text = format!("{a} = {b} at ≈ {}", axis.unit.write_rounded(crossover.x));
-            let text = Size::NOTE.fit(&text, self.extent.width - 2.0 * EDGE);
+        for (x, place, names) in crossings.into_iter().rev() {
+            let text = Size::NOTE.fit(&format!("{names} at ≈ {place}"), self.extent.width - 2.0 * EDGE);
             let width = Size::NOTE.width(&text);
-            let at = self.left + self.across.position(crossover.x) * self.width();
+            let at = self.left + self.across.position(x) * self.width();
             let left = (at - width / 2.0).clamp(EDGE, self.extent.width - EDGE - width);
             let free = |row: &usize| {
                 let mut in_row = texts.iter().filter(|other| other.2 == *row);
@@ -180,7 +190,7 @@ impl<'c> Layout<'c> {
                     .all(|(_, from, _, text)| left + width + 1.5 < *from || from + Size::NOTE.width(text) + 1.5 < left)
             };
             let row = (0..texts.len()).find(free).unwrap_or(texts.len());
-            texts.push((crossover.x, left, row, text));
+            texts.push((x, left, row, text));
         }
         self.crossovers = texts;
     }

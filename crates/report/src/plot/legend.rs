@@ -25,8 +25,8 @@ pub(super) struct Entry {
     pub(super) left: f64,
 }
 
-/// The width of a sign, in mm.
-const SIGN: f64 = 5.2;
+/// The width of a sign, in mm: two strokes of each line fit.
+const SIGN: f64 = 6.8;
 /// From a sign to its text, in mm.
 pub(super) const TEXT: f64 = SIGN + 0.8;
 /// Between two entries, in mm.
@@ -96,13 +96,9 @@ pub(super) fn draw_sign(canvas: Canvas<'_>, sign: Sign, (left, middle): At) {
     let center = (left + dots(SIGN / 2.0), middle);
     match sign {
         Sign::Line(series) => {
-            let (stroke, gap) = palette::dashes(series).unwrap_or((SIGN, 1.0));
-            let mut from = 0.0;
-            while from < SIGN {
-                let to = (from + stroke).min(SIGN);
+            for (from, to) in strokes(palette::dashes(series)) {
                 let ends = [from, to].map(|end| (left + dots(end), middle));
                 canvas.line(ends, palette::color(series), LINE);
-                from += stroke + gap;
             }
             palette::symbol(canvas, series, center);
         }
@@ -111,5 +107,32 @@ pub(super) fn draw_sign(canvas: Canvas<'_>, sign: Sign, (left, middle): At) {
             palette::bar(canvas, series, from, to);
         }
         Sign::Hollow(series, color) => palette::hollow_symbol(canvas, series, center, color),
+    }
+}
+
+/// The strokes of a line in a sign, in mm from its left end: as many whole ones as fit, in the middle.
+fn strokes(dashes: Option<(f64, f64)>) -> Vec<(f64, f64)> {
+    let Some((stroke, gap)) = dashes else { return vec![(0.0, SIGN)] };
+    // A sum of strokes and gaps may be greater than the width by an error of rounding.
+    let count = ((SIGN + gap) / (stroke + gap) + 1e-9).floor();
+    let start = (SIGN + gap - count * (stroke + gap)) / 2.0;
+    let from = (0..).map(f64::from).take_while(|index| *index < count).map(|index| start + index * (stroke + gap));
+    from.map(|from| (from, from + stroke)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sign_shows_whole_strokes_of_its_line() {
+        assert_eq!(strokes(None), [(0.0, SIGN)]);
+        for (stroke, gap) in (0..palette::SERIES_MAX).filter_map(palette::dashes) {
+            let strokes = strokes(Some((stroke, gap)));
+            assert!(strokes.len() >= 2, "{strokes:?}: a single stroke is a whole line");
+            assert!(strokes[0].0 > -1e-9 && strokes[strokes.len() - 1].1 < SIGN + 1e-9, "{strokes:?}");
+            assert!(strokes.iter().all(|(from, to)| (to - from - stroke).abs() < 1e-9), "{strokes:?}");
+            assert!(strokes.windows(2).all(|pair| (pair[1].0 - pair[0].1 - gap).abs() < 1e-9), "{strokes:?}");
+        }
     }
 }

@@ -63,7 +63,7 @@ fn second_sign(series: usize) -> usize {
 
 /// The strokes of a series' line and the gaps between them, in mm: through gaps a line that lies below is seen.
 pub(super) fn dashes(series: usize) -> Option<(f64, f64)> {
-    let dashes = [(0.0, 0.0), (1.8, 0.7), (0.6, 0.6), (3.0, 0.7), (1.1, 0.5), (1.8, 1.4), (0.3, 0.5), (3.0, 1.6)];
+    let dashes = [(0.0, 0.0), (1.8, 0.7), (0.6, 0.6), (3.0, 0.7), (1.1, 0.5), (1.8, 1.4), (0.3, 0.5), (2.6, 1.6)];
     Some(dashes[second_sign(series)]).filter(|(stroke, _)| *stroke > 0.0)
 }
 
