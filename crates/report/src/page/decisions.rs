@@ -1,7 +1,7 @@
 //! Bytes by mechanism and reason.
 
 use super::data::{Origin, Page, Served};
-use super::figures::{Entry, LINEAR, chart};
+use super::figures::{LINEAR, chart, named_parts, summed};
 use super::sortable::{Column, Shown, Sortable};
 use crate::plot::{Chart, Kind};
 
@@ -57,9 +57,10 @@ pub(super) fn by_reason(page: &Page) -> (Vec<Result<Chart, String>>, Sortable) {
 
 /// The bytes of copies, or of initializations, by mechanism and reason.
 fn bytes_by_reason(page: &Page, operation: &str) -> Option<Result<Chart, String>> {
-    let of = page.served.iter().filter(|served| served.operation == operation);
-    let entry = |served: &Served| (served.run.clone(), label(served), served.bytes as f64);
-    let entries: Vec<Entry> = of.map(entry).collect();
+    let of = || page.served.iter().filter(|served| served.operation == operation);
+    let parts: Vec<(String, f64)> = of().map(|served| (label(served), served.bytes as f64)).collect();
+    let name = named_parts(parts.iter().map(|(label, bytes)| (label.as_str(), *bytes)));
+    let entries = summed(of().map(|served| (served.run.clone(), name(&label(served)), served.bytes as f64)));
     let name = if operation == "copy" { "Copies" } else { "Initializations" };
     let title = format!("{name}: bytes by mechanism and reason");
     (!entries.is_empty()).then(|| chart(Kind::Stacked, &title, ["policy", "served_bytes", "reason"], LINEAR, &entries))

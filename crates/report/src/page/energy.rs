@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use energy::Cause;
 
 use super::data::{Runs, in_order};
-use super::figures::{Entry, LINEAR, chart, point_name};
+use super::figures::{Entry, LINEAR, chart, named_parts, point_name, summed};
 use super::sortable::{Shown, Sortable, heads};
 use crate::plot::{Chart, Kind};
 use rowclone_sim::cause_key;
@@ -36,13 +36,12 @@ pub(super) fn by_cause(runs: &Runs) -> Option<(Result<Chart, String>, Sortable)>
         done.iter().flat_map(|&row| causes.iter().map(move |cause| (row, cause))).map(entry).collect();
     let of = if by_policy { "mean of each policy over the points that all policies finished" } else { "of each run" };
     let title = format!("Energy by cause, {of}");
-    let chart = chart(
-        Kind::Stacked,
-        &title,
-        [if by_policy { "policy" } else { "run" }, "energy_nj", "cause"],
-        LINEAR,
-        &entries,
-    );
+    let part = named_parts(entries.iter().map(|(_, cause, energy)| (cause.as_str(), *energy)));
+    // The sum of the smaller causes of a run is one value of its bar.
+    let of_run = |run: &[Entry]| summed(run.iter().map(|(bar, cause, energy)| (bar.clone(), part(cause), *energy)));
+    let parts: Vec<Entry> = entries.chunks(causes.len().max(1)).flat_map(of_run).collect();
+    let columns = [if by_policy { "policy" } else { "run" }, "energy_nj", "cause"];
+    let chart = chart(Kind::Stacked, &title, columns, LINEAR, &parts);
     (!entries.is_empty()).then(|| (chart, table(title, &causes, &entries)))
 }
 

@@ -1,5 +1,7 @@
 //! Figures of a table that a page shows, and their charts.
 
+use std::collections::BTreeMap;
+
 use super::data::{Operation, Page, Runs, in_order};
 use super::words::{Heading, number};
 use crate::plot::{Chart, Kind, Request, Spacing, Table, capitalized};
@@ -40,6 +42,31 @@ const FIGURES: [Figure; 17] = [
 const PANELS_MAX: usize = 16;
 const OPERATIONS_MAX: usize = 16;
 
+/// The most lines, bars per place, and parts per bar of a chart.
+const SERIES_MAX: usize = 5;
+
+/// The note on policies beyond the first [`SERIES_MAX`].
+fn left_out(policies: usize) -> String {
+    format!("Charts show the first {SERIES_MAX} of {} policies; the tables have all.", SERIES_MAX + policies)
+}
+
+/// The part of a bar that stands for all parts without a name.
+const OTHER: &str = "other";
+
+/// Names of the parts of a bar in a chart, by the sum of each: all, or the four greatest of more than [`SERIES_MAX`], and [`OTHER`].
+pub(super) fn named_parts<'a>(parts: impl IntoIterator<Item = (&'a str, f64)>) -> impl Fn(&str) -> String {
+    let mut sums: BTreeMap<String, f64> = BTreeMap::new();
+    for (name, value) in parts {
+        *sums.entry(name.to_owned()).or_default() += value;
+    }
+    let mut names: Vec<(String, f64)> = sums.into_iter().collect();
+    names.sort_by(|a, b| b.1.total_cmp(&a.1));
+    if names.len() > SERIES_MAX {
+        names.truncate(SERIES_MAX - 1);
+    }
+    move |name| if names.iter().any(|(named, _)| named == name) { name.to_owned() } else { OTHER.to_owned() }
+}
+
 /// Values that are all positive and lie further apart than this are drawn by their logarithm.
 const LOGARITHMIC_FROM: f64 = 30.0;
 
@@ -54,6 +81,18 @@ pub(super) type Entry = (String, String, f64);
 
 /// Both axes linear.
 pub(super) const LINEAR: (Spacing, Spacing) = (Spacing::Linear, Spacing::Linear);
+
+/// The entries with the values of each place and series summed, in the order of their first ones.
+pub(super) fn summed(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
+    let mut sums: Vec<Entry> = Vec::new();
+    for (x, by, value) in entries {
+        match sums.iter_mut().find(|(place, series, _)| x == *place && by == *series) {
+            Some((.., sum)) => *sum += value,
+            None => sums.push((x, by, value)),
+        }
+    }
+    sums
+}
 
 /// The chart of some entries. The columns name the quantities across and up, with their units, and the series.
 ///
@@ -98,14 +137,47 @@ pub(super) fn panels(page: &Page) -> Panels {
     panels
 }
 
-/// The main figures over the first numeric axis, which titles call `over`.
+/// The main figures over the first numeric axis, which titles call `over`; over the axis of the most values, where none is numeric.
 fn of_runs(panels: &mut Panels, runs: &Runs, over: Option<&str>) {
-    let x = runs.axes().iter().find(|axis| is_numeric(runs, axis));
+    let numeric = runs.axes().iter().find(|axis| is_numeric(runs, axis));
+    let x = numeric.or_else(|| runs.axes().iter().max_by_key(|axis| runs.distinct(axis).len()));
+    let series = Series::of(runs);
     for figure in present(runs).into_iter().filter(|figure| figure.drawn) {
         match x {
-            Some(x) => lines(panels, runs, figure.column, x, over.unwrap_or(&Heading::of(x).name)),
+            Some(x) => {
+                let kind = if numeric.is_some() { Kind::Lines } else { Kind::Bars };
+                facets(panels, runs, &series, (kind, figure.column), (x, over.unwrap_or(&Heading::of(x).name)));
+            }
             None => bars(panels, runs, figure.column),
         }
+    }
+    if series.left_out > 0 {
+        panels.push(Err(left_out(series.left_out)));
+    }
+}
+
+/// The lines or bars of each chart: a policy with its placement each, or, where these are more than [`SERIES_MAX`], a policy each in a
+/// chart per placement.
+struct Series {
+    by_placement: bool,
+    names: Vec<String>,
+    /// Policies beyond the first [`SERIES_MAX`].
+    left_out: usize,
+}
+
+impl Series {
+    fn of(runs: &Runs) -> Series {
+        let by_placement = runs.variants().len() > SERIES_MAX && runs.distinct("placement").len() > 1;
+        let mut names = if by_placement { runs.distinct("policy") } else { runs.variants() };
+        let left_out = names.len().saturating_sub(SERIES_MAX);
+        names.truncate(SERIES_MAX);
+        Series { by_placement, names, left_out }
+    }
+
+    /// The series of a row, unless it is left out.
+    fn of_row(&self, runs: &Runs, row: usize) -> Option<String> {
+        let name = if self.by_placement { runs.text(row, "policy") } else { runs.variant(row) };
+        self.names.contains(&name).then_some(name)
     }
 }
 
@@ -119,21 +191,28 @@ fn valued<'a>(runs: &'a Runs, column: &'a str) -> impl Iterator<Item = (usize, f
     (0..runs.len()).filter_map(move |row| Some((row, runs.number(row, column)?)))
 }
 
-/// A panel for each combination of the other axes, all with one axis of values; a line per policy.
-fn lines(panels: &mut Panels, runs: &Runs, column: &str, x: &str, over: &str) {
+/// A panel for each combination of the other axes, all with one axis of values; a line or a bar per series.
+fn facets(panels: &mut Panels, runs: &Runs, series: &Series, (kind, column): (Kind, &str), (x, over): (&str, &str)) {
     let others: Vec<&String> = runs.axes().iter().filter(|axis| *axis != x).collect();
-    let name = |row: usize| others.iter().map(|axis| axis_value(runs, row, axis)).collect::<Vec<_>>().join(", ");
+    let placement = |row: usize| series.by_placement.then(|| runs.text(row, "placement"));
+    let name = |row: usize| {
+        let axes = others.iter().map(|axis| axis_value(runs, row, axis));
+        axes.chain(placement(row)).collect::<Vec<_>>().join(", ")
+    };
     let panel_of: Vec<String> = (0..runs.len()).map(name).collect();
-    let values: Vec<f64> = valued(runs, column).map(|(_, value)| value).collect();
+    let drawn: Vec<(usize, String, f64)> =
+        valued(runs, column).filter_map(|(row, value)| Some((row, series.of_row(runs, row)?, value))).collect();
+    let values: Vec<f64> = drawn.iter().map(|(.., value)| *value).collect();
     let across: Vec<f64> = valued(runs, x).map(|(_, value)| value).collect();
-    let all = in_order(valued(runs, column).map(|(row, _)| panel_of[row].clone()));
+    let spacing = if kind == Kind::Lines { (spacing(&across), spacing(&values)) } else { LINEAR };
+    let all = in_order(drawn.iter().map(|(row, ..)| panel_of[*row].clone()));
     for panel in all.iter().take(PANELS_MAX) {
-        let of_panel = valued(runs, column).filter(|(row, _)| panel_of[*row] == *panel);
-        let entries: Vec<Entry> = of_panel.map(|(row, value)| (runs.text(row, x), runs.variant(row), value)).collect();
+        let of_panel = drawn.iter().filter(|(row, ..)| panel_of[*row] == *panel);
+        let entries: Vec<Entry> =
+            of_panel.map(|(row, series, value)| (runs.text(*row, x), series.clone(), *value)).collect();
         let colon = if panel.is_empty() { "" } else { ": " };
         let title = format!("{}, by {over}{colon}{panel}", Heading::of(column).name);
-        let spacing = (spacing(&across), spacing(&values));
-        let chart = chart(Kind::Lines, &capitalized(&title), [x, column, "policy"], spacing, &entries);
+        let chart = chart(kind, &capitalized(&title), [x, column, "policy"], spacing, &entries);
         panels.push(chart.map(|chart| Chart { reach: values.clone(), ..chart }));
     }
     if all.len() > PANELS_MAX {
@@ -150,27 +229,25 @@ fn spacing(values: &[f64]) -> Spacing {
     if low > 0.0 && high >= low * LOGARITHMIC_FROM { Spacing::Log } else { Spacing::Linear }
 }
 
-/// Bars per policy, grouped by the axes where there are any.
+/// A bar per policy.
 fn bars(panels: &mut Panels, runs: &Runs, column: &str) {
-    let by_axes = !runs.axes().is_empty();
-    let entry = |(row, value): (usize, f64)| {
-        let (point, variant) = (point_name(runs, row), runs.variant(row));
-        if by_axes { (point, variant, value) } else { (variant, String::new(), value) }
-    };
-    let entries: Vec<Entry> = valued(runs, column).map(entry).collect();
-    let (x, by) = if by_axes { ("point", "policy") } else { ("policy", "series") };
-    let title = capitalized(&format!("{} by {x}", Heading::of(column).name));
-    panels.push(chart(Kind::Bars, &title, [x, column, by], LINEAR, &entries));
+    let entries: Vec<Entry> =
+        valued(runs, column).map(|(row, value)| (runs.variant(row), String::new(), value)).collect();
+    let title = capitalized(&format!("{} by policy", Heading::of(column).name));
+    panels.push(chart(Kind::Bars, &title, ["policy", column, "series"], LINEAR, &entries));
 }
 
 /// Latency and energy of each operation, a bar per policy.
 fn operations(panels: &mut Panels, page: &Page) {
     let several = page.operations.iter().any(|operation| operation.index > 0);
     let name = |operation: &Operation| {
-        let number = if several { format!("{}. ", operation.index + 1) } else { String::new() };
+        let number = if several { format!("{}: ", operation.index) } else { String::new() };
         number + &operation.row.label
     };
-    let shown = || page.operations.iter().filter(|operation| operation.index < OPERATIONS_MAX);
+    let runs: Vec<String> = in_order(page.operations.iter().map(|operation| operation.run.clone()));
+    let is_drawn = |run: &String| runs.iter().take(SERIES_MAX).any(|drawn| drawn == run);
+    let shown =
+        || page.operations.iter().filter(|operation| operation.index < OPERATIONS_MAX && is_drawn(&operation.run));
     let mut add = |title: &str, y: &str, value: fn(&OperationRow) -> f64| {
         let entries: Vec<Entry> =
             shown().map(|operation| (name(operation), operation.run.clone(), value(&operation.row))).collect();
@@ -182,6 +259,9 @@ fn operations(panels: &mut Panels, page: &Page) {
     if all > OPERATIONS_MAX {
         let more = all - OPERATIONS_MAX;
         panels.push(Err(format!("{more} more operations are not drawn; the table has them.")));
+    }
+    if runs.len() > SERIES_MAX {
+        panels.push(Err(left_out(runs.len() - SERIES_MAX)));
     }
 }
 

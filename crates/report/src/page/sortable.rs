@@ -62,9 +62,9 @@ impl Shown {
         Shown::number(format!("{:.1}", share * 100.0), share)
     }
 
-    /// The place in a list, counted from 1.
+    /// The place in a list, counted from 0.
     pub(super) fn ordinal(index: usize) -> Shown {
-        Shown::number((index + 1).to_string(), index as f64)
+        Shown::number(index.to_string(), index as f64)
     }
 
     pub(super) fn none() -> Shown {

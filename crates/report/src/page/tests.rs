@@ -390,3 +390,78 @@ fn a_page_of_very_many_runs_lists_the_first_with_a_caption() {
     assert!(html.contains("Every run: the first 2,000 of 2,001; results.csv has all"));
     assert!(html.contains("data-v=\"2000\"") && !html.contains("data-v=\"2001\""));
 }
+
+/// The texts of the legend, or all texts, of the charts whose titles begin so.
+fn charts(page: &Page, title: &str) -> Vec<Vec<String>> {
+    let dom = parsed(&page.to_html());
+    let of_chart = |svg: &Handle| {
+        let mut texts = Vec::new();
+        walk(svg, &mut |node| texts.extend((tag(node) == "text").then(|| text(node))));
+        texts
+    };
+    all(&dom, "svg").iter().map(of_chart).filter(|texts| texts.iter().any(|text| text.starts_with(title))).collect()
+}
+
+#[test]
+fn a_chart_has_at_most_five_series_and_the_tables_have_all() {
+    let columns = [("policy", Kind::Text), ("source", Kind::Text), ("dst", Kind::Text)];
+    let figures = ["makespan_ns", "copy_latency_mean_ns"].map(|name| (name, Kind::Number));
+    let columns: Vec<Column> = columns.into_iter().chain(figures).map(|(name, kind)| Column::new(name, kind)).collect();
+    let row = |policy: usize, source: &str, dst: &str| {
+        let ns = 100.0 * (policy + 1) as f64;
+        vec![format!("p{policy}").into(), source.into(), dst.into(), ns.into(), ns.into()]
+    };
+    let sources = ["same-subarray", "other-bank", "same-bank"];
+    let of = |policies: usize| {
+        let rows = (0..policies).flat_map(|policy| {
+            sources.into_iter().flat_map(move |source| ["0x40_0000", "0x80_0000"].map(|dst| row(policy, source, dst)))
+        });
+        let axes = ["source", "dst"].map(str::to_owned).to_vec();
+        Page { runs: runs(&columns, axes, rows.collect()), ..sweep("a") }
+    };
+    // A place per value of the longest axis, a chart per value of the other.
+    let five = charts(&of(5), "Copy latency, mean, by source");
+    assert_eq!(five.len(), 2, "{five:?}");
+    for name in ["p4", "same-bank", "Copy latency, mean, by source: destination 0x40_0000"] {
+        assert!(five[0].contains(&name.to_owned()), "{name}: {five:?}");
+    }
+    let six = of(6);
+    assert!(charts(&six, "Copy latency").iter().all(|chart| !chart.contains(&"p5".to_owned())));
+    let html = six.to_html();
+    assert!(html.contains("Charts show the first 5 of 6 policies; the tables have all."));
+    assert_eq!(body(&parsed(&html), "runs").len(), 36);
+}
+
+#[test]
+fn many_policies_with_placements_have_a_chart_per_placement() {
+    let columns = ["policy", "placement", "bytes"].map(|name| Column::new(name, Kind::Text));
+    let columns: Vec<Column> = columns.into_iter().chain([Column::new("copy_latency_mean_ns", Kind::Number)]).collect();
+    let row = |policy: &str, placement: &str, bytes: u32| {
+        vec![policy.into(), placement.into(), bytes.to_string().into(), f64::from(bytes).into()]
+    };
+    let pairs =
+        ["baseline", "psm-only", "rowclone"].into_iter().flat_map(|policy| ["buddy", "random"].map(|it| (policy, it)));
+    let rows = pairs.flat_map(|(policy, placement)| [64, 4096].map(|bytes| row(policy, placement, bytes))).collect();
+    let page = Page { runs: runs(&columns, vec!["bytes".to_owned()], rows), ..sweep("a") };
+    let found = charts(&page, "Copy latency, mean, by bytes: ");
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(
+        found[1].contains(&"rowclone".to_owned()) && found[1].iter().any(|text| text.ends_with("random")),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn of_many_parts_of_a_bar_the_greatest_are_named_and_the_others_summed() {
+    let parts = [("a", 1.0), ("b", 6.0), ("c", 5.0), ("d", 4.0), ("e", 3.0), ("f", 2.0)];
+    let name = figures::named_parts(parts);
+    let of_bar = figures::summed(parts.iter().map(|(part, value)| ("x".to_owned(), name(part), *value)));
+    let found: Vec<(&str, f64)> = of_bar.iter().map(|(_, part, value)| (part.as_str(), *value)).collect();
+    assert_eq!(found, [("other", 3.0), ("b", 6.0), ("c", 5.0), ("d", 4.0), ("e", 3.0)], "a and f are 3");
+    let name = figures::named_parts(parts[1..].iter().copied());
+    assert_eq!(
+        parts[1..].iter().map(|(part, _)| name(part)).collect::<Vec<_>>(),
+        ["b", "c", "d", "e", "f"],
+        "five fit"
+    );
+}
