@@ -8,7 +8,7 @@ mod reproduce;
 mod sweep;
 mod trace;
 
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -298,10 +298,10 @@ pub struct ExplainRequestArgs {
     /// Whose operations or requests.
     #[command(flatten)]
     pub scenario: ScenarioArgs,
-    /// Explains only this request, counted from 1 in the order in which the controller accepts them [default: all
+    /// Explains only this request, counted from 0 in the order in which the controller accepts them [default: all
     /// listed operations; of a workload, the first request that copies or initializes]
     #[arg(long, value_name = "N")]
-    pub request: Option<NonZeroU64>,
+    pub request: Option<u64>,
 }
 
 /// `explain timeline`.
@@ -313,9 +313,9 @@ pub struct ExplainTimelineArgs {
     /// What to play.
     #[command(flatten)]
     pub scenario: ScenarioArgs,
-    /// Starts when the controller accepts this request, counted from 1
+    /// Starts when the controller accepts this request, counted from 0
     #[arg(long, value_name = "N", conflicts_with = "from")]
-    pub request: Option<NonZeroU64>,
+    pub request: Option<u64>,
     /// Starts at this instant: a cycle, or a time such as 90ns, 7.8us or 1ms [default: the beginning]
     #[arg(long, value_name = "CYCLE")]
     pub from: Option<Instant>,

@@ -42,7 +42,7 @@ pub enum Wait {
 /// A command, and why it went no earlier.
 #[derive(Clone, Debug)]
 pub struct Bound {
-    /// Number among all commands of the run, from 1.
+    /// Number among all commands of the run, from 0.
     pub number: u64,
     /// When it was issued.
     pub at: Cycle,
@@ -70,6 +70,7 @@ pub struct Bindings<'a> {
     taken: Vec<(Cycle, RequestId)>,
     window: Window,
     most: usize,
+    /// Number of the next command.
     number: u64,
     /// The commands of the window so far.
     pub bound: Vec<Bound>,
@@ -166,15 +167,16 @@ impl EventSink for Bindings<'_> {
         if self.is_full() {
             return;
         }
+        let number = self.number;
         self.number += 1;
         let CommandEvent { at, channel, command, .. } = *event;
         let is_wanted = self.window.from <= at && at < self.window.to;
         let wait = is_wanted.then(|| self.wait(event));
         let activation = self.rows.follow(channel, &command);
         if let Some(wait) = wait {
-            self.bound.push(Bound { number: self.number, at, channel, command, activation, wait });
+            self.bound.push(Bound { number, at, channel, command, activation, wait });
         }
-        self.history.push_back((self.number, at, channel, command));
+        self.history.push_back((number, at, channel, command));
         while self.history.front().is_some_and(|(_, earlier, ..)| at.since(*earlier) > HISTORY) {
             self.history.pop_front();
         }

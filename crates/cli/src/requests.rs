@@ -1,7 +1,6 @@
 //! One request of a scenario, for the commands that explain requests.
 
 use std::cell::RefCell;
-use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,7 +17,7 @@ use rowclone_sweep::experiment::{self, Wanted, resolve};
 /// A request that the controller took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// Number in the order of acceptance by the controller, from 1.
+    /// Number in the order of acceptance by the controller, from 0.
     pub number: u64,
     /// When it was taken.
     pub at: Cycle,
@@ -41,10 +40,11 @@ impl EventSink for Search<'_> {
 
 impl Observer for Search<'_> {
     fn taken(&mut self, now: Cycle, request: &Request) {
+        let index = self.seen;
         self.seen += 1;
         let is_copy = request.operation.is_copy();
-        if self.found.is_none() && self.number.map_or(is_copy, |number| number == self.seen) {
-            self.found = Some(Taken { number: self.seen, at: now, operation: request.operation });
+        if self.found.is_none() && self.number.map_or(is_copy, |number| number == index) {
+            self.found = Some(Taken { number: index, at: now, operation: request.operation });
             self.stop.store(true, Ordering::Relaxed);
         }
     }
@@ -56,9 +56,8 @@ impl Observer for Search<'_> {
 ///
 /// # Errors
 /// The run has fewer requests, or none that copies; a trace that cannot be read; the user's Ctrl-C.
-pub fn nth(scenario: &Scenario, variant: Variant, number: Option<NonZeroU64>) -> Result<Taken, Failure> {
+pub fn nth(scenario: &Scenario, variant: Variant, number: Option<u64>) -> Result<Taken, Failure> {
     let stop = interrupt::flag();
-    let number = number.map(NonZeroU64::get);
     let search = RefCell::new(Search { number, seen: 0, found: None, stop: &stop });
     let wanted = Wanted { observer: Some(&search as Shared<'_>), progress: false, ..Wanted::new(&stop) };
     let played = experiment::run(scenario, variant, wanted, None);
@@ -74,11 +73,11 @@ pub fn nth(scenario: &Scenario, variant: Variant, number: Option<NonZeroU64>) ->
         Some(number) => {
             let message =
                 format!("{path}: {label} has {} requests, and none of number {}", grouped(seen), grouped(number));
-            Failure::new(message).with_help(format!("give `--request` a number from 1 to {seen}"))
+            Failure::new(message).with_help(numbers(seen))
         }
         None => {
             Failure::new(format!("{path}: none of the {} requests of {label} copies or initializes", grouped(seen)))
-                .with_help("`--request 1` explains the first request")
+                .with_help("`--request 0` explains the first request")
         }
     })
 }
@@ -88,16 +87,16 @@ pub fn nth(scenario: &Scenario, variant: Variant, number: Option<NonZeroU64>) ->
 ///
 /// # Errors
 /// As [`nth`].
-pub fn chosen(scenario: &Scenario, number: Option<NonZeroU64>) -> Result<Vec<(String, Operation)>, Failure> {
+pub fn chosen(scenario: &Scenario, number: Option<u64>) -> Result<Vec<(String, Operation)>, Failure> {
     if let Workload::Operations(specs) = &scenario.workload {
         let all = specs.iter().map(|spec| Ok((label(spec), resolve(&scenario.system, spec)?)));
         let all = all.collect::<Result<Vec<_>, Failure>>()?;
         let Some(number) = number else { return Ok(all) };
         let count = all.len();
-        let place = usize::try_from(number.get()).unwrap_or(usize::MAX) - 1;
+        let place = usize::try_from(number).unwrap_or(usize::MAX);
         return all.into_iter().nth(place).map(|one| vec![one]).ok_or_else(|| {
             Failure::at(&scenario.path, format_args!("lists {count} operations, and none of number {number}"))
-                .with_help(format!("give `--request` a number from 1 to {count}"))
+                .with_help(numbers(count as u64))
         });
     }
     let mut variants: Vec<Variant> = Vec::new();
@@ -112,4 +111,12 @@ pub fn chosen(scenario: &Scenario, number: Option<NonZeroU64>) -> Result<Vec<(St
         Ok((format!("request {number}{placed}"), operation))
     };
     variants.iter().map(of).collect()
+}
+
+/// The numbers that `--request` takes.
+fn numbers(count: u64) -> String {
+    match count {
+        0 => "no request was accepted".to_owned(),
+        _ => format!("requests count from 0: give `--request` a number from 0 to {}", count - 1),
+    }
 }

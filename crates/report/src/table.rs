@@ -20,11 +20,11 @@ pub fn aligned(columns: &[Header<'_>], rows: &[Vec<String>]) -> String {
 }
 
 /// A table of text with a header, in at most `width` columns where its numbers allow that: a wider table is divided into several, each
-/// with the columns before the first number; in one that is still too wide, texts are wrapped.
+/// with the columns before the first number; in one that is still too wide, or that begins with a number, texts are wrapped.
 pub fn fitted(columns: &[Header<'_>], rows: &[Vec<String>], width: usize) -> String {
     let widths = widths(columns, rows);
     let labels = columns.iter().position(|(_, align)| *align == Align::Right).unwrap_or(columns.len());
-    if total(&widths) <= width || labels == columns.len() {
+    if total(&widths) <= width || labels == columns.len() || labels == 0 {
         return rendered(columns, rows, width);
     }
     let mut blocks: Vec<Vec<usize>> = Vec::new();
@@ -102,6 +102,11 @@ fn rendered(columns: &[Header<'_>], rows: &[Vec<String>], width: usize) -> Strin
     lines.join("\n") + "\n"
 }
 
+/// The lines of a text, each [`wrapped`].
+pub fn wrapped_lines(text: &str, width: usize) -> String {
+    text.lines().map(|line| wrapped(line, width)).collect()
+}
+
 /// A text in lines of at most `width` characters, broken between words; the second line and those after it are indented by two spaces.
 pub fn wrapped(text: &str, width: usize) -> String {
     let options = textwrap::Options::new(width).subsequent_indent("  ").break_words(false);
@@ -132,6 +137,12 @@ mod tests {
         let why = [("policy", Align::Left), ("why", Align::Left)];
         let text = fitted(&why, &[row(&["rowclone", "source and destination lie in different banks"])], 30);
         assert!(text.lines().count() > 2 && text.lines().all(|line| line.chars().count() <= 30), "{text}");
+        let numbered = [("#", Align::Right), ("cycle", Align::Right), ("why", Align::Left)];
+        let text = fitted(&numbered, &[row(&["10", "52", "other commands went first"])], 25);
+        assert_eq!(
+            text, " #  cycle  why\n10     52  other commands\n           went first\n",
+            "each number stays in its line"
+        );
     }
 
     #[test]

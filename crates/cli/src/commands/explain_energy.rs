@@ -6,13 +6,14 @@ use dram_spec::Picojoule;
 use dram_spec::datasheet::BURST;
 use energy::{Counts, Currents, Prices, pins};
 use report::table::Align::{Left, Right};
-use report::table::aligned;
+use report::table::{fitted, wrapped};
 use rowclone_sim::quantity::grouped;
 
 use rowclone_sim::mechanisms;
 
 use crate::args::ExplainRequestArgs;
 use crate::interrupt;
+use crate::output;
 use crate::requests;
 use rowclone_config::{Failure, SystemConfig};
 
@@ -24,22 +25,23 @@ pub fn run(args: &ExplainRequestArgs) -> Result<String, Failure> {
     let scenario = args.scenario.read()?;
     let operations = requests::chosen(&scenario, args.request)?;
     let prices = scenario.system.memory.prices();
-    let stop = interrupt::flag();
-    let mut text = unit_prices(&scenario.system, prices);
+    let (stop, width) = (interrupt::flag(), output::width());
+    let mut text = unit_prices(&scenario.system, prices, width);
     for (label, operation) in operations {
         for &policy in &scenario.policies {
             let (completion, commands) = scenario.system.memory.alone(policy, operation, Some(&stop))?;
             let (mechanisms, latency) = (mechanisms(&completion), completion.latency());
             let taken = if mechanisms.is_empty() { String::new() } else { format!(", {mechanisms}") };
-            let _ = write!(text, "\n{label}, policy {}{taken}: {} clocks\n\n", policy.name(), grouped(latency.0));
-            text += &shares(prices, &commands);
+            let title = format!("{label}, policy {}{taken}: {} clocks", policy.name(), grouped(latency.0));
+            let _ = write!(text, "\n{}\n", wrapped(&title, width));
+            text += &shares(prices, &commands, width);
         }
     }
     Ok(text)
 }
 
 /// Energies of single commands, with their formulas.
-fn unit_prices(system: &SystemConfig, prices: &Prices) -> String {
+fn unit_prices(system: &SystemConfig, prices: &Prices, columns: usize) -> String {
     let currents = system.memory.currents();
     let events = prices.events();
     let width = system.memory.system().geometry.width();
@@ -58,17 +60,14 @@ fn unit_prices(system: &SystemConfig, prices: &Prices) -> String {
             ("idle rank, write", io(pins::IDLE_WRITE_TERMINATION_MW, write_pins), events.idle_rank_write),
         ]);
     }
-    let cells: Vec<_> = rows.into_iter().map(|(what, how, price)| vec![what.to_string(), nj(price), how]).collect();
-    let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "Prices with the currents of `{}` (measured in bin {}), {chips} {width} chips per rank, at DDR3-{}\n",
+    let cells: Vec<_> = rows.into_iter().map(|(what, how, price)| vec![what.to_string(), how, nj(price)]).collect();
+    let title = format!(
+        "Prices with the currents of `{}` (measured in bin {}), {chips} {width} chips per rank, at DDR3-{}",
         currents.name(),
         currents.bin().name,
         system.memory.system().bin.name
     );
-    text += &aligned(&[("one", Left), ("nJ", Right), ("how", Left)], &cells);
-    text
+    format!("{}\n{}", wrapped(&title, columns), fitted(&[("one", Left), ("how", Left), ("nJ", Right)], &cells, columns))
 }
 
 /// The prices that the set's own bin decides.
@@ -94,7 +93,7 @@ fn core_prices(currents: &Currents, prices: &Prices, chips: u64) -> Vec<(&'stati
 }
 
 /// An operation's energy: how many of what, at which price.
-fn shares(prices: &Prices, commands: &Counts) -> String {
+fn shares(prices: &Prices, commands: &Counts, width: usize) -> String {
     let events = prices.events();
     let (reads, writes) = (commands.reads, commands.writes);
     let rows = [
@@ -118,7 +117,7 @@ fn shares(prices: &Prices, commands: &Counts) -> String {
         })
         .collect();
     cells.push(vec!["dynamic energy".into(), String::new(), String::new(), nj(total), "100.0 %".into()]);
-    aligned(&[("what", Left), ("count", Right), ("nJ each", Right), ("nJ", Right), ("share", Right)], &cells)
+    fitted(&[("what", Left), ("count", Right), ("nJ each", Right), ("nJ", Right), ("share", Right)], &cells, width)
 }
 
 fn nj(energy: Picojoule) -> String {

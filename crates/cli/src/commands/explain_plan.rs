@@ -8,14 +8,15 @@ use dram_spec::Picojoule;
 use energy::Prices;
 use memctrl::policy::copy::CopyPolicy;
 use memctrl::{Completion, estimate};
-use report::table::{Align, aligned};
-use rowclone::{FPM, MECHANISMS, Mechanism, Operation, Part, Planner};
+use report::table::{Align, fitted, wrapped, wrapped_lines};
+use rowclone::{FPM, MECHANISMS, Mechanism, Operation, Part, Planner, RowAddress};
 use rowclone_sim::quantity::{bytes, grouped};
 
 use rowclone_sim::price_table;
 
 use crate::args::ExplainRequestArgs;
 use crate::interrupt;
+use crate::output;
 use crate::requests;
 use rowclone_config::{Failure, SystemConfig};
 
@@ -27,33 +28,33 @@ pub fn run(args: &ExplainRequestArgs) -> Result<String, Failure> {
     let scenario = args.scenario.read()?;
     let operations = requests::chosen(&scenario, args.request)?;
     let prices = scenario.system.memory.prices();
-    let stop = interrupt::flag();
+    let (stop, width) = (interrupt::flag(), output::width());
     let (weighing, fixed): (Vec<&'static dyn CopyPolicy>, Vec<&'static dyn CopyPolicy>) =
         scenario.policies.iter().copied().partition(|policy| policy.weighs());
     let map = scenario.system.memory.map();
     let (row, granularity) = (bytes(map.geometry().row_bytes()), bytes(map.granularity()));
     let mut text = format!("Rows of {row}, minimum copy granularity {granularity}\n");
     for (label, operation) in operations {
-        let _ = write!(text, "\n{label}: {operation}\n\n");
-        text += &plan(scenario.system.memory.planner(), &fixed, &operation);
+        let _ = write!(text, "\n{}\n", wrapped(&format!("{label}: {operation}"), width));
+        text += &plan(scenario.system.memory.planner(), &fixed, &operation, width);
         if !weighing.is_empty() {
-            text += &estimates(&scenario.system, prices, &operation);
+            text += &estimates(&scenario.system, prices, &operation, width);
         }
         for &policy in &weighing {
             let (completion, _) = scenario.system.memory.alone(policy, operation, Some(&stop))?;
-            text += &weighed(policy, &completion);
+            text += &wrapped_lines(&weighed(policy, &completion), width);
         }
     }
     Ok(text)
 }
 
 /// Estimates of `fastest` and `least-energy`: clocks on idle banks and energy, of each possible mechanism of a part.
-fn estimates(system: &SystemConfig, prices: &Prices, operation: &Operation) -> String {
+fn estimates(system: &SystemConfig, prices: &Prices, operation: &Operation, width: usize) -> String {
     let (timings, table) = (Timings::new(system.memory.system()), price_table(prices));
     let mut rows = Vec::new();
     for block in system.memory.planner().blocks(operation) {
         for (index, part) in block.parts().iter().enumerate().take(SHOWN_MOST - rows.len()) {
-            let mut cells = vec![part.dst().to_string(), part.bytes().to_string()];
+            let mut cells = vec![rows.len().to_string(), part.bytes().to_string()];
             for mechanism in MECHANISMS {
                 if part.allows(mechanism).is_err() {
                     cells.push("-".to_string());
@@ -68,11 +69,11 @@ fn estimates(system: &SystemConfig, prices: &Prices, operation: &Operation) -> S
         }
     }
     let mechanisms = MECHANISMS.map(|mechanism| (mechanism.name(), Align::Right));
-    let columns: Vec<_> = [("to", Align::Left), ("bytes", Align::Right)].into_iter().chain(mechanisms).collect();
+    let columns: Vec<_> = [("part", Align::Left), ("bytes", Align::Right)].into_iter().chain(mechanisms).collect();
     if rows.is_empty() {
         return String::new();
     }
-    "\nEstimates, clocks on idle banks / nJ of dynamic energy:\n\n".to_string() + &aligned(&columns, &rows)
+    "\nEstimates, clocks on idle banks / nJ of dynamic energy:\n\n".to_string() + &fitted(&columns, &rows, width)
 }
 
 /// Choice of a policy that depends on the state of the memory.
@@ -92,29 +93,31 @@ fn weighed(policy: &'static dyn CopyPolicy, completion: &Completion) -> String {
 /// More parts than this are counted, and not shown.
 const SHOWN_MOST: usize = 64;
 
-fn plan(planner: &Planner, policies: &[&'static dyn CopyPolicy], operation: &Operation) -> String {
+/// The parts of an operation, numbered from 0: where they lie, what each mechanism can do, and what each policy chooses.
+fn plan(planner: &Planner, policies: &[&'static dyn CopyPolicy], operation: &Operation, width: usize) -> String {
     let mut rows = Vec::new();
     let (mut why, mut fixes) = (BTreeSet::new(), BTreeSet::new());
     let mut parts = 0;
     for block in planner.blocks(operation) {
         for part in block.parts() {
-            parts += 1;
             for mechanism in MECHANISMS {
                 if let Err(reason) = part.allows(mechanism) {
                     why.insert(format!("{} - {}: {reason}", mechanism.name(), reason.name()));
                     fixes.extend(reason.help().filter(|_| mechanism == FPM));
                 }
             }
-            if parts <= SHOWN_MOST {
-                rows.push(cells(part, policies));
+            if parts < SHOWN_MOST {
+                rows.push(cells(parts, part, policies));
             }
+            parts += 1;
         }
     }
     let mechanisms = MECHANISMS.map(|mechanism| (mechanism.name(), Align::Left));
-    let columns = [("to", Align::Left), ("from", Align::Left), ("bytes", Align::Right)].into_iter().chain(mechanisms);
+    let places = [("part", Align::Left), ("bytes", Align::Right), ("to", Align::Left), ("from", Align::Left)];
     let chosen: Vec<String> = policies.iter().map(|policy| format!("{} takes", policy.name())).collect();
-    let columns: Vec<_> = columns.chain(chosen.iter().map(|name| (name.as_str(), Align::Left))).collect();
-    let mut text = aligned(&columns, &rows);
+    let chosen = chosen.iter().map(|name| (name.as_str(), Align::Left));
+    let columns: Vec<_> = places.into_iter().chain(mechanisms).chain(chosen).collect();
+    let mut text = fitted(&columns, &rows, width);
     if parts > SHOWN_MOST {
         let _ = writeln!(text, "… and {} parts more", parts - SHOWN_MOST);
     }
@@ -125,21 +128,26 @@ fn plan(planner: &Planner, policies: &[&'static dyn CopyPolicy], operation: &Ope
         if !lines.is_empty() {
             let _ = writeln!(text, "\n{title}");
             for line in lines {
-                let _ = writeln!(text, "- {line}");
+                text += &wrapped(&format!("- {line}"), width);
             }
         }
     }
     text
 }
 
-fn cells(part: &Part, policies: &[&'static dyn CopyPolicy]) -> Vec<String> {
+fn cells(number: usize, part: &Part, policies: &[&'static dyn CopyPolicy]) -> Vec<String> {
     let verdict = |mechanism| match part.allows(mechanism) {
         Ok(()) => "yes".to_string(),
         Err(reason) => reason.name().to_string(),
     };
-    let from = part.src().map_or("-".to_string(), |src| src.to_string());
-    let mut cells = vec![part.dst().to_string(), from, part.bytes().to_string()];
+    let from = part.src().map_or("-".to_string(), place);
+    let mut cells = vec![number.to_string(), part.bytes().to_string(), place(part.dst()), from];
     cells.extend(MECHANISMS.map(verdict));
     cells.extend(policies.iter().map(|policy| policy.preferred(part).name().to_string()));
     cells
+}
+
+/// `c0 r0 b3 row 17`.
+fn place(RowAddress { channel, bank, row }: RowAddress) -> String {
+    format!("c{} r{} b{} row {}", channel.0, bank.rank, bank.bank, row.0)
 }

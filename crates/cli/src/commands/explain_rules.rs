@@ -3,10 +3,11 @@
 use dram_core::{Kind, MAXIMA, Maximum, RULES, Rule, Timings};
 use dram_spec::System;
 use report::table::Align::{Left, Right};
-use report::table::{Column, listed};
+use report::table::{Column, listed, wrapped};
 use serde_json::{Value, json};
 
 use crate::args::ExplainRulesArgs;
+use crate::output;
 use rowclone_config::{Failure, Overrides, SystemConfig};
 
 /// Lists the rules.
@@ -23,7 +24,7 @@ pub fn run(args: &ExplainRulesArgs) -> Result<String, Failure> {
     if let Some(bin) = bin {
         system.bin = bin;
     }
-    format.render(|| text(&system), &json(&system))
+    format.render(|| text(&system, output::width()), &json(&system))
 }
 
 /// The rules that hold in a system.
@@ -39,30 +40,30 @@ fn kinds(kinds: &[Kind], nth: u8) -> String {
     if nth == 1 { names } else { format!("{nth}th latest of {names}") }
 }
 
-fn text(system: &System) -> String {
+fn text(system: &System, width: usize) -> String {
     let (timings, clock) = (Timings::new(system), system.clock());
     let ns = |cycles| format!("{:.3}", clock.ns(cycles));
     let minima: [Column<'_, &Rule>; 8] = [
         ("rule", Left, &|rule| rule.name.to_owned()),
+        ("clocks", Right, &|rule| rule.cycles(&timings).to_string()),
+        ("ns", Right, &|rule| ns(rule.cycles(&timings))),
+        ("least", Left, &|rule| rule.formula()),
         ("scope", Left, &|rule| rule.scope.to_string()),
         ("from", Left, &|rule| kinds(rule.from, rule.nth)),
         ("to", Left, &|rule| kinds(rule.to, 1)),
-        ("least", Left, &|rule| rule.formula()),
-        ("clocks", Right, &|rule| rule.cycles(&timings).to_string()),
-        ("ns", Right, &|rule| ns(rule.cycles(&timings))),
         ("source", Left, &|rule| rule.origin.to_string()),
     ];
     let maxima: [Column<'_, Maximum>; 6] = [
         ("rule", Left, &|maximum| maximum.name.to_owned()),
-        ("what", Left, &|maximum| maximum.what.to_owned()),
-        ("most", Left, &|maximum| maximum.formula()),
         ("clocks", Right, &|maximum| maximum.cycles(&timings).to_string()),
         ("ns", Right, &|maximum| ns(maximum.cycles(&timings))),
+        ("most", Left, &|maximum| maximum.formula()),
+        ("what", Left, &|maximum| maximum.what.to_owned()),
         ("source", Left, &|maximum| maximum.origin.to_string()),
     ];
     let geometry = &system.geometry;
-    format!(
-        "DDR3-{} ({}), tCK {:.4} ns; {} {} chips with pages of {} bytes; bin: {}\n\n{}\n{}",
+    let title = format!(
+        "DDR3-{} ({}), tCK {:.4} ns; {} {} chips with pages of {} bytes; bin: {}",
         system.bin.name,
         system.bin.latencies(),
         clock.t_ck_ns(),
@@ -70,9 +71,9 @@ fn text(system: &System) -> String {
         geometry.width(),
         geometry.page_bytes(),
         system.bin.source,
-        listed(&minima, &rules(system).collect::<Vec<_>>(), usize::MAX),
-        listed(&maxima, MAXIMA, usize::MAX),
-    )
+    );
+    let minima = listed(&minima, &rules(system).collect::<Vec<_>>(), width);
+    format!("{}\n{minima}\n{}", wrapped(&title, width), listed(&maxima, MAXIMA, width))
 }
 
 fn json(system: &System) -> Value {

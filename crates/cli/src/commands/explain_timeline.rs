@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use dram_spec::rows::Activation;
 use dram_spec::{Channel, Command, Cycles};
 use report::table::Align::{Left, Right};
-use report::table::{Column, listed};
+use report::table::{Column, listed, wrapped};
 use rowclone_sim::quantity::counted;
 
 use super::lanes;
@@ -15,6 +15,7 @@ use crate::args::ExplainTimelineArgs;
 use crate::binding::{Bindings, Bound, Wait, bank};
 use crate::instant::{self, Instant};
 use crate::interrupt;
+use crate::output;
 use crate::requests::{self, Taken};
 use rowclone_config::{Failure, Scenario, SystemConfig, Variant};
 use rowclone_sim::Shared;
@@ -26,7 +27,7 @@ use rowclone_sweep::experiment::{self, Wanted};
 /// Anything wrong with the scenario; the user's Ctrl-C.
 pub fn run(args: &ExplainTimelineArgs) -> Result<String, Failure> {
     let scenario = args.scenario.read()?;
-    let clock = scenario.system.memory.system().clock();
+    let (clock, width) = (scenario.system.memory.system().clock(), output::width());
     let mut text = String::new();
     for (index, variant) in scenario.variants().into_iter().enumerate() {
         let request = args.request.map(|number| requests::nth(&scenario, variant, Some(number))).transpose()?;
@@ -34,13 +35,15 @@ pub fn run(args: &ExplainTimelineArgs) -> Result<String, Failure> {
         text += if index > 0 { "\n" } else { "" };
         let (name, policy, bin) = (&scenario.name, variant.label("/"), scenario.system.memory.system().bin.name);
         let commands = if bound.is_empty() { "no command".to_owned() } else { counted(bound.len() as u64, "command") };
-        let _ = write!(text, "{name}, policy {policy}, DDR3-{bin}, tCK {} ns: {commands}\n\n", clock.t_ck_ns());
+        let title = format!("{name}, policy {policy}, DDR3-{bin}, tCK {} ns: {commands}", clock.t_ck_ns());
+        let _ = writeln!(text, "{}", wrapped(&title, width));
         if let Some(Taken { number, at, operation }) = request {
-            let _ = write!(text, "request {number}, taken in cycle {}: {operation}\n\n", at.0);
+            let title = format!("request {number}, taken in cycle {}: {operation}", at.0);
+            let _ = writeln!(text, "{}", wrapped(&title, width));
         }
         if !bound.is_empty() {
-            text += &listing(&scenario.system, &bound);
-            text += &lanes::drawing(&scenario.system, &bound);
+            text += &listing(&scenario.system, &bound, width);
+            text += &lanes::drawing(&scenario.system, &bound, width);
         }
     }
     Ok(text)
@@ -70,20 +73,18 @@ fn first_commands(
     Ok(bindings.bound)
 }
 
-/// A line a command.
-fn listing(system: &SystemConfig, bound: &[Bound]) -> String {
+/// One command per line; its number counts from 0.
+fn listing(system: &SystemConfig, bound: &[Bound], width: usize) -> String {
     let clock = system.memory.system().clock();
-    let gap = |wait: &Wait| if let Wait::Rule { clocks, .. } = wait { clocks.to_string() } else { String::new() };
-    let columns: [Column<'_, Bound>; 7] = [
+    let columns: [Column<'_, Bound>; 6] = [
         ("#", Right, &|bound| bound.number.to_string()),
         ("cycle", Right, &|bound| bound.at.to_string()),
         ("ns", Right, &|bound| format!("{:.2}", clock.ns(Cycles(bound.at.0)))),
-        ("gap", Right, &|bound| gap(&bound.wait)),
         ("bank", Left, &|bound| place(system, bound.channel, &bound.command)),
         ("command", Left, &command_text),
         ("what set its time", Left, &|bound| reason(&bound.wait)),
     ];
-    listed(&columns, bound, usize::MAX)
+    listed(&columns, bound, width)
 }
 
 /// `r0 b3`, or `c1 r0 b3` where there are several channels.
@@ -100,11 +101,14 @@ fn command_text(bound: &Bound) -> String {
     let name = bound.command.mnemonic();
     match (bound.command, bound.activation) {
         (Command::Activate { row, .. }, Some(Activation::Copies { src })) => {
-            format!("{name} row {} (copies row {})", row.0, src.0)
+            format!("{name} row {} (copies {})", row.0, src.0)
         }
         (Command::Activate { row, .. }, Some(Activation::Dropped { .. })) => format!("{name} row {} (dropped)", row.0),
         (Command::Activate { row, .. }, _) => format!("{name} row {}", row.0),
         (Command::Read { column, .. } | Command::Write { column, .. }, _) => format!("{name} col {}", column.0),
+        (Command::Transfer { src_column, dst, dst_column, .. }, _) if src_column == dst_column => {
+            format!("{name} col {} -> b{}", src_column.0, dst.bank)
+        }
         (Command::Transfer { src_column, dst, dst_column, .. }, _) => {
             format!("{name} col {} -> b{} col {}", src_column.0, dst.bank, dst_column.0)
         }

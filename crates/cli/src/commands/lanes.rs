@@ -10,11 +10,11 @@ use super::explain_timeline::place;
 use crate::binding::Bound;
 use rowclone_config::SystemConfig;
 
-/// Columns of a drawing, besides the names: with them it fits into 100.
-const WIDTH: u64 = 84;
+/// Columns of a bank's name, with the space after it.
+const NAME_WIDTH: usize = 10;
 
-/// Width of the legend, in columns.
-const LEGEND_WIDTH: usize = 96;
+/// The narrowest drawing, in columns.
+const WIDTH_MIN: usize = 20;
 
 /// More banks than this are not drawn.
 const LANES_MOST: usize = 24;
@@ -93,15 +93,15 @@ impl Lanes {
         }
     }
 
-    /// Legend of the letters, wrapped.
-    fn legend(&self) -> String {
+    /// Legend of the letters, in lines of at most `width` columns.
+    fn legend(&self, width: usize) -> String {
         let used: BTreeSet<char> = self.0.values().flat_map(BTreeMap::values).map(|cell| cell.mark).collect();
         let used = MARKS.iter().filter(|(mark, _)| used.contains(mark));
         let names = used.map(|(mark, name)| format!("{mark} {name}, "));
         let mut lines = vec![String::new()];
         for name in names.chain(["= row open".to_owned()]) {
             match lines.last_mut() {
-                Some(line) if line.len() + name.len() <= LEGEND_WIDTH => line.push_str(&name),
+                Some(line) if line.len() + name.trim_end().len() <= width => line.push_str(&name),
                 _ => lines.push(name),
             }
         }
@@ -109,10 +109,11 @@ impl Lanes {
     }
 }
 
-/// One line per bank; empty without banks, or with too many.
-pub(super) fn drawing(system: &SystemConfig, bound: &[Bound]) -> String {
+/// One line per bank of at most `width` columns; empty without banks, or with too many.
+pub(super) fn drawing(system: &SystemConfig, bound: &[Bound], width: usize) -> String {
     let (Some(first), Some(last)) = (bound.first(), bound.last()) else { return String::new() };
-    let clocks = (last.at.since(first.at).0 + 1).div_ceil(WIDTH);
+    let columns = width.saturating_sub(NAME_WIDTH).max(WIDTH_MIN);
+    let clocks = (last.at.since(first.at).0 + 1).div_ceil(columns as u64);
     let column = |bound: &Bound| bound.at.since(first.at).0 / clocks;
     let used: BTreeSet<Lane> = bound.iter().flat_map(banks).collect();
     if used.is_empty() || used.len() > LANES_MOST {
@@ -125,7 +126,7 @@ pub(super) fn drawing(system: &SystemConfig, bound: &[Bound]) -> String {
         lanes.push(column(bound), bound, &of_rank);
     }
     let scale = if clocks == 1 { "a clock".to_owned() } else { format!("{clocks} clocks") };
-    let mut text = format!("\nOne column is {scale}, from cycle {}:\n{}\n\n", first.at, lanes.legend());
+    let mut text = format!("\nOne column is {scale}, from cycle {}:\n{}\n\n", first.at, lanes.legend(width));
     for (&(channel, bank), cells) in &lanes.0 {
         let place = place(system, channel, &Command::Precharge { bank });
         let _ = writeln!(text, "{place:<9} {}", line(cells, column(last)));
