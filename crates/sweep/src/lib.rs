@@ -5,6 +5,7 @@
 
 mod atomic_file;
 mod axis;
+mod axis_values;
 mod bars;
 mod columns;
 mod digest;

@@ -69,15 +69,22 @@ impl<'a> Points<'a> {
     /// # Panics
     /// If there is none.
     pub fn point(&self, number: u64) -> Point<'a> {
-        assert!((1..=self.count).contains(&number), "points are numbered from 1 to {}", self.count);
-        let index = self.kept.as_ref().map_or(number - 1, |kept| u64::from(kept[number as usize - 1]));
         let (mut words, mut values) = (self.file.set.clone(), Vec::new());
-        for (axis, step) in self.file.axes.iter().zip(self.steps(index)) {
+        for (axis, step) in self.file.axes.iter().zip(self.steps_of(number)) {
             let step = &axis.steps[step];
             words.extend(step.words.iter().cloned());
             values.extend(&step.values);
         }
         Point { number, words, values }
+    }
+
+    /// The step of each axis at the point of this number.
+    ///
+    /// # Panics
+    /// If there is no such point.
+    pub(super) fn steps_of(&self, number: u64) -> Vec<usize> {
+        assert!((1..=self.count).contains(&number), "points are numbered from 1 to {}", self.count);
+        self.steps(self.kept.as_ref().map_or(number - 1, |kept| u64::from(kept[number as usize - 1])))
     }
 
     /// The step of each axis.

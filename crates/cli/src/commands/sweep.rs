@@ -35,6 +35,9 @@ pub fn run(args: &SweepArgs) -> Result<ExitCode, Failure> {
     let stop = interrupt::flag();
     let mut sweep = Sweep::new(&file, jobs(args.jobs)?, args.trace_cache, &stop)?;
     sweep.allow_skipped = args.allow_skipped;
+    if !args.dry_run {
+        sweep.check_values()?;
+    }
     if args.slurm.slurm {
         return sweep_slurm::submit(path, &file, &sweep, args);
     }
@@ -169,5 +172,5 @@ fn first_points(file: &SweepFile, sweep: &Sweep<'_>, numbers: &[u64]) -> String 
         [number.to_string()].into_iter().chain(point.values.iter().map(|&value| shown(value))).chain([runs]).collect()
     };
     let rows: Vec<Vec<String>> = numbers.iter().take(SHOWN).map(row).collect();
-    table::aligned(&columns, &rows)
+    table::fitted(&columns, &rows, output::width())
 }

@@ -9,11 +9,11 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// A directory with a sweep of four points in `results`, two of which fail.
+/// A directory with a sweep of four points in `results`, one of which fails.
 fn swept() -> Directory {
     let directory = Directory::sound();
-    let sweep = "scenario = \"scenario.toml\"\n[[axis]]\nname = \"bytes\"\nkey = \"operation.0.bytes\"\nvalues = [64, 4096]\n\
-                 [[axis]]\nkey = \"system.geometry.rows_per_subarray\"\nvalues = [3, 512]\n";
+    let sweep = "scenario = \"scenario.toml\"\n[[axis]]\nname = \"bytes\"\nkey = \"operation.0.bytes\"\nvalues = [64, 65536]\n\
+                 [[axis]]\nkey = \"operation.0.src\"\nvalues = [\"other-bank\", \"same-bank\"]\n";
     fs::write(directory.path("sweep.toml"), sweep).unwrap();
     let (code, _, stderr) =
         run(&["sweep", text(&directory.path("sweep.toml")), "--out", text(&directory.path("results"))]);
@@ -47,8 +47,8 @@ fn a_sweep_is_one_page_with_its_errors_first() {
     assert_eq!(report(&directory, &[]), (0, "wrote report.html\n".to_owned()));
     let html = page(&directory);
     let place = |wanted: &str| html.find(wanted).unwrap_or_else(|| panic!("{wanted}"));
-    assert!(place("✖ Error") < place("axis system.geometry.rows_per_subarray"));
-    assert!(place("(2 runs)") < place("<h2 id=\"what\">"), "two points, one row each");
+    assert!(place("✖ Error") < place("axis operation.0.src"));
+    assert!(place("(1 run)") < place("<h2 id=\"what\">"), "a point with one row");
     assert!(place("<h1>sweep</h1>") < place("Every run"));
     assert!(html.contains("<svg class=\"chart\""));
     assert!(html.contains("model version</dt>"));

@@ -11,21 +11,21 @@ use parquet::record::Field;
 
 use crate::common::{Directory, run};
 
-/// A sweep of twelve points, two policies each. Two of the points fail: 3 is no capacity of a subarray.
+/// A sweep of twelve points, two policies each. Two of the points fail: 64 KiB lie in all banks, so no other bank is left.
 const SWEEP: &str = r#"scenario = "scenario.toml"
 seeds = [1, 7]
 [[axis]]
 name = "bytes"
 key = "operation.0.bytes"
-values = [64, 4096]
+values = [64, 65536]
 [[axis]]
-key = "system.geometry.rows_per_subarray"
-values = [256, 3, 512]
+key = "operation.0.src"
+values = ["same-subarray", "other-bank", "same-bank"]
 "#;
 
 /// The same without those that fail.
 pub(crate) fn sound() -> Directory {
-    with_sweep(&SWEEP.replace(" 3,", ""))
+    with_sweep(&SWEEP.replace(" \"other-bank\",", ""))
 }
 
 pub(crate) fn with_sweep(sweep: &str) -> Directory {
@@ -69,24 +69,23 @@ fn the_axes_vary_from_the_slowest_to_the_seed() {
     sweep(&directory, "out", &[]);
     let rows = table(&directory.path("out/results.csv"));
     let shown = |row: &BTreeMap<String, String>| {
-        ["point", "bytes", "system.geometry.rows_per_subarray", "seed", "policy"]
-            .map(|column| row[column].clone())
-            .join(" ")
+        ["point", "bytes", "operation.0.src", "seed", "policy"].map(|column| row[column].clone()).join(" ")
     };
     let shown: Vec<String> = rows.iter().map(shown).collect();
-    assert_eq!(shown.len(), 8 * 2 + 4, "a point that fails as a whole has one row");
+    assert_eq!(shown.len(), 10 * 2 + 2, "a point that fails as a whole has one row");
     assert_eq!(
-        shown[..6],
+        shown[14..],
         [
-            "1 64 256 1 baseline",
-            "1 64 256 1 rowclone",
-            "2 64 256 7 baseline",
-            "2 64 256 7 rowclone",
-            "3 64 3  ",
-            "4 64 3  "
+            "8 65536 same-subarray 7 baseline",
+            "8 65536 same-subarray 7 rowclone",
+            "9 65536 other-bank  ",
+            "10 65536 other-bank  ",
+            "11 65536 same-bank 1 baseline",
+            "11 65536 same-bank 1 rowclone",
+            "12 65536 same-bank 7 baseline",
+            "12 65536 same-bank 7 rowclone",
         ]
     );
-    assert_eq!(shown[19], "12 4096 512 7 rowclone");
 }
 
 #[test]
@@ -95,15 +94,14 @@ fn a_failing_point_is_a_row_with_its_error_and_the_others_go_on() {
     let (code, stderr) = sweep(&directory, "out", &[]);
     assert_eq!(code, 1);
     assert!(
-        stderr
-            .starts_with("sweep: 16 runs done, 4 failed\npoint 3 failed: --set system.geometry.rows_per_subarray=3: "),
+        stderr.starts_with("sweep: 20 runs done, 2 failed\npoint 9 failed: --set operation.0.src=other-bank: "),
         "{stderr}"
     );
     let rows = table(&directory.path("out/results.csv"));
     let (failed, done): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| !row["error"].is_empty());
-    assert_eq!((failed.len(), done.len()), (4, 16));
+    assert_eq!((failed.len(), done.len()), (2, 20));
     for row in failed {
-        let error = "--set system.geometry.rows_per_subarray=3: `geometry.rows_per_subarray` is 3, but must be";
+        let error = "--set operation.0.src=other-bank: `operation.0.src`: no 65536 bytes lie `other-bank` to ";
         assert!(row["error"].starts_with(error), "{}", row["error"]);
         assert_eq!((row["makespan_ns"].as_str(), row["policy"].as_str()), ("", ""));
     }
@@ -207,7 +205,7 @@ fn only_what_has_changed_is_run_again() {
     replace(&system, "width = 8", "width = 0x8 # pins");
     replace(&scenario, "[\"baseline\", \"rowclone\"]", "[\"rowclone\", \"baseline\", \"psm-only\"]");
     assert_eq!(said(&[]), "sweep: 8 runs done, 16 done before", "a spelling is no change; a policy more is");
-    replace(&sweep_file, "64, 4096", "64, 128, 4096");
+    replace(&sweep_file, "64, 65536", "64, 128, 65536");
     assert_eq!(said(&[]), "sweep: 12 runs done, 24 done before");
     replace(&system, "postpone_max = 0", "postpone_max = 8");
     assert_eq!(said(&[]), "sweep: 36 runs done");
@@ -229,12 +227,12 @@ fn shards_merged_are_the_whole_in_one_directory_or_in_several() {
             "1/3" => assert_eq!((code, stderr.contains("one: has no journal of a sweep")), (2, true), "{stderr}"),
             "2/3" => {
                 assert!(
-                    code == 3 && stderr.contains("; 12 missing, the first at point 2, 5, 6, 8, 11, 12\n"),
+                    code == 3 && stderr.contains("; 14 missing, the first at point 2, 3, 5, 6, 8, 11, 12\n"),
                     "{stderr}"
                 );
             }
             _ => assert!(
-                code == 3 && stderr.starts_with("sweep: 16 runs finished, 4 of them failed; 4 missing"),
+                code == 3 && stderr.starts_with("sweep: 16 runs finished, 2 of them failed; 6 missing"),
                 "{stderr}"
             ),
         }
@@ -253,7 +251,7 @@ fn shards_merged_are_the_whole_in_one_directory_or_in_several() {
     assert_eq!(results(&directory, "merged"), results(&directory, "whole"));
     // Without one of them, what it did is missing, and is found again when the sweep runs where the others' journals are.
     assert_eq!(collect(&[a, c, "--out", again]).0, 3);
-    assert!(sweep(&directory, "one", &[]).1.starts_with("sweep: 0 runs done, 16 done before, 4 failed"));
+    assert!(sweep(&directory, "one", &[]).1.starts_with("sweep: 0 runs done, 20 done before, 2 failed"));
 }
 
 /// As under a scheduler: no shard waits for another, and all write into one directory.
@@ -307,12 +305,9 @@ fn a_dry_run_says_what_would_be_run_and_runs_nothing() {
     let stdout = stdout.replace(text(&place), "");
     assert_eq!(code, 0);
     let start = "sweep.toml: 12 points of scenario.toml\nshard 2 of 5: 3 points\naxis: bytes (operation.0.bytes), 2 values\n\
-        axis: system.geometry.rows_per_subarray, 3 values\naxis: seed, 2 values\n\npoint  bytes";
+        axis: operation.0.src, 3 values\naxis: seed, 2 values\n\npoint  bytes";
     assert!(stdout.starts_with(start), "{stdout}");
-    assert!(
-        stdout.contains("\n    2     64                                256     7  baseline, rowclone\n"),
-        "{stdout}"
-    );
+    assert!(stdout.contains("\n    2     64    same-subarray     7  baseline, rowclone\n"), "{stdout}");
     assert!(!directory.path("out").exists());
 }
 
@@ -381,14 +376,22 @@ name = "share"
 key = "workload.write_share"
 values = [0, 0.5, 1.0]
 [[axis]]
-zip = { "workload.bytes" = [4096, 100], "workload.start" = ["4096", "8192"] }
+zip = { "workload.bytes" = [4096, 8192], "workload.start" = ["4096", "8192"] }
+[[axis]]
+name = "low"
+key = "system.controller.drain_low"
+values = [8, 40]
+[[axis]]
+name = "high"
+key = "system.controller.drain_high"
+values = [16, 48]
 "#;
     let directory = with_sweep(sweep_text);
     let scenario = "system = \"system.toml\"\npolicies = [\"baseline\"]\nseed = 1\n[workload]\nkind = \"random\"\ncount = 100\n\
                     bytes = 4096\n";
     fs::write(directory.path("scenario.toml"), scenario).unwrap();
     let (code, stderr) = sweep(&directory, "out", &[]);
-    assert_eq!(code, 1, "100 bytes are no whole number of lines: {stderr}");
+    assert_eq!(code, 1, "the low watermark is above the high one: {stderr}");
     let mut reader = csv::Reader::from_path(directory.path("out/results.csv")).unwrap();
     let names = reader.headers().unwrap().clone();
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
@@ -441,28 +444,55 @@ fn the_shipped_sweep_is_as_it_was() {
 }
 
 /// A plot of what the sweep has, and one of what only its last point has.
-const PLOTS: &str = "\n[[plot]]\nfile = \"late.svg\"\nx = \"bytes\"\ny = \"makespan_ns\"\nwhere = \"bytes=4096\"\n\
+const PLOTS: &str = "\n[[plot]]\nfile = \"late.svg\"\nx = \"bytes\"\ny = \"makespan_ns\"\nwhere = \"bytes=65536\"\n\
                      [[plot]]\nfile = \"any.svg\"\nx = \"bytes\"\ny = \"makespan_ns\"\nby = \"policy\"\n";
 
 #[test]
 fn of_what_is_not_whole_the_pictures_are_drawn_that_can_be() {
-    let directory = with_sweep(&(SWEEP.replace(" 3,", "") + PLOTS));
+    let directory = with_sweep(&(SWEEP.replace(" \"other-bank\",", "") + PLOTS));
     assert_eq!(sweep(&directory, "out", &["--shard", "1/8"]).0, 0);
     let (file, out, all) = (directory.path("sweep.toml"), directory.path("out"), directory.path("all"));
     let (code, _, stderr) = run(&["sweep", "collect", text(&file), text(&out), "--out", text(&all)]);
     assert!(code == 3 && stderr.contains("late.svg was not drawn: "), "{stderr}");
     assert!(all.join("any.svg").exists() && !all.join("late.svg").exists());
+}
 
-    // All that failed has no pictures, and ends as it does without them.
-    let failing = with_sweep(&(SWEEP.replace("256, 3, 512", "3, 5") + PLOTS));
-    let (code, stderr) = sweep(&failing, "out", &[]);
-    assert!(code == 1 && stderr.contains("any.svg was not drawn: "), "{stderr}");
+#[test]
+fn a_value_that_no_point_can_use_is_refused_before_anything_runs() {
+    let key = "key = \"operation.0.src\"\nvalues = [\"same-subarray\", \"other-bank\", \"same-bank\"]";
+    let rows = "system.geometry.rows_per_subarray";
+    let refused = |key_and_values: &str, message: &str, help: &str| {
+        let directory = with_sweep(&SWEEP.replace(key, key_and_values));
+        let (code, stderr) = sweep(&directory, "out", &[]);
+        let stderr = stderr.replace(text(&directory.path("")), "");
+        assert_eq!((code, stderr.as_str()), (2, format!("error: {message}\nhelp: {help}\n").as_str()));
+        assert!(!directory.path("out").exists());
+    };
+    refused(
+        &format!("key = {rows:?}\nvalues = [256, 3, 512]"),
+        "sweep.toml: no point can be run with `system.geometry.rows_per_subarray=3`: \
+         --set system.geometry.rows_per_subarray=3: `geometry.rows_per_subarray` is 3, but must be a power of two from 128 to 1024",
+        "try `rows_per_subarray = 128`",
+    );
+    // Where no point can be run, the error is that of the first.
+    refused(
+        &format!("key = {rows:?}\nvalues = [3, 5]"),
+        "--set system.geometry.rows_per_subarray=3: `geometry.rows_per_subarray` is 3, but must be a power of two from 128 to 1024",
+        "try `rows_per_subarray = 128`",
+    );
+    refused(
+        "key = \"system.device.bin\"\nvalues = [\"1066G\", \"1066Z\"]",
+        "sweep.toml: no point can be run with `system.device.bin=1066Z`: \
+         --set system.device.bin=1066Z: `device.bin` is \"1066Z\", which is none of its values",
+        "did you mean `1066E`? the values are `800D`, `800E`, `1066E`, `1066F`, `1066G`, `1333G`, `1333H`, `1600H`, `1600J`, \
+         `1600K`, `1866K`, `1866L`, `1866M`, `2133L`, `2133M`, `2133N`",
+    );
 }
 
 #[test]
 fn no_picture_and_no_journal_of_somebody_else_is_touched() {
     for name in ["any.svg", "journal.jsonl"] {
-        let directory = with_sweep(&(SWEEP.replace(" 3,", "") + PLOTS));
+        let directory = with_sweep(&(SWEEP.replace(" \"other-bank\",", "") + PLOTS));
         fs::create_dir(directory.path("out")).unwrap();
         fs::write(directory.path("out").join(name), "mine").unwrap();
         let (code, stderr) = sweep(&directory, "out", &[]);
@@ -503,7 +533,7 @@ fn more_jobs_than_can_work_are_refused() {
 /// As `run --no-baseline`: the sweep runs the policies that it lists, and reports what is then empty.
 #[test]
 fn a_sweep_without_its_reference_reports_its_empty_ratios() {
-    let body = format!("set = {{ policies = [\"rowclone\"] }}\n{}", SWEEP.replace(" 3,", ""));
+    let body = format!("set = {{ policies = [\"rowclone\"] }}\n{}", SWEEP.replace(" \"other-bank\",", ""));
     let directory = with_sweep(&format!("baseline = false\n{body}"));
     let (code, stderr) = sweep(&directory, "out", &[]);
     assert_eq!(code, 0, "{stderr}");

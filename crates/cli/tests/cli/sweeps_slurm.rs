@@ -239,12 +239,13 @@ fn shards_of_another_cut_are_not_run_beside_those_in_the_queue() {
 
 #[test]
 fn points_that_cannot_be_run_are_said_and_not_submitted() {
-    let all = SWEEP.replace("operation.0.bytes", "system.geometry.rows_per_subarray");
-    let cluster = Cluster::new(&all.replace("64, 128, 4096", "3, 512"));
+    // No 64 KiB lie in another bank.
+    let source = "\n[[axis]]\nkey = \"operation.0.src\"\nvalues = [\"other-bank\", \"same-bank\"]\n";
+    let cluster = Cluster::new(&(SWEEP.replace("64, 128, 4096", "64, 65536") + source));
     let (code, job, said) = cluster.sweep(&["sweep.toml", "--out", "out", "--slurm", "--points-per-task", "1"]);
     assert_eq!((code, job.as_str()), (1, "101\n"));
-    assert!(said.starts_with("3 points cannot be run, the first is point 1: "), "{said}");
-    assert_eq!(cluster.line("101", "for range"), "for range in 4-6; do");
+    assert!(said.starts_with("3 points cannot be run, the first is point 7: "), "{said}");
+    assert_eq!(cluster.line("101", "for range"), "for range in 1-6 10-12; do");
 }
 
 #[test]

@@ -1,0 +1,76 @@
+//! Values of axes that no point can use, computed before anything runs.
+
+use rowclone_config::Failure;
+
+use super::run::Sweep;
+
+/// Maximum number of points that are tried for a value.
+const TRIED_MAX: u32 = 1000;
+
+/// The points that were tried for a value of an axis.
+#[derive(Clone, Debug, Default)]
+struct Tried {
+    /// Points that cannot be run.
+    failed: u32,
+    /// The error of the first of them.
+    error: Option<Failure>,
+    /// Whether a point can be run.
+    is_usable: bool,
+}
+
+impl Tried {
+    fn is_decided(&self) -> bool {
+        self.is_usable || self.failed >= TRIED_MAX
+    }
+}
+
+impl Sweep<'_> {
+    /// Checks that each value of each axis can be run at some point. A value that only some points cannot use is not an error: these
+    /// points are rows with their errors.
+    ///
+    /// # Errors
+    /// The first value that no point can use, or the error of the first point where no point can be run at all.
+    pub fn check_values(&self) -> Result<(), Failure> {
+        let axes = &self.file.axes;
+        let mut tried: Vec<Vec<Tried>> = axes.iter().map(|axis| vec![Tried::default(); axis.steps.len()]).collect();
+        let mut first_error = None;
+        for number in self.numbers(None) {
+            let steps = self.points.steps_of(number);
+            let undecided: Vec<usize> =
+                (0..axes.len()).filter(|&axis| !tried[axis][steps[axis]].is_decided()).collect();
+            // Without an axis there is one point.
+            if undecided.is_empty() && !axes.is_empty() {
+                continue;
+            }
+            Failure::if_raised(self.stop)?;
+            let resolved = self.resolve(&self.points.point(number));
+            for axis in undecided {
+                let value = &mut tried[axis][steps[axis]];
+                match &resolved {
+                    Ok(_) => value.is_usable = true,
+                    Err(error) => {
+                        value.failed += 1;
+                        value.error.get_or_insert_with(|| error.clone());
+                    }
+                }
+            }
+            first_error = first_error.or(resolved.err());
+        }
+        let all = || tried.iter().flatten().filter(|value| value.failed > 0 || value.is_usable);
+        if let Some(error) = first_error.filter(|_| all().all(|value| !value.is_usable)) {
+            return Err(error);
+        }
+        for (axis, values) in axes.iter().zip(&tried) {
+            for (step, value) in axis.steps.iter().zip(values).filter(|(_, value)| !value.is_usable) {
+                let Some(error) = &value.error else { continue };
+                let message = format!("no point can be run with `{}`: {}", step.words.join(" "), error.message);
+                let refusal = Failure::at(&self.file.path, message);
+                return Err(match &error.help {
+                    Some(help) => refusal.with_help(help.clone()),
+                    None => refusal,
+                });
+            }
+        }
+        Ok(())
+    }
+}
