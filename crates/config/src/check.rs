@@ -187,9 +187,9 @@ impl Document {
                 if (least..=most).contains(&found) {
                     return Ok(());
                 }
-                // The user probably means a percentage.
+                // From 2 on, the user probably means a percentage.
                 let near = match found {
-                    found if most <= 1.0 && (1.0..=100.0).contains(&found) => found / 100.0,
+                    found if most <= 1.0 && (2.0..=100.0).contains(&found) => found / 100.0,
                     found if found > most => most,
                     _ => least,
                 };

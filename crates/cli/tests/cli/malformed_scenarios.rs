@@ -442,6 +442,16 @@ fn allocators() {
         "try `utilization = 0.5`",
     );
     check_workload(
+        &fork("policies = [\"buddy\"]\nutilization = 1.5\nfragmentation = 0.5"),
+        "scenario.toml:10: `allocator.utilization` is 1.5, but must be from 0 to 1",
+        "try `utilization = 1`",
+    );
+    check_workload(
+        &fork("policies = [\"buddy\"]\nutilisation = 0.5\nfragmentation = 0.5"),
+        "scenario.toml:10: `allocator.utilisation` is not a key",
+        "did you mean `utilization`? the keys of `allocator` are `policies`, `utilization`, `fragmentation`, `units`",
+    );
+    check_workload(
         &fork("policies = [\"buddy\"]\nutilization = 0.5"),
         "scenario.toml:10: `allocator.utilization` is given, and `allocator.fragmentation` is not",
         "add for example `fragmentation = 0.5`: an aged memory has both, a fresh one neither",
