@@ -11,7 +11,7 @@ use super::value;
 /// More combinations than this are a slip of the pen.
 const COMBINATIONS_MAX: u64 = 10_000_000;
 
-/// The points of a sweep, numbered from 1, the last axis the fastest.
+/// The points of a sweep, numbered from 0, the last axis the fastest.
 #[derive(Clone, Debug)]
 pub struct Points<'a> {
     file: &'a SweepFile,
@@ -23,7 +23,7 @@ pub struct Points<'a> {
 /// One point.
 #[derive(Clone, Debug)]
 pub struct Point<'a> {
-    /// From 1.
+    /// From 0.
     pub number: u64,
     /// As `--set` takes them, with what is set for all points.
     pub words: Vec<String>,
@@ -83,8 +83,8 @@ impl<'a> Points<'a> {
     /// # Panics
     /// If there is no such point.
     pub(super) fn steps_of(&self, number: u64) -> Vec<usize> {
-        assert!((1..=self.count).contains(&number), "points are numbered from 1 to {}", self.count);
-        self.steps(self.kept.as_ref().map_or(number - 1, |kept| u64::from(kept[number as usize - 1])))
+        assert!(number < self.count, "points are numbered from 0, and there are {}", self.count);
+        self.steps(self.kept.as_ref().map_or(number, |kept| u64::from(kept[number as usize])))
     }
 
     /// The step of each axis.
@@ -149,7 +149,7 @@ mod tests {
             let points = Points::of(&file).unwrap();
             prop_assert_eq!(points.count(), lengths.iter().product::<i64>().cast_unsigned());
             let of = |number| points.point(number).values.iter().map(|value| value.as_integer()).collect::<Vec<_>>();
-            let all: Vec<_> = (1..=points.count()).map(of).collect();
+            let all: Vec<_> = (0..points.count()).map(of).collect();
             prop_assert!(all.is_sorted());
             prop_assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
         }
@@ -159,10 +159,10 @@ mod tests {
     fn what_is_set_for_all_comes_before_what_an_axis_sets() {
         let file = file(&[2, 3]);
         let points = Points::of(&file).unwrap();
-        assert_eq!(points.point(6).words, ["seed=3", "a0=1", "a1=2"]);
+        assert_eq!(points.point(5).words, ["seed=3", "a0=1", "a1=2"]);
         let names: Vec<String> = crate::columns::all(&file.axes).into_iter().map(|column| column.name).collect();
         assert_eq!(names[..4], ["point", "a0", "a1", "seed"]);
-        assert_eq!(points.cells(&points.point(5)), [Cell::from(1), Cell::from(1)]);
+        assert_eq!(points.cells(&points.point(4)), [Cell::from(1), Cell::from(1)]);
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub struct Sweep<'a> {
     pub(super) run_columns: Vec<Column>,
     library: Library,
     traces: Traces,
-    stop: &'a Arc<AtomicBool>,
+    pub(super) stop: &'a Arc<AtomicBool>,
     jobs: usize,
 }
 
@@ -189,7 +189,7 @@ impl<'a> Sweep<'a> {
 
     /// The numbers of the points of a shard, or all.
     pub fn numbers(&self, shard: Option<Shard>) -> Vec<u64> {
-        (1..=self.points.count()).filter(|&number| shard.is_none_or(|shard| shard.has(number))).collect()
+        (0..self.points.count()).filter(|&number| shard.is_none_or(|shard| shard.has(number))).collect()
     }
 
     /// The plans of some points, without running any.

@@ -12,12 +12,12 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// The shard of `count` that has a point, by the number of the point from 1.
+    /// The shard of `count` that has a point, by the number of the point from 0.
     pub const fn of(point: u64, count: u64) -> Shard {
-        Shard { number: (point - 1) % count + 1, count }
+        Shard { number: point % count + 1, count }
     }
 
-    /// Whether it has a point, by its number from 1.
+    /// Whether it has a point, by its number from 0.
     pub const fn has(self, point: u64) -> bool {
         Shard::of(point, self.count).number == self.number
     }
@@ -41,11 +41,11 @@ mod tests {
 
     #[test]
     fn every_point_is_in_one_shard() {
-        for point in 1..100 {
+        for point in 0..100 {
             let shards = (1..=7).filter(|&number| Shard { number, count: 7 }.has(point));
             assert_eq!(shards.count(), 1);
         }
-        assert!(Shard { number: 1, count: 3 }.has(1) && Shard { number: 3, count: 3 }.has(6));
+        assert!(Shard { number: 1, count: 3 }.has(0) && Shard { number: 3, count: 3 }.has(5));
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub(super) fn write(
     directory: &Path,
 ) -> Result<Tables, Failure> {
     let mut writers = Writers::open(sweep, directory)?;
-    for (number, plan) in (1..).zip(plans) {
+    for (number, plan) in (0..).zip(plans) {
         let point = sweep.points.point(number);
         match plan {
             Err(error) => {

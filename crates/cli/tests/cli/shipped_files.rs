@@ -47,7 +47,7 @@ fn every_sweep_is_sound() {
         let file = SweepFile::read(&path).unwrap_or_else(|error| panic!("{error}"));
         let stop = Arc::new(AtomicBool::new(false));
         let sweep = Sweep::new(&file, 1, 0, &stop).unwrap_or_else(|error| panic!("{error}"));
-        for number in [1, sweep.points.count()] {
+        for number in [0, sweep.points.count() - 1] {
             sweep.resolve(&sweep.points.point(number)).unwrap_or_else(|error| panic!("{error}"));
         }
     }
@@ -65,5 +65,5 @@ fn the_page_about_sweeps_shows_a_sound_one() {
     let stop = Arc::new(AtomicBool::new(false));
     let sweep = Sweep::new(&file, 1, 0, &stop).unwrap();
     assert_eq!((sweep.points.combinations(), sweep.points.count()), (3 * 7 * 2, 3 * 7 + 3));
-    sweep.resolve(&sweep.points.point(24)).unwrap_or_else(|error| panic!("{error}"));
+    sweep.resolve(&sweep.points.point(23)).unwrap_or_else(|error| panic!("{error}"));
 }

@@ -244,7 +244,7 @@ fn points_that_cannot_be_run_are_said_and_not_submitted() {
     let cluster = Cluster::new(&(SWEEP.replace("64, 128, 4096", "64, 65536") + source));
     let (code, job, said) = cluster.sweep(&["sweep.toml", "--out", "out", "--slurm", "--points-per-task", "1"]);
     assert_eq!((code, job.as_str()), (1, "101\n"));
-    assert!(said.starts_with("3 points cannot be run, the first is point 7: "), "{said}");
+    assert!(said.starts_with("3 points cannot be run, the first is point 6: "), "{said}");
     assert_eq!(cluster.line("101", "for range"), "for range in 1-6 10-12; do");
 }
 

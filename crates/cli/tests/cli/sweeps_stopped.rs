@@ -93,7 +93,7 @@ fn what_has_finished_can_be_collected_while_the_sweep_runs() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(code, 3);
-    assert!(stderr.starts_with("sweep: 4 runs finished; 4 missing, the first at point 3, 4\nwrote "), "{stderr}");
+    assert!(stderr.starts_with("sweep: 4 runs finished; 4 missing, the first at point 2, 3\nwrote "), "{stderr}");
     assert_eq!(fs::read_to_string(now.join("results.csv")).unwrap().lines().count(), 5);
 }
 

@@ -50,9 +50,9 @@ fn of_the_table(page: &Page) -> Vec<Finding> {
     found
 }
 
-/// Points are numbered from 1 on: how many of them, up to the last one here, are not here.
+/// Points are numbered from 0 on: how many of them, up to the last one here, are not here.
 fn missing_points(page: &Page) -> u64 {
     let points: std::collections::BTreeSet<u64> =
         (0..page.runs.len()).filter_map(|row| page.runs.number(row, "point")).filter_map(whole).collect();
-    points.last().map_or(0, |last| last.saturating_sub(points.len() as u64))
+    points.last().map_or(0, |last| (last + 1).saturating_sub(points.len() as u64))
 }
