@@ -9,7 +9,7 @@ use rowclone_sim::quantity::{counted, grouped};
 
 use crate::args::PlotArgs;
 use crate::output;
-use rowclone_config::Failure;
+use rowclone_config::{Failure, suggestion};
 use rowclone_sweep::plot_file::{PictureFormat, PlotEntry, spacing};
 use rowclone_sweep::{AtomicFile, Existing};
 
@@ -58,6 +58,7 @@ pub fn draw(
     let PlotEntry { request, published, format, .. } = entry;
     let published = published.as_deref();
     request.check(published.is_some()).map_err(|error| Failure::new(&error).with_help_if(error.help.as_deref()))?;
+    check_columns(table, path, request)?;
     let mut drawing = request.draw(table).map_err(|error| faulty(path, &error))?;
     if let Some(path) = published {
         drawing.add_published(&read(path)?).map_err(|error| faulty(path, &error))?;
@@ -72,6 +73,18 @@ pub fn draw(
     };
     file.complete(&bytes)?;
     Ok(picture.values())
+}
+
+/// Checks that a table has the columns of a request.
+fn check_columns(table: &Table, path: &Path, request: &Request) -> Result<(), Failure> {
+    let Request { x, y, by, conditions, .. } = request;
+    let conditions = conditions.iter().map(|condition| &condition.column);
+    let columns: Vec<&str> = table.columns().iter().map(String::as_str).collect();
+    match [x].into_iter().chain(y).chain(by).chain(conditions).find(|name| !columns.contains(&name.as_str())) {
+        Some(name) => Err(Failure::at(path, format_args!("there is no column `{name}`"))
+            .with_help(suggestion::choices(name, "columns", &columns))),
+        None => Ok(()),
+    }
 }
 
 /// Reads a table.

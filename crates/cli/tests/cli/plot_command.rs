@@ -127,7 +127,13 @@ fn what_is_wrong_is_told_with_its_file_and_what_would_work() {
     let columns = "help: the columns are `policy`, `bytes`, `seed`, `latency_ns`\n";
     for (arguments, message) in [
         (&["--x", "size", "--y", "latency_ns"][..], format!("error: table.csv: there is no column `size`\n{columns}")),
-        (&["--x", "bytes", "--y", "latency"], format!("error: table.csv: there is no column `latency`\n{columns}")),
+        (
+            &["--x", "bytes", "--y", "latency"],
+            format!(
+                "error: table.csv: there is no column `latency`\n{}",
+                columns.replace("help: ", "help: did you mean `latency_ns`? ")
+            ),
+        ),
         (
             &["--x", "bytes", "--y", "latency_ns", "--where", "policy=psm"],
             "error: table.csv: no line has `policy` = \"psm\"\nhelp: its values are \"channel\", \"fpm\"\n".to_owned(),
