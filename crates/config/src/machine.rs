@@ -53,17 +53,17 @@ pub const KEYS: &[Key] = &[
     Key::new("caches.l1_ways", Holds::Count(1, 64), "8", "lines per set of the L1").or("no L1"),
     Key::new("caches.l1_latency", Holds::Clocks(1, 1000), "4", "core cycles from a load to its data in the L1").or("no L1"),
     Key::new("kernel", Holds::Table, "", "the kernel: copies, zeroings, and its time"),
-    Key::new("kernel.copy_loop", Holds::Name(|| names(&COPY_LOOPS)), "\"cached\"", "how the baseline copies and zeroes: with stores that allocate lines, or that bypass the cache"),
+    Key::new("kernel.copy_loop", Holds::Name(|| names(&Copier::LOOPS)), "\"cached\"", "how the baseline copies and zeroes: with stores that fetch and allocate lines, that allocate whole lines without fetching them, or that bypass the cache"),
     Key::new("kernel.dirty_source", Holds::Name(|| names(&DirtySource::NAMES)), "\"write-back\"", "dirty source lines before a copy in DRAM"),
     Key::new("kernel.coherence_cycles_per_line", Holds::Clocks(0, 1000), "1", "core cycles to look up, write back, invalidate or insert a line"),
     Key::new("kernel.fault_cycles", Holds::Clocks(0, CYCLES_MAX), "1_300", "core cycles of a page fault, apart from its copy or zeroing"),
     Key::new("kernel.page_table_cycles", Holds::Clocks(0, CYCLES_MAX), "80", "core cycles of a fork or an exit per page of the process"),
+    Key::new("kernel.page_table_entry_bytes", Holds::OneOfBytes(&[0, 4, 8, 16, 32, 64]), "8", "bytes of a page table entry, which a fork, an exit and a page fault read and write; 0 for no such accesses").or("8"),
+    Key::new("kernel.page_descriptor_bytes", Holds::OneOfBytes(&[0, 4, 8, 16, 32, 64]), "64", "bytes of the kernel's descriptor of a page, which these events read and write; 0 for no such accesses").or("64"),
     Key::new("kernel.word_bytes", Holds::OneOfBytes(&[4, 8, 16, 32, 64]), "8", "bytes that an instruction of a copy loop loads or stores"),
     Key::new("kernel.baseline_allocator", Holds::Name(|| Policy::ALL.map(Policy::name).into()), "\"buddy\"", "allocator of page frames where RowClone is not used (`allocator.md`)"),
     Key::new("kernel.copy_unit", Holds::Name(|| names(&copy_units())), "\"row-set\"", COPY_UNIT).or("`page`"),
 ];
-
-const COPY_LOOPS: [(&str, Copier); 2] = [("cached", Copier::CachedLoop), ("non-temporal", Copier::NonTemporalLoop)];
 
 impl MachineConfig {
     /// Reads and checks a machine file. Overrides of `system.` change the system file.
@@ -113,6 +113,7 @@ impl MachineConfig {
         let root = document.root();
         let [cores, caches, kernel] =
             ["cores", "caches", "kernel"].map(|name| root.table(name).expect("it is required"));
+        let defaults = KernelSettings::default();
         let (width, window) = (cores.of("width"), cores.of("window"));
         cores.within("window", window, 2 * width, 1 << 16)?;
         let settings = MachineSettings {
@@ -128,13 +129,15 @@ impl MachineConfig {
             last_level: shape(&caches, ["last_level_bytes", "last_level_ways", "last_level_latency"])?,
             sharing: caches.choice("sharing", &Sharing::NAMES).expect("it is required"),
             kernel: KernelSettings {
-                copier: kernel.choice("copy_loop", &COPY_LOOPS).expect("it is required"),
+                copier: kernel.choice("copy_loop", &Copier::LOOPS).expect("it is required"),
                 dirty_source: kernel.choice("dirty_source", &DirtySource::NAMES).expect("it is required"),
                 coherence_cycles_per_line: kernel.of("coherence_cycles_per_line"),
                 fault_cycles: kernel.of("fault_cycles"),
                 page_table_cycles: kernel.of("page_table_cycles"),
+                page_table_entry_bytes: kernel.get("page_table_entry_bytes").unwrap_or(defaults.page_table_entry_bytes),
+                page_descriptor_bytes: kernel.get("page_descriptor_bytes").unwrap_or(defaults.page_descriptor_bytes),
                 word_bytes: kernel.of("word_bytes"),
-                ..KernelSettings::default()
+                ..defaults
             },
             allocator: AllocatorSettings {
                 policy: Policy::from_name(kernel.of("baseline_allocator")).expect("it was checked"),

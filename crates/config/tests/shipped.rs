@@ -65,10 +65,13 @@ fn every_key_of_a_machine_is_used() {
         &["caches.last_level_latency=20"],
         &["caches.l1_bytes=32KiB", "caches.l1_ways=8", "caches.l1_latency=4"],
         &["kernel.copy_loop=non-temporal"],
+        &["kernel.copy_loop=no-fetch"],
         &["kernel.dirty_source=copy-in-cache"],
         &["kernel.coherence_cycles_per_line=2"],
         &["kernel.fault_cycles=0"],
         &["kernel.page_table_cycles=0"],
+        &["kernel.page_table_entry_bytes=0"],
+        &["kernel.page_descriptor_bytes=32B"],
         &["kernel.word_bytes=16"],
         &["kernel.baseline_allocator=random"],
     ] {

@@ -144,6 +144,14 @@ impl AddressSpace {
         })
     }
 
+    /// All present pages, with their frames, ascending.
+    pub fn pages(&self) -> impl Iterator<Item = (u64, Frame)> {
+        let of_grain = |(page, entry): (u64, Entry)| {
+            (0..1 << self.grain_order).map(move |at| (page + u64::from(at), entry.frame.plus(at)))
+        };
+        self.entries().flat_map(of_grain)
+    }
+
     /// Number of present pages.
     pub fn present(&self) -> u64 {
         (self.entries().count() as u64) << self.grain_order

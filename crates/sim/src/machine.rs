@@ -93,7 +93,7 @@ pub struct Programs {
 /// Accesses of a core on behalf of the program, of copies or of zeroings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AccessRow {
-    /// `program`, `kernel copy` or `kernel zeroing`.
+    /// `program`, `kernel copy`, `kernel zeroing` or `kernel data`.
     pub purpose: &'static str,
     /// Accesses to lines in a cache.
     pub hits: u64,
@@ -103,6 +103,8 @@ pub struct AccessRow {
     pub misses: u64,
     /// Accesses to lines in flight.
     pub merged: u64,
+    /// Whole lines stored to the cache without a request.
+    pub allocated: u64,
     /// Lines written back.
     pub write_backs: u64,
     /// Lines written past the cache.
@@ -133,7 +135,7 @@ pub struct CoreRow {
     pub core: usize,
     /// Instructions of the program.
     pub instructions: u64,
-    /// Instructions of copy loops of the kernel.
+    /// Instructions of the kernel: its copy loops, and accesses to its data.
     pub kernel_instructions: u64,
     /// Core cycles of the region.
     pub cycles: u64,
@@ -186,6 +188,9 @@ pub struct CoresReport {
     pub channel_bytes: u64,
     /// Bytes of copies and zeroings among them.
     pub copy_channel_bytes: u64,
+    /// Bytes of lines among those that copies and zeroings had written in a cache, and that were
+    /// written back later.
+    pub copy_write_back_bytes: u64,
     /// Share of copies and zeroings, 0 to 1; none without traffic.
     pub copy_share_of_channel_bytes: Option<f64>,
     /// Bandwidth, 10^9 bytes per second; none in an empty interval.
@@ -198,16 +203,24 @@ pub struct CoresReport {
     pub cores: Vec<CoreRow>,
 }
 
-/// Bytes over the channels: all, and those of copies and zeroings.
-fn channel_bytes(counters: &CoreCounters) -> (u64, u64) {
+/// Bytes over the channels: all, those of copies and zeroings, and those of their write-backs.
+fn channel_bytes(counters: &CoreCounters) -> [u64; 3] {
     let of = |purpose: Purpose| counters.lines[purpose as usize].lines() * LINE_BYTES;
     let copies = of(Purpose::KernelCopy) + of(Purpose::KernelZero) + counters.controller_copy_bytes;
-    (copies + of(Purpose::Program), copies)
+    let write_backs = [Purpose::KernelCopy, Purpose::KernelZero].map(|it| counters.lines[it as usize].write_backs);
+    [copies + of(Purpose::Program) + of(Purpose::KernelData), copies, write_backs.iter().sum::<u64>() * LINE_BYTES]
 }
 
 /// A ratio; none if the denominator is 0.
 fn ratio(of: f64, to: f64) -> Option<f64> {
     (to > 0.0).then(|| of / to)
+}
+
+impl AccessRow {
+    /// Bytes of these accesses over memory channels.
+    pub const fn channel_bytes(&self) -> u64 {
+        (self.misses + self.write_backs + self.non_temporal) * LINE_BYTES
+    }
 }
 
 impl CoresReport {
@@ -218,7 +231,8 @@ impl CoresReport {
         clock: Clock,
     ) -> CoresReport {
         let bytes = outcome.cores.iter().map(|core| channel_bytes(&core.interval));
-        let (all, copies) = bytes.fold((0, 0), |sum, bytes| (sum.0 + bytes.0, sum.1 + bytes.1));
+        let [all, copies, write_backs] =
+            bytes.fold([0; 3], |sum: [u64; 3], bytes| std::array::from_fn(|at| sum[at] + bytes[at]));
         let instructions: u64 = outcome.cores.iter().map(|core| core.interval.instructions).sum();
         let (interval_ns, energy_nj) = (clock.ns(interval.cycles), interval.energy.total().nj());
         let core_ns = clock.ns(Cycles(1)) / settings.clock.per_clock();
@@ -232,6 +246,7 @@ impl CoresReport {
             energy_per_instruction_nj: ratio(energy_nj, instructions as f64),
             channel_bytes: all,
             copy_channel_bytes: copies,
+            copy_write_back_bytes: write_backs,
             copy_share_of_channel_bytes: ratio(copies as f64, all as f64),
             bandwidth_gb_s: ratio(all as f64, interval_ns),
             loads_checked: outcome.check.map(|(loads, _)| loads),
@@ -264,7 +279,7 @@ impl CoresReport {
 fn row(core: usize, outcome: &CoreOutcome, width: u64, core_ns: f64, dynamic_nj: f64) -> CoreRow {
     let (counters, cycles) = (&outcome.counters, outcome.cycles.0);
     let per = |count: u64, per: u64| ratio(count as f64, per as f64).unwrap_or(0.0);
-    let (bytes, copy_bytes) = channel_bytes(counters);
+    let [bytes, copy_bytes, _] = channel_bytes(counters);
     let misses: u64 = counters.lines.iter().map(|lines| lines.misses).sum();
     let access = |purpose: Purpose| {
         let lines = counters.lines[purpose as usize];
@@ -274,6 +289,7 @@ fn row(core: usize, outcome: &CoreOutcome, width: u64, core_ns: f64, dynamic_nj:
             l1_hits: lines.l1_hits,
             misses: lines.misses,
             merged: lines.merged,
+            allocated: lines.allocated,
             write_backs: lines.write_backs,
             non_temporal: lines.non_temporal,
         }

@@ -3,16 +3,16 @@
 use std::fs::File;
 use std::path::Path;
 
-use host::machine::{Copier, Program, Repeated, TraceProgram};
+use host::machine::{Program, Repeated, TraceProgram};
 use rowclone_config::{CorePrograms, CoreWorkload, Failure, MachineConfig, larger_copy_unit};
 use trace_io::LineError;
 use trace_io::program::{ProgramError, ProgramReader};
-use trace_io::trace::{Reader, TraceError};
+use trace_io::trace::{Reader, Recorded, TraceError};
 
 /// What the baseline does, in words, and the copy unit of all methods where it is not a page.
 pub fn baseline(machine: &MachineConfig) -> String {
     let kernel = &machine.settings.kernel;
-    let stores = if kernel.copier == Copier::NonTemporalLoop { "non-temporal" } else { "cached" };
+    let stores = kernel.copier.loop_name().expect("the baseline of a machine is a loop");
     let (policy, unit) = (machine.settings.allocator.policy, machine.settings.allocator.copy_unit);
     let unit = larger_copy_unit(unit, &machine.system).map_or_else(String::new, |text| format!("; {text}"));
     format!("a {stores} copy loop of {}-byte words, frames of `{policy}`{unit}", kernel.word_bytes)
@@ -53,12 +53,15 @@ fn opened(path: &Path) -> Result<Box<dyn Program>, ProgramError> {
     }
 }
 
-/// Name of a file in reports: a memory trace was recorded behind a cache, and has no L1.
+/// Name of a file in reports, with the caches that its core lacks because the accesses were recorded behind them.
 ///
 /// # Errors
 /// As [`open`].
 pub fn label(path: &Path) -> Result<String, Failure> {
-    let is_filtered = open(path)?.is_filtered();
-    let note = if is_filtered { " (memory trace recorded behind a cache: its core has no L1)" } else { "" };
+    let note = match open(path)?.recorded() {
+        Recorded::EveryAccess | Recorded::OsEvents => "",
+        Recorded::BehindFirstLevel => " (recorded behind a first-level cache: its core has no L1)",
+        Recorded::BehindLastLevel => " (recorded behind the last-level cache: its core has no cache)",
+    };
     Ok(format!("{}{note}", path.display()))
 }

@@ -143,7 +143,7 @@ impl ProgramError {
             Self::Line(error) => error.help(),
             Self::Trace(error) => error.help(),
             Self::NoInstructions { .. } => {
-                "give a program trace (docs/cores.md), or a memory trace of the format `rc` or `cpu`".into()
+                "give a program trace (docs/cores.md), or a memory trace of the format `rc`, `cpu` or `lackey`".into()
             }
             Self::Step { .. } => "write one of `compute N`, `load ADDRESS`, `store ADDRESS`, `copy DST SRC BYTES`, \
                                   `zero ADDRESS BYTES`, `map ADDRESS BYTES`, `filled ADDRESS BYTES`, \

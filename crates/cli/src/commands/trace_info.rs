@@ -55,6 +55,7 @@ fn rows(path: &Path, format: &Format, summary: &Summary) -> Vec<(&'static str, S
     let mut rows = vec![
         ("file", path.display().to_string()),
         ("format", format.name.to_owned()),
+        ("recorded", format.recorded.description().to_owned()),
         ("arrivals", arrivals(format, summary)),
         ("records", grouped(summary.records)),
         ("reads", grouped(summary.reads)),
@@ -100,6 +101,7 @@ fn json(path: &Path, format: &Format, summary: &Summary, ends: &Ends) -> Value {
     json!({
         "file": path.display().to_string(),
         "format": format.name,
+        "recorded": format.recorded.name(),
         "records": summary.records,
         "reads": summary.reads,
         "writes": summary.writes,

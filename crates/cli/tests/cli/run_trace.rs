@@ -151,10 +151,13 @@ fn trace_info_tells_what_a_trace_contains() {
         assert_eq!(info[field], value, "{field}");
     }
     assert_eq!((&info["format"], &info["is_lower_bound"]), (&"native".into(), &false.into()));
+    assert_eq!(info["recorded"], "behind-last-level");
     assert_eq!(info["first_lines"][1], serde_json::json!({ "line": 2, "text": "R 0x1000 @5" }));
     assert_eq!(info["last_lines"][2], serde_json::json!({ "line": 6, "text": "R 0x40" }));
     let assert = trace.command(&["trace", "info"], &[]).assert().success();
     let text = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+    let recorded = "recorded      requests to memory: misses and write-backs of the last-level cache";
+    assert!(recorded.len() <= 80 && text.lines().any(|found| found == recorded), "{text}");
     for line in ["format        native", "records       4", "addresses     0x40 to 0x11023", "line 6        R 0x40"] {
         assert!(text.lines().any(|found| found == line), "{line}:\n{text}");
     }

@@ -92,9 +92,16 @@ impl Machine {
         if slot >= core.pipeline.first_slot(until) {
             return Outcome::Later(core.pipeline.cycle(slot));
         }
+        let is_uncached = core.is_uncached && access.purpose == Purpose::Program && found.is_none();
+        if is_uncached && let AccessKind::Store(data) = access.kind {
+            let line = Access { address: LineNumber::of(access.address).address(), bytes: LINE_BYTES, ..*access };
+            return self.non_temporal(index, &line, data, (slot, until));
+        }
         let stall = match found {
-            Some(way) => self.merge(index, access, way, slot),
-            None => self.miss(index, access, slot),
+            Some(way) => self.merge(index, access, Some(way), slot),
+            None if matches!(access.kind, AccessKind::WholeLine(_)) => self.allocate(index, access, slot),
+            None if is_uncached && self.is_in_flight(index, access) => self.merge(index, access, None, slot),
+            None => self.miss(index, access, !is_uncached, slot),
         };
         if stall.is_some() {
             self.cores[index].stall = stall;
@@ -104,17 +111,24 @@ impl Machine {
         Outcome::Done
     }
 
-    /// An access to a line whose data are on their way.
+    /// Whether a core has requested the line of an access.
+    fn is_in_flight(&self, index: usize, access: &Access) -> bool {
+        self.cores[index].mshrs.iter().any(|mshr| mshr.line == LineNumber::of(access.address))
+    }
+
+    /// An access to a line whose data are on their way, to a place in the cache or past it.
     #[inline(never)]
-    fn merge(&mut self, index: usize, access: &Access, way: Way, slot: Slot) -> Option<Stall> {
+    fn merge(&mut self, index: usize, access: &Access, way: Option<Way>, slot: Slot) -> Option<Stall> {
         let is_load = access.kind == AccessKind::Load;
         if !is_load && self.cores[index].stores == self.settings.core.store_buffer {
             return Some(Stall::StoreBuffer);
         }
-        let cache = self.cache_of(index);
-        self.cores[index].l1_access(access);
-        self.caches[cache].touch(way);
-        self.caches[cache].mark_dirty(way, access);
+        if let Some(way) = way {
+            let cache = self.cache_of(index);
+            self.cores[index].l1_access(access);
+            self.caches[cache].touch(way);
+            self.caches[cache].mark_dirty(way, access);
+        }
         let deferred = self.check.as_mut().map(|check| check.execute(access));
         let core = &mut self.cores[index];
         core.counters.of(access.purpose).merged += 1;
@@ -131,11 +145,12 @@ impl Machine {
         None
     }
 
-    /// An access to a line that the cache does not hold, which is requested.
+    /// An access to a line that the cache does not hold, which is requested. An uncached access is a
+    /// load.
     #[inline(never)]
-    fn miss(&mut self, index: usize, access: &Access, slot: Slot) -> Option<Stall> {
+    fn miss(&mut self, index: usize, access: &Access, is_cached: bool, slot: Slot) -> Option<Stall> {
         let is_load = access.kind == AccessKind::Load;
-        let (core, cache) = (&self.cores[index], self.cache_of(index));
+        let core = &self.cores[index];
         if core.mshrs.len() == self.settings.core.mshrs {
             return Some(Stall::Mshr);
         }
@@ -143,21 +158,43 @@ impl Machine {
             return Some(Stall::StoreBuffer);
         }
         let line = LineNumber::of(access.address);
-        let Some(way) = self.caches[cache].victim(line) else { return Some(Stall::Mshr) };
         let at = self.after_lookup(core.pipeline.cycle(slot));
-        self.evict(index, way, at);
-        let dirty = (!is_load).then_some(access.purpose);
-        self.caches[cache].insert(way, line, LineState { is_pending: true, dirty });
-        self.cores[index].l1_access(access);
+        if is_cached {
+            let state = LineState { is_pending: true, dirty: (!is_load).then_some(access.purpose) };
+            if !self.replace(index, line, state, at) {
+                return Some(Stall::Mshr);
+            }
+            self.cores[index].l1_access(access);
+        }
         let deferred = self.check.as_mut().map(|check| check.execute(access));
         let core = &mut self.cores[index];
         core.counters.of(access.purpose).misses += 1;
         let entry = core.pipeline.dispatch(slot, if is_load { None } else { Some(0) });
         let (loads, stores) = if is_load { (vec![entry], 0) } else { (Vec::new(), 1) };
         core.stores += stores;
-        core.mshrs.push(Mshr { line, loads, stores, deferred: deferred.into_iter().collect() });
+        core.mshrs.push(Mshr { line, is_cached, loads, stores, deferred: deferred.into_iter().collect() });
         let read = Operation::Read { address: line.address(), bytes: LINE_BYTES };
         self.outbox.send(index, at, read, None, false);
+        None
+    }
+
+    /// A store of a whole line that the cache does not hold, which takes a place without a request.
+    #[inline(never)]
+    fn allocate(&mut self, index: usize, access: &Access, slot: Slot) -> Option<Stall> {
+        let (line, shared) = (LineNumber::of(access.address), self.cache_of(index));
+        let at = self.after_lookup(self.cores[index].pipeline.cycle(slot));
+        if !self.replace(index, line, LineState { is_pending: false, dirty: Some(access.purpose) }, at) {
+            return Some(Stall::Mshr);
+        }
+        let (core, cache) = (&mut self.cores[index], &mut self.caches[shared]);
+        core.l1_access(access);
+        core.counters.of(access.purpose).allocated += 1;
+        core.pipeline.dispatch(slot, Some(0));
+        let way = cache.find(line).expect("it was inserted");
+        if let (Some(check), Some(data)) = (&mut self.check, cache.data_mut(way)) {
+            let access = check.execute(access);
+            check.access(index, data, &access);
+        }
         None
     }
 
@@ -176,7 +213,8 @@ impl Machine {
         }
         let cache = self.cache_of(index);
         let is_pending = |way| self.caches[cache].state(way).is_pending;
-        if self.caches[cache].find(LineNumber::of(access.address)).is_some_and(is_pending) {
+        let found = self.caches[cache].find(LineNumber::of(access.address));
+        if found.is_some_and(is_pending) || self.is_in_flight(index, access) {
             self.cores[index].stall = Some(Stall::Mshr);
             return Outcome::Blocked;
         }
@@ -202,6 +240,15 @@ impl Machine {
     /// The cycle in which a request leaves the last-level cache after an access.
     pub(super) fn after_lookup(&self, at: CoreCycle) -> CoreCycle {
         CoreCycle(at.0 + self.settings.last_level.latency)
+    }
+
+    /// Puts a line in a core's last-level cache; returns whether there was a place for it.
+    pub(super) fn replace(&mut self, index: usize, line: LineNumber, state: LineState, at: CoreCycle) -> bool {
+        let cache = self.cache_of(index);
+        let Some(way) = self.caches[cache].victim(line) else { return false };
+        self.evict(index, way, at);
+        self.caches[cache].insert(way, line, state);
+        true
     }
 
     /// Makes a way of a core's last-level cache empty.
@@ -254,9 +301,15 @@ impl Machine {
         for entry in mshr.loads {
             core.pipeline.arrive(entry, at);
         }
-        let way = self.caches[cache].find(line).expect("a pending line stays in the cache");
-        self.caches[cache].state_mut(way).is_pending = false;
-        if let (Some(check), Some(data)) = (&mut self.check, self.caches[cache].data_mut(way)) {
+        let mut uncached = [0; LINE_BYTES as usize];
+        let data = if mshr.is_cached {
+            let way = self.caches[cache].find(line).expect("a pending line stays in the cache");
+            self.caches[cache].state_mut(way).is_pending = false;
+            self.caches[cache].data_mut(way)
+        } else {
+            Some(&mut uncached)
+        };
+        if let (Some(check), Some(data)) = (&mut self.check, data) {
             data.copy_from_slice(completion.data.as_deref().expect("contents are modeled"));
             mshr.deferred.iter().for_each(|access| check.access(index, data, access));
         }

@@ -37,29 +37,28 @@ impl Machine {
         bytes: &mut u64,
         until: CoreCycle,
     ) -> Result<Outcome, ProgramFault> {
-        let from = match &src {
-            Some(src) => match self.translate(index, **src, false)? {
-                None => return self.page_fault(index, **src, false, until),
+        let all = Bulk { src: src.as_deref().copied(), dst: *dst, bytes: *bytes };
+        let next = all.next_part(FRAME_BYTES);
+        let from = match next.src {
+            Some(src) => match self.translate(index, src, false)? {
+                None => return self.page_fault(index, src, false, until),
                 found => found,
             },
             None => None,
         };
-        let Some(to) = self.translate(index, *dst, true)? else {
-            return self.page_fault(index, *dst, true, until);
+        let Some(to) = self.translate(index, next.dst, true)? else {
+            return self.page_fault(index, next.dst, true, until);
         };
-        let left = |address: PhysicalAddress| FRAME_BYTES - address.0 % FRAME_BYTES;
-        let piece = left(*dst).min(*bytes).min(src.as_ref().map_or(u64::MAX, |src| left(**src)));
         let core = &mut self.cores[index];
-        core.work.push(Work::Bulk(Bulk { src: from, dst: to, bytes: piece }));
-        if piece == *bytes {
+        core.work.push(Work::Bulk(Bulk { src: from, dst: to, bytes: next.bytes }));
+        let Some(rest) = all.without(next) else {
             core.counters.instructions += 1;
             return Ok(Outcome::Done);
+        };
+        (*dst, *bytes) = (rest.dst, rest.bytes);
+        if let (Some(src), Some(rest)) = (src, rest.src) {
+            *src = rest;
         }
-        if let Some(src) = src {
-            src.0 += piece;
-        }
-        dst.0 += piece;
-        *bytes -= piece;
         Ok(Outcome::Part)
     }
 
@@ -72,35 +71,30 @@ impl Machine {
         let core = &mut self.cores[index];
         core.counters.stalls.kernel += core.pipeline.delay_until(at);
         match self.settings.kernel.copier {
-            Copier::CachedLoop | Copier::NonTemporalLoop => {
+            Copier::CachedLoop | Copier::NoFetchLoop | Copier::NonTemporalLoop => {
                 let other = |cache: &usize| *cache != self.cache_of(index);
                 let others: Vec<usize> = (0..self.caches.len()).filter(other).collect();
                 self.invalidate(index, &bulk, &others, at);
-                self.cores[index].work.push(Work::Loop(bulk, 0));
+                self.cores[index].work.push(Work::Loop(bulk));
                 Outcome::Done
             }
             Copier::Controller => self.begin_in_dram(index, bulk, at),
         }
     }
 
-    /// Executes the part of a copy loop that lies in one destination line and one source line.
-    pub(super) fn loop_step(&mut self, index: usize, bulk: Bulk, offset: u64) -> Outcome {
-        let left = |address: PhysicalAddress| LINE_BYTES - (address.0 + offset) % LINE_BYTES;
-        let bytes = (bulk.bytes - offset).min(left(bulk.dst)).min(bulk.src.map_or(u64::MAX, left));
-        let at = |address: PhysicalAddress| PhysicalAddress(address.0 + offset);
-        let (src, dst, purpose) = (bulk.src.map(at), at(bulk.dst), bulk.purpose());
+    /// Executes the next step of a copy loop, which lies in one destination line and one source line.
+    pub(super) fn loop_step(&mut self, index: usize, bulk: Bulk) -> Outcome {
+        let next @ Bulk { src, dst, bytes } = bulk.next_part(LINE_BYTES);
+        let purpose = bulk.purpose();
         let data = src.map_or(StoreData::Zero, StoreData::CopyOf);
-        let is_whole = bytes == LINE_BYTES;
-        let kind = if is_whole && self.settings.kernel.copier == Copier::NonTemporalLoop {
-            AccessKind::NonTemporal(data)
-        } else {
-            AccessKind::Store(data)
+        let kind = match self.settings.kernel.copier {
+            Copier::NonTemporalLoop if bytes == LINE_BYTES => AccessKind::NonTemporal(data),
+            Copier::NoFetchLoop if bytes == LINE_BYTES => AccessKind::WholeLine(data),
+            _ => AccessKind::Store(data),
         };
         let words = bytes.div_ceil(self.settings.kernel.word_bytes);
         let work = &mut self.cores[index].work;
-        if offset + bytes < bulk.bytes {
-            work.push(Work::Loop(bulk, offset + bytes));
-        }
+        work.extend(bulk.without(next).map(Work::Loop));
         // The words after the first of a line find it in the L1 or in flight: they take a slot.
         let mut access = |address, kind| {
             if words > 1 {
@@ -232,12 +226,12 @@ impl Machine {
 
     /// Puts a line into a core's last-level cache; returns whether there was a way for it.
     fn insert_line(&mut self, index: usize, new: &Removed, at: CoreCycle) -> bool {
+        if !self.replace(index, new.line, LineState { is_pending: false, dirty: new.dirty }, at) {
+            return false;
+        }
         let cache = self.cache_of(index);
-        let Some(way) = self.caches[cache].victim(new.line) else { return false };
-        self.evict(index, way, at);
-        let cache = &mut self.caches[cache];
-        cache.insert(way, new.line, LineState { is_pending: false, dirty: new.dirty });
-        if let (Some(place), Some(data)) = (cache.data_mut(way), new.data) {
+        let way = self.caches[cache].find(new.line).expect("it was inserted");
+        if let (Some(place), Some(data)) = (self.caches[cache].data_mut(way), new.data) {
             *place = data;
         }
         true

@@ -67,7 +67,9 @@ impl CoherenceCheck {
         let Access { address, bytes, .. } = *access;
         let (bytes, is_store) = match access.kind {
             AccessKind::Load => (self.expected(address, bytes), false),
-            AccessKind::Store(data) | AccessKind::NonTemporal(data) => (self.store(address, bytes, data), true),
+            AccessKind::Store(data) | AccessKind::WholeLine(data) | AccessKind::NonTemporal(data) => {
+                (self.store(address, bytes, data), true)
+            }
         };
         Deferred { address, bytes, is_store }
     }

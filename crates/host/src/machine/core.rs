@@ -1,5 +1,7 @@
 //! State of a core.
 
+use std::collections::VecDeque;
+
 use dram_spec::PhysicalAddress;
 use dram_spec::address::FRAME_BYTES;
 use os_alloc_sim::Frame;
@@ -22,8 +24,11 @@ pub(super) enum Work {
     Access(Access),
     /// A copy or zeroing of physical memory.
     Bulk(Bulk),
-    /// A copy loop, from an offset.
-    Loop(Bulk, u64),
+    /// The rest of a copy loop.
+    Loop(Bulk),
+    /// Pages of an event of the kernel: for each its time, and accesses to some of the data in
+    /// [`Core::kernel_data`].
+    Pages { pages: u64, cycles: u64, data: u64 },
     /// Time of the kernel.
     Kernel { cycles: u64 },
     /// Insertion of clean zero lines.
@@ -35,6 +40,8 @@ pub(super) enum Work {
 pub(super) enum AccessKind {
     Load,
     Store(StoreData),
+    /// A store of a whole line, which needs no data from memory.
+    WholeLine(StoreData),
     /// A store of a whole line that bypasses the cache.
     NonTemporal(StoreData),
 }
@@ -60,12 +67,41 @@ impl Bulk {
     pub(super) const fn purpose(&self) -> Purpose {
         if self.src.is_some() { Purpose::KernelCopy } else { Purpose::KernelZero }
     }
+
+    /// The part to execute next, which lies within a block of `block` bytes (a page or a line) of
+    /// each range: the first one or, if the destination begins within the source, the last one.
+    /// The result of all parts is then that of `memmove`.
+    pub(super) fn next_part(&self, block: u64) -> Bulk {
+        let Bulk { src, dst, bytes } = *self;
+        let starts = || src.into_iter().chain([dst]);
+        if src.is_some_and(|src| is_backward(src, dst, bytes)) {
+            let part = starts().map(|start| (start.0 + (bytes - 1)) % block + 1).fold(bytes, u64::min);
+            let plus = |start: PhysicalAddress| PhysicalAddress(start.0 + (bytes - part));
+            return Bulk { src: src.map(plus), dst: plus(dst), bytes: part };
+        }
+        Bulk { bytes: starts().map(|start| block - start.0 % block).fold(bytes, u64::min), ..*self }
+    }
+
+    /// The rest without its first or last part; `None` if that is all.
+    pub(super) fn without(&self, part: Bulk) -> Option<Bulk> {
+        let bytes = self.bytes - part.bytes;
+        let first = if part.dst == self.dst { part.bytes } else { 0 };
+        let plus = |start: PhysicalAddress| PhysicalAddress(start.0 + first);
+        (bytes > 0).then(|| Bulk { src: self.src.map(plus), dst: plus(self.dst), bytes })
+    }
+}
+
+/// Whether a copy goes from its end to its beginning: its destination begins within its source.
+pub(super) fn is_backward(src: PhysicalAddress, dst: PhysicalAddress, bytes: u64) -> bool {
+    src < dst && dst.0 - src.0 < bytes
 }
 
 /// A line requested from memory.
 #[derive(Debug)]
 pub(super) struct Mshr {
     pub(super) line: LineNumber,
+    /// Whether the line takes a place in the cache.
+    pub(super) is_cached: bool,
     /// Loads that wait for the line.
     pub(super) loads: Vec<EntryId>,
     /// Stores that wait for the line, in the store buffer.
@@ -105,9 +141,13 @@ pub(super) struct Core {
     pub(super) step: Option<Step>,
     /// Work before the rest of the step, last first.
     pub(super) work: Vec<Work>,
+    /// Addresses and sizes of the data of the kernel that are left of [`Work::Pages`].
+    pub(super) kernel_data: VecDeque<(PhysicalAddress, u64)>,
     pub(super) mshrs: Vec<Mshr>,
     /// Store buffer entries in use.
     pub(super) stores: usize,
+    /// Whether misses of its program take no place in the caches.
+    pub(super) is_uncached: bool,
     pub(super) l1: Option<Cache>,
     pub(super) translations: Translations,
     pub(super) counters: CoreCounters,

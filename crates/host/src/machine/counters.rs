@@ -18,7 +18,7 @@ macro_rules! differences {
 }
 
 differences! {
-    LineCounts { hits, l1_hits, misses, merged, write_backs, non_temporal }
+    LineCounts { hits, l1_hits, misses, merged, allocated, write_backs, non_temporal }
     CoherenceCounts { copies, zeroings, lookups, written_back, copied_in_cache, invalidated, zero_lines }
     StallSlots { window, mshr, store_buffer, kernel, coherence, controller_copy }
 }
@@ -32,11 +32,13 @@ pub enum Purpose {
     KernelCopy,
     /// A zeroing of the kernel.
     KernelZero,
+    /// Page table entries and page descriptors.
+    KernelData,
 }
 
 impl Purpose {
     /// All purposes, in the order of reports.
-    pub const ALL: [Purpose; 3] = [Purpose::Program, Purpose::KernelCopy, Purpose::KernelZero];
+    pub const ALL: [Purpose; 4] = [Purpose::Program, Purpose::KernelCopy, Purpose::KernelZero, Purpose::KernelData];
 
     /// Name in reports.
     pub const fn name(self) -> &'static str {
@@ -44,6 +46,7 @@ impl Purpose {
             Purpose::Program => "program",
             Purpose::KernelCopy => "kernel copy",
             Purpose::KernelZero => "kernel zeroing",
+            Purpose::KernelData => "kernel data",
         }
     }
 }
@@ -59,6 +62,8 @@ pub struct LineCounts {
     pub misses: u64,
     /// Accesses to lines that were already requested.
     pub merged: u64,
+    /// Stores of whole lines that took a place in the cache without a request.
+    pub allocated: u64,
     /// Dirty lines that this purpose had written, written to memory when they were replaced.
     pub write_backs: u64,
     /// Lines written to memory without a place in the cache.
@@ -114,12 +119,12 @@ pub struct StallSlots {
 pub struct CoreCounters {
     /// Instructions of the program, a `memcopy` or a `meminit` as one.
     pub instructions: u64,
-    /// Instructions of the kernel's loops.
+    /// Instructions of the kernel: its loops, and accesses to its data.
     pub kernel_instructions: u64,
     /// Page faults.
     pub faults: u64,
     /// Accesses, by purpose in the order of [`Purpose::ALL`].
-    pub lines: [LineCounts; 3],
+    pub lines: [LineCounts; 4],
     /// Steps of coherence.
     pub coherence: CoherenceCounts,
     /// Bytes that copies and zeroings of the controller moved over memory channels: each byte of a
@@ -140,7 +145,7 @@ impl CoreCounters {
     pub(super) const fn count_instructions(&mut self, purpose: Purpose, count: u64) {
         match purpose {
             Purpose::Program => self.instructions += count,
-            Purpose::KernelCopy | Purpose::KernelZero => self.kernel_instructions += count,
+            Purpose::KernelCopy | Purpose::KernelZero | Purpose::KernelData => self.kernel_instructions += count,
         }
     }
 

@@ -28,45 +28,51 @@ impl Machine {
         if at >= until {
             return Ok(Outcome::Later(at));
         }
-        let mut operations = Vec::new();
-        self.processes.fault(index, address, is_store, &mut operations)?;
+        let (operation, event) = self.processes.fault(index, address, is_store)?;
         let core = &mut self.cores[index];
         core.counters.faults += 1;
         core.counters.stalls.kernel += core.pipeline.delay_until(at);
         core.translations.clear();
-        core.work.extend(operations.iter().rev().map(|operation| Work::Bulk(bulk(operation))));
-        core.work.push(Work::Kernel { cycles: self.settings.kernel.fault_cycles });
+        core.work.push(Work::Bulk(bulk(&operation)));
+        self.add_pages(index, &event, self.settings.kernel.fault_cycles, at)?;
         Ok(Outcome::Part)
     }
 
-    /// Executes a request to the kernel once all earlier instructions have retired.
+    /// Executes a request to the kernel: `map` and `present`, which take no time, before the next
+    /// instruction dispatches; the others once all earlier instructions have retired.
     #[cold]
     pub(super) fn request(&mut self, index: usize, step: Step, until: CoreCycle) -> Result<Outcome, ProgramFault> {
-        let Some(at) = self.quiet_cycle(index) else { return Ok(Outcome::Blocked) };
+        let at = if matches!(step, Step::Map { .. } | Step::Present { .. }) {
+            self.cores[index].pipeline.next_cycle()
+        } else {
+            self.quiet_cycle(index)
+        };
+        let Some(at) = at else { return Ok(Outcome::Blocked) };
         if at >= until {
             return Ok(Outcome::Later(at));
         }
         let core = &mut self.cores[index];
         core.counters.stalls.kernel += core.pipeline.delay_until(at);
         core.translations.clear();
-        let pages = match step {
-            Step::Map { address, bytes } => self.processes.map(index, address, bytes).map(|()| 0)?,
-            Step::Filled { address, bytes } => self.fill(index, address, bytes, at).map(|()| 0)?,
-            Step::Present { address, bytes } => self.populate(index, address, bytes, at).map(|()| 0)?,
+        let event = match step {
+            Step::Map { address, bytes } => self.processes.map(index, address, bytes).map(|()| None)?,
+            Step::Filled { address, bytes } => self.fill(index, address, bytes, at).map(|()| None)?,
+            Step::Present { address, bytes } => self.populate(index, address, bytes, at).map(|()| None)?,
             Step::Renew { page, source } => {
                 let frame = self.processes.renew(index, page, source)?;
                 self.clean(index, frame, at);
-                0
+                None
             }
-            Step::Fork { child } => self.processes.fork(index, child)?,
-            Step::Run { process } => self.processes.run(index, process).map(|()| 0)?,
-            Step::Exit => self.processes.exit(index)?,
+            Step::Fork { child } => Some(self.processes.fork(index, child)?),
+            Step::Run { process } => self.processes.run(index, process).map(|()| None)?,
+            Step::Exit => Some(self.processes.exit(index)?),
             Step::Compute { .. } | Step::Load { .. } | Step::Store { .. } | Step::Copy { .. } | Step::Zero { .. } => {
                 unreachable!("no request to the kernel")
             }
         };
-        let cycles = pages * self.settings.kernel.page_table_cycles;
-        self.cores[index].work.push(Work::Kernel { cycles });
+        if let Some(event) = event {
+            self.add_pages(index, &event, self.settings.kernel.page_table_cycles, at)?;
+        }
         Ok(Outcome::Done)
     }
 
@@ -125,8 +131,8 @@ impl Machine {
     }
 
     /// Removes the lines of a frame that changes hands without a copy or a zeroing from the caches
-    /// of other cores; dirty ones are written back.
-    fn clean(&mut self, index: usize, frame: Frame, at: CoreCycle) {
+    /// of other cores; the core that gets the frame writes dirty ones back.
+    pub(super) fn clean(&mut self, index: usize, frame: Frame, at: CoreCycle) {
         if !self.processes.has_freed() {
             return;
         }
@@ -136,8 +142,7 @@ impl Machine {
             for other in (0..self.caches.len()).filter(|&other| other != own) {
                 let Some(way) = self.caches[other].find(line) else { continue };
                 if let Some(removed) = self.remove(other, way) {
-                    // A cache that is not shared has the number of its core.
-                    self.write_back(other, &removed, None, self.after_lookup(at));
+                    self.write_back(index, &removed, None, self.after_lookup(at));
                 }
             }
         }

@@ -15,6 +15,7 @@ mod counters;
 mod error;
 mod forkbench;
 mod kernel;
+mod kernel_data;
 mod memcopy;
 mod mix;
 mod outbox;
@@ -29,11 +30,13 @@ mod tests;
 mod trace_program;
 
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use dram_spec::AddressMap;
 use os_alloc_sim::{Report, ZeroOnFree};
 use trace_io::program::Step;
+use trace_io::trace::Recorded;
 
 use self::cache::Cache;
 use self::coherence_check::CoherenceCheck;
@@ -146,12 +149,17 @@ impl Machine {
         };
         let processes = Processes::new(kernel, programs.len());
         let core = |program: Box<dyn Program>| Core {
-            l1: settings.l1.filter(|_| !program.is_filtered()).map(|shape| Cache::new(shape, false)),
+            is_uncached: program.recorded() == Recorded::BehindLastLevel,
+            l1: settings
+                .l1
+                .filter(|_| program.recorded() == Recorded::EveryAccess)
+                .map(|shape| Cache::new(shape, false)),
             program,
             marks: Marks { next: region.warm_up, ..Marks::default() },
             pipeline: Pipeline::new(settings.core.order, settings.core.width, settings.core.window),
             step: None,
             work: Vec::new(),
+            kernel_data: VecDeque::new(),
             mshrs: Vec::new(),
             stores: 0,
             translations: Translations::new(),
@@ -282,7 +290,8 @@ impl Machine {
             Work::Run { count, purpose } => self.run_instructions(index, count, *purpose, until),
             Work::Access(access) => self.access(index, access, until),
             Work::Bulk(bulk) => self.begin_bulk(index, *bulk, until),
-            Work::Loop(bulk, offset) => self.loop_step(index, *bulk, *offset),
+            Work::Loop(bulk) => self.loop_step(index, *bulk),
+            Work::Pages { pages, cycles, data } => self.next_page(index, *pages, *cycles, *data),
             Work::Kernel { cycles } => self.pause(index, *cycles, |stalls| &mut stalls.kernel),
             Work::InsertZeros(bulk) => self.insert_zeros(index, *bulk, until),
         };
@@ -346,6 +355,9 @@ impl Machine {
 
     /// Dispatches nothing for a time.
     fn pause(&mut self, index: usize, cycles: u64, cause: impl Fn(&mut StallSlots) -> &mut u64) -> Outcome {
+        if cycles == 0 {
+            return Outcome::Done;
+        }
         let core = &mut self.cores[index];
         let Some(slot) = core.pipeline.next_slot() else { return Outcome::Blocked };
         let end = CoreCycle(core.pipeline.cycle(slot).0 + cycles);

@@ -94,6 +94,12 @@ impl Pipeline {
         (self.room() > 0).then(|| Slot(self.next.max(self.entries[self.place])))
     }
 
+    /// The first cycle in which the next instruction may dispatch, apart from the window; `None`
+    /// if an in-order core awaits the data of a load.
+    pub fn next_cycle(&self) -> Option<CoreCycle> {
+        (!self.is_blocked()).then(|| self.cycle(Slot(self.next)))
+    }
+
     /// Whether an in-order core awaits the data of a load.
     pub const fn is_blocked(&self) -> bool {
         self.blocking.is_some()

@@ -6,6 +6,8 @@ use dram_spec::PhysicalAddress;
 use dram_spec::address::FRAME_BYTES;
 use os_alloc_sim::{Fault, Frame, Kernel, MemoryOperation, PageSize, ProcessId, Report};
 
+use super::kernel_data::{Array, ArrayMemory, PagesOfEvent};
+
 /// Reason why a program cannot continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProgramFault {
@@ -70,13 +72,15 @@ struct Range {
 #[derive(Clone, Debug)]
 struct Process {
     id: ProcessId,
+    /// Number of its array of page table entries: the lowest that no other process of the core has.
+    table: u32,
     /// By first virtual page.
     ranges: BTreeMap<u64, Range>,
 }
 
 impl Process {
     fn new(id: ProcessId) -> Process {
-        Process { id, ranges: BTreeMap::new() }
+        Process { id, table: 0, ranges: BTreeMap::new() }
     }
 }
 
@@ -85,11 +89,12 @@ impl Process {
 struct Family {
     running: u32,
     processes: BTreeMap<u32, Process>,
+    memory: ArrayMemory,
 }
 
 impl Family {
     fn new(first: ProcessId) -> Family {
-        Family { running: 1, processes: BTreeMap::from([(1, Process::new(first))]) }
+        Family { running: 1, processes: BTreeMap::from([(1, Process::new(first))]), memory: ArrayMemory::default() }
     }
 }
 
@@ -111,8 +116,9 @@ impl Processes {
 
     /// Ends all processes of a core without cost, and starts process 1 again.
     pub(super) fn restart(&mut self, core: usize) {
-        let first = Family::new(self.kernel.spawn());
-        let ended = std::mem::replace(&mut self.families[core], first);
+        let family = &mut self.families[core];
+        let ended = std::mem::replace(family, Family::new(self.kernel.spawn()));
+        family.memory = ended.memory;
         for process in ended.processes.into_values() {
             self.kernel.exit(process.id, &mut Vec::new()).expect("the process lives");
         }
@@ -130,14 +136,14 @@ impl Processes {
     }
 
     fn running(&self, core: usize) -> Result<(u32, &Process), ProgramFault> {
-        let Family { running: process, processes } = &self.families[core];
+        let Family { running: process, processes, .. } = &self.families[core];
         let found = processes.get(process).ok_or(ProgramFault::NoProcess { process: *process })?;
         Ok((*process, found))
     }
 
     /// The running process and the kernel's number of the page of an address.
     fn page(&self, core: usize, address: PhysicalAddress) -> Result<(ProcessId, u64), ProgramFault> {
-        let (number, Process { id, ranges }) = self.running(core)?;
+        let (number, Process { id, ranges, .. }) = self.running(core)?;
         let page = address.0 / FRAME_BYTES;
         let range = ranges.range(..=page).next_back().filter(|(first, range)| page - *first < range.pages);
         let (first, range) = range.ok_or(ProgramFault::NotMapped { process: number, address })?;
@@ -157,21 +163,28 @@ impl Processes {
         Ok(found.filter(|(_, is_writable)| *is_writable || !is_store))
     }
 
-    /// Handles the page fault of an access; appends the copies and zeroings.
+    /// Handles the page fault of an access; returns its copy or zeroing.
     pub(super) fn fault(
         &mut self,
         core: usize,
         address: PhysicalAddress,
         is_store: bool,
-        operations: &mut Vec<MemoryOperation>,
-    ) -> Result<(), ProgramFault> {
+    ) -> Result<(MemoryOperation, PagesOfEvent), ProgramFault> {
         let (id, page) = self.page(core, address)?;
-        if is_store {
-            self.kernel.write(id, page, operations)?;
+        let mut operations = Vec::new();
+        let frame = if is_store {
+            self.kernel.write(id, page, &mut operations)?
         } else {
-            self.kernel.touch(id, page, operations)?;
-        }
-        Ok(())
+            self.kernel.touch(id, page, &mut operations)?
+        };
+        let [operation] = operations[..] else { unreachable!("an access that faults needs a frame") };
+        let (_, Process { table, .. }) = self.running(core)?;
+        Ok((operation, PagesOfEvent::of_fault(*table, (page, frame), &operation)))
+    }
+
+    /// The frame of a page of an array of the kernel's data, and whether it is new.
+    pub(super) fn array_frame(&mut self, core: usize, array: Array, page: u64) -> Result<(Frame, bool), ProgramFault> {
+        Ok(self.families[core].memory.frame(&mut self.kernel, array, page)?)
     }
 
     /// Gives the page of an address an unshared frame, without a page fault; returns the frame if
@@ -202,7 +215,7 @@ impl Processes {
     pub(super) fn map(&mut self, core: usize, address: PhysicalAddress, bytes: u64) -> Result<(), ProgramFault> {
         let first = address.0 / FRAME_BYTES;
         let pages = (address.0 + bytes).div_ceil(FRAME_BYTES) - first;
-        let (process, Process { id, ranges }) = self.running(core)?;
+        let (process, Process { id, ranges, .. }) = self.running(core)?;
         let before = ranges.range(..first + pages).next_back();
         if before.is_some_and(|(other, range)| first < other + range.pages) {
             return Err(ProgramFault::Mapped { process, address, bytes });
@@ -213,16 +226,26 @@ impl Processes {
         Ok(())
     }
 
-    /// Forks the running process; returns its pages that have frames.
-    pub(super) fn fork(&mut self, core: usize, child: u32) -> Result<u64, ProgramFault> {
-        if self.families[core].processes.contains_key(&child) {
+    /// Forks the running process; returns its pages that have frames, with the entries of both.
+    pub(super) fn fork(&mut self, core: usize, child: u32) -> Result<PagesOfEvent, ProgramFault> {
+        let processes = &self.families[core].processes;
+        if processes.contains_key(&child) {
             return Err(ProgramFault::ProcessExists { process: child });
         }
-        let (_, Process { id, ranges }) = self.running(core)?;
-        let (parent, ranges) = (*id, ranges.clone());
-        let id = self.kernel.fork(parent)?;
-        self.families[core].processes.insert(child, Process { id, ranges });
-        Ok(self.kernel.address_space(parent).map_or(0, os_alloc_sim::AddressSpace::present))
+        let is_free = |table: &u32| processes.values().all(|process| process.table != *table);
+        let table = (0..).find(is_free).expect("processes are fewer than numbers");
+        let (_, parent) = self.running(core)?;
+        let (forked, tables) = (Process { table, ..parent.clone() }, [parent.table, table]);
+        let event = self.pages(parent.id, &tables);
+        let id = self.kernel.fork(parent.id)?;
+        self.families[core].processes.insert(child, Process { id, ..forked });
+        Ok(event)
+    }
+
+    /// The pages of a process that have frames, with their entries in some tables.
+    fn pages(&self, process: ProcessId, tables: &[u32]) -> PagesOfEvent {
+        let pages = self.kernel.address_space(process).into_iter().flat_map(os_alloc_sim::AddressSpace::pages);
+        PagesOfEvent::new(pages, tables)
     }
 
     /// Switches a core to one of its processes.
@@ -235,16 +258,15 @@ impl Processes {
         Ok(())
     }
 
-    /// Ends the running process; returns its pages that had frames.
-    pub(super) fn exit(&mut self, core: usize) -> Result<u64, ProgramFault> {
+    /// Ends the running process; returns its pages that had frames, with their entries.
+    pub(super) fn exit(&mut self, core: usize) -> Result<PagesOfEvent, ProgramFault> {
         let (number, process) = self.running(core)?;
-        let id = process.id;
-        let pages = self.kernel.address_space(id).map_or(0, os_alloc_sim::AddressSpace::present);
+        let (id, event) = (process.id, self.pages(process.id, &[process.table]));
         let mut operations = Vec::new();
         self.kernel.exit(id, &mut operations)?;
         self.has_freed = true;
         assert!(operations.is_empty(), "frames keep their contents when they are freed");
         self.families[core].processes.remove(&number);
-        Ok(pages)
+        Ok(event)
     }
 }

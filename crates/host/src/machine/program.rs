@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::Read;
 
 use trace_io::program::{ProgramError, ProgramReader, Step};
+use trace_io::trace::Recorded;
 
 /// The steps of a program.
 pub trait Program: fmt::Debug {
@@ -21,9 +22,10 @@ pub trait Program: fmt::Debug {
         Ok(false)
     }
 
-    /// Whether a cache had filtered the accesses when they were recorded. Its core then has no L1.
-    fn is_filtered(&self) -> bool {
-        false
+    /// Accesses of the program that its steps contain. Its core lacks the caches that had served the
+    /// others when they were recorded.
+    fn recorded(&self) -> Recorded {
+        Recorded::EveryAccess
     }
 }
 
@@ -75,8 +77,8 @@ impl<F: Fn() -> Result<Box<dyn Program>, ProgramError>> Program for Repeated<F> 
         Ok(true)
     }
 
-    fn is_filtered(&self) -> bool {
-        self.program.is_filtered()
+    fn recorded(&self) -> Recorded {
+        self.program.recorded()
     }
 }
 

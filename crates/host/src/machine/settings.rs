@@ -47,10 +47,23 @@ impl Sharing {
 pub enum Copier {
     /// A loop of the kernel whose stores allocate lines in the cache.
     CachedLoop,
+    /// A loop of the kernel whose stores of whole lines allocate them without reading them.
+    NoFetchLoop,
     /// A loop of the kernel whose stores bypass the cache.
     NonTemporalLoop,
     /// The memory controller, under its copy policy.
     Controller,
+}
+
+impl Copier {
+    /// The loops and their names in configurations.
+    pub const LOOPS: [(&'static str, Copier); 3] =
+        [("cached", Copier::CachedLoop), ("no-fetch", Copier::NoFetchLoop), ("non-temporal", Copier::NonTemporalLoop)];
+
+    /// Name of a loop; none of the controller.
+    pub fn loop_name(self) -> Option<&'static str> {
+        Copier::LOOPS.into_iter().find(|(_, copier)| *copier == self).map(|(name, _)| name)
+    }
 }
 
 /// Treatment of dirty source lines before a copy in DRAM.
@@ -97,6 +110,10 @@ pub struct KernelSettings {
     pub fault_cycles: u64,
     /// Core cycles of a fork or an exit per page of the process.
     pub page_table_cycles: u64,
+    /// Bytes of a page table entry, a power of two up to 64; 0 for no accesses to page tables.
+    pub page_table_entry_bytes: u64,
+    /// Bytes of a page descriptor, a power of two up to 64; 0 for no accesses to descriptors.
+    pub page_descriptor_bytes: u64,
     /// Bytes that an instruction of a copy loop loads or stores.
     pub word_bytes: u64,
     /// A step of coherence to leave out.
@@ -110,7 +127,8 @@ impl Default for KernelSettings {
     /// A page fault takes 1,300 cycles: Torvalds (Google+, 30 April 2014) measured 1,050 cycles for
     /// the exception and the return on Haswell, 80.7 % of the time per fault. A fork takes 80
     /// cycles per page: Zhao et al., "On-Demand-Fork" (`EuroSys` 2021), measured 6.5 ms for 1 GB,
-    /// 25 ns per page, at 3.2 GHz.
+    /// 25 ns per page, at 3.2 GHz. Entries and descriptors are those of Linux on x86-64: 8 bytes, and
+    /// the 64 bytes of `struct page`.
     fn default() -> KernelSettings {
         KernelSettings {
             copier: Copier::CachedLoop,
@@ -119,6 +137,8 @@ impl Default for KernelSettings {
             coherence_cycles_per_line: 1,
             fault_cycles: 1_300,
             page_table_cycles: 80,
+            page_table_entry_bytes: 8,
+            page_descriptor_bytes: 64,
             word_bytes: 8,
             #[cfg(test)]
             omitted: None,

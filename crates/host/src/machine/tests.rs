@@ -2,6 +2,7 @@
 
 mod by_hand;
 mod coherent;
+mod overlaps;
 mod regions;
 
 use std::sync::Arc;
@@ -65,7 +66,7 @@ fn settings() -> MachineSettings {
         l1: None,
         last_level: CacheShape { bytes: 128, ways: 2, latency: 12 },
         sharing: Sharing::Private,
-        kernel: KernelSettings::default(),
+        kernel: KernelSettings { page_table_entry_bytes: 0, page_descriptor_bytes: 0, ..KernelSettings::default() },
         allocator,
     }
 }
@@ -95,6 +96,18 @@ fn play_boxed(
     policy: &'static dyn CopyPolicy,
     seed: Option<u64>,
 ) -> Result<Played, MachineError> {
+    let Recorded { machine, requests, done } = run(settings, region, programs, policy, seed)?;
+    Ok(Played { requests, done, outcome: machine.into_outcome()? })
+}
+
+/// Runs programs, and returns the machine in its last state.
+fn run(
+    settings: MachineSettings,
+    region: Region,
+    programs: Vec<Box<dyn Program>>,
+    policy: &'static dyn CopyPolicy,
+    seed: Option<u64>,
+) -> Result<Recorded, MachineError> {
     let (system, map) = memory();
     let contents = seed.map(|seed| Contents::new(seed, map.clone()));
     let machine = Machine::new(settings, region, programs, &map, contents.clone())?;
@@ -103,7 +116,7 @@ fn play_boxed(
         Config { contents: contents.map(|contents| Arc::new(contents) as _), ..Config::new(system, planner, policy) };
     let mut source = Recorded { machine, requests: Vec::new(), done: Vec::new() };
     Controller::new(&config).run(&mut source, &mut (), &AtomicBool::new(false)).expect("nothing stops it");
-    Ok(Played { requests: source.requests, done: source.done, outcome: source.machine.into_outcome()? })
+    Ok(source)
 }
 
 fn play(settings: MachineSettings, steps: &[Step]) -> Played {

@@ -3,18 +3,21 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::Read;
+use std::num::NonZeroU32;
 
 use dram_spec::address::FRAME_BYTES;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
 use rustc_hash::FxHashSet;
 use trace_io::program::{ProgramError, Step};
-use trace_io::trace::{Arrival, Event, Format, Reader, Record, Timing};
+use trace_io::trace::{Arrival, Event, Format, Reader, Record, Recorded, Timing};
 
+use super::core::is_backward;
 use super::program::Program;
 
-/// The program of a memory trace whose records have instructions (`rc` and `cpu`).
+/// The program of a memory trace whose records have instructions (`rc`, `cpu` and `lackey`).
 ///
-/// A read is a load. Its writeback is a store that is one of the instructions before the read. A
+/// A read is a load. Its writeback is a store that is one of the instructions before the read. Where
+/// every access is recorded, an access is one of the instructions before it, per line. A
 /// copy is a `memcopy` per page of its destination, a fill with zeros a `meminit` per page, and
 /// another fill a loop of stores. Recorded addresses are virtual, and pages have frames before the
 /// run; a page that a copy overwrites as a whole gets a frame near its source. Memory grows with
@@ -59,16 +62,25 @@ impl<R: Read> TraceProgram<R> {
     fn translate(&mut self, record: &Record) -> Result<(), ProgramError> {
         let no_instructions = ProgramError::NoInstructions { found: self.format().name };
         let Arrival::AfterInstructions(before) = record.arrival else { return Err(no_instructions) };
-        let is_written = matches!(record.event, Event::Read { writeback: Some(_), .. } | Event::Write { .. });
-        self.compute(before.saturating_sub(is_written.into()));
+        let own = match record.event {
+            // The access of an instruction that is one of those before it.
+            Event::Read { address, bytes, .. } | Event::Write { address, bytes, .. }
+                if self.recorded() == Recorded::EveryAccess =>
+            {
+                lines(address, bytes).count() as u64
+            }
+            Event::Read { writeback: Some(_), .. } | Event::Write { .. } => 1,
+            _ => 0,
+        };
+        self.compute(before.saturating_sub(own));
         match record.event {
-            Event::Read { address, writeback, .. } => {
-                self.access(address, false);
+            Event::Read { address, bytes, writeback } => {
+                lines(address, bytes).for_each(|address| self.access(address, false));
                 if let Some(victim) = writeback {
                     self.access(victim, true);
                 }
             }
-            Event::Write { address, .. } => self.access(address, true),
+            Event::Write { address, bytes } => lines(address, bytes).for_each(|address| self.access(address, true)),
             Event::Copy { dst, src, bytes, .. } => self.rest = Some(Bulk { src: Some(src), dst, value: 0, bytes }),
             Event::Fill { dst, value, bytes, .. } => self.rest = Some(Bulk { src: None, dst, value, bytes }),
             Event::Located { .. } | Event::Os(_) => return Err(no_instructions),
@@ -87,11 +99,20 @@ impl<R: Read> TraceProgram<R> {
         self.pending.push_back(if is_store { Step::Store { address } } else { Step::Load { address } });
     }
 
-    /// Appends the steps of the part of a copy or fill in its first destination page; returns the
-    /// rest.
+    /// Appends the steps of the part of a copy or fill in one destination page: the first one or, if
+    /// the destination begins within the source, the last one; returns the rest.
     fn page_of(&mut self, bulk: Bulk) -> Option<Bulk> {
-        let Bulk { src, dst, value, bytes: all } = bulk;
-        let bytes = all.min(FRAME_BYTES - dst.0 % FRAME_BYTES);
+        let is_last = bulk.src.is_some_and(|src| is_backward(src, bulk.dst, bulk.bytes));
+        let room = if is_last {
+            bulk.dst.0.wrapping_add(bulk.bytes - 1) % FRAME_BYTES + 1
+        } else {
+            FRAME_BYTES - bulk.dst.0 % FRAME_BYTES
+        };
+        let bytes = room.min(bulk.bytes);
+        let left = bulk.bytes - bytes;
+        let (first, rest) = if is_last { (left, 0) } else { (0, bytes) };
+        let plus = |address: PhysicalAddress, bytes: u64| PhysicalAddress(address.0 + bytes);
+        let (src, dst) = (bulk.src.map(|src| plus(src, first)), plus(bulk.dst, first));
         if let Some(src) = src {
             self.map(src, bytes);
         }
@@ -103,11 +124,11 @@ impl<R: Read> TraceProgram<R> {
                 }
                 self.pending.push_back(Step::Copy { dst, src, bytes });
             }
-            None if value == 0 => self.pending.push_back(Step::Zero { address: dst, bytes }),
+            None if bulk.value == 0 => self.pending.push_back(Step::Zero { address: dst, bytes }),
             None => self.store_each_word(dst, bytes),
         }
-        let plus = |address: PhysicalAddress| PhysicalAddress(address.0 + bytes);
-        (bytes < all).then(|| Bulk { src: src.map(plus), dst: plus(dst), value, bytes: all - bytes })
+        let from = |address: PhysicalAddress| PhysicalAddress(address.0 + rest);
+        (left > 0).then(|| Bulk { src: bulk.src.map(from), dst: from(bulk.dst), bytes: left, ..bulk })
     }
 
     fn store_each_word(&mut self, dst: PhysicalAddress, bytes: u64) {
@@ -130,6 +151,12 @@ impl<R: Read> TraceProgram<R> {
     }
 }
 
+/// The first byte of an access in each line that it covers.
+fn lines(address: PhysicalAddress, bytes: Option<NonZeroU32>) -> impl Iterator<Item = PhysicalAddress> {
+    let last = address.0 + u64::from(bytes.map_or(0, |bytes| bytes.get() - 1));
+    (address.0 / LINE_BYTES..=last / LINE_BYTES).map(move |line| PhysicalAddress(address.0.max(line * LINE_BYTES)))
+}
+
 impl<R: Read> Program for TraceProgram<R> {
     fn next_step(&mut self) -> Result<Option<Step>, ProgramError> {
         loop {
@@ -146,8 +173,8 @@ impl<R: Read> Program for TraceProgram<R> {
         }
     }
 
-    fn is_filtered(&self) -> bool {
-        true
+    fn recorded(&self) -> Recorded {
+        self.format().recorded
     }
 }
 
@@ -163,7 +190,6 @@ mod tests {
 
     fn steps(trace: &str) -> Vec<Step> {
         let mut program = TraceProgram::new(Reader::new(trace.as_bytes(), None).unwrap()).unwrap();
-        assert!(program.is_filtered());
         std::iter::from_fn(|| program.next_step().unwrap()).collect()
     }
 
@@ -188,6 +214,22 @@ mod tests {
         ]);
         assert_eq!(found, expected);
         assert_eq!(steps("12 4160\n5 8320 4160\n0 4096\n"), found, "the same records in the format `cpu`");
+    }
+
+    /// Three instructions, of which two load, one of them from two lines, and one loads and stores.
+    #[test]
+    fn each_access_of_every_instruction_is_an_instruction_per_line() {
+        let at = PhysicalAddress;
+        let found = steps("I  0401ab70,3\nI  0401ab73,5\n L 00001038,16\nI  0401ab78,3\n M 00001100,8\n");
+        let mut expected = mapped(1).to_vec();
+        expected.extend([Step::Load { address: at(0x1038) }, Step::Load { address: at(0x1040) }]);
+        expected.extend([Step::Load { address: at(0x1100) }, Step::Store { address: at(0x1100) }]);
+        assert_eq!(found, expected);
+        let recorded =
+            |trace: &str| TraceProgram::new(Reader::new(trace.as_bytes(), None).unwrap()).unwrap().recorded();
+        assert_eq!(recorded(" L 00001038,16\n"), Recorded::EveryAccess);
+        assert_eq!(recorded("R 1040 0 12\n"), Recorded::BehindFirstLevel);
+        assert_eq!(recorded("12 4160\n"), Recorded::BehindLastLevel);
     }
 
     #[test]
@@ -224,6 +266,6 @@ mod tests {
         let reader = Reader::new("R 0x40 @5\n".as_bytes(), None).unwrap();
         let error = TraceProgram::new(reader).unwrap_err();
         assert_eq!(error.to_string(), "the trace has the format `native`, whose records have no instructions");
-        assert!(error.help().contains("`rc` or `cpu`"));
+        assert!(error.help().contains("`rc`, `cpu` or `lackey`"));
     }
 }

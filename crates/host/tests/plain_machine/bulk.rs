@@ -6,6 +6,7 @@ use host::machine::{Copier, DirtySource, Purpose};
 
 use crate::cache::Line;
 use crate::core::{Address, Piece, Stall, Work};
+use crate::dispatch::parts;
 use crate::machine::{LINE, PlainMachine};
 
 /// Numbers of the lines that contain a range.
@@ -49,22 +50,22 @@ impl PlainMachine {
 
     /// Instructions of the loop. A step of it covers bytes of one line of each range.
     fn unroll(&self, src: Option<u64>, dst: u64, piece: Piece) -> Vec<Work> {
-        let (purpose, mut work, mut done) = (piece.purpose(), Vec::new(), 0);
-        let room = |address: u64| LINE - address % LINE;
-        while done < piece.bytes {
-            let (dst, src) = (dst + done, src.map(|src| src + done));
-            let bytes = (piece.bytes - done).min(room(dst)).min(src.map_or(LINE, room));
+        let (purpose, mut work) = (piece.purpose(), Vec::new());
+        for (first, bytes) in parts(dst, src, piece.bytes, LINE) {
+            let (dst, src) = (dst + first, src.map(|src| src + first));
             let further = bytes.div_ceil(self.settings.kernel.word_bytes) - 1;
             let rest = (further > 0).then_some(Work::Compute(further, purpose));
             if let Some(src) = src {
                 work.push(Work::Load(Address::Physical(src), purpose));
                 work.extend(rest);
             }
-            let bypasses = bytes == LINE && self.copier() == Copier::NonTemporalLoop;
-            let store = if bypasses { Work::Bypass } else { Work::Store };
+            let store = match self.copier() {
+                Copier::NonTemporalLoop if bytes == LINE => Work::Bypass,
+                Copier::NoFetchLoop if bytes == LINE => Work::StoreLine,
+                _ => Work::Store,
+            };
             work.push(store(Address::Physical(dst), purpose));
             work.extend(rest);
-            done += bytes;
         }
         work
     }

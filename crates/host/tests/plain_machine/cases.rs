@@ -20,12 +20,20 @@ use proptest::sample::select;
 use rowclone::{FaultyRows, Planner};
 use trace_io::program::Step;
 
-use crate::programs::{ProgramDraft, arb_program};
+use crate::programs::arb_program;
+
+/// The program of a core.
+#[derive(Clone, Debug)]
+pub struct ProgramCase {
+    pub steps: Vec<Step>,
+    /// Whether it was recorded behind the last-level cache.
+    pub is_uncached: bool,
+}
 
 #[derive(Clone)]
 pub struct Case {
     pub settings: MachineSettings,
-    pub programs: Vec<Vec<Step>>,
+    pub programs: Vec<ProgramCase>,
     pub config: Config,
 }
 
@@ -41,8 +49,8 @@ impl fmt::Debug for Case {
         writeln!(f, "{:?}\n{:?} {:?}", self.settings, system.geometry.raw(), system.refresh)?;
         writeln!(f, "{} {queues:?} {row_policy:?} {power:?} {refresh:?}", copy_policy.name())?;
         for (core, program) in self.programs.iter().enumerate() {
-            writeln!(f, "core {core}:")?;
-            program.iter().try_for_each(|step| writeln!(f, "  {step:x?}"))?;
+            writeln!(f, "core {core}{}:", if program.is_uncached { ", uncached" } else { "" })?;
+            program.steps.iter().try_for_each(|step| writeln!(f, "  {step:x?}"))?;
         }
         Ok(())
     }
@@ -63,12 +71,15 @@ fn arb_core() -> impl Strategy<Value = CoreSettings> {
 }
 
 fn arb_kernel() -> impl Strategy<Value = KernelSettings> {
-    let copier = select(vec![Copier::CachedLoop, Copier::NonTemporalLoop, Copier::Controller, Copier::Controller]);
+    let loops = Copier::LOOPS.map(|(_, copier)| copier);
+    let copier = select([&loops[..], &[Copier::Controller; 2]].concat());
     let dirty_source = select(vec![DirtySource::WriteBack, DirtySource::CopyInCache]);
     let times = (select(vec![0_u64, 1, 1, 3]), select(vec![0_u64, 7, 100, 1300]), select(vec![0_u64, 1, 80]));
-    (copier, dirty_source, any::<bool>(), times, select(vec![4_u64, 8, 16, 32, 64])).prop_map(
-        |(copier, dirty_source, inserts_zero_lines, times, word_bytes)| {
+    let data = (select(vec![0_u64, 8, 8, 64]), select(vec![0_u64, 16, 64, 64]));
+    (copier, dirty_source, any::<bool>(), times, data, select(vec![4_u64, 8, 16, 32, 64])).prop_map(
+        |(copier, dirty_source, inserts_zero_lines, times, data, word_bytes)| {
             let (coherence_cycles_per_line, fault_cycles, page_table_cycles) = times;
+            let (page_table_entry_bytes, page_descriptor_bytes) = data;
             KernelSettings {
                 copier,
                 dirty_source,
@@ -76,6 +87,8 @@ fn arb_kernel() -> impl Strategy<Value = KernelSettings> {
                 coherence_cycles_per_line,
                 fault_cycles,
                 page_table_cycles,
+                page_table_entry_bytes,
+                page_descriptor_bytes,
                 word_bytes,
             }
         },
@@ -178,18 +191,23 @@ impl Memory {
     }
 }
 
+fn arb_program_case() -> impl Strategy<Value = ProgramCase> {
+    let is_uncached = prop_oneof![4 => Just(false), 1 => Just(true)];
+    (arb_program(), is_uncached).prop_map(|(program, is_uncached)| ProgramCase { steps: program.steps(), is_uncached })
+}
+
 pub fn arb_case() -> impl Strategy<Value = Case> {
-    (arb_settings(), vec(arb_program(), 1..4), arb_memory()).prop_map(|(settings, programs, memory)| Case {
+    (arb_settings(), vec(arb_program_case(), 1..4), arb_memory()).prop_map(|(settings, programs, memory)| Case {
         settings,
-        programs: programs.iter().map(ProgramDraft::steps).collect(),
+        programs,
         config: memory.config(),
     })
 }
 
 /// Cases of three cores whose misses hold most places of a shared cache, with copies in the cache.
 pub fn arb_case_of_few_places() -> impl Strategy<Value = Case> {
-    (arb_case(), vec(arb_program(), 3)).prop_map(|(mut case, programs)| {
-        case.programs = programs.iter().map(ProgramDraft::steps).collect();
+    (arb_case(), vec(arb_program_case(), 3)).prop_map(|(mut case, programs)| {
+        case.programs = programs;
         let MachineSettings { core, last_level, sharing, kernel, .. } = &mut case.settings;
         *core = CoreSettings { order: Order::OutOfOrder, mshrs: 8, store_buffer: 8, ..*core };
         *last_level = CacheShape { bytes: 1024, ways: 1, ..*last_level };

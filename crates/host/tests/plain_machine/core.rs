@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use host::machine::{CacheShape, CoreCounters, Purpose};
 use trace_io::program::Step;
 
-use crate::cache::Cache;
+use crate::cache::{Cache, Line};
 
 /// The slot in which the data of an instruction are there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,9 +72,13 @@ pub enum Work {
     Compute(u64, Purpose),
     Load(Address, Purpose),
     Store(Address, Purpose),
+    /// A store of a whole line that reads nothing.
+    StoreLine(Address, Purpose),
     /// A store of a whole line that bypasses the cache.
     Bypass(Address, Purpose),
     Piece(Piece),
+    /// Time of the kernel.
+    Time(u64),
     Fork(u32),
     Exit,
     /// Inserts clean zero lines.
@@ -107,6 +111,8 @@ pub struct Core {
     pub store_buffer: Vec<BufferedStore>,
     /// Data of the last load of an in-order core.
     pub blocking_load: Data,
+    /// Whether misses of its program take no place in the caches.
+    pub is_uncached: bool,
     pub l1: Option<Cache>,
     /// Nothing is dispatched before this cycle, for this reason.
     pub busy: (u64, Stall),
@@ -121,7 +127,7 @@ pub struct Core {
 }
 
 impl Core {
-    pub fn new(steps: Vec<Step>, l1: Option<CacheShape>) -> Core {
+    pub fn new(steps: Vec<Step>, l1: Option<CacheShape>, is_uncached: bool) -> Core {
         Core {
             steps: steps.into(),
             work: VecDeque::new(),
@@ -129,7 +135,8 @@ impl Core {
             mshrs: Vec::new(),
             store_buffer: Vec::new(),
             blocking_load: Data::At(0),
-            l1: l1.map(Cache::new),
+            is_uncached,
+            l1: l1.filter(|_| !is_uncached).map(Cache::new),
             busy: (0, Stall::Uncounted),
             waits_for_copy: false,
             copied: Vec::new(),
@@ -163,11 +170,21 @@ impl Core {
         data.filter(|data| **data == Data::Line(line)).for_each(|data| *data = Data::At(slot));
     }
 
+    /// Makes a line the most recently used of its set in the L1, if there is one.
+    pub fn put_in_l1(&mut self, line: u64) {
+        let Some(l1) = &mut self.l1 else { return };
+        if l1.get(line).is_some() {
+            l1.touch(line);
+        } else {
+            l1.insert(Line { number: line, is_in_flight: false, dirty: None });
+        }
+    }
+
     /// Counts an instruction of the program or of the kernel.
     pub fn count(&mut self, purpose: Purpose) {
         match purpose {
             Purpose::Program => self.counters.instructions += 1,
-            Purpose::KernelCopy | Purpose::KernelZero => self.counters.kernel_instructions += 1,
+            Purpose::KernelCopy | Purpose::KernelZero | Purpose::KernelData => self.counters.kernel_instructions += 1,
         }
     }
 

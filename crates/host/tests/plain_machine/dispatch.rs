@@ -1,5 +1,7 @@
 //! Dispatch: steps of the program become work, and work becomes instructions in the window.
 
+use std::collections::VecDeque;
+
 use host::machine::{Copier, Order, Purpose};
 use os_alloc_sim::MemoryOperation;
 use trace_io::program::Step;
@@ -8,6 +10,15 @@ use crate::cache::Line;
 use crate::core::{Address, BufferedStore, Data, Instruction, Piece, Stall, Work};
 use crate::machine::{LINE, PlainMachine};
 use crate::processes::PAGE;
+
+/// Kind of an access to the caches.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Load,
+    Store,
+    /// A store of a whole line that reads nothing.
+    StoreLine,
+}
 
 impl PlainMachine {
     /// Dispatches an instruction, after events that take no time.
@@ -28,11 +39,11 @@ impl PlainMachine {
             }
             let Some(&work) = core.work.front() else {
                 let Some(&step) = core.steps.front() else { return self.end(at, now) };
-                if matches!(step, Step::Map { .. } | Step::Filled { .. } | Step::Run { .. }) {
+                if matches!(step, Step::Filled { .. } | Step::Run { .. }) {
                     self.wait_until_drained(at, now)?;
                 }
                 self.cores[at].steps.pop_front();
-                self.begin(at, step);
+                self.begin(at, now, step);
                 continue;
             };
             if self.execute(at, slot, work)? {
@@ -51,7 +62,7 @@ impl PlainMachine {
     }
 
     /// Turns a step into work, or executes it if it takes no time.
-    fn begin(&mut self, at: usize, step: Step) {
+    fn begin(&mut self, at: usize, now: u64, step: Step) {
         let program = Purpose::Program;
         let core = &mut self.cores[at];
         match step {
@@ -68,12 +79,11 @@ impl PlainMachine {
             }
             Step::Map { address, bytes } => self.processes.map(at, address.0, bytes),
             Step::Filled { address, bytes } => self.fill(at, address.0, bytes),
+            Step::Present { address, bytes } => self.give_frames(at, now, address.0, bytes),
             Step::Fork { child } => core.work.push_back(Work::Fork(child)),
             Step::Run { process } => self.processes.run(at, process),
             Step::Exit => core.work.push_back(Work::Exit),
-            Step::Present { .. } | Step::Renew { .. } => {
-                unreachable!("memory traces need these steps, and no test has one")
-            }
+            Step::Renew { .. } => unreachable!("memory traces need this step, and no test has one"),
         }
     }
 
@@ -90,20 +100,32 @@ impl PlainMachine {
                 }
                 Ok(true)
             }
-            Work::Load(address, purpose) => self.load_or_store(at, slot, address, purpose, false),
-            Work::Store(address, purpose) => self.load_or_store(at, slot, address, purpose, true),
+            Work::Load(address, purpose) => self.load_or_store(at, slot, address, purpose, Kind::Load),
+            Work::Store(address, purpose) => self.load_or_store(at, slot, address, purpose, Kind::Store),
+            Work::StoreLine(address, purpose) => self.load_or_store(at, slot, address, purpose, Kind::StoreLine),
             Work::Bypass(address, purpose) => self.store_around_the_cache(at, slot, address, purpose),
             Work::Piece(piece) => self.begin_piece(at, now, piece).map(|()| false),
             Work::Fork(child) => {
                 self.wait_until_drained(at, now)?;
+                self.cores[at].work.pop_front();
                 let pages = self.processes.fork(at, child);
-                self.take_kernel_time(at, now, pages);
+                self.use_kernel_data(at, now, pages, self.settings.kernel.page_table_cycles);
                 Ok(false)
             }
             Work::Exit => {
                 self.wait_until_drained(at, now)?;
+                self.cores[at].work.pop_front();
                 let pages = self.processes.exit(at);
-                self.take_kernel_time(at, now, pages);
+                self.use_kernel_data(at, now, pages, self.settings.kernel.page_table_cycles);
+                Ok(false)
+            }
+            Work::Time(cycles) => {
+                if cycles > 0 {
+                    self.check_window(at)?;
+                }
+                let core = &mut self.cores[at];
+                core.work.pop_front();
+                core.busy = (now + cycles, Stall::Kernel);
                 Ok(false)
             }
             Work::InsertZeros { first, lines } => {
@@ -112,13 +134,6 @@ impl PlainMachine {
                 Ok(false)
             }
         }
-    }
-
-    fn take_kernel_time(&mut self, at: usize, now: u64, pages: u64) {
-        let cycles = pages * self.settings.kernel.page_table_cycles;
-        let core = &mut self.cores[at];
-        core.work.pop_front();
-        core.busy = (now + cycles, Stall::Kernel);
     }
 
     pub fn wait_until_drained(&self, at: usize, now: u64) -> Result<(), Stall> {
@@ -151,12 +166,11 @@ impl PlainMachine {
             return Ok(Some(physical));
         }
         self.wait_until_drained(at, now)?;
-        let operations = self.processes.fault(at, address, is_store);
+        let (operation, data) = self.processes.fault(at, address, is_store);
         let core = &mut self.cores[at];
         core.counters.faults += 1;
-        core.busy = (now + self.settings.kernel.fault_cycles, Stall::Kernel);
-        let work: Vec<Work> = operations.into_iter().flat_map(of_kernel).collect();
-        core.push_front(work);
+        core.push_front([of_kernel(operation)]);
+        self.use_kernel_data(at, now, vec![data], self.settings.kernel.fault_cycles);
         Ok(None)
     }
 
@@ -166,12 +180,13 @@ impl PlainMachine {
         slot: u64,
         address: Address,
         purpose: Purpose,
-        is_store: bool,
+        kind: Kind,
     ) -> Result<bool, Stall> {
         let now = slot / self.settings.core.width;
+        let is_store = kind != Kind::Load;
         let Some(physical) = self.physical(at, now, address, is_store)? else { return Ok(false) };
         self.check_window(at)?;
-        let data = self.access(at, slot, physical / LINE, purpose, is_store)?;
+        let data = self.access(at, slot, physical / LINE, purpose, kind)?;
         self.enter(at, slot, data, purpose)?;
         let core = &mut self.cores[at];
         core.work.pop_front();
@@ -182,11 +197,18 @@ impl PlainMachine {
     }
 
     /// Accesses a line in the caches; returns when the data of a load are there.
-    fn access(&mut self, at: usize, slot: u64, line: u64, purpose: Purpose, is_store: bool) -> Result<Data, Stall> {
+    fn access(&mut self, at: usize, slot: u64, line: u64, purpose: Purpose, kind: Kind) -> Result<Data, Stall> {
+        let is_store = kind != Kind::Load;
         let (shared, width) = (self.cache_of(at), self.settings.core.width);
         let (cache, core) = (&mut self.caches[shared], &mut self.cores[at]);
         let is_buffer_full = is_store && core.store_buffer.len() == self.settings.core.store_buffer;
         let found = cache.get(line).map(|found| found.is_in_flight);
+        if found.is_none() && core.is_uncached && purpose == Purpose::Program {
+            return self.access_past_the_cache(at, slot, line, kind);
+        }
+        if found.is_none() && kind == Kind::StoreLine {
+            return self.allocate(at, slot, line, purpose);
+        }
         if found.is_none() && core.mshrs.len() == self.settings.core.mshrs {
             return Err(Stall::Mshr);
         }
@@ -220,13 +242,7 @@ impl PlainMachine {
         if found != Some(false) || !in_l1 {
             cache.touch(line);
         }
-        if let Some(l1) = &mut core.l1 {
-            if l1.get(line).is_some() {
-                l1.touch(line);
-            } else {
-                l1.insert(Line { number: line, is_in_flight: false, dirty: None });
-            }
-        }
+        core.put_in_l1(line);
         if !is_store {
             return Ok(of_load);
         }
@@ -234,6 +250,49 @@ impl PlainMachine {
         if found != Some(false) {
             core.store_buffer.push(BufferedStore::Line(line));
         }
+        Ok(Data::At(slot))
+    }
+
+    /// Accesses a line of a program that was recorded behind the last-level cache.
+    fn access_past_the_cache(&mut self, at: usize, slot: u64, line: u64, kind: Kind) -> Result<Data, Stall> {
+        let leaves = slot / self.settings.core.width + self.settings.last_level.latency;
+        let core = &mut self.cores[at];
+        let is_in_flight = core.mshrs.contains(&line);
+        if kind == Kind::Load {
+            if is_in_flight {
+                core.counters.of(Purpose::Program).merged += 1;
+                return Ok(Data::Line(line));
+            }
+            if core.mshrs.len() == self.settings.core.mshrs {
+                return Err(Stall::Mshr);
+            }
+            core.counters.of(Purpose::Program).misses += 1;
+            core.mshrs.push(line);
+            self.read(at, leaves, line);
+            return Ok(Data::Line(line));
+        }
+        if is_in_flight {
+            return Err(Stall::Mshr);
+        }
+        if core.store_buffer.len() == self.settings.core.store_buffer {
+            return Err(Stall::StoreBuffer);
+        }
+        core.counters.of(Purpose::Program).non_temporal += 1;
+        self.bypass(at, leaves, line);
+        Ok(Data::At(slot))
+    }
+
+    /// Gives a stored line a place, without a request.
+    fn allocate(&mut self, at: usize, slot: u64, line: u64, purpose: Purpose) -> Result<Data, Stall> {
+        let shared = self.cache_of(at);
+        if !self.caches[shared].has_place(line) {
+            return Err(Stall::Mshr);
+        }
+        let leaves = slot / self.settings.core.width + self.caches[shared].latency;
+        self.insert(at, leaves, Line { number: line, is_in_flight: false, dirty: Some(purpose) });
+        let core = &mut self.cores[at];
+        core.put_in_l1(line);
+        core.counters.of(purpose).allocated += 1;
         Ok(Data::At(slot))
     }
 
@@ -288,58 +347,42 @@ impl PlainMachine {
         Ok(true)
     }
 
-    /// A range that the program wrote before the run.
-    fn fill(&mut self, at: usize, address: u64, bytes: u64) {
-        for page in address / PAGE..=(address + bytes - 1) / PAGE {
-            if self.processes.translate(at, page * PAGE, true).is_none() {
-                self.processes.fault(at, page * PAGE, true);
-            }
-        }
-        // The lines written last, as many as fit in each set, where the cache has empty ways.
-        let (shared, dirty) = (self.cache_of(at), Some(Purpose::Program));
-        let mut last = Vec::new();
-        for line in (address / LINE..=(address + bytes - 1) / LINE).rev() {
-            let number = self.processes.translate(at, line * LINE, true).expect("it has a frame") / LINE;
-            let cache = &self.caches[shared];
-            let in_set = last.iter().filter(|other| cache.set_of(**other) == cache.set_of(number)).count();
-            if in_set < self.settings.last_level.ways {
-                last.push(number);
-            }
-        }
-        for number in last.into_iter().rev() {
-            let cache = &mut self.caches[shared];
-            if cache.get(number).is_none() && cache.has_empty_way(number) {
-                cache.insert(Line { number, is_in_flight: false, dirty });
-            }
-        }
-    }
-
     /// The loop or the controller that copies or zeroes.
     pub fn copier(&self) -> Copier {
         self.settings.kernel.copier
     }
 }
 
-/// The pieces of a range: each lies in one page of the destination, and of the source.
-fn pieces(dst: Address, src: Option<Address>, bytes: u64) -> Vec<Work> {
+/// The parts of a range in the order of a `memmove`, as offsets and sizes: each lies in one block of
+/// the destination, and of the source.
+pub fn parts(dst: u64, src: Option<u64>, bytes: u64, block: u64) -> Vec<(u64, u64)> {
+    let is_cut = |at: &u64| (dst + at).is_multiple_of(block) || src.is_some_and(|src| (src + at).is_multiple_of(block));
+    let mut cuts: Vec<u64> = (1..bytes).filter(is_cut).collect();
+    cuts.insert(0, 0);
+    cuts.push(bytes);
+    let mut left: VecDeque<(u64, u64)> = cuts.windows(2).map(|ends| (ends[0], ends[1] - ends[0])).collect();
     let mut found = Vec::new();
-    let mut done = 0;
-    while done < bytes {
-        let (dst, src) = (dst.plus(done), src.map(|src| src.plus(done)));
-        let room = |address: Address| PAGE - address.value() % PAGE;
-        let bytes = (bytes - done).min(room(dst)).min(src.map_or(PAGE, room));
-        found.push(Work::Piece(Piece { dst, src, bytes }));
-        done += bytes;
+    while let (Some(&(first, _)), Some(&(last, size))) = (left.front(), left.back()) {
+        let rest = last + size - first;
+        let starts_in_source = src.is_some_and(|src| dst > src && dst < src + rest);
+        found.extend(if starts_in_source { left.pop_back() } else { left.pop_front() });
     }
     found
 }
 
+/// The pieces of a range: each lies in one page of the destination, and of the source.
+fn pieces(dst: Address, src: Option<Address>, bytes: u64) -> Vec<Work> {
+    let piece = |(first, bytes)| Piece { dst: dst.plus(first), src: src.map(|src| src.plus(first)), bytes };
+    let parts = parts(dst.value(), src.map(Address::value), bytes, PAGE);
+    parts.into_iter().map(|part| Work::Piece(piece(part))).collect()
+}
+
 /// A copy or a zeroing that a fault requires.
-fn of_kernel(operation: MemoryOperation) -> Vec<Work> {
+fn of_kernel(operation: MemoryOperation) -> Work {
     let at = |frame: os_alloc_sim::Frame| Address::Physical(frame.address().0);
     let (dst, src, frames) = match operation {
         MemoryOperation::Copy { src, dst, frames, .. } => (at(dst), Some(at(src)), frames),
         MemoryOperation::Zero { dst, frames, .. } => (at(dst), None, frames),
     };
-    vec![Work::Piece(Piece { dst, src, bytes: u64::from(frames) * PAGE })]
+    Work::Piece(Piece { dst, src, bytes: u64::from(frames) * PAGE })
 }

@@ -56,7 +56,7 @@ proptest! {
     fn a_drained_run_has_issued_the_accesses_of_its_programs(case in arb_case_with_a_frame_per_unit()) {
         let outcome = engine(&case);
         for (core, program) in outcome.cores.iter().zip(&case.programs) {
-            prop_assert_eq!(Listed::counted(&core.counters), Listed::of(program, &case.settings.kernel));
+            prop_assert_eq!(Listed::counted(&core.counters), Listed::of(&program.steps, &case.settings.kernel));
         }
         let lines = outcome.cores.iter().flat_map(|core| core.counters.lines);
         let (reads, writes) = lines.fold((0, 0), |(reads, writes), lines| {
@@ -83,10 +83,13 @@ proptest! {
     #[test]
     fn every_stream_is_legal_and_every_load_is_right(case in arb_case(), seed: u64) {
         let (log, outcome) = checked(&case, seed);
-        let listed = case.programs.iter().flatten().filter(|step| matches!(step, Step::Load { .. })).count();
-        // Of two accesses of a copy loop, one is a load.
-        let of_copies = |core: &CoreOutcome| Listed::counted(&core.counters).kernel_copy / 2;
-        let loads = listed as u64 + outcome.cores.iter().map(of_copies).sum::<u64>();
+        let listed = case.programs.iter().flat_map(|program| &program.steps).filter(|step| matches!(step, Step::Load { .. })).count();
+        // Of two accesses of a copy loop, and to kernel data, one is a load.
+        let of_kernel = |core: &CoreOutcome| {
+            let listed = Listed::counted(&core.counters);
+            (listed.kernel_copy + listed.kernel_data) / 2
+        };
+        let loads = listed as u64 + outcome.cores.iter().map(of_kernel).sum::<u64>();
         prop_assert_eq!(outcome.check, Some((loads, None)));
         let found = protocol_check::audit(&case.config.system, Dialect::RowClone, &log);
         prop_assert!(found.is_empty(), "{:#?}", found);
@@ -112,6 +115,7 @@ fn the_cases_cover_every_event() {
                 ("misses", sum(|lines| lines.misses)),
                 ("merged", sum(|lines| lines.merged)),
                 ("write-backs", sum(|lines| lines.write_backs)),
+                ("allocated", sum(|lines| lines.allocated)),
                 ("non-temporal", sum(|lines| lines.non_temporal)),
                 ("faults", faults),
                 ("copies", coherence.copies),

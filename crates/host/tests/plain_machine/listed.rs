@@ -17,6 +17,7 @@ pub struct Listed {
     pub program: u64,
     pub kernel_copy: u64,
     pub kernel_zero: u64,
+    pub kernel_data: u64,
     /// Accesses of the kernel that bypass the cache.
     pub bypassing: u64,
     pub controller_copies: u64,
@@ -29,13 +30,14 @@ pub struct Listed {
 impl Listed {
     /// The quantities as a core counted them.
     pub fn counted(counters: &CoreCounters) -> Listed {
-        let [program, kernel_copy, kernel_zero] =
-            counters.lines.map(|lines| lines.hits + lines.misses + lines.merged + lines.non_temporal);
+        let [program, kernel_copy, kernel_zero, kernel_data] =
+            counters.lines.map(|lines| lines.hits + lines.misses + lines.merged + lines.allocated + lines.non_temporal);
         Listed {
             program,
             kernel_copy,
             kernel_zero,
-            bypassing: counters.lines.iter().map(|lines| lines.non_temporal).sum(),
+            kernel_data,
+            bypassing: counters.lines[1..].iter().map(|lines| lines.non_temporal).sum(),
             controller_copies: counters.coherence.copies,
             controller_zeroings: counters.coherence.zeroings,
             instructions: counters.instructions,
@@ -71,6 +73,14 @@ struct Reader {
 }
 
 impl Reader {
+    /// A load and a store of each of some entries and descriptors.
+    fn use_data(&mut self, entries: u64, descriptors: u64) {
+        let data = entries * u64::from(self.kernel.page_table_entry_bytes > 0)
+            + descriptors * u64::from(self.kernel.page_descriptor_bytes > 0);
+        self.listed.kernel_data += 2 * data;
+        self.listed.kernel_instructions += 2 * data;
+    }
+
     fn users(&self, frame: u64) -> usize {
         self.processes.values().flat_map(BTreeMap::values).filter(|other| **other == frame).count()
     }
@@ -84,6 +94,7 @@ impl Reader {
             return;
         }
         self.listed.faults += 1;
+        self.use_data(1, if copies { 2 } else { 1 });
         let src = copies.then_some(page * PAGE);
         self.transfer(src, page * PAGE, PAGE);
         self.give_frame(page);
@@ -151,20 +162,20 @@ impl Reader {
             Step::Copy { dst, src, bytes } => self.bulk(Some(src.0), dst.0, bytes),
             Step::Zero { address, bytes } => self.bulk(None, address.0, bytes),
             Step::Map { .. } => {}
-            Step::Filled { address, bytes } => {
+            Step::Filled { address, bytes } | Step::Present { address, bytes } => {
                 (address.0 / PAGE..(address.0 + bytes).div_ceil(PAGE)).for_each(|page| self.give_frame(page));
             }
             Step::Fork { child } => {
                 let pages = self.processes[&self.running].clone();
+                self.use_data(2 * pages.len() as u64, pages.len() as u64);
                 self.processes.insert(child, pages);
             }
             Step::Run { process } => self.running = process,
             Step::Exit => {
-                self.processes.remove(&self.running);
+                let pages = self.processes.remove(&self.running).expect("it lives").len() as u64;
+                self.use_data(pages, pages);
             }
-            Step::Present { .. } | Step::Renew { .. } => {
-                unreachable!("memory traces need these steps, and no test has one")
-            }
+            Step::Renew { .. } => unreachable!("memory traces need this step, and no test has one"),
         }
     }
 }

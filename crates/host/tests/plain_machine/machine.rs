@@ -6,9 +6,9 @@ use dram_spec::{AddressMap, Cycle, Mechanism, Operation, PhysicalAddress, Reques
 use host::machine::{CoreCycle, MachineSettings, Sharing};
 use memctrl::{Completion, Request, RequestSource};
 use os_alloc_sim::ZeroOnFree;
-use trace_io::program::Step;
 
 use crate::cache::Cache;
+use crate::cases::ProgramCase;
 use crate::core::{BufferedStore, Core};
 use crate::processes::Processes;
 use crate::runs::CoreFigures;
@@ -47,12 +47,15 @@ pub struct PlainMachine {
 }
 
 impl PlainMachine {
-    pub fn new(settings: MachineSettings, programs: &[Vec<Step>], map: &AddressMap) -> PlainMachine {
+    pub fn new(settings: MachineSettings, programs: &[ProgramCase], map: &AddressMap) -> PlainMachine {
         let kernel = settings.allocator.kernel(map, ZeroOnFree::Off).expect("the settings are sound");
         let caches = if settings.sharing == Sharing::Shared { 1 } else { programs.len() };
         PlainMachine {
             settings,
-            cores: programs.iter().map(|steps| Core::new(steps.clone(), settings.l1)).collect(),
+            cores: programs
+                .iter()
+                .map(|program| Core::new(program.steps.clone(), settings.l1, program.is_uncached))
+                .collect(),
             caches: (0..caches).map(|_| Cache::new(settings.last_level)).collect(),
             processes: Processes::new(kernel, programs.len()),
             outbox: Vec::new(),
@@ -175,7 +178,11 @@ impl RequestSource for PlainMachine {
         match self.waiting.remove(&completion.id.0).expect("it was issued") {
             Waiting::Line { core, line } => {
                 let cache = self.cache_of(core);
-                self.caches[cache].get(line).expect("a line in flight keeps its place").is_in_flight = false;
+                if let Some(found) = self.caches[cache].get(line) {
+                    found.is_in_flight = false;
+                } else {
+                    assert!(self.cores[core].is_uncached, "a line in flight keeps its place");
+                }
                 self.cores[core].arrive(line, now * self.settings.core.width);
             }
             Waiting::Copy { core } => {

@@ -13,6 +13,7 @@ mod cache;
 mod cases;
 mod core;
 mod dispatch;
+mod kernel;
 mod laws;
 mod listed;
 mod machine;

@@ -30,6 +30,7 @@ enum Kind {
     Zero,
     ZeroPage,
     Map,
+    MapPresent,
     Fork,
     Run,
     Exit,
@@ -53,6 +54,7 @@ pub fn arb_program() -> impl Strategy<Value = ProgramDraft> {
         2 => Just(Kind::Zero),
         1 => Just(Kind::ZeroPage),
         1 => Just(Kind::Map),
+        1 => Just(Kind::MapPresent),
         2 => Just(Kind::Fork),
         3 => Just(Kind::Run),
         1 => Just(Kind::Exit),
@@ -120,6 +122,14 @@ impl Writer {
         first + number / 8 % (bytes / PAGE) * PAGE
     }
 
+    /// Maps the next range.
+    fn map(&mut self, size: u64) -> Step {
+        let (first, bytes) = (self.next.1, (1 + size % 2) * PAGE);
+        self.next.1 += 4 * PAGE;
+        self.ranges.get_mut(&self.running).expect("it lives").push((first, bytes));
+        Step::Map { address: PhysicalAddress(first), bytes }
+    }
+
     /// Appends a step; returns whether a process still runs.
     fn write(&mut self, Draft { kind, near, far, size }: Draft) -> bool {
         let at = PhysicalAddress;
@@ -143,12 +153,12 @@ impl Writer {
                 Step::Zero { address: at(address), bytes }
             }
             Kind::ZeroPage => Step::Zero { address: at(self.page(near)), bytes: PAGE },
-            Kind::Map => {
-                let bytes = (1 + size % 2) * PAGE;
-                let first = self.next.1;
-                self.next.1 += 4 * PAGE;
-                self.ranges.get_mut(&self.running).expect("it lives").push((first, bytes));
-                Step::Map { address: at(first), bytes }
+            Kind::Map => self.map(size),
+            Kind::MapPresent => {
+                let map = self.map(size);
+                let Step::Map { address, bytes } = map else { unreachable!("it is one") };
+                self.steps.push(map);
+                Step::Present { address, bytes: 1 + far % bytes }
             }
             Kind::Fork => {
                 let child = self.next.0;

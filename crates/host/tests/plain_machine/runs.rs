@@ -10,6 +10,8 @@ use host::machine::{CoreCounters, CoreCycle, CoreOutcome, Machine, MachineOutcom
 use memctrl::policy::row::Closed;
 use memctrl::{Completion, Config, Controller, Request, RequestSource};
 use proptest::test_runner::TestCaseError;
+use trace_io::program::{ProgramError, Step};
+use trace_io::trace::Recorded;
 
 use crate::cases::Case;
 use crate::machine::PlainMachine;
@@ -25,12 +27,12 @@ pub struct Taken {
 }
 
 /// A source that records its requests.
-struct Recorded<S> {
+struct Logged<S> {
     source: S,
     taken: Vec<Taken>,
 }
 
-impl<S: RequestSource> RequestSource for Recorded<S> {
+impl<S: RequestSource> RequestSource for Logged<S> {
     fn next_arrival(&self) -> Option<Cycle> {
         self.source.next_arrival()
     }
@@ -74,15 +76,32 @@ fn figures(outcome: &[CoreOutcome]) -> Vec<CoreFigures> {
     outcome.iter().map(|&CoreOutcome { counters, cycles, .. }| CoreFigures { counters, cycles }).collect()
 }
 
-fn run<S: RequestSource>(config: &Config, source: S) -> (Recorded<S>, Vec<Issued>) {
-    let mut source = Recorded { source, taken: Vec::new() };
+fn run<S: RequestSource>(config: &Config, source: S) -> (Logged<S>, Vec<Issued>) {
+    let mut source = Logged { source, taken: Vec::new() };
     let mut commands = Commands::default();
     Controller::new(config).run(&mut source, &mut commands, &AtomicBool::new(false)).expect("nothing stops it");
     (source, commands.0)
 }
 
+/// Steps of a program that was recorded behind a cache, or not.
+#[derive(Debug)]
+struct RecordedSteps(Steps<std::vec::IntoIter<Step>>, Recorded);
+
+impl Program for RecordedSteps {
+    fn next_step(&mut self) -> Result<Option<Step>, ProgramError> {
+        self.0.next_step()
+    }
+
+    fn recorded(&self) -> Recorded {
+        self.1
+    }
+}
+
 pub fn machine(case: &Case, contents: Option<Contents>) -> Machine {
-    let boxed = case.programs.iter().map(|steps| Box::new(Steps(steps.clone().into_iter())) as Box<dyn Program>);
+    let boxed = case.programs.iter().map(|program| {
+        let recorded = if program.is_uncached { Recorded::BehindLastLevel } else { Recorded::EveryAccess };
+        Box::new(RecordedSteps(Steps(program.steps.clone().into_iter()), recorded)) as Box<dyn Program>
+    });
     Machine::new(case.settings, Region::default(), boxed.collect(), case.map(), contents)
         .expect("the settings are sound")
 }
@@ -95,7 +114,7 @@ pub fn engine(case: &Case) -> Outcome {
 
 /// The machine in front of the controller that visits every clock.
 pub fn tick_by_tick(case: &Case) -> Outcome {
-    let mut source = Recorded { source: machine(case, None), taken: Vec::new() };
+    let mut source = Logged { source: machine(case, None), taken: Vec::new() };
     // The cases have these two row policies.
     let rows = if case.config.row_policy.name() == Closed::NAME { Rows::Closed } else { Rows::Open };
     let (events, _) = Plain::new(&case.config, &Scheduler::FrFcfs, rows).run(&mut source);

@@ -13,7 +13,7 @@ use dram_spec::Cycle;
 
 use super::error::Fault;
 use super::fields::Fields;
-use super::format::{Addresses, Format, Timing};
+use super::format::{Addresses, Format, Recorded, Timing};
 use super::record::{Access, Arrival, Event, Record};
 
 pub(super) static FORMAT: Format = Format {
@@ -23,6 +23,7 @@ pub(super) static FORMAT: Format = Format {
     example: "0x2000d5c0 READ 30",
     timing: Timing::AtCycles,
     addresses: Addresses::Physical,
+    recorded: Recorded::BehindLastLevel,
     recognizes,
     parser: || Box::new(parse),
     write: Some(write),

@@ -16,7 +16,7 @@ use dram_spec::{Cycle, Cycles, LINE_BYTES};
 
 use super::error::Fault;
 use super::fields::Fields;
-use super::format::{Addresses, Format, Timing};
+use super::format::{Addresses, Format, Recorded, Timing};
 use super::record::{Access, Arrival, Event, Record, RecordFault};
 use crate::number;
 
@@ -27,6 +27,7 @@ pub(super) static ABSOLUTE: Format = Format {
     example: "31: read 0x400140",
     timing: Timing::AtCycles,
     addresses: Addresses::Physical,
+    recorded: Recorded::BehindLastLevel,
     recognizes,
     parser: || Box::new(|fields| parse(fields, |clock| Arrival::AtCycle(Cycle(clock)))),
     write: Some(write),

@@ -22,6 +22,8 @@ pub struct Format {
     pub timing: Timing,
     /// Address space of its records.
     pub addresses: Addresses,
+    /// Accesses of the program that its records contain.
+    pub recorded: Recorded,
     /// Whether the first fields of a line match this format.
     pub(super) recognizes: fn(Fields<'_>) -> bool,
     /// Creates a parser at the first line.
@@ -69,6 +71,41 @@ pub enum Addresses {
     Processes,
     /// DRAM coordinates.
     Coordinates,
+}
+
+/// Part of a program's accesses that the records of a format contain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recorded {
+    /// All accesses.
+    EveryAccess,
+    /// Misses and write-backs of a first-level cache.
+    BehindFirstLevel,
+    /// Misses and write-backs of a last-level cache, or other requests to memory.
+    BehindLastLevel,
+    /// None, but page faults, forks and exits.
+    OsEvents,
+}
+
+impl Recorded {
+    /// Name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Recorded::EveryAccess => "every-access",
+            Recorded::BehindFirstLevel => "behind-first-level",
+            Recorded::BehindLastLevel => "behind-last-level",
+            Recorded::OsEvents => "os-events",
+        }
+    }
+
+    /// What the records are, in words.
+    pub const fn description(self) -> &'static str {
+        match self {
+            Recorded::EveryAccess => "every access of the program, not filtered by a cache",
+            Recorded::BehindFirstLevel => "accesses behind a first-level cache: its misses and write-backs",
+            Recorded::BehindLastLevel => "requests to memory: misses and write-backs of the last-level cache",
+            Recorded::OsEvents => "page faults, forks and exits, no accesses",
+        }
+    }
 }
 
 impl Timing {

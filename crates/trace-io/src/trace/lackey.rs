@@ -19,7 +19,7 @@ use dram_spec::PhysicalAddress;
 
 use super::error::Fault;
 use super::fields::Fields;
-use super::format::{Addresses, Format, Timing};
+use super::format::{Addresses, Format, Recorded, Timing};
 use super::record::{Access, Arrival, Event, Record, RecordFault};
 
 pub(super) static FORMAT: Format = Format {
@@ -29,6 +29,7 @@ pub(super) static FORMAT: Format = Format {
     example: " L 1ffeffe7e,8",
     timing: Timing::Instructions,
     addresses: Addresses::Virtual,
+    recorded: Recorded::EveryAccess,
     recognizes,
     parser: || Box::new(parser()),
     write: Some(write),

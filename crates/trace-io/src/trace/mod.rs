@@ -26,7 +26,7 @@ mod writer;
 
 pub use convert::{ConvertError, ConvertSystem, Converter};
 pub use error::{Fault, TraceError};
-pub use format::{Addresses, Format, Timing};
+pub use format::{Addresses, Format, Recorded, Timing};
 pub use reader::Reader;
 pub use record::{Access, Arrival, Event, FaultKind, OsEvent, Record, RecordFault};
 pub use summary::{Bulk, Summary};

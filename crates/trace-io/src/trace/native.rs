@@ -16,7 +16,7 @@ use dram_spec::Cycle;
 
 use super::error::Fault;
 use super::fields::{Fields, Unit};
-use super::format::{Addresses, Format, Timing};
+use super::format::{Addresses, Format, Recorded, Timing};
 use super::record::{Access, Arrival, Event, Record};
 
 pub(super) static FORMAT: Format = Format {
@@ -26,6 +26,7 @@ pub(super) static FORMAT: Format = Format {
     example: "R 0x7c025cc0 @1500",
     timing: Timing::Times,
     addresses: Addresses::Physical,
+    recorded: Recorded::BehindLastLevel,
     recognizes,
     parser: || Box::new(parse),
     write: Some(write),

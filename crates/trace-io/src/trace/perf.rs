@@ -19,7 +19,7 @@ use memchr::{memchr, memchr_iter, memmem, memrchr};
 
 use super::error::Fault;
 use super::fields::Fields;
-use super::format::{Addresses, Format, Timing};
+use super::format::{Addresses, Format, Recorded, Timing};
 use super::number_field;
 use super::record::{Arrival, Event, FaultKind, OsEvent, Record};
 use crate::number::decimal;
@@ -31,6 +31,7 @@ pub(super) static FORMAT: Format = Format {
     example: "sh 7 [001] 5.250000: exceptions:page_fault_user: address=0x7f00 ip=0x4010 error_code=0x6",
     timing: Timing::Times,
     addresses: Addresses::Processes,
+    recorded: Recorded::OsEvents,
     recognizes: |mut fields| {
         let event = Line::split(fields.line()).map_or(&b""[..], |line| line.event);
         event.starts_with(FAULT) || event.starts_with(b"PERF_RECORD_") || is_without_code(event)

@@ -11,7 +11,7 @@ use std::io::Write;
 
 use super::error::Fault;
 use super::fields::Fields;
-use super::format::{Addresses, Format, Timing};
+use super::format::{Addresses, Format, Recorded, Timing};
 use super::record::{Access, Arrival, Event, Record};
 
 pub(super) static FORMAT: Format = Format {
@@ -21,6 +21,7 @@ pub(super) static FORMAT: Format = Format {
     example: "LD 0x12340",
     timing: Timing::None,
     addresses: Addresses::Physical,
+    recorded: Recorded::BehindLastLevel,
     recognizes: |mut fields| matches!(fields.word(), b"LD" | b"ST"),
     parser: || Box::new(parse),
     write: Some(write),

@@ -15,7 +15,7 @@ use dram_spec::{BankId, Channel, Column, Row};
 
 use super::error::Fault;
 use super::fields::Fields;
-use super::format::{Addresses, Format, Timing};
+use super::format::{Addresses, Format, Recorded, Timing};
 use super::record::{Access, Arrival, Event, Record};
 
 pub(super) static FORMAT: Format = Format {
@@ -25,6 +25,7 @@ pub(super) static FORMAT: Format = Format {
     example: "R 0,1,2,100,32",
     timing: Timing::None,
     addresses: Addresses::Coordinates,
+    recorded: Recorded::BehindLastLevel,
     recognizes: |mut fields| matches!(fields.word(), b"R" | b"W") && fields.word().contains(&b','),
     parser: || Box::new(parse),
     write: Some(write),

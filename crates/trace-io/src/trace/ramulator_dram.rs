@@ -10,7 +10,7 @@ use std::io::Write;
 
 use super::error::Fault;
 use super::fields::Fields;
-use super::format::{Addresses, Format, Timing};
+use super::format::{Addresses, Format, Recorded, Timing};
 use super::record::{Access, Arrival, Event, Record};
 
 pub(super) static FORMAT: Format = Format {
@@ -20,6 +20,7 @@ pub(super) static FORMAT: Format = Format {
     example: "0x12345680 R",
     timing: Timing::None,
     addresses: Addresses::Physical,
+    recorded: Recorded::BehindLastLevel,
     recognizes: |mut fields| fields.word().starts_with(b"0x") && matches!(fields.word(), b"R" | b"W"),
     parser: || Box::new(parse),
     write: Some(write),

@@ -13,7 +13,7 @@ use dram_spec::PhysicalAddress;
 
 use super::error::Fault;
 use super::fields::Fields;
-use super::format::{Addresses, Format, Timing};
+use super::format::{Addresses, Format, Recorded, Timing};
 use super::record::{Arrival, Event, Record};
 
 pub(super) static FORMAT: Format = Format {
@@ -23,6 +23,7 @@ pub(super) static FORMAT: Format = Format {
     example: "5 2080529600",
     timing: Timing::Instructions,
     addresses: Addresses::Either,
+    recorded: Recorded::BehindLastLevel,
     recognizes,
     parser: || Box::new(parse),
     write: Some(write),

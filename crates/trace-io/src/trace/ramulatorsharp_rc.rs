@@ -16,7 +16,7 @@ use dram_spec::PhysicalAddress;
 
 use super::error::Fault;
 use super::fields::Fields;
-use super::format::{Addresses, Format, Timing};
+use super::format::{Addresses, Format, Recorded, Timing};
 use super::record::{Arrival, Event, Record};
 
 pub(super) static FORMAT: Format = Format {
@@ -26,6 +26,7 @@ pub(super) static FORMAT: Format = Format {
     example: "R 7c025cc0 0 5",
     timing: Timing::Instructions,
     addresses: Addresses::Physical,
+    recorded: Recorded::BehindFirstLevel,
     recognizes,
     parser: || Box::new(parse),
     write: Some(write),

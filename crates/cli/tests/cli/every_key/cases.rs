@@ -419,6 +419,8 @@ bytes = 4096
             figures("machine.kernel.coherence_cycles_per_line", "1", "10"),
             figures("machine.kernel.fault_cycles", "1300", "5000"),
             figures("machine.kernel.page_table_cycles", "80", "800"),
+            figures("machine.kernel.page_table_entry_bytes", "8", "0"),
+            figures("machine.kernel.page_descriptor_bytes", "64", "0"),
             figures("machine.kernel.word_bytes", "8", "64"),
             figures("machine.kernel.baseline_allocator", "'buddy'", "'random'"),
         ],

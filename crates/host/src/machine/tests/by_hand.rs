@@ -55,6 +55,33 @@ fn instructions_without_misses_run_at_the_width_of_the_core() {
     assert_eq!(core.counters.lines[0].hits, 6_000);
 }
 
+/// Four pages that are declared present together, or each before its first access: the accesses
+/// leave in the same clocks.
+#[test]
+fn presence_takes_no_time() {
+    let page = |number: u64| PhysicalAddress(START + number * 4096);
+    let declared = |first: u64, pages: u64| {
+        let (address, bytes) = (page(first), pages * 4096);
+        [Step::Map { address, bytes }, Step::Present { address, bytes }]
+    };
+    let line = |number: u64| PhysicalAddress(page(number).0 + number * 64);
+    let access = |number: u64| [Step::Compute { instructions: 3 }, Step::Load { address: line(number) }];
+    let together = [&declared(0, 4)[..], &(0..4).flat_map(access).collect::<Vec<_>>()].concat();
+    let each: Vec<Step> = (0..4).flat_map(|number| [declared(number, 1), access(number)].concat()).collect();
+    let last_level = CacheShape { bytes: 4096, ..settings().last_level };
+    for order in [Order::InOrder, Order::OutOfOrder] {
+        let settings =
+            MachineSettings { core: CoreSettings { order, ..CoreSettings::PAPER }, last_level, ..settings() };
+        let [together, each] = [&together, &each].map(|steps| play(settings, steps));
+        assert_eq!(together.requests, each.requests, "{order:?}");
+        assert_eq!(together.outcome.cores, each.outcome.cores, "{order:?}");
+    }
+    // Out of order, the loads dispatch in slots 3, 7, 11 and 15 and leave 12 cycles later.
+    let clocks: Vec<u64> =
+        play(MachineSettings { last_level, ..settings() }, &each).requests.iter().map(|(at, _)| at.0).collect();
+    assert_eq!(clocks, [13, 14, 15, 17].map(|cycle: u64| cycle.div_ceil(6)));
+}
+
 /// Time of the kernel and copies after the last instruction count: 16 pages take 80 cycles each at
 /// the exit, and a zeroing lasts at least tRAS + tRAS + tRP.
 #[test]
@@ -184,6 +211,79 @@ fn a_page_fault_zeroes_the_page_by_a_loop() {
     let counters = bypassed.outcome.cores[0].counters;
     assert_eq!((counters.lines[2].misses, counters.lines[2].non_temporal), (0, 64));
     assert_eq!(counters.lines[0].misses + counters.lines[0].hits, 1);
+}
+
+/// A fork of three pages reads and writes three entries of each process and three descriptors. The
+/// child's fault uses its entry and the descriptors of both frames, its exit three entries and three
+/// descriptors. The entries of a process take a line, and each descriptor takes one.
+#[test]
+fn a_fork_a_fault_and_an_exit_use_the_data_of_their_pages() {
+    let (address, bytes) = (line(0), 3 * 4096);
+    let steps = [
+        Step::Map { address, bytes },
+        Step::Filled { address, bytes },
+        Step::Fork { child: 2 },
+        Step::Run { process: 2 },
+        store(1),
+        Step::Exit,
+    ];
+    let mut base = settings();
+    base.last_level.bytes = 1 << 16;
+    base.kernel.copier = Copier::Controller;
+    for (entry, descriptor, accesses, misses) in
+        [(8, 64, 2 * (9 + 3 + 6), 2 + 4), (8, 0, 2 * (6 + 1 + 3), 2), (0, 16, 2 * (3 + 2 + 3), 1), (0, 0, 0, 0)]
+    {
+        base.kernel.page_table_entry_bytes = entry;
+        base.kernel.page_descriptor_bytes = descriptor;
+        let counters = play(base, &steps).outcome.cores[0].counters;
+        let of = counters.lines[Purpose::KernelData as usize];
+        assert_eq!((of.hits + of.merged + of.misses, of.misses), (accesses, misses), "{entry} {descriptor}");
+        assert_eq!((counters.kernel_instructions, counters.faults), (accesses, 1));
+    }
+}
+
+/// The whole lines of a copy without fetches take places in the cache; only its source is read.
+#[test]
+fn stores_of_whole_lines_read_nothing_without_fetches() {
+    let steps = after_begin([Step::Fork { child: 2 }, Step::Run { process: 2 }, store(1), load(5), Step::Exit]);
+    let of = |copier| {
+        let mut base = settings();
+        base.last_level.bytes = 1 << 16;
+        base.kernel.copier = copier;
+        let counts = play(base, &steps).outcome.cores[0].counters.lines;
+        (counts[1].misses, counts[1].allocated, counts[0].hits)
+    };
+    // Line 0 of the source is in the cache.
+    assert_eq!(of(Copier::CachedLoop), (63 + 64, 0, 2));
+    assert_eq!(of(Copier::NoFetchLoop), (63, 64, 2));
+}
+
+/// A program of last-level misses.
+#[derive(Debug)]
+struct BehindLastLevel(Steps<std::vec::IntoIter<Step>>);
+
+impl Program for BehindLastLevel {
+    fn next_step(&mut self) -> Result<Option<Step>, trace_io::program::ProgramError> {
+        self.0.next_step()
+    }
+
+    fn recorded(&self) -> trace_io::trace::Recorded {
+        trace_io::trace::Recorded::BehindLastLevel
+    }
+}
+
+/// A load joins the request of its line, a store is a write of its line, and a load behind it reads it.
+#[test]
+fn accesses_recorded_behind_the_last_level_take_no_place_in_the_cache() {
+    let (address, bytes) = (line(0), 4096);
+    let steps = [Step::Map { address, bytes }, Step::Present { address, bytes }, load(5), load(5), store(6), load(6)];
+    let program = Box::new(BehindLastLevel(Steps(steps.to_vec().into_iter())));
+    let played = play_boxed(settings(), Region::default(), vec![program], ROWCLONE, Some(3)).unwrap();
+    let lines: Vec<(char, u64)> = listed(&played).iter().map(|&(kind, line)| (kind, line)).collect();
+    assert_eq!(lines, [('R', 5), ('W', 6), ('R', 6)]);
+    let counts = played.outcome.cores[0].counters.lines[0];
+    assert_eq!((counts.misses, counts.merged, counts.non_temporal, counts.hits), (2, 1, 1, 0));
+    assert_eq!(played.outcome.check, Some((3, None)));
 }
 
 /// FPM copies the page of a child that writes: nothing else crosses the channel than the dirty line

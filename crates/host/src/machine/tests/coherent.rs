@@ -47,11 +47,12 @@ fn program(seed: u64, steps: u64) -> Vec<Step> {
 }
 
 /// All ways to copy, with the policy of the controller.
-fn kernels() -> Vec<(KernelSettings, &'static dyn CopyPolicy)> {
+pub(super) fn kernels() -> Vec<(KernelSettings, &'static dyn CopyPolicy)> {
     let base = KernelSettings::default();
     let in_dram = KernelSettings { copier: Copier::Controller, ..base };
     vec![
         (base, ROWCLONE),
+        (KernelSettings { copier: Copier::NoFetchLoop, ..base }, ROWCLONE),
         (KernelSettings { copier: Copier::NonTemporalLoop, ..base }, ROWCLONE),
         (in_dram, BASELINE),
         (in_dram, ROWCLONE),

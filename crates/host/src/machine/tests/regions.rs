@@ -120,6 +120,6 @@ fn a_frame_takes_no_line_to_its_next_user() {
         settings.last_level = CacheShape { bytes: 16 << 10, ways: 4, latency: 12 };
         let outcome = try_play(settings, &[first.clone(), second.clone()], ROWCLONE, Some(7)).unwrap().outcome;
         assert_eq!(outcome.check, Some((4, None)), "{policy:?}");
-        assert_eq!(outcome.cores[0].interval.lines[0].write_backs, 4, "{policy:?}");
+        assert_eq!(outcome.cores[1].interval.lines[0].write_backs, 4, "{policy:?}");
     }
 }
