@@ -3,27 +3,67 @@
 use serde::Serialize;
 
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, aligned, change, listed, percent};
+use crate::table::{Column, Header, aligned, change, listed, or_dash, percent, wrapped};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
-/// Simulated figures of a copy method.
+/// Characters of a line of text.
+const WIDTH: usize = 80;
+
+/// Simulated figures of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct MethodFigures {
-    /// Copy method.
+pub struct RunFigures {
+    /// The loop of a baseline, else the copy method.
     pub method: &'static str,
     /// Instructions of the program per core cycle.
     pub ipc: f64,
     /// DRAM energy of the run, including background and refresh, nJ.
     pub energy_nj: f64,
-    /// Share of copies and zeroings in the bytes over the memory channels, 0 to 1.
-    pub copy_share_of_channel_bytes: f64,
-    /// IPC relative to the baseline.
-    pub ipc_ratio: f64,
-    /// Energy relative to the baseline.
-    pub energy_ratio: f64,
+    /// Bytes over the memory channels.
+    pub channel_bytes: u64,
+    /// Bytes of copies and zeroings among them.
+    pub copy_bytes: u64,
+    /// Those without the write-backs of lines that copies and zeroings had written.
+    pub copy_bytes_without_write_backs: u64,
+    /// Bytes of zeroings among `copy_bytes`, 0 where the controller zeroes.
+    pub zeroing_bytes: u64,
 }
+
+impl RunFigures {
+    /// Share of copies, without zeroings, in the bytes over the channels, 0 to 1.
+    fn copy_share(&self) -> f64 {
+        (self.copy_bytes - self.zeroing_bytes) as f64 / self.channel_bytes as f64
+    }
+
+    /// IPC relative to another run.
+    fn ipc_ratio(&self, baseline: &RunFigures) -> f64 {
+        self.ipc / baseline.ipc
+    }
+
+    /// Energy relative to another run.
+    fn energy_ratio(&self, baseline: &RunFigures) -> f64 {
+        self.energy_nj / baseline.energy_nj
+    }
+
+    /// Bytes over the channels relative to another run of the same instructions.
+    fn bytes_ratio(&self, baseline: &RunFigures) -> f64 {
+        self.channel_bytes as f64 / baseline.channel_bytes as f64
+    }
+}
+
+/// The point of the paper's table of applications, 64 MB and 1,024 updates: the runs that its figures
+/// compare.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Application {
+    /// From the fork to the exit: the baseline, `RowClone` and RowClone-ZI.
+    pub from_fork: [RunFigures; 3],
+    /// With the initialization by the parent.
+    pub with_initialization: [RunFigures; 3],
+}
+
+/// Size of the table of applications, bytes, and number of its updates.
+pub const APPLICATION: (u64, u64) = (64 << 20, 1024);
 
 /// A size and a number of updates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -32,19 +72,22 @@ pub struct ForkRow {
     pub bytes: u64,
     /// Updates of the child (the paper's N).
     pub updates: u64,
-    /// The baseline, FPM and PSM.
-    pub methods: [MethodFigures; 3],
+    /// The baseline with each loop, that of the machine first.
+    pub baselines: Vec<RunFigures>,
+    /// FPM.
+    pub fpm: RunFigures,
+    /// PSM.
+    pub psm: RunFigures,
+    /// The baseline with the loop of the machine, with the initialization by the parent.
+    pub with_initialization: RunFigures,
+    /// Runs of the paper's table of applications, at its point.
+    pub application: Option<Application>,
 }
-
-/// Places of the methods in [`ForkRow::methods`].
-const BASELINE: usize = 0;
-const FPM: usize = 1;
-const PSM: usize = 2;
 
 /// Published figures.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PublishedForkbench {
-    /// Share of copies in channel traffic, at N = 2 and at N = 16k.
+    /// Share of copies in channel traffic, the least and the greatest.
     pub copy_share: [f64; 2],
     /// IPC of FPM relative to the baseline, at N = 16k.
     pub fpm_ipc_ratio_max: f64,
@@ -52,14 +95,28 @@ pub struct PublishedForkbench {
     pub fpm_energy_ratio_min: f64,
     /// Energy of PSM relative to the baseline, least.
     pub psm_energy_ratio_min: f64,
+    /// The table of applications, relative to the baseline.
+    pub application: PublishedApplication,
 }
 
-/// `MICRO` 2013, section 7.2.
+/// The row of forkbench, with 64 MB and 1k updates, of the paper's table of applications.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PublishedApplication {
+    /// IPC of RowClone-ZI.
+    pub zi_ipc_ratio: f64,
+    /// Energy of `RowClone` and RowClone-ZI.
+    pub energy_ratio: [f64; 2],
+    /// Bandwidth of `RowClone` and RowClone-ZI.
+    pub bandwidth_ratio: [f64; 2],
+}
+
+/// `MICRO` 2013, sections 7.2 and 7.3.
 pub const PUBLISHED: PublishedForkbench = PublishedForkbench {
     copy_share: [0.14, 0.66],
     fpm_ipc_ratio_max: 2.2,
     fpm_energy_ratio_min: 0.2,
     psm_energy_ratio_min: 0.91,
+    application: PublishedApplication { zi_ipc_ratio: 1.66, energy_ratio: [0.31, 0.31], bandwidth_ratio: [0.40, 0.40] },
 };
 
 /// The comparison.
@@ -69,7 +126,7 @@ pub struct ForkbenchTable {
     pub schema_version: u32,
     /// Machine file.
     pub machine: String,
-    /// What the baseline does, to which all ratios refer.
+    /// What the baseline does.
     pub baseline: String,
     /// Published figures.
     pub published: PublishedForkbench,
@@ -78,39 +135,132 @@ pub struct ForkbenchTable {
 }
 
 impl ForkbenchTable {
-    /// The table for a terminal.
+    /// The tables for a terminal.
     pub fn to_text(&self) -> String {
-        let share_of = |row: &ForkRow| row.methods[BASELINE].copy_share_of_channel_bytes;
-        let columns: [Column<'_, ForkRow>; 8] = [
+        let introduction = format!(
+            "RowClone (MICRO 2013), forkbench: S bytes fork, the child updates a line of N random pages\n\
+             machine {}; ratios refer to the baseline, {}\n\
+             energy of the DRAM, with background and refresh; \"from fork\" lasts from the fork to the exit, \
+             \"with init\" begins with the stores of the parent",
+            self.machine, self.baseline
+        );
+        let introduction: String = introduction.lines().map(|line| wrapped(line, WIDTH)).collect();
+        let mut parts = vec![introduction, self.traffic(), self.gains(), self.comparison()];
+        parts.extend(self.rows.iter().find_map(|row| Some(application(&self.published, row.application.as_ref()?))));
+        parts.join("\n")
+    }
+
+    /// Traffic of the baseline.
+    fn traffic(&self) -> String {
+        let mebibytes = |bytes: u64| format!("{:.1}", bytes as f64 / f64::from(1 << 20));
+        let base = |row: &ForkRow| row.baselines[0].clone();
+        let columns: [Column<'_, ForkRow>; 9] = [
+            ("\nS, MiB", Right, &|row| format!("{}", row.bytes >> 20)),
+            ("\nN", Right, &|row| row.updates.to_string()),
+            ("from fork:\nall, MiB", Right, &|row| mebibytes(base(row).channel_bytes)),
+            ("\ncopies", Right, &|row| mebibytes(base(row).copy_bytes)),
+            ("no write-\nbacks", Right, &|row| mebibytes(base(row).copy_bytes_without_write_backs)),
+            ("copy\nshare", Right, &|row| percent(base(row).copy_share())),
+            ("with init:\nall, MiB", Right, &|row| mebibytes(row.with_initialization.channel_bytes)),
+            ("\nzeroings", Right, &|row| mebibytes(row.with_initialization.zeroing_bytes)),
+            ("copy\nshare", Right, &|row| percent(row.with_initialization.copy_share())),
+        ];
+        listed(&columns, &self.rows, usize::MAX)
+    }
+
+    /// Gains from the fork to the exit.
+    fn gains(&self) -> String {
+        let columns: [Column<'_, ForkRow>; 7] = [
             ("S, MiB", Right, &|row| format!("{}", row.bytes >> 20)),
             ("N", Right, &|row| row.updates.to_string()),
-            ("copy share", Right, &|row| percent(share_of(row))),
-            ("baseline IPC x 1000", Right, &|row| format!("{:.3}", row.methods[BASELINE].ipc * 1000.0)),
-            ("FPM IPC", Right, &|row| format!("{:.2}x", row.methods[FPM].ipc_ratio)),
-            ("PSM IPC", Right, &|row| format!("{:.2}x", row.methods[PSM].ipc_ratio)),
-            ("FPM energy", Right, &|row| change(row.methods[FPM].energy_ratio)),
-            ("PSM energy", Right, &|row| change(row.methods[PSM].energy_ratio)),
+            ("baseline IPC x 1000", Right, &|row| format!("{:.3}", row.baselines[0].ipc * 1000.0)),
+            ("FPM IPC", Right, &|row| format!("{:.2}x", row.fpm.ipc_ratio(&row.baselines[0]))),
+            ("PSM IPC", Right, &|row| format!("{:.2}x", row.psm.ipc_ratio(&row.baselines[0]))),
+            ("FPM energy", Right, &|row| change(row.fpm.energy_ratio(&row.baselines[0]))),
+            ("PSM energy", Right, &|row| change(row.psm.energy_ratio(&row.baselines[0]))),
         ];
+        listed(&columns, &self.rows, usize::MAX)
+    }
+
+    /// Published figures beside those against the baseline with each loop.
+    fn comparison(&self) -> String {
+        let known = &self.published;
+        let share = |share: f64| format!("{:.0} %", share * 100.0);
         let least = |of: &dyn Fn(&ForkRow) -> f64| self.rows.iter().map(of).fold(f64::INFINITY, f64::min);
         let greatest = |of: &dyn Fn(&ForkRow) -> f64| self.rows.iter().map(of).fold(0.0, f64::max);
-        let (known, share) = (&self.published, |share: f64| format!("{:.0} %", share * 100.0));
-        let ipc = |row: &ForkRow| row.methods[FPM].ipc_ratio;
-        let energy = |method: usize| move |row: &ForkRow| row.methods[method].energy_ratio;
+        let loops: Vec<&str> =
+            self.rows.first().into_iter().flat_map(|row| &row.baselines).map(|base| base.method).collect();
+        let of_loops = |figure: &dyn Fn(usize) -> String| (0..loops.len()).map(figure).collect::<Vec<_>>();
+        let with_init = |of: String| vec![of].into_iter().chain(vec!["-".to_owned(); loops.len() - 1]).collect();
         let figures = [
-            ("copy share, least N", [share(known.copy_share[0]), share(least(&share_of))]),
-            ("copy share, greatest N", [share(known.copy_share[1]), share(greatest(&share_of))]),
-            ("FPM IPC, greatest", [format!("{:.1}x", known.fpm_ipc_ratio_max), format!("{:.2}x", greatest(&ipc))]),
-            ("FPM energy, least", [change(known.fpm_energy_ratio_min), change(least(&energy(FPM)))]),
-            ("PSM energy, least", [change(known.psm_energy_ratio_min), change(least(&energy(PSM)))]),
+            (
+                "copy share, least",
+                share(known.copy_share[0]),
+                of_loops(&|at| percent(least(&|row| row.baselines[at].copy_share()))),
+            ),
+            (
+                "copy share, greatest",
+                share(known.copy_share[1]),
+                of_loops(&|at| percent(greatest(&|row| row.baselines[at].copy_share()))),
+            ),
+            (
+                "copy share with init, least",
+                share(known.copy_share[0]),
+                with_init(percent(least(&|row| row.with_initialization.copy_share()))),
+            ),
+            (
+                "copy share with init, greatest",
+                share(known.copy_share[1]),
+                with_init(percent(greatest(&|row| row.with_initialization.copy_share()))),
+            ),
+            (
+                "FPM IPC, greatest",
+                format!("{:.1}x", known.fpm_ipc_ratio_max),
+                of_loops(&|at| format!("{:.2}x", greatest(&|row| row.fpm.ipc_ratio(&row.baselines[at])))),
+            ),
+            (
+                "PSM IPC, greatest",
+                "-".to_owned(),
+                of_loops(&|at| format!("{:.2}x", greatest(&|row| row.psm.ipc_ratio(&row.baselines[at])))),
+            ),
+            (
+                "FPM energy, least",
+                change(known.fpm_energy_ratio_min),
+                of_loops(&|at| change(least(&|row| row.fpm.energy_ratio(&row.baselines[at])))),
+            ),
+            (
+                "PSM energy, least",
+                change(known.psm_energy_ratio_min),
+                of_loops(&|at| change(least(&|row| row.psm.energy_ratio(&row.baselines[at])))),
+            ),
         ];
-        let published = figures.map(|(figure, values)| [vec![figure.to_owned()], values.to_vec()].concat());
-        format!(
-            "RowClone (MICRO 2013), forkbench: S bytes fork, the child updates a line of N random pages\n\
-             machine {}; ratios refer to the baseline, {}\nenergy of the DRAM, with background and refresh\n\n{}\n{}",
-            self.machine,
-            self.baseline,
-            listed(&columns, &self.rows, usize::MAX),
-            aligned(&[("figure", Left), ("published", Right), ("simulated", Right)], &published)
-        )
+        let mut columns: Vec<Header<'_>> = vec![("\nfigure", Left), ("\npublished", Right)];
+        let starts = std::iter::once("copy loop:").chain(std::iter::repeat(""));
+        let titles: Vec<String> = starts.zip(&loops).map(|(start, name)| format!("{start}\n{name}")).collect();
+        columns.extend(titles.iter().map(|title| (title.as_str(), Right)));
+        let lines =
+            figures.map(|(figure, published, simulated)| [vec![figure.to_owned(), published], simulated].concat());
+        aligned(&columns, &lines)
     }
+}
+
+/// The row of the paper's table of applications.
+fn application(known: &PublishedForkbench, found: &Application) -> String {
+    let known = &known.application;
+    let mut lines = Vec::new();
+    let mut line =
+        |figure: &str, published: Option<f64>, of: &dyn Fn(&RunFigures, &RunFigures) -> f64, method: usize| {
+            let simulated =
+                [&found.from_fork, &found.with_initialization].map(|runs| change(of(&runs[method], &runs[0])));
+            lines.push([vec![figure.to_owned(), or_dash(published, change)], simulated.to_vec()].concat());
+        };
+    line("IPC, RowClone", None, &RunFigures::ipc_ratio, 1);
+    line("IPC, RowClone-ZI", Some(known.zi_ipc_ratio), &RunFigures::ipc_ratio, 2);
+    line("energy, RowClone", Some(known.energy_ratio[0]), &RunFigures::energy_ratio, 1);
+    line("energy, RowClone-ZI", Some(known.energy_ratio[1]), &RunFigures::energy_ratio, 2);
+    line("bytes over the channels, RowClone", Some(known.bandwidth_ratio[0]), &RunFigures::bytes_ratio, 1);
+    line("bytes over the channels, RowClone-ZI", Some(known.bandwidth_ratio[1]), &RunFigures::bytes_ratio, 2);
+    let title = "table of applications, 64 MB, 1k";
+    let columns = [(title, Left), ("published", Right), ("from fork", Right), ("with init", Right)];
+    aligned(&columns, &lines)
 }

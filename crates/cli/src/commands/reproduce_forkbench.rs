@@ -1,56 +1,119 @@
 //! `rowclone-sim reproduce forkbench`: the published figures of forkbench beside the simulated ones.
 
-use host::machine::{Forkbench, Region};
+use host::machine::{Copier, Forkbench, Purpose, Region};
+use indicatif::ProgressBar;
+use rayon::prelude::*;
 use report::ForkbenchTable;
-use report::forkbench::{ForkRow, MethodFigures, PUBLISHED, SCHEMA_VERSION};
+use report::forkbench::{APPLICATION, Application, ForkRow, PUBLISHED, RunFigures, SCHEMA_VERSION};
 use rowclone_config::{Failure, MachineConfig};
-use rowclone_sim::CopyMethod;
+use rowclone_sim::{AccessRow, CopyMethod};
 use rowclone_sweep::programs::baseline;
 
 use super::core_runs::run_programs;
 use crate::args::ForkbenchArgs;
 
-/// The methods of a row, in the order of [`ForkRow::methods`].
-const METHODS: [CopyMethod; 3] = [CopyMethod::BASELINE, CopyMethod::ROWCLONE, CopyMethod::PSM];
+/// Part of forkbench that a run contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    FromFork,
+    WithInitialization,
+}
 
-/// Simulates all sizes and numbers of updates, and returns the table.
+/// A run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Job {
+    bench: Forkbench,
+    part: Part,
+    method: CopyMethod,
+    /// The loop of the baseline.
+    copy_loop: Copier,
+}
+
+/// Simulates all sizes and numbers of updates, and returns the tables.
 ///
 /// # Errors
 /// An error of the machine; a size that does not fit its memory; a signal; a failed check.
 pub fn run(args: &ForkbenchArgs) -> Result<String, Failure> {
     let machine = args.machine.read_for_paper(&[])?;
-    let mut rows = Vec::new();
-    for &mebibytes in &args.mebibytes {
-        for &updates in &args.updates {
-            let bench = Forkbench { bytes: mebibytes << 20, updates, seed: args.seed };
-            rows.push(row(&machine, bench, args.check)?);
-        }
-    }
+    let sizes = args.mebibytes.iter().flat_map(|&mebibytes| args.updates.iter().map(move |&it| (mebibytes << 20, it)));
+    let benches: Vec<Forkbench> = sizes.map(|(bytes, updates)| Forkbench { bytes, updates, seed: args.seed }).collect();
+    let jobs: Vec<Job> = benches.iter().flat_map(|&bench| jobs(bench, machine.settings.kernel.copier)).collect();
+    // Hidden unless standard error is a terminal.
+    let bar = ProgressBar::new(jobs.len() as u64);
+    let figures = |job: &Job| {
+        let figures = figures(&machine, *job, args.check);
+        bar.inc(1);
+        figures
+    };
+    // The first error in the order of the jobs, independent of the threads.
+    let found: Vec<Result<RunFigures, Failure>> = jobs.par_iter().map(figures).collect();
+    bar.finish_and_clear();
+    let mut found = found.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter();
     let table = ForkbenchTable {
         schema_version: SCHEMA_VERSION,
         machine: machine.name.clone(),
         baseline: baseline(&machine),
         published: PUBLISHED,
-        rows,
+        rows: benches.iter().map(|&bench| row(bench, &mut found)).collect(),
     };
     args.format.render(|| table.to_text(), &table)
 }
 
-fn row(machine: &MachineConfig, bench: Forkbench, is_checked: bool) -> Result<ForkRow, Failure> {
-    let mut figures = Vec::with_capacity(METHODS.len());
-    for method in METHODS {
-        let (outcome, cores) = run_programs(machine, method, vec![bench.program()], Region::default(), is_checked)?;
-        figures.push((method.name(), cores.cores[0].ipc, outcome.figures.energy_nj, cores.copy_share_of_channel_bytes));
+/// Whether the paper's table of applications has this size and number of updates.
+fn is_application(bench: Forkbench) -> bool {
+    (bench.bytes, bench.updates) == APPLICATION
+}
+
+/// The runs of a row, in the order in which [`row`] takes them: `own` is the loop of the machine.
+fn jobs(bench: Forkbench, own: Copier) -> Vec<Job> {
+    let job = |part, method| Job { bench, part, method, copy_loop: own };
+    let first = job(Part::FromFork, CopyMethod::BASELINE);
+    let others = Copier::LOOPS.into_iter().map(|(_, copy_loop)| copy_loop).filter(|&copy_loop| copy_loop != own);
+    let mut jobs = vec![first];
+    jobs.extend(others.map(|copy_loop| Job { copy_loop, ..first }));
+    jobs.extend([CopyMethod::ROWCLONE, CopyMethod::PSM].map(|method| job(Part::FromFork, method)));
+    jobs.push(job(Part::WithInitialization, CopyMethod::BASELINE));
+    if is_application(bench) {
+        jobs.push(job(Part::FromFork, CopyMethod::ROWCLONE_ZI));
+        let methods = [CopyMethod::ROWCLONE, CopyMethod::ROWCLONE_ZI];
+        jobs.extend(methods.map(|method| job(Part::WithInitialization, method)));
     }
-    let (_, ipc, energy, _) = figures[0];
-    let methods = figures.iter().map(|&(method, of_ipc, of_energy, share)| MethodFigures {
-        method,
-        ipc: of_ipc,
-        energy_nj: of_energy,
-        copy_share_of_channel_bytes: share.unwrap_or(0.0),
-        ipc_ratio: of_ipc / ipc,
-        energy_ratio: of_energy / energy,
+    jobs
+}
+
+/// The row of the next runs.
+fn row(bench: Forkbench, found: &mut impl Iterator<Item = RunFigures>) -> ForkRow {
+    let mut next = || found.next().expect("each job has figures");
+    let baselines: Vec<RunFigures> = Copier::LOOPS.iter().map(|_| next()).collect();
+    let [fpm, psm, with_initialization] = [(); 3].map(|()| next());
+    let application = is_application(bench).then(|| {
+        let [zi, fpm_with, zi_with] = [(); 3].map(|()| next());
+        Application {
+            from_fork: [baselines[0].clone(), fpm.clone(), zi],
+            with_initialization: [with_initialization.clone(), fpm_with, zi_with],
+        }
     });
-    let methods = methods.collect::<Vec<_>>().try_into().expect("figures of each method");
-    Ok(ForkRow { bytes: bench.bytes, updates: bench.updates, methods })
+    let Forkbench { bytes, updates, .. } = bench;
+    ForkRow { bytes, updates, baselines, fpm, psm, with_initialization, application }
+}
+
+fn figures(machine: &MachineConfig, job: Job, is_checked: bool) -> Result<RunFigures, Failure> {
+    let mut machine = machine.clone();
+    machine.settings.kernel.copier = job.copy_loop;
+    let program = match job.part {
+        Part::FromFork => job.bench.program(),
+        Part::WithInitialization => job.bench.program_with_initialization(),
+    };
+    let (outcome, cores) = run_programs(&machine, job.method, vec![program], Region::default(), is_checked)?;
+    let is_baseline = job.method == CopyMethod::BASELINE;
+    let zeroings = cores.cores[0].accesses.iter().find(|row| row.purpose == Purpose::KernelZero.name());
+    Ok(RunFigures {
+        method: job.copy_loop.loop_name().filter(|_| is_baseline).unwrap_or_else(|| job.method.name()),
+        ipc: cores.cores[0].ipc,
+        energy_nj: outcome.figures.energy_nj,
+        channel_bytes: cores.channel_bytes,
+        copy_bytes: cores.copy_channel_bytes,
+        copy_bytes_without_write_backs: cores.copy_channel_bytes - cores.copy_write_back_bytes,
+        zeroing_bytes: zeroings.map_or(0, AccessRow::channel_bytes),
+    })
 }

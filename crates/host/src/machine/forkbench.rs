@@ -26,25 +26,34 @@ impl Forkbench {
     /// Instructions before an update, which compute its address.
     pub const COMPUTE: u64 = 30;
 
-    const START: u64 = 1 << 32;
+    const START: PhysicalAddress = PhysicalAddress(1 << 32);
 
-    /// The program.
+    /// The program from the fork on; the parent filled its memory before the run.
     pub fn program(self) -> Box<dyn Program> {
-        let start = PhysicalAddress(Forkbench::START);
-        let begin = [
-            Step::Map { address: start, bytes: self.bytes },
-            Step::Filled { address: start, bytes: self.bytes },
-            Step::Fork { child: 2 },
-            Step::Run { process: 2 },
-        ];
+        let filled = Step::Filled { address: Forkbench::START, bytes: self.bytes };
+        self.after(std::iter::once(filled))
+    }
+
+    /// The program with the initialization: the parent stores each word of its memory first.
+    pub fn program_with_initialization(self) -> Box<dyn Program> {
+        let rest = Step::Compute { instructions: LINE_BYTES / 8 - 1 };
+        let lines = (0..self.bytes / LINE_BYTES).map(|line| PhysicalAddress(Forkbench::START.0 + line * LINE_BYTES));
+        self.after(lines.flat_map(move |address| [Step::Store { address }, rest]))
+    }
+
+    /// The steps of the parent after it mapped its memory, then the fork and the child.
+    fn after(self, initialization: impl Iterator<Item = Step> + 'static) -> Box<dyn Program> {
+        let map = Step::Map { address: Forkbench::START, bytes: self.bytes };
+        let fork = [Step::Fork { child: 2 }, Step::Run { process: 2 }];
+        let begin = std::iter::once(map).chain(initialization).chain(fork);
         let mut generator = Generator::new(self.seed);
         let pages = (self.bytes / FRAME_BYTES) as u32;
         let updates = (0..self.updates).flat_map(move |_| {
             let page = u64::from(generator.below(pages));
             let line = u64::from(generator.below((FRAME_BYTES / LINE_BYTES) as u32));
-            let address = PhysicalAddress(Forkbench::START + page * FRAME_BYTES + line * LINE_BYTES);
+            let address = PhysicalAddress(Forkbench::START.0 + page * FRAME_BYTES + line * LINE_BYTES);
             [Step::Compute { instructions: Forkbench::COMPUTE }, Step::Load { address }, Step::Store { address }]
         });
-        Box::new(Steps(begin.into_iter().chain(updates).chain([Step::Exit])))
+        Box::new(Steps(begin.chain(updates).chain([Step::Exit])))
     }
 }
