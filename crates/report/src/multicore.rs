@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use rowclone_sim::{CoresReport, MixMetrics};
 use serde::{Serialize, Serializer};
 
+use crate::plot::{Across, Axis, Chart, Joined, Kind, Point, Series, Spacing, Unit};
 use crate::programs::core_table;
 use crate::table::Align::{Left, Right};
 use crate::table::{Header, aligned, change, or_dash};
@@ -23,6 +24,14 @@ const FIGURES: [(&str, &str); 6] = [
 ];
 const WEIGHTED_SPEEDUP: usize = 0;
 const ENERGY: usize = 5;
+
+/// Distance of the lines' ends from the marks, as a share.
+const MARGIN: f64 = 0.02;
+
+/// Name of a series.
+fn cores_name(cores: usize) -> String {
+    format!("{cores} cores")
+}
 
 /// Published changes by RowClone-ZI.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -142,6 +151,17 @@ impl MulticoreRow {
         }
         MulticoreRow { cores, scheduler, methods }
     }
+
+    /// The weighted speedup of each mix under a method relative to the baseline, over its copy share under the baseline.
+    fn gains(&self, method: usize) -> Series {
+        let point = |(base, run): (&MixRun, &MixRun)| Point {
+            x: base.report.copy_share_of_channel_bytes.unwrap_or(0.0),
+            values: vec![run.metrics.weighted_speedup / base.metrics.weighted_speedup],
+        };
+        let mut points: Vec<Point> = self.methods[0].runs.iter().zip(&self.methods[method].runs).map(point).collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        Series { name: cores_name(self.cores), points }
+    }
 }
 
 /// The comparison.
@@ -194,6 +214,35 @@ impl MulticoreTable {
             }
         }
         text
+    }
+
+    /// The gain of each mix over the copy share of its baseline, with the published means as lines, under the first scheduler.
+    pub fn chart(&self) -> Chart {
+        let zi = |row: &MulticoreRow| row.methods.iter().position(|it| it.method == "rowclone-zi");
+        let scheduler = self.rows.first().map_or("", |row| &row.scheduler);
+        let rows: Vec<&MulticoreRow> = self.rows.iter().filter(|row| row.scheduler == scheduler).collect();
+        let series: Vec<Series> = rows.iter().filter_map(|row| Some(row.gains(zi(row)?))).collect();
+        let shares = || series.iter().flat_map(|series| &series.points).map(|point| point.x);
+        let from = (shares().fold(1.0, f64::min) - MARGIN).max(0.0);
+        let to = (shares().fold(0.0, f64::max) + MARGIN).min(1.0);
+        let mean = |published: &PublishedChanges| Series {
+            name: cores_name(published.cores),
+            points: [from, to].map(|x| Point { x, values: vec![published.ratios.0[WEIGHTED_SPEEDUP]] }).into(),
+        };
+        let is_shown = |published: &&PublishedChanges| rows.iter().any(|row| row.cores == published.cores);
+        let axis = |label: &str, unit| Axis { label: label.to_owned(), unit, spacing: Spacing::Linear };
+        Chart {
+            title: format!("Gain of RowClone-ZI over the copy share of each mix, {scheduler}"),
+            kind: Kind::Lines,
+            x: Across::Numbers(axis("copy share of the baseline's channel bytes", Unit::Share)),
+            y: axis("weighted speedup / baseline", Unit::None),
+            rows: None,
+            published: self.published.iter().filter(is_shown).map(mean).collect(),
+            joined: Joined::Published,
+            series,
+            crossovers: Vec::new(),
+            reach: Vec::new(),
+        }
     }
 
     /// Numbers of cores, in the order of the rows.

@@ -56,7 +56,7 @@ pub struct ForkbenchArgs {
     #[arg(long, value_name = "MIB", value_delimiter = ',', default_values_t = [64, 128], value_parser = mebibytes)]
     pub mebibytes: Vec<u64>,
     /// Updates of the child: N
-    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [2, 8, 32, 128, 512, 2048, 8192, 16_384], value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [2, 8, 32, 128, 512, 1024, 4096, 16_384], value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub updates: Vec<u64>,
     /// Seed of the random pages
     #[arg(long, default_value_t = 1)]
@@ -81,6 +81,7 @@ fn mebibytes(text: &str) -> Result<u64, String> {
 #[command(after_help = "Examples:\n  \
     rowclone-sim reproduce multicore\n  \
     rowclone-sim reproduce multicore --cores 4 --schedulers bliss --details\n  \
+    rowclone-sim reproduce multicore --mixes 9 --schedulers fr-fcfs --plot gains.svg\n  \
     rowclone-sim reproduce multicore --cores 2 --trace traces/samples/forkset-rc.gz --instructions 100000")]
 pub struct MulticoreArgs {
     /// The machine
@@ -101,13 +102,19 @@ pub struct MulticoreArgs {
     /// Instructions of each measured region
     #[arg(long, value_name = "N", default_value_t = 4_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub instructions: u64,
-    /// Replaces the program of a core by a program trace or a memory trace of the format `rc` or `cpu`: the first `--trace`
+    /// Replaces the program of a core by a program trace or a memory trace of the format `rc`, `cpu` or `lackey`: the first `--trace`
     /// on core 0, the second on core 1
     #[arg(long = "trace", value_name = "FILE")]
     pub traces: Vec<PathBuf>,
     /// Seed of the programs
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Draws the gain of each mix over its copy share, with the paper's means as lines; the name ends with `.svg` or `.png`
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// Replaces an existing picture
+    #[arg(long, requires = "plot")]
+    pub force: bool,
     /// Checks commands against the rules, and each load against a flat, coherent memory
     #[arg(long)]
     pub check: bool,
@@ -149,7 +156,7 @@ pub struct ZiArgs {
     rowclone-sim programs traces/programs/fork.program --details\n  \
     rowclone-sim programs traces/samples/forkset-rc.gz traces/samples/403.gcc.gz --warm-up 10000 --instructions 50000")]
 pub struct ProgramsArgs {
-    /// A program trace (docs/cores.md) or a memory trace of the format `rc` or `cpu` (docs/formats.md) per core, plain, gzip or
+    /// A program trace (docs/cores.md) or a memory trace of the format `rc`, `cpu` or `lackey` (docs/formats.md) per core, plain, gzip or
     /// Zstandard
     #[arg(value_name = "FILE", required = true, num_args = 1..=16)]
     pub programs: Vec<PathBuf>,

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::process::ExitCode;
 
-use report::plot::{Condition, Drawing, Extent, Picture, Request, Table, TableError, png, svg};
+use report::plot::{Chart, Condition, Drawing, Extent, Picture, Request, Table, TableError, png, svg};
 use rowclone_sim::quantity::{counted, grouped};
 
 use crate::args::PlotArgs;
@@ -66,7 +66,15 @@ pub fn draw(
     for remark in remarks(&drawing, path, published) {
         output::message(&remark);
     }
-    let picture = Picture::of(&drawing.chart, Extent::COLUMN);
+    complete(file, *format, &drawing.chart)
+}
+
+/// Draws a chart into a file; gives the number of marks.
+///
+/// # Errors
+/// The picture cannot be encoded or written.
+pub fn complete(file: AtomicFile, format: PictureFormat, chart: &Chart) -> Result<usize, Failure> {
+    let picture = Picture::of(chart, Extent::COLUMN);
     let bytes = match format {
         PictureFormat::Svg => svg(&picture).into_bytes(),
         PictureFormat::Png => png(&picture).map_err(Failure::new)?,

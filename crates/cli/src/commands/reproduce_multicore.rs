@@ -9,9 +9,12 @@ use report::MulticoreTable;
 use report::multicore::{MethodRuns, MixRun, MulticoreRow, PUBLISHED, SCHEMA_VERSION};
 use rowclone_config::{Failure, MachineConfig};
 use rowclone_sim::{CopyMethod, CoresReport};
+use rowclone_sweep::plot_file::PictureFormat;
 use rowclone_sweep::programs::{baseline, label, open};
+use rowclone_sweep::{AtomicFile, Existing};
 
 use super::core_runs::run_programs;
+use super::plot;
 use crate::args::MulticoreArgs;
 
 /// The methods of a row; the first is the baseline.
@@ -48,6 +51,11 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
     let traces = args.traces.iter().map(|path| label(path)).collect::<Result<Vec<_>, _>>()?;
     let scheduler = |name: &String| args.machine.read_for_paper(&[format!("system.controller.scheduler={name}")]);
     let machines = args.schedulers.iter().map(scheduler).collect::<Result<Vec<_>, _>>()?;
+    // Opened before anything runs: a name that cannot be had is known at once.
+    let picture = match &args.plot {
+        Some(path) => Some((PictureFormat::of(path)?, AtomicFile::create(path, Existing::with_force(args.force))?)),
+        None => None,
+    };
     let jobs = jobs(args);
     let reports = run_all(&jobs, &machines, args)?;
     let mut alone = BTreeMap::new();
@@ -80,6 +88,9 @@ pub fn run(args: &MulticoreArgs) -> Result<String, Failure> {
         published: PUBLISHED,
         rows,
     };
+    if let Some((format, file)) = picture {
+        plot::complete(file, format, &table.chart())?;
+    }
     args.format.render(|| table.to_text(args.details), &table)
 }
 

@@ -97,16 +97,41 @@ fn a_trace_replaces_the_program_of_a_core() {
     let trace = "traces/samples/shell-rc.gz";
     let text = output(&[&SMALL[..], &["--trace", trace, "--details"]].concat());
     assert!(
-        text.contains(&format!("core 0: {trace} (memory trace recorded behind a cache: its core has no L1)")),
+        text.contains(&format!("core 0: {trace} (recorded behind a first-level cache: its core has no L1)")),
         "{text}"
     );
     assert!(
-        text.contains(&format!("{trace} (memory trace recorded behind a cache: its core has no L1), stream")),
+        text.contains(&format!("{trace} (recorded behind a first-level cache: its core has no L1), stream")),
         "{text}"
     );
     let three = [&SMALL[..], &["--trace", trace, "--trace", trace, "--trace", trace]].concat();
     assert!(message(&three).contains("3 traces are given for 2 cores"));
     assert!(message(&["reproduce", "multicore", "--cores", "3"]).contains("half of the cores"));
+}
+
+/// The picture has a mark per mix and number of cores, and the ends of a line per published mean.
+#[test]
+fn a_picture_shows_the_gain_of_each_mix_over_its_copy_share() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("gains.svg");
+    let arguments = [&SMALL[..], &["--mixes=2", "--plot", path.to_str().unwrap()]].concat();
+    let arguments: Vec<&str> = arguments.into_iter().filter(|argument| !["--mixes", "1"].contains(argument)).collect();
+    let table = json(&arguments);
+    let picture = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(picture.matches("<title>published: 2 cores").count(), 2, "{picture}");
+    let of = |method: usize, mix: usize| table["rows"][0]["methods"][method]["runs"][mix].clone();
+    for mix in [0, 1] {
+        let weighted = |method| of(method, mix)["metrics"]["weighted_speedup"].as_f64().unwrap();
+        let share = of(0, mix)["report"]["copy_share_of_channel_bytes"].as_f64().unwrap();
+        let mark = |from: usize| picture.match_indices("<title>2 cores, ").nth(from).unwrap().0;
+        let [first, second] = [0, 1].map(|place| picture[mark(place)..].split("</title>").next().unwrap().to_owned());
+        let gain = format!("{:.3}", weighted(3) / weighted(0));
+        let near = [&first, &second].into_iter().any(|title| title.contains(&gain[..4]));
+        assert!(near && share > 0.0, "{gain}: {first} {second}");
+    }
+    let error = message(&arguments);
+    assert!(error.contains("gains.svg: exists already"), "{error}");
+    assert!(message(&["reproduce", "multicore", "--plot", "gains.txt"]).contains("SVG or a PNG"));
 }
 
 /// 1210 instructions, of which 210 are measured; each program also runs alone.
@@ -127,9 +152,10 @@ fn several_programs_have_a_warm_up_and_metrics() {
     assert!(json(&["programs", program])["methods"][0]["mix"].is_null(), "one program is no mix");
 }
 
-/// Memory traces of both formats with an L1 in the machine, which only the program trace uses.
+/// Memory traces with an L1 in the machine, which only the program trace uses; the trace of
+/// last-level misses uses no cache.
 #[test]
-fn memory_traces_run_on_cores_without_an_l1() {
+fn memory_traces_run_without_the_caches_behind_which_they_were_recorded() {
     let l1 = ["--set", "caches.l1_bytes=32KiB", "--set", "caches.l1_ways=8", "--set", "caches.l1_latency=4"];
     let programs =
         ["programs", "traces/samples/forkset-rc.gz", "traces/samples/403.gcc.gz", "traces/programs/fork.program"];
@@ -141,6 +167,8 @@ fn memory_traces_run_on_cores_without_an_l1() {
             accesses.iter().map(|access| access["l1_hits"].as_u64().unwrap()).sum::<u64>()
         });
         assert!(l1_hits[0] == 0 && l1_hits[1] == 0 && l1_hits[2] > 0, "{l1_hits:?}");
+        let hits = [0, 1].map(|core: usize| row["report"]["cores"][core]["accesses"][0]["hits"].as_u64().unwrap());
+        assert!(hits[0] > 0 && hits[1] == 0, "{hits:?}");
         assert_eq!(row["report"]["cores"][2]["instructions"], 50_000, "the program begins again");
     }
     // Copies of whole pages get frames near their source, and are made in DRAM.

@@ -118,6 +118,16 @@ pub struct Crossover {
     pub names: (String, String),
 }
 
+/// Values of a chart of lines that its lines join.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Joined {
+    /// Those of each series.
+    #[default]
+    Series,
+    /// The published values of each series; the others are single marks.
+    Published,
+}
+
 /// A chart, ready to be laid out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
@@ -135,6 +145,8 @@ pub struct Chart {
     pub series: Vec<Series>,
     /// Published values, drawn over the others as hollow marks. A series with the name of a simulated one has its look.
     pub published: Vec<Series>,
+    /// What lines join.
+    pub joined: Joined,
     /// Crossings of lines.
     pub crossovers: Vec<Crossover>,
     /// Values that the axis of values must hold besides, such as those of charts beside this one.

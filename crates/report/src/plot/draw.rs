@@ -9,7 +9,7 @@ use plotters::drawing::{DrawingArea, IntoDrawingArea};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::canvas::{Canvas, Fault, Picture, Rgb, dots};
-use super::chart::{Chart, Kind};
+use super::chart::{Chart, Joined, Kind};
 use super::font::Size;
 use super::layout::{COLORS, EDGE, Extent, Layout, TICK};
 use super::legend::{self, Entry};
@@ -93,7 +93,17 @@ impl Layout<'_> {
     }
 
     fn draw_lines(&self, marks: &Marks<'_>) {
-        let lines = self.chart.series.iter().enumerate().filter(|_| self.chart.kind == Kind::Lines);
+        let chart = self.chart;
+        let lines: Vec<_> = match chart.joined {
+            _ if chart.kind != Kind::Lines => return,
+            Joined::Series => chart.series.iter().enumerate().collect(),
+            Joined::Published => chart
+                .published
+                .iter()
+                .enumerate()
+                .map(|(index, series)| (legend::look(chart, index).0, series))
+                .collect(),
+        };
         for (index, series) in lines {
             let points: Vec<_> = series.points.iter().map(|point| marks.at(point.x, point.median())).collect();
             match palette::dashes(index) {

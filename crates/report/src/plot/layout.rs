@@ -1,6 +1,6 @@
 //! Decides where the parts of a chart lie: title, legend, axes, notes.
 
-use super::chart::{Across, BOX_MIN, Categories, Chart, Crossover, Kind, Series};
+use super::chart::{Across, BOX_MIN, Categories, Chart, Crossover, Joined, Kind, Series};
 use super::entries::totals;
 use super::font::Size;
 use super::legend::{self, Entry};
@@ -97,7 +97,11 @@ impl<'c> Layout<'c> {
         match &self.chart.x {
             Across::Numbers(axis) => {
                 let all = self.chart.series.iter().chain(&self.chart.published).flat_map(|series| &series.points);
-                self.across = Scale::measured(axis, &all.map(|point| point.x).collect::<Vec<_>>());
+                let values: Vec<f64> = all.map(|point| point.x).collect();
+                self.across = match self.chart.joined {
+                    Joined::Series => Scale::measured(axis, &values),
+                    Joined::Published => Scale::round(axis, &values, Ends::Near, 7),
+                };
                 self.fit_numbers();
             }
             Across::Categories(categories) => {

@@ -23,7 +23,7 @@ mod tests;
 mod unit;
 
 pub use canvas::Picture;
-pub use chart::{Across, Axis, BOX_MIN, Categories, Chart, Crossover, Kind, Point, Series};
+pub use chart::{Across, Axis, BOX_MIN, Categories, Chart, Crossover, Joined, Kind, Point, Series};
 pub use layout::Extent;
 pub use png::png;
 pub use request::{Drawing, Request};

@@ -1,6 +1,6 @@
 //! The request for a chart of a table, and the chart made from it.
 
-use super::chart::{Across, Axis, Categories, Chart, Kind, Point, Series};
+use super::chart::{Across, Axis, Categories, Chart, Joined, Kind, Point, Series};
 use super::entries::{Entries, Keys, differing, named_values, totals, without_nothing};
 use super::palette::SERIES_MAX;
 use super::scale::Spacing;
@@ -106,6 +106,7 @@ impl Request {
             rows,
             series,
             published: Vec::new(),
+            joined: Joined::Series,
             crossovers: Vec::new(),
             reach: Vec::new(),
         };
