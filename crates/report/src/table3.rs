@@ -116,7 +116,7 @@ impl Table3 {
         let share = &self.channel_share_of_copy_energy;
         let _ = write!(
             text,
-            "\nchannel's share of copy energy: {:.1} % simulated, about {:.0} % published\n\
+            "\nI/O share of copy energy: {:.1} % simulated, about {:.0} % published\n\
              published energy of FPM: the baseline divided by the published ratio (74.4 and 41.5)\n",
             share.simulated * 100.0,
             share.published * 100.0

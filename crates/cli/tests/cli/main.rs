@@ -47,5 +47,6 @@ mod sweeps_slurm;
 mod sweeps_stopped;
 mod table3;
 mod timelines;
+mod tutorial;
 mod units;
 mod weighing_policies;
