@@ -20,9 +20,8 @@ struct Stream {
     /// Numbers of channels.
     channels: &'static [u64],
     map: &'static str,
-    /// The record of a request, by its number and the number of channels, for streams that are also
-    /// read from a trace.
-    record: Option<fn(u64, u64) -> String>,
+    /// The record of a request, by its number, for streams that are also read from a trace.
+    record: Option<fn(u64) -> String>,
 }
 
 /// Lines of the shorter of two runs: enough to fill the queues and the buckets of distributions in
@@ -32,12 +31,7 @@ const PAGE_LINES: u64 = 64;
 /// Maximum instructions of a trace record in addition to its request.
 const MOST_PER_RECORD: i64 = 400;
 
-const fn access(
-    name: &'static str,
-    most: i64,
-    workload: &'static str,
-    record: Option<fn(u64, u64) -> String>,
-) -> Stream {
+const fn access(name: &'static str, most: i64, workload: &'static str, record: Option<fn(u64) -> String>) -> Stream {
     let scenario = Scenario { name, system: DDR3_1600, policy: "baseline", workload };
     let channels = &[1, 2, 4, 8];
     Stream { scenario, unit: "per line", count: LINES, units: 1, most, channels, map: "line-interleaved", record }
@@ -103,7 +97,7 @@ pub fn check() -> Result<Vec<String>, String> {
             row(format!("{name}, {}", stream.unit), channels, generated, stream.most);
             if let Some(record) = stream.record {
                 let run = |scenario: &Path| instructions(&program, scenario, &options);
-                let traced = traced(&directory, name, run, |number| record(number, channels))?.cast_signed();
+                let traced = traced(&directory, name, run, record)?.cast_signed();
                 let name = format!("{name} from a trace, in addition per record");
                 row(name, channels, traced - generated, MOST_PER_RECORD);
             }
@@ -134,24 +128,20 @@ fn line(number: u64) -> u64 {
     number * 64
 }
 
-fn sequential(number: u64, _channels: u64) -> String {
+fn sequential(number: u64) -> String {
     format!("R {:#x}", line(number))
 }
 
 /// Page 2i is read, then page 2i + 1 is written, at consecutive lines.
-fn reads_then_writes(number: u64, _channels: u64) -> String {
+fn reads_then_writes(number: u64) -> String {
     let letter = if (number / PAGE_LINES).is_multiple_of(2) { 'R' } else { 'W' };
     format!("{letter} {:#x}", line(number))
 }
 
 /// Random lines in 1 GiB; three in ten are writes.
-fn random(number: u64, channels: u64) -> String {
+fn random(number: u64) -> String {
     let drawn = mix(number);
     let address = line(drawn % (1 << 30) / 64);
-    // The last of the 1024 rows of a subarray is reserved; the preceding row replaces it. A row
-    // number of all banks and channels has 64 KiB per channel.
-    let row_bytes = channels << 16;
-    let address = if address / row_bytes % 1024 == 1023 { address - row_bytes } else { address };
     let letter = if (drawn >> 32) % 10 < 3 { 'W' } else { 'R' };
     format!("{letter} {address:#x}")
 }

@@ -79,7 +79,7 @@ const DEVICE_KEYS: &[Key] = &[
     Key::new("refresh.postpone_max", Holds::Count(0, 8), "0", "REF that a rank may owe while work is queued (`decisions/0003`)"),
     Key::new("address_map", Holds::Table, "", "physical address to coordinates; it has either `preset` or `fields`"),
     Key::new("address_map.preset", Holds::Name(|| Preset::ALL.map(Preset::name).into()), "\"row-interleaved\"", "a map by name").or("`fields`"),
-    Key::new("address_map.fields", Holds::List, "[\"row\", \"rank\", \"bank\", \"channel\", \"column\", \"offset\"]", "the coordinates from the high to the low address bits, each `\"name\"` or `\"name:bits\"`").values("`row` `subarray` `rank` `bank` `column` `channel` `offset`; `offset` last").or("`preset`"),
+    Key::new("address_map.fields", Holds::List, "[\"row\", \"subarray\", \"rank\", \"bank\", \"channel\", \"column\", \"offset\"]", "the coordinates from the high to the low address bits, each `\"name\"` or `\"name:bits\"`").values("`row` `subarray` `rank` `bank` `column` `channel` `offset`; `offset` last").or("`preset`"),
     Key::new("address_map.xor", Holds::Tables, "[{ field = \"bank\", bit = 0, address_bits = [17] }]", "coordinate bits that are hashed; the map must stay one to one").or("none"),
     Key::new("address_map.xor.field", Holds::Text, "\"bank\"", "the coordinate").values("`bank`, `channel`, `rank`"),
     Key::new("address_map.xor.bit", Holds::Count(0, u32::MAX as u64), "0", "its bit, from 0").values("below its number of bits"),

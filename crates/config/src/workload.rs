@@ -95,7 +95,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key::new("workload.kind", Holds::Name(|| kinds().map(|kind| kind.name).collect()), "\"fork\"", "its kind, which has the keys of its row below"),
     Key::new("workload.file", Holds::Path, "\"samples/forkset-rc.gz\"", "the trace: plain, gzip or Zstandard").or(BY_KIND),
     Key::new("workload.format", Holds::Name(|| Format::names().map(|(name, _)| name).collect()), "\"rc\"", "the format of its records (`formats.md`)").or("that of its first record, or of the extension of the file"),
-    Key::new("workload.unusable_records", Holds::Name(|| names(&UNUSABLE)), "\"skip\"", "what happens to a record outside the memory or on a reserved row, where pages lie as recorded; skipped records are counted, with a warning").or("`refuse`"),
+    Key::new("workload.unusable_records", Holds::Name(|| names(&UNUSABLE)), "\"skip\"", "which records are skipped where pages lie as recorded: those on reserved rows between usable ones, up to 5 % of the trace; also those outside the usable memory; or none. A record that is not skipped is an error").or("`skip-reserved`"),
     Key::new("workload.timing", Holds::Name(|| Timing::NAMES.into()), "\"window\"", "when the records of a trace arrive: at their times; after their instructions; as fast as the controller accepts them; or so, with at most `window` requests in flight").or("by the format: `recorded` with times, `instructions` with instructions, else `back-to-back`"),
     Key::new("workload.instructions_per_clock", Holds::Number(0.001, 1000.0), "4.0", "with the timing `instructions`: recorded instructions per clock of the memory").or("4, for example 3.2 GHz at 1 instruction per cycle beside DDR3-1600"),
     Key::new("workload.placement", Holds::NameOrNames(|| names(&PLACEMENTS)), "\"as-recorded\"", "where the pages of the trace lie: where they were recorded, or where an allocator places them").or("`as-recorded`; of `perf` `allocator`; required for `lackey`"),
@@ -131,7 +131,11 @@ pub(crate) fn kinds() -> impl Iterator<Item = &'static Kind> {
 /// The default of a key that some kinds need.
 const BY_KIND: &str = "by `kind`";
 
-const UNUSABLE: [(&str, UnusableRecords); 2] = [("refuse", UnusableRecords::Refuse), ("skip", UnusableRecords::Skip)];
+const UNUSABLE: [(&str, UnusableRecords); 3] = [
+    ("skip-reserved", UnusableRecords::SkipReserved),
+    ("skip", UnusableRecords::Skip),
+    ("refuse", UnusableRecords::Refuse),
+];
 const PLACEMENTS: [(&str, bool); 2] = [("as-recorded", false), (Placement::ALLOCATOR, true)];
 const BY: [(&str, CopyBy); 2] = [("operation", CopyBy::Operation), ("lines", CopyBy::Lines)];
 /// Maximum of `gap_ns`, 1000 s: about the maximum of `gap_cycles`.

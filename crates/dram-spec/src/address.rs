@@ -132,6 +132,8 @@ pub struct AddressMap {
     parts: Vec<FieldPart>,
     /// End of the memory, exclusive; used for each run.
     end: u64,
+    /// End of the usable memory, exclusive.
+    usable_end: u64,
     /// Address bits with an unchanged position: the offset, and in most maps all others.
     stays: u64,
     other_shifts: Vec<Shift>,
@@ -260,6 +262,26 @@ impl Layout {
     }
 }
 
+/// The address bits of a row number.
+fn row_bits(geometry: &Geometry, parts: &[FieldPart], row: Row) -> u64 {
+    let within_subarray = geometry.rows_per_subarray().trailing_zeros();
+    let bits = |part: &FieldPart| {
+        let first = match part.field {
+            Field::Row => part.bit,
+            Field::Subarray => part.bit + within_subarray,
+            Field::Rank | Field::Bank | Field::Column | Field::Channel | Field::Offset => return 0,
+        };
+        (u64::from(row.0) >> first & ((1 << part.bits) - 1)) << part.address_bit
+    };
+    parts.iter().map(bits).sum()
+}
+
+/// The lowest address in a reserved row.
+fn first_reserved(geometry: &Geometry, parts: &[FieldPart]) -> u64 {
+    let first = |row| row_bits(geometry, parts, row);
+    first(geometry.zero_row(0)).min(first(geometry.temporary_row()))
+}
+
 impl AddressMap {
     /// Validates a user-defined map against a geometry.
     ///
@@ -339,11 +361,14 @@ impl AddressMap {
         let frame_basis = matrix::basis(kernel.iter().map(|word| word / FRAME_BYTES));
         let (stay, other_shifts): (Vec<_>, Vec<_>) = shifts.into_iter().partition(|shift| shift.left == 0);
         let stays = stay.iter().fold(0, |all, shift| all | shift.mask);
+        let (usable, end) = (geometry.usable_bytes(), geometry.bytes());
+        let usable_end = if first_reserved(&geometry, &parts) == usable { usable } else { end };
         AddressMap {
             geometry,
             layout,
             parts,
-            end: geometry.bytes(),
+            end,
+            usable_end,
             stays,
             moves_bits: !other_shifts.is_empty() || !hashes.is_empty(),
             other_shifts,
@@ -359,6 +384,23 @@ impl AddressMap {
     /// Geometry of the map.
     pub const fn geometry(&self) -> &Geometry {
         &self.geometry
+    }
+
+    /// End of the usable memory, exclusive: the first reserved row if all reserved rows lie at the
+    /// end of the memory, as under every preset. Otherwise the end of the memory, and
+    /// [`Self::scatters_reserved_rows`].
+    pub const fn usable_end(&self) -> PhysicalAddress {
+        PhysicalAddress(self.usable_end)
+    }
+
+    /// Whether reserved rows lie between usable addresses.
+    pub const fn scatters_reserved_rows(&self) -> bool {
+        self.usable_end == self.end
+    }
+
+    /// The address bits of a row number. Hashes do not change them.
+    pub fn row_bits(&self, row: Row) -> u64 {
+        row_bits(&self.geometry, &self.parts, row)
     }
 
     /// Address bits of each coordinate without hashes, from low to high.

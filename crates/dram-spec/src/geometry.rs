@@ -236,6 +236,11 @@ impl Geometry {
         self.channels as u64 * self.ranks as u64 * BANKS * rows * self.row_bytes
     }
 
+    /// Usable capacity: bytes of the memory without the reserved rows.
+    pub const fn usable_bytes(&self) -> u64 {
+        self.bytes() - self.reserved_bytes()
+    }
+
     /// Whether a bank, row and column exist.
     pub const fn holds(&self, channel: Channel, bank: BankId, row: Row, column: Column) -> bool {
         channel.0 < self.channels

@@ -19,7 +19,7 @@ pub use contents::Contents;
 pub use flat_memory::FlatMemory;
 pub use placement::{Place, PlacementError, place};
 pub use replay::{
-    Copier, PageReport, Placement, Replay, ReplayError, ReplayOutcome, ReplaySettings, Skipped, Timing, TraceCounts,
-    Unusable, UnusableRecords,
+    Copier, PageReport, Placement, RESERVED_PERCENT_MAX, Replay, ReplayError, ReplayOutcome, ReplaySettings, Skipped,
+    Timing, TraceCounts, Unusable, UnusableRecords,
 };
 pub use scenario::{Kind, OperationSpec, Sequence, SpecError};

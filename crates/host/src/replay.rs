@@ -15,8 +15,8 @@
 //! - The instructions of a copy or fill are those that a CPU executes to perform it. They follow
 //!   the completion if the [`Copier`] is the CPU. (How far a real CPU overlaps the two depends on
 //!   the CPU; the replay does not overlap them.)
-//! - A record that reaches past the end of the memory or covers a reserved row is an error, or is
-//!   skipped and counted. The instructions of a skipped access are still executed. A skipped copy
+//! - A record that reaches past the end of the usable memory or covers a reserved row is an error,
+//!   or is skipped and counted, by [`UnusableRecords`]. The instructions of a skipped access are still executed. A skipped copy
 //!   or fill takes no time.
 //! - With an allocator, recorded addresses are virtual and no record is skipped;
 //!   `docs/allocator.md` describes the allocation of frames.
@@ -50,7 +50,7 @@ use processes::Processes;
 pub use counts::{Skipped, TraceCounts};
 pub use error::{ReplayError, Unusable};
 pub use pages::PageReport;
-pub use settings::{Copier, Placement, ReplaySettings, Timing, UnusableRecords};
+pub use settings::{Copier, Placement, RESERVED_PERCENT_MAX, ReplaySettings, Timing, UnusableRecords};
 
 /// Counts of a replay: the records of the trace, and its pages.
 #[derive(Clone, Debug, PartialEq)]
@@ -175,7 +175,14 @@ impl<R: Read> Replay<R> {
     /// If the file is malformed, a record is unusable and must not be skipped, no frame is free, or
     /// a record arrives too late or before a preceding one.
     pub fn into_outcome(self) -> Result<ReplayOutcome, ReplayError> {
-        let Replay { counts, pages, processes, error, .. } = self;
+        let Replay { counts, pages, processes, error, unusable, .. } = self;
+        let (skipped, records) = (counts.skipped_records, counts.records);
+        if error.is_none()
+            && unusable == UnusableRecords::SkipReserved
+            && skipped * 100 > records * RESERVED_PERCENT_MAX
+        {
+            return Err(ReplayError::ReservedRecords { skipped, records });
+        }
         let of_processes = processes.map(Processes::into_report);
         let pages = of_processes.or_else(|| pages.map(Pages::into_report));
         error.map_or(Ok(ReplayOutcome { counts, pages }), |error| Err(*error))

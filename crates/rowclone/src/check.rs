@@ -1,8 +1,8 @@
 //! Validation of operations.
 
-use dram_spec::address::{AddressMap, Field};
+use dram_spec::address::AddressMap;
 use dram_spec::geometry::ReservedRow;
-use dram_spec::{Location, PhysicalAddress};
+use dram_spec::{Location, PhysicalAddress, Row};
 
 /// Reason why an operation cannot be planned.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -10,8 +10,8 @@ pub enum PlanError {
     /// The operation has no bytes.
     #[error("the operation is about zero bytes")]
     ZeroBytes,
-    /// The operation reaches past the end of the memory.
-    #[error("`{operand}` = {address} with {bytes} bytes reaches past the end of the memory at {end}")]
+    /// The operation reaches past the end of the usable memory.
+    #[error("`{operand}` = {address} with {bytes} bytes reaches past the end of the usable memory at {end}")]
     PastEnd {
         /// `src`, `dst` or `address`.
         operand: &'static str,
@@ -19,7 +19,7 @@ pub enum PlanError {
         address: PhysicalAddress,
         /// Bytes of the operation.
         bytes: u64,
-        /// End of the memory, exclusive.
+        /// End of the usable memory, exclusive.
         end: PhysicalAddress,
     },
     /// The operation covers a reserved row.
@@ -49,12 +49,14 @@ impl PlanError {
         match self {
             Self::ZeroBytes => "leave the operation out, or give it a size".to_owned(),
             Self::PastEnd { bytes, end, .. } if *bytes <= end.0 => {
-                format!("the last address that fits is {}", PhysicalAddress(end.0 - bytes))
+                let last = PhysicalAddress(end.0 - bytes);
+                format!("the last address that fits is {last}; the usable capacity is {} bytes", end.0)
             }
-            Self::PastEnd { end, .. } => format!("the whole memory is {} bytes", end.0),
+            Self::PastEnd { end, .. } => format!("the usable capacity is {} bytes", end.0),
             Self::Reserved { reserved: ReservedRow::Zero, .. } => {
-                "the last row of each subarray is its zero row: choose addresses in other rows, or list `row` above \
-                 `subarray` as the highest fields, which puts all zero rows at the end of the memory"
+                "the last row of each subarray is its zero row: choose addresses in other rows, or take a preset \
+                 map, or list `row` above `subarray` as the highest fields: all reserved rows are then the end of the \
+                 memory"
                     .to_owned()
             }
             Self::Reserved { reserved: ReservedRow::Temporary, .. } => {
@@ -82,26 +84,13 @@ struct Pattern {
 
 impl Reserved {
     pub(crate) fn new(map: &AddressMap) -> Reserved {
-        let subarray_row_bits = map.geometry().rows_per_subarray().trailing_zeros();
-        let mut zero = Pattern { mask: 0, ones: 0 };
-        let mut temporary = Pattern { mask: 0, ones: 0 };
-        for part in map.parts() {
-            let first = match part.field {
-                Field::Row => part.bit,
-                Field::Subarray => part.bit + subarray_row_bits,
-                Field::Rank | Field::Bank | Field::Column | Field::Channel | Field::Offset => continue,
-            };
-            for (row_bit, address_bit) in (first..first + part.bits).zip(part.address_bit..) {
-                // The zero row is all ones within its subarray; the temporary row is all ones
-                // except the lowest bit.
-                if row_bit < subarray_row_bits {
-                    zero.mask |= 1 << address_bit;
-                }
-                temporary.mask |= 1 << address_bit;
-                temporary.ones |= u64::from(row_bit > 0) << address_bit;
-            }
-        }
-        zero.ones = zero.mask;
+        let geometry = map.geometry();
+        let zero = map.row_bits(geometry.zero_row(0));
+        let zero = Pattern { mask: zero, ones: zero };
+        let temporary = Pattern {
+            mask: map.row_bits(Row(geometry.rows_per_bank() - 1)),
+            ones: map.row_bits(geometry.temporary_row()),
+        };
         Reserved { zero, temporary }
     }
 

@@ -59,7 +59,7 @@ pub(crate) struct Shared {
     pub(crate) faulty: FaultyRows,
     pub(crate) spread: Spread,
     reserved: Reserved,
-    /// End of the memory.
+    /// End of the usable memory.
     end: PhysicalAddress,
 }
 
@@ -102,7 +102,7 @@ impl Planner {
     /// Planner of a memory with this address map and these remapped rows.
     pub fn new(map: AddressMap, faulty: FaultyRows) -> Planner {
         let (spread, reserved) = (Spread::new(&map), Reserved::new(&map));
-        let end = PhysicalAddress(map.geometry().bytes());
+        let end = map.usable_end();
         Planner { shared: Arc::new(Shared { map, faulty, spread, reserved, end }) }
     }
 
@@ -111,8 +111,8 @@ impl Planner {
         &self.shared.map
     }
 
-    /// Checks that an operation can be planned: that it has bytes, lies in the memory, and touches
-    /// no reserved row.
+    /// Checks that an operation can be planned: that it has bytes, lies in the usable memory, and
+    /// touches no reserved row.
     ///
     /// The time does not depend on the size of the operation.
     ///

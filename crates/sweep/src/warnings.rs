@@ -7,7 +7,7 @@ use rowclone_sim::{Backlog, Outcome, TraceReport, TraceTally};
 use rowclone_config::{Scenario, Variant, Workload};
 
 /// Share of skipped records, in percent, above which a run does not represent its trace.
-const SKIPPED_PERCENT_MAX: u64 = 1;
+const SKIPPED_PERCENT_MAX: u64 = host::RESERVED_PERCENT_MAX;
 
 /// Reason why a run skipped too many records to represent its trace; none if it did not.
 pub fn too_much_skipped(tally: TraceTally) -> Option<String> {

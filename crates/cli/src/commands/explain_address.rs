@@ -8,6 +8,7 @@ use dram_spec::{AddressMap, BankId, Channel, Column, LINE_BYTES, Location, Physi
 
 use crate::args::ExplainAddressArgs;
 use rowclone_config::{Failure, Overrides, SystemConfig, quantity};
+use rowclone_sim::quantity::grouped;
 
 /// Explains an address or a location.
 ///
@@ -39,7 +40,7 @@ pub fn find(place: &str, map: &AddressMap) -> Result<(PhysicalAddress, Location)
     let location = map.locate(address).ok_or_else(|| {
         let end = PhysicalAddress(map.geometry().bytes());
         Failure::new(format!("{address} lies past the end of the memory at {end}"))
-            .with_help(format!("the last address is {}", PhysicalAddress(end.0 - 1)))
+            .with_help(format!("the usable capacity is {}", usable(map)))
     })?;
     Ok((address, location))
 }
@@ -85,6 +86,16 @@ fn read_location(text: &str, map: &AddressMap) -> Result<Location, Failure> {
     })
 }
 
+/// The usable capacity, and where the reserved rows lie.
+pub fn usable(map: &AddressMap) -> String {
+    let bytes = grouped(map.geometry().usable_bytes());
+    if map.scatters_reserved_rows() {
+        format!("{bytes} bytes, with reserved rows between them")
+    } else {
+        format!("{bytes} bytes, the addresses below {}", map.usable_end())
+    }
+}
+
 /// Maximum number of subarrays that are listed; the others are counted.
 const LISTED: usize = 16;
 
@@ -124,6 +135,7 @@ fn explanation(system: &SystemConfig, address: PhysicalAddress, location: Locati
         line("", &format_args!("and {} more", subarrays.len() - LISTED));
     }
     line("frames sharing its rows", &format_args!("{} (itself included)", map.frames_sharing_rows(frame).len()));
+    line("usable capacity", &usable(map));
     line("copy granularity", &format_args!("{} bytes", map.granularity()));
     text
 }

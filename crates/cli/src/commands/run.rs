@@ -10,6 +10,7 @@ use report::{RunReport, SCHEMA_VERSION, Timeline, csv_file, first_screen, run_ta
 use rowclone_sim::quantity::{bytes, counted};
 use rowclone_sim::{Outcome, Reference, Shared};
 
+use super::explain_address;
 use super::programs::alone_ipc;
 use super::same_bank::SameBankCopies;
 use crate::args::{RunArgs, RunFormat};
@@ -309,7 +310,11 @@ fn brief(scenario: &Scenario) -> String {
     let trace = match &scenario.workload {
         Workload::Trace(trace) => {
             let origin = if trace.is_timing_given { "" } else { " (default)" };
-            format!("\ntrace of the format {}, arrivals: {}{origin}", trace.format.name, trace.timing)
+            let usable = match trace.as_recorded {
+                true => format!("\nusable capacity {}", explain_address::usable(system.memory.map())),
+                false => String::new(),
+            };
+            format!("\ntrace of the format {}, arrivals: {}{origin}{usable}", trace.format.name, trace.timing)
         }
         _ => String::new(),
     };

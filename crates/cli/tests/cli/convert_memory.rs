@@ -21,7 +21,7 @@ fn convert(directory: &TempDir, arguments: &[&str]) -> (i32, String) {
 fn results(trace: &Path) -> Vec<Value> {
     let mut command = Command::cargo_bin("rowclone-sim").unwrap();
     command.arg("run").arg("--trace").arg(trace).args(["--set", "workload.timing=back-to-back", "--format", "json"]);
-    let assert = command.args(["--set", "workload.unusable_records=skip"]).assert().success();
+    let assert = command.assert().success();
     serde_json::from_slice(&assert.get_output().stdout).unwrap()
 }
 

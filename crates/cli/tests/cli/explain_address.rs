@@ -36,28 +36,30 @@ fn addresses_and_their_coordinates_find_each_other() {
     runner.run(&addresses, law).unwrap();
 }
 
-/// By hand, row interleaving over 2 channels: `0x1ff5_1c5` is offset 5, column 7 of 64, channel 1, bank 2, row 511.
+/// By hand, row interleaving over 2 channels: `0xff85_51c5` is offset 5, column 7 of 64, channel 1, bank 2, subarray 5 of
+/// 128 (bits 16 to 22), and row 511 of it (bits 23 to 31): row 5 x 512 + 511.
 #[test]
 fn an_address_is_explained_in_full() {
     let expected = "\
 system                  ddr3-1066-paper
-address                 0x1ff51c5 (33509829)
+address                 0xff8551c5 (4286927301)
 channel                 1
 rank                    0
 bank                    2
-subarray                0
-row                     511 (row 511 of its subarray)
+subarray                5
+row                     3071 (row 511 of its subarray)
 column                  7 (a line of 64 bytes)
 offset                  5 (bytes)
 reserved                yes: the zero row of its subarray
-frame                   8181 (4096 bytes from 0x1ff5000)
-the frame lies in       channel 1 rank 0 bank 2 subarray 0
+frame                   1046613 (4096 bytes from 0xff855000)
+the frame lies in       channel 1 rank 0 bank 2 subarray 5
 frames sharing its rows 1 (itself included)
+usable capacity         4,286,513,152 bytes, the addresses below 0xff7f0000
 copy granularity        4096 bytes
 ";
     let system = "configs/ddr3-1066-paper.toml";
-    assert_eq!(run(&["explain", "address", "0x1ff51c5", "--system", system]), (0, expected.to_owned(), String::new()));
-    let coordinates = "channel=1,rank=0,bank=2,row=511,column=7,offset=5";
+    assert_eq!(run(&["explain", "address", "0xff8551c5", "--system", system]), (0, expected.to_owned(), String::new()));
+    let coordinates = "channel=1,rank=0,bank=2,row=3071,column=7,offset=5";
     assert_eq!(run(&["explain", "address", coordinates, "--system", system]).1, expected);
 }
 

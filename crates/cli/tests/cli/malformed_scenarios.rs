@@ -193,14 +193,14 @@ fn places_that_the_memory_does_not_have() {
     check(
         "dst = 0x0040_0000",
         "dst = 0x1_0000_0000",
-        "scenario.toml:7: `operation.0.dst`: `dst` = 0x100000000 with 4096 bytes reaches past the end of the memory at 0x100000000",
-        "the last address that fits is 0xfffff000",
+        "scenario.toml:7: `operation.0.dst`: `dst` = 0x100000000 with 4096 bytes reaches past the end of the usable memory at 0xff7f0000",
+        "the last address that fits is 0xff7ef000; the usable capacity is 4286513152 bytes",
     );
     check(
         "src = \"same-subarray\"",
         "src = 0xffff_ffff",
-        "scenario.toml:6: `operation.0.src`: `src` = 0xffffffff with 4096 bytes reaches past the end of the memory at 0x100000000",
-        "the last address that fits is 0xfffff000",
+        "scenario.toml:6: `operation.0.src`: `src` = 0xffffffff with 4096 bytes reaches past the end of the usable memory at 0xff7f0000",
+        "the last address that fits is 0xff7ef000; the usable capacity is 4286513152 bytes",
     );
     check(
         "\"same-subarray\"",
@@ -211,11 +211,13 @@ fn places_that_the_memory_does_not_have() {
     check(
         TWO,
         "[[operation]]\nkind = \"read\"\ndst = 0xffff_f000\nbytes = 4097\n",
-        "scenario.toml:11: `operation.1.dst`: `dst` = 0xfffff000 with 4097 bytes reaches past the end of the memory at 0x100000000",
-        "the last address that fits is 0xffffefff",
+        "scenario.toml:11: `operation.1.dst`: `dst` = 0xfffff000 with 4097 bytes reaches past the end of the usable memory at 0xff7f0000",
+        "the last address that fits is 0xff7eefff; the usable capacity is 4286513152 bytes",
     );
-    // Row 511 of bank 0, the zero row of subarray 0.
-    let (message, help) = Directory::sound().scenario(&["operation.1.dst=0x1ff0000"]).map(|it| it.name).unwrap_err();
+    // With whole rows on top, row 511 of bank 0, the zero row of subarray 0.
+    let fields = "fields = [\"row\", \"rank\", \"bank\", \"channel\", \"column\", \"offset\"]";
+    let directory = Directory::with(("preset = \"row-interleaved\"", fields), ("", ""));
+    let (message, help) = directory.scenario(&["operation.1.dst=0x1ff0000"]).map(|it| it.name).unwrap_err();
     assert_eq!(
         message,
         "--set operation.1.dst=0x1ff0000: `operation.1.dst`: `dst` reaches 0x1ff0000, which lies in a reserved zero row: channel 0 rank 0 bank 0 row 511 column 0"
@@ -292,8 +294,8 @@ fn workloads() {
     );
     check_workload(
         "kind = \"stream\"\ncount = 100_000_000",
-        "scenario.toml:6: `workload.count`: `count` leads past the end of the memory at 0x100000000",
-        "lower `count`, or begin at a lower address: the whole memory is 4294967296 bytes",
+        "scenario.toml:6: `workload.count`: `count` leads past the end of the usable memory at 0xff7f0000",
+        "lower `count`, or begin at a lower address: the usable capacity is 4286513152 bytes",
     );
     check_workload(
         "kind = \"stream\"\ncount = 10\npattern = \"rx\"",

@@ -27,7 +27,7 @@ pub struct RawXor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Preset {
     /// A row is one block of addresses. Consecutive rows alternate over the channels, then the
-    /// banks, then the ranks.
+    /// banks, then the ranks, then the subarrays.
     RowInterleaved,
     /// Consecutive lines alternate over the banks of a rank, then over the channels, then over the
     /// columns.
@@ -55,12 +55,13 @@ impl Preset {
         Preset::ALL.into_iter().find(|preset| preset.name() == name)
     }
 
-    /// Fields, from high to low.
-    pub const fn fields(self) -> [&'static str; 6] {
+    /// Fields, from high to low. The row within its subarray is the highest, as in the `RowClone`
+    /// paper, so that the reserved rows are the end of the memory.
+    pub const fn fields(self) -> [&'static str; 7] {
         match self {
-            Preset::RowInterleaved => ["row", "rank", "bank", "channel", "column", "offset"],
-            Preset::BankInterleaved => ["row", "rank", "column", "channel", "bank", "offset"],
-            Preset::LineInterleaved => ["row", "rank", "bank", "column", "channel", "offset"],
+            Preset::RowInterleaved => ["row", "subarray", "rank", "bank", "channel", "column", "offset"],
+            Preset::BankInterleaved => ["row", "subarray", "rank", "column", "channel", "bank", "offset"],
+            Preset::LineInterleaved => ["row", "subarray", "rank", "bank", "column", "channel", "offset"],
         }
     }
 

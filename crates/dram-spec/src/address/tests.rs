@@ -231,19 +231,36 @@ fn the_lowest_listed_part_holds_the_lowest_bits() {
 
 #[test]
 fn subarray_is_the_high_bits_of_the_row() {
-    let fields = ["row", "subarray", "rank", "bank", "channel", "column", "offset"];
-    let map = AddressMap::new(paper(2), &raw_map(&fields, &[])).unwrap();
+    let map = AddressMap::preset(paper(2), Preset::RowInterleaved);
     let row = |bit: u32| map.locate(PhysicalAddress(1 << bit)).unwrap().row.0;
     assert_eq!((row(16), row(22), row(23)), (512, 512 << 6, 1), "7 bits of subarray above channel and bank");
-    // The reserved rows of all subarrays and banks are the end of the memory: one range that an
-    // allocator can exclude.
-    let (bytes, reserved_bytes) = (map.geometry().bytes(), map.geometry().reserved_bytes());
-    let reserved = |address| {
-        let row = map.locate(PhysicalAddress(address)).unwrap().row;
-        map.geometry().reserved(row).is_some()
-    };
-    assert!((bytes - reserved_bytes..bytes).step_by(4096).all(reserved));
-    assert!(!(0..bytes - reserved_bytes).step_by(4096).any(reserved));
+}
+
+/// 2 channels x 8 banks x (128 zero rows + 1 temporary row) of 4 KB are 8,454,144 bytes, the end of the 4 GiB.
+#[test]
+fn reserved_rows_are_the_end_of_the_memory_under_presets() {
+    let hashed = [("bank", 0, [16_u32].as_slice()), ("channel", 0, &[13])];
+    for (preset, xor) in Preset::ALL.into_iter().flat_map(|preset| [(preset, &hashed[..0]), (preset, &hashed)]) {
+        let map = AddressMap::new(paper(2), &RawAddressMap { xor: raw_map(&[], xor).xor, ..preset.raw() }).unwrap();
+        let usable = (4 << 30) - 8_454_144;
+        assert_eq!((map.geometry().usable_bytes(), map.usable_end()), (usable, PhysicalAddress(usable)));
+        assert!(!map.scatters_reserved_rows());
+        for address in (0..4 << 30).step_by(4096) {
+            let row = map.locate(PhysicalAddress(address)).unwrap().row;
+            assert_eq!(map.geometry().reserved(row).is_some(), address >= usable, "{address:#x} of {preset:?}");
+        }
+    }
+}
+
+/// With the whole row number above the bank, each 32 MiB end with 16 zero rows.
+#[test]
+fn a_map_with_whole_rows_on_top_scatters_reserved_rows() {
+    for fields in [&["row", "bank", "channel", "column", "offset"], &["bank", "row", "channel", "column", "offset"]] {
+        let map = AddressMap::new(paper(2), &raw_map(fields, &[])).unwrap();
+        assert!(map.scatters_reserved_rows());
+        assert_eq!(map.usable_end(), PhysicalAddress(4 << 30));
+        assert_eq!(map.geometry().usable_bytes(), (4 << 30) - 8_454_144);
+    }
 }
 
 #[test]
@@ -258,9 +275,9 @@ fn a_hashed_bank_bit_is_the_parity_of_the_bits_it_names() {
         (location.channel.0, location.bank.bank, location.row.0)
     };
     assert_eq!(at(1 << 13), (0, 1, 0));
-    assert_eq!(at(1 << 16), (0, 1, 1));
-    assert_eq!(at(1 << 16 | 1 << 17), (0, 0, 3));
-    assert_eq!(at(1 << 18), (1, 0, 4));
+    assert_eq!(at(1 << 16), (0, 1, 512));
+    assert_eq!(at(1 << 16 | 1 << 17), (0, 0, 3 * 512));
+    assert_eq!(at(1 << 18), (1, 0, 4 * 512));
 }
 
 #[test]

@@ -121,8 +121,7 @@ pub fn page_copies_by_line(index: u64) -> Operation {
     }
 }
 
-/// Copies of page 2i to page 2i + 1; every 8000 copies they restart at page 0, below the first
-/// reserved row.
+/// Copies of page 2i to page 2i + 1; every 8000 copies they restart at page 0.
 pub fn page_copies(index: u64) -> Operation {
     let page = |number| PhysicalAddress(number * PAGE_BYTES);
     let src = index % 8000 * 2;
@@ -132,11 +131,7 @@ pub fn page_copies(index: u64) -> Operation {
 /// Random lines in the first GiB of [`accesses`]; three in ten are writes.
 pub fn random(index: u64) -> Operation {
     let drawn = mix(index);
-    // The row number changes every 64 KB. The last row of a subarray is reserved; the preceding row
-    // replaces it.
-    let address = drawn % (1 << 30) / LINE_BYTES * LINE_BYTES;
-    let address = if (address >> 16) % 1024 == 1023 { address - (1 << 16) } else { address };
-    let (address, bytes) = (PhysicalAddress(address), LINE_BYTES);
+    let (address, bytes) = (PhysicalAddress(drawn % (1 << 30) / LINE_BYTES * LINE_BYTES), LINE_BYTES);
     if (drawn >> 32) % 10 < 3 { Operation::Write { address, bytes } } else { Operation::Read { address, bytes } }
 }
 
@@ -144,8 +139,8 @@ pub fn random(index: u64) -> Operation {
 pub fn fpm_copies(index: u64) -> Operation {
     let (bank, pair) = (index % 8, index / 8);
     // 255 pairs of rows in each of 128 subarrays of 512 rows, whose last two are not used.
-    let row = pair / 255 % 128 * 512 + pair % 255 * 2;
-    let page = |row: u64| PhysicalAddress((row * 8 + bank) * PAGE_BYTES);
+    let (subarray, row) = (pair / 255 % 128, pair % 255 * 2);
+    let page = |row: u64| PhysicalAddress(((row * 128 + subarray) * 8 + bank) * PAGE_BYTES);
     Operation::Copy { src: page(row), dst: page(row + 1), bytes: PAGE_BYTES }
 }
 

@@ -1,7 +1,5 @@
 //! Counts of a trace's records.
 
-use rowclone::PlanError;
-
 use super::error::Unusable;
 
 /// A record, or part of one, that was skipped.
@@ -58,8 +56,7 @@ pub(super) enum Shape {
 
 impl TraceCounts {
     pub(super) fn skip(&mut self, line: u64, shape: Shape, why: Unusable) {
-        let reserved = matches!(why, Unusable::Operation(PlanError::Reserved { .. }));
-        let count = match (shape, reserved) {
+        let count = match (shape, why.is_reserved()) {
             (Shape::Access, false) => &mut self.accesses_outside,
             (Shape::Access, true) => &mut self.accesses_reserved,
             (Shape::Bulk, false) => &mut self.skipped_outside,

@@ -7,10 +7,12 @@ use trace_io::trace::TraceError;
 
 use crate::allocator_settings::AllocatorError;
 
+use super::settings::RESERVED_PERCENT_MAX;
+
 /// Reason why a record cannot be played on a memory.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
-    /// It reaches past the end of the memory, or covers a reserved row.
+    /// It reaches past the end of the usable memory, or covers a reserved row.
     #[error(transparent)]
     Operation(#[from] PlanError),
     /// Its DRAM coordinates do not exist.
@@ -24,12 +26,17 @@ pub enum Unusable {
 }
 
 impl Unusable {
+    /// Whether it lies on a reserved row between usable ones.
+    pub(super) const fn is_reserved(&self) -> bool {
+        matches!(self, Unusable::Operation(PlanError::Reserved { .. }))
+    }
+
     /// Suggested change.
     fn help(&self) -> String {
         match self {
             Unusable::Operation(why @ PlanError::PastEnd { .. }) => format!(
-                "{} of physical addresses (`placement = \"as-recorded\"`); if the trace has others, let an allocator place \
-                 its pages (`placement = \"allocator\"`)",
+                "{}; if the addresses of the trace are not physical, let an allocator place its pages \
+                 (`placement = \"allocator\"`)",
                 why.help()
             ),
             Unusable::Operation(why) => why.help(),
@@ -51,6 +58,17 @@ pub enum ReplayError {
         line: u64,
         /// Reason.
         source: Unusable,
+    },
+    /// Too many records lie on reserved rows.
+    #[error(
+        "{skipped} of {records} records lie on reserved rows ({:.2} %), more than {RESERVED_PERCENT_MAX} %",
+        *skipped as f64 * 100.0 / *records as f64
+    )]
+    ReservedRecords {
+        /// Records skipped, in whole or in part.
+        skipped: u64,
+        /// Records of the trace.
+        records: u64,
     },
     /// A record has DRAM coordinates, which no allocator can place.
     #[error("line {line}: has DRAM coordinates, and an allocator places pages")]
@@ -119,6 +137,11 @@ impl ReplayError {
             ReplayError::Trace(error) => error.help(),
             ReplayError::Record { source, .. } => {
                 format!("{}; or leave such records out with `unusable_records = \"skip\"`", source.help())
+            }
+            ReplayError::ReservedRecords { .. } => {
+                "take a preset map, or list `row` above `subarray` as the highest fields: all reserved rows are then the end \
+                 of the memory; or leave such records out with `unusable_records = \"skip\"`"
+                    .to_owned()
             }
             ReplayError::PlacedCoordinates { .. } => "play it as recorded: `placement = \"as-recorded\"`".to_owned(),
             ReplayError::NoKernel { .. } => {

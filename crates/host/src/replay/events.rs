@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use dram_spec::address::Location;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
-use rowclone::Operation;
+use rowclone::{Operation, PlanError};
 use trace_io::trace::{Access, Event, OsEvent};
 
 use super::counts::Shape;
@@ -96,10 +96,14 @@ impl<R: Read> Replay<R> {
             return Err(Box::new(ReplayError::PlacedCoordinates { line: self.reader.line() }));
         }
         let map = self.planner.map();
-        if let Some(address) = map.address(location) {
-            return Ok(Some(address));
-        }
         let geometry = map.geometry();
+        if let Some(address) = map.address(location) {
+            // Under every map, reserved rows lie between usable ones by their row numbers.
+            let Some(reserved) = geometry.reserved(location.row) else { return Ok(Some(address)) };
+            self.counts.accesses += 1;
+            let why = PlanError::Reserved { operand: "address", address, location, reserved };
+            return self.refuse(Shape::Access, why.into()).map(|()| None);
+        }
         let memory = format!(
             "channels {}, ranks {}, banks {}, rows {}, columns {} (of a line each)",
             geometry.channels(),
@@ -189,14 +193,17 @@ impl<R: Read> Replay<R> {
     #[cold]
     fn refuse(&mut self, shape: Shape, why: Unusable) -> Result<(), Box<ReplayError>> {
         let line = self.reader.line();
-        match self.unusable {
-            UnusableRecords::Refuse => Err(Box::new(ReplayError::Record { line, source: why })),
-            UnusableRecords::Skip => {
-                self.counts.skip(line, shape, why);
-                self.counts.skipped_records += u64::from(!std::mem::replace(&mut self.is_skipped, true));
-                Ok(())
-            }
+        let skips = match self.unusable {
+            UnusableRecords::Refuse => false,
+            UnusableRecords::SkipReserved => why.is_reserved(),
+            UnusableRecords::Skip => true,
+        };
+        if !skips {
+            return Err(Box::new(ReplayError::Record { line, source: why }));
         }
+        self.counts.skip(line, shape, why);
+        self.counts.skipped_records += u64::from(!std::mem::replace(&mut self.is_skipped, true));
+        Ok(())
     }
 
     fn out_of_frames(&self, NoFrame { page }: NoFrame) -> ReplayError {

@@ -7,15 +7,22 @@ use dram_spec::Clock;
 
 use crate::allocator_settings::AllocatorSettings;
 
-/// Treatment of a record that does not fit the memory.
+/// Treatment of a record that does not fit the memory. With [`Self::SkipReserved`] and [`Self::Skip`], skipped records
+/// are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnusableRecords {
-    /// Stop with an error that names the record.
+    /// Skip records on reserved rows between usable ones, as some user-defined maps have them. Stop with an error if
+    /// they are more than [`RESERVED_PERCENT_MAX`] percent of the trace, or at a record outside the usable memory.
     #[default]
-    Refuse,
-    /// Skip and count the record.
+    SkipReserved,
+    /// Skip the record.
     Skip,
+    /// Stop with an error that names the record.
+    Refuse,
 }
+
+/// Largest share of records on reserved rows that [`UnusableRecords::SkipReserved`] skips, in percent of the trace.
+pub const RESERVED_PERCENT_MAX: u64 = 5;
 
 /// Who executes copies and fills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

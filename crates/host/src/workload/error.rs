@@ -43,12 +43,12 @@ pub enum WorkloadError {
         /// Sum of the shares.
         sum: f64,
     },
-    /// The setting exceeds the memory.
-    #[error("`{key}` leads past the end of the memory at {end}")]
+    /// The setting exceeds the usable memory.
+    #[error("`{key}` leads past the end of the usable memory at {end}")]
     PastEnd {
         /// Setting.
         key: &'static str,
-        /// End of the memory.
+        /// End of the usable memory, exclusive.
         end: PhysicalAddress,
     },
     /// The gap exceeds [`Gap::CYCLES_MAX`](super::Gap::CYCLES_MAX).
@@ -153,7 +153,7 @@ impl WorkloadError {
             }
             Self::SharesAboveOne { .. } => "lower one of them: what is left to 1 is the share of reads".to_owned(),
             Self::PastEnd { key, end } => {
-                format!("lower `{key}`, or begin at a lower address: the whole memory is {} bytes", end.0)
+                format!("lower `{key}`, or begin at a lower address: the usable capacity is {} bytes", end.0)
             }
             Self::GapTooLong { most, .. } => format!("take a gap of at most {most} cycles"),
             Self::Zero { key, least } | Self::TooSmall { key, least, .. } => format!("try `{key} = {least}`"),

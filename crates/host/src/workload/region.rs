@@ -27,9 +27,9 @@ impl Region {
     ) -> Result<Region, WorkloadError> {
         multiple("start", start.0, LINE_BYTES)?;
         positive_multiple("bytes", bytes, place_bytes)?;
-        let end = planner.map().geometry().bytes();
-        if start.0.checked_add(bytes).is_none_or(|last| last > end) {
-            return Err(WorkloadError::PastEnd { key: "bytes", end: PhysicalAddress(end) });
+        let end = planner.map().usable_end();
+        if start.0.checked_add(bytes).is_none_or(|last| last > end.0) {
+            return Err(WorkloadError::PastEnd { key: "bytes", end });
         }
         let reserved = ReservedRows::new(planner.map());
         let region =

@@ -1,7 +1,6 @@
 //! Detection of addresses in reserved rows.
 
-use dram_spec::address::{Field, FieldPart};
-use dram_spec::{AddressMap, PhysicalAddress};
+use dram_spec::{AddressMap, PhysicalAddress, Row};
 
 /// The reserved rows of a memory as patterns of address bits, each tested by one comparison.
 /// (Address maps do not hash rows, so a row number corresponds to fixed address bits.)
@@ -18,11 +17,10 @@ impl ReservedRows {
     /// Creates the patterns for a map.
     pub(super) fn new(map: &AddressMap) -> ReservedRows {
         let geometry = map.geometry();
-        let address_bits = |row: u32| address_bits(map, row);
         ReservedRows {
-            zero: address_bits(geometry.rows_per_subarray() - 1),
-            row: address_bits(geometry.rows_per_bank() - 1),
-            temporary: address_bits(geometry.temporary_row().0),
+            zero: map.row_bits(geometry.zero_row(0)),
+            row: map.row_bits(Row(geometry.rows_per_bank() - 1)),
+            temporary: map.row_bits(geometry.temporary_row()),
         }
     }
 
@@ -30,20 +28,6 @@ impl ReservedRows {
     pub(super) const fn hold(self, address: PhysicalAddress) -> bool {
         address.0 & self.zero == self.zero || address.0 & self.row == self.temporary
     }
-}
-
-/// The address bits of a row number.
-fn address_bits(map: &AddressMap, row: u32) -> u64 {
-    let within_subarray = map.geometry().rows_per_subarray().trailing_zeros();
-    let bits = |part: &FieldPart| {
-        let first = match part.field {
-            Field::Row => part.bit,
-            Field::Subarray => part.bit + within_subarray,
-            Field::Rank | Field::Bank | Field::Column | Field::Channel | Field::Offset => return 0,
-        };
-        (u64::from(row) >> first & ((1 << part.bits) - 1)) << part.address_bit
-    };
-    map.parts().iter().map(bits).sum()
 }
 
 #[cfg(test)]

@@ -142,7 +142,7 @@ impl Stream {
         multiple("start", start.0, LINE_BYTES)?;
         positive_multiple("count", count, 1)?;
         positive_multiple("stride", stride, LINE_BYTES)?;
-        let end = planner.map().geometry().bytes();
+        let end = planner.map().usable_end().0;
         let past_end = |key| WorkloadError::PastEnd { key, end: PhysicalAddress(end) };
         let dst = match access {
             Access::Pattern(_) => None,

@@ -31,7 +31,7 @@ impl UnreservedRange {
     /// Replaces the range by the longest usable one from `address`.
     #[cold]
     fn extend(&mut self, address: u64, bytes: u64) -> bool {
-        let end = self.planner.map().geometry().bytes();
+        let end = self.planner.map().usable_end().0;
         if address >= end {
             return false;
         }

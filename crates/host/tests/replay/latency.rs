@@ -109,12 +109,13 @@ fn reads_of_pages_touched_in_order_take_as_long_as_with_buddy() {
     }
 }
 
-/// The 99th percentile of the read latency is at most 10 % above that of `buddy`, and FPM can serve
-/// at least 95 % of the copies. Several aged memories are averaged, as the percentile varies by
-/// half with the seed.
+/// The 99th percentile of the read latency is at most 10 % above that of `buddy` (of the short
+/// samples 25 %), and FPM can serve at least 95 % of the copies. Several aged memories are averaged,
+/// as the percentile varies by half with the seed: with `buddy` and the sample of `forkset-rc`, the
+/// standard deviation of 37 seeds is a third of the mean.
 fn check_recording(name: &str) {
     let (system, planner) = (paper(), planner(&paper(), Preset::RowInterleaved));
-    for (trace, seeds) in [(Trace::Sample, 12), (Trace::Whole, 3)] {
+    for (trace, seeds, bound) in [(Trace::Sample, 20, 0.25), (Trace::Whole, 3, 0.1)] {
         for age in [FRESH, AGED[0]] {
             if trace.open(name).is_none() {
                 return;
@@ -124,7 +125,7 @@ fn check_recording(name: &str) {
                 assert!(allocator.policy == Policy::Buddy || fpm.unwrap() >= 0.95, "{name}, {age:?}: {fpm:?}");
                 latency.p99.0 as f64
             });
-            assert!(found <= 0.1, "{trace:?} of {name}, {age:?}: {found:+.3}");
+            assert!(found <= bound, "{trace:?} of {name}, {age:?}: {found:+.3}");
         }
     }
 }

@@ -1,20 +1,36 @@
 //! Records that cannot be played are errors that name them, or are skipped and counted.
 
+use dram_spec::AddressMap;
 use dram_spec::Cycles;
-use dram_spec::address::Preset;
+use dram_spec::address::{Preset, RawAddressMap};
 use host::{
     AllocatorSettings, Placement, ReplayError, ReplayOutcome, ReplaySettings, Timing, TraceCounts, UnusableRecords,
 };
 use os_alloc_sim::Policy;
+use rowclone::{FaultyRows, Planner};
 
 use crate::driver::{SETTINGS, allocator, drive, planner, replay, small};
 
-/// The last byte lies in the zero row of a subarray; `20000000` is the end of the memory.
+/// Under [`scattered`], the last byte lies in the zero row of a subarray; `20000000` is the end of the memory.
 const UNUSABLE: &str = "R 1fffffc0 1000 10\nR 1000 20000000 10\nR 20000000 1fffffc0 10\nR 1000 0 10\n\
                         C 1ffff000 1000 4096 7\nC 1000 20000000 64 7\nS 1ffff800 0 4096 7\nS 1fffe000 0 8192 7\nS 1000 0 64 7\n";
 
-fn play(trace: &str, settings: ReplaySettings) -> (Vec<(String, u64)>, Result<ReplayOutcome, ReplayError>) {
-    let mut replay = match replay(trace, &planner(&small(), Preset::RowInterleaved), settings, None) {
+/// The whole row number above the bank: the zero row of a subarray is the last row of each 16 MiB.
+fn scattered() -> Planner {
+    let fields = ["row", "bank", "column", "offset"].map(str::to_owned).to_vec();
+    let map = AddressMap::new(small().geometry, &RawAddressMap { fields, xor: Vec::new() }).unwrap();
+    Planner::new(map, FaultyRows::default())
+}
+
+/// The operations played with their arrivals, and the outcome.
+type Played = (Vec<(String, u64)>, Result<ReplayOutcome, ReplayError>);
+
+fn play(trace: &str, settings: ReplaySettings) -> Played {
+    play_on(&planner(&small(), Preset::RowInterleaved), trace, settings)
+}
+
+fn play_on(planner: &Planner, trace: &str, settings: ReplaySettings) -> Played {
+    let mut replay = match replay(trace, planner, settings, None) {
         Ok(replay) => replay,
         Err(error) => return (Vec::new(), Err(error)),
     };
@@ -25,7 +41,8 @@ fn play(trace: &str, settings: ReplaySettings) -> (Vec<(String, u64)>, Result<Re
 
 #[test]
 fn skipped_records_are_counted_and_their_instructions_still_executed() {
-    let (played, outcome) = play(UNUSABLE, ReplaySettings { unusable: UnusableRecords::Skip, ..SETTINGS });
+    let settings = ReplaySettings { unusable: UnusableRecords::Skip, ..SETTINGS };
+    let (played, outcome) = play_on(&scattered(), UNUSABLE, settings);
     let expected = [
         ("write 64 bytes 0x1000", 10),
         ("read 64 bytes 0x1000", 20),
@@ -54,6 +71,50 @@ fn skipped_records_are_counted_and_their_instructions_still_executed() {
         skipped: counts.skipped.clone(),
     };
     assert_eq!(counts, expected);
+}
+
+/// The default: one record of 20 may lie on a reserved row, one of 19 is too many; and none outside the memory.
+#[test]
+fn records_on_scattered_reserved_rows_are_skipped_up_to_5_percent() {
+    let settings = ReplaySettings { unusable: UnusableRecords::default(), ..SETTINGS };
+    let trace = |sound: usize, last: &str| "R 1000 0 1\n".repeat(sound) + last;
+    let (played, outcome) = play_on(&scattered(), &trace(19, "R 1fffffc0 0 1\n"), settings);
+    let counts = outcome.unwrap().counts;
+    assert_eq!((played.len(), counts.records, counts.skipped_records, counts.accesses_reserved), (19, 20, 1, 1));
+    let (_, outcome) = play_on(&scattered(), &trace(18, "R 1fffffc0 0 1\n"), settings);
+    let error = outcome.unwrap_err();
+    assert_eq!(error.to_string(), "1 of 19 records lie on reserved rows (5.26 %), more than 5 %");
+    assert!(error.help().contains("`unusable_records = \"skip\"`"), "{}", error.help());
+    for trace in [trace(99, "R 20000000 0 1\n"), trace(99, "R 1ffffffe 1000 1\nR 1fffffc0 20000000 1\n")] {
+        let (_, outcome) = play_on(&scattered(), &trace, settings);
+        assert!(matches!(outcome, Err(ReplayError::Record { .. })), "outside the memory: {outcome:?}");
+    }
+}
+
+/// 512 MiB without 8 banks x (32 zero rows + 1 temporary row) of 4 KB end at 0x1fef8000.
+#[test]
+fn a_preset_plays_every_record_below_its_usable_capacity() {
+    let settings = ReplaySettings { unusable: UnusableRecords::default(), ..SETTINGS };
+    let (played, outcome) = play("R 1fef7fc0 0 1\nC 10000000 0 67108864 7\n", settings);
+    assert_eq!((played.len(), outcome.unwrap().counts.skipped_records), (2, 0));
+    refused(
+        "R 1fef8000 0 1\n",
+        settings,
+        "line 1: `address` = 0x1fef8000 with 64 bytes reaches past the end of the usable memory at 0x1fef8000",
+        "the last address that fits is 0x1fef7fc0; the usable capacity is 535789568 bytes; if the addresses of the trace \
+         are not physical, let an allocator place its pages (`placement = \"allocator\"`); or leave such records out \
+         with `unusable_records = \"skip\"`",
+    );
+}
+
+/// Row 511 is a zero row under every map: its record is skipped, although its address is above the usable capacity.
+#[test]
+fn coordinates_of_a_reserved_row_are_skipped_under_a_preset() {
+    let settings = ReplaySettings { unusable: UnusableRecords::default(), timing: Timing::BackToBack, ..SETTINGS };
+    let trace = "R 0,0,1,512,8\n".repeat(19) + "W 0,0,1,511,8\n";
+    let (played, outcome) = play(&trace, settings);
+    let counts = outcome.unwrap().counts;
+    assert_eq!((played.len(), counts.accesses, counts.skipped_records, counts.accesses_reserved), (19, 20, 1, 1));
 }
 
 /// With an allocator, addresses are virtual: every record is played, whatever its 64-bit address.
@@ -104,14 +165,6 @@ fn refused(trace: &str, settings: ReplaySettings, message: &str, help: &str) {
 
 #[test]
 fn errors_name_the_line_and_a_remedy() {
-    refused(
-        "R 1000 0 1\nR 1000 20000000 1\n",
-        SETTINGS,
-        "line 2: `address` = 0x20000000 with 64 bytes reaches past the end of the memory at 0x20000000",
-        "the last address that fits is 0x1fffffc0 of physical addresses (`placement = \"as-recorded\"`); if the trace has \
-         others, let an allocator place its pages (`placement = \"allocator\"`); or leave such records out with \
-         `unusable_records = \"skip\"`",
-    );
     refused(
         "R 1000 0 1\n",
         ReplaySettings { timing: Timing::Instructions(0.0), ..SETTINGS },

@@ -8,7 +8,9 @@ use host::workload::{Access, CopyBy, Gap, Mixed, PageCopies, Pairs, Pattern, Ran
 use host::{Contents, Place};
 use rowclone::{Operation, Planner};
 
-use crate::common::{END_OF_SUBARRAYS, START, mixed, page_copies, paper, random, requests, stream, workload};
+use crate::common::{
+    END_OF_SUBARRAYS, START, mixed, page_copies, paper, random, requests, scattered, stream, workload,
+};
 
 fn operations(settings: Settings, planner: &Planner) -> Vec<Operation> {
     requests(workload(&settings, planner, 1, None)).0.iter().map(|request| request.operation).collect()
@@ -29,7 +31,7 @@ fn sound(planner: &Planner, start: PhysicalAddress, stride: u64) -> impl Iterato
 
 #[test]
 fn a_stream_accesses_lines_in_order_and_skips_reserved_rows() {
-    let planner = paper();
+    let planner = scattered();
     for stride in [64, 192, 4096, 4096 + 64, 0x8000] {
         let settings =
             Stream { start: END_OF_SUBARRAYS, count: 3000, stride, ..stream(Access::Pattern(Pattern::READS)) };
@@ -149,7 +151,7 @@ fn each_kind_of_mixed_requests_has_its_share() {
 /// The pages of a subarray's last row are zero rows: the 32 KiB below 32 MiB cannot be copied.
 #[test]
 fn neighbors_are_copied_page_by_page_and_line_by_line() {
-    let planner = paper();
+    let planner = scattered();
     let settings = PageCopies { count: 60, ..page_copies(Pairs::Neighbors, CopyBy::Lines) };
     let pages: Vec<u64> = (0..32)
         .map(|pair| END_OF_SUBARRAYS.0 + pair * 8192)

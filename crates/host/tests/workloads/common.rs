@@ -4,7 +4,7 @@ use memctrl::policy::copy::BASELINE;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dram_spec::address::Preset;
+use dram_spec::address::{Preset, RawAddressMap};
 use dram_spec::{AddressMap, Channel, CommandLog, Cycle, Cycles, Density, Dialect, PhysicalAddress, System, Width};
 use host::workload::{
     Access, Checkpoint, CopyBy, Deduplication, Fill, Fork, Gap, MachineClone, Migration, Mixed, MoveTo, Outcome,
@@ -30,6 +30,13 @@ pub fn paper() -> Planner {
     planner(&system(), Preset::RowInterleaved)
 }
 
+/// With the whole row number above the bank: the zero rows of a subarray are the last 32 KiB of each 16 MiB.
+pub fn scattered() -> Planner {
+    let fields = ["row", "bank", "column", "offset"].map(str::to_owned).to_vec();
+    let map = AddressMap::new(system().geometry, &RawAddressMap { fields, xor: Vec::new() }).unwrap();
+    Planner::new(map, FaultyRows::default())
+}
+
 /// Memory of which half is in use.
 pub fn allocator(policy: os_alloc_sim::Policy) -> AllocatorSettings {
     AllocatorSettings { policy, seed: 5, utilization: 0.5, fragmentation: 0.5, copy_unit: CopyUnit::RowSet }
@@ -41,7 +48,7 @@ pub fn free_memory(policy: os_alloc_sim::Policy) -> AllocatorSettings {
 }
 
 pub const START: PhysicalAddress = PhysicalAddress(0x0100_0000);
-/// A region that contains reserved rows: its subarrays end at multiples of 16 MiB.
+/// A region that contains reserved rows under [`scattered`]: its subarrays end at multiples of 16 MiB.
 pub const END_OF_SUBARRAYS: PhysicalAddress = PhysicalAddress(0x0200_0000 - 0x2_0000);
 pub const FAST: Gap = Gap::ZERO;
 

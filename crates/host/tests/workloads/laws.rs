@@ -6,7 +6,7 @@ use memctrl::Request;
 use memctrl::policy::copy::{BASELINE, ROWCLONE};
 use rowclone::Operation;
 
-use crate::common::{all, paper, planner, play, requests, system, workload};
+use crate::common::{all, paper, planner, play, requests, scattered, system, workload};
 
 /// All requests complete once, and are issued in order (`play` audits the commands and compares
 /// memory).
@@ -65,8 +65,8 @@ fn a_seed_gives_the_same_requests_and_another_gives_others() {
 /// All requests lie in the memory, and in no reserved row.
 #[test]
 fn no_request_touches_a_reserved_row() {
-    for preset in Preset::ALL {
-        let planner = planner(&system(), preset);
+    let planners = Preset::ALL.map(|preset| planner(&system(), preset)).into_iter();
+    for planner in planners.chain([scattered()]) {
         for settings in all() {
             for request in requests(workload(&settings, &planner, 7, None)).0 {
                 assert_eq!(planner.check(&request.operation), Ok(()), "{settings:?}");

@@ -10,11 +10,11 @@ use os_alloc_sim::Policy;
 
 use crate::common::{
     START, allocator, checkpoint, deduplication, fork, machine_clone, migration, mixed, page_copies, paper,
-    process_exits, random, stream,
+    process_exits, random, scattered, stream,
 };
 
 fn refusal(settings: Settings, allocator: Option<AllocatorSettings>) -> WorkloadError {
-    let made = settings.source(&paper(), allocator.as_ref(), 1, None);
+    let made = settings.source(&scattered(), allocator.as_ref(), 1, None);
     made.err().unwrap_or_else(|| panic!("{settings:?} is not refused"))
 }
 
@@ -91,6 +91,17 @@ fn each_invalid_setting_is_named_with_a_remedy() {
         let named = error.to_string().contains(&format!("`{key}`"));
         assert!(named || key == "pairs", "{error}");
     }
+}
+
+/// 512 MiB without 8 banks x (32 zero rows + 1 temporary row) of 4 KB.
+#[test]
+fn a_region_above_the_usable_capacity_of_a_preset_is_refused_with_it() {
+    let region = |bytes| Settings::Random(Random { start: PhysicalAddress(0), bytes, ..random() });
+    let usable = END - 8 * 33 * 4096;
+    assert!(region(usable).source(&paper(), None, 1, None).is_ok());
+    let error = region(usable + 64).source(&paper(), None, 1, None).err().unwrap();
+    assert_eq!(error.to_string(), "`bytes` leads past the end of the usable memory at 0x1fef8000");
+    assert_eq!(error.help(), "lower `bytes`, or begin at a lower address: the usable capacity is 535789568 bytes");
 }
 
 #[test]

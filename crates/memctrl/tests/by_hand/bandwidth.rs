@@ -70,16 +70,13 @@ fn sequential_reads_use_at_least_95_percent_of_the_data_bus() {
     }
 }
 
-/// A line of the first GiB from a hash of its number (`SplitMix64`); three of ten are writes. Bits
-/// 16 to 25 are the row; the reserved rows at the end of each subarray are excluded.
+/// A line of the first GiB from a hash of its number (`SplitMix64`); three of ten are writes.
 fn random_line(number: u64) -> Operation {
     let value = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     let drawn = value ^ (value >> 31);
-    let line = drawn % (1 << 30) / 64 * 64;
-    let is_reserved = (line >> 16) % 1024 == 1023;
-    let address = PhysicalAddress(if is_reserved { line - (1 << 16) } else { line });
+    let address = PhysicalAddress(drawn % (1 << 30) / 64 * 64);
     if (drawn >> 32) % 10 < 3 {
         Operation::Write { address, bytes: 64 }
     } else {

@@ -57,9 +57,10 @@ const fn bank(bank: u8) -> BankId {
     BankId { rank: 0, bank }
 }
 
-/// Address of a line under [`config`].
+/// Address of a line under [`config`]: consecutive rows of a bank lie in its 128 subarrays of 512 rows.
 const fn line(bank: u64, row: u64, column: u64) -> PhysicalAddress {
-    PhysicalAddress((row * 8 + bank) * 4096 + column * 64)
+    let (subarray, row) = (row / 512, row % 512);
+    PhysicalAddress(((row * 128 + subarray) * 8 + bank) * 4096 + column * 64)
 }
 
 /// A read of one line.

@@ -176,6 +176,13 @@ pub(super) fn paper(channels: u64, row_bytes: u64) -> Geometry {
 }
 
 /// Address of a line of the first rank.
+/// A row-interleaved map whose field `row` is the whole row number, so that consecutive rows of a bank share a subarray
+/// and reserved rows lie between usable ones.
+pub(super) fn whole_rows() -> RawAddressMap {
+    let fields = ["row", "rank", "bank", "channel", "column", "offset"];
+    RawAddressMap { fields: fields.map(str::to_owned).to_vec(), xor: Vec::new() }
+}
+
 pub(super) fn at(map: &AddressMap, channel: u8, bank: u8, row: u32, column: u16) -> PhysicalAddress {
     let bank = BankId { rank: 0, bank };
     map.address(Location { channel: Channel(channel), bank, row: Row(row), column: Column(column), offset: 0 }).unwrap()

@@ -3,14 +3,14 @@
 use dram_spec::address::{AddressMap, Preset};
 use dram_spec::{BankId, Channel, PhysicalAddress, Row};
 
-use super::arbitrary::{at, paper};
+use super::arbitrary::{at, paper, whole_rows};
 use super::memory::Memory;
 use crate::{Block, FPM, FaultyRows, Mechanism, Operation, PSM, PSM2, Planner, Work};
 
-/// One channel; consecutive rows lie in consecutive banks.
+/// One channel; consecutive rows lie in consecutive banks, and those of a bank in one subarray.
 fn planner(faulty: &[(u8, u32)]) -> Planner {
     let row = |&(bank, row): &(u8, u32)| (Channel(0), BankId { rank: 0, bank }, Row(row));
-    Planner::new(AddressMap::preset(paper(1, 4096), Preset::RowInterleaved), faulty.iter().map(row).collect())
+    Planner::new(AddressMap::new(paper(1, 4096), &whole_rows()).unwrap(), faulty.iter().map(row).collect())
 }
 
 const ROW: u64 = 4096;

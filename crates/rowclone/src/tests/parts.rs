@@ -4,7 +4,7 @@
 use dram_spec::address::{AddressMap, Preset, RawAddressMap, RawXor};
 use dram_spec::{PhysicalAddress, Row};
 
-use super::arbitrary::{at, paper};
+use super::arbitrary::{at, paper, whole_rows};
 use crate::{
     Block, FPM, FaultyRows, MAX_WINDOW_BYTES, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Reason, Step,
 };
@@ -13,9 +13,27 @@ const ROW: u64 = 4096;
 /// The next row of a bank.
 const STRIDE: u64 = 8 * ROW;
 
-/// One channel; consecutive rows lie in consecutive banks.
+/// One channel; consecutive rows lie in consecutive banks, and those of a bank in one subarray.
 fn planner() -> Planner {
-    Planner::new(AddressMap::preset(paper(1, 4096), Preset::RowInterleaved), FaultyRows::default())
+    Planner::new(AddressMap::new(paper(1, 4096), &whole_rows()).unwrap(), FaultyRows::default())
+}
+
+/// 2 GiB without 8 banks x (128 zero rows + 1 temporary row) of 4 KB.
+#[test]
+fn every_address_below_the_usable_capacity_of_a_preset_can_be_used() {
+    let end = (2 << 30) - 8 * 129 * ROW;
+    for preset in Preset::ALL {
+        let planner = Planner::new(AddressMap::preset(paper(1, 4096), preset), FaultyRows::default());
+        assert_eq!(planner.check(&Operation::Read { address: PhysicalAddress(0), bytes: end }), Ok(()));
+        let copy = Operation::Copy { src: PhysicalAddress(0x123), dst: PhysicalAddress(1 << 30), bytes: 64 << 20 };
+        assert_eq!(planner.check(&copy), Ok(()));
+        let past = |address, bytes| match planner.check(&Operation::Write { address: PhysicalAddress(address), bytes })
+        {
+            Err(PlanError::PastEnd { end, .. }) => end.0,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((past(end - 64, 65), past(end, 1), past(u64::MAX, 1)), (end, end, end), "{preset:?}");
+    }
 }
 
 /// Row 511 of each bank is a zero row, and the first reserved row of the memory is that of bank 0.
@@ -77,10 +95,7 @@ fn the_ragged_end_of_a_long_copy_is_a_partial_row_and_not_the_interleaving() {
 #[test]
 fn a_row_that_two_rows_fill_is_no_copy_activation_though_the_columns_agree() {
     let xor = |bit, address_bits: &[u32]| RawXor { field: "bank".into(), bit, address_bits: address_bits.to_vec() };
-    let raw = RawAddressMap {
-        xor: vec![xor(0, &[6, 16]), xor(1, &[15, 16]), xor(2, &[15, 16])],
-        ..Preset::RowInterleaved.raw()
-    };
+    let raw = RawAddressMap { xor: vec![xor(0, &[6, 16]), xor(1, &[15, 16]), xor(2, &[15, 16])], ..whole_rows() };
     let map = AddressMap::new(paper(1, 4096), &raw).unwrap();
     let dst = at(&map, 0, 0, 8, 0).0;
     let planner = Planner::new(map, FaultyRows::default());

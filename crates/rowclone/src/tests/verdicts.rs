@@ -1,12 +1,16 @@
-use dram_spec::address::{AddressMap, Preset};
+use dram_spec::address::{AddressMap, Preset, RawAddressMap};
 use dram_spec::{BankId, Channel, PhysicalAddress, Row};
 
-use super::arbitrary::{at, paper};
+use super::arbitrary::{at, paper, whole_rows};
 use crate::{FPM, FaultyRows, MECHANISMS, Mechanism, Operation, PSM, PSM2, PlanError, Planner, Run, RunWrite, Work};
 
 fn planner(channels: u64, row_bytes: u64, preset: Preset, faulty: &[(u8, u32)]) -> Planner {
+    planner_of(channels, row_bytes, &preset.raw(), faulty)
+}
+
+fn planner_of(channels: u64, row_bytes: u64, raw: &RawAddressMap, faulty: &[(u8, u32)]) -> Planner {
     let row = |&(bank, row): &(u8, u32)| (Channel(0), BankId { rank: 0, bank }, Row(row));
-    Planner::new(AddressMap::preset(paper(channels, row_bytes), preset), faulty.iter().map(row).collect())
+    Planner::new(AddressMap::new(paper(channels, row_bytes), raw).unwrap(), faulty.iter().map(row).collect())
 }
 
 /// Mechanisms that the first part of an operation's first block allows, the best last, and the
@@ -157,8 +161,8 @@ fn the_temporary_row_is_that_of_the_next_sound_bank() {
 /// row of a `memset`.
 #[test]
 fn a_value_is_written_once_and_then_copied() {
-    let verdicts = |faulty: &[(u8, u32)], row: u32| -> Vec<String> {
-        let planner = planner(2, 4096, Preset::RowInterleaved, faulty);
+    let verdicts_of = |raw: &RawAddressMap, faulty: &[(u8, u32)], row: u32| -> Vec<String> {
+        let planner = planner_of(2, 4096, raw, faulty);
         let init = Operation::Init { dst: at(planner.map(), 0, 0, row, 0), bytes: 18 * 4096, value: 0xff };
         let of = |allowed: Result<(), crate::Reason>| allowed.map_or_else(|reason| reason.name(), |()| "yes");
         planner
@@ -169,6 +173,7 @@ fn a_value_is_written_once_and_then_copied() {
             })
             .collect()
     };
+    let verdicts = |faulty: &[(u8, u32)], row| verdicts_of(&whole_rows(), faulty, row);
     let rows = verdicts(&[], 1);
     assert_eq!(rows[0], ["first-row-is-written"; 3].join(" "));
     assert_eq!(rows[1], ["first-row-is-written"; 3].join(" "), "the first of its channel");
@@ -177,6 +182,9 @@ fn a_value_is_written_once_and_then_copied() {
     assert_eq!(rows[17], "same-bank yes yes", "its channel has a row of its own");
     assert_eq!(verdicts(&[(0, 1)], 1)[16], "same-bank yes no-source", "a remapped row is no source of FPM");
     assert_eq!(verdicts(&[(0, 2)], 1)[16], "same-bank yes faulty-row");
+    let rows = verdicts_of(&Preset::RowInterleaved.raw(), &[], 1);
+    assert_eq!(rows[2], "yes other-bank no-source");
+    assert_eq!(rows[16], "same-bank yes no-source", "the next subarray of the first bank");
 }
 
 #[test]
@@ -204,11 +212,13 @@ fn ragged_lines_are_merged_with_what_they_held() {
 
 #[test]
 fn the_error_of_an_impossible_operation_has_help() {
-    let planner = planner(1, 4096, Preset::RowInterleaved, &[]);
-    let check = |operation: Operation, message: &str, help: &str| {
+    let of_preset = planner(1, 4096, Preset::RowInterleaved, &[]);
+    let planner = planner_of(1, 4096, &whole_rows(), &[]);
+    let check_with = |planner: &Planner, operation: Operation, message: &str, help: &str| {
         let error: PlanError = planner.check(&operation).unwrap_err();
         assert_eq!((error.to_string().as_str(), error.help().as_str()), (message, help));
     };
+    let check = |operation, message, help| check_with(&planner, operation, message, help);
     let (zero, temporary) = (at(planner.map(), 0, 3, 511, 0), at(planner.map(), 0, 0, 65_534, 2));
     check(
         Operation::Read { address: PhysicalAddress(0), bytes: 0 },
@@ -217,19 +227,25 @@ fn the_error_of_an_impossible_operation_has_help() {
     );
     check(
         Operation::Copy { src: PhysicalAddress(0x7fff_f000), dst: PhysicalAddress(0), bytes: 4097 },
-        "`src` = 0x7ffff000 with 4097 bytes reaches past the end of the memory at 0x80000000",
-        "the last address that fits is 0x7fffefff",
+        "`src` = 0x7ffff000 with 4097 bytes reaches past the end of the usable memory at 0x80000000",
+        "the last address that fits is 0x7fffefff; the usable capacity is 2147483648 bytes",
+    );
+    check_with(
+        &of_preset,
+        Operation::Copy { src: PhysicalAddress(0x7fbf_7000), dst: PhysicalAddress(0), bytes: 4097 },
+        "`src` = 0x7fbf7000 with 4097 bytes reaches past the end of the usable memory at 0x7fbf8000",
+        "the last address that fits is 0x7fbf6fff; the usable capacity is 2143256576 bytes",
     );
     check(
         Operation::Init { dst: PhysicalAddress(u64::MAX), bytes: u64::MAX, value: 0 },
-        "`dst` = 0xffffffffffffffff with 18446744073709551615 bytes reaches past the end of the memory at 0x80000000",
-        "the whole memory is 2147483648 bytes",
+        "`dst` = 0xffffffffffffffff with 18446744073709551615 bytes reaches past the end of the usable memory at 0x80000000",
+        "the usable capacity is 2147483648 bytes",
     );
     check(
         Operation::Copy { src: PhysicalAddress(zero.0 - 4096 * 4), dst: zero, bytes: 64 },
         "`dst` reaches 0xffb000, which lies in a reserved zero row: channel 0 rank 0 bank 3 row 511 column 0",
-        "the last row of each subarray is its zero row: choose addresses in other rows, or list `row` above `subarray` \
-         as the highest fields, which puts all zero rows at the end of the memory",
+        "the last row of each subarray is its zero row: choose addresses in other rows, or take a preset map, or \
+         list `row` above `subarray` as the highest fields: all reserved rows are then the end of the memory",
     );
     check(
         Operation::Read { address: temporary, bytes: 1 },

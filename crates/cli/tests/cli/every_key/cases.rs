@@ -372,7 +372,7 @@ bytes = 4096
         cases: &[
             figures("workload.file", "'native.trace'", "'other.trace'"),
             figures("workload.timing", "'recorded'", "'back-to-back'"),
-            refused("workload.unusable_records", "'skip'", "'refuse'", "reaches past the end of the memory"),
+            refused("workload.unusable_records", "'skip'", "'refuse'", "reaches past the end of the usable memory"),
             figures("workload.placement", "['as-recorded', 'allocator']", "['allocator']"),
         ],
     },

@@ -92,7 +92,7 @@ fn program(compute: u64) -> String {
 /// By name.
 pub(super) fn files() -> [(&'static str, String); 12] {
     let reads = (0..200).map(|line| format!("R {:#x}", line * 64)).collect::<Vec<_>>().join("\n");
-    // One record of 202 lies past the end of the memory: less than the 1 % that a run may leave out.
+    // One record of 202 lies past the end of the memory: less than the 5 % that a run may leave out.
     let native = |src: &str| format!("{reads}\nCOPY 0x100000 {src} 4096\nR 0xffffffff000\n");
     [
         ("system.toml", SYSTEM.to_owned()),
