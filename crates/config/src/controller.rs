@@ -173,7 +173,8 @@ impl Controller<'_> {
             self.has_currents(down, &[PowerState::ActivePowerDown, precharged])?;
         }
         if self_refresh_after.is_some() {
-            self.has_currents(refresh, &[PowerState::SelfRefresh])?;
+            // The refresh on entry draws the current of active power-down.
+            self.has_currents(refresh, &[PowerState::ActivePowerDown, PowerState::SelfRefresh])?;
         }
         Ok(PowerPolicy { power_down_after, self_refresh_after })
     }

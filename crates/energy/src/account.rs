@@ -39,7 +39,7 @@ struct Closing {
     write: Cycles,
     /// ACT to the earliest internal precharge.
     activate: Cycles,
-    /// REF to its end: tRFC.
+    /// REF or SRE to the end of the refresh: tRFC.
     refresh: Cycles,
 }
 
@@ -159,11 +159,17 @@ impl Account {
             }
             Command::Transfer { .. } => rank.counts.transfers += 1,
             Command::PrechargeAll { .. } => rank.close_all(at, asleep),
-            Command::Refresh { .. } => rank.refresh(at, closing.refresh, asleep),
+            Command::Refresh { .. } => {
+                rank.counts.refreshes += 1;
+                rank.start_refresh(at, closing.refresh, asleep);
+            }
             Command::PowerDownEnter { .. } => rank.change_mode(at, Mode::Awake, Mode::PowerDown, asleep),
             Command::PowerDownExit { .. } => rank.change_mode(at, Mode::PowerDown, Mode::Awake, asleep),
             Command::SelfRefreshEnter { .. } => {
-                rank.counts.self_refreshes += u64::from(rank.mode == Mode::Awake);
+                if rank.mode == Mode::Awake {
+                    rank.counts.self_refreshes += 1;
+                    rank.start_refresh(at, closing.refresh, asleep);
+                }
                 rank.change_mode(at, Mode::Awake, Mode::SelfRefresh, asleep);
             }
             Command::SelfRefreshExit { .. } => rank.change_mode(at, Mode::SelfRefresh, Mode::Awake, asleep),
@@ -275,7 +281,7 @@ impl RankAccount {
         let (while_open, while_closed) = match self.mode {
             Mode::Awake => (PowerState::ActiveStandby, PowerState::PrechargedStandby),
             Mode::PowerDown => (PowerState::ActivePowerDown, asleep),
-            Mode::SelfRefresh => (PowerState::SelfRefresh, PowerState::SelfRefresh),
+            Mode::SelfRefresh => (PowerState::ActivePowerDown, PowerState::SelfRefresh),
         };
         self.counts.clocks[while_open as usize] += closed.since(self.counted);
         self.counts.clocks[while_closed as usize] += now.since(closed);
@@ -322,10 +328,9 @@ impl RankAccount {
         self.open_banks = 0;
     }
 
-    /// REF: `E_REF` excludes IDD3N, so its tRFC counts as active standby.
-    fn refresh(&mut self, at: Cycle, t_rfc: Cycles, asleep: PowerState) {
+    /// REF, and the refresh at SRE: `E_REF` excludes IDD3N, so the rank counts as active for tRFC.
+    fn start_refresh(&mut self, at: Cycle, t_rfc: Cycles, asleep: PowerState) {
         self.advance_to(at, asleep);
-        self.counts.refreshes += 1;
         self.active_until = self.active_until.max(at + t_rfc);
     }
 

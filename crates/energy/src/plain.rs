@@ -109,6 +109,7 @@ fn walk(
                 refreshing_until = at + t_rfc;
             }
             if said("SRE") && !power_down && !self_refresh {
+                refreshing_until = at + t_rfc;
                 add_command(system, currents, &banks, &Command::Refresh { rank: command.rank() }, &mut subtotal);
             }
             power_down = (power_down || said("PDE") && !self_refresh) && !said("PDX");
@@ -120,8 +121,10 @@ fn walk(
                 banks.iter().any(|bank| bank.open.is_some() || clock < bank.shuts_at) || clock < refreshing_until;
             let slow = system.precharge_power_down == PrechargePowerDown::SlowExit;
             let (cause, state, ma) = match (self_refresh, power_down, open) {
-                (true, _, _) => (Cause::SelfRefresh, PowerState::SelfRefresh, raw.idd6_ma),
-                (_, true, true) => (Cause::PowerDownActive, PowerState::ActivePowerDown, raw.idd3p_ma),
+                (true, _, true) | (_, true, true) => {
+                    (Cause::PowerDownActive, PowerState::ActivePowerDown, raw.idd3p_ma)
+                }
+                (true, _, false) => (Cause::SelfRefresh, PowerState::SelfRefresh, raw.idd6_ma),
                 (_, true, false) if slow => (Cause::PowerDownSlow, PowerState::SlowPowerDown, raw.idd2p0_ma),
                 (_, true, false) => (Cause::PowerDownFast, PowerState::FastPowerDown, raw.idd2p1_ma),
                 (_, _, true) => (Cause::BackgroundActive, PowerState::ActiveStandby, Some(raw.idd3n_ma)),

@@ -140,12 +140,13 @@ fn a_bank_is_open_until_the_precharge_that_closes_it() {
 fn power_states_are_distinguished() {
     let (pde, pdx) = (Command::PowerDownEnter { rank: 0 }, Command::PowerDownExit { rank: 0 });
     let (sre, srx) = (Command::SelfRefreshEnter { rank: 0 }, Command::SelfRefreshExit { rank: 0 });
-    let commands = [(10, act(A, 0)), (20, pde), (32, pdx), (40, pre(A)), (50, pde), (57, pdx), (70, sre), (81, srx)];
+    let commands = [(10, act(A, 0)), (20, pde), (32, pdx), (40, pre(A)), (50, pde), (57, pdx), (70, sre), (181, srx)];
     let mut system = system(1, 1, Width::X8);
-    // open 10..20 and 32..40; closed 0..10, 40..50, 57..70, 81..100; down 20..32, 50..57; self-refresh 70..81
-    assert_eq!(clocks(&system, &commands, 100), [18, 52, 12, 7, 0, 11]);
+    // open 10..20 and 32..40; closed 0..10, 40..50, 57..70, 181..200; down 20..32, 50..57; self-refresh 70..181, of which
+    // 86 clocks of refresh count as active power-down
+    assert_eq!(clocks(&system, &commands, 200), [18, 52, 98, 7, 0, 25]);
     system.precharge_power_down = PrechargePowerDown::SlowExit;
-    assert_eq!(clocks(&system, &commands, 100), [18, 52, 12, 0, 7, 11]);
+    assert_eq!(clocks(&system, &commands, 200), [18, 52, 98, 0, 7, 25]);
     // ACT 0, RDA 1: open until 20. In power-down from 10 on, which is active for ten more clocks.
     assert_eq!(clocks(&system, &[(0, act(A, 0)), (1, rda(A)), (10, pde)], 30), [10, 0, 10, 0, 10, 0]);
     assert_eq!(clocks(&system, &[(5, pdx), (6, srx)], 30), [0, 30, 0, 0, 0, 0], "an exit from where it is not");
@@ -173,6 +174,18 @@ fn a_refresh_is_active_standby_for_trfc_of_the_density() {
     near(report.of(Cause::Refresh).nj() + report.of(Cause::BackgroundActive).nj(), 528.975, 1e-9);
 }
 
+/// The refresh at SRE takes tRFC, 86 clocks. As after REF, a clock of it is active power-down while CKE is low, and active
+/// standby from SRX on.
+#[test]
+fn a_refresh_counts_as_active_after_ref_and_after_sre() {
+    let system = system(1, 1, Width::X8);
+    let pde = Command::PowerDownEnter { rank: 0 };
+    assert_eq!(clocks(&system, &[(10, REF), (11, pde)], 200), [1, 10, 85, 104, 0, 0]);
+    assert_eq!(clocks(&system, &[(10, SRE)], 200), [0, 10, 86, 0, 0, 104]);
+    assert_eq!(clocks(&system, &[(10, SRE), (40, SRX)], 200), [56, 114, 30, 0, 0, 0], "refresh to 96");
+    assert_eq!(clocks(&system, &[(10, REF), (50, SRE)], 200), [40, 10, 86, 0, 0, 64], "the second refresh to 136");
+}
+
 /// The device starts one refresh when it enters self-refresh.
 #[test]
 fn a_self_refresh_entry_costs_one_refresh() {
@@ -181,8 +194,9 @@ fn a_self_refresh_entry_costs_one_refresh() {
         |commands: &[(u64, Command)]| account(&system, commands, 1000).report(&prices("2 Gb x8 -25E", 1)).unwrap();
     let asleep = report(&[(100, SRE), (200, SRX)]);
     near(asleep.of(Cause::Refresh).nj(), 403.2, 1e-9);
-    // 100 clocks of 1.875 ns at 1.5 V, 9 mA, 8 chips.
-    near(asleep.of(Cause::SelfRefresh).nj(), 20.25, 1e-9);
+    // 86 clocks of refresh at IDD3P, 45 mA, and 14 at IDD6, 9 mA: clocks of 1.875 ns at 1.5 V, 8 chips.
+    near(asleep.of(Cause::PowerDownActive).nj(), 86.0 * 1.875 * 1.5 * 45.0 * 8.0 / 1e3, 1e-9);
+    near(asleep.of(Cause::SelfRefresh).nj(), 14.0 * 1.875 * 1.5 * 9.0 * 8.0 / 1e3, 1e-9);
     near(
         report(&[(100, SRE), (200, SRX), (300, REF), (400, SRE), (500, SRX)]).of(Cause::Refresh).nj(),
         3.0 * 403.2,

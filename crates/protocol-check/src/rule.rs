@@ -91,12 +91,12 @@ rules! {
     TPd                = "tPD",                 Timing,  "JESD79-3", "PDE to PDX";
     TCke               = "tCKE",                Timing,  "JESD79-3: CKE high for tCKE", "PDX to PDE";
     TXp                = "tXP",                 Timing,  "JESD79-3", "PDX to any command except PDE, PDX, SRX";
-    TXpdll             = "tXPDLL",              Timing,  "JESD79-3", "PDX of a precharge power-down with slow exit to RD, WR";
+    TXpdll             = "tXPDLL",              Timing,  "JESD79-3; WR: chosen", "PDX of a precharge power-down with slow exit to RD, WR";
     PdxRefPde          = "PDX-REF-PDE",         Timing,  "JESD79-3, power-down clarification, case 2", "PDX to PDE, with a REF between";
     RefPdxPde          = "REF-PDX-PDE",         Timing,  "JESD79-3, power-down clarification, case 3", "REF to PDE, with a PDX between";
     TCkesr             = "tCKESR",              Timing,  "JESD79-3", "SRE to SRX";
     TXs                = "tXS",                 Timing,  "JESD79-3", "SRX to ACT, PRE, REF, SRE, TRANSFER";
-    TXsdll             = "tXSDLL",              Timing,  "JESD79-3; PDE: CKE stays high for tXSDLL except for self-refresh re-entry", "SRX to RD, WR, PDE";
+    TXsdll             = "tXSDLL",              Timing,  "JESD79-3; PDE: CKE stays high for tXSDLL except for self-refresh re-entry; WR: chosen", "SRX to RD, WR, PDE";
     Bus                = "bus",                 Timing,  "command bus", "one command per cycle";
     BusTransfer        = "bus-TRANSFER",        Timing,  "RowClone: two command-bus cycles", "TRANSFER to any";
     Fpm                = "FPM",                 Timing,  "RowClone: the source row is restored first", "ACT to copy activation";

@@ -63,7 +63,12 @@ pub(crate) fn power(power: PowerPolicy, system: &System, currents: &Currents) ->
     };
     let states = [
         ("power.power_down_after", power.power_down_after, &[PowerState::ActivePowerDown, precharged][..]),
-        ("power.self_refresh_after", power.self_refresh_after, &[PowerState::SelfRefresh][..]),
+        // The refresh on entry draws the current of active power-down.
+        (
+            "power.self_refresh_after",
+            power.self_refresh_after,
+            &[PowerState::ActivePowerDown, PowerState::SelfRefresh][..],
+        ),
     ];
     for (setting, after, states) in states {
         let Some(after) = after else { continue };
