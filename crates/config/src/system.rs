@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use dram_spec::address::{Preset, RawAddressMap, RawXor};
 use dram_spec::datasheet::BINS;
 use dram_spec::{
-    AddressMap, BankId, Channel, CopyActivations, Cycles, Density, Geometry, PrechargePowerDown, RawGeometry, Refresh,
-    Row, SpeedBin, TimingParameter as T, Width,
+    AddressMap, BankId, Channel, Contradiction, CopyActivations, Cycles, Density, Geometry, PrechargePowerDown,
+    RawGeometry, Refresh, Row, SpeedBin, TimingParameter as T, Width,
 };
 use energy::Currents;
 use rowclone_sim::{ControllerSettings, MemorySystem, SystemBuilder};
@@ -52,12 +52,13 @@ const DEVICE_KEYS: &[Key] = &[
     Key::new("device.copy_activations", Holds::Name(|| names(&COPY_ACTIVATIONS)), "\"counted\"", "whether a copy activation counts in tRRD and tFAW (`decisions/0004`)"),
     Key::new("device.precharge_power_down", Holds::Name(|| names(&PRECHARGE_POWER_DOWN)), "\"fast-exit\"", "exit of precharge power-down, MR0 bit 12: with the DLL on or off"),
     Key::new("device.timings", Holds::Table, "", "timing parameters that replace those of the bin; every output lists them").or("those of the bin"),
+    Key::new("device.custom_timings", Holds::Flag, "false", "whether `timings` may contradict each other: tRC below tRAS + tRP, or tXPDLL below tXP").or("`false`"),
     timing("device.timings.CL", T::Cl, "11", "read latency"),
     timing("device.timings.CWL", T::Cwl, "8", "write latency"),
     timing("device.timings.tRCD", T::Rcd, "\"13.75ns\"", "ACT to RD or WR"),
     timing("device.timings.tRP", T::Rp, "\"13.75ns\"", "PRE to ACT"),
     timing("device.timings.tRAS", T::Ras, "\"35ns\"", "ACT to PRE"),
-    timing("device.timings.tRC", T::Rc, "\"48.75ns\"", "ACT to ACT of a bank; it does not follow tRAS and tRP"),
+    timing("device.timings.tRC", T::Rc, "\"48.75ns\"", "ACT to ACT of a bank").or("tRAS + tRP where one of them is given, else that of the bin"),
     timing("device.timings.tRRD", T::Rrd, "5", "ACT to ACT of two banks"),
     timing("device.timings.tFAW", T::Faw, "\"30ns\"", "first ACT to fifth"),
     timing("device.timings.tCCD", T::Ccd, "4", "column command to column command"),
@@ -134,6 +135,9 @@ impl SystemConfig {
         };
         let device = document.root().table("device").expect("it is required");
         let bin = bin.with_timings(&device.table("timings").map(replaced).unwrap_or_default());
+        if !device.get("custom_timings").unwrap_or(false) {
+            no_contradiction(&device, bin)?;
+        }
         let memory = memory(&document.root(), bin)?;
         let config = SystemConfig { name: document.name(), memory };
         Ok((config, document))
@@ -176,6 +180,18 @@ fn memory(root: &Section<'_>, bin: &'static SpeedBin) -> Result<MemorySystem, Fa
         .controller(controller);
     // Errors with a key of the file were reported above.
     builder.build().map_err(|error| root.fault("device", &error).with_help(error.help()))
+}
+
+/// Checks that no timing parameter is less than its parts.
+fn no_contradiction(device: &Section<'_>, bin: &SpeedBin) -> Result<(), Failure> {
+    let Some(Contradiction { parameter, found, parts, least }) = bin.contradiction() else { return Ok(()) };
+    let name = parameter.name();
+    // Where the parameter is that of the bin, its parts were replaced.
+    let timings = device.table("timings").expect("a bin has no contradiction");
+    let key = if timings.has(name) { name } else { parts };
+    let message = format!("`device.timings.{name}` is {}, but must be at least {parts}, {}", found.0, least.0);
+    let help = format!("leave `{name}` out, write `{name} = {}`, or `custom_timings = true` in `[device]`", least.0);
+    Err(timings.fault(key, message).with_help(help))
 }
 
 /// A required table.

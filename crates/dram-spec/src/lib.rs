@@ -26,6 +26,6 @@ pub use log::{CommandLog, Issued};
 pub use mechanism::{Mechanism, MechanismInfo};
 pub use operation::Operation;
 pub use system::{CopyActivations, Dialect, PrechargePowerDown, Refresh, System};
-pub use timing::TimingParameter;
+pub use timing::{Contradiction, TimingParameter};
 pub use topology::{BankIndex, BankSet, PerBank, PerRank, Topology};
 pub use units::{Clock, Cycle, Cycles, Min, Picojoule};

@@ -70,13 +70,28 @@ impl TimingParameter {
     }
 }
 
+/// A timing parameter that is less than the parts of its period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{} is {} clocks, but must be at least {parts}, {} clocks", .parameter.name(), .found.0, .least.0)]
+pub struct Contradiction {
+    /// The parameter.
+    pub parameter: TimingParameter,
+    /// Its value.
+    pub found: Cycles,
+    /// What it consists of at least, for messages.
+    pub parts: &'static str,
+    /// The sum of these.
+    pub least: Cycles,
+}
+
 /// The bins with replaced parameters, by name. Each is kept until the program ends, so that systems refer to it as to any bin.
 static REPLACED: Mutex<BTreeMap<String, &'static SpeedBin>> = Mutex::new(BTreeMap::new());
 
 impl SpeedBin {
     /// This bin with some parameters replaced by clocks, and a name that lists them: `1066G[tRCD=9,tRP=9]`.
     ///
-    /// tRRD and tFAW are replaced for both page sizes; tXS follows tRFC. Equal lists give the same bin.
+    /// tRRD and tFAW are replaced for both page sizes. tXS follows tRFC, and tRC is tRAS + tRP where one of these is
+    /// replaced and tRC is not. Equal lists give the same bin.
     #[must_use]
     pub fn with_timings(&'static self, replaced: &BTreeMap<TimingParameter, Cycles>) -> &'static SpeedBin {
         if replaced.is_empty() {
@@ -92,9 +107,31 @@ impl SpeedBin {
         for (&parameter, &Cycles(n)) in replaced {
             bin.replace(parameter, n);
         }
+        let replaces = |parameter| replaced.contains_key(&parameter);
+        if (replaces(TimingParameter::Ras) || replaces(TimingParameter::Rp)) && !replaces(TimingParameter::Rc) {
+            bin.t_rc = Min::ck(bin.ras_and_rp().0);
+        }
         let bin: &'static SpeedBin = Box::leak(Box::new(bin));
         known.insert(name, bin);
         bin
+    }
+
+    /// tRAS + tRP, in clocks.
+    fn ras_and_rp(&self) -> Cycles {
+        self.clock.at_least(self.t_ras) + self.clock.at_least(self.t_rp)
+    }
+
+    /// The first timing parameter that contradicts others: a period that is shorter than its parts.
+    pub fn contradiction(&self) -> Option<Contradiction> {
+        let clocks = |min| self.clock.at_least(min);
+        let (row_cycle, exit) = (self.ras_and_rp(), clocks(self.t_xp));
+        [
+            (TimingParameter::Rc, clocks(self.t_rc), "tRAS + tRP", row_cycle),
+            (TimingParameter::Xpdll, clocks(self.t_xpdll), "tXP", exit),
+        ]
+        .into_iter()
+        .find(|(_, found, _, least)| found < least)
+        .map(|(parameter, found, parts, least)| Contradiction { parameter, found, parts, least })
     }
 
     fn replace(&mut self, parameter: TimingParameter, n: u64) {
@@ -165,8 +202,8 @@ mod tests {
                 TimingParameter::Cl => back.cl = bin().cl,
                 TimingParameter::Cwl => back.cwl = bin().cwl,
                 TimingParameter::Rcd => back.t_rcd = own(|bin| bin.t_rcd),
-                TimingParameter::Rp => back.t_rp = own(|bin| bin.t_rp),
-                TimingParameter::Ras => back.t_ras = own(|bin| bin.t_ras),
+                TimingParameter::Rp => (back.t_rp, back.t_rc) = (own(|bin| bin.t_rp), own(|bin| bin.t_rc)),
+                TimingParameter::Ras => (back.t_ras, back.t_rc) = (own(|bin| bin.t_ras), own(|bin| bin.t_rc)),
                 TimingParameter::Rc => back.t_rc = own(|bin| bin.t_rc),
                 TimingParameter::Rrd => (back.t_rrd_1k, back.t_rrd_2k) = (bin().t_rrd_1k, bin().t_rrd_2k),
                 TimingParameter::Faw => (back.t_faw_1k, back.t_faw_2k) = (bin().t_faw_1k, bin().t_faw_2k),
@@ -184,6 +221,29 @@ mod tests {
             }
             assert_eq!(&back, bin(), "{}", parameter.name());
         }
+    }
+
+    /// 1066G: tRAS 20, tRP 8, tRC 28, tXP 4, tXPDLL 13 clocks.
+    #[test]
+    fn trc_follows_tras_and_trp_unless_it_is_replaced() {
+        let t_rc = |list: &[(TimingParameter, u64)]| {
+            let bin = bin().with_timings(&list.iter().map(|&(parameter, n)| (parameter, Cycles(n))).collect());
+            (bin.clock.at_least(bin.t_rc).0, bin.contradiction())
+        };
+        use TimingParameter::{Ras, Rc, Rcd, Rp, Xp, Xpdll};
+        assert_eq!(t_rc(&[(Rcd, 30)]), (28, None));
+        assert_eq!(t_rc(&[(Ras, 30)]), (38, None));
+        assert_eq!(t_rc(&[(Rp, 3)]), (23, None));
+        assert_eq!(t_rc(&[(Ras, 15), (Rp, 10)]), (25, None));
+        assert_eq!(t_rc(&[(Rc, 28)]), (28, None));
+        let short = Contradiction { parameter: Rc, found: Cycles(27), parts: "tRAS + tRP", least: Cycles(28) };
+        assert_eq!(t_rc(&[(Rc, 27)]), (27, Some(short)));
+        assert_eq!(short.to_string(), "tRC is 27 clocks, but must be at least tRAS + tRP, 28 clocks");
+        assert_eq!(t_rc(&[(Ras, 21), (Rc, 28)]).1.unwrap().least, Cycles(29));
+        assert_eq!(t_rc(&[(Xp, 13)]).1, None);
+        let exit = t_rc(&[(Xpdll, 3)]).1.unwrap();
+        assert_eq!((exit.parameter, exit.found, exit.parts, exit.least), (Xpdll, Cycles(3), "tXP", Cycles(4)));
+        assert!(BINS.iter().all(|bin| bin.contradiction().is_none()));
     }
 
     #[test]

@@ -29,6 +29,7 @@ fn keys_of_the_device_and_the_refresh_have_an_effect() {
 #[test]
 fn timings_of_the_device_have_an_effect() {
     check("timings");
+    check("contradicting timings");
     check("timings of power-down");
 }
 

@@ -119,6 +119,15 @@ fn a_timing_out_of_range_is_refused() {
     let (found, help) = message("system.device.timings.CL=17");
     assert_eq!(found, "--set system.device.timings.CL=17: `device.timings.CL` is 17, but must be from 5 to 16");
     assert_eq!(help, "try `CL = 16`");
+    let (found, help) = message("system.device.timings.tRC=27");
+    let rule = "`device.timings.tRC` is 27, but must be at least tRAS + tRP, 28";
+    assert_eq!(found, format!("--set system.device.timings.tRC=27: {rule}"));
+    assert_eq!(help, "leave `tRC` out, write `tRC = 28`, or `custom_timings = true` in `[device]`");
+    let (found, _) = message("system.device.timings.tXP=14");
+    assert_eq!(
+        found,
+        "--set system.device.timings.tXP=14: `device.timings.tXPDLL` is 13, but must be at least tXP, 14"
+    );
     let (found, help) = message("system.device.timings.tRAZ=8");
     assert_eq!(found, "--set system.device.timings.tRAZ=8: `device.timings.tRAZ` is not a key");
     assert!(help.starts_with("did you mean `tRAS`? the keys of `device.timings` are `CL`, `CWL`, `tRCD`, "), "{help}");

@@ -124,6 +124,12 @@ pub(super) const FIXTURES: &[Fixture] = &[
         ],
     },
     Fixture {
+        name: "contradicting timings",
+        body: MIXED,
+        set: &[("system.device.timings.tRC", "27")],
+        cases: &[refused("system.device.custom_timings", "true", "false", "must be at least tRAS + tRP, 28")],
+    },
+    Fixture {
         name: "timings of power-down",
         body: SLEEPING,
         set: &[
