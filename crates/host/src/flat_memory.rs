@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dram_core::Line;
 use dram_spec::{LINE_BYTES, PhysicalAddress};
+use os_alloc_sim::Frame;
 use rowclone::Operation;
 use rustc_hash::FxHashMap;
 
@@ -198,6 +199,11 @@ impl FlatMemory {
             Operation::Write { address, .. } => self.write(address, payload.unwrap_or_default()),
         }
         None
+    }
+
+    /// Whether no line of a frame was written.
+    pub(crate) fn is_at_reset(&self, frame: Frame) -> bool {
+        self.written.block(frame.address().0 / LINE_BYTES).is_none()
     }
 
     /// Data that a read arriving now must return.

@@ -10,6 +10,7 @@ pub mod machine;
 pub mod placement;
 pub mod replay;
 pub mod scenario;
+pub mod virtual_memory;
 pub mod workload;
 
 pub use allocator_settings::{AgedMemory, AllocatorError, AllocatorSettings};
@@ -23,3 +24,4 @@ pub use replay::{
     Timing, TraceCounts, Unusable, UnusableRecords,
 };
 pub use scenario::{Kind, OperationSpec, Sequence, SpecError};
+pub use virtual_memory::{Owner, WrongByte};

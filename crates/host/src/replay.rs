@@ -42,6 +42,7 @@ use trace_io::trace::{Access, Addresses, Arrival, Event, Reader, Record};
 
 use crate::flat_memory::Contents;
 use crate::scenario::payload;
+use crate::virtual_memory::{EventLog, VirtualCheck, WrongByte};
 use arrivals::{Arrivals, NoArrival};
 use pages::Pages;
 use pieces::Pieces;
@@ -59,6 +60,8 @@ pub struct ReplayOutcome {
     pub counts: TraceCounts,
     /// Counts of the allocator, if the replay uses one.
     pub pages: Option<PageReport>,
+    /// The first byte that a process reads wrong at a virtual address, if contents are modeled.
+    pub wrong: Option<WrongByte>,
 }
 
 /// A trace as a request source.
@@ -74,6 +77,7 @@ pub struct Replay<R: Read> {
     /// The kernel on which events of the operating system are played.
     processes: Option<Processes>,
     contents: Option<Contents>,
+    check: Option<VirtualCheck>,
     counts: TraceCounts,
     error: Option<Box<ReplayError>>,
     /// The record being played, and whether a part of it was skipped.
@@ -147,6 +151,7 @@ impl<R: Read> Replay<R> {
             arrivals: Arrivals::new(clock, timing)?,
             pages,
             processes,
+            check: contents.clone().map(VirtualCheck::new),
             contents,
             counts: TraceCounts::default(),
             error: None,
@@ -165,6 +170,11 @@ impl<R: Read> Replay<R> {
             done: Cycle::ZERO,
             instructions_after: 0,
         };
+        match log_of(&mut replay.pages, &mut replay.processes) {
+            None => replay.check = None,
+            Some(log) if replay.check.is_none() => log.stop(),
+            Some(_) => {}
+        }
         replay.advance();
         Ok(replay)
     }
@@ -174,7 +184,12 @@ impl<R: Read> Replay<R> {
     /// # Errors
     /// If the file is malformed, a record is unusable and must not be skipped, no frame is free, or
     /// a record arrives too late or before a preceding one.
-    pub fn into_outcome(self) -> Result<ReplayOutcome, ReplayError> {
+    pub fn into_outcome(mut self) -> Result<ReplayOutcome, ReplayError> {
+        let wrong = self.check.take().filter(|_| self.error.is_none()).and_then(|check| {
+            self.pages.iter_mut().for_each(Pages::compare);
+            self.processes.iter_mut().for_each(Processes::compare_all);
+            check.finish(log_of(&mut self.pages, &mut self.processes)?)
+        });
         let Replay { counts, pages, processes, error, unusable, .. } = self;
         let (skipped, records) = (counts.skipped_records, counts.records);
         if error.is_none()
@@ -185,7 +200,7 @@ impl<R: Read> Replay<R> {
         }
         let of_processes = processes.map(Processes::into_report);
         let pages = of_processes.or_else(|| pages.map(Pages::into_report));
-        error.map_or(Ok(ReplayOutcome { counts, pages }), |error| Err(*error))
+        error.map_or(Ok(ReplayOutcome { counts, pages, wrong }), |error| Err(*error))
     }
 
     /// Advances to the next request, of the current record or of a following one that may arrive.
@@ -244,6 +259,12 @@ impl<R: Read> Replay<R> {
     }
 }
 
+/// What processes do, if addresses are virtual.
+fn log_of<'a>(pages: &'a mut Option<Pages>, processes: &'a mut Option<Processes>) -> Option<&'a mut EventLog> {
+    let of_processes = processes.as_mut().map(|processes| &mut processes.log);
+    of_processes.or(pages.as_mut().map(|pages| &mut pages.log))
+}
+
 impl<R: Read> RequestSource for Replay<R> {
     fn next_arrival(&self) -> Option<Cycle> {
         self.upcoming.as_ref().filter(|_| self.has_room()).map(|upcoming| upcoming.at)
@@ -262,6 +283,9 @@ impl<R: Read> RequestSource for Replay<R> {
         self.in_flight += u64::from(operation.is_copy());
         self.advance();
         let payload = self.contents.as_ref().and_then(|contents| payload(contents, id.0, &operation));
+        if let (Some(check), Some(log)) = (&mut self.check, log_of(&mut self.pages, &mut self.processes)) {
+            check.request(log, &operation, payload.as_deref());
+        }
         Some(Request { id, source: SourceId::default(), arrival, operation, payload })
     }
 

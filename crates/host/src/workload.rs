@@ -35,12 +35,16 @@ use rowclone::{Operation, Planner};
 use crate::allocator_settings::AllocatorSettings;
 use crate::contents::Contents;
 use crate::scenario::payload;
+use crate::virtual_memory::{VirtualCheck, WrongByte};
 
 pub use checkpoint::Checkpoint;
 pub use deduplication::Deduplication;
 pub use error::WorkloadError;
 pub use fork::{Fill, Fork};
 pub use gap::Gap;
+use machine::Machine;
+#[cfg(test)]
+pub(crate) use machine::planted;
 pub(crate) use machine::request;
 pub use machine_clone::MachineClone;
 pub use migration::{Migration, MoveTo};
@@ -164,7 +168,11 @@ impl Settings {
                 Source::ZeroOnFree(Box::new(settings.source(name, planner, allocator, seed)?))
             }
         };
-        Ok(Workload { source, contents, taken: 0 })
+        let mut workload = Workload { source, check: contents.clone().map(VirtualCheck::new), contents, taken: 0 };
+        if let (None, Some(machine)) = (&workload.check, workload.source.machine()) {
+            machine.log.stop();
+        }
+        Ok(workload)
     }
 }
 
@@ -173,6 +181,7 @@ impl Settings {
 pub struct Workload {
     source: Source,
     contents: Option<Contents>,
+    check: Option<VirtualCheck>,
     taken: u64,
 }
 
@@ -191,6 +200,19 @@ enum Source {
 }
 
 impl Source {
+    /// The system software, if the workload uses any.
+    const fn machine(&mut self) -> Option<&mut Machine> {
+        match self {
+            Source::Stream(_) | Source::Random(_) | Source::Mixed(_) | Source::PageCopies(_) => None,
+            Source::Fork(source) => Some(source.machine()),
+            Source::Checkpoint(source) => Some(source.machine()),
+            Source::Clone(source) => Some(source.machine()),
+            Source::Migration(source) => Some(source.machine()),
+            Source::Deduplication(source) => Some(source.machine()),
+            Source::ZeroOnFree(source) => Some(source.machine()),
+        }
+    }
+
     /// Reports a completion.
     #[inline(never)]
     fn complete(&mut self, operation: &Operation, done: Cycle) {
@@ -230,6 +252,8 @@ macro_rules! for_each_source {
 pub struct Outcome {
     /// Results of the system software; `None` if the workload uses none.
     pub os: Option<OsOutcome>,
+    /// The first byte that a process reads wrong at a virtual address, if contents are modeled.
+    pub wrong: Option<WrongByte>,
 }
 
 /// Counts of the system software, and the state of the memory.
@@ -247,7 +271,14 @@ impl Workload {
     }
 
     /// Results of the workload after the run.
-    pub fn into_outcome(self) -> Outcome {
+    pub fn into_outcome(mut self) -> Outcome {
+        let wrong = match (self.check.take(), self.source.machine()) {
+            (Some(check), Some(machine)) => {
+                machine.compare_all();
+                check.finish(&mut machine.log)
+            }
+            _ => None,
+        };
         let report = match &self.source {
             Source::Stream(_) | Source::Random(_) | Source::Mixed(_) | Source::PageCopies(_) => None,
             Source::Fork(source) => Some(source.report()),
@@ -257,7 +288,7 @@ impl Workload {
             Source::Deduplication(source) => Some(source.report()),
             Source::ZeroOnFree(source) => Some(source.report()),
         };
-        Outcome { os: report.map(|report| OsOutcome { report }) }
+        Outcome { os: report.map(|report| OsOutcome { report }), wrong }
     }
 }
 
@@ -278,6 +309,9 @@ impl RequestSource for Workload {
         let id = RequestId(self.taken);
         self.taken += 1;
         let payload = self.contents.as_ref().and_then(|contents| payload(contents, id.0, &operation));
+        if let (Some(check), Some(machine)) = (&mut self.check, self.source.machine()) {
+            check.request(&mut machine.log, &operation, payload.as_deref());
+        }
         Some(Request { id, source: SourceId::default(), arrival, operation, payload })
     }
 

@@ -183,6 +183,11 @@ impl FrameSet {
         self.grains.iter().map(|grain| self.frame(grain))
     }
 
+    /// First frame of the grain that contains a frame.
+    pub const fn first_of_grain(&self, frame: Frame) -> Frame {
+        self.frame(self.grain(frame))
+    }
+
     /// Index of a frame's grain.
     pub(crate) const fn grain(&self, frame: Frame) -> u32 {
         frame.0 >> self.grain_order

@@ -134,6 +134,22 @@ impl Kernel {
         self.spaces.get(&process)
     }
 
+    /// The processes, ascending.
+    pub fn processes(&self) -> Vec<ProcessId> {
+        self.spaces.keys().copied().collect()
+    }
+
+    /// The checkpoints, ascending.
+    pub fn checkpoints(&self) -> Vec<CheckpointId> {
+        self.checkpoints.keys().copied().collect()
+    }
+
+    /// First frames of the grains of a checkpoint, in the order of their pages; empty if it does not
+    /// exist.
+    pub fn checkpoint_frames(&self, checkpoint: CheckpointId) -> Vec<Frame> {
+        self.checkpoints.get(&checkpoint).cloned().unwrap_or_default()
+    }
+
     /// The grains that aging left in use, by their first frames.
     pub fn background(&self) -> &[Frame] {
         &self.background

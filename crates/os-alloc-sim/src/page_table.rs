@@ -33,10 +33,14 @@ impl Entry {
 }
 
 /// Consecutive pages that were mapped together: one slot per grain, empty until the first touch.
+/// Its memory grows with the grains that were touched.
 #[derive(Clone, Debug)]
 struct Region {
     size: PageSize,
-    slots: Vec<Option<Entry>>,
+    /// Number of slots.
+    slots: u64,
+    /// The filled slots.
+    entries: BTreeMap<u64, Entry>,
 }
 
 /// The pages of a process, numbered from 0, in grains.
@@ -62,16 +66,16 @@ impl AddressSpace {
         let huge = 1 << HUGE_ORDER.max(self.grain_order);
         self.next = (first + (slots << self.grain_order)).next_multiple_of(huge);
         if slots > 0 {
-            self.regions.insert(first, Region { size, slots: vec![None; slots as usize] });
+            self.regions.insert(first, Region { size, slots, entries: BTreeMap::new() });
         }
         first
     }
 
     /// The region of a page, by its first page, and the slot of the page in it.
-    fn find(&self, page: u64) -> Option<(u64, usize)> {
+    fn find(&self, page: u64) -> Option<(u64, u64)> {
         let (&first, region) = self.regions.range(..=page).next_back()?;
-        let slot = ((page - first) >> self.grain_order) as usize;
-        (slot < region.slots.len()).then_some((first, slot))
+        let slot = (page - first) >> self.grain_order;
+        (slot < region.slots).then_some((first, slot))
     }
 
     /// Whether a page is mapped.
@@ -87,14 +91,14 @@ impl AddressSpace {
 
     pub(crate) fn entry(&self, page: u64) -> Option<Entry> {
         let (first, slot) = self.find(page)?;
-        self.regions[&first].slots[slot]
+        self.regions[&first].entries.get(&slot).copied()
     }
 
     /// Sets the entry of a mapped page; returns the entry before.
     pub(crate) fn enter(&mut self, page: u64, entry: Entry) -> Option<Entry> {
         let (first, slot) = self.find(page)?;
         let region = self.regions.get_mut(&first)?;
-        region.slots[slot].replace(entry)
+        region.entries.insert(slot, entry)
     }
 
     /// The first page of the huge page of a page, if that lies as a whole in one region of huge
@@ -103,7 +107,7 @@ impl AddressSpace {
         let (first, _) = self.find(page)?;
         let region = &self.regions[&first];
         let huge = page >> HUGE_ORDER << HUGE_ORDER;
-        let end = first + ((region.slots.len() as u64) << self.grain_order);
+        let end = first + (region.slots << self.grain_order);
         (region.size == PageSize::Huge
             && self.grain_order <= HUGE_ORDER
             && first <= huge
@@ -121,13 +125,14 @@ impl AddressSpace {
         let mut gone = Vec::new();
         for first in touched {
             let Some(mut region) = self.regions.remove(&first) else { continue };
-            let slot = |page: u64| (page.saturating_sub(first) >> order) as usize;
-            let after = region.slots.split_off(slot(end).min(region.slots.len()));
-            let within = region.slots.split_off(slot(start));
-            gone.extend(within.into_iter().flatten());
-            for (first, slots) in [(first, region.slots), (end, after)] {
-                if !slots.is_empty() {
-                    self.regions.insert(first, Region { size: region.size, slots });
+            let slot = |page: u64| (page.saturating_sub(first) >> order).min(region.slots);
+            let (from, to) = (slot(start), slot(end));
+            let after = region.entries.split_off(&to);
+            gone.extend(region.entries.split_off(&from).into_values());
+            let after = after.into_iter().map(|(slot, entry)| (slot - to, entry)).collect();
+            for (first, slots, entries) in [(first, from, region.entries), (end, region.slots - to, after)] {
+                if slots > 0 {
+                    self.regions.insert(first, Region { size: region.size, slots, entries });
                 }
             }
         }
@@ -137,10 +142,7 @@ impl AddressSpace {
     /// All present pages, by the first page of each grain, ascending.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (u64, Entry)> {
         self.regions.iter().flat_map(move |(first, region)| {
-            let slots = region.slots.iter().enumerate();
-            slots.filter_map(move |(slot, entry)| {
-                entry.map(|entry| (first + ((slot as u64) << self.grain_order), entry))
-            })
+            region.entries.iter().map(move |(slot, entry)| (first + (slot << self.grain_order), *entry))
         })
     }
 
@@ -155,5 +157,26 @@ impl AddressSpace {
     /// Number of present pages.
     pub fn present(&self) -> u64 {
         (self.entries().count() as u64) << self.grain_order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All pages of 64-bit addresses, of which two are touched, and then all but two unmapped.
+    #[test]
+    fn memory_grows_with_touched_pages_only() {
+        let mut space = AddressSpace::new(0);
+        assert_eq!(space.map(1 << 52, PageSize::Small), 0);
+        let last = (1 << 52) - 1;
+        for (page, frame) in [(7, Frame(1)), (last, Frame(2))] {
+            assert_eq!(space.enter(page, Entry::alone(frame)), None);
+        }
+        assert_eq!(space.clone().present(), 2);
+        assert_eq!(space.unmap(1, last - 1), [Entry::alone(Frame(1))]);
+        assert_eq!([0, 1, 7, last - 1, last].map(|page| space.is_mapped(page)), [true, false, false, false, true]);
+        assert_eq!((space.frame(last), space.frame(0)), (Some(Frame(2)), None));
+        assert_eq!(space.entries().collect::<Vec<_>>(), [(last, Entry::alone(Frame(2)))]);
     }
 }

@@ -1,7 +1,7 @@
 //! Results of the checks of a run: commands against the rules, and memory against a flat memory.
 
 use dram_spec::Dialect;
-use host::MemoryCheck;
+use host::{MemoryCheck, WrongByte};
 use protocol_check::Checker;
 use serde::Serialize;
 
@@ -17,9 +17,11 @@ pub struct CheckReport {
     pub violations: u64,
     /// The first ten violations.
     pub first_violations: Vec<String>,
-    /// Whether the memory equals a flat memory after the same operations.
+    /// Whether the memory equals a flat memory after the same operations, and each process reads at its
+    /// virtual addresses what a plain memory of the process holds.
     pub memory_equal: bool,
-    /// The difference at the lowest address, or the first wrong read.
+    /// The difference at the lowest address, the first wrong read, or the first byte that a process
+    /// reads wrong.
     pub memory_mismatch: Option<String>,
 }
 
@@ -41,6 +43,13 @@ impl CheckReport {
             memory_equal: memory_mismatch.is_none(),
             memory_mismatch,
         }
+    }
+
+    /// Adds the first byte that a process reads wrong at a virtual address.
+    pub(crate) fn add_wrong_byte(&mut self, wrong: Option<WrongByte>) {
+        let Some(wrong) = wrong else { return };
+        self.memory_equal = false;
+        self.memory_mismatch.get_or_insert(wrong.to_string());
     }
 
     /// Whether the run has no violation and no difference.

@@ -232,8 +232,9 @@ impl Run<'_> {
         let before = allocator.map(|settings| settings.memory(planner.map())).transpose()?;
         let source = settings.source(planner, allocator.as_ref(), self.seed, self.check.clone())?;
         let total = source.requests();
-        let (source, played) = self.play(WithProgress::new(source, total, attachments.progress), attachments)?;
-        let os = source.finish().into_outcome().os;
+        let (source, mut played) = self.play(WithProgress::new(source, total, attachments.progress), attachments)?;
+        let host::workload::Outcome { os, wrong } = source.finish().into_outcome();
+        played.check.iter_mut().for_each(|check| check.add_wrong_byte(wrong));
         let allocator = before.zip(os).map(|(before, os)| {
             let before = MemoryState::new(before.set.frames(), &before.allocator.free_blocks());
             AllocatorReport::new(before, &os.report)
@@ -257,8 +258,9 @@ impl Run<'_> {
         let before = allocator.map(|settings| settings.memory(self.system.map())).transpose();
         let before = before.map_err(host::ReplayError::from)?;
         let source = Replay::new(reader, self.system.planner(), settings, self.check.clone())?;
-        let (source, played) = self.play(WithProgress::new(source, None, attachments.progress), attachments)?;
+        let (source, mut played) = self.play(WithProgress::new(source, None, attachments.progress), attachments)?;
         let replayed = source.finish().into_outcome()?;
+        played.check.iter_mut().for_each(|check| check.add_wrong_byte(replayed.wrong));
         let allocator = before.zip(replayed.pages.as_ref()).map(|(before, pages)| {
             let before = MemoryState::new(before.set.frames(), &before.allocator.free_blocks());
             AllocatorReport::new(before, &pages.allocator)

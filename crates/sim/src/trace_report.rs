@@ -59,7 +59,7 @@ pub struct TraceTally {
 impl TraceReport {
     /// Creates the report of a replayed trace.
     pub(crate) fn new(name: String, format: &Format, timing: Timing, outcome: &ReplayOutcome) -> TraceReport {
-        let ReplayOutcome { counts, pages } = outcome;
+        let ReplayOutcome { counts, pages, wrong: _ } = outcome;
         let tally = TraceTally { records: counts.records, skipped_records: counts.skipped_records };
         TraceReport {
             file: name,

@@ -10,10 +10,11 @@ use trace_io::trace::{Access, Event, OsEvent};
 
 use super::counts::Shape;
 use super::error::{ReplayError, Unusable};
-use super::pages::{NoFrame, Pages};
+use super::pages::{NoFrame, Pages, RECORDED};
 use super::pieces::{Piece, Pieces};
 use super::settings::{Copier, UnusableRecords};
 use super::{Current, Replay};
+use crate::virtual_memory::ProcessEvent;
 
 impl<R: Read> Replay<R> {
     #[inline]
@@ -81,7 +82,12 @@ impl<R: Read> Replay<R> {
     #[inline]
     fn line(&mut self, access: Access, address: PhysicalAddress) -> Result<Option<PhysicalAddress>, Box<ReplayError>> {
         if let Some(pages) = &mut self.pages {
-            return pages.place(address).map(Some).map_err(|no_frame| Box::new(self.out_of_frames(no_frame)));
+            let placed = pages.place(address).map_err(|no_frame| Box::new(self.out_of_frames(no_frame)))?;
+            self.record(match access {
+                Access::Read => ProcessEvent::Load { owner: RECORDED, address: address.0 },
+                Access::Write => ProcessEvent::Store { owner: RECORDED, address: address.0 },
+            });
+            return Ok(Some(placed));
         }
         let operation = match access {
             Access::Read => Operation::Read { address, bytes: LINE_BYTES },
@@ -168,12 +174,16 @@ impl<R: Read> Replay<R> {
             self.current = Current::Nothing;
             return Ok(());
         };
-        let Piece { src, bytes, .. } = piece;
+        let Piece { src, dst, bytes, .. } = piece;
         let placed = match src {
             Some(src) => pages.place_copy(src, &piece).map(|(src, dst)| Operation::Copy { src, dst, bytes }),
             None => pages.place_fill(value, &piece).map(|dst| Operation::Init { dst, bytes, value }),
         };
         let operation = placed.map_err(|no_frame| Box::new(self.out_of_frames(no_frame)))?;
+        self.record(match src {
+            Some(src) => ProcessEvent::Copy { owner: RECORDED, dst: dst.0, src: src.0 },
+            None => ProcessEvent::Store { owner: RECORDED, address: dst.0 },
+        });
         self.announce(operation)
     }
 
@@ -204,6 +214,14 @@ impl<R: Read> Replay<R> {
         self.counts.skip(line, shape, why);
         self.counts.skipped_records += u64::from(!std::mem::replace(&mut self.is_skipped, true));
         Ok(())
+    }
+
+    /// Records what the program does, if its addresses are virtual.
+    #[inline]
+    fn record(&mut self, event: ProcessEvent) {
+        if let Some(pages) = &mut self.pages {
+            pages.log.push(event);
+        }
     }
 
     fn out_of_frames(&self, NoFrame { page }: NoFrame) -> ReplayError {

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::pieces::{DestinationUnit, Piece};
 use crate::allocator_settings::{AgedMemory, AllocatorError, AllocatorSettings};
+use crate::virtual_memory::{EventLog, Owner, ProcessEvent};
 
 /// Counts of the allocator during a replay.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,7 +63,12 @@ pub(super) struct Pages {
     frames: FxHashMap<u64, Frame>,
     counts: Counts,
     traffic: Traffic,
+    /// What the recorded program does, for the check of virtual addresses.
+    pub(super) log: EventLog,
 }
+
+/// The recorded program.
+pub(super) const RECORDED: Owner = Owner::Process(0);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
@@ -85,7 +91,20 @@ impl Pages {
             frames: FxHashMap::default(),
             counts: Counts::default(),
             traffic: Traffic::default(),
+            log: EventLog::new(),
         })
+    }
+
+    /// Compares all pages with their frames.
+    pub(super) fn compare(&mut self) {
+        let pages = u64::from(self.memory.set.grain_frames());
+        let of_unit = |(unit, first): (&u64, &Frame)| {
+            let (unit, first) = (*unit, *first);
+            (0..pages).map(move |at| (unit * pages + at, first.plus(at as u32)))
+        };
+        let mut frames: Vec<(u64, Frame)> = self.frames.iter().flat_map(of_unit).collect();
+        frames.sort_unstable();
+        self.log.push(ProcessEvent::Compare { owner: RECORDED, frames });
     }
 
     /// Allocatable frames, and the frames in use before the trace.
@@ -105,7 +124,13 @@ impl Pages {
             frame
         } else {
             self.counts.appeared += 1;
-            self.allocate(address, Request::ANYWHERE)?.0
+            let first = self.allocate(address, Request::ANYWHERE)?.0;
+            let pages = u64::from(self.memory.set.grain_frames());
+            for at in 0..pages {
+                let (page, frame) = (self.number(address) * pages + at, first.plus(at as u32));
+                self.log.push(ProcessEvent::Found { owner: RECORDED, page, frame });
+            }
+            first
         };
         Ok(PhysicalAddress(frame.address().0 + address.0 % self.unit_bytes()))
     }
@@ -157,7 +182,7 @@ impl Pages {
 
     /// Returns the counts.
     pub(super) fn into_report(self) -> PageReport {
-        let Pages { settings, memory: AgedMemory { map: _, set, allocator, aged }, frames: _, counts, traffic } = self;
+        let Pages { settings, memory: AgedMemory { map: _, set, allocator, aged }, counts, traffic, .. } = self;
         let Counts { appeared, copied, filled, freed, copies_in_part, fills_in_part, fills_of_other_values } = counts;
         PageReport {
             settings,

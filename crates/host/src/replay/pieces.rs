@@ -72,6 +72,8 @@ impl Iterator for Pieces {
         let dst = self.dst + first;
         // An overlapping copy moves data within existing units: no frame is allocated.
         let is_whole = dst.is_multiple_of(self.unit_bytes) && self.bytes - first >= self.unit_bytes;
+        #[cfg(test)]
+        let is_whole = is_whole || crate::virtual_memory::is_planted(crate::virtual_memory::Planted::RenewedInPart);
         let unit = if is_whole && !self.overlap { DestinationUnit::Renewed } else { DestinationUnit::Kept };
         Some(Piece { src: self.src.map(|src| PhysicalAddress(src + first)), dst: PhysicalAddress(dst), bytes, unit })
     }

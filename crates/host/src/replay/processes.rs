@@ -9,6 +9,7 @@ use trace_io::trace::{FaultKind, OsEvent};
 
 use super::pages::{NoFrame, PageReport};
 use crate::allocator_settings::{AllocatorError, AllocatorSettings};
+use crate::virtual_memory::{EventLog, Owner, ProcessEvent};
 use crate::workload::request;
 
 /// The kernel, and the recorded processes on it.
@@ -26,6 +27,13 @@ pub(super) struct Processes {
     before: Before,
     /// Pages that got a frame of the page cache.
     cached: u64,
+    /// What processes do, for the check of virtual addresses.
+    pub(super) log: EventLog,
+}
+
+/// Owner of the pages of a process. A recorded page has the number of the kernel's page.
+const fn owner(process: ProcessId) -> Owner {
+    Owner::Process(process.0)
 }
 
 /// A process of the kernel, and the kernel's page of each recorded page.
@@ -53,7 +61,7 @@ impl Processes {
             utilization: (frames - free) as f64 / frames as f64,
             fragmentation: kernel.allocator().free_blocks().unusable(HUGE_ORDER),
         };
-        Ok(Processes { settings, kernel, by_pid: FxHashMap::default(), before, cached: 0 })
+        Ok(Processes { settings, kernel, by_pid: FxHashMap::default(), before, cached: 0, log: EventLog::new() })
     }
 
     /// Frames, and frames in use before the trace.
@@ -72,7 +80,9 @@ impl Processes {
             }
             OsEvent::Fork { parent, child } => {
                 let Process { id, pages } = self.process(parent).clone();
+                let parent = owner(id);
                 let id = self.kernel.fork(id).expect("the process lives");
+                self.log.push(ProcessEvent::Fork { parent, child: owner(id) });
                 self.end(child, &mut operations);
                 self.by_pid.insert(child, Process { id, pages });
             }
@@ -101,11 +111,16 @@ impl Processes {
             mapped
         };
         if kind == FaultKind::ReadAbsent || (kind == FaultKind::WriteProtected && known.is_none()) {
-            self.kernel.map_cached(id, mapped)?;
+            let frame = self.kernel.map_cached(id, mapped)?;
             self.cached += 1;
+            self.log.push(ProcessEvent::Found { owner: owner(id), page: mapped, frame });
         }
         if kind != FaultKind::ReadAbsent {
-            self.kernel.write(id, mapped, operations)?;
+            let frame = self.kernel.write(id, mapped, operations)?;
+            #[cfg(test)]
+            let frame = crate::workload::planted(frame, operations);
+            self.log.kernel_requests(operations.len());
+            self.log.push(ProcessEvent::Mark { owner: owner(id), page: mapped, frame });
         }
         Ok(())
     }
@@ -119,8 +134,23 @@ impl Processes {
     /// Frees the pages of a process, if it exists.
     fn end(&mut self, pid: u32, operations: &mut Vec<MemoryOperation>) {
         if let Some(Process { id, .. }) = self.by_pid.remove(&pid) {
+            self.compare(id);
+            self.log.push(ProcessEvent::End { owner: owner(id) });
             self.kernel.exit(id, operations).expect("the process lives");
         }
+    }
+
+    /// Compares the pages of a process with its frames.
+    fn compare(&mut self, process: ProcessId) {
+        let (true, Some(space)) = (self.log.is_kept(), self.kernel.address_space(process)) else { return };
+        // A recorded page is the first page of a copy unit.
+        let frames = space.pages().step_by(self.kernel.frame_set().grain_frames() as usize).collect();
+        self.log.push(ProcessEvent::Compare { owner: owner(process), frames });
+    }
+
+    /// Compares all processes.
+    pub(super) fn compare_all(&mut self) {
+        self.kernel.processes().into_iter().for_each(|process| self.compare(process));
     }
 
     /// Returns the counts.

@@ -55,6 +55,10 @@ impl<T: Task> Bulk<T> {
         self.requests
     }
 
+    pub(super) const fn machine(&mut self) -> &mut Machine {
+        &mut self.machine
+    }
+
     pub(super) fn report(&self) -> Report {
         self.machine.kernel.report()
     }

@@ -10,7 +10,7 @@ use crate::allocator_settings::AllocatorSettings;
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
-use super::machine::{Machine, request, write_a_line};
+use super::machine::{Machine, a_line, request};
 use super::region::positive_multiple;
 
 /// A process that alternates between writing lines to its memory and being stopped while all its
@@ -78,7 +78,6 @@ impl Checkpoint {
 
 impl Task for Checkpoints {
     fn step(&mut self, machine: &mut Machine) -> Step {
-        let Machine { kernel, process, .. } = machine;
         if let Some(copy) = self.copies.pop_front() {
             return Step::Issue(copy);
         }
@@ -89,7 +88,7 @@ impl Task for Checkpoints {
         if let Some(complete) = self.complete.take()
             && let Some(old) = self.kept.replace(complete)
         {
-            kernel.drop_checkpoint(old, &mut Vec::new()).expect("it is kept");
+            machine.drop_checkpoint(old).expect("it is kept");
         }
         if self.left == 0 {
             return Step::Done;
@@ -97,14 +96,14 @@ impl Task for Checkpoints {
         if self.writes_left > 0 {
             self.writes_left -= 1;
             let page = machine.draw_page(&mut self.generator);
-            let Machine { kernel, process, .. } = machine;
-            let frame = kernel.write(*process, page, &mut Vec::new()).expect("the page is there, and not shared");
-            return Step::Issue(write_a_line(frame, &mut self.generator));
+            let (process, line) = (machine.process, a_line(&mut self.generator));
+            let store = machine.store(process, page, line, &mut Vec::new());
+            return Step::Issue(store.expect("the page is there, and not shared"));
         }
         self.left -= 1;
         self.writes_left = self.writes;
         let mut operations = Vec::new();
-        self.issued = Some(kernel.checkpoint(*process, &mut operations).expect("there is room for two checkpoints"));
+        self.issued = Some(machine.checkpoint(&mut operations).expect("there is room for two checkpoints"));
         self.copies = operations.iter().map(request).collect();
         self.step(machine)
     }

@@ -12,7 +12,9 @@ use crate::allocator_settings::AllocatorSettings;
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
-use super::machine::{Machine, line, request, write_a_line};
+use crate::virtual_memory::ProcessEvent;
+
+use super::machine::{Machine, a_line, line, owner, request};
 use super::region::positive_multiple;
 
 /// Two virtual machines with equal data: a scanner like Linux's KSM merges random pages of the
@@ -99,7 +101,7 @@ const fn lines(machine: &Machine) -> u64 {
 
 impl Merges {
     /// Queues the reads that compare a grain of both machines.
-    fn compare(&mut self, machine: &Machine, page: u64) {
+    fn compare(&mut self, machine: &mut Machine, page: u64) {
         let frame = |process: ProcessId| -> Frame {
             let space = machine.kernel.address_space(process).expect("both machines run");
             space.frame(page).expect("all pages are filled")
@@ -108,6 +110,10 @@ impl Merges {
         for at in 0..lines(machine) {
             let read = |frame| Step::Issue(Operation::Read { address: line(frame, at), bytes: LINE_BYTES });
             self.queue.extend(frames.map(read));
+            for process in [self.first, machine.process] {
+                let address = page * FRAME_BYTES + at * LINE_BYTES;
+                machine.log.push(ProcessEvent::Load { owner: owner(process), address });
+            }
         }
         self.queue.push_back(Step::Wait);
         self.compared = Some(page);
@@ -116,12 +122,13 @@ impl Merges {
     /// Queues the write of a line, after the copy that it requires, if any.
     fn write(&mut self, machine: &mut Machine, page: u64) {
         let mut operations = Vec::new();
-        let frame = machine.kernel.write(machine.process, page, &mut operations);
-        let frame = frame.expect("each copy takes a frame that a merge has freed");
+        let line = a_line(&mut self.generator);
+        let store = machine.store(machine.process, page, line, &mut operations);
+        let store = store.expect("each copy takes a frame that a merge has freed");
         for operation in &operations {
             self.queue.extend([Step::Issue(request(operation)), Step::Wait]);
         }
-        self.queue.push_back(Step::Issue(write_a_line(frame, &mut self.generator)));
+        self.queue.push_back(Step::Issue(store));
     }
 }
 
@@ -133,6 +140,10 @@ impl Task for Merges {
         if let Some(page) = self.compared.take() {
             let merged = machine.kernel.deduplicate((self.first, page), (machine.process, page), &mut Vec::new());
             assert_eq!(merged, Ok(true), "both pages have a frame of their own");
+            for page in page..page + machine.grain_frames() {
+                let [kept, merged] = [self.first, machine.process].map(|process| (owner(process), page));
+                machine.log.push(ProcessEvent::Merge { kept, merged });
+            }
         }
         if let Some(page) = self.merged.pop() {
             self.compare(machine, page);

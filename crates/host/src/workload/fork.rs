@@ -11,7 +11,7 @@ use crate::allocator_settings::AllocatorSettings;
 
 use super::error::WorkloadError;
 use super::gap::{Gap, Gaps};
-use super::machine::{Machine, request, write_a_line, write_line};
+use super::machine::{Machine, a_line, request};
 use super::region::positive_multiple;
 
 /// When the memory of a process is written.
@@ -122,6 +122,10 @@ impl ForkSource {
         self.requests
     }
 
+    pub(super) const fn machine(&mut self) -> &mut Machine {
+        &mut self.machine
+    }
+
     pub(super) fn report(&self) -> Report {
         self.machine.kernel.report()
     }
@@ -171,26 +175,25 @@ impl ForkSource {
 
     /// Writes the parent's next line.
     fn fill(&mut self, page: u64, line: u64, operations: &mut Vec<MemoryOperation>) -> Operation {
-        let Machine { kernel, process, pages } = &mut self.machine;
-        let frame = kernel.write(*process, page, operations).expect("there is room for all pages");
         let next = if line + 1 < FRAME_BYTES / LINE_BYTES { (page, line + 1) } else { (page + 1, 0) };
-        self.filling = (next.0 < *pages).then_some(next);
-        write_line(frame, line)
+        self.filling = (next.0 < self.machine.pages).then_some(next);
+        let process = self.machine.process;
+        self.machine.store(process, page, line, operations).expect("there is room for all pages")
     }
 
     /// Writes to the child's next page; after the last page, the child exits.
     fn write(&mut self, operations: &mut Vec<MemoryOperation>) -> Option<Operation> {
-        let Machine { kernel, process, .. } = &mut self.machine;
+        let machine = &mut self.machine;
         let child = match self.child {
             Some(child) => child,
-            None => kernel.fork(*process).expect("the parent lives"),
+            None => machine.fork(machine.process).expect("the parent lives"),
         };
         self.child = Some(child);
         let Some(page) = self.pages.pop() else {
-            kernel.exit(child, operations).expect("the child lives");
+            machine.exit(child, operations).expect("the child lives");
             return None;
         };
-        let frame = kernel.write(child, page, operations).expect("there is room for all copies");
-        Some(write_a_line(frame, &mut self.generator))
+        let line = a_line(&mut self.generator);
+        Some(machine.store(child, page, line, operations).expect("there is room for all copies"))
     }
 }

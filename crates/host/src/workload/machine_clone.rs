@@ -67,7 +67,7 @@ impl Task for Clones {
         }
         self.left -= 1;
         let mut operations = Vec::new();
-        machine.kernel.clone_machine(machine.process, &mut operations).expect("there is room for all clones");
+        machine.clone_process(&mut operations).expect("there is room for all clones");
         self.copies = operations.iter().map(request).collect();
         self.step(machine)
     }

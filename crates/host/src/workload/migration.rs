@@ -90,6 +90,7 @@ impl Task for Moves {
         let mut operations = Vec::new();
         let moved = machine.kernel.migrate(machine.process, page, self.to.destination(), &mut operations);
         moved.expect("the page is not shared, and a frame is free");
+        machine.log.kernel_requests(operations.len());
         // One copy, as freed frames are not zeroed.
         operations.first().map_or(Step::Done, |copy| Step::Issue(request(copy)))
     }

@@ -10,7 +10,7 @@ use crate::allocator_settings::AllocatorSettings;
 use super::bulk::{Bulk, Step, Task};
 use super::error::WorkloadError;
 use super::gap::Gap;
-use super::machine::{Machine, request, write_a_line};
+use super::machine::{Machine, a_line, request};
 use super::region::positive_multiple;
 
 /// Processes that run one after another under zero on free (Linux's `init_on_free=1`). Each writes
@@ -69,11 +69,12 @@ impl Task for Exits {
         }
         let mut operations = Vec::new();
         if self.page < machine.pages {
-            let frame = machine.kernel.write(machine.process, self.page, &mut operations);
+            let line = a_line(&mut self.generator);
+            let store = machine.store(machine.process, self.page, line, &mut operations);
             self.page += 1;
-            return Step::Issue(write_a_line(frame.expect("there is room for a process"), &mut self.generator));
+            return Step::Issue(store.expect("there is room for a process"));
         }
-        machine.kernel.exit(machine.process, &mut operations).expect("the process lives");
+        machine.exit(machine.process, &mut operations).expect("the process lives");
         self.queue.extend(operations.iter().map(|zeroing| Step::Issue(request(zeroing))));
         self.queue.push_back(Step::Wait);
         (self.left, self.page) = (self.left - 1, 0);

@@ -50,7 +50,7 @@ fn skipped_records_are_counted_and_their_instructions_still_executed() {
         ("init 64 bytes 0x1000 with 0x00", 40),
     ];
     assert_eq!(played, expected.map(|(operation, at)| (operation.to_owned(), at)));
-    let ReplayOutcome { counts, pages } = outcome.unwrap();
+    let ReplayOutcome { counts, pages, .. } = outcome.unwrap();
     assert_eq!(pages, None);
     let lines: Vec<u64> = counts.skipped.iter().map(|skipped| skipped.line).collect();
     assert_eq!(lines, [1, 2, 3, 3, 5]);
@@ -122,7 +122,7 @@ fn coordinates_of_a_reserved_row_are_skipped_under_a_preset() {
 fn pages_recorded_anywhere_are_placed_in_the_memory() {
     let placement = Placement::Allocator(allocator(Policy::SubarrayAware));
     let (_, outcome) = play(UNUSABLE, ReplaySettings { placement, ..SETTINGS });
-    let ReplayOutcome { counts, pages } = outcome.unwrap();
+    let ReplayOutcome { counts, pages, .. } = outcome.unwrap();
     assert_eq!((counts.reads, counts.writebacks, counts.copies, counts.fills), (4, 3, 2, 3));
     assert_eq!((counts.records, counts.skipped_records), (9, 0));
     // The pages of 1ffff000, 1000 and 20000000 are read or written. The copy of a whole page
