@@ -342,8 +342,9 @@ impl Run<'_> {
         let machine = Machine::new(settings, region, programs, map, self.check.clone())?;
         let mut meter = IntervalMeter::new(self.system, &machine, cores, attachments.commands);
         let attached = Attachments { commands: Some(&mut meter), ..attachments };
-        let (source, played) = self.play(WithProgress::new(machine, None, attached.progress), attached)?;
+        let (source, mut played) = self.play(WithProgress::new(machine, None, attached.progress), attached)?;
         let machine = source.finish().into_outcome()?;
+        played.check.iter_mut().for_each(|check| check.add_wrong_byte(machine.wrong));
         let interval = meter.report(self.system)?.expect("all regions ended");
         let cores = CoresReport::new(&machine, &settings, &interval, clock);
         let longest = machine.cores.iter().map(|core| core.cycles).max().unwrap_or_default();

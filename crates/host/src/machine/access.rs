@@ -34,7 +34,11 @@ impl Machine {
         let kind = if is_store { AccessKind::Store(StoreData::Tag) } else { AccessKind::Load };
         let bytes = WORD.min(LINE_BYTES - address.0 % LINE_BYTES);
         let access = Access { address: physical, bytes, kind, purpose: Purpose::Program };
-        Ok(self.access(index, &access, until))
+        let outcome = self.access(index, &access, until);
+        if self.check.is_some() && matches!(outcome, Outcome::Done) {
+            self.executed(index, address, physical, bytes, is_store);
+        }
+        Ok(outcome)
     }
 
     /// The physical address of a virtual one; `None` if the access faults.
@@ -60,6 +64,11 @@ impl Machine {
         is_store: bool,
     ) -> Result<Option<PhysicalAddress>, ProgramFault> {
         let found = self.processes.frame(index, address, is_store)?;
+        #[cfg(test)]
+        let found = found.map(|(frame, is_writable)| {
+            let is_wrong = crate::virtual_memory::is_planted(crate::virtual_memory::Planted::WrongFrame);
+            (os_alloc_sim::Frame(frame.0 ^ u32::from(is_wrong && is_store)), is_writable)
+        });
         if let Some(entry) = found {
             self.cores[index].translations.insert(address, entry);
         }

@@ -49,6 +49,7 @@ impl Machine {
         let Some(to) = self.translate(index, next.dst, true)? else {
             return self.page_fault(index, next.dst, true, until);
         };
+        self.copied(index, next.src, next.dst, next.bytes);
         let core = &mut self.cores[index];
         core.work.push(Work::Bulk(Bulk { src: from, dst: to, bytes: next.bytes }));
         let Some(rest) = all.without(next) else {

@@ -1,10 +1,14 @@
 //! A flat, coherent memory that loads are compared with.
 
+use std::collections::BTreeSet;
+
 use dram_spec::{LINE_BYTES, PhysicalAddress};
+use os_alloc_sim::Frame;
 use rowclone::Operation;
 
 use super::core::{Access, AccessKind};
 use crate::flat_memory::FlatMemory;
+use crate::virtual_memory::{Owner, ProcessMemories};
 
 /// Data of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,11 +45,26 @@ pub(super) struct CoherenceCheck {
     tags: u64,
     pub(super) loads: u64,
     pub(super) wrong: Option<WrongLoad>,
+    /// What each process reads at its virtual addresses.
+    pub(super) memories: ProcessMemories,
+    /// Cores of which the end of the run left a copy unfinished.
+    pub(super) is_cut: BTreeSet<usize>,
 }
 
 impl CoherenceCheck {
-    pub(super) const fn new(flat: FlatMemory) -> CoherenceCheck {
-        CoherenceCheck { flat, tags: 0, loads: 0, wrong: None }
+    pub(super) fn new(flat: FlatMemory) -> CoherenceCheck {
+        let memories = ProcessMemories::new(flat.contents.clone());
+        CoherenceCheck { flat, tags: 0, loads: 0, wrong: None, memories, is_cut: BTreeSet::new() }
+    }
+
+    /// Enters the data of a page that gets them with its frame.
+    pub(super) fn find(&mut self, owner: Owner, page: u64, frame: Frame) {
+        self.memories.find(owner, page, frame, &self.flat);
+    }
+
+    /// Compares a page with its frame.
+    pub(super) fn compare_page(&mut self, owner: Owner, page: u64, frame: Frame) {
+        self.memories.compare_page(owner, page, frame, &self.flat);
     }
 
     /// Executes a store; returns the bytes that it writes.

@@ -33,7 +33,11 @@ impl Machine {
         core.counters.faults += 1;
         core.counters.stalls.kernel += core.pipeline.delay_until(at);
         core.translations.clear();
-        core.work.push(Work::Bulk(bulk(&operation)));
+        #[cfg(test)]
+        let is_made = !crate::virtual_memory::is_planted(crate::virtual_memory::Planted::LostCopyOnWrite);
+        #[cfg(not(test))]
+        let is_made = true;
+        core.work.extend(is_made.then(|| Work::Bulk(bulk(&operation))));
         self.add_pages(index, &event, self.settings.kernel.fault_cycles, at)?;
         Ok(Outcome::Part)
     }
@@ -57,15 +61,24 @@ impl Machine {
         let event = match step {
             Step::Map { address, bytes } => self.processes.map(index, address, bytes).map(|()| None)?,
             Step::Filled { address, bytes } => self.fill(index, address, bytes, at).map(|()| None)?,
-            Step::Present { address, bytes } => self.populate(index, address, bytes, at).map(|()| None)?,
+            Step::Present { address, bytes } => self.populate(index, address, bytes, false, at).map(|()| None)?,
             Step::Renew { page, source } => {
-                let frame = self.processes.renew(index, page, source)?;
-                self.clean(index, frame, at);
+                if let Some(frame) = self.processes.renew(index, page, source)? {
+                    self.clean(index, frame, at);
+                    self.found(index, page);
+                }
                 None
             }
-            Step::Fork { child } => Some(self.processes.fork(index, child)?),
+            Step::Fork { child } => {
+                let event = self.processes.fork(index, child)?;
+                self.forked(index, child);
+                Some(event)
+            }
             Step::Run { process } => self.processes.run(index, process).map(|()| None)?,
-            Step::Exit => Some(self.processes.exit(index)?),
+            Step::Exit => {
+                self.exits(index);
+                Some(self.processes.exit(index)?)
+            }
             Step::Compute { .. } | Step::Load { .. } | Step::Store { .. } | Step::Copy { .. } | Step::Zero { .. } => {
                 unreachable!("no request to the kernel")
             }
@@ -79,7 +92,7 @@ impl Machine {
     /// Gives the pages of a range frames, and the cache the dirty lines that fit and were written
     /// last. The memory holds the contents at reset, which the program wrote.
     fn fill(&mut self, index: usize, address: PhysicalAddress, bytes: u64, at: CoreCycle) -> Result<(), ProgramFault> {
-        self.populate(index, address, bytes, at)?;
+        self.populate(index, address, bytes, true, at)?;
         let end = address.0 + bytes;
         let cache = self.cache_of(index);
         let shape = self.settings.last_level;
@@ -113,16 +126,26 @@ impl Machine {
         Ok(())
     }
 
-    /// Gives the pages of a range frames.
+    /// Gives the pages of a range frames. If the program `filled` them, a shared page gets a frame of
+    /// its own.
     fn populate(
         &mut self,
         index: usize,
         address: PhysicalAddress,
         bytes: u64,
+        is_filled: bool,
         at: CoreCycle,
     ) -> Result<(), ProgramFault> {
         for page in address.0 / FRAME_BYTES..(address.0 + bytes).div_ceil(FRAME_BYTES) {
-            let populated = self.processes.populate(index, PhysicalAddress(page * FRAME_BYTES))?;
+            let address = PhysicalAddress(page * FRAME_BYTES);
+            let before = self.processes.frame(index, address, false)?;
+            if before.is_some() && !is_filled {
+                continue;
+            }
+            let populated = self.processes.populate(index, address)?;
+            if before != self.processes.frame(index, address, false)? {
+                self.unit_found(index, address);
+            }
             if let Some(frame) = populated {
                 self.clean(index, frame, at);
             }

@@ -28,6 +28,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 mod trace_program;
+mod virtual_check;
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -47,6 +48,7 @@ use self::processes::Processes;
 use self::region::{Interval, Marks};
 use crate::contents::Contents;
 use crate::flat_memory::FlatMemory;
+use crate::virtual_memory::WrongByte;
 
 pub use self::cache::CacheShape;
 pub use self::clock::{ClockRatio, CoreCycle};
@@ -85,6 +87,8 @@ pub struct MachineOutcome {
     /// Loads compared with a flat, coherent memory, and the first that differed; `None` without
     /// contents.
     pub check: Option<(u64, Option<WrongLoad>)>,
+    /// The first byte that a process reads wrong at a virtual address.
+    pub wrong: Option<WrongByte>,
 }
 
 /// Cores, caches and the kernel.
@@ -198,10 +202,11 @@ impl Machine {
     ///
     /// # Panics
     /// If requests are in progress.
-    pub fn into_outcome(self) -> Result<MachineOutcome, MachineError> {
+    pub fn into_outcome(mut self) -> Result<MachineOutcome, MachineError> {
         if let Some(error) = self.error {
             return Err(error);
         }
+        (0..self.cores.len()).for_each(|index| self.compare_core(index));
         let intervals = self.interval.begin.iter().zip(&self.interval.end);
         let cores = self.cores.iter().zip(intervals).map(|(core, (&from, &to))| {
             assert_eq!(core.next, Next::Ended, "a run ends after all regions");
@@ -215,6 +220,7 @@ impl Machine {
             cores: cores.collect(),
             os: self.processes.report(),
             check: self.check.as_ref().map(|check| (check.loads, check.wrong)),
+            wrong: self.check.as_ref().and_then(|check| check.memories.wrong),
         })
     }
 
@@ -245,7 +251,11 @@ impl Machine {
         let core = &mut self.cores[index];
         if self.interval.phase.get() == Phase::Over {
             core.step = None;
-            core.work.clear();
+            if !std::mem::take(&mut core.work).is_empty()
+                && let Some(check) = &mut self.check
+            {
+                check.is_cut.insert(index);
+            }
             return self.ended(index, until);
         }
         if let Some(work) = core.work.pop() {

@@ -150,6 +150,39 @@ impl Processes {
         Ok((*id, range.kernel_first + page - first))
     }
 
+    /// Number of the running process.
+    pub(super) fn running_number(&self, core: usize) -> u32 {
+        self.families[core].running
+    }
+
+    /// Numbers of the processes of a core.
+    pub(super) fn numbers(&self, core: usize) -> Vec<u32> {
+        self.families[core].processes.keys().copied().collect()
+    }
+
+    /// The virtual pages of a process that have frames; none if it does not exist.
+    pub(super) fn frames_of(&self, core: usize, process: u32) -> Vec<(u64, Frame)> {
+        let Some(Process { id, ranges, .. }) = self.families[core].processes.get(&process) else { return Vec::new() };
+        let by_kernel: BTreeMap<u64, (u64, u64)> =
+            ranges.iter().map(|(first, range)| (range.kernel_first, (*first, range.pages))).collect();
+        let virtual_page = |(page, frame): (u64, Frame)| {
+            let (start, (first, pages)) = by_kernel.range(..=page).next_back()?;
+            (page - start < *pages).then_some((first + (page - start), frame))
+        };
+        self.kernel.address_space(*id).into_iter().flat_map(|space| space.pages()).filter_map(virtual_page).collect()
+    }
+
+    /// The pages of the running process in the copy unit of an address, with their frames.
+    pub(super) fn unit_of(&self, core: usize, address: PhysicalAddress) -> Vec<(u64, Frame)> {
+        let (set, page) = (self.kernel.frame_set(), address.0 / FRAME_BYTES);
+        let (others, last) = (u64::from(set.grain_frames()) - 1, u64::MAX / FRAME_BYTES);
+        let frame = |page: u64| Some(self.frame(core, PhysicalAddress(page * FRAME_BYTES), false).ok()??.0);
+        let unit = frame(page).map(|frame| set.first_of_grain(frame));
+        let near = page.saturating_sub(others)..=(page + others).min(last);
+        let of_unit = |frame: &Frame| Some(set.first_of_grain(*frame)) == unit;
+        near.filter_map(|page| frame(page).filter(of_unit).map(|frame| (page, frame))).collect()
+    }
+
     /// The frame of an address, and whether a store may use it; `None` if an access faults.
     pub(super) fn frame(
         &self,
@@ -198,17 +231,24 @@ impl Processes {
         Ok(None)
     }
 
-    /// Gives the page of an address a new frame, for a copy of the page of `source`.
+    /// Gives the page of an address a new frame, for a copy of the page of `source`; none where the
+    /// copy unit is larger: the other pages of the unit would lose their data.
     pub(super) fn renew(
         &mut self,
         core: usize,
         address: PhysicalAddress,
         source: PhysicalAddress,
-    ) -> Result<Frame, ProgramFault> {
+    ) -> Result<Option<Frame>, ProgramFault> {
         let near = self.frame(core, source, false)?.map(|(frame, _)| frame);
         let (id, page) = self.page(core, address)?;
+        let is_page = self.kernel.frame_set().grain_frames() == 1;
+        #[cfg(test)]
+        let is_page = is_page || crate::virtual_memory::is_planted(crate::virtual_memory::Planted::RenewedInPart);
+        if !is_page {
+            return Ok(None);
+        }
         self.has_freed = true;
-        Ok(self.kernel.renew(id, page, near)?)
+        Ok(Some(self.kernel.renew(id, page, near)?))
     }
 
     /// Maps the pages that contain a range.

@@ -120,6 +120,7 @@ impl Machine {
             core.marks.begun = executed;
             core.translations.clear();
             core.counters.stalls.kernel += core.pipeline.delay_until(at);
+            self.compare_core(index);
             self.processes.restart(index);
             return Ok(true);
         }

@@ -4,6 +4,7 @@ mod by_hand;
 mod coherent;
 mod overlaps;
 mod regions;
+mod virtual_addresses;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
