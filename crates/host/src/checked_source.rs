@@ -96,7 +96,7 @@ mod tests {
             Some(Request {
                 id: RequestId(7),
                 source: dram_spec::SourceId::default(),
-                arrival,
+                arrival: Some(arrival),
                 operation: self.0.take()?,
                 payload: None,
             })
@@ -117,10 +117,10 @@ mod tests {
             for (data, found) in cases {
                 let operation = Operation::Read { address, bytes };
                 let mut checked = CheckedSource::new(OneRead(Some(operation)), FlatMemory::new(contents.clone()));
-                let Request { id, arrival, operation, .. } = checked.take(Cycle::ZERO).unwrap();
+                let Request { id, operation, .. } = checked.take(Cycle::ZERO).unwrap();
                 let data = Some(data);
                 let first_command = None;
-                let done = arrival;
+                let (arrival, done) = (Cycle::ZERO, Cycle::ZERO);
                 let source = dram_spec::SourceId::default();
                 checked.complete(Completion {
                     id,

@@ -83,7 +83,7 @@ pub struct Replay<R: Read> {
     /// The record being played, and whether a part of it was skipped.
     current: Current,
     is_skipped: bool,
-    /// Whether the first request of the record arrives when it is taken.
+    /// Whether the requests of the record arrive when they are accepted.
     when_taken: bool,
     /// Next request of the record.
     upcoming: Option<Upcoming>,
@@ -106,7 +106,7 @@ struct Upcoming {
     operation: Operation,
     /// Arrival, or the earliest cycle at which the request may be taken.
     at: Cycle,
-    /// Whether the request arrives when it is taken.
+    /// Whether the request arrives when it is accepted.
     when_taken: bool,
 }
 
@@ -240,7 +240,7 @@ impl<R: Read> Replay<R> {
     #[inline]
     fn announce(&mut self, operation: Operation) -> Result<(), Box<ReplayError>> {
         let at = self.arrivals.now().map_err(|why| Box::new(self.no_arrival(why)))?;
-        self.upcoming = Some(Upcoming { operation, at, when_taken: std::mem::take(&mut self.when_taken) });
+        self.upcoming = Some(Upcoming { operation, at, when_taken: self.when_taken });
         Ok(())
     }
 
@@ -274,7 +274,6 @@ impl<R: Read> RequestSource for Replay<R> {
         let has_room = self.has_room();
         let Upcoming { operation, at, when_taken } =
             self.upcoming.take_if(|upcoming| has_room && upcoming.at <= now)?;
-        let arrival = if when_taken { now } else { at };
         if when_taken {
             self.arrivals.resume(now);
         }
@@ -286,6 +285,7 @@ impl<R: Read> RequestSource for Replay<R> {
         if let (Some(check), Some(log)) = (&mut self.check, log_of(&mut self.pages, &mut self.processes)) {
             check.request(log, &operation, payload.as_deref());
         }
+        let arrival = (!when_taken).then_some(at);
         Some(Request { id, source: SourceId::default(), arrival, operation, payload })
     }
 

@@ -173,7 +173,7 @@ impl RequestSource for Sequence {
         let id = RequestId(self.taken);
         self.taken += 1;
         let payload = self.contents.as_ref().and_then(|contents| payload(contents, id.0, &operation));
-        Some(Request { id, source: SourceId::default(), arrival, operation, payload })
+        Some(Request { id, source: SourceId::default(), arrival: Some(arrival), operation, payload })
     }
 
     fn complete(&mut self, completion: Completion) {

@@ -300,7 +300,7 @@ impl RequestSource for Workload {
 
     #[inline]
     fn take(&mut self, now: Cycle) -> Option<Request> {
-        let (arrival, operation): (Cycle, Operation) = for_each_source!(&mut self.source, source => {
+        let (arrival, operation): (Option<Cycle>, Operation) = for_each_source!(&mut self.source, source => {
             if source.next_arrival().is_none_or(|at| at > now) {
                 return None;
             }

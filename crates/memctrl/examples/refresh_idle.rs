@@ -82,7 +82,7 @@ impl RequestSource for Reads {
         Some(Request {
             id,
             source: SourceId(0),
-            arrival,
+            arrival: Some(arrival),
             operation: Operation::Read { address, bytes: 64 },
             payload: None,
         })

@@ -13,8 +13,8 @@ pub struct Request {
     pub id: RequestId,
     /// Source.
     pub source: SourceId,
-    /// Arrival.
-    pub arrival: Cycle,
+    /// Arrival; `None`: in the cycle in which the controller accepts its first line, or the copy.
+    pub arrival: Option<Cycle>,
     /// Operation.
     pub operation: Operation,
     /// Data of a write, if contents are modeled; as many bytes as the operation has.
@@ -30,7 +30,7 @@ pub struct Completion {
     pub source: SourceId,
     /// Operation.
     pub operation: Operation,
-    /// Arrival.
+    /// Arrival; of a request without one, its acceptance.
     pub arrival: Cycle,
     /// Cycle of the first command; `None` if no command was needed (a copy onto itself, a forwarded
     /// read).

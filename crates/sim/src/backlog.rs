@@ -104,7 +104,7 @@ impl<S: RequestSource> RequestSource for Offered<S> {
     #[inline]
     fn take(&mut self, now: Cycle) -> Option<Request> {
         let request = self.source.take(now)?;
-        self.meter.take(now, request.arrival);
+        self.meter.take(now, request.arrival.unwrap_or(now));
         Some(request)
     }
 

@@ -13,6 +13,8 @@ pub struct TraceReport {
     pub format: &'static str,
     /// Arrival of the records, for example `instructions, 4 per memory clock`.
     pub timing: String,
+    /// Event from which latencies of reads and writes count, for example `arrival`.
+    pub latency_from: &'static str,
     /// All records.
     pub records: u64,
     /// Records of which at least a part was skipped.
@@ -56,6 +58,17 @@ pub struct TraceTally {
     pub skipped_records: u64,
 }
 
+/// Event from which latencies of reads and writes count.
+fn latency_from(timing: Timing, format: &Format) -> &'static str {
+    match timing {
+        Timing::BackToBack | Timing::Window(_) => "acceptance into the queue",
+        Timing::Recorded if format.timing == trace_io::trace::Timing::Times => {
+            "arrival; of records without a time, from acceptance"
+        }
+        Timing::Recorded | Timing::Instructions(_) => "arrival, waiting for the queue included",
+    }
+}
+
 impl TraceReport {
     /// Creates the report of a replayed trace.
     pub(crate) fn new(name: String, format: &Format, timing: Timing, outcome: &ReplayOutcome) -> TraceReport {
@@ -65,6 +78,7 @@ impl TraceReport {
             file: name,
             format: format.name,
             timing: timing.to_string(),
+            latency_from: latency_from(timing, format),
             records: tally.records,
             skipped_records: tally.skipped_records,
             skipped_share: tally.skipped_share(),

@@ -267,6 +267,7 @@ fn report(
 ) -> Result<RunReport, Failure> {
     let memory = &scenario.system.memory;
     let mut warnings = warnings::of_run(scenario, variant, &run);
+    let latency_from = run.trace.as_ref().map(|trace| format!("\nlatencies count from {}", trace.latency_from));
     if let Workload::Operations(specs) = &scenario.workload
         && specs.len() > Outcome::OPERATIONS_MAX
     {
@@ -294,7 +295,7 @@ fn report(
         mix: run.cores.as_ref().and_then(|cores| cores.mix(alone_ipc)),
         outcome: run,
         warnings,
-        brief: brief(scenario),
+        brief: brief(scenario) + &latency_from.unwrap_or_default(),
         row_bytes: memory.system().geometry.row_bytes(),
     })
 }

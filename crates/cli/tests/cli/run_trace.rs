@@ -43,7 +43,8 @@ impl Trace {
 }
 
 #[test]
-fn the_first_screen_names_the_format_and_its_default_timing() {
+fn the_first_screen_names_the_format_its_default_timing_and_the_begin_of_latencies() {
+    let acceptance = "latencies count from acceptance into the queue";
     for (name, text, line) in [
         ("a", "R 0x1000 @5\nW 0x1040\n", "trace of the format native, arrivals: as recorded (default)"),
         ("a", "R 1000 0 5\n", "trace of the format rc, arrivals: instructions, 4 per memory clock (default)"),
@@ -57,6 +58,12 @@ fn the_first_screen_names_the_format_and_its_default_timing() {
     ] {
         let screen = Trace::new(name, text).run(&[]);
         assert_eq!(screen.lines().nth(1), Some(line));
+        let from = match name {
+            _ if line.contains("native") => "latencies count from arrival; of records without a time, from acceptance",
+            _ if line.contains("back to back") => acceptance,
+            _ => "latencies count from arrival, waiting for the queue included",
+        };
+        assert_eq!(screen.lines().nth(2), Some(from), "{line}");
         assert!(screen.contains("2 channels, 4 KiB rows"), "the system is the paper's: {screen}");
     }
     let screen = Trace::new("a", "5 4096\n").run(&["--set", "workload.timing=window", "--set", "workload.window=3"]);
@@ -65,6 +72,7 @@ fn the_first_screen_names_the_format_and_its_default_timing() {
         Some("trace of the format cpu, arrivals: window of 3 requests in flight"),
         "what was given is no default"
     );
+    assert_eq!(screen.lines().nth(2), Some(acceptance));
 }
 
 /// A closed loop of one request: each read of another row waits for the one before.

@@ -68,7 +68,13 @@ impl RequestSource for Stream {
         let arrival = self.next_arrival().filter(|&at| at <= now)?;
         let id = RequestId(self.taken);
         self.taken += 1;
-        Some(Request { id, source: SourceId::default(), arrival, operation: (self.request)(id.0), payload: None })
+        Some(Request {
+            id,
+            source: SourceId::default(),
+            arrival: Some(arrival),
+            operation: (self.request)(id.0),
+            payload: None,
+        })
     }
 
     fn complete(&mut self, completion: Completion) {

@@ -44,7 +44,7 @@ impl RequestSource for Machine {
         Some(Request {
             id: RequestId(outgoing.number * self.cores.len() as u64 + outgoing.core as u64),
             source: SourceId(outgoing.core as u16),
-            arrival: self.settings.clock.memory_at(outgoing.at),
+            arrival: Some(self.settings.clock.memory_at(outgoing.at)),
             operation: outgoing.operation,
             payload: outgoing.payload,
         })

@@ -34,7 +34,7 @@ impl RequestSource for Recorded {
 
     fn take(&mut self, now: Cycle) -> Option<Request> {
         let request = self.machine.take(now)?;
-        self.requests.push((request.arrival, request.operation));
+        self.requests.push((request.arrival.expect("cores know it"), request.operation));
         Some(request)
     }
 

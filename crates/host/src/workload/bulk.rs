@@ -70,17 +70,18 @@ impl<T: Task> Bulk<T> {
         }
     }
 
-    pub(super) fn take(&mut self, now: Cycle) -> (Cycle, Operation) {
+    pub(super) fn take(&mut self, now: Cycle) -> (Option<Cycle>, Operation) {
         let Step::Issue(operation) = self.upcoming else { unreachable!("it has arrived") };
         self.in_flight += 1;
+        let mut arrival = Some(self.next);
         if operation.is_copy() {
             self.copies += 1;
         } else if self.gaps.are_zero() {
-            // Stores are issued at the rate at which they are taken: a store not yet taken is not
-            // yet issued.
+            // Stores are issued at the rate at which they are accepted: a store not yet accepted is
+            // not yet issued.
             self.next = now;
+            arrival = None;
         }
-        let arrival = self.next;
         self.next += self.gaps.next();
         self.advance();
         (arrival, operation)

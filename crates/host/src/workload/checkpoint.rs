@@ -26,8 +26,8 @@ pub struct Checkpoint {
     pub writes: u64,
     /// Maximum number of copies in flight, at least 1.
     pub window: u64,
-    /// Minimum time between the arrivals of two requests. With 0, writes arrive when they can be
-    /// taken.
+    /// Minimum time between the arrivals of two requests. With 0, writes arrive when they are
+    /// accepted.
     pub gap: Gap,
 }
 

@@ -35,7 +35,7 @@ pub struct Deduplication {
     /// machine.
     pub writes: u64,
     /// Minimum time between the arrivals of two requests. With 0, reads and writes arrive when they
-    /// can be taken.
+    /// are accepted.
     pub gap: Gap,
 }
 

@@ -134,14 +134,14 @@ impl ForkSource {
         self.upcoming.map(|_| self.next)
     }
 
-    pub(super) fn take(&mut self, now: Cycle) -> (Cycle, Operation) {
+    pub(super) fn take(&mut self, now: Cycle) -> (Option<Cycle>, Operation) {
         let operation = self.upcoming.take().expect("it has arrived");
-        let mut arrival = self.next;
+        let mut arrival = Some(self.next);
         if matches!(operation, Operation::Write { .. }) {
             if self.child.is_none() {
-                // The parent stores at the rate at which stores are taken: a store not yet taken is
-                // not yet issued.
-                arrival = now;
+                // The parent stores at the rate at which stores are accepted: a store not yet
+                // accepted is not yet issued.
+                arrival = None;
                 self.next = now;
             } else {
                 self.next += self.gaps.next();

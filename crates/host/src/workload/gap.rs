@@ -6,14 +6,14 @@ use dram_spec::{Clock, Cycles, Min};
 /// of parts.
 const PARTS_PER_CYCLE: u64 = 15_000;
 
-/// Time between two arrivals. With 0, each request arrives when it can be taken.
+/// Time between two arrivals. With 0, each request arrives when it is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
     parts: u64,
 }
 
 impl Gap {
-    /// No gap: each request arrives when it can be taken.
+    /// No gap: each request arrives when it is accepted.
     pub const ZERO: Gap = Gap { parts: 0 };
 
     /// Longest gap of a workload: 2^40 cycles, about 23 minutes at DDR3-1600.
@@ -30,7 +30,7 @@ impl Gap {
         self.parts.div_ceil(PARTS_PER_CYCLE)
     }
 
-    /// Whether requests arrive when they can be taken.
+    /// Whether requests arrive when they are accepted.
     pub(super) const fn is_zero(self) -> bool {
         self.parts == 0
     }

@@ -31,7 +31,7 @@ pub struct Mixed {
     pub page_bytes: u64,
     /// Pairs of source and destination pages.
     pub pairs: Pairs,
-    /// Time between two arrivals. With 0, each request arrives when it can be taken.
+    /// Time between two arrivals. With 0, each request arrives when it is accepted.
     pub gap: Gap,
 }
 
@@ -92,7 +92,7 @@ impl MixedSource {
         (self.left > 0).then_some(self.pace.next())
     }
 
-    pub(super) fn take(&mut self, now: Cycle) -> (Cycle, Operation) {
+    pub(super) fn take(&mut self, _: Cycle) -> (Option<Cycle>, Operation) {
         self.left -= 1;
         let kind = self.generator.number();
         let operation = if self.to_writes.holds(kind) {
@@ -105,6 +105,6 @@ impl MixedSource {
         } else {
             Operation::Read { address: self.lines.draw(&mut self.generator), bytes: LINE_BYTES }
         };
-        (self.pace.arrive(now), operation)
+        (self.pace.arrive(), operation)
     }
 }

@@ -22,14 +22,13 @@ impl Pace {
         self.next
     }
 
-    /// Arrival of the request that is taken now. Without a gap it is `now`, as the request did not
-    /// exist before.
-    pub(super) fn arrive(&mut self, now: Cycle) -> Cycle {
+    /// Arrival of the request that is taken now; without a gap, its acceptance.
+    pub(super) fn arrive(&mut self) -> Option<Cycle> {
         if self.gaps.are_zero() {
-            return now;
+            return None;
         }
         let arrival = self.next;
         self.next += self.gaps.next();
-        arrival
+        Some(arrival)
     }
 }

@@ -35,7 +35,7 @@ pub struct PageCopies {
     pub pairs: Pairs,
     /// Method of copying a page.
     pub by: CopyBy,
-    /// Time between two arrivals. With 0, each request arrives when it can be taken.
+    /// Time between two arrivals. With 0, each request arrives when it is accepted.
     pub gap: Gap,
 }
 
@@ -82,7 +82,7 @@ impl PageCopiesSource {
         (self.left > 0).then_some(self.pace.next())
     }
 
-    pub(super) fn take(&mut self, now: Cycle) -> (Cycle, Operation) {
+    pub(super) fn take(&mut self, _: Cycle) -> (Option<Cycle>, Operation) {
         let (src, dst, moved) = self.current.take().unwrap_or_else(|| {
             let (src, dst) = self.pairs.next();
             (src, dst, 0)
@@ -105,6 +105,6 @@ impl PageCopiesSource {
                 }
             }
         };
-        (self.pace.arrive(now), operation)
+        (self.pace.arrive(), operation)
     }
 }

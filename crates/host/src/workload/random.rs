@@ -21,7 +21,7 @@ pub struct Random {
     pub bytes: u64,
     /// Share of the requests that are writes, 0 to 1. The others are reads.
     pub writes: f64,
-    /// Time between two arrivals. With 0, each request arrives when it can be taken.
+    /// Time between two arrivals. With 0, each request arrives when it is accepted.
     pub gap: Gap,
 }
 
@@ -61,11 +61,11 @@ impl RandomSource {
     }
 
     #[inline]
-    pub(super) fn take(&mut self, now: Cycle) -> (Cycle, Operation) {
+    pub(super) fn take(&mut self, _: Cycle) -> (Option<Cycle>, Operation) {
         self.left -= 1;
         let (address, rest) = self.region.draw_and_rest(&mut self.generator);
         let (write, bytes) = (self.writes.holds(rest), LINE_BYTES);
         let operation = if write { Operation::Write { address, bytes } } else { Operation::Read { address, bytes } };
-        (self.pace.arrive(now), operation)
+        (self.pace.arrive(), operation)
     }
 }

@@ -76,7 +76,7 @@ pub struct Stream {
     pub stride: u64,
     /// Accesses to the lines.
     pub access: Access,
-    /// Time between two arrivals. With 0, each request arrives when it can be taken.
+    /// Time between two arrivals. With 0, each request arrives when it is accepted.
     pub gap: Gap,
 }
 
@@ -198,7 +198,7 @@ impl StreamSource {
     }
 
     #[inline]
-    pub(super) fn take(&mut self, now: Cycle) -> (Cycle, Operation) {
+    pub(super) fn take(&mut self, _: Cycle) -> (Option<Cycle>, Operation) {
         let (address, bytes) = (PhysicalAddress(self.lines.at), LINE_BYTES);
         let operation = match self.access {
             Access::Pattern(pattern) => {
@@ -220,7 +220,7 @@ impl StreamSource {
                 }
             }
         };
-        (self.pace.arrive(now), operation)
+        (self.pace.arrive(), operation)
     }
 
     fn advance(&mut self) {

@@ -169,7 +169,13 @@ impl RequestSource for PlainMachine {
         self.requests += 1;
         self.waiting.insert(id, waiting);
         let arrival = clock.memory_at(CoreCycle(leaves));
-        Some(Request { id: RequestId(id), source: SourceId(core as u16), arrival, operation, payload: None })
+        Some(Request {
+            id: RequestId(id),
+            source: SourceId(core as u16),
+            arrival: Some(arrival),
+            operation,
+            payload: None,
+        })
     }
 
     fn complete(&mut self, completion: Completion) {

@@ -40,7 +40,12 @@ impl<S: RequestSource> RequestSource for Logged<S> {
     fn take(&mut self, now: Cycle) -> Option<Request> {
         let request = self.source.take(now)?;
         let Request { arrival, source, operation, .. } = request;
-        self.taken.push(Taken { arrival, at: now, source, operation });
+        self.taken.push(Taken {
+            arrival: arrival.expect("cores know the times of their requests"),
+            at: now,
+            source,
+            operation,
+        });
         Some(request)
     }
 

@@ -14,7 +14,7 @@ use crate::driver::{SETTINGS, allocator, completion, drive, planner, replay, sma
 fn check(settings: ReplaySettings, trace: &str, expected: &[(&str, u64)]) {
     let mut replay = replay(trace, &planner(&small(), Preset::RowInterleaved), settings, None).unwrap();
     let mut found = Vec::new();
-    drive(&mut replay, Cycles(100), |request| found.push((request.operation.to_string(), request.arrival.0)));
+    drive(&mut replay, Cycles(100), |request| found.push((request.operation.to_string(), request.arrival.unwrap().0)));
     let expected: Vec<_> = expected.iter().map(|&(operation, at)| (operation.to_owned(), at)).collect();
     assert_eq!(found, expected);
     replay.into_outcome().unwrap();
@@ -96,7 +96,7 @@ fn all_pages_of_an_operation_arrive_together_and_all_block_the_next_record() {
         operations,
         ["copy 4096 bytes 0x1000 -> 0x2000", "copy 4096 bytes 0x3000 -> 0x4000", "copy 4096 bytes 0x5000 -> 0x6000",]
     );
-    assert!(taken.iter().all(|request| request.arrival == Cycle(4)));
+    assert!(taken.iter().all(|request| request.arrival == Some(Cycle(4))));
     for (at, done) in [(1, 300), (0, 150), (2, 200)] {
         assert_eq!(replay.next_arrival(), None);
         replay.complete(completion(&taken[at], Cycle(done)));
@@ -134,43 +134,42 @@ fn records_with_times_arrive_then_and_wait_for_nothing() {
 }
 
 #[test]
-fn records_without_a_time_arrive_when_taken_and_in_order() {
+fn records_without_a_time_arrive_when_accepted_and_in_order() {
     let trace = "R 0x0\nR 0x40 @50\nW 0x80\nCOPY 0x8000 0x10000 4096\nR 0xc0\nR 0x100 @60\n";
     let mut replay = replay(trace, &planner(&small(), Preset::RowInterleaved), TIMES, None).unwrap();
     // Cycle of taking, and arrival: a record with a time arrives at that time, however long it
-    // waits.
-    for (now, arrival) in [(7, 7), (55, 50), (58, 58), (70, 70), (71, 71), (80, 60)] {
+    // waits, and others when the controller accepts them.
+    for (now, arrival) in [(7, None), (55, Some(50)), (58, None), (70, None), (71, None), (80, Some(60))] {
         let known = replay.next_arrival().unwrap();
         assert!(known <= Cycle(now), "{known}");
-        assert_eq!(replay.take(Cycle(now)).unwrap().arrival, Cycle(arrival));
+        assert_eq!(replay.take(Cycle(now)).unwrap().arrival, arrival.map(Cycle));
     }
     assert!(replay.next_arrival().is_none());
     assert_eq!(replay.into_outcome().unwrap().counts.records, 6);
 }
 
-/// Pages of one operation arrive together, whenever the operation is taken.
 #[test]
-fn all_pages_of_an_operation_without_a_time_arrive_when_the_first_is_taken() {
+fn each_page_of_an_operation_without_a_time_arrives_when_it_is_accepted() {
     let settings = ReplaySettings { placement: Placement::Allocator(allocator(Policy::Sequential)), ..TIMES };
     let mut replay =
         replay("ZERO 0x8000 8192\nR 0x8000\n", &planner(&small(), Preset::RowInterleaved), settings, None).unwrap();
-    let arrivals = [30, 40, 45].map(|now| replay.take(Cycle(now)).unwrap().arrival.0);
-    assert_eq!(arrivals, [30, 30, 45]);
+    let arrivals = [30, 40, 45].map(|now| replay.take(Cycle(now)).unwrap().arrival);
+    assert_eq!(arrivals, [None; 3]);
 }
 
 /// Neither instructions nor times count, and a copy blocks no record.
 #[test]
-fn records_played_back_to_back_arrive_when_taken() {
+fn records_played_back_to_back_arrive_when_accepted() {
     for trace in
         ["R 1000 40 9\nC 8000 10000 64 30\nR 80 0 5\n", "R 0x1000 @7\nW 0x40 @9\nCOPY 0x8000 0x10000 64\nR 0x80\n"]
     {
         let settings = ReplaySettings { timing: Timing::BackToBack, ..SETTINGS };
         let mut replay = replay(trace, &planner(&small(), Preset::RowInterleaved), settings, None).unwrap();
         let taken = std::iter::from_fn(|| replay.next_arrival().and_then(|at| replay.take(at)));
-        let taken: Vec<_> = taken.map(|request| (request.operation.to_string(), request.arrival.0)).collect();
+        let taken: Vec<_> = taken.map(|request| (request.operation.to_string(), request.arrival)).collect();
         let operations =
             ["read 64 bytes 0x1000", "write 64 bytes 0x40", "copy 64 bytes 0x10000 -> 0x8000", "read 64 bytes 0x80"];
-        assert_eq!(taken, operations.map(|operation| (operation.to_owned(), 0)));
+        assert_eq!(taken, operations.map(|operation| (operation.to_owned(), None)));
     }
 }
 
@@ -180,14 +179,14 @@ fn a_window_permits_as_many_requests_in_flight() {
     let trace = "R 0x0\nCOPY 0x8000 0x10000 64 @900\nW 0x40\nR 0x80\n";
     let mut replay = replay(trace, &planner(&small(), Preset::RowInterleaved), settings, None).unwrap();
     let [first, second] = [0, 3].map(|now| replay.take(Cycle(now)).unwrap());
-    assert_eq!((first.arrival, second.arrival), (Cycle(0), Cycle(3)));
+    assert_eq!((first.arrival, second.arrival), (None, None));
     assert!(replay.next_arrival().is_none() && replay.take(Cycle(10)).is_none());
     replay.complete(completion(&second, Cycle(20)));
     assert!(replay.next_arrival().unwrap() <= Cycle(20));
     let third = replay.take(Cycle(21)).unwrap();
-    assert_eq!((third.arrival, replay.next_arrival()), (Cycle(21), None));
+    assert_eq!((third.arrival, replay.next_arrival()), (None, None));
     replay.complete(completion(&first, Cycle(30)));
     replay.complete(completion(&third, Cycle(30)));
-    assert_eq!(replay.take(Cycle(30)).unwrap().arrival, Cycle(30));
+    assert_eq!(replay.take(Cycle(30)).unwrap().arrival, None);
     assert_eq!((replay.next_arrival(), replay.into_outcome().unwrap().counts.records), (None, 4));
 }

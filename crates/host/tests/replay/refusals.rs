@@ -35,7 +35,7 @@ fn play_on(planner: &Planner, trace: &str, settings: ReplaySettings) -> Played {
         Err(error) => return (Vec::new(), Err(error)),
     };
     let mut played = Vec::new();
-    drive(&mut replay, Cycles(100), |request| played.push((request.operation.to_string(), request.arrival.0)));
+    drive(&mut replay, Cycles(100), |request| played.push((request.operation.to_string(), request.arrival.unwrap().0)));
     (played, replay.into_outcome())
 }
 

@@ -166,10 +166,11 @@ impl<S: RequestSource> RequestSource for Recorder<S> {
             "what has arrived can be taken, and nothing else"
         );
         let request = request?;
-        assert!(request.arrival <= now, "no request is taken before it arrives");
+        let arrival = request.arrival.unwrap_or(now);
+        assert!(arrival <= now, "no request is taken before it arrives");
         self.copies += usize::from(request.operation.is_copy());
         self.most_copies = self.most_copies.max(self.copies);
-        self.taken.push(request.clone());
+        self.taken.push(Request { arrival: Some(arrival), ..request.clone() });
         Some(request)
     }
 
@@ -223,6 +224,7 @@ pub fn requests(mut workload: Workload) -> (Vec<Request>, Outcome) {
     while let Some(at) = workload.next_arrival() {
         now = now.max(at);
         let request = workload.take(now).expect("it has arrived");
+        let request = Request { arrival: request.arrival.or(Some(now)), ..request };
         workload.complete(done(&request, now));
         taken.push(request);
     }
@@ -234,7 +236,7 @@ fn done(request: &Request, now: Cycle) -> Completion {
         id: request.id,
         source: request.source,
         operation: request.operation,
-        arrival: request.arrival,
+        arrival: request.arrival.unwrap_or(now),
         first_command: None,
         done: now,
         served: memctrl::stats::PartTally::default(),

@@ -41,7 +41,7 @@ fn every_workload_runs_to_its_end() {
 
 /// Arrival, identifier and operation of each request.
 fn key(requests: &[Request]) -> Vec<(u64, u64, Operation)> {
-    requests.iter().map(|request| (request.id.0, request.arrival.0, request.operation)).collect()
+    requests.iter().map(|request| (request.id.0, request.arrival.unwrap().0, request.operation)).collect()
 }
 
 #[test]

@@ -142,24 +142,23 @@ impl FrontEnd {
     #[inline]
     pub(crate) fn admit(&mut self, channels: &mut [Channel], now: Cycle) -> bool {
         loop {
-            let waits = match &self.head {
-                None => return true,
-                Some(Head { work: Work::Copy(slot), .. }) => self.admit_copy(*slot, channels, now),
-                Some(Head { work: Work::Lines(line, _), .. }) => {
-                    let channel = &mut channels[usize::from(line.channel.0)];
+            let Some(Head { work, .. }) = &self.head else { return true };
+            let (slot, waits) = match work {
+                Work::Copy(slot) => (*slot, self.admit_copy(*slot, channels, now)),
+                Work::Lines(line, _) => {
+                    let (slot, channel) = (line.access.slot, &mut channels[usize::from(line.channel.0)]);
                     match self.obstacle(line, channel, now) {
-                        Some(waits) => Some(waits),
-                        None => self.admit_line(*line, channel, now),
+                        Some(waits) => (slot, Some(waits)),
+                        None => (slot, self.admit_line(*line, channel, now)),
                     }
                 }
             };
-            match (waits, &mut self.head) {
-                (Some(waits), Some(head)) => {
-                    head.waits = waits;
-                    return false;
-                }
-                _ => self.next_line(),
+            if let (Some(waits), Some(head)) = (waits, &mut self.head) {
+                head.waits = waits;
+                return false;
             }
+            self.in_flight.get_mut(slot).accepted_at(now);
+            self.next_line();
         }
     }
 

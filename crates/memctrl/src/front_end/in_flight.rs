@@ -16,6 +16,7 @@ pub(crate) struct InFlight {
     pub(crate) id: RequestId,
     pub(crate) source: SourceId,
     pub(crate) operation: Operation,
+    /// Arrival; [`Cycle::NEVER`] until the acceptance of a request without one.
     pub(crate) arrival: Cycle,
     /// Position in the order of acceptance.
     pub(crate) accepted: u64,
@@ -35,6 +36,12 @@ impl InFlight {
     pub(crate) fn line(&self, number: u32) -> PhysicalAddress {
         let first = self.operation.target().0 / LINE_BYTES * LINE_BYTES;
         PhysicalAddress(first + u64::from(number) * LINE_BYTES)
+    }
+
+    /// Records that a line, or the copy, was accepted.
+    #[inline]
+    pub(crate) fn accepted_at(&mut self, now: Cycle) {
+        self.arrival = self.arrival.min(now);
     }
 
     /// Records that the first command was issued at `at` or before.
@@ -112,7 +119,7 @@ impl InFlightTable {
     #[inline]
     pub(crate) fn insert(&mut self, request: Request) -> u32 {
         let Request { id, source, arrival, operation, payload } = request;
-        let accepted = self.accepted;
+        let (arrival, accepted) = (arrival.unwrap_or(Cycle::NEVER), self.accepted);
         self.accepted += 1;
         let (first_command, done) = (Cycle::NEVER, Cycle::ZERO);
         let Some(slot) = self.free.pop() else {

@@ -152,8 +152,20 @@ fn read_beside_a_copy(before: usize, after: usize) -> (Completion, u8) {
         request.payload = Some(Arc::from([value; 64]));
     }
     requests.extend([
-        Request { id: RequestId(98), arrival: Cycle(1000), operation: read(dst), payload: None, ..requests[0].clone() },
-        Request { id: RequestId(99), arrival: Cycle(1000), operation: read(src), payload: None, ..requests[0].clone() },
+        Request {
+            id: RequestId(98),
+            arrival: Some(Cycle(1000)),
+            operation: read(dst),
+            payload: None,
+            ..requests[0].clone()
+        },
+        Request {
+            id: RequestId(99),
+            arrival: Some(Cycle(1000)),
+            operation: read(src),
+            payload: None,
+            ..requests[0].clone()
+        },
     ]);
     let outcome = run_until(&config, requests, 2000);
     let completion = |id| outcome.completions.iter().find(|completion| completion.id == RequestId(id)).unwrap();

@@ -28,7 +28,13 @@ impl RequestSource for Stream {
         let arrival = self.next_arrival()?;
         let id = RequestId(self.taken);
         self.taken += 1;
-        Some(Request { id, source: SourceId(0), arrival, operation: (self.operation)(id.0), payload: None })
+        Some(Request {
+            id,
+            source: SourceId(0),
+            arrival: Some(arrival),
+            operation: (self.operation)(id.0),
+            payload: None,
+        })
     }
 
     fn complete(&mut self, _: Completion) {}

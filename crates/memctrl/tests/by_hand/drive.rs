@@ -56,6 +56,11 @@ impl Outcome {
     }
 }
 
+/// Arrival of a request; one without an arrival may be taken at once.
+fn arrival_of(request: &Request) -> Cycle {
+    request.arrival.unwrap_or(Cycle::ZERO)
+}
+
 /// Runs requests, in order of arrival, up to and including the cycle `until`.
 pub fn run_until(config: &Config, requests: Vec<Request>, until: u64) -> Outcome {
     run_in_steps(config, requests, until, || u64::MAX)
@@ -69,10 +74,11 @@ pub fn run_in_steps(config: &Config, requests: Vec<Request>, until: u64, mut ste
     let mut completions = Vec::new();
     while controller.now() < Cycle(until) {
         completions.extend(controller.completions());
-        while controller.has_room() && waiting.front().is_some_and(|request| request.arrival <= controller.now()) {
+        while controller.has_room() && waiting.front().is_some_and(|request| arrival_of(request) <= controller.now()) {
             controller.try_enqueue(waiting.pop_front().unwrap()).expect("it has room");
         }
-        let arrival = waiting.front().filter(|_| controller.has_room()).map_or(u64::MAX, |request| request.arrival.0);
+        let arrival =
+            waiting.front().filter(|_| controller.has_room()).map_or(u64::MAX, |request| arrival_of(request).0);
         let limit = arrival.min(until).min(controller.now().0.saturating_add(steps()));
         controller.advance_to(Cycle(limit), &mut listing);
     }

@@ -1,6 +1,7 @@
 //! Hand-computed numbers and command listings.
 #![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
+mod acceptance;
 mod admission;
 mod bandwidth;
 mod copies;
@@ -78,7 +79,7 @@ fn requests(list: &[(u64, Operation)]) -> Vec<Request> {
     let request = |(id, &(arrival, operation)): (u64, &(u64, Operation))| Request {
         id: RequestId(id),
         source: SourceId(0),
-        arrival: Cycle(arrival),
+        arrival: Some(Cycle(arrival)),
         operation,
         payload: None,
     };

@@ -22,7 +22,7 @@ fn run_at(scheduler: impl Scheduler + 'static, reads: &[(u64, Read)]) -> Outcome
     let request = |(id, &(arrival, (source, bank, row))): (u64, &(u64, Read))| Request {
         id: RequestId(id),
         source: SourceId(source),
-        arrival: Cycle(arrival),
+        arrival: Some(Cycle(arrival)),
         // Each read has a column of its own.
         operation: read(line(bank, row, id)),
         payload: None,

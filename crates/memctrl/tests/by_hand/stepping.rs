@@ -47,7 +47,7 @@ impl RequestSource for ClosedLoop {
         let (id, number) = (RequestId(self.taken), self.taken * 7);
         self.taken += 1;
         let operation = Operation::Read { address: line(number % 8, number / 24, number % 64), bytes: 64 };
-        Some(Request { id, source: SourceId(0), arrival, operation, payload: None })
+        Some(Request { id, source: SourceId(0), arrival: Some(arrival), operation, payload: None })
     }
 
     fn complete(&mut self, completion: Completion) {

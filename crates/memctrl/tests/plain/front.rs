@@ -17,6 +17,8 @@ pub struct Pending {
     /// First line of a read or write that is not accepted, and the end of its lines.
     next_line: u64,
     end: u64,
+    /// Its arrival; without one, the cycle in which its first line, or the copy, was accepted.
+    arrival: Option<u64>,
     /// Whether it is completely accepted.
     pub is_accepted: bool,
     /// Accesses that are accepted, and neither issued nor forwarded.
@@ -39,6 +41,7 @@ impl Pending {
             copy: Copy::of(&request.operation),
             next_line: lines.start,
             end: lines.end,
+            arrival: request.arrival.map(|at| at.0),
             is_accepted: false,
             outstanding: 0,
             first_command: None,
@@ -113,7 +116,7 @@ impl FrontEnd {
             let has_data = self.config.contents.is_some();
             let pending = &mut self.requests[number];
             pending.is_delivered = true;
-            let Request { id, source: from, arrival, operation, .. } = pending.request;
+            let Request { id, source: from, operation, .. } = pending.request;
             let is_read = matches!(operation, Operation::Read { .. });
             let is_write = matches!(operation, Operation::Write { .. });
             let copy = pending.copy.as_ref().filter(|_| !is_write);
@@ -121,7 +124,7 @@ impl FrontEnd {
                 id,
                 source: from,
                 operation,
-                arrival,
+                arrival: Cycle(pending.arrival.expect("it was accepted")),
                 first_command: pending.first_command,
                 done: Cycle(pending.done),
                 served: copy.map(|copy| copy.tally.clone()).unwrap_or_default(),
@@ -163,7 +166,7 @@ impl FrontEnd {
             }
             let number = self.requests.len() - 1;
             if !(if self.requests[number].copy.is_some() {
-                self.accept_copy(number, &mut copies)
+                self.accept_copy(now, number, &mut copies)
             } else {
                 self.accept_line(now, number, channels, recorder)
             }) {
@@ -172,13 +175,14 @@ impl FrontEnd {
         }
     }
 
-    fn accept_copy(&mut self, number: usize, accepted: &mut usize) -> bool {
+    fn accept_copy(&mut self, now: u64, number: usize, accepted: &mut usize) -> bool {
         let queues = &self.config.queues;
         if *accepted == queues.admission_per_cycle || self.undelivered_copies() == queues.copy_entries {
             return false;
         }
         *accepted += 1;
         self.requests[number].is_accepted = true;
+        self.requests[number].arrival.get_or_insert(now);
         true
     }
 
@@ -202,6 +206,7 @@ impl FrontEnd {
         channel.accepted += 1;
         let pending = &mut self.requests[number];
         pending.outstanding += 1;
+        pending.arrival.get_or_insert(now);
         pending.next_line += LINE_BYTES;
         pending.is_accepted = pending.next_line == pending.end;
         channel.accesses.push(access);

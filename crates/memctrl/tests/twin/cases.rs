@@ -34,10 +34,12 @@ type ChosenScheduler = Chosen<Box<dyn Scheduler>, plain::Scheduler>;
 type ChosenRows = Chosen<Arc<dyn RowPolicy>, plain::Rows>;
 
 /// Arrival of a request.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// Cycles after the arrival of its predecessor.
     After(Cycles),
+    /// When it is accepted.
+    Accepted,
     /// When all its predecessors have completed.
     Done,
 }
@@ -292,6 +294,7 @@ fn arb_draft() -> impl Strategy<Value = Draft> {
         12 => Just(When::After(Cycles(0))),
         8 => (0u64..60).prop_map(|cycles| When::After(Cycles(cycles))),
         1 => (0u64..5000).prop_map(|cycles| When::After(Cycles(cycles))),
+        6 => Just(When::Accepted),
         1 => Just(When::Done),
     ];
     (arb_kind(), arb_spot(), arb_spot(), when, 0u16..4).prop_map(|(kind, to, from, when, source)| Draft {

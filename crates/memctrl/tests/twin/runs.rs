@@ -44,17 +44,19 @@ impl RequestSource for Source {
     fn next_arrival(&self) -> Option<Cycle> {
         match self.items.get(self.taken)?.when {
             When::After(cycles) => Some(self.arrival + cycles),
+            When::Accepted => Some(self.arrival),
             When::Done => (self.completions.len() == self.taken).then(|| self.arrival.max(self.done)),
         }
     }
 
     fn take(&mut self, now: Cycle) -> Option<Request> {
         let arrival = self.next_arrival().filter(|arrival| *arrival <= now)?;
-        let Item { source, operation, .. } = self.items[self.taken];
+        let Item { source, operation, when } = self.items[self.taken];
+        let known = (when != When::Accepted).then_some(arrival);
         let id = RequestId(self.taken as u64);
         let is_write = matches!(operation, dram_spec::Operation::Write { .. });
         let payload = is_write.then(|| payload(id.0, operation.bytes()));
-        let request = Request { id, source, arrival, operation, payload };
+        let request = Request { id, source, arrival: known, operation, payload };
         (self.taken, self.arrival) = (self.taken + 1, arrival);
         self.expected.push(self.memory.execute(&request));
         Some(request)

@@ -78,9 +78,10 @@ impl Copies {
     }
 
     /// A copy or initialization was taken.
-    pub(super) fn taken<W: Write>(&mut self, writer: &mut PacketWriter<W>, request: &Request) {
-        let lane = self.lane(writer, request.arrival);
-        let begin = self.lanes[lane].free_from.take().map_or(request.arrival, |free| free.max(request.arrival));
+    pub(super) fn taken<W: Write>(&mut self, writer: &mut PacketWriter<W>, now: Cycle, request: &Request) {
+        let arrival = request.arrival.unwrap_or(now);
+        let lane = self.lane(writer, arrival);
+        let begin = self.lanes[lane].free_from.take().map_or(arrival, |free| free.max(arrival));
         self.running.insert(request.id, Copy { operation: request.operation, lane, begin, programs: BTreeMap::new() });
     }
 

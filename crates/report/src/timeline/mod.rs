@@ -136,7 +136,7 @@ impl<W: Write> EventSink for Timeline<W> {
 impl<W: Write> Observer for Timeline<W> {
     fn taken(&mut self, now: Cycle, request: &Request) {
         if request.operation.is_copy() {
-            self.copies.taken(&mut self.writer, request);
+            self.copies.taken(&mut self.writer, now, request);
         }
         let depth = &mut self.depths[kind(&request.operation)];
         depth.change(&mut self.writer, now, depth.value + 1);

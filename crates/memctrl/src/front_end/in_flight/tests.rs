@@ -12,7 +12,7 @@ use super::InFlightTable;
 use crate::request::Request;
 
 fn request(id: u64, operation: Operation, payload: Option<Arc<[u8]>>) -> Request {
-    Request { id: RequestId(id), source: SourceId(id as u16 % 3), arrival: Cycle(10 * id), operation, payload }
+    Request { id: RequestId(id), source: SourceId(id as u16 % 3), arrival: Some(Cycle(10 * id)), operation, payload }
 }
 
 /// The byte at an address of the image.
