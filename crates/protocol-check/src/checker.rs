@@ -24,10 +24,16 @@ impl Checker {
     pub fn new(system: &System, dialect: Dialect) -> Checker {
         let geometry = system.geometry;
         let channels = vec![ChannelHistory::new(geometry.ranks(), geometry.banks()); usize::from(geometry.channels())];
-        Checker { setting: Setting::new(system, dialect), channels, report: Report::new(), finished: false }
+        Checker { setting: Setting::new(system, dialect), channels, report: Report::new(Report::KEPT), finished: false }
     }
 
-    /// The first [`Report::KEPT`] violations up to now.
+    /// Sets the number of violations that are stored in full. All are counted.
+    #[must_use]
+    pub fn keeping(self, most: usize) -> Checker {
+        Checker { report: Report::new(most), ..self }
+    }
+
+    /// The first violations up to now, as [`Report::violations`].
     pub fn violations(&self) -> &[Violation] {
         self.report.violations()
     }

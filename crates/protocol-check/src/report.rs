@@ -8,29 +8,30 @@ use crate::violation::Violation;
 pub struct Report {
     violations: Vec<Violation>,
     counts: [u64; Rule::ALL.len()],
+    kept: usize,
 }
 
 impl Report {
-    /// The number of violations stored in full; later ones are only counted.
+    /// The number of violations stored in full, unless another is set; later ones are only counted.
     pub const KEPT: usize = 1000;
 
-    pub(crate) const fn new() -> Report {
-        Report { violations: Vec::new(), counts: [0; Rule::ALL.len()] }
+    pub(crate) const fn new(kept: usize) -> Report {
+        Report { violations: Vec::new(), counts: [0; Rule::ALL.len()], kept }
     }
 
     pub(crate) fn add(&mut self, violation: Violation) {
         self.counts[violation.rule as usize] += 1;
-        if self.violations.len() < Report::KEPT {
+        if self.violations.len() < self.kept {
             self.violations.push(violation);
         }
     }
 
-    /// The first [`Report::KEPT`] violations, in the order of the commands.
+    /// The first violations, [`Report::KEPT`] unless another number is set, in the order of the commands.
     pub fn violations(&self) -> &[Violation] {
         &self.violations
     }
 
-    /// Converts the report into its first [`Report::KEPT`] violations.
+    /// Converts the report into its first violations, as [`Self::violations`].
     pub fn into_violations(self) -> Vec<Violation> {
         self.violations
     }

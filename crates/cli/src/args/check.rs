@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dram_spec::Dialect;
+use protocol_check::Report;
 use trace_io::commands::{self, FORMATS};
 
 use super::{Format, Named, named, one_of};
@@ -23,7 +24,7 @@ const DIALECTS: [Named<Dialect>; 2] = [
     rowclone-sim check dramsim3ch_0cmd.trace --system configs/ddr3-1600-8gb-dimm.toml"
 )]
 pub struct CheckArgs {
-    /// The command trace, plain, gzip or Zstandard: a command log, or a trace of another simulator (docs/command-traces.md)
+    /// The command trace, plain, gzip or Zstandard: a command log, or a trace of another simulator (docs/command-traces.md); `-` is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The memory system, a TOML file, of a trace that does not name it
@@ -35,6 +36,9 @@ pub struct CheckArgs {
     /// Which commands it may hold [default: what a log says of itself; jedec for other traces]
     #[arg(long, value_parser = named(&DIALECTS))]
     pub dialect: Option<Dialect>,
+    /// Most violations that are listed, as text and as JSON; all are counted
+    #[arg(long, value_name = "N", default_value_t = Report::KEPT)]
+    pub limit: usize,
     /// How to print the verdict
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,

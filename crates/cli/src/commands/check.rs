@@ -47,7 +47,7 @@ fn judge(args: &CheckArgs) -> Result<Verdict, Failure> {
     let choice = ("--input-format", args.input_format);
     let mut trace = CommandTrace::open(&args.file, choice, args.system.as_deref())?;
     let dialect = args.dialect.unwrap_or(trace.dialect());
-    let mut checker = Checker::new(&trace.system, dialect);
+    let mut checker = Checker::new(&trace.system, dialect).keeping(args.limit);
     let (mut commands, mut last) = (0, Cycle::ZERO);
     while let Some(Issued { at, channel, command }) = trace.next()? {
         Failure::if_raised(&stop)?;
@@ -75,7 +75,11 @@ fn table(Verdict { format, commands, report, .. }: &Verdict) -> String {
     let text: String =
         report.violations().iter().map(|violation| without_rows(format, violation.to_string()) + "\n").collect();
     let unnamed = report.total() - report.violations().len() as u64;
-    let more = if unnamed > 0 { format!("... and {unnamed} more, in the counts below\n") } else { String::new() };
+    let more = if unnamed > 0 {
+        format!("... and {unnamed} more, in the counts below; `--limit` lists more\n")
+    } else {
+        String::new()
+    };
     let columns: [Column<'_, (Rule, u64)>; 3] = [
         ("rule", Left, &|(rule, _)| rule.name().to_owned()),
         ("violations", Right, &|(_, violations)| violations.to_string()),
@@ -107,6 +111,7 @@ fn json(file: &Path, verdict: &Verdict) -> Value {
         "end_cycle": end.0,
         "violations_total": report.total(),
         "violations_by_rule": counts,
+        "violations_listed": report.violations().len(),
         "violations": report.violations().iter().map(|violation| violation_json(format, violation)).collect::<Vec<_>>(),
     })
 }

@@ -103,7 +103,7 @@ fn more_violations_than_can_be_named_are_counted() {
     let (code, stdout, _) = check(&path, &[]);
     assert_eq!(code, 1);
     assert_eq!(stdout.matches("breaks bank-closed").count(), 1000);
-    assert!(stdout.contains("\n... and 500 more, in the counts below\n"));
+    assert!(stdout.contains("\n... and 500 more, in the counts below; `--limit` lists more\n"));
     assert!(stdout.ends_with("1500 commands, 1500 violations\n"));
 }
 
@@ -139,4 +139,24 @@ fn what_is_no_log_ends_with_2() {
     let (code, _, stderr) = check(&directory.path().join("none"), &[]);
     assert_eq!(code, 2);
     assert!(stderr.contains("none: cannot be read: no such file or directory\nhelp: check the spelling"), "{stderr}");
+}
+
+/// Three ACTs to open banks, in the dialect without copy activations.
+#[test]
+fn the_limit_changes_the_list_and_no_count() {
+    let commands: Vec<(u64, Command)> =
+        (0..4).map(|n| (10 + 40 * n, Command::Activate { bank: BANK, row: Row(9) })).collect();
+    let (_directory, path) = log(&commands, None);
+    for (limit, listed) in [("0", 0), ("2", 2), ("9", 3)] {
+        let (code, stdout, _) = check(&path, &["--dialect", "jedec", "--limit", limit, "--format", "json"]);
+        let found: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+        assert_eq!((code, &found["violations_total"], &found["violations_listed"]), (1, &3.into(), &listed.into()));
+        assert_eq!(found["violations"].as_array().map(Vec::len), Some(listed));
+        let (_, stdout, _) = check(&path, &["--dialect", "jedec", "--limit", limit]);
+        assert_eq!(stdout.matches("cycle ").count() - stdout.matches("at cycle ").count(), listed, "{stdout}");
+        assert!(
+            stdout.contains("3 violations") && (listed == 3) != stdout.contains("`--limit` lists more"),
+            "{stdout}"
+        );
+    }
 }
