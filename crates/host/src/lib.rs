@@ -20,8 +20,8 @@ pub use contents::Contents;
 pub use flat_memory::FlatMemory;
 pub use placement::{Place, PlacementError, place};
 pub use replay::{
-    Copier, PageReport, Placement, RESERVED_PERCENT_MAX, Replay, ReplayError, ReplayOutcome, ReplaySettings, Skipped,
-    Timing, TraceCounts, Unusable, UnusableRecords,
+    Copier, LateRecords, PageReport, Placement, RESERVED_PERCENT_MAX, Replay, ReplayError, ReplayOutcome,
+    ReplaySettings, Skipped, Timing, TraceCounts, Unusable, UnusableRecords,
 };
 pub use scenario::{Kind, OperationSpec, Sequence, SpecError};
 pub use virtual_memory::{Owner, WrongByte};

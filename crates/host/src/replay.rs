@@ -33,6 +33,7 @@ mod processes;
 mod settings;
 
 use std::io::Read;
+use std::sync::Arc;
 
 use dram_spec::{Cycle, PhysicalAddress};
 use dram_spec::{RequestId, SourceId};
@@ -48,6 +49,7 @@ use pages::Pages;
 use pieces::Pieces;
 use processes::Processes;
 
+pub use arrivals::LateRecords;
 pub use counts::{Skipped, TraceCounts};
 pub use error::{ReplayError, Unusable};
 pub use pages::PageReport;
@@ -78,6 +80,8 @@ pub struct Replay<R: Read> {
     processes: Option<Processes>,
     contents: Option<Contents>,
     check: Option<VirtualCheck>,
+    /// Data of the current record and their first address, where contents are modeled.
+    data: Option<(PhysicalAddress, Vec<u8>)>,
     counts: TraceCounts,
     error: Option<Box<ReplayError>>,
     /// The record being played, and whether a part of it was skipped.
@@ -101,9 +105,11 @@ pub struct Replay<R: Read> {
 }
 
 /// The next request.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Upcoming {
     operation: Operation,
+    /// Bytes that the trace writes, and their offset in the line.
+    data: Option<(usize, Vec<u8>)>,
     /// Arrival, or the earliest cycle at which the request may be taken.
     at: Cycle,
     /// Whether the request arrives when it is accepted.
@@ -153,6 +159,7 @@ impl<R: Read> Replay<R> {
             processes,
             check: contents.clone().map(VirtualCheck::new),
             contents,
+            data: None,
             counts: TraceCounts::default(),
             error: None,
             current: Current::Nothing,
@@ -183,14 +190,14 @@ impl<R: Read> Replay<R> {
     ///
     /// # Errors
     /// If the file is malformed, a record is unusable and must not be skipped, no frame is free, or
-    /// a record arrives too late or before a preceding one.
+    /// a record arrives after the latest possible cycle.
     pub fn into_outcome(mut self) -> Result<ReplayOutcome, ReplayError> {
         let wrong = self.check.take().filter(|_| self.error.is_none()).and_then(|check| {
             self.pages.iter_mut().for_each(Pages::compare);
             self.processes.iter_mut().for_each(Processes::compare_all);
             check.finish(log_of(&mut self.pages, &mut self.processes)?)
         });
-        let Replay { counts, pages, processes, error, unusable, .. } = self;
+        let Replay { counts, pages, processes, error, unusable, arrivals, .. } = self;
         let (skipped, records) = (counts.skipped_records, counts.records);
         if error.is_none()
             && unusable == UnusableRecords::SkipReserved
@@ -198,6 +205,7 @@ impl<R: Read> Replay<R> {
         {
             return Err(ReplayError::ReservedRecords { skipped, records });
         }
+        let counts = TraceCounts { late: arrivals.late(), ..counts };
         let of_processes = processes.map(Processes::into_report);
         let pages = of_processes.or_else(|| pages.map(Pages::into_report));
         error.map_or(Ok(ReplayOutcome { counts, pages, wrong }), |error| Err(*error))
@@ -238,9 +246,9 @@ impl<R: Read> Replay<R> {
 
     /// Sets the next request of the current record.
     #[inline]
-    fn announce(&mut self, operation: Operation) -> Result<(), Box<ReplayError>> {
+    fn announce(&mut self, operation: Operation, data: Option<(usize, Vec<u8>)>) -> Result<(), Box<ReplayError>> {
         let at = self.arrivals.now().map_err(|why| Box::new(self.no_arrival(why)))?;
-        self.upcoming = Some(Upcoming { operation, at, when_taken: self.when_taken });
+        self.upcoming = Some(Upcoming { operation, data, at, when_taken: self.when_taken });
         Ok(())
     }
 
@@ -253,7 +261,6 @@ impl<R: Read> Replay<R> {
         let line = self.reader.line();
         match why {
             NoArrival::TooLate => ReplayError::TooLate { line },
-            NoArrival::OutOfOrder { at, before } => ReplayError::OutOfOrder { line, at, before },
             NoArrival::NoRate => ReplayError::NoRate { line },
         }
     }
@@ -272,7 +279,7 @@ impl<R: Read> RequestSource for Replay<R> {
 
     fn take(&mut self, now: Cycle) -> Option<Request> {
         let has_room = self.has_room();
-        let Upcoming { operation, at, when_taken } =
+        let Upcoming { operation, data, at, when_taken } =
             self.upcoming.take_if(|upcoming| has_room && upcoming.at <= now)?;
         if when_taken {
             self.arrivals.resume(now);
@@ -281,7 +288,11 @@ impl<R: Read> RequestSource for Replay<R> {
         self.taken += 1;
         self.in_flight += u64::from(operation.is_copy());
         self.advance();
-        let payload = self.contents.as_ref().and_then(|contents| payload(contents, id.0, &operation));
+        let mut payload = self.contents.as_ref().and_then(|contents| payload(contents, id.0, &operation));
+        if let (Some(payload), Some((offset, bytes))) = (&mut payload, data) {
+            let line = Arc::make_mut(payload);
+            line[offset..offset + bytes.len()].copy_from_slice(&bytes);
+        }
         if let (Some(check), Some(log)) = (&mut self.check, log_of(&mut self.pages, &mut self.processes)) {
             check.request(log, &operation, payload.as_deref());
         }

@@ -257,6 +257,7 @@ impl Run<'_> {
         // its own.
         let before = allocator.map(|settings| settings.memory(self.system.map())).transpose();
         let before = before.map_err(host::ReplayError::from)?;
+        let is_checked = self.check.is_some();
         let source = Replay::new(reader, self.system.planner(), settings, self.check.clone())?;
         let (source, mut played) = self.play(WithProgress::new(source, None, attachments.progress), attachments)?;
         let replayed = source.finish().into_outcome()?;
@@ -265,7 +266,8 @@ impl Run<'_> {
             let before = MemoryState::new(before.set.frames(), &before.allocator.free_blocks());
             AllocatorReport::new(before, &pages.allocator)
         });
-        let trace = Some(TraceReport::new(name, format, timing, &replayed));
+        let is_data_used = is_checked && replayed.counts.writes_with_data > 0;
+        let trace = Some(TraceReport::new(name, format, timing, is_data_used, &replayed));
         Ok(Outcome { allocator, trace, ..Outcome::new(self.system, self.policy, played) })
     }
 

@@ -45,6 +45,14 @@ pub struct TraceReport {
     pub skipped_reserved: u64,
     /// The first skipped records, by line and reason.
     pub skipped: Vec<String>,
+    /// Records whose time precedes that of an earlier record. They arrive at the latest time before.
+    pub late_records: u64,
+    /// Largest distance of a late record to the latest time before it, in clocks.
+    pub late_cycles_max: u64,
+    /// Writes whose data the trace has.
+    pub writes_with_data: u64,
+    /// Whether these data are written: contents are modeled.
+    pub is_data_used: bool,
     /// Page counts, if an allocator placed the pages.
     pub pages: Option<TracePages>,
 }
@@ -71,7 +79,13 @@ fn latency_from(timing: Timing, format: &Format) -> &'static str {
 
 impl TraceReport {
     /// Creates the report of a replayed trace.
-    pub(crate) fn new(name: String, format: &Format, timing: Timing, outcome: &ReplayOutcome) -> TraceReport {
+    pub(crate) fn new(
+        name: String,
+        format: &Format,
+        timing: Timing,
+        is_data_used: bool,
+        outcome: &ReplayOutcome,
+    ) -> TraceReport {
         let ReplayOutcome { counts, pages, wrong: _ } = outcome;
         let tally = TraceTally { records: counts.records, skipped_records: counts.skipped_records };
         TraceReport {
@@ -94,6 +108,10 @@ impl TraceReport {
             skipped_outside: counts.skipped_outside,
             skipped_reserved: counts.skipped_reserved,
             skipped: counts.skipped.iter().map(|skipped| format!("line {}: {}", skipped.line, skipped.why)).collect(),
+            late_records: counts.late.records,
+            late_cycles_max: counts.late.jump_max.0,
+            writes_with_data: counts.writes_with_data,
+            is_data_used,
             pages: pages.as_ref().map(|pages| TracePages {
                 appeared: pages.appeared,
                 copied: pages.copied,

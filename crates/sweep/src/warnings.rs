@@ -1,7 +1,7 @@
 //! Limits of the numbers of a run.
 
 use dram_spec::{Clock, Cycle};
-use rowclone_sim::quantity::grouped;
+use rowclone_sim::quantity::{counted, grouped};
 use rowclone_sim::{Backlog, Outcome, TraceReport, TraceTally};
 
 use rowclone_config::{Scenario, Variant, Workload};
@@ -47,6 +47,26 @@ fn overload(backlog: Backlog, clock: Clock) -> Option<String> {
     })
 }
 
+/// Late records of a trace, and data that it has in vain.
+fn of_trace(trace: &TraceReport) -> Vec<String> {
+    let TraceReport { late_records, late_cycles_max, writes_with_data, is_data_used, .. } = *trace;
+    let mut warnings = Vec::new();
+    if late_records > 0 {
+        warnings.push(format!(
+            "{} of the trace arrive late, at once: their times precede that of an earlier record, by up to {}",
+            counted(late_records, "record"),
+            counted(late_cycles_max, "clock")
+        ));
+    }
+    if writes_with_data > 0 && !is_data_used {
+        warnings.push(format!(
+            "the data of {} of the trace are ignored: contents are modeled with `--check` only",
+            counted(writes_with_data, "write")
+        ));
+    }
+    warnings
+}
+
 /// Warnings of one run of a scenario, the most general first.
 pub fn of_run(scenario: &Scenario, variant: Variant, run: &Outcome) -> Vec<String> {
     let (currents, geometry) = (scenario.system.memory.currents(), scenario.system.memory.system().geometry);
@@ -76,6 +96,7 @@ pub fn of_run(scenario: &Scenario, variant: Variant, run: &Outcome) -> Vec<Strin
         let what = "in whole or in part, because they lie outside the memory or on reserved rows";
         warnings.push(format!("{placement}: {}, {what}", skipped(tally)));
     }
+    warnings.extend(run.trace.iter().flat_map(of_trace));
     let label = variant.label("/");
     let overload = overload(run.backlog, scenario.system.memory.system().clock());
     warnings.extend(overload.map(|text| format!("{label}: {text}")));

@@ -63,6 +63,7 @@ fn is(found: &Value, expected: &Expected) -> bool {
         Expected::Count(count) => found.as_u64() == Some(count),
         Expected::Number(number) => found.as_f64().is_some_and(|found| close(found, number)),
         Expected::Text(text) => found.as_str() == Some(text),
+        Expected::False => *found == Value::Bool(false),
         Expected::True => *found == Value::Bool(true),
         Expected::Null => found.is_null(),
         Expected::Empty => found.as_array().is_some_and(Vec::is_empty),

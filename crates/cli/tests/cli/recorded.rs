@@ -226,7 +226,6 @@ fn a_trace_that_holds_nothing_or_goes_wrong_is_an_error_with_its_place() {
             "",
             "error: a.trace:2: `address` is `4096`, but must be `0x` and a hexadecimal number below 2^64",
         ),
-        ("R 0x1000 @9\nR 0x1000 @8\n", "", "error: a.trace:2: arrives at clock 8, but a record before it at clock 9"),
         (
             "R 0x10000000000\n",
             "",

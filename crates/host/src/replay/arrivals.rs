@@ -26,6 +26,17 @@ pub(super) struct Arrivals {
     instructions: u64,
     /// Latest time given by a record.
     time: Cycle,
+    late: LateRecords,
+}
+
+/// Records whose time precedes that of an earlier record. They arrive at the latest time before
+/// them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LateRecords {
+    /// Number.
+    pub records: u64,
+    /// Largest distance to the latest time before.
+    pub jump_max: Cycles,
 }
 
 /// Reason why a record has no arrival. The replay adds the line number.
@@ -33,8 +44,6 @@ pub(super) struct Arrivals {
 pub(super) enum NoArrival {
     /// More than 2^52 clocks after reset.
     TooLate,
-    /// Before the time of a preceding record.
-    OutOfOrder { at: Cycle, before: Cycle },
     /// The record counts instructions, but the timing is [`Timing::Recorded`].
     NoRate,
 }
@@ -46,7 +55,14 @@ impl Arrivals {
             Timing::Instructions(found) if !(found.is_finite() && found > 0.0) => {
                 Err(ReplayError::InstructionsPerClock { found })
             }
-            _ => Ok(Arrivals { clock, timing, since: Cycle::ZERO, instructions: 0, time: Cycle::ZERO }),
+            _ => Ok(Arrivals {
+                clock,
+                timing,
+                since: Cycle::ZERO,
+                instructions: 0,
+                time: Cycle::ZERO,
+                late: LateRecords::default(),
+            }),
         }
     }
 
@@ -71,19 +87,24 @@ impl Arrivals {
                 }
                 _ => Err(NoArrival::NoRate),
             },
-            Arrival::AtCycle(at) => self.advance_to(at),
-            Arrival::AfterCycles(cycles) => self.advance_to(Cycle(self.time.0.saturating_add(cycles.0))),
-            Arrival::AtPicoseconds(ps) => self.advance_to(Cycle::ZERO + self.clock.at_least(Min::ps(ps))),
+            Arrival::AtCycle(at) => Ok(self.advance_to(at)),
+            Arrival::AfterCycles(cycles) => Ok(self.advance_to(Cycle(self.time.0.saturating_add(cycles.0)))),
+            Arrival::AtPicoseconds(ps) => Ok(self.advance_to(Cycle::ZERO + self.clock.at_least(Min::ps(ps)))),
         }
     }
 
-    fn advance_to(&mut self, at: Cycle) -> Result<(), NoArrival> {
+    fn advance_to(&mut self, at: Cycle) {
         if at < self.time {
-            return Err(NoArrival::OutOfOrder { at, before: self.time });
+            self.late.records += 1;
+            self.late.jump_max = self.late.jump_max.max(self.time.since(at));
         }
-        self.time = at;
-        self.resume(at);
-        Ok(())
+        self.time = self.time.max(at);
+        self.resume(self.time);
+    }
+
+    /// Late records so far.
+    pub(super) const fn late(&self) -> LateRecords {
+        self.late
     }
 
     /// Arrival of the current record.
@@ -164,8 +185,13 @@ mod tests {
             arrivals.advance(time).unwrap();
             assert_eq!(arrivals.now(), Ok(Cycle(clock)), "{time:?}");
         }
-        let back = NoArrival::OutOfOrder { at: Cycle(7), before: Cycle(614_891_469_124) };
-        assert_eq!(arrivals.advance(Arrival::AtCycle(Cycle(7))), Err(back));
+        // Late records arrive at the latest time before them.
+        for at in [614_891_469_120, 7, 614_891_469_123] {
+            arrivals.advance(Arrival::AtCycle(Cycle(at))).unwrap();
+            assert_eq!(arrivals.now(), Ok(Cycle(614_891_469_124)));
+        }
+        arrivals.advance(Arrival::AtCycle(Cycle(614_891_469_124))).unwrap();
+        assert_eq!(arrivals.late(), LateRecords { records: 3, jump_max: Cycles(614_891_469_117) });
         for late in [Arrival::AtCycle(Cycle(LATEST.0 + 1)), Arrival::AtPicoseconds(u64::MAX)] {
             arrivals.advance(late).unwrap();
             assert_eq!(arrivals.now(), Err(NoArrival::TooLate));

@@ -1,5 +1,6 @@
 //! Counts of a trace's records.
 
+use super::arrivals::LateRecords;
 use super::error::Unusable;
 
 /// A record, or part of one, that was skipped.
@@ -42,6 +43,10 @@ pub struct TraceCounts {
     pub skipped_reserved: u64,
     /// The first skipped records.
     pub skipped: Vec<Skipped>,
+    /// Records whose time precedes that of an earlier record.
+    pub late: LateRecords,
+    /// Writes whose data the trace has. They are used if contents are modeled, else ignored.
+    pub writes_with_data: u64,
 }
 
 /// Maximum number of skipped records that are listed. All are counted.

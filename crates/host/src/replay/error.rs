@@ -1,7 +1,7 @@
 //! Errors of a replay.
 
+use dram_spec::PhysicalAddress;
 use dram_spec::address::Location;
-use dram_spec::{Cycle, PhysicalAddress};
 use rowclone::PlanError;
 use trace_io::trace::TraceError;
 
@@ -100,16 +100,6 @@ pub enum ReplayError {
         /// Line of the record.
         line: u64,
     },
-    /// Records are not in order of time.
-    #[error("line {line}: arrives at clock {at}, but a record before it at clock {before}")]
-    OutOfOrder {
-        /// Line of the record.
-        line: u64,
-        /// Time of the record.
-        at: Cycle,
-        /// Latest time of a preceding record.
-        before: Cycle,
-    },
     /// The allocator cannot be built.
     #[error(transparent)]
     Allocator(#[from] AllocatorError),
@@ -156,10 +146,6 @@ impl ReplayError {
             }
             ReplayError::TooLate { .. } => {
                 "give a larger `instructions_per_clock`, or correct the instructions or times of the trace".to_owned()
-            }
-            ReplayError::OutOfOrder { .. } => {
-                "sort the trace by time, or correct the time; a record without a time follows the one before it"
-                    .to_owned()
             }
             ReplayError::Allocator(error) => error.help(),
             ReplayError::OutOfFrames { held: 0, .. } => {

@@ -48,8 +48,19 @@ impl<R: Read> Replay<R> {
     ) {
         self.counts.accesses += 1;
         let within = address.0 % LINE_BYTES;
+        if self.data.is_some() || self.reader.has_data() {
+            self.take_data(bytes.map_or(address.0 - within, |_| address.0));
+        }
         let left = bytes.map_or(1, |bytes| (within + u64::from(bytes.get())).div_ceil(LINE_BYTES));
         self.current = Current::Lines { access, next: PhysicalAddress(address.0 - within), left, writeback };
+    }
+
+    /// Takes the data of an access that begins at an address, or discards those of an earlier one.
+    #[cold]
+    fn take_data(&mut self, first: u64) {
+        self.counts.writes_with_data += u64::from(self.reader.has_data());
+        let data = self.contents.as_ref().and_then(|_| self.reader.data());
+        self.data = data.map(|bytes| (PhysicalAddress(first), bytes));
     }
 
     /// Starts the next line of an access, or its writeback, if any.
@@ -66,6 +77,7 @@ impl<R: Read> Replay<R> {
             self.current = Current::Nothing;
             return Ok(());
         };
+        let recorded = address;
         let Some(address) = self.line(access, address)? else { return Ok(()) };
         let (count, operation) = match access {
             Access::Read => (&mut self.counts.reads, Operation::Read { address, bytes: LINE_BYTES }),
@@ -75,7 +87,18 @@ impl<R: Read> Replay<R> {
             Access::Write => (&mut self.counts.writes, Operation::Write { address, bytes: LINE_BYTES }),
         };
         *count += 1;
-        self.announce(operation)
+        let data = if is_writeback { None } else { self.data_of(recorded) };
+        self.announce(operation, data)
+    }
+
+    /// The bytes of the record's data in the line at a recorded address, and their offset.
+    #[inline]
+    fn data_of(&self, line: PhysicalAddress) -> Option<(usize, Vec<u8>)> {
+        let (first, bytes) = self.data.as_ref()?;
+        let from = line.0.saturating_sub(first.0) as usize;
+        let offset = first.0.saturating_sub(line.0) as usize;
+        let count = bytes.len().saturating_sub(from).min(LINE_BYTES as usize - offset);
+        Some((offset, bytes[from..from + count].to_vec()))
     }
 
     /// Physical address of the line of an access; `None` if it is skipped.
@@ -155,7 +178,7 @@ impl<R: Read> Replay<R> {
             Copier::Cpu => instructions,
             Copier::Controller => 0,
         };
-        let Some(pages) = &self.pages else { return self.announce(operation) };
+        let Some(pages) = &self.pages else { return self.announce(operation, None) };
         self.current = Current::Placed { pieces: Pieces::new(&operation, pages.unit_bytes()), value };
         Ok(())
     }
@@ -164,7 +187,7 @@ impl<R: Read> Replay<R> {
     pub(super) fn enter_piece(&mut self) -> Result<(), Box<ReplayError>> {
         let (piece, value) = match &mut self.current {
             Current::Kernel { operations } => match operations.next() {
-                Some(operation) => return self.announce(operation),
+                Some(operation) => return self.announce(operation, None),
                 None => (None, 0),
             },
             Current::Placed { pieces, value } => (pieces.next(), *value),
@@ -184,7 +207,7 @@ impl<R: Read> Replay<R> {
             Some(src) => ProcessEvent::Copy { owner: RECORDED, dst: dst.0, src: src.0 },
             None => ProcessEvent::Store { owner: RECORDED, address: dst.0 },
         });
-        self.announce(operation)
+        self.announce(operation, None)
     }
 
     /// Whether an operation can be played; if not, it is skipped or an error. With an allocator

@@ -4,9 +4,10 @@ use std::num::NonZeroU32;
 
 use dram_spec::address::Preset;
 use dram_spec::{Cycle, Cycles};
-use host::{Copier, Placement, ReplaySettings, Timing};
+use host::{Contents, Copier, LateRecords, Placement, Replay, ReplaySettings, Timing};
 use memctrl::RequestSource;
 use os_alloc_sim::Policy;
+use trace_io::trace::Reader;
 
 use crate::driver::{SETTINGS, allocator, completion, drive, planner, replay, small};
 
@@ -189,4 +190,41 @@ fn a_window_permits_as_many_requests_in_flight() {
     replay.complete(completion(&third, Cycle(30)));
     assert_eq!(replay.take(Cycle(30)).unwrap().arrival, None);
     assert_eq!((replay.next_arrival(), replay.into_outcome().unwrap().counts.records), (None, 4));
+}
+
+/// Times go back twice, by 15 and by 8 clocks: both records arrive at the latest time before them.
+#[test]
+fn late_records_arrive_at_once_and_are_counted() {
+    let trace = "R 0x0 @20\nR 0x40 @5\nW 0x80 @12\nR 0xc0 @20\nR 0x100 @21\n";
+    let mut replay = replay(trace, &planner(&small(), Preset::RowInterleaved), TIMES, None).unwrap();
+    let arrivals = [30; 5].map(|now| replay.take(Cycle(now)).unwrap().arrival.unwrap().0);
+    assert_eq!(arrivals, [20, 20, 20, 20, 21]);
+    let late = replay.into_outcome().unwrap().counts.late;
+    assert_eq!(late, LateRecords { records: 2, jump_max: Cycles(15) });
+}
+
+/// A burst of 66 bytes from byte 62 of a line: two bytes of the first line, and all of the second.
+/// With contents, writes store the data of the trace, and other bytes are generated.
+#[test]
+fn data_of_a_trace_are_written() {
+    let data: String = (0..66).map(|byte| format!("{byte:02x}")).collect();
+    let text = format!("1: (66) write 0x103e 0x{data}\n2: write 0x2000\n3: read 0x40\n");
+    let planner = planner(&small(), Preset::RowInterleaved);
+    let contents = Contents::new(1, planner.map().clone());
+    for contents in [Some(contents), None] {
+        let reader = Reader::new(text.as_bytes(), trace_io::trace::Format::named("stl")).unwrap();
+        let mut replay = Replay::new(reader, &planner, TIMES, contents.clone()).unwrap();
+        let payloads = [0; 4].map(|_| replay.take(Cycle(9)).unwrap().payload);
+        assert_eq!(replay.into_outcome().unwrap().counts.writes_with_data, 1);
+        let Some(contents) = contents else {
+            assert_eq!(payloads, [None, None, None, None]);
+            continue;
+        };
+        let generated = |index| contents.payload(index, 64);
+        let [first, second, third, read] = payloads;
+        let (first, second) = (first.unwrap(), second.unwrap());
+        assert_eq!((&first[..62], &first[62..]), (&generated(0)[..62], &[0, 1][..]));
+        assert_eq!(second[..], (2..66).collect::<Vec<u8>>());
+        assert_eq!((third.unwrap(), read), (generated(2), None));
+    }
 }

@@ -89,9 +89,11 @@ pub struct Converter<W> {
 
 /// The time of the records so far, in clocks.
 #[derive(Debug)]
-struct Arrivals {
+pub(super) struct Arrivals {
     instructions_per_clock: f64,
     now: u64,
+    /// The latest clock so far.
+    latest: u64,
     /// Clock from which instructions count, and the instructions since.
     since: u64,
     instructions: u64,
@@ -107,7 +109,7 @@ impl<W: Write> Converter<W> {
         instructions_per_clock: f64,
         drops: bool,
     ) -> Self {
-        let arrivals = Arrivals { instructions_per_clock, now: 0, since: 0, instructions: 0 };
+        let arrivals = Arrivals::new(instructions_per_clock);
         Converter { writer: Writer::new(output, to), to, system, drops, dropped: 0, arrivals, scratch: Vec::new() }
     }
 
@@ -163,13 +165,14 @@ impl<W: Write> Converter<W> {
             }
             (Timing::AtCycles | Timing::AfterCycles | Timing::Times, _) => {}
         }
-        let before = self.arrivals.now;
+        let before = self.arrivals.latest;
         let clock = self.system.as_ref().map(|system| system.clock);
         let no_clock = ConvertError::NoSystem { what: "a time", format: self.to };
         let now = self.arrivals.advance(arrival, clock).ok_or(no_clock)??;
         match to {
             Timing::AfterCycles => {
-                let passed = now.checked_sub(before).ok_or(ConvertError::TooLate)?;
+                // A record whose time precedes that of an earlier one arrives with that one.
+                let passed = now.saturating_sub(before);
                 Ok((Arrival::AfterCycles(dram_spec::Cycles(passed)), Arrival::AfterCycles(dram_spec::Cycles(0))))
             }
             _ => one(Arrival::AtCycle(Cycle(now))),
@@ -271,6 +274,21 @@ impl<W: Write> Converter<W> {
 }
 
 impl Arrivals {
+    pub(super) const fn new(instructions_per_clock: f64) -> Arrivals {
+        Arrivals { instructions_per_clock, now: 0, latest: 0, since: 0, instructions: 0 }
+    }
+
+    /// The arrival of a record, independent of other records: a cycle, a time, or none.
+    pub(super) fn absolute(&mut self, arrival: Arrival) -> Arrival {
+        match arrival {
+            Arrival::WhenTaken | Arrival::AtPicoseconds(_) => arrival,
+            _ => match self.advance(arrival, None) {
+                Some(Ok(at)) => Arrival::AtCycle(Cycle(at)),
+                _ => arrival,
+            },
+        }
+    }
+
     /// Advances to a record; `None` if a clock is required.
     fn advance(&mut self, arrival: Arrival, clock: Option<Clock>) -> Option<Result<u64, ConvertError>> {
         let at = match arrival {
@@ -280,17 +298,18 @@ impl Arrivals {
                 #[expect(clippy::cast_sign_loss, reason = "neither count is below 0")]
                 let clocks = (self.instructions as f64 / self.instructions_per_clock).round() as u64;
                 self.now = self.since.saturating_add(clocks);
+                self.latest = self.latest.max(self.now);
                 return Some(Ok(self.now));
             }
             Arrival::AtCycle(at) => at.0,
-            Arrival::AfterCycles(cycles) => match self.now.checked_add(cycles.0) {
+            Arrival::AfterCycles(cycles) => match self.latest.checked_add(cycles.0) {
                 Some(at) => at,
                 None => return Some(Err(ConvertError::TooLate)),
             },
             Arrival::AtPicoseconds(ps) if ps <= u64::MAX / 16 => clock?.at_least(Min::ps(ps)).0,
             Arrival::AtPicoseconds(_) => return Some(Err(ConvertError::TooLate)),
         };
-        (self.now, self.since, self.instructions) = (at, at, 0);
+        (self.now, self.since, self.instructions, self.latest) = (at, at, 0, self.latest.max(at));
         Some(Ok(at))
     }
 }

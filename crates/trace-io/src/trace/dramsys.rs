@@ -6,8 +6,8 @@
 //! <clock>: [(<bytes>)] write <address> [<data>]
 //! ```
 //!
-//! An address is hexadecimal with `0x`. Data are `0x` and two hexadecimal digits per byte; they are
-//! checked and dropped.
+//! An address is hexadecimal with `0x`. Data are `0x` and two hexadecimal digits per byte, from the
+//! byte at the address upwards; [`Reader::data`](super::Reader::data) returns them.
 
 use std::io::Write;
 use std::num::NonZeroU32;
@@ -68,7 +68,8 @@ fn parse(fields: &mut Fields<'_>, arrival: impl Fn(u64) -> Arrival) -> Result<Op
     fields.expect(access.either(READ, WRITE));
     let address = fields.prefixed_hex("address")?;
     if access == Access::Write && !fields.is_empty() {
-        check_data(fields.word(), bytes)?;
+        let digits = data(fields.word(), bytes)?;
+        fields.set_data(digits);
     }
     Ok(Some(Record { arrival: arrival(clock), event: Event::of_bytes(access, address, bytes) }))
 }
@@ -81,11 +82,12 @@ fn burst(word: &[u8]) -> Result<NonZeroU32, Box<Fault>> {
     NonZeroU32::new(bytes).ok_or_else(|| Box::new(RecordFault::NoBytes.into()))
 }
 
-fn check_data(word: &[u8], bytes: Option<NonZeroU32>) -> Result<(), Box<Fault>> {
+/// The digits of the data of a burst.
+fn data(word: &[u8], bytes: Option<NonZeroU32>) -> Result<&[u8], Box<Fault>> {
     let bytes = bytes.map_or(LINE_BYTES, |bytes| bytes.get().into());
     let digits = word.strip_prefix(b"0x").unwrap_or_default();
     if digits.len() as u64 == 2 * bytes && digits.iter().all(u8::is_ascii_hexdigit) {
-        Ok(())
+        Ok(digits)
     } else {
         Fields::wrong(word, "data", DATA)
     }

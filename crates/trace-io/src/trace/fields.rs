@@ -21,6 +21,7 @@ pub(super) struct Fields<'a> {
     rest: &'a [u8],
     shape: &'static str,
     modifies: bool,
+    data: &'a [u8],
 }
 
 /// Valid values of an address without a prefix.
@@ -50,7 +51,7 @@ impl<'a> Fields<'a> {
     /// Creates the fields of the line at the beginning of a text.
     #[inline]
     pub(super) const fn new(text: &'a [u8]) -> Self {
-        Fields { text, rest: text, shape: "", modifies: false }
+        Fields { text, rest: text, shape: "", modifies: false, data: &[] }
     }
 
     /// Sets the grammar of the line, for messages.
@@ -335,6 +336,17 @@ impl<'a> Fields<'a> {
         let (line, rest) = self.text.split_at(self.length().saturating_sub(1));
         self.rest = rest;
         line.trim_ascii()
+    }
+
+    /// Adds the data that the record of the line writes: two hexadecimal digits per byte.
+    pub(super) const fn set_data(&mut self, digits: &'a [u8]) {
+        self.data = digits;
+    }
+
+    /// The data of the line; empty without data.
+    #[inline]
+    pub(super) const fn data(&self) -> &'a [u8] {
+        self.data
     }
 
     /// Adds a write of the bytes that the record of the line reads.

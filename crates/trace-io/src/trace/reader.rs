@@ -9,6 +9,7 @@ use super::fields::Fields;
 use super::format::{Format, Parser};
 use super::record::Record;
 use crate::line::{LineError, Lines};
+use crate::number;
 use crate::text::Text;
 
 /// Iterator over the records of a trace in plain, gzip or zstd text. Blank lines and comments are
@@ -22,6 +23,8 @@ pub struct Reader<R: Read> {
     parser: Parser,
     /// The second record of the last line, if it is still to be returned.
     second: Option<Record>,
+    /// Digits of the data of the last record.
+    data: Vec<u8>,
     state: State,
 }
 
@@ -67,12 +70,24 @@ impl<R: Read> Reader<R> {
                 .filter(|format| several.contains(format))
                 .ok_or_else(|| TraceError::Ambiguous { line, found: first.shown(), formats: several.to_vec() })?,
         };
-        Ok(Reader { lines, format, parser: (format.parser)(), second: None, state: State::Searching })
+        Ok(Reader { lines, format, parser: (format.parser)(), second: None, data: Vec::new(), state: State::Searching })
     }
 
     /// Format of the trace.
     pub const fn format(&self) -> &'static Format {
         self.format
+    }
+
+    /// Bytes that the last record returned writes, if the trace has them. They begin at its address;
+    /// without a size, they are those of its line.
+    pub fn data(&self) -> Option<Vec<u8>> {
+        let byte = |digits: &[u8]| number::hex(digits).map_or(0, |byte| byte as u8);
+        (!self.data.is_empty()).then(|| self.data.chunks(2).map(byte).collect())
+    }
+
+    /// Whether the trace has the data that the last record returned writes.
+    pub const fn has_data(&self) -> bool {
+        !self.data.is_empty()
     }
 
     /// Line of the last record returned, counted from 1.
@@ -144,6 +159,8 @@ impl<R: Read> Iterator for Reader<R> {
             }
             let mut fields = Fields::new(ahead);
             let parsed = (self.parser)(&mut fields);
+            self.data.clear();
+            self.data.extend_from_slice(fields.data());
             if fields.modifies() {
                 self.second = parsed.as_ref().ok().and_then(Option::as_ref).and_then(Record::written_back);
             }

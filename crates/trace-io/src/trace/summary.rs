@@ -44,6 +44,8 @@ pub struct Summary {
     pub last_ps: Option<u64>,
     /// Last cycle of the trace's clock, if records have cycles.
     pub last_cycle: Option<u64>,
+    /// Records whose cycle or time precedes the latest one before them, in its unit.
+    pub late: u64,
     /// Lowest and highest byte address of a record.
     pub addresses: Option<(u64, u64)>,
     /// Accessed lines of each page, one bit per line.
@@ -104,11 +106,17 @@ impl Summary {
             Arrival::AfterInstructions(instructions) => {
                 self.instructions = self.instructions.saturating_add(instructions);
             }
-            Arrival::AtCycle(at) => self.last_cycle = self.last_cycle.max(Some(at.0)),
+            Arrival::AtCycle(at) => {
+                self.late += u64::from(Some(at.0) < self.last_cycle);
+                self.last_cycle = self.last_cycle.max(Some(at.0));
+            }
             Arrival::AfterCycles(cycles) => {
                 self.last_cycle = Some(self.last_cycle.unwrap_or(0).saturating_add(cycles.0));
             }
-            Arrival::AtPicoseconds(at) => self.last_ps = self.last_ps.max(Some(at)),
+            Arrival::AtPicoseconds(at) => {
+                self.late += u64::from(Some(at) < self.last_ps);
+                self.last_ps = self.last_ps.max(Some(at));
+            }
         }
         match record.event {
             Event::Read { address, bytes, writeback } => {

@@ -10,11 +10,12 @@ pub(super) enum Expected {
     Number(f64),
     Text(&'static str),
     True,
+    False,
     Null,
     Empty,
 }
 
-use Expected::{Count, Empty, Null, Number, Text, True};
+use Expected::{Count, Empty, False, Null, Number, Text, True};
 
 pub(super) const SCENARIO: &str = r#"system = "system.toml"
 policies = ["rowclone"]
@@ -223,6 +224,11 @@ pub(super) const FIGURES: &[(&str, Expected)] = &[
     ("trace.skipped_outside", Count(0)),
     ("trace.skipped_reserved", Count(0)),
     ("trace.skipped", Empty),
+    ("trace.latency_from", Text("arrival; of records without a time, from acceptance")),
+    ("trace.late_records", Count(0)),
+    ("trace.late_cycles_max", Count(0)),
+    ("trace.writes_with_data", Count(0)),
+    ("trace.is_data_used", False),
     ("trace.pages", Null),
     ("check.dialect", Text("rowclone")),
     ("check.violations", Count(0)),
