@@ -15,11 +15,12 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dram_spec::SpeedBin;
 use dram_spec::datasheet::BINS;
-use rowclone_config::{Failure, Scenario};
+use rowclone_config::{Failure, Scenario, file};
 use rowclone_sweep::quoted;
 use serde::Serialize;
 
 use crate::instant::Instant;
+use crate::{flags, formats};
 
 pub use check::CheckArgs;
 pub use convert::ConvertArgs;
@@ -27,7 +28,7 @@ pub use plot::PlotArgs;
 pub use report::ReportArgs;
 pub use reproduce::{ForkbenchArgs, MachineArgs, MulticoreArgs, ProgramsArgs, ZiArgs};
 pub use sweep::{CollectArgs, SlurmArgs, SweepArgs, SweepCommand};
-pub use trace::{TraceCommand, TraceInfoArgs};
+pub use trace::{FindCopiesArgs, TraceCommand, TraceInfoArgs};
 
 /// `rowclone-sim`.
 #[derive(Debug, Parser)]
@@ -86,7 +87,7 @@ pub struct ScenarioArgs {
     #[arg(value_name = "SCENARIO.toml", required_unless_present = "trace")]
     pub scenario: Option<PathBuf>,
     /// Plays a memory trace instead of a scenario, under `baseline` and `rowclone`: any format of docs/formats.md, plain, gzip
-    /// or Zstandard
+    /// or Zstandard; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "scenario")]
     pub trace: Option<PathBuf>,
     /// The system of the trace, a TOML file [default: that of the RowClone paper]
@@ -109,10 +110,22 @@ impl ScenarioArgs {
     /// Those of [`Scenario::read`] and [`Scenario::of_trace`].
     pub fn read(&self) -> Result<Scenario, Failure> {
         let ScenarioArgs { scenario, trace, system, placement, set } = self;
-        match trace {
-            Some(trace) => Scenario::of_trace(trace, system.as_deref(), placement.as_deref(), set),
-            None => Scenario::read(scenario.as_deref().unwrap_or(Path::new("")), set),
+        if let Some(trace) = trace {
+            let trace = file::spool(trace).map_err(|error| Failure::reading(trace, &error))?;
+            return Scenario::of_trace(&trace, system.as_deref(), placement.as_deref(), set);
         }
+        let path = scenario.as_deref().unwrap_or(Path::new(""));
+        Scenario::read(path, set).map_err(|error| formats::trace_for_scenario(path).unwrap_or(error))
+    }
+
+    /// A text about keys, in flags if a trace is played.
+    pub fn words(&self, text: &str) -> String {
+        if self.trace.is_some() { flags::replaced(text, flags::of_trace_run) } else { text.to_owned() }
+    }
+
+    /// An error of the command in flags, if a trace is played, else in keys of the scenario.
+    pub fn in_flags(&self, error: Failure) -> Failure {
+        if self.trace.is_some() { flags::in_flags(error, flags::of_trace_run) } else { error }
     }
 
     /// The arguments as a shell takes them.

@@ -1,10 +1,9 @@
 //! A command trace of any format, opened with the memory system that executed it.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use dram_spec::{Channel, Cycle, Dialect, Issued, System};
-use rowclone_config::{Failure, Overrides, SystemConfig};
+use rowclone_config::{Failure, Overrides, SystemConfig, file};
 use trace_io::Text;
 use trace_io::command_log::LogReader;
 use trace_io::commands::{FORMATS, Format, Peeked, Place, TraceReader};
@@ -27,8 +26,8 @@ pub struct CommandTrace {
 
 #[derive(Debug)]
 enum Input {
-    Log(LogReader<Peeked<Text<File>>>),
-    Trace(TraceReader<Text<File>>),
+    Log(LogReader<Peeked<Text<file::Input>>>),
+    Trace(TraceReader<Text<file::Input>>),
 }
 
 impl CommandTrace {
@@ -37,29 +36,30 @@ impl CommandTrace {
     /// # Errors
     /// The file cannot be read; its format is not known, or is not read; the system is missing, or
     /// is given for a log, which names its own.
-    pub fn open(file: &Path, choice: Choice, system: Option<&Path>) -> Result<CommandTrace, Failure> {
-        let unreadable = |source: std::io::Error| Failure::reading(file, &source);
-        let bytes = Peeked::new(Text::new(File::open(file).map_err(unreadable)?).map_err(unreadable)?);
-        let format = format_of(file, bytes.head(), choice)?;
-        let place = Place::of_file_name(&name_of(file)).unwrap_or_default();
+    pub fn open(argument: &Path, choice: Choice, system: Option<&Path>) -> Result<CommandTrace, Failure> {
+        let path = file::of_argument(argument);
+        let unreadable = |source: std::io::Error| Failure::reading(path, &source);
+        let bytes = Peeked::new(Text::new(file::stream(path).map_err(unreadable)?).map_err(unreadable)?);
+        let format = format_of(path, bytes.head(), choice)?;
+        let place = Place::of_file_name(&name_of(path)).unwrap_or_default();
         if format.names_system() {
             if let Some(system) = system {
-                let error = Failure::at(file, "a command log names its system, and `--system` gives another");
+                let error = Failure::at(path, "a command log names its system, and `--system` gives another");
                 return Err(error.with_help(format!("leave out `--system {}`", system.display())));
             }
             let log =
-                LogReader::new(bytes).map_err(|error| Failure::of_reader(file, &error).with_help(error.help()))?;
+                LogReader::new(bytes).map_err(|error| Failure::of_reader(path, &error).with_help(error.help()))?;
             let system = log.header().system.clone();
-            return Ok(CommandTrace { file: file.to_owned(), format, system, input: Input::Log(log), place });
+            return Ok(CommandTrace { file: path.to_owned(), format, system, input: Input::Log(log), place });
         }
         let Some(system) = system else {
             let message = format!("a trace of the format `{}` names no memory system", format.name);
-            return Err(Failure::at(file, message)
+            return Err(Failure::at(path, message)
                 .with_help("give the system that it is of, for example `--system configs/ddr3-1600-8gb-dimm.toml`"));
         };
         let system = SystemConfig::read(system, &Overrides::default())?.memory.system().clone();
-        let reader = TraceReader::new(bytes, format, place, &system).ok_or_else(|| not_read(file, format))?;
-        Ok(CommandTrace { file: file.to_owned(), format, system, input: Input::Trace(reader), place })
+        let reader = TraceReader::new(bytes, format, place, &system).ok_or_else(|| not_read(path, format))?;
+        Ok(CommandTrace { file: path.to_owned(), format, system, input: Input::Trace(reader), place })
     }
 
     /// The commands that the trace may hold: those of a log's header; plain DDR3 for other traces.

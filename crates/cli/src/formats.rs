@@ -76,8 +76,7 @@ pub fn of_input(path: &Path, named: Option<FileFormat>) -> Result<FileFormat, Fa
     let memory = match trace::Reader::with_name(bytes.head(), path) {
         Ok(mut reader) => reader.next().and_then(Result::ok).map(|_| FileFormat::from(reader.format())),
         Err(error @ trace::TraceError::Ambiguous { .. }) => {
-            return Err(Failure::of_reader(path, &error)
-                .with_help(error.help().replace("`format = \"", "`--from ").replace("\"`", "`")));
+            return Err(Failure::of_reader(path, &error).with_help(error.help()));
         }
         Err(_) => None,
     };
@@ -86,6 +85,26 @@ pub fn of_input(path: &Path, named: Option<FileFormat>) -> Result<FileFormat, Fa
         found = all().filter(|format| format.is_read && has_extension(format, &name)).collect();
     }
     one(path, &found, "--from", |format| format.is_read)
+}
+
+/// The error for a trace that is given as a scenario; `None` if the file is no trace.
+pub fn trace_for_scenario(path: &Path) -> Option<Failure> {
+    let bytes = Peeked::new(Text::new(file::open(path).ok()?).ok()?);
+    if let [format, ..] = commands::Format::matching(bytes.head(), &name_of(path))[..] {
+        let message = format!("is a command trace of the format `{}`, and no scenario", format.name);
+        return Some(
+            Failure::at(path, message).with_help(format!("check it with `rowclone-sim check {}`", path.display())),
+        );
+    }
+    let format = match trace::Reader::with_name(bytes.head(), path) {
+        Ok(mut reader) => {
+            reader.next().and_then(Result::ok).map(|_| format!(" of the format `{}`", reader.format().name))?
+        }
+        Err(trace::TraceError::Ambiguous { .. }) => String::new(),
+        Err(_) => return None,
+    };
+    let help = format!("play it with `--trace`: `rowclone-sim run --trace {}`", path.display());
+    Some(Failure::at(path, format!("is a memory trace{format}, and no scenario")).with_help(help))
 }
 
 /// The format of an output: the named one, or that of its extension.

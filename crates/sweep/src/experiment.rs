@@ -63,7 +63,7 @@ fn trace<'a>(
         (bytes.len() as u64, Box::new(bytes))
     } else {
         let file = file::open(path).map_err(|error| Failure::reading(path, &error))?;
-        (file.metadata().map_or(0, |file| file.len()), Box::new(file))
+        (file.size(), Box::new(file))
     };
     let text = if wanted.progress { Box::new(bars::of_file(&variant.label("/"), bytes).wrap_read(text)) } else { text };
     Ok(rowclone_sim::Workload::Trace(rowclone_sim::Trace {

@@ -8,7 +8,7 @@ use super::one_of;
 use crate::formats::{self, FileFormat};
 
 /// `convert`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(
     after_help = "A memory trace becomes a memory trace, and a command trace a command trace. Command formats with one file per channel and rank write OUT with \
     `-chan-C-rank-R` before its extension where the memory has several.\n\n\
@@ -20,7 +20,7 @@ use crate::formats::{self, FileFormat};
     rowclone-sim convert dramsim3ch_0cmd.trace log.csv --system configs/ddr3-1600-8gb-dimm.toml"
 )]
 pub struct ConvertArgs {
-    /// The trace, plain, gzip or Zstandard
+    /// The trace, plain, gzip or Zstandard; `-` is standard input
     #[arg(value_name = "IN")]
     pub input: PathBuf,
     /// The file to write

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use rowclone_config::quantity;
 use trace_io::trace::Format;
+use trace_io::trace::copies::FindSettings;
 
 use super::{Format as OutputFormat, one_of};
 
@@ -12,13 +14,17 @@ use super::{Format as OutputFormat, one_of};
 pub enum TraceCommand {
     /// Prints the format of a trace, its records, addresses and footprint, and its first and last lines
     Info(TraceInfoArgs),
+    /// Finds copies in the reads and writes of a trace, and writes the trace with copies as records
+    FindCopies(FindCopiesArgs),
 }
 
 /// `trace info`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  rowclone-sim trace info traces/samples/forkset-rc.gz --format json")]
+#[command(after_help = "Examples:\n  \
+    rowclone-sim trace info traces/samples/forkset-rc.gz --format json\n  \
+    zcat traces/samples/forkset-rc.gz | rowclone-sim trace info -")]
 pub struct TraceInfoArgs {
-    /// The memory trace, in any format of docs/formats.md, plain, gzip or Zstandard
+    /// The memory trace, in any format of docs/formats.md, plain, gzip or Zstandard; `-` is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The format of the trace [default: that of its first record, or of the extension of the file]
@@ -27,4 +33,50 @@ pub struct TraceInfoArgs {
     /// How to print the description
     #[arg(long, value_enum, default_value_t)]
     pub format: OutputFormat,
+}
+
+/// `trace find-copies`.
+#[derive(Debug, Args)]
+#[command(after_help = "docs/formats.md describes the search and its limits.\n\n\
+    Examples:\n  \
+    rowclone-sim trace find-copies memcpy.lackey\n  \
+    rowclone-sim trace find-copies memcpy.lackey --min-bytes 4KiB --write memcpy.native\n  \
+    rowclone-sim run --trace memcpy.native --placement allocator")]
+pub struct FindCopiesArgs {
+    /// The memory trace, in any format of docs/formats.md but `perf`, plain, gzip or Zstandard; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The format of the trace [default: that of its first record, or of the extension of the file]
+    #[arg(long, value_name = "NAME", value_parser = one_of(Format::names()))]
+    pub input_format: Option<&'static Format>,
+    /// Greatest distance from a read to the write of its bytes, in accesses
+    #[arg(long, value_name = "N", default_value_t = FindSettings::default().window, value_parser = clap::value_parser!(u64).range(2..=FindSettings::WINDOW_MAX))]
+    pub window: u64,
+    /// Least size of a copy, such as `1024` or `4KiB`
+    #[arg(long, value_name = "SIZE", default_value = "1KiB", value_parser = size)]
+    pub min_bytes: u64,
+    /// Writes the trace with copies, and fills with zeros, in the place of their reads and writes: format `native`
+    #[arg(long, value_name = "OUT")]
+    pub write: Option<PathBuf>,
+    /// The memory system, a TOML file: of a trace with DRAM coordinates
+    #[arg(long, value_name = "FILE.toml")]
+    pub system: Option<PathBuf>,
+    /// Instructions per clock of the memory, which make clocks of the instructions of a trace
+    #[arg(long, value_name = "RATE", default_value = "4", requires = "write")]
+    pub instructions_per_clock: f64,
+    /// Most copies that are listed; all are counted
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub limit: usize,
+    /// Replaces OUT
+    #[arg(long, requires = "write")]
+    pub force: bool,
+    /// How to print the report
+    #[arg(long, value_enum, default_value_t)]
+    pub format: OutputFormat,
+}
+
+/// A size in bytes, with or without a unit, of at least 2.
+fn size(text: &str) -> Result<u64, String> {
+    let size = quantity::size(text).or_else(|| quantity::number(text)).filter(|bytes| *bytes >= 2);
+    size.ok_or_else(|| "must be a size of at least 2 bytes, such as 1024 or 4KiB".to_owned())
 }

@@ -24,6 +24,7 @@ use crate::output;
 /// The input cannot be read; the pair of formats has no conversion; a command has no equivalent;
 /// an output exists or cannot be written. Then no file is written.
 pub fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
+    let args = &ConvertArgs { input: spooled(&args.input)?, ..args.clone() };
     let from = formats::of_input(&args.input, args.from)?;
     let to = formats::of_output(&args.output, args.to)?;
     match (from.family, to.family) {
@@ -32,6 +33,11 @@ pub fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
         (Family::Commands | Family::Memory, _) => return Err(no_conversion(args, from, to)),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The path of an input that can be read several times.
+fn spooled(path: &Path) -> Result<PathBuf, Failure> {
+    file::spool(path).map_err(|error| Failure::reading(path, &error))
 }
 
 fn no_conversion(args: &ConvertArgs, from: FileFormat, to: FileFormat) -> Failure {

@@ -9,6 +9,7 @@ pub mod explain_energy;
 pub mod explain_plan;
 pub mod explain_rules;
 pub mod explain_timeline;
+pub mod find_copies;
 mod lanes;
 pub mod plot;
 mod programs;
@@ -26,7 +27,7 @@ pub mod trace_info;
 use std::process::ExitCode;
 
 use crate::args::{Command, Explain, Reproduce, TraceCommand};
-use crate::output;
+use crate::{flags, output};
 use rowclone_config::Failure;
 
 /// Carries out a command.
@@ -35,22 +36,29 @@ use rowclone_config::Failure;
 /// Error of a command.
 pub fn dispatch(command: &Command) -> Result<ExitCode, Failure> {
     output::print(match command {
-        Command::Run(args) => return run::run(args),
+        Command::Run(args) => return run::run(args).map_err(|error| args.scenario.in_flags(error)),
         Command::Sweep(args) => return sweep::run(args),
         Command::Report(args) => return report::run(args),
         Command::Check(args) => return check::run(args),
-        Command::Convert(args) => return convert::run(args),
+        Command::Convert(args) => {
+            return convert::run(args).map_err(|error| flags::in_flags(error, flags::of_from));
+        }
         Command::Plot(args) => return plot::run(args),
         Command::Completions(args) => completions::completions(args),
         Command::Man => completions::manual()?,
         Command::Explain(what) => match what {
             Explain::Address(args) => explain_address::run(args)?,
             Explain::Rules(args) => explain_rules::run(args)?,
-            Explain::Plan(args) => explain_plan::run(args)?,
-            Explain::Energy(args) => explain_energy::run(args)?,
-            Explain::Timeline(args) => explain_timeline::run(args)?,
+            Explain::Plan(args) => explain_plan::run(args).map_err(|error| args.scenario.in_flags(error))?,
+            Explain::Energy(args) => explain_energy::run(args).map_err(|error| args.scenario.in_flags(error))?,
+            Explain::Timeline(args) => explain_timeline::run(args).map_err(|error| args.scenario.in_flags(error))?,
         },
-        Command::Trace(TraceCommand::Info(args)) => trace_info::run(args)?,
+        Command::Trace(TraceCommand::Info(args)) => {
+            trace_info::run(args).map_err(|error| flags::in_flags(error, flags::of_input_format))?
+        }
+        Command::Trace(TraceCommand::FindCopies(args)) => {
+            find_copies::run(args).map_err(|error| flags::in_flags(error, flags::of_input_format))?
+        }
         Command::Programs(args) => programs::run(args)?,
         Command::Reproduce(Reproduce::Table3(args)) => reproduce::table3(args)?,
         Command::Reproduce(Reproduce::Forkbench(args)) => reproduce_forkbench::run(args)?,

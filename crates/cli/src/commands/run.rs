@@ -81,7 +81,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         output::print(text)?;
     }
     let failed = reports.iter().any(|report| !report.outcome.passed_checks());
-    let incomplete = !args.allow_skipped && say_incomplete(&reports);
+    let incomplete = !args.allow_skipped && say_incomplete(args, &reports);
     Ok(if failed || incomplete { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
@@ -116,7 +116,7 @@ fn alone(scenario: &Scenario, args: &RunArgs) -> Result<Vec<f64>, Failure> {
 }
 
 /// Prints the results that do not represent their trace; returns whether there are any.
-fn say_incomplete(reports: &[RunReport]) -> bool {
+fn say_incomplete(args: &RunArgs, reports: &[RunReport]) -> bool {
     let mut any = false;
     for report in reports {
         if let Some(why) = report.outcome.trace.as_ref().and_then(|trace| warnings::too_much_skipped(trace.tally())) {
@@ -125,7 +125,7 @@ fn say_incomplete(reports: &[RunReport]) -> bool {
         }
     }
     if any {
-        output::message(warnings::SKIPPED_HELP);
+        output::message(&args.scenario.words(warnings::SKIPPED_HELP));
     }
     any
 }

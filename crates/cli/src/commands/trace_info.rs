@@ -28,7 +28,7 @@ struct Ends {
 /// # Errors
 /// The trace cannot be read to its end.
 pub fn run(args: &TraceInfoArgs) -> Result<String, Failure> {
-    let path = &args.file;
+    let path = &file::spool(&args.file).map_err(|error| Failure::reading(&args.file, &error))?;
     let refused = |error: trace_io::trace::TraceError| Failure::of_reader(path, &error).with_help(error.help());
     let reading = |error: io::Error| Failure::reading(path, &error);
     let open = || file::open(path).map_err(reading);
@@ -83,13 +83,17 @@ fn rows(path: &Path, format: &Format, summary: &Summary) -> Vec<(&'static str, S
 
 /// How the records specify their arrivals.
 fn arrivals(format: &Format, summary: &Summary) -> String {
+    let late = match summary.late {
+        0 => String::new(),
+        late => format!("; {} before an earlier one", counted(late, "record")),
+    };
     let instructions = || format!("{} between records", counted(summary.instructions, "instruction"));
     let cycle = summary.last_cycle.map(|cycle| format!("clocks, the last {}", grouped(cycle)));
     let time = summary.last_ps.map(|ps| format!("times, the last {} ns", ps as f64 / 1000.0));
     match (format.timing, cycle, time) {
         (Timing::Instructions, ..) => instructions(),
-        (_, Some(cycle), Some(time)) => format!("{cycle}; {time}"),
-        (_, Some(one), None) | (_, None, Some(one)) => one,
+        (_, Some(cycle), Some(time)) => format!("{cycle}; {time}{late}"),
+        (_, Some(one), None) | (_, None, Some(one)) => one + &late,
         (_, None, None) => "none: as fast as requests are accepted".to_owned(),
     }
 }
@@ -114,6 +118,7 @@ fn json(path: &Path, format: &Format, summary: &Summary, ends: &Ends) -> Value {
         "forks": summary.forks,
         "exits": summary.exits,
         "instructions": summary.instructions,
+        "late_records": summary.late,
         "last_cycle": summary.last_cycle,
         "last_ps": summary.last_ps,
         "lowest_address": summary.addresses.map(|(lowest, _)| lowest),

@@ -47,6 +47,7 @@ mod sweeps_slurm;
 mod sweeps_stopped;
 mod table3;
 mod timelines;
+mod traces_from_pipes;
 mod tutorial;
 mod units;
 mod weighing_policies;

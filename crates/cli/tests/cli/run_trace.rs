@@ -106,7 +106,9 @@ fn the_events_of_perf_become_zeroing_and_copies() {
 fn a_trace_that_does_not_fit_is_refused_with_what_would_work() {
     let lackey = Trace::new("a", "I  04000,3\n L 1ffeffe7e,8\n");
     let refused = lackey.refused(&[]);
-    for part in ["--trace a: ", "format `lackey` has virtual addresses", "\"allocator\"", "\"as-recorded\""] {
+    for part in
+        ["--trace a: ", "format `lackey` has virtual addresses", "`--placement allocator`", "`--placement as-recorded`"]
+    {
         assert!(refused.contains(part), "{part}: {refused}");
     }
     let played = lackey.results(&["--placement", "allocator"]);
@@ -116,7 +118,7 @@ fn a_trace_that_does_not_fit_is_refused_with_what_would_work() {
         (
             "a",
             "0x100000000 R\n",
-            ["a:1: `address` = 0x100000000", "`placement = \"as-recorded\"`", "`placement = \"allocator\"`"],
+            ["a:1: `address` = 0x100000000", "`--placement as-recorded`", "`--placement allocator`"],
         ),
         ("a", "R 0,0,9,2,8\n", ["a:1: channel 0 rank 0 bank 9", "does not exist in this memory", "banks 8"]),
         ("a", "5: read 0x1000\n", ["a:1: ", "`stl`", "`rstl`"]),

@@ -5,6 +5,7 @@
 //! text, and the format by the first record and the extension of the file name.
 
 mod convert;
+pub mod copies;
 mod dramsim3;
 mod dramsys;
 mod error;

@@ -169,7 +169,7 @@ impl Arrival {
 
 impl Event {
     /// An access to the line that contains an address.
-    pub(super) const fn of_line(access: Access, address: PhysicalAddress) -> Event {
+    pub const fn of_line(access: Access, address: PhysicalAddress) -> Event {
         Event::of_bytes(access, address, None)
     }
 

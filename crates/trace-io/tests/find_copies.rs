@@ -1,0 +1,408 @@
+//! Copies found in traces, by hand and in random traffic.
+#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
+use std::num::NonZeroU32;
+
+use dram_spec::PhysicalAddress;
+use proptest::prelude::*;
+use trace_io::trace::copies::{Accesses, CopyFinder, CopyReport, Direction, FindSettings, FoundCopy};
+use trace_io::trace::{Arrival, Event, Reader, Record};
+
+const SETTINGS: FindSettings = FindSettings { window: 256, bytes_min: 256, instructions_per_clock: 4.0 };
+
+/// The report, and the records that leave.
+fn find(records: &[Record], settings: FindSettings) -> (CopyReport, Vec<Record>) {
+    let (mut finder, mut left) = (CopyFinder::new(settings), Vec::new());
+    for (record, line) in records.iter().zip(1..) {
+        let keep = |record: &Record| {
+            left.push(*record);
+            Ok::<_, Infallible>(())
+        };
+        finder.push(record, line, None, keep).unwrap();
+    }
+    let report = finder.finish(|record| {
+        left.push(*record);
+        Ok::<_, Infallible>(())
+    });
+    (report.unwrap(), left)
+}
+
+fn access(is_write: bool, address: u64, bytes: u64) -> Record {
+    let (address, bytes) = (PhysicalAddress(address), NonZeroU32::new(bytes as u32).filter(|_| bytes != 64));
+    let event =
+        if is_write { Event::Write { address, bytes } } else { Event::Read { address, bytes, writeback: None } };
+    Record { arrival: Arrival::WhenTaken, event }
+}
+
+const fn copy(dst: u64, src: u64, bytes: u64) -> Record {
+    let event = Event::Copy { dst: PhysicalAddress(dst), src: PhysicalAddress(src), bytes, instructions: 0 };
+    Record { arrival: Arrival::WhenTaken, event }
+}
+
+/// How a loop copies: pieces of `piece` bytes, of which `ahead` are read and then written.
+#[derive(Clone, Copy, Debug)]
+struct Loop {
+    dst: u64,
+    src: u64,
+    pieces: u64,
+    piece: u64,
+    ahead: u64,
+    direction: Direction,
+}
+
+impl Loop {
+    fn up(dst: u64, src: u64, pieces: u64) -> Loop {
+        Loop { dst, src, pieces, piece: 64, ahead: 1, direction: Direction::Up }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.pieces * self.piece
+    }
+
+    fn records(&self) -> Vec<Record> {
+        let Loop { dst, src, pieces, piece, ahead, direction } = *self;
+        let place = |index: u64| match direction {
+            Direction::Up => index * piece,
+            Direction::Down => (pieces - 1 - index) * piece,
+        };
+        let mut records = Vec::new();
+        for begin in (0..pieces).step_by(ahead as usize) {
+            let chunk = begin..(begin + ahead).min(pieces);
+            records.extend(chunk.clone().map(|index| access(false, src + place(index), piece)));
+            records.extend(chunk.map(|index| access(true, dst + place(index), piece)));
+        }
+        records
+    }
+}
+
+fn span(address: PhysicalAddress, bytes: Option<NonZeroU32>) -> (u64, u64) {
+    bytes.map_or((address.0 / 64 * 64, 64), |bytes| (address.0, bytes.get().into()))
+}
+
+/// Number of a record in the trace, which is its arrival.
+fn number(record: &Record) -> u64 {
+    let Arrival::AtCycle(at) = record.arrival else { panic!("records have cycles: {record:?}") };
+    at.0
+}
+
+/// A flat memory at the end of some records, and the bytes that each read returned. A write for
+/// which `source` gives an address stores what was last read there, others a value of their own.
+fn play(records: &[Record], source: impl Fn(u64, u64) -> Option<u64>) -> (BTreeMap<u64, u64>, BTreeMap<u64, Vec<u64>>) {
+    let mut memory: BTreeMap<u64, u64> = BTreeMap::new();
+    let (mut registers, mut reads): (BTreeMap<u64, Vec<u64>>, BTreeMap<_, _>) = Default::default();
+    let load = |memory: &BTreeMap<u64, u64>, start: u64, bytes: u64| -> Vec<u64> {
+        (start..start + bytes).map(|at| memory.get(&at).copied().unwrap_or(at)).collect()
+    };
+    for record in records {
+        let number = number(record);
+        let (dst, stored) = match record.event {
+            Event::Read { address, bytes, .. } => {
+                let (start, bytes) = span(address, bytes);
+                let found = load(&memory, start, bytes);
+                registers.insert(start, found.clone());
+                reads.insert(number, found);
+                continue;
+            }
+            Event::Write { address, bytes } => {
+                let (start, bytes) = span(address, bytes);
+                let own = (0..bytes).map(|at| (number + 1) << 32 | at).collect();
+                (start, source(number, start).map_or(own, |source| registers[&source].clone()))
+            }
+            Event::Copy { dst, src, bytes, .. } => (dst.0, load(&memory, src.0, bytes)),
+            _ => unreachable!("no such records are made"),
+        };
+        memory.extend((dst..).zip(stored));
+    }
+    (memory, reads)
+}
+
+#[track_caller]
+fn check(records: &[Record], expected: &[Record]) -> CopyReport {
+    let (report, left) = find(records, SETTINGS);
+    assert_eq!(left, expected);
+    report
+}
+
+#[test]
+fn a_loop_of_lines_is_one_copy() {
+    let report = check(&Loop::up(0x10_0000, 0x4000, 64).records(), &[copy(0x10_0000, 0x4000, 4096)]);
+    assert_eq!(report.copies, Accesses { count: 1, bytes: 4096 });
+    assert_eq!(
+        (report.replaced, report.reads),
+        (Accesses { count: 128, bytes: 8192 }, Accesses { count: 64, bytes: 4096 })
+    );
+    assert_eq!((report.listed[0].lines, report.listed[0].choices, report.ambiguous), ((2, 128), 1, 0));
+    assert_eq!(report.sizes, BTreeMap::from([(4096, 1)]));
+}
+
+#[test]
+fn words_chunks_and_descending_loops_are_copies() {
+    for (piece, ahead) in [(1, 1), (8, 1), (8, 4), (16, 4), (32, 8), (64, 4), (64, 1), (64, 32)] {
+        for direction in [Direction::Up, Direction::Down] {
+            let one = Loop { piece, ahead, direction, ..Loop::up(0x9000, 0x2008 / piece * piece, 2048 / piece) };
+            let report = check(&one.records(), &[copy(one.dst, one.src, 2048)]);
+            assert_eq!(report.listed[0].direction, direction, "{one:?}");
+        }
+    }
+}
+
+/// A load of 128 bytes is two pieces.
+#[test]
+fn accesses_above_a_line_are_cut() {
+    let pair = |n: u64| [access(false, 0x4000 + 128 * n, 128), access(true, 0x8000 + 128 * n, 128)];
+    let records: Vec<Record> = (0..8).flat_map(pair).collect();
+    assert_eq!(check(&records, &[copy(0x8000, 0x4000, 1024)]).reads.count, 16);
+}
+
+#[test]
+fn copies_in_step_take_their_sources_in_order() {
+    let loops = [Loop::up(0x10_0000, 0x4000, 32), Loop::up(0x20_0000, 0x9000, 32), Loop::up(0x30_0000, 0x5_0000, 32)];
+    for ahead in [1, 4] {
+        let [one, two, three] = loops.map(|one| Loop { ahead, ..one }.records());
+        // Access by access, and copy by copy of each chunk: reads of all, then writes of all.
+        for step in [1, ahead as usize] {
+            let chunks = one.chunks(step).zip(two.chunks(step)).zip(three.chunks(step));
+            let mixed: Vec<Record> = chunks.flat_map(|((a, b), c)| [a, b, c].concat()).collect();
+            let (report, left) = find(&mixed, SETTINGS);
+            let found: Vec<_> = left.iter().map(|record| record.event).collect();
+            assert_eq!(found, loops.map(|one| copy(one.dst, one.src, 2048).event), "{ahead} ahead, {step} in step");
+            assert_eq!(report.replaced.count, mixed.len() as u64);
+        }
+    }
+}
+
+/// Eight lines are always read before they are written: the reads before the first write and the
+/// writes after the last read decide.
+#[test]
+fn a_loop_that_reads_ahead_throughout_has_its_whole_source() {
+    let (reads, writes) =
+        (0..40).map(|n| (access(false, 0x4000 + 64 * n, 64), access(true, 0x8000 + 64 * n, 64))).unzip();
+    let (reads, writes): (Vec<Record>, Vec<Record>) = (reads, writes);
+    let mut records = reads[..8].to_vec();
+    records.extend((0..32).flat_map(|n| [writes[n], reads[n + 8]]));
+    records.extend_from_slice(&writes[32..]);
+    check(&records, &[copy(0x8000, 0x4000, 2560)]);
+}
+
+/// Two lines before the source are read, too: the copy ends with its source.
+#[test]
+fn reads_before_a_copy_are_not_its_source() {
+    let header = [access(false, 0x3f80, 64), access(false, 0x3fc0, 64)];
+    let records = [&header[..], &Loop::up(0x8000, 0x4000, 16).records()].concat();
+    check(&records, &[header[0], header[1], copy(0x8000, 0x4000, 1024)]);
+    // Two pages are compared, and then one is copied.
+    let compared: Vec<Record> =
+        (0..16).flat_map(|n| [access(false, 0x4000 + 64 * n, 64), access(false, 0x9_0000 + 64 * n, 64)]).collect();
+    let records = [&compared[..], &Loop::up(0x8000, 0x4000, 16).records()].concat();
+    let expected = [&compared[..], &[copy(0x8000, 0x4000, 1024)]].concat();
+    check(&records, &expected);
+}
+
+#[test]
+fn what_is_no_copy_stays() {
+    let unchanged = |records: Vec<Record>| {
+        let report = check(&records, &records);
+        assert_eq!((report.copies.count, report.replaced.count), (0, 0));
+        report
+    };
+    // Below the least size; read-modify-write; a fill; reads after the writes.
+    unchanged(Loop::up(0x8000, 0x4000, 3).records());
+    unchanged((0..64).flat_map(|n| [access(false, 64 * n, 64), access(true, 64 * n, 64)]).collect());
+    let fill = unchanged((0..64).map(|n| access(true, 64 * n, 64)).collect());
+    assert_eq!((fill.write_runs, fill.write_runs_with_data), (Accesses { count: 1, bytes: 4096 }, 0));
+    unchanged((0..64).flat_map(|n| [access(true, 0x8000 + 64 * n, 64), access(false, 64 * n, 64)]).take(2).collect());
+    // The reads are further away than the window.
+    let mut late: Vec<Record> = (0..300).map(|n| access(false, 64 * n, 64)).collect();
+    late.extend((0..300).map(|n| access(false, 0x4000_0000 + 4096 * n, 64)));
+    late.extend((0..300).map(|n| access(true, 0x10_0000 + 64 * n, 64)));
+    unchanged(late);
+}
+
+/// A write to the source, or a read of the destination, ends a copy, so that the copy can take the
+/// place of its last write.
+#[test]
+fn accesses_of_others_end_a_copy() {
+    let records = Loop::up(0x8000, 0x4000, 16).records();
+    for other in [access(true, 0x4000, 64), access(false, 0x8000, 64), access(true, 0x8040, 64)] {
+        let mixed = [&records[..16], &[other], &records[16..]].concat();
+        check(&mixed, &[copy(0x8000, 0x4000, 512), other, copy(0x8200, 0x4200, 512)]);
+    }
+    let unrelated = access(true, 0x4400, 64);
+    let mixed = [&records[..16], &[unrelated], &records[16..]].concat();
+    check(&mixed, &[unrelated, copy(0x8000, 0x4000, 1024)]);
+}
+
+/// With data, a run of zeros is a fill; a run of other data is known to be none.
+#[test]
+fn data_tell_fills_of_zeros() {
+    let line = |n: u64, byte: &str| format!("{n}: write {:#x} 0x{}\n", 0x4000 + 64 * n, byte.repeat(64));
+    for (byte, fills, others) in [("00", 1, 0), ("5a", 0, 1)] {
+        let text: String = (0..32).map(|n| line(n, byte)).collect();
+        let mut reader = Reader::new(text.as_bytes(), trace_io::trace::Format::named("stl")).unwrap();
+        let (mut finder, mut left) = (CopyFinder::new(SETTINGS), Vec::new());
+        while let Some(record) = reader.next() {
+            let (line, data) = (reader.line(), reader.data());
+            finder.push(&record.unwrap(), line, data.as_deref(), |_| Ok::<_, Infallible>(())).unwrap();
+        }
+        let report = finder.finish(|record| {
+            left.push(*record);
+            Ok::<_, Infallible>(())
+        });
+        let report = report.unwrap();
+        assert_eq!((report.fills.count, report.write_runs_with_data), (fills, others));
+        if fills == 1 {
+            let event = Event::Fill { dst: PhysicalAddress(0x4000), value: 0, bytes: 2048, instructions: 0 };
+            // In the place of the last write.
+            assert_eq!(left, [Record { arrival: Arrival::AtCycle(dram_spec::Cycle(31)), event }]);
+        }
+    }
+}
+
+/// Longer than all that is held back.
+#[test]
+fn a_long_copy_is_one_record() {
+    let one = Loop { ahead: 4, ..Loop::up(1 << 40, 0x4000, 200_000) };
+    let report = check(&one.records(), &[copy(one.dst, one.src, one.bytes())]);
+    assert_eq!(report.replaced.count, 400_000);
+}
+
+#[derive(Clone, Debug)]
+struct Draft {
+    pieces: u64,
+    ahead: u64,
+    down: bool,
+    gap: u64,
+}
+
+fn arb_drafts() -> impl Strategy<Value = Vec<Draft>> {
+    let draft = (16_u64..80, 1_u64..9, any::<bool>(), 0_u64..200).prop_map(|(pieces, ahead, down, gap)| Draft {
+        pieces,
+        ahead,
+        down,
+        gap,
+    });
+    prop::collection::vec(draft, 0..8)
+}
+
+/// Interleaves loops and noise at random.
+fn mix(loops: &[Loop], noise: u64, seed: u64) -> Vec<Record> {
+    let mut state = seed | 1;
+    let mut draw = |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) % below
+    };
+    let mut queues: Vec<_> = loops.iter().map(|one| one.records().into_iter()).collect();
+    let mut records = Vec::new();
+    while !queues.is_empty() {
+        if draw(100) < noise {
+            // Random lines of 64 MiB, of which a part is that of the loops.
+            records.push(access(draw(2) == 0, draw(1 << 20) * 64, 64));
+            continue;
+        }
+        let index = draw(queues.len() as u64) as usize;
+        match queues[index].next() {
+            Some(record) => records.push(record),
+            None => drop(queues.swap_remove(index)),
+        }
+    }
+    records
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Copies that run at the same time, in noise that does not touch them, are found exactly.
+    #[test]
+    fn copies_in_noise_are_found(drafts in arb_drafts(), noise in 0_u64..60, seed in any::<u64>()) {
+        let mut at = 0;
+        let loops: Vec<Loop> = drafts.iter().map(|draft| {
+            let lines = draft.pieces * 64;
+            let (src, dst) = (at, at + lines + 64 * (1 + draft.gap));
+            at = dst + lines + 4096;
+            let direction = if draft.down { Direction::Down } else { Direction::Up };
+            Loop { ahead: draft.ahead, direction, ..Loop::up((1 << 30) + dst, (1 << 30) + src, draft.pieces) }
+        }).collect();
+        let records = mix(&loops, noise, seed);
+        let (report, left) = find(&records, SETTINGS);
+        let mut found: Vec<(u64, u64, u64)> =
+            report.listed.iter().map(|copy| (copy.dst.0, copy.src.unwrap().0, copy.bytes)).collect();
+        found.sort_unstable();
+        let mut expected: Vec<_> = loops.iter().map(|one| (one.dst, one.src, one.bytes())).collect();
+        expected.sort_unstable();
+        prop_assert_eq!(found, expected);
+        let is_noise = |record: &&Record| match record.event {
+            Event::Read { address, .. } | Event::Write { address, .. } => address.0 < 1 << 30,
+            _ => false,
+        };
+        let noise: Vec<_> = records.iter().filter(is_noise).collect();
+        let kept: Vec<_> = left.iter().filter(|record| !matches!(record.event, Event::Copy { .. })).collect();
+        prop_assert_eq!(kept, noise, "nothing else is changed");
+    }
+
+    /// Random traffic has no copies: by chance, a pair of lines matches now and then, and four never.
+    #[test]
+    fn random_traffic_has_no_copies(seed in any::<u64>(), lines in 1_u64..20) {
+        let mut state = seed | 1;
+        let mut draw = move |below: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) % below
+        };
+        let records: Vec<_> = (0..5000).map(|_| access(draw(2) == 0, draw(1 << lines) * 64, 64)).collect();
+        let (report, left) = find(&records, FindSettings { bytes_min: 1024, ..SETTINGS });
+        prop_assert_eq!(report.copies.count, 0);
+        prop_assert_eq!(left, records);
+    }
+
+    /// Overlapping and disturbed copies: whatever is found, the final memory is that of the trace.
+    #[test]
+    fn the_rewritten_trace_has_the_same_final_memory(
+        drafts in arb_drafts(),
+        places in prop::collection::vec((0_u64..300, 0_u64..300), 8),
+        noise in 0_u64..50,
+        words in any::<bool>(),
+        seed in any::<u64>(),
+    ) {
+        let piece = if words { 8 } else { 64 };
+        let loops: Vec<Loop> = drafts.iter().zip(places).map(|(draft, (src, dst))| {
+            let direction = if draft.down { Direction::Down } else { Direction::Up };
+            let (src, dst) = (src * 64, dst * 64 + if words { 8 * (draft.gap % 8) } else { 0 });
+            Loop { piece, ahead: draft.ahead, direction, pieces: draft.pieces * (64 / piece), dst, src }
+        }).collect();
+        let mut records = mix(&loops, noise, seed);
+        for (record, number) in records.iter_mut().zip(0..) {
+            record.arrival = Arrival::AtCycle(dram_spec::Cycle(number));
+        }
+        let (report, left) = find(&records, SETTINGS);
+        let kept: BTreeSet<u64> =
+            left.iter().filter(|record| !matches!(record.event, Event::Copy { .. })).map(number).collect();
+        // The source of a write that was replaced: that of the copy with its line and address.
+        let copies_of = |number: u64, start: u64| {
+            let of = move |copy: &&FoundCopy| {
+                (copy.lines.0..=copy.lines.1).contains(&(number + 1))
+                    && (copy.dst.0..copy.dst.0 + copy.bytes).contains(&start)
+            };
+            report.listed.iter().filter(of)
+        };
+        let is_clear = |record: &Record| match record.event {
+            Event::Write { address, .. } if !kept.contains(&number(record)) => {
+                copies_of(number(record), address.0).count() == 1
+            }
+            _ => true,
+        };
+        prop_assume!(records.iter().all(is_clear));
+        let source = |number: u64, start: u64| {
+            let copy = copies_of(number, start).next().filter(|_| !kept.contains(&number))?;
+            Some(start - copy.dst.0 + copy.src.unwrap().0)
+        };
+        let (memory, reads) = play(&records, source);
+        let (rewritten, reads_left) = play(&left, |_, _| None);
+        prop_assert_eq!(memory, rewritten);
+        prop_assert!(reads_left.iter().all(|(number, found)| reads[number] == *found), "a read returns other bytes");
+    }
+}
