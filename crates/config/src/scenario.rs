@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use dram_spec::Cycles;
+use dram_spec::address::FRAME_BYTES;
 use host::OperationSpec;
 use host::workload::Settings;
 use memctrl::policy::copy::{BASELINE, CopyPolicy, POLICIES, WITH_CORES, named};
@@ -14,8 +15,8 @@ use crate::key::{Holds, Key};
 use crate::operations::{check_operations, check_places};
 use crate::workload::{TraceWorkload, check_settings, check_workload};
 use crate::{
-    AllocatorConfig, CoreWorkload, Document, Failure, Library, MachineConfig, Overrides, ResolvedSystem, SystemConfig,
-    allocator, cores, operations, workload,
+    AllocatorConfig, CorePrograms, CoreWorkload, Document, Failure, Library, MachineConfig, Overrides, ResolvedSystem,
+    SystemConfig, allocator, cores, operations, workload,
 };
 
 /// A checked scenario.
@@ -57,6 +58,16 @@ pub enum Workload {
 }
 
 impl Workload {
+    /// Pages that programs on cores copy in their measured region, where they do nothing else in it.
+    pub fn pages_copied(&self) -> Option<u64> {
+        match self {
+            Workload::Programs(CoreWorkload { programs: CorePrograms::Memcopy(copies), .. }) => {
+                Some(copies.bytes / FRAME_BYTES)
+            }
+            _ => None,
+        }
+    }
+
     /// Whether allocators place its pages.
     const fn is_placed(&self) -> bool {
         match self {

@@ -58,6 +58,8 @@ pub use settings::{Copier, Placement, RESERVED_PERCENT_MAX, ReplaySettings, Timi
 /// Counts of a replay: the records of the trace, and its pages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplayOutcome {
+    /// Whether records arrived at times of their own.
+    pub has_times: bool,
     /// Records read and played.
     pub counts: TraceCounts,
     /// Counts of the allocator, if the replay uses one.
@@ -197,7 +199,7 @@ impl<R: Read> Replay<R> {
             self.processes.iter_mut().for_each(Processes::compare_all);
             check.finish(log_of(&mut self.pages, &mut self.processes)?)
         });
-        let Replay { counts, pages, processes, error, unusable, arrivals, .. } = self;
+        let Replay { arrivals, counts, pages, processes, error, unusable, .. } = self;
         let (skipped, records) = (counts.skipped_records, counts.records);
         if error.is_none()
             && unusable == UnusableRecords::SkipReserved
@@ -208,7 +210,7 @@ impl<R: Read> Replay<R> {
         let counts = TraceCounts { late: arrivals.late(), ..counts };
         let of_processes = processes.map(Processes::into_report);
         let pages = of_processes.or_else(|| pages.map(Pages::into_report));
-        error.map_or(Ok(ReplayOutcome { counts, pages, wrong }), |error| Err(*error))
+        error.map_or(Ok(ReplayOutcome { has_times: arrivals.has_times(), counts, pages, wrong }), |error| Err(*error))
     }
 
     /// Advances to the next request, of the current record or of a following one that may arrive.

@@ -113,6 +113,11 @@ impl Settings {
         }
     }
 
+    /// Whether requests arrive at a fixed rate, and wait for no completion. Workloads of processes do wait.
+    pub const fn has_fixed_arrivals(&self) -> bool {
+        !self.needs_allocator() && !self.gap().is_zero()
+    }
+
     /// Whether the workload uses an allocator. The others have fixed addresses and must not be
     /// given one.
     pub const fn needs_allocator(&self) -> bool {

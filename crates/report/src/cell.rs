@@ -104,7 +104,7 @@ macro_rules! from {
 }
 
 from!(String => Cell::Text, &str => Cell::Text, u64 => Cell::Count, Option<u64> => Cell::Count);
-from!(f64 => Cell::Number, Option<f64> => Cell::Number);
+from!(f64 => Cell::Number, Option<f64> => Cell::Number, bool => Cell::Flag);
 
 #[cfg(test)]
 mod tests {

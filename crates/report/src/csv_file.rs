@@ -28,7 +28,7 @@ pub fn results(reports: &[RunReport]) -> Result<String, csv::Error> {
         let mut line = result(report);
         let outcome = &report.outcome;
         line.extend(times(outcome));
-        line.extend(fields!(outcome; speedup, energy_ratio, from_cycle));
+        line.extend(fields!(outcome; speedup, energy_ratio, read_latency_ratio, write_latency_ratio, copy_latency_ratio, from_cycle));
         line.extend(figures(&outcome.figures));
         line.extend(cores(outcome));
         line.extend(mix(report));
@@ -96,8 +96,8 @@ fn result(report: &RunReport) -> Line {
 }
 
 /// Cells of the times of a whole run.
-pub(crate) fn times(outcome: &Outcome) -> [(String, Cell); 4] {
-    fields!(outcome; makespan_cycles, makespan_ns, latency_cycles, latency_ns)
+pub(crate) fn times(outcome: &Outcome) -> [(String, Cell); 5] {
+    fields!(outcome; fixed_arrivals, makespan_cycles, makespan_ns, latency_cycles, latency_ns)
 }
 
 /// Cells of programs on cores; empty without cores.

@@ -16,6 +16,7 @@ mod result_tables;
 pub mod run_cells;
 pub mod run_report;
 pub mod run_tables;
+mod slowdowns;
 pub mod table;
 pub mod table3;
 pub mod timeline;

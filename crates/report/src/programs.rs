@@ -2,15 +2,19 @@
 
 use std::fmt::Write as _;
 
-use rowclone_sim::{CoreRow, CoresReport, MixMetrics, Outcome, ratio};
+use rowclone_sim::quantity::counted;
+use rowclone_sim::{CoreRow, CoresReport, MixMetrics, Outcome};
 use serde::Serialize;
 
+use crate::first_screen::COLUMNS_MAX;
 use crate::run_report::RunReport;
+use crate::slowdowns::dirty_lines;
+pub(crate) use crate::slowdowns::slowdowns;
 use crate::table::Align::{Left, Right};
-use crate::table::{Column, listed, or_dash, percent};
+use crate::table::{Column, listed, or_dash, percent, three_digits, wrapped};
 
 /// The version of the JSON fields. It rises when a field changes its name, unit or meaning.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// Results under a copy method.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -21,7 +25,9 @@ pub struct MethodRow {
     pub ipc_sum: f64,
     /// Core cycles of the longest region.
     pub cycles: u64,
-    /// Cycles under the baseline / these cycles; none without a run of the baseline, or without cycles.
+    /// The same in ns.
+    pub latency_ns: f64,
+    /// Time of the longest region under the baseline / this time; none without a run of the baseline.
     pub speedup: Option<f64>,
     /// DRAM energy of the interval that covers all regions, including background and refresh, nJ.
     pub energy_nj: f64,
@@ -33,36 +39,33 @@ pub struct MethodRow {
     pub mix: Option<MixMetrics>,
     /// Report of the cores.
     pub report: CoresReport,
+    /// Pages that the region copies, where it does nothing else.
+    #[serde(skip)]
+    pub pages_copied: Option<u64>,
 }
 
 impl MethodRow {
-    /// Results under a method, without ratios and metrics of a mix.
-    pub fn new(method: &'static str, report: CoresReport) -> MethodRow {
-        MethodRow {
-            method,
+    /// Results of a run that was compared with its reference, if programs ran on cores.
+    pub fn new(outcome: &Outcome, mix: Option<MixMetrics>) -> Option<MethodRow> {
+        let report = outcome.cores.clone()?;
+        Some(MethodRow {
+            method: outcome.policy,
             ipc_sum: report.ipc_sum(),
             cycles: report.cores.iter().map(|core| core.cycles).max().unwrap_or(0),
-            speedup: None,
+            latency_ns: outcome.latency_ns,
+            speedup: outcome.speedup,
             energy_nj: report.energy_nj,
-            energy_ratio: None,
+            energy_ratio: outcome.energy_ratio,
             energy_per_instruction_nj: report.energy_per_instruction_nj,
-            mix: None,
+            mix,
             report,
-        }
+            pages_copied: None,
+        })
     }
 
     /// Results of a run of a scenario, if programs ran on cores.
     pub(crate) fn of_run(run: &RunReport) -> Option<MethodRow> {
-        let Outcome { policy, speedup, energy_ratio, ref cores, .. } = run.outcome;
-        Some(MethodRow { speedup, energy_ratio, mix: run.mix, ..MethodRow::new(policy, cores.clone()?) })
-    }
-
-    /// Sets the ratios against the row of the baseline.
-    pub fn compare(&mut self, baseline: &MethodRow) {
-        // Without instructions, all of the energy.
-        let energy = |row: &MethodRow| row.energy_per_instruction_nj.unwrap_or(row.energy_nj);
-        (self.speedup, self.energy_ratio) =
-            (ratio(baseline.cycles as f64, self.cycles as f64), ratio(energy(baseline), energy(self)));
+        Some(MethodRow { pages_copied: run.pages_copied, ..MethodRow::new(&run.outcome, run.mix)? })
     }
 }
 
@@ -91,8 +94,8 @@ impl ProgramsTable {
     /// The tables for a terminal; with `details`, a line per core.
     pub fn to_text(&self, details: bool) -> String {
         let mut text = format!(
-            "{} programs on machine {}; ratios refer to the baseline, {}\n",
-            self.programs.len(),
+            "{} on machine {}\nreference: baseline, {}\n",
+            counted(self.programs.len() as u64, "program"),
             self.machine,
             self.baseline
         );
@@ -100,6 +103,10 @@ impl ProgramsTable {
             let _ = writeln!(text, "core {core}: {program}");
         }
         let _ = write!(text, "\n{}", methods(&self.methods));
+        let causes = slowdowns(&self.methods).into_iter().map(|(_, cause)| wrapped(&cause, COLUMNS_MAX));
+        text.extend(causes);
+        text += &wrapped(&definitions(&self.methods), COLUMNS_MAX);
+        text += "`--details` has a line per core.\n";
         if details {
             if self.programs.len() > 1 {
                 let _ = write!(text, "\n{}", mixes(&self.methods));
@@ -112,10 +119,27 @@ impl ProgramsTable {
     }
 }
 
-/// A line per method, in at most 80 columns for the usual numbers: of several programs with the weighted speedup instead of
-/// the cycles, where it is known.
+/// A line per method, in at most 80 columns for the usual numbers: of copies of pages alone with time and energy per copy; of
+/// several programs with the weighted speedup instead of the cycles, where it is known.
 pub(crate) fn methods(rows: &[MethodRow]) -> String {
     let times = |value: Option<f64>| or_dash(value, |ratio| format!("{ratio:.2}x"));
+    let per_copy = |value: f64, row: &MethodRow| or_dash(row.pages_copied, |pages| three_digits(value / pages as f64));
+    let shares: Column<'_, MethodRow> =
+        ("copy share of\nchannel bytes", Right, &|row| or_dash(row.report.copy_share_of_channel_bytes, percent));
+    if rows.iter().any(|row| row.pages_copied.is_some()) {
+        let columns: [Column<'_, MethodRow>; 7] = [
+            ("\npolicy", Left, &|row| row.method.to_owned()),
+            ("us per\ncopy", Right, &|row| per_copy(row.latency_ns / 1000.0, row)),
+            ("\nspeedup", Right, &|row| times(row.speedup)),
+            ("nJ per\ncopy", Right, &|row| per_copy(row.energy_nj, row)),
+            ("energy\nratio", Right, &|row| times(row.energy_ratio)),
+            ("dirty lines\nper copy", Right, &|row| {
+                per_copy(row.report.cores.iter().map(dirty_lines).sum::<u64>() as f64, row)
+            }),
+            shares,
+        ];
+        return listed(&columns, rows, usize::MAX);
+    }
     let third: Column<'_, MethodRow> = if rows.iter().any(|row| row.mix.is_some()) {
         ("weighted\nspeedup", Right, &|row| or_dash(row.mix, |mix| format!("{:.3}", mix.weighted_speedup)))
     } else {
@@ -128,9 +152,17 @@ pub(crate) fn methods(rows: &[MethodRow]) -> String {
         ("\nspeedup", Right, &|row| times(row.speedup)),
         ("energy\nratio", Right, &|row| times(row.energy_ratio)),
         ("nJ per\ninstruction", Right, &|row| or_dash(row.energy_per_instruction_nj, |energy| format!("{energy:.3}"))),
-        ("copy share of\nchannel bytes", Right, &|row| or_dash(row.report.copy_share_of_channel_bytes, percent)),
+        shares,
     ];
     listed(&columns, rows, usize::MAX)
+}
+
+/// The definitions of the speedups in [`methods`] and [`mixes`].
+pub(crate) fn definitions(rows: &[MethodRow]) -> String {
+    let speedup = "speedup: time of the longest region of a core, reference / this";
+    let of_several = "; weighted speedup: sum of IPC together / IPC alone; harmonic speedup (`--details`): programs / sum of IPC alone \
+                      / IPC together";
+    format!("{speedup}{}", if rows.iter().any(|row| row.mix.is_some()) { of_several } else { "" })
 }
 
 /// Metrics of several programs.

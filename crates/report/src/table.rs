@@ -3,6 +3,7 @@
 pub use comfy_table::CellAlignment as Align;
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};
+use rowclone_sim::quantity::grouped;
 use textwrap::WordSplitter;
 
 /// The header of a column, of one line or several, and its alignment: words are to the left, numbers to the right.
@@ -76,6 +77,21 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
+/// A number of at least 0, rounded to a whole one.
+pub(crate) fn whole(value: f64) -> String {
+    #[expect(clippy::cast_sign_loss, reason = "ratios, times and energies are not negative")]
+    grouped(value.round() as u64)
+}
+
+/// At least three significant digits: 7.95, 66.4, 558, 3,288.
+pub(crate) fn three_digits(value: f64) -> String {
+    match value {
+        _ if value < 9.995 => format!("{value:.2}"),
+        _ if value < 99.95 => format!("{value:.1}"),
+        _ => whole(value),
+    }
+}
+
 /// The difference of a ratio from 1 in percent, with its sign.
 pub(crate) fn change(ratio: f64) -> String {
     format!("{:+.1} %", (ratio - 1.0) * 100.0)
@@ -143,6 +159,11 @@ mod tests {
             text, " #  cycle  why\n10     52  other commands\n           went first\n",
             "each number stays in its line"
         );
+    }
+
+    #[test]
+    fn figures_have_three_digits() {
+        assert_eq!([0.994, 7.951, 66.43, 558.0, 3288.2].map(three_digits), ["0.99", "7.95", "66.4", "558", "3,288"]);
     }
 
     #[test]

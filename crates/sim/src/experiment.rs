@@ -239,7 +239,8 @@ impl Run<'_> {
             let before = MemoryState::new(before.set.frames(), &before.allocator.free_blocks());
             AllocatorReport::new(before, &os.report)
         });
-        Ok(Outcome { allocator, ..Outcome::new(self.system, self.policy, played) })
+        let fixed_arrivals = settings.has_fixed_arrivals();
+        Ok(Outcome { allocator, fixed_arrivals, ..Outcome::new(self.system, self.policy, played) })
     }
 
     fn trace(self, trace: Trace<'_>, attachments: Attachments<'_, '_>) -> Result<Outcome, ExperimentError> {
@@ -268,7 +269,8 @@ impl Run<'_> {
         });
         let is_data_used = is_checked && replayed.counts.writes_with_data > 0;
         let trace = Some(TraceReport::new(name, format, timing, is_data_used, &replayed));
-        Ok(Outcome { allocator, trace, ..Outcome::new(self.system, self.policy, played) })
+        let fixed_arrivals = replayed.has_times;
+        Ok(Outcome { allocator, trace, fixed_arrivals, ..Outcome::new(self.system, self.policy, played) })
     }
 
     /// Runs a source to its end.

@@ -212,6 +212,11 @@ impl FiguresReport {
         }
     }
 
+    /// Mean latencies of reads, copies (with initializations) and writes, ns.
+    pub fn mean_latencies_ns(&self) -> [Option<f64>; 3] {
+        [self.read_latency_ns.mean, self.copy_latency_ns.mean, self.write_latency_ns.mean]
+    }
+
     /// Whether the interval has reads or writes.
     pub const fn has_demand(&self) -> bool {
         self.read_latency_cycles.count + self.write_latency_cycles.count + self.forwarded > 0

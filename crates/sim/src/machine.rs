@@ -129,7 +129,7 @@ pub struct StallRow {
 }
 
 /// Results of a core in its region.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CoreRow {
     /// Core, from 0.
     pub core: usize,

@@ -41,6 +41,14 @@ pub struct Outcome {
     /// The dynamic energy of the reference / this dynamic energy, of programs on cores the energy
     /// per instruction; none without a run of the reference.
     pub energy_ratio: Option<f64>,
+    /// Whether requests arrived at given times: these bound the makespan, and mean latencies compare runs.
+    pub fixed_arrivals: bool,
+    /// Mean latency of reads of the reference / this mean; none without a run of the reference, or without reads.
+    pub read_latency_ratio: Option<f64>,
+    /// The same of writes.
+    pub write_latency_ratio: Option<f64>,
+    /// The same of copies and initializations.
+    pub copy_latency_ratio: Option<f64>,
     /// Where the figures begin: the warm-up before it is left out.
     pub from_cycle: u64,
     /// Requests that had arrived when the last one arrived, and that the controller took later.
@@ -120,6 +128,10 @@ impl Outcome {
             latency_ns: clock.ns(end),
             speedup: None,
             energy_ratio: None,
+            fixed_arrivals: false,
+            read_latency_ratio: None,
+            write_latency_ratio: None,
+            copy_latency_ratio: None,
             from_cycle: stats.from.0,
             backlog_requests: backlog.requests,
             backlog_wait_cycles: backlog.wait.0,
@@ -140,6 +152,11 @@ impl Outcome {
             completions: Vec::new(),
             commands,
         }
+    }
+
+    /// Ratios of the mean latencies of reads, copies and writes.
+    pub fn mean_latency_ratios(&self) -> [Option<f64>; 3] {
+        [self.read_latency_ratio, self.copy_latency_ratio, self.write_latency_ratio]
     }
 
     /// Whether no check failed: those of commands and memory, and those of the loads of cores.

@@ -16,6 +16,8 @@ pub const REFERENCE_ALLOCATOR: Policy = Policy::Buddy;
 pub struct Reference {
     latency_ns: f64,
     energy_nj: f64,
+    /// Mean latencies of reads, copies and writes.
+    mean_latencies_ns: [Option<f64>; 3],
     /// Latency in clocks and dynamic energy in nJ of each listed operation.
     operations: Vec<(u64, f64)>,
 }
@@ -32,15 +34,19 @@ impl Outcome {
         Reference {
             latency_ns: self.latency_ns,
             energy_nj: self.compared_energy_nj(),
+            mean_latencies_ns: self.figures.mean_latencies_ns(),
             operations: operations.collect(),
         }
     }
 
-    /// Sets speedup and energy ratio of the run and of each listed operation; `reference` has the
+    /// Sets all ratios of the run and of each listed operation; `reference` has the
     /// same workload on the same system.
     pub fn compare(&mut self, reference: &Reference) {
         self.speedup = ratio(reference.latency_ns, self.latency_ns);
         self.energy_ratio = ratio(reference.energy_nj, self.compared_energy_nj());
+        let means = self.figures.mean_latencies_ns();
+        let of = |kind: usize| ratio(reference.mean_latencies_ns[kind]?, means[kind]?);
+        (self.read_latency_ratio, self.copy_latency_ratio, self.write_latency_ratio) = (of(0), of(1), of(2));
         for (row, &(latency, energy)) in self.operations.iter_mut().zip(&reference.operations) {
             row.speedup = ratio(latency as f64, row.latency_cycles as f64);
             row.energy_ratio = ratio(energy, row.energy_nj);

@@ -86,7 +86,7 @@ impl TraceReport {
         is_data_used: bool,
         outcome: &ReplayOutcome,
     ) -> TraceReport {
-        let ReplayOutcome { counts, pages, wrong: _ } = outcome;
+        let ReplayOutcome { counts, pages, wrong: _, has_times: _ } = outcome;
         let tally = TraceTally { records: counts.records, skipped_records: counts.skipped_records };
         TraceReport {
             file: name,

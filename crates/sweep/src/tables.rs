@@ -81,7 +81,7 @@ pub(super) fn write(
                 let rerun = rerun::command(&sweep.file.scenario, &point.words, &[], None);
                 writers.row(
                     &point,
-                    Row { seed: None, run: None, reference: None, ratios: [None; 2], outcome: Err(error), rerun },
+                    Row { seed: None, run: None, reference: None, ratios: [None; 5], outcome: Err(error), rerun },
                 )?;
             }
             Ok(planned) => writers.point(&point, planned, journals)?,
@@ -102,21 +102,23 @@ struct Row<'a> {
     run: Option<(Variant, Digest)>,
     /// The run to which the ratios refer.
     reference: Option<Variant>,
-    /// Speedup and energy ratio.
-    ratios: [Option<f64>; 2],
+    /// Speedup, energy ratio, and the ratios of the mean latencies of reads, writes and copies.
+    ratios: [Option<f64>; 5],
     outcome: Result<&'a [Cell], &'a str>,
     rerun: String,
 }
 
-/// Speedup and energy ratio of a run against its reference; none where one of the two is missing or has failed.
-fn ratios(sweep: &Sweep<'_>, run: Option<&[Cell]>, reference: Option<&[Cell]>) -> [Option<f64>; 2] {
+/// The ratios of a run against its reference; none where one of the two is missing or has failed.
+fn ratios(sweep: &Sweep<'_>, run: Option<&[Cell]>, reference: Option<&[Cell]>) -> [Option<f64>; 5] {
     let of = |name: &str| {
         let place = sweep.run_columns.iter().position(|column| column.name == name)?;
         let number = |cells: &[Cell]| if let Cell::Number(number) = cells[place] { number } else { None };
         ratio(number(reference?)?, number(run?)?)
     };
     // Programs on cores have an energy per instruction.
-    [of("latency_ns"), of("energy_per_instruction_nj").or_else(|| of("dynamic_energy_nj"))]
+    let energy = of("energy_per_instruction_nj").or_else(|| of("dynamic_energy_nj"));
+    let [read, write, copy] = ["read", "write", "copy"].map(|kind| of(&format!("{kind}_latency_mean_ns")));
+    [of("latency_ns"), energy, read, write, copy]
 }
 
 impl<'a> Writers<'a> {

@@ -91,6 +91,10 @@ pub fn of_run(scenario: &Scenario, variant: Variant, run: &Outcome) -> Vec<Strin
         let text = "no last-level cache is modeled: every recorded access, copy and zeroing goes to memory";
         warnings.push(text.to_owned());
     }
+    if variant.placement.allocator().is_some() {
+        let text = "no cores are modeled: page faults, system calls and page tables of the kernel take no time";
+        warnings.push(text.to_owned());
+    }
     if let Some(tally) = run.trace.as_ref().map(TraceReport::tally).filter(|tally| tally.skipped_records > 0) {
         let placement = variant.placement.name().unwrap_or_default();
         let what = "in whole or in part, because they lie outside the memory or on reserved rows";

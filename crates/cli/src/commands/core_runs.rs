@@ -22,10 +22,9 @@ pub fn run_programs(
         Experiment { is_checked, ..Experiment::new(&machine.system.memory, workload).policy(method.policy) };
     let stop = interrupt::flag();
     let attachments = Attachments { stop: Some(&stop), ..Attachments::default() };
-    let mut outcome = experiment.run_with(attachments)?;
-    let is_passed = outcome.passed_checks();
-    let cores = outcome.cores.take().expect("programs ran on cores");
-    if !is_passed {
+    let outcome = experiment.run_with(attachments)?;
+    let cores = outcome.cores.clone().expect("programs ran on cores");
+    if !outcome.passed_checks() {
         let wrong = cores.wrong_load.as_deref().unwrap_or("a command or a line of memory");
         return Err(Failure::new(format!("a check failed under `{}`: {wrong}", method.name()))
             .with_help("this is a defect of the simulator: report the command line"));

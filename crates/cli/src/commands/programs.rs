@@ -25,13 +25,13 @@ pub fn run(args: &ProgramsArgs) -> Result<String, Failure> {
     // Hidden unless standard error is a terminal.
     let bar = ProgressBar::new((alone.len() + CopyMethod::ALL.len()) as u64);
     let alone_ipc = alone_ipc(&machine, alone, region, args.check, || bar.inc(1))?;
-    let mut methods: Vec<MethodRow> = Vec::new();
+    // The first method is the baseline.
+    let (mut methods, mut reference) = (Vec::new(), None);
     for method in CopyMethod::ALL {
         let programs = args.programs.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
-        let (_, report) = run_programs(&machine, method, programs, region, args.check)?;
-        let mut row = MethodRow { mix: report.mix(&alone_ipc), ..MethodRow::new(method.name(), report) };
-        row.compare(&methods.first().cloned().unwrap_or_else(|| row.clone()));
-        methods.push(row);
+        let (mut outcome, report) = run_programs(&machine, method, programs, region, args.check)?;
+        outcome.compare(reference.get_or_insert_with(|| outcome.reference()));
+        methods.extend(MethodRow::new(&outcome, report.mix(&alone_ipc)));
         bar.inc(1);
     }
     bar.finish_and_clear();

@@ -32,7 +32,8 @@ fn every_shipped_scenario_is_answered_in_20_lines_of_80_columns() {
         let scenario = scenario.unwrap().path();
         if scenario.extension().is_some_and(|ending| ending == "toml") {
             let (text, _) = screen(scenario.to_str().unwrap(), 80, &[]);
-            assert_fits(&text, 20, 80);
+            assert_fits(&without_warnings(&text).0, 20, 80);
+            assert_fits(&text, usize::MAX, 80);
             assert!(text.lines().last().unwrap().contains("`--details`"), "{text}");
             assert!(!text.contains(".."), "nothing is cut off:\n{text}");
             count += 1;
@@ -74,16 +75,113 @@ fn more_rows_than_fit_are_summed_per_policy() {
     }
 }
 
+/// The lines of a screen without those of warnings, and the text with each warning in a line.
+fn without_warnings(text: &str) -> (String, String) {
+    let joined = text.replace("\n  ", " ");
+    let warnings = text.lines().scan(false, |is_warning, line| {
+        *is_warning = line.starts_with("warning: ") || (*is_warning && line.starts_with("  "));
+        Some((*is_warning, line))
+    });
+    let others: Vec<&str> = warnings.filter(|(is_warning, _)| !is_warning).map(|(_, line)| line).collect();
+    (others.join("\n"), joined)
+}
+
+/// However many there are, and however long they are.
 #[test]
-fn warnings_are_visible_and_fit() {
-    let (text, _) = screen("traces/recorded.toml", 80, &[]);
-    assert!(text.contains("warning: as-recorded: 13 of 5,200 records of the trace (0.25 %) were left out"), "{text}");
-    // Requests that arrive too fast under every policy: more lines of warnings than there is room for.
+fn every_warning_is_there_in_full() {
+    // Requests that arrive too fast under every policy.
     let all = "policies=[\"baseline\", \"fpm-only\", \"psm-only\", \"rowclone\", \"fastest\", \"least-energy\"]";
-    let sets = ["--set", all, "--set", "workload.gap_cycles=1", "--set", "workload.count=3_000"];
-    let (text, _) = screen("traces/mixed.toml", 80, &sets);
-    assert_fits(&text, 20, 80);
-    assert!(text.contains("warning: the offered load exceeds the service rate (baseline, fpm-only"), "{text}");
+    let overload =
+        ["workload.gap_cycles=1", "workload.count=3_000", "warm_up_cycles=0", all].map(|set| ["--set", set]).concat();
+    for (scenario, sets, count) in [
+        ("traces/recorded.toml", &[][..], 3),
+        ("traces/mixed.toml", &overload[..], 6),
+        ("traces/fork.toml", &[][..], 1),
+    ] {
+        let (text, _) = screen(scenario, 80, sets);
+        assert_fits(&text, usize::MAX, 80);
+        let (others, joined) = without_warnings(&text);
+        assert_fits(&others, 20, 80);
+        let warnings: std::collections::BTreeSet<String> = results(scenario, sets)
+            .iter()
+            .flat_map(|result| result["warnings"].as_array().unwrap().clone())
+            .map(|warning| warning.as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(warnings.len(), count, "{warnings:?}");
+        for warning in &warnings {
+            assert!(joined.contains(&format!("warning: {warning}\n")), "{warning}: {text}");
+        }
+    }
+}
+
+/// Kernel time is charged on cores only.
+#[test]
+fn a_run_with_an_allocator_and_without_cores_charges_no_time_of_the_kernel_and_warns() {
+    let warning =
+        "warning: no cores are modeled: page faults, system calls and page tables of the kernel take no time\n";
+    for (scenario, is_warned) in [
+        ("traces/fork.toml", true),
+        ("traces/recorded.toml", true),
+        ("traces/arrivals.toml", false),
+        ("traces/page-copies.toml", false),
+        ("traces/memcopy-on-cores.toml", false),
+    ] {
+        let (text, _) = screen(scenario, 80, &[]);
+        assert_eq!(without_warnings(&text).1.contains(warning), is_warned, "{text}");
+    }
+}
+
+/// The mean read latency falls, and the makespan is that of the last arrivals.
+#[test]
+fn fixed_arrivals_are_answered_by_mean_latencies() {
+    let (text, _) = screen("traces/arrivals.toml", 80, &[]);
+    let results = results("traces/arrivals.toml", &[]);
+    let mean = |result: &Value, kind: &str| result[format!("{kind}_latency_ns")]["mean"].as_f64().unwrap();
+    for kind in ["read", "copy"] {
+        let ratio = results[1][format!("{kind}_latency_ratio")].as_f64().unwrap();
+        assert!((ratio * mean(&results[1], kind) / mean(&results[0], kind) - 1.0).abs() < 1e-12, "{kind}");
+        let words = format!("{ratio:.1}x shorter mean {kind} latency");
+        assert!(without_warnings(&text).1.contains(&words), "{text}");
+    }
+    for words in
+        ["arrivals are fixed: mean latencies are compared, and not the makespan\n", "  ns  ratio    ns  ratio "]
+    {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(!text.contains("faster") && !text.contains("speedup"), "{text}");
+    for (scenario, set, is_fixed) in [
+        ("traces/arrivals.toml", "workload.timing=back-to-back", false),
+        ("traces/recorded.toml", "policies=['rowclone']", false),
+        ("traces/mixed.toml", "workload.gap_cycles=20", true),
+        ("traces/mixed.toml", "workload.gap_cycles=0", false),
+        ("traces/fork.toml", "workload.gap_cycles=20", false),
+    ] {
+        let (screen, _) = screen(scenario, 80, &["--set", set]);
+        assert_eq!(screen.contains("arrivals are fixed"), is_fixed, "{set}: {screen}");
+        assert_eq!(screen.contains("speedup"), !is_fixed, "{set}: {screen}");
+    }
+}
+
+#[test]
+fn of_more_results_than_fit_the_best_placement_of_each_policy_is_shown() {
+    let sets = [
+        "workload.bytes=0x40000",
+        "workload.pages=48",
+        "system.device.density_gb=1",
+        "policies=[\"baseline\", \"psm-only\", \"rowclone\", \"fastest\"]",
+        "allocator.policies=[\"sequential\", \"random\", \"buddy\", \"subarray-aware\"]",
+    ];
+    let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
+    let (text, _) = screen("traces/fork.toml", 80, &sets);
+    assert!(text.contains("The best placement of each policy: `--details` has all 16 results."), "{text}");
+    for policy in ["psm-only", "rowclone", "fastest"] {
+        let all = results("traces/fork.toml", &sets);
+        let of = all.iter().filter(|result| result["policy"] == policy);
+        let best = of.max_by(|a, b| a["speedup"].as_f64().partial_cmp(&b["speedup"].as_f64()).unwrap()).unwrap();
+        let label = format!("{policy}/{} ", best["placement"].as_str().unwrap());
+        assert_eq!(text.lines().filter(|line| line.starts_with(&format!("{policy}/"))).count(), 1, "{text}");
+        assert!(text.lines().any(|line| line.starts_with(&label)), "{label}: {text}");
+    }
 }
 
 #[test]

@@ -132,6 +132,26 @@ fn program_traces_run_on_cores_under_every_method() {
     }
     assert_eq!(methods[0]["speedup"], 1.0);
     assert!(run(&["--details"]).contains("stalls:"));
+    let text = run(&[]).replace("\n  ", " ");
+    for definition in [
+        "speedup: time of the longest region of a core, reference / this",
+        "weighted speedup: sum of IPC together / IPC alone",
+        "harmonic speedup (`--details`): programs / sum of IPC alone / IPC together",
+    ] {
+        assert!(text.contains(definition), "{text}");
+    }
+    // The cause of a result below 1, with the counters of the core with the longest region.
+    for row in &methods[1..] {
+        let cores = row["report"]["cores"].as_array().unwrap();
+        let slowest = cores.iter().max_by_key(|core| core["cycles"].as_u64()).unwrap();
+        let [copies, lines] = ["controller_copies", "coherence_written_back"].map(|key| slowest[key].as_u64().unwrap());
+        let (method, speedup) = (row["method"].as_str().unwrap(), row["speedup"].as_f64().unwrap());
+        let begin = format!("\n{method}, {speedup:.2}x: core {} waits ", slowest["core"]);
+        let end = format!("% of its cycles for {copies} copies and zeroings, ");
+        let what = format!(" us each; {lines} dirty lines of the caches are written back before them\n");
+        assert!(speedup < 1.0 && lines > 0 && copies == 8, "{row}");
+        assert!([begin, end, what].iter().all(|part| text.contains(part)), "{text}");
+    }
 }
 
 #[test]

@@ -77,6 +77,33 @@ fn the_first_screen_has_a_line_per_policy_and_names_the_baseline() {
     assert!(details.contains("stalls:") && details.contains("reference: baseline, a cached"), "{details}");
 }
 
+/// 64 pages, of which 16 lines each are dirty. Time and energy per copy are those of the region and of its interval.
+#[test]
+fn copies_on_a_core_are_answered_by_time_and_energy_per_copy() {
+    let (_, text, _) = shipped(&[]);
+    let results: Vec<Value> = serde_json::from_str(&shipped(&["--format", "json"]).1).unwrap();
+    let three = |value: f64| if value < 9.995 { format!("{value:.2}") } else { format!("{value:.0}") };
+    for result in &results {
+        let number = |key: &str| result[key].as_f64().unwrap();
+        let (us, energy) =
+            (number("latency_ns") / 64.0 / 1000.0, result["cores"]["energy_nj"].as_f64().unwrap() / 64.0);
+        let policy = result["policy"].as_str().unwrap();
+        let row = text.lines().find(|line| line.starts_with(policy)).unwrap();
+        let cells: Vec<String> = row.split_whitespace().map(|cell| cell.replace(',', "")).collect();
+        let ratios = [number("speedup"), number("energy_ratio")].map(|ratio| format!("{ratio:.2}x"));
+        assert_eq!(cells[1..5], [three(us), ratios[0].clone(), three(energy), ratios[1].clone()], "{text}");
+        let lines = if policy == "baseline" { "0.00" } else { "16.0" };
+        assert_eq!(cells[5..], [lines, "100.0", "%"].map(str::to_owned), "{text}");
+    }
+    assert!(!text.contains("IPC"), "{text}");
+    let below = results.iter().filter(|result| result["speedup"].as_f64().unwrap() < 0.995);
+    for policy in below.map(|result| result["policy"].as_str().unwrap()) {
+        let causes = text.lines().filter(|line| line.starts_with(&format!("{policy}, 0.")));
+        assert_eq!(causes.count(), 1, "{policy}: {text}");
+    }
+    assert!(text.contains("1,024 dirty lines of the caches"), "{text}");
+}
+
 /// `run` and `programs` run the same programs on the same machine, under the same methods.
 #[test]
 fn metrics_of_several_programs_are_those_of_the_command_programs() {

@@ -162,7 +162,7 @@ fn what_is_wrong_with_a_file_is_named_with_its_line_and_its_key() {
     let before = change("results.json", "\"schema_version\": 7", "\"schema_version\": 6");
     refused(&["results.json: `schema_version` is 6, but must be 7"]);
     restore("results.json", before);
-    let before = change("results.csv", "copies over the memory channel,", "copies over the memory channel,x");
+    let before = change("results.csv", "memory channel,false,", "memory channel,false,x");
     refused(&["results/results.csv:2: `makespan_cycles` is `x", "but must be a whole number", "help: "]);
     restore("results.csv", before);
     let before = change("results.csv", "schema_version,", "version,");

@@ -75,6 +75,11 @@ impl Arrivals {
         }
     }
 
+    /// Whether a record has had a time after reset.
+    pub(super) fn has_times(&self) -> bool {
+        self.time > Cycle::ZERO
+    }
+
     /// Advances to a record.
     #[inline]
     pub(super) fn advance(&mut self, arrival: Arrival) -> Result<(), NoArrival> {
