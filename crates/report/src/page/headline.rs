@@ -1,66 +1,74 @@
-//! The headline of a page: speedup and energy ratio of each policy against the baseline.
-
-use std::collections::BTreeMap;
+//! The headline of a page: the ratios of each policy against its reference.
 
 use maud::{Markup, html};
 
 use super::data::{Runs, in_order};
-use rowclone_sim::quantity::counted;
+use super::figures::point_name;
+use crate::table::three_digits;
 
-/// The policy that copies over the channel.
-const BASELINE: &str = "baseline";
+/// A ratio: its column; its name; and in words what it is above, near and below 1.
+type Measure = (&'static str, &'static str, [&'static str; 3]);
 
-/// Ratios of one policy, and placement where there is one, against the baseline.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Ratios {
-    pub(super) variant: String,
-    /// Time of the baseline divided by the time of the policy, per point.
-    pub(super) speedups: Vec<f64>,
-    /// Dynamic energy of the baseline divided by that of the policy, per point.
-    pub(super) energies: Vec<f64>,
-    /// Share of copies by FPM, per run.
-    fpm: Vec<f64>,
-}
+/// Of runs whose arrivals depend on completions.
+const SPEEDUP: Measure = ("speedup", "speedup", ["faster", "as fast as the reference", "slower"]);
+/// Of runs with fixed arrivals, which bound the makespan.
+const MEAN_LATENCIES: [Measure; 2] = [
+    (
+        "read_latency_ratio",
+        "ratio of mean read latencies",
+        ["shorter mean read latency", "the mean read latency of the reference", "longer mean read latency"],
+    ),
+    (
+        "copy_latency_ratio",
+        "ratio of mean copy latencies",
+        ["shorter mean copy latency", "the mean copy latency of the reference", "longer mean copy latency"],
+    ),
+];
+const ENERGY: Measure = (
+    "energy_ratio",
+    "energy ratio",
+    ["less dynamic energy", "the dynamic energy of the reference", "more dynamic energy"],
+);
 
-/// The ratios of all policies but the baseline. They are read from the columns `speedup` and `energy_ratio` where the table
-/// has these, and computed from the rows of the baseline otherwise.
-pub(super) fn ratios(runs: &Runs) -> Vec<Ratios> {
-    let is_baseline = |row: usize| runs.text(row, "policy") == BASELINE;
-    let key = |row: usize| (runs.point(row), runs.text(row, "placement"));
-    let baselines: BTreeMap<(Vec<String>, String), usize> =
-        (0..runs.len()).filter(|row| is_baseline(*row)).map(|row| (key(row), row)).collect();
-    let ratio = |row: usize, column: &str, figure: &str| {
-        let computed = || {
-            let baseline = *baselines.get(&key(row))?;
-            Some(runs.number(baseline, figure)? / runs.number(row, figure)?)
-        };
-        runs.number(row, column).or_else(computed).filter(|ratio| ratio.is_finite() && *ratio > 0.0)
+/// The rows with a ratio of a measure, each with its ratio.
+fn rows(runs: &Runs, variant: &str, (column, ..): Measure) -> Vec<(usize, f64)> {
+    let is_meant = |row: usize| match column {
+        "energy_ratio" => true,
+        "speedup" => runs.text(row, "fixed_arrivals") != "true",
+        _ => runs.text(row, "fixed_arrivals") == "true",
     };
-    let others: Vec<usize> = (0..runs.len()).filter(|row| !is_baseline(*row)).collect();
-    let mut found: Vec<Ratios> = in_order(others.iter().map(|row| runs.variant(*row)))
-        .into_iter()
-        .map(|variant| Ratios { variant, ..Ratios::default() })
-        .collect();
-    for row in others {
-        let Some(ratios) = found.iter_mut().find(|ratios| ratios.variant == runs.variant(row)) else { continue };
-        ratios.speedups.extend(ratio(row, "speedup", "makespan_ns"));
-        ratios.energies.extend(ratio(row, "energy_ratio", "dynamic_energy_nj"));
-        ratios.fpm.extend(runs.number(row, "copies_by_fpm_share"));
-    }
-    found.retain(|ratios| !ratios.speedups.is_empty() || !ratios.energies.is_empty());
-    found
+    let of_variant = (0..runs.len()).filter(|row| runs.variant(*row) == variant && is_meant(*row));
+    of_variant.filter_map(|row| Some((row, runs.number(row, column)?))).collect()
 }
 
-/// The geometric mean, the least and the greatest of some ratios.
-pub(super) fn summary(ratios: &[f64]) -> Option<(f64, f64, f64)> {
-    let start = (0.0, f64::INFINITY, 0.0_f64);
-    let (sum, least, most) =
-        ratios.iter().fold(start, |(sum, least, most), it| (sum + it.ln(), it.min(least), it.max(most)));
-    (!ratios.is_empty()).then(|| ((sum / ratios.len() as f64).exp(), least, most))
+/// The least and the greatest of some values, with their rows; of equal ones the first.
+fn range(values: &[(usize, f64)]) -> Option<[(usize, f64); 2]> {
+    let least = values.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let most = values.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some([*least, *most])
+}
+
+/// The ratios of a measure: of one run in words, of several the range with its points.
+fn said(runs: &Runs, variant: &str, measure: Measure) -> Option<String> {
+    let (_, name, words) = measure;
+    let values = rows(runs, variant, measure);
+    let [(at_least, least), (at_most, most)] = range(&values)?;
+    let [low, high] = [least, most].map(three_digits);
+    Some(match values[..] {
+        [(_, only)] => in_words(only, words),
+        _ if low == high => format!("{name} {low} in each of {} runs", values.len()),
+        _ => format!("{name} {low} ({}) to {high} ({})", place(runs, at_least), place(runs, at_most)),
+    })
+}
+
+/// The point of a row: `source same-bank, bytes 4,096`, with the seed where there are several.
+fn place(runs: &Runs, row: usize) -> String {
+    let seed = (runs.distinct("seed").len() > 1).then(|| format!("seed {}", runs.text(row, "seed")));
+    [point_name(runs, row)].into_iter().chain(seed).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// A ratio in words: `7.9× faster`.
-fn words(ratio: f64, [above, equal, below]: [&str; 3]) -> String {
+fn in_words(ratio: f64, [above, equal, below]: [&str; 3]) -> String {
     if (ratio - 1.0).abs() < 0.005 {
         return equal.to_owned();
     }
@@ -70,33 +78,45 @@ fn words(ratio: f64, [above, equal, below]: [&str; 3]) -> String {
     format!("{factor:.decimals$}× {word}")
 }
 
+/// The share of copies by FPM, or its range.
+fn by_fpm(runs: &Runs, variant: &str) -> Option<String> {
+    let rows = (0..runs.len()).filter(|row| runs.variant(*row) == variant);
+    let shares: Vec<_> = rows.filter_map(|row| Some((row, runs.number(row, "copies_by_fpm_share")? * 100.0))).collect();
+    let [low, high] = range(&shares)?.map(|(_, share)| format!("{share:.1}"));
+    let range = if low == high { low } else { format!("{low} to {high}") };
+    Some(format!("{range} % of copies by FPM"))
+}
+
+/// The policies with their ratios, without those that are the reference in all their rows.
+pub(super) fn sentences(runs: &Runs) -> Vec<(String, Vec<String>)> {
+    let is_compared = |row: &usize| runs.variant(*row) != runs.text(*row, "reference");
+    let variants = in_order((0..runs.len()).filter(is_compared).map(|row| runs.variant(row)));
+    let measures = [SPEEDUP, MEAN_LATENCIES[0], MEAN_LATENCIES[1], ENERGY];
+    let of = variants.into_iter().map(|variant| {
+        let ratios: Vec<String> = measures.iter().filter_map(|&measure| said(runs, &variant, measure)).collect();
+        (variant, ratios)
+    });
+    of.filter(|(_, ratios)| !ratios.is_empty()).collect()
+}
+
 /// The headline.
 pub(super) fn draw(runs: &Runs) -> Markup {
-    let all = ratios(runs);
-    let range = |ratios: &[f64]| {
-        let (_, least, most) = summary(ratios)?;
-        (ratios.len() > 1).then(|| format!("{least:.2} to {most:.2}"))
-    };
+    let all = sentences(runs);
+    let references = runs.distinct("reference").join(", ");
     html! {
         @if all.is_empty() {
-            p { "No speedup is known: the results have no run of the policy “" (BASELINE) "” beside another policy." }
+            p { "No speedup is known: the results have no reference, or nothing beside it." }
         } @else {
             ul.headline {
-                @for Ratios { variant, speedups, energies, fpm } in &all {
+                @for (variant, ratios) in &all {
                     li {
                         b { (variant) } ": "
-                        @if let Some((mean, ..)) = summary(speedups) { strong { (words(mean, ["faster", "as fast as the baseline", "slower"])) } }
-                        @if !speedups.is_empty() && !energies.is_empty() { ", " }
-                        @if let Some((mean, ..)) = summary(energies) { strong { (words(mean, ["less", "as much", "more"])) " dynamic energy" } }
-                        @if !fpm.is_empty() { "; " (format!("{:.1}", fpm.iter().sum::<f64>() / fpm.len() as f64 * 100.0)) " % of copies by FPM" }
-                        @if let Some(speedup) = range(speedups) {
-                            " " span.unit { "(geometric mean of " (counted(speedups.len() as u64, "run")) ", speedup " (speedup)
-                            @if let Some(range) = range(energies) { ", energy ratio " (range) } ")" }
-                        }
+                        @for (place, ratio) in ratios.iter().enumerate() { @if place > 0 { ", " } strong { (ratio) } }
+                        @if let Some(share) = by_fpm(runs, variant) { "; " (share) }
                     }
                 }
             }
-            p.note { "Speedup and energy ratio: the time, and the dynamic energy, of the baseline policy, which copies over the memory channel, divided by those of the policy." }
+            p.note { "Speedup and energy ratio: time and dynamic energy of the reference, divided by those of the policy. Reference: " (references) "." }
         }
     }
 }

@@ -317,39 +317,56 @@ fn charts_beyond_the_ninth_are_behind_a_selector() {
     assert_eq!(count(6), (12, 2, 3), "one of the three others is shown");
 }
 
+/// The headline of a table of ratios, whose axis is `bytes`: `(bytes, policy, reference, fixed arrivals, speedup, ratio of mean read
+/// latencies, energy ratio)`.
+fn headline_of(rows: &[(u64, &str, &str, bool, f64, f64, f64)]) -> Vec<String> {
+    let texts = ["policy", "reference"].map(|name| Column::new(name, Kind::Text));
+    let numbers = ["speedup", "read_latency_ratio", "energy_ratio"].map(|name| Column::new(name, Kind::Number));
+    let columns =
+        [&[Column::new("bytes", Kind::Count)][..], &texts, &[Column::new("fixed_arrivals", Kind::Flag)], &numbers]
+            .concat();
+    let row = |&(bytes, policy, reference, fixed, speedup, reads, energy): &(u64, &str, &str, bool, f64, f64, f64)| {
+        vec![bytes.into(), policy.into(), reference.into(), fixed.into(), speedup.into(), reads.into(), energy.into()]
+    };
+    let runs = runs(&columns, vec!["bytes".to_owned()], rows.iter().map(row).collect());
+    let html = Page { runs, ..sweep("a") }.to_html();
+    let dom = parsed(&html);
+    let is_headline = |list: &&Handle| attribute(list, "class").as_deref() == Some("headline");
+    let lists = all(&dom, "ul");
+    let items = lists.iter().filter(is_headline).flat_map(|list| list.children.borrow().clone());
+    items.map(|item| text(&item)).filter(|item| !item.is_empty()).collect()
+}
+
 #[test]
 fn the_page_begins_with_speedup_and_energy_ratio() {
     let dom = parsed(&sweep("a").to_html());
     assert_eq!(text(&all(&dom, "h2")[0]), "Speedup and energy ratio");
-    let columns = [("policy", Kind::Text), ("makespan_ns", Kind::Number), ("dynamic_energy_nj", Kind::Number)];
-    let columns = columns.map(|(name, kind)| Column::new(name, kind)).to_vec();
-    let rows = |baseline: &str| {
-        let row = |policy: &str, ns: f64, nj: f64| vec![policy.into(), ns.into(), nj.into()];
-        vec![row(baseline, 1000.0, 600.0), row("fpm", 100.0, 20.0)]
-    };
-    let of_policies = runs(&columns, Vec::new(), rows("baseline"));
-    let ratios = headline::ratios(&of_policies);
-    assert_eq!((ratios.len(), &ratios[0].speedups[..], &ratios[0].energies[..]), (1, &[10.0][..], &[30.0][..]));
-    let html = Page { runs: of_policies, ..sweep("a") }.to_html();
-    assert!(html.contains("10× faster") && html.contains("30× less dynamic energy"));
-    let none = headline::ratios(&runs(&columns, Vec::new(), rows("psm-only")));
-    assert!(none.is_empty(), "{none:?}");
+    let rows = [
+        (64, "baseline", "baseline", false, 1.0, 1.0, 1.0),
+        (64, "rowclone", "baseline", false, 10.0, 2.0, 30.0),
+        (64, "psm-only", "baseline", false, 0.8, 2.0, 1.0),
+    ];
+    let expected =
+        ["rowclone: 10× faster, 30× less dynamic energy", "psm-only: 1.2× slower, the dynamic energy of the reference"];
+    assert_eq!(headline_of(&rows), expected);
+    let without = rows.map(|(bytes, policy, ..)| (bytes, policy, "", false, f64::NAN, f64::NAN, f64::NAN));
+    assert!(headline_of(&without).is_empty());
 }
 
+/// No mean: points differ in what they ask.
 #[test]
-fn ratios_of_the_table_come_before_computed_ones() {
-    let columns = [("policy", Kind::Text), ("makespan_ns", Kind::Number), ("speedup", Kind::Number)];
-    let columns = columns.map(|(name, kind)| Column::new(name, kind)).to_vec();
-    let rows = vec![
-        vec!["baseline".into(), 1000.0.into(), 1.0.into()],
-        vec!["fpm".into(), 100.0.into(), 8.0.into()],
-        vec!["fpm".into(), 100.0.into(), 2.0.into()],
+fn the_headline_of_several_points_is_a_range_with_its_points() {
+    let rows = [
+        (64, "rowclone", "baseline", false, 0.99, 1.0, 5.0),
+        (4096, "rowclone", "baseline", false, 11.625, 1.0, 5.0),
+        (1024, "rowclone", "baseline", false, 4.0, 1.0, 5.0),
     ];
-    let ratios = headline::ratios(&runs(&columns, Vec::new(), rows));
-    assert_eq!(ratios[0].speedups, [8.0, 2.0]);
-    let (mean, least, most) = headline::summary(&ratios[0].speedups).unwrap();
-    assert!((mean - 4.0).abs() < 1e-12 && (least, most) == (2.0, 8.0), "the geometric mean");
-    assert_eq!(headline::summary(&[]), None);
+    let expected = ["rowclone: speedup 0.99 (bytes 64) to 11.6 (bytes 4,096), energy ratio 5.00 in each of 3 runs"];
+    assert_eq!(headline_of(&rows), expected);
+    let fixed =
+        rows.map(|(bytes, policy, reference, _, speedup, ..)| (bytes, policy, reference, true, 1.0, speedup, 5.0));
+    let expected = "rowclone: ratio of mean read latencies 0.99 (bytes 64) to 11.6 (bytes 4,096), energy ratio 5.00 in each of 3 runs";
+    assert_eq!(headline_of(&fixed), [expected]);
 }
 
 #[test]
