@@ -262,7 +262,7 @@ pub enum Explain {
     /// The parts of each operation, the mechanism of each part, and the reasons against faster ones
     #[command(after_help = "Examples:\n  \
         rowclone-sim explain plan traces/unaligned.toml\n  \
-        rowclone-sim explain plan traces/fork.toml --request 3")]
+        rowclone-sim explain plan traces/fork.toml --request 2")]
     Plan(ExplainRequestArgs),
     /// The energy of each operation, by command
     #[command(
