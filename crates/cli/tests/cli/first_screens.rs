@@ -94,7 +94,7 @@ fn every_warning_is_there_in_full() {
     let overload =
         ["workload.gap_cycles=1", "workload.count=3_000", "warm_up_cycles=0", all].map(|set| ["--set", set]).concat();
     for (scenario, sets, count) in [
-        ("traces/recorded.toml", &[][..], 3),
+        ("traces/recorded.toml", &[][..], 2),
         ("traces/mixed.toml", &overload[..], 6),
         ("traces/fork.toml", &[][..], 1),
     ] {
