@@ -17,7 +17,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key::new("operation.kind", Holds::Name(|| names(&Kind::NAMES)), "\"copy\"", "the operation; a copy is a `memmove`, an init a `memset`"),
     Key::new("operation.src", Holds::Place, "\"same-subarray\"", "source of a copy").or("of a copy, required"),
     Key::new("operation.dst", Holds::Address, "0x0040_0000", "destination; of a read, the address that it reads"),
-    Key::new("operation.bytes", Holds::Bytes(1, u64::MAX), "4096", "length").values("at least 1, to the end of the memory, or a size"),
+    Key::new("operation.bytes", Holds::Bytes(1, u64::MAX), "4096", "length").values("at least 1, to the end of the usable memory, or a size"),
     Key::new("operation.value", Holds::Count(0, 255), "255", "value of each byte of an init").or("of an init, required"),
     Key::new("operation.at_cycle", Holds::Clocks(0, CYCLES_MAX), "1000", "clock of its arrival, not before the previous one's").or("when all before it are done"),
 ];
