@@ -53,6 +53,26 @@ fn core_energies_are_those_of_the_sets_own_bin() {
     }
 }
 
+/// VDD (IDD5B - IDD3N) tRFC of 8 chips, with tRFC of the set's density in whole clocks of its bin.
+#[test]
+fn a_refresh_lasts_trfc_of_the_sets_density() {
+    for (name, nanojoules) in [
+        // 110 ns are 59 clocks of 1.875 ns: 1.5 V x (160 - 40) mA x 110.625 ns x 8.
+        ("1 Gb x8 G-die 1066", 159.3),
+        // 160 ns are 64 clocks of 2.5 ns: 1.5 V x (275 - 65) mA x 160 ns x 8.
+        ("2 Gb x8 -25E", 403.2),
+        // 260 ns are 243 clocks of 15/14 ns: 1.5 V x (242 - 41) mA x 243 x 15/14 ns x 8.
+        ("4 Gb x8 1866", 1.5 * 201.0 * 243.0 * 15.0 / 14.0 * 8.0 / 1000.0),
+        // 350 ns are 280 clocks of 1.25 ns: 1.5 V x (245 - 51) mA x 350 ns x 8.
+        ("8 Gb x8 1600", 814.8),
+    ] {
+        near(prices(name, 1).events().refresh.nj(), nanojoules, 1e-9);
+    }
+    // Three REF cost three times as much.
+    let counts = Counts { refreshes: 3, ..Counts::default() };
+    near(prices("8 Gb x8 1600", 1).report(&counts).unwrap().of(Cause::Refresh).nj(), 3.0 * 814.8, 1e-9);
+}
+
 #[test]
 fn energy_of_pins_uses_the_clock_of_the_system() {
     let one = *prices("2 Gb x8 -25E", 1).events();

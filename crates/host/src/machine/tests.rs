@@ -4,6 +4,7 @@ mod by_hand;
 mod coherent;
 mod overlaps;
 mod regions;
+mod unaligned;
 mod virtual_addresses;
 
 use std::sync::Arc;

@@ -20,7 +20,7 @@ fn program(seed: u64, steps: u64) -> Vec<Step> {
     ];
     let mut below = |end: u64| u64::from(generator.below(end as u32));
     for number in 0..steps {
-        let any = PhysicalAddress(START + below(bytes / 8) * 8);
+        let any = PhysicalAddress(START + below(bytes));
         let step = match below(12) {
             0..4 => Step::Store { address: any },
             4..7 => Step::Load { address: any },
