@@ -106,3 +106,6 @@ fn fitting(sentences: Vec<(Option<f64>, String)>, room: usize) -> Vec<String> {
     of.sort_by_key(|(place, ..)| *place);
     of.into_iter().flat_map(|(.., lines)| lines).collect()
 }
+
+#[cfg(test)]
+mod by_hand;

@@ -312,3 +312,6 @@ impl MulticoreTable {
         aligned(&columns, &lines)
     }
 }
+
+#[cfg(test)]
+mod tests;

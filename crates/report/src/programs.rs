@@ -201,3 +201,6 @@ pub(crate) fn core_table(rows: &[CoreRow]) -> String {
     ];
     listed(&columns, rows, usize::MAX)
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -357,3 +357,6 @@ impl Run<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -119,6 +119,27 @@ mod tests {
         assert_eq!(show(range(&1.into(), &"x".into(), &1.into())), "`to` is \"x\", but must be a number");
     }
 
+    /// The end of a range is no value where the step does not lead to it exactly.
+    #[test]
+    fn a_range_of_fractions_ends_before_an_end_that_it_does_not_meet() {
+        let floats = |from: f64, to: f64, step: f64| show(range(&from.into(), &to.into(), &step.into()));
+        // 1 / 0.3 is 3.33 steps, and 0.29 / 0.1 is 2.9.
+        assert_eq!(floats(0.0, 1.0, 0.3), "0.0 0.3 0.6 0.9");
+        assert_eq!(floats(0.0, 0.29, 0.1), "0.0 0.1 0.2");
+        assert_eq!(floats(1.0, 0.1, -0.5), "1.0 0.5", "0.9 / 0.5 is 1.8 steps");
+        assert_eq!(floats(0.5, 0.9, 1.0), "0.5", "0.4 steps");
+        // 0.7 / 0.1 is 6.999999999999999 in floating point.
+        assert_eq!(floats(0.0, 0.7, 0.1), "0.0 0.1 0.2 0.3 0.4 0.5 0.6 0.7");
+        assert_eq!(floats(0.0, -1.0, 0.5), "a `step` of 0.5 never leads from 0 to -1");
+        // 3 and 50: 1, 3, 9, 27, and 81 is beyond.
+        assert_eq!(show(by_factor(&1.0.into(), &50.0.into(), &3.0.into())), "1.0 3.0 9.0 27.0");
+        assert_eq!(show(by_factor(&1.into(), &80.into(), &3.into())), "1 3 9 27");
+        assert_eq!(show(by_factor(&0.5.into(), &0.5.into(), &2.into())), "0.5");
+        assert_eq!(show(by_points(&2.into(), &4.into(), 2)), "2 4");
+        // Ratio 2 of the ends in two steps: 1.4142.
+        assert_eq!(show(by_points(&1.0.into(), &2.0.into(), 3)), "1.0 1.41421356237 2.0");
+    }
+
     #[test]
     fn a_log_range_multiplies_or_has_so_many_points() {
         assert_eq!(show(by_factor(&64.into(), &1024.into(), &2.into())), "64 128 256 512 1024");

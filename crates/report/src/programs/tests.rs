@@ -1,0 +1,116 @@
+//! Ratios and tables of programs, by hand.
+
+use rowclone_sim::StallRow;
+
+use super::*;
+
+/// A report without a core.
+pub(crate) fn empty() -> CoresReport {
+    CoresReport {
+        core_cycles_per_clock: 6.0,
+        interval_ns: 1000.0,
+        instructions: 0,
+        energy_nj: 0.0,
+        energy_per_instruction_nj: None,
+        channel_bytes: 0,
+        copy_channel_bytes: 0,
+        copy_write_back_bytes: 0,
+        copy_share_of_channel_bytes: None,
+        bandwidth_gb_s: None,
+        loads_checked: None,
+        wrong_load: None,
+        cores: Vec::new(),
+    }
+}
+
+/// A core of which each figure differs.
+fn core(core: usize, cycles: u64, ipc: f64) -> CoreRow {
+    CoreRow {
+        core,
+        instructions: 2_000,
+        kernel_instructions: 512,
+        cycles,
+        ipc,
+        misses_per_1000_instructions: 25.04,
+        channel_bytes: 12_672,
+        copy_share_of_channel_bytes: Some(0.375),
+        bandwidth_gb_s: Some(5.069),
+        dynamic_energy_per_instruction_nj: Some(0.166),
+        faults: 7,
+        accesses: Vec::new(),
+        stall_cycles: StallRow {
+            window: 10.0,
+            mshr: 20.0,
+            store_buffer: 30.0,
+            kernel: 40.0,
+            coherence: 50.4,
+            controller_copy: 60.0,
+        },
+        controller_copies: 3,
+        coherence_written_back: 3,
+        coherence_copied_in_cache: 4,
+        coherence_invalidated: 5,
+        zero_lines_inserted: 6,
+    }
+}
+
+fn row(method: &'static str, cores: Vec<CoreRow>, energy_nj: f64, per_instruction: Option<f64>) -> MethodRow {
+    let energy_per_instruction_nj = per_instruction;
+    let copy_share_of_channel_bytes = Some(0.256);
+    MethodRow::new(
+        method,
+        CoresReport { energy_nj, energy_per_instruction_nj, copy_share_of_channel_bytes, cores, ..empty() },
+    )
+}
+
+/// The words of each line.
+fn words(text: &str) -> Vec<String> {
+    text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+}
+
+/// Regions of 8,000 and 6,000 cycles against 4,000 and 5,000; 2.5 nJ against 2 nJ per instruction.
+#[test]
+fn ratios_are_the_baseline_over_the_method() {
+    let baseline = row("baseline", vec![core(0, 8_000, 0.25), core(1, 6_000, 0.5)], 9_000.0, Some(2.5));
+    assert_eq!((baseline.cycles, baseline.ipc_sum, baseline.energy_nj), (8_000, 0.75, 9_000.0));
+    assert_eq!((baseline.speedup, baseline.energy_ratio), (None, None));
+    let mut fast = row("rowclone", vec![core(0, 4_000, 0.5), core(1, 5_000, 0.75)], 1_000.0, Some(2.0));
+    fast.compare(&baseline);
+    assert_eq!((fast.speedup, fast.energy_ratio), (Some(1.6), Some(1.25)));
+    // Without instructions, the energies are compared.
+    let none = row("baseline", vec![core(0, 8_000, 0.0)], 9_000.0, None);
+    let mut idle = row("rowclone", vec![core(0, 8_000, 0.0)], 6_000.0, None);
+    idle.compare(&none);
+    assert_eq!((idle.speedup, idle.energy_ratio), (Some(1.0), Some(1.5)));
+    let mut nothing = row("rowclone", Vec::new(), 1.0, None);
+    nothing.compare(&none);
+    assert_eq!((nothing.cycles, nothing.speedup), (0, None));
+}
+
+#[test]
+fn a_line_of_a_core_has_each_figure_in_its_column() {
+    let lines = words(&core_table(&[core(3, 8_000, 0.25)]));
+    // Copies in DRAM: coherence and the controller, 110.4 cycles.
+    assert_eq!(lines.last().unwrap(), "3 2000 512 8000 250.00 25.0 7 37.50 5.07 0.17 10 20 30 40 110", "{lines:?}");
+    let none = CoreRow {
+        copy_share_of_channel_bytes: None,
+        bandwidth_gb_s: None,
+        dynamic_energy_per_instruction_nj: None,
+        ..core(0, 1, 0.5)
+    };
+    assert!(words(&core_table(&[none])).last().unwrap().contains(" 7 - - - 10 "));
+}
+
+#[test]
+fn a_line_of_a_method_has_each_figure_in_its_column() {
+    let mut fast = row("rowclone", vec![core(0, 4_000, 0.5), core(1, 5_000, 0.75)], 1_000.0, Some(2.0));
+    fast.compare(&row("baseline", vec![core(0, 8_000, 0.25)], 9_000.0, Some(2.5)));
+    let line = |row: &MethodRow| words(&methods(std::slice::from_ref(row))).last().unwrap().clone();
+    assert_eq!(line(&fast), "rowclone 1250.00 5000 1.60x 1.25x 2.000 25.6 %");
+    fast.mix = MixMetrics::new(&[0.5, 0.75], &[1.0, 1.0]);
+    // 1/2 + 3/4 of the speeds alone; 2 / (2 + 4/3).
+    assert_eq!(line(&fast), "rowclone 1250.00 1.250 1.60x 1.25x 2.000 25.6 %");
+    assert_eq!(words(&mixes(&[fast])).last().unwrap(), "rowclone 1.250 1.250 0.600 2.000");
+    let alone = row("baseline", vec![core(0, 8_000, 0.25)], 9_000.0, None);
+    assert_eq!(line(&alone), "baseline 250.00 8000 - - - 25.6 %");
+}

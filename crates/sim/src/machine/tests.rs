@@ -1,0 +1,151 @@
+//! Results of cores, by hand.
+
+use dram_spec::{Clock, PhysicalAddress};
+use energy::Counts;
+use host::machine::{CacheShape, ClockRatio, CoherenceCounts, CoreCycle, CoreSettings, LineCounts, Sharing, WrongLoad};
+
+use super::*;
+use crate::SystemBuilder;
+
+/// Counts of a region of 8,000 core cycles.
+fn counters() -> CoreCounters {
+    let program =
+        LineCounts { hits: 100, l1_hits: 30, misses: 40, merged: 5, write_backs: 10, ..LineCounts::default() };
+    let copies =
+        LineCounts { hits: 7, l1_hits: 8, misses: 6, merged: 9, allocated: 11, write_backs: 3, non_temporal: 1 };
+    let zeroings = LineCounts { misses: 4, non_temporal: 6, ..LineCounts::default() };
+    let data = LineCounts { misses: 2, write_backs: 1, ..LineCounts::default() };
+    let mut counters = CoreCounters {
+        instructions: 2_000,
+        kernel_instructions: 512,
+        faults: 2,
+        lines: [program, copies, zeroings, data],
+        coherence: CoherenceCounts {
+            copies: 1,
+            zeroings: 2,
+            lookups: 128,
+            written_back: 3,
+            copied_in_cache: 4,
+            invalidated: 5,
+            zero_lines: 6,
+        },
+        controller_copy_bytes: 8_192,
+        ..CoreCounters::default()
+    };
+    let stalls = &mut counters.stalls;
+    (stalls.window, stalls.mshr, stalls.store_buffer) = (30, 60, 90);
+    (stalls.kernel, stalls.coherence, stalls.controller_copy) = (120, 150, 180);
+    counters
+}
+
+/// The counts of a kernel, of which no figure of a core depends.
+fn no_kernel() -> os_alloc_sim::Report {
+    os_alloc_sim::Report {
+        policy: Policy::Buddy,
+        sharing: os_alloc_sim::Sharing::None,
+        traffic: os_alloc_sim::Traffic::default(),
+        huge_pages: os_alloc_sim::HugePages::default(),
+        frames: 0,
+        free: os_alloc_sim::FreeBlocks::default(),
+        reservation: os_alloc_sim::Reservation::default(),
+    }
+}
+
+fn near(found: Option<f64>, expected: f64) {
+    let found = found.unwrap();
+    assert!((found / expected - 1.0).abs() < 1e-12, "{found}, not {expected}");
+}
+
+/// A core in a region, and an empty one, in an interval of 4,000 clocks of 1.875 ns; six core cycles
+/// per clock, and three instructions per cycle.
+fn report() -> CoresReport {
+    let system = SystemBuilder::default().build().unwrap();
+    let allocator = host::AllocatorSettings {
+        policy: Policy::Buddy,
+        seed: 1,
+        utilization: 0.0,
+        fragmentation: 0.0,
+        copy_unit: os_alloc_sim::CopyUnit::Page,
+    };
+    let settings = MachineSettings {
+        clock: ClockRatio::new(6, 1),
+        core: CoreSettings::PAPER,
+        l1: None,
+        last_level: CacheShape { bytes: 1 << 20, ways: 16, latency: 15 },
+        sharing: Sharing::Private,
+        kernel: KernelSettings::default(),
+        allocator,
+    };
+    let mut lines = [LineCounts::default(); 4];
+    (lines[0].misses, lines[1].write_backs) = (100, 2);
+    let interval = [
+        CoreCounters { instructions: 3_000, lines, ..CoreCounters::default() },
+        CoreCounters { instructions: 1_000, controller_copy_bytes: 8_192, ..CoreCounters::default() },
+    ];
+    let core = |counters, cycles, interval| CoreOutcome { counters, cycles: CoreCycle(cycles), interval };
+    let outcome = MachineOutcome {
+        cores: vec![core(counters(), 8_000, interval[0]), core(CoreCounters::default(), 0, interval[1])],
+        os: no_kernel(),
+        check: Some((77, Some(WrongLoad { core: 1, address: PhysicalAddress(0x1234) }))),
+    };
+    let activates = |activates| system.prices().operation(&Counts { activates, ..Counts::default() });
+    let interval =
+        MeasuredInterval { cycles: Cycles(4_000), energy: activates(4), by_core: vec![activates(2), activates(1)] };
+    CoresReport::new(&outcome, &settings, &interval, Clock::DDR3_1066)
+}
+
+/// Lines over the channel: 50 of the program and 3 of kernel data; of copies 10, of zeroings 10, and
+/// 8,192 bytes by the controller. 8,000 core cycles of 0.3125 ns are 2,500 ns.
+#[test]
+fn figures_of_a_core_are_those_of_its_region() {
+    let row = &report().cores[0];
+    assert_eq!(
+        (row.core, row.instructions, row.kernel_instructions, row.cycles, row.faults),
+        (0, 2_000, 512, 8_000, 2)
+    );
+    near(Some(row.ipc), 0.25);
+    near(Some(row.misses_per_1000_instructions), 26.0);
+    assert_eq!(row.channel_bytes, 53 * 64 + 20 * 64 + 8_192);
+    near(row.copy_share_of_channel_bytes, 9_472.0 / 12_864.0);
+    near(row.bandwidth_gb_s, 12_864.0 / 2_500.0);
+    // Two activations of 24.75 nJ, over the instructions of the interval.
+    near(row.dynamic_energy_per_instruction_nj, 49.5 / 3_000.0);
+    // Slots of three per cycle.
+    let stalls =
+        StallRow { window: 10.0, mshr: 20.0, store_buffer: 30.0, kernel: 40.0, coherence: 50.0, controller_copy: 60.0 };
+    assert_eq!(row.stall_cycles, stalls);
+    assert_eq!((row.controller_copies, row.coherence_written_back, row.coherence_copied_in_cache), (3, 3, 4));
+    assert_eq!((row.coherence_invalidated, row.zero_lines_inserted), (5, 6));
+    let access = &row.accesses[1];
+    assert_eq!((access.purpose, access.hits, access.l1_hits, access.misses), ("kernel copy", 7, 8, 6));
+    assert_eq!((access.merged, access.allocated, access.write_backs, access.non_temporal), (9, 11, 3, 1));
+    let purposes: Vec<_> = row.accesses.iter().map(|access| access.purpose).collect();
+    assert_eq!(purposes, ["program", "kernel copy", "kernel zeroing", "kernel data"]);
+}
+
+#[test]
+fn an_empty_region_has_no_ratios() {
+    let row = &report().cores[1];
+    assert_eq!((row.core, row.ipc, row.misses_per_1000_instructions, row.channel_bytes), (1, 0.0, 0.0, 0));
+    assert_eq!((row.copy_share_of_channel_bytes, row.bandwidth_gb_s), (None, None));
+    near(row.dynamic_energy_per_instruction_nj, 24.75 / 1_000.0);
+}
+
+/// 100 lines of the program of core 0, 2 lines of its copies written back, and 8,192 bytes of core 1
+/// in 7,500 ns; four activations.
+#[test]
+fn figures_of_all_cores_are_those_of_the_interval() {
+    let report = report();
+    assert_eq!((report.core_cycles_per_clock, report.interval_ns, report.instructions), (6.0, 7_500.0, 4_000));
+    near(Some(report.energy_nj), 99.0);
+    near(report.energy_per_instruction_nj, 99.0 / 4_000.0);
+    assert_eq!((report.channel_bytes, report.copy_channel_bytes), (6_400 + 128 + 8_192, 128 + 8_192));
+    assert_eq!(report.copy_write_back_bytes, 128);
+    near(report.copy_share_of_channel_bytes, 8_320.0 / 14_720.0);
+    near(report.bandwidth_gb_s, 14_720.0 / 7_500.0);
+    assert_eq!(report.loads_checked, Some(77));
+    assert_eq!(report.wrong_load.as_deref(), Some("a load of core 1 at 0x1234"));
+    assert!(!report.passed());
+    near(Some(report.ipc_sum()), 0.25);
+    assert_eq!(report.mix(&[0.5, 0.5]), None, "core 1 has no instruction in its region");
+}
