@@ -199,6 +199,31 @@ fn after_a_failure_what_is_neither_finished_nor_in_the_queue_is_submitted() {
     cluster.merges_to_the_local_table();
 }
 
+/// The point has a run under each of two policies. A task was killed between them.
+#[test]
+fn a_point_with_one_of_two_runs_is_submitted_again() {
+    let cluster = Cluster::new(&SWEEP.replace("seeds = 3\n", "").replace("64, 128, 4096", "64"));
+    let (first, said) = cluster.submit(&[]);
+    assert!(said.starts_with("sweep: 1 shard in 1 task submitted as job 101\n"), "{said}");
+    assert_eq!(cluster.task(&first, 1), (0, vec![1]));
+    let journal = cluster.path("out/journal-1-of-1.jsonl");
+    let text = fs::read_to_string(&journal).unwrap();
+    let runs: Vec<usize> = text.match_indices("\"digest\"").map(|(at, _)| at).collect();
+    assert_eq!(runs.len(), 2, "{text}");
+    let second = text[..runs[1]].rfind('\n').unwrap() + 1;
+    fs::write(&journal, &text[..second]).unwrap();
+    let (code, _, said) = cluster.sweep(&["collect", "sweep.toml", "out", "--out", "merged"]);
+    assert!(code == 3 && said.starts_with("sweep: 1 run finished; 1 missing"), "{said}");
+    let rows = fs::read_to_string(cluster.path("merged/results.csv")).unwrap();
+    assert_eq!(rows.lines().count(), 2, "the names and one run: {rows}");
+    let (again, said) = cluster.submit(&[]);
+    assert!(said.starts_with("sweep: 1 shard in 1 task submitted as job 102\n"), "{said}");
+    assert_eq!(cluster.line(&again, "for range"), "for range in 1; do");
+    assert_eq!(cluster.task(&again, 1).0, 0);
+    cluster.merges_to_the_local_table();
+    assert!(cluster.submit(&[]).1.contains("every run is done"));
+}
+
 #[test]
 fn no_more_tasks_are_in_the_queue_than_may_be() {
     let cluster = Cluster::new(SWEEP);
