@@ -80,28 +80,6 @@ fn the_32nd_copy_of_a_channel_has_a_slot() {
     check(&config, requests(&list), 45, &expected);
 }
 
-/// A line of channel 1 from the halves of two lines of channel 0: it is written when the second line
-/// has arrived.
-#[test]
-fn a_write_on_another_channel_waits_for_the_last_line_read() {
-    let config = config_of(system(2, Refresh::Off), Preset::RowInterleaved);
-    let (src, dst) = (row_of(&config, 0, 0, 5), row_of(&config, 1, 0, 7));
-    let copy = Operation::Copy { src: PhysicalAddress(src.0 + 32), dst, bytes: 64 };
-    let expected = [
-        "0 ACT r0 b0 row 5",
-        "ch1 0 ACT r0 b0 row 7",
-        "8 RD r0 b0 col 0",
-        "12 RD r0 b0 col 1",
-        // The data end at 12 + CL 8 + BL/2 4, and those of the WR begin CWL 6 after it.
-        "ch1 18 WR r0 b0 col 0",
-        "20 PRE r0 b0",
-        // CWL 6 + BL/2 4 + tWR 8.
-        "ch1 36 PRE r0 b0",
-    ];
-    let outcome = check(&config, requests(&[(0, copy)]), 100, &expected);
-    assert_eq!(outcome.done(), [(0, 44)]);
-}
-
 /// All bytes of a row are its number.
 struct RowNumbers;
 
