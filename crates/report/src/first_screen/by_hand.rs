@@ -1,6 +1,6 @@
-//! Each column and unit of the table, sums per policy, and the verdict of the checks, by hand.
+//! Each column and unit of the table, and the verdict of the checks, by hand.
 
-use rowclone_sim::{CheckReport, Distribution, FiguresReport, Outcome};
+use rowclone_sim::{CheckReport, Distribution, FiguresReport, Outcome, ServedRow};
 
 use super::*;
 
@@ -17,7 +17,18 @@ fn report(
     let figures =
         FiguresReport { dynamic_energy_nj: energy_nj, copy_latency_ns, read_latency_ns, ..FiguresReport::default() };
     let [speedup, energy_ratio] = ratios.map(Some);
-    let outcome = Outcome { policy, latency_ns, speedup, energy_ratio, figures, ..Outcome::default() };
+    // Each mean has the ratio 2 or 3.
+    let [copy_latency_ratio, read_latency_ratio] = [means[0].map(|_| 2.0), means[1].map(|_| 3.0)];
+    let outcome = Outcome {
+        policy,
+        latency_ns,
+        speedup,
+        energy_ratio,
+        copy_latency_ratio,
+        read_latency_ratio,
+        figures,
+        ..Outcome::default()
+    };
     RunReport {
         schema_version: crate::run_report::SCHEMA_VERSION,
         placement: None,
@@ -34,6 +45,7 @@ fn report(
         outcome,
         warnings: Vec::new(),
         brief: "system".into(),
+        pages_copied: None,
         row_bytes: 4096,
     }
 }
@@ -43,14 +55,14 @@ fn served(operation: &'static str, mechanism: &'static str, reason: Option<&'sta
 }
 
 /// The lines of the table, with one blank between words.
-fn lines(rows: &[Row]) -> Vec<String> {
-    table(rows).lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+fn lines(reports: &[RunReport], lead: Lead) -> Vec<String> {
+    let text = table::text(&table::by_result(reports), lead);
+    text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
 
 /// 833 and 107 us, 5 and 0.08 mJ; the copies take 1,046.25 and 90 ns, and only the second result has
 /// reads, of 2,500 ns. Each quantity has the unit in which its least value is at least 1.
-#[test]
-fn each_figure_is_in_its_column_with_its_unit() {
+fn both() -> [RunReport; 2] {
     let mut slow = report("baseline", 833_000.0, 5_000_000.0, [1.0, 1.0], [Some(1046.25), None]);
     slow.outcome.served = vec![served("copy", "channel", Some("policy"), 4096)];
     let mut fast = report("rowclone", 107_000.0, 80_000.0, [7.785, 62.5], [Some(90.0), Some(2500.0)]);
@@ -60,48 +72,39 @@ fn each_figure_is_in_its_column_with_its_unit() {
         // Zeroings do not count beside copies.
         served("init", "channel", Some("partial-row"), 1 << 20),
     ];
-    let rows = [of_result(&slow), of_result(&fast)];
-    let lines = lines(&rows);
+    [slow, fast]
+}
+
+#[test]
+fn each_figure_is_in_its_column_with_its_unit() {
+    let lines = lines(&both(), Lead::Makespan);
     let [units, first, second] = &lines[lines.len() - 3..] else { unreachable!() };
     assert!(units.ends_with("us speedup uJ ratio ns ns"), "{units}");
-    assert_eq!(first, "baseline channel 100 % 833 1.00x 5,000 1.00x 1,046 -");
-    assert_eq!(second, "rowclone fpm 75 % 107 7.79x 80.0 62.5x 90.0 2,500");
+    // The means of reads come before those of copies.
+    assert_eq!(first, "baseline channel 100 % 833 1.00x 5,000 1.00x - 1,046");
+    assert_eq!(second, "rowclone fpm 75 % 107 7.79x 80.0 62.5x 2,500 90.0");
 }
 
 #[test]
-fn units_change_at_a_thousand() {
-    let of = |value: f64| unit([Some(value), Some(value * 1e9)].into_iter(), TIMES);
-    assert_eq!([of(999.0), of(1e3), of(999_999.0), of(1e6)], [(1.0, "ns"), (1e3, "us"), (1e3, "us"), (1e6, "ms")]);
-    let nothing = [None, Some(0.0)].into_iter();
-    assert_eq!(unit(nothing, TIMES), (1.0, "ns"));
-    let digits = [9.994, 9.996, 99.94, 99.96, 999.4, 1_234_567.0].map(three_digits);
-    assert_eq!(digits, ["9.99", "10.0", "99.9", "100", "999", "1,234,567"]);
-    let said = |ratio| factor(ratio, "faster", "slower", "as fast");
-    // 1 / 1.05 is 0.952.
-    assert_eq!(
-        [said(1.049), said(1.05), said(0.953), said(0.952)],
-        ["as fast", "1.1x faster", "as fast", "1.1x slower"]
-    );
-    assert_eq!([said(9.94), said(9.96), said(0.1)], ["9.9x faster", "10x faster", "10x slower"]);
+fn fixed_arrivals_are_answered_with_mean_latencies() {
+    let lines = lines(&both(), Lead::MeanLatencies);
+    let [units, first, second] = &lines[lines.len() - 3..] else { unreachable!() };
+    assert!(units.ends_with("ns ratio ns ratio uJ ratio"), "{units}");
+    assert_eq!(first, "baseline channel 100 % - - 1,046 2.00x 5,000 1.00x");
+    assert_eq!(second, "rowclone fpm 75 % 2,500 3.00x 90.0 2.00x 80.0 62.5x");
 }
 
-/// Two results: 100 ns at 10x and 300 ns at 2x are 1,600 ns against 400; 50 nJ at 4x and 150 nJ at
-/// 2x are 500 nJ against 200.
+/// Of two results of a policy, the one with the greater ratio of the figures that answer.
 #[test]
-fn sums_per_policy_have_the_ratio_of_the_sums() {
-    let mut first = report("rowclone", 100.0, 50.0, [10.0, 4.0], [None; 2]);
-    first.outcome.served = vec![served("init", "fpm", None, 4096)];
-    let mut second = report("rowclone", 300.0, 150.0, [2.0, 2.0], [None; 2]);
-    second.outcome.served = vec![served("init", "channel", Some("partial-row"), 8192)];
+fn a_policy_is_represented_by_its_best_result() {
+    let first = report("rowclone", 100.0, 50.0, [10.0, 4.0], [None; 2]);
+    let second = report("rowclone", 300.0, 150.0, [12.0, 2.0], [None; 2]);
     let other = report("baseline", 700.0, 900.0, [1.0, 1.0], [None; 2]);
-    let rows = by_policy(&[first.clone(), second, other]);
-    let found: Vec<_> = rows.iter().map(|row| (row.label.as_str(), row.latency_ns, row.energy_nj)).collect();
-    assert_eq!(found, [("rowclone", 400.0, 200.0), ("baseline", 700.0, 900.0)]);
-    assert_eq!((rows[0].speedup, rows[0].energy_ratio), (Some(4.0), Some(2.5)));
-    // 8,192 of 12,288 bytes.
-    assert_eq!(rows[0].mechanism, "channel 67 %");
-    first.outcome.speedup = None;
-    assert_eq!(by_policy(&[first])[0].speedup, None, "no sum without each reference");
+    let rows = table::best_of_policies(&[first, second, other], Lead::Makespan);
+    let text = table::text(&rows, Lead::Makespan);
+    let last: Vec<_> = text.lines().rev().take(2).map(|line| line.split_whitespace().collect::<Vec<_>>()).collect();
+    assert_eq!(last[1], ["rowclone", "-", "300", "12.0x", "150", "2.00x"]);
+    assert_eq!(last[0], ["baseline", "-", "700", "1.00x", "900", "1.00x"]);
 }
 
 #[test]

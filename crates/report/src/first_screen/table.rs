@@ -339,4 +339,13 @@ mod tests {
         );
         assert!(["2.00x", "4.00x", "2.00 "].iter().all(|cell| makespan.contains(cell)), "{makespan}");
     }
+
+    #[test]
+    fn units_change_at_a_thousand() {
+        let of = |value: f64| unit([Some(value), Some(value * 1e9)].into_iter(), TIMES);
+        assert_eq!([of(999.0), of(1e3), of(999_999.0), of(1e6)], [(1.0, "ns"), (1e3, "us"), (1e3, "us"), (1e6, "ms")]);
+        assert_eq!(unit([None, Some(0.0)].into_iter(), TIMES), (1.0, "ns"));
+        let digits = [9.994, 9.996, 99.94, 99.96, 999.4, 1_234_567.0].map(three_digits);
+        assert_eq!(digits, ["9.99", "10.0", "99.9", "100", "999", "1,234,567"]);
+    }
 }

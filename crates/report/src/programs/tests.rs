@@ -54,13 +54,29 @@ fn core(core: usize, cycles: u64, ipc: f64) -> CoreRow {
     }
 }
 
-fn row(method: &'static str, cores: Vec<CoreRow>, energy_nj: f64, per_instruction: Option<f64>) -> MethodRow {
-    let energy_per_instruction_nj = per_instruction;
+/// A run whose regions last `latency_ns`, with this energy in all and per instruction.
+fn outcome(
+    policy: &'static str,
+    latency_ns: f64,
+    cores: Vec<CoreRow>,
+    energy_nj: f64,
+    energy_per_instruction_nj: Option<f64>,
+) -> Outcome {
     let copy_share_of_channel_bytes = Some(0.256);
-    MethodRow::new(
-        method,
-        CoresReport { energy_nj, energy_per_instruction_nj, copy_share_of_channel_bytes, cores, ..empty() },
-    )
+    let cores = CoresReport { energy_nj, energy_per_instruction_nj, copy_share_of_channel_bytes, cores, ..empty() };
+    Outcome { policy, latency_ns, cores: Some(cores), ..Outcome::default() }
+}
+
+/// Regions of 8,000 and 6,000 cycles of 0.3125 ns, and 2.5 nJ per instruction.
+fn slow() -> Outcome {
+    outcome("baseline", 2_500.0, vec![core(0, 8_000, 0.25), core(1, 6_000, 0.5)], 9_000.0, Some(2.5))
+}
+
+/// Regions of 4,000 and 5,000 cycles, and 2 nJ per instruction, compared with [`slow`].
+fn fast() -> Outcome {
+    let mut fast = outcome("rowclone", 1_562.5, vec![core(0, 4_000, 0.5), core(1, 5_000, 0.75)], 1_000.0, Some(2.0));
+    fast.compare(&slow().reference());
+    fast
 }
 
 /// The words of each line.
@@ -68,23 +84,16 @@ fn words(text: &str) -> Vec<String> {
     text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
 
-/// Regions of 8,000 and 6,000 cycles against 4,000 and 5,000; 2.5 nJ against 2 nJ per instruction.
+/// 2,500 ns against 1,562.5 ns; 2.5 nJ against 2 nJ per instruction.
 #[test]
 fn ratios_are_the_baseline_over_the_method() {
-    let baseline = row("baseline", vec![core(0, 8_000, 0.25), core(1, 6_000, 0.5)], 9_000.0, Some(2.5));
+    let baseline = MethodRow::new(&slow(), None).unwrap();
     assert_eq!((baseline.cycles, baseline.ipc_sum, baseline.energy_nj), (8_000, 0.75, 9_000.0));
     assert_eq!((baseline.speedup, baseline.energy_ratio), (None, None));
-    let mut fast = row("rowclone", vec![core(0, 4_000, 0.5), core(1, 5_000, 0.75)], 1_000.0, Some(2.0));
-    fast.compare(&baseline);
+    let fast = MethodRow::new(&fast(), None).unwrap();
+    assert_eq!((fast.cycles, fast.ipc_sum, fast.energy_nj), (5_000, 1.25, 1_000.0));
     assert_eq!((fast.speedup, fast.energy_ratio), (Some(1.6), Some(1.25)));
-    // Without instructions, the energies are compared.
-    let none = row("baseline", vec![core(0, 8_000, 0.0)], 9_000.0, None);
-    let mut idle = row("rowclone", vec![core(0, 8_000, 0.0)], 6_000.0, None);
-    idle.compare(&none);
-    assert_eq!((idle.speedup, idle.energy_ratio), (Some(1.0), Some(1.5)));
-    let mut nothing = row("rowclone", Vec::new(), 1.0, None);
-    nothing.compare(&none);
-    assert_eq!((nothing.cycles, nothing.speedup), (0, None));
+    assert_eq!(MethodRow::new(&Outcome::default(), None), None, "a run without cores");
 }
 
 #[test]
@@ -103,14 +112,17 @@ fn a_line_of_a_core_has_each_figure_in_its_column() {
 
 #[test]
 fn a_line_of_a_method_has_each_figure_in_its_column() {
-    let mut fast = row("rowclone", vec![core(0, 4_000, 0.5), core(1, 5_000, 0.75)], 1_000.0, Some(2.0));
-    fast.compare(&row("baseline", vec![core(0, 8_000, 0.25)], 9_000.0, Some(2.5)));
     let line = |row: &MethodRow| words(&methods(std::slice::from_ref(row))).last().unwrap().clone();
-    assert_eq!(line(&fast), "rowclone 1250.00 5000 1.60x 1.25x 2.000 25.6 %");
-    fast.mix = MixMetrics::new(&[0.5, 0.75], &[1.0, 1.0]);
+    let mut row = MethodRow::new(&fast(), None).unwrap();
+    assert_eq!(line(&row), "rowclone 1250.00 5000 1.60x 1.25x 2.000 25.6 %");
+    row.mix = MixMetrics::new(&[0.5, 0.75], &[1.0, 1.0]);
     // 1/2 + 3/4 of the speeds alone; 2 / (2 + 4/3).
-    assert_eq!(line(&fast), "rowclone 1250.00 1.250 1.60x 1.25x 2.000 25.6 %");
-    assert_eq!(words(&mixes(&[fast])).last().unwrap(), "rowclone 1.250 1.250 0.600 2.000");
-    let alone = row("baseline", vec![core(0, 8_000, 0.25)], 9_000.0, None);
-    assert_eq!(line(&alone), "baseline 250.00 8000 - - - 25.6 %");
+    assert_eq!(line(&row), "rowclone 1250.00 1.250 1.60x 1.25x 2.000 25.6 %");
+    assert_eq!(words(&mixes(std::slice::from_ref(&row))).last().unwrap(), "rowclone 1.250 1.250 0.600 2.000");
+    let alone = outcome("baseline", 2_500.0, vec![core(0, 8_000, 0.25)], 9_000.0, None);
+    assert_eq!(line(&MethodRow::new(&alone, None).unwrap()), "baseline 250.00 8000 - - - 25.6 %");
+    // 1.5625 us and 1,000 nJ for a quarter of a thousand copies are 6.25 ns and 4 nJ per copy.
+    row.pages_copied = Some(250);
+    let per_copy = line(&row);
+    assert!(per_copy.starts_with("rowclone 0.01 1.60x 4.00 1.25x ") && per_copy.ends_with(" 25.6 %"), "{per_copy}");
 }

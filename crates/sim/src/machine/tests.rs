@@ -86,6 +86,7 @@ fn report() -> CoresReport {
     let outcome = MachineOutcome {
         cores: vec![core(counters(), 8_000, interval[0]), core(CoreCounters::default(), 0, interval[1])],
         os: no_kernel(),
+        wrong: None,
         check: Some((77, Some(WrongLoad { core: 1, address: PhysicalAddress(0x1234) }))),
     };
     let activates = |activates| system.prices().operation(&Counts { activates, ..Counts::default() });
