@@ -6,7 +6,10 @@ use dram_spec::address::FRAME_BYTES;
 use dram_spec::geometry::ReservedRow;
 use dram_spec::{AddressMap, BankId, Channel, Column, LINE_BYTES, Location, PhysicalAddress, Row, SubarrayId};
 
+use report::table::wrapped;
+
 use crate::args::ExplainAddressArgs;
+use crate::output::width;
 use rowclone_config::{Failure, Overrides, SystemConfig, quantity};
 use rowclone_sim::quantity::grouped;
 
@@ -99,6 +102,9 @@ pub fn usable(map: &AddressMap) -> String {
 /// Maximum number of subarrays that are listed; the others are counted.
 const LISTED: usize = 16;
 
+/// Columns of the names of the listing.
+const NAMES: usize = 24;
+
 fn explanation(system: &SystemConfig, address: PhysicalAddress, location: Location) -> String {
     let SystemConfig { name, memory, .. } = system;
     let map = memory.map();
@@ -114,7 +120,10 @@ fn explanation(system: &SystemConfig, address: PhysicalAddress, location: Locati
     let subarrays = map.frame_subarrays(frame);
     let mut text = String::new();
     let mut line = |name: &str, value: &dyn std::fmt::Display| {
-        let _ = writeln!(text, "{name:<24}{value}");
+        let value = wrapped(&value.to_string(), width().saturating_sub(NAMES));
+        for (number, part) in value.lines().enumerate() {
+            let _ = writeln!(text, "{:<NAMES$}{part}", if number == 0 { name } else { "" });
+        }
     };
     line("system", name);
     line("address", &format_args!("{address} ({})", address.0));

@@ -164,7 +164,7 @@ impl Inputs {
             fs::write(directory.path(name), text).unwrap();
         }
         // A scenario with programs has a machine instead of a system.
-        let on_cores = body.contains("kind = 'programs'") || body.contains("kind = 'memcopy'");
+        let on_cores = body.contains("kind = 'programs'") || body.contains("machine = ");
         let scenario = input::SCENARIO.replace(if on_cores { "system = 'system.toml'\n" } else { "\0" }, "");
         fs::write(directory.path("scenario.toml"), format!("{scenario}{body}")).unwrap();
         directory

@@ -38,10 +38,10 @@ fn a_copy_by_fpm_is_drawn_with_its_three_gaps() {
     let expected = "\
 page-copy, policy rowclone, DDR3-1066G, tCK 1.875 ns: 3 commands
 
-#  cycle     ns  bank      command                 what set its time
-0      0   0.00  c0 r0 b0  ACT row 65              nothing: it arrived then
-1     20  37.50  c0 r0 b0  ACT row 64 (copies 65)  FPM 20 after #0 (tRAS)
-2     40  75.00  c0 r0 b0  PRE                     tRAS 20 after #1
+#  cycle     ns  bank      command                       what set its time
+0      0   0.00  c0 r0 b0  ACT row 32769                 nothing: it arrived then
+1     20  37.50  c0 r0 b0  ACT row 32768 (copies 32769)  FPM 20 after #0 (tRAS)
+2     40  75.00  c0 r0 b0  PRE                           tRAS 20 after #1
 
 One column is a clock, from cycle 0:
 A ACT, C ACT (copy), P PRE, = row open
@@ -111,7 +111,7 @@ fn rule(reason: &str) -> Option<(String, u64, u64)> {
 fn what_waits_for_nothing_says_so() {
     let text = explained("traces/mixed.toml", &["--set", RULE, "--from", "7.79us", "--count", "3"]);
     let reasons: Vec<String> = listed(&text).into_iter().map(|(_, _, reason)| reason).collect();
-    assert_eq!(reasons[1..], ["nothing: refresh due then", "tRP-REF 8 after #867"], "{text}");
+    assert_eq!(reasons[1..], ["nothing: refresh due then", "tRP-REF 8 after #1000"], "{text}");
 }
 
 /// Played to its end, it would take hours.

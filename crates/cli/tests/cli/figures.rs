@@ -17,6 +17,12 @@ use crate::common::{Directory, run};
 fn prepared() -> Directory {
     let directory = Directory::with(("t_refi_ps = 7_800_000", "t_refi_ps = 37_500_000"), ("", ""));
     let system = fs::read_to_string(directory.path("system.toml")).unwrap();
+    // Consecutive rows of a bank lie in one subarray.
+    let system = system.replace(
+        "preset = \"row-interleaved\"",
+        "fields = [\"row\", \"rank\", \"bank\", \"channel\", \"column\", \"offset\"]",
+    );
+    assert!(system.contains("fields"), "{system}");
     fs::write(directory.path("system.toml"), system + "[controller]\ncopy_hold_max_cycles = 200\n").unwrap();
     fs::write(directory.path("native.trace"), trace::text()).unwrap();
     fs::write(directory.path("scenario.toml"), by_hand::SCENARIO).unwrap();

@@ -9,13 +9,13 @@ use serde_json::Value;
 
 use crate::common::{Directory, run};
 
-/// The first line of row 64 of bank 0 of channel 0, and of row 128 there.
-const ROW_64: u64 = 0x0040_0000;
-const ROW_128: u64 = 0x0080_0000;
+/// The first line of row 32768 of bank 0 of channel 0, and of row 1 there: 4 MiB is subarray 64, 8 MiB the next row of subarray 0.
+const SRC_ROW: u64 = 0x0040_0000;
+const DST_ROW: u64 = 0x0080_0000;
 
 /// The first lines of the rows with these numbers in bank 0 of channel 1: they follow the last lines of the rows above.
-const NEXT_64: u64 = 0x0040_1000;
-const NEXT_128: u64 = 0x0080_1000;
+const NEXT_OF_SRC: u64 = 0x0040_1000;
+const NEXT_OF_DST: u64 = 0x0080_1000;
 
 /// Bytes of a line.
 const LINE: u64 = 64;
@@ -52,7 +52,7 @@ fn check(operations: &[Operation], expected: &[&str], forwarded: u64) {
     assert_eq!(results[0]["forwarded"], forwarded);
 }
 
-/// The column accesses of a log, all to bank 0: `RD channel 1 row 64 column 3`.
+/// The column accesses of a log, all to bank 0: `RD channel 1 row 32768 column 3`.
 fn accesses(log: &str) -> Vec<String> {
     let (mut open, mut accesses) = (BTreeMap::new(), Vec::new());
     for line in log.lines().filter(|line| !line.starts_with('#')).skip(1) {
@@ -72,12 +72,12 @@ fn accesses(log: &str) -> Vec<String> {
 #[test]
 fn a_read_is_answered_from_the_newest_of_two_blocked_writes() {
     check(
-        &[Copy { src: ROW_64, dst: ROW_128 }, Write(ROW_64), Write(ROW_64), Read(ROW_64)],
+        &[Copy { src: SRC_ROW, dst: DST_ROW }, Write(SRC_ROW), Write(SRC_ROW), Read(SRC_ROW)],
         &[
-            "RD channel 0 row 64 column 0",
-            "WR channel 0 row 128 column 0",
-            "WR channel 0 row 64 column 0",
-            "WR channel 0 row 64 column 0",
+            "RD channel 0 row 32768 column 0",
+            "WR channel 0 row 1 column 0",
+            "WR channel 0 row 32768 column 0",
+            "WR channel 0 row 32768 column 0",
         ],
         1,
     );
@@ -87,12 +87,12 @@ fn a_read_is_answered_from_the_newest_of_two_blocked_writes() {
 #[test]
 fn a_read_is_answered_from_a_blocked_write_and_not_from_the_queued_one_before_it() {
     check(
-        &[Write(ROW_64), Copy { src: ROW_64, dst: ROW_128 }, Write(ROW_64), Read(ROW_64)],
+        &[Write(SRC_ROW), Copy { src: SRC_ROW, dst: DST_ROW }, Write(SRC_ROW), Read(SRC_ROW)],
         &[
-            "WR channel 0 row 64 column 0",
-            "RD channel 0 row 64 column 0",
-            "WR channel 0 row 128 column 0",
-            "WR channel 0 row 64 column 0",
+            "WR channel 0 row 32768 column 0",
+            "RD channel 0 row 32768 column 0",
+            "WR channel 0 row 1 column 0",
+            "WR channel 0 row 32768 column 0",
         ],
         1,
     );
@@ -102,12 +102,12 @@ fn a_read_is_answered_from_a_blocked_write_and_not_from_the_queued_one_before_it
 #[test]
 fn a_read_that_waited_for_a_copy_is_answered_from_the_newest_write_behind_it() {
     check(
-        &[Copy { src: ROW_64, dst: ROW_128 }, Write(ROW_128), Write(ROW_128), Read(ROW_128)],
+        &[Copy { src: SRC_ROW, dst: DST_ROW }, Write(DST_ROW), Write(DST_ROW), Read(DST_ROW)],
         &[
-            "RD channel 0 row 64 column 0",
-            "WR channel 0 row 128 column 0",
-            "WR channel 0 row 128 column 0",
-            "WR channel 0 row 128 column 0",
+            "RD channel 0 row 32768 column 0",
+            "WR channel 0 row 1 column 0",
+            "WR channel 0 row 1 column 0",
+            "WR channel 0 row 1 column 0",
         ],
         1,
     );
@@ -119,20 +119,20 @@ fn a_read_that_waited_for_a_copy_is_answered_from_the_newest_write_behind_it() {
 fn a_write_to_the_last_source_line_of_an_unaligned_copy_waits_until_it_was_read() {
     check(
         &[
-            Read(ROW_128),
-            Write(NEXT_64 - LINE),
-            Copy { src: NEXT_64 - LINE / 2, dst: ROW_128 },
-            Write(NEXT_64),
-            Read(ROW_128),
+            Read(DST_ROW),
+            Write(NEXT_OF_SRC - LINE),
+            Copy { src: NEXT_OF_SRC - LINE / 2, dst: DST_ROW },
+            Write(NEXT_OF_SRC),
+            Read(DST_ROW),
         ],
         &[
-            "RD channel 0 row 128 column 0",
-            "WR channel 0 row 64 column 63",
-            "RD channel 1 row 64 column 0",
-            "RD channel 0 row 64 column 63",
-            "WR channel 0 row 128 column 0",
-            "RD channel 0 row 128 column 0",
-            "WR channel 1 row 64 column 0",
+            "RD channel 0 row 1 column 0",
+            "WR channel 0 row 32768 column 63",
+            "RD channel 1 row 32768 column 0",
+            "RD channel 0 row 32768 column 63",
+            "WR channel 0 row 1 column 0",
+            "RD channel 0 row 1 column 0",
+            "WR channel 1 row 32768 column 0",
         ],
         0,
     );
@@ -142,17 +142,17 @@ fn a_write_to_the_last_source_line_of_an_unaligned_copy_waits_until_it_was_read(
 #[test]
 fn a_read_of_the_last_destination_line_of_an_unaligned_copy_returns_what_was_copied() {
     check(
-        &[Read(ROW_128), Write(ROW_64), Copy { src: ROW_64, dst: NEXT_128 - LINE / 2 }, Read(NEXT_128)],
+        &[Read(DST_ROW), Write(SRC_ROW), Copy { src: SRC_ROW, dst: NEXT_OF_DST - LINE / 2 }, Read(NEXT_OF_DST)],
         &[
-            "RD channel 0 row 128 column 0",
-            "WR channel 0 row 64 column 0",
-            "RD channel 1 row 128 column 0",
-            "RD channel 0 row 64 column 0",
-            "RD channel 0 row 128 column 63",
-            "WR channel 0 row 128 column 63",
-            "RD channel 0 row 64 column 0",
-            "WR channel 1 row 128 column 0",
-            "RD channel 1 row 128 column 0",
+            "RD channel 0 row 1 column 0",
+            "WR channel 0 row 32768 column 0",
+            "RD channel 1 row 1 column 0",
+            "RD channel 0 row 32768 column 0",
+            "RD channel 0 row 1 column 63",
+            "WR channel 0 row 1 column 63",
+            "RD channel 0 row 32768 column 0",
+            "WR channel 1 row 1 column 0",
+            "RD channel 1 row 1 column 0",
         ],
         0,
     );

@@ -120,7 +120,7 @@ fn accesses_are_counted_by_what_they_are() {
     let forwarded = stream["forwarded"].as_u64().unwrap();
     assert_eq!((total(stream, "reads") + forwarded, total(stream, "writes")), (1334, 666));
     assert_eq!(stream["channel_bytes"], (2_000 - forwarded) * 64);
-    let random = &play("random", &["workload.count=2_000"])[0];
+    let random = &play("random", &["workload.count=2_000", "workload.bytes=512MiB"])[0];
     assert_eq!(random["requests"], 2_000);
     assert_eq!(
         random["read_latency_ns"]["count"].as_u64().unwrap() + random["write_latency_ns"]["count"].as_u64().unwrap(),

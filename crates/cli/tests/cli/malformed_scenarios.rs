@@ -367,7 +367,7 @@ fn recorded_traces() {
     check_workload(
         &trace("instructions_per_clock = 4\nunusable_records = \"skp\""),
         "scenario.toml:8: `workload.unusable_records` is \"skp\", which is none of its values",
-        "did you mean `skip`? the values are `refuse`, `skip`",
+        "did you mean `skip`? the values are `skip-reserved`, `skip`, `refuse`",
     );
     check_workload(
         &trace("instructions_per_clock = 4\nplacement = \"recorded\""),
@@ -451,7 +451,7 @@ fn allocators() {
     check_workload(
         &fork("policies = [\"buddy\"]\nutilisation = 0.5\nfragmentation = 0.5"),
         "scenario.toml:10: `allocator.utilisation` is not a key",
-        "did you mean `utilization`? the keys of `allocator` are `policies`, `utilization`, `fragmentation`, `units`",
+        "did you mean `utilization`? the keys of `allocator` are `policies`, `utilization`, `fragmentation`, `copy_unit`",
     );
     check_workload(
         &fork("policies = [\"buddy\"]\nutilization = 0.5"),

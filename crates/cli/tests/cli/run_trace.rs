@@ -63,7 +63,7 @@ fn the_first_screen_names_the_format_its_default_timing_and_the_begin_of_latenci
             _ if line.contains("back to back") => acceptance,
             _ => "latencies count from arrival, waiting for the queue included",
         };
-        assert_eq!(screen.lines().nth(2), Some(from), "{line}");
+        assert_eq!(screen.lines().nth(3), Some(from), "{line}");
         assert!(screen.contains("2 channels, 4 KiB rows"), "the system is the paper's: {screen}");
     }
     let screen = Trace::new("a", "5 4096\n").run(&["--set", "workload.timing=window", "--set", "workload.window=3"]);
@@ -72,7 +72,7 @@ fn the_first_screen_names_the_format_its_default_timing_and_the_begin_of_latenci
         Some("trace of the format cpu, arrivals: window of 3 requests in flight"),
         "what was given is no default"
     );
-    assert_eq!(screen.lines().nth(2), Some(acceptance));
+    assert_eq!(screen.lines().nth(3), Some(acceptance));
 }
 
 /// A closed loop of one request: each read of another row waits for the one before.
@@ -118,7 +118,7 @@ fn a_trace_that_does_not_fit_is_refused_with_what_would_work() {
         (
             "a",
             "0x100000000 R\n",
-            ["a:1: `address` = 0x100000000", "`--placement as-recorded`", "`--placement allocator`"],
+            ["a:1: `address` = 0x100000000", "the usable capacity is 4286513152 bytes", "`--placement allocator`"],
         ),
         ("a", "R 0,0,9,2,8\n", ["a:1: channel 0 rank 0 bank 9", "does not exist in this memory", "banks 8"]),
         ("a", "5: read 0x1000\n", ["a:1: ", "`stl`", "`rstl`"]),

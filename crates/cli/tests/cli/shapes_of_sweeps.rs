@@ -174,8 +174,8 @@ fn with_a_common_offset_fpm_serves_all_but_the_partial_rows() {
     let share = |dst, src| rows.mean("copies_by_fpm_share", &[("dst", dst), ("src", src), ("policy", "rowclone")]);
     assert!((share("0x400000", "same-subarray") - 1.0).abs() < f64::EPSILON);
     assert!((share("0x400800", "same-subarray") - 15.0 / 16.0).abs() < f64::EPSILON);
-    assert!(share("0x400040", "0x800000") + share("0x400000", "0x800800") < f64::EPSILON);
-    let over_the_channel = [("dst", "0x400000"), ("src", "0x800020"), ("policy", "rowclone")];
+    assert!(share("0x400040", "0xc00000") + share("0x400000", "0xc00800") < f64::EPSILON);
+    let over_the_channel = [("dst", "0x400000"), ("src", "0xc00020"), ("policy", "rowclone")];
     assert!((rows.mean("copies_by_channel_share", &over_the_channel) - 1.0).abs() < f64::EPSILON);
 }
 

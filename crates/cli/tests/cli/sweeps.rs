@@ -337,6 +337,7 @@ fn parquet_says_what_csv_says() {
             let found = match field {
                 Field::Null => String::new(),
                 Field::Str(text) => text.clone(),
+                Field::Bool(flag) => flag.to_string(),
                 Field::Long(count) => count.to_string(),
                 Field::Double(number) => format!("{number:?}"),
                 other => panic!("{column}: {other:?}"),

@@ -41,6 +41,8 @@ fn a_plan_is_explained_with_the_estimates_that_it_goes_by() {
     let policies = "policies=[\"rowclone\", \"fastest\", \"least-energy\"]";
     let (code, stdout, stderr) = run(&["explain", "plan", "traces/page-copy.toml", "--set", policies]);
     assert_eq!(code, 0, "{stderr}");
+    // Without the breaks of long lines.
+    let stdout = stdout.replace("\n  ", " ");
     let within_a_bank = stdout.split("\ncopy 4 KiB").nth(3).unwrap();
     assert!(within_a_bank.contains("562 / 2339.8  558 / 3288.2"), "{within_a_bank}");
     assert!(

@@ -80,6 +80,9 @@ bytes = 4096
 
 const MAP: &str = "{ xor = [{ field = 'bank', bit = 0, address_bits = [18] }] }";
 
+/// A map under which consecutive rows of a bank lie in one subarray.
+const ROWS_ON_TOP: &str = "{ fields = ['row', 'rank', 'bank', 'channel', 'column', 'offset'] }";
+
 pub(super) const FIXTURES: &[Fixture] = &[
     Fixture {
         name: "load",
@@ -111,8 +114,8 @@ pub(super) const FIXTURES: &[Fixture] = &[
             figures("system.device.timings.CL", "8", "9"),
             figures("system.device.timings.CWL", "6", "7"),
             figures("system.device.timings.tRCD", "8", "'16.9ns'"),
-            figures("system.device.timings.tRP", "8", "9"),
-            figures("system.device.timings.tRAS", "20", "30"),
+            figures("system.device.timings.tRP", "7", "8"),
+            figures("system.device.timings.tRAS", "15", "20"),
             figures("system.device.timings.tRC", "28", "60"),
             figures("system.device.timings.tRRD", "4", "30"),
             figures("system.device.timings.tFAW", "20", "90"),
@@ -162,7 +165,7 @@ src = 0x00f0_0000
 dst = 0x0100_0000
 bytes = 4096
 ",
-        set: &[],
+        set: &[("system.address_map", ROWS_ON_TOP)],
         cases: &[
             figures("system.device.copy_activations", "'counted'", "'free'"),
             // The copy is from row 120 to row 128.
@@ -187,7 +190,10 @@ bytes = 4096
     Fixture {
         name: "faulty",
         body: COPY,
-        set: &[("system.faulty_rows", "[{ channel = 0, rank = 0, bank = 0, row = 32 }]")],
+        set: &[
+            ("system.faulty_rows", "[{ channel = 0, rank = 0, bank = 0, row = 32 }]"),
+            ("system.address_map", ROWS_ON_TOP),
+        ],
         cases: &[
             figures("system.faulty_rows.0.channel", "0", "1"),
             figures("system.faulty_rows.0.rank", "0", "1"),
