@@ -1,4 +1,4 @@
-//! Copies between overlapping ranges have the result of `memmove`, whoever copies.
+//! Copies between overlapping ranges have the result of `memmove`, under every copier.
 
 use super::coherent::kernels;
 use super::*;

@@ -44,7 +44,7 @@ impl Default for FindSettings {
     }
 }
 
-/// Pieces held back beyond the window, in which a run must reach the least size.
+/// Pieces delayed beyond the window, in which a run must reach the least size.
 const HELD: u64 = 1 << 16;
 /// Runs followed at once; of more, the one that was extended longest ago ends.
 const RUNS_MAX: usize = 64;
