@@ -29,10 +29,10 @@ pub fn of_from(key: &str, value: &str) -> Option<String> {
 }
 
 /// The error with flags in the place of keys.
-pub fn in_flags(error: Failure, flag: FlagOf) -> Failure {
-    let message = replaced(&error.message, flag);
-    let help = error.help.as_deref().map(|help| replaced(help, flag));
-    Failure { message, help, ..error }
+pub fn in_flags(mut error: Failure, flag: FlagOf) -> Failure {
+    error.message = replaced(&error.message, flag);
+    error.help = error.help.map(|help| replaced(&help, flag));
+    error
 }
 
 /// A text in which `` `key = "value"` `` and a `` `"value"` `` after it are flags.

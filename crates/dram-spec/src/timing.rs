@@ -226,11 +226,12 @@ mod tests {
     /// 1066G: tRAS 20, tRP 8, tRC 28, tXP 4, tXPDLL 13 clocks.
     #[test]
     fn trc_follows_tras_and_trp_unless_it_is_replaced() {
+        use TimingParameter::{Ras, Rc, Rcd, Rp, Xp, Xpdll};
+
         let t_rc = |list: &[(TimingParameter, u64)]| {
             let bin = bin().with_timings(&list.iter().map(|&(parameter, n)| (parameter, Cycles(n))).collect());
             (bin.clock.at_least(bin.t_rc).0, bin.contradiction())
         };
-        use TimingParameter::{Ras, Rc, Rcd, Rp, Xp, Xpdll};
         assert_eq!(t_rc(&[(Rcd, 30)]), (28, None));
         assert_eq!(t_rc(&[(Ras, 30)]), (38, None));
         assert_eq!(t_rc(&[(Rp, 3)]), (23, None));

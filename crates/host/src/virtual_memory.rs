@@ -342,7 +342,9 @@ impl VirtualCheck {
                 memories.write(owner, page * FRAME_BYTES, &marks.to_le_bytes());
             }
             ProcessEvent::Compare { owner, frames } => {
-                frames.into_iter().for_each(|(page, frame)| memories.compare_page(owner, page, frame, physical));
+                for (page, frame) in frames {
+                    memories.compare_page(owner, page, frame, physical);
+                }
             }
             ProcessEvent::End { owner } => memories.end(owner),
             ProcessEvent::Kernel

@@ -240,7 +240,7 @@ impl Run<'_> {
             AllocatorReport::new(before, &os.report)
         });
         let fixed_arrivals = settings.has_fixed_arrivals();
-        Ok(Outcome { allocator, fixed_arrivals, ..Outcome::new(self.system, self.policy, played) })
+        Ok(Outcome { fixed_arrivals, allocator, ..Outcome::new(self.system, self.policy, played) })
     }
 
     fn trace(self, trace: Trace<'_>, attachments: Attachments<'_, '_>) -> Result<Outcome, ExperimentError> {
@@ -270,7 +270,7 @@ impl Run<'_> {
         let is_data_used = is_checked && replayed.counts.writes_with_data > 0;
         let trace = Some(TraceReport::new(name, format, timing, is_data_used, &replayed));
         let fixed_arrivals = replayed.has_times;
-        Ok(Outcome { allocator, trace, fixed_arrivals, ..Outcome::new(self.system, self.policy, played) })
+        Ok(Outcome { fixed_arrivals, allocator, trace, ..Outcome::new(self.system, self.policy, played) })
     }
 
     /// Runs a source to its end.

@@ -10,6 +10,9 @@ use trace_io::program::{ProgramError, ProgramReader};
 use trace_io::trace::{Reader, Recorded, TraceError};
 
 /// What the baseline does, in words, and the copy unit of all methods where it is not a page.
+///
+/// # Panics
+/// The baseline of the machine is no loop, which its settings exclude.
 pub fn baseline(machine: &MachineConfig) -> String {
     let kernel = &machine.settings.kernel;
     let stores = kernel.copier.loop_name().expect("the baseline of a machine is a loop");

@@ -23,6 +23,9 @@ type Output = Converter<BufWriter<AtomicFile>>;
 /// # Errors
 /// The trace cannot be read to its end, has page faults or DRAM coordinates without a system; the output exists or cannot be
 /// written. Then no file is written.
+///
+/// # Panics
+/// The native format does not exist, which a test of `trace-io` excludes.
 pub fn run(args: &FindCopiesArgs) -> Result<String, Failure> {
     let rate = args.instructions_per_clock;
     if !(rate.is_finite() && rate > 0.0) {
@@ -151,7 +154,7 @@ fn table(args: &FindCopiesArgs, format: &Format, report: &CopyReport) -> String 
     if report.recorded.count > 0 {
         rows.push(("recorded", format!("{} copies and fills were records already", sized(report.recorded))));
     }
-    let rows: String = rows.into_iter().map(|(name, value)| format!("{name:8}  {value}\n")).collect();
+    let rows = rows.into_iter().fold(String::new(), |text, (name, value)| text + &format!("{name:8}  {value}\n"));
     let found: String = if report.listed.is_empty() || args.limit == 0 { String::new() } else { copies(args, report) };
     let notes: String = unknown(report).iter().map(|note| report::table::wrapped(note, 80)).collect();
     format!("{rows}{found}\nnot known from a trace:\n{notes}")

@@ -312,9 +312,10 @@ fn brief(scenario: &Scenario) -> String {
     let trace = match &scenario.workload {
         Workload::Trace(trace) => {
             let origin = if trace.is_timing_given { "" } else { " (default)" };
-            let usable = match trace.as_recorded {
-                true => format!("\nusable capacity {}", explain_address::usable(system.memory.map())),
-                false => String::new(),
+            let usable = if trace.as_recorded {
+                format!("\nusable capacity {}", explain_address::usable(system.memory.map()))
+            } else {
+                String::new()
             };
             format!("\ntrace of the format {}, arrivals: {}{origin}{usable}", trace.format.name, trace.timing)
         }

@@ -43,7 +43,9 @@ fn assert_compared(result: &Value, reference: &Value, name: &str) {
 fn ratios_refer_to_buddy_whatever_the_order_of_the_allocators_is() {
     let listed = fork(&[], &[]);
     let buddy = of(&listed, "baseline", "buddy");
-    listed.iter().for_each(|result| assert_compared(result, buddy, "baseline/buddy"));
+    for result in &listed {
+        assert_compared(result, buddy, "baseline/buddy");
+    }
     assert_eq!((number(buddy, "speedup"), number(buddy, "energy_ratio")), (1.0, 1.0));
     let aware = of(&listed, "baseline", "subarray-aware");
     assert!(number(aware, "speedup") < 0.95, "its frames cost copies over the channel time: {}", aware["speedup"]);
@@ -77,7 +79,9 @@ fn a_reference_that_is_not_listed_runs_for_the_ratios() {
 fn another_reference_allocator_is_chosen_by_its_key() {
     let results = fork(&["reference.allocator=subarray-aware"], &[]);
     let reference = of(&results, "baseline", "subarray-aware");
-    results.iter().for_each(|result| assert_compared(result, reference, "baseline/subarray-aware"));
+    for result in &results {
+        assert_compared(result, reference, "baseline/subarray-aware");
+    }
     assert!(number(of(&results, "baseline", "buddy"), "speedup") > 1.05);
     let unlisted = fork(&["reference.allocator=sequential"], &[]);
     assert!(unlisted.iter().all(|result| result["reference"] == "baseline/sequential"));

@@ -112,8 +112,7 @@ impl Machine {
             }
         }
         let core = &mut self.cores[index];
-        if event.pages > 0 {
-            let data = core.kernel_data.len() as u64 / event.pages;
+        if let Some(data) = (core.kernel_data.len() as u64).checked_div(event.pages) {
             core.work.push(Work::Pages { pages: event.pages, cycles, data });
         }
         Ok(())

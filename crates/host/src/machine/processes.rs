@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use dram_spec::PhysicalAddress;
 use dram_spec::address::FRAME_BYTES;
-use os_alloc_sim::{Fault, Frame, Kernel, MemoryOperation, PageSize, ProcessId, Report};
+use os_alloc_sim::{AddressSpace, Fault, Frame, Kernel, MemoryOperation, PageSize, ProcessId, Report};
 
 use super::kernel_data::{Array, ArrayMemory, PagesOfEvent};
 
@@ -169,7 +169,7 @@ impl Processes {
             let (start, (first, pages)) = by_kernel.range(..=page).next_back()?;
             (page - start < *pages).then_some((first + (page - start), frame))
         };
-        self.kernel.address_space(*id).into_iter().flat_map(|space| space.pages()).filter_map(virtual_page).collect()
+        self.kernel.address_space(*id).into_iter().flat_map(AddressSpace::pages).filter_map(virtual_page).collect()
     }
 
     /// The pages of the running process in the copy unit of an address, with their frames.
@@ -273,7 +273,7 @@ impl Processes {
             return Err(ProgramFault::ProcessExists { process: child });
         }
         let is_free = |table: &u32| processes.values().all(|process| process.table != *table);
-        let table = (0..).find(is_free).expect("processes are fewer than numbers");
+        let table = (0..=u32::MAX).find(is_free).expect("processes are fewer than numbers");
         let (_, parent) = self.running(core)?;
         let (forked, tables) = (Process { table, ..parent.clone() }, [parent.table, table]);
         let event = self.pages(parent.id, &tables);

@@ -84,18 +84,16 @@ impl Arrivals {
     #[inline]
     pub(super) fn advance(&mut self, arrival: Arrival) -> Result<(), NoArrival> {
         match arrival {
-            Arrival::WhenTaken => Ok(()),
+            Arrival::WhenTaken => {}
             Arrival::AfterInstructions(instructions) => match self.timing {
-                Timing::Instructions(_) => {
-                    self.execute(instructions);
-                    Ok(())
-                }
-                _ => Err(NoArrival::NoRate),
+                Timing::Instructions(_) => self.execute(instructions),
+                _ => return Err(NoArrival::NoRate),
             },
-            Arrival::AtCycle(at) => Ok(self.advance_to(at)),
-            Arrival::AfterCycles(cycles) => Ok(self.advance_to(Cycle(self.time.0.saturating_add(cycles.0)))),
-            Arrival::AtPicoseconds(ps) => Ok(self.advance_to(Cycle::ZERO + self.clock.at_least(Min::ps(ps)))),
+            Arrival::AtCycle(at) => self.advance_to(at),
+            Arrival::AfterCycles(cycles) => self.advance_to(Cycle(self.time.0.saturating_add(cycles.0))),
+            Arrival::AtPicoseconds(ps) => self.advance_to(Cycle::ZERO + self.clock.at_least(Min::ps(ps))),
         }
+        Ok(())
     }
 
     fn advance_to(&mut self, at: Cycle) {

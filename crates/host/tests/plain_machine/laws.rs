@@ -87,7 +87,7 @@ proptest! {
         // Of two accesses of a copy loop, and to kernel data, one is a load.
         let of_kernel = |core: &CoreOutcome| {
             let listed = Listed::counted(&core.counters);
-            (listed.kernel_copy + listed.kernel_data) / 2
+            listed.kernel_copy / 2 + listed.kernel_data / 2
         };
         let loads = listed as u64 + outcome.cores.iter().map(of_kernel).sum::<u64>();
         prop_assert_eq!(outcome.check, Some((loads, None)));

@@ -207,7 +207,7 @@ fn late_records_arrive_at_once_and_are_counted() {
 /// With contents, writes store the data of the trace, and other bytes are generated.
 #[test]
 fn data_of_a_trace_are_written() {
-    let data: String = (0..66).map(|byte| format!("{byte:02x}")).collect();
+    let data = (0..66).fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
     let text = format!("1: (66) write 0x103e 0x{data}\n2: write 0x2000\n3: read 0x40\n");
     let planner = planner(&small(), Preset::RowInterleaved);
     let contents = Contents::new(1, planner.map().clone());

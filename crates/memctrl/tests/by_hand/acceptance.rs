@@ -86,6 +86,7 @@ fn the_response_of_a_copy_counts_from_its_acceptance() {
 /// leaves its entry with its RD or WR, `rest` cycles before its end. Exact, in cycles.
 fn check_little(latency: &Histogram, forwarded: u64, queue: &Depth, rest: u64) {
     let queued = latency.count() - forwarded;
+    #[expect(clippy::cast_sign_loss, reason = "latencies are not negative")]
     let sum = (latency.mean().unwrap() * latency.count() as f64).round() as u64;
     assert!(queued > 1000);
     assert_eq!(queue.entry_cycles, sum - forwarded - queued * rest);

@@ -279,7 +279,7 @@ impl Program for BehindLastLevel {
 fn accesses_recorded_behind_the_last_level_take_no_place_in_the_cache() {
     let (address, bytes) = (line(0), 4096);
     let steps = [Step::Map { address, bytes }, Step::Present { address, bytes }, load(5), load(5), store(6), load(6)];
-    let program = Box::new(BehindLastLevel(Steps(steps.to_vec().into_iter())));
+    let program = Box::new(BehindLastLevel(Steps(Vec::from(steps).into_iter())));
     let played = play_boxed(settings(), Region::default(), vec![program], ROWCLONE, Some(3)).unwrap();
     let lines: Vec<(char, u64)> = listed(&played).iter().map(|&(kind, line)| (kind, line)).collect();
     assert_eq!(lines, [('R', 5), ('W', 6), ('R', 6)]);

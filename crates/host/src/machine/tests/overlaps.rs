@@ -21,7 +21,7 @@ fn program(dst: u64, src: u64, bytes: u64) -> Vec<Step> {
 /// compared with.
 fn pages_after(kernel: KernelSettings, policy: &'static dyn CopyPolicy, steps: Vec<Step>) -> Vec<u8> {
     let last_level = CacheShape { bytes: 1 << 13, ways: 4, latency: 12 };
-    let settings = MachineSettings { kernel, last_level, ..settings() };
+    let settings = MachineSettings { last_level, kernel, ..settings() };
     let programs = vec![Box::new(Steps(steps.into_iter())) as Box<dyn Program>];
     let machine = run(settings, Region::default(), programs, policy, Some(7)).unwrap().machine;
     let check = machine.check.as_ref().unwrap();
